@@ -1,0 +1,51 @@
+//go:build faults
+
+package fault
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+)
+
+// Enabled tells whether this build can fail on purpose.
+const Enabled = true
+
+var reached, named atomic.Int64
+
+// At returns the error planted at a point, or ends the process there.
+func At(point string) error {
+	kind, where, ok := strings.Cut(os.Getenv("TENSORCACHE_FAULT"), "@")
+	if !ok || !hit(where, point) {
+		return nil
+	}
+	switch kind {
+	case "KILL":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "ENOSPC":
+		return fmt.Errorf("fault at %s: %w", point, syscall.ENOSPC)
+	case "EIO":
+		return fmt.Errorf("fault at %s: %w", point, syscall.EIO)
+	}
+	panic("TENSORCACHE_FAULT: " + kind + " is none of ENOSPC, EIO, KILL")
+}
+
+// hit counts the point and tells whether it is the one that is meant.
+func hit(where, point string) bool {
+	n := reached.Add(1)
+	if want, err := strconv.ParseInt(where, 10, 64); err == nil {
+		return n == want
+	}
+	name, nth, counted := strings.Cut(where, "#")
+	if name != point {
+		return false
+	}
+	if !counted {
+		return true
+	}
+	return strconv.FormatInt(named.Add(1), 10) == nth
+}

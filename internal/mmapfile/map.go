@@ -1,0 +1,119 @@
+// Package mmapfile is the one place that maps files.
+//
+// A [Map] is a whole file mapped read-only; it is unmapped only after every reader has left. A
+// [Writable] is a file of fixed size whose space is reserved before it is mapped, so that a full disk
+// is an error at creation and never a SIGBUS at a write.
+//
+// # Caveats
+//
+// A slice of a map is valid between [Map.Acquire] and its release, and of a Writable until its Close.
+// A file that another process truncates while it is mapped kills its readers; the cache directory is
+// private to its user for that reason.
+package mmapfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	mmap "github.com/edsrzf/mmap-go"
+)
+
+// Errors of using a map.
+var (
+	// ErrClosed is returned by Acquire once Close was called.
+	ErrClosed = errors.New("map is closed")
+	// ErrRange is returned when bytes outside the file are asked for.
+	ErrRange = errors.New("range is outside the file")
+)
+
+// Map is a file mapped read-only. It is safe for concurrent use.
+type Map struct {
+	path string
+	data mmap.MMap
+
+	mu      sync.Mutex
+	drained *sync.Cond
+	readers int
+	closing bool
+	closed  bool
+	err     error
+}
+
+// Open maps the whole file at path. The descriptor is closed again; an empty file is an error.
+func Open(path string) (*Map, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() == 0 {
+		return nil, fmt.Errorf("%s: %w: the file is empty", path, ErrRange)
+	}
+	data, err := mmap.Map(f, mmap.RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("map %s: %w", path, err)
+	}
+	m := &Map{path: path, data: data}
+	m.drained = sync.NewCond(&m.mu)
+	return m, nil
+}
+
+// Len is the file's size in bytes.
+func (m *Map) Len() int64 { return int64(len(m.data)) }
+
+// Acquire lets a reader in, unless the map is closing: then the error is ErrClosed. Close waits for
+// release, which may be called more than once.
+func (m *Map) Acquire() (release func(), err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closing {
+		return nil, fmt.Errorf("%s: %w", m.path, ErrClosed)
+	}
+	m.readers++
+	return sync.OnceFunc(func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.readers--
+		if m.readers == 0 {
+			m.drained.Broadcast()
+		}
+	}), nil
+}
+
+// Readers counts those that Close would wait for.
+func (m *Map) Readers() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.readers
+}
+
+// Bytes returns n bytes from offset on; ErrRange when they are not all in the file. The caller holds
+// an Acquire for as long as it uses them.
+func (m *Map) Bytes(offset, n int64) ([]byte, error) {
+	if offset < 0 || n < 0 || offset > m.Len()-n {
+		return nil, fmt.Errorf("%s: %w: bytes %d to %d of %d", m.path, ErrRange, offset, offset+n, m.Len())
+	}
+	return m.data[offset : offset+n : offset+n], nil
+}
+
+// Close refuses new readers, waits for those inside and unmaps. Further calls wait for the first and
+// return its error.
+func (m *Map) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closing = true
+	for m.readers > 0 {
+		m.drained.Wait()
+	}
+	if !m.closed {
+		m.closed = true
+		m.err = m.data.Unmap()
+	}
+	return m.err
+}

@@ -1,0 +1,75 @@
+package mmapfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	mmap "github.com/edsrzf/mmap-go"
+
+	"github.com/tensorcache/tensorcache/internal/fault"
+)
+
+// Writable is a file mapped for reading and writing, shared, of a size that does not change.
+type Writable struct {
+	file *os.File
+	data mmap.MMap
+}
+
+// NewWritable reserves size bytes of the file's space and maps them. It takes the file over: Close
+// closes it. A full disk is an error that wraps ENOSPC.
+func NewWritable(f *os.File, size int64) (*Writable, error) {
+	if err := fault.At("reserve"); err != nil {
+		return nil, fmt.Errorf("reserve %d bytes for %s: %w", size, f.Name(), err)
+	}
+	if err := reserve(f, size); err != nil {
+		return nil, fmt.Errorf("reserve %d bytes for %s: %w", size, f.Name(), err)
+	}
+	if err := fault.At("map"); err != nil {
+		return nil, fmt.Errorf("map %s: %w", f.Name(), err)
+	}
+	data, err := mmap.MapRegion(f, int(size), mmap.RDWR, 0, 0)
+	if err != nil {
+		return nil, fmt.Errorf("map %s: %w", f.Name(), err)
+	}
+	return &Writable{file: f, data: data}, nil
+}
+
+// Bytes is the whole mapping, valid until Close.
+func (w *Writable) Bytes() []byte { return w.data }
+
+// File is the mapped file, valid until Close.
+func (w *Writable) File() *os.File { return w.file }
+
+// Close unmaps and closes the file. The bytes written are in the page cache, not on the disk yet.
+// Further calls do nothing.
+func (w *Writable) Close() error {
+	if w.data == nil {
+		return nil
+	}
+	err := w.data.Unmap()
+	w.data = nil
+	if cerr := w.file.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// fillHoles reserves space where the system has no call for it: every block is read and written back,
+// so that what is there stays and a hole becomes zeros on real blocks.
+func fillHoles(f *os.File, size int64) error {
+	buf := make([]byte, 1<<20)
+	for at := int64(0); at < size; at += int64(len(buf)) {
+		block := buf[:min(int64(len(buf)), size-at)]
+		n, err := f.ReadAt(block, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		clear(block[n:])
+		if _, err := f.WriteAt(block, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}

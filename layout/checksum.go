@@ -1,0 +1,78 @@
+package layout
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// checksum hashes a column's values in row order as if they lay dense, and counts its NaNs. stride is the bytes
+// between rows, width the bytes of a row.
+func checksum(data []byte, dtype DType, stride, width, rows int64) (xxh64 string, missing int64) {
+	h := xxhash.New()
+	const tile = 64 << 10
+	dense := make([]byte, 0, tile)
+	perTile := max(1, tile/width)
+	for row := int64(0); row < rows; row += perTile {
+		n := min(perTile, rows-row)
+		block := data[row*stride:]
+		if stride == width {
+			block = block[:n*width]
+		} else {
+			dense = dense[:0]
+			for i := range n {
+				dense = append(dense, block[i*stride:i*stride+width]...)
+			}
+			block = dense
+		}
+		h.Write(block) // never fails
+		missing += countNaN(block, dtype)
+	}
+	return formatHash(h.Sum64()), missing
+}
+
+func formatHash(sum uint64) string { return fmt.Sprintf("%016x", sum) }
+
+func countNaN(block []byte, dtype DType) (n int64) {
+	switch dtype {
+	case Float32:
+		n = nans(cast[float32](block))
+	case Float64:
+		n = nans(cast[float64](block))
+	}
+	return n
+}
+
+func nans[T float32 | float64](values []T) (n int64) {
+	for _, v := range values {
+		if v != v {
+			n++
+		}
+	}
+	return n
+}
+
+// digest names the content: equal content gives an equal digest, wherever it lies and whenever it was loaded.
+func (m *Manifest) digest() (string, error) {
+	columns := make([]ManifestColumn, len(m.Columns))
+	for i, c := range m.Columns {
+		c.Offset, c.Strides, c.Field = 0, nil, ""
+		columns[i] = c
+	}
+	vocab := map[string]string{}
+	for name, v := range m.Vocab {
+		vocab[name] = v.XXH64
+	}
+	b, err := json.Marshal(map[string]any{
+		"layout": m.Layout, "rows": m.Rows, "item_id": m.ItemID, "time": m.Time, "columns": columns,
+		"items": m.Items.XXH64, "vocab": vocab, "recipe": m.Recipe,
+	})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16]), nil
+}

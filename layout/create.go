@@ -1,0 +1,126 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
+)
+
+// Writer is a generation that is being written into a directory.
+type Writer struct {
+	dir     string
+	table   Table
+	fields  []field
+	offsets []int64 // of each column's first value
+	strides []int64 // bytes between rows, by column
+	inField []string
+	data    *mmapfile.Writable
+}
+
+// Create lays data.arrow out in an existing directory: every byte but the values is written, and all the
+// space is reserved, so that a full disk is an error here (it wraps ENOSPC) and not later. Abort or
+// Finish ends it.
+func Create(dir string, t Table) (*Writer, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	w := &Writer{
+		dir: dir, table: t, fields: t.fields(),
+		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)), inField: make([]string, len(t.Columns)),
+	}
+	names := map[string]bool{}
+	for _, f := range w.fields {
+		if names[f.name] {
+			return nil, fmt.Errorf("%w: column %q has the name of a packed field", ErrSchema, f.name)
+		}
+		names[f.name] = true
+	}
+	f, err := w.lay()
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil {
+		w.data, err = mmapfile.NewWritable(f, st.Size())
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// lay writes the file with holes for bodies and notes where each column will be.
+func (w *Writer) lay() (*os.File, error) {
+	var longest int64
+	for _, f := range w.fields {
+		longest = max(longest, align(w.table.Rows*f.width*f.dtype.Size()))
+	}
+	ph, err := mmapfile.NewPlaceholder(longest)
+	if err != nil {
+		return nil, err
+	}
+	defer ph.Close()
+	fields := make([]arrow.Field, len(w.fields))
+	bodies := make([]arrow.Array, len(w.fields))
+	for i, f := range w.fields {
+		fields[i], bodies[i] = f.arrow, hollowArray(f, w.table.Rows, ph.Bytes())
+	}
+	path := filepath.Join(w.dir, DataFile)
+	out, err := writeArrow(path, fields, bodies, w.table.Rows, ph.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	st, err := out.Stat()
+	if err == nil {
+		var buffers map[string][]span
+		if buffers, err = named(out, st.Size()); err == nil {
+			w.place(buffers)
+		}
+	}
+	if err != nil {
+		out.Close()
+		return nil, fmt.Errorf("lay out %s: %w", path, err)
+	}
+	return out, nil
+}
+
+// place notes each column's offset and stride from the buffers of the fields.
+func (w *Writer) place(buffers map[string][]span) {
+	for _, f := range w.fields {
+		at := buffers[f.name][0].offset
+		for _, c := range f.columns {
+			w.offsets[c], w.strides[c], w.inField[c] = at, f.width*f.dtype.Size(), f.name
+			at += w.table.Columns[c].values() * f.dtype.Size()
+		}
+	}
+}
+
+// Dest is the i-th column of the table, to be filled.
+func (w *Writer) Dest(i int) Dest {
+	c := w.table.Columns[i]
+	d := Dest{Column: c, Rows: w.table.Rows, Step: w.strides[i] / c.DType.Size()}
+	if w.table.Rows > 0 {
+		end := w.offsets[i] + (w.table.Rows-1)*w.strides[i] + c.values()*c.DType.Size()
+		d.data = w.data.Bytes()[w.offsets[i]:end:end]
+	}
+	return d
+}
+
+// Abort gives up: what was written stays in the directory, which the caller removes.
+func (w *Writer) Abort() error {
+	if w.data == nil {
+		return nil
+	}
+	err := w.data.Close()
+	w.data = nil
+	return err
+}
+
+// errFinished is returned by a second Finish.
+var errFinished = errors.New("generation was finished or given up before")

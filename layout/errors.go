@@ -1,0 +1,19 @@
+package layout
+
+import "errors"
+
+// Errors of creating and opening a generation.
+var (
+	// ErrName is returned by CheckName for a name that no dataset may have.
+	ErrName = errors.New("not a dataset name")
+	// ErrTorn is returned by Open when a file is missing, shorter than the manifest says, or disagrees with it.
+	ErrTorn = errors.New("generation is incomplete")
+	// ErrFormat is returned by Open for a manifest of another format version.
+	ErrFormat = errors.New("generation has another format")
+	// ErrChecksum is returned by Verify when a column's values are not the ones that were written.
+	ErrChecksum = errors.New("checksum differs")
+	// ErrColumn is returned when a generation has no column of the name.
+	ErrColumn = errors.New("column not found")
+	// ErrSchema is returned by Create for columns that cannot be laid out.
+	ErrSchema = errors.New("columns cannot be laid out")
+)

@@ -1,0 +1,34 @@
+package layout
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+)
+
+// FormatVersion is written into every manifest.
+//
+//	1  the first
+const FormatVersion = 1
+
+// The files of a generation.
+const (
+	DataFile     = "data.arrow"
+	ItemsFile    = "items.arrow"
+	ManifestFile = "manifest.json"
+	SyncedFile   = "synced"
+	DerivedDir   = "derived"
+)
+
+// VocabFile is the name of the file that holds the words of a text column.
+func VocabFile(column string) string { return "vocab-" + url.PathEscape(column) + ".arrow" }
+
+var datasetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// CheckName refuses what cannot name a dataset.
+func CheckName(name string) error {
+	if !datasetName.MatchString(name) {
+		return fmt.Errorf("%w: %q: use 1 to 100 of letters, digits, \".\", \"_\" and \"-\", starting with a letter or digit", ErrName, name)
+	}
+	return nil
+}

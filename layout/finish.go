@@ -1,0 +1,101 @@
+package layout
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Final is what a generation's manifest says beside the values.
+type Final struct {
+	ItemID  []string // the item_id columns, in order
+	Time    string   // the time column, or ""
+	Items   Items
+	Vocab   map[string][]string // the words of each text column
+	Source  map[string]string   // dtype in the source, by column, where it differs
+	Scale   map[string]*Scale   // by column
+	Recipe  json.RawMessage     // the load options without their sources
+	Sources []Source
+}
+
+// Finish computes checksums, writes items, vocabularies and the manifest, and ends the writer. Nothing is
+// synced to disk.
+func (w *Writer) Finish(f Final) (*Manifest, error) {
+	if w.data == nil {
+		return nil, errFinished
+	}
+	defer w.Abort()
+	m := &Manifest{
+		Format: FormatVersion, Layout: w.table.Layout, Rows: w.table.Rows, Created: time.Now().UTC().Truncate(time.Second), Boot: BootID(),
+		ItemID: f.ItemID, Time: f.Time, Vocab: map[string]Words{}, Files: map[string]FileBytes{}, Recipe: f.Recipe, Sources: f.Sources,
+		Columns: make([]ManifestColumn, len(w.table.Columns)),
+	}
+	if m.ItemID == nil {
+		m.ItemID = []string{}
+	}
+	if err := w.describeColumns(m, f); err != nil {
+		return nil, err
+	}
+	if err := writeItems(w.dir, m, f.Items); err != nil {
+		return nil, err
+	}
+	for column, words := range f.Vocab {
+		if err := writeVocab(w.dir, m, column, words); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.measure(w.dir); err != nil {
+		return nil, err
+	}
+	var err error
+	if m.Digest, err = m.digest(); err != nil {
+		return nil, err
+	}
+	if err := m.write(w.dir); err != nil {
+		return nil, err
+	}
+	return m, w.Abort()
+}
+
+// describeColumns checksums the columns, several at once.
+func (w *Writer) describeColumns(m *Manifest, f Final) error {
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, c := range w.table.Columns {
+		group.Go(func() error {
+			size := c.DType.Size()
+			out := ManifestColumn{
+				Name: c.Name, Role: c.Role, DType: c.DType, Unit: c.Unit, Zone: c.Zone, Shape: []int64{w.table.Rows}, Field: w.inField[i],
+				Offset: w.offsets[i], Strides: []int64{w.strides[i]}, SourceDType: f.Source[c.Name], Scale: f.Scale[c.Name],
+			}
+			if c.Width > 0 {
+				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)
+			}
+			d := w.Dest(i)
+			out.XXH64, out.Missing = checksum(d.data, c.DType, w.strides[i], c.values()*size, w.table.Rows)
+			m.Columns[i] = out
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// measure notes the sizes of the files that are there.
+func (m *Manifest) measure(dir string) error {
+	names := []string{DataFile, ItemsFile}
+	for _, v := range m.Vocab {
+		names = append(names, v.File)
+	}
+	for _, name := range names {
+		st, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		m.Files[name] = FileBytes{st.Size()}
+	}
+	return nil
+}

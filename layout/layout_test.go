@@ -1,0 +1,318 @@
+package layout
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var everyDType = []Column{
+	{Name: "symbol", Role: RoleItemID, DType: Text},
+	{Name: "t", Role: RoleTime, DType: Timestamp, Unit: "ms", Zone: "UTC"},
+	{Name: "a", Role: RoleValue, DType: Float32},
+	{Name: "b", Role: RoleValue, DType: Float64},
+	{Name: "c", Role: RoleValue, DType: Int32},
+	{Name: "d", Role: RoleValue, DType: Int64},
+	{Name: "e", Role: RoleValue, DType: Bool},
+	{Name: "f", Role: RoleValue, DType: Float32, Width: 3},
+}
+
+// fill gives every value its own number, so that a wrong offset or stride cannot pass.
+func fill(d Dest, column int) {
+	switch d.DType {
+	case Float32:
+		fillAs[float32](d, column)
+	case Float64:
+		fillAs[float64](d, column)
+	case Int32, Text:
+		fillAs[int32](d, column)
+	case Int64, Timestamp:
+		fillAs[int64](d, column)
+	case Bool:
+		fillAs[uint8](d, column)
+	}
+}
+
+func fillAs[T Native](d Dest, column int) {
+	v := Values[T](d)
+	for row := range v.Rows {
+		for j := range v.Row(row) {
+			v.Row(row)[j] = expected[T](column, row, j, d.DType)
+		}
+	}
+}
+
+func expected[T Native](column int, row int64, feature int, dtype DType) T {
+	switch dtype {
+	case Bool, Text:
+		return T(row % 2)
+	}
+	return T(int64(column)*1000 + row*10 + int64(feature))
+}
+
+func write(t *testing.T, dir, layout string, rows int64) *Manifest {
+	t.Helper()
+	w, err := Create(dir, Table{Layout: layout, Rows: rows, Columns: everyDType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range everyDType {
+		fill(w.Dest(i), i)
+	}
+	m, err := w.Finish(Final{
+		ItemID: []string{"symbol"}, Time: "t", Vocab: map[string][]string{"symbol": {"MSFT", "AAPL"}},
+		Items: Items{Offsets: []int64{0, rows / 2, rows}, Values: []ItemValues{{Name: "symbol", Texts: []string{"MSFT", "AAPL"}}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func open(t *testing.T, dir string) *Data {
+	t.Helper()
+	d, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+func TestWhatIsFilledIsReadBack(t *testing.T) {
+	for _, layout := range []string{Columns, Packed} {
+		for _, rows := range []int64{0, 1, 2, 7, 1000} {
+			t.Run(fmt.Sprint(layout, rows), func(t *testing.T) {
+				dir := t.TempDir()
+				write(t, dir, layout, rows)
+				d := open(t, dir)
+				for i := range d.Manifest.Columns {
+					c := &d.Manifest.Columns[i]
+					switch c.DType {
+					case Float32:
+						compare[float32](t, d, c, i)
+					case Float64:
+						compare[float64](t, d, c, i)
+					case Int32, Text:
+						compare[int32](t, d, c, i)
+					case Int64, Timestamp:
+						compare[int64](t, d, c, i)
+					case Bool:
+						compare[uint8](t, d, c, i)
+					}
+				}
+				if err := d.Verify(); err != nil {
+					t.Error(err)
+				}
+				if v, err := d.Item(1); err != nil || len(v) != 1 || v[0] != "AAPL" {
+					t.Errorf("item 1 is %v, %v", v, err)
+				}
+				if v, err := d.Word("symbol", 0); err != nil || v != "MSFT" {
+					t.Errorf("word 0 is %q, %v", v, err)
+				}
+				if o, err := d.ItemOffsets(); err != nil || len(o) != 3 || o[2] != rows {
+					t.Errorf("offsets %v, %v", o, err)
+				}
+			})
+		}
+	}
+}
+
+func compare[T Native](t *testing.T, d *Data, c *ManifestColumn, column int) {
+	t.Helper()
+	v, err := View[T](d, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range v.Rows {
+		for j, got := range v.Row(row) {
+			if want := expected[T](column, row, j, c.DType); got != want {
+				t.Fatalf("column %q, row %d, feature %d: got %v, want %v", c.Name, row, j, got, want)
+			}
+		}
+	}
+}
+
+func TestEveryBufferIsAligned(t *testing.T) {
+	for _, layout := range []string{Columns, Packed} {
+		dir := t.TempDir()
+		write(t, dir, layout, 33)
+		for name, to := range map[string]int64{DataFile: alignment, ItemsFile: 8, VocabFile("symbol"): 4} {
+			f, err := os.Open(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			spans, err := locateFile(f)
+			f.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range spans {
+				if s.bytes > 0 && s.offset%to != 0 {
+					t.Errorf("%s %s: buffer %d begins at %d", layout, name, i, s.offset)
+				}
+			}
+		}
+	}
+}
+
+func TestArrowReadsDataArrow(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, Columns, 5)
+	b, err := os.ReadFile(filepath.Join(dir, DataFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ipc.NewFileReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if r.NumRecords() != 1 {
+		t.Fatalf("%d record batches, want 1", r.NumRecords())
+	}
+	batch, err := r.RecordAt(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer batch.Release()
+	if got := batch.Column(3).(*array.Float64).Value(4); got != 3040 {
+		t.Errorf("b[4] is %v, want 3040", got)
+	}
+}
+
+func TestEqualContentHasOneDigestAndOneSetOfChecksums(t *testing.T) {
+	a, b, packed := write(t, t.TempDir(), Columns, 50), write(t, t.TempDir(), Columns, 50), write(t, t.TempDir(), Packed, 50)
+	if a.Digest != b.Digest || len(a.Digest) != 32 {
+		t.Errorf("digests %q and %q of equal content", a.Digest, b.Digest)
+	}
+	for i := range a.Columns {
+		if a.Columns[i].XXH64 != packed.Columns[i].XXH64 {
+			t.Errorf("column %q: checksum %s in columns, %s in packed", a.Columns[i].Name, a.Columns[i].XXH64, packed.Columns[i].XXH64)
+		}
+	}
+	if other := write(t, t.TempDir(), Columns, 51); other.Digest == a.Digest {
+		t.Error("other content has the same digest")
+	}
+}
+
+func TestMissingIsCountedAsNaN(t *testing.T) {
+	for _, layout := range []string{Columns, Packed} {
+		w, err := Create(t.TempDir(), Table{Layout: layout, Rows: 4, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float32}, {Name: "b", Role: RoleValue, DType: Float32}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := Values[float32](w.Dest(1))
+		v.Row(2)[0], v.Row(3)[0] = float32(math.NaN()), float32(math.NaN())
+		m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, 4}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Columns[0].Missing != 0 || m.Columns[1].Missing != 2 {
+			t.Errorf("%s: missing %d and %d, want 0 and 2", layout, m.Columns[0].Missing, m.Columns[1].Missing)
+		}
+	}
+}
+
+func TestDamageIsRefused(t *testing.T) {
+	damage := map[string]func(dir string) error{
+		"no manifest":    func(dir string) error { return os.Remove(filepath.Join(dir, ManifestFile)) },
+		"no data":        func(dir string) error { return os.Remove(filepath.Join(dir, DataFile)) },
+		"data cut":       func(dir string) error { return os.Truncate(filepath.Join(dir, DataFile), 100) },
+		"items cut":      func(dir string) error { return os.Truncate(filepath.Join(dir, ItemsFile), 100) },
+		"manifest cut":   func(dir string) error { return os.Truncate(filepath.Join(dir, ManifestFile), 40) },
+		"other format":   edit(ManifestFile, `"format": 1`, `"format": 9`),
+		"offset moved":   edit(ManifestFile, `"offset": `, `"offset": 9`),
+		"more rows":      edit(ManifestFile, `"rows": 50`, `"rows": 59`),
+		"stride changed": edit(ManifestFile, `"strides": [`, `"strides": [9`),
+		"footer damaged": func(dir string) error {
+			path := filepath.Join(dir, DataFile)
+			b, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for i := len(b) - 200; i < len(b)-10; i++ {
+				b[i] ^= 0x5a
+			}
+			return os.WriteFile(path, b, 0o600)
+		},
+	}
+	for name, do := range damage {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, Columns, 50)
+			if err := do(dir); err != nil {
+				t.Fatal(err)
+			}
+			d, err := Open(dir)
+			if err == nil {
+				d.Close()
+			}
+			if !errors.Is(err, ErrTorn) && !errors.Is(err, ErrFormat) {
+				t.Errorf("got %v, want ErrTorn or ErrFormat", err)
+			}
+		})
+	}
+}
+
+func edit(file, old, new string) func(string) error {
+	return func(dir string) error {
+		path := filepath.Join(dir, file)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(string(b), old) {
+			return fmt.Errorf("%s does not contain %s", file, old)
+		}
+		return os.WriteFile(path, []byte(strings.Replace(string(b), old, new, 1)), 0o600)
+	}
+}
+
+func TestVerifyFindsAChangedValue(t *testing.T) {
+	dir := t.TempDir()
+	m := write(t, dir, Columns, 50)
+	f, err := os.OpenFile(filepath.Join(dir, DataFile), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte{0x7f}, m.Columns[3].Offset+9); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	if err := open(t, dir).Verify(); !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), `"b"`) {
+		t.Errorf("got %v, want ErrChecksum naming column b", err)
+	}
+}
+
+func TestImpossibleTablesAreRefused(t *testing.T) {
+	value := func(name string) Column { return Column{Name: name, Role: RoleValue, DType: Float32} }
+	for name, table := range map[string]Table{
+		"twice the same name": {Rows: 1, Columns: []Column{value("a"), value("a")}},
+		"no columns":          {Rows: 1},
+		"negative rows":       {Rows: -1, Columns: []Column{value("a")}},
+		"unknown layout":      {Layout: "rows", Rows: 1, Columns: []Column{value("a")}},
+		"unknown dtype":       {Rows: 1, Columns: []Column{{Name: "a", DType: "float8"}}},
+		"too large":           {Rows: math.MaxInt64 / 2, Columns: []Column{value("a")}},
+		"packed name taken":   {Layout: Packed, Rows: 1, Columns: []Column{{Name: "packed_float32", Role: RoleItemID, DType: Int64}, value("a")}},
+	} {
+		if _, err := Create(t.TempDir(), table); !errors.Is(err, ErrSchema) {
+			t.Errorf("%s: got %v, want ErrSchema", name, err)
+		}
+	}
+}

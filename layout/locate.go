@@ -1,0 +1,139 @@
+package layout
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// span is a buffer of a record batch: where it begins in the file and how long it is.
+type span struct{ offset, bytes int64 }
+
+const arrowMagic = "ARROW1"
+
+// Slots of the flatbuffer tables of Arrow's format (File.fbs, Message.fbs), as vtable offsets.
+const (
+	footerRecordBatches = 10
+	messageHeader       = 8
+	batchLength         = 4
+	batchBuffers        = 8
+	blockSize           = 24
+)
+
+// locate finds the buffers of the file's only record batch by walking its footer. Arrow v15's FileReader
+// would copy every body.
+func locate(r io.ReaderAt, size int64) (spans []span, err error) {
+	defer func() {
+		if p := recover(); p != nil { // flatbuffers panics on offsets outside the buffer
+			spans, err = nil, fmt.Errorf("%w: the Arrow footer is damaged: %v", ErrTorn, p)
+		}
+	}()
+	tail := make([]byte, 4+len(arrowMagic))
+	if size < int64(len(tail)) {
+		return nil, fmt.Errorf("%w: %d bytes are no Arrow file", ErrTorn, size)
+	}
+	if _, err := r.ReadAt(tail, size-int64(len(tail))); err != nil {
+		return nil, err
+	}
+	length := int64(binary.LittleEndian.Uint32(tail))
+	if string(tail[4:]) != arrowMagic || length > size-int64(len(tail)) {
+		return nil, fmt.Errorf("%w: no Arrow footer at its end", ErrTorn)
+	}
+	footer, err := readTable(r, size-int64(len(tail))-length, length)
+	if err != nil {
+		return nil, err
+	}
+	slot := flatbuffers.UOffsetT(footer.Offset(footerRecordBatches))
+	if slot == 0 || footer.VectorLen(slot) != 1 {
+		return nil, fmt.Errorf("%w: it does not hold one record batch", ErrTorn)
+	}
+	block := footer.Vector(slot)
+	offset, metadata := footer.GetInt64(block), int64(footer.GetInt32(block+8))
+	if metadata < 8 || offset < 0 || offset > size-metadata {
+		return nil, fmt.Errorf("%w: its record batch lies outside the file", ErrTorn)
+	}
+	message, err := readTable(r, offset+8, metadata-8)
+	if err != nil {
+		return nil, err
+	}
+	var batch flatbuffers.Table
+	message.Union(&batch, flatbuffers.UOffsetT(message.Offset(messageHeader)))
+	slot = flatbuffers.UOffsetT(batch.Offset(batchBuffers))
+	start := batch.Vector(slot)
+	for i := range batch.VectorLen(slot) {
+		at := start + flatbuffers.UOffsetT(i*16)
+		s := span{offset + metadata + batch.GetInt64(at), batch.GetInt64(at + 8)}
+		if s.bytes < 0 || s.offset < 0 || s.offset > size-s.bytes {
+			return nil, fmt.Errorf("%w: buffer %d lies outside the file", ErrTorn, i)
+		}
+		spans = append(spans, s)
+	}
+	return spans, nil
+}
+
+// readTable reads a flatbuffer of so many bytes and gives its root table.
+func readTable(r io.ReaderAt, offset, length int64) (flatbuffers.Table, error) {
+	b := make([]byte, length)
+	if _, err := r.ReadAt(b, offset); err != nil {
+		return flatbuffers.Table{}, err
+	}
+	return flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}, nil
+}
+
+func locateFile(f *os.File) ([]span, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return locate(f, st.Size())
+}
+
+// firstBuffer is the offset of the first buffer that holds anything, 0 when none does.
+func firstBuffer(spans []span) int64 {
+	for _, s := range spans {
+		if s.bytes > 0 {
+			return s.offset
+		}
+	}
+	return 0
+}
+
+// named gives each top-level field of an Arrow file the buffers that hold its values, without the
+// validity bitmaps: one for numbers and fixed-size lists of them, offsets and bytes for text.
+func named(r io.ReaderAt, size int64) (out map[string][]span, err error) {
+	defer func() {
+		if p := recover(); p != nil { // Arrow v15 panics on damaged schemas
+			out, err = nil, fmt.Errorf("%w: the Arrow schema is damaged: %v", ErrTorn, p)
+		}
+	}()
+	spans, err := locate(r, size)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := ipc.NewFileReader(io.NewSectionReader(r, 0, size))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTorn, err)
+	}
+	defer reader.Close()
+	out = map[string][]span{}
+	for _, f := range reader.Schema().Fields() {
+		skip, take := 1, 1
+		switch f.Type.ID() {
+		case arrow.FIXED_SIZE_LIST:
+			skip = 2
+		case arrow.STRING:
+			take = 2
+		}
+		if len(spans) < skip+take {
+			return nil, fmt.Errorf("%w: field %q has no buffers", ErrTorn, f.Name)
+		}
+		out[f.Name] = spans[skip : skip+take]
+		spans = spans[skip+take:]
+	}
+	return out, nil
+}

@@ -1,0 +1,175 @@
+package layout
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/fault"
+)
+
+// maxManifest bounds what is read as a manifest.
+const maxManifest = 16 << 20
+
+// Manifest says what a generation holds and where. docs/FORMAT.md gives every field.
+type Manifest struct {
+	Format  int                  `json:"format"`
+	Layout  string               `json:"layout"`
+	Rows    int64                `json:"rows"`
+	Digest  string               `json:"digest"`
+	Created time.Time            `json:"created"`
+	Boot    string               `json:"boot"`
+	ItemID  []string             `json:"item_id"`
+	Time    string               `json:"time"`
+	Columns []ManifestColumn     `json:"columns"`
+	Items   ManifestItems        `json:"items"`
+	Vocab   map[string]Words     `json:"vocab"`
+	Files   map[string]FileBytes `json:"files"`
+	Recipe  json.RawMessage      `json:"recipe"`
+	Sources []Source             `json:"sources"`
+}
+
+// ManifestColumn is one column: where its first value is, and how far apart its neighbours.
+type ManifestColumn struct {
+	Name        string  `json:"name"`
+	Role        Role    `json:"role"`
+	DType       DType   `json:"dtype"`
+	Unit        string  `json:"unit,omitempty"`
+	Zone        string  `json:"zone,omitempty"`
+	Shape       []int64 `json:"shape"`
+	Field       string  `json:"field"`
+	Offset      int64   `json:"offset"`
+	Strides     []int64 `json:"strides"`
+	XXH64       string  `json:"xxh64"`
+	Missing     int64   `json:"missing"`
+	SourceDType string  `json:"source_dtype,omitempty"`
+	Scale       *Scale  `json:"scale,omitempty"`
+}
+
+// Width is the number of features of a row, 0 for a column of shape [rows].
+func (c ManifestColumn) Width() int64 {
+	if len(c.Shape) == 2 {
+		return c.Shape[1]
+	}
+	return 0
+}
+
+// Scale is a fitted scaling: stored = (value − Shift) / Scale.
+type Scale struct {
+	Kind  string    `json:"kind"` // standard, minmax
+	Per   string    `json:"per"`  // column: one number per feature; item: per item and feature
+	Shift []float64 `json:"shift"`
+	Scale []float64 `json:"scale"`
+}
+
+// ManifestItems says where in items.arrow the items are.
+type ManifestItems struct {
+	Count     int64       `json:"count"`
+	RowOffset Place       `json:"row_offset"`
+	Rows      Place       `json:"rows"`
+	Values    []ItemPlace `json:"values"`
+	XXH64     string      `json:"xxh64"`
+}
+
+// Place is the byte offset of int64 values in a file.
+type Place struct {
+	Offset int64 `json:"offset"`
+}
+
+// ItemPlace is one item_id column in items.arrow: int64 at Offset, or text in an Arrow Utf8 array.
+type ItemPlace struct {
+	Name  string `json:"name"`
+	DType DType  `json:"dtype"`
+	Place
+	TextPlace
+}
+
+// TextPlace is an Arrow Utf8 array: int32 offsets and the bytes.
+type TextPlace struct {
+	Offsets   int64 `json:"offsets,omitempty"`
+	Data      int64 `json:"data,omitempty"`
+	DataBytes int64 `json:"data_bytes,omitempty"`
+}
+
+// Words is the vocabulary of a text column.
+type Words struct {
+	File  string `json:"file"`
+	Count int64  `json:"count"`
+	TextPlace
+	XXH64 string `json:"xxh64"`
+}
+
+// FileBytes is the size of a file.
+type FileBytes struct {
+	Bytes int64 `json:"bytes"`
+}
+
+// Source is a file that a generation was loaded from, as it was then.
+type Source struct {
+	Path    string `json:"path"`
+	Bytes   int64  `json:"bytes"`
+	MtimeNs int64  `json:"mtime_ns"`
+	Inode   uint64 `json:"inode"`
+}
+
+// Column finds a column by name; the error wraps ErrColumn.
+func (m *Manifest) Column(name string) (*ManifestColumn, error) {
+	for i := range m.Columns {
+		if m.Columns[i].Name == name {
+			return &m.Columns[i], nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", ErrColumn, name)
+}
+
+// write puts the manifest into the directory.
+func (m *Manifest) write(dir string) error {
+	if err := fault.At("manifest"); err != nil {
+		return fmt.Errorf("write %s: %w", ManifestFile, err)
+	}
+	b, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return err
+	}
+	if len(b) > maxManifest {
+		return fmt.Errorf("%w: the manifest takes %d bytes, at most %d: load fewer columns, or scale per column", ErrSchema, len(b), maxManifest)
+	}
+	return os.WriteFile(filepath.Join(dir, ManifestFile), append(b, '\n'), 0o600)
+}
+
+// ReadManifest reads a generation's manifest without opening its data. The error wraps ErrTorn or ErrFormat.
+func ReadManifest(dir string) (*Manifest, error) {
+	path := filepath.Join(dir, ManifestFile)
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %w", ErrTorn, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
+	if err != nil {
+		return nil, err
+	}
+	return parseManifest(path, b)
+}
+
+func parseManifest(path string, b []byte) (*Manifest, error) {
+	var version struct{ Format int }
+	if err := json.Unmarshal(b, &version); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrTorn, path, err)
+	}
+	if version.Format != FormatVersion {
+		return nil, fmt.Errorf("%w: %s: format %d, this program reads %d", ErrFormat, path, version.Format, FormatVersion)
+	}
+	var m Manifest
+	if err := json.Unmarshal(b, &m); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrTorn, path, err)
+	}
+	return &m, nil
+}

@@ -1,0 +1,192 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
+)
+
+// Data is a generation mapped read-only. It is immutable and safe for concurrent use.
+type Data struct {
+	Dir      string
+	Manifest *Manifest
+	data     *mmapfile.Map
+	items    *mmapfile.Map
+	vocab    map[string]*mmapfile.Map
+}
+
+// Open maps the generation in the directory, with no copy. What the manifest says is held against the
+// files first: the error wraps ErrTorn when they disagree, ErrFormat for another format version.
+func Open(dir string) (*Data, error) {
+	m, err := ReadManifest(dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &Data{Dir: dir, Manifest: m, vocab: map[string]*mmapfile.Map{}}
+	if err := d.open(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func (d *Data) open() (err error) {
+	if d.data, err = openFile(d.Dir, DataFile, d.Manifest); err != nil {
+		return err
+	}
+	if d.items, err = openFile(d.Dir, ItemsFile, d.Manifest); err != nil {
+		return err
+	}
+	for name, v := range d.Manifest.Vocab {
+		if v.File != VocabFile(name) {
+			return fmt.Errorf("%w: the vocabulary of column %q is named %q", ErrTorn, name, v.File)
+		}
+		if d.vocab[name], err = openFile(d.Dir, v.File, d.Manifest); err != nil {
+			return err
+		}
+	}
+	return d.check()
+}
+
+// openFile maps a file after its size was compared with the manifest's.
+func openFile(dir, name string, m *Manifest) (*mmapfile.Map, error) {
+	path := filepath.Join(dir, name)
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTorn, err)
+	}
+	if want := m.Files[name].Bytes; st.Size() != want {
+		return nil, fmt.Errorf("%w: %s has %d bytes, want %d", ErrTorn, path, st.Size(), want)
+	}
+	return mmapfile.Open(path)
+}
+
+// check holds every offset of the manifest against the footers, so that nothing later has to.
+func (d *Data) check() error {
+	m := d.Manifest
+	fields, err := footer(d.data, DataFile)
+	if err != nil {
+		return err
+	}
+	for i := range m.Columns {
+		c := &m.Columns[i]
+		if err := c.check(m.Rows, fields[c.Field]); err != nil {
+			return fmt.Errorf("%w: %s: column %q: %w", ErrTorn, d.Dir, c.Name, err)
+		}
+	}
+	if fields, err = footer(d.items, ItemsFile); err != nil {
+		return err
+	}
+	count := m.Items.Count
+	whole := func(name string, at Place) bool {
+		s := fields[name]
+		return len(s) == 1 && s[0].offset == at.Offset && s[0].bytes >= count*8
+	}
+	ok := count >= 0 && count <= d.items.Len()/8 && whole(rowOffsetField, m.Items.RowOffset) && whole(rowsField, m.Items.Rows)
+	for _, v := range m.Items.Values {
+		ok = ok && (v.DType == Int64 && whole(v.Name, v.Place) || v.DType == Text && v.TextPlace.fits(fields[v.Name], count))
+	}
+	if !ok {
+		return fmt.Errorf("%w: %s: %s is not where the manifest says", ErrTorn, d.Dir, ItemsFile)
+	}
+	for name, v := range m.Vocab {
+		if fields, err = footer(d.vocab[name], v.File); err != nil {
+			return err
+		}
+		if !v.TextPlace.fits(fields[valueField], v.Count) {
+			return fmt.Errorf("%w: %s: %s is not where the manifest says", ErrTorn, d.Dir, v.File)
+		}
+	}
+	return nil
+}
+
+func footer(m *mmapfile.Map, name string) (map[string][]span, error) {
+	b, err := m.Bytes(0, m.Len())
+	if err != nil {
+		return nil, err
+	}
+	fields, err := named(bytesAt(b), m.Len())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return fields, nil
+}
+
+func (t TextPlace) fits(s []span, count int64) bool {
+	return count >= 0 && len(s) == 2 && s[0].offset == t.Offsets && s[1].offset == t.Data && s[1].bytes == t.DataBytes &&
+		(s[0].bytes/4 > count || count == 0)
+}
+
+// check compares a column with the buffer of its field.
+func (c *ManifestColumn) check(rows int64, field []span) error {
+	size := c.DType.Size()
+	if size == 0 {
+		return fmt.Errorf("dtype %q is not known", c.DType)
+	}
+	if len(field) != 1 || len(c.Shape) < 1 || len(c.Shape) > 2 || len(c.Strides) != len(c.Shape) || c.Shape[0] != rows || rows < 0 {
+		return errors.New("its shape, strides or field are not the file's")
+	}
+	width := max(c.Width(), 1)
+	f, stride := field[0], c.Strides[0]
+	if len(c.Shape) == 2 && (c.Shape[1] < 1 || c.Strides[1] != size) || stride < size || stride%size != 0 || width > stride/size || (c.Offset-f.offset)%size != 0 || c.Offset%size != 0 {
+		return errors.New("its strides do not fit its dtype")
+	}
+	if rows > 0 && (c.Offset < f.offset || rows-1 > (f.bytes-width*size)/stride || c.Offset-f.offset > f.bytes-(rows-1)*stride-width*size) {
+		return errors.New("it lies outside its field")
+	}
+	return nil
+}
+
+// bytesAt reads from memory.
+type bytesAt []byte
+
+func (b bytesAt) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 || off > int64(len(b)) {
+		return 0, io.EOF
+	}
+	n := copy(p, b[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Acquire lets a reader in: slices of the data are valid until release.
+func (d *Data) Acquire() (release func(), err error) {
+	var releases []func()
+	release = func() {
+		for _, r := range releases {
+			r()
+		}
+	}
+	for _, m := range d.maps() {
+		r, err := m.Acquire()
+		if err != nil {
+			release()
+			return nil, err
+		}
+		releases = append(releases, r)
+	}
+	return release, nil
+}
+
+// Close waits for all readers and unmaps. It is idempotent.
+func (d *Data) Close() error {
+	var err error
+	for _, m := range d.maps() {
+		err = errors.Join(err, m.Close())
+	}
+	return err
+}
+
+func (d *Data) maps() []*mmapfile.Map {
+	maps := []*mmapfile.Map{d.data, d.items}
+	for _, v := range d.vocab {
+		maps = append(maps, v)
+	}
+	return slices.DeleteFunc(maps, func(m *mmapfile.Map) bool { return m == nil })
+}

@@ -1,0 +1,122 @@
+package layout
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
+)
+
+// View is a column of an open generation as values of T, without a copy. T must have the size of the column's
+// dtype. The values are valid while the caller holds an Acquire.
+func View[T Native](d *Data, c *ManifestColumn) (Strided[T], error) {
+	b, err := d.bytes(c)
+	if err != nil {
+		return Strided[T]{}, err
+	}
+	return Strided[T]{Data: cast[T](b), Step: c.Strides[0] / c.DType.Size(), Width: max(c.Width(), 1), Rows: c.Shape[0]}, nil
+}
+
+// bytes are those from the column's first value to its last.
+func (d *Data) bytes(c *ManifestColumn) ([]byte, error) {
+	if c.Shape[0] == 0 {
+		return nil, nil
+	}
+	return d.data.Bytes(c.Offset, (c.Shape[0]-1)*c.Strides[0]+max(c.Width(), 1)*c.DType.Size())
+}
+
+// ItemOffsets are the first rows of the items and, at the end, the number of rows. It copies.
+func (d *Data) ItemOffsets() ([]int64, error) {
+	n := d.Manifest.Items.Count
+	b, err := d.items.Bytes(d.Manifest.Items.RowOffset.Offset, n*8)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, n+1)
+	copy(out, cast[int64](b))
+	out[n] = d.Manifest.Rows
+	for i := range n {
+		if out[i] < 0 || out[i] > out[i+1] || i == 0 && out[0] != 0 {
+			return nil, fmt.Errorf("%w: %s: item %d begins at row %d", ErrTorn, d.Dir, i, out[i])
+		}
+	}
+	return out, nil
+}
+
+// Item is the name of an item: an int64 or string per item_id column, nothing where there is none.
+func (d *Data) Item(code int64) ([]any, error) {
+	if code < 0 || code >= d.Manifest.Items.Count {
+		return nil, fmt.Errorf("%w: item %d of %d", mmapfile.ErrRange, code, d.Manifest.Items.Count)
+	}
+	out := make([]any, 0, len(d.Manifest.Items.Values))
+	for _, v := range d.Manifest.Items.Values {
+		if v.DType == Text {
+			s, err := v.TextPlace.word(d.items, code)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, s)
+			continue
+		}
+		b, err := d.items.Bytes(v.Offset+code*8, 8)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cast[int64](b)[0])
+	}
+	return out, nil
+}
+
+// Word is the text that a code of a text column stands for.
+func (d *Data) Word(column string, code int64) (string, error) {
+	v, ok := d.Manifest.Vocab[column]
+	if !ok {
+		return "", fmt.Errorf("%w: %q has no vocabulary", ErrColumn, column)
+	}
+	if code < 0 || code >= v.Count {
+		return "", fmt.Errorf("%w: word %d of %d", mmapfile.ErrRange, code, v.Count)
+	}
+	return v.TextPlace.word(d.vocab[column], code)
+}
+
+func (t TextPlace) word(m *mmapfile.Map, i int64) (string, error) {
+	b, err := m.Bytes(t.Offsets+i*4, 8)
+	if err != nil {
+		return "", err
+	}
+	o := cast[int32](b)
+	if o[0] < 0 || o[1] < o[0] || int64(o[1]) > t.DataBytes {
+		return "", fmt.Errorf("%w: text %d lies outside its buffer", ErrTorn, i)
+	}
+	b, err = m.Bytes(t.Data+int64(o[0]), int64(o[1]-o[0]))
+	return string(b), err
+}
+
+// Verify reads everything and compares it with the checksums; the error wraps ErrChecksum and names the
+// column or file.
+func (d *Data) Verify() error {
+	for i := range d.Manifest.Columns {
+		c := &d.Manifest.Columns[i]
+		b, err := d.bytes(c)
+		if err != nil {
+			return err
+		}
+		if sum, _ := checksum(b, c.DType, c.Strides[0], max(c.Width(), 1)*c.DType.Size(), d.Manifest.Rows); sum != c.XXH64 {
+			return fmt.Errorf("%w: %s: column %q", ErrChecksum, d.Dir, c.Name)
+		}
+	}
+	files := map[string]string{ItemsFile: d.Manifest.Items.XXH64}
+	for _, v := range d.Manifest.Vocab {
+		files[v.File] = v.XXH64
+	}
+	for name, want := range files {
+		sum, err := hashFile(filepath.Join(d.Dir, name))
+		if err != nil {
+			return err
+		}
+		if sum != want {
+			return fmt.Errorf("%w: %s: %s", ErrChecksum, d.Dir, name)
+		}
+	}
+	return nil
+}

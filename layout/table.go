@@ -1,0 +1,94 @@
+package layout
+
+import (
+	"fmt"
+	"math"
+)
+
+// Role says what a column is for.
+type Role string
+
+// The roles of columns.
+const (
+	RoleItemID Role = "item_id"
+	RoleTime   Role = "time"
+	RoleValue  Role = "value"
+)
+
+// The two layouts of value columns.
+const (
+	Columns = "columns" // every column contiguous
+	Packed  = "packed"  // columns of one dtype interleaved row by row
+)
+
+// Column describes one column that is to be laid out.
+type Column struct {
+	Name  string
+	Role  Role
+	DType DType
+	// Width is the number of features of a column of shape [rows, n]; 0 for a plain one of shape [rows].
+	Width int64
+	// Unit (s, ms, us, ns) and Zone belong to timestamps.
+	Unit, Zone string
+}
+
+// values is the number of values of one row.
+func (c Column) values() int64 { return max(c.Width, 1) }
+
+// Table describes a generation that is to be laid out.
+type Table struct {
+	Layout  string // Columns (the zero value means that) or Packed
+	Rows    int64
+	Columns []Column
+}
+
+// maxBytes bounds a data file: far above any machine's memory, far below an overflow.
+const maxBytes = math.MaxInt64 / 4
+
+// check refuses what cannot be laid out.
+func (t *Table) check() error {
+	if t.Layout == "" {
+		t.Layout = Columns
+	}
+	if t.Layout != Columns && t.Layout != Packed {
+		return fmt.Errorf("%w: layout %q is neither %q nor %q", ErrSchema, t.Layout, Columns, Packed)
+	}
+	if t.Rows < 0 || len(t.Columns) == 0 {
+		return fmt.Errorf("%w: %d rows of %d columns", ErrSchema, t.Rows, len(t.Columns))
+	}
+	seen := make(map[string]bool, len(t.Columns))
+	row := int64(0)
+	for _, c := range t.Columns {
+		if seen[c.Name] {
+			return fmt.Errorf("%w: two columns are named %q", ErrSchema, c.Name)
+		}
+		seen[c.Name] = true
+		if c.DType.Size() == 0 {
+			return fmt.Errorf("%w: column %q: dtype %q is not known", ErrSchema, c.Name, c.DType)
+		}
+		if _, ok := timeUnits[c.Unit]; c.DType == Timestamp && !ok {
+			return fmt.Errorf("%w: column %q: time unit %q is none of s, ms, us, ns", ErrSchema, c.Name, c.Unit)
+		}
+		if c.Width < 0 || c.Width > math.MaxInt32 {
+			return fmt.Errorf("%w: column %q: %d features a row", ErrSchema, c.Name, c.Width)
+		}
+		row += c.values() * c.DType.Size()
+	}
+	if t.Rows > maxBytes/row {
+		return fmt.Errorf("%w: %d rows of %d bytes do not fit any file", ErrSchema, t.Rows, row)
+	}
+	return nil
+}
+
+// Strided is a column seen as values: those of a row i are Data[i·Step] to Data[i·Step+Width-1].
+type Strided[T any] struct {
+	Data        []T
+	Step, Width int64
+	Rows        int64
+}
+
+// Row is the values of one row.
+func (s Strided[T]) Row(i int64) []T { return s.Data[i*s.Step : i*s.Step+s.Width : i*s.Step+s.Width] }
+
+// Contiguous tells whether the whole column is Data without gaps.
+func (s Strided[T]) Contiguous() bool { return s.Step == s.Width }

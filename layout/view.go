@@ -1,0 +1,38 @@
+package layout
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Native are the Go types that columns are stored as: bool as uint8, timestamps as int64, text as int32.
+type Native interface {
+	~float32 | ~float64 | ~int32 | ~int64 | ~uint8
+}
+
+// Dest is a column of a generation that is being filled. It is valid until Finish or Abort.
+type Dest struct {
+	Column
+	Rows int64
+	// Step is the number of values between the beginnings of neighbouring rows.
+	Step int64
+	data []byte
+}
+
+// Values sees a column's bytes as values of T, whose size must be that of the column's dtype.
+func Values[T Native](d Dest) Strided[T] {
+	return Strided[T]{Data: cast[T](d.data), Step: d.Step, Width: d.values(), Rows: d.Rows}
+}
+
+// cast sees bytes as values. Both come from page-aligned maps and multiples of 64, or from a packed row of the same dtype.
+func cast[T Native](b []byte) []T {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	if len(b) == 0 {
+		return nil
+	}
+	if len(b)%size != 0 || uintptr(unsafe.Pointer(&b[0]))%uintptr(size) != 0 {
+		panic(fmt.Sprintf("layout: %d bytes at %p are no values of %d bytes", len(b), &b[0], size))
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/size)
+}
