@@ -1,0 +1,149 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// generation is one immutable load. The store's mu guards readers, data and gone.
+type generation struct {
+	store    *Store
+	dataset  string
+	number   int64
+	dir      string
+	manifest *layout.Manifest
+
+	readers int
+	gone    bool // no longer published: unmap when the last reader leaves
+
+	opening sync.Mutex // one opener at a time, without holding the store
+	data    *layout.Data
+	derived sync.Map // key → *derived
+}
+
+type derived struct {
+	once  sync.Once
+	value any
+	err   error
+}
+
+// Handle is a reader's hold on a generation: what it shows stays mapped until Release.
+type Handle struct {
+	Dataset    string
+	Generation int64
+	Data       *layout.Data
+	g          *generation
+	release    func()
+}
+
+// Acquire opens a generation of a dataset for reading; number 0 is the newest. The error wraps ErrNotFound,
+// ErrGone, ErrClosed, or layout's errors of opening.
+func (s *Store) Acquire(name string, number int64) (*Handle, error) {
+	s.mu.Lock()
+	g, err := s.find(name, number)
+	if err == nil {
+		g.readers++ // keeps it while it is being opened
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	data, err := g.open()
+	if err != nil {
+		s.leave(g)
+		return nil, err
+	}
+	release, err := data.Acquire()
+	if err != nil {
+		s.leave(g)
+		return nil, err
+	}
+	return &Handle{Dataset: g.dataset, Generation: g.number, Data: data, g: g, release: sync.OnceFunc(func() {
+		release()
+		s.leave(g)
+	})}, nil
+}
+
+// Release ends the hold. Further calls do nothing.
+func (h *Handle) Release() { h.release() }
+
+// Dir is where the generation's files are.
+func (h *Handle) Dir() string { return h.g.dir }
+
+// Derived computes something from the generation once, and keeps it as long as the generation.
+func (h *Handle) Derived(key string, compute func() (any, error)) (any, error) {
+	v, _ := h.g.derived.LoadOrStore(key, &derived{})
+	d := v.(*derived)
+	d.once.Do(func() { d.value, d.err = compute() })
+	return d.value, d.err
+}
+
+// open maps the generation, verifying it first where a reboot may have torn it.
+func (g *generation) open() (*layout.Data, error) {
+	g.opening.Lock()
+	defer g.opening.Unlock()
+	if g.data != nil {
+		return g.data, nil
+	}
+	d, err := layout.Open(g.dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s, generation %d: %w", g.dataset, g.number, err)
+	}
+	if !g.isSynced() && g.manifest.Boot != layout.BootID() {
+		if err := d.Verify(); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s, generation %d was not on disk before the last reboot: %w; remove it and load it again", g.dataset, g.number, err), d.Close())
+		}
+	}
+	g.data = d
+	return d, nil
+}
+
+// unmap closes the generation's maps, waiting for whoever still reads.
+func (g *generation) unmap() error {
+	g.opening.Lock()
+	defer g.opening.Unlock()
+	if g.data == nil {
+		return nil
+	}
+	err := g.data.Close()
+	g.data = nil
+	return err
+}
+
+func (g *generation) isSynced() bool {
+	_, err := os.Stat(filepath.Join(g.dir, layout.SyncedFile))
+	return err == nil
+}
+
+// leave ends one reader's hold. The last one of a generation that was removed or superseded takes it along.
+func (s *Store) leave(g *generation) {
+	s.mu.Lock()
+	g.readers--
+	last := g.readers == 0 && !s.closed
+	superseded := false
+	if last && !g.gone {
+		list := s.datasets[g.dataset]
+		superseded = len(list) > 0 && list[len(list)-1] != g
+		if superseded {
+			s.unpublish(g)
+		}
+	}
+	unmap := last && g.gone
+	if unmap {
+		delete(s.removed, g)
+	}
+	s.mu.Unlock()
+	if superseded {
+		s.discard(g)
+	}
+	if unmap {
+		if err := g.unmap(); err != nil {
+			s.log.Error("unmap", "dataset", g.dataset, "generation", g.number, "error", err)
+		}
+	}
+}

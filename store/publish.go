@@ -1,0 +1,212 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Load is a generation that is being written.
+type Load struct {
+	// Dir is an empty directory on the cache's file system, the load's own.
+	Dir     string
+	Dataset string
+	store   *Store
+	abort   func() error
+}
+
+// Begin gives a place to write a generation of a dataset in. Publish or Abort ends it.
+func (s *Store) Begin(name string) (*Load, error) {
+	if err := layout.CheckName(name); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, ErrClosed
+	}
+	dir, err := os.MkdirTemp(filepath.Join(s.dir, tmpDir), name+"-")
+	if err != nil {
+		return nil, err
+	}
+	return &Load{Dir: dir, Dataset: name, store: s, abort: sync.OnceValue(func() error { return os.RemoveAll(dir) })}, nil
+}
+
+// Abort removes what was written. After a Publish it does nothing.
+func (l *Load) Abort() error { return l.abort() }
+
+// Publish checks what was written and makes it the dataset's newest generation, by one rename. Older generations that
+// nobody reads are removed.
+func (l *Load) Publish() (number int64, err error) {
+	d, err := layout.Open(l.Dir)
+	if err != nil {
+		return 0, err
+	}
+	if err := d.Close(); err != nil {
+		return 0, err
+	}
+	if err := fault.At("publish"); err != nil {
+		return 0, fmt.Errorf("publish %s: %w", l.Dataset, err)
+	}
+	s := l.store
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return 0, ErrClosed
+	}
+	g := &generation{store: s, dataset: l.Dataset, number: s.nextNumber(l.Dataset), manifest: d.Manifest}
+	g.dir = s.generationDir(g.dataset, g.number)
+	if err := os.MkdirAll(filepath.Dir(g.dir), 0o700); err == nil {
+		err = os.Rename(l.Dir, g.dir)
+	}
+	if err != nil {
+		s.mu.Unlock()
+		return 0, fmt.Errorf("publish %s: %w", l.Dataset, err)
+	}
+	var unread []*generation
+	for _, old := range slices.Clone(s.datasets[g.dataset]) {
+		if old.readers == 0 {
+			s.unpublish(old)
+			unread = append(unread, old)
+		}
+	}
+	s.datasets[g.dataset] = append(s.datasets[g.dataset], g)
+	s.syncLater(g)
+	s.mu.Unlock()
+	for _, old := range unread {
+		s.discard(old)
+	}
+	return g.number, nil
+}
+
+// nextNumber is above every generation that somebody may still name. The caller holds mu.
+func (s *Store) nextNumber(name string) int64 {
+	var last int64
+	for _, g := range s.datasets[name] {
+		last = max(last, g.number)
+	}
+	for g := range s.removed {
+		if g.dataset == name {
+			last = max(last, g.number)
+		}
+	}
+	for { // a generation that scan could not read keeps its number
+		last++
+		if _, err := os.Lstat(s.generationDir(name, last)); err != nil {
+			return last
+		}
+	}
+}
+
+// Remove deletes every generation of a dataset. Handles on them stay valid.
+func (s *Store) Remove(name string) (numbers []int64, err error) {
+	s.mu.Lock()
+	if _, err := s.find(name, 0); err != nil {
+		s.mu.Unlock()
+		return nil, err
+	}
+	list := slices.Clone(s.datasets[name])
+	for _, g := range list {
+		numbers = append(numbers, g.number)
+		s.unpublish(g)
+	}
+	s.mu.Unlock()
+	for _, g := range list {
+		s.discard(g)
+	}
+	// Only an empty directory goes: what another version left there is not ours.
+	_ = os.Remove(filepath.Join(s.dir, datasetsDir, name))
+	return numbers, nil
+}
+
+// unpublish takes a generation out of the catalogue. The caller holds mu.
+func (s *Store) unpublish(g *generation) {
+	list := slices.DeleteFunc(s.datasets[g.dataset], func(o *generation) bool { return o == g })
+	if s.datasets[g.dataset] = list; len(list) == 0 {
+		delete(s.datasets, g.dataset)
+	}
+	g.gone = true
+	if g.readers > 0 {
+		s.removed[g] = true
+	}
+}
+
+// discard deletes the files of a generation that is no longer published. They vanish at once, by a rename into
+// tmp; maps of them stay valid.
+func (s *Store) discard(g *generation) {
+	trash, err := os.MkdirTemp(filepath.Join(s.dir, tmpDir), "removed-")
+	if err == nil {
+		err = os.Rename(g.dir, filepath.Join(trash, "generation"))
+	}
+	if err == nil {
+		err = os.RemoveAll(trash)
+	}
+	if err != nil {
+		s.log.Error("remove", "dir", g.dir, "error", err)
+	}
+	s.mu.Lock()
+	unread := g.readers == 0
+	s.mu.Unlock()
+	if unread {
+		if err := g.unmap(); err != nil {
+			s.log.Error("unmap", "dataset", g.dataset, "generation", g.number, "error", err)
+		}
+	}
+}
+
+// syncLater writes the generation to disk in the background and marks it. The caller holds mu, or is Open.
+func (s *Store) syncLater(g *generation) {
+	if g.isSynced() || g.manifest.Boot != layout.BootID() {
+		return
+	}
+	s.syncing.Add(1)
+	go func() {
+		defer s.syncing.Done()
+		if err := s.sync(g.dir); err != nil && !os.IsNotExist(err) {
+			s.log.Warn("sync", "dir", g.dir, "error", err)
+		}
+	}()
+}
+
+// sync flushes a directory's files, then the directories on the way, then writes the mark.
+func (s *Store) sync(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	paths := []string{}
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	for _, path := range append(paths, dir, filepath.Dir(dir)) {
+		select {
+		case <-s.stop:
+			return nil
+		default:
+		}
+		if err := syncPath(path); err != nil {
+			return err
+		}
+	}
+	mark, err := os.OpenFile(filepath.Join(dir, layout.SyncedFile), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return mark.Close()
+}
+
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}

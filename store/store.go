@@ -1,0 +1,194 @@
+// Package store owns the cache directory: which datasets there are, their generations, how a new one is
+// published and when an old one may go.
+//
+// A [Store] is the directory, locked for one process. [Store.Begin] gives a place to write a generation in, and
+// [Load.Publish] makes it visible, whole, by one rename. [Store.Acquire] gives a [Handle] on a generation, mapped; what a
+// handle shows stays mapped until its Release, whatever is published or removed meanwhile.
+//
+// # Caveats
+//
+// Publishing does not wait for the disk: the files are synced afterwards and marked with a file named
+// synced. A generation without the mark from before a reboot is verified by its checksums when it is first used.
+package store
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Errors of using a store.
+var (
+	// ErrLocked is returned by Open when another process has the directory. The message says which.
+	ErrLocked = errors.New("cache directory is in use")
+	// ErrNotFound is returned when no dataset has the name. The message lists near names.
+	ErrNotFound = errors.New("dataset not found")
+	// ErrGone is returned when the dataset exists but the generation does not, or no longer.
+	ErrGone = errors.New("generation is gone")
+	// ErrFilesystem is returned by Open for a cache directory on a network file system.
+	ErrFilesystem = errors.New("cache directory is on a network file system")
+	// ErrClosed is returned once Close was called.
+	ErrClosed = errors.New("store is closed")
+)
+
+// Names below the cache directory.
+const (
+	lockFile    = "daemon.lock"
+	tmpDir      = "tmp"
+	datasetsDir = "datasets"
+)
+
+// Store is a cache directory held by this process. It is safe for concurrent use.
+type Store struct {
+	dir  string
+	lock *os.File
+	log  *slog.Logger
+
+	mu       sync.Mutex
+	closed   bool
+	datasets map[string][]*generation // published, ascending
+	removed  map[*generation]bool     // no longer published, but somebody holds them
+	syncing  sync.WaitGroup
+	stop     chan struct{}
+}
+
+// Open takes the directory, creating it (0700) where needed, removes what a killed load left, and reads
+// the catalogue. The error wraps ErrLocked when another process has it.
+func Open(dir string, log *slog.Logger) (*Store, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range []string{dir, filepath.Join(dir, tmpDir), filepath.Join(dir, datasetsDir)} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkFilesystem(dir); err != nil {
+		return nil, err
+	}
+	s := &Store{dir: dir, log: log, datasets: map[string][]*generation{}, removed: map[*generation]bool{}, stop: make(chan struct{})}
+	if s.lock, err = takeLock(dir); err != nil {
+		return nil, err
+	}
+	if err := s.sweep(); err == nil {
+		err = s.scan()
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.lock.Close())
+	}
+	return s, nil
+}
+
+// Dir is the cache directory's absolute path.
+func (s *Store) Dir() string { return s.dir }
+
+// sweep removes what killed loads left, and nothing else.
+func (s *Store) sweep() error {
+	entries, err := os.ReadDir(filepath.Join(s.dir, tmpDir))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(s.dir, tmpDir, e.Name())); err != nil {
+			return err
+		}
+		s.log.Info("removed an unfinished load", "dir", e.Name())
+	}
+	return nil
+}
+
+// scan reads the catalogue. A generation that cannot be read is left out and logged: it may be another
+// version's, and only rm deletes.
+func (s *Store) scan() error {
+	names, err := os.ReadDir(filepath.Join(s.dir, datasetsDir))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		numbers, err := os.ReadDir(filepath.Join(s.dir, datasetsDir, name.Name()))
+		if err != nil || layout.CheckName(name.Name()) != nil {
+			continue
+		}
+		for _, e := range numbers {
+			number, err := strconv.ParseInt(e.Name(), 10, 64)
+			if err != nil || number < 1 {
+				continue
+			}
+			dir := s.generationDir(name.Name(), number)
+			m, err := layout.ReadManifest(dir)
+			if err != nil {
+				s.log.Warn("left out a generation", "dir", dir, "error", err)
+				continue
+			}
+			g := &generation{store: s, dataset: name.Name(), number: number, dir: dir, manifest: m}
+			s.datasets[g.dataset] = append(s.datasets[g.dataset], g)
+			s.syncLater(g)
+		}
+		slices.SortFunc(s.datasets[name.Name()], func(a, b *generation) int { return int(a.number - b.number) })
+	}
+	return nil
+}
+
+func (s *Store) generationDir(name string, number int64) string {
+	return filepath.Join(s.dir, datasetsDir, name, strconv.FormatInt(number, 10))
+}
+
+// Close refuses new handles, waits until all are released, unmaps and lets go of the directory. It is idempotent.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.stop)
+	var all []*generation
+	for _, list := range s.datasets {
+		all = append(all, list...)
+	}
+	for g := range s.removed {
+		all = append(all, g)
+	}
+	s.mu.Unlock()
+
+	s.syncing.Wait()
+	var err error
+	for _, g := range all {
+		err = errors.Join(err, g.unmap())
+	}
+	return errors.Join(err, s.lock.Close())
+}
+
+// find gives a published generation, or one that is only held; number 0 is the newest published. The
+// caller holds mu.
+func (s *Store) find(name string, number int64) (*generation, error) {
+	if s.closed {
+		return nil, ErrClosed
+	}
+	list := s.datasets[name]
+	if number == 0 && len(list) > 0 {
+		return list[len(list)-1], nil
+	}
+	for _, g := range list {
+		if g.number == number {
+			return g, nil
+		}
+	}
+	for g := range s.removed {
+		if g.dataset == name && g.number == number {
+			return g, nil
+		}
+	}
+	if len(list) == 0 {
+		return nil, s.notFound(name)
+	}
+	return nil, fmt.Errorf("%w: generation %d of %q; the newest is %d", ErrGone, number, name, list[len(list)-1].number)
+}
