@@ -1,0 +1,102 @@
+package window
+
+import "fmt"
+
+// block is a stretch of positions [from, to) of an item that one reason forbids.
+type block struct {
+	item, from, to int64
+	reason         int
+}
+
+// findBlocks finds what max_step and max_missing forbid: once for an index and all its parts, in
+// time of the rows touched and memory of the cuts found.
+func (b *base) findBlocks() error {
+	steps, missing := b.spec.MaxStep != nil, b.hasMissing()
+	if !steps && !missing {
+		return nil
+	}
+	var most uint64
+	if steps {
+		var err error
+		if most, err = b.spec.MaxStep.in(b.table.Unit); err != nil {
+			return err
+		}
+	}
+	m := newMissing(b)
+	var jumps, gaps []block
+	for item := range b.table.Items() {
+		n := b.table.length(item)
+		if n < 0 {
+			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item, b.table.Offsets[item], b.table.Offsets[item+1])
+		}
+		if missing && !steps && !m.touches(item) {
+			continue
+		}
+		from, to := b.admitted(item)
+		p := b.shape.series(n, from, to)
+		jumps, gaps = jumps[:0], gaps[:0]
+		if steps {
+			var err error
+			if jumps, err = b.jumps(jumps, item, &p, most); err != nil {
+				return err
+			}
+		}
+		if missing {
+			gaps = m.blocks(gaps, item, &p)
+		}
+		b.blocks = mergeBlocks(b.blocks, jumps, gaps)
+	}
+	return nil
+}
+
+// jumps are the positions whose window has two neighbouring rows further apart than most.
+func (b *base) jumps(dst []block, item int64, p *series, most uint64) ([]block, error) {
+	times := b.table.times(item)
+	for row := p.a + 1; row < p.b; row++ {
+		before, now := times[row-1], times[row]
+		if now <= before {
+			return nil, fmt.Errorf("%w: item %d, row %d: time %d after %d, want ascending", ErrTable, item, row, now, before)
+		}
+		if uint64(now)-uint64(before) > most {
+			dst = addBlock(dst, block{item, p.below(row - b.shape.last), p.below(row), byMaxStep})
+		}
+	}
+	return dst, nil
+}
+
+// addBlock appends a block that does not begin before the last one; it joins what touches.
+func addBlock(dst []block, bl block) []block {
+	if bl.from >= bl.to {
+		return dst
+	}
+	if n := len(dst); n > 0 && dst[n-1].item == bl.item && bl.from <= dst[n-1].to {
+		dst[n-1].to = max(dst[n-1].to, bl.to)
+		return dst
+	}
+	return append(dst, bl)
+}
+
+// mergeBlocks appends the jumps, and the gaps where no jump is, in ascending order.
+func mergeBlocks(dst, jumps, gaps []block) []block {
+	for _, g := range gaps {
+		for len(jumps) > 0 && jumps[0].to <= g.from {
+			dst = append(dst, jumps[0])
+			jumps = jumps[1:]
+		}
+		for len(jumps) > 0 && jumps[0].from < g.to {
+			if g.from < jumps[0].from {
+				dst = append(dst, block{g.item, g.from, jumps[0].from, g.reason})
+			}
+			g.from = jumps[0].to
+			if g.from >= g.to {
+				break
+			}
+			dst = append(dst, jumps[0])
+			jumps = jumps[1:]
+		}
+		if g.from < g.to {
+			dst = append(dst, g)
+		}
+	}
+	return append(dst, jumps...)
+}

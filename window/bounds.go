@@ -1,0 +1,181 @@
+package window
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Bounds are a half-open range of rows of an item; nil is open, negative counts from the item's
+// end. In JSON it is [from, to].
+type Bounds struct {
+	From, To *int64
+}
+
+// Rows are the bounds [from, to).
+func Rows(from, to int64) *Bounds { return &Bounds{&from, &to} }
+
+// resolve clamps the bounds to an item of n rows as a Python slice does.
+func (b *Bounds) resolve(n int64) (from, to int64) {
+	from, to = 0, n
+	if b == nil {
+		return from, to
+	}
+	if b.From != nil {
+		from = clampRow(*b.From, n)
+	}
+	if b.To != nil {
+		to = clampRow(*b.To, n)
+	}
+	return from, max(from, to)
+}
+
+func clampRow(row, n int64) int64 {
+	if row < 0 {
+		return max(0, n+row)
+	}
+	return min(row, n)
+}
+
+func (b *Bounds) open() bool { return b == nil || b.From == nil && b.To == nil }
+
+func (b *Bounds) validate(field string) error {
+	if b == nil || b.From == nil || b.To == nil {
+		return nil
+	}
+	if (*b.From < 0) == (*b.To < 0) && *b.From >= *b.To {
+		return &SpecError{field, b.String(), "a first row below the last"}
+	}
+	return nil
+}
+
+func (b *Bounds) String() string {
+	data, _ := json.Marshal(b)
+	return string(data)
+}
+
+// MarshalJSON writes [from, to].
+func (b Bounds) MarshalJSON() ([]byte, error) { return json.Marshal([2]*int64{b.From, b.To}) }
+
+// UnmarshalJSON reads [from, to], either may be null.
+func (b *Bounds) UnmarshalJSON(data []byte) (err error) {
+	*b, err = readBounds("rows", data)
+	return err
+}
+
+func readBounds(field string, raw []byte) (Bounds, error) {
+	pair, err := readPair(field, raw, readInt)
+	return Bounds{pair[0], pair[1]}, err
+}
+
+func readPair[T any](field string, raw []byte, read func(string, []byte) (T, error)) (pair [2]*T, err error) {
+	list, err := readList(field, raw, orNull(read))
+	if err != nil {
+		return pair, err
+	}
+	if len(list) != 2 {
+		return pair, &SpecError{field, shorten(raw), "a list of two, either may be null"}
+	}
+	return [2]*T{list[0], list[1]}, nil
+}
+
+// TimeBounds are a half-open range of time; nil is open. In JSON it is [from, to].
+type TimeBounds struct {
+	From, To *TimeValue
+}
+
+func (b *TimeBounds) open() bool { return b == nil || b.From == nil && b.To == nil }
+
+func (b *TimeBounds) validate(field string) error {
+	if b == nil || b.From == nil || b.To == nil || b.From.instant != b.To.instant {
+		return nil
+	}
+	if !b.From.before(*b.To) {
+		return &SpecError{field, b.String(), "a first time before the last"}
+	}
+	return nil
+}
+
+func (b *TimeBounds) String() string {
+	data, _ := json.Marshal(b)
+	return string(data)
+}
+
+// MarshalJSON writes [from, to].
+func (b TimeBounds) MarshalJSON() ([]byte, error) { return json.Marshal([2]*TimeValue{b.From, b.To}) }
+
+// UnmarshalJSON reads [from, to], each null, RFC 3339, a date or an integer.
+func (b *TimeBounds) UnmarshalJSON(data []byte) (err error) {
+	*b, err = readTimeBounds("time", data)
+	return err
+}
+
+func readTimeBounds(field string, raw []byte) (TimeBounds, error) {
+	pair, err := readPair(field, raw, readTimeValue)
+	return TimeBounds{pair[0], pair[1]}, err
+}
+
+// in resolves the bounds in a unit: rows with from ≤ time < to.
+func (b *TimeBounds) in(field, unit string) (bounds timeRange, err error) {
+	bounds = timeRange{from: openTime, to: endTime}
+	if b == nil {
+		return bounds, nil
+	}
+	if b.From != nil {
+		if bounds.from, err = b.From.in(field, unit); err != nil {
+			return bounds, err
+		}
+	}
+	if b.To != nil {
+		bounds.to, err = b.To.in(field, unit)
+	}
+	return bounds, err
+}
+
+// timeRange holds rows whose time is at or after from and before to.
+type timeRange struct{ from, to moment }
+
+// rows are the rows of an item with these ascending times.
+func (r timeRange) rows(times []int64) (from, to int64) {
+	from, to = r.from.row(times), r.to.row(times)
+	return from, max(from, to)
+}
+
+// moment is a time in the unit of a table. past is +1 when it is after every int64, −1 before.
+type moment struct {
+	at   int64
+	past int
+}
+
+var openTime, endTime = moment{past: -1}, moment{past: 1}
+
+// row is the first row at or after the moment.
+func (m moment) row(times []int64) int64 {
+	switch m.past {
+	case -1:
+		return 0
+	case 1:
+		return int64(len(times))
+	}
+	lo, hi := 0, len(times)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if times[mid] < m.at {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return int64(lo)
+}
+
+func (m moment) before(o moment) bool {
+	return m.past < o.past || m.past == o.past && m.past == 0 && m.at < o.at
+}
+
+func noTimes(field, value string) error {
+	return &SpecError{field, value, "nothing: the dataset has no time column"}
+}
+
+func unknownUnit(unit string) error {
+	return fmt.Errorf("%w: time unit %q, want \"s\", \"ms\", \"us\", \"ns\", \"day\" or \"\"", ErrTable, unit)
+}

@@ -1,0 +1,144 @@
+package window
+
+import "fmt"
+
+// extent is what a part keeps of one item.
+type extent struct {
+	lo, hi  int64 // rows of prediction rows
+	context int64 // context may reach back to here
+	bounded bool  // cut by rows or time: only positions placed in [lo, hi) count
+	absent  bool  // the item is not in the part
+}
+
+// extent narrows an item by all cuts.
+func (x *Index) extent(item int64) extent {
+	a, b := x.base.admitted(item)
+	e := extent{lo: a, hi: b, context: a}
+	for _, c := range x.narrow {
+		c.narrow(x.base, item, &e)
+	}
+	return e
+}
+
+// build finds the runs of every item.
+func (x *Index) build() error {
+	b := x.base
+	items := b.table.Items()
+	x.runs = make([]Run, 0, items)
+	blocks := b.blocks
+	plain := b.plain() && len(x.narrow) == 0
+	for item := range items {
+		n := b.table.length(item)
+		if n < 0 {
+			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item, b.table.Offsets[item], b.table.Offsets[item+1])
+		}
+		if plain {
+			x.addPlain(item, n)
+			continue
+		}
+		for len(blocks) > 0 && blocks[0].item < item {
+			blocks = blocks[1:]
+		}
+		if e := x.extent(item); !e.absent {
+			x.addItem(item, e, blocks)
+		}
+	}
+	x.ends = make([]int64, len(x.runs))
+	sum := int64(0)
+	for i := range x.runs {
+		sum += x.runs[i].Count
+		x.ends[i] = sum
+	}
+	return nil
+}
+
+// plain says that nothing but an item's end forbids a window.
+func (b *base) plain() bool {
+	return b.spec.Rows.open() && b.spec.Time.open() && len(b.blocks) == 0 && !b.shape.fromEnd && b.shape.pad == 0
+}
+
+// addPlain is addItem for a plain index.
+func (x *Index) addPlain(item, n int64) {
+	sh := &x.base.shape
+	positions, windows := n, max(0, n-sh.last)
+	if sh.stride > 1 {
+		positions, windows = (n+sh.stride-1)/sh.stride, (windows+sh.stride-1)/sh.stride
+	}
+	x.rejected[byItemEnd] += positions - windows
+	if windows > 0 {
+		x.runs = append(x.runs, Run{item, 0, windows})
+	}
+}
+
+// addItem counts the positions of an item and appends its runs. All ranges below are of position
+// numbers k, half-open.
+func (x *Index) addItem(item int64, e extent, blocks []block) {
+	sh := &x.base.shape
+	a, b := x.base.admitted(item)
+	p := sh.series(x.base.table.length(item), a, b)
+
+	from, to := int64(0), p.count // those that count
+	first, last := from, to       // those that stay inside the part
+	if e.bounded {
+		from, to = p.below(e.lo-sh.placed), p.below(e.hi-sh.placed)
+		to = max(from, to)
+		first, last = from, p.below(e.hi-max(sh.last, sh.placed))
+	}
+	if e.context > a {
+		first = max(first, p.below(e.context))
+	}
+	fits, ends := p.below(a-p.pad), p.below(b-sh.last) // those inside the admitted rows
+	x.reject(&p, from, to, fits, ends)
+	from, to = max(from, fits), min(to, ends)
+
+	k := from
+	for _, bl := range blocks {
+		if bl.item != item || bl.from >= to {
+			break
+		}
+		if bl.to <= k {
+			continue
+		}
+		x.addFree(item, &p, k, bl.from, first, last)
+		k = max(k, bl.from)
+		x.rejected[bl.reason] += min(bl.to, to) - k
+		k = bl.to
+	}
+	x.addFree(item, &p, k, to, first, last)
+}
+
+// reject counts the positions in [from, to) outside [fits, ends).
+func (x *Index) reject(p *series, from, to, fits, ends int64) {
+	if from >= to {
+		return
+	}
+	low := min(max(fits, from), to) - from
+	high := to - max(min(ends, to), from)
+	both := min(low+high, to-from)
+	switch byStart, byEnd := p.a > 0, p.b < p.n; {
+	case byStart && byEnd:
+		x.rejected[byBounds] += both
+	case byStart:
+		x.rejected[byBounds] += low
+		x.rejected[byItemEnd] += both - low
+	case byEnd:
+		x.rejected[byBounds] += high
+		x.rejected[byItemEnd] += both - high
+	default:
+		x.rejected[byItemEnd] += both
+	}
+}
+
+// addFree appends the windows among the positions [from, to); the others leave the part.
+func (x *Index) addFree(item int64, p *series, from, to, first, last int64) {
+	if from >= to {
+		return
+	}
+	lo, hi := max(from, first), min(to, last)
+	if lo >= hi {
+		x.rejected[bySplit] += to - from
+		return
+	}
+	x.rejected[bySplit] += to - from - (hi - lo)
+	x.runs = append(x.runs, Run{item, p.at(lo), hi - lo})
+}

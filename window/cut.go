@@ -1,0 +1,254 @@
+package window
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// Cut is one step that narrows an index: exactly one of Where, Split and Latest. In JSON it is
+// {"where": {...}, "context_before_split": false}, {"split": {...}, "part": 1} or {"latest": true}.
+type Cut struct {
+	Where  *Where
+	Split  *Split
+	Part   int // of Split, from 0
+	Latest bool
+}
+
+// Where keeps the windows whose prediction rows lie in all that is given.
+type Where struct {
+	Rows  *Bounds     // rows of the whole item
+	Time  *TimeBounds // the same by time
+	Items []int64     // item numbers, in any order
+	// ContextBeforeSplit lets context reach back before the boundary; nil means true. In JSON it
+	// stands beside "where".
+	ContextBeforeSplit *bool
+}
+
+// A narrower is a cut made ready for a table.
+type narrower interface {
+	narrow(b *base, item int64, e *extent)
+}
+
+// Where narrows the index.
+func (x *Index) Where(w Where) (*Index, error) { return x.cut(Cut{Where: &w}) }
+
+// Split parts the index; the parts are in order and share no prediction row.
+func (x *Index) Split(s Split) ([]*Index, error) {
+	n, err := s.Parts()
+	if err != nil {
+		return nil, err
+	}
+	parts := make([]*Index, n)
+	for i := range parts {
+		if parts[i], err = x.cut(Cut{Split: &s, Part: i}); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// Latest has, for every item, the one window whose context ends at the item's last row with a
+// value in a target column. Its target is empty; known columns deliver the rows after it, and are
+// refused where an item has not enough of them.
+func (x *Index) Latest() (*Index, error) { return x.cut(Cut{Latest: true}) }
+
+func (x *Index) cut(c Cut) (*Index, error) {
+	return x.base.index(append(x.Cuts(), c))
+}
+
+// index applies the cuts in turn.
+func (b *base) index(cuts []Cut) (*Index, error) {
+	x := &Index{base: b}
+	for i, c := range cuts {
+		if x.latest {
+			return nil, &SpecError{"cuts", fmt.Sprintf("cut %d after latest", i), "latest as the last cut"}
+		}
+		if err := c.Validate(); err != nil {
+			return nil, err
+		}
+		x.cuts = append(x.cuts, c.canonical())
+		if c.Latest {
+			x.latest = true
+			continue
+		}
+		n, err := b.compile(c)
+		if err != nil {
+			return nil, err
+		}
+		x.narrow = append(x.narrow, n)
+	}
+	if x.latest {
+		return x, x.buildLatest()
+	}
+	return x, x.build()
+}
+
+func (b *base) compile(c Cut) (narrower, error) {
+	if c.Where != nil {
+		return b.compileWhere(*c.Where)
+	}
+	return b.compileSplit(*c.Split, c.Part)
+}
+
+// Validate says whether the cut can be; the error is a *SpecError.
+func (c Cut) Validate() error {
+	switch {
+	case c.Where != nil && c.Split == nil && !c.Latest && c.Part == 0:
+		return c.Where.validate()
+	case c.Split != nil && c.Where == nil && !c.Latest:
+		n, err := c.Split.Parts()
+		if err == nil && (c.Part < 0 || c.Part >= n) {
+			err = &SpecError{"part", strconv.Itoa(c.Part), fmt.Sprintf("a part from 0 to %d", n-1)}
+		}
+		return err
+	case c.Latest && c.Where == nil && c.Split == nil && c.Part == 0:
+		return nil
+	}
+	return &SpecError{"cut", c.kind(), `one of "where", "split" with "part", and "latest"`}
+}
+
+func (c Cut) kind() string {
+	return fmt.Sprintf("where %t, split %t, part %d, latest %t", c.Where != nil, c.Split != nil, c.Part, c.Latest)
+}
+
+func (w *Where) validate() error {
+	if w.Rows == nil && w.Time == nil && w.Items == nil {
+		return &SpecError{"where", "{}", "rows, time or items"}
+	}
+	if err := w.Rows.validate("rows"); err != nil {
+		return err
+	}
+	return w.Time.validate("time")
+}
+
+// canonical leaves out what changes no window: names, and a true context_before_split.
+func (c Cut) canonical() Cut {
+	if c.Where != nil {
+		w := *c.Where
+		w.ContextBeforeSplit = onlyFalse(w.ContextBeforeSplit)
+		w.Items = append([]int64(nil), w.Items...)
+		if c.Where.Items != nil && w.Items == nil {
+			w.Items = []int64{}
+		}
+		c.Where = &w
+	}
+	if c.Split != nil {
+		s := *c.Split
+		s.ContextBeforeSplit, s.Names = onlyFalse(s.ContextBeforeSplit), nil
+		c.Split = &s
+	}
+	return c
+}
+
+func onlyFalse(b *bool) *bool {
+	if b == nil || *b {
+		return nil
+	}
+	return b
+}
+
+// ParseCuts reads a JSON list of cuts; null is none.
+func ParseCuts(data []byte) ([]Cut, error) {
+	return readList("cuts", data, readCut)
+}
+
+// UnmarshalJSON reads a cut; unknown fields are refused.
+func (c *Cut) UnmarshalJSON(data []byte) (err error) {
+	*c, err = readCut("cut", data)
+	return err
+}
+
+func readCut(field string, raw []byte) (c Cut, err error) {
+	var before *bool
+	part := int64(0)
+	err = readDictionary(raw, field, []key{
+		into(&c.Where, "where", orNull(readWhere)),
+		into(&c.Split, "split", orNull(readSplit)),
+		into(&part, "part", readInt),
+		into(&c.Latest, "latest", readBool),
+		into(&before, "context_before_split", orNull(readBool)),
+	})
+	if err != nil {
+		return Cut{}, err
+	}
+	if before != nil {
+		if c.Where == nil {
+			return Cut{}, &SpecError{field, "context_before_split", `it beside "where", or inside "split"`}
+		}
+		c.Where.ContextBeforeSplit = before
+	}
+	c.Part = int(part)
+	return c, c.Validate()
+}
+
+// MarshalJSON writes the canonical form.
+func (c Cut) MarshalJSON() ([]byte, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.canonical()
+	var w dictionaryWriter
+	switch {
+	case c.Where != nil:
+		w.marshal("where", *c.Where)
+		if c.Where.ContextBeforeSplit != nil {
+			w.put("context_before_split", "false")
+		}
+	case c.Split != nil:
+		w.marshal("split", *c.Split)
+		w.put("part", strconv.Itoa(c.Part))
+	default:
+		w.put("latest", "true")
+	}
+	return w.bytes()
+}
+
+// ParseWhere reads {"rows": [a, b], "time": [a, b], "items": [0, 2]}, each optional.
+func ParseWhere(data []byte) (Where, error) {
+	w, err := readWhere("where", data)
+	if err != nil {
+		return Where{}, err
+	}
+	return w, w.validate()
+}
+
+func readWhere(field string, raw []byte) (w Where, err error) {
+	err = readDictionary(raw, field, []key{
+		into(&w.Rows, "rows", orNull(readBounds)),
+		into(&w.Time, "time", orNull(readTimeBounds)),
+		into(&w.Items, "items", readItems),
+	})
+	return w, err
+}
+
+func readItems(field string, raw []byte) ([]int64, error) { return readList(field, raw, readInt) }
+
+// UnmarshalJSON is [ParseWhere].
+func (w *Where) UnmarshalJSON(data []byte) (err error) {
+	*w, err = ParseWhere(data)
+	return err
+}
+
+// MarshalJSON writes what is given, without ContextBeforeSplit.
+func (w Where) MarshalJSON() ([]byte, error) {
+	var d dictionaryWriter
+	if w.Rows != nil {
+		d.marshal("rows", w.Rows)
+	}
+	if w.Time != nil {
+		d.marshal("time", w.Time)
+	}
+	if w.Items != nil {
+		d.put("items", mustJSON(w.Items))
+	}
+	return d.bytes()
+}
+
+func mustJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("window: " + err.Error())
+	}
+	return string(data)
+}

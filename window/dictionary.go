@@ -1,0 +1,162 @@
+package window
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A key reads one field of a dictionary from its raw JSON value.
+type key struct {
+	name string
+	read func(raw json.RawMessage) error
+}
+
+// readDictionary reads one JSON object: names exactly as written in keys, each at most once,
+// nothing else and nothing after it. field names the object in errors.
+func readDictionary(data []byte, field string, keys []key) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	bad := func() error { return &SpecError{field, shorten(data), "one JSON object"} }
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return bad()
+	}
+	seen := make(map[string]bool, len(keys))
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return bad()
+		}
+		name, ok := t.(string)
+		if !ok {
+			return bad()
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return bad()
+		}
+		if seen[name] {
+			return &SpecError{field, name, "each field once"}
+		}
+		seen[name] = true
+		k := findKey(keys, name)
+		if k == nil {
+			return &SpecError{field, name, "one of the fields " + keyNames(keys)}
+		}
+		if err := k.read(raw); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return bad()
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return bad()
+	}
+	return nil
+}
+
+func findKey(keys []key, name string) *key {
+	for i := range keys {
+		if keys[i].name == name {
+			return &keys[i]
+		}
+	}
+	return nil
+}
+
+func keyNames(keys []key) string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.name
+	}
+	return strings.Join(names, ", ")
+}
+
+func shorten(raw []byte) string {
+	const most = 60
+	s := string(bytes.TrimSpace(raw))
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+func isNull(raw []byte) bool { return string(bytes.TrimSpace(raw)) == "null" }
+
+// readInt reads a whole number written as one: 336, not 336.0, "336" or 1e3.
+func readInt(field string, raw []byte) (int64, error) {
+	v, err := strconv.ParseInt(string(bytes.TrimSpace(raw)), 10, 64)
+	if err != nil {
+		return 0, &SpecError{field, shorten(raw), "a whole number"}
+	}
+	return v, nil
+}
+
+func readFloat(field string, raw []byte) (float64, error) {
+	var v *float64
+	if err := json.Unmarshal(raw, &v); err != nil || v == nil {
+		return 0, &SpecError{field, shorten(raw), "a number"}
+	}
+	return *v, nil
+}
+
+func readString(field string, raw []byte) (string, error) {
+	var v *string
+	if err := json.Unmarshal(raw, &v); err != nil || v == nil {
+		return "", &SpecError{field, shorten(raw), "a string"}
+	}
+	return *v, nil
+}
+
+func readBool(field string, raw []byte) (bool, error) {
+	var v *bool
+	if err := json.Unmarshal(raw, &v); err != nil || v == nil {
+		return false, &SpecError{field, shorten(raw), "true or false"}
+	}
+	return *v, nil
+}
+
+// readList reads a JSON list; null and absent are nil.
+func readList[T any](field string, raw []byte, read func(field string, raw []byte) (T, error)) ([]T, error) {
+	var parts []json.RawMessage
+	if err := json.Unmarshal(raw, &parts); err != nil {
+		return nil, &SpecError{field, shorten(raw), "a list"}
+	}
+	if parts == nil {
+		return nil, nil
+	}
+	list := make([]T, len(parts))
+	for i, p := range parts {
+		v, err := read(fmt.Sprintf("%s[%d]", field, i), p)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = v
+	}
+	return list, nil
+}
+
+// orNull reads null as nil.
+func orNull[T any](read func(field string, raw []byte) (T, error)) func(string, []byte) (*T, error) {
+	return func(field string, raw []byte) (*T, error) {
+		if isNull(raw) {
+			return nil, nil
+		}
+		v, err := read(field, raw)
+		if err != nil {
+			return nil, err
+		}
+		return &v, nil
+	}
+}
+
+// into stores what read reads.
+func into[T any](dst *T, field string, read func(field string, raw []byte) (T, error)) key {
+	return key{field, func(raw json.RawMessage) (err error) {
+		*dst, err = read(field, raw)
+		return err
+	}}
+}

@@ -1,0 +1,241 @@
+package window
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Split parts an index by exactly one of Lengths, Fractions, AtTimes and Items.
+type Split struct {
+	Lengths   []*int64    // rows per item; one may be nil: the rest
+	Fractions []*float64  // of an item's rows; one may be nil: the rest
+	AtTimes   []TimeValue // k bounds for k+1 parts
+	Items     *ItemParts
+	Purge     int64 // rows left out before each later part
+	// ContextBeforeSplit lets a part's context reach back before its first row; nil means true.
+	ContextBeforeSplit *bool
+	Names              []string // one per part; they change no window
+}
+
+// ItemParts are lists of item numbers, or fractions of the items by a fixed hash. In JSON they are
+// [[0, 1], [2]] or [0.8, 0.2].
+type ItemParts struct {
+	Lists     [][]int64
+	Fractions []*float64
+}
+
+// Parts validates the split and is its number of parts; the error is a *SpecError.
+func (s *Split) Parts() (int, error) {
+	given, n := 0, 0
+	for _, g := range []struct {
+		is    bool
+		parts int
+	}{
+		{s.Lengths != nil, len(s.Lengths)},
+		{s.Fractions != nil, len(s.Fractions)},
+		{s.AtTimes != nil, len(s.AtTimes) + 1},
+		{s.Items != nil, s.Items.parts()},
+	} {
+		if g.is {
+			given, n = given+1, g.parts
+		}
+	}
+	if given != 1 || n == 0 {
+		return 0, &SpecError{"split", fmt.Sprintf("%d of them, %d parts", given, n), "one of lengths, fractions, at_times and items"}
+	}
+	if err := s.validate(); err != nil {
+		return 0, err
+	}
+	if s.Names != nil {
+		return n, s.validateNames(n)
+	}
+	return n, nil
+}
+
+func (s *Split) validate() error {
+	rest := 0
+	for i, l := range s.Lengths {
+		if l == nil {
+			rest++
+		} else if *l < 0 {
+			return &SpecError{fmt.Sprintf("lengths[%d]", i), strconv.FormatInt(*l, 10), "a whole number from 0, or null for the rest"}
+		}
+	}
+	if rest > 1 {
+		return &SpecError{"lengths", fmt.Sprintf("%d times null", rest), "null at most once"}
+	}
+	if err := validateFractions("fractions", s.Fractions); err != nil {
+		return err
+	}
+	for i := 1; i < len(s.AtTimes); i++ {
+		if a, b := s.AtTimes[i-1], s.AtTimes[i]; a.instant == b.instant && !a.before(b) {
+			return &SpecError{fmt.Sprintf("at_times[%d]", i), b.String(), "a time after " + a.String()}
+		}
+	}
+	if err := s.Items.validate(); err != nil {
+		return err
+	}
+	switch {
+	case s.Purge < 0 || s.Purge > limit:
+		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10), fmt.Sprintf("a whole number from 0 to %d", int64(limit))}
+	case s.Purge > 0 && s.Items != nil:
+		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10), "0, because items are split and not rows"}
+	}
+	return nil
+}
+
+func (s *Split) validateNames(n int) error {
+	if len(s.Names) != n {
+		return &SpecError{"names", fmt.Sprintf("%d names", len(s.Names)), fmt.Sprintf("one for each of the %d parts", n)}
+	}
+	seen := make(map[string]bool, n)
+	for _, name := range s.Names {
+		if name == "" || seen[name] {
+			return &SpecError{"names", name, "names that are not empty, each once"}
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+func validateFractions(field string, fractions []*float64) error {
+	sum, rest := 0.0, 0
+	for i, f := range fractions {
+		switch {
+		case f == nil:
+			rest++
+		case !(*f >= 0 && *f <= 1):
+			return &SpecError{fmt.Sprintf("%s[%d]", field, i), fmt.Sprint(*f), "a share from 0 to 1, or null for the rest"}
+		default:
+			sum += *f
+		}
+	}
+	switch {
+	case rest > 1:
+		return &SpecError{field, fmt.Sprintf("%d times null", rest), "null at most once"}
+	case sum > 1+1e-9:
+		return &SpecError{field, fmt.Sprintf("a sum of %v", sum), "a sum of at most 1"}
+	}
+	return nil
+}
+
+func (p *ItemParts) parts() int {
+	if p == nil {
+		return 0
+	}
+	return len(p.Lists) + len(p.Fractions)
+}
+
+func (p *ItemParts) validate() error {
+	if p == nil {
+		return nil
+	}
+	if p.Lists != nil && p.Fractions != nil {
+		return &SpecError{"items", "lists and fractions", "lists of item numbers, or fractions"}
+	}
+	part := make(map[int64]int)
+	for i, list := range p.Lists {
+		for _, item := range list {
+			if other, ok := part[item]; ok && other != i {
+				return &SpecError{fmt.Sprintf("items[%d]", i), strconv.FormatInt(item, 10), fmt.Sprintf("items in one part only; it is in part %d", other)}
+			}
+			part[item] = i
+		}
+	}
+	return validateFractions("items", p.Fractions)
+}
+
+// floorShare is ⌊n·f + 1e-9⌋ in float64, without a fused multiply-add.
+func floorShare(n int64, f float64) int64 {
+	product := float64(float64(n) * f)
+	return min(n, int64(math.Floor(product+1e-9)))
+}
+
+// ParseSplit reads a split from JSON; unknown fields are refused.
+func ParseSplit(data []byte) (Split, error) { return readSplit("split", data) }
+
+func readSplit(field string, raw []byte) (s Split, err error) {
+	err = readDictionary(raw, field, []key{
+		into(&s.Lengths, "lengths", readLengths),
+		into(&s.Fractions, "fractions", readFractions),
+		into(&s.AtTimes, "at_times", readTimes),
+		into(&s.Items, "items", orNull(readItemParts)),
+		into(&s.Purge, "purge", readInt),
+		into(&s.ContextBeforeSplit, "context_before_split", orNull(readBool)),
+		into(&s.Names, "names", readNames),
+	})
+	if err != nil {
+		return Split{}, err
+	}
+	_, err = s.Parts()
+	return s, err
+}
+
+func readLengths(field string, raw []byte) ([]*int64, error) {
+	return readList(field, raw, orNull(readInt))
+}
+
+func readFractions(field string, raw []byte) ([]*float64, error) {
+	return readList(field, raw, orNull(readFloat))
+}
+
+func readTimes(field string, raw []byte) ([]TimeValue, error) {
+	return readList(field, raw, readTimeValue)
+}
+
+func readItemParts(field string, raw []byte) (p ItemParts, err error) {
+	if p.Fractions, err = readFractions(field, raw); err == nil {
+		return p, nil
+	}
+	p.Fractions = nil
+	if p.Lists, err = readList(field, raw, readItems); err != nil {
+		return p, &SpecError{field, shorten(raw), "lists of item numbers like [[0, 1], [2]], or fractions like [0.8, 0.2]"}
+	}
+	return p, nil
+}
+
+// UnmarshalJSON is [ParseSplit].
+func (s *Split) UnmarshalJSON(data []byte) (err error) {
+	*s, err = ParseSplit(data)
+	return err
+}
+
+// MarshalJSON writes the canonical form: fields in a fixed order, defaults left out.
+func (s Split) MarshalJSON() ([]byte, error) {
+	var w dictionaryWriter
+	if s.Lengths != nil {
+		w.marshal("lengths", s.Lengths)
+	}
+	if s.Fractions != nil {
+		w.marshal("fractions", s.Fractions)
+	}
+	if s.AtTimes != nil {
+		w.marshal("at_times", s.AtTimes)
+	}
+	if s.Items != nil {
+		w.marshal("items", s.Items)
+	}
+	if s.Purge != 0 {
+		w.put("purge", strconv.FormatInt(s.Purge, 10))
+	}
+	if onlyFalse(s.ContextBeforeSplit) != nil {
+		w.put("context_before_split", "false")
+	}
+	if s.Names != nil {
+		w.marshal("names", s.Names)
+	}
+	return w.bytes()
+}
+
+// MarshalJSON writes the lists or the fractions.
+func (p ItemParts) MarshalJSON() ([]byte, error) {
+	if p.Lists != nil {
+		lists := make([][]int64, len(p.Lists))
+		for i, l := range p.Lists {
+			lists[i] = append([]int64{}, l...)
+		}
+		return []byte(mustJSON(lists)), nil
+	}
+	return []byte(mustJSON(p.Fractions)), nil
+}

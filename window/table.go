@@ -1,0 +1,70 @@
+package window
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrTable is wrapped by errors of the table itself: offsets that descend, times that do not
+// ascend within an item, missing rows out of order. The message names the item and row.
+var ErrTable = errors.New("invalid table")
+
+// Table is what of a generation decides which windows exist. Its slices are kept, not copied.
+type Table struct {
+	Offsets []int64 // item i has the dataset rows [Offsets[i], Offsets[i+1])
+	Times   []int64 // one per dataset row, strictly ascending within an item; nil without time
+	Unit    string  // of Times: "s", "ms", "us", "ns", "day", or "" for integer time
+	Columns []Column
+
+	// ItemHash is a fixed hash of an item's value, for splits by fractions of items; may be nil.
+	ItemHash func(item int64) uint64
+	// TargetEnd is one past an item's last row before row end with a value in some target
+	// column, for Latest; 0 when there is none. Nil asks Columns.
+	TargetEnd func(item, end int64) int64
+}
+
+// Column is a value column that windows use.
+type Column struct {
+	Context, Target bool
+	Cells           int64        // features: cells per row
+	Missing         []MissingRow // ascending by row; rows without missing cells left out
+}
+
+// MissingRow is a dataset row with so many missing cells of its column.
+type MissingRow struct {
+	Row, Cells int64
+}
+
+// Items is the number of items.
+func (t *Table) Items() int64 { return max(0, int64(len(t.Offsets))-1) }
+
+func (t *Table) length(item int64) int64 { return t.Offsets[item+1] - t.Offsets[item] }
+
+// times are the times of an item's rows.
+func (t *Table) times(item int64) []int64 { return t.Times[t.Offsets[item]:t.Offsets[item+1]] }
+
+func (t *Table) check() error {
+	rows := int64(0)
+	if n := len(t.Offsets); n > 0 {
+		rows = t.Offsets[n-1]
+		if t.Offsets[0] != 0 || rows > limit {
+			return fmt.Errorf("%w: offsets run from %d to %d, want from 0 to at most %d", ErrTable, t.Offsets[0], rows, int64(limit))
+		}
+	}
+	if t.Times != nil && int64(len(t.Times)) != rows {
+		return fmt.Errorf("%w: %d times for %d rows", ErrTable, len(t.Times), rows)
+	}
+	for i, c := range t.Columns {
+		if c.Cells < 1 {
+			return fmt.Errorf("%w: column %d has %d cells a row, want at least 1", ErrTable, i, c.Cells)
+		}
+		last := int64(-1)
+		for _, m := range c.Missing {
+			if m.Row <= last || m.Row >= rows || m.Cells < 1 || m.Cells > c.Cells {
+				return fmt.Errorf("%w: column %d, missing row %d with %d cells after row %d: want ascending rows below %d and 1 to %d cells", ErrTable, i, m.Row, m.Cells, last, rows, c.Cells)
+			}
+			last = m.Row
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package window
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// TimeValue is a bound in time: an instant, or an integer in the unit of the time column. In JSON
+// it is RFC 3339, a date, or an integer; without a zone it is UTC.
+type TimeValue struct {
+	instant bool
+	sec     int64 // since 1970, or the integer
+	nsec    int64
+}
+
+// At is an instant.
+func At(t time.Time) TimeValue {
+	return TimeValue{instant: true, sec: t.Unix(), nsec: int64(t.Nanosecond())}
+}
+
+// Tick is an integer in the unit of the time column.
+func Tick(v int64) TimeValue { return TimeValue{sec: v} }
+
+func (t TimeValue) before(o TimeValue) bool {
+	return t.sec < o.sec || t.sec == o.sec && t.nsec < o.nsec
+}
+
+func (t TimeValue) String() string {
+	if !t.instant {
+		return strconv.FormatInt(t.sec, 10)
+	}
+	return time.Unix(t.sec, t.nsec).UTC().Format(time.RFC3339Nano)
+}
+
+// MarshalJSON writes RFC 3339 in UTC, or the integer.
+func (t TimeValue) MarshalJSON() ([]byte, error) {
+	if !t.instant {
+		return []byte(t.String()), nil
+	}
+	return json.Marshal(t.String())
+}
+
+// UnmarshalJSON reads RFC 3339, a date or an integer.
+func (t *TimeValue) UnmarshalJSON(data []byte) (err error) {
+	*t, err = readTimeValue("time", data)
+	return err
+}
+
+var timeForms = []string{
+	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02",
+}
+
+// ParseTime reads RFC 3339, the same with a space for the T or without a zone (UTC), or a date.
+func ParseTime(s string) (TimeValue, error) {
+	text := s
+	if len(text) > 10 && text[10] == ' ' {
+		text = text[:10] + "T" + text[11:]
+	}
+	for _, form := range timeForms {
+		if t, err := time.Parse(form, text); err == nil {
+			return At(t), nil
+		}
+	}
+	return TimeValue{}, &SpecError{"time", s, `RFC 3339 like "2016-07-01T00:00:00Z", a date, or an integer`}
+}
+
+func readTimeValue(field string, raw []byte) (TimeValue, error) {
+	if strings.HasPrefix(strings.TrimSpace(string(raw)), `"`) {
+		s, err := readString(field, raw)
+		if err != nil {
+			return TimeValue{}, err
+		}
+		t, err := ParseTime(s)
+		if e, ok := err.(*SpecError); ok {
+			e.Field = field
+		}
+		return t, err
+	}
+	v, err := readInt(field, raw)
+	if err != nil {
+		return TimeValue{}, &SpecError{field, shorten(raw), `RFC 3339 like "2016-07-01T00:00:00Z", a date, or an integer`}
+	}
+	return Tick(v), nil
+}
+
+// Nanoseconds of each unit of time; "" is integer time.
+var unitNanos = map[string]int64{
+	"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "day": 86400e9,
+}
+
+// in is the first moment of the unit at or after t: time ≥ t and time < t mean the same with it.
+func (t TimeValue) in(field, unit string) (moment, error) {
+	if !t.instant {
+		return moment{at: t.sec}, nil
+	}
+	nanos, ok := unitNanos[unit]
+	switch {
+	case unit == "":
+		return moment{}, &SpecError{field, t.String(), "an integer: the time column holds integers"}
+	case !ok:
+		return moment{}, unknownUnit(unit)
+	case nanos >= 1e9:
+		secs := nanos / 1e9
+		at := floorDiv(t.sec, secs)
+		if at*secs != t.sec || t.nsec > 0 {
+			at++
+		}
+		return moment{at: at}, nil
+	}
+	perSec := 1e9 / nanos
+	switch {
+	case t.sec >= math.MaxInt64/perSec:
+		return endTime, nil
+	case t.sec <= math.MinInt64/perSec:
+		return openTime, nil
+	}
+	return moment{at: t.sec*perSec + (t.nsec+nanos-1)/nanos}, nil
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
