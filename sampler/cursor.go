@@ -1,0 +1,169 @@
+package sampler
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// ErrCursor is wrapped by errors of cursors: one that is malformed, does not fit, or is past the
+// epoch's end.
+var ErrCursor = errors.New("cursor does not fit")
+
+// Cursor resumes an order exactly: how far it is, and what it belongs to.
+type Cursor struct {
+	Epoch    uint64 `json:"epoch"`
+	Consumed int64  `json:"consumed"` // by all ranks: windows, in random_start blocks
+
+	Dataset   string `json:"dataset"` // digest of the generation
+	Windows   string `json:"windows"` // hash of spec and cuts
+	Order     string `json:"order"`
+	Seed      uint64 `json:"seed,omitempty"`       // but in sequential
+	BatchSize int64  `json:"batch_size,omitempty"` // in random_start
+	Lanes     int64  `json:"lanes,omitempty"`      // batch_size · num_replicas, in lanes
+	Weights   string `json:"weights,omitempty"`    // hash, in bootstrap with weights
+}
+
+// Cursor is the cursor at a consumed count, for a dataset's digest and the hash of the windows.
+func (s *Sampler) Cursor(dataset, windows string, epoch uint64, consumed int64) Cursor {
+	c := Cursor{Epoch: epoch, Consumed: consumed, Dataset: dataset, Windows: windows, Order: s.options.Order}
+	switch s.options.Order {
+	case RandomStart:
+		c.BatchSize = s.options.BatchSize
+	case Lanes:
+		c.Lanes = s.step
+	case Bootstrap:
+		c.Weights = hashWeights(s.options.Weights)
+	}
+	if s.options.Order != Sequential {
+		c.Seed = s.options.Seed
+	}
+	return c
+}
+
+func hashWeights(weights []float64) string {
+	if weights == nil {
+		return ""
+	}
+	h := sha256.New()
+	for _, w := range weights {
+		fmt.Fprintf(h, "%v,", w)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// Check says what of a cursor differs from one of this sampler over the same dataset and windows,
+// and whether it is inside its epoch.
+func (s *Sampler) Check(c Cursor, dataset, windows string) error {
+	if err := c.Check(s.Cursor(dataset, windows, c.Epoch, 0)); err != nil {
+		return err
+	}
+	if n := s.positions(c.Epoch); c.Consumed > n {
+		return fmt.Errorf("%w: consumed %d is past the end of epoch %d at %d", ErrCursor, c.Consumed, c.Epoch, n)
+	}
+	if s.options.Order == Lanes && c.Consumed%s.step != 0 && c.Consumed != s.n {
+		return fmt.Errorf("%w: consumed %d is inside a step of %d lanes", ErrCursor, c.Consumed, s.step)
+	}
+	return nil
+}
+
+// Check says what of a cursor differs from another one, epoch and consumed aside.
+func (c Cursor) Check(want Cursor) error {
+	var differs []string
+	for _, f := range []struct{ name, got, want string }{
+		{"dataset", c.Dataset, want.Dataset},
+		{"windows", c.Windows, want.Windows},
+		{"order", c.Order, want.Order},
+		{"seed", strconv.FormatUint(c.Seed, 10), strconv.FormatUint(want.Seed, 10)},
+		{"batch_size", strconv.FormatInt(c.BatchSize, 10), strconv.FormatInt(want.BatchSize, 10)},
+		{"lanes", strconv.FormatInt(c.Lanes, 10), strconv.FormatInt(want.Lanes, 10)},
+		{"weights", c.Weights, want.Weights},
+	} {
+		if f.got != f.want {
+			differs = append(differs, fmt.Sprintf("%s is %q, want %q", f.name, f.got, f.want))
+		}
+	}
+	if differs == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrCursor, strings.Join(differs, "; "))
+}
+
+// ParseCursor reads a cursor from JSON: unknown, repeated and misspelt fields, and fields that its
+// order does not have, are refused.
+func ParseCursor(data []byte) (Cursor, error) {
+	var c Cursor
+	if err := c.read(data); err != nil {
+		return Cursor{}, fmt.Errorf("%w: %w", ErrCursor, err)
+	}
+	return c, nil
+}
+
+func (c *Cursor) read(data []byte) error {
+	fields := map[string]any{
+		"epoch": &c.Epoch, "consumed": &c.Consumed, "dataset": &c.Dataset, "windows": &c.Windows, "order": &c.Order,
+		"seed": &c.Seed, "batch_size": &c.BatchSize, "lanes": &c.Lanes, "weights": &c.Weights,
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return errors.New("want one JSON object")
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string)
+		dst, ok := fields[name]
+		if !ok {
+			return fmt.Errorf("field %q is unknown or repeated", name)
+		}
+		delete(fields, name)
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(raw, dst); err != nil || string(raw) == "null" {
+			return fmt.Errorf("%s: %q is not allowed", name, raw)
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("want one JSON object and nothing after it")
+	}
+	for _, name := range []string{"epoch", "consumed", "dataset", "windows", "order"} {
+		if _, missing := fields[name]; missing {
+			return fmt.Errorf("field %q is missing", name)
+		}
+	}
+	return c.validate()
+}
+
+func (c *Cursor) validate() error {
+	switch {
+	case c.Consumed < 0:
+		return fmt.Errorf("consumed: %d is below 0", c.Consumed)
+	case (c.Order == RandomStart) != (c.BatchSize > 0) || c.BatchSize < 0:
+		return fmt.Errorf("batch_size: %d in order %q", c.BatchSize, c.Order)
+	case (c.Order == Lanes) != (c.Lanes > 0) || c.Lanes < 0:
+		return fmt.Errorf("lanes: %d in order %q", c.Lanes, c.Order)
+	case c.Order == Sequential && c.Seed != 0:
+		return fmt.Errorf("seed: %d in order %q", c.Seed, c.Order)
+	case c.Order != Bootstrap && c.Weights != "":
+		return fmt.Errorf("weights: %q in order %q", c.Weights, c.Order)
+	}
+	for _, order := range []string{Sequential, Shuffle, Bootstrap, RandomStart, Lanes} {
+		if c.Order == order {
+			return nil
+		}
+	}
+	return fmt.Errorf("order: %q is unknown", c.Order)
+}

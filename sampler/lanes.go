@@ -1,0 +1,50 @@
+package sampler
+
+// drawLanes puts the items in the epoch's order.
+func (s *Sampler) drawLanes(epoch uint64) {
+	e := &s.epoch
+	e.permutation = newPermutation(epochKey(s.options.Seed, epoch, forItems), uint64(len(e.items)))
+	e.rotation = int64(below(epochKey(s.options.Seed, epoch, forRotation), uint64(s.n)))
+	if e.ends == nil {
+		e.ends = make([]int64, len(e.items))
+	}
+	sum := int64(0)
+	for i := range e.ends {
+		sum += e.items[e.permutation.at(uint64(i))].count
+		e.ends[i] = sum
+	}
+}
+
+// lane is the window at position p.
+func (s *Sampler) lane(p int64) int64 {
+	e := &s.epoch
+	if length := s.n / s.step; p < length*s.step {
+		p = p%s.step*length + p/s.step
+	}
+	if p += e.rotation; p >= s.n {
+		p -= s.n
+	}
+	i := firstAbove(e.ends, p)
+	it := e.items[e.permutation.at(uint64(i))]
+	return it.first + it.count - (e.ends[i] - p)
+}
+
+// resets says whether a window does not continue the one at position before.
+func (s *Sampler) resets(window, before int64) bool {
+	return before < 0 || s.lane(before)+1 != window || s.beginsRun(window)
+}
+
+// beginsRun says whether a window is the first of its run.
+func (s *Sampler) beginsRun(window int64) bool {
+	lo, hi := 0, s.windows.RunCount()-1
+	for lo < hi {
+		mid := int(uint(lo+hi+1) >> 1)
+		if _, first, _ := s.windows.RunAt(mid); first <= window {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	_, first, _ := s.windows.RunAt(lo)
+	return first == window
+}

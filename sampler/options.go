@@ -1,0 +1,99 @@
+package sampler
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// ErrOptions is wrapped by every [OptionError].
+var ErrOptions = errors.New("invalid feed options")
+
+// OptionError names the option that is refused, its value and what is allowed.
+type OptionError struct {
+	Field   string `json:"field"`
+	Value   string `json:"value"`
+	Allowed string `json:"allowed"`
+}
+
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("%s: got %q, want %s", e.Field, e.Value, e.Allowed)
+}
+
+// Unwrap makes errors.Is(err, ErrOptions) true.
+func (e *OptionError) Unwrap() error { return ErrOptions }
+
+// Orders; "" is sequential.
+const (
+	Sequential  = "sequential"
+	Shuffle     = "shuffle"
+	Bootstrap   = "bootstrap"
+	RandomStart = "random_start"
+	Lanes       = "lanes"
+)
+
+// Tails; "" is short for one rank and wrap for several.
+const (
+	Short = "short"
+	Wrap  = "wrap"
+	Drop  = "drop"
+)
+
+// Options say in which order one rank visits an index. Only BatchSize must be given.
+type Options struct {
+	Order       string `json:"order,omitempty"`
+	Seed        uint64 `json:"seed,omitempty"`
+	BatchSize   int64  `json:"batch_size"`
+	Rank        int64  `json:"rank,omitempty"`
+	NumReplicas int64  `json:"num_replicas,omitempty"` // 0 means 1
+	Tail        string `json:"tail,omitempty"`
+	// Weights of items, for bootstrap; nil draws all windows evenly.
+	Weights []float64 `json:"weights,omitempty"`
+}
+
+// largest is more windows than a step may have.
+const largest = 1 << 48
+
+// withDefaults validates and fills in what is left to be filled in.
+func (o Options) withDefaults() (Options, error) {
+	if o.Order == "" {
+		o.Order = Sequential
+	}
+	if o.NumReplicas == 0 {
+		o.NumReplicas = 1
+	}
+	if o.Tail == "" {
+		o.Tail = Short
+		if o.NumReplicas > 1 {
+			o.Tail = Wrap
+		}
+	}
+	num := func(v int64) string { return strconv.FormatInt(v, 10) }
+	switch o.Order {
+	case Sequential, Shuffle, Bootstrap, RandomStart, Lanes:
+	default:
+		return o, &OptionError{"order", o.Order, "sequential, shuffle, bootstrap, random_start or lanes"}
+	}
+	switch o.Tail {
+	case Short, Wrap, Drop:
+	default:
+		return o, &OptionError{"tail", o.Tail, "short, wrap or drop"}
+	}
+	switch {
+	case o.BatchSize < 1 || o.BatchSize > largest:
+		return o, &OptionError{"batch_size", num(o.BatchSize), fmt.Sprintf("a whole number from 1 to %d", int64(largest))}
+	case o.NumReplicas < 1 || o.NumReplicas > largest/o.BatchSize:
+		return o, &OptionError{"num_replicas", num(o.NumReplicas), fmt.Sprintf("a whole number from 1 to %d at batch_size %d", largest/o.BatchSize, o.BatchSize)}
+	case o.Rank < 0 || o.Rank >= o.NumReplicas:
+		return o, &OptionError{"rank", num(o.Rank), fmt.Sprintf("a whole number from 0 to num_replicas − 1 = %d", o.NumReplicas-1)}
+	case o.Weights != nil && o.Order != Bootstrap:
+		return o, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)), "order bootstrap with them, or none"}
+	}
+	for i, w := range o.Weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return o, &OptionError{fmt.Sprintf("weights[%d]", i), fmt.Sprint(w), "a finite number from 0"}
+		}
+	}
+	return o, nil
+}
