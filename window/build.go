@@ -15,7 +15,7 @@ func (x *Index) extent(item int64) extent {
 	a, b := x.base.admitted(item)
 	e := extent{lo: a, hi: b, context: a}
 	for _, c := range x.narrow {
-		c.narrow(x.base, item, &e)
+		e = c.narrow(x.base, item, e)
 	}
 	return e
 }
@@ -90,7 +90,9 @@ func (x *Index) addItem(item int64, e extent, blocks []block) {
 	fits, ends := p.below(a-p.pad), p.below(b-sh.last) // those inside the admitted rows
 	x.reject(&p, from, to, fits, ends)
 	from, to = max(from, fits), min(to, ends)
-
+	if from >= to {
+		return
+	}
 	k := from
 	for _, bl := range blocks {
 		if bl.item != item || bl.from >= to {

@@ -27,7 +27,7 @@ type Where struct {
 
 // A narrower is a cut made ready for a table.
 type narrower interface {
-	narrow(b *base, item int64, e *extent)
+	narrow(b *base, item int64, e extent) extent
 }
 
 // Where narrows the index.

@@ -19,8 +19,9 @@
 //
 //   - rows=(a, b) and time=(a, b) admit the rows [a, b) only; bounds are clamped to [0, n] as a
 //     Python slice does it. Without them a = 0, b = n.
-//   - Positions are s = a + k·S inside [0, n), and those from a − (C−m)·D on that min_context = m
-//     admits with padding. anchor="end" counts from the other side: positions are the windows whose
+//   - Positions are s = a + k·S inside [0, n), and those before that min_context = m admits with
+//     padding: from a − (C−m)·D on; for m = 0 from where the first prediction row (P = 0: the last
+//     context row) is row a. anchor="end" counts from the other side: positions are the windows whose
 //     last row is b − 1 − k·S and inside [0, n). Where [a, b) is empty nothing is padded.
 //   - A position is counted once, by the first that holds of: bounds (it reaches over a > 0 or
 //     over b < n), item_end (it reaches over a or b where these are the item's own ends), max_step,
@@ -29,7 +30,6 @@
 //   - max_missing admits a window when missing/cells ≤ max_missing in float64. Cells are distinct
 //     (row, feature) cells: a row that overlap delivers twice counts once per feature. Padding
 //     has no cells.
-//   - With prediction_length 0 and min_context 0 the last context row is real all the same.
 //
 // # Parts
 //

@@ -10,7 +10,7 @@ import (
 type narrowWhere struct {
 	rows    *Bounds
 	time    *TimeBounds
-	range_  timeRange
+	span    timeRange
 	items   []int64 // ascending; nil keeps all
 	bounded bool
 	context bool // may reach back
@@ -24,7 +24,7 @@ func (b *base) compileWhere(w Where) (narrower, error) {
 			return nil, noTimes("time", w.Time.String())
 		}
 		var err error
-		if n.range_, err = w.Time.in("time", b.table.Unit); err != nil {
+		if n.span, err = w.Time.in("time", b.table.Unit); err != nil {
 			return nil, err
 		}
 		n.time = w.Time
@@ -48,31 +48,30 @@ func (b *base) checkItems(field string, items []int64) error {
 	return nil
 }
 
-func (n *narrowWhere) narrow(b *base, item int64, e *extent) {
+func (n *narrowWhere) narrow(b *base, item int64, e extent) extent {
 	if n.items != nil {
 		if _, found := slices.BinarySearch(n.items, item); !found {
 			e.absent = true
-			return
+			return e
 		}
 	}
 	from, to := n.rows.resolve(b.table.length(item))
-	e.cut(from, to)
+	e = e.cut(from, to)
 	if n.time != nil {
-		e.cut(n.range_.rows(b.table.times(item)))
+		e = e.cut(n.span.rows(b.table.times(item)))
 	}
 	e.bounded = e.bounded || n.bounded
 	if !n.context {
 		e.context = max(e.context, e.lo)
 	}
+	return e
 }
 
 // cut keeps the rows [from, to).
-func (e *extent) cut(from, to int64) {
+func (e extent) cut(from, to int64) extent {
 	e.lo = max(e.lo, from)
-	e.hi = min(e.hi, to)
-	if e.hi < e.lo {
-		e.hi = e.lo
-	}
+	e.hi = max(e.lo, min(e.hi, to))
+	return e
 }
 
 // narrowRows keeps one part of each item's rows.
@@ -122,7 +121,7 @@ func restOf(fractions []*float64) int {
 	return len(fractions) - 1
 }
 
-func (n *narrowRows) narrow(b *base, item int64, e *extent) {
+func (n *narrowRows) narrow(b *base, item int64, e extent) extent {
 	from, to := e.lo, e.hi
 	if n.times != nil {
 		times := b.table.times(item)
@@ -138,11 +137,12 @@ func (n *narrowRows) narrow(b *base, item int64, e *extent) {
 	if n.part+1 < n.parts() {
 		to = max(from, to-n.split.Purge)
 	}
-	e.cut(from, to)
+	e = e.cut(from, to)
 	e.bounded = true
 	if !n.context {
 		e.context = max(e.context, e.lo)
 	}
+	return e
 }
 
 func (n *narrowRows) parts() int {
@@ -226,7 +226,7 @@ func (b *base) compileItems(s Split, part int) (narrower, error) {
 	return n, nil
 }
 
-func (n *narrowItems) narrow(_ *base, item int64, e *extent) {
+func (n *narrowItems) narrow(_ *base, item int64, e extent) extent {
 	if n.hash == nil {
 		_, found := slices.BinarySearch(n.items, item)
 		e.absent = e.absent || !found
@@ -237,4 +237,5 @@ func (n *narrowItems) narrow(_ *base, item int64, e *extent) {
 	if !n.context {
 		e.context = max(e.context, e.lo)
 	}
+	return e
 }

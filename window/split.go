@@ -41,8 +41,8 @@ func (s *Split) Parts() (int, error) {
 			given, n = given+1, g.parts
 		}
 	}
-	if given != 1 || n == 0 {
-		return 0, &SpecError{"split", fmt.Sprintf("%d of them, %d parts", given, n), "one of lengths, fractions, at_times and items"}
+	if given != 1 || n == 0 || s.AtTimes != nil && n == 1 {
+		return 0, &SpecError{"split", fmt.Sprintf("%d of them, %d parts", given, n), "one of lengths, fractions, at_times and items, not empty"}
 	}
 	if err := s.validate(); err != nil {
 		return 0, err
