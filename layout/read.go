@@ -2,7 +2,10 @@ package layout
 
 import (
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
@@ -119,4 +122,30 @@ func (d *Data) Verify() error {
 		}
 	}
 	return nil
+}
+
+// Block is columns that stand side by side in one field, as one column as wide as all of them. ok is false where they do not.
+func Block[T Native](d *Data, columns []*ManifestColumn) (block Strided[T], ok bool, err error) {
+	first, size := columns[0], columns[0].DType.Size()
+	end := first.Offset
+	for _, c := range columns {
+		if c.Field != first.Field || c.DType != first.DType || c.Offset != end || c.Strides[0] != first.Strides[0] {
+			return Strided[T]{}, false, nil
+		}
+		end += max(c.Width(), 1) * size
+	}
+	wide := *first
+	wide.Shape = []int64{first.Shape[0], (end - first.Offset) / size}
+	block, err = View[T](d, &wide)
+	return block, true, err
+}
+
+// Files gives the generation's data files, opened for reading, by name in this order: data.arrow, items.arrow, then the
+// vocabularies by column. They are valid between Acquire and release, even when the generation was removed.
+func (d *Data) Files() (names []string, files []*os.File) {
+	names, files = []string{DataFile, ItemsFile}, []*os.File{d.data.File(), d.items.File()}
+	for _, column := range slices.Sorted(maps.Keys(d.Manifest.Vocab)) {
+		names, files = append(names, d.Manifest.Vocab[column].File), append(files, d.vocab[column].File())
+	}
+	return names, files
 }

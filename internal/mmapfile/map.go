@@ -31,6 +31,7 @@ var (
 // Map is a file mapped read-only. It is safe for concurrent use.
 type Map struct {
 	path string
+	file *os.File
 	data mmap.MMap
 
 	mu      sync.Mutex
@@ -41,28 +42,35 @@ type Map struct {
 	err     error
 }
 
-// Open maps the whole file at path. The descriptor is closed again; an empty file is an error.
+// Open maps the whole file at path and keeps it open; an empty file is an error.
 func Open(path string) (*Map, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	data, err := mapWhole(f)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("map %s: %w", path, err), f.Close())
+	}
+	m := &Map{path: path, file: f, data: data}
+	m.drained = sync.NewCond(&m.mu)
+	return m, nil
+}
+
+func mapWhole(f *os.File) (mmap.MMap, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if st.Size() == 0 {
-		return nil, fmt.Errorf("%s: %w: the file is empty", path, ErrRange)
+		return nil, fmt.Errorf("%w: the file is empty", ErrRange)
 	}
-	data, err := mmap.Map(f, mmap.RDONLY, 0)
-	if err != nil {
-		return nil, fmt.Errorf("map %s: %w", path, err)
-	}
-	m := &Map{path: path, data: data}
-	m.drained = sync.NewCond(&m.mu)
-	return m, nil
+	return mmap.Map(f, mmap.RDONLY, 0)
 }
+
+// File is the mapped file, opened for reading only; it has no name any more once it was removed. It is valid
+// between Acquire and release.
+func (m *Map) File() *os.File { return m.file }
 
 // Len is the file's size in bytes.
 func (m *Map) Len() int64 { return int64(len(m.data)) }
@@ -113,7 +121,7 @@ func (m *Map) Close() error {
 	}
 	if !m.closed {
 		m.closed = true
-		m.err = m.data.Unmap()
+		m.err = errors.Join(m.data.Unmap(), m.file.Close())
 	}
 	return m.err
 }

@@ -1,0 +1,163 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// Acquire opens the generation that a request names; a digest that is given must be the generation's.
+func Acquire(s *store.Store, dataset string, generation int64, digest string) (*store.Handle, error) {
+	h, err := s.Acquire(dataset, generation)
+	if err != nil {
+		return nil, err
+	}
+	if have := h.Data.Manifest.Digest; digest != "" && digest != have {
+		h.Release()
+		return nil, fmt.Errorf("%w: generation %d of %q now has digest %s, the request names %s", store.ErrGone, h.Generation, dataset, have, digest)
+	}
+	return h, nil
+}
+
+// feed attaches a trainer and serves it until either side ends it.
+func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
+	h, err := Acquire(s.Store, r.Dataset, r.Generation, r.Digest)
+	if err != nil {
+		return err
+	}
+	defer h.Release()
+	st, reply, err := s.attach(h, r)
+	if err != nil {
+		return err
+	}
+	defer s.detach(st)
+	st.conn, st.pid = conn, p.pid
+	if err := sendReply(conn, reply, st.ring.memory.File()); err != nil {
+		return err
+	}
+	stop, err := watchPeer(conn, p, func() { conn.Close() })
+	if err != nil {
+		s.Log.Warn("only end-of-file tells when a trainer ends", "error", err)
+	} else {
+		defer stop()
+	}
+	return st.serve()
+}
+
+// serve runs the stream's producer beside its reader, and ends both when one ends.
+func (s *stream) serve() error {
+	produced := make(chan error, 1)
+	go func() {
+		err := s.produce()
+		if err != nil {
+			_ = s.conn.CloseRead() // wakes the reader, so that the client is told
+		}
+		produced <- err
+	}()
+	err := s.receive()
+	s.end()
+	if perr := <-produced; perr != nil && !errors.Is(perr, net.ErrClosed) {
+		return perr
+	}
+	return err
+}
+
+// attach checks a request and makes its stream, ring and reply.
+func (s *Server) attach(h *store.Handle, r wire.FeedRequest) (*stream, *wire.FeedReply, error) {
+	if r.Delivery != "" && r.Delivery != "auto" && r.Delivery != "slot" {
+		return nil, nil, wire.NewProblem(wire.InvalidSpec, "delivery: got %q, want auto or slot", r.Delivery).WithField("delivery")
+	}
+	if r.Slots != 0 && (r.Slots < minSlots || r.Slots > maxSlots) {
+		return nil, nil, wire.NewProblem(wire.InvalidSpec, "slots: got %d, want %d to %d, or 0 to let the daemon choose", r.Slots, minSlots, maxSlots).WithField("slots")
+	}
+	w, err := NewWindows(h, r.Spec, r.Cuts)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := w.Index.Explain(); err != nil {
+		return nil, nil, err
+	}
+	sm, err := sampler.New(w.Index, r.Options)
+	if err != nil {
+		return nil, nil, err
+	}
+	digest, hash := h.Data.Manifest.Digest, w.Index.Hash()
+	cursor := sm.Cursor(digest, hash, 0, 0)
+	if len(r.Cursor) > 0 && string(r.Cursor) != "null" {
+		if cursor, err = sampler.ParseCursor(r.Cursor); err != nil {
+			return nil, nil, err
+		}
+		if err := sm.Check(cursor, digest, hash); err != nil {
+			return nil, nil, err
+		}
+	}
+	layout, err := newSlotLayout(w, sm.Options(), r.ChannelsFirst, r.Mask)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := newFiller(w, layout, r.ChannelsFirst)
+	if err != nil {
+		return nil, nil, err
+	}
+	rng, slots, err := s.makeRing(chooseSlots(r.Slots, layout.bytes), layout.bytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), windows: w, sampler: sm, filler: f, ring: rng, pool: s.pool, slots: slots}
+	st.start(cursor.Epoch, cursor.Consumed)
+	s.mu.Lock()
+	s.streams[st] = true
+	s.mu.Unlock()
+	return st, &wire.FeedReply{
+		Protocol: wire.Protocol, Version: s.Version, Feed: st.id, Dataset: h.Dataset, Generation: h.Generation, Digest: digest,
+		Delivery: "slot", Path: f.path(), Slots: slots, SlotBytes: layout.bytes, Parts: layout.parts,
+		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Features: w.Features(),
+	}, nil
+}
+
+// makeRing reserves a ring within the budget, with fewer slots where it does not fit.
+func (s *Server) makeRing(slots int, slotBytes int64) (*ring, int, error) {
+	s.mu.Lock()
+	have := s.Budget - s.rings
+	if int64(slots)*slotBytes > have {
+		slots = int(have / slotBytes)
+	}
+	if slots < minSlots {
+		s.mu.Unlock()
+		need := uint64(minSlots * slotBytes)
+		return nil, 0, wire.NewProblem(wire.Memory, "a ring of %d slots needs %s, the budget for rings has %s left of %s", minSlots, humanize.IBytes(need), humanize.IBytes(uint64(max(have, 0))), humanize.IBytes(uint64(s.Budget))).
+			WithField("batch_size").WithHint("use a smaller batch_size, fewer columns, or close another feed")
+	}
+	bytes := int64(slots) * slotBytes
+	s.rings += bytes
+	s.mu.Unlock()
+	r, err := newRing(filepath.Join(s.Store.Dir(), "tmp"), slots, slotBytes)
+	if err != nil {
+		s.mu.Lock()
+		s.rings -= bytes
+		s.mu.Unlock()
+		return nil, 0, err
+	}
+	return r, slots, nil
+}
+
+// detach forgets a stream and its ring.
+func (s *Server) detach(st *stream) {
+	s.mu.Lock()
+	delete(s.streams, st)
+	s.rings -= int64(len(st.ring.memory.Bytes()))
+	s.mu.Unlock()
+	if err := st.ring.close(); err != nil {
+		s.Log.Error("close ring", "feed", st.id, "error", err)
+	}
+}
+
+// path says how the context gets into a slot.
+func (f *filler) path() string { return path(f.parts[0].movers) }

@@ -1,0 +1,75 @@
+package feed
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+func le32(b []byte) uint32 { return binary.LittleEndian.Uint32(b) }
+
+func readFull(r io.Reader, b []byte) error {
+	_, err := io.ReadFull(r, b)
+	return err
+}
+
+// readRequest reads the first frame of a connection: its JSON, at most wire.MaxRequest bytes.
+func readRequest(conn *net.UnixConn) ([]byte, error) {
+	var scratch [wire.HeaderSize]byte
+	kind, length, err := wire.ReadHeader(conn, scratch[:], wire.MaxRequest)
+	if err != nil {
+		return nil, err
+	}
+	if kind != wire.FrameRequest {
+		return nil, wire.NewProblem(wire.ProtocolError, "the first frame is of kind %d, want a request (%d)", kind, wire.FrameRequest)
+	}
+	payload := make([]byte, length)
+	return payload, readFull(conn, payload)
+}
+
+// sendReply sends JSON, with the files' descriptors on the frame's first byte.
+func sendReply(conn *net.UnixConn, reply any, files ...*os.File) error {
+	payload, err := json.Marshal(reply)
+	if err != nil {
+		return err
+	}
+	var header [wire.HeaderSize]byte
+	wire.PutHeader(header[:], wire.FrameReply, len(payload))
+	var rights []byte
+	if len(files) > 0 {
+		fds := make([]int, len(files))
+		for i, f := range files {
+			fds[i] = int(f.Fd())
+		}
+		rights = unix.UnixRights(fds...)
+	}
+	n, _, err := conn.WriteMsgUnix(header[:], rights, nil)
+	if err != nil {
+		return err
+	}
+	if n < len(header) {
+		if _, err := conn.Write(header[n:]); err != nil {
+			return err
+		}
+	}
+	_, err = conn.Write(payload)
+	return err
+}
+
+// sendError tells the client why the connection ends. It is best effort: the client may be gone.
+func sendError(conn *net.UnixConn, p *wire.Problem) error {
+	payload, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	frame := make([]byte, wire.HeaderSize, wire.HeaderSize+len(payload))
+	wire.PutHeader(frame, wire.FrameError, len(payload))
+	_, err = conn.Write(append(frame, payload...))
+	return err
+}

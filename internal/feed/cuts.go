@@ -1,0 +1,160 @@
+package feed
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// resolveCuts reads cuts in which items are values, as clients write them, into cuts of item numbers.
+func resolveCuts(h *store.Handle, cuts []wire.Cut) ([]window.Cut, error) {
+	out := make([]window.Cut, 0, len(cuts))
+	for _, raw := range cuts {
+		numbered, err := numberItems(h, raw)
+		if err != nil {
+			return nil, err
+		}
+		var c window.Cut
+		if err := c.UnmarshalJSON(numbered); err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// ParseSplit reads a split whose items are values, too.
+func (w *Windows) ParseSplit(raw json.RawMessage) (window.Split, error) {
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return window.Split{}, wire.NewProblem(wire.InvalidSpec, "split: %s is no JSON object", raw).WithField("split")
+	}
+	if err := numberField(w.handle, fields, "split.items"); err != nil {
+		return window.Split{}, err
+	}
+	numbered, err := json.Marshal(fields)
+	if err != nil {
+		return window.Split{}, err
+	}
+	return window.ParseSplit(numbered)
+}
+
+// numberItems replaces item values by item numbers where a cut has them.
+func numberItems(h *store.Handle, raw wire.Cut) (wire.Cut, error) {
+	cut := map[string]json.RawMessage{}
+	if json.Unmarshal(raw, &cut) != nil {
+		return raw, nil // window refuses it, with the right words
+	}
+	for _, kind := range []string{"where", "split"} {
+		fields := map[string]json.RawMessage{}
+		if cut[kind] == nil || json.Unmarshal(cut[kind], &fields) != nil || fields["items"] == nil {
+			continue
+		}
+		if err := numberField(h, fields, kind+".items"); err != nil {
+			return nil, err
+		}
+		var err error
+		if cut[kind], err = json.Marshal(fields); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(cut)
+}
+
+// numberField replaces the values in "items": a list of values, a list of such lists, or of fractions, which stay.
+func numberField(h *store.Handle, fields map[string]json.RawMessage, field string) error {
+	raw := fields["items"]
+	if raw == nil || string(raw) == "null" {
+		return nil
+	}
+	if strings.HasPrefix(field, "where") {
+		codes, err := itemCodes(h, field, raw)
+		if err == nil {
+			fields["items"], err = json.Marshal(codes)
+		}
+		return err
+	}
+	var lists []json.RawMessage
+	if err := json.Unmarshal(raw, &lists); err != nil || len(lists) == 0 || !bytes.HasPrefix(bytes.TrimSpace(lists[0]), []byte("[")) {
+		return nil
+	}
+	numbered := make([][]int64, len(lists))
+	for i, list := range lists {
+		var err error
+		if numbered[i], err = itemCodes(h, field, list); err != nil {
+			return err
+		}
+	}
+	var err error
+	fields["items"], err = json.Marshal(numbered)
+	return err
+}
+
+// itemCodes turns a JSON list of item values into item numbers, in one pass over the items.
+func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, error) {
+	var values []json.RawMessage
+	if err := json.Unmarshal(raw, &values); err != nil {
+		return nil, wire.NewProblem(wire.InvalidSpec, "%s: got %s, want a list of item values", field, raw).WithField(field)
+	}
+	if len(h.Data.Manifest.Items.Values) == 0 {
+		return nil, wire.NewProblem(wire.InvalidSpec, "%s: the dataset has no item_id column, so its one series has no name", field).WithField(field)
+	}
+	wanted := map[string][]int{}
+	for i, v := range values {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, v); err != nil {
+			return nil, err
+		}
+		wanted[compact.String()] = append(wanted[compact.String()], i)
+	}
+	codes := make([]int64, len(values))
+	for code := int64(0); code < h.Data.Manifest.Items.Count && len(wanted) > 0; code++ {
+		value, err := ItemValue(h.Data, code)
+		if err != nil {
+			return nil, err
+		}
+		key, err := canonical(value)
+		if err != nil {
+			return nil, err
+		}
+		for _, i := range wanted[key] {
+			codes[i] = code
+		}
+		delete(wanted, key)
+	}
+	for value := range wanted {
+		return nil, unknownItem(h.Data, field, value)
+	}
+	return codes, nil
+}
+
+// canonical is a value's JSON without HTML escapes, as Python's json.dumps(ensure_ascii=False) writes it.
+func canonical(value any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+func unknownItem(d *layout.Data, field, value string) error {
+	var names []string
+	for code := range min(d.Manifest.Items.Count, 10_000) {
+		if v, err := ItemValue(d, code); err == nil {
+			names = append(names, fmt.Sprint(v))
+		}
+	}
+	p := wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s", field, value)
+	if near := store.Near(strings.Trim(value, `"`), names); len(near) > 0 {
+		p = wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s; near: %s", field, value, strings.Join(near, ", "))
+	}
+	return p.WithField(field)
+}

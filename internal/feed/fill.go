@@ -1,0 +1,174 @@
+package feed
+
+import (
+	"unsafe"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// filler writes batches of windows into slots. It is immutable and safe for concurrent use.
+type filler struct {
+	index    *window.Index
+	offsets  []int64
+	layout   *slotLayout
+	parts    []partFiller
+	static   *partFiller
+	item     int64 // offsets of the parts that every slot has
+	start    int64
+	mask     *wire.Part
+	reset    *wire.Part
+	context  int64 // samples
+	dilation int64
+}
+
+// partFiller writes one part.
+type partFiller struct {
+	wire.Part
+	movers  []mover
+	block   int64 // bytes of a window's block
+	first   int64 // the window's sample at which the part begins
+	length  int64
+	missing *wire.Part
+	replace *float64
+}
+
+func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
+	spec := w.Index.Spec()
+	f := &filler{
+		index: w.Index, offsets: w.table.Offsets, layout: s, mask: s.part("mask"), reset: s.part("reset"),
+		item: s.part("item").Offset, start: s.part("start").Offset, context: spec.ContextLength, dilation: max(spec.Dilation, 1),
+	}
+	lengths, firsts := partLengths(spec), partFirst(spec)
+	columns := w.chosen.parts()
+	for _, name := range []string{"context", "target", "known", "static"} {
+		p := s.part(name)
+		if p == nil {
+			continue
+		}
+		t := target{length: lengths[name], features: width(columns[name]), channelsFirst: channelsFirst, dilation: f.dilation}
+		if name == "static" {
+			t.length, t.channelsFirst = 1, false
+		}
+		movers, err := newMovers(w.handle.Data, columns[name], p.DType, t)
+		if err != nil {
+			return nil, err
+		}
+		pf := partFiller{Part: *p, movers: movers, block: t.length * t.features * p.DType.Size(), first: firsts[name], length: t.length,
+			missing: s.part(name + "_missing"), replace: spec.MissingValue}
+		if name == "static" {
+			f.static = &pf
+		} else {
+			f.parts = append(f.parts, pf)
+		}
+	}
+	return f, nil
+}
+
+// fill writes a batch into a slot. The slot's memory is written only, never read but for what was just written.
+func (f *filler) fill(slot []byte, b *sampler.Batch) {
+	n := len(b.Windows)
+	items, starts := int64s(slot, f.item, n), int64s(slot, f.start, n)
+	for i, number := range b.Windows {
+		place := f.index.Place(number)
+		items[i], starts[i] = place.Item, place.Start
+		row := f.offsets[place.Item] + place.Start
+		pad := f.index.Pad(place)
+		for p := range f.parts {
+			f.parts[p].fill(slot, int64(i), row, pad, f.dilation)
+		}
+		if f.static != nil {
+			f.static.fill(slot, int64(i), f.offsets[place.Item], 0, 1)
+		}
+		if f.mask != nil {
+			m := slot[f.mask.Offset+int64(i)*f.context:][:f.context]
+			for j := range m {
+				m[j] = boolByte(int64(j) >= pad)
+			}
+		}
+	}
+	for p := range f.parts {
+		f.parts[p].finish(slot, int64(n))
+	}
+	if f.static != nil {
+		f.static.finish(slot, int64(n))
+	}
+	if f.reset != nil {
+		out := slot[f.reset.Offset:][:n]
+		for i, r := range b.Reset {
+			out[i] = boolByte(r)
+		}
+	}
+}
+
+// fill writes one window's block: zeros for its padded samples, values for the others.
+func (p *partFiller) fill(slot []byte, i, row, pad, dilation int64) {
+	block := slot[p.Offset+i*p.block:][:p.block:p.block]
+	from := min(max(0, pad-p.first), p.length)
+	if from > 0 {
+		clear(block)
+		if from == p.length {
+			return
+		}
+	}
+	if len(block) == 0 {
+		return
+	}
+	row += (p.first + from) * dilation
+	for _, m := range p.movers {
+		m.move(unsafe.Pointer(unsafe.SliceData(block)), row, from)
+	}
+}
+
+// finish marks and replaces missing values of the first n windows, where asked for.
+func (p *partFiller) finish(slot []byte, n int64) {
+	if p.missing == nil && p.replace == nil {
+		return
+	}
+	values := slot[p.Offset:][:n*p.block]
+	var missing []byte
+	if p.missing != nil {
+		missing = slot[p.missing.Offset:][:int64(len(values))/p.DType.Size()]
+	}
+	switch p.DType {
+	case layout.Float32:
+		markMissing(unsafeSlice[float32](values), missing, p.replace)
+	case layout.Float64:
+		markMissing(unsafeSlice[float64](values), missing, p.replace)
+	default:
+		clear(missing)
+	}
+}
+
+func markMissing[T float32 | float64](values []T, missing []byte, replace *float64) {
+	for i := range missing {
+		missing[i] = boolByte(values[i] != values[i])
+	}
+	if replace == nil {
+		return
+	}
+	for i, v := range values {
+		if v != v {
+			values[i] = T(*replace)
+		}
+	}
+}
+
+func boolByte(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func int64s(slot []byte, offset int64, n int) []int64 {
+	return unsafeSlice[int64](slot[offset:][:n*8])
+}
+
+// unsafeSlice sees a part's bytes as values; parts are aligned to 64.
+func unsafeSlice[T any](b []byte) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
+}

@@ -1,0 +1,119 @@
+package feed
+
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Paths that plan reports: how a window's context gets into a slot.
+const (
+	PathMemcpy    = "memcpy"    // one copy of contiguous rows or channels
+	PathTranspose = "transpose" // columns are interleaved, or values converted, on the way
+)
+
+// newMovers decides how a part's columns get into its block.
+func newMovers(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DType, t target) ([]mover, error) {
+	switch dtype {
+	case layout.Float32:
+		return moversInto[float32](d, columns, t)
+	case layout.Float64:
+		return moversInto[float64](d, columns, t)
+	case layout.Int32:
+		return moversInto[int32](d, columns, t)
+	case layout.Int64:
+		return moversInto[int64](d, columns, t)
+	case layout.Bool:
+		return moversInto[uint8](d, columns, t)
+	}
+	return nil, fmt.Errorf("gather into %q: %w", dtype, layout.ErrSchema)
+}
+
+func moversInto[D numeric](d *layout.Data, columns []*layout.ManifestColumn, t target) ([]mover, error) {
+	var out []mover
+	feature := int64(0)
+	for len(columns) > 0 {
+		n, m, err := nextMover[D](d, columns, t, feature)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+		feature += width(columns[:n])
+		columns = columns[n:]
+	}
+	return out, nil
+}
+
+// nextMover takes as many columns from the front as one mover can move.
+func nextMover[D numeric](d *layout.Data, columns []*layout.ManifestColumn, t target, feature int64) (int, mover, error) {
+	switch columns[0].DType {
+	case layout.Float32:
+		return moverFrom[float32, D](d, columns, t, feature)
+	case layout.Float64:
+		return moverFrom[float64, D](d, columns, t, feature)
+	case layout.Int32:
+		return moverFrom[int32, D](d, columns, t, feature)
+	case layout.Int64:
+		return moverFrom[int64, D](d, columns, t, feature)
+	case layout.Bool:
+		return moverFrom[uint8, D](d, columns, t, feature)
+	}
+	return 0, nil, fmt.Errorf("gather from %q: %w", columns[0].DType, layout.ErrSchema)
+}
+
+func moverFrom[S interface {
+	numeric
+	layout.Native
+}, D numeric](d *layout.Data, columns []*layout.ManifestColumn, t target, feature int64) (int, mover, error) {
+	n := 1
+	for n < len(columns) {
+		if _, side, err := layout.Block[S](d, columns[:n+1]); err != nil {
+			return 0, nil, err
+		} else if !side {
+			break
+		}
+		n++
+	}
+	if n == 1 && !t.channelsFirst {
+		sources, err := apart[S](d, columns)
+		if err != nil {
+			return 0, nil, err
+		}
+		if len(sources) > 1 {
+			return len(sources), &laneMover[S, D]{target: t, sources: sources, feature: feature}, nil
+		}
+	}
+	block, _, err := layout.Block[S](d, columns[:n])
+	if err != nil {
+		return 0, nil, err
+	}
+	return n, newBlockMover[S, D](t, block, feature), nil
+}
+
+// apart takes from the front the plain columns of one dtype that each lie contiguously.
+func apart[S layout.Native](d *layout.Data, columns []*layout.ManifestColumn) ([][]S, error) {
+	var sources [][]S
+	for _, c := range columns {
+		if c.DType != columns[0].DType || c.Width() != 0 || c.Strides[0] != c.DType.Size() || len(sources) == lanes {
+			break
+		}
+		v, err := layout.View[S](d, c)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, v.Data)
+	}
+	return sources, nil
+}
+
+// path says how the movers work.
+func path(movers []mover) string {
+	for _, m := range movers {
+		if p, ok := m.(interface{ memcpy() bool }); !ok || !p.memcpy() {
+			return PathTranspose
+		}
+	}
+	return PathMemcpy
+}
+
+func (m *blockMover[S, D]) memcpy() bool { return m.whole || m.plain }

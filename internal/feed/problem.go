@@ -1,0 +1,67 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/store"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// sentinels give each error of the packages below its type of problem. The first that matches counts.
+var sentinels = []struct {
+	err        error
+	typ, field string
+	hint       string
+}{
+	{store.ErrNotFound, wire.DatasetNotFound, "dataset", "tensorcache ls lists them"},
+	{store.ErrGone, wire.GenerationGone, "generation", "open the dataset again to get the newest"},
+	{store.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
+	{mmapfile.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
+	{layout.ErrName, wire.InvalidName, "dataset", ""},
+	{layout.ErrColumn, wire.ColumnNotFound, "column", ""},
+	{window.ErrNoWindows, wire.NoWindows, "", ""},
+	{sampler.ErrCursor, wire.CursorMismatch, "cursor", "resume with the dataset, spec and order that the state was saved with"},
+	{sampler.ErrNoBatches, wire.NoWindows, "", ""},
+	{wire.ErrFrame, wire.ProtocolError, "", ""},
+	{unix.ENOSPC, wire.NoSpace, "", "free some space, or move the cache directory with --dir or TENSORCACHE_DIR"},
+	{unix.ENOMEM, wire.Memory, "", "use fewer slots or a smaller batch_size"},
+}
+
+// ProblemOf says an error as clients see it. It keeps a *wire.Problem as it is.
+func ProblemOf(err error) *wire.Problem {
+	var p *wire.Problem
+	var spec *window.SpecError
+	var option *sampler.OptionError
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.As(err, &spec):
+		return wire.NewProblem(wire.InvalidSpec, "%s", spec.Error()).WithField(spec.Field)
+	case errors.As(err, &option):
+		return wire.NewProblem(wire.InvalidSpec, "%s", option.Error()).WithField(option.Field)
+	}
+	for _, s := range sentinels {
+		if errors.Is(err, s.err) {
+			p := wire.NewProblem(s.typ, "%s", message(err, s.err))
+			p.Field, p.Hint = s.field, s.hint
+			return p
+		}
+	}
+	return wire.NewProblem(wire.Internal, "%s", err)
+}
+
+// message is the error's text without the sentinel's name in front, which the problem's title says already.
+func message(err, sentinel error) string {
+	text, prefix := err.Error(), fmt.Sprintf("%s: ", sentinel)
+	if len(text) > len(prefix) && text[:len(prefix)] == prefix {
+		return text[len(prefix):]
+	}
+	return text
+}

@@ -1,0 +1,169 @@
+package feed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// selection is which columns each part of a window delivers, and as what.
+type selection struct {
+	context, target, known, static []*layout.ManifestColumn
+	dtype                          map[string]layout.DType // by part; a part has one dtype
+}
+
+// selectColumns resolves a spec's column names against a generation.
+func selectColumns(m *layout.Manifest, spec window.Spec) (*selection, error) {
+	s := &selection{dtype: map[string]layout.DType{}}
+	var err error
+	lookup := func(field string, names []string) (out []*layout.ManifestColumn) {
+		for _, name := range names {
+			c, e := valueColumn(m, field, name)
+			if e != nil && err == nil {
+				err = e
+			}
+			out = append(out, c)
+		}
+		return out
+	}
+	s.known, s.static = lookup("known_columns", spec.KnownColumns), lookup("static_columns", spec.StaticColumns)
+	both := lookup("columns", spec.Columns)
+	s.context, s.target = lookup("context_columns", spec.ContextColumns), lookup("target_columns", spec.TargetColumns)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Columns == nil {
+		for i := range m.Columns {
+			if c := &m.Columns[i]; c.Role == layout.RoleValue && c.DType.IsNumeric() {
+				both = append(both, c)
+			}
+		}
+		both = without(both, s.static)
+	}
+	if spec.ContextColumns == nil {
+		s.context = both
+	}
+	if spec.TargetColumns == nil {
+		s.target = both
+		if spec.Columns == nil {
+			s.target = without(both, s.known)
+		}
+	}
+	if spec.PredictionLength == 0 {
+		s.target = nil
+	}
+	if len(s.context) == 0 {
+		return nil, wire.NewProblem(wire.InvalidSpec, "context_columns: no column is left for the context").WithField("context_columns")
+	}
+	if len(s.target) == 0 && spec.PredictionLength > 0 {
+		return nil, wire.NewProblem(wire.InvalidSpec, "target_columns: no column is left for the target").WithField("target_columns")
+	}
+	for part, columns := range s.parts() {
+		if s.dtype[part], err = oneDType(columns, spec.DType); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// parts lists the columns of each part that has any.
+func (s *selection) parts() map[string][]*layout.ManifestColumn {
+	out := map[string][]*layout.ManifestColumn{"context": s.context, "target": s.target, "known": s.known, "static": s.static}
+	for part, columns := range out {
+		if len(columns) == 0 {
+			delete(out, part)
+		}
+	}
+	return out
+}
+
+func without(columns, leave []*layout.ManifestColumn) []*layout.ManifestColumn {
+	return slices.DeleteFunc(slices.Clone(columns), func(c *layout.ManifestColumn) bool { return slices.Contains(leave, c) })
+}
+
+// valueColumn finds a column that can stand in a window.
+func valueColumn(m *layout.Manifest, field, name string) (*layout.ManifestColumn, error) {
+	c, err := m.Column(name)
+	if err != nil {
+		return nil, unknownColumn(m, field, name)
+	}
+	if c.Role != layout.RoleValue || !c.DType.IsNumeric() {
+		return nil, wire.NewProblem(wire.InvalidSpec, "%s: column %q is %s of dtype %s, want a numeric value column", field, name, c.Role, c.DType).WithField(field)
+	}
+	return c, nil
+}
+
+func unknownColumn(m *layout.Manifest, field, name string) error {
+	names := make([]string, len(m.Columns))
+	for i, c := range m.Columns {
+		names[i] = c.Name
+	}
+	p := wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; there are: %s", field, name, strings.Join(names[:min(len(names), 20)], ", "))
+	if near := store.Near(name, names); len(near) > 0 {
+		p = wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; near: %s", field, name, strings.Join(near, ", "))
+	}
+	return p.WithField(field)
+}
+
+// oneDType is the dtype that all of a part's columns are delivered in.
+func oneDType(columns []*layout.ManifestColumn, want window.DType) (layout.DType, error) {
+	if name := want.Name(); name != "" {
+		d := layout.DType(name)
+		if !d.IsNumeric() || d == layout.Bool {
+			return "", wire.NewProblem(wire.InvalidSpec, "dtype: got %q, want float32, float64, int32, int64 or null (as stored)", name).WithField("dtype")
+		}
+		return d, checkLossless(columns, d)
+	}
+	for _, c := range columns[1:] {
+		if c.DType != columns[0].DType {
+			return "", wire.NewProblem(wire.InvalidSpec, "dtype: null means as stored, but column %q is %s and column %q is %s", columns[0].Name, columns[0].DType, c.Name, c.DType).
+				WithField("dtype").WithHint("name one dtype, or choose columns of one")
+		}
+	}
+	return columns[0].DType, nil
+}
+
+// checkLossless refuses to deliver fractions as integers.
+func checkLossless(columns []*layout.ManifestColumn, d layout.DType) error {
+	if d.IsFloat() {
+		return nil
+	}
+	for _, c := range columns {
+		if c.DType.IsFloat() || c.DType == layout.Int64 && d == layout.Int32 {
+			return wire.NewProblem(wire.InvalidSpec, "dtype: column %q is %s, which does not fit %s", c.Name, c.DType, d).WithField("dtype")
+		}
+	}
+	return nil
+}
+
+// features names what stands along a part's last axis: a column of shape [rows, n] counts n times.
+func features(columns []*layout.ManifestColumn) []string {
+	out := []string{}
+	for _, c := range columns {
+		if c.Width() == 0 {
+			out = append(out, c.Name)
+			continue
+		}
+		for i := range c.Width() {
+			out = append(out, fmt.Sprintf("%s[%d]", c.Name, i))
+		}
+	}
+	return out
+}
+
+func (s *selection) features() wire.Features {
+	return wire.Features{Context: features(s.context), Target: features(s.target), Known: features(s.known), Static: features(s.static)}
+}
+
+// width is the number of features.
+func width(columns []*layout.ManifestColumn) (n int64) {
+	for _, c := range columns {
+		n += max(c.Width(), 1)
+	}
+	return n
+}

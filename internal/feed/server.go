@@ -1,0 +1,222 @@
+package feed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// Config is what a server is made from.
+type Config struct {
+	Store    *store.Store
+	Log      *slog.Logger
+	Version  string
+	AllowUID []int
+	// Budget is the memory that all rings together may take, in bytes.
+	Budget int64
+	// Put loads what a client sends on the connection, whose descriptor is the callee's to close.
+	Put func(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error)
+}
+
+// Server serves feed.sock. It is safe for concurrent use.
+type Server struct {
+	Config
+	pool *pool
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	conns  sync.WaitGroup
+	ids    atomic.Int64
+	last   atomic.Int64 // connections that were ever made
+
+	mu      sync.Mutex
+	closed  bool
+	open    map[*net.UnixConn]bool
+	streams map[*stream]bool
+	rings   int64 // bytes
+}
+
+// NewServer starts the gather workers. Close ends them.
+func NewServer(c Config) *Server {
+	s := &Server{Config: c, pool: newPool(), open: map[*net.UnixConn]bool{}, streams: map[*stream]bool{}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// Serve accepts connections until the listener is closed, which Close does not do: the caller closes it
+// first.
+func (s *Server) Serve(l *net.UnixListener) error {
+	for {
+		conn, err := l.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			s.Log.Warn("accept", "error", err)
+			continue
+		}
+		s.mu.Lock()
+		if s.closed {
+			s.mu.Unlock()
+			conn.Close()
+			continue
+		}
+		s.open[conn] = true
+		s.conns.Add(1)
+		s.mu.Unlock()
+		go s.connection(conn)
+	}
+}
+
+// Close ends all connections, waits for them and ends the workers. It is idempotent.
+func (s *Server) Close() {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.closed = true
+	for conn := range s.open {
+		conn.Close()
+	}
+	s.mu.Unlock()
+	s.cancel()
+	s.conns.Wait()
+	s.pool.close()
+}
+
+// Connections counts those that are open.
+func (s *Server) Connections() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open)
+}
+
+// Feeds lists the attached trainers.
+func (s *Server) Feeds() []wire.Feed {
+	s.mu.Lock()
+	streams := make([]*stream, 0, len(s.streams))
+	for f := range s.streams {
+		streams = append(streams, f)
+	}
+	s.mu.Unlock()
+	out := make([]wire.Feed, 0, len(streams))
+	for _, f := range streams {
+		out = append(out, f.describe())
+	}
+	slices.SortFunc(out, func(a, b wire.Feed) int { return strings.Compare(a.Feed, b.Feed) })
+	return out
+}
+
+// connection serves one client until either side ends it.
+func (s *Server) connection(conn *net.UnixConn) {
+	defer s.conns.Done()
+	defer func() {
+		conn.Close()
+		s.mu.Lock()
+		delete(s.open, conn)
+		s.mu.Unlock()
+	}()
+	err := s.serve(conn)
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
+		return
+	}
+	s.Log.Info("connection ended", "error", err)
+	if err := sendError(conn, ProblemOf(err)); err != nil {
+		s.Log.Debug("send error", "error", err)
+	}
+}
+
+func (s *Server) serve(conn *net.UnixConn) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Log.Error("panic", "in", "connection", "value", p)
+			err = wire.NewProblem(wire.Internal, "the daemon failed: %v", p)
+		}
+	}()
+	peer, err := checkPeer(conn, s.AllowUID)
+	if err != nil {
+		return err
+	}
+	payload, err := readRequest(conn)
+	if err != nil {
+		return err
+	}
+	var hello wire.Hello
+	if err := json.Unmarshal(payload, &hello); err != nil {
+		return wire.NewProblem(wire.ProtocolError, "the request is no JSON: %s", err)
+	}
+	if hello.Protocol != wire.Protocol {
+		return wire.NewProblem(wire.ProtocolMismatch, "the client (%s) speaks protocol %d, this daemon (tensorcache %s, pid %d) speaks %d", hello.Client, hello.Protocol, s.Version, os.Getpid(), wire.Protocol).
+			WithHint("tensorcache stop, then connect again, so that client and daemon are of one version")
+	}
+	switch hello.Request {
+	case "open":
+		return strictly(payload, func(r wire.OpenRequest) error { return s.lease(conn, peer, r) })
+	case "feed":
+		return strictly(payload, func(r wire.FeedRequest) error { return s.feed(conn, peer, r) })
+	case "put":
+		return strictly(payload, func(r wire.PutRequest) error { return s.put(conn, r) })
+	}
+	return wire.NewProblem(wire.ProtocolError, "request: got %q, want open, feed or put", hello.Request).WithField("request")
+}
+
+// strictly reads a request whose fields must all be known.
+func strictly[T any](payload []byte, serve func(T) error) error {
+	var r T
+	if err := wire.Strict(payload, &r); err != nil {
+		return wire.NewProblem(wire.InvalidRequest, "%s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return serve(r)
+}
+
+// lease sends a dataset's files and holds its generation until the client goes.
+func (s *Server) lease(conn *net.UnixConn, p peer, r wire.OpenRequest) error {
+	h, err := s.Store.Acquire(r.Dataset, r.Generation)
+	if err != nil {
+		return err
+	}
+	defer h.Release()
+	names, files := h.Data.Files()
+	m := h.Data.Manifest
+	reply := wire.OpenReply{Protocol: wire.Protocol, Version: s.Version, Dataset: h.Dataset, Generation: h.Generation, Digest: m.Digest, Manifest: m, Files: names}
+	if err := sendReply(conn, reply, files...); err != nil {
+		return err
+	}
+	stop, err := watchPeer(conn, p, func() { conn.Close() })
+	if err != nil {
+		s.Log.Warn("only end-of-file tells when a client ends", "error", err)
+	} else {
+		defer stop()
+	}
+	if err := readFull(conn, make([]byte, 1)); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: a client that opened a dataset sends nothing more", wire.ErrFrame)
+}
+
+func (s *Server) put(conn *net.UnixConn, r wire.PutRequest) error {
+	f, err := conn.File()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	reply, err := s.Put(ctx, r, f)
+	if err != nil {
+		return err
+	}
+	return sendReply(conn, reply)
+}

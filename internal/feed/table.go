@@ -1,0 +1,204 @@
+package feed
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// Windows are the windows of a generation under a spec and cuts, and what they deliver. The
+// handle they were made from must be held as long as they are used.
+type Windows struct {
+	Index  *window.Index
+	handle *store.Handle
+	chosen *selection
+	table  window.Table
+}
+
+// NewWindows resolves a spec and its cuts against a generation. Errors are *wire.Problem or wrap the errors of
+// window.
+func NewWindows(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Windows, error) {
+	parsed, err := window.ParseSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := selectColumns(h.Data.Manifest, parsed)
+	if err != nil {
+		return nil, err
+	}
+	table, err := newTable(h, chosen)
+	if err != nil {
+		return nil, err
+	}
+	resolved, err := resolveCuts(h, cuts)
+	if err != nil {
+		return nil, err
+	}
+	index, err := window.Apply(parsed, table, resolved)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkStatic(h, chosen.static, table.Offsets); err != nil {
+		return nil, err
+	}
+	return &Windows{Index: index, handle: h, chosen: chosen, table: table}, nil
+}
+
+// Features names the features of each part.
+func (w *Windows) Features() wire.Features { return w.chosen.features() }
+
+// DType is that of the context.
+func (w *Windows) DType() string { return string(w.chosen.dtype["context"]) }
+
+// newTable gathers what of the generation decides which windows exist.
+func newTable(h *store.Handle, s *selection) (window.Table, error) {
+	offsets, err := h.Derived("offsets", func() (any, error) { return h.Data.ItemOffsets() })
+	if err != nil {
+		return window.Table{}, err
+	}
+	t := window.Table{Offsets: offsets.([]int64), ItemHash: func(code int64) uint64 { return itemHash(h.Data, code) }}
+	m := h.Data.Manifest
+	if m.Time != "" {
+		c, err := m.Column(m.Time)
+		if err != nil {
+			return t, err
+		}
+		times, err := layout.View[int64](h.Data, c)
+		if err != nil {
+			return t, err
+		}
+		t.Times, t.Unit = times.Data, c.Unit
+		if t.Times == nil {
+			t.Times = []int64{} // a time column without rows
+		}
+	}
+	for i := range m.Columns {
+		c := &m.Columns[i]
+		context, target := slices.Contains(s.context, c), slices.Contains(s.target, c)
+		if !context && !target {
+			continue
+		}
+		missing, err := missingRows(h, c)
+		if err != nil {
+			return t, err
+		}
+		t.Columns = append(t.Columns, window.Column{Context: context, Target: target, Cells: max(c.Width(), 1), Missing: missing})
+	}
+	return t, nil
+}
+
+// missingRows lists a column's rows with missing cells; found once, and kept with the generation.
+func missingRows(h *store.Handle, c *layout.ManifestColumn) ([]window.MissingRow, error) {
+	if c.Missing == 0 {
+		return nil, nil
+	}
+	v, err := h.Derived("missing "+c.Name, func() (any, error) {
+		if c.DType == layout.Float64 {
+			return scanMissing[float64](h.Data, c)
+		}
+		return scanMissing[float32](h.Data, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.([]window.MissingRow), nil
+}
+
+func scanMissing[T float32 | float64](d *layout.Data, c *layout.ManifestColumn) ([]window.MissingRow, error) {
+	v, err := layout.View[T](d, c)
+	if err != nil {
+		return nil, err
+	}
+	var out []window.MissingRow
+	for row := range v.Rows {
+		cells := int64(0)
+		for _, x := range v.Row(row) {
+			if x != x {
+				cells++
+			}
+		}
+		if cells > 0 {
+			out = append(out, window.MissingRow{Row: row, Cells: cells})
+		}
+	}
+	return out, nil
+}
+
+// itemHash hashes an item's canonical JSON, so that an item falls into the same part everywhere.
+func itemHash(d *layout.Data, code int64) uint64 {
+	value, err := ItemValue(d, code)
+	if err != nil {
+		return 0
+	}
+	b, err := json.Marshal(value)
+	if err != nil {
+		return 0
+	}
+	return xxhash.Sum64(b)
+}
+
+// ItemValue is an item's name as JSON shows it: null without item_id, one value, or a list with several id columns.
+func ItemValue(d *layout.Data, code int64) (any, error) {
+	values, err := d.Item(code)
+	if err != nil {
+		return nil, err
+	}
+	switch len(values) {
+	case 0:
+		return nil, nil
+	case 1:
+		return values[0], nil
+	}
+	return values, nil
+}
+
+// checkStatic refuses a static column that changes within an item.
+func checkStatic(h *store.Handle, columns []*layout.ManifestColumn, offsets []int64) error {
+	for _, c := range columns {
+		_, err := h.Derived("static "+c.Name, func() (any, error) {
+			switch c.DType {
+			case layout.Float64:
+				return nil, staticChanges[float64](h, c, offsets)
+			case layout.Float32:
+				return nil, staticChanges[float32](h, c, offsets)
+			case layout.Int64:
+				return nil, staticChanges[int64](h, c, offsets)
+			case layout.Int32:
+				return nil, staticChanges[int32](h, c, offsets)
+			}
+			return nil, staticChanges[uint8](h, c, offsets)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func staticChanges[T layout.Native](h *store.Handle, c *layout.ManifestColumn, offsets []int64) error {
+	v, err := layout.View[T](h.Data, c)
+	if err != nil {
+		return err
+	}
+	for item := range int64(len(offsets) - 1) {
+		for row := offsets[item] + 1; row < offsets[item+1]; row++ {
+			for j, x := range v.Row(row) {
+				if was := v.Row(row - 1)[j]; x != was && (x == x || was == was) {
+					name, err := ItemValue(h.Data, item)
+					if err != nil {
+						return err
+					}
+					return wire.NewProblem(wire.InvalidSpec, "static_columns: column %q is not constant: item %v has %v in row %d and %v in row %d", c.Name, name, was, row-1-offsets[item], x, row-offsets[item]).
+						WithField("static_columns")
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Daemon is daemon.json: where a running daemon listens.
+type Daemon struct {
+	PID      int       `json:"pid"`
+	Version  string    `json:"version"`
+	Protocol int       `json:"protocol"`
+	Control  string    `json:"control"`
+	Feed     string    `json:"feed"`
+	Started  time.Time `json:"started"`
+}
+
+// Health answers GET /v1/health.
+type Health struct {
+	Status   string  `json:"status"`
+	Version  string  `json:"version"`
+	Protocol int     `json:"protocol"`
+	PID      int     `json:"pid"`
+	Dir      string  `json:"dir"`
+	UptimeS  float64 `json:"uptime_s"`
+}
+
+// Dataset is a dataset in a list; with Manifest and Generations where one is shown.
+type Dataset struct {
+	Dataset     string           `json:"dataset"`
+	Generation  int64            `json:"generation"`
+	Digest      string           `json:"digest"`
+	Rows        int64            `json:"rows"`
+	Items       int64            `json:"items"`
+	Columns     []string         `json:"columns"`
+	Layout      string           `json:"layout"`
+	Bytes       int64            `json:"bytes"`
+	Created     time.Time        `json:"created"`
+	Readers     int              `json:"readers"`
+	Manifest    *layout.Manifest `json:"manifest,omitempty"`
+	Generations []int64          `json:"generations,omitempty"`
+}
+
+// Datasets answers GET /v1/datasets.
+type Datasets struct {
+	Datasets []Dataset `json:"datasets"`
+}
+
+// Removed answers DELETE /v1/datasets/{name}.
+type Removed struct {
+	Dataset string  `json:"dataset"`
+	Removed []int64 `json:"removed"`
+}
+
+// States of a job.
+const (
+	JobRunning   = "running"
+	JobDone      = "done"
+	JobFailedIn  = "failed"
+	JobCancelled = "cancelled"
+)
+
+// Job is a load as clients see it. Bytes are of the sources.
+type Job struct {
+	Job        string   `json:"job"`
+	State      string   `json:"state"`
+	Dataset    string   `json:"dataset"`
+	Phase      string   `json:"phase"`
+	Rows       int64    `json:"rows"`
+	RowsTotal  int64    `json:"rows_total"`
+	Bytes      int64    `json:"bytes"`
+	BytesTotal int64    `json:"bytes_total"`
+	Generation int64    `json:"generation"`
+	Digest     string   `json:"digest"`
+	Hit        bool     `json:"hit"`
+	Seconds    float64  `json:"seconds"`
+	Error      *Problem `json:"error"`
+}
+
+// Jobs answers GET /v1/jobs.
+type Jobs struct {
+	Jobs []Job `json:"jobs"`
+}
+
+// Feed is a feed as clients see it. WaitTrainerS is how long the daemon waited for the trainer.
+type Feed struct {
+	Feed         string  `json:"feed"`
+	Dataset      string  `json:"dataset"`
+	Generation   int64   `json:"generation"`
+	PID          int     `json:"pid"`
+	Batches      int64   `json:"batches"`
+	Slots        int     `json:"slots"`
+	SlotBytes    int64   `json:"slot_bytes"`
+	Epoch        uint64  `json:"epoch"`
+	Consumed     int64   `json:"consumed"`
+	WaitTrainerS float64 `json:"wait_trainer_s"`
+}
+
+// Feeds answers GET /v1/feeds.
+type Feeds struct {
+	Feeds []Feed `json:"feeds"`
+}
+
+// Stopping answers POST /v1/stop.
+type Stopping struct {
+	PID int `json:"pid"`
+}

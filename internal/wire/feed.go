@@ -1,0 +1,168 @@
+package wire
+
+import (
+	"encoding/json"
+
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// Hello is what every REQUEST has.
+type Hello struct {
+	Protocol int    `json:"protocol"`
+	Client   string `json:"client"`
+	Request  string `json:"request"`
+}
+
+// OpenRequest asks for a dataset's files and a lease on them.
+type OpenRequest struct {
+	Hello
+	Dataset    string `json:"dataset"`
+	Generation int64  `json:"generation"`
+}
+
+// OpenReply comes with one descriptor per file.
+type OpenReply struct {
+	Protocol   int              `json:"protocol"`
+	Version    string           `json:"version"`
+	Dataset    string           `json:"dataset"`
+	Generation int64            `json:"generation"`
+	Digest     string           `json:"digest"`
+	Manifest   *layout.Manifest `json:"manifest"`
+	Files      []string         `json:"files"`
+}
+
+// Cut is a window cut whose items are values, not numbers.
+type Cut = json.RawMessage
+
+// FeedRequest attaches a trainer.
+type FeedRequest struct {
+	Hello
+	Dataset       string          `json:"dataset"`
+	Generation    int64           `json:"generation"`
+	Digest        string          `json:"digest"` // refused when the generation is another one; "" is any
+	Spec          json.RawMessage `json:"spec"`
+	Cuts          []Cut           `json:"cuts"`
+	Options       sampler.Options `json:"options"`
+	Delivery      string          `json:"delivery"`
+	Slots         int             `json:"slots"`
+	ChannelsFirst bool            `json:"channels_first"`
+	Mask          bool            `json:"mask"`
+	Cursor        json.RawMessage `json:"cursor"`
+}
+
+// FeedReply comes with one descriptor, the ring.
+type FeedReply struct {
+	Protocol   int            `json:"protocol"`
+	Version    string         `json:"version"`
+	Feed       string         `json:"feed"`
+	Dataset    string         `json:"dataset"`
+	Generation int64          `json:"generation"`
+	Digest     string         `json:"digest"`
+	Delivery   string         `json:"delivery"`
+	Path       string         `json:"path"`
+	Slots      int            `json:"slots"`
+	SlotBytes  int64          `json:"slot_bytes"`
+	Parts      []Part         `json:"parts"`
+	Windows    int64          `json:"windows"`
+	Batches    int64          `json:"batches"`
+	Stream     uint32         `json:"stream"`
+	Cursor     sampler.Cursor `json:"cursor"`
+	Features   Features       `json:"features"`
+}
+
+// Part is one array of a slot.
+type Part struct {
+	Name   string       `json:"name"`
+	DType  layout.DType `json:"dtype"`
+	Shape  []int64      `json:"shape"`
+	Offset int64        `json:"offset"`
+}
+
+// Features names the features of each part.
+type Features struct {
+	Context []string `json:"context"`
+	Target  []string `json:"target"`
+	Known   []string `json:"known"`
+	Static  []string `json:"static"`
+}
+
+// PutRequest sends arrays, or an Arrow stream.
+type PutRequest struct {
+	Hello
+	Dataset string          `json:"dataset"`
+	Options json.RawMessage `json:"options"`
+	Format  string          `json:"format"`
+	Columns json.RawMessage `json:"columns"`
+}
+
+// PutReply tells what a put became.
+type PutReply struct {
+	Protocol   int    `json:"protocol"`
+	Dataset    string `json:"dataset"`
+	Generation int64  `json:"generation"`
+	Digest     string `json:"digest"`
+	Rows       int64  `json:"rows"`
+}
+
+// PlanRequest asks which windows exist.
+type PlanRequest struct {
+	Generation    int64            `json:"generation"`
+	Digest        string           `json:"digest"`
+	Spec          json.RawMessage  `json:"spec"`
+	Cuts          []Cut            `json:"cuts"`
+	Split         json.RawMessage  `json:"split"`
+	Options       *sampler.Options `json:"options"`
+	ChannelsFirst bool             `json:"channels_first"`
+	Mask          bool             `json:"mask"`
+}
+
+// PlanReply says which windows exist, and why others do not.
+type PlanReply struct {
+	Dataset    string                  `json:"dataset"`
+	Generation int64                   `json:"generation"`
+	Digest     string                  `json:"digest"`
+	Windows    int64                   `json:"windows"`
+	Items      int64                   `json:"items"`
+	Positions  int64                   `json:"positions"`
+	Rejected   map[window.Reason]int64 `json:"rejected"`
+	First      *WindowPlace            `json:"first"`
+	Last       *WindowPlace            `json:"last"`
+	Path       string                  `json:"path"`
+	Features   Features                `json:"features"`
+	DType      string                  `json:"dtype"`
+	Splits     []SplitPlan             `json:"splits,omitempty"`
+	*BatchPlan
+}
+
+// SplitPlan is one part of a split; Cut is what to append to the cuts to get it.
+type SplitPlan struct {
+	Name      string                  `json:"name"`
+	Windows   int64                   `json:"windows"`
+	Positions int64                   `json:"positions"`
+	Rejected  map[window.Reason]int64 `json:"rejected"`
+	Cut       any                     `json:"cut"`
+}
+
+// BatchPlan says what an epoch of batches is.
+type BatchPlan struct {
+	Batches    int64      `json:"batches"`
+	LastBatch  int64      `json:"last_batch"`
+	BatchBytes int64      `json:"batch_bytes"`
+	Ranks      []RankPlan `json:"ranks"`
+}
+
+// RankPlan is a rank's share of an epoch.
+type RankPlan struct {
+	Rank    int64 `json:"rank"`
+	Windows int64 `json:"windows"`
+	Batches int64 `json:"batches"`
+}
+
+// WindowPlace says where a window is: its item's value, its first row in the item and that row's time.
+type WindowPlace struct {
+	Item  any   `json:"item"`
+	Start int64 `json:"start"`
+	Time  any   `json:"time"`
+}

@@ -1,0 +1,123 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Protocol is the version of what passes over feed.sock and of daemon.json.
+//
+//	1  the first
+const Protocol = 1
+
+// Kinds of frames on feed.sock.
+const (
+	FrameRequest uint32 = 1
+	FrameCredit  uint32 = 2
+	FrameSeek    uint32 = 3
+	FrameDone    uint32 = 4
+	FrameReply   uint32 = 101
+	FrameBatches uint32 = 102
+	FrameError   uint32 = 103
+)
+
+// Sizes of what passes over feed.sock, in bytes.
+const (
+	HeaderSize     = 8
+	DescriptorSize = 32
+	SeekSize       = 24
+	MaxRequest     = 16 << 20
+	MaxFrame       = 1 << 16 // of what a client sends after its request
+)
+
+// ErrFrame is returned for a frame that the protocol does not allow.
+var ErrFrame = errors.New("protocol error")
+
+// PutHeader writes a frame's header into b.
+func PutHeader(b []byte, kind uint32, length int) {
+	binary.LittleEndian.PutUint32(b, uint32(length))
+	binary.LittleEndian.PutUint32(b[4:], kind)
+}
+
+// ReadHeader reads a frame's header; a length over most is refused before anything is allocated.
+func ReadHeader(r io.Reader, scratch []byte, most uint32) (kind, length uint32, err error) {
+	if _, err := io.ReadFull(r, scratch[:HeaderSize]); err != nil {
+		return 0, 0, err
+	}
+	length, kind = binary.LittleEndian.Uint32(scratch), binary.LittleEndian.Uint32(scratch[4:])
+	if length > most {
+		return 0, 0, fmt.Errorf("%w: a frame of kind %d says %d bytes, at most %d", ErrFrame, kind, length, most)
+	}
+	return kind, length, nil
+}
+
+// Descriptor announces a batch in the ring.
+type Descriptor struct {
+	Slot, Rows, Stream, Flags uint32
+	Epoch                     uint64
+	Consumed                  int64
+}
+
+// FlagLast marks the last batch of a rank's epoch; NoSlot a descriptor without a batch.
+const (
+	FlagLast uint32 = 1
+	NoSlot   uint32 = 0xFFFFFFFF
+)
+
+// Append adds the descriptor's bytes.
+func (d Descriptor) Append(b []byte) []byte {
+	for _, v := range [...]uint32{d.Slot, d.Rows, d.Stream, d.Flags} {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	b = binary.LittleEndian.AppendUint64(b, d.Epoch)
+	return binary.LittleEndian.AppendUint64(b, uint64(d.Consumed))
+}
+
+// ParseDescriptor reads what Append wrote.
+func ParseDescriptor(b []byte) Descriptor {
+	u := binary.LittleEndian.Uint32
+	return Descriptor{u(b), u(b[4:]), u(b[8:]), u(b[12:]), binary.LittleEndian.Uint64(b[16:]), int64(binary.LittleEndian.Uint64(b[24:]))}
+}
+
+// Seek asks a feed to go on elsewhere.
+type Seek struct {
+	Stream   uint32
+	Epoch    uint64
+	Consumed int64
+}
+
+// Append adds the seek's bytes.
+func (s Seek) Append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.Stream))
+	b = binary.LittleEndian.AppendUint64(b, s.Epoch)
+	return binary.LittleEndian.AppendUint64(b, uint64(s.Consumed))
+}
+
+// ParseSeek reads what Append wrote.
+func ParseSeek(b []byte) (Seek, error) {
+	if len(b) != SeekSize {
+		return Seek{}, fmt.Errorf("%w: a seek of %d bytes, want %d", ErrFrame, len(b), SeekSize)
+	}
+	u := binary.LittleEndian.Uint64
+	if u(b)>>32 != 0 || int64(u(b[16:])) < 0 {
+		return Seek{}, fmt.Errorf("%w: a seek to stream %d, consumed %d", ErrFrame, u(b), int64(u(b[16:])))
+	}
+	return Seek{uint32(u(b)), u(b[8:]), int64(u(b[16:]))}, nil
+}
+
+// Strict reads JSON whose fields must all be known.
+func Strict(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if d.More() {
+		return errors.New("more than one JSON value")
+	}
+	return nil
+}
