@@ -1,0 +1,61 @@
+"""tensorcache: time-series columns, loaded once, served as window batches over shared memory.
+
+    cache = tensorcache.connect()
+    data = cache.load("etth1", "ETTh1.csv", time="date", scale="standard", fit_rows=(0, 8640))
+    windows = data.windows(context_length=336, prediction_length=96)
+    train, val, test = windows.split(lengths=(8640, 2880, 2880))
+    for batch in train.feed(batch_size=32, order="shuffle"):
+        batch.context, batch.target
+
+Importing it does nothing; :func:`connect` finds the daemon or starts it.
+"""
+
+from . import torch
+from ._batch import Batch
+from ._cache import Cache, connect
+from ._dataset import Dataset
+from ._errors import (
+    CancelledError,
+    CursorError,
+    DaemonError,
+    FeedError,
+    NotFoundError,
+    ProtocolError,
+    ResourceError,
+    SourceError,
+    SpecError,
+    StaleError,
+    TensorcacheError,
+)
+from ._feed import Feed
+from ._items import Items, Texts
+from ._sample import Sample
+from ._split import Split
+from ._version import __version__
+from ._windows import Windows
+
+__all__ = [
+    "Batch",
+    "Cache",
+    "CancelledError",
+    "CursorError",
+    "DaemonError",
+    "Dataset",
+    "Feed",
+    "FeedError",
+    "Items",
+    "NotFoundError",
+    "ProtocolError",
+    "ResourceError",
+    "Sample",
+    "SourceError",
+    "SpecError",
+    "Split",
+    "StaleError",
+    "TensorcacheError",
+    "Texts",
+    "Windows",
+    "__version__",
+    "connect",
+    "torch",
+]

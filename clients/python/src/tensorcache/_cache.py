@@ -1,0 +1,255 @@
+"""The cache: what a daemon holds, and how data gets in."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time as clock
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.parse import quote
+
+from . import _spec
+from ._connect import find_or_start, reap
+from ._dataset import Dataset
+from ._errors import DaemonError, SourceError, SpecError
+from ._home import Address, cache_dir
+from ._http import Control
+from ._job import Progress, wait_for
+from ._put import put
+
+Source: TypeAlias = "str | os.PathLike[str]"
+
+STOP_SECONDS = 30.0
+"""How long a daemon may take to leave."""
+
+
+def connect(dir: Source | None = None, *, autostart: bool | None = None) -> Cache:  # noqa: A002
+    """The cache of a directory, served by its daemon, which is started when none runs.
+
+    Args:
+        dir: the cache directory; None is ``$TENSORCACHE_DIR``, else the user's cache directory.
+        autostart: whether a daemon may be started; None is yes, unless ``TENSORCACHE_AUTOSTART=0``.
+
+    Raises:
+        DaemonError: none runs and none may be, or could be, started.
+        ProtocolError: the daemon that runs speaks another protocol version.
+    """
+    directory = cache_dir(dir)
+    if autostart is None:
+        autostart = os.environ.get("TENSORCACHE_AUTOSTART", "") != "0"
+    return Cache(directory, find_or_start(directory, autostart))
+
+
+class Cache:
+    """What a daemon holds in one cache directory; made by :func:`connect`.
+
+    Attributes:
+        dir: the cache directory, absolute.
+    """
+
+    def __init__(self, directory: str, address: Address) -> None:
+        self.dir = directory
+        self._control = Control(address.control, directory)
+        self._feed_path = address.feed
+
+    def load(
+        self,
+        name: str,
+        sources: Source | Sequence[Source],
+        *,
+        columns: Sequence[str] | str | None = None,
+        item_id: Sequence[str] | str | None = None,
+        time: str | None = None,
+        dtype: Any = None,
+        layout: str = "columns",
+        scale: str | None = None,
+        scale_per: str = "column",
+        fit_rows: _spec.RowBounds | None = None,
+        sort: bool = False,
+        progress: Progress | None = None,
+    ) -> Dataset:
+        """Load columns of Parquet, CSV or Arrow files as the next generation of a dataset, and open it.
+
+        The same files, unchanged, with the same options are a hit: nothing is read. Interrupting the call cancels
+        the load.
+
+        Args:
+            name: the dataset's name: 1 to 100 of ``A-Z a-z 0-9 . _ -``.
+            sources: a file, or several with the same columns, in order.
+            columns: names to load; None is all.
+            item_id: the column, or columns, whose values name the series of a row.
+            time: the column that orders the rows of an item.
+            dtype: store all number columns as this, such as ``"float32"``; None keeps each as it is.
+            layout: ``"columns"``, each contiguous; ``"packed"``, interleaved row by row.
+            scale: ``"standard"`` or ``"minmax"``; :meth:`Dataset.inverse` undoes it.
+            scale_per: fit for each ``"column"`` or each ``"item"`` of it.
+            fit_rows: rows of each item that the fit may see, half-open; None is all.
+            sort: sort the rows by item and time; else unsorted rows are an error.
+            progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``, ``bytes_total``)
+                whenever it moved, and once at its end.
+
+        Raises:
+            SourceError: a file cannot be read; the message says file, row and column.
+            NotFoundError: a column is in no file; the message lists near names.
+            SpecError: an option cannot be.
+            ResourceError: the disk or memory does not suffice.
+        """
+        options = load_options(columns, item_id, time, dtype, layout, scale, scale_per, fit_rows, sort)
+        options["sources"] = absolute(sources)
+        job = self._control.post(f"/v1/datasets/{quote(_spec.text('name', name), safe='')}/load", options)
+        done = wait_for(self._control, job, progress)
+        return Dataset(self, name, int(done["generation"]))
+
+    def put(
+        self,
+        name: str,
+        columns: Mapping[str, Any],
+        *,
+        item_id: Sequence[str] | str | None = None,
+        time: str | None = None,
+        dtype: Any = None,
+        layout: str = "columns",
+        scale: str | None = None,
+        scale_per: str = "column",
+        fit_rows: _spec.RowBounds | None = None,
+        sort: bool = False,
+    ) -> Dataset:
+        """Put arrays into the cache as the next generation of a dataset, and open it.
+
+        Args:
+            name: the dataset's name.
+            columns: name to values: numpy arrays of shape ``[rows]`` or ``[rows, n]``, pandas or Polars series, lists;
+                numbers, bool, datetime64 or text. A data frame of either will do.
+            item_id: as for :meth:`load`, and so are the others.
+            time: the column that orders the rows of an item.
+            dtype: store all number columns as this.
+            layout: ``"columns"`` or ``"packed"``.
+            scale: ``"standard"`` or ``"minmax"``.
+            scale_per: ``"column"`` or ``"item"``.
+            fit_rows: rows of each item that the fit may see.
+            sort: sort the rows by item and time.
+
+        Raises:
+            SourceError: an array is of a kind that cannot be stored, or its length is not that of the others.
+            SpecError: an option cannot be.
+        """
+        options = load_options(None, item_id, time, dtype, layout, scale, scale_per, fit_rows, sort)
+        done = put(self._feed_path, _spec.text("name", name), columns, options)
+        return Dataset(self, name, int(done["generation"]))
+
+    def dataset(self, name: str, generation: int = 0) -> Dataset:
+        """Open a dataset.
+
+        Args:
+            name: its name.
+            generation: which load of it; 0 is the newest.
+
+        Raises:
+            NotFoundError: there is none of the name; the message lists near ones.
+            StaleError: the generation has left the cache.
+        """
+        return Dataset(self, name, _spec.whole("generation", generation))
+
+    def datasets(self) -> list[dict[str, Any]]:
+        """All datasets, each at its newest: ``dataset``, ``generation``, ``rows``, ``items``, ``bytes`` and more."""
+        return list(self._control.get("/v1/datasets")["datasets"])
+
+    def remove(self, name: str) -> list[int]:
+        """Remove a dataset for good and return its generations; handles that are open stay valid.
+
+        Raises:
+            NotFoundError: there is none of the name.
+        """
+        said = self._control.delete(f"/v1/datasets/{quote(_spec.text('name', name), safe='')}")
+        return [int(generation) for generation in said["removed"]]
+
+    def feeds(self) -> list[dict[str, Any]]:
+        """The feeds of all trainers: ``feed``, ``dataset``, ``pid``, ``batches``, ``wait_trainer_s`` and more."""
+        return list(self._control.get("/v1/feeds")["feeds"])
+
+    def health(self) -> dict[str, Any]:
+        """How the daemon is: ``status``, ``version``, ``protocol``, ``pid``, ``dir``, ``uptime_s``."""
+        return self._control.get("/v1/health")
+
+    def stop(self) -> None:
+        """Stop the daemon and return when it has left. What is in the cache stays there for the next one.
+
+        Raises:
+            DaemonError: none runs, or it does not leave.
+        """
+        self._control.post("/v1/stop")
+        deadline = clock.monotonic() + STOP_SECONDS
+        while not lock_is_free(self.dir):
+            if clock.monotonic() > deadline:
+                raise DaemonError(f'the daemon of "{self.dir}" has not left after {STOP_SECONDS:.0f} s')
+            clock.sleep(0.005)
+        reap(1.0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return connect, (self.dir,)
+
+    def __repr__(self) -> str:
+        return f'<Cache "{self.dir}">'
+
+
+def load_options(
+    columns: Sequence[str] | str | None,
+    item_id: Sequence[str] | str | None,
+    time: str | None,
+    dtype: Any,
+    layout: str,
+    scale: str | None,
+    scale_per: str,
+    fit_rows: _spec.RowBounds | None,
+    sort: bool,
+) -> dict[str, Any]:
+    """The load options as JSON: those that are not the default."""
+    options: dict[str, Any] = {}
+    readers: tuple[tuple[str, Any, Callable[[str, Any], Any], Any], ...] = (
+        ("columns", columns, _spec.names, None),
+        ("item_id", item_id, _spec.names, None),
+        ("time", time, _spec.text, None),
+        ("dtype", dtype, _spec.dtype_name, None),
+        ("layout", layout, _spec.text, "columns"),
+        ("scale", scale, _spec.text, None),
+        ("scale_per", scale_per, _spec.text, "column"),
+        ("fit_rows", fit_rows, _spec.rows, None),
+        ("sort", sort, _spec.flag, False),
+    )
+    for field, value, read, default in readers:
+        if value is not None and value != default:
+            options[field] = read(field, value)
+    return options
+
+
+def absolute(sources: Source | Sequence[Source]) -> list[str]:
+    """The sources as absolute paths; the daemon works in another directory."""
+    listed = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
+    if not listed:
+        raise SourceError("sources: got none, want at least one file", field="sources")
+    paths = []
+    for source in listed:
+        if not isinstance(source, (str, os.PathLike)) or isinstance(os.fspath(source), bytes):
+            raise SpecError(f"sources: got {source!r}, want paths", field="sources")
+        if not os.fspath(source):
+            raise SourceError('sources: got "", want the path of a file', field="sources")
+        paths.append(str(Path(source).absolute()))
+    return paths
+
+
+def lock_is_free(directory: str) -> bool:
+    """Whether no daemon holds the cache directory."""
+    with contextlib.ExitStack() as stack:
+        try:
+            fd = os.open(str(Path(directory, "daemon.lock")), os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return True
+        stack.callback(os.close, fd)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

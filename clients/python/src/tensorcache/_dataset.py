@@ -1,0 +1,283 @@
+"""A dataset: one generation, mapped."""
+
+from __future__ import annotations
+
+import mmap
+import weakref
+from collections.abc import Iterator, KeysView, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _spec, _wire
+from ._errors import NotFoundError, SpecError, StaleError, near
+from ._inverse import inverse
+from ._items import Items, Texts, show
+from ._manifest import Column, Manifest
+from ._window_spec import window_spec
+from ._windows import Windows
+
+if TYPE_CHECKING:
+    from ._cache import Cache
+
+
+class Dataset:
+    """One generation of a dataset, mapped read-only; every process that opens it shares the same pages.
+
+    ``data["OT"]`` is a column as a numpy array: read-only, no copy, valid as long as somebody holds it, even after
+    :meth:`close`. Its first axis is rows. Timestamps are ``datetime64``, text is int32 codes into
+    :meth:`vocab`. ``len(data)`` counts rows; ``in`` and iteration are over column names.
+
+    Handles stay on the generation they opened and keep it in the cache until closed or dropped.
+
+    Attributes:
+        name: the dataset's name.
+        generation: which load of it this is, from 1.
+        digest: 32 hex digits that stand for its content.
+        items: the items' values by code, with ``row_offset`` and ``rows``; see :class:`Items`.
+        columns: the names of all columns, in order.
+        time: the time column's name, or None.
+        layout: ``"columns"`` or ``"packed"``.
+    """
+
+    def __init__(self, cache: Cache, name: str, generation: int = 0) -> None:
+        self._cache = cache
+        lease = _wire.dial(cache._feed_path)
+        try:
+            _wire.request(lease, {"request": "open", "dataset": _spec.text("name", name), "generation": generation})
+            said, fds = _wire.receive_reply(lease)
+        except BaseException:
+            lease.close()
+            raise
+        self._lease = weakref.finalize(self, lease.close)
+        self._maps: dict[str, mmap.mmap] = dict(zip(said["files"], map_files(fds), strict=True))
+        self._manifest = Manifest(said["manifest"])
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
+        self._texts: dict[str, Texts] = {}
+        self.name = str(said["dataset"])
+        self.generation = int(said["generation"])
+        self.digest = str(said["digest"])
+        self.layout = self._manifest.layout
+        self.time = self._manifest.time
+        self.columns: tuple[str, ...] = tuple(self._manifest.columns)
+        self.items = Items(self._manifest, self._maps["items.arrow"])
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The generation's manifest, as FORMAT.md describes it."""
+        return MappingProxyType(self._manifest.raw)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows; the same as ``len(data)``."""
+        return self._manifest.rows
+
+    def __len__(self) -> int:
+        return self._manifest.rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._manifest.columns
+
+    def keys(self) -> KeysView[str]:
+        """The column names, so that ``dict(data)`` is all columns as arrays."""
+        return self._manifest.columns.keys()
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        """A column as an array of shape ``[rows]`` or ``[rows, n]``: read-only, no copy.
+
+        Raises:
+            NotFoundError: no column has the name; the message lists near ones.
+        """
+        array = self._arrays.get(name)
+        if array is None:
+            array = self._arrays[name] = self._column(name).map(self._maps["data.arrow"])
+        return array
+
+    def vocab(self, name: str) -> Texts:
+        """The words of a text column: ``data.vocab("symbol")[code]``, ``.decode(codes)`` for arrays.
+
+        Raises:
+            NotFoundError: no column has the name.
+            SpecError: the column is not text.
+        """
+        column = self._column(name)
+        place = self._manifest.vocab.get(name)
+        if place is None:
+            raise SpecError(f'column "{name}" is {column.dtype}, only text columns have words', field=name)
+        texts = self._texts.get(name)
+        if texts is None:
+            at = (int(place.get(key, 0)) for key in ("count", "offsets", "data", "data_bytes"))
+            texts = self._texts[name] = Texts(self._maps[place["file"]], *at)
+        return texts
+
+    def inverse(self, columns: str | Sequence[str], values: npt.ArrayLike, *, item: Any = None) -> npt.NDArray[Any]:
+        """Undo the scaling of a column: ``stored * scale + shift``, in float64, as a new array of the same shape.
+
+        Args:
+            columns: a column's name, or several: then the last axis of ``values`` holds their features side by
+                side, as ``batch.target`` does. A column that was not scaled comes back as it is.
+            values: scaled values of any shape; for a column ``[rows, n]`` the last axis is n.
+            item: for a scaling fitted per item: an item's value, or an integer array of item codes (``batch.item``)
+                along the first axis of ``values``.
+
+        Raises:
+            NotFoundError: no column or item has the name.
+            SpecError: the scaling is per item and no item is given, or a shape does not fit.
+        """
+        listed = [columns] if isinstance(columns, str) else list(columns)
+        return inverse([self._column(name) for name in listed], values, item, self.items, isinstance(columns, str))
+
+    def windows(
+        self,
+        *,
+        context_length: int,
+        prediction_length: int = 0,
+        gap: int = 0,
+        overlap: int = 0,
+        stride: int = 1,
+        dilation: int = 1,
+        anchor: str = "start",
+        min_context: int | None = None,
+        rows: _spec.RowBounds | None = None,
+        time: _spec.TimeBounds | None = None,
+        max_step: _spec.Step | None = None,
+        max_missing: float | None = 0.0,
+        count_filled: bool = False,
+        columns: Sequence[str] | str | None = None,
+        context_columns: Sequence[str] | str | None = None,
+        target_columns: Sequence[str] | str | None = None,
+        known_columns: Sequence[str] | str | None = None,
+        static_columns: Sequence[str] | str | None = None,
+        dtype: str | type | np.dtype[Any] | None = "float32",
+        missing_value: float | None = None,
+    ) -> Windows:
+        """The windows that a spec admits.
+
+        Args:
+            context_length: rows a window looks back over.
+            prediction_length: rows to predict; 0 is a context-only window.
+            gap: rows between the two.
+            overlap: context rows repeated at the start of the target.
+            stride: rows between starts of neighbouring windows.
+            dilation: rows between samples inside a window.
+            anchor: whether strides count from an item's ``"start"`` or its ``"end"``.
+            min_context: least real context rows; fewer are padded with 0. None: no padding.
+            rows: rows of each item that may be used, half-open; negative counts from its end.
+            time: the same as times: text (RFC 3339), datetime, datetime64, or int for integer time.
+            max_step: largest step in time between neighbouring rows, such as ``"1h"``.
+            max_missing: largest share of missing cells; None admits all.
+            count_filled: filled values count as missing.
+            columns: names for context and target both; None is every numeric value column.
+            context_columns: names for the context.
+            target_columns: names for the target.
+            known_columns: names known in advance, delivered for all rows of the window.
+            static_columns: names constant in an item, delivered once a window.
+            dtype: what the parts are delivered in; None is as stored.
+            missing_value: what stands in for missing values that are admitted; None is NaN.
+
+        Raises:
+            SpecError: the spec cannot be, or no window is left; ``field`` names the culprit.
+            NotFoundError: a column is not there.
+        """
+        return Windows(self, window_spec(locals()), ())
+
+    def close(self) -> None:
+        """Give the generation back: it may now leave the cache. Arrays handed out stay valid; calling twice is fine."""
+        self._lease()
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _column(self, name: str) -> Column:
+        column = self._manifest.columns.get(name)
+        if column is None:
+            raise NotFoundError(
+                f'no column of dataset "{self.name}" is named {show(name)}{near(str(name), self.columns)}',
+                type="column_not_found",
+                field=str(name),
+                hint=f"its columns: {', '.join(self.columns[:20])}",
+            )
+        return column
+
+    @property
+    def _time_unit(self) -> str:
+        """The unit of a time column of timestamps; "" for integer time, or none."""
+        column = self._manifest.columns.get(self.time) if self.time else None
+        return column.unit if column is not None and column.dtype == "timestamp" else ""
+
+    def _post(self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
+        return self._cache._control.post(*self._question(action, spec, cuts, more))
+
+    def _post_for_bytes(self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]]) -> bytes:
+        return self._cache._control.post_for_bytes(*self._question(action, spec, cuts, {}))
+
+    def _question(
+        self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], more: dict[str, Any]
+    ) -> tuple[str, dict[str, Any]]:
+        if not self._lease.alive:
+            raise StaleError(
+                f'this handle of dataset "{self.name}" is closed',
+                type="closed",
+                hint="cache.dataset(name) opens it again",
+            )
+        body = {"generation": self.generation, "spec": spec, "cuts": list(cuts), **more}
+        return f"/v1/datasets/{quote(self.name, safe='')}/{action}", body
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return reopen, (self._cache.dir, self.name, self.generation, self.digest)
+
+    def __repr__(self) -> str:
+        return (
+            f'<Dataset "{self.name}" generation {self.generation}: {len(self):,} rows, '
+            f"{len(self.items):,} item{'' if len(self.items) == 1 else 's'}, {', '.join(self.columns[:8])}"
+            f"{', …' if len(self.columns) > 8 else ''}>"
+        )
+
+
+def map_files(fds: list[int]) -> list[mmap.mmap]:
+    """Map each file read-only and close its descriptor."""
+    try:
+        return [mmap.mmap(fd, 0, access=mmap.ACCESS_READ) for fd in fds]
+    finally:
+        _wire.close_all(fds)
+
+
+_reopened: weakref.WeakValueDictionary[tuple[str, str, str], Dataset] = weakref.WeakValueDictionary()
+
+
+def reopen(directory: str, name: str, generation: int, digest: str) -> Dataset:
+    """What unpickling a dataset does: connect, and open the generation of this content.
+
+    Raises:
+        StaleError: no generation in the cache has the digest any more.
+    """
+    from ._cache import connect
+
+    key = (directory, name, digest)
+    data = _reopened.get(key)
+    if data is not None:
+        return data
+    cache = connect(directory)
+    try:
+        data = cache.dataset(name, generation)
+    except StaleError:
+        data = cache.dataset(name)
+    if data.digest != digest:
+        data.close()
+        data = cache.dataset(name)
+    if data.digest != digest:
+        raise StaleError(
+            f'dataset "{name}" of digest {digest} has left the cache; generation {data.generation} is {data.digest}',
+            hint="load the same files again, or make the windows anew from cache.dataset(name)",
+        )
+    _reopened[key] = data
+    return data

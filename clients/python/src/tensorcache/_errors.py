@@ -1,0 +1,147 @@
+"""Everything tensorcache raises.
+
+TensorcacheError                what the daemon or the client refused; catches all of them
+├── DaemonError                 no daemon, it cannot be started, it went away     (also ConnectionError)
+│   └── ProtocolError           it speaks another version, or not this protocol
+├── NotFoundError               no such dataset, column, item, job                (also KeyError)
+│   └── StaleError              a generation or handle that is gone: open it again
+├── SpecError                   a window spec, option or name that cannot be      (also ValueError)
+├── SourceError                 a file or array that cannot be loaded             (also ValueError)
+│   └── CancelledError          a load that was cancelled
+├── ResourceError               not enough disk or memory; says need and have     (also OSError)
+├── CursorError                 a state made for another dataset, spec or order   (also ValueError)
+└── FeedError                   a feed that is closed, or was crossed by a fork   (also RuntimeError)
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class TensorcacheError(Exception):
+    """What went wrong and what to do about it.
+
+    Attributes:
+        type: a stable word, such as ``"dataset_not_found"``; PROTOCOL.md lists the daemon's.
+        detail: the message: where, what, and the value in quotes.
+        hint: what to do, or "".
+        field: the option or file that is to blame, or "".
+    """
+
+    default_type = "internal"
+
+    def __init__(self, detail: str, *, type: str = "", hint: str = "", field: str = "") -> None:  # noqa: A002
+        super().__init__(detail)
+        self.type = type or self.default_type
+        self.detail = detail
+        self.hint = hint
+        self.field = field
+
+    def __str__(self) -> str:
+        return f"{self.detail}\nhint: {self.hint}" if self.hint else self.detail
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self.__class__, self.detail, self.type, self.hint, self.field)
+
+
+class DaemonError(TensorcacheError, ConnectionError):
+    """No daemon runs and none may be or could be started, or the one that ran went away."""
+
+    default_type = "daemon"
+
+
+class ProtocolError(DaemonError):
+    """The daemon speaks another protocol version, or sent what the protocol does not allow."""
+
+    default_type = "protocol_error"
+
+
+class NotFoundError(TensorcacheError, KeyError):
+    """No dataset, column, item or job has the name; the message lists near ones."""
+
+    default_type = "not_found"
+
+
+class StaleError(NotFoundError):
+    """The generation has left the cache, or the handle was closed: open the dataset again."""
+
+    default_type = "generation_gone"
+
+
+class SpecError(TensorcacheError, ValueError):
+    """A window spec, option or name is impossible; ``field`` names it, the message says what is allowed."""
+
+    default_type = "invalid_spec"
+
+
+class SourceError(TensorcacheError, ValueError):
+    """A file or array cannot be loaded; the message names file, row and column where there is one."""
+
+    default_type = "source_error"
+
+
+class CancelledError(SourceError):
+    """The load was cancelled before it was through; nothing of it is left."""
+
+    default_type = "cancelled"
+
+
+class ResourceError(TensorcacheError, OSError):
+    """The disk or the memory does not suffice; the message says what is needed and what there is."""
+
+    default_type = "memory"
+
+
+class CursorError(TensorcacheError, ValueError):
+    """A state was saved from another dataset, spec, seed or order; the message says what differs."""
+
+    default_type = "cursor_mismatch"
+
+
+class FeedError(TensorcacheError, RuntimeError):
+    """The feed is closed, belongs to the process that forked this one, or its pass is over."""
+
+    default_type = "feed"
+
+
+CLASSES: dict[str, type[TensorcacheError]] = {
+    "dataset_not_found": NotFoundError,
+    "column_not_found": NotFoundError,
+    "item_not_found": NotFoundError,
+    "job_not_found": NotFoundError,
+    "generation_gone": StaleError,
+    "invalid_spec": SpecError,
+    "no_windows": SpecError,
+    "invalid_request": SpecError,
+    "invalid_name": SpecError,
+    "source_error": SourceError,
+    "job_failed": SourceError,
+    "cancelled": CancelledError,
+    "no_space": ResourceError,
+    "memory": ResourceError,
+    "cursor_mismatch": CursorError,
+    "protocol_mismatch": ProtocolError,
+    "protocol_error": ProtocolError,
+    "shutting_down": DaemonError,
+}
+"""The daemon's problem types that have a class of their own; the others are a plain TensorcacheError."""
+
+
+def from_problem(problem: dict[str, Any]) -> TensorcacheError:
+    """The exception for an RFC 9457 problem of the daemon, ready to be raised."""
+    kind = str(problem.get("type", "internal"))
+    detail = str(problem.get("detail") or problem.get("title") or "the daemon gave no reason")
+    error = CLASSES.get(kind, TensorcacheError)
+    return error(detail, type=kind, hint=str(problem.get("hint") or ""), field=str(problem.get("field") or ""))
+
+
+def near(name: str, names: Iterable[str]) -> str:
+    """The end of a "not found" message: ``"; near: a, b"``, or "" when nothing is near."""
+    matches = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+    return f"; near: {', '.join(matches)}" if matches else ""
+
+
+def _rebuild(cls: type[TensorcacheError], detail: str, kind: str, hint: str, field: str) -> TensorcacheError:
+    return cls(detail, type=kind, hint=hint, field=field)

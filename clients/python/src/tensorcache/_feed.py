@@ -1,0 +1,274 @@
+"""A feed: one trainer's stream of batches."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Generator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._batch import Batch
+from ._errors import CursorError, DaemonError, FeedError, ProtocolError, SpecError
+from ._items import show
+from ._spec import whole
+from ._stream import LAST, NO_SLOT, Stream, forked
+
+if TYPE_CHECKING:
+    from ._windows import Windows
+
+Place = tuple[int, int]
+"""An epoch, and how many of its windows were consumed, over all ranks."""
+
+
+class Feed:
+    """One trainer's stream of batches, prepared ahead by the daemon in shared memory; a context manager.
+
+    Each ``for batch in feed`` is one epoch, and the next loop is the next epoch: a pass counts when it ends, and when
+    it delivered a batch and was left. ``len(feed)`` is this rank's batches in an epoch. A batch's memory is reused once
+    nothing refers to it any more; who keeps many batches gets copies instead of a standstill (``stats()["copied"]``).
+
+    A feed belongs to the process that made it: after a fork the child's batches stay as they are, and its feed raises
+    FeedError. Pickle the windows instead and make a feed there.
+
+    Raises, while it is iterated:
+        DaemonError: the daemon went away; :meth:`state_dict` still says where to go on.
+        FeedError: the feed was closed, or another pass over it began.
+    """
+
+    def __init__(self, windows: Windows, options: dict[str, Any]) -> None:
+        self.windows = windows
+        self._options = options
+        self._start: Place = (0, 0)  # where the latest pass began
+        self._last: tuple[int, int, int] | None = None  # epoch, consumed, flags of its latest batch
+        self._target: Place | None = None  # where the next pass shall begin, when somebody said so
+        self._token = 0  # numbers the passes; a pass whose number is not this one is over
+        self._closed = False
+        self._pid = os.getpid()
+        self._batches_served = 0
+        self._copied = 0
+        self._seconds = 0.0
+        self._waited = 0.0  # in streams that are no more
+        self._began: float | None = None
+        self._stream: Stream | None = None
+        self._stream = stream = self._attach((0, 0))
+        self._hash: Any = stream.said.get("cursor_hash")
+        self._length = int(stream.said["batches"])
+        self.delivery = str(stream.said["delivery"])
+        self.path = str(stream.said.get("path") or "")
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Generator[Batch, None, None]:
+        """One epoch's batches; where it begins is decided when the first one is asked for."""
+        stream, token = self._begin()
+        held, freed, take = stream.ring.held, stream.ring.freed, stream.ring.take
+        layout, half, most_held = stream.layout, stream.half, stream.most_held
+        try:
+            while True:
+                for slot, rows, number, flags, epoch, consumed in stream.pending:
+                    if number != stream.number:
+                        if slot != NO_SLOT:
+                            freed.append(slot)
+                        continue
+                    if slot == NO_SLOT:
+                        self._last = epoch, consumed, flags | LAST
+                        return
+                    if len(held) < most_held:
+                        batch = Batch(take(slot), layout, rows)
+                    else:
+                        batch = Batch(stream.ring.copy_out(slot), layout, rows)
+                        self._copied += 1
+                    self._batches_served += 1
+                    # Last thing before the yield: no signal handler runs between them, so what the cursor counts is
+                    # what the loop got.
+                    self._last = epoch, consumed, flags
+                    yield batch
+                    del batch
+                    if self._token != token:
+                        raise self._over()
+                    if flags & LAST:
+                        return
+                    if len(freed) >= half:
+                        stream.give_back()
+                stream.pending = stream.receive()
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            if self._token != token:
+                raise
+            # An interrupted receive may have lost bytes: the next pass attaches anew.
+            self._drop(stream)
+            if isinstance(error, DaemonError):
+                raise self._lost(error) from error
+            raise
+        finally:
+            if self._token == token:
+                self._pause()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Have the next pass be the given epoch, from its start."""
+        number = whole("epoch", epoch)
+        if number < 0:
+            raise SpecError(f"epoch: got {number}, want 0 or more", field="epoch")
+        self._target = (number, 0)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loop is: a few integers, ready for JSON. The batch that the loop has now counts as consumed.
+
+        After the last batch of an epoch it is the start of the next. Any rank's state resumes any number of ranks.
+        """
+        epoch, consumed = self._place()
+        return {"epoch": epoch, "consumed": consumed, "hash": self._hash}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Have the next pass go on exactly where :meth:`state_dict` was called.
+
+        Raises:
+            CursorError: the state is of another dataset, spec, seed or order; the message says what differs.
+        """
+        try:
+            epoch, consumed, made_for = int(state["epoch"]), int(state["consumed"]), state["hash"]
+        except (KeyError, TypeError, ValueError):
+            raise CursorError(f"got {state!r}, want what state_dict() returned", field="state") from None
+        differing = difference(made_for, self._hash)
+        if differing:
+            raise CursorError(f"the state was saved from another feed: {differing}", field="hash")
+        if epoch < 0 or consumed < 0:
+            raise CursorError(f"the state is at epoch {epoch} after {consumed} windows", field="consumed")
+        self._target = (epoch, consumed)
+
+    def stats(self) -> dict[str, Any]:
+        """What the feed did so far.
+
+        ``batches`` handed to the loop; ``seconds`` inside passes; ``wait_s``, those of them in which the loop waited
+        for data, and ``wait_share``, their share; ``copied``, batches copied out because the loop kept nearly all
+        slots; ``held``, slots it keeps now; ``slots`` and ``slot_bytes`` of the ring; ``path`` of the gather.
+        """
+        stream = self._stream
+        seconds = self._seconds + (time.perf_counter() - self._began if self._began is not None else 0.0)
+        waited = self._waited + (stream.waited if stream else 0.0)
+        return {
+            "batches": self._batches_served,
+            "seconds": seconds,
+            "wait_s": waited,
+            "wait_share": waited / seconds if seconds else 0.0,
+            "copied": self._copied,
+            "held": len(stream.ring.held) if stream else 0,
+            "slots": stream.slots if stream else 0,
+            "slot_bytes": stream.layout.slot_bytes if stream else 0,
+            "delivery": self.delivery,
+            "path": self.path,
+        }
+
+    def close(self) -> None:
+        """End the feed; the daemon frees its ring. Batches that were kept stay valid; calling twice is fine."""
+        self._closed = True
+        self._token += 1
+        self._pause()
+        if self._stream is not None:
+            self._drop(self._stream)
+
+    def __enter__(self) -> Feed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin(self) -> tuple[Stream, int]:
+        """Bring the stream to where a pass begins, and begin it."""
+        if self._closed:
+            raise FeedError("the feed is closed", type="closed", hint="windows.feed(...) makes another")
+        if os.getpid() != self._pid:
+            raise forked()
+        self._pause()
+        here = self._place(of_stream=True)
+        start = self._target or self._next_place()
+        if self._stream is None:
+            self._stream = self._attach(start)
+        elif start != here:
+            try:
+                self._stream.seek(*start)
+            except BaseException:
+                self._drop(self._stream)
+                raise
+        self._start, self._last, self._target = start, None, None
+        self._token += 1
+        self._began = time.perf_counter()
+        return self._stream, self._token
+
+    def _attach(self, start: Place) -> Stream:
+        data = self.windows.dataset
+        request: dict[str, Any] = {
+            "request": "feed",
+            "dataset": data.name,
+            "generation": data.generation,
+            "spec": self.windows._spec,
+            "cuts": list(self.windows._cuts),
+            "cursor": None,
+            **self._options,
+        }
+        if start != (0, 0):
+            request["cursor"] = {"epoch": start[0], "consumed": start[1], "hash": self._hash}
+        return Stream(data._cache._feed_path, request, data._time_unit)
+
+    def _place(self, of_stream: bool = False) -> Place:
+        """Where the loop is; ``of_stream``: where the stream is, whatever was asked for since."""
+        if self._target is not None and not of_stream:
+            return self._target
+        if self._last is None:
+            return self._start
+        epoch, consumed, flags = self._last
+        return (epoch + 1, 0) if flags & LAST else (epoch, consumed)
+
+    def _next_place(self) -> Place:
+        """Where the next pass begins when nobody says otherwise: the next epoch, if this one delivered anything."""
+        return self._start if self._last is None else (self._last[0] + 1, 0)
+
+    def _over(self) -> FeedError:
+        if self._closed:
+            return FeedError("the feed was closed during the pass", type="closed")
+        return FeedError("another pass over the feed began; a feed is one stream", type="pass_over")
+
+    def _lost(self, error: DaemonError) -> DaemonError:
+        """The error of a feed whose daemon went away; the next pass goes on at the same place."""
+        if isinstance(error, ProtocolError):
+            return error
+        epoch, consumed = self._target = self._place()
+        return DaemonError(
+            f"the feed ended in epoch {epoch}, after {consumed:,} of {len(self.windows):,} windows: {error.detail}",
+            type=error.type,
+            hint="state = feed.state_dict() has the place: tensorcache.connect() again, make the feed anew, and "
+            "load_state_dict(state) goes on exactly there",
+        )
+
+    def _drop(self, stream: Stream) -> None:
+        """Close a stream; the next pass attaches anew."""
+        self._waited += stream.waited
+        stream.waited = 0.0
+        stream.close()
+        if self._stream is stream:
+            self._stream = None
+
+    def _pause(self) -> None:
+        """Stop the clock of the pass."""
+        if self._began is not None:
+            self._seconds += time.perf_counter() - self._began
+            self._began = None
+
+    def __repr__(self) -> str:
+        epoch, consumed = self._place()
+        return (
+            f'<Feed of "{self.windows.dataset.name}": {len(self):,} batches an epoch, at epoch {epoch} after '
+            f"{consumed:,} windows{', closed' if self._closed else ''}>"
+        )
+
+
+def difference(theirs: Any, ours: Any) -> str:
+    """What differs between the hashes of two cursors, in words; "" when nothing does."""
+    if theirs == ours:
+        return ""
+    if not isinstance(theirs, Mapping) or not isinstance(ours, Mapping):
+        return f"its hash is {show(theirs)}, here {show(ours)}"
+    keys = [key for key in {**ours, **theirs} if theirs.get(key) != ours.get(key)]
+    return ", ".join(f"its {key} is {show(theirs.get(key))}, here {show(ours.get(key))}" for key in keys)

@@ -1,0 +1,42 @@
+"""How a feed is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _spec
+from ._errors import SpecError
+
+DELIVERIES = ("auto", "slot")
+
+
+def sampler_options(
+    batch_size: int, order: str, seed: int, rank: int, num_replicas: int, tail: str | None
+) -> dict[str, Any]:
+    """The order of an epoch and this trainer's share of it, as JSON."""
+    return {
+        "order": _spec.text("order", order),
+        "seed": _spec.whole("seed", seed),
+        "batch_size": _spec.whole("batch_size", batch_size),
+        "rank": _spec.whole("rank", rank),
+        "num_replicas": _spec.whole("num_replicas", num_replicas),
+        "tail": "" if tail is None else _spec.text("tail", tail),
+    }
+
+
+def feed_options(
+    sampler: dict[str, Any], delivery: str, slots: int, channels_first: bool, mask: bool
+) -> dict[str, Any]:
+    """All of a feed's request that is not the windows."""
+    if delivery not in DELIVERIES:
+        raise SpecError(
+            f'delivery: got "{delivery}", want {" or ".join(DELIVERIES)}; this version delivers in slots only',
+            field="delivery",
+        )
+    return {
+        "options": sampler,
+        "delivery": delivery,
+        "slots": _spec.whole("slots", slots),
+        "channels_first": _spec.flag("channels_first", channels_first),
+        "mask": _spec.flag("mask", mask),
+    }

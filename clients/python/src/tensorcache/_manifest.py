@@ -1,0 +1,144 @@
+"""A generation's ``manifest.json``: which column is where, as FORMAT.md lays it down.
+
+Format history: 1, the first.
+"""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._errors import ProtocolError
+
+FORMAT = 1
+DTYPES: dict[str, np.dtype[Any]] = {
+    "float32": np.dtype("<f4"),
+    "float64": np.dtype("<f8"),
+    "int32": np.dtype("<i4"),
+    "int64": np.dtype("<i8"),
+    "bool": np.dtype("?"),
+    "timestamp": np.dtype("<i8"),
+    "text": np.dtype("<i4"),
+}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A fitted scaling: ``stored = (value - shift) / scale``.
+
+    ``shift`` and ``scale`` are float64 of shape ``[1 or items, width]``.
+    """
+
+    kind: str
+    per: str
+    shift: npt.NDArray[np.float64]
+    scale: npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: what it is and where its values lie in ``data.arrow``."""
+
+    name: str
+    role: str
+    dtype: str
+    unit: str
+    shape: tuple[int, ...]
+    offset: int
+    strides: tuple[int, ...]
+    scale: Scale | None
+
+    @property
+    def width(self) -> int:
+        """Features a row: 1 for shape ``[rows]``."""
+        return self.shape[1] if len(self.shape) > 1 else 1
+
+    @property
+    def numpy_dtype(self) -> np.dtype[Any]:
+        """The dtype of the mapped values; a timestamp is ``datetime64`` in its unit."""
+        if self.dtype == "timestamp":
+            return datetime_dtype(self.unit)
+        return DTYPES[self.dtype]
+
+    def map(self, data: mmap.mmap) -> npt.NDArray[Any]:
+        """The values as an array over the mapped file: read-only, no copy."""
+        if self.shape[0] == 0:
+            empty = np.empty(self.shape, self.numpy_dtype)
+            empty.flags.writeable = False
+            return empty
+        stored = DTYPES[self.dtype]
+        if self.dtype == "bool":
+            stored = np.dtype("?")
+        array: npt.NDArray[Any] = np.ndarray(self.shape, stored, data, self.offset, self.axis_strides())
+        return array.view(self.numpy_dtype) if self.dtype == "timestamp" else array
+
+    def axis_strides(self) -> tuple[int, ...]:
+        """Bytes between neighbours along each axis of ``shape``."""
+        if len(self.strides) == len(self.shape):
+            return self.strides
+        return (*self.strides[:1], DTYPES[self.dtype].itemsize)
+
+
+class Manifest:
+    """The manifest of one generation, checked as far as the client relies on it.
+
+    Raises:
+        ProtocolError: it is of another format, or a field that is needed is not there.
+    """
+
+    def __init__(self, said: dict[str, Any]) -> None:
+        self.raw = said
+        if said.get("format") != FORMAT:
+            raise ProtocolError(
+                f"the dataset is of format {said.get('format')!r}, this client reads {FORMAT}",
+                type="format",
+                hint="install the daemon's version of the client",
+            )
+        try:
+            self.layout = str(said["layout"])
+            self.rows = int(said["rows"])
+            self.digest = str(said["digest"])
+            self.item_id = [str(name) for name in said["item_id"] or ()]
+            self.time = str(said["time"]) if said.get("time") else None
+            self.columns = {str(c["name"]): column_of(c) for c in said["columns"]}
+            self.items: dict[str, Any] = dict(said["items"])
+            self.vocab: dict[str, Any] = dict(said.get("vocab") or {})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ProtocolError(f"the dataset's manifest cannot be read: {error!r}", type="format") from error
+
+
+def column_of(said: dict[str, Any]) -> Column:
+    """A column from its entry in the manifest."""
+    shape = tuple(int(n) for n in said["shape"])
+    dtype = str(said["dtype"])
+    if dtype not in DTYPES:
+        raise ValueError(f'column "{said["name"]}" is of dtype "{dtype}"')
+    width = shape[1] if len(shape) > 1 else 1
+    fitted = said.get("scale")
+    scale = None
+    if fitted:
+        scale = Scale(
+            kind=str(fitted["kind"]),
+            per=str(fitted["per"]),
+            shift=np.asarray(fitted["shift"], np.float64).reshape(-1, width),
+            scale=np.asarray(fitted["scale"], np.float64).reshape(-1, width),
+        )
+    return Column(
+        name=str(said["name"]),
+        role=str(said["role"]),
+        dtype=dtype,
+        unit=str(said.get("unit") or ""),
+        shape=shape,
+        offset=int(said["offset"]),
+        strides=tuple(int(n) for n in said["strides"]),
+        scale=scale,
+    )
+
+
+def datetime_dtype(unit: str) -> np.dtype[np.datetime64]:
+    """``datetime64`` in a unit of the manifest."""
+    return np.dtype(f"<M8[{'D' if unit == 'day' else unit or 'ns'}]")

@@ -1,0 +1,202 @@
+"""One attachment to the daemon: the socket that descriptors come from and credits go to, and the ring."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from . import _fork, _wire
+from ._batch import Layout
+from ._errors import FeedError, ProtocolError, TensorcacheError
+from ._ring import Ring
+
+Descriptor = tuple[int, int, int, int, int, int]
+"""Slot, rows, stream, flags, epoch, consumed."""
+
+DESCRIPTOR = struct.Struct("<IIIIQq")
+SEEK = struct.Struct("<IIQq")
+NO_SLOT = 0xFFFFFFFF
+LAST = 1
+TICK_SECONDS = 0.5
+"""How often a wait looks up whether the process still wants the batch."""
+
+
+class Stream:
+    """A feed's connection.
+
+    Attributes:
+        said: the daemon's REPLY.
+        number: the stream that descriptors must be of; older ones are to be skipped.
+        pending: descriptors that are here and were not handed out.
+        waited: seconds spent blocked for descriptors.
+    """
+
+    def __init__(self, path: str, body: dict[str, Any], time_unit: str) -> None:
+        sock = _wire.dial(path)
+        fds: list[int] = []
+        try:
+            _wire.request(sock, body)
+            self.said, fds = _wire.receive_reply(sock)
+            if len(fds) != 1:
+                raise ProtocolError(f"the daemon sent {len(fds)} descriptors with a feed, want the ring's")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(TICK_SECONDS * 1e6)))
+            self.layout = Layout(self.said, time_unit)
+            self.slots = int(self.said["slots"])
+            self.ring = Ring(fds.pop(), self.slots, self.layout.slot_bytes)
+        except BaseException:
+            sock.close()
+            _wire.close_all(fds)
+            raise
+        self.number = int(self.said.get("stream", 0))
+        self.pending: Iterator[Descriptor] = iter(())
+        self.waited = 0.0
+        self.half = max(1, self.slots // 2)
+        self.most_held = max(2, self.slots - 2)
+        self._sock = sock
+        self._closed = False
+        self._forked = False
+        self._buffer = bytearray(1 << 16)
+        self._filled = 0
+        self._failed: TensorcacheError | None = None
+        self._finalize = weakref.finalize(self, sock.close)
+        _fork.watch(self)
+
+    def receive(self) -> Iterator[Descriptor]:
+        """At least some bytes more of what the daemon sends: its descriptors, perhaps none yet.
+
+        Slots are given back before this blocks, so the daemon always has what the trainer does not hold.
+
+        Raises:
+            TensorcacheError: the daemon sent ERROR, or went away.
+        """
+        if self._failed is not None:
+            raise self._failed
+        view = memoryview(self._buffer)[self._filled :]
+        try:
+            n = self._sock.recv_into(view, 0, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            n = self._receive_blocking(view)
+        except OSError as error:
+            raise self._gone(error) from error
+        finally:
+            view.release()
+        if n == 0:
+            raise self._gone(None)
+        self._filled += n
+        return self._parse()
+
+    def give_back(self) -> None:
+        """Send the freed slots as one CREDIT."""
+        freed = self.ring.freed
+        slots = [freed.popleft() for _ in range(len(freed))]
+        if slots:
+            size = 4 * len(slots)
+            self._send(struct.pack(f"<{2 + len(slots)}I", size, _wire.CREDIT, *slots))
+
+    def seek(self, epoch: int, consumed: int) -> None:
+        """Go on at another place; what is under way from before is skipped and given back."""
+        self.number += 1
+        self._send(_wire.HEADER.pack(SEEK.size, _wire.SEEK) + SEEK.pack(self.number, 0, epoch, consumed))
+
+    def close(self) -> None:
+        """End the feed; a thread that waits in it wakes up."""
+        if self._finalize.alive:
+            self._closed = True
+            with contextlib.suppress(OSError):
+                self._sock.send(_wire.HEADER.pack(0, _wire.DONE), socket.MSG_DONTWAIT)
+            with contextlib.suppress(OSError):
+                self._sock.shutdown(socket.SHUT_RDWR)
+            self._finalize()
+            _fork.forget(self)
+
+    def before_fork(self) -> None:
+        """See :meth:`Ring.before_fork`."""
+        self.ring.before_fork()
+
+    def after_fork_in_parent(self) -> None:
+        """See :meth:`Ring.after_fork_in_parent`."""
+        self.ring.after_fork_in_parent()
+
+    def after_fork_in_child(self) -> None:
+        """Leave the feed to the parent: close our copy of its socket without a word, keep our batches as they are."""
+        self._forked = True
+        self.number = -1  # of no descriptor: those that are pending are skipped
+        self._finalize()
+        self.ring.after_fork_in_child()
+
+    def _receive_blocking(self, view: memoryview) -> int:
+        self.give_back()
+        began = time.perf_counter()
+        try:
+            while True:
+                try:
+                    return self._sock.recv_into(view)
+                except BlockingIOError:
+                    if self._closed or not threading.main_thread().is_alive():
+                        raise FeedError("the feed was closed while a batch was waited for") from None
+                except OSError as error:
+                    raise self._gone(error) from error
+        finally:
+            self.waited += time.perf_counter() - began
+
+    def _parse(self) -> Iterator[Descriptor]:
+        at, chunks = 0, []
+        while self._filled - at >= _wire.HEADER.size:
+            size, kind = _wire.HEADER.unpack_from(self._buffer, at)
+            end = at + _wire.HEADER.size + size
+            if size > _wire.MAX_JSON or (kind == _wire.BATCHES and size % DESCRIPTOR.size):
+                raise ProtocolError(f"the daemon sent a frame of kind {kind} and {size} bytes")
+            if end > self._filled:
+                if end - at > len(self._buffer):
+                    self._buffer.extend(bytes(end - at - len(self._buffer)))
+                break
+            payload = bytes(self._buffer[at + _wire.HEADER.size : end])
+            if kind == _wire.BATCHES:
+                chunks.append(payload)
+            elif kind == _wire.ERROR:
+                self._failed = _wire.problem_of(payload)
+            else:
+                raise ProtocolError(f"the daemon sent a frame of kind {kind} into a feed")
+            at = end
+        rest = self._filled - at
+        self._buffer[:rest] = self._buffer[at : self._filled]
+        self._filled = rest
+        if self._failed is not None and not chunks:
+            raise self._failed
+        return DESCRIPTOR.iter_unpack(b"".join(chunks))
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._sock.sendall(data)
+        except OSError as error:
+            raise self._gone(error) from error
+
+    def _gone(self, error: OSError | None) -> TensorcacheError:
+        if self._forked:
+            return forked()
+        if self._closed:
+            return FeedError("the feed is closed", type="closed")
+        return self._last_words() or _wire.gone(error)
+
+    def _last_words(self) -> TensorcacheError | None:
+        """The ERROR frame that the daemon may have left before it closed."""
+        with contextlib.suppress(OSError, TensorcacheError):
+            while n := self._sock.recv_into(memoryview(self._buffer)[self._filled :], 0, socket.MSG_DONTWAIT):
+                self._filled += n
+                self._parse()
+        return self._failed
+
+
+def forked() -> FeedError:
+    """The error of a feed in a process that was forked after it was made."""
+    return FeedError(
+        "the feed belongs to the process that this one was forked from",
+        type="forked",
+        hint="the windows are good here too: windows.feed(...) makes a feed of this process",
+    )
