@@ -1,0 +1,138 @@
+package ingest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// connFD is the descriptor of the socket that a put comes from.
+const connFD = 3
+
+// progressEvery is how often the child tells how far it is.
+const progressEvery = 100 * time.Millisecond
+
+// maxJob bounds the job's line.
+const maxJob = 64 << 20
+
+// Main is the whole life of the child: it reads the job from in, does it, and writes lines of JSON to out. It returns the exit
+// code. It ends the process when in ends: the parent is gone.
+func Main(in io.Reader, out io.Writer) int {
+	w := &lines{out: out}
+	r := bufio.NewReader(in)
+	var job Job
+	line, err := r.ReadBytes('\n')
+	if err == nil && len(line) > maxJob {
+		err = fmt.Errorf("a job of %d bytes, at most %d", len(line), maxJob)
+	}
+	if err == nil {
+		err = json.Unmarshal(line, &job)
+	}
+	if err != nil {
+		w.write(answer{Problem: &problem{Other: "read the job: " + err.Error()}})
+		return 1
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, r)
+		os.Exit(3)
+	}()
+	if err := limitMemory(job); err != nil {
+		w.write(answer{Problem: toProblem(err)})
+		return 1
+	}
+	if err := job.do(w); err != nil {
+		w.write(answer{Problem: toProblem(err)})
+		return 1
+	}
+	w.write(answer{Done: true})
+	return 0
+}
+
+// do does the job and tells how far it is, until it is done.
+func (j Job) do(w *lines) error {
+	m := &meter{}
+	m.enter(phaseCount)
+	stop := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				p := m.read()
+				w.write(answer{Progress: &p})
+			}
+		}
+	})
+	_, err := j.load(context.Background(), m)
+	close(stop)
+	telling.Wait()
+	p := m.read()
+	w.write(answer{Progress: &p})
+	return err
+}
+
+// load does the job in this process.
+func (j Job) load(ctx context.Context, m *meter) (manifest *layout.Manifest, err error) {
+	path := ""
+	if len(j.Sources) > 0 {
+		path = j.Sources[0]
+	}
+	err = guard(path, func() error {
+		manifest, err = newLoad(j.Dir, j.Options, m).run(ctx)
+		return err
+	})
+	return manifest, err
+}
+
+// Memory of the child beyond the result, which is a mapped file.
+const (
+	// heapTarget is what the garbage collector keeps the heap below as long as it can.
+	heapTarget = 40 << 20
+	// memoryBase and memoryPerByte times the sources are more than any sound source takes.
+	memoryBase    = 512 << 20
+	memoryPerByte = 4
+	memoryMost    = 16 << 30
+)
+
+// limitMemory bounds the process, so that a damaged file that asks for more than there is ends this process and no other.
+func limitMemory(j Job) error {
+	limit := j.MemoryLimit
+	if limit == 0 {
+		limit = memoryBase
+		for _, s := range j.Sources {
+			if st, err := os.Stat(s); err == nil {
+				limit += memoryPerByte * st.Size()
+			}
+		}
+		if j.Put != nil {
+			limit = memoryMost
+		}
+		limit = min(limit, memoryMost)
+	}
+	debug.SetMemoryLimit(min(heapTarget, limit))
+	return limitData(limit)
+}
+
+// lines writes answers, one at a time.
+type lines struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (l *lines) write(a answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.out.Write(a.line()) // a parent that is gone is noticed elsewhere
+}

@@ -1,0 +1,261 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// blockBytes is how much of a text file a worker reads at once.
+const blockBytes = 1 << 20
+
+// longestLine bounds one row of a text file, and with it the memory that it takes.
+const longestLine = 64 << 20
+
+// sampleRows is how many rows the kinds of columns are inferred from at first.
+const sampleRows = 1000
+
+// csvFile reads a file of delimited text, as RFC 4180 and encoding/csv understand it: quotes, CRLF, a BOM, empty lines
+// left out. The first row names the columns.
+type csvFile struct {
+	file    *os.File
+	name    string
+	workers int
+	delim   byte
+	header  []string
+	size    int64
+	data    int64 // where the rows begin
+	line0   int64 // lines before that
+	spans   []span
+	total   int64
+}
+
+// openCSV reads the header and counts the rows.
+func openCSV(path string, f *os.File, workers int) (reader, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, statError(path, err)
+	}
+	c := &csvFile{file: f, name: path, workers: workers, delim: ',', size: st.Size()}
+	if strings.EqualFold(filepath.Ext(path), ".tsv") {
+		c.delim = '\t'
+	}
+	if err := c.readHeader(); err != nil {
+		return nil, err
+	}
+	if err := c.count(); err != nil {
+		return nil, err
+	}
+	if c.total == 0 {
+		return nil, &SourceError{Path: path, Reason: "has a header but no rows"}
+	}
+	return c, nil
+}
+
+func (c *csvFile) path() string    { return c.name }
+func (c *csvFile) names() []string { return c.header }
+func (c *csvFile) rows() int64     { return c.total }
+func (c *csvFile) close() error    { return c.file.Close() }
+
+// readHeader reads the names of the columns and finds where the rows begin.
+func (c *csvFile) readHeader() error {
+	for size := int64(64 << 10); ; size *= 4 {
+		head := make([]byte, min(size, c.size))
+		n, err := c.file.ReadAt(head, 0)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return statError(c.name, err)
+		}
+		head = head[:n]
+		begin := 0
+		if bytes.HasPrefix(head, []byte("\xef\xbb\xbf")) {
+			begin = 3
+		}
+		whole := int64(n) >= c.size
+		if whole && (n == 0 || head[n-1] != '\n') {
+			head = append(head, '\n')
+		}
+		s := splitter{delim: c.delim, buf: head, at: begin}
+		s.blank()
+		cells, err := s.row(nil)
+		if errors.Is(err, errShort) && !whole && size < longestLine {
+			continue
+		}
+		line := int64(bytes.Count(head[:min(s.start, len(head))], []byte{'\n'})) + 1
+		if errors.Is(err, errShort) {
+			if s.blank(); s.at >= len(head) {
+				return &SourceError{Path: c.name, Reason: "holds nothing but empty lines"}
+			}
+			err = errors.New("the first line does not end")
+		}
+		if err != nil {
+			return &SourceError{Path: c.name, Line: line, Reason: err.Error()}
+		}
+		c.data = min(int64(s.at), c.size)
+		c.line0 = int64(bytes.Count(head[:s.at], []byte{'\n'}))
+		return c.nameColumns(cells, line)
+	}
+}
+
+func (c *csvFile) nameColumns(cells []cell, line int64) error {
+	numbers := 0
+	for _, cell := range cells {
+		name := string(cell.text())
+		if !utf8.ValidString(name) {
+			return &SourceError{Path: c.name, Line: line, Text: name, Reason: "is not UTF-8", Hint: "save the file as UTF-8"}
+		}
+		if _, ok := parseFloat(cell.trimmed()); ok {
+			numbers++
+		}
+		c.header = append(c.header, name)
+	}
+	if numbers == len(cells) {
+		return &SourceError{Path: c.name, Line: line, Text: c.header[0], Reason: "is a number, want a header line with the names of the columns", Hint: "put the names into the first line"}
+	}
+	return nil
+}
+
+// describe infers the kinds of the wanted columns from the first rows.
+func (c *csvFile) describe(w []want) ([]column, error) {
+	out := make([]column, len(w))
+	for i, x := range w {
+		out[i] = column{name: c.header[x.index], inferred: true}
+	}
+	buf := make([]byte, min(blockBytes, c.size-c.data)+1)
+	n, err := c.file.ReadAt(buf[:len(buf)-1], c.data)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, statError(c.name, err)
+	}
+	if buf = buf[:n]; c.data+int64(n) >= c.size {
+		buf = append(buf, '\n')
+	}
+	s := splitter{delim: c.delim, buf: buf}
+	var cells []cell
+	for row := int64(0); row < min(sampleRows, c.total); row++ {
+		s.blank()
+		if cells, err = s.row(cells[:0]); err != nil || len(cells) != len(c.header) {
+			break // the fill says so, if it is wrong
+		}
+		for i, x := range w {
+			next, reason := out[i].admit(cells[x.index], x.role)
+			if reason != "" {
+				return nil, c.refuse(out[i], x.role, cells[x.index], row, c.lineOf(s.start, buf, c.line0), reason)
+			}
+			out[i] = next
+		}
+	}
+	for i, x := range w {
+		if out[i].kind == kindUnknown && x.role != layout.RoleValue {
+			return nil, &SourceError{Path: c.name, Column: out[i].name, Reason: "the first rows hold no value"}
+		}
+	}
+	return out, nil
+}
+
+// lineOf is the line that a byte of a buffer is in, if before lines come before the buffer.
+func (c *csvFile) lineOf(at int, buf []byte, before int64) int64 {
+	return before + int64(bytes.Count(buf[:at], []byte{'\n'})) + 1
+}
+
+// refuse says that a cell cannot be in its column. Rows count from 0 here.
+func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, reason string) error {
+	e := &SourceError{Path: c.name, Column: col.name, Text: string(x.text()), Row: row + 1, Line: line, Reason: reason}
+	switch {
+	case !utf8.ValidString(e.Text):
+		e.Reason, e.Hint = "is not UTF-8", "save the file as UTF-8"
+	case role == layout.RoleValue && reason == reasonText:
+		e.Hint = "leave the column out with --columns, or name it with --item-id"
+	case role == layout.RoleValue:
+		e.Hint = "name the columns that are wanted with --columns, without this one, or mend the cell"
+	}
+	if e.Text == "" {
+		e.Reason = "the cell " + e.Reason
+	}
+	return e
+}
+
+// fill parses the rows in parallel, span by span, into the columns.
+func (c *csvFile) fill(ctx context.Context, to []target, m *meter) error {
+	parsers := make([]*csvParser, c.workers)
+	var mu sync.Mutex
+	var wider *widenError
+	err := parallel(ctx, c.workers, len(c.spans), c.name, func(worker, i int) error {
+		p := parsers[worker]
+		if p == nil {
+			p = newCSVParser(c, to)
+			parsers[worker] = p
+		}
+		if err := p.span(c.spans[i]); err != nil {
+			return err
+		}
+		m.rows.Add(c.spans[i].rows)
+		m.bytes.Add(c.spans[i].end - c.spans[i].begin)
+		if !p.widened {
+			return nil
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		wider = wider.merge(&widenError{slices.Clone(p.columns)})
+		p.widened = false
+		if i < len(c.spans)/8 {
+			return wider // beginning again at once costs less than looking at the rest
+		}
+		return nil
+	})
+	if err == nil && wider != nil {
+		return wider
+	}
+	return err
+}
+
+// line is the line in which a row begins.
+func (c *csvFile) line(row int64) int64 {
+	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].row0+c.spans[i].rows > row })
+	if i == len(c.spans) {
+		return 0
+	}
+	s := c.spans[i]
+	buf, err := c.read(nil, s)
+	if err != nil {
+		return 0
+	}
+	x := splitter{delim: c.delim, buf: buf}
+	for r := s.row0; ; r++ {
+		x.blank()
+		if r == row {
+			return c.lineOf(x.at, buf, s.line0)
+		}
+		if _, err := x.row(nil); err != nil {
+			return 0
+		}
+	}
+}
+
+// read reads a span into buf, which grows where it must, and ends it with a line feed.
+func (c *csvFile) read(buf []byte, s span) ([]byte, error) {
+	n := s.end - s.begin
+	if n > longestLine {
+		return nil, &SourceError{Path: c.name, Row: s.row0 + 1, Line: s.line0 + 1, Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, longestLine)}
+	}
+	buf = slices.Grow(buf[:0], int(n)+1)[:n]
+	if _, err := c.file.ReadAt(buf, s.begin); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, &SourceError{Path: c.name, Reason: "the file became shorter while it was loaded"}
+		}
+		return nil, statError(c.name, err)
+	}
+	if n > 0 && buf[n-1] != '\n' {
+		buf = append(buf, '\n')
+	}
+	return buf, nil
+}

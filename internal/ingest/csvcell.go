@@ -1,0 +1,280 @@
+package ingest
+
+import (
+	"math"
+	"strconv"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Reasons for refusing a cell.
+const (
+	reasonNumber  = "is not a number"
+	reasonBool    = "is neither true nor false"
+	reasonTime    = `is no time in a form that is read without guessing (like "2016-07-01 00:00:00")`
+	reasonInteger = "is neither an integer nor a time"
+	reasonZone    = "and the cells before it: some have a time zone and some have not"
+	reasonText    = "is text, not a number"
+	reasonItem    = "is missing, but an item needs a name"
+	reasonNoTime  = "is missing, but every row needs a time"
+	reasonMissing = "is missing, which only a float column can say"
+	reasonNarrow  = "does not fit float32"
+	reasonUTF8    = "is not UTF-8"
+)
+
+// isMissing tells whether a cell stands for no value.
+func isMissing(b []byte) bool {
+	switch string(b) {
+	case "", "NA", "NaN", "nan", "null", "None":
+		return true
+	}
+	return false
+}
+
+// parseBool reads a truth value.
+func parseBool(b []byte) (v, ok bool) {
+	switch string(b) {
+	case "true", "True":
+		return true, true
+	case "false", "False":
+		return false, true
+	}
+	return false, false
+}
+
+// admit says what a column must be to hold a cell besides those before it; reason says why none can.
+func (c column) admit(x cell, role layout.Role) (out column, reason string) {
+	b := x.trimmed()
+	if isMissing(b) {
+		switch {
+		case role == layout.RoleItemID:
+			return c, reasonItem
+		case role == layout.RoleTime:
+			return c, reasonNoTime
+		case c.kind == kindUnknown:
+			c.missing = true
+		case c.kind == kindInt64:
+			c.kind = kindFloat64
+		case c.kind != kindFloat64:
+			return c, reasonMissing
+		}
+		return c, ""
+	}
+	switch role {
+	case layout.RoleItemID:
+		return c.admitItem(x)
+	case layout.RoleTime:
+		if c.kind == kindUnknown || c.kind == kindInt64 {
+			if _, ok := parseInt(b); ok {
+				c.kind = kindInt64
+				return c, ""
+			}
+		}
+		if c.kind == kindInt64 {
+			return c, reasonInteger
+		}
+		return c.admitTime(b, reasonTime)
+	}
+	return c.admitValue(b)
+}
+
+func (c column) admitItem(x cell) (column, string) {
+	if !utf8.Valid(x.raw) {
+		return c, reasonUTF8
+	}
+	if _, ok := parseCanonical(x.raw); !ok || c.kind == kindText {
+		c.kind = kindText
+	} else {
+		c.kind = kindInt64
+	}
+	return c, ""
+}
+
+func (c column) admitTime(b []byte, reason string) (column, string) {
+	t, ok := parseTime(b)
+	if !ok {
+		return c, reason
+	}
+	other := column{name: c.name, kind: kindTime, unit: units[t.unit], inferred: true}
+	if t.zoned {
+		other.zone = "UTC"
+	}
+	w, ok := widest(c, other)
+	if !ok {
+		return c, reasonZone
+	}
+	return w, ""
+}
+
+func (c column) admitValue(b []byte) (column, string) {
+	switch c.kind {
+	case kindBool:
+		if _, ok := parseBool(b); !ok {
+			return c, reasonBool
+		}
+		return c, ""
+	case kindTime:
+		return c.admitTime(b, reasonTime)
+	case kindUnknown:
+		if _, ok := parseBool(b); ok {
+			c.kind = kindBool
+			return c, ""
+		}
+		if _, ok := parseTime(b); ok {
+			return c.admitTime(b, reasonTime)
+		}
+	}
+	if _, ok := parseInt(b); ok {
+		if c.kind == kindUnknown && !c.missing {
+			c.kind = kindInt64
+		} else if c.kind == kindUnknown {
+			c.kind = kindFloat64
+		}
+		return c, ""
+	}
+	if _, ok := parseFloat(b); ok {
+		c.kind = kindFloat64
+		return c, ""
+	}
+	if c.kind == kindUnknown && !c.missing {
+		return c, reasonText
+	}
+	return c, reasonNumber
+}
+
+// powers are the powers of ten that a float64 holds exactly.
+var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// fastFloat reads a decimal at buf[i] whose value one multiplication or division gives exactly rounded (Clinger): a mantissa
+// below 2⁵³ and a power of ten up to 10²². ok is false for whatever is not of that kind. buf[end] is what comes after it;
+// the buffer ends with a line feed.
+func fastFloat(buf []byte, i int) (v float64, end int, ok bool) {
+	negative := false
+	if buf[i] == '-' {
+		negative = true
+		i++
+	}
+	var mantissa uint64
+	begin := i
+	for ; ; i++ {
+		d := buf[i] - '0'
+		if d > 9 {
+			break
+		}
+		mantissa = mantissa*10 + uint64(d)
+	}
+	digits, exponent := i-begin, 0
+	if buf[i] == '.' {
+		i++
+		begin = i
+		for ; ; i++ {
+			d := buf[i] - '0'
+			if d > 9 {
+				break
+			}
+			mantissa = mantissa*10 + uint64(d)
+		}
+		exponent = begin - i
+		digits -= exponent
+	}
+	if digits == 0 || digits > 19 {
+		return 0, i, false
+	}
+	if buf[i]|0x20 == 'e' {
+		e, next, ok := fastExponent(buf, i+1)
+		if !ok {
+			return 0, i, false
+		}
+		exponent, i = exponent+e, next
+	}
+	if mantissa >= 1<<53 || exponent < -22 || exponent > 22 {
+		return 0, i, false
+	}
+	v = float64(mantissa)
+	if exponent < 0 {
+		v /= powers[-exponent]
+	} else if exponent > 0 {
+		v *= powers[exponent]
+	}
+	if negative {
+		v = -v
+	}
+	return v, i, true
+}
+
+func fastExponent(buf []byte, i int) (e, end int, ok bool) {
+	negative := buf[i] == '-'
+	if negative || buf[i] == '+' {
+		i++
+	}
+	begin := i
+	for ; ; i++ {
+		d := buf[i] - '0'
+		if d > 9 {
+			break
+		}
+		e = e*10 + int(d)
+		if e > 999 {
+			return 0, i, false
+		}
+	}
+	if negative {
+		e = -e
+	}
+	return e, i, i > begin
+}
+
+// parseFloat reads a whole cell as strconv.ParseFloat does, but takes decimals and infinities only: no hexadecimals, no
+// underscores, no nan. A number beyond float64 is an infinity with ok false.
+func parseFloat(b []byte) (v float64, ok bool) {
+	if len(b) == 0 || len(b) > 1<<10 {
+		return 0, false
+	}
+	for _, c := range b {
+		if c == '_' || c == 'x' || c == 'X' || c == 'p' || c == 'P' {
+			return 0, false
+		}
+	}
+	v, err := strconv.ParseFloat(unsafe.String(&b[0], len(b)), 64)
+	return v, err == nil && !math.IsNaN(v)
+}
+
+// parseInt reads a whole cell as strconv.ParseInt does in base 10.
+func parseInt(b []byte) (v int64, ok bool) {
+	if len(b) == 0 || len(b) > 64 {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(unsafe.String(&b[0], len(b)), 10, 64)
+	return v, err == nil
+}
+
+// parseCanonical reads an integer that is written as Go would write it, so that no two texts are one number.
+func parseCanonical(b []byte) (v int64, ok bool) {
+	switch {
+	case len(b) == 0 || len(b) > 20 || b[0] == '+' || b[0] == '0' && len(b) > 1 || b[0] == '-' && (len(b) == 1 || b[1] == '0'):
+		return 0, false
+	}
+	return parseInt(b)
+}
+
+// fastInt reads an integer of up to 18 digits at buf[i].
+func fastInt(buf []byte, i int) (v int64, end int, ok bool) {
+	negative := buf[i] == '-'
+	if negative {
+		i++
+	}
+	begin := i
+	for ; ; i++ {
+		d := buf[i] - '0'
+		if d > 9 {
+			break
+		}
+		v = v*10 + int64(d)
+	}
+	if negative {
+		v = -v
+	}
+	return v, i, i > begin && i-begin <= 18
+}

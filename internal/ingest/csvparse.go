@@ -1,0 +1,265 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"unicode/utf8"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// csvParser parses spans into columns; each worker has its own.
+type csvParser struct {
+	file    *csvFile
+	ops     []csvOp  // by column of the file
+	columns []column // by target, as wide as the cells so far ask for
+	widened bool
+	buf     []byte
+}
+
+// opcode says what is done with the cells of a column.
+type opcode uint8
+
+const (
+	opSkip opcode = iota
+	opFloat64
+	opFloat32
+	opInt64
+	opItem // an integer that names an item
+	opTime
+	opBool
+	opText
+	opCheck // the column is to be widened; its cells are only looked at
+)
+
+// csvOp is one column of the file and where its values go.
+type csvOp struct {
+	code   opcode
+	target int
+	role   layout.Role
+	row0   int64
+	step   int64
+	unit   int
+	f64    []float64
+	f32    []float32
+	i64    []int64
+	i32    []int32
+	u8     []uint8
+	dict   *dictionary
+	last   []byte // the word of the row before, and its code
+	code32 int32
+}
+
+func newCSVParser(c *csvFile, to []target) *csvParser {
+	p := &csvParser{file: c, ops: make([]csvOp, len(c.header))}
+	for i, t := range to {
+		p.columns = append(p.columns, t.column)
+		op := csvOp{target: i, role: t.role, row0: t.row0, step: t.dest.Step, unit: unitDigits(t.unit), dict: t.dict, code32: -1}
+		switch t.dest.DType {
+		case layout.Float64:
+			op.code, op.f64 = opFloat64, layout.Values[float64](t.dest).Data
+		case layout.Float32:
+			op.code, op.f32 = opFloat32, layout.Values[float32](t.dest).Data
+		case layout.Int64:
+			op.code, op.i64 = opInt64, layout.Values[int64](t.dest).Data
+			if t.role == layout.RoleItemID {
+				op.code = opItem
+			}
+		case layout.Timestamp:
+			op.code, op.i64 = opTime, layout.Values[int64](t.dest).Data
+		case layout.Bool:
+			op.code, op.u8 = opBool, layout.Values[uint8](t.dest).Data
+		case layout.Text:
+			op.code, op.i32 = opText, layout.Values[int32](t.dest).Data
+		}
+		p.ops[t.index] = op
+	}
+	return p
+}
+
+// span parses one span.
+func (p *csvParser) span(s span) error {
+	var err error
+	if p.buf, err = p.file.read(p.buf, s); err != nil {
+		return err
+	}
+	x := splitter{delim: p.file.delim, buf: p.buf}
+	for row := s.row0; row < s.row0+s.rows; row++ {
+		x.blank()
+		x.start = x.at
+		if err := p.row(&x, row, s); err != nil {
+			return err
+		}
+	}
+	if x.blank(); x.at < len(p.buf) {
+		return p.broken(s, x.at, s.row0+s.rows, "there are more rows than were counted")
+	}
+	return nil
+}
+
+// row parses one row.
+func (p *csvParser) row(x *splitter, row int64, s span) error {
+	buf, delim := p.buf, p.file.delim
+	i, last := x.at, len(p.ops)-1
+	for c := range p.ops {
+		op := &p.ops[c]
+		end, ok := op.fast(buf, i, delim, row)
+		if !ok {
+			var cell cell
+			var err error
+			if cell, end, err = cutCell(buf, i, delim); err != nil {
+				if err == errShort {
+					err = errOpen
+				}
+				return p.broken(s, x.start, row, err.Error())
+			}
+			if reason := p.slow(op, cell, row); reason != "" {
+				return p.file.refuse(p.columns[op.target], op.role, cell, row, p.file.lineOf(x.start, buf, s.line0), reason)
+			}
+		}
+		if (buf[end] == '\n') != (c == last) {
+			return p.ragged(x, row, s)
+		}
+		i = end + 1
+	}
+	x.at = i
+	return nil
+}
+
+// ragged says how many cells a row has.
+func (p *csvParser) ragged(x *splitter, row int64, s span) error {
+	x.at = x.start
+	cells, err := x.row(nil)
+	if err != nil {
+		return p.broken(s, x.start, row, err.Error())
+	}
+	return p.broken(s, x.start, row, fmt.Sprintf("%d cells, want %d", len(cells), len(p.ops)))
+}
+
+func (p *csvParser) broken(s span, at int, row int64, reason string) error {
+	return &SourceError{Path: p.file.name, Row: row + 1, Line: p.file.lineOf(at, p.buf, s.line0), Reason: reason}
+}
+
+// fast reads the cell at buf[i] if it is a plain number, or skips an unquoted one. buf[end] is the delimiter or line feed after it.
+func (op *csvOp) fast(buf []byte, i int, delim byte, row int64) (end int, ok bool) {
+	at := (op.row0 + row) * op.step
+	switch op.code {
+	case opFloat64:
+		v, end, ok := fastFloat(buf, i)
+		if end, ok = closes(buf, end, delim, ok); ok {
+			op.f64[at] = v
+		}
+		return end, ok
+	case opFloat32:
+		v, end, ok := fastFloat(buf, i)
+		if end, ok = closes(buf, end, delim, ok && math.Abs(v) <= math.MaxFloat32); ok {
+			op.f32[at] = float32(v)
+		}
+		return end, ok
+	case opInt64:
+		v, end, ok := fastInt(buf, i)
+		if end, ok = closes(buf, end, delim, ok); ok {
+			op.i64[at] = v
+		}
+		return end, ok
+	}
+	return 0, false
+}
+
+// closes tells whether a number that ends at end fills its cell.
+func closes(buf []byte, end int, delim byte, ok bool) (int, bool) {
+	if ok && buf[end] == '\r' && buf[end+1] == '\n' {
+		end++
+	}
+	return end, ok && (buf[end] == delim || buf[end] == '\n')
+}
+
+// slow reads any cell. reason says why it is refused.
+func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
+	at := (op.row0 + row) * op.step
+	switch op.code {
+	case opSkip:
+		return ""
+	case opCheck:
+		return p.widen(op, x)
+	case opText:
+		return op.word(x, at)
+	}
+	b := x.trimmed()
+	switch op.code {
+	case opFloat64, opFloat32:
+		v, ok := parseFloat(b)
+		if !ok && isMissing(b) {
+			v, ok = math.NaN(), true
+		}
+		if !ok && p.columns[op.target].kind == kindUnknown {
+			return p.widen(op, x)
+		}
+		if !ok {
+			return reasonNumber
+		}
+		if op.code == opFloat64 {
+			op.f64[at] = v
+			return ""
+		}
+		if op.f32[at] = float32(v); math.IsInf(float64(op.f32[at]), 0) && !math.IsInf(v, 0) {
+			return reasonNarrow
+		}
+		return ""
+	case opInt64:
+		if v, ok := parseInt(b); ok {
+			op.i64[at] = v
+			return ""
+		}
+	case opItem:
+		if v, ok := parseCanonical(x.raw); ok {
+			op.i64[at] = v
+			return ""
+		}
+	case opTime:
+		c := p.columns[op.target]
+		if t, ok := parseTime(b); ok && t.unit <= op.unit && t.zoned == (c.zone != "") {
+			v, ok := t.in(op.unit)
+			if !ok {
+				return "does not fit 64 bits of " + c.unit
+			}
+			op.i64[at] = v
+			return ""
+		}
+	case opBool:
+		if v, ok := parseBool(b); ok {
+			op.u8[at] = 0
+			if v {
+				op.u8[at] = 1
+			}
+			return ""
+		}
+	}
+	return p.widen(op, x)
+}
+
+// widen notes that a column must be wider to hold a cell. What follows in this pass is looked at, not kept.
+func (p *csvParser) widen(op *csvOp, x cell) (reason string) {
+	wider, reason := p.columns[op.target].admit(x, op.role)
+	if reason == "" && wider != p.columns[op.target] {
+		p.columns[op.target], p.widened, op.code = wider, true, opCheck
+	}
+	return reason
+}
+
+// word gives a text its code.
+func (op *csvOp) word(x cell, at int64) (reason string) {
+	if op.code32 < 0 || !bytes.Equal(x.raw, op.last) {
+		if isMissing(x.trimmed()) {
+			return reasonItem
+		}
+		if !utf8.Valid(x.raw) {
+			return reasonUTF8
+		}
+		op.last = append(op.last[:0], x.raw...)
+		op.code32 = op.dict.code(x.text())
+	}
+	op.i32[at] = op.code32
+	return ""
+}

@@ -1,0 +1,130 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+)
+
+// span is a stretch of a text file that holds whole rows.
+type span struct {
+	begin, end  int64
+	row0, line0 int64 // rows and lines before it
+	rows        int64
+}
+
+// tally is what is counted in one block of the file. Whether a line feed ends a row depends on whether it is within
+// quotes, and that on all the blocks before; so both are counted: [0] as if the block began outside of quotes, [1]
+// as if it began within.
+type tally struct {
+	rows   [2]int64 // line feeds that end a row which is not empty
+	last   [2]int64 // one past the last line feed that is outside of quotes, 0 for none
+	lines  [2]int64 // line feeds up to that one
+	total  int64    // line feeds
+	quotes int64
+}
+
+// count counts the rows in parallel and cuts the file into spans.
+func (c *csvFile) count() error {
+	blocks := int((c.size - c.data + blockBytes - 1) / blockBytes)
+	tallies := make([]tally, blocks)
+	bufs := make([][]byte, c.workers)
+	err := parallel(context.Background(), c.workers, blocks, c.name, func(worker, i int) error {
+		if bufs[worker] == nil {
+			bufs[worker] = make([]byte, blockBytes+2)
+		}
+		// Two bytes of the block before tell whether a line feed at the beginning ends an empty line.
+		begin := c.data + int64(i)*blockBytes
+		lead := int(min(2, begin-c.data))
+		buf := bufs[worker][:lead+int(min(blockBytes, c.size-begin))]
+		if _, err := c.file.ReadAt(buf, begin-int64(lead)); err != nil && !errors.Is(err, io.EOF) {
+			return statError(c.name, err)
+		}
+		tallies[i] = count(buf, lead, begin)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.cut(tallies)
+}
+
+// cut turns the counts of blocks into spans of whole rows.
+func (c *csvFile) cut(tallies []tally) error {
+	parity := 0
+	at := span{begin: c.data, line0: c.line0}
+	lines := c.line0
+	for _, t := range tallies {
+		if t.last[parity] > 0 {
+			at.end, at.rows = t.last[parity], t.rows[parity]
+			c.add(at)
+			at = span{begin: at.end, row0: at.row0 + at.rows, line0: lines + t.lines[parity]}
+		}
+		lines += t.total
+		parity ^= int(t.quotes & 1)
+	}
+	if at.begin < c.size {
+		tail := make([]byte, min(2, c.size-at.begin))
+		if _, err := c.file.ReadAt(tail, at.begin); err != nil && !errors.Is(err, io.EOF) {
+			return statError(c.name, err)
+		}
+		if string(tail) != "\r" {
+			at.end, at.rows = c.size, 1
+			c.add(at)
+		}
+	}
+	return nil
+}
+
+func (c *csvFile) add(s span) {
+	if s.rows > 0 {
+		c.spans = append(c.spans, s)
+		c.total += s.rows
+	}
+}
+
+// count counts a block that stands at an offset of the file; its first lead bytes belong to the one before.
+func count(buf []byte, lead int, offset int64) (t tally) {
+	offset -= int64(lead)
+	within := 0 // quotes so far are odd
+	for i := lead; i < len(buf); {
+		// The next quote bounds the line feeds that are within, or outside of, quotes together.
+		stop := bytes.IndexByte(buf[i:], '"')
+		if stop < 0 {
+			stop = len(buf)
+		} else {
+			stop += i
+		}
+		for i < stop {
+			n := bytes.IndexByte(buf[i:stop], '\n')
+			if n < 0 {
+				break
+			}
+			i += n
+			t.total++
+			if !endsEmpty(buf, i, lead == 0) {
+				t.rows[within]++
+			}
+			t.last[within], t.lines[within] = offset+int64(i)+1, t.total
+			i++
+		}
+		if stop < len(buf) {
+			t.quotes++
+			within ^= 1
+		}
+		i = stop + 1
+	}
+	return t
+}
+
+// endsEmpty tells whether the line feed at i ends a line that holds nothing. first tells whether the rows begin with buf.
+func endsEmpty(buf []byte, i int, first bool) bool {
+	if i > 0 && buf[i-1] == '\r' {
+		i--
+	}
+	if i == 0 {
+		return first
+	}
+	return buf[i-1] == '\n'
+}

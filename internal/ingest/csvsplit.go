@@ -1,0 +1,122 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+)
+
+// Errors of splitting a row, in the words of a message.
+var (
+	errShort = errors.New("the buffer ends within the row")
+	errBare  = errors.New("a quote stands within a cell that does not begin with one")
+	errOpen  = errors.New("a quoted cell is not closed")
+	errAfter = errors.New("a quoted cell goes on after its closing quote")
+)
+
+// cell is one cell as it stands in the file, without the quotes around it.
+type cell struct {
+	raw    []byte
+	quoted bool
+}
+
+// text is what the cell holds: doubled quotes are one, and a line break within quotes is a line feed.
+func (c cell) text() []byte {
+	if !c.quoted || bytes.IndexByte(c.raw, '"') < 0 && bytes.IndexByte(c.raw, '\r') < 0 {
+		return c.raw
+	}
+	return bytes.ReplaceAll(bytes.ReplaceAll(c.raw, []byte(`""`), []byte(`"`)), []byte("\r\n"), []byte("\n"))
+}
+
+// trimmed is the text without blanks around it.
+func (c cell) trimmed() []byte {
+	b := c.raw
+	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
+		b = b[1:]
+	}
+	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// splitter splits rows into cells. The buffer ends with a line feed.
+type splitter struct {
+	delim byte
+	buf   []byte
+	at    int
+	start int // where the last row began
+}
+
+// blank skips empty lines.
+func (s *splitter) blank() {
+	for s.at < len(s.buf) {
+		switch {
+		case s.buf[s.at] == '\n':
+			s.at++
+		case s.buf[s.at] == '\r' && s.at+1 < len(s.buf) && s.buf[s.at+1] == '\n':
+			s.at += 2
+		default:
+			return
+		}
+	}
+}
+
+// row appends the cells of the next row.
+func (s *splitter) row(cells []cell) ([]cell, error) {
+	s.start = s.at
+	for {
+		x, end, err := cutCell(s.buf, s.at, s.delim)
+		if err != nil {
+			return cells, err
+		}
+		cells = append(cells, x)
+		s.at = end + 1
+		if s.buf[end] == '\n' {
+			return cells, nil
+		}
+	}
+}
+
+// cutCell cuts out the cell at i, and says where the delimiter or line feed after it is.
+func cutCell(buf []byte, i int, delim byte) (x cell, end int, err error) {
+	if i < len(buf) && buf[i] == '"' {
+		return cutQuoted(buf, i+1, delim)
+	}
+	for end = i; end < len(buf); end++ {
+		switch buf[end] {
+		case delim:
+			return cell{raw: buf[i:end]}, end, nil
+		case '\n':
+			raw := buf[i:end]
+			if n := len(raw); n > 0 && raw[n-1] == '\r' {
+				raw = raw[:n-1]
+			}
+			return cell{raw: raw}, end, nil
+		case '"':
+			return x, end, errBare
+		}
+	}
+	return x, end, errShort
+}
+
+func cutQuoted(buf []byte, i int, delim byte) (x cell, end int, err error) {
+	for end = i; ; end += 2 {
+		n := bytes.IndexByte(buf[end:], '"')
+		if n < 0 || end+n+1 >= len(buf) {
+			return x, len(buf), errShort
+		}
+		end += n
+		if buf[end+1] != '"' {
+			break
+		}
+	}
+	x = cell{raw: buf[i:end], quoted: true}
+	end++
+	if buf[end] == '\r' && end+1 < len(buf) && buf[end+1] == '\n' {
+		end++
+	}
+	if buf[end] != delim && buf[end] != '\n' {
+		return x, end, errAfter
+	}
+	return x, end, nil
+}

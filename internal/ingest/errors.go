@@ -1,0 +1,123 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Errors of a load. They keep their facts across the pipe: use [errors.As] with the types below.
+var (
+	// ErrSource is wrapped by every [SourceError].
+	ErrSource = errors.New("source cannot be loaded")
+	// ErrOption is wrapped by every [OptionError].
+	ErrOption = errors.New("load option is not possible")
+	// ErrColumn is wrapped, besides ErrOption, by the [OptionError] that names a column that no source has.
+	ErrColumn = errors.New("column not found")
+	// ErrNoSpace is wrapped by every [NoSpaceError].
+	ErrNoSpace = errors.New("no space left")
+	// ErrMemory is returned when the child reached its memory limit.
+	ErrMemory = errors.New("load ran out of memory")
+	// ErrKilled is returned when the child ended without an answer. The message says by which signal.
+	ErrKilled = errors.New("load process died")
+)
+
+// SourceError says what is wrong in a source, and where.
+type SourceError struct {
+	Path   string `json:"path,omitempty"`
+	Column string `json:"column,omitempty"`
+	// Text is the cell that offends.
+	Text string `json:"text,omitempty"`
+	// Row counts data rows from 1, Line the lines of a text file from 1 with the header in it; 0 is unknown.
+	Row  int64 `json:"row,omitempty"`
+	Line int64 `json:"line,omitempty"`
+	// Group is a Parquet file's row group or an Arrow stream's batch, from 1; 0 is unknown.
+	Group  int    `json:"group,omitempty"`
+	Reason string `json:"reason"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+// Error says where, and then what.
+func (e *SourceError) Error() string {
+	var where []string
+	if e.Path != "" {
+		where = append(where, e.Path)
+	}
+	if e.Row > 0 && e.Line > 0 {
+		where = append(where, fmt.Sprintf("row %d (line %d)", e.Row, e.Line))
+	} else if e.Row > 0 {
+		where = append(where, fmt.Sprintf("row %d", e.Row))
+	} else if e.Line > 0 {
+		where = append(where, fmt.Sprintf("line %d", e.Line))
+	}
+	if e.Group > 0 {
+		where = append(where, fmt.Sprintf("row group %d", e.Group))
+	}
+	if e.Column != "" {
+		where = append(where, "column "+strconv.Quote(e.Column))
+	}
+	what := e.Reason
+	if e.Text != "" {
+		what = quote(e.Text) + " " + what
+	}
+	if len(where) == 0 {
+		return what
+	}
+	return strings.Join(where, ", ") + ": " + what
+}
+
+// Is makes every SourceError an ErrSource.
+func (e *SourceError) Is(target error) bool { return target == ErrSource }
+
+// OptionError names a load option that is not possible.
+type OptionError struct {
+	Field   string `json:"field"`
+	Value   string `json:"value"`
+	Allowed string `json:"allowed"`
+	// Column tells that the value names a column that no source has; Allowed lists near names.
+	Column bool   `json:"column,omitempty"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+func (e *OptionError) Error() string {
+	switch {
+	case e.Column && e.Allowed != "":
+		return fmt.Sprintf("%s: no column is named %q; near: %s", e.Field, e.Value, e.Allowed)
+	case e.Column:
+		return fmt.Sprintf("%s: no column is named %q", e.Field, e.Value)
+	case e.Value == "":
+		return e.Field + ": want " + e.Allowed
+	}
+	return fmt.Sprintf("%s: %s: want %s", e.Field, quote(e.Value), e.Allowed)
+}
+
+// Is makes every OptionError an ErrOption, and one about an unknown column an ErrColumn.
+func (e *OptionError) Is(target error) bool {
+	return target == ErrOption || e.Column && target == ErrColumn
+}
+
+// NoSpaceError says how many bytes the load needs and how many its file system has.
+type NoSpaceError struct {
+	Dir  string `json:"dir"`
+	Need int64  `json:"need"`
+	Have int64  `json:"have"`
+	Text string `json:"text"`
+}
+
+func (e *NoSpaceError) Error() string {
+	return fmt.Sprintf("no space left in %s: need %d bytes, have %d: %s", e.Dir, e.Need, e.Have, e.Text)
+}
+
+// Is makes it an ErrNoSpace, and the ENOSPC that it comes from.
+func (e *NoSpaceError) Is(target error) bool { return target == ErrNoSpace || target == syscall.ENOSPC }
+
+// quote quotes a text of a source and shortens a long one.
+func quote(text string) string {
+	const most = 80
+	if len(text) > most {
+		return strconv.Quote(text[:most]) + "…"
+	}
+	return strconv.Quote(text)
+}

@@ -1,0 +1,181 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// keys are the columns that say which item a row belongs to, and when it was.
+type keys struct {
+	names []string
+	at    []func(row int64) int64 // value or code of each item_id column
+	words [][]string              // the words of a text column, else nil
+	rows  int64
+	time  *layout.Strided[int64] // nil without a time column
+	clock column
+}
+
+// keys finds the item and time columns among the filled ones. An int32 time is stored as int64 (stored sees to it).
+func (l *load) keys(vocab map[string][]string) *keys {
+	k := &keys{rows: l.rows}
+	for i, c := range l.columns {
+		switch l.wanted.roles[i] {
+		case layout.RoleItemID:
+			k.names, k.at, k.words = append(k.names, c.name), append(k.at, integers(l.writer.Dest(i))), append(k.words, vocab[c.name])
+		case layout.RoleTime:
+			v := layout.Values[int64](l.writer.Dest(i))
+			k.time, k.clock = &v, c
+		}
+	}
+	return k
+}
+
+// integers reads an integer or text column.
+func integers(d layout.Dest) func(row int64) int64 {
+	if d.DType.Size() == 4 {
+		v := layout.Values[int32](d)
+		return func(row int64) int64 { return int64(v.Data[row*v.Step]) }
+	}
+	v := layout.Values[int64](d)
+	return func(row int64) int64 { return v.Data[row*v.Step] }
+}
+
+// same tells whether two rows belong to one item.
+func (k *keys) same(a, b int64) bool {
+	for _, at := range k.at {
+		if at(a) != at(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// numbering gives items their numbers in the order of their first rows.
+type numbering struct {
+	pairs []map[[2]int64]int64 // by item_id column: (number so far, value) to number
+}
+
+func newNumbering(columns int) *numbering {
+	n := &numbering{pairs: make([]map[[2]int64]int64, columns)}
+	for i := range n.pairs {
+		n.pairs[i] = map[[2]int64]int64{}
+	}
+	return n
+}
+
+// number is the item's number, and whether it is a new one.
+func (n *numbering) number(k *keys, row int64) (item int64, fresh bool) {
+	for i, at := range k.at {
+		pair := [2]int64{item, at(row)}
+		next, ok := n.pairs[i][pair]
+		if !ok {
+			next = int64(len(n.pairs[i]))
+			n.pairs[i][pair] = next
+		}
+		item, fresh = next, !ok
+	}
+	return item, fresh
+}
+
+// items finds the items' first rows and checks that the rows of each lie together, in the order of their times.
+func (l *load) items(ctx context.Context, k *keys) ([]int64, error) {
+	offsets := []int64{0}
+	seen := newNumbering(len(k.at))
+	if len(k.at) > 0 {
+		seen.number(k, 0)
+	}
+	for row := int64(1); row < k.rows; row++ {
+		if row&(1<<20-1) == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if !k.same(row-1, row) {
+			if _, fresh := seen.number(k, row); !fresh {
+				return nil, l.scattered(k, row)
+			}
+			offsets = append(offsets, row)
+			continue
+		}
+		if k.time != nil && k.time.Data[row*k.time.Step] <= k.time.Data[(row-1)*k.time.Step] {
+			return nil, l.disordered(k, row)
+		}
+	}
+	return append(offsets, k.rows), nil
+}
+
+func (l *load) scattered(k *keys, row int64) error {
+	e := l.place(row)
+	e.Column = strings.Join(k.names, ", ")
+	e.Reason = fmt.Sprintf("item %s comes back after another item", k.item(row))
+	e.Hint = "let the load sort the rows with --sort"
+	return &e
+}
+
+func (l *load) disordered(k *keys, row int64) error {
+	var e SourceError
+	if l.Sort {
+		e.Path = l.readers[0].path() // rows have moved
+	} else {
+		e = l.place(row)
+	}
+	e.Column = l.Time
+	now, before := k.time.Data[row*k.time.Step], k.time.Data[(row-1)*k.time.Step]
+	of := ""
+	if len(k.at) > 0 {
+		of = " of item " + k.item(row)
+	}
+	if now == before {
+		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.clock.timeText(now))
+		e.Hint = "keep one row for each time"
+		if len(k.at) == 0 {
+			e.Hint = "name the column that tells series apart with --item-id, or keep one row for each time"
+		}
+		return &e
+	}
+	e.Reason = fmt.Sprintf("time %s%s comes after %s", k.clock.timeText(now), of, k.clock.timeText(before))
+	e.Hint = "let the load sort the rows with --sort"
+	if len(k.at) == 0 {
+		e.Hint += ", or name the column that tells series apart with --item-id"
+	}
+	return &e
+}
+
+// item is the name of a row's item, as a message shows it.
+func (k *keys) item(row int64) string {
+	parts := make([]string, len(k.at))
+	for i, at := range k.at {
+		if v := at(row); k.words[i] != nil {
+			parts[i] = quote(k.words[i][v])
+		} else {
+			parts[i] = fmt.Sprint(v)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// values names the items that begin at the offsets.
+func (k *keys) values(offsets []int64) []layout.ItemValues {
+	var out []layout.ItemValues
+	for i, at := range k.at {
+		v := layout.ItemValues{Name: k.names[i]}
+		for _, row := range offsets[:len(offsets)-1] {
+			if k.words[i] != nil {
+				v.Texts = append(v.Texts, k.words[i][at(row)])
+			} else {
+				v.Ints = append(v.Ints, at(row))
+			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// timeText is a time as a message shows it.
+func (c column) timeText(v int64) string {
+	if c.kind != kindTime {
+		return fmt.Sprint(v)
+	}
+	return timeText(v, c.unit)
+}

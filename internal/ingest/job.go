@@ -1,0 +1,111 @@
+package ingest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Job is what the child is handed, as one line of JSON on its standard input.
+type Job struct {
+	// Dir is the load's own directory below tmp; it exists and is empty.
+	Dir string `json:"dir"`
+	Options
+	// Put is set where the values come over a socket, which is the child's descriptor 3.
+	Put *Put `json:"put,omitempty"`
+	// MemoryLimit bounds the child's memory in bytes beyond the result; 0 derives it from the size of the sources.
+	MemoryLimit int64 `json:"memory_limit,omitempty"`
+}
+
+// Formats of a put.
+const (
+	FormatColumns = "columns"
+	FormatArrow   = "arrow"
+)
+
+// Put says what comes over the socket.
+type Put struct {
+	Format  string      `json:"format"`
+	Columns []PutColumn `json:"columns,omitempty"` // with FormatColumns
+}
+
+// PutColumn is the header of one column that is sent as raw values.
+type PutColumn struct {
+	Name  string  `json:"name"`
+	DType string  `json:"dtype"`
+	Unit  string  `json:"unit,omitempty"`
+	Zone  string  `json:"zone,omitempty"`
+	Shape []int64 `json:"shape"`
+	Bytes int64   `json:"bytes"`
+}
+
+// answer is one line that the child writes.
+type answer struct {
+	Progress *Progress `json:"progress,omitempty"`
+	Done     bool      `json:"done,omitempty"` // the manifest is in the directory
+	Problem  *problem  `json:"problem,omitempty"`
+}
+
+// problem is an error that keeps its facts across the pipe.
+type problem struct {
+	Source  *SourceError  `json:"source,omitempty"`
+	Option  *OptionError  `json:"option,omitempty"`
+	NoSpace *NoSpaceError `json:"no_space,omitempty"`
+	Memory  string        `json:"memory,omitempty"`
+	Schema  string        `json:"schema,omitempty"`
+	Other   string        `json:"other,omitempty"`
+}
+
+// toProblem takes an error apart.
+func toProblem(err error) *problem {
+	var p problem
+	switch {
+	case errors.As(err, &p.NoSpace), errors.As(err, &p.Source), errors.As(err, &p.Option):
+	case errors.Is(err, syscall.ENOSPC):
+		p.NoSpace = &NoSpaceError{Text: err.Error()}
+	case errors.Is(err, syscall.ENOMEM), errors.Is(err, ErrMemory):
+		p.Memory = err.Error()
+	case errors.Is(err, layout.ErrSchema):
+		p.Schema = err.Error()
+	default:
+		p.Other = err.Error()
+	}
+	return &p
+}
+
+// error puts it together again.
+func (p *problem) error() error {
+	switch {
+	case p.NoSpace != nil:
+		return p.NoSpace
+	case p.Source != nil:
+		return p.Source
+	case p.Option != nil:
+		return p.Option
+	case p.Memory != "":
+		return fmt.Errorf("%w: %s", ErrMemory, p.Memory)
+	case p.Schema != "":
+		return &told{p.Schema, layout.ErrSchema}
+	}
+	return errors.New(p.Other)
+}
+
+// told is an error of the child in its own words.
+type told struct {
+	text string
+	err  error
+}
+
+func (t *told) Error() string { return t.text }
+func (t *told) Unwrap() error { return t.err }
+
+func (a answer) line() []byte {
+	b, err := json.Marshal(a)
+	if err != nil { // texts and numbers always marshal
+		panic(err)
+	}
+	return append(b, '\n')
+}

@@ -1,0 +1,342 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// load is one load in the child.
+type load struct {
+	Options
+	dir     string
+	workers int
+	meter   *meter
+	sources []layout.Source
+	readers []reader
+	wanted  wanted
+	columns []column // as resolved over all sources
+	rows    int64
+	dicts   map[int]*dictionary // by column
+
+	writer *layout.Writer
+	stage  *scratch // the columns that are scaled before they are narrowed
+	staged map[int]int
+}
+
+// newLoad prepares a load into a directory.
+func newLoad(dir string, o Options, m *meter) *load {
+	return &load{Options: o, dir: dir, meter: m, workers: max(2, runtime.GOMAXPROCS(0))}
+}
+
+// run does the whole load of files.
+func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	if len(l.Sources) == 0 {
+		return nil, &OptionError{Field: "sources", Allowed: "at least one file"}
+	}
+	var err error
+	if l.sources, err = Stat(l.Sources); err != nil {
+		return nil, err
+	}
+	for _, s := range l.sources {
+		l.meter.bytesTotal.Add(s.Bytes)
+	}
+	l.meter.enter(phaseCount)
+	if err := fault.At("ingest.count"); err != nil {
+		return nil, fmt.Errorf("count rows: %w", err)
+	}
+	for _, s := range l.sources {
+		var r reader
+		err := guard(s.Path, func() (err error) {
+			r, err = open(s.Path, l.workers)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		defer r.close()
+		l.readers = append(l.readers, r)
+		l.meter.bytes.Add(s.Bytes)
+	}
+	return l.convert(ctx)
+}
+
+// convert turns the readers' rows into a generation.
+func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
+	if err := l.describe(); err != nil {
+		return nil, err
+	}
+	l.meter.rowsTotal.Store(l.rows)
+	if err := l.fillAll(ctx); err != nil {
+		l.abort()
+		return nil, l.explain(err)
+	}
+	m, err := l.transform(ctx)
+	if err != nil {
+		l.abort()
+		return nil, l.explain(err)
+	}
+	return m, nil
+}
+
+// describe resolves the columns over all sources.
+func (l *load) describe() error {
+	first := l.readers[0]
+	var err error
+	if l.wanted, err = l.resolve(first.names()); err != nil {
+		return err
+	}
+	for _, r := range l.readers {
+		if err := l.checkNames(r, first); err != nil {
+			return err
+		}
+		w, err := l.wanted.in(r.path(), first.path(), r.names())
+		if err != nil {
+			return err
+		}
+		var columns []column
+		if err := guard(r.path(), func() (err error) { columns, err = r.describe(w); return err }); err != nil {
+			return err
+		}
+		l.rows += r.rows()
+		if l.columns == nil {
+			l.columns = columns
+			continue
+		}
+		for i := range columns {
+			if l.columns[i], err = unify(l.columns[i], columns[i]); err != nil {
+				return &SourceError{Path: r.path(), Column: columns[i].name, Reason: err.Error() + " " + first.path(), Hint: "load the files one by one, or leave the column out with --columns"}
+			}
+		}
+	}
+	if l.rows == 0 {
+		return &SourceError{Path: first.path(), Reason: "holds no rows"}
+	}
+	for i, c := range l.columns {
+		if err := c.usable(first.path(), l.wanted.roles[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNames refuses wanted columns without a name or with the same one, and, where all columns are wanted, a source that has
+// others than the first.
+func (l *load) checkNames(r, first reader) error {
+	have := map[string]int{}
+	for _, n := range r.names() {
+		have[n]++
+	}
+	for i, name := range r.names() {
+		_, wanted := find(l.wanted.names, name)
+		if wanted && name == "" {
+			return &SourceError{Path: r.path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
+		}
+		if wanted && have[name] > 1 {
+			return &SourceError{Path: r.path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name])}
+		}
+		if !wanted && len(l.Columns) == 0 {
+			return &SourceError{Path: r.path(), Column: name, Reason: "is in this file but not in " + first.path(), Hint: "name the columns that are wanted with --columns"}
+		}
+	}
+	return nil
+}
+
+func find(names []string, name string) (int, bool) {
+	for i, n := range names {
+		if n == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// fillAll lays the result out and fills it, again with wider columns where the first cells of a file promised too much.
+func (l *load) fillAll(ctx context.Context) error {
+	for {
+		if err := l.lay(); err != nil {
+			return err
+		}
+		if err := fault.At("ingest.fill"); err != nil {
+			return fmt.Errorf("read rows: %w", err)
+		}
+		l.meter.enter(phaseRead)
+		var wider *widenError
+		err := l.fill(ctx)
+		if !errors.As(err, &wider) {
+			return err
+		}
+		for i, c := range wider.columns {
+			w, ok := widest(l.columns[i], c)
+			if !ok {
+				return fmt.Errorf("column %q cannot be %s and %s", c.name, l.columns[i].describe(), c.describe())
+			}
+			l.columns[i] = w
+			if err := w.usable(l.readers[0].path(), l.wanted.roles[i]); err != nil {
+				return err
+			}
+		}
+		if err := l.clear(); err != nil {
+			return err
+		}
+	}
+}
+
+// lay creates the generation's file, and scratch for the columns that are scaled before they are narrowed.
+func (l *load) lay() error {
+	t := layout.Table{Layout: l.Layout, Rows: l.rows}
+	stage := layout.Table{Rows: l.rows}
+	l.staged = map[int]int{}
+	l.dicts = map[int]*dictionary{}
+	for i, c := range l.columns {
+		role := l.wanted.roles[i]
+		if c.inferred && c.kind == kindInt64 && l.scales(c, role) {
+			c.kind = kindFloat64 // so that a decimal further down is nothing new
+			l.columns[i] = c
+		}
+		t.Columns = append(t.Columns, l.stored(c, role))
+		if l.Options.staged(c, role) {
+			l.staged[i] = len(stage.Columns)
+			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: layout.Float64, Width: c.width})
+		}
+		if c.kind == kindText {
+			l.dicts[i] = newDictionary()
+		}
+	}
+	var err error
+	if l.writer, err = layout.Create(l.dir, t); err != nil {
+		return err
+	}
+	if len(stage.Columns) > 0 {
+		l.stage, err = newScratch(l.dir, stage)
+	}
+	return err
+}
+
+// dest is where a column of a source is written to.
+func (l *load) dest(i int) layout.Dest {
+	if at, ok := l.staged[i]; ok {
+		return l.stage.Dest(at)
+	}
+	return l.writer.Dest(i)
+}
+
+// fill lets every reader write its rows, one source after the other.
+func (l *load) fill(ctx context.Context) error {
+	var row0 int64
+	var wider *widenError
+	for _, r := range l.readers {
+		w, err := l.wanted.in(r.path(), l.readers[0].path(), r.names())
+		if err != nil {
+			return err
+		}
+		to := make([]target, len(l.columns))
+		for i, c := range l.columns {
+			to[i] = target{want: w[i], column: c, dest: l.dest(i), row0: row0, dict: l.dicts[i]}
+		}
+		err = guard(r.path(), func() error { return r.fill(ctx, to, l.meter) })
+		if again := (*widenError)(nil); errors.As(err, &again) {
+			wider = wider.merge(again)
+		} else if err != nil {
+			return err
+		}
+		row0 += r.rows()
+	}
+	if wider != nil {
+		return wider
+	}
+	return nil
+}
+
+// merge is what must be widened for both.
+func (e *widenError) merge(other *widenError) *widenError {
+	if e == nil {
+		return other
+	}
+	for i, c := range other.columns {
+		if w, ok := widest(e.columns[i], c); ok {
+			e.columns[i] = w
+		}
+	}
+	return e
+}
+
+// clear takes back what lay has made.
+func (l *load) clear() error {
+	if err := l.abort(); err != nil {
+		return err
+	}
+	return os.Remove(filepath.Join(l.dir, layout.DataFile))
+}
+
+func (l *load) abort() error {
+	var errs []error
+	if l.stage != nil {
+		errs = append(errs, l.stage.close())
+		l.stage = nil
+	}
+	if l.writer != nil {
+		errs = append(errs, l.writer.Abort())
+		l.writer = nil
+	}
+	return errors.Join(errs...)
+}
+
+// explain adds to a full disk what the load needs and what there is.
+func (l *load) explain(err error) error {
+	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	if e := (*NoSpaceError)(nil); errors.As(err, &e) {
+		return err
+	}
+	return &NoSpaceError{Dir: l.dir, Need: l.need(), Have: available(l.dir), Text: err.Error()}
+}
+
+// need is about how many bytes the result takes.
+func (l *load) need() int64 {
+	var row int64
+	for i, c := range l.columns {
+		row += l.stored(c, l.wanted.roles[i]).DType.Size() * max(1, c.width)
+		if l.Options.staged(c, l.wanted.roles[i]) {
+			row += 8 * max(1, c.width)
+		}
+	}
+	return l.rows*row + 1<<16
+}
+
+// available is how much a file system takes.
+func available(dir string) int64 {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0
+	}
+	if have := float64(st.Bavail) * float64(st.Bsize); have < math.MaxInt64 {
+		return int64(have)
+	}
+	return math.MaxInt64
+}
+
+// place names the source and its row (from 1) of a row of the result, as it was before sorting.
+func (l *load) place(row int64) SourceError {
+	for _, r := range l.readers {
+		if row < r.rows() {
+			return SourceError{Path: r.path(), Row: row + 1, Line: r.line(row)}
+		}
+		row -= r.rows()
+	}
+	return SourceError{Row: row + 1}
+}

@@ -1,0 +1,116 @@
+package ingest
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// TestMain is also the child of loads: the test binary starts itself with the verb.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == Verb {
+		os.Exit(Main(os.Stdin, os.Stdout))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// loaded is a generation that a test has loaded.
+type loaded struct {
+	*testing.T
+	*layout.Data
+}
+
+// inProcess loads in this process.
+func inProcess(t *testing.T, o Options) (*layout.Manifest, string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	m, err := Job{Dir: dir, Options: o}.load(context.Background(), &meter{})
+	return m, dir, err
+}
+
+func mustLoad(t *testing.T, o Options) loaded {
+	t.Helper()
+	_, dir, err := inProcess(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open2(t, dir)
+}
+
+func open2(t *testing.T, dir string) loaded {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			t.Errorf("%s was left behind", e.Name())
+		}
+	}
+	d, err := layout.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return loaded{t, d}
+}
+
+// file writes a source.
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// values are those of a column, dense.
+func values[T layout.Native](l loaded, name string) []T {
+	l.Helper()
+	c, err := l.Manifest.Column(name)
+	if err != nil {
+		l.Fatal(err)
+	}
+	v, err := layout.View[T](l.Data, c)
+	if err != nil {
+		l.Fatal(err)
+	}
+	var out []T
+	for row := range v.Rows {
+		out = append(out, v.Row(row)...)
+	}
+	return out
+}
+
+
+func TestRunLoadsETTh1(t *testing.T) {
+	path, err := filepath.Abs("../../examples/data/ETTh1.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	m, err := Run(t.Context(), os.Args[0], Job{Dir: dir, Options: Options{Sources: []string{path}, Time: "date"}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Rows != 17420 || len(m.Columns) != 8 {
+		t.Errorf("%d rows of %d columns, want 17420 of 8", m.Rows, len(m.Columns))
+	}
+	l := open2(t, dir)
+	if v := values[float64](l, "OT"); v[0] != 30.5310001373291 {
+		t.Errorf("OT begins with %v", v[0])
+	}
+	if v := values[int64](l, "date"); v[1]-v[0] != 3600 {
+		t.Errorf("date begins with %v", v[:2])
+	}
+}

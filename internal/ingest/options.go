@@ -1,0 +1,117 @@
+package ingest
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Options are the load options of docs/PROTOCOL.md. The zero value of each means the default.
+type Options struct {
+	// Sources are absolute paths. Their rows follow each other in this order.
+	Sources []string `json:"sources,omitempty"`
+	// Columns are the value columns to keep, in this order; none means all. The item and time columns are kept anyway.
+	Columns []string `json:"columns,omitempty"`
+	// ItemID are the columns that name a row's item.
+	ItemID []string `json:"item_id,omitempty"`
+	// Time is the column that orders the rows of an item.
+	Time string `json:"time,omitempty"`
+	// DType, float32 or float64, is what float columns are stored as; "" keeps what they are.
+	DType string `json:"dtype,omitempty"`
+	// Layout is columns or packed; "" is columns.
+	Layout string `json:"layout,omitempty"`
+	// Scale, standard or minmax, scales every float and integer value column; they are stored as float32 unless DType says float64.
+	Scale string `json:"scale,omitempty"`
+	// ScalePer is column (items are pooled) or item; "" is column.
+	ScalePer string `json:"scale_per,omitempty"`
+	// FitRows are the rows of each item that the scaling is fitted on: half-open, negative from the item's end, nil open.
+	FitRows *[2]*int64 `json:"fit_rows,omitempty"`
+	// Sort sorts the rows by item, in the order of their first rows, and time.
+	Sort bool `json:"sort,omitempty"`
+}
+
+// Values of options.
+const (
+	scaleStandard = "standard"
+	scaleMinMax   = "minmax"
+	perColumn     = "column"
+	perItem       = "item"
+)
+
+// Validate checks what can be known without the sources. The error is an [OptionError].
+func (o Options) Validate() error {
+	if err := oneOf("dtype", o.DType, string(layout.Float32), string(layout.Float64)); err != nil {
+		return err
+	}
+	if err := oneOf("layout", o.Layout, layout.Columns, layout.Packed); err != nil {
+		return err
+	}
+	if err := oneOf("scale", o.Scale, scaleStandard, scaleMinMax); err != nil {
+		return err
+	}
+	if err := oneOf("scale_per", o.ScalePer, perColumn, perItem); err != nil {
+		return err
+	}
+	if o.Scale == "" && o.ScalePer != "" {
+		return &OptionError{Field: "scale_per", Value: o.ScalePer, Allowed: "it only together with scale"}
+	}
+	if o.Scale == "" && o.FitRows != nil {
+		return &OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "them only together with scale"}
+	}
+	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) && *r[0] >= *r[1] {
+		return &OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "a first row before the second"}
+	}
+	for field, names := range map[string][]string{"columns": o.Columns, "item_id": o.ItemID} {
+		if err := distinct(field, names); err != nil {
+			return err
+		}
+	}
+	if o.Time != "" && slices.Contains(o.ItemID, o.Time) {
+		return &OptionError{Field: "time", Value: o.Time, Allowed: "a column that is not an item_id column too"}
+	}
+	if o.Sort && o.Time == "" && len(o.ItemID) == 0 {
+		return &OptionError{Field: "sort", Allowed: "it only together with time or item_id"}
+	}
+	return nil
+}
+
+func oneOf(field, value string, allowed ...string) error {
+	if value == "" || slices.Contains(allowed, value) {
+		return nil
+	}
+	return &OptionError{Field: field, Value: value, Allowed: strings.Join(allowed, " or ")}
+}
+
+func distinct(field string, names []string) error {
+	for i, name := range names {
+		if name == "" {
+			return &OptionError{Field: field, Allowed: "names that are not empty"}
+		}
+		if slices.Contains(names[:i], name) {
+			return &OptionError{Field: field, Value: name, Allowed: "each column once"}
+		}
+	}
+	return nil
+}
+
+func (o Options) fitText() string {
+	b, _ := json.Marshal(o.FitRows) // numbers and nulls always marshal
+	return string(b)
+}
+
+// Recipe is the options without their sources as canonical JSON: equal recipes are equal bytes.
+func (o Options) Recipe() (json.RawMessage, error) {
+	o.Sources = nil
+	if o.Layout == "" {
+		o.Layout = layout.Columns
+	}
+	if o.Scale != "" && o.ScalePer == "" {
+		o.ScalePer = perColumn
+	}
+	if r := o.FitRows; r != nil && (r[0] == nil || *r[0] == 0) && r[1] == nil {
+		o.FitRows = nil
+	}
+	return json.Marshal(o)
+}

@@ -1,0 +1,93 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// reader reads one source of one format.
+type reader interface {
+	// path names the source in messages.
+	path() string
+	// names are those of all columns, in the source's order.
+	names() []string
+	// rows counts the rows.
+	rows() int64
+	// describe says what the wanted columns hold, in the order asked for.
+	describe(w []want) ([]column, error)
+	// fill writes every row of the targets and tells the meter. A column that turns out to hold something wider is a [widenError].
+	fill(ctx context.Context, to []target, m *meter) error
+	// line is the line of the file that a row (from 0) stands in, 0 where there are no lines.
+	line(row int64) int64
+	close() error
+}
+
+// target is a column of a source and where its values go.
+type target struct {
+	want
+	column
+	dest layout.Dest
+	row0 int64 // the source's first row in dest
+	dict *dictionary
+}
+
+// widenError tells that columns hold what their kind cannot; the load begins again with these, in the order of the targets.
+type widenError struct{ columns []column }
+
+func (*widenError) Error() string { return "columns must be widened" }
+
+// magics are the first bytes of files that are told by their content, whatever their name.
+var magics = []struct {
+	magic, is, hint string
+}{
+	{"ARROW1", "is an Arrow file, which is not read yet", "send it with tensorcache put, or convert it to Parquet"},
+	{"\x1f\x8b", "is compressed with gzip, which is not read yet", "gunzip it first"},
+	{"\x28\xb5\x2f\xfd", "is compressed with zstd, which is not read yet", "unzstd it first"},
+	{"PK\x03\x04", "is a zip archive", "unzip it first"},
+	{"\x93NUMPY", "is a NumPy array, which is not read yet", "send it with put from Python"},
+	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
+	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
+}
+
+const parquetMagic = "PAR1"
+
+// open opens a source with the reader of its format.
+func open(path string, workers int) (reader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, statError(path, err)
+	}
+	r, err := openFile(path, f, workers)
+	if err != nil {
+		f.Close()
+	}
+	return r, err
+}
+
+func openFile(path string, f *os.File, workers int) (reader, error) {
+	head := make([]byte, 512)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, statError(path, err)
+	}
+	head = head[:n]
+	if bytes.HasPrefix(head, []byte(parquetMagic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
+		return openParquet(path, f, workers)
+	}
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.magic)) {
+			return nil, &SourceError{Path: path, Reason: m.is, Hint: m.hint}
+		}
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return nil, &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV or Parquet"}
+	}
+	return openCSV(path, f, workers)
+}

@@ -1,0 +1,133 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Verb is the hidden verb that makes the program the child of a load: its main calls [Main].
+const Verb = "ingest"
+
+// Run does a job in a child process, exe with [Verb], and follows it until it has ended: when Run returns there is no child. A
+// cancelled context kills it. conn, where it is not nil, is the socket that the values of a put come from. progress is called
+// from Run's own goroutine and may be nil.
+func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(Progress)) (*layout.Manifest, error) {
+	if err := job.Validate(); err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(job)
+	if err != nil {
+		return nil, err
+	}
+	// Not exec.CommandContext's own pipes: the child's standard input stays open until it has ended, and its closing, also by
+	// the death of this process, is what ends an orphan.
+	in, feed, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer feed.Close()
+	var stderr head
+	cmd := exec.CommandContext(ctx, exe, Verb)
+	cmd.Stdin, cmd.Stderr = in, &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's ^C is for the daemon to answer
+	if conn != nil {
+		cmd.ExtraFiles = []*os.File{conn}
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	err = cmd.Start()
+	in.Close()
+	if err != nil {
+		return nil, fmt.Errorf("start the load process: %w", err)
+	}
+	go func() {
+		_, _ = feed.Write(append(line, '\n')) // a child that does not read is dead, and Wait says so
+	}()
+	answered, done := follow(out, progress)
+	err = cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case done && err == nil:
+		return layout.ReadManifest(job.Dir)
+	case answered != nil:
+		return nil, answered
+	}
+	return nil, died(cmd.ProcessState, err, stderr.String())
+}
+
+// follow reads the child's lines until it closes its end.
+func follow(out io.Reader, progress func(Progress)) (problem error, done bool) {
+	r := bufio.NewReader(out)
+	for {
+		line, err := r.ReadBytes('\n')
+		if err != nil {
+			return problem, done
+		}
+		var a answer
+		if json.Unmarshal(line, &a) != nil {
+			continue
+		}
+		switch {
+		case a.Problem != nil:
+			problem = a.Problem.error()
+		case a.Done:
+			done = true
+		case a.Progress != nil && progress != nil:
+			progress(*a.Progress)
+		}
+	}
+}
+
+// died says how a child ended that gave no answer.
+func died(state *os.ProcessState, err error, stderr string) error {
+	text := firstLine(stderr)
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate"} {
+		if strings.Contains(stderr, sign) {
+			return fmt.Errorf("%w: %s", ErrMemory, text)
+		}
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return fmt.Errorf("%w: %w", ErrKilled, err)
+	}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		how := status.Signal().String()
+		if status.Signal() == syscall.SIGKILL {
+			how += ", by somebody or by the system for want of memory"
+		}
+		return fmt.Errorf("%w: signal %d: %s", ErrKilled, status.Signal(), how)
+	}
+	if text != "" {
+		return fmt.Errorf("%w: %s: %s", ErrKilled, state, text)
+	}
+	return fmt.Errorf("%w: %s", ErrKilled, state)
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// head keeps the beginning of what is written, where a dying Go program says why.
+type head struct{ bytes.Buffer }
+
+func (t *head) Write(p []byte) (int, error) {
+	const most = 64 << 10
+	t.Buffer.Write(p[:min(len(p), max(0, most-t.Len()))])
+	return len(p), nil
+}

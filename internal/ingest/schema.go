@@ -1,0 +1,199 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// kind is what the values of a source's column are.
+type kind uint8
+
+const (
+	kindUnknown kind = iota // no cell seen but missing ones
+	kindBool
+	kindInt32
+	kindInt64
+	kindFloat32
+	kindFloat64
+	kindTime
+	kindText
+)
+
+var kindNames = [...]string{"unknown", "bool", "int32", "int64", "float32", "float64", "timestamp", "text"}
+
+func (k kind) String() string { return kindNames[k] }
+
+// dtypes are what a kind is stored as where no option says otherwise.
+var dtypes = [...]layout.DType{
+	layout.Float64, layout.Bool, layout.Int32, layout.Int64, layout.Float32, layout.Float64, layout.Timestamp, layout.Text,
+}
+
+// column is one column of a source.
+type column struct {
+	name       string
+	kind       kind
+	unit, zone string // of a time
+	width      int64  // features of a row, 0 for a plain column
+	source     string // dtype as the source calls it, where the kind does not say it
+	inferred   bool   // the kind comes from the cells and may have to give way to others
+	missing    bool   // a missing cell was seen while the kind was unknown
+}
+
+func (c column) describe() string {
+	s := c.kind.String()
+	if c.kind == kindTime {
+		s += "[" + c.unit
+		if c.zone != "" {
+			s += ", " + c.zone
+		}
+		s += "]"
+	}
+	if c.width > 0 {
+		s += fmt.Sprintf("[%d]", c.width)
+	}
+	return s
+}
+
+// want is a column that the load needs: its place in the source, and what for.
+type want struct {
+	index int
+	role  layout.Role
+}
+
+// wanted are the columns of a load in the order in which they are stored: items, time, values.
+type wanted struct {
+	names []string
+	roles []layout.Role
+}
+
+// resolve finds out which columns are wanted of a source that has names.
+func (o Options) resolve(names []string) (wanted, error) {
+	var w wanted
+	add := func(field, name string, role layout.Role) error {
+		if !slices.Contains(names, name) {
+			return &OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near(name, names), ", ")}
+		}
+		if !slices.Contains(w.names, name) {
+			w.names, w.roles = append(w.names, name), append(w.roles, role)
+		}
+		return nil
+	}
+	for _, name := range o.ItemID {
+		if err := add("item_id", name, layout.RoleItemID); err != nil {
+			return w, err
+		}
+	}
+	if o.Time != "" {
+		if err := add("time", o.Time, layout.RoleTime); err != nil {
+			return w, err
+		}
+	}
+	chosen := o.Columns
+	if len(chosen) == 0 {
+		chosen = names
+	}
+	for _, name := range chosen {
+		if err := add("columns", name, layout.RoleValue); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+// in finds the wanted columns in a source. firstPath names the source that the others must be like.
+func (w wanted) in(path, firstPath string, names []string) ([]want, error) {
+	out := make([]want, len(w.names))
+	for i, name := range w.names {
+		at := slices.Index(names, name)
+		if at < 0 {
+			return nil, &SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
+		}
+		out[i] = want{at, w.roles[i]}
+	}
+	return out, nil
+}
+
+// usable refuses a column that cannot have its role.
+func (c column) usable(path string, role layout.Role) error {
+	var reason string
+	hint := "leave the column out with --columns"
+	switch {
+	case role == layout.RoleItemID && (c.kind != kindInt32 && c.kind != kindInt64 && c.kind != kindText || c.width > 0):
+		reason, hint = fmt.Sprintf("an item_id column holds integers or text, not %s", c.describe()), ""
+	case role == layout.RoleTime && (c.kind != kindInt32 && c.kind != kindInt64 && c.kind != kindTime || c.width > 0):
+		reason, hint = fmt.Sprintf("a time column holds timestamps, dates or integers, not %s", c.describe()), ""
+	case role == layout.RoleValue && c.kind == kindText:
+		reason, hint = "holds text", "leave the column out with --columns, or name it with --item-id"
+	default:
+		return nil
+	}
+	return &SourceError{Path: path, Column: c.name, Reason: reason, Hint: hint}
+}
+
+// unify is the column that can hold the values of two sources.
+func unify(a, b column) (column, error) {
+	if a.inferred && b.inferred {
+		if c, ok := widest(a, b); ok {
+			return c, nil
+		}
+	} else if a.kind == b.kind && a.unit == b.unit && a.zone == b.zone && a.width == b.width && a.source == b.source {
+		return a, nil
+	}
+	return a, fmt.Errorf("is %s here but %s in", b.describe(), a.describe())
+}
+
+// widest is the kind of inferred columns that holds both.
+func widest(a, b column) (column, bool) {
+	if a.kind > b.kind {
+		a, b = b, a
+	}
+	switch {
+	case a.kind == kindUnknown:
+		if a.missing && b.kind == kindInt64 {
+			b.kind = kindFloat64
+		}
+		return b, true
+	case a.kind == kindInt64 && b.kind == kindFloat64, a.kind == kindInt64 && b.kind == kindText:
+		return b, true
+	case a.kind == kindTime && b.kind == kindTime && a.zone == b.zone:
+		if unitDigits(a.unit) > unitDigits(b.unit) {
+			return a, true
+		}
+		return b, true
+	}
+	return b, a.kind == b.kind
+}
+
+// stored is the layout of a column under the options.
+func (o Options) stored(c column, role layout.Role) layout.Column {
+	out := layout.Column{Name: c.name, Role: role, DType: dtypes[c.kind], Width: c.width, Unit: c.unit, Zone: c.zone}
+	if role == layout.RoleTime && c.kind == kindInt32 {
+		out.DType = layout.Int64
+	}
+	if o.DType != "" && out.DType.IsFloat() {
+		out.DType = layout.DType(o.DType)
+	}
+	if o.scales(c, role) && o.DType == "" {
+		out.DType = layout.Float32
+	} else if o.scales(c, role) {
+		out.DType = layout.DType(o.DType)
+	}
+	return out
+}
+
+// scales tells whether a column is scaled: numbers are, truth values, times and texts are not.
+func (o Options) scales(c column, role layout.Role) bool {
+	switch c.kind {
+	case kindUnknown, kindInt32, kindInt64, kindFloat32, kindFloat64:
+		return o.Scale != "" && role == layout.RoleValue
+	}
+	return false
+}
+
+// staged tells whether a column is filled as float64 beside the result first: it is scaled before it is narrowed.
+func (o Options) staged(c column, role layout.Role) bool {
+	return o.scales(c, role) && c.kind != kindFloat32 && o.stored(c, role).DType == layout.Float32
+}

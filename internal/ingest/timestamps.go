@@ -1,0 +1,166 @@
+package ingest
+
+import (
+	"math"
+	"time"
+)
+
+// instant is a time as it stands in a text: as seconds since 1970 in UTC and a fraction, with the unit that its digits ask for.
+type instant struct {
+	seconds, nanos int64
+	unit           int // place in units
+	zoned          bool
+}
+
+// in is the instant in a unit, if it fits.
+func (t instant) in(unit int) (v int64, ok bool) {
+	per := [...]int64{1, 1e3, 1e6, 1e9}[unit]
+	if t.seconds > math.MaxInt64/per-1 || t.seconds < math.MinInt64/per+1 {
+		return 0, false
+	}
+	return t.seconds*per + t.nanos/(1e9/per), true
+}
+
+// parseTime reads YYYY-MM-DD, alone or with a T or blank and HH:MM, HH:MM:SS or HH:MM:SS.fraction, and then Z, ±HH, ±HHMM or
+// ±HH:MM or nothing. What it accepts, time.Parse accepts and gives the same.
+func parseTime(b []byte) (t instant, ok bool) {
+	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
+		return t, false
+	}
+	y1, ok1 := two(b[0:])
+	y2, ok2 := two(b[2:])
+	month, ok3 := two(b[5:])
+	day, ok4 := two(b[8:])
+	if !ok1 || !ok2 || !ok3 || !ok4 || month < 1 || month > 12 || day < 1 {
+		return t, false
+	}
+	year := y1*100 + y2
+	if day > daysIn(year, month) {
+		return t, false
+	}
+	t.seconds = days(year, month, day) * 86400
+	if len(b) == 10 {
+		return t, true
+	}
+	if b[10] != ' ' && b[10] != 'T' {
+		return t, false
+	}
+	rest, ok := t.clock(b[11:])
+	if !ok {
+		return t, false
+	}
+	return t, len(rest) == 0 || t.zone(rest)
+}
+
+// clock reads HH:MM[:SS[.fraction]] and returns what comes after it.
+func (t *instant) clock(b []byte) (rest []byte, ok bool) {
+	if len(b) < 5 || b[2] != ':' {
+		return b, false
+	}
+	hour, ok1 := two(b)
+	minute, ok2 := two(b[3:])
+	if !ok1 || !ok2 || hour > 23 || minute > 59 {
+		return b, false
+	}
+	t.seconds += hour*3600 + minute*60
+	b = b[5:]
+	if len(b) < 3 || b[0] != ':' {
+		return b, true
+	}
+	second, ok3 := two(b[1:])
+	if !ok3 || second > 59 {
+		return b, false
+	}
+	t.seconds += second
+	b = b[3:]
+	if len(b) < 2 || b[0] != '.' {
+		return b, true
+	}
+	i, scale := 1, int64(1e8)
+	for ; i < len(b) && b[i]-'0' <= 9; i++ {
+		if i > 9 {
+			return b, false
+		}
+		t.nanos += int64(b[i]-'0') * scale
+		scale /= 10
+	}
+	t.unit = (i + 1) / 3
+	return b[i:], i > 1
+}
+
+// zone reads Z or an offset.
+func (t *instant) zone(b []byte) bool {
+	t.zoned = true
+	if len(b) == 1 && b[0] == 'Z' {
+		return true
+	}
+	if len(b) < 3 || b[0] != '+' && b[0] != '-' {
+		return false
+	}
+	hour, ok := two(b[1:])
+	var minute int64
+	switch {
+	case len(b) == 5:
+		var ok2 bool
+		minute, ok2 = two(b[3:])
+		ok = ok && ok2
+	case len(b) == 6 && b[3] == ':':
+		var ok2 bool
+		minute, ok2 = two(b[4:])
+		ok = ok && ok2
+	case len(b) != 3:
+		return false
+	}
+	if !ok || hour > 23 || minute > 59 {
+		return false
+	}
+	offset := hour*3600 + minute*60
+	if b[0] == '+' {
+		offset = -offset
+	}
+	t.seconds += offset
+	return true
+}
+
+// two reads two digits.
+func two(b []byte) (int64, bool) {
+	x, y := b[0]-'0', b[1]-'0'
+	return int64(x)*10 + int64(y), x <= 9 && y <= 9
+}
+
+func daysIn(year, month int64) int64 {
+	if month == 2 {
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 30 + (month+month>>3)&1
+}
+
+// days are the days from 1970-01-01 to a date (Hinnant's days_from_civil).
+func days(year, month, day int64) int64 {
+	if month <= 2 {
+		year--
+	}
+	era := year / 400
+	if year < 0 {
+		era = (year - 399) / 400
+	}
+	inEra := year - era*400
+	inYear := (153*((month+9)%12)+2)/5 + day - 1
+	return era*146097 + inEra*365 + inEra/4 - inEra/100 + inYear - 719468
+}
+
+// timeText is a time as a message shows it.
+func timeText(v int64, unit string) string {
+	switch unit {
+	case "s":
+		return time.Unix(v, 0).UTC().Format("2006-01-02 15:04:05")
+	case "ms":
+		return time.UnixMilli(v).UTC().Format("2006-01-02 15:04:05.000")
+	case "us":
+		return time.UnixMicro(v).UTC().Format("2006-01-02 15:04:05.000000")
+	}
+	return time.Unix(0, v).UTC().Format("2006-01-02 15:04:05.000000000")
+}

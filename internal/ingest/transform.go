@@ -1,0 +1,73 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// transform turns filled columns into a generation: items, order, scaling, manifest.
+func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
+	final := layout.Final{ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{}, Sources: l.sources}
+	for i, d := range l.dicts {
+		final.Vocab[l.columns[i].name] = d.finish(l.writer.Dest(i))
+	}
+	if err := fault.At("ingest.order"); err != nil {
+		return nil, fmt.Errorf("order rows: %w", err)
+	}
+	keys := l.keys(final.Vocab)
+	if l.Sort {
+		if err := l.sort(ctx, keys); err != nil {
+			return nil, err
+		}
+	}
+	offsets, err := l.items(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	final.Items = layout.Items{Offsets: offsets, Values: keys.values(offsets)}
+
+	l.meter.enter(phaseScale)
+	if final.Scale, err = l.scaleAll(ctx, offsets, keys); err != nil {
+		return nil, err
+	}
+	for i, c := range l.columns {
+		if name := c.sourceName(); name != string(l.writer.Dest(i).DType) {
+			final.Source[c.name] = name
+		}
+	}
+	if final.Recipe, err = l.Recipe(); err != nil {
+		return nil, err
+	}
+	l.meter.enter(phaseFinish)
+	if err := fault.At("ingest.finish"); err != nil {
+		return nil, fmt.Errorf("finish: %w", err)
+	}
+	if l.stage != nil {
+		err := l.stage.close()
+		l.stage = nil
+		if err != nil {
+			return nil, err
+		}
+	}
+	m, err := l.writer.Finish(final)
+	if err != nil {
+		return nil, err
+	}
+	l.writer = nil
+	return m, errors.Join(ctx.Err(), unchanged(l.sources))
+}
+
+// sourceName is what the source calls the type of a column.
+func (c column) sourceName() string {
+	if c.source != "" {
+		return c.source
+	}
+	if c.kind == kindUnknown {
+		return kindFloat64.String()
+	}
+	return c.kind.String()
+}
