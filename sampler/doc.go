@@ -36,10 +36,10 @@
 //
 // shuffle: window permute(key(seed, epoch, 1), n, p), a generalised Feistel network with cycle
 // walking (Black, Rogaway: Ciphers with arbitrary finite domains, CT-RSA 2002, method 3). With a the
-// least integer whose square is at least n, write x = l·a + r and do, for i from 0 to rounds−1,
+// least even integer whose square is at least n, write x = l·a + r and do, for i from 0 to rounds−1,
 // (l, r) ← (r, (l + below(draw(draw(key, i), r), a)) mod a); the result is l·a + r, and while it
-// is n or more the network is applied to it again. rounds is 8, and 24 where n < 4096. As
-// (a−1)² < n, fewer than 2a of the a² numbers are walked over.
+// is n or more the network is applied to it again. rounds is 8, and 16 where n < 4096. As
+// (a−2)² < n, fewer than 4a of the a² numbers are walked over.
 //
 // bootstrap: window below(draw(key(seed, epoch, 2), p), n): with replacement. With weights, an item
 // is drawn in proportion to its weight and a window of it evenly: with d = draw(key, 2p) and

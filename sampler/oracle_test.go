@@ -1,0 +1,229 @@
+package sampler_test
+
+import (
+	"math/big"
+
+	"github.com/tensorcache/tensorcache/sampler"
+)
+
+// The oracle lists a whole epoch, window by window, from the formulas in the package comment. It
+// shares no code with the package.
+
+var two64 = new(big.Int).Lsh(big.NewInt(1), 64)
+
+// wrap64 is arithmetic modulo 2⁶⁴ spelled out.
+func wrap64(x *big.Int) *big.Int { return new(big.Int).Mod(x, two64) }
+
+func u(x uint64) *big.Int { return new(big.Int).SetUint64(x) }
+
+func times(x *big.Int, hex string) *big.Int {
+	f, _ := new(big.Int).SetString(hex, 16)
+	return wrap64(new(big.Int).Mul(x, f))
+}
+
+func xorShift(x *big.Int, by uint) *big.Int {
+	return new(big.Int).Xor(x, new(big.Int).Rsh(x, by))
+}
+
+// outputOf is output number i of splitmix64 seeded with k.
+func outputOf(k, i uint64) uint64 {
+	z := wrap64(new(big.Int).Add(u(k), times(new(big.Int).Add(u(i), u(1)), "9e3779b97f4a7c15")))
+	z = times(xorShift(z, 30), "bf58476d1ce4e5b9")
+	z = times(xorShift(z, 27), "94d049bb133111eb")
+	return xorShift(z, 31).Uint64()
+}
+
+func keyOf(seed, epoch, purpose uint64) uint64 {
+	return outputOf(outputOf(outputOf(0, seed), epoch), purpose)
+}
+
+func scale(x, n uint64) uint64 {
+	return new(big.Int).Rsh(new(big.Int).Mul(u(x), u(n)), 64).Uint64()
+}
+
+// permuted is the list of the images of 0, 1, … n−1.
+func permuted(key, n uint64) []int64 {
+	a := uint64(2)
+	for a*a < n {
+		a += 2
+	}
+	rounds := uint64(8)
+	if n < 4096 {
+		rounds = 16
+	}
+	list := make([]int64, n)
+	for x := range n {
+		y := x
+		for ok := false; !ok; ok = y < n {
+			l, r := y/a, y%a
+			for i := range rounds {
+				l, r = r, (l+scale(outputOf(outputOf(key, i), r), a))%a
+			}
+			y = l*a + r
+		}
+		list[x] = int64(y)
+	}
+	return list
+}
+
+// run is a stretch of windows of one item.
+type run struct{ item, count int64 }
+
+// list implements sampler.Windows.
+type list struct {
+	runs       []run
+	contiguous bool
+}
+
+func (l list) Len() int64 {
+	n := int64(0)
+	for _, r := range l.runs {
+		n += r.count
+	}
+	return n
+}
+func (l list) RunCount() int { return len(l.runs) }
+func (l list) RunAt(i int) (item, first, count int64) {
+	for _, r := range l.runs[:i] {
+		first += r.count
+	}
+	return l.runs[i].item, first, l.runs[i].count
+}
+func (l list) Contiguous() bool { return l.contiguous }
+
+// positions are what an epoch visits: one window each, in random_start one block each.
+func positions(x list, o sampler.Options, epoch uint64) (visits [][]int64) {
+	n := x.Len()
+	switch o.Order {
+	case "sequential", "":
+		for w := range n {
+			visits = append(visits, []int64{w})
+		}
+	case "shuffle":
+		for _, w := range permuted(keyOf(o.Seed, epoch, 1), uint64(n)) {
+			visits = append(visits, []int64{w})
+		}
+	case "bootstrap":
+		for p := range uint64(n) {
+			visits = append(visits, []int64{drawWindow(x, o, keyOf(o.Seed, epoch, 2), p)})
+		}
+	case "random_start":
+		blocks := blocksOf(x, o, epoch)
+		for _, b := range permuted(keyOf(o.Seed, epoch, 3), uint64(len(blocks))) {
+			visits = append(visits, blocks[b])
+		}
+	case "lanes":
+		for _, w := range lanesOf(x, o, epoch) {
+			visits = append(visits, []int64{w})
+		}
+	}
+	return visits
+}
+
+func drawWindow(x list, o sampler.Options, key, p uint64) int64 {
+	if o.Weights == nil {
+		return int64(scale(outputOf(key, p), uint64(x.Len())))
+	}
+	total := 0.0
+	for item := range int64(len(o.Weights)) {
+		if len(windowsOf(x, item)) > 0 {
+			total += o.Weights[item]
+		}
+	}
+	share := float64(outputOf(key, 2*p)>>11) / (1 << 53) * total
+	sum := 0.0
+	for item := range int64(len(o.Weights)) {
+		ws := windowsOf(x, item)
+		if len(ws) == 0 {
+			continue
+		}
+		if sum += o.Weights[item]; sum > share {
+			return ws[scale(outputOf(key, 2*p+1), uint64(len(ws)))]
+		}
+	}
+	panic("no item")
+}
+
+func windowsOf(x list, item int64) (ws []int64) {
+	for i := range x.runs {
+		it, first, count := x.RunAt(i)
+		for w := first; it == item && w < first+count; w++ {
+			ws = append(ws, w)
+		}
+	}
+	return ws
+}
+
+func blocksOf(x list, o sampler.Options, epoch uint64) (blocks [][]int64) {
+	key := keyOf(o.Seed, epoch, 4)
+	for j := range x.runs {
+		_, first, count := x.RunAt(j)
+		phase := int64(scale(outputOf(key, uint64(j)), uint64(o.BatchSize)))
+		var block []int64
+		for i := range count {
+			if i > 0 && (i-phase)%o.BatchSize == 0 {
+				blocks = append(blocks, block)
+				block = nil
+			}
+			block = append(block, first+i)
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks
+}
+
+func lanesOf(x list, o sampler.Options, epoch uint64) []int64 {
+	var items []int64
+	for _, r := range x.runs {
+		if len(items) == 0 || items[len(items)-1] != r.item {
+			items = append(items, r.item)
+		}
+	}
+	var line []int64
+	for _, i := range permuted(keyOf(o.Seed, epoch, 5), uint64(len(items))) {
+		line = append(line, windowsOf(x, items[i])...)
+	}
+	turn := scale(keyOf(o.Seed, epoch, 6), uint64(len(line)))
+	line = append(line[turn:], line[:turn]...)
+	lanes := o.BatchSize * o.NumReplicas
+	length := int64(len(line)) / lanes
+	var visits []int64
+	for t := range length {
+		for l := range lanes {
+			visits = append(visits, line[l*length+t])
+		}
+	}
+	return append(visits, line[lanes*length:]...)
+}
+
+// step deals one step to the ranks by moving positions one at a time; nil when the epoch is over.
+func step(visits [][]int64, o sampler.Options, consumed int64) (ranks [][]int64, next int64) {
+	unit := o.BatchSize
+	if o.Order == "random_start" {
+		unit = 1
+	}
+	full, left := unit*o.NumReplicas, int64(len(visits))-consumed
+	if left <= 0 || o.Tail == "drop" && left < full {
+		return nil, consumed
+	}
+	ranks = make([][]int64, o.NumReplicas)
+	shares := make([]int64, o.NumReplicas)
+	if left >= full || o.Tail == "wrap" {
+		for r := range shares {
+			shares[r] = unit
+		}
+	} else {
+		for i := range left { // one each in turn, until none is left
+			shares[i%o.NumReplicas]++
+		}
+	}
+	next = min(consumed+full, int64(len(visits)))
+	for r := range ranks {
+		ranks[r] = []int64{}
+		for range shares[r] {
+			ranks[r] = append(ranks[r], visits[consumed%int64(len(visits))]...)
+			consumed++
+		}
+	}
+	return ranks, next
+}

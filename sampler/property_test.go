@@ -1,0 +1,227 @@
+package sampler_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/window"
+	"pgregory.net/rapid"
+)
+
+var _ sampler.Windows = (*window.Index)(nil)
+
+var (
+	orders = []string{"sequential", "shuffle", "bootstrap", "random_start", "lanes"}
+	tails  = []string{"short", "wrap", "drop"}
+)
+
+func drawList(t *rapid.T) list {
+	x := list{contiguous: true}
+	item := int64(0)
+	for range rapid.IntRange(1, 6).Draw(t, "runs") {
+		x.runs = append(x.runs, run{item, rapid.Int64Range(1, 20).Draw(t, "windows")})
+		item += rapid.Int64Range(0, 2).Draw(t, "next item")
+	}
+	return x
+}
+
+func drawOptions(t *rapid.T, x list) sampler.Options {
+	o := sampler.Options{
+		Order:       rapid.SampledFrom(orders).Draw(t, "order"),
+		Seed:        rapid.Uint64().Draw(t, "seed"),
+		BatchSize:   rapid.Int64Range(1, 9).Draw(t, "batch_size"),
+		NumReplicas: rapid.Int64Range(1, 4).Draw(t, "num_replicas"),
+		Tail:        rapid.SampledFrom(tails).Draw(t, "tail"),
+	}
+	if o.Order == "bootstrap" && rapid.Bool().Draw(t, "weighted") {
+		for range x.runs[len(x.runs)-1].item + 1 {
+			o.Weights = append(o.Weights, rapid.SampledFrom([]float64{0, 0.5, 1, 3}).Draw(t, "weight"))
+		}
+		o.Weights[x.runs[0].item] = 2
+	}
+	return o
+}
+
+// everyRank makes one sampler for each rank, or nil where an epoch may have no step.
+func everyRank(t *rapid.T, x list, o sampler.Options) []*sampler.Sampler {
+	var ranks []*sampler.Sampler
+	for o.Rank = range o.NumReplicas {
+		s, err := sampler.New(x, o)
+		if errors.Is(err, sampler.ErrNoBatches) && o.Tail == "drop" {
+			return nil
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		ranks = append(ranks, s)
+	}
+	return ranks
+}
+
+func TestBatchesAreWhatTheDefinitionsSay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawList(t)
+		o := drawOptions(t, x)
+		epoch := rapid.Uint64Range(0, 5).Draw(t, "epoch")
+		ranks := everyRank(t, x, o)
+		if ranks == nil {
+			return
+		}
+		visits := positions(x, o, epoch)
+		consumed := int64(0)
+		if o.Order != "lanes" {
+			consumed = rapid.Int64Range(0, int64(len(visits))).Draw(t, "consumed")
+		}
+		steps := make([]int64, len(ranks))
+		for r, s := range ranks {
+			steps[r] = s.Steps(epoch, consumed)
+		}
+		end := ranks[0].End(epoch, consumed)
+		var b sampler.Batch
+		before := make([][]int64, len(ranks))
+		for {
+			want, next := step(visits, o, consumed)
+			for r, s := range ranks {
+				err := s.Batch(&b, epoch, consumed)
+				if want == nil {
+					if !errors.Is(err, sampler.ErrEpochEnd) || len(b.Windows) > 0 || b.Next != consumed {
+						t.Fatalf("after the last step: %+v, %v", b, err)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(b.Windows, want[r]) || b.Next != next {
+					t.Fatalf("rank %d at %d: %+v, want %v and next %d", r, consumed, b, want[r], next)
+				}
+				if len(b.Windows) > 0 {
+					steps[r]--
+				}
+				if o.Order == "lanes" {
+					checkReset(t, x, b, before[r])
+					before[r] = slices.Clone(b.Windows)
+				} else if len(b.Reset) > 0 {
+					t.Fatalf("reset %v in order %s", b.Reset, o.Order)
+				}
+			}
+			if want == nil {
+				break
+			}
+			consumed = next
+		}
+		if consumed != end {
+			t.Fatalf("the epoch ends at %d, End said %d", consumed, end)
+		}
+		for r, left := range steps {
+			if left != 0 {
+				t.Fatalf("Steps of rank %d is off by %d", r, left)
+			}
+		}
+	})
+}
+
+// checkReset holds reset to the windows themselves: the same run, and the next window in it.
+func checkReset(t *rapid.T, x list, b sampler.Batch, before []int64) {
+	for i, w := range b.Windows {
+		continues := false
+		for j := range x.runs {
+			_, first, count := x.RunAt(j)
+			continues = continues || before != nil && before[i]+1 == w && before[i] >= first && w < first+count
+		}
+		if b.Reset[i] == continues {
+			t.Fatalf("row %d: reset is %t at window %d after %v", i, b.Reset[i], w, before)
+		}
+	}
+}
+
+// drain serves all ranks from consumed until so many steps are done, −1 for all.
+func drain(t *rapid.T, ranks []*sampler.Sampler, epoch uint64, consumed, steps int64) (served []int64, next int64) {
+	var b sampler.Batch
+	for steps != 0 {
+		next := consumed
+		for _, s := range ranks {
+			if err := s.Batch(&b, epoch, consumed); errors.Is(err, sampler.ErrEpochEnd) {
+				return served, consumed
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			served = append(served, b.Windows...)
+			next = b.Next
+		}
+		consumed = next
+		steps--
+	}
+	return served, consumed
+}
+
+func TestAnyRankCountResumesAnyOthersCursor(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawList(t)
+		o := drawOptions(t, x)
+		o.Tail = "short"
+		epoch := rapid.Uint64Range(0, 3).Draw(t, "epoch")
+		whole, _ := drain(t, everyRank(t, x, o), epoch, 0, -1)
+		var served []int64
+		consumed := int64(0)
+		for range 4 {
+			ranks := everyRank(t, x, o)
+			part, next := drain(t, ranks, epoch, consumed, rapid.Int64Range(0, 3).Draw(t, "steps"))
+			served, consumed = append(served, part...), next
+			cursor := ranks[0].Cursor("digest", "spec", epoch, consumed)
+			data, err := json.Marshal(cursor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.Order == "lanes" { // the product stays
+				o.BatchSize, o.NumReplicas = o.NumReplicas, o.BatchSize
+			} else {
+				o.NumReplicas = rapid.Int64Range(1, 5).Draw(t, "num_replicas")
+				if o.Order != "random_start" {
+					o.BatchSize = rapid.Int64Range(1, 9).Draw(t, "batch_size")
+				}
+			}
+			read, err := sampler.ParseCursor(data)
+			if err != nil || read != cursor {
+				t.Fatalf("%s is read as %+v: %v", data, read, err)
+			}
+			if err := everyRank(t, x, o)[0].Check(read, "digest", "spec"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rest, end := drain(t, everyRank(t, x, o), epoch, consumed, -1)
+		served = append(served, rest...)
+		if total := everyRank(t, x, o)[0].Total(epoch); end != total {
+			t.Fatalf("ended at %d, want %d", end, total)
+		}
+		slices.Sort(served)
+		slices.Sort(whole)
+		if !slices.Equal(served, whole) {
+			t.Fatalf("served %v, want %v", served, whole)
+		}
+	})
+}
+
+func TestAnEpochVisitsEachWindowOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawList(t)
+		o := drawOptions(t, x)
+		o.Tail = "short"
+		served, _ := drain(t, everyRank(t, x, o), rapid.Uint64().Draw(t, "epoch"), 0, -1)
+		if int64(len(served)) != x.Len() {
+			t.Fatalf("%d windows, want %d", len(served), x.Len())
+		}
+		if o.Order == "bootstrap" {
+			return
+		}
+		slices.Sort(served)
+		for i, w := range served {
+			if w != int64(i) {
+				t.Fatalf("served %v", served)
+			}
+		}
+	})
+}
