@@ -26,6 +26,12 @@ func checkPeer(conn *net.UnixConn, allow []int) (peer, error) {
 	return p, nil
 }
 
+// CheckPeer is the same check for other sockets of the daemon.
+func CheckPeer(conn *net.UnixConn, allow []int) error {
+	_, err := checkPeer(conn, allow)
+	return err
+}
+
 // onFile runs f with the connection's descriptor.
 func onFile(conn *net.UnixConn, f func(fd int) error) error {
 	raw, err := conn.SyscallConn()

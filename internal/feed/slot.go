@@ -2,6 +2,7 @@ package feed
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
@@ -114,3 +115,19 @@ const (
 	minSlots = 3
 	maxSlots = math.MaxUint16
 )
+
+// Delivery says how batches of these windows get into slots (a path), and the bytes of one.
+func (w *Windows) Delivery(o sampler.Options, channelsFirst, mask bool) (path string, bytes int64, err error) {
+	if o.BatchSize < 1 {
+		return "", 0, &sampler.OptionError{Field: "batch_size", Value: strconv.FormatInt(o.BatchSize, 10), Allowed: "a whole number from 1"}
+	}
+	s, err := newSlotLayout(w, o, channelsFirst, mask)
+	if err != nil {
+		return "", 0, err
+	}
+	f, err := newFiller(w, s, channelsFirst)
+	if err != nil {
+		return "", 0, err
+	}
+	return f.path(), s.bytes, nil
+}

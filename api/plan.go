@@ -1,0 +1,228 @@
+package api
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/store"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// mostRanks bounds how many ranks a plan lists.
+const mostRanks = 4096
+
+// windows opens what a plan or a list of runs is asked of. The handle is the caller's to release.
+func (s *Server) windows(ctx *fasthttp.RequestCtx, name string) (*store.Handle, *feed.Windows, wire.PlanRequest, error) {
+	var r wire.PlanRequest
+	if err := read(ctx, &r); err != nil {
+		return nil, nil, r, err
+	}
+	h, err := feed.Acquire(s.Store, name, r.Generation, r.Digest)
+	if err != nil {
+		return nil, nil, r, err
+	}
+	w, err := feed.NewWindows(h, r.Spec, r.Cuts)
+	if err != nil {
+		h.Release()
+		return nil, nil, r, err
+	}
+	return h, w, r, nil
+}
+
+// plan says which windows exist, and why others do not. A spec that admits none at all is refused; a part of
+// a split may be empty.
+func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
+	h, w, r, err := s.windows(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer h.Release()
+	if len(r.Cuts) == 0 {
+		if err := w.Index.Explain(); err != nil {
+			return err
+		}
+	}
+	p := wire.PlanReply{
+		Dataset: h.Dataset, Generation: h.Generation, Digest: h.Data.Manifest.Digest, Windows: w.Index.Len(), Items: w.Index.Items(),
+		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(), DType: w.DType(),
+	}
+	if n := w.Index.Len(); n > 0 {
+		if p.First, err = place(h.Data, w.Index, 0); err != nil {
+			return err
+		}
+		if p.Last, err = place(h.Data, w.Index, n-1); err != nil {
+			return err
+		}
+	}
+	if p.Path, _, err = w.Delivery(sampler.Options{BatchSize: 1}, r.ChannelsFirst, r.Mask); err != nil {
+		return err
+	}
+	if len(r.Split) > 0 && string(r.Split) != "null" {
+		if p.Splits, err = splits(w, r); err != nil {
+			return err
+		}
+	}
+	if r.Options != nil && p.Windows > 0 {
+		if p.BatchPlan, err = batches(w, r); err != nil {
+			return err
+		}
+	}
+	return reply(ctx, 200, p)
+}
+
+// runs lists the index as triples of i64: item, first start, count.
+func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
+	h, w, _, err := s.windows(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer h.Release()
+	runs := w.Index.Runs()
+	body := make([]byte, 0, len(runs)*24)
+	for _, run := range runs {
+		for _, v := range [...]int64{run.Item, run.First, run.Count} {
+			body = binary.LittleEndian.AppendUint64(body, uint64(v))
+		}
+	}
+	ctx.SetContentType("application/octet-stream")
+	ctx.SetBody(body)
+	return nil
+}
+
+// splits plans each part of a split.
+func splits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
+	split, err := w.ParseSplit(r.Split)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := w.Index.Split(split)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]wire.SplitPlan, len(parts))
+	for i, x := range parts {
+		name := partName(split.Names, i, len(parts))
+		out[i] = wire.SplitPlan{
+			Name: name, Windows: x.Len(), Positions: x.Positions(), Rejected: x.Rejected(),
+			Cut: map[string]any{"split": r.Split, "part": i},
+		}
+	}
+	return out, nil
+}
+
+// partName is the name that was given, else train, val, test as papers call two or three parts, else a number.
+func partName(names []string, i, n int) string {
+	switch {
+	case names != nil:
+		return names[i]
+	case n == 2:
+		return []string{"train", "test"}[i]
+	case n == 3:
+		return []string{"train", "val", "test"}[i]
+	}
+	return fmt.Sprintf("part%d", i)
+}
+
+// place says where a window is.
+func place(d *layout.Data, x *window.Index, n int64) (*wire.WindowPlace, error) {
+	at := x.Place(n)
+	item, err := feed.ItemValue(d, at.Item)
+	if err != nil {
+		return nil, err
+	}
+	p := &wire.WindowPlace{Item: item, Start: at.Start}
+	m := d.Manifest
+	if m.Time == "" {
+		return p, nil
+	}
+	c, err := m.Column(m.Time)
+	if err != nil {
+		return nil, err
+	}
+	times, err := layout.View[int64](d, c)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := d.ItemOffsets()
+	if err != nil {
+		return nil, err
+	}
+	p.Time = timeValue(times.Data[offsets[at.Item]+max(at.Start, x.FirstRow(at.Item))], c)
+	return p, nil
+}
+
+// timeValue is a time as JSON says it: RFC 3339, or an integer for integer time.
+func timeValue(v int64, c *layout.ManifestColumn) any {
+	var t time.Time
+	switch c.Unit {
+	case "s":
+		t = time.Unix(v, 0)
+	case "ms":
+		t = time.UnixMilli(v)
+	case "us":
+		t = time.UnixMicro(v)
+	case "ns":
+		t = time.Unix(0, v)
+	default:
+		return v
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+// batches says what an epoch is, for each rank.
+func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
+	o := *r.Options
+	_, bytes, err := w.Delivery(o, r.ChannelsFirst, r.Mask)
+	if err != nil {
+		return nil, err
+	}
+	first, err := sampler.New(w.Index, o)
+	if err != nil {
+		return nil, err
+	}
+	plan := &wire.BatchPlan{BatchBytes: bytes, Ranks: []wire.RankPlan{}}
+	for rank := range min(first.Options().NumReplicas, mostRanks) {
+		o.Rank = rank
+		s, err := sampler.New(w.Index, o)
+		if err != nil {
+			return nil, err
+		}
+		p, last, err := rankPlan(s)
+		if err != nil {
+			return nil, err
+		}
+		p.Rank = rank
+		plan.Ranks = append(plan.Ranks, p)
+		if rank == first.Options().Rank {
+			plan.Batches, plan.LastBatch = p.Batches, last
+		}
+	}
+	return plan, nil
+}
+
+// rankPlan counts a rank's share of epoch 0 by what it is served: all steps are full but the last, except in
+// random_start, where blocks differ and are counted one by one.
+func rankPlan(s *sampler.Sampler) (p wire.RankPlan, last int64, err error) {
+	var b sampler.Batch
+	p.Batches = s.Steps(0, 0)
+	consumed := int64(0)
+	if o := s.Options(); o.Order != sampler.RandomStart && p.Batches > 1 {
+		consumed = (p.Batches - 1) * o.BatchSize * o.NumReplicas
+		p.Windows = (p.Batches - 1) * o.BatchSize
+	}
+	for end := s.Total(0); consumed < end && s.Steps(0, consumed) > 0; consumed = b.Next {
+		if err := s.Batch(&b, 0, consumed); err != nil {
+			return p, 0, err
+		}
+		last = int64(len(b.Windows))
+		p.Windows += last
+	}
+	return p, last, nil
+}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// problemOf says an error as clients see it: those of loading here, all others as the feed does.
+func problemOf(err error) *wire.Problem {
+	var source *ingest.SourceError
+	var option *ingest.OptionError
+	var space *ingest.NoSpaceError
+	switch {
+	case errors.As(err, &source):
+		p := wire.NewProblem(wire.SourceError, "%s", source.Error()).WithField("sources")
+		p.Hint = source.Hint
+		return p
+	case errors.As(err, &option):
+		typ := wire.InvalidRequest
+		if option.Column {
+			typ = wire.ColumnNotFound
+		}
+		p := wire.NewProblem(typ, "%s", option.Error()).WithField(option.Field)
+		p.Hint = option.Hint
+		return p
+	case errors.As(err, &space):
+		return wire.NewProblem(wire.NoSpace, "%s", space.Error()).WithHint("free some space, or move the cache directory with --dir or TENSORCACHE_DIR")
+	case errors.Is(err, context.Canceled):
+		return wire.NewProblem(wire.Cancelled, "the load was cancelled")
+	case errors.Is(err, ingest.ErrMemory):
+		return wire.NewProblem(wire.Memory, "%s", err).WithHint("load fewer columns, or a file with smaller row groups")
+	case errors.Is(err, ingest.ErrKilled):
+		return wire.NewProblem(wire.JobFailed, "%s", err).WithHint("load it again; nothing was changed")
+	}
+	return feed.ProblemOf(err)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+)
+
+// longestPath is that of a cache directory whose sockets lie in it: a socket's path has at most 104 bytes on
+// macOS and 108 on Linux.
+const longestPath = 90
+
+// shortPrefix begins the name of the sockets' own directory, below the system's temporary one.
+const shortPrefix = "tensorcache-"
+
+// listen makes both sockets. Whoever holds the directory's lock owns what an earlier daemon left there.
+func listen(dir string) (*sockets, error) {
+	s := &sockets{daemonFile: filepath.Join(dir, control.DaemonFile)}
+	removeShort(dir)
+	at := dir
+	if len(dir) > longestPath {
+		short, err := os.MkdirTemp("", shortPrefix) // 0700
+		if err != nil {
+			return nil, err
+		}
+		s.dir, at = short, short
+	}
+	s.controlPath, s.feedPath = filepath.Join(at, "control.sock"), filepath.Join(at, "feed.sock")
+	err := withUmask(func() (err error) {
+		if s.control, err = listenAt(s.controlPath); err != nil {
+			return err
+		}
+		s.feed, err = listenAt(s.feedPath)
+		return err
+	})
+	if err != nil {
+		if s.control != nil {
+			err = errors.Join(err, s.control.Close())
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+func listenAt(path string) (*net.UnixListener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+}
+
+// removeShort removes the sockets' own directory that a killed daemon of this cache directory left.
+func removeShort(dir string) {
+	d, err := control.ReadDaemon(dir)
+	if err != nil {
+		return
+	}
+	if short := filepath.Dir(d.Control); short != dir && filepath.Dir(short) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(short), shortPrefix) {
+		_ = os.RemoveAll(short)
+	}
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// loadFlags are the flags of load options, which load and put share.
+type loadFlags struct {
+	ingest.Options
+	fitRows string
+}
+
+func (f *loadFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.Columns, "columns", nil, "value `columns` to keep (default: all)")
+	flags.StringSliceVar(&f.ItemID, "item-id", nil, "`columns` that name the series of a row")
+	flags.StringVar(&f.Time, "time", "", "the time `column`")
+	flags.StringVar(&f.DType, "dtype", "", "store floats as float32 or float64 (default: as they are)")
+	flags.StringVar(&f.Layout, "layout", "", "columns (default) or packed: windows of all columns are one copy")
+	flags.StringVar(&f.Scale, "scale", "", "scale the values: standard or minmax")
+	flags.StringVar(&f.ScalePer, "scale-per", "", "fit the scaling per column (default) or per item")
+	flags.StringVar(&f.fitRows, "fit-rows", "", "fit it on these `rows` of each item, as 0:8640")
+	flags.BoolVar(&f.Sort, "sort", false, "sort rows by item and time")
+}
+
+// options gives the load options as JSON has them.
+func (f *loadFlags) options() (ingest.Options, error) {
+	if f.fitRows == "" {
+		return f.Options, nil
+	}
+	rows, err := parseRows(f.fitRows)
+	if err != nil {
+		return f.Options, usageError{fmt.Errorf("--fit-rows: %w", err)}
+	}
+	f.FitRows = &rows
+	return f.Options, nil
+}
+
+// parseRows reads "a:b" with either left out for an open end.
+func parseRows(text string) (rows [2]*int64, err error) {
+	from, to, ok := strings.Cut(text, ":")
+	if !ok {
+		return rows, fmt.Errorf("got %q, want rows as 0:8640", text)
+	}
+	for i, s := range []string{from, to} {
+		if s == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return rows, fmt.Errorf("got %q, want rows as 0:8640", text)
+		}
+		rows[i] = &n
+	}
+	return rows, nil
+}
+
+func newLoad(o *options) *cobra.Command {
+	f := &loadFlags{}
+	cmd := &cobra.Command{
+		Use: "load NAME SOURCE...", Short: "load columns of CSV or Parquet files as a dataset", Args: cobra.MinimumNArgs(2),
+		Long:    "Load reads files once into a new generation of a dataset. The same, unchanged files with the same options are a hit and cost nothing.",
+		Example: "  tensorcache load etth1 ETTh1.csv --time date --scale standard --fit-rows 0:8640",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := f.options()
+			if err != nil {
+				return err
+			}
+			for _, source := range args[1:] {
+				abs, err := filepath.Abs(source)
+				if err != nil {
+					return err
+				}
+				in.Sources = append(in.Sources, abs)
+			}
+			return o.load(cmd, args[0], in)
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+// load starts the job and follows it; an interrupt cancels it.
+func (o *options) load(cmd *cobra.Command, name string, in ingest.Options) error {
+	c, err := o.connect(true)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var job wire.Job
+	if err := c.Post(ctx, control.Dataset(name, "/load"), in, &job); err != nil {
+		return err
+	}
+	bar := newBar(cmd.ErrOrStderr())
+	defer bar.end()
+	for job.State == wire.JobRunning {
+		bar.show(job)
+		err := c.Get(ctx, "/v1/jobs/"+job.Job+"?wait_ms="+bar.waitMS(), &job)
+		if ctx.Err() != nil {
+			if err := c.Delete(context.WithoutCancel(ctx), "/v1/jobs/"+job.Job, &job); err != nil {
+				return err
+			}
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	bar.end()
+	if job.Error != nil {
+		return job.Error
+	}
+	how := fmt.Sprintf("in %.1f s", job.Seconds)
+	if job.Hit {
+		how = "already there"
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows, %s\n", job.Dataset, job.Generation, job.Rows, how)
+	return nil
+}

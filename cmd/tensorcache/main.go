@@ -1,0 +1,127 @@
+// Command tensorcache is the daemon and its command line: one file a verb.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// version is set by the linker for releases.
+var version = "0.1.0"
+
+func main() { os.Exit(run()) }
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // refused or failed
+	exitUsage  = 2 // wrong usage
+)
+
+// usageError marks what the user typed wrongly.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// run is the program; it returns its exit code.
+func run() int {
+	if len(os.Args) == 2 && os.Args[1] == ingest.Verb {
+		return ingest.Main(os.Stdin, os.Stdout)
+	}
+	root := newRoot()
+	err := root.Execute()
+	if err == nil {
+		return exitDone
+	}
+	say(root.ErrOrStderr(), err)
+	var usage usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// say prints an error and, on a line of its own, what to do about it.
+func say(w io.Writer, err error) {
+	fmt.Fprintf(w, "tensorcache: %s\n", err)
+	var p *wire.Problem
+	if errors.As(err, &p) && p.Hint != "" {
+		fmt.Fprintf(w, "hint: %s\n", p.Hint)
+	}
+	var usage usageError
+	if errors.As(err, &usage) {
+		fmt.Fprintln(w, "hint: tensorcache VERB --help shows the usage")
+	}
+}
+
+// options are the flags of all verbs.
+type options struct {
+	dir string
+}
+
+func newRoot() *cobra.Command {
+	o := &options{}
+	root := &cobra.Command{
+		Use:           "tensorcache",
+		Short:         "load time series once, share them in memory, and feed windows to trainers",
+		SilenceErrors: true, SilenceUsage: true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("there is no verb %q", args[0])}
+			}
+			return cmd.Help()
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	root.PersistentFlags().StringVar(&o.dir, "dir", "", "cache `directory` (default $TENSORCACHE_DIR, else the user's cache directory)")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newServe(o), newLoad(o), newPut(o), newLs(o), newShow(o), newPlan(o), newRm(o), newStop(o), newVersion(o))
+	for _, c := range root.Commands() {
+		if check := c.Args; check != nil {
+			c.Args = func(cmd *cobra.Command, args []string) error {
+				if err := check(cmd, args); err != nil {
+					return usageError{err}
+				}
+				return nil
+			}
+		}
+	}
+	return root
+}
+
+// connect reaches the daemon, starting it where none runs.
+func (o *options) connect(start bool) (*control.Client, error) {
+	dir, err := control.Dir(o.dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := control.Connect(dir, start)
+	if errors.Is(err, control.ErrNoDaemon) && start {
+		return nil, fmt.Errorf("%w\nhint: start one with tensorcache serve, or unset TENSORCACHE_AUTOSTART", err)
+	}
+	return c, err
+}
+
+// fullVersion adds the commit where the build knows it.
+func fullVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return version + "+" + s.Value[:12]
+		}
+	}
+	return version
+}

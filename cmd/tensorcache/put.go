@@ -1,0 +1,46 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+func newPut(o *options) *cobra.Command {
+	f := &loadFlags{}
+	cmd := &cobra.Command{
+		Use: "put NAME", Short: "load an Arrow stream from standard input as a dataset", Args: cobra.ExactArgs(1),
+		Long:    "Put reads an Arrow IPC stream, as pyarrow, Polars and DuckDB write it, from standard input. From Python, cache.put takes arrays.",
+		Example: "  python export.py | tensorcache put mine --item-id id --time t",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
+				return usageError{errors.New("standard input is a terminal; pipe an Arrow IPC stream in")}
+			}
+			in, err := f.options()
+			if err != nil {
+				return err
+			}
+			options, err := json.Marshal(in)
+			if err != nil {
+				return err
+			}
+			c, err := o.connect(true)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			reply, err := c.PutArrow(args[0], options, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows\n", reply.Dataset, reply.Generation, reply.Rows)
+			return nil
+		},
+	}
+	f.add(cmd)
+	return cmd
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+func newShow(o *options) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "show NAME", Short: "show a dataset: its columns, scales and sources", Args: cobra.ExactArgs(1),
+		Example: "  tensorcache show etth1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := o.connect(true)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			var d wire.Dataset
+			if err := c.Get(cmd.Context(), control.Dataset(args[0], ""), &d); err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), d)
+			}
+			return showDataset(cmd, d)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func showDataset(cmd *cobra.Command, d wire.Dataset) error {
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "%s, generation %d (digest %s)\n", d.Dataset, d.Generation, d.Digest)
+	fmt.Fprintf(out, "%s rows, %s items, layout %s, %s, %d readers\n", humanize.Comma(d.Rows), humanize.Comma(d.Items), d.Layout, humanize.IBytes(uint64(d.Bytes)), d.Readers)
+	for _, s := range d.Manifest.Sources {
+		fmt.Fprintf(out, "from %s (%s)\n", s.Path, humanize.IBytes(uint64(s.Bytes)))
+	}
+	fmt.Fprintln(out)
+	rows := [][]any{{"COLUMN", "ROLE", "DTYPE", "SHAPE", "MISSING", "SCALE"}}
+	for _, c := range d.Manifest.Columns {
+		dtype := string(c.DType)
+		if c.Unit != "" {
+			dtype += "[" + strings.Trim(c.Unit+", "+c.Zone, ", ") + "]"
+		}
+		scale := ""
+		if s := c.Scale; s != nil {
+			scale = fmt.Sprintf("%s per %s", s.Kind, s.Per)
+		}
+		rows = append(rows, []any{c.Name, c.Role, dtype, c.Shape, c.Missing, scale})
+	}
+	return table(out, rows)
+}

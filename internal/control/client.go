@@ -1,0 +1,103 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// Errors of reaching a daemon.
+var (
+	// ErrNoDaemon is returned when no daemon runs and none may be started, or it could not be.
+	ErrNoDaemon = errors.New("no daemon")
+	// ErrProtocol is returned when the daemon is of another protocol version.
+	ErrProtocol = errors.New("the daemon speaks another protocol")
+)
+
+// Client asks one daemon. It is safe for concurrent use.
+type Client struct {
+	Daemon wire.Daemon
+	http   *http.Client
+}
+
+// newClient checks that the daemon answers and speaks this protocol.
+func newClient(d wire.Daemon) (*Client, error) {
+	if d.Protocol != wire.Protocol {
+		return nil, fmt.Errorf("%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; end it with the tensorcache that started it, or kill %d", ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
+	}
+	dialer := net.Dialer{}
+	c := &Client{Daemon: d, http: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", d.Control)
+		},
+	}}}
+	var h wire.Health
+	if err := c.Get(context.Background(), "/v1/health", &h); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close lets go of idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Get asks for a resource.
+func (c *Client) Get(ctx context.Context, path string, into any) error {
+	return c.do(ctx, http.MethodGet, path, nil, into)
+}
+
+// Delete removes one.
+func (c *Client) Delete(ctx context.Context, path string, into any) error {
+	return c.do(ctx, http.MethodDelete, path, nil, into)
+}
+
+// Post sends a body as JSON.
+func (c *Client) Post(ctx context.Context, path string, body, into any) error {
+	return c.do(ctx, http.MethodPost, path, body, into)
+}
+
+// Dataset is the path of a dataset, with what follows it.
+func Dataset(name, rest string) string { return "/v1/datasets/" + url.PathEscape(name) + rest }
+
+func (c *Client) do(ctx context.Context, method, path string, body, into any) error {
+	var payload io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		payload = bytes.NewReader(b)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, payload)
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask the daemon (pid %d): %w", c.Daemon.PID, err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return fmt.Errorf("read the daemon's answer: %w", err)
+	}
+	if res.StatusCode >= 400 {
+		var p wire.Problem
+		if err := json.Unmarshal(b, &p); err != nil || p.Type == "" {
+			return fmt.Errorf("the daemon answered %s to %s %s", res.Status, method, path)
+		}
+		return &p
+	}
+	return json.Unmarshal(b, into)
+}

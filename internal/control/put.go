@@ -1,0 +1,63 @@
+package control
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset.
+func (c *Client) PutArrow(name string, options json.RawMessage, stream io.Reader) (*wire.PutReply, error) {
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: c.Daemon.Feed, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	request, err := json.Marshal(wire.PutRequest{
+		Hello: wire.Hello{Protocol: wire.Protocol, Client: "tensorcache/" + c.Daemon.Version, Request: "put"}, Dataset: name, Options: options, Format: "arrow",
+	})
+	if err != nil {
+		return nil, err
+	}
+	frame := make([]byte, wire.HeaderSize, wire.HeaderSize+len(request))
+	wire.PutHeader(frame, wire.FrameRequest, len(request))
+	if _, err := conn.Write(append(frame, request...)); err != nil {
+		return nil, err
+	}
+	_, copyErr := io.Copy(conn, stream)
+	if copyErr == nil {
+		copyErr = conn.CloseWrite()
+	}
+	// A daemon that refuses the stream answers before it has read all of it, so the answer says more than copyErr.
+	reply, err := readPutReply(conn)
+	if err != nil && copyErr != nil {
+		if _, ok := err.(*wire.Problem); !ok {
+			return nil, copyErr
+		}
+	}
+	return reply, err
+}
+
+func readPutReply(conn *net.UnixConn) (*wire.PutReply, error) {
+	var scratch [wire.HeaderSize]byte
+	kind, length, err := wire.ReadHeader(conn, scratch[:], wire.MaxRequest)
+	if err != nil {
+		return nil, fmt.Errorf("the daemon ended the connection: %w", err)
+	}
+	payload := make([]byte, length)
+	if _, err := io.ReadFull(conn, payload); err != nil {
+		return nil, err
+	}
+	if kind == wire.FrameError {
+		var p wire.Problem
+		if err := json.Unmarshal(payload, &p); err != nil {
+			return nil, err
+		}
+		return nil, &p
+	}
+	var reply wire.PutReply
+	return &reply, json.Unmarshal(payload, &reply)
+}
