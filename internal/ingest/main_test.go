@@ -61,8 +61,8 @@ func open2(t *testing.T, dir string) loaded {
 	return loaded{t, d}
 }
 
-// file writes a source.
-func file(t *testing.T, name, text string) string {
+// source writes a source file.
+func source(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -88,7 +88,6 @@ func values[T layout.Native](l loaded, name string) []T {
 	}
 	return out
 }
-
 
 func TestRunLoadsETTh1(t *testing.T) {
 	path, err := filepath.Abs("../../examples/data/ETTh1.csv")

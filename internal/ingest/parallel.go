@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -52,10 +53,13 @@ func guard(path string, f func() error) (err error) {
 			error
 			Addr() uintptr // a fault of the memory
 		}); ok {
-			err = fmt.Errorf("memory that maps a file failed: %w", e)
+			err = fmt.Errorf("%w: %w", errFault, e)
 			return
 		}
 		err = &SourceError{Path: path, Reason: fmt.Sprintf("cannot be decoded: %v", p), Hint: "the file is damaged"}
 	}()
 	return f()
 }
+
+// errFault is wrapped by the error of a page of memory that could not be read or written.
+var errFault = errors.New("memory that maps a file failed")

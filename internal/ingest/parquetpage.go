@@ -1,0 +1,268 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
+)
+
+// parquetChunk decodes the pages of one column in one row group.
+type parquetChunk struct {
+	target
+	form     form
+	first    int64 // the row group's first row in the file
+	rows     int64
+	row      int64 // of the row group, to be decoded next
+	maxLevel byte  // definition level of a value that is there
+	codes    []int32
+	spare    []byte
+}
+
+// tileRows is how many values are looked up or converted before they are written.
+const tileRows = 4096
+
+// read decodes all pages.
+func (c *parquetChunk) read(pages parquet.Pages) error {
+	defer pages.Close()
+	for {
+		page, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		err = c.page(page)
+		parquet.Release(page)
+		if err != nil {
+			return err
+		}
+	}
+	if c.row != c.rows {
+		return fmt.Errorf("its pages have %d rows, its row group has %d", c.row, c.rows)
+	}
+	return nil
+}
+
+// page writes the values of one page.
+func (c *parquetChunk) page(page parquet.Page) error {
+	n := page.NumRows()
+	if n > c.rows-c.row {
+		return fmt.Errorf("its pages have more than the %d rows of its row group", c.rows)
+	}
+	levels := page.DefinitionLevels()
+	if len(levels) > 0 && int64(len(levels)) != n {
+		return fmt.Errorf("a page of %d rows has %d definition levels", n, len(levels))
+	}
+	values := page.Data()
+	var index []int32
+	if d := page.Dictionary(); d != nil {
+		index = values.Int32()
+		values = d.Page().Data()
+		if len(index) == 0 {
+			index = []int32{} // a page of nulls
+		}
+	}
+	if err := c.values(values, index, levels, n); err != nil {
+		return err
+	}
+	if c.form.date && !multiply(c.dest, c.place(), n, 86400) {
+		return fmt.Errorf("a date is out of range")
+	}
+	c.row += n
+	return nil
+}
+
+// place is the row of the destination where the page begins.
+func (c *parquetChunk) place() int64 { return c.row0 + c.first + c.row }
+
+// values writes values by the type that they have on the page.
+func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n int64) error {
+	switch c.form.physical {
+	case parquet.Int32:
+		if c.form.unsigned {
+			return putPage(c, v.Uint32(), index, levels, n)
+		}
+		return putPage(c, v.Int32(), index, levels, n)
+	case parquet.Int64:
+		if c.form.unsigned {
+			return putPage(c, v.Uint64(), index, levels, n)
+		}
+		return putPage(c, v.Int64(), index, levels, n)
+	case parquet.Float:
+		return putPage(c, v.Float(), index, levels, n)
+	case parquet.Double:
+		return putPage(c, v.Double(), index, levels, n)
+	case parquet.ByteArray:
+		data, offsets := v.ByteArray()
+		return c.texts(data, offsets, index, levels, n)
+	case parquet.FixedLenByteArray:
+		data, _ := v.FixedLenByteArray()
+		halves := make([]float32, len(data)/2)
+		for i := range halves {
+			halves[i] = float16(binary.LittleEndian.Uint16(data[2*i:]))
+		}
+		return putPage(c, halves, index, levels, n)
+	}
+	return fmt.Errorf("values of type %s", c.form.physical)
+}
+
+// putPage writes the values of a page: src in order, or looked up in it by index, with gaps where the levels say so.
+func putPage[S number](c *parquetChunk, src []S, index []int32, levels []byte, n int64) error {
+	at := c.place()
+	have := int64(len(src))
+	if index != nil {
+		have = int64(len(index))
+	}
+	used := int64(0)
+	for done := int64(0); done < n; {
+		run, present := levelRun(levels[min(done, int64(len(levels))):], c.maxLevel, n-done)
+		if !present {
+			if !putMissing(c.dest, at+done, run) {
+				return c.null(done)
+			}
+			done += run
+			continue
+		}
+		if used+run > have {
+			return fmt.Errorf("a page of %d rows has %d values", n, have)
+		}
+		if bad, err := putRun(c, at+done, src, index, used, run); err != nil {
+			return err
+		} else if bad >= 0 {
+			return c.misfit(src, index, used+bad, done+bad)
+		}
+		done, used = done+run, used+run
+	}
+	if used != have {
+		return fmt.Errorf("a page of %d rows has %d values", n, have)
+	}
+	return nil
+}
+
+// putRun writes run values from used on.
+func putRun[S number](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
+	if index == nil {
+		return int64(put(c.dest, row, src[used:used+run])), nil
+	}
+	var tile [tileRows]S
+	for i := int64(0); i < run; i += tileRows {
+		n := min(tileRows, run-i)
+		for j, at := range index[used+i : used+i+n] {
+			if uint(at) >= uint(len(src)) {
+				return 0, fmt.Errorf("entry %d of a dictionary of %d", at, len(src))
+			}
+			tile[j] = src[at]
+		}
+		if bad := put(c.dest, row+i, tile[:n]); bad >= 0 {
+			return i + int64(bad), nil
+		}
+	}
+	return -1, nil
+}
+
+// levelRun is how many rows from the beginning of levels, at most n, are alike, and whether they are present. Without levels
+// all are.
+func levelRun(levels []byte, maxLevel byte, n int64) (run int64, present bool) {
+	if len(levels) == 0 {
+		return n, true
+	}
+	present = levels[0] == maxLevel
+	for run = 1; run < n && (levels[run] == maxLevel) == present; run++ {
+	}
+	return run, present
+}
+
+// null refuses a null in a column that cannot say so. Rows count from the page's first here.
+func (c *parquetChunk) null(row int64) error {
+	return &SourceError{Row: c.first + c.row + row + 1, Reason: "the value " + reasonMissing, Hint: "fill the nulls, or leave the column out with --columns"}
+}
+
+func (c *parquetChunk) misfit(src any, index []int32, value, row int64) error {
+	if index != nil {
+		value = int64(index[value])
+	}
+	text := ""
+	switch v := src.(type) {
+	case []uint64:
+		text = fmt.Sprint(v[value])
+	case []float64:
+		text = fmt.Sprint(v[value])
+	}
+	return &SourceError{Row: c.first + c.row + row + 1, Text: text, Reason: "does not fit " + string(c.dest.DType)}
+}
+
+// texts gives words their codes.
+func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, levels []byte, n int64) error {
+	if int64(len(levels)) == n && n > 0 {
+		for row, l := range levels {
+			if l != c.maxLevel {
+				return c.null(int64(row))
+			}
+		}
+	}
+	words := len(offsets) - 1
+	word := func(i int) []byte { return data[offsets[i]:offsets[i+1]] }
+	if index == nil {
+		if int64(words) != n {
+			return fmt.Errorf("a page of %d rows has %d values", n, words)
+		}
+		return c.plainTexts(word, n)
+	}
+	if int64(len(index)) != n {
+		return fmt.Errorf("a page of %d rows has %d values", n, len(index))
+	}
+	if c.codes == nil { // one dictionary a chunk
+		c.codes = make([]int32, max(words, 0))
+		for i := range c.codes {
+			c.codes[i] = -1
+		}
+	}
+	for row, at := range index {
+		if uint(at) >= uint(len(c.codes)) {
+			return fmt.Errorf("entry %d of a dictionary of %d", at, words)
+		}
+		if c.codes[at] < 0 {
+			if err := c.check(word(int(at)), int64(row)); err != nil {
+				return err
+			}
+			c.codes[at] = c.dict.code(word(int(at)))
+		}
+		put(c.dest, c.place()+int64(row), c.codes[at:at+1])
+	}
+	return nil
+}
+
+func (c *parquetChunk) plainTexts(word func(int) []byte, n int64) error {
+	code := []int32{-1}
+	for row := range n {
+		if w := word(int(row)); code[0] < 0 || string(w) != string(c.spare) {
+			if err := c.check(w, row); err != nil {
+				return err
+			}
+			c.spare = append(c.spare[:0], w...)
+			code[0] = c.dict.code(w)
+		}
+		put(c.dest, c.place()+row, code)
+	}
+	return nil
+}
+
+// check refuses words that are no names of items.
+func (c *parquetChunk) check(word []byte, row int64) error {
+	e := &SourceError{Row: c.first + c.row + row + 1, Text: string(word)}
+	switch {
+	case len(word) == 0:
+		e.Reason = "the text is empty, but an item needs a name"
+	case !utf8.Valid(word):
+		e.Reason = reasonUTF8
+	default:
+		return nil
+	}
+	return e
+}

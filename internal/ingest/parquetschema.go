@@ -1,0 +1,142 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// form says what the values of a Parquet column are, on the page and as a column of ours.
+type form struct {
+	column
+	physical parquet.Kind
+	unsigned bool
+	date     bool
+	half     bool
+}
+
+// parquetForm refuses types that have no counterpart; the error says what the column is.
+func parquetForm(c *parquet.Column) (form, error) {
+	if !c.Leaf() || c.MaxRepetitionLevel() > 0 || c.MaxDefinitionLevel() > 1 {
+		return form{}, errors.New("holds nested values (a list, map or struct), which are not read")
+	}
+	f := form{physical: c.Type().Kind()}
+	logical := any(nil)
+	if l := c.Type().LogicalType(); l != nil {
+		logical = l.Value
+	}
+	ok := false
+	switch f.physical {
+	case parquet.Boolean:
+		f.kind, ok = kindBool, logical == nil
+	case parquet.Int32:
+		ok = f.int32(logical)
+	case parquet.Int64:
+		ok = f.int64(logical)
+	case parquet.Float:
+		f.kind, ok = kindFloat32, logical == nil
+	case parquet.Double:
+		f.kind, ok = kindFloat64, logical == nil
+	case parquet.ByteArray:
+		f.kind = kindText
+		switch logical.(type) {
+		case nil, *format.StringType, *format.EnumType:
+			ok = true
+		}
+	case parquet.FixedLenByteArray:
+		if _, half := logical.(*format.Float16Type); half && c.Type().Length() == 2 {
+			f.kind, f.half, f.source, ok = kindFloat32, true, "float16", true
+		}
+	case parquet.Int96:
+		return f, &remedied{"holds INT96 times, an old form that is not read", "write them as timestamps, in Spark with spark.sql.parquet.outputTimestampType=TIMESTAMP_MICROS"}
+	}
+	if !ok {
+		return f, fmt.Errorf("is %s, which is not read", c.Type())
+	}
+	return f, nil
+}
+
+func (f *form) int32(logical any) (ok bool) {
+	switch t := logical.(type) {
+	case nil:
+		f.kind = kindInt32
+	case *format.DateType:
+		f.kind, f.unit, f.date, f.source = kindTime, "s", true, "date"
+	case *format.IntType:
+		f.kind = kindInt32
+		if f.unsigned = !t.IsSigned; f.unsigned && t.BitWidth == 32 {
+			f.kind = kindInt64
+		}
+		f.source = intName(t)
+	default:
+		return false
+	}
+	return true
+}
+
+func (f *form) int64(logical any) (ok bool) {
+	switch t := logical.(type) {
+	case nil:
+		f.kind = kindInt64
+	case *format.IntType:
+		f.kind, f.unsigned, f.source = kindInt64, !t.IsSigned, intName(t)
+	case *format.TimestampType:
+		f.kind = kindTime
+		switch t.Unit.Value.(type) {
+		case *format.MilliSeconds:
+			f.unit = "ms"
+		case *format.MicroSeconds:
+			f.unit = "us"
+		case *format.NanoSeconds:
+			f.unit = "ns"
+		default:
+			return false
+		}
+		if t.IsAdjustedToUTC {
+			f.zone = "UTC"
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// intName is the name of an integer type where it is not a kind's own.
+func intName(t *format.IntType) string {
+	switch {
+	case !t.IsSigned:
+		return fmt.Sprintf("uint%d", t.BitWidth)
+	case t.BitWidth < 32:
+		return fmt.Sprintf("int%d", t.BitWidth)
+	}
+	return ""
+}
+
+// checkChunks refuses what parquet-go would read wrong, from the footer, before any page is read.
+func (p *parquetFile) checkChunks(c *parquet.Column) error {
+	for g := range p.pq.Metadata().RowGroups {
+		chunks := p.pq.Metadata().RowGroups[g].Columns
+		if c.Index() >= len(chunks) {
+			return fmt.Errorf("row group %d has %d columns", g+1, len(chunks))
+		}
+		meta := &chunks[c.Index()].MetaData
+		switch meta.Codec {
+		case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd:
+		default:
+			return &remedied{fmt.Sprintf("is compressed with %s, which is not read", meta.Codec), `write the file with another compression, such as "snappy" or "zstd"`}
+		}
+		// The reader takes the codec of the first row group for all of them.
+		if first := p.pq.Metadata().RowGroups[0].Columns[c.Index()].MetaData.Codec; meta.Codec != first {
+			return &remedied{fmt.Sprintf("is compressed with %s in row group 1 and with %s in row group %d", first, meta.Codec, g+1), "write the file with one compression for each column"}
+		}
+		if rows := p.groups[g+1] - p.groups[g]; meta.NumValues != rows {
+			return &remedied{fmt.Sprintf("has %d values in row group %d of %d rows", meta.NumValues, g+1, rows), hintDamaged}
+		}
+		if kind := parquet.Kind(meta.Type); kind != c.Type().Kind() {
+			return &remedied{fmt.Sprintf("is %s in row group %d and %s in the schema", kind, g+1, c.Type().Kind()), hintDamaged}
+		}
+	}
+	return nil
+}
