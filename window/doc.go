@@ -20,8 +20,8 @@
 //   - rows=(a, b) and time=(a, b) admit the rows [a, b) only; bounds are clamped to [0, n] as a
 //     Python slice does it. Without them a = 0, b = n.
 //   - Positions are s = a + k·S inside [0, n), and those before that min_context = m admits with
-//     padding: from a − (C−m)·D on; for m = 0 from where the first prediction row (P = 0: the last
-//     context row) is row a. anchor="end" counts from the other side: positions are the windows whose
+//     padding: from a − (C−m)·D on. Only context rows are padded; gap and prediction rows are real,
+//     and for P = 0 the last context row is. anchor="end" counts from the other side: positions are the windows whose
 //     last row is b − 1 − k·S and inside [0, n). Where [a, b) is empty nothing is padded.
 //   - A position is counted once, by the first that holds of: bounds (it reaches over a > 0 or
 //     over b < n), item_end (it reaches over a or b where these are the item's own ends), max_step,

@@ -213,7 +213,7 @@ func (x *Index) Pad(p Place) int64 {
 	if x.base.shape.pad == 0 {
 		return 0
 	}
-	return min(x.base.shape.context, x.base.shape.padded(p.Start, x.FirstRow(p.Item)))
+	return x.base.shape.padded(p.Start, x.FirstRow(p.Item))
 }
 
 // Range are the rows of an item in which this part's prediction rows lie; empty when the item is

@@ -363,11 +363,18 @@ func (o *oracle) pad(item, s int64) int64 {
 	return pad
 }
 
-// padded says whether min_context admits a start before the first admitted row: its rows to predict
-// are real all the same.
+// padded says whether min_context admits a start before the first admitted row: enough context rows
+// are real, and all rows after the context (for P = 0 the last context row).
 func (o *oracle) padded(item, s int64) bool {
 	a, b := o.admitted(item)
-	if s >= a || a >= b || o.spec.MinContext == nil || o.placed(s) < a {
+	if s >= a || a >= b || o.spec.MinContext == nil {
+		return false
+	}
+	real := s + o.spec.ContextLength*or1(o.spec.Dilation)
+	if o.spec.PredictionLength == 0 {
+		real = o.lastRow(s)
+	}
+	if real < a {
 		return false
 	}
 	return o.spec.ContextLength-o.pad(item, s) >= *o.spec.MinContext

@@ -27,9 +27,6 @@ func newShape(s Spec) shape {
 	}
 	if s.MinContext != nil {
 		sh.pad = min((s.ContextLength-*s.MinContext)*d, sh.last)
-		if *s.MinContext == 0 {
-			sh.pad = sh.placed // nothing but the first prediction row need be real
-		}
 	}
 	return sh
 }
