@@ -4,6 +4,7 @@ import "fmt"
 
 // extent is what a part keeps of one item.
 type extent struct {
+	a, b    int64 // rows that the spec admits
 	lo, hi  int64 // rows of prediction rows
 	context int64 // context may reach back to here
 	bounded bool  // cut by rows or time: only positions placed in [lo, hi) count
@@ -13,7 +14,7 @@ type extent struct {
 // extent narrows an item by all cuts.
 func (x *Index) extent(item int64) extent {
 	a, b := x.base.admitted(item)
-	e := extent{lo: a, hi: b, context: a}
+	e := extent{a: a, b: b, lo: a, hi: b, context: a}
 	for _, c := range x.narrow {
 		e = c.narrow(x.base, item, e)
 	}
@@ -74,8 +75,7 @@ func (x *Index) addPlain(item, n int64) {
 // numbers k, half-open.
 func (x *Index) addItem(item int64, e extent, blocks []block) {
 	sh := &x.base.shape
-	a, b := x.base.admitted(item)
-	p := sh.series(x.base.table.length(item), a, b)
+	p := sh.series(x.base.table.length(item), e.a, e.b)
 
 	from, to := int64(0), p.count // those that count
 	first, last := from, to       // those that stay inside the part
@@ -84,10 +84,10 @@ func (x *Index) addItem(item int64, e extent, blocks []block) {
 		to = max(from, to)
 		first, last = from, p.below(e.hi-max(sh.last, sh.placed))
 	}
-	if e.context > a {
+	if e.context > e.a {
 		first = max(first, p.below(e.context))
 	}
-	fits, ends := p.below(a-p.pad), p.below(b-sh.last) // those inside the admitted rows
+	fits, ends := p.below(e.a-p.pad), p.below(e.b-sh.last) // those inside the admitted rows
 	x.reject(&p, from, to, fits, ends)
 	from, to = max(from, fits), min(to, ends)
 	if from >= to {

@@ -34,7 +34,7 @@ func (x *Index) buildLatest() error {
 		for len(blocks) > 0 && blocks[0].item < item {
 			blocks = blocks[1:]
 		}
-		a, to := b.admitted(item)
+		a, to := e.a, e.b
 		start := end - 1 - sh.last
 		p := sh.series(b.table.length(item), a, to)
 		k := p.below(start)

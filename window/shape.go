@@ -60,9 +60,14 @@ func (sh *shape) series(n, a, b int64) series {
 	if sh.fromEnd {
 		phase, from, to = b-1-sh.last, -sh.last, n-sh.last
 	}
-	p.start = phase - floorDiv(phase-from, sh.stride)*sh.stride
+	if p.start = from; sh.stride > 1 {
+		p.start = phase - floorDiv(phase-from, sh.stride)*sh.stride
+	}
 	if p.start < to {
-		p.count = (to-p.start-1)/sh.stride + 1
+		p.count = to - p.start
+		if sh.stride > 1 {
+			p.count = (p.count-1)/sh.stride + 1
+		}
 	}
 	return p
 }
