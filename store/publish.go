@@ -61,7 +61,7 @@ func (l *Load) Publish() (number int64, err error) {
 	}
 	g := &generation{store: s, dataset: l.Dataset, number: s.nextNumber(l.Dataset), manifest: d.Manifest}
 	g.dir = s.generationDir(g.dataset, g.number)
-	if err := os.MkdirAll(filepath.Dir(g.dir), 0o700); err == nil {
+	if err = os.MkdirAll(filepath.Dir(g.dir), 0o700); err == nil {
 		err = os.Rename(l.Dir, g.dir)
 	}
 	if err != nil {

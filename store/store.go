@@ -78,7 +78,7 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if s.lock, err = takeLock(dir); err != nil {
 		return nil, err
 	}
-	if err := s.sweep(); err == nil {
+	if err = s.sweep(); err == nil {
 		err = s.scan()
 	}
 	if err != nil {

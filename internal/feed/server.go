@@ -39,7 +39,6 @@ type Server struct {
 	cancel context.CancelFunc
 	conns  sync.WaitGroup
 	ids    atomic.Int64
-	last   atomic.Int64 // connections that were ever made
 
 	mu      sync.Mutex
 	closed  bool
