@@ -75,7 +75,13 @@ func (j Job) do(w *lines) error {
 			}
 		}
 	})
-	_, err := j.load(context.Background(), m)
+	var conn io.Reader
+	if j.Put != nil {
+		f := os.NewFile(connFD, "connection")
+		defer f.Close()
+		conn = f
+	}
+	_, err := j.load(context.Background(), conn, m)
 	close(stop)
 	telling.Wait()
 	p := m.read()
@@ -83,14 +89,19 @@ func (j Job) do(w *lines) error {
 	return err
 }
 
-// load does the job in this process.
-func (j Job) load(ctx context.Context, m *meter) (manifest *layout.Manifest, err error) {
+// load does the job in this process. conn is what the values of a put come from.
+func (j Job) load(ctx context.Context, conn io.Reader, m *meter) (manifest *layout.Manifest, err error) {
 	path := ""
 	if len(j.Sources) > 0 {
 		path = j.Sources[0]
 	}
 	err = guard(path, func() error {
-		manifest, err = newLoad(j.Dir, j.Options, m).run(ctx)
+		l := newLoad(j.Dir, j.Options, m)
+		if j.Put != nil {
+			manifest, err = l.runPut(ctx, *j.Put, conn)
+		} else {
+			manifest, err = l.run(ctx)
+		}
 		return err
 	})
 	return manifest, err
@@ -98,8 +109,8 @@ func (j Job) load(ctx context.Context, m *meter) (manifest *layout.Manifest, err
 
 // Memory of the child beyond the result, which is a mapped file.
 const (
-	// heapTarget is what the garbage collector keeps the heap below as long as it can.
-	heapTarget = 40 << 20
+	// collectAt is by how much of its live size (in percent) the heap grows before it is collected.
+	collectAt = 50
 	// memoryBase and memoryPerByte times the sources are more than any sound source takes.
 	memoryBase    = 512 << 20
 	memoryPerByte = 4
@@ -116,12 +127,17 @@ func limitMemory(j Job) error {
 				limit += memoryPerByte * st.Size()
 			}
 		}
-		if j.Put != nil {
-			limit = memoryMost
+		if j.Put != nil && j.Put.Format == FormatArrow {
+			limit = memoryMost // how much comes is not known
+		} else if j.Put != nil {
+			for _, c := range j.Put.Columns {
+				limit += memoryPerByte * min(max(0, c.Bytes), memoryMost)
+			}
 		}
 		limit = min(limit, memoryMost)
 	}
-	debug.SetMemoryLimit(min(heapTarget, limit))
+	debug.SetGCPercent(collectAt)
+	debug.SetMemoryLimit(limit / 4 * 3) // collect harder before the wall
 	return limitData(limit)
 }
 

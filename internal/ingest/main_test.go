@@ -29,7 +29,7 @@ type loaded struct {
 func inProcess(t *testing.T, o Options) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	m, err := Job{Dir: dir, Options: o}.load(context.Background(), &meter{})
+	m, err := Job{Dir: dir, Options: o}.load(context.Background(), nil, &meter{})
 	return m, dir, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
@@ -228,7 +227,7 @@ func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, level
 			return fmt.Errorf("entry %d of a dictionary of %d", at, words)
 		}
 		if c.codes[at] < 0 {
-			if err := c.check(word(int(at)), int64(row)); err != nil {
+			if err := checkWord(word(int(at)), c.first+c.row+int64(row)); err != nil {
 				return err
 			}
 			c.codes[at] = c.dict.code(word(int(at)))
@@ -242,7 +241,7 @@ func (c *parquetChunk) plainTexts(word func(int) []byte, n int64) error {
 	code := []int32{-1}
 	for row := range n {
 		if w := word(int(row)); code[0] < 0 || string(w) != string(c.spare) {
-			if err := c.check(w, row); err != nil {
+			if err := checkWord(w, c.first+c.row+row); err != nil {
 				return err
 			}
 			c.spare = append(c.spare[:0], w...)
@@ -251,18 +250,4 @@ func (c *parquetChunk) plainTexts(word func(int) []byte, n int64) error {
 		put(c.dest, c.place()+row, code)
 	}
 	return nil
-}
-
-// check refuses words that are no names of items.
-func (c *parquetChunk) check(word []byte, row int64) error {
-	e := &SourceError{Row: c.first + c.row + row + 1, Text: string(word)}
-	switch {
-	case len(word) == 0:
-		e.Reason = "the text is empty, but an item needs a name"
-	case !utf8.Valid(word):
-		e.Reason = reasonUTF8
-	default:
-		return nil
-	}
-	return e
 }

@@ -1,0 +1,278 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// arrays reads columns that come one after the other over a connection, as docs/PROTOCOL.md describes for put.
+type arrays struct {
+	heads []PutColumn
+	count int64
+	total int64 // bytes
+	dir   string
+	conn  *received
+}
+
+// arrayTypes are the dtypes that may come: their size and what they are. Those that the cache does not store are widened.
+var arrayTypes = map[string]struct {
+	size int64
+	kind kind
+}{
+	"float16": {2, kindFloat32}, "float32": {4, kindFloat32}, "float64": {8, kindFloat64},
+	"int8": {1, kindInt32}, "int16": {2, kindInt32}, "int32": {4, kindInt32}, "int64": {8, kindInt64},
+	"uint8": {1, kindInt32}, "uint16": {2, kindInt32}, "uint32": {4, kindInt64}, "uint64": {8, kindInt64},
+	"bool": {1, kindBool}, "timestamp": {8, kindTime}, "utf8": {8, kindText},
+}
+
+// maxRows bounds what a header may announce; products with it do not overflow.
+const maxRows = 1 << 44
+
+// openArrays checks the headers of all columns against each other.
+func openArrays(heads []PutColumn, conn io.Reader, dir string) (reader, error) {
+	a := &arrays{heads: heads, dir: dir, conn: &received{from: conn}}
+	if len(heads) == 0 {
+		return nil, &SourceError{Reason: "no columns were sent"}
+	}
+	for _, h := range heads {
+		if err := h.check(); err != nil {
+			return nil, &SourceError{Column: h.Name, Reason: err.Error()}
+		}
+		if h.Shape[0] != heads[0].Shape[0] {
+			return nil, &SourceError{Column: h.Name, Reason: fmt.Sprintf("has %d rows, column %q has %d", h.Shape[0], heads[0].Name, heads[0].Shape[0])}
+		}
+		if a.total += h.Bytes; a.total < 0 {
+			return nil, &SourceError{Column: h.Name, Reason: "more bytes than there can be"}
+		}
+	}
+	if a.count = heads[0].Shape[0]; a.count == 0 {
+		return nil, &SourceError{Reason: "the columns have no rows"}
+	}
+	return a, nil
+}
+
+// check refuses a header that contradicts itself.
+func (h PutColumn) check() error {
+	t, known := arrayTypes[h.DType]
+	switch {
+	case h.Name == "":
+		return fmt.Errorf("a column has no name")
+	case !known:
+		return fmt.Errorf("dtype %q is none of float32, float64, int32, int64, bool, timestamp, utf8", h.DType)
+	case len(h.Shape) != 1 && len(h.Shape) != 2:
+		return fmt.Errorf("has shape %v, want [rows] or [rows, n]", h.Shape)
+	case h.Shape[0] < 0 || h.Shape[0] > maxRows || len(h.Shape) == 2 && (h.Shape[1] < 1 || h.Shape[1] > math.MaxInt32/16):
+		return fmt.Errorf("has shape %v, which cannot be stored", h.Shape)
+	case h.DType == "utf8" && len(h.Shape) == 2:
+		return fmt.Errorf("is text of shape %v, want [rows]", h.Shape)
+	case h.DType == "timestamp" && !slices.Contains(units[:], h.Unit):
+		return fmt.Errorf("has time unit %q, want one of %s", h.Unit, strings.Join(units[:], ", "))
+	case h.DType == "utf8":
+		if least := 8 * (h.Shape[0] + 1); h.Bytes < least {
+			return fmt.Errorf("has %d bytes, want %d or more for %d texts", h.Bytes, least, h.Shape[0])
+		}
+		return nil
+	}
+	// A row of at most 2³¹ bytes and 2⁴⁴ rows could overflow; no header has the bytes for that.
+	if want := float64(h.Shape[0]) * float64(h.width()) * float64(t.size); want > math.MaxInt64 || h.Bytes != h.Shape[0]*h.width()*t.size {
+		return fmt.Errorf("has %d bytes, want %.0f for %s of shape %v", h.Bytes, want, h.DType, h.Shape)
+	}
+	return nil
+}
+
+// width is the number of values of a row.
+func (h PutColumn) width() int64 {
+	if len(h.Shape) == 2 {
+		return h.Shape[1]
+	}
+	return 1
+}
+
+func (a *arrays) path() string     { return "" }
+func (a *arrays) rows() int64      { return a.count }
+func (a *arrays) line(int64) int64 { return 0 }
+func (a *arrays) size() int64      { return a.total }
+func (a *arrays) close() error     { return nil }
+
+func (a *arrays) names() []string {
+	out := make([]string, len(a.heads))
+	for i, h := range a.heads {
+		out[i] = h.Name
+	}
+	return out
+}
+
+func (a *arrays) describe(w []want) ([]column, error) {
+	out := make([]column, len(w))
+	for i, x := range w {
+		h := a.heads[x.index]
+		c := column{name: h.Name, kind: arrayTypes[h.DType].kind, unit: h.Unit, zone: h.Zone}
+		if c.kind != kindTime {
+			c.unit, c.zone = "", ""
+		}
+		if len(h.Shape) == 2 {
+			c.width = h.Shape[1]
+		}
+		if name := c.kind.String(); name != h.DType && c.kind != kindText {
+			c.source = h.DType
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// fill takes the columns in the order in which they come.
+func (a *arrays) fill(ctx context.Context, to []target, m *meter) error {
+	for i, h := range a.heads {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		at := slices.IndexFunc(to, func(t target) bool { return t.index == i })
+		var err error
+		if at < 0 {
+			err = a.skip(h.Bytes)
+		} else {
+			err = a.take(h, to[at])
+		}
+		if err != nil {
+			if e, ok := err.(*SourceError); ok && at >= 0 && e.Column == "" {
+				e.Column = h.Name
+			}
+			return err
+		}
+		m.bytes.Store(a.conn.bytes)
+		m.rows.Store(int64(float64(a.count) * float64(a.conn.bytes) / float64(a.total)))
+	}
+	return nil
+}
+
+func (a *arrays) skip(n int64) error {
+	if _, err := io.CopyN(io.Discard, a.conn, n); err != nil {
+		return endedEarly(a.conn.bytes, a.total)
+	}
+	return nil
+}
+
+// take reads the values of one column.
+func (a *arrays) take(h PutColumn, t target) error {
+	switch h.DType {
+	case "float16":
+		return receive[uint16, float32](a, t, float16)
+	case "float32":
+		return receive[float32, float32](a, t, nil)
+	case "float64":
+		return receive[float64, float64](a, t, nil)
+	case "int8":
+		return receive[int8, int8](a, t, nil)
+	case "int16":
+		return receive[int16, int16](a, t, nil)
+	case "int32":
+		return receive[int32, int32](a, t, nil)
+	case "int64", "timestamp":
+		return receive[int64, int64](a, t, nil)
+	case "uint8", "bool":
+		return receive[uint8, uint8](a, t, nil)
+	case "uint16":
+		return receive[uint16, uint16](a, t, nil)
+	case "uint32":
+		return receive[uint32, uint32](a, t, nil)
+	case "uint64":
+		return receive[uint64, uint64](a, t, nil)
+	}
+	return a.texts(h, t)
+}
+
+// receive reads the values of a column, straight into the destination where nothing is to be done to them.
+func receive[S, C number](a *arrays, t target, conv func(S) C) error {
+	width := max(1, t.width)
+	if d, ok := direct[S](t); ok && conv == nil {
+		return a.conn.full(bytesOf(d), a.total)
+	}
+	rows := max(1, blockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
+	block := make([]S, rows*width)
+	var converted []C
+	for row := int64(0); row < a.count; row += rows {
+		block = block[:min(rows, a.count-row)*width]
+		if err := a.conn.full(bytesOf(block), a.total); err != nil {
+			return err
+		}
+		bad := -1
+		if conv != nil {
+			converted = converted[:0]
+			for _, v := range block {
+				converted = append(converted, conv(v))
+			}
+			bad = put(t.dest, t.row0+row, converted)
+		} else if bad = checkCells(t.kind, block); bad < 0 {
+			bad = put(t.dest, t.row0+row, block)
+		}
+		if bad >= 0 {
+			return &SourceError{Row: row + int64(bad)/width + 1, Text: fmt.Sprint(block[bad]), Reason: "does not fit " + string(t.dest.DType)}
+		}
+	}
+	return nil
+}
+
+// direct is where values of type S can be read to as they are.
+func direct[S number](t target) ([]S, bool) {
+	var d any
+	switch t.dest.DType {
+	case layout.Float32:
+		d = layout.Values[float32](t.dest)
+	case layout.Float64:
+		d = layout.Values[float64](t.dest)
+	case layout.Int32:
+		d = layout.Values[int32](t.dest)
+	case layout.Int64:
+		d = layout.Values[int64](t.dest)
+	}
+	switch v := d.(type) {
+	case layout.Strided[float32]:
+		return whole[S](t, v)
+	case layout.Strided[float64]:
+		return whole[S](t, v)
+	case layout.Strided[int32]:
+		return whole[S](t, v)
+	case layout.Strided[int64]:
+		return whole[S](t, v)
+	}
+	return nil, false
+}
+
+func whole[S number, D layout.Native](t target, v layout.Strided[D]) ([]S, bool) {
+	if !v.Contiguous() || t.row0 != 0 {
+		return nil, false
+	}
+	out, ok := any(v.Data).([]S)
+	return out, ok
+}
+
+// checkCells finds a value that no column of the kind may hold: a truth value that is neither 0 nor 1, a NaT.
+func checkCells[S number](k kind, block []S) (bad int) {
+	switch block := any(block).(type) {
+	case []uint8:
+		if k == kindBool {
+			return slices.IndexFunc(block, func(v uint8) bool { return v > 1 })
+		}
+	case []int64:
+		if k == kindTime {
+			return slices.Index(block, math.MinInt64)
+		}
+	}
+	return -1
+}
+
+// bytesOf sees values as bytes.
+func bytesOf[S number](v []S) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+}

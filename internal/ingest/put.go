@@ -1,0 +1,73 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// runPut does the load of values that come over a connection.
+func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manifest, error) {
+	if err := l.Validate(); err != nil {
+		return nil, err
+	}
+	if conn == nil {
+		return nil, errors.New("a put without a connection")
+	}
+	l.sources = []layout.Source{}
+	l.meter.enter(phaseCount)
+	if err := fault.At("ingest.count"); err != nil {
+		return nil, l.explain(fmt.Errorf("receive values: %w", err))
+	}
+	var r reader
+	var err error
+	switch p.Format {
+	case FormatColumns:
+		r, err = openArrays(p.Columns, conn, l.dir)
+	case FormatArrow:
+		r, err = openArrowStream(conn, l.dir, l.workers, l.meter)
+	default:
+		err = &OptionError{Field: "format", Value: p.Format, Allowed: FormatColumns + " or " + FormatArrow}
+	}
+	if err != nil {
+		return nil, l.explain(err)
+	}
+	defer r.close()
+	if s, ok := r.(interface{ size() int64 }); ok {
+		l.meter.bytesTotal.Store(s.size())
+	}
+	l.readers = []reader{r}
+	return l.convert(ctx)
+}
+
+// received counts the bytes of a connection.
+type received struct {
+	from  io.Reader
+	bytes int64
+}
+
+func (r *received) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// full reads all of p. A connection that ends before is an error that says how many bytes have come of how many.
+func (r *received) full(p []byte, want int64) error {
+	_, err := io.ReadFull(r, p)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return endedEarly(r.bytes, want)
+	}
+	if err != nil {
+		return &SourceError{Reason: "the connection failed: " + err.Error()}
+	}
+	return nil
+}
+
+func endedEarly(got, want int64) error {
+	return &SourceError{Reason: fmt.Sprintf("the connection ended after %d of %d bytes", got, want), Hint: "send all values, and keep the connection open for the answer"}
+}
