@@ -1,0 +1,88 @@
+# make help lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+CLIENT := clients/python
+CLIENT_SOURCES := $(shell find $(CLIENT)/src $(CLIENT)/pyproject.toml $(CLIENT)/hatch_build.py) $(shell find . -name '*.go' -not -name '*_test.go' -not -path './.venv/*')
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
+
+$(VENV)/made:
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --upgrade pip
+	touch $@
+
+# The client as a user gets it: installed with pip, the Go binary in it.
+$(VENV)/client: $(VENV)/made $(CLIENT_SOURCES)
+	$(PY) -m pip install --quiet --disable-pip-version-check ./$(CLIENT)
+	touch $@
+
+$(VENV)/test-tools: $(VENV)/made $(CLIENT)/requirements-test.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-test.txt
+	touch $@
+
+$(VENV)/adapter-tools: $(VENV)/made $(CLIENT)/requirements-adapters.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-adapters.txt
+	touch $@
+
+.PHONY: build
+build: ## build bin/tensorcache
+	CGO_ENABLED=0 go build -trimpath -o bin/tensorcache ./cmd/tensorcache
+
+# With the race detector, and able to fail on purpose.
+.PHONY: build-race
+build-race:
+	go build -race -tags faults -o bin/tensorcache-race ./cmd/tensorcache
+
+.PHONY: demo
+demo: $(VENV)/client ## train a forecasting model on real data that the daemon serves
+	$(PY) examples/nlinear_numpy.py
+
+.PHONY: test
+test: lint test-go test-python test-portable ## run all tests and linters
+
+.PHONY: lint
+lint: lint-go lint-python ## run the linters
+
+.PHONY: lint-go
+lint-go: ## gofmt, vet (Linux and macOS), staticcheck
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not gofmt-ed:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	go vet ./...
+	go vet -tags faults ./...
+	GOOS=darwin CGO_ENABLED=0 go vet ./...
+	$(STATICCHECK) ./...
+
+.PHONY: lint-python
+lint-python: $(VENV)/test-tools ## ruff, mypy strict
+	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples && ../../$(VENV)/bin/ruff format --check . ../../examples
+	cd $(CLIENT) && ../../$(VENV)/bin/mypy
+
+.PHONY: test-go
+test-go: ## Go tests, with the race detector and planted faults
+	go test -race -tags faults ./...
+
+# The tests run what pip installed; the daemon is the one with the race detector, but where memory is measured.
+PYTEST = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/bin/tensorcache-race $(CURDIR)/$(PY) -m pytest -q
+
+.PHONY: test-python
+test-python: build-race $(VENV)/client $(VENV)/test-tools ## client tests against a real daemon
+	$(PYTEST) tests
+
+.PHONY: test-portable
+test-portable: build-race $(VENV)/client $(VENV)/test-tools ## the same over the paths that macOS takes
+	export TENSORCACHE_PORTABLE=1; $(PYTEST) tests
+
+.PHONY: test-adapters
+test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapters, with torch itself
+	$(PYTEST) tests_adapters
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin $(VENV) $(CLIENT)/dist
