@@ -3,14 +3,15 @@ package sampler
 // drawLanes puts the items in the epoch's order.
 func (s *Sampler) drawLanes(epoch uint64) {
 	e := &s.epoch
-	e.permutation = newPermutation(epochKey(s.options.Seed, epoch, forItems), uint64(len(e.items)))
+	order := newPermutation(epochKey(s.options.Seed, epoch, forItems), uint64(len(e.items)))
 	e.rotation = int64(below(epochKey(s.options.Seed, epoch, forRotation), uint64(s.n)))
 	if e.ends == nil {
-		e.ends = make([]int64, len(e.items))
+		e.ends, e.order = make([]int64, len(e.items)), make([]int, len(e.items))
 	}
 	sum := int64(0)
 	for i := range e.ends {
-		sum += e.items[e.permutation.at(uint64(i))].count
+		e.order[i] = int(order.at(uint64(i)))
+		sum += e.items[e.order[i]].count
 		e.ends[i] = sum
 	}
 }
@@ -25,7 +26,7 @@ func (s *Sampler) lane(p int64) int64 {
 		p -= s.n
 	}
 	i := firstAbove(e.ends, p)
-	it := e.items[e.permutation.at(uint64(i))]
+	it := e.items[e.order[i]]
 	return it.first + it.count - (e.ends[i] - p)
 }
 

@@ -13,6 +13,7 @@ type epochOrder struct {
 
 	// lanes
 	rotation int64
+	order    []int   // of items
 	ends     []int64 // ends[i] is the number of windows of the first i+1 items in order
 
 	// drawn once

@@ -41,7 +41,7 @@ func (x *Index) Split(s Split) ([]*Index, error) {
 	}
 	parts := make([]*Index, n)
 	for i := range parts {
-		if parts[i], err = x.cut(Cut{Split: &s, Part: i}); err != nil {
+		if parts[i], err = x.base.index(append(x.Cuts(), Cut{Split: &s, Part: i})); err != nil {
 			return nil, err
 		}
 	}
@@ -54,18 +54,18 @@ func (x *Index) Split(s Split) ([]*Index, error) {
 func (x *Index) Latest() (*Index, error) { return x.cut(Cut{Latest: true}) }
 
 func (x *Index) cut(c Cut) (*Index, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
 	return x.base.index(append(x.Cuts(), c))
 }
 
-// index applies the cuts in turn.
+// index applies cuts that are valid in turn.
 func (b *base) index(cuts []Cut) (*Index, error) {
 	x := &Index{base: b}
 	for i, c := range cuts {
 		if x.latest {
 			return nil, &SpecError{"cuts", fmt.Sprintf("cut %d after latest", i), "latest as the last cut"}
-		}
-		if err := c.Validate(); err != nil {
-			return nil, err
 		}
 		x.cuts = append(x.cuts, c.canonical())
 		if c.Latest {

@@ -42,6 +42,11 @@ func New(spec Spec, t Table) (*Index, error) { return Apply(spec, t, nil) }
 
 // Apply is New followed by the cuts in turn.
 func Apply(spec Spec, t Table, cuts []Cut) (*Index, error) {
+	for _, c := range cuts {
+		if err := c.Validate(); err != nil {
+			return nil, err
+		}
+	}
 	b, err := newBase(spec, t)
 	if err != nil {
 		return nil, err

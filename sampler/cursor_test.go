@@ -1,0 +1,145 @@
+package sampler_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/sampler"
+)
+
+func mustNew(t *testing.T, x sampler.Windows, o sampler.Options) *sampler.Sampler {
+	t.Helper()
+	s, err := sampler.New(x, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestCursorIsSmallAndKnowsWhatItBelongsTo(t *testing.T) {
+	x := list{runs: []run{{0, 50}, {1, 50}}, contiguous: true}
+	for _, c := range []struct {
+		o    sampler.Options
+		want string
+	}{
+		{sampler.Options{BatchSize: 8, Seed: 3}, `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"sequential"}`},
+		{sampler.Options{BatchSize: 8, Seed: 3, Order: "shuffle", NumReplicas: 2, Rank: 1}, `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"shuffle","seed":3}`},
+		{sampler.Options{BatchSize: 8, Seed: 3, Order: "random_start"}, `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"random_start","seed":3,"batch_size":8}`},
+		{sampler.Options{BatchSize: 4, Seed: 3, Order: "lanes", NumReplicas: 2}, `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"lanes","seed":3,"lanes":8}`},
+	} {
+		data, err := json.Marshal(mustNew(t, x, c.o).Cursor("d", "w", 2, 40))
+		if err != nil || string(data) != c.want {
+			t.Errorf("%s, want %s: %v", data, c.want, err)
+		}
+	}
+}
+
+func TestCursorThatDoesNotFitSaysWhatDiffers(t *testing.T) {
+	x := list{runs: []run{{0, 50}}, contiguous: true}
+	shuffle := sampler.Options{BatchSize: 8, Seed: 3, Order: "shuffle"}
+	random := sampler.Options{BatchSize: 8, Seed: 3, Order: "random_start"}
+	lanes := sampler.Options{BatchSize: 8, Seed: 3, Order: "lanes"}
+	weighted := sampler.Options{BatchSize: 8, Order: "bootstrap", Weights: []float64{2}}
+	change := func(o sampler.Options, f func(*sampler.Options)) sampler.Options {
+		f(&o)
+		return o
+	}
+	for _, c := range []struct {
+		from, to sampler.Options
+		dataset  string
+		windows  string
+		says     []string // empty: it fits
+	}{
+		{shuffle, shuffle, "d", "w", nil},
+		{shuffle, change(shuffle, func(o *sampler.Options) { o.BatchSize, o.NumReplicas = 3, 5 }), "d", "w", nil},
+		{shuffle, shuffle, "e", "w", []string{`dataset is "d", want "e"`}},
+		{shuffle, shuffle, "d", "v", []string{`windows is "w", want "v"`}},
+		{shuffle, change(shuffle, func(o *sampler.Options) { o.Seed = 4 }), "e", "w", []string{"dataset", `seed is "3", want "4"`}},
+		{shuffle, random, "d", "w", []string{`order is "shuffle", want "random_start"`}},
+		{random, change(random, func(o *sampler.Options) { o.BatchSize = 7 }), "d", "w", []string{`batch_size is "8", want "7"`}},
+		{random, change(random, func(o *sampler.Options) { o.NumReplicas = 3 }), "d", "w", nil},
+		{lanes, change(lanes, func(o *sampler.Options) { o.BatchSize, o.NumReplicas = 2, 4 }), "d", "w", nil},
+		{lanes, change(lanes, func(o *sampler.Options) { o.NumReplicas = 2 }), "d", "w", []string{`lanes is "8", want "16"`}},
+		{weighted, change(weighted, func(o *sampler.Options) { o.Weights = []float64{3} }), "d", "w", []string{"weights"}},
+		{sampler.Options{BatchSize: 8, Seed: 1}, sampler.Options{BatchSize: 8, Seed: 2}, "d", "w", nil}, // no seed in sequential
+	} {
+		err := mustNew(t, x, c.to).Check(mustNew(t, x, c.from).Cursor("d", "w", 1, 0), c.dataset, c.windows)
+		if (err == nil) != (c.says == nil) || err != nil && !errors.Is(err, sampler.ErrCursor) {
+			t.Errorf("%+v to %+v: %v, want %q", c.from, c.to, err, c.says)
+		}
+		for _, says := range c.says {
+			if err != nil && !strings.Contains(err.Error(), says) {
+				t.Errorf("%q does not say %q", err, says)
+			}
+		}
+	}
+	s := mustNew(t, x, lanes)
+	for consumed, fits := range map[int64]bool{0: true, 8: true, 50: true, 51: false, 9: false} {
+		if err := s.Check(s.Cursor("d", "w", 0, consumed), "d", "w"); (err == nil) != fits {
+			t.Errorf("consumed %d: %v", consumed, err)
+		}
+	}
+}
+
+func TestCursorIsReadStrictly(t *testing.T) {
+	const good = `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"shuffle","seed":18446744073709551615}`
+	if c, err := sampler.ParseCursor([]byte(good)); err != nil || c.Seed != 1<<64-1 || c.Consumed != 40 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for _, bad := range []string{
+		``, `null`, `[]`, good + `{}`, good[:len(good)-1],
+		strings.Replace(good, "epoch", "Epoch", 1),
+		strings.Replace(good, `"epoch":2`, `"epoch":2,"epoch":2`, 1),
+		strings.Replace(good, `"epoch":2,`, ``, 1),
+		strings.Replace(good, `"epoch":2`, `"epoch":-2`, 1),
+		strings.Replace(good, `"epoch":2`, `"epoch":2.5`, 1),
+		strings.Replace(good, `"epoch":2`, `"epoch":null`, 1),
+		strings.Replace(good, `40`, `-40`, 1),
+		strings.Replace(good, `40`, `9223372036854775808`, 1),
+		strings.Replace(good, `"shuffle"`, `"shuffled"`, 1),
+		strings.Replace(good, `"shuffle"`, `"sequential"`, 1), // which has no seed
+		strings.Replace(good, `"shuffle"`, `"lanes"`, 1),      // which has lanes
+		strings.Replace(good, `"seed"`, `"batch_size":8,"seed"`, 1),
+		strings.Replace(good, `"seed"`, `"weights":"x","seed"`, 1),
+		strings.Replace(good, `"seed"`, `"sead"`, 1),
+	} {
+		if c, err := sampler.ParseCursor([]byte(bad)); !errors.Is(err, sampler.ErrCursor) {
+			t.Errorf("%s is read as %+v: %v", bad, c, err)
+		}
+	}
+}
+
+func FuzzParseCursor(f *testing.F) {
+	for _, seed := range []string{
+		`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"shuffle","seed":18446744073709551615}`,
+		`{"epoch":0,"consumed":0,"dataset":"","windows":"","order":"random_start","seed":1,"batch_size":32}`,
+		`{"epoch":0,"consumed":0,"dataset":"","windows":"","order":"lanes","lanes":1}`,
+		`{"epoch":0,"consumed":0,"dataset":"","windows":"","order":"bootstrap","weights":"00"}`,
+		`{"epoch":1e3,"consumed":"1"}`, `{"epoch":1,"epoch":1}`, `[`, ``,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := sampler.ParseCursor(data)
+		if err != nil {
+			if !errors.Is(err, sampler.ErrCursor) {
+				t.Fatalf("%q: %v is no cursor error", data, err)
+			}
+			return
+		}
+		out, err := json.Marshal(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := sampler.ParseCursor(out)
+		if err != nil || again != c || c.Check(again) != nil {
+			t.Fatalf("%q is written as %q and read back as %+v: %v", data, out, again, err)
+		}
+		s := mustNew(t, list{runs: []run{{0, 50}, {1, 7}}, contiguous: true}, sampler.Options{Order: c.Order, BatchSize: 4})
+		if s.Check(c, c.Dataset, c.Windows) == nil && s.Steps(c.Epoch, c.Consumed) > 15 {
+			t.Fatalf("%q leaves %d steps", data, s.Steps(c.Epoch, c.Consumed))
+		}
+	})
+}

@@ -1,0 +1,177 @@
+package sampler_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"reflect"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/sampler"
+)
+
+// Kept vectors: what is in testdata/vectors stays true for good, in Go and in Python.
+// `go test ./sampler -update` writes them anew, from cases the oracle has agreed to.
+var update = flag.Bool("update", false, "write testdata/vectors anew")
+
+const (
+	shuffleVectors = "../testdata/vectors/shuffle.json"
+	orderVectors   = "../testdata/vectors/orders.json"
+)
+
+// shuffled is where some positions of a shuffled epoch lie.
+type shuffled struct {
+	N         int64   `json:"n"`
+	Seed      uint64  `json:"seed"`
+	Epoch     uint64  `json:"epoch"`
+	Positions []int64 `json:"positions"`
+	Windows   []int64 `json:"windows"`
+}
+
+func (v *shuffled) fill(t *testing.T) {
+	s, err := sampler.New(list{runs: []run{{0, v.N}}}, sampler.Options{Order: "shuffle", Seed: v.Seed, BatchSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Windows = nil
+	var b sampler.Batch
+	for _, p := range v.Positions {
+		if err := s.Batch(&b, v.Epoch, p); err != nil {
+			t.Fatal(err)
+		}
+		v.Windows = append(v.Windows, b.Windows...)
+	}
+}
+
+func shuffledCases() (cases []shuffled) {
+	for _, n := range []int64{1, 2, 3, 7, 16, 100, 4095, 4096, 16989, 1e9, 1 << 40} {
+		for _, s := range []struct{ seed, epoch uint64 }{{0, 0}, {0, 1}, {42, 0}, {1<<64 - 1, 1<<64 - 1}} {
+			v := shuffled{N: n, Seed: s.seed, Epoch: s.epoch}
+			for p := range min(n, 16) {
+				v.Positions = append(v.Positions, p)
+			}
+			if n > 16 {
+				v.Positions = append(v.Positions, n/2, n-1)
+			}
+			cases = append(cases, v)
+		}
+	}
+	return cases
+}
+
+func TestKeptVectorsOfShuffle(t *testing.T) {
+	checkVectors(t, shuffleVectors, shuffledCases(), 44, (*shuffled).fill)
+}
+
+// ordered is all batches of all ranks from a cursor to the end of an epoch.
+type ordered struct {
+	Runs     [][2]int64      `json:"runs"` // item, windows
+	Options  sampler.Options `json:"options"`
+	Epoch    uint64          `json:"epoch"`
+	Consumed int64           `json:"consumed"`
+	Total    int64           `json:"total"`
+	Steps    []orderedStep   `json:"steps"`
+}
+
+// orderedStep is one step: a list of windows for each rank, and their resets in lanes.
+type orderedStep struct {
+	Next    int64     `json:"next"`
+	Windows [][]int64 `json:"windows"`
+	Reset   [][]bool  `json:"reset,omitempty"`
+}
+
+func (v *ordered) fill(t *testing.T) {
+	x := list{contiguous: true}
+	for _, r := range v.Runs {
+		x.runs = append(x.runs, run{r[0], r[1]})
+	}
+	var ranks []*sampler.Sampler
+	o := v.Options
+	for o.Rank = range o.NumReplicas {
+		s, err := sampler.New(x, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ranks = append(ranks, s)
+	}
+	v.Total, v.Steps = ranks[0].Total(v.Epoch), nil
+	for consumed := v.Consumed; ; {
+		var st orderedStep
+		for _, s := range ranks {
+			var b sampler.Batch
+			if err := s.Batch(&b, v.Epoch, consumed); errors.Is(err, sampler.ErrEpochEnd) {
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			st.Next = b.Next
+			st.Windows = append(st.Windows, append([]int64{}, b.Windows...))
+			if o.Order == "lanes" {
+				st.Reset = append(st.Reset, append([]bool{}, b.Reset...))
+			}
+		}
+		v.Steps = append(v.Steps, st)
+		consumed = st.Next
+	}
+}
+
+func orderedCases() (cases []ordered) {
+	runs := [][2]int64{{0, 11}, {0, 3}, {2, 1}, {3, 20}}
+	for _, order := range orders {
+		for _, tail := range tails {
+			o := sampler.Options{Order: order, Seed: 7, BatchSize: 4, NumReplicas: 3, Tail: tail}
+			cases = append(cases, ordered{Runs: runs, Options: o, Epoch: 1})
+			o.NumReplicas, o.Seed = 1, 1<<63
+			cases = append(cases, ordered{Runs: runs, Options: o, Epoch: 5, Consumed: 8})
+		}
+	}
+	return append(cases, ordered{Runs: runs, Epoch: 2, Options: sampler.Options{
+		Order: "bootstrap", Seed: 3, BatchSize: 5, NumReplicas: 2, Tail: "wrap", Weights: []float64{1, 100, 0, 0.5}}})
+}
+
+func TestKeptVectorsOfOrders(t *testing.T) {
+	checkVectors(t, orderVectors, orderedCases(), 31, (*ordered).fill)
+}
+
+func checkVectors[T any](t *testing.T, path string, cases []T, least int, fill func(*T, *testing.T)) {
+	if *update {
+		out := []byte("[\n")
+		for i := range cases {
+			fill(&cases[i], t)
+			line, err := json.Marshal(cases[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i > 0 {
+				out = append(out, ",\n"...)
+			}
+			out = append(out, line...)
+		}
+		if err := os.WriteFile(path, append(out, "\n]\n"...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []T
+	if err := json.Unmarshal(data, &kept); err != nil {
+		t.Fatal(err)
+	}
+	if len(kept) < least {
+		t.Errorf("%d vectors are kept, want %d", len(kept), least)
+	}
+	for _, want := range kept {
+		var got T
+		line, _ := json.Marshal(want)
+		if err := json.Unmarshal(line, &got); err != nil {
+			t.Fatal(err)
+		}
+		fill(&got, t)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%+v, kept is %+v", got, want)
+		}
+	}
+}
