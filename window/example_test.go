@@ -1,0 +1,42 @@
+package window_test
+
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// ETTh1 at the lengths of the forecasting papers, split as they split it.
+func Example() {
+	x, err := window.New(
+		window.Spec{ContextLength: 336, PredictionLength: 96},
+		window.Table{Offsets: []int64{0, 17420}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(x.Len(), "windows,", x.Rejected())
+	parts, err := x.Split(window.Split{Lengths: lengths(8640, 2880, 2880)})
+	if err != nil {
+		panic(err)
+	}
+	for _, part := range parts {
+		fmt.Println(part.Len(), "from row", part.Place(0).Start)
+	}
+	// Output:
+	// 16989 windows, map[item_end:431]
+	// 8209 from row 0
+	// 2785 from row 8304
+	// 2785 from row 11184
+}
+
+func ExampleIndex_Explain() {
+	x, err := window.New(
+		window.Spec{ContextLength: 336, PredictionLength: 96},
+		window.Table{Offsets: []int64{0, 100, 150}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(x.Explain())
+	// Output:
+	// no windows: of 150 positions 150 item_end; context_length 336 + prediction_length 96 needs 432 rows; the longest item has 100
+}
