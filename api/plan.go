@@ -69,6 +69,11 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 			return err
 		}
 	}
+	if r.PerItem != nil {
+		if p.PerItem, err = perItem(h.Data, w.Index, *r.PerItem); err != nil {
+			return err
+		}
+	}
 	if r.Options != nil && p.Windows > 0 {
 		if p.BatchPlan, err = batches(w, r); err != nil {
 			return err
@@ -113,6 +118,27 @@ func splits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 			Name: name, Windows: x.Len(), Positions: x.Positions(), Rejected: x.Rejected(),
 			Cut: map[string]any{"split": r.Split, "part": i},
 		}
+	}
+	return out, nil
+}
+
+// mostItems bounds how many items one plan counts.
+const mostItems = 100_000
+
+// perItem counts the windows of the items [from, to).
+func perItem(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, error) {
+	from, to := items[0], min(items[1], x.Items())
+	if from < 0 || to < from || to-from > mostItems {
+		return nil, wire.NewProblem(wire.InvalidRequest, "per_item: got %v, want a range of at most %d items from 0", items, mostItems).WithField("per_item")
+	}
+	out := make([]wire.ItemPlan, 0, to-from)
+	for code := from; code < to; code++ {
+		value, err := feed.ItemValue(d, code)
+		if err != nil {
+			return nil, err
+		}
+		_, count := x.OfItem(code)
+		out = append(out, wire.ItemPlan{Item: value, Windows: count})
 	}
 	return out, nil
 }

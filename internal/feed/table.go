@@ -36,11 +36,7 @@ func NewWindows(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Window
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := resolveCuts(h, cuts)
-	if err != nil {
-		return nil, err
-	}
-	index, err := window.Apply(parsed, table, resolved)
+	index, err := indexOf(h, parsed, table, cuts)
 	if err != nil {
 		return nil, err
 	}

@@ -116,6 +116,7 @@ type PlanRequest struct {
 	Options       *sampler.Options `json:"options"`
 	ChannelsFirst bool             `json:"channels_first"`
 	Mask          bool             `json:"mask"`
+	PerItem       *[2]int64        `json:"per_item"` // items [from, to) whose counts are wanted
 }
 
 // PlanReply says which windows exist, and why others do not.
@@ -133,7 +134,14 @@ type PlanReply struct {
 	Features   Features                `json:"features"`
 	DType      string                  `json:"dtype"`
 	Splits     []SplitPlan             `json:"splits,omitempty"`
+	PerItem    []ItemPlan              `json:"per_item,omitempty"`
 	*BatchPlan
+}
+
+// ItemPlan counts the windows of one item.
+type ItemPlan struct {
+	Item    any   `json:"item"`
+	Windows int64 `json:"windows"`
 }
 
 // SplitPlan is one part of a split; Cut is what to append to the cuts to get it.
