@@ -38,5 +38,5 @@ func ExampleIndex_Explain() {
 	}
 	fmt.Println(x.Explain())
 	// Output:
-	// no windows: of 150 positions 150 item_end; context_length 336 + prediction_length 96 needs 432 rows; the longest item has 100
+	// no window exists: of 150 positions, item_end rejects 150; context_length 336 + prediction_length 96 needs 432 rows; the longest item has 100
 }

@@ -101,12 +101,12 @@ func TestExplainSaysWhatToChange(t *testing.T) {
 		tab  window.Table
 		says []string
 	}{
-		{spec, items(100, 50), []string{"150 positions", "150 item_end", "context_length 336 + prediction_length 96 needs 432 rows; the longest item has 100"}},
+		{spec, items(100, 50), []string{"150 positions", "item_end rejects 150", "context_length 336 + prediction_length 96 needs 432 rows; the longest item has 100"}},
 		{spec, items(), []string{"without items"}},
 		{spec, items(0), []string{"needs 432 rows; the longest item has 0"}},
-		{spec, missing, []string{"max_missing", "169 max_missing", "431 item_end"}},
-		{short, timed, []string{"97 max_step", "raise max_step"}},
-		{bounded, items(100), []string{"100 bounds", "widen rows"}},
+		{spec, missing, []string{"max_missing", "max_missing rejects 169", "item_end rejects 431"}},
+		{short, timed, []string{"max_step rejects 97", "raise max_step"}},
+		{bounded, items(100), []string{"bounds rejects 100", "widen rows"}},
 	} {
 		x := mustNew(t, c.spec, c.tab)
 		err := x.Explain()

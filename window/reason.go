@@ -30,7 +30,7 @@ const (
 )
 
 // ErrNoWindows is wrapped by what [Index.Explain] returns when no window is left.
-var ErrNoWindows = errors.New("no windows")
+var ErrNoWindows = errors.New("no window exists")
 
 // Explain is nil when there are windows, else an error that says what took them and what to change.
 func (x *Index) Explain() error {
@@ -40,13 +40,13 @@ func (x *Index) Explain() error {
 	var lost []string
 	for i, n := range x.rejected {
 		if n > 0 {
-			lost = append(lost, fmt.Sprintf("%d %s", n, Reasons[i]))
+			lost = append(lost, fmt.Sprintf("%s rejects %d", Reasons[i], n))
 		}
 	}
 	if len(lost) == 0 {
 		return fmt.Errorf("%w: no position lies in %s; %s", ErrNoWindows, x.what(), x.advise())
 	}
-	return fmt.Errorf("%w: of %d positions %s; %s", ErrNoWindows, x.Positions(), strings.Join(lost, ", "), x.advise())
+	return fmt.Errorf("%w: of %d positions, %s; %s", ErrNoWindows, x.Positions(), strings.Join(lost, ", "), x.advise())
 }
 
 func (x *Index) what() string {

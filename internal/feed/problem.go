@@ -57,8 +57,12 @@ func ProblemOf(err error) *wire.Problem {
 	return wire.NewProblem(wire.Internal, "%s", err)
 }
 
-// message is the error's text without the sentinel's name in front, which the problem's title says already.
+// message is the error's text without the sentinel's name in front, which the problem's title says already. That no
+// window exists is the message itself.
 func message(err, sentinel error) string {
+	if sentinel == window.ErrNoWindows {
+		return err.Error()
+	}
 	text, prefix := err.Error(), fmt.Sprintf("%s: ", sentinel)
 	if len(text) > len(prefix) && text[:len(prefix)] == prefix {
 		return text[len(prefix):]
