@@ -11,9 +11,11 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -163,6 +165,7 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 	}
 	serve, ok := h[string(ctx.Method())]
 	if !ok {
+		ctx.Response.Header.Set("Allow", strings.Join(slices.Sorted(maps.Keys(h)), ", "))
 		return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s", ctx.Method(), ctx.Path())
 	}
 	return serve()

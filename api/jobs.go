@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -83,6 +84,9 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 	if err := o.Validate(); err != nil {
 		return wire.Job{}, err
 	}
+	if err := checkSources(o.Sources); err != nil {
+		return wire.Job{}, err
+	}
 	sources, err := ingest.Stat(o.Sources)
 	if err != nil {
 		return wire.Job{}, err
@@ -104,6 +108,19 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 		j.end(t, func() (int64, *layout.Manifest, error) { return j.run(ctx, t, ingest.Job{Options: o}, nil) })
 	}()
 	return j.snapshot(t), nil
+}
+
+// checkSources refuses paths that would mean something else to the daemon than to the client.
+func checkSources(paths []string) error {
+	if len(paths) == 0 {
+		return &ingest.OptionError{Field: "sources", Allowed: "at least one file"}
+	}
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			return &ingest.OptionError{Field: "sources", Value: p, Allowed: "an absolute path"}
+		}
+	}
+	return nil
 }
 
 // Put loads what comes over a connection, and waits for it. It closes conn.
@@ -217,7 +234,7 @@ func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File) (i
 
 // end runs a job's work and notes what became of it.
 func (j *Jobs) end(t *job, work func() (int64, *layout.Manifest, error)) error {
-	number, m, err := work()
+	number, m, err := guarded(work)
 	t.cancel()
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -237,6 +254,16 @@ func (j *Jobs) end(t *job, work func() (int64, *layout.Manifest, error)) error {
 	}
 	close(t.done)
 	return err
+}
+
+// guarded turns a panic into an error: a damaged file is no reason for the daemon to end.
+func guarded(work func() (int64, *layout.Manifest, error)) (number int64, m *layout.Manifest, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("load: %v", p)
+		}
+	}()
+	return work()
 }
 
 // snapshot copies a job's state.

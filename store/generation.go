@@ -55,6 +55,11 @@ func (s *Store) Acquire(name string, number int64) (*Handle, error) {
 	}
 	data, err := g.open()
 	if err != nil {
+		s.mu.Lock()
+		if g.gone { // removed while it was being opened
+			err = fmt.Errorf("%w: generation %d of %q", ErrGone, number, name)
+		}
+		s.mu.Unlock()
 		s.leave(g)
 		return nil, err
 	}

@@ -119,7 +119,9 @@ func (s *Store) Remove(name string) (numbers []int64, err error) {
 	for _, g := range list {
 		s.discard(g)
 	}
-	// Only an empty directory goes: what another version left there is not ours.
+	// Only an empty directory goes: what another version left there is not ours, nor what is being published.
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	_ = os.Remove(filepath.Join(s.dir, datasetsDir, name))
 	return numbers, nil
 }

@@ -41,6 +41,9 @@ func listen(dir string) (*sockets, error) {
 		if s.control != nil {
 			err = errors.Join(err, s.control.Close())
 		}
+		if s.dir != "" {
+			err = errors.Join(err, os.Remove(s.dir))
+		}
 		return nil, err
 	}
 	return s, nil

@@ -100,7 +100,11 @@ func (o *serveOptions) run(ctx context.Context) error {
 	lock := waitForEnd(stopping, o.auto, dir, idle)
 	defer lock.release()
 	log.Info("stopping")
-	return errors.Join(sockets.feed.Close(), http.Close(), serving.Wait())
+	err = sockets.feed.Close()
+	jobs.Close() // first: whoever waits for a load is told, and does not hold up the rest
+	err = errors.Join(err, http.Close())
+	_ = sockets.control.Close() // closed already, unless the stop came before serving began
+	return errors.Join(err, serving.Wait())
 }
 
 // startLock is held by a daemon that leaves because it is idle, so that no client starts one meanwhile.

@@ -41,6 +41,7 @@ func newClient(d wire.Daemon) (*Client, error) {
 	}}}
 	var h wire.Health
 	if err := c.Get(context.Background(), "/v1/health", &h); err != nil {
+		c.Close()
 		return nil, err
 	}
 	return c, nil

@@ -6,6 +6,7 @@ package control
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,6 +32,9 @@ func Dir(flag string) (string, error) {
 	return filepath.Abs(flag)
 }
 
+// errDamaged is returned by ReadDaemon for a file that no daemon wrote like this.
+var errDamaged = errors.New("damaged")
+
 // ReadDaemon reads daemon.json; the daemon that wrote it may be gone.
 func ReadDaemon(dir string) (wire.Daemon, error) {
 	var d wire.Daemon
@@ -39,7 +43,7 @@ func ReadDaemon(dir string) (wire.Daemon, error) {
 		return d, err
 	}
 	if err := json.Unmarshal(b, &d); err != nil {
-		return d, fmt.Errorf("%s: %w", filepath.Join(dir, DaemonFile), err)
+		return d, fmt.Errorf("%w: %s: %w", errDamaged, filepath.Join(dir, DaemonFile), err)
 	}
 	return d, nil
 }

@@ -63,10 +63,12 @@ func LockStart(dir string) (*os.File, error) {
 // dial connects to the daemon that runs; ErrNoDaemon when there is none.
 func dial(dir string) (*Client, error) {
 	d, err := ReadDaemon(dir)
-	if errors.Is(err, os.ErrNotExist) {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("%w runs in %s", ErrNoDaemon, dir)
-	}
-	if err != nil {
+	case errors.Is(err, errDamaged):
+		return nil, fmt.Errorf("%w is known in %s: %w", ErrNoDaemon, dir, err)
+	case err != nil:
 		return nil, err
 	}
 	c, err := newClient(d)

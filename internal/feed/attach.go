@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -39,14 +41,9 @@ func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
 	}
 	defer s.detach(st)
 	st.conn, st.pid = conn, p.pid
+	defer s.watch(conn, p, func() { conn.Close() })()
 	if err := sendReply(conn, reply, st.ring.memory.File()); err != nil {
 		return err
-	}
-	stop, err := watchPeer(conn, p, func() { conn.Close() })
-	if err != nil {
-		s.Log.Warn("only end-of-file tells when a trainer ends", "error", err)
-	} else {
-		defer stop()
 	}
 	return st.serve()
 }
@@ -63,7 +60,12 @@ func (s *stream) serve() error {
 	}()
 	err := s.receive()
 	s.end()
-	if perr := <-produced; perr != nil && !errors.Is(perr, net.ErrClosed) {
+	_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords)) // a client that does not read holds nobody up
+	perr := <-produced
+	switch {
+	case errors.Is(perr, os.ErrDeadlineExceeded):
+		return nil // perhaps in the middle of a frame: nothing more can be said
+	case perr != nil:
 		return perr
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,8 +20,14 @@ func readFull(r io.Reader, b []byte) error {
 	return err
 }
 
+// requestTime is how long a client may take to say what it wants.
+const requestTime = 30 * time.Second
+
 // readRequest reads the first frame of a connection: its JSON, at most wire.MaxRequest bytes.
 func readRequest(conn *net.UnixConn) ([]byte, error) {
+	if err := conn.SetReadDeadline(time.Now().Add(requestTime)); err != nil {
+		return nil, err
+	}
 	var scratch [wire.HeaderSize]byte
 	kind, length, err := wire.ReadHeader(conn, scratch[:], wire.MaxRequest)
 	if err != nil {
@@ -30,7 +37,10 @@ func readRequest(conn *net.UnixConn) ([]byte, error) {
 		return nil, wire.NewProblem(wire.ProtocolError, "the first frame is of kind %d, want a request (%d)", kind, wire.FrameRequest)
 	}
 	payload := make([]byte, length)
-	return payload, readFull(conn, payload)
+	if err := readFull(conn, payload); err != nil {
+		return nil, err
+	}
+	return payload, conn.SetReadDeadline(time.Time{})
 }
 
 // sendReply sends JSON, with the files' descriptors on the frame's first byte.
@@ -62,10 +72,16 @@ func sendReply(conn *net.UnixConn, reply any, files ...*os.File) error {
 	return err
 }
 
+// lastWords is how long a client may take to read why its connection ends.
+const lastWords = time.Second
+
 // sendError tells the client why the connection ends. It is best effort: the client may be gone.
 func sendError(conn *net.UnixConn, p *wire.Problem) error {
 	payload, err := json.Marshal(p)
 	if err != nil {
+		return err
+	}
+	if err := conn.SetWriteDeadline(time.Now().Add(lastWords)); err != nil {
 		return err
 	}
 	frame := make([]byte, wire.HeaderSize, wire.HeaderSize+len(payload))

@@ -107,11 +107,11 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 	}
 	wanted := map[string][]int{}
 	for i, v := range values {
-		var compact bytes.Buffer
-		if err := json.Compact(&compact, v); err != nil {
+		key, err := sameText(v)
+		if err != nil {
 			return nil, err
 		}
-		wanted[compact.String()] = append(wanted[compact.String()], i)
+		wanted[key] = append(wanted[key], i)
 	}
 	codes := make([]int64, len(values))
 	for code := int64(0); code < h.Data.Manifest.Items.Count && len(wanted) > 0; code++ {
@@ -134,6 +134,17 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 	return codes, nil
 }
 
+// sameText is the canonical form of JSON that some client wrote: with or without escapes and spaces.
+func sameText(raw json.RawMessage) (string, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return "", err
+	}
+	return canonical(value)
+}
+
 // canonical is a value's JSON without HTML escapes, as Python's json.dumps(ensure_ascii=False) writes it.
 func canonical(value any) (string, error) {
 	var b bytes.Buffer
@@ -154,7 +165,7 @@ func unknownItem(d *layout.Data, field, value string) error {
 	}
 	p := wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s", field, value)
 	if near := store.Near(strings.Trim(value, `"`), names); len(near) > 0 {
-		p = wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s; near: %s", field, value, strings.Join(near, ", "))
+		p.Detail += "; near: " + strings.Join(near, ", ")
 	}
 	return p.WithField(field)
 }

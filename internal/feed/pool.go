@@ -1,8 +1,10 @@
 package feed
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tensorcache/tensorcache/sampler"
 )
@@ -12,7 +14,33 @@ type gather struct {
 	filler *filler
 	slot   []byte
 	batch  *sampler.Batch
-	done   *sync.WaitGroup
+	done   *gathers
+}
+
+// gathers are those of one burst. A panic of one is an error of its stream and of nobody else.
+type gathers struct {
+	sync.WaitGroup
+	failed atomic.Pointer[error]
+}
+
+// wait returns once all are through.
+func (g *gathers) wait() error {
+	g.Wait()
+	if err := g.failed.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (g gather) run() {
+	defer g.done.Done()
+	defer func() {
+		if p := recover(); p != nil {
+			err := fmt.Errorf("gather a batch: %v", p)
+			g.done.failed.Store(&err)
+		}
+	}()
+	g.filler.fill(g.slot, g.batch)
 }
 
 // pool is the gather workers, one per core, that all streams share. Streams ask in bursts, so they are served
@@ -29,8 +57,7 @@ func newPool() *pool {
 	for range n {
 		p.running.Go(func() {
 			for g := range p.work {
-				g.filler.fill(g.slot, g.batch)
-				g.done.Done()
+				g.run()
 			}
 		})
 	}

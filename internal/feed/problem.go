@@ -2,7 +2,7 @@ package feed
 
 import (
 	"errors"
-	"fmt"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -25,12 +25,16 @@ var sentinels = []struct {
 	{store.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{mmapfile.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{layout.ErrName, wire.InvalidName, "dataset", ""},
+	{layout.ErrSchema, wire.InvalidRequest, "", ""},
+	{layout.ErrTorn, wire.GenerationGone, "generation", "its files were damaged; load the dataset again"},
+	{layout.ErrChecksum, wire.GenerationGone, "generation", "its files were damaged; load the dataset again"},
 	{layout.ErrColumn, wire.ColumnNotFound, "column", ""},
 	{window.ErrNoWindows, wire.NoWindows, "", ""},
 	{sampler.ErrCursor, wire.CursorMismatch, "cursor", "resume with the dataset, spec and order that the state was saved with"},
 	{sampler.ErrNoBatches, wire.NoWindows, "", ""},
 	{wire.ErrFrame, wire.ProtocolError, "", ""},
 	{unix.ENOSPC, wire.NoSpace, "", "free some space, or move the cache directory with --dir or TENSORCACHE_DIR"},
+	{unix.EDQUOT, wire.NoSpace, "", "free some space, or move the cache directory with --dir or TENSORCACHE_DIR"},
 	{unix.ENOMEM, wire.Memory, "", "use fewer slots or a smaller batch_size"},
 }
 
@@ -63,9 +67,5 @@ func message(err, sentinel error) string {
 	if sentinel == window.ErrNoWindows {
 		return err.Error()
 	}
-	text, prefix := err.Error(), fmt.Sprintf("%s: ", sentinel)
-	if len(text) > len(prefix) && text[:len(prefix)] == prefix {
-		return text[len(prefix):]
-	}
-	return text
+	return strings.TrimPrefix(err.Error(), sentinel.Error()+": ")
 }

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
@@ -54,6 +58,9 @@ func NewServer(c Config) *Server {
 	return s
 }
 
+// acceptPause keeps a daemon without descriptors from spinning.
+const acceptPause = 100 * time.Millisecond
+
 // Serve accepts connections until the listener is closed, which Close does not do: the caller closes it
 // first.
 func (s *Server) Serve(l *net.UnixListener) error {
@@ -62,8 +69,12 @@ func (s *Server) Serve(l *net.UnixListener) error {
 		if errors.Is(err, net.ErrClosed) {
 			return nil
 		}
-		if err != nil {
+		if err != nil { // no descriptor is left, as a rule
 			s.Log.Warn("accept", "error", err)
+			select {
+			case <-s.ctx.Done():
+			case <-time.After(acceptPause):
+			}
 			continue
 		}
 		s.mu.Lock()
@@ -115,7 +126,9 @@ func (s *Server) Feeds() []wire.Feed {
 	for _, f := range streams {
 		out = append(out, f.describe())
 	}
-	slices.SortFunc(out, func(a, b wire.Feed) int { return strings.Compare(a.Feed, b.Feed) })
+	slices.SortFunc(out, func(a, b wire.Feed) int {
+		return cmp.Or(len(a.Feed)-len(b.Feed), strings.Compare(a.Feed, b.Feed)) // f2 before f10
+	})
 	return out
 }
 
@@ -129,13 +142,23 @@ func (s *Server) connection(conn *net.UnixConn) {
 		s.mu.Unlock()
 	}()
 	err := s.serve(conn)
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
+	if err == nil || isGone(err) {
 		return
 	}
 	s.Log.Info("connection ended", "error", err)
 	if err := sendError(conn, ProblemOf(err)); err != nil {
 		s.Log.Debug("send error", "error", err)
 	}
+}
+
+// isGone tells whether an error means only that the client is not there any more.
+func isGone(err error) bool {
+	for _, sign := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, unix.EPIPE, unix.ECONNRESET} {
+		if errors.Is(err, sign) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) serve(conn *net.UnixConn) (err error) {
@@ -167,7 +190,7 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 	case "feed":
 		return strictly(payload, func(r wire.FeedRequest) error { return s.feed(conn, peer, r) })
 	case "put":
-		return strictly(payload, func(r wire.PutRequest) error { return s.put(conn, r) })
+		return strictly(payload, func(r wire.PutRequest) error { return s.put(conn, peer, r) })
 	}
 	return wire.NewProblem(wire.ProtocolError, "request: got %q, want open, feed or put", hello.Request).WithField("request")
 }
@@ -191,14 +214,9 @@ func (s *Server) lease(conn *net.UnixConn, p peer, r wire.OpenRequest) error {
 	names, files := h.Data.Files()
 	m := h.Data.Manifest
 	reply := wire.OpenReply{Protocol: wire.Protocol, Version: s.Version, Dataset: h.Dataset, Generation: h.Generation, Digest: m.Digest, Manifest: m, Files: names}
+	defer s.watch(conn, p, func() { conn.Close() })()
 	if err := sendReply(conn, reply, files...); err != nil {
 		return err
-	}
-	stop, err := watchPeer(conn, p, func() { conn.Close() })
-	if err != nil {
-		s.Log.Warn("only end-of-file tells when a client ends", "error", err)
-	} else {
-		defer stop()
 	}
 	if err := readFull(conn, make([]byte, 1)); err != nil {
 		return err
@@ -206,13 +224,28 @@ func (s *Server) lease(conn *net.UnixConn, p peer, r wire.OpenRequest) error {
 	return fmt.Errorf("%w: a client that opened a dataset sends nothing more", wire.ErrFrame)
 }
 
-func (s *Server) put(conn *net.UnixConn, r wire.PutRequest) error {
+// watch calls gone when the client's process has ended, until stop.
+func (s *Server) watch(conn *net.UnixConn, p peer, gone func()) (stop func()) {
+	stop, err := watchPeer(conn, p, gone)
+	switch {
+	case errors.Is(err, unix.ESRCH): // it has ended before it could be watched
+		gone()
+	case err != nil:
+		s.Log.Warn("only end-of-file tells when a client ends", "pid", p.pid, "error", err)
+	default:
+		return stop
+	}
+	return func() {}
+}
+
+func (s *Server) put(conn *net.UnixConn, p peer, r wire.PutRequest) error {
 	f, err := conn.File()
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
+	defer s.watch(conn, p, cancel)()
 	reply, err := s.Put(ctx, r, f)
 	if err != nil {
 		return err

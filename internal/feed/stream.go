@@ -39,7 +39,7 @@ type stream struct {
 	stream  uint32
 	message []byte
 	burst   []*sampler.Batch
-	gathers sync.WaitGroup
+	gathers gathers
 	empty   int // epochs in a row in which this rank has no batch
 }
 
@@ -134,7 +134,12 @@ func (s *stream) seekTo(payload []byte) error {
 }
 
 // produce keeps the ring full until the feed ends or the client is gone.
-func (s *stream) produce() error {
+func (s *stream) produce() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("produce batches: %v", p)
+		}
+	}()
 	for {
 		n, err := s.next()
 		if err != nil {
@@ -191,9 +196,26 @@ func (s *stream) burstSize(free int) int {
 // fill gathers up to n batches into free slots, in parallel, and announces them in one message. After the last batch
 // of an epoch the next epoch follows.
 func (s *stream) fill(n int) error {
+	filled, epoch, consumed, err := s.gather(n)
+	if failed := s.gathers.wait(); err == nil { // whatever happens, no gather outlives the ring
+		err = failed
+	}
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.epoch, s.consumed = epoch, consumed
+	s.batches += int64(filled)
+	s.mu.Unlock()
+	wire.PutHeader(s.message, wire.FrameBatches, len(s.message)-wire.HeaderSize)
+	_, err = s.conn.Write(s.message)
+	return err
+}
+
+// gather starts up to n gathers, writes their descriptors into the message, and says where the stream is then.
+func (s *stream) gather(n int) (filled int, epoch uint64, consumed int64, err error) {
 	s.message = s.message[:wire.HeaderSize]
-	epoch, consumed := s.epoch, s.consumed
-	filled := 0
+	epoch, consumed = s.epoch, s.consumed
 	for filled < n {
 		left := s.sampler.Steps(epoch, consumed)
 		if left == 0 { // a seek to an epoch's end, or none of its last windows are this rank's
@@ -207,7 +229,7 @@ func (s *stream) fill(n int) error {
 		s.empty = 0
 		batch := s.burst[filled]
 		if err := s.sampler.Batch(batch, epoch, consumed); err != nil {
-			return err
+			return filled, epoch, consumed, err
 		}
 		slot := s.take()
 		d := wire.Descriptor{Slot: slot, Rows: uint32(len(batch.Windows)), Stream: s.stream, Epoch: epoch, Consumed: batch.Next}
@@ -223,14 +245,7 @@ func (s *stream) fill(n int) error {
 		}
 		filled++
 	}
-	s.gathers.Wait()
-	s.mu.Lock()
-	s.epoch, s.consumed = epoch, consumed
-	s.batches += int64(filled)
-	s.mu.Unlock()
-	wire.PutHeader(s.message, wire.FrameBatches, len(s.message)-wire.HeaderSize)
-	_, err := s.conn.Write(s.message)
-	return err
+	return filled, epoch, consumed, nil
 }
 
 // take lends a free slot to the client.

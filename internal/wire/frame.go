@@ -116,7 +116,7 @@ func Strict(data []byte, into any) error {
 	if err := d.Decode(into); err != nil {
 		return err
 	}
-	if d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return errors.New("more than one JSON value")
 	}
 	return nil
