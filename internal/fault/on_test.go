@@ -1,0 +1,69 @@
+//go:build faults
+
+package fault
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+)
+
+// reset forgets which points were reached.
+func reset(t *testing.T, planted string) {
+	t.Helper()
+	reached.Store(0)
+	named.Store(0)
+	t.Setenv("TENSORCACHE_FAULT", planted)
+}
+
+func TestAFaultIsWhereItWasPlanted(t *testing.T) {
+	points := []string{"create", "write", "reserve", "write", "publish"}
+	for planted, want := range map[string][]bool{
+		"":                 {false, false, false, false, false},
+		"ENOSPC@write":     {false, true, false, true, false},
+		"ENOSPC@write#2":   {false, false, false, true, false},
+		"ENOSPC@3":         {false, false, true, false, false},
+		"ENOSPC@elsewhere": {false, false, false, false, false},
+	} {
+		reset(t, planted)
+		for i, p := range points {
+			if err := At(p); (err != nil) != want[i] || err != nil && !errors.Is(err, syscall.ENOSPC) {
+				t.Errorf("%s: point %d, %s: got %v", planted, i+1, p, err)
+			}
+		}
+	}
+}
+
+func TestEIOIsAnErrorToo(t *testing.T) {
+	reset(t, "EIO@write")
+	if err := At("write"); !errors.Is(err, syscall.EIO) {
+		t.Errorf("got %v, want EIO", err)
+	}
+}
+
+func TestAFaultOfNoKindIsTold(t *testing.T) {
+	reset(t, "ENOSPACE@write")
+	defer func() {
+		if recover() == nil {
+			t.Error("a misspelt fault was passed over")
+		}
+	}()
+	_ = At("write")
+}
+
+func TestKillEndsTheProcessAtOnce(t *testing.T) {
+	if os.Getenv("TENSORCACHE_FAULT") == "KILL@here" {
+		defer os.Exit(0) // a deferred call that does not run
+		_ = At("here")
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKillEndsTheProcessAtOnce$")
+	cmd.Env = append(os.Environ(), "TENSORCACHE_FAULT=KILL@here")
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Errorf("got %v, want an end by SIGKILL", err)
+	}
+}

@@ -1,0 +1,110 @@
+package mmapfile
+
+import (
+	"bytes"
+	"os"
+	"syscall"
+	"testing"
+)
+
+// allocated is how many bytes of a file have blocks.
+func allocated(t *testing.T, f *os.File) int64 {
+	t.Helper()
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st.Sys().(*syscall.Stat_t).Blocks * 512
+}
+
+func TestReservedSpaceHasBlocksAndKeepsWhatWasThere(t *testing.T) {
+	const size = 3<<20 + 5
+	for name, reserve := range map[string]func(*os.File, int64) error{"reserve": reserve, "fillHoles": fillHoles} {
+		t.Run(name, func(t *testing.T) {
+			f := file(t, []byte("head"))
+			if _, err := f.WriteAt([]byte("middle"), 1<<20-3); err != nil { // over the border of two blocks
+				t.Fatal(err)
+			}
+			if err := reserve(f, size); err != nil {
+				t.Fatal(err)
+			}
+			want := make([]byte, size)
+			copy(want, "head")
+			copy(want[1<<20-3:], "middle")
+			got, err := os.ReadFile(f.Name())
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d bytes, %v, want what was there and zeros up to %d", len(got), err, size)
+			}
+			if n := allocated(t, f); n < size {
+				t.Errorf("%d bytes have blocks, want all %d", n, size)
+			}
+		})
+	}
+}
+
+func TestReservingLessThanAFileHasKeepsIt(t *testing.T) {
+	f := file(t, []byte("0123456789"))
+	if err := fillHoles(f, 4); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(f.Name()); err != nil || string(got) != "0123456789" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestWhatIsWrittenToAMapIsInItsFile(t *testing.T) {
+	f := file(t, nil)
+	w, err := NewWritable(f, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Bytes()) != 100 || w.File() != f {
+		t.Errorf("%d bytes of %s", len(w.Bytes()), w.File().Name())
+	}
+	copy(w.Bytes()[90:], "0123456789")
+	for range 2 {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if got, err := os.ReadFile(f.Name()); err != nil || len(got) != 100 || string(got[90:]) != "0123456789" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := f.Stat(); err == nil {
+		t.Error("Close left the file open")
+	}
+}
+
+func TestAFileThatCannotBeWrittenCannotBeReserved(t *testing.T) {
+	f, err := os.Open(file(t, nil).Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if w, err := NewWritable(f, 100); err == nil {
+		w.Close()
+		t.Error("a file that was opened for reading was reserved")
+	}
+}
+
+func TestAPlaceholderReadsAsZeros(t *testing.T) {
+	p, err := NewPlaceholder(1 << 40) // more than any machine's memory
+	if err != nil {
+		t.Skip("this machine gives no terabyte of address space:", err)
+	}
+	if b := p.Bytes(); len(b) != 1<<40 || b[0] != 0 || b[1<<39] != 0 {
+		t.Error("it does not read as zeros")
+	}
+	for range 2 {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	empty, err := NewPlaceholder(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := empty.Close(); err != nil {
+		t.Error(err)
+	}
+}
