@@ -16,8 +16,9 @@ import sys
 import time
 from pathlib import Path
 
-import tensorcache
 import torch
+
+import tensorcache
 
 CONTEXT, PREDICTION, BATCH = 336, 96, 32
 LENGTHS = (8640, 2880, 2880)  # rows: 12, 4 and 4 months

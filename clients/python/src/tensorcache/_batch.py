@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ._errors import ProtocolError
-from ._manifest import DTYPES, datetime_dtype
+from ._manifest import DTYPES
 
 Array = npt.NDArray[Any]
 Memory = npt.NDArray[np.uint8]
+Times: TypeAlias = "Callable[[Array, Array], Array | None]"
+"""The times of windows, from their items and starts."""
 
 PARTS = (
     "context", "target", "known", "static", "item", "start", "time", "mask", "context_missing", "target_missing",
@@ -36,7 +40,7 @@ class Layout:
         ProtocolError: a part does not fit into the slot or is of no dtype of the protocol.
     """
 
-    def __init__(self, said: dict[str, Any], time_unit: str) -> None:
+    def __init__(self, said: dict[str, Any], times: Times) -> None:
         self.slot_bytes = int(said["slot_bytes"])
         self.parts: dict[str, Part] = {}
         self.rows = 0
@@ -46,13 +50,12 @@ class Layout:
             offset = int(part["offset"])
             if dtype is None or offset + dtype.itemsize * self.rows * int(np.prod(shape)) > self.slot_bytes:
                 raise ProtocolError(f"the daemon lays out a slot of {self.slot_bytes} bytes with a part {part}")
-            if name == "time" and time_unit:
-                dtype = datetime_dtype(time_unit)
             self.parts[name] = Part(dtype, tuple(shape), offset)
         self.context = self.parts["context"]
         self.target = self.parts.get("target")
         self.context_full = (self.rows, *self.context.shape)
         self.target_full = (self.rows, *self.target.shape) if self.target else ()
+        self.times = times
 
 
 class Batch:
@@ -68,7 +71,8 @@ class Batch:
         static: ``[B, F]``, the values that are constant in an item.
         item: int64 ``[B]``; ``data.items[code]`` is the item's value.
         start: int64 ``[B]``, row of the first context row in the item; negative where it is padded.
-        time: ``[B]``, datetime64 or int64.
+        time: ``[B]``, datetime64 or int64, the time of that row, or where it is padded of the item's first; looked up
+            in the mapped time column when asked for. None without one.
         mask: bool ``[B, C]``, True = real row.
         context_missing: bool, the shape of ``context``, True = missing.
         target_missing: bool, the shape of ``target``.
@@ -112,6 +116,8 @@ class Batch:
         array = None
         if part is not None:
             array = np.ndarray((self.rows, *part.shape), part.dtype, self._memory, part.offset)
+        elif name == "time":
+            array = self._layout.times(self.item, self.start)
         setattr(self, name, array)
         return array
 
@@ -125,11 +131,24 @@ class Batch:
         return Batch(memory, self._layout, self.rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Batch, (np.array(self._memory), self._layout, self.rows)
+        layout = copy.copy(self._layout)
+        layout.times = no_times
+        return rebuild, (np.array(self._memory), layout, self.rows, self.time)
 
     def __repr__(self) -> str:
         parts = ((name, getattr(self, name)) for name in PARTS)
         return f"<Batch {', '.join(f'{name} {list(array.shape)}' for name, array in parts if array is not None)}>"
+
+
+def no_times(items: Array, starts: Array) -> None:
+    """The times of a batch that has left its dataset."""
+
+
+def rebuild(memory: Memory, layout: Layout, rows: int, time: Array | None) -> Batch:
+    """What unpickling a batch does."""
+    batch = Batch(memory, layout, rows)
+    batch.time = time
+    return batch
 
 
 def aligned(size: int) -> Memory:

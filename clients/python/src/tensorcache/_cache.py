@@ -9,7 +9,6 @@ import time as clock
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
-from urllib.parse import quote
 
 from . import _spec
 from ._connect import find_or_start, reap
@@ -99,7 +98,7 @@ class Cache:
         """
         options = load_options(columns, item_id, time, dtype, layout, scale, scale_per, fit_rows, sort)
         options["sources"] = absolute(sources)
-        job = self._control.post(f"/v1/datasets/{quote(_spec.text('name', name), safe='')}/load", options)
+        job = self._control.post(f"/v1/datasets/{_spec.dataset_name(name)}/load", options)
         done = wait_for(self._control, job, progress)
         return Dataset(self, name, int(done["generation"]))
 
@@ -137,7 +136,7 @@ class Cache:
             SpecError: an option cannot be.
         """
         options = load_options(None, item_id, time, dtype, layout, scale, scale_per, fit_rows, sort)
-        done = put(self._feed_path, _spec.text("name", name), columns, options)
+        done = put(self._feed_path, _spec.dataset_name(name), columns, options)
         return Dataset(self, name, int(done["generation"]))
 
     def dataset(self, name: str, generation: int = 0) -> Dataset:
@@ -163,7 +162,7 @@ class Cache:
         Raises:
             NotFoundError: there is none of the name.
         """
-        said = self._control.delete(f"/v1/datasets/{quote(_spec.text('name', name), safe='')}")
+        said = self._control.delete(f"/v1/datasets/{_spec.dataset_name(name)}")
         return [int(generation) for generation in said["removed"]]
 
     def feeds(self) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ import weakref
 from collections.abc import Iterator, KeysView, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +46,7 @@ class Dataset:
         self._cache = cache
         lease = _wire.dial(cache._feed_path)
         try:
-            _wire.request(lease, {"request": "open", "dataset": _spec.text("name", name), "generation": generation})
+            _wire.request(lease, {"request": "open", "dataset": _spec.dataset_name(name), "generation": generation})
             said, fds = _wire.receive_reply(lease)
         except BaseException:
             lease.close()
@@ -208,12 +207,6 @@ class Dataset:
             )
         return column
 
-    @property
-    def _time_unit(self) -> str:
-        """The unit of a time column of timestamps; "" for integer time, or none."""
-        column = self._manifest.columns.get(self.time) if self.time else None
-        return column.unit if column is not None and column.dtype == "timestamp" else ""
-
     def _post(self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
         return self._cache._control.post(*self._question(action, spec, cuts, more))
 
@@ -229,8 +222,8 @@ class Dataset:
                 type="closed",
                 hint="cache.dataset(name) opens it again",
             )
-        body = {"generation": self.generation, "spec": spec, "cuts": list(cuts), **more}
-        return f"/v1/datasets/{quote(self.name, safe='')}/{action}", body
+        body = {"generation": self.generation, "digest": self.digest, "spec": spec, "cuts": list(cuts), **more}
+        return f"/v1/datasets/{self.name}/{action}", body
 
     def __reduce__(self) -> tuple[Any, ...]:
         return reopen, (self._cache.dir, self.name, self.generation, self.digest)

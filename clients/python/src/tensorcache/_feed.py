@@ -8,9 +8,10 @@ from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ._batch import Batch
-from ._errors import CursorError, DaemonError, FeedError, ProtocolError, SpecError
+from ._errors import CursorError, DaemonError, FeedError, ProtocolError
+from ._first_rows import FirstRows
 from ._items import show
-from ._spec import whole
+from ._spec import between
 from ._stream import LAST, NO_SLOT, Stream, forked
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Feed:
         self._start: Place = (0, 0)  # where the latest pass began
         self._last: tuple[int, int, int] | None = None  # epoch, consumed, flags of its latest batch
         self._target: Place | None = None  # where the next pass shall begin, when somebody said so
+        self._empty = False  # the latest pass ended without a last batch
         self._token = 0  # numbers the passes; a pass whose number is not this one is over
         self._closed = False
         self._pid = os.getpid()
@@ -51,7 +53,7 @@ class Feed:
         self._began: float | None = None
         self._stream: Stream | None = None
         self._stream = stream = self._attach((0, 0))
-        self._hash: Any = stream.said.get("cursor_hash")
+        self._cursor: dict[str, Any] = dict(stream.said["cursor"])
         self._length = int(stream.said["batches"])
         self.delivery = str(stream.said["delivery"])
         self.path = str(stream.said.get("path") or "")
@@ -73,6 +75,7 @@ class Feed:
                         continue
                     if slot == NO_SLOT:
                         self._last = epoch, consumed, flags | LAST
+                        self._empty = True
                         return
                     if len(held) < most_held:
                         batch = Batch(take(slot), layout, rows)
@@ -108,10 +111,7 @@ class Feed:
 
     def set_epoch(self, epoch: int) -> None:
         """Have the next pass be the given epoch, from its start."""
-        number = whole("epoch", epoch)
-        if number < 0:
-            raise SpecError(f"epoch: got {number}, want 0 or more", field="epoch")
-        self._target = (number, 0)
+        self._target = (between("epoch", epoch, 0, 2**64 - 1), 0)
 
     def state_dict(self) -> dict[str, Any]:
         """Where the loop is: a few integers, ready for JSON. The batch that the loop has now counts as consumed.
@@ -119,7 +119,7 @@ class Feed:
         After the last batch of an epoch it is the start of the next. Any rank's state resumes any number of ranks.
         """
         epoch, consumed = self._place()
-        return {"epoch": epoch, "consumed": consumed, "hash": self._hash}
+        return {**self._cursor, "epoch": epoch, "consumed": consumed}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Have the next pass go on exactly where :meth:`state_dict` was called.
@@ -128,12 +128,12 @@ class Feed:
             CursorError: the state is of another dataset, spec, seed or order; the message says what differs.
         """
         try:
-            epoch, consumed, made_for = int(state["epoch"]), int(state["consumed"]), state["hash"]
+            epoch, consumed = int(state["epoch"]), int(state["consumed"])
         except (KeyError, TypeError, ValueError):
             raise CursorError(f"got {state!r}, want what state_dict() returned", field="state") from None
-        differing = difference(made_for, self._hash)
+        differing = difference(state, self._cursor)
         if differing:
-            raise CursorError(f"the state was saved from another feed: {differing}", field="hash")
+            raise CursorError(f"the state was saved from another feed: {differing}", field="state")
         if epoch < 0 or consumed < 0:
             raise CursorError(f"the state is at epoch {epoch} after {consumed} windows", field="consumed")
         self._target = (epoch, consumed)
@@ -186,13 +186,13 @@ class Feed:
         start = self._target or self._next_place()
         if self._stream is None:
             self._stream = self._attach(start)
-        elif start != here:
+        elif start != here or self._empty:  # after two epochs without a batch the daemon waits to be asked
             try:
                 self._stream.seek(*start)
             except BaseException:
                 self._drop(self._stream)
                 raise
-        self._start, self._last, self._target = start, None, None
+        self._start, self._last, self._target, self._empty = start, None, None, False
         self._token += 1
         self._began = time.perf_counter()
         return self._stream, self._token
@@ -203,14 +203,15 @@ class Feed:
             "request": "feed",
             "dataset": data.name,
             "generation": data.generation,
+            "digest": data.digest,
             "spec": self.windows._spec,
             "cuts": list(self.windows._cuts),
             "cursor": None,
             **self._options,
         }
         if start != (0, 0):
-            request["cursor"] = {"epoch": start[0], "consumed": start[1], "hash": self._hash}
-        return Stream(data._cache._feed_path, request, data._time_unit)
+            request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
+        return Stream(data._cache._feed_path, request, FirstRows(data, self.windows._spec).times)
 
     def _place(self, of_stream: bool = False) -> Place:
         """Where the loop is; ``of_stream``: where the stream is, whatever was asked for since."""
@@ -264,11 +265,7 @@ class Feed:
         )
 
 
-def difference(theirs: Any, ours: Any) -> str:
-    """What differs between the hashes of two cursors, in words; "" when nothing does."""
-    if theirs == ours:
-        return ""
-    if not isinstance(theirs, Mapping) or not isinstance(ours, Mapping):
-        return f"its hash is {show(theirs)}, here {show(ours)}"
-    keys = [key for key in {**ours, **theirs} if theirs.get(key) != ours.get(key)]
+def difference(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
+    """What differs between two cursors, their places aside, in words; "" when nothing does."""
+    keys = [key for key in {**ours, **theirs} if key not in ("epoch", "consumed") and theirs.get(key) != ours.get(key)]
     return ", ".join(f"its {key} is {show(theirs.get(key))}, here {show(ours.get(key))}" for key in keys)

@@ -16,10 +16,10 @@ def sampler_options(
     """The order of an epoch and this trainer's share of it, as JSON."""
     return {
         "order": _spec.text("order", order),
-        "seed": _spec.whole("seed", seed),
-        "batch_size": _spec.whole("batch_size", batch_size),
+        "seed": _spec.between("seed", seed, 0, 2**64 - 1),
+        "batch_size": _spec.between("batch_size", batch_size, 1),
         "rank": _spec.whole("rank", rank),
-        "num_replicas": _spec.whole("num_replicas", num_replicas),
+        "num_replicas": _spec.between("num_replicas", num_replicas, 1),
         "tail": "" if tail is None else _spec.text("tail", tail),
     }
 

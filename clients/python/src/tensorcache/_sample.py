@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import bisect
 import itertools
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ._first_rows import FirstRows
 from ._manifest import DTYPES, Column
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class Sample:
         static: ``[F]``, the values that are constant in the item.
         item: int64 code; ``data.items[code]`` is the item's value.
         start: int64 row of the first context row in the item; negative where it is padded.
-        time: the time of that row, where the dataset has a time column.
+        time: the time of that row, or where it is padded of the item's first; None without a time column.
         mask: bool ``[C]``, True = real row; where the spec admits padding.
         context_missing: bool ``[C, F]``, True = missing; where the spec admits missing values.
         target_missing: bool ``[L + P, F]``.
@@ -109,7 +108,7 @@ class Cutter:
 
     def __init__(self, data: Dataset, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None) -> None:
         self._data = data
-        self._spec = spec
+        self._first = FirstRows(data, spec)
         context: int = spec["context_length"]
         reach = context + spec.get("gap", 0) + spec.get("prediction_length", 0)
         dilation: int = spec.get("dilation", 1)
@@ -124,13 +123,12 @@ class Cutter:
         self._spans = {name: np.arange(s.start, s.stop) * dilation for name, s in spans.items() if len(s)}
         self._dilation = dilation
         self._parts = parts
-        self._padded: bool = spec.get("min_context", context) < context
         self._missing = spec.get("max_missing", 0.0) != 0.0
 
     def one(self, item: int, start: int) -> Sample:
         """The window of an item that starts at a row: views where possible."""
         base = int(self._data.items.row_offset[item])
-        first = self._first_row(item) if self._padded else 0
+        first = self._first.of(item)
 
         def part(name: str) -> Array | None:
             if name not in self._parts or name not in self._spans:
@@ -155,7 +153,7 @@ class Cutter:
     def several(self, items: Int64s, starts: Int64s) -> Sample:
         """Windows along a leading axis, copied together."""
         base = self._data.items.row_offset[items][:, None]
-        first = self._first_rows(items)[:, None] if self._padded else 0
+        first = self._first.of_each(items)[:, None]
 
         def part(name: str) -> Array | None:
             if name not in self._parts or name not in self._spans:
@@ -172,19 +170,17 @@ class Cutter:
         )
 
     def _cut(self, name: str, rows: Int64s, base: Any, first: Any) -> Array:
-        real = rows >= first if self._padded else None
+        real = rows >= first if self._first.padded else None
         return self._parts[name].take(base + (rows if real is None else np.maximum(rows, first)), real)
 
     def _rest(self, items: Int64s, starts: Int64s) -> dict[str, Array | None]:
         base = self._data.items.row_offset[items][:, None]
-        first = self._first_rows(items)[:, None] if self._padded else np.zeros((len(items), 1), np.int64)
+        first = self._first.of_each(items)[:, None]
         rest: dict[str, Array | None] = dict.fromkeys(("static", "time", "mask", "context_missing", "target_missing"))
         if "static" in self._parts:
             rest["static"] = frozen(self._parts["static"].take(base[:, 0], None))
-        if self._data.time is not None:
-            at = np.maximum(starts, first[:, 0]) if self._padded else starts
-            rest["time"] = frozen(self._data[self._data.time][base[:, 0] + at])
-        if self._padded:
+        rest["time"] = frozen(self._first.times(items, starts))
+        if self._first.padded:
             rest["mask"] = frozen(starts[:, None] + self._spans["context"] >= first)
         if self._missing:
             for name in ("context", "target"):
@@ -193,21 +189,6 @@ class Cutter:
                     gone = self._parts[name].missing(base + np.maximum(rows, first), rows >= first)
                     rest[f"{name}_missing"] = frozen(gone)
         return rest
-
-    def _first_row(self, item: int) -> int:
-        """The first row of an item that the spec's ``rows`` or ``time`` admit; padding lies before it."""
-        n = int(self._data.items.rows[item])
-        if self._spec.get("rows") and self._spec["rows"][0] is not None:
-            low: int = self._spec["rows"][0]
-            return max(0, n + low) if low < 0 else min(low, n)
-        if self._spec.get("time") and self._spec["time"][0] is not None and self._data.time is not None:
-            base = int(self._data.items.row_offset[item])
-            return bisect.bisect_left(self._data[self._data.time][base : base + n], moment(self._spec["time"][0]))
-        return 0
-
-    def _first_rows(self, items: Int64s) -> Int64s:
-        unique, back = np.unique(items, return_inverse=True)
-        return np.asarray([self._first_row(int(item)) for item in unique], np.int64)[back]
 
 
 def columns_of(data: Dataset, features: list[str]) -> list[Column]:
@@ -255,15 +236,3 @@ def frozen(array: Any) -> Any:
     if array is not None:
         array.flags.writeable = False
     return array
-
-
-def moment(bound: str | int) -> np.datetime64 | int:
-    """A bound of the spec, RFC 3339 or a date or an integer, as numpy compares it."""
-    if not isinstance(bound, str):
-        return bound
-    match = re.fullmatch(r"(.*?)(?:Z|z|([+-])(\d\d):(\d\d))?", bound.strip())
-    assert match is not None
-    at: np.datetime64 = np.datetime64(match[1].replace(" ", "T"))
-    if match[2]:
-        at = at - np.timedelta64(int(match[2] + "1") * (60 * int(match[3]) + int(match[4])), "m")
-    return at

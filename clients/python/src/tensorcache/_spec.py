@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -166,6 +167,26 @@ def text(field: str, value: Any) -> str:
     if not isinstance(value, str):
         raise SpecError(f"{field}: got {value!r}, want text", field=field)
     return str(value)
+
+
+def dataset_name(value: Any) -> str:
+    """A dataset's name."""
+    if not isinstance(value, str) or not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,99}", value):
+        raise SpecError(
+            f"name: got {show(value)}, want 1 to 100 of A-Z a-z 0-9 . _ -, the first a letter or digit",
+            type="invalid_name",
+            field="dataset",
+        )
+    return value
+
+
+def between(field: str, value: Any, low: int, high: int | None = None) -> int:
+    """A whole number within bounds."""
+    got = whole(field, value)
+    if got < low or (high is not None and got > high):
+        allowed = f"{low} or more" if high is None else f"{low} to {high}"
+        raise SpecError(f"{field}: got {got}, want {allowed}", field=field)
+    return got
 
 
 def flag(field: str, value: Any) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import _fork, _wire
-from ._batch import Layout
+from ._batch import Layout, Times
 from ._errors import FeedError, ProtocolError, TensorcacheError
 from ._ring import Ring
 
@@ -37,7 +37,7 @@ class Stream:
         waited: seconds spent blocked for descriptors.
     """
 
-    def __init__(self, path: str, body: dict[str, Any], time_unit: str) -> None:
+    def __init__(self, path: str, body: dict[str, Any], times: Times) -> None:
         sock = _wire.dial(path)
         fds: list[int] = []
         try:
@@ -46,7 +46,7 @@ class Stream:
             if len(fds) != 1:
                 raise ProtocolError(f"the daemon sent {len(fds)} descriptors with a feed, want the ring's")
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(TICK_SECONDS * 1e6)))
-            self.layout = Layout(self.said, time_unit)
+            self.layout = Layout(self.said, times)
             self.slots = int(self.said["slots"])
             self.ring = Ring(fds.pop(), self.slots, self.layout.slot_bytes)
         except BaseException:

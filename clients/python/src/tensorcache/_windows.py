@@ -31,7 +31,6 @@ class Counts:
     positions: int
     rejected: Mapping[str, int]
     features: Mapping[str, tuple[str, ...]]
-    dtype: str | None
 
 
 class Windows:
@@ -83,7 +82,8 @@ class Windows:
     @property
     def dtype(self) -> str | None:
         """The dtype the parts come in; None is as stored."""
-        return self._counts.dtype
+        dtype: str | None = self._spec.get("dtype", "float32")
+        return dtype
 
     def __len__(self) -> int:
         return self._counts.windows
@@ -213,7 +213,7 @@ class Windows:
         said = self.dataset._post("plan", self._spec, self._cuts, split=split)
         parts = {}
         for part in said["splits"]:
-            counts = counts_of({**part, "features": said["features"], "dtype": said.get("dtype")})
+            counts = counts_of({**part, "features": said["features"]})
             parts[str(part["name"])] = Windows(self.dataset, self._spec, (*self._cuts, part["cut"]), counts)
         return Split(parts)
 
@@ -292,5 +292,4 @@ def counts_of(said: Mapping[str, Any]) -> Counts:
         positions=int(said["positions"]),
         rejected=MappingProxyType({str(k): int(v) for k, v in (said.get("rejected") or {}).items()}),
         features=MappingProxyType({str(part): tuple(names or ()) for part, names in features.items()}),
-        dtype=said.get("dtype") or None,
     )

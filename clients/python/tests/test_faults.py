@@ -1,0 +1,260 @@
+"""Killing either side at any time: errors that say how to go on, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tensorcache
+from conftest import ETTH1, processes, wait_until
+
+B = 32
+
+TRAINER = f"""if True:
+    import sys, tensorcache
+    windows = tensorcache.connect(autostart=False).dataset("etth1").windows(context_length=24, prediction_length=6)
+    feed = windows.feed(batch_size={B}, slots=4)
+    passing = iter(feed)
+    held = [next(passing), next(passing)]
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def windows(etth1: tensorcache.Dataset) -> Iterator[tensorcache.Windows]:
+    """Windows of a daemon that lives, whatever a test before did to it."""
+    cache = tensorcache.connect()
+    with cache.dataset("etth1") as data:
+        yield data.windows(context_length=24, prediction_length=6)
+
+
+def trainer(code: str = TRAINER) -> subprocess.Popen[str]:
+    """A trainer in a process of its own, with a feed in mid-batch."""
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def descriptors(pid: int) -> int:
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
+def test_a_killed_trainer_leaves_nothing_in_the_daemon(windows: tensorcache.Windows) -> None:
+    cache = tensorcache.connect()
+    pid = cache.health()["pid"]
+    leases = [d["readers"] for d in cache.datasets()]
+    before = None
+    for _ in range(5):
+        process = trainer()
+        assert [feed["pid"] for feed in cache.feeds()] == [process.pid]
+        process.kill()
+        process.communicate()
+        wait_until(lambda: not cache.feeds(), "the feed is still there")
+        wait_until(lambda: [d["readers"] for d in cache.datasets()] == leases, "the lease is still there")
+        before = before or descriptors(pid)
+        wait_until(lambda n=before: descriptors(pid) <= n, "descriptors are left")
+
+
+@pytest.mark.skipif("TENSORCACHE_PORTABLE" in os.environ, reason="without a pidfd only end-of-file tells")
+def test_a_killed_trainer_whose_child_holds_the_socket_is_noticed(windows: tensorcache.Windows) -> None:
+    cache = tensorcache.connect()
+    code = """
+    import os, subprocess
+    for fd in os.listdir("/proc/self/fd"):
+        if int(fd) > 2:
+            try:
+                os.set_inheritable(int(fd), True)
+            except OSError:
+                pass
+    child = subprocess.Popen(["sleep", "60"], close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    print("ready", flush=True)
+    print(child.pid, flush=True)
+"""
+    process = trainer(TRAINER.replace('    print("ready", flush=True)', code))
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    process.kill()
+    process.communicate()
+    try:
+        assert "socket:" in " ".join(str(fd.readlink()) for fd in Path(f"/proc/{child}/fd").iterdir())
+        wait_until(lambda: not cache.feeds(), "the feed is still there")
+    finally:
+        os.kill(child, signal.SIGKILL)
+
+
+def test_a_killed_daemon_is_an_error_at_once_and_the_state_resumes(windows: tensorcache.Windows) -> None:
+    def starts(feed: tensorcache.Feed) -> list[int]:
+        return [start for batch in feed for start in batch.start.tolist()]
+
+    options = {"batch_size": B, "order": "shuffle", "seed": 3}
+    with windows.feed(**options) as feed:  # type: ignore[arg-type]
+        want = starts(feed)
+    feed = windows.feed(**options)  # type: ignore[arg-type]
+    seen: list[int] = []
+    killed = 0.0
+    assert windows[5].start == 5
+    with pytest.raises(tensorcache.DaemonError) as caught:
+        for batch in feed:
+            seen += batch.start.tolist()
+            if len(seen) == 10 * B:
+                os.kill(tensorcache.connect().health()["pid"], signal.SIGKILL)
+                killed = time.monotonic()
+    assert time.monotonic() - killed < 1
+    assert "connect()" in caught.value.hint
+    assert "load_state_dict" in caught.value.hint
+    assert f"after {len(seen):,} of" in caught.value.detail
+    state = feed.state_dict()
+    assert (state["epoch"], state["consumed"]) == (0, len(seen))
+    feed.close()
+
+    with pytest.raises(tensorcache.DaemonError, match="cannot be reached"):
+        windows.where(rows=(0, 100))
+    assert windows[6].start == 6, "random access needs no daemon once the runs are here"
+    cache = tensorcache.connect()
+    again = cache.dataset("etth1").windows(context_length=24, prediction_length=6)
+    with again.feed(**options) as feed:  # type: ignore[arg-type]
+        feed.load_state_dict(state)
+        assert seen + starts(feed) == want
+
+
+def test_the_same_feed_goes_on_where_it_was_once_a_daemon_runs_again(windows: tensorcache.Windows) -> None:
+    feed = windows.feed(batch_size=B)
+    passing = iter(feed)
+    first = next(passing).start.tolist()
+    os.kill(tensorcache.connect().health()["pid"], signal.SIGKILL)
+    seen = list(first)
+    with pytest.raises(tensorcache.DaemonError):
+        for batch in passing:
+            seen += batch.start.tolist()
+    with pytest.raises(tensorcache.DaemonError):
+        next(iter(feed))
+    tensorcache.connect()
+    rest = [start for batch in feed for start in batch.start.tolist()]
+    assert seen + rest == list(range(len(windows)))
+    feed.close()
+
+
+def test_a_waiting_loop_hears_of_the_daemons_death_within_a_second(windows: tensorcache.Windows) -> None:
+    feed = windows.feed(batch_size=B, slots=3)
+    stream = feed._stream
+    assert stream is not None
+    pid = tensorcache.connect().health()["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    died: list[float] = []
+
+    def kill() -> None:
+        died.append(time.monotonic())
+        os.kill(pid, signal.SIGKILL)
+
+    timer = threading.Timer(0.3, kill)
+    timer.start()
+    with pytest.raises(tensorcache.DaemonError):
+        for _ in feed:
+            pass
+    assert time.monotonic() - died[0] < 1
+    timer.join()
+    feed.close()
+    tensorcache.connect()
+
+
+def test_interrupting_a_waiting_loop_attaches_anew_at_the_same_place(windows: tensorcache.Windows) -> None:
+    feed = windows.feed(batch_size=B, slots=3)
+    pid = tensorcache.connect().health()["pid"]
+    seen: list[int] = []
+    interrupt = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            for batch in feed:
+                seen += batch.start.tolist()
+                if len(seen) == 5 * B:
+                    os.kill(pid, signal.SIGSTOP)
+                    interrupt.start()
+    finally:
+        os.kill(pid, signal.SIGCONT)
+        interrupt.join()
+    state = feed.state_dict()
+    assert state["consumed"] == len(seen)
+    feed.load_state_dict(state)
+    rest = [start for batch in feed for start in batch.start.tolist()]
+    assert seen + rest == list(range(len(windows)))
+    feed.close()
+
+
+def test_stopping_the_daemon_ends_feeds_with_a_word(windows: tensorcache.Windows) -> None:
+    feed = windows.feed(batch_size=B)
+    passing = iter(feed)
+    next(passing)
+    tensorcache.connect().stop()
+    with pytest.raises(tensorcache.DaemonError):
+        for _ in passing:
+            pass
+    feed.close()
+
+
+def test_a_killed_load_leaves_nothing_and_the_daemon_lives(
+    cache: tensorcache.Cache, home: Path, tmp_path: Path
+) -> None:
+    cache = tensorcache.connect()
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n" + "1.25,2.5\n" * 4_000_000)
+    daemon = cache.health()["pid"]
+
+    def kill(job: dict[str, object]) -> None:
+        for pid in processes("ingest"):
+            if f"PPid:\t{daemon}\n" in Path(f"/proc/{pid}/status").read_text():
+                os.kill(pid, signal.SIGKILL)
+
+    with pytest.raises(tensorcache.TensorcacheError) as caught:
+        cache.load("killed", path, progress=kill)
+    assert "killed" in caught.value.detail or "signal" in caught.value.detail
+    assert cache.health()["pid"] == daemon
+    assert "killed" not in [d["dataset"] for d in cache.datasets()]
+    wait_until(lambda: not list((home / "tmp").glob("*")), "the load left files")
+
+
+def test_killing_the_daemon_ends_its_load_and_loses_nothing(
+    home: Path, tmp_path: Path, etth1: tensorcache.Dataset
+) -> None:
+    cache = tensorcache.connect()
+    path = tmp_path / "long.csv"
+    path.write_text("a,b\n" + "1.25,2.5\n" * 4_000_000)
+
+    def kill(job: dict[str, object]) -> None:
+        os.kill(cache.health()["pid"], signal.SIGKILL)
+
+    with pytest.raises(tensorcache.DaemonError):
+        cache.load("half", path, progress=kill)
+    wait_until(lambda: not processes(str(home)), "a process of the dead daemon goes on")
+    cache = tensorcache.connect()
+    assert [d["dataset"] for d in cache.datasets()] == ["etth1"]
+    wait_until(lambda: not list((home / "tmp").glob("*")), "the load left files")
+    again = cache.load("etth1", ETTH1, time="date")
+    assert again.digest == etth1.digest
+
+
+def test_a_feed_of_many_rounds_leaves_no_descriptor(windows: tensorcache.Windows) -> None:
+    pid = tensorcache.connect().health()["pid"]
+    counts = []
+    for _ in range(50):
+        with windows.feed(batch_size=B) as feed:
+            next(iter(feed))
+        del feed
+        counts.append(descriptors(os.getpid()))
+    assert counts[-1] == counts[0]
+    wait_until(lambda: descriptors(pid) < 40, "the daemon keeps descriptors")
+
+
+def test_a_program_that_ends_with_live_feeds_is_silent() -> None:
+    code = TRAINER.replace("sys.stdin.read()", "assert held")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,246 @@
+"""Finding the daemon, starting it, and telling why that does not work."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tensorcache
+from conftest import leave, processes, wait_until
+from tensorcache import _binary, _wire
+
+
+@pytest.fixture
+def empty(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache directory of this test's own, in which no daemon runs."""
+    directory = tmp_path / "own"
+    monkeypatch.setenv("TENSORCACHE_DIR", str(directory))
+    yield directory
+    if directory.exists():
+        leave(directory)
+
+
+def test_none_runs_and_none_may_be_started(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(tensorcache.DaemonError, match="no daemon runs for") as caught:
+        tensorcache.connect(autostart=False)
+    assert str(empty) in caught.value.detail
+    assert caught.value.type == "not_running"
+    assert "tensorcache serve" in caught.value.hint
+    monkeypatch.setenv("TENSORCACHE_AUTOSTART", "0")
+    with pytest.raises(tensorcache.DaemonError, match="no daemon runs for"):
+        tensorcache.connect()
+    assert not empty.exists(), "nothing was made"
+    assert tensorcache.connect(autostart=True).health()["dir"] == str(empty)
+
+
+def test_a_daemon_is_started_once_and_found_after(empty: Path) -> None:
+    cache = tensorcache.connect()
+    pid = cache.health()["pid"]
+    assert empty.stat().st_mode & 0o777 == 0o700
+    assert tensorcache.connect().health()["pid"] == pid
+    assert tensorcache.connect(str(empty)).health()["pid"] == pid
+    assert os.getsid(pid) != os.getsid(0), "Ctrl-C here does not reach it"
+    cache.stop()
+    assert not processes(str(empty))
+    with pytest.raises(tensorcache.DaemonError):
+        cache.health()
+    assert tensorcache.connect().health()["pid"] != pid
+
+
+def test_twelve_clients_at_once_get_one_daemon(empty: Path) -> None:
+    code = "import tensorcache; print(tensorcache.connect().health()['pid'])"
+    for _ in range(2):  # the second time over a stale socket of a killed daemon
+        clients = [
+            subprocess.Popen([sys.executable, "-W", "error", "-c", code], stdout=subprocess.PIPE, text=True)
+            for _ in range(12)
+        ]
+        pids = {client.communicate()[0] for client in clients}
+        assert [client.returncode for client in clients] == [0] * 12
+        assert len(pids) == 1
+        os.kill(int(pids.pop()), 9)
+        wait_until(lambda: not processes(str(empty)), "the daemon lives")
+
+
+def test_a_deep_cache_directory(tmp_path: Path, home: Path) -> None:
+    directory = tmp_path / ("d" * 60) / ("e" * 60)
+    cache = tensorcache.connect(directory)
+    data = cache.put("deep", {"v": [1.0, 2.0]})
+    assert data["v"].tolist() == [1, 2]
+    del data
+    leave(directory)
+
+
+def test_a_binary_that_is_not_there(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENSORCACHE_BIN", "/nowhere/tensorcache")
+    with pytest.raises(tensorcache.DaemonError, match='TENSORCACHE_BIN names "/nowhere/tensorcache"'):
+        tensorcache.connect()
+    monkeypatch.delenv("TENSORCACHE_BIN")
+    monkeypatch.setattr(_binary, "scripts", lambda: iter(["/nowhere/bin"]))
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(tensorcache.DaemonError, match="no /nowhere/bin/tensorcache") as caught:
+        tensorcache.connect()
+    assert "TENSORCACHE_BIN" in caught.value.hint
+
+
+def test_the_binary_is_looked_for_where_installers_put_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TENSORCACHE_BIN", raising=False)
+    places = [tmp_path / name for name in ("venv", "base", "path")]
+    for place in places:
+        place.mkdir()
+    monkeypatch.setattr(_binary, "scripts", lambda: iter([str(places[0]), str(places[1])]))
+    monkeypatch.setenv("PATH", str(places[2]))
+    for place in reversed(places):
+        (place / "tensorcache").touch(mode=0o755)
+        assert _binary.find_binary() == str(place / "tensorcache")
+
+
+def test_a_binary_that_fails_shows_its_log(empty: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = tmp_path / "broken"
+    script.write_text("#!/bin/sh\necho the reason is here >&2\nexit 3\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("TENSORCACHE_BIN", str(script))
+    with pytest.raises(tensorcache.DaemonError, match=r"did not start\n.*daemon\.log ends with:\nthe reason"):
+        tensorcache.connect()
+    script.write_text("no program")
+    with pytest.raises(tensorcache.DaemonError, match=r"cannot be run"):
+        tensorcache.connect()
+
+
+def test_a_directory_that_cannot_be_made(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(tensorcache.DaemonError, match="cannot be made"):
+        tensorcache.connect(tmp_path / "file" / "cache")
+
+
+def test_daemon_json_of_a_dead_daemon_is_stale(empty: Path) -> None:
+    empty.mkdir(mode=0o700)
+    gone = {"pid": 1, "version": "9.9.9", "protocol": 99, "control": str(empty / "c"), "feed": str(empty / "f")}
+    (empty / "daemon.json").write_text(json.dumps(gone))
+    with pytest.raises(tensorcache.DaemonError, match="no daemon runs"):
+        tensorcache.connect(autostart=False)
+    for torn in ("", "{", "[]", '{"pid": 1}'):
+        (empty / "daemon.json").write_text(torn)
+        with pytest.raises(tensorcache.DaemonError, match="no daemon runs"):
+            tensorcache.connect(autostart=False)
+    (empty / "daemon.json").write_text(json.dumps(gone))
+    assert tensorcache.connect().health()["protocol"] == 1
+
+
+class Fake:
+    """What listens where a daemon should."""
+
+    def __init__(self, directory: Path, serve: Callable[[socket.socket], None], protocol: int = 1) -> None:
+        directory.mkdir(mode=0o700, exist_ok=True)
+        self.path = directory / "fake.sock"
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(str(self.path))
+        self._listener.listen()
+        self._serve = serve
+        self._thread = threading.Thread(target=self._run)
+        said = {"pid": os.getpid(), "version": "9.9.9", "protocol": protocol}
+        said |= {"control": str(self.path), "feed": str(self.path)}
+        (directory / "daemon.json").write_text(json.dumps(said))
+
+    def _run(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            with connection:
+                self._serve(connection)
+
+    def __enter__(self) -> Fake:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._thread.join()
+
+
+def health(protocol: int) -> Callable[[socket.socket], None]:
+    """Answers every request as a daemon of a protocol answers /v1/health."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = json.dumps({"status": "ok", "version": "9.9.9", "protocol": protocol, "pid": 1}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    def serve(connection: socket.socket) -> None:
+        Handler(connection, ("", 0), None)  # type: ignore[arg-type]
+
+    return serve
+
+
+def test_a_daemon_of_another_protocol_is_named_with_both_versions(home: Path, tmp_path: Path) -> None:
+    words = r"speaks protocol 99 \(tensorcache 9\.9\.9\), this client protocol 1"
+    with (
+        Fake(tmp_path / "other", health(99), 99),
+        pytest.raises(tensorcache.ProtocolError, match=words) as caught,
+    ):
+        tensorcache.connect(tmp_path / "other")
+    assert caught.value.type == "protocol_mismatch"
+    assert "same version" in caught.value.hint
+
+
+def test_something_else_that_listens_is_no_daemon(home: Path, tmp_path: Path) -> None:
+    def talk(connection: socket.socket) -> None:
+        connection.recv(1000)
+        connection.sendall(b"220 mail.example.org ESMTP\r\n")
+
+    with Fake(tmp_path / "mail", talk), pytest.raises(tensorcache.ProtocolError, match="did not answer"):
+        tensorcache.connect(tmp_path / "mail")
+
+
+def test_the_daemon_refuses_another_protocol(cache: tensorcache.Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_wire, "PROTOCOL", 99)
+    with pytest.raises(tensorcache.ProtocolError, match="99") as caught:
+        cache.dataset("any")
+    assert caught.value.type == "protocol_mismatch"
+    assert caught.value.detail.endswith("speaks 1")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b"", "closed the connection"),
+        (b"\x05\x00\x00", "closed the connection"),
+        (_wire.HEADER.pack(10, _wire.REPLY) + b"{}", "closed the connection"),
+        (_wire.HEADER.pack(2, _wire.BATCHES) + b"{}", "where a REPLY belongs"),
+        (_wire.HEADER.pack(2**31, _wire.REPLY), "where a REPLY belongs"),
+        (_wire.HEADER.pack(2, _wire.REPLY) + b"{}", "not of protocol 1"),
+        (_wire.HEADER.pack(2, _wire.REPLY) + b"{]", "not JSON"),
+        (_wire.HEADER.pack(2, _wire.ERROR) + b"[]", "no JSON object"),
+    ],
+)
+def test_replies_that_cannot_be(home: Path, tmp_path: Path, answer: bytes, words: str) -> None:
+    def serve(connection: socket.socket) -> None:
+        if connection.recv(4, socket.MSG_PEEK) == b"GET ":
+            health(1)(connection)
+            return
+        size, _ = _wire.HEADER.unpack(connection.recv(8, socket.MSG_WAITALL))
+        connection.recv(size, socket.MSG_WAITALL)
+        connection.sendall(answer)
+
+    with Fake(tmp_path / "fake", serve):
+        cache = tensorcache.connect(tmp_path / "fake", autostart=False)
+        with pytest.raises(tensorcache.DaemonError, match=words):
+            cache.dataset("any")
