@@ -29,25 +29,25 @@ const sampleRows = 1000
 // csvFile reads a file of delimited text, as RFC 4180 and encoding/csv understand it: quotes, CRLF, a BOM, empty lines
 // left out. The first row names the columns.
 type csvFile struct {
-	file    *os.File
-	name    string
-	workers int
-	delim   byte
-	header  []string
-	size    int64
-	data    int64 // where the rows begin
-	line0   int64 // lines before that
-	spans   []span
-	total   int64
+	work
+	file   *os.File
+	name   string
+	delim  byte
+	header []string
+	size   int64
+	data   int64 // where the rows begin
+	line0  int64 // lines before that
+	spans  []span
+	total  int64
 }
 
 // openCSV reads the header and counts the rows.
-func openCSV(path string, f *os.File, workers int) (reader, error) {
+func openCSV(path string, f *os.File, w work) (reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, statError(path, err)
 	}
-	c := &csvFile{file: f, name: path, workers: workers, delim: ',', size: st.Size()}
+	c := &csvFile{work: w, file: f, name: path, delim: ',', size: st.Size()}
 	if strings.EqualFold(filepath.Ext(path), ".tsv") {
 		c.delim = '\t'
 	}
@@ -131,35 +131,48 @@ func (c *csvFile) describe(w []want) ([]column, error) {
 	for i, x := range w {
 		out[i] = column{name: c.header[x.index], inferred: true}
 	}
-	buf := make([]byte, min(blockBytes, c.size-c.data)+1)
-	n, err := c.file.ReadAt(buf[:len(buf)-1], c.data)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, statError(c.name, err)
-	}
-	if buf = buf[:n]; c.data+int64(n) >= c.size {
-		buf = append(buf, '\n')
-	}
-	s := splitter{delim: c.delim, buf: buf}
-	var cells []cell
-	for row := int64(0); row < min(sampleRows, c.total); row++ {
-		s.blank()
-		if cells, err = s.row(cells[:0]); err != nil || len(cells) != len(c.header) {
-			break // the fill says so, if it is wrong
+	for size := int64(blockBytes); ; size *= 4 {
+		rows, whole, err := c.sample(out, w, size)
+		if err != nil {
+			return nil, err
 		}
-		for i, x := range w {
-			next, reason := out[i].admit(cells[x.index], x.role)
-			if reason != "" {
-				return nil, c.refuse(out[i], x.role, cells[x.index], row, c.lineOf(s.start, buf, c.line0), reason)
-			}
-			out[i] = next
+		if rows > 0 || whole || size >= longestLine {
+			break
 		}
 	}
 	for i, x := range w {
 		if out[i].kind == kindUnknown && x.role != layout.RoleValue {
-			return nil, &SourceError{Path: c.name, Column: out[i].name, Reason: "the first rows hold no value"}
+			out[i].kind = kindInt64 // the first row is broken, and the fill says how
 		}
 	}
 	return out, nil
+}
+
+// sample infers the kinds from the rows in the first size bytes. It tells how many rows those were, and whether they were all.
+func (c *csvFile) sample(out []column, w []want, size int64) (row int64, whole bool, err error) {
+	buf := make([]byte, min(size, c.size-c.data), min(size, c.size-c.data)+1)
+	if _, err := c.file.ReadAt(buf, c.data); err != nil && !errors.Is(err, io.EOF) {
+		return 0, false, statError(c.name, err)
+	}
+	if whole = c.data+int64(len(buf)) >= c.size; whole {
+		buf = append(buf, '\n')
+	}
+	s := splitter{delim: c.delim, buf: buf}
+	var cells []cell
+	for ; row < min(sampleRows, c.total); row++ {
+		s.blank()
+		if cells, err = s.row(cells[:0]); err != nil || len(cells) != len(c.header) {
+			return row, whole || err == nil, nil // the fill says so, if it is wrong
+		}
+		for i, x := range w {
+			next, reason := out[i].admit(cells[x.index], x.role)
+			if reason != "" {
+				return row, whole, c.refuse(out[i], x.role, cells[x.index], row, c.lineOf(s.start, buf, c.line0), reason)
+			}
+			out[i] = next
+		}
+	}
+	return row, whole, nil
 }
 
 // lineOf is the line that a byte of a buffer is in, if before lines come before the buffer.

@@ -27,17 +27,17 @@ type tally struct {
 
 // count counts the rows in parallel and cuts the file into spans.
 func (c *csvFile) count() error {
-	blocks := int((c.size - c.data + blockBytes - 1) / blockBytes)
+	blocks := int((c.size - c.data + c.block - 1) / c.block)
 	tallies := make([]tally, blocks)
 	bufs := make([][]byte, c.workers)
 	err := parallel(context.Background(), c.workers, blocks, c.name, func(worker, i int) error {
 		if bufs[worker] == nil {
-			bufs[worker] = make([]byte, blockBytes+2)
+			bufs[worker] = make([]byte, c.block+2)
 		}
 		// Two bytes of the block before tell whether a line feed at the beginning ends an empty line.
-		begin := c.data + int64(i)*blockBytes
+		begin := c.data + int64(i)*c.block
 		lead := int(min(2, begin-c.data))
-		buf := bufs[worker][:lead+int(min(blockBytes, c.size-begin))]
+		buf := bufs[worker][:lead+int(min(c.block, c.size-begin))]
 		if _, err := c.file.ReadAt(buf, begin-int64(lead)); err != nil && !errors.Is(err, io.EOF) {
 			return statError(c.name, err)
 		}

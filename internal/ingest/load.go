@@ -19,8 +19,8 @@ import (
 // load is one load in the child.
 type load struct {
 	Options
+	work
 	dir     string
-	workers int
 	meter   *meter
 	sources []layout.Source
 	readers []reader
@@ -36,7 +36,7 @@ type load struct {
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{Options: o, dir: dir, meter: m, workers: max(2, runtime.GOMAXPROCS(0))}
+	return &load{Options: o, work: work{workers: max(2, runtime.GOMAXPROCS(0)), block: blockBytes}, dir: dir, meter: m}
 }
 
 // run does the whole load of files.
@@ -61,7 +61,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	for _, s := range l.sources {
 		var r reader
 		err := guard(s.Path, func() (err error) {
-			r, err = open(s.Path, l.workers)
+			r, err = open(s.Path, l.work)
 			return err
 		})
 		if err != nil {

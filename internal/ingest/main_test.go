@@ -2,8 +2,10 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -39,10 +41,10 @@ func mustLoad(t *testing.T, o Options) loaded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open2(t, dir)
+	return openDir(t, dir)
 }
 
-func open2(t *testing.T, dir string) loaded {
+func openDir(t *testing.T, dir string) loaded {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -105,11 +107,36 @@ func TestRunLoadsETTh1(t *testing.T) {
 	if m.Rows != 17420 || len(m.Columns) != 8 {
 		t.Errorf("%d rows of %d columns, want 17420 of 8", m.Rows, len(m.Columns))
 	}
-	l := open2(t, dir)
+	l := openDir(t, dir)
 	if v := values[float64](l, "OT"); v[0] != 30.5310001373291 {
 		t.Errorf("OT begins with %v", v[0])
 	}
 	if v := values[int64](l, "date"); v[1]-v[0] != 3600 {
 		t.Errorf("date begins with %v", v[:2])
+	}
+}
+
+// refused fails unless err is a refusal with the texts.
+func refused(t *testing.T, err error, want, hint string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("loaded, want an error with %q", want)
+	}
+	if !strings.Contains(err.Error(), want) {
+		t.Errorf("%v\nwant  %s", err, want)
+	}
+	got := ""
+	var s *SourceError
+	var o *OptionError
+	switch {
+	case errors.As(err, &s):
+		got = s.Hint
+	case errors.As(err, &o):
+		got = o.Hint
+	default:
+		t.Errorf("%T is neither a SourceError nor an OptionError", err)
+	}
+	if !strings.Contains(got, hint) {
+		t.Errorf("hint %q, want one with %q", got, hint)
 	}
 }

@@ -17,12 +17,12 @@ import (
 // trusts the footer in others; what is refused or checked here is what was measured to be needed
 // (the tests hold it against pyarrow's files).
 type parquetFile struct {
+	work
 	file    *os.File
 	name    string
-	workers int
 	size    int64
 	pq      *parquet.File
-	columns []*parquet.Column // the fields of the schema
+	columns []parquetColumn
 	header  []string
 	groups  []int64 // the first row of each row group, and the number of all rows
 }
@@ -30,7 +30,7 @@ type parquetFile struct {
 // pageBuffer is what a worker reads at once; larger pages are read in one piece.
 const pageBuffer = 128 << 10
 
-func openParquet(path string, f *os.File, workers int) (reader, error) {
+func openParquet(path string, f *os.File, w work) (reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, statError(path, err)
@@ -42,7 +42,7 @@ func openParquet(path string, f *os.File, workers int) (reader, error) {
 	if err != nil {
 		return nil, &SourceError{Path: path, Reason: "its footer cannot be read: " + err.Error(), Hint: hintDamaged}
 	}
-	p := &parquetFile{file: f, name: path, workers: workers, size: st.Size(), pq: pq, columns: pq.Root().Columns()}
+	p := &parquetFile{work: w, file: f, name: path, size: st.Size(), pq: pq, columns: fields(pq)}
 	for _, c := range p.columns {
 		p.header = append(p.header, c.Name())
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	arrowparquet "github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/parquet-go/parquet-go"
 )
 
 // boolReader reads boolean columns with Arrow's low-level reader: parquet-go decodes those in RLE wrong without a word.
@@ -27,7 +26,7 @@ func newBoolReader(p *parquetFile) *boolReader {
 }
 
 // read fills the n rows of one row group.
-func (b *boolReader) read(group int, c *parquet.Column, t target, first, n int64) error {
+func (b *boolReader) read(group int, c parquetColumn, t target, first, n int64) error {
 	r, err := b.open()
 	if err != nil {
 		return err

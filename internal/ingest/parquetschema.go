@@ -17,17 +17,44 @@ type form struct {
 	half     bool
 }
 
+// parquetColumn is a field of the schema.
+type parquetColumn struct {
+	*parquet.Column
+	logical any // of its logical type, nil for none
+}
+
+// fields are the fields of the schema. The reader forgets logical types that it has no values for, such as FLOAT16, so they
+// are looked up in the footer.
+func fields(pq *parquet.File) []parquetColumn {
+	elements := pq.Metadata().Schema
+	at := 1 // the first is the root
+	out := make([]parquetColumn, 0, len(pq.Root().Columns()))
+	for _, c := range pq.Root().Columns() {
+		f := parquetColumn{Column: c}
+		if l := c.Type().LogicalType(); l != nil {
+			f.logical = l.Value
+		}
+		if at < len(elements) && f.logical == nil && elements[at].LogicalType.Value != nil {
+			f.logical = elements[at].LogicalType.Value
+		}
+		out = append(out, f)
+		for left := 1; left > 0 && at < len(elements); at++ {
+			left--
+			if n := elements[at].NumChildren; n.Valid {
+				left += int(n.V)
+			}
+		}
+	}
+	return out
+}
+
 // parquetForm refuses types that have no counterpart; the error says what the column is.
-func parquetForm(c *parquet.Column) (form, error) {
+func parquetForm(c parquetColumn) (form, error) {
 	if !c.Leaf() || c.MaxRepetitionLevel() > 0 || c.MaxDefinitionLevel() > 1 {
 		return form{}, errors.New("holds nested values (a list, map or struct), which are not read")
 	}
 	f := form{physical: c.Type().Kind()}
-	logical := any(nil)
-	if l := c.Type().LogicalType(); l != nil {
-		logical = l.Value
-	}
-	ok := false
+	logical, ok := c.logical, false
 	switch f.physical {
 	case parquet.Boolean:
 		f.kind, ok = kindBool, logical == nil
@@ -53,6 +80,9 @@ func parquetForm(c *parquet.Column) (form, error) {
 		return f, &remedied{"holds INT96 times, an old form that is not read", "write them as timestamps, in Spark with spark.sql.parquet.outputTimestampType=TIMESTAMP_MICROS"}
 	}
 	if !ok {
+		if logical != nil {
+			return f, fmt.Errorf("is %v, which is not read", logical)
+		}
 		return f, fmt.Errorf("is %s, which is not read", c.Type())
 	}
 	return f, nil
@@ -115,7 +145,7 @@ func intName(t *format.IntType) string {
 }
 
 // checkChunks refuses what parquet-go would read wrong, from the footer, before any page is read.
-func (p *parquetFile) checkChunks(c *parquet.Column) error {
+func (p *parquetFile) checkChunks(c parquetColumn) error {
 	for g := range p.pq.Metadata().RowGroups {
 		chunks := p.pq.Metadata().RowGroups[g].Columns
 		if c.Index() >= len(chunks) {

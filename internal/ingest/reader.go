@@ -58,20 +58,26 @@ var magics = []struct {
 
 const parquetMagic = "PAR1"
 
+// work is how a reader goes about it.
+type work struct {
+	workers int
+	block   int64 // bytes of text that a worker reads at once
+}
+
 // open opens a source with the reader of its format.
-func open(path string, workers int) (reader, error) {
+func open(path string, w work) (reader, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, statError(path, err)
 	}
-	r, err := openFile(path, f, workers)
+	r, err := openFile(path, f, w)
 	if err != nil {
 		f.Close()
 	}
 	return r, err
 }
 
-func openFile(path string, f *os.File, workers int) (reader, error) {
+func openFile(path string, f *os.File, w work) (reader, error) {
 	head := make([]byte, 512)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -79,7 +85,7 @@ func openFile(path string, f *os.File, workers int) (reader, error) {
 	}
 	head = head[:n]
 	if bytes.HasPrefix(head, []byte(parquetMagic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
-		return openParquet(path, f, workers)
+		return openParquet(path, f, w)
 	}
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
@@ -89,5 +95,5 @@ func openFile(path string, f *os.File, workers int) (reader, error) {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return nil, &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV or Parquet"}
 	}
-	return openCSV(path, f, workers)
+	return openCSV(path, f, w)
 }
