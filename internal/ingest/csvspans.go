@@ -41,7 +41,7 @@ func (c *csvFile) count() error {
 		if _, err := c.file.ReadAt(buf, begin-int64(lead)); err != nil && !errors.Is(err, io.EOF) {
 			return statError(c.name, err)
 		}
-		tallies[i] = count(buf, lead, begin)
+		tallies[i] = count(buf, lead, begin, begin-int64(lead) == c.data)
 		return nil
 	})
 	if err != nil {
@@ -84,8 +84,9 @@ func (c *csvFile) add(s span) {
 	}
 }
 
-// count counts a block that stands at an offset of the file; its first lead bytes belong to the one before.
-func count(buf []byte, lead int, offset int64) (t tally) {
+// count counts a block that stands at an offset of the file; its first lead bytes belong to the one before. first tells
+// whether the rows begin with buf.
+func count(buf []byte, lead int, offset int64, first bool) (t tally) {
 	offset -= int64(lead)
 	within := 0 // quotes so far are odd
 	for i := lead; i < len(buf); {
@@ -103,7 +104,7 @@ func count(buf []byte, lead int, offset int64) (t tally) {
 			}
 			i += n
 			t.total++
-			if !endsEmpty(buf, i, lead == 0) {
+			if !endsEmpty(buf, i, first) {
 				t.rows[within]++
 			}
 			t.last[within], t.lines[within] = offset+int64(i)+1, t.total

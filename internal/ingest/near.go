@@ -15,7 +15,7 @@ func near(name string, names []string) []string {
 	var found []candidate
 	for _, n := range names {
 		d := levenshtein(strings.ToLower(name), strings.ToLower(n))
-		if d <= max(1, len(name)/3) || strings.Contains(strings.ToLower(n), strings.ToLower(name)) {
+		if d <= max(2, len(name)/3) || strings.Contains(strings.ToLower(n), strings.ToLower(name)) {
 			found = append(found, candidate{n, d})
 		}
 	}

@@ -158,11 +158,11 @@ func widest(a, b column) (column, bool) {
 		return b, true
 	case a.kind == kindInt64 && b.kind == kindFloat64, a.kind == kindInt64 && b.kind == kindText:
 		return b, true
-	case a.kind == kindTime && b.kind == kindTime && a.zone == b.zone:
+	case a.kind == kindTime && b.kind == kindTime:
 		if unitDigits(a.unit) > unitDigits(b.unit) {
-			return a, true
+			a, b = b, a
 		}
-		return b, true
+		return b, a.zone == b.zone
 	}
 	return b, a.kind == b.kind
 }

@@ -1,0 +1,225 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+func TestSourcesThatAreNone(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s.sock")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, c := range []struct{ path, want, hint string }{
+		{filepath.Join(dir, "none.csv"), "no such file", ""},
+		{dir, "is a directory, want a file", "name the files in it"},
+		{socket, "is a socket, want a file", "put"},
+		{"/dev/null", "is a device, want a file", ""},
+		{source(t, "empty.csv", ""), "the file is empty", ""},
+	} {
+		_, err := Stat([]string{c.path})
+		refused(t, err, c.path+": "+c.want, c.hint)
+		_, _, err = inProcess(t, Options{Sources: []string{c.path}})
+		refused(t, err, c.path+": "+c.want, c.hint)
+	}
+}
+
+func TestTextThatIsRefused(t *testing.T) {
+	rows := func(n int) string { return "date,close\n" + strings.Repeat("2016-07-01,1\n", n) }
+	long := rows(48212) + "2016-07-01,n/a\n" + "2016-07-01,1\n"
+	for _, c := range []struct {
+		name, text, want, hint string
+		o                      Options
+	}{
+		{"header only", "a,b\n", "x.csv: has a header but no rows", "", Options{}},
+		{"empty lines", "\n\n\n", "x.csv: holds nothing but empty lines", "", Options{}},
+		{"no header", "1,2\n3,4\n", `x.csv, line 1: "1" is a number, want a header line`, "first line", Options{}},
+		{"ragged", "a,b\n1,2\n3,4\n5\n", "x.csv, row 3 (line 4): 1 cells, want 2", "", Options{}},
+		{"too many", "a,b\n1,2\n3,4,5\n", "x.csv, row 2 (line 3): 3 cells, want 2", "", Options{}},
+		{"late text", long, `x.csv, row 48213 (line 48214), column "close": "n/a" is not a number`, "--columns", Options{}},
+		{"early text", "a,b\n1,2\n3,n/a\n", `x.csv, row 2 (line 3), column "b": "n/a" is not a number`, "--columns", Options{}},
+		{"lines between", "a,b\n\n1,2\r\n\n\n3,x\n", `x.csv, row 2 (line 6), column "b": "x" is not a number`, "--columns", Options{}},
+		{"text column", "a,b\nMSFT,2\n", `row 1 (line 2), column "a": "MSFT" is text, not a number`, "--item-id", Options{}},
+		{"late text in integers after a decimal", "a\n1\n2.5\nx\n", `row 3 (line 4), column "a": "x" is not a number`, "--columns", Options{}},
+		{"truth and number", "a\ntrue\n1\n", `"1" is neither true nor false`, "", Options{}},
+		{"missing truth", "a,b\ntrue,1\n,1\n", `row 2 (line 3), column "a": the cell is missing, which only a float column can say`, "", Options{}},
+		{"hexadecimal", "a\n1\n0x10\n", `"0x10" is not a number`, "", Options{}},
+		{"bare quote", "a,b\n1,2\n3\"4,5\n", "row 2 (line 3): a quote stands within a cell", "", Options{}},
+		{"after quote", "a,b\n\"1\"2,3\n", "row 1 (line 2): a quoted cell goes on", "", Options{}},
+		{"open quote", "a,b\n1,2\n3,\"4\n", "row 2 (line 3): a quoted cell is not closed", "", Options{}},
+		{"Latin-1", "a,b\n\xe9,2\n", `row 1 (line 2), column "a": "\xe9" is not UTF-8`, "UTF-8", Options{ItemID: []string{"a"}}},
+		{"no name", ",b\n1,2\n", "column 1 has no name", "--columns", Options{}},
+		{"one name twice", "b,b\n1,2\n", `column "b": 2 columns have this name`, "", Options{}},
+		{"unknown column", "close,open\n1,2\n", `columns: no column is named "clsoe"; near: close`, "", Options{Columns: []string{"clsoe"}}},
+		{"unknown item", "close,open\n1,2\n", `item_id: no column is named "id"`, "", Options{ItemID: []string{"id"}}},
+		{"unknown time", "date,open\n1,2\n", `time: no column is named "dat"; near: date`, "", Options{Time: "dat"}},
+		{"other time", "t,a\nJan 1 2000,2\n", `row 1 (line 2), column "t": "Jan 1 2000" is no time in a form that is read without guessing`, "", Options{Time: "t"}},
+		{"day or month", "t,a\n01/02/2016,2\n", `"01/02/2016" is no time`, "", Options{Time: "t"}},
+		{"no such day", "t,a\n2016-02-30,2\n", `"2016-02-30" is no time`, "", Options{Time: "t"}},
+		{"missing time", "t,a\n1,2\n,2\n", `row 2 (line 3), column "t": the cell is missing, but every row needs a time`, "", Options{Time: "t"}},
+		{"missing item", "i,a\nx,2\n,2\n", `row 2 (line 3), column "i": the cell is missing, but an item needs a name`, "", Options{ItemID: []string{"i"}}},
+		{"zones", "t,a\n2016-07-01 00:00:00,2\n2016-07-01 00:00:00Z,2\n", "some have a time zone and some have not", "", Options{Time: "t"}},
+		{"float time", "t,a\n1.5,2\n", `"1.5" is no time`, "", Options{Time: "t"}},
+		{"same time", "t,a\n1,2\n2,2\n2,3\n", `row 3 (line 4), column "t": two rows have the time 2`, "--item-id", Options{Time: "t"}},
+		{"same time of an item", "i,t,a\nx,2016-07-01,2\nx,2016-07-01,2\n", `row 2 (line 3), column "t": two rows of item "x" have the time 2016-07-01 00:00:00`, "one row for each time", Options{Time: "t", ItemID: []string{"i"}}},
+		{"falling time", "i,t,a\nx,2,2\nx,1,2\n", `row 2 (line 3), column "t": time 1 of item "x" comes after 2`, "--sort", Options{Time: "t", ItemID: []string{"i"}}},
+		{"scattered item", "i,j,a\nx,7,2\ny,7,2\nx,7,1\n", `row 3 (line 4), column "i, j": item "x", 7 comes back after another item`, "--sort", Options{ItemID: []string{"i", "j"}}},
+		{"same time sorted", "t,a\n2,2\n1,2\n2,3\n", `column "t": two rows have the time 2`, "", Options{Time: "t", Sort: true}},
+		{"too large", "a\n1\n1e300\n", `row 2 (line 3), column "a": "1e300" does not fit float32`, "", Options{DType: "float32"}},
+		{"nothing to fit", "a\nNA\n1\n", "the fit rows hold no value to scale by", "--fit-rows", Options{Scale: "standard", FitRows: fit(0, 1)}},
+		{"infinite", "a\n1\ninf\n", "cannot be scaled", "--columns", Options{Scale: "standard"}},
+		{"binary", "a\x00b", "is a binary file", "", Options{}},
+		{"UTF-16", "\xff\xfea\x00", "is UTF-16 text", "UTF-8", Options{}},
+		{"gzip", "\x1f\x8b\x08", "is compressed with gzip", "gunzip", Options{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, block := range []int64{16, 1 << 20} {
+				c.o.Sources = []string{source(t, "x.csv", c.text)}
+				_, _, err := inBlocks(t, c.o, block)
+				refused(t, err, c.want, c.hint)
+			}
+		})
+	}
+}
+
+func fit(a, b int64) *[2]*int64 { return &[2]*int64{&a, &b} }
+
+func TestOptionsThatAreNone(t *testing.T) {
+	for want, o := range map[string]Options{
+		`dtype: "float16": want float32 or float64`:             {DType: "float16"},
+		`layout: "rows": want columns or packed`:                {Layout: "rows"},
+		`scale: "robust": want standard or minmax`:              {Scale: "robust"},
+		`scale_per: "window": want column or item`:              {Scale: "minmax", ScalePer: "window"},
+		`scale_per: "item": want it only together with scale`:   {ScalePer: "item"},
+		`fit_rows: "[0,1]": want them only together with scale`: {FitRows: fit(0, 1)},
+		`fit_rows: "[5,5]": want a first row before the second`: {Scale: "minmax", FitRows: fit(5, 5)},
+		`columns: "a": want each column once`:                   {Columns: []string{"a", "a"}},
+		`item_id: want names that are not empty`:                {ItemID: []string{""}},
+		`time: "a": want a column that is not an item_id`:       {ItemID: []string{"a"}, Time: "a"},
+		`sort: want it only together with time or item_id`:      {Sort: true},
+	} {
+		err := o.Validate()
+		refused(t, err, want, "")
+		if !errors.Is(err, ErrOption) {
+			t.Errorf("%v does not wrap ErrOption", err)
+		}
+	}
+}
+
+func TestRecipeIsCanonical(t *testing.T) {
+	zero := int64(0)
+	for _, pair := range [][2]Options{
+		{{Sources: []string{"a"}}, {Sources: []string{"b"}, Layout: "columns"}},
+		{{Scale: "minmax"}, {Scale: "minmax", ScalePer: "column", FitRows: &[2]*int64{&zero, nil}}},
+	} {
+		a, _ := pair[0].Recipe()
+		b, _ := pair[1].Recipe()
+		if string(a) != string(b) {
+			t.Errorf("%s and %s", a, b)
+		}
+	}
+}
+
+func TestSeveralSourcesFollowEachOther(t *testing.T) {
+	a := source(t, "a.csv", "i,t,x,y\nu,1,1,1\nu,2,2,2\n")
+	b := source(t, "b.csv", "t,i,y,x\n3,u,3.5,3\n1,v,4,4\n")
+	l := mustLoad(t, Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t"})
+	if x, y := values[int64](l, "x"), values[float64](l, "y"); !slices.Equal(x, []int64{1, 2, 3, 4}) || !slices.Equal(y, []float64{1, 2, 3.5, 4}) {
+		t.Errorf("x %v, y %v", x, y)
+	}
+	if o, _ := l.ItemOffsets(); !slices.Equal(o, []int64{0, 3, 4}) {
+		t.Errorf("items at %v", o)
+	}
+	if n := len(l.Manifest.Sources); n != 2 {
+		t.Errorf("%d sources in the manifest", n)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"i,t,x\nv,1,1\n", `b.csv, column "y": is not in this file but in `},
+		{"i,t,x,y,z\nv,1,1,1,1\n", `b.csv, column "z": is in this file but not in `},
+		{"i,t,x,y\nv,1,true,1\n", `b.csv, column "x": is bool here but int64 in `},
+		{"i,t,x,y\nu,3,1,1\nu,3,1,1\n", `b.csv, row 2 (line 3), column "t": two rows of item "u" have the time 3`},
+	} {
+		_, _, err := inProcess(t, Options{Sources: []string{a, source(t, "b.csv", c.text)}, ItemID: []string{"i"}, Time: "t"})
+		refused(t, err, c.want, "")
+	}
+}
+
+func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
+	path := source(t, "x.csv", "a\n1\n2\n")
+	before, err := Stat([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unchanged(before); err != nil {
+		t.Error(err)
+	}
+	if err := os.WriteFile(path, []byte("a\n1\n2\n3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, unchanged(before), path+": the file was changed while it was loaded", "complete")
+}
+
+// TestSortedRowsAreThoseOfAStableSort draws rows in any order, loads them sorted, and compares with the order of a naive sort.
+func TestSortedRowsAreThoseOfAStableSort(t *testing.T) {
+	type row struct {
+		a, b string
+		t, v int
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(1, 200).Draw(r, "rows")
+		timed := rapid.Bool().Draw(r, "with time")
+		var rows []row
+		var b strings.Builder
+		b.WriteString("a,b,t,v,w,s\n")
+		times := map[[2]string]int{}
+		for i := range n {
+			x := row{a: rapid.SampledFrom([]string{"1", "2", "3"}).Draw(r, "a"), b: rapid.SampledFrom([]string{"p", "q"}).Draw(r, "b"), v: i}
+			times[[2]string{x.a, x.b}]++
+			x.t = times[[2]string{x.a, x.b}]
+			rows = append(rows, x)
+		}
+		perm := rapid.Permutation(rows).Draw(r, "order")
+		first := map[[2]string]int{}
+		for _, x := range perm {
+			if _, ok := first[[2]string{x.a, x.b}]; !ok {
+				first[[2]string{x.a, x.b}] = len(first)
+			}
+			fmt.Fprintf(&b, "%s,%s,%d,%d,%d.5,%t\n", x.a, x.b, x.t, x.v, x.v, x.v%2 == 0)
+		}
+		want := slices.Clone(perm)
+		slices.SortStableFunc(want, func(x, y row) int {
+			if d := first[[2]string{x.a, x.b}] - first[[2]string{y.a, y.b}]; d != 0 || !timed {
+				return d
+			}
+			return x.t - y.t
+		})
+		o := Options{Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"a", "b"}, Sort: true, Columns: []string{"v", "w", "s"}}
+		if timed {
+			o.Time = "t"
+		}
+		o.Layout = rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")
+		l := mustLoad(t, o)
+		v, w, s, words := values[int64](l, "v"), values[float64](l, "w"), values[uint8](l, "s"), texts(l, "b")
+		for i, x := range want {
+			if v[i] != int64(x.v) || w[i] != float64(x.v)+0.5 || s[i] == uint8(x.v%2) || words[i] != x.b {
+				r.Fatalf("row %d is %d, want %d", i, v[i], x.v)
+			}
+		}
+		if got := int(l.Manifest.Items.Count); got != len(first) {
+			r.Fatalf("%d items, want %d", got, len(first))
+		}
+	})
+}

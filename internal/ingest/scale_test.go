@@ -1,0 +1,140 @@
+package ingest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// naive fits the obvious way.
+func naive(kind string, values []float64) (shift, scale float64) {
+	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v != v })
+	if len(values) == 0 {
+		return 0, 1
+	}
+	if least, top := slices.Min(values), slices.Max(values); kind == "minmax" || least == top {
+		shift, scale = least, top-least
+	} else {
+		for _, v := range values {
+			shift += v / float64(len(values))
+		}
+		for _, v := range values {
+			scale += (v - shift) * (v - shift) / float64(len(values))
+		}
+		scale = math.Sqrt(scale)
+	}
+	if scale == 0 {
+		scale = 1
+	}
+	return shift, scale
+}
+
+func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var series [][]float64
+		for range rapid.IntRange(1, 4).Draw(r, "items") {
+			base := rapid.SampledFrom([]float64{0, 1e9, -3}).Draw(r, "base")
+			s := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Just(math.NaN()), rapid.Just(7.0)), 2, 40).Draw(r, "values")
+			s[0], s[len(s)-1] = 1, 2 // something to fit on
+			for i := range s {
+				s[i] += base
+			}
+			series = append(series, s)
+		}
+		var b strings.Builder
+		b.WriteString("i,a,n\n")
+		for i, s := range series {
+			for k, v := range s {
+				fmt.Fprintf(&b, "%d,%v,%d\n", i, v, 3*k)
+			}
+		}
+		o := Options{
+			Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"i"},
+			Scale: rapid.SampledFrom([]string{"standard", "minmax"}).Draw(r, "scale"), ScalePer: rapid.SampledFrom([]string{"", "column", "item"}).Draw(r, "per"),
+			DType: rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r, "dtype"), Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
+			FitRows: rapid.SampledFrom([]*[2]*int64{nil, fit(0, 5), fit(-4, 1000), {nil, fit(0, 1)[1]}}).Draw(r, "fit"),
+		}
+		l := mustLoad(t, o)
+		c, _ := l.Manifest.Column("a")
+		if want := layout.DType("float32"); c.DType != want && o.DType != "float64" || c.Scale == nil {
+			r.Fatalf("stored as %s, scale %v", c.DType, c.Scale)
+		}
+		var pool []float64
+		for _, s := range series {
+			pool = append(pool, fitOf(o, s)...)
+		}
+		got := numbers(l, "a")
+		for i, s := range series {
+			shift, scale := naive(o.Scale, pool)
+			at := 0
+			if o.ScalePer == "item" {
+				shift, scale = naive(o.Scale, fitOf(o, s))
+				at = i
+			}
+			if !near64(c.Scale.Shift[at], shift, 1e-12) || !near64(c.Scale.Scale[at], scale, 1e-6) {
+				r.Fatalf("item %d: shift %v, scale %v, want %v and %v", i, c.Scale.Shift[at], c.Scale.Scale[at], shift, scale)
+			}
+			for k, v := range s {
+				want := (v - c.Scale.Shift[at]) / c.Scale.Scale[at]
+				if c.DType == layout.Float32 {
+					want = float64(float32(want))
+				}
+				if got[0] != want && (got[0] == got[0] || want == want) {
+					r.Fatalf("item %d, row %d: %v, want %v", i, k, got[0], want)
+				}
+				got = got[1:]
+			}
+		}
+		if n, _ := l.Manifest.Column("n"); n.Scale == nil || !n.DType.IsFloat() {
+			r.Fatalf("an integer column is %s, scale %v", n.DType, n.Scale)
+		}
+	})
+}
+
+// fitOf are the values of an item that are fitted on, as Python would cut them.
+func fitOf(o Options, s []float64) []float64 {
+	a, b := fitRows(o.FitRows, 0, int64(len(s)))
+	return s[a:b]
+}
+
+func near64(a, b, eps float64) bool { return math.Abs(a-b) <= eps*max(1, math.Abs(a), math.Abs(b)) }
+
+func numbers(l loaded, name string) []float64 {
+	c, _ := l.Manifest.Column(name)
+	if c.DType == layout.Float64 {
+		return values[float64](l, name)
+	}
+	var out []float64
+	for _, v := range values[float32](l, name) {
+		out = append(out, float64(v))
+	}
+	return out
+}
+
+func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
+	p := func(v int64) *int64 { return &v }
+	for _, c := range []struct {
+		rows         *[2]*int64
+		begin, until int64
+	}{
+		{nil, 100, 110}, {fit(0, 5), 100, 105}, {fit(2, 50), 102, 110}, {fit(-3, -1), 107, 109}, {fit(-50, 4), 100, 104},
+		{&[2]*int64{nil, p(-2)}, 100, 108}, {&[2]*int64{p(3), nil}, 103, 110}, {fit(20, 30), 110, 110}, {fit(8, -5), 108, 108},
+	} {
+		if a, b := fitRows(c.rows, 100, 110); a != c.begin || b != c.until {
+			t.Errorf("%v: %d to %d, want %d to %d", Options{FitRows: c.rows}.fitText(), a, b, c.begin, c.until)
+		}
+	}
+}
+
+func TestConstantColumnsAreShiftedOnly(t *testing.T) {
+	l := mustLoad(t, Options{Sources: []string{source(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: "standard"})
+	if got := values[float32](l, "a"); got[0] != 0 || got[2] != 0 {
+		t.Errorf("%v, want zeros", got)
+	}
+}
