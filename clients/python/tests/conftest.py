@@ -1,102 +1,16 @@
-"""One real daemon a module, started as a user's would be, and looked over when the module ends."""
+"""What all tests here stand on; the fixtures are in daemon.py."""
 
 from __future__ import annotations
 
-import gc
 import os
-import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pytest
 
-import tensorcache
+from daemon import cache, etth1, home
 
-REPOSITORY = Path(__file__).resolve().parents[3]
-ETTH1 = REPOSITORY / "examples" / "data" / "ETTh1.csv"
+__all__ = ["cache", "etth1", "home"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if not os.environ.get("TENSORCACHE_BIN"):
         raise pytest.UsageError("set TENSORCACHE_BIN to the binary to test (make test does)")
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A cache directory of this module's own, in a scrubbed environment; checked when the module ends."""
-    directory = tmp_path_factory.mktemp("cache")
-    with pytest.MonkeyPatch.context() as patch:
-        for name in list(os.environ):
-            if name.startswith("TENSORCACHE_") and name not in ("TENSORCACHE_BIN", "TENSORCACHE_PORTABLE"):
-                patch.delenv(name)
-        patch.delenv("XDG_CACHE_HOME", raising=False)
-        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-        patch.setenv("TENSORCACHE_DIR", str(directory))
-        yield directory
-        leave(directory)
-
-
-@pytest.fixture(scope="module")
-def cache(home: Path) -> tensorcache.Cache:
-    """The cache of the module's own daemon."""
-    return tensorcache.connect()
-
-
-@pytest.fixture(scope="module")
-def etth1(cache: tensorcache.Cache) -> tensorcache.Dataset:
-    """ETTh1 as it is."""
-    return cache.load("etth1", ETTH1, time="date")
-
-
-def read_csv(path: Path, numbers: list[str], **options: Any) -> pd.DataFrame:
-    """A CSV file as pandas reads it, its numbers read exactly (pandas' own float parser may be off by one ulp)."""
-    frame = pd.read_csv(path, dtype=dict.fromkeys(numbers, str), **options)
-    for name in numbers:
-        frame[name] = [float(text) if isinstance(text, str) else float("nan") for text in frame[name]]
-    return frame
-
-
-def read_etth1() -> pd.DataFrame:
-    """ETTh1 as pandas reads it."""
-    return read_csv(ETTH1, ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"], parse_dates=["date"])
-
-
-def leave(directory: Path) -> None:
-    """Stop the daemon, if one runs, and check that nothing of it is left."""
-    gc.collect()
-    try:
-        cache = tensorcache.connect(directory, autostart=False)
-    except tensorcache.DaemonError:
-        pass
-    else:
-        wait_until(lambda: not cache.feeds(), "feeds are left")
-        cache.stop()
-    left = list((directory / "tmp").glob("*"))
-    assert not left, f"left in tmp/: {left}"
-    wait_until(lambda: not processes(str(directory)), "processes are left")
-    log = directory / "daemon.log"
-    text = log.read_text() if log.exists() else ""
-    assert "DATA RACE" not in text, text
-    assert "panic" not in text, text
-
-
-def processes(words: str) -> list[int]:
-    """The living processes whose command line has the words."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if words.encode() in (entry / "cmdline").read_bytes().replace(b"\0", b" "):
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return [pid for pid in found if pid != os.getpid()]
-
-
-def wait_until(true: Callable[[], object], why: str, seconds: float = 10.0) -> None:
-    """Wait for something that has no event of its own; ``seconds`` is for slow machines, not for the thing."""
-    deadline = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < deadline, why
-        time.sleep(0.005)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import tensorcache
-from conftest import ETTH1
+from daemon import ETTH1
 from test_load import write
 
 Load = Callable[..., tensorcache.Dataset]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import tensorcache
-from conftest import ETTH1, processes, wait_until
+from daemon import ETTH1, processes, wait_until
 
 B = 32
 

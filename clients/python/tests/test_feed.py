@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tensorcache
-from conftest import wait_until
+from daemon import wait_until
 
 C, P, B = 24, 6, 32
 

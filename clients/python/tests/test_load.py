@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tensorcache
-from conftest import ETTH1, read_etth1
+from daemon import ETTH1
+from frames import read_etth1
 
 
 def test_columns_are_the_files(etth1: tensorcache.Dataset) -> None:

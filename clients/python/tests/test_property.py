@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import tensorcache
-from conftest import read_csv
+from frames import read_csv
 from oracle import Oracle, Spec, deal
 
 COLUMNS = ["a", "b"]

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 import tensorcache
-from conftest import ETTH1, read_etth1
+from daemon import ETTH1
+from frames import read_etth1
 
 FIT = 8640
 COLUMNS = ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"]

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import tensorcache
-from conftest import leave, processes, wait_until
+from daemon import leave, processes, wait_until
 from tensorcache import _binary, _wire
 
 

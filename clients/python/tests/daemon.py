@@ -1,0 +1,82 @@
+"""The fixtures: one real daemon a module, started as a user's would be, and looked over when the module ends."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import tensorcache
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+ETTH1 = REPOSITORY / "examples" / "data" / "ETTh1.csv"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A cache directory of this module's own, in a scrubbed environment; checked when the module ends."""
+    directory = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith("TENSORCACHE_") and name not in ("TENSORCACHE_BIN", "TENSORCACHE_PORTABLE"):
+                patch.delenv(name)
+        patch.delenv("XDG_CACHE_HOME", raising=False)
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("TENSORCACHE_DIR", str(directory))
+        yield directory
+        leave(directory)
+
+
+@pytest.fixture(scope="module")
+def cache(home: Path) -> tensorcache.Cache:
+    """The cache of the module's own daemon."""
+    return tensorcache.connect()
+
+
+@pytest.fixture(scope="module")
+def etth1(cache: tensorcache.Cache) -> tensorcache.Dataset:
+    """ETTh1 as it is."""
+    return cache.load("etth1", ETTH1, time="date")
+
+
+def leave(directory: Path) -> None:
+    """Stop the daemon, if one runs, and check that nothing of it is left."""
+    gc.collect()
+    try:
+        cache = tensorcache.connect(directory, autostart=False)
+    except tensorcache.DaemonError:
+        pass
+    else:
+        wait_until(lambda: not cache.feeds(), "feeds are left")
+        cache.stop()
+    left = list((directory / "tmp").glob("*"))
+    assert not left, f"left in tmp/: {left}"
+    wait_until(lambda: not processes(str(directory)), "processes are left")
+    log = directory / "daemon.log"
+    text = log.read_text() if log.exists() else ""
+    assert "DATA RACE" not in text, text
+    assert "panic" not in text, text
+
+
+def processes(words: str) -> list[int]:
+    """The living processes whose command line has the words."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if words.encode() in (entry / "cmdline").read_bytes().replace(b"\0", b" "):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def wait_until(true: Callable[[], object], why: str, seconds: float = 10.0) -> None:
+    """Wait for something that has no event of its own; ``seconds`` is for slow machines, not for the thing."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, why
+        time.sleep(0.005)

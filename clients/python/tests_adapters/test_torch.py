@@ -1,0 +1,169 @@
+"""The torch loader: a DataLoader's manners over the feed's memory."""
+
+from __future__ import annotations
+
+import gc
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import tensorcache
+
+C, P, B = 24, 6, 32
+
+
+@pytest.fixture(scope="module")
+def windows(etth1: tensorcache.Dataset) -> tensorcache.Windows:
+    """971 windows: 31 batches of 32, the last of 11."""
+    return etth1.windows(context_length=C, prediction_length=P, rows=(0, 1000))
+
+
+@pytest.fixture(scope="module")
+def whole(etth1: tensorcache.Dataset) -> torch.Tensor:
+    return torch.from_numpy(np.column_stack([etth1[name] for name in etth1.columns[1:]]).astype(np.float32))
+
+
+def starts_of(loader: tensorcache.torch.Loader) -> list[int]:
+    return [start for batch in loader for start in batch["start"].tolist()]
+
+
+def test_batches_are_tensors_over_the_ring(windows: tensorcache.Windows, whole: torch.Tensor) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with tensorcache.torch.loader(windows, batch_size=B) as loader:
+            assert len(loader) == 31
+            row = 0
+            for context, target in loader:
+                assert context.dtype == target.dtype == torch.float32
+                assert context.is_contiguous()
+                assert context.data_ptr() % 64 == 0
+                for at in range(len(context)):
+                    assert torch.equal(context[at], whole[row : row + C])
+                    assert torch.equal(target[at], whole[row + C : row + C + P])
+                    row += 1
+                context.add_(1)  # writable: in-place code works
+            assert row == 971
+
+
+def test_format_dict_names_all_parts(windows: tensorcache.Windows, etth1: tensorcache.Dataset) -> None:
+    with tensorcache.torch.loader(windows, batch_size=B, format="dict", mask=True, channels_first=True) as loader:
+        batch = next(iter(loader))
+        assert set(batch) == {
+            "context", "target", "item", "start", "time", "mask", "context_missing", "target_missing",
+        }  # fmt: skip
+        assert batch["context"].shape == (B, 7, C)
+        assert batch["mask"].dtype == torch.bool
+        assert batch["time"].tolist() == etth1["date"][:B].astype(np.int64).tolist()
+    with tensorcache.torch.loader(etth1.windows(context_length=5), batch_size=4) as loader:
+        (context,) = next(iter(loader))
+        assert context.shape == (4, 5, 7)
+
+
+def test_shuffle_order_and_tail_options(windows: tensorcache.Windows) -> None:
+    def first(**options: Any) -> list[int]:
+        with tensorcache.torch.loader(windows, **{"batch_size": B, "format": "dict", **options}) as loader:
+            return starts_of(loader)
+
+    assert first() == first(shuffle=False) == first(order="sequential") == list(range(971))
+    assert first(shuffle=True, seed=3) == first(order="shuffle", seed=3) != first(shuffle=True, seed=4)
+    assert first(drop_last=True) == first(tail="drop") == list(range(960))
+    assert len(first(rank=1, num_replicas=2, tail="short")) == 485
+    for options in (
+        {"shuffle": True, "order": "sequential"},
+        {"drop_last": True, "tail": "wrap"},
+        {"drop_last": False, "tail": "drop"},
+        {"rank": 1},
+        {"format": "list"},
+    ):
+        with pytest.raises(tensorcache.SpecError):
+            first(**options)
+
+
+def test_it_has_what_trainers_look_for(windows: tensorcache.Windows) -> None:
+    with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, drop_last=True) as loader:
+        assert loader.sampler is loader
+        assert loader.batch_sampler is None
+        assert loader.dataset is windows
+        assert (loader.batch_size, loader.drop_last, loader.num_workers) == (B, True, 0)
+        assert loader.stats()["batches"] == 0
+
+
+def test_set_epoch_and_state(windows: tensorcache.Windows) -> None:
+    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 9, "format": "dict"}
+    with tensorcache.torch.loader(windows, **options) as loader:
+        epochs = [starts_of(loader) for _ in range(3)]
+        iterator = iter(loader)
+        loader.sampler.set_epoch(1)
+        assert [start for batch in iterator for start in batch["start"].tolist()] == epochs[1]
+        loader.set_epoch(0)
+        seen: list[int] = []
+        for number, batch in enumerate(loader, 1):
+            seen += batch["start"].tolist()
+            if number == 7:
+                break
+        state = json.loads(json.dumps(loader.state_dict()))
+    with tensorcache.torch.loader(windows, **options) as loader:
+        loader.load_state_dict(state)
+        assert seen + starts_of(loader) == epochs[0]
+        assert starts_of(loader) == epochs[1]
+
+
+def test_a_slot_is_held_as_long_as_any_tensor(windows: tensorcache.Windows) -> None:
+    with tensorcache.torch.loader(windows, batch_size=B, slots=6) as loader:
+        context, target = next(iter(loader))
+        kept = context.detach()[3].view(-1)
+        want = kept.clone()
+        del context, target
+        assert loader.stats()["held"] == 1
+        for _ in range(2):
+            assert sum(len(context) for context, _ in loader) == 971
+        assert torch.equal(kept, want)
+        del kept
+        assert loader.stats()["held"] == 0
+        assert loader.stats()["copied"] == 0
+        batches = list(loader)
+        assert [len(context) for context, _ in batches] == [32] * 30 + [11]
+        assert loader.stats()["copied"] == 31 - 4
+        del batches
+        gc.collect()
+        assert loader.stats()["held"] == 0
+
+
+def test_autograd_keeps_what_it_saved(windows: tensorcache.Windows, whole: torch.Tensor) -> None:
+    weight = torch.ones(7, 1, requires_grad=True)
+    with tensorcache.torch.loader(windows, batch_size=B, slots=3) as loader:
+        loss = torch.zeros(())
+        for number, (context, _) in enumerate(loader, 1):
+            loss = loss + (context @ weight).sum()
+            if number == 10:
+                break
+        loss.backward()
+    want = torch.stack([whole[row : row + C].sum(0) for row in range(10 * B)]).double().sum(0)
+    assert weight.grad is not None
+    torch.testing.assert_close(weight.grad[:, 0].double(), want, rtol=1e-4, atol=1e-2)
+
+
+def test_rank_and_world_size_come_from_torch_distributed(windows: tensorcache.Windows, tmp_path: Any) -> None:
+    import torch.distributed as dist
+
+    dist.init_process_group("gloo", init_method=f"file://{tmp_path}/rendezvous", rank=0, world_size=1)
+    try:
+        with tensorcache.torch.loader(windows, batch_size=B) as loader:
+            assert len(loader) == 31
+            assert loader.feed._options["options"]["num_replicas"] == dist.get_world_size()
+    finally:
+        dist.destroy_process_group()
+    assert tensorcache.torch.share(2, 5) == (2, 5)
+
+
+def test_windows_are_a_map_style_dataset(windows: tensorcache.Windows) -> None:
+    loader = torch.utils.data.DataLoader(
+        windows,  # type: ignore[arg-type]
+        batch_size=8,
+        collate_fn=lambda samples: torch.stack([torch.from_numpy(s.context.copy()) for s in samples]),
+    )
+    assert sum(len(batch) for batch in loader) == 971
