@@ -91,31 +91,6 @@ func values[T layout.Native](l loaded, name string) []T {
 	return out
 }
 
-func TestRunLoadsETTh1(t *testing.T) {
-	path, err := filepath.Abs("../../examples/data/ETTh1.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	m, err := Run(t.Context(), os.Args[0], Job{Dir: dir, Options: Options{Sources: []string{path}, Time: "date"}}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m.Rows != 17420 || len(m.Columns) != 8 {
-		t.Errorf("%d rows of %d columns, want 17420 of 8", m.Rows, len(m.Columns))
-	}
-	l := openDir(t, dir)
-	if v := values[float64](l, "OT"); v[0] != 30.5310001373291 {
-		t.Errorf("OT begins with %v", v[0])
-	}
-	if v := values[int64](l, "date"); v[1]-v[0] != 3600 {
-		t.Errorf("date begins with %v", v[:2])
-	}
-}
-
 // refused fails unless err is a refusal with the texts.
 func refused(t *testing.T, err error, want, hint string) {
 	t.Helper()

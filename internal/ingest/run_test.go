@@ -1,0 +1,272 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// job is a load of a file into a directory of its own.
+func job(t *testing.T, o Options) Job {
+	t.Helper()
+	return Job{Dir: t.TempDir(), Options: o}
+}
+
+// bigCSV writes a file that takes a while.
+func bigCSV(t *testing.T, megabytes int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "big.csv")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var block bytes.Buffer
+	for i := range 10000 {
+		fmt.Fprintf(&block, "%d.25,%d.123456,-%de-3,%d\n", i, i, i, i)
+	}
+	if _, err := f.WriteString("a,b,c,d\n"); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < megabytes<<20; n += block.Len() {
+		if _, err := f.Write(block.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+func TestRunLoadsETTh1(t *testing.T) {
+	path, err := filepath.Abs("../../examples/data/ETTh1.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var phases []string
+	j := job(t, Options{Sources: []string{path}, Time: "date"})
+	m, err := Run(t.Context(), os.Args[0], j, nil, func(p Progress) { phases = append(phases, p.Phase) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Rows != 17420 || len(m.Columns) != 8 {
+		t.Errorf("%d rows of %d columns, want 17420 of 8", m.Rows, len(m.Columns))
+	}
+	if len(phases) == 0 || phases[len(phases)-1] != phaseFinish {
+		t.Errorf("progress told %v", phases)
+	}
+	l := openDir(t, j.Dir)
+	if v := values[float64](l, "OT"); v[0] != 30.5310001373291 {
+		t.Errorf("OT begins with %v", v[0])
+	}
+	if v := values[int64](l, "date"); v[1]-v[0] != 3600 {
+		t.Errorf("date begins with %v", v[:2])
+	}
+	if err := l.Verify(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
+	_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\nx\n")}}), nil, nil)
+	var s *SourceError
+	if !errors.Is(err, ErrSource) || !errors.As(err, &s) || s.Row != 2 || s.Line != 3 || s.Column != "a" || s.Text != "x" || s.Hint == "" {
+		t.Errorf("%v is %+v", err, s)
+	}
+	_, err = Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
+	var o *OptionError
+	if !errors.Is(err, ErrOption) || !errors.Is(err, ErrColumn) || !errors.As(err, &o) || o.Value != "b" {
+		t.Errorf("%v is %+v", err, o)
+	}
+	for _, e := range []error{
+		&NoSpaceError{Dir: "/x", Need: 10, Have: 2, Text: "reserve"}, fmt.Errorf("write: %w", syscall.ENOSPC),
+	} {
+		b, _ := json.Marshal(toProblem(e))
+		var p problem
+		if err := json.Unmarshal(b, &p); err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(p.error(), ErrNoSpace) || !errors.Is(p.error(), syscall.ENOSPC) {
+			t.Errorf("%v came out as %v", e, p.error())
+		}
+	}
+	if p := toProblem(fmt.Errorf("x: %w", syscall.ENOMEM)); !errors.Is(p.error(), ErrMemory) {
+		t.Errorf("ENOMEM came out as %v", p.error())
+	}
+}
+
+// stopped starts a load of a pipe-less file that takes long, and calls act once it reads rows.
+func stopped(t *testing.T, act func(cancel context.CancelFunc, child int)) error {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	acted := false
+	_, err := Run(ctx, os.Args[0], job(t, Options{Sources: []string{bigCSV(t, 200)}}), nil, func(p Progress) {
+		if !acted {
+			acted = true
+			act(cancel, child(t))
+		}
+	})
+	if !acted {
+		t.Fatal("the load ended before anything was told")
+	}
+	if n := children(t); len(n) > 0 {
+		t.Errorf("children %v are left", n)
+	}
+	return err
+}
+
+// children are the processes that this one has started.
+func children(t *testing.T) (pids []int) {
+	t.Helper()
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	for _, list := range lists {
+		b, err := os.ReadFile(list)
+		if err != nil {
+			continue
+		}
+		for _, f := range strings.Fields(string(b)) {
+			var pid int
+			fmt.Sscan(f, &pid)
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func child(t *testing.T) int {
+	t.Helper()
+	if pids := children(t); len(pids) == 1 {
+		return pids[0]
+	}
+	t.Skip("the child cannot be found on this system")
+	return 0
+}
+
+func TestKilledChildIsAnErrorThatSaysSo(t *testing.T) {
+	err := stopped(t, func(_ context.CancelFunc, pid int) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Error(err)
+		}
+	})
+	if !errors.Is(err, ErrKilled) || !strings.Contains(err.Error(), "signal 9: killed") {
+		t.Errorf("%v, want ErrKilled with the signal", err)
+	}
+}
+
+func TestCancelKillsTheChild(t *testing.T) {
+	if err := stopped(t, func(cancel context.CancelFunc, _ int) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
+	}
+}
+
+// TestChildEndsWhenItsParentIsGone holds the child's standard input open, as a parent does, and closes it.
+func TestChildEndsWhenItsParentIsGone(t *testing.T) {
+	cmd := exec.Command(os.Args[0], Verb)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b, _ := json.Marshal(job(t, Options{Sources: []string{bigCSV(t, 200)}}))
+	if _, err := in.Write(append(b, '\n')); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // it works
+		t.Fatal(err)
+	}
+	in.Close()
+	said, _ := io.ReadAll(out)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 3 || bytes.Contains(said, []byte(`"done"`)) {
+		t.Errorf("the child ended with %v and said %s", err, said)
+	}
+}
+
+func TestChildRefusesAJobThatIsNone(t *testing.T) {
+	var out bytes.Buffer
+	if code := Main(strings.NewReader("{}"), &out); code != 1 || !strings.Contains(out.String(), "read the job") {
+		t.Errorf("code %d, %s", code, out.String())
+	}
+	if _, err := Run(t.Context(), "/no/such/program", job(t, Options{}), nil, nil); err == nil {
+		t.Error("a program that is not there was started")
+	}
+	if _, err := Run(t.Context(), os.Args[0], Job{}, nil, nil); err == nil || !strings.Contains(err.Error(), "sources: want at least one file") {
+		t.Errorf("a job without sources: %v", err)
+	}
+}
+
+func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
+	if raceEnabled {
+		t.Skip("there is no limit with the race detector")
+	}
+	// Item names that are all different must be kept in memory.
+	var b strings.Builder
+	b.WriteString("i,a\n")
+	for i := range 400000 {
+		fmt.Fprintf(&b, "a rather long name of item number %d,1\n", i)
+	}
+	j := job(t, Options{Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"i"}})
+	j.MemoryLimit = 96 << 20
+	if _, err := Run(t.Context(), os.Args[0], j, nil, nil); !errors.Is(err, ErrMemory) {
+		t.Errorf("%v, want ErrMemory", err)
+	}
+}
+
+// TestAnonymousMemoryStaysSmall loads a file many times as large as what the child may take.
+func TestAnonymousMemoryStaysSmall(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector takes memory of its own")
+	}
+	var most int64
+	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(2 * time.Millisecond):
+				for _, pid := range children(t) {
+					most = max(most, anonymous(pid))
+				}
+			}
+		}
+	}()
+	_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{bigCSV(t, 200)}, Scale: "standard"}), nil, nil)
+	close(done)
+	<-watched
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most == 0 {
+		t.Skip("/proc does not tell")
+	}
+	if t.Logf("%d MiB", most>>20); most > 64<<20 {
+		t.Errorf("the child took %d bytes of anonymous memory, want less than 64 MiB", most)
+	}
+}
+
+func anonymous(pid int) (bytes int64) {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			fmt.Sscan(rest, &bytes)
+		}
+	}
+	return bytes << 10
+}
