@@ -95,8 +95,8 @@ func (j Job) load(ctx context.Context, conn io.Reader, m *meter) (manifest *layo
 	if len(j.Sources) > 0 {
 		path = j.Sources[0]
 	}
+	l := newLoad(j.Dir, j.Options, m)
 	err = guard(path, func() error {
-		l := newLoad(j.Dir, j.Options, m)
 		if j.Put != nil {
 			manifest, err = l.runPut(ctx, *j.Put, conn)
 		} else {
@@ -104,7 +104,10 @@ func (j Job) load(ctx context.Context, conn io.Reader, m *meter) (manifest *layo
 		}
 		return err
 	})
-	return manifest, err
+	if err != nil {
+		return nil, l.failed(err)
+	}
+	return manifest, nil
 }
 
 // Memory of the child beyond the result, which is a mapped file.

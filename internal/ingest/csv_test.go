@@ -25,6 +25,9 @@ func inBlocks(t *testing.T, o Options, block int64) (*layout.Manifest, string, e
 	l := newLoad(dir, o, &meter{})
 	l.block = block
 	m, err := l.run(context.Background())
+	if err != nil {
+		err = l.failed(err)
+	}
 	return m, dir, err
 }
 

@@ -81,15 +81,9 @@ func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
 	}
 	l.meter.rowsTotal.Store(l.rows)
 	if err := l.fillAll(ctx); err != nil {
-		l.abort()
-		return nil, l.explain(err)
+		return nil, err
 	}
-	m, err := l.transform(ctx)
-	if err != nil {
-		l.abort()
-		return nil, l.explain(err)
-	}
-	return m, nil
+	return l.transform(ctx)
 }
 
 // describe resolves the columns over all sources.
@@ -306,6 +300,13 @@ func (l *load) abort() error {
 		l.writer = nil
 	}
 	return errors.Join(errs...)
+}
+
+// failed gives back what was laid out, and returns the error with what is known about it.
+func (l *load) failed(err error) error {
+	_ = l.abort() // the load has failed already
+	_ = os.Remove(filepath.Join(l.dir, layout.DataFile))
+	return l.explain(err)
 }
 
 // explain adds to a full disk what the load needs and what there is.

@@ -21,7 +21,7 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	l.sources = []layout.Source{}
 	l.meter.enter(phaseCount)
 	if err := fault.At("ingest.count"); err != nil {
-		return nil, l.explain(fmt.Errorf("receive values: %w", err))
+		return nil, fmt.Errorf("receive values: %w", err)
 	}
 	var r reader
 	var err error
@@ -34,7 +34,7 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 		err = &OptionError{Field: "format", Value: p.Format, Allowed: FormatColumns + " or " + FormatArrow}
 	}
 	if err != nil {
-		return nil, l.explain(err)
+		return nil, err
 	}
 	defer r.close()
 	if s, ok := r.(interface{ size() int64 }); ok {

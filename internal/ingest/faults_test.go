@@ -1,0 +1,76 @@
+//go:build faults
+
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// points are all the points at which a load of files asks whether it may go on.
+var points = []string{"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order", "ingest.finish", "manifest"}
+
+func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
+	path := source(t, "x.csv", "i,t,a\nx,1,1\nx,2,2.5\n")
+	for _, point := range append(points, "create#2", "write#2", "reserve#2", "map#2") {
+		t.Run(point, func(t *testing.T) {
+			t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
+			j := job(t, Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: "standard", Sort: true})
+			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
+			var s *NoSpaceError
+			if !errors.Is(err, ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &s) || s.Have <= 0 || s.Need <= 0 {
+				t.Errorf("%v is %+v", err, s)
+			}
+			if _, err := os.Stat(filepath.Join(j.Dir, "manifest.json")); err == nil {
+				t.Error("there is a manifest")
+			}
+		})
+	}
+}
+
+func TestOtherFaultsAreErrorsToo(t *testing.T) {
+	path := source(t, "x.csv", "a\n1\n2.5\n")
+	for _, point := range points {
+		for _, kind := range []string{"EIO", "KILL"} {
+			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
+			_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{path}}), nil, nil)
+			if kind == "KILL" && !errors.Is(err, ErrKilled) || kind == "EIO" && (err == nil || !strings.Contains(err.Error(), syscall.EIO.Error())) {
+				t.Errorf("%s at %s: %v", kind, point, err)
+			}
+		}
+	}
+}
+
+func TestFullDiskDuringAPut(t *testing.T) {
+	p, sent := everyArray(t)
+	stream := Put{Format: FormatArrow}
+	for _, point := range append(points, "reserve#2") {
+		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
+		for _, c := range []struct {
+			Put
+			sent []byte
+		}{{p, sent}, {stream, arrowBytes(t)}} {
+			if c.Format == FormatArrow && point == "reserve#2" {
+				continue // no scratch is needed
+			}
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { _, _ = bytes.NewReader(c.sent).WriteTo(w); w.Close() }()
+			o := Options{ItemID: []string{"id"}}
+			if c.Format == FormatArrow {
+				o.ItemID = []string{"id", "w"}
+			}
+			if _, err := Run(t.Context(), os.Args[0], Job{Dir: t.TempDir(), Options: o, Put: &c.Put}, r, nil); !errors.Is(err, ErrNoSpace) {
+				t.Errorf("%s at %s: %v", c.Format, point, err)
+			}
+			r.Close()
+		}
+	}
+}

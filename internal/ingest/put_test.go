@@ -1,0 +1,306 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	half "github.com/apache/arrow/go/v15/arrow/float16"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// receivedFrom loads what was sent, in this process.
+func receivedFrom(t *testing.T, o Options, p Put, sent []byte) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	_, err := Job{Dir: dir, Options: o, Put: &p}.load(context.Background(), bytes.NewReader(sent), &meter{})
+	return dir, err
+}
+
+// columnBytes are a header and its values as they go over the socket.
+func columnBytes(t *testing.T, name, dtype string, shape []int64, values any) (PutColumn, []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	if words, ok := values.([]string); ok {
+		offsets := make([]int64, len(words)+1)
+		for i, w := range words {
+			offsets[i+1] = offsets[i] + int64(len(w))
+		}
+		_ = binary.Write(&b, binary.LittleEndian, offsets)
+		b.WriteString(strings.Join(words, ""))
+	} else if err := binary.Write(&b, binary.LittleEndian, values); err != nil {
+		t.Fatal(err)
+	}
+	return PutColumn{Name: name, DType: dtype, Shape: shape, Bytes: int64(b.Len())}, b.Bytes()
+}
+
+// everyArray are columns of all dtypes and of both shapes.
+func everyArray(t *testing.T) (p Put, sent []byte) {
+	t.Helper()
+	p.Format = FormatColumns
+	add := func(name, dtype, unit string, shape []int64, values any) {
+		c, b := columnBytes(t, name, dtype, shape, values)
+		c.Unit = unit
+		p.Columns, sent = append(p.Columns, c), append(sent, b...)
+	}
+	add("f4", "float32", "", []int64{3}, []float32{1.5, float32(math.NaN()), -2})
+	add("id", "utf8", "", []int64{3}, []string{"b", "b", "ünï"})
+	add("t", "timestamp", "ms", []int64{3}, []int64{1, 2, 1})
+	add("f8", "float64", "", []int64{3, 2}, []float64{1, 2, 3, 4, 5, 6})
+	add("i4", "int32", "", []int64{3}, []int32{math.MinInt32, 0, math.MaxInt32})
+	add("i8", "int64", "", []int64{3}, []int64{math.MinInt64, 0, math.MaxInt64})
+	add("b", "bool", "", []int64{3}, []uint8{1, 0, 1})
+	add("f2", "float16", "", []int64{3}, []uint16{0x3c00, 0x0400, 0xfc00})
+	add("i1", "int8", "", []int64{3}, []int8{-128, 0, 127})
+	add("u2", "uint16", "", []int64{3}, []uint16{0, 1, 65535})
+	add("u4", "uint32", "", []int64{3}, []uint32{0, 1, math.MaxUint32})
+	add("u8", "uint64", "", []int64{3}, []uint64{0, 1, math.MaxInt64})
+	return p, sent
+}
+
+func TestArraysArrive(t *testing.T) {
+	p, sent := everyArray(t)
+	for _, o := range []Options{{ItemID: []string{"id"}, Time: "t"}, {ItemID: []string{"id"}, Time: "t", Layout: layout.Packed}} {
+		dir, err := receivedFrom(t, o, p, sent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := openDir(t, dir)
+		checkValues(t, l)
+		if got := texts(l, "id"); !slices.Equal(got, []string{"b", "b", "ünï"}) {
+			t.Errorf("id is %q", got)
+		}
+		if c, _ := l.Manifest.Column("f8"); c.Width() != 2 {
+			t.Errorf("f8 has shape %v", c.Shape)
+		}
+		if c, _ := l.Manifest.Column("t"); c.Unit != "ms" || c.DType != layout.Timestamp {
+			t.Errorf("t is %s %s", c.DType, c.Unit)
+		}
+	}
+	// Chosen columns; what is not chosen is skipped, and floats are narrowed.
+	dir, err := receivedFrom(t, Options{Columns: []string{"u8", "f8"}, DType: "float32", Scale: "minmax"}, p, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := openDir(t, dir)
+	if got := values[float32](l, "f8"); !slices.Equal(got, []float32{0, 0, 0.5, 0.5, 1, 1}) {
+		t.Errorf("f8 scaled is %v", got)
+	}
+}
+
+func checkValues(t *testing.T, l loaded) {
+	t.Helper()
+	if got := values[float32](l, "f4"); got[0] != 1.5 || got[1] == got[1] || got[2] != -2 {
+		t.Errorf("f4 is %v", got)
+	}
+	if got := values[float64](l, "f8"); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6}) {
+		t.Errorf("f8 is %v", got)
+	}
+	if got := values[int32](l, "i4"); !slices.Equal(got, []int32{math.MinInt32, 0, math.MaxInt32}) {
+		t.Errorf("i4 is %v", got)
+	}
+	if got := values[int64](l, "i8"); !slices.Equal(got, []int64{math.MinInt64, 0, math.MaxInt64}) {
+		t.Errorf("i8 is %v", got)
+	}
+	if got := values[uint8](l, "b"); !slices.Equal(got, []uint8{1, 0, 1}) {
+		t.Errorf("b is %v", got)
+	}
+	if got := values[float32](l, "f2"); !slices.Equal(got, []float32{1, 0x1p-14, float32(math.Inf(-1))}) {
+		t.Errorf("f2 is %v", got)
+	}
+	if got := values[int32](l, "i1"); !slices.Equal(got, []int32{-128, 0, 127}) {
+		t.Errorf("i1 is %v", got)
+	}
+	if got := values[int32](l, "u2"); !slices.Equal(got, []int32{0, 1, 65535}) {
+		t.Errorf("u2 is %v", got)
+	}
+	if got := values[int64](l, "u4"); !slices.Equal(got, []int64{0, 1, math.MaxUint32}) {
+		t.Errorf("u4 is %v", got)
+	}
+	if got := values[int64](l, "u8"); !slices.Equal(got, []int64{0, 1, math.MaxInt64}) {
+		t.Errorf("u8 is %v", got)
+	}
+}
+
+func TestArraysThatAreRefused(t *testing.T) {
+	whole := func(name, dtype string, shape []int64, values any) func(*testing.T) (Put, []byte) {
+		return func(t *testing.T) (Put, []byte) {
+			c, b := columnBytes(t, name, dtype, shape, values)
+			return Put{Format: FormatColumns, Columns: []PutColumn{c}}, b
+		}
+	}
+	head := func(c ...PutColumn) func(*testing.T) (Put, []byte) {
+		return func(*testing.T) (Put, []byte) { return Put{Format: FormatColumns, Columns: c}, nil }
+	}
+	for _, c := range []struct {
+		name, want string
+		make       func(*testing.T) (Put, []byte)
+		o          Options
+	}{
+		{"early end", "the connection ended after 10 of 24 bytes", func(t *testing.T) (Put, []byte) {
+			p, b := whole("a", "int64", []int64{3}, []int64{1, 2, 3})(t)
+			return p, b[:10]
+		}, Options{}},
+		{"early end of a column that is not wanted", "the connection ended after 24 of 48 bytes", func(t *testing.T) (Put, []byte) {
+			a, b := columnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 3})
+			d := a
+			d.Name = "d"
+			return Put{Format: FormatColumns, Columns: []PutColumn{a, d}}, b
+		}, Options{Columns: []string{"a"}}},
+		{"no columns", "no columns were sent", head(), Options{}},
+		{"no rows", "the columns have no rows", head(PutColumn{Name: "a", DType: "bool", Shape: []int64{0}}), Options{}},
+		{"no name", "a column has no name", head(PutColumn{DType: "bool", Shape: []int64{1}, Bytes: 1}), Options{}},
+		{"dtype", `column "a": dtype "complex64" is none of`, head(PutColumn{Name: "a", DType: "complex64", Shape: []int64{1}}), Options{}},
+		{"shape", "has shape [1 2 3], want [rows] or [rows, n]", head(PutColumn{Name: "a", DType: "bool", Shape: []int64{1, 2, 3}}), Options{}},
+		{"negative", "has shape [-1], which cannot be stored", head(PutColumn{Name: "a", DType: "bool", Shape: []int64{-1}}), Options{}},
+		{"huge", "which cannot be stored", head(PutColumn{Name: "a", DType: "float64", Shape: []int64{1 << 60, 8}}), Options{}},
+		{"bytes", "has 9 bytes, want 8 for float64 of shape [1]", head(PutColumn{Name: "a", DType: "float64", Shape: []int64{1}, Bytes: 9}), Options{}},
+		{"rows differ", `column "b": has 2 rows, column "a" has 1`, head(PutColumn{Name: "a", DType: "bool", Shape: []int64{1}, Bytes: 1}, PutColumn{Name: "b", DType: "bool", Shape: []int64{2}, Bytes: 2}), Options{}},
+		{"unit", `has time unit "h", want one of s, ms, us, ns`, head(PutColumn{Name: "a", DType: "timestamp", Unit: "h", Shape: []int64{1}, Bytes: 8}), Options{}},
+		{"text of two axes", "is text of shape [1 1], want [rows]", head(PutColumn{Name: "a", DType: "utf8", Shape: []int64{1, 1}, Bytes: 8}), Options{}},
+		{"text bytes", "has 8 bytes, want 16 or more for 1 texts", head(PutColumn{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}), Options{}},
+		{"truth", `row 2, column "a": "7" does not fit bool`, whole("a", "bool", []int64{2}, []uint8{1, 7}), Options{}},
+		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`, whole("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}), Options{}},
+		{"narrow", `row 1, column "a": "1e+300" does not fit float32`, whole("a", "float64", []int64{1, 2}, []float64{1, 1e300}), Options{DType: "float32"}},
+		{"text values", `column "a": holds text`, whole("a", "utf8", []int64{1}, []string{"x"}), Options{}},
+		{"empty text", `row 2, column "a": the text is empty`, whole("a", "utf8", []int64{2}, []string{"x", ""}), Options{ItemID: []string{"a"}}},
+		{"no such column", `columns: no column is named "b"`, whole("a", "bool", []int64{1}, []uint8{1}), Options{Columns: []string{"b"}}},
+		{"wide time", "a time column holds timestamps, dates or integers, not int64[2]", whole("a", "int64", []int64{1, 2}, []int64{1, 2}), Options{Time: "a"}},
+		{"format", `format: "pickle": want columns or arrow`, func(*testing.T) (Put, []byte) { return Put{Format: "pickle"}, nil }, Options{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, b := c.make(t)
+			_, err := receivedFrom(t, c.o, p, b)
+			refused(t, err, c.want, "")
+		})
+	}
+}
+
+// TestRunPutsOverASocket sends through a real socket to a real child.
+func TestRunPutsOverASocket(t *testing.T) {
+	p, sent := everyArray(t)
+	for _, cut := range []int{0, 20} {
+		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+		if _, err := ours.Write(sent[:len(sent)-cut]); err != nil {
+			t.Fatal(err)
+		}
+		if cut > 0 {
+			ours.Close()
+		}
+		dir := t.TempDir()
+		m, err := Run(t.Context(), os.Args[0], Job{Dir: dir, Options: Options{ItemID: []string{"id"}}, Put: &p}, theirs, nil)
+		theirs.Close()
+		ours.Close()
+		if cut > 0 {
+			refused(t, err, "the connection ended after", "")
+			continue
+		}
+		if err != nil || m.Rows != 3 {
+			t.Fatal(m, err)
+		}
+		checkValues(t, openDir(t, dir))
+	}
+}
+
+// arrowBytes is an Arrow stream of two batches with every type that is read.
+func arrowBytes(t *testing.T) []byte {
+	t.Helper()
+	list := arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64)
+	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "f4", Type: arrow.PrimitiveTypes.Float32, Nullable: true}, {Name: "id", Type: arrow.BinaryTypes.String}, {Name: "w", Type: words},
+		{Name: "t", Type: &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}}, {Name: "f8", Type: list}, {Name: "i4", Type: arrow.PrimitiveTypes.Int32},
+		{Name: "i8", Type: arrow.PrimitiveTypes.Int64}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean}, {Name: "f2", Type: arrow.FixedWidthTypes.Float16},
+		{Name: "i1", Type: arrow.PrimitiveTypes.Int8}, {Name: "u2", Type: arrow.PrimitiveTypes.Uint16}, {Name: "u4", Type: arrow.PrimitiveTypes.Uint32},
+		{Name: "u8", Type: arrow.PrimitiveTypes.Uint64}, {Name: "d", Type: arrow.FixedWidthTypes.Date32},
+	}, nil)
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, ipc.WithSchema(schema), ipc.WithZstd())
+	for _, rows := range [][2]int{{0, 2}, {2, 3}} {
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		for i := rows[0]; i < rows[1]; i++ {
+			if i == 1 {
+				b.Field(0).AppendNull()
+			} else {
+				b.Field(0).(*array.Float32Builder).Append([]float32{1.5, 0, -2}[i])
+			}
+			b.Field(1).(*array.StringBuilder).Append([]string{"b", "b", "ünï"}[i])
+			_ = b.Field(2).(*array.BinaryDictionaryBuilder).AppendString([]string{"x", "x", "y"}[i])
+			b.Field(3).(*array.TimestampBuilder).Append(arrow.Timestamp([]int64{1, 2, 1}[i]))
+			b.Field(4).(*array.FixedSizeListBuilder).Append(true)
+			b.Field(4).(*array.FixedSizeListBuilder).ValueBuilder().(*array.Float64Builder).AppendValues([]float64{float64(2*i + 1), float64(2*i + 2)}, nil)
+			b.Field(5).(*array.Int32Builder).Append([]int32{math.MinInt32, 0, math.MaxInt32}[i])
+			b.Field(6).(*array.Int64Builder).Append([]int64{math.MinInt64, 0, math.MaxInt64}[i])
+			b.Field(7).(*array.BooleanBuilder).Append(i != 1)
+			b.Field(8).(*array.Float16Builder).Append(half.New([]float32{1, 0x1p-14, float32(math.Inf(-1))}[i]))
+			b.Field(9).(*array.Int8Builder).Append([]int8{-128, 0, 127}[i])
+			b.Field(10).(*array.Uint16Builder).Append([]uint16{0, 1, 65535}[i])
+			b.Field(11).(*array.Uint32Builder).Append([]uint32{0, 1, math.MaxUint32}[i])
+			b.Field(12).(*array.Uint64Builder).Append([]uint64{0, 1, math.MaxInt64}[i])
+			b.Field(13).(*array.Date32Builder).Append(arrow.Date32(i - 1))
+		}
+		batch := b.NewRecord()
+		if err := w.Write(batch); err != nil {
+			t.Fatal(err)
+		}
+		batch.Release()
+		b.Release()
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestArrowStreamArrives(t *testing.T) {
+	sent := arrowBytes(t)
+	dir, err := receivedFrom(t, Options{ItemID: []string{"id", "w"}, Time: "t"}, Put{Format: FormatArrow}, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := openDir(t, dir)
+	checkValues(t, l)
+	if got := texts(l, "w"); !slices.Equal(got, []string{"x", "x", "y"}) {
+		t.Errorf("w is %q", got)
+	}
+	if got := values[int64](l, "d"); !slices.Equal(got, []int64{-86400, 0, 86400}) {
+		t.Errorf("d is %v", got)
+	}
+	if c, _ := l.Manifest.Column("t"); c.Unit != "ms" || c.Zone != "UTC" {
+		t.Errorf("t is in %s %s", c.Unit, c.Zone)
+	}
+}
+
+func TestArrowStreamCutAnywhereIsRefused(t *testing.T) {
+	sent := arrowBytes(t)
+	for n := range len(sent) {
+		if n%7 != 0 && len(sent)-n > 20 {
+			continue
+		}
+		_, err := receivedFrom(t, Options{ItemID: []string{"id", "w"}}, Put{Format: FormatArrow}, sent[:n])
+		var s *SourceError
+		if !errors.As(err, &s) {
+			t.Errorf("%d of %d bytes: %v", n, len(sent), err)
+		}
+	}
+	_, err := receivedFrom(t, Options{}, Put{Format: FormatArrow}, sent[:len(sent)-8])
+	refused(t, err, "ended after", "close the stream's writer")
+	_, err = receivedFrom(t, Options{}, Put{Format: FormatArrow}, []byte("ARROW1\x00\x00 and more"))
+	refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
+}
