@@ -1,0 +1,223 @@
+package feed
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+func le(values ...uint32) (b []byte) {
+	for _, v := range values {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
+}
+
+// take reads the next n batches.
+func (t *trainer) take(test tb, n int) (out []wire.Descriptor) {
+	test.Helper()
+	for range n {
+		out = append(out, t.batch(test))
+	}
+	return out
+}
+
+func TestASlotIsUsedAgainOnlyAfterItsCredit(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1000)
+	tr := w.attach(t, request("d", with("slots", 5)))
+	defer tr.close()
+	first := tr.take(t, 5)
+	slots := make([]uint32, 0, 5)
+	for _, d := range first {
+		slots = append(slots, d.Slot)
+	}
+	if slices.Sort(slots); !slices.Equal(slots, []uint32{0, 1, 2, 3, 4}) {
+		t.Fatalf("the first batches stand in slots %v", slots)
+	}
+	for range 50 { // only one is free, so the next must stand there
+		tr.credit(t, first[2].Slot)
+		d := tr.batch(t)
+		if d.Slot != first[2].Slot {
+			t.Fatalf("a batch stands in slot %d, which the trainer holds", d.Slot)
+		}
+	}
+	if got := tr.starts(first[1])[0]; got != 8 {
+		t.Errorf("the batch that was held begins with window %d now, want 8", got)
+	}
+}
+
+func TestFramesThatAFeedDoesNotAllowEndItAndSayWhy(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1000)
+	for name, test := range map[string]struct {
+		send func(t *testing.T, tr *trainer)
+		says string
+	}{
+		"credit twice":            {func(t *testing.T, tr *trainer) { s := tr.batch(t).Slot; tr.credit(t, s, s) }, "which the client does not hold"},
+		"credit again":            {func(t *testing.T, tr *trainer) { tr.credit(t, 7); tr.credit(t, 7) }, "credit for slot 7"},
+		"credit out of range":     {func(t *testing.T, tr *trainer) { tr.credit(t, 64) }, "credit for slot 64"},
+		"credit for no slot":      {func(t *testing.T, tr *trainer) { tr.credit(t, wire.NoSlot) }, "credit for slot 4294967295"},
+		"credit of odd length":    {sends(wire.FrameCredit, make([]byte, 6)), "credit of 6 bytes"},
+		"seek of odd length":      {sends(wire.FrameSeek, make([]byte, 23)), "seek of 23 bytes"},
+		"seek before the start":   {sends(wire.FrameSeek, wire.Seek{Stream: 1, Consumed: -1}.Append(nil)), "consumed -1"},
+		"seek to half a stream":   {sends(wire.FrameSeek, append(le(1, 1), make([]byte, 16)...)), "a seek to stream"},
+		"a second request":        {sends(wire.FrameRequest, []byte("{}")), "kind 1 in a feed"},
+		"a frame of the daemon's": {sends(wire.FrameBatches, make([]byte, 32)), "kind 102 in a feed"},
+		"a frame that is too long": {func(t *testing.T, tr *trainer) {
+			if _, err := tr.conn.Write(le(wire.MaxFrame+1, wire.FrameCredit)); err != nil {
+				t.Error(err)
+			}
+		}, "says 65537 bytes, at most 65536"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := w.attach(t, request("d", with("slots", 8)))
+			defer tr.close()
+			test.send(t, tr)
+			p := problemIn(t, tr.ended())
+			if p.Type != wire.ProtocolError || p.Status != 400 || !strings.Contains(p.Detail, test.says) {
+				t.Errorf("got %s: %s\nwant protocol_error with %q", p.Type, p.Detail, test.says)
+			}
+			until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+		})
+	}
+}
+
+func sends(kind uint32, payload []byte) func(*testing.T, *trainer) {
+	return func(t *testing.T, tr *trainer) {
+		if err := tr.send(kind, payload); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDoneEndsAFeedWithoutAWord(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1000)
+	tr := w.attach(t, request("d"))
+	defer tr.close()
+	tr.batch(t)
+	if err := tr.send(wire.FrameDone, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.ended(); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v, want the end", err)
+	}
+	until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+}
+
+func TestASeekGoesOnWhereItSays(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 105) // 100 windows: 12 batches of 8, one of 4
+	tr := w.attach(t, request("d", with("slots", 16)))
+	defer tr.close()
+	tr.take(t, 2)
+	tr.seek(t, 5, 40)
+	if d := tr.batch(t); d.Epoch != 5 || d.Consumed != 48 || tr.starts(d)[0] != 40 {
+		t.Errorf("got %+v of window %d, want windows from 40 on of epoch 5", d, tr.starts(d)[0])
+	}
+	tr.seek(t, 2, 96)
+	if d := tr.batch(t); d.Epoch != 2 || d.Rows != 4 || d.Flags != wire.FlagLast || d.Consumed != 100 {
+		t.Errorf("got %+v, want the last 4 windows of epoch 2", d)
+	}
+	if d := tr.batch(t); d.Epoch != 3 || d.Consumed != 8 {
+		t.Errorf("got %+v, want the first windows of epoch 3", d)
+	}
+	tr.seek(t, 7, 100)
+	if d := tr.batch(t); d.Slot != wire.NoSlot || d.Flags != wire.FlagLast || d.Epoch != 7 || d.Consumed != 100 || d.Rows != 0 {
+		t.Errorf("got %+v, want word that nothing of epoch 7 is left", d)
+	}
+	if d := tr.batch(t); d.Epoch != 8 || d.Consumed != 8 {
+		t.Errorf("got %+v, want the first windows of epoch 8", d)
+	}
+	tr.seek(t, 0, 101)
+	if p := problemIn(t, tr.ended()); p.Type != wire.CursorMismatch || !strings.Contains(p.Detail, "consumed 101 is past the end of epoch 0 at 100") {
+		t.Errorf("got %s: %s, want cursor_mismatch", p.Type, p.Detail)
+	}
+}
+
+func TestManySeeksAtOnceEndAtTheLast(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1005)
+	tr := w.attach(t, request("d", with("slots", 4)))
+	defer tr.close()
+	for i := range 500 {
+		tr.seek(t, uint64(i), int64(8*(i%100)))
+	}
+	if d := tr.batch(t); d.Epoch != 499 || d.Consumed != 8*99+8 || tr.starts(d)[0] != 8*99 {
+		t.Errorf("got %+v, want what the last seek asked for", d)
+	}
+}
+
+func TestTheNextEpochIsPrefetchedBehindTheLastBatch(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 21) // 16 windows: 2 batches
+	tr := w.attach(t, request("d", with("slots", 5)))
+	defer tr.close()
+	var got []wire.Descriptor
+	for _, d := range tr.take(t, 5) { // with no credit at all
+		d.Slot = 0
+		got = append(got, d)
+	}
+	want := []wire.Descriptor{
+		{Rows: 8, Epoch: 0, Consumed: 8}, {Rows: 8, Epoch: 0, Consumed: 16, Flags: wire.FlagLast},
+		{Rows: 8, Epoch: 1, Consumed: 8}, {Rows: 8, Epoch: 1, Consumed: 16, Flags: wire.FlagLast},
+		{Rows: 8, Epoch: 2, Consumed: 8},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}
+
+func TestARankWithoutWindowsIsToldAndWaitsToBeAsked(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 7) // 2 windows for 3 ranks
+	tr := w.attach(t, request("d", with("options", map[string]any{"batch_size": 1, "num_replicas": 3, "rank": 2, "tail": "short"})))
+	defer tr.close()
+	if tr.Batches != 0 {
+		t.Errorf("%d batches, want none", tr.Batches)
+	}
+	empty := func(epoch uint64) {
+		t.Helper()
+		want := wire.Descriptor{Slot: wire.NoSlot, Stream: tr.stream, Flags: wire.FlagLast, Epoch: epoch, Consumed: 2}
+		if d := tr.batch(t); d != want {
+			t.Errorf("got %+v, want %+v", d, want)
+		}
+	}
+	empty(0)
+	empty(1)
+	tr.seek(t, 9, 0)
+	empty(9)
+	empty(10)
+	if len(tr.pending) != 0 {
+		t.Errorf("%+v was sent unasked", tr.pending)
+	}
+}
+
+func TestTwoFeedsServeEachItsOwn(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 505)
+	w.series(t, "e", 305)
+	one, two := w.attach(t, request("d")), w.attach(t, request("e", with("options", map[string]any{"batch_size": 10})))
+	defer one.close()
+	defer two.close()
+	if f := w.server.Feeds(); len(f) != 2 || f[0].Dataset != "d" || f[1].Dataset != "e" || f[0].Feed == f[1].Feed {
+		t.Errorf("feeds %+v", f)
+	}
+	for i := range 100 {
+		a, b := one.batch(t), two.batch(t)
+		if s := one.starts(a)[0]; s != int64(i)*8%504 && a.Flags == 0 && a.Epoch == 0 {
+			t.Fatalf("batch %d of the first begins at %d", i, s)
+		}
+		if s := two.starts(b)[0]; b.Epoch == 0 && s != int64(i)*10 {
+			t.Fatalf("batch %d of the second begins at %d", i, s)
+		}
+		one.credit(t, a.Slot)
+		two.credit(t, b.Slot)
+	}
+}

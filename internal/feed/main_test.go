@@ -1,0 +1,65 @@
+package feed
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// roleVariable makes the test binary another process of a test: see roles.
+const roleVariable = "TENSORCACHE_FEED_TEST_ROLE"
+
+var roles = map[string]func() error{
+	"trainer": playTrainer,
+	"holder":  playHolder,
+}
+
+func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		if err := roles[role](); err != nil {
+			fmt.Fprintln(os.Stderr, role, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if err := flag.Set("rapid.checks", "300"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// tb is what tests and properties have in common.
+type tb interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
+	Errorf(string, ...any)
+}
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// until waits for something that has no event of its own.
+func until(t tb, what string, is func() bool) {
+	t.Helper()
+	end := time.Now().Add(patience)
+	for tick := time.NewTicker(time.Millisecond); !is(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("after %s: not %s", patience, what)
+		}
+	}
+}
+
+func must[T any](v T, err error) func(t tb) T {
+	return func(t tb) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}

@@ -1,0 +1,136 @@
+package feed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// world is a store and a server on a real socket; when the test ends nothing of them may be left.
+type world struct {
+	dir    string
+	path   string // of the socket
+	store  *store.Store
+	server *Server
+	stop   func()
+	log    *logged
+}
+
+// logged is a log that a test can look into.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// roomy is a budget that no test's rings exceed.
+const roomy = 1 << 40
+
+func newWorld(t testing.TB, budget int64) *world {
+	t.Helper()
+	w := &world{dir: t.TempDir(), log: &logged{}}
+	log := slog.New(slog.NewTextHandler(w.log, nil))
+	w.store = must(store.Open(w.dir, log))(t)
+	short := must(os.MkdirTemp("", "feed"))(t) // t.TempDir may be too long for a socket
+	w.path = filepath.Join(short, "feed.sock")
+	listener := must(net.ListenUnix("unix", &net.UnixAddr{Name: w.path, Net: "unix"}))(t)
+	w.server = NewServer(Config{Store: w.store, Log: log, Version: "test", Budget: budget, Put: func(ctx context.Context, _ wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
+		defer conn.Close()
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}})
+	served := make(chan error, 1)
+	go func() { served <- w.server.Serve(listener) }()
+	w.stop = sync.OnceFunc(func() {
+		listener.Close()
+		w.server.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		if err := w.store.Close(); err != nil {
+			t.Error(err)
+		}
+		w.checkEmpty(t)
+		os.RemoveAll(short)
+	})
+	t.Cleanup(w.stop)
+	return w
+}
+
+// checkEmpty fails when anything of feeds is left.
+func (w *world) checkEmpty(t testing.TB) {
+	t.Helper()
+	if n := w.server.Connections(); n != 0 {
+		t.Errorf("%d connections are left", n)
+	}
+	if f := w.server.Feeds(); len(f) != 0 || w.server.rings != 0 {
+		t.Errorf("%d feeds and %d bytes of rings are left", len(f), w.server.rings)
+	}
+	if left := must(os.ReadDir(filepath.Join(w.dir, "tmp")))(t); len(left) != 0 {
+		t.Errorf("%v is left in tmp", left)
+	}
+}
+
+// series publishes a dataset of one item with float64 columns a and b, a counting rows and b their negatives.
+func (w *world) series(t tb, name string, rows int64) {
+	t.Helper()
+	publish(t, w.store, name, layout.Table{Rows: rows, Columns: []layout.Column{
+		{Name: "a", Role: layout.RoleValue, DType: layout.Float64}, {Name: "b", Role: layout.RoleValue, DType: layout.Float64},
+	}}, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}}, func(w *layout.Writer) {
+		a, b := layout.Values[float64](w.Dest(0)), layout.Values[float64](w.Dest(1))
+		for i := range rows {
+			a.Row(i)[0], b.Row(i)[0] = float64(i), -float64(i)
+		}
+	})
+}
+
+func publish(t tb, s *store.Store, name string, table layout.Table, final layout.Final, fill func(*layout.Writer)) {
+	t.Helper()
+	l := must(s.Begin(name))(t)
+	w := must(layout.Create(l.Dir, table))(t)
+	fill(w)
+	_, err := w.Finish(final)
+	if err == nil {
+		_, err = l.Publish()
+	}
+	if err = errors.Join(err, l.Abort()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// request is a feed of windows of 4 + 2 rows.
+func request(dataset string, change ...func(map[string]any)) map[string]any {
+	r := map[string]any{
+		"protocol": wire.Protocol, "client": "test/1", "request": "feed", "dataset": dataset,
+		"spec": map[string]any{"context_length": 4, "prediction_length": 2}, "options": map[string]any{"batch_size": 8},
+	}
+	for _, c := range change {
+		c(r)
+	}
+	return r
+}
+
+func with(key string, value any) func(map[string]any) {
+	return func(r map[string]any) { r[key] = value }
+}
