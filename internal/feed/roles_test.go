@@ -1,4 +1,96 @@
 package feed
 
-func playTrainer() error { return nil }
-func playHolder() error  { return nil }
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+)
+
+// playTrainer is a trainer process: it attaches a feed or opens a lease, as its arguments say, leaves a child that holds the
+// socket, and waits to be killed.
+func playTrainer() error {
+	path, what := os.Args[1], os.Args[2]
+	var conn interface{ File() (*os.File, error) }
+	if what == "feed" {
+		tr, err := attachTo(path, request("d"))
+		if err != nil {
+			return err
+		}
+		conn = tr.conn
+	} else {
+		c, err := dial(path)
+		if err != nil {
+			return err
+		}
+		conn = c.conn
+		var reply map[string]any
+		if what == "open" {
+			if _, err := c.ask(map[string]any{"protocol": 1, "request": "open", "dataset": "d"}, &reply); err != nil {
+				return err
+			}
+		} else if err := c.send(1, asJSON(map[string]any{"protocol": 1, "request": "put", "dataset": "d"})); err != nil {
+			return err
+		}
+	}
+	socket, err := conn.File()
+	if err != nil {
+		return err
+	}
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), roleVariable+"=holder")
+	child.Stdin, child.Stdout, child.ExtraFiles = os.Stdin, os.Stdout, []*os.File{socket}
+	if err := child.Start(); err != nil {
+		return err
+	}
+	select {}
+}
+
+// playHolder is a process that inherited a trainer's socket. It ends with its standard input.
+func playHolder() error {
+	fmt.Println("holding")
+	_, err := io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// forkedTrainer is a trainer process whose child holds the socket, too.
+type forkedTrainer struct {
+	*exec.Cmd
+	child io.Closer // ends it
+}
+
+func startTrainer(t *testing.T, path, what string) *forkedTrainer {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], path, what)
+	cmd.Env = append(os.Environ(), roleVariable+"=trainer")
+	cmd.Stderr = os.Stderr
+	in := must(cmd.StdinPipe())(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	cmd.Stdout = w
+	if err := errors.Join(cmd.Start(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var said string
+	if _, err := fmt.Fscanln(r, &said); err != nil || said != "holding" {
+		t.Fatalf("the trainer's child said %q, %v", said, err)
+	}
+	return &forkedTrainer{cmd, in}
+}
+
+// kill is kill -9 of the trainer, not of its child.
+func (f *forkedTrainer) kill(t *testing.T) {
+	t.Helper()
+	if err := f.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := f.Process.Release(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+}

@@ -44,6 +44,9 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
+// panics is a dataset that cannot be put.
+const panics = "panics"
+
 // roomy is a budget that no test's rings exceed.
 const roomy = 1 << 40
 
@@ -55,8 +58,11 @@ func newWorld(t testing.TB, budget int64) *world {
 	short := must(os.MkdirTemp("", "feed"))(t) // t.TempDir may be too long for a socket
 	w.path = filepath.Join(short, "feed.sock")
 	listener := must(net.ListenUnix("unix", &net.UnixAddr{Name: w.path, Net: "unix"}))(t)
-	w.server = NewServer(Config{Store: w.store, Log: log, Version: "test", Budget: budget, Put: func(ctx context.Context, _ wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
+	w.server = NewServer(Config{Store: w.store, Log: log, Version: "test", Budget: budget, Put: func(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
 		defer conn.Close()
+		if r.Dataset == panics {
+			panic("as asked")
+		}
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}})

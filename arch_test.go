@@ -1,0 +1,198 @@
+package tensorcache_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/tensorcache/tensorcache/"
+
+// rooms lists the packages from the ground up and what each may import of the others: one way, no way back.
+var rooms = map[string][]string{
+	"window":            nil, // arithmetic: it opens nothing, so it is tested without a daemon
+	"sampler":           nil, // arithmetic; it sees an index through an interface of its own
+	"internal/fault":    nil, // stands below whatever may fail
+	"internal/portable": nil, // one variable of the environment
+	"internal/mmapfile": {"internal/fault", "internal/portable"},
+	"layout":            {"internal/mmapfile", "internal/fault"},
+	"store":             {"layout", "internal/mmapfile", "internal/fault"},
+	"internal/ingest":   {"layout", "internal/mmapfile", "internal/fault"}, // a child process: it must not reach the catalogue
+	"internal/wire":     {"layout", "window", "sampler"},                   // only the types that pass over the sockets
+	"internal/feed":     {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable"},
+	"internal/control":  {"internal/wire"}, // a client: it must work without what the daemon is made of
+	"api":               {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire"},
+	"cmd/tensorcache":   {"api", "store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire", "internal/control"},
+}
+
+// only says who may import what, beside its own tests.
+var only = []struct {
+	prefix string
+	rooms  []string
+	why    string
+}{
+	{"github.com/valyala/fasthttp", []string{"api"}, "HTTP ends at the control API"},
+	{"github.com/edsrzf/mmap-go", []string{"internal/mmapfile"}, "one place maps files, and knows when they may be unmapped"},
+	{"github.com/apache/arrow/", []string{"layout", "internal/ingest"}, "behind the layout a column is bytes at an offset"},
+	{"github.com/parquet-go/", []string{"internal/ingest"}, "sources are read in the child process only"},
+	{"github.com/spf13/", []string{"cmd/tensorcache"}, "flags end at the command line"},
+}
+
+// pure rooms are arithmetic: equal arguments, equal answers.
+var pure = map[string][]string{"window": {"os", "net", "sync", "syscall", "unsafe", "math/rand"}, "sampler": {"os", "net", "sync", "syscall", "unsafe", "math/rand", "time"}}
+
+// pkg is what go list says of a package.
+type pkg struct {
+	ImportPath, Dir, Doc string
+	Imports              []string
+	GoFiles              []string
+}
+
+func (p pkg) room() string { return strings.TrimPrefix(p.ImportPath, module) }
+
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Imports,GoFiles", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
+		var p pkg
+		if err := d.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		if len(p.GoFiles) > 0 && strings.HasPrefix(p.ImportPath, module) {
+			list = append(list, p)
+		}
+	}
+	if len(list) < len(rooms) {
+		t.Fatalf("only %d packages were found", len(list))
+	}
+	return list
+}
+
+func TestNothingBelowImportsWhatStandsAbove(t *testing.T) {
+	for _, p := range packages(t) {
+		may, known := rooms[p.room()]
+		if !known {
+			t.Errorf("%s has no place among the rooms", p.room())
+		}
+		for _, i := range p.Imports {
+			if r, ours := strings.CutPrefix(i, module); ours && !slices.Contains(may, r) {
+				t.Errorf("%s imports %s, which it may not", p.room(), r)
+			}
+		}
+	}
+}
+
+func TestTheRoomsHaveNoWayBack(t *testing.T) {
+	var visit func(room string, way []string)
+	visit = func(room string, way []string) {
+		if slices.Contains(way, room) {
+			t.Fatalf("%v leads back to %s", way, room)
+		}
+		for _, below := range rooms[room] {
+			visit(below, append(way, room))
+		}
+	}
+	for room := range rooms {
+		visit(room, nil)
+	}
+}
+
+func TestEachLibraryIsUsedInItsRoomOnly(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, i := range p.Imports {
+			for _, o := range only {
+				if strings.HasPrefix(i, o.prefix) && !slices.Contains(o.rooms, p.room()) {
+					t.Errorf("%s imports %s, which only %v may: %s", p.room(), i, o.rooms, o.why)
+				}
+			}
+		}
+	}
+}
+
+func TestWindowAndSamplerAreArithmetic(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, not := range pure[p.room()] {
+			if slices.ContainsFunc(p.Imports, func(i string) bool { return i == not || strings.HasPrefix(i, not+"/") }) {
+				t.Errorf("%s imports %s", p.room(), not)
+			}
+		}
+		if pure[p.room()] == nil {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			for _, call := range clockCalls(t, filepath.Join(p.Dir, name)) {
+				t.Errorf("%s/%s calls %s: a window does not depend on when it is asked for", p.room(), name, call)
+			}
+		}
+	}
+}
+
+// clockCalls are the calls in a file that ask the clock.
+func clockCalls(t *testing.T, path string) (calls []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "After", "Tick", "Sleep"}, s.Sel.Name) {
+				calls = append(calls, "time."+s.Sel.Name)
+			}
+		}
+		return true
+	})
+	return calls
+}
+
+func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+	for _, p := range packages(t) {
+		want := "Package " + filepath.Base(p.room()) + " "
+		if p.room() == "cmd/tensorcache" {
+			want = "Command tensorcache "
+		}
+		if !strings.HasPrefix(p.Doc, want) {
+			t.Errorf("%s: its comment begins %q, want %q", p.room(), p.Doc, want)
+		}
+	}
+}
+
+// TestAFileIsAboutOneThing holds files to a length that one sitting reads.
+func TestAFileIsAboutOneThing(t *testing.T) {
+	const most = 400
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) != ".go" {
+			return nil
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if n := bytes.Count(b, []byte("\n")); n > most {
+			t.Errorf("%s has %d lines, at most %d: it is about more than one thing", path, n, most)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,42 @@
+package feed
+
+import (
+	"testing"
+
+	"github.com/tensorcache/tensorcache/sampler"
+)
+
+func TestABatchInSteadyStateAllocatesNothing(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 10_000)
+	for name, change := range map[string]func(map[string]any){
+		"lanes":      spec(),
+		"float64":    spec("dtype", "float64"),
+		"channels":   func(r map[string]any) { spec("dtype", "float64")(r); r["channels_first"] = true },
+		"mask":       func(r map[string]any) { spec("min_context", 1, "max_missing", nil)(r); r["mask"] = true },
+		"one column": spec("columns", []string{"b"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := request("d", change)
+			h := must(w.store.Acquire("d", 0))(t)
+			defer h.Release()
+			windows := must(NewWindows(h, asJSON(r["spec"]), nil))(t)
+			order := must(sampler.New(windows.Index, sampler.Options{BatchSize: 32, Order: sampler.Shuffle}))(t)
+			first, mask := r["channels_first"] == true, r["mask"] == true
+			slots := must(newSlotLayout(windows, order.Options(), first, mask))(t)
+			f := must(newFiller(windows, slots, first))(t)
+			slot := make([]byte, slots.bytes)
+			var b sampler.Batch
+			consumed := int64(0)
+			if n := testing.AllocsPerRun(100, func() {
+				if err := order.Batch(&b, 0, consumed); err != nil {
+					t.Fatal(err)
+				}
+				consumed = b.Next
+				f.fill(slot, &b)
+			}); n > 0 {
+				t.Errorf("%v allocations a batch, want none", n)
+			}
+		})
+	}
+}

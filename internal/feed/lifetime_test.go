@@ -1,0 +1,224 @@
+package feed
+
+import (
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/portable"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+func TestAKilledTrainersFeedEndsThoughItsChildHoldsTheSocket(t *testing.T) {
+	if portable.Forced() {
+		t.Skip("without a pidfd only end-of-file tells of death")
+	}
+	for _, what := range []string{"feed", "open", "put"} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t, roomy)
+			w.series(t, "d", 1000)
+			p := startTrainer(t, w.path, what)
+			defer p.child.Close()
+			until(t, "served", func() bool { return w.server.Connections() == 1 })
+			if what == "feed" {
+				if f := w.server.Feeds(); len(f) != 1 || f[0].PID != p.Process.Pid {
+					t.Fatalf("feeds %+v, want one of process %d", f, p.Process.Pid)
+				}
+			}
+			p.kill(t)
+			killed := time.Now()
+			until(t, "freed", func() bool { return w.server.Connections() == 0 })
+			if d := time.Since(killed); d > 5*time.Second { // the machine is shared; it takes a millisecond
+				t.Errorf("the feed went %s after its trainer", d)
+			}
+			w.checkEmpty(t)
+		})
+	}
+}
+
+func TestATrainerThatReadsNothingHurtsNobodyElse(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 100_000)
+	lazy := w.attach(t, request("d", with("slots", 3)))
+	defer lazy.close()
+	// Every seek to the end of an epoch is answered without a slot, so its answers fill the socket.
+	for i := range 40_000 {
+		lazy.stream++
+		if err := lazy.conn.SetWriteDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		if err := lazy.send(wire.FrameSeek, wire.Seek{Stream: uint32(i + 1), Epoch: 1, Consumed: 99_995}.Append(nil)); err != nil {
+			break
+		}
+	}
+	busy := w.attach(t, request("d"))
+	for range 1000 {
+		busy.credit(t, busy.batch(t).Slot)
+	}
+	busy.close()
+	lazy.conn.CloseWrite() // it ends its feed but still reads nothing
+	until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+}
+
+func TestHalfARequestAndSilenceHoldUpNoClose(t *testing.T) {
+	w := newWorld(t, roomy)
+	silent := must(dial(w.path))(t)
+	defer silent.conn.Close()
+	half := must(dial(w.path))(t)
+	defer half.conn.Close()
+	if _, err := half.conn.Write(append(le(100, wire.FrameRequest), "{"...)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "accepted", func() bool { return w.server.Connections() == 2 })
+	w.stop()
+	for _, c := range []client{silent, half} {
+		if _, _, _, err := c.receive(); !errors.Is(err, io.EOF) && !errors.Is(err, unix.ECONNRESET) {
+			t.Errorf("got %v, want the end", err)
+		}
+	}
+}
+
+func TestCloseUnderLoadEndsEveryFeed(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 10_000)
+	var all sync.WaitGroup
+	for range 4 {
+		tr := w.attach(t, request("d", with("options", map[string]any{"batch_size": 64, "order": "shuffle"})))
+		all.Go(func() {
+			defer tr.close()
+			for {
+				d, err := tr.next()
+				if err == nil {
+					err = tr.send(wire.FrameCredit, le(d.Slot))
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	until(t, "under load", func() bool {
+		for _, f := range w.server.Feeds() {
+			if f.Batches < 50 {
+				return false
+			}
+		}
+		return true
+	})
+	w.stop()
+	all.Wait()
+}
+
+// resources are what attaching must give back.
+type resources struct{ descriptors, maps, goroutines int }
+
+func have(t *testing.T) resources {
+	t.Helper()
+	maps := must(os.ReadFile("/proc/self/maps"))(t)
+	return resources{len(must(os.ReadDir("/proc/self/fd"))(t)), strings.Count(string(maps), "tensorcache-ring") + strings.Count(string(maps), "/tmp/ring-"), runtime.NumGoroutine()}
+}
+
+func TestAttachingAndLeavingLeavesNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
+	}
+	const rounds = 300
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1000)
+	leave := []func(tr *trainer){
+		func(*trainer) {},
+		func(tr *trainer) { tr.batch(t) },
+		func(tr *trainer) { sends(wire.FrameDone, nil)(t, tr) },
+		func(tr *trainer) { tr.credit(t, 9999) },
+	}
+	gone := func() bool { return w.server.Connections() == 0 }
+	round := func(i int) {
+		tr := w.attach(t, request("d", with("slots", 3)))
+		leave[i%len(leave)](tr)
+		tr.close()
+	}
+	for i := range 20 { // the runtime keeps some of what it once needed
+		round(i)
+		until(t, "gone", gone)
+	}
+	before, memory := have(t), heap()
+	for i := range rounds {
+		round(i)
+	}
+	until(t, "gone", gone)
+	until(t, "given back", func() bool { return have(t).goroutines <= before.goroutines })
+	after := have(t)
+	if after.descriptors > before.descriptors || after.maps > 0 {
+		t.Errorf("after %d rounds: %+v, before: %+v", rounds, after, before)
+	}
+	if grown := heap() - memory; grown > 1<<20 {
+		t.Errorf("%d bytes more are live after %d rounds", grown, rounds)
+	}
+}
+
+// heap is the bytes of live objects.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func TestAFeedGoesOnWhenItsDatasetIsRemovedOrReplaced(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, w *world){
+		"removed": func(t *testing.T, w *world) {
+			if _, err := w.store.Remove("d"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"replaced":             func(t *testing.T, w *world) { w.series(t, "d", 50) },
+		"replaced and removed": func(t *testing.T, w *world) { w.series(t, "d", 50); must(w.store.Remove("d"))(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, roomy)
+			w.series(t, "d", 1005)
+			tr := w.attach(t, request("d", with("slots", 3)))
+			defer tr.close()
+			tr.credit(t, tr.batch(t).Slot)
+			change(t, w)
+			for i := range 300 {
+				d := tr.batch(t)
+				start := tr.starts(d)[0]
+				if got := tr.read(d.Slot, *tr.part("context"), 0); got[0] != float64(start) || got[1] != -float64(start) {
+					t.Fatalf("batch %d: window %d begins with %v", i, start, got[:2])
+				}
+				tr.credit(t, d.Slot)
+			}
+			tr.close()
+			until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+		})
+	}
+}
+
+func TestAPanicIsOneConnectionsErrorAndNobodyElses(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1000)
+	p := w.refuse(t, map[string]any{"protocol": 1, "request": "put", "dataset": panics})
+	if p.Type != wire.Internal || p.Status != 500 || !strings.Contains(p.Detail, "the daemon failed") {
+		t.Errorf("got %+v, want an internal problem", p)
+	}
+	var burst gathers
+	burst.Add(1)
+	w.server.pool.work <- gather{done: &burst} // without a filler
+	if err := burst.wait(); err == nil || !strings.Contains(err.Error(), "gather a batch") {
+		t.Errorf("got %v, want the panic", err)
+	}
+	tr := w.attach(t, request("d"))
+	defer tr.close()
+	for range 100 {
+		tr.credit(t, tr.batch(t).Slot)
+	}
+}
