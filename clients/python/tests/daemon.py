@@ -27,6 +27,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.delenv("XDG_CACHE_HOME", raising=False)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("TENSORCACHE_DIR", str(directory))
+        patch.setenv("GORACE", "atexit_sleep_ms=0")  # a binary with the race detector would sleep a second at each exit
         yield directory
         leave(directory)
 

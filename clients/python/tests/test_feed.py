@@ -267,26 +267,29 @@ def test_a_dropped_feed_is_freed(windows: tensorcache.Windows, cache: tensorcach
 
 def test_closing_from_another_thread_wakes_a_waiting_loop(windows: tensorcache.Windows) -> None:
     feed = windows.feed(batch_size=B, slots=3)
-    errors: list[BaseException] = []
     stream = feed._stream
     assert stream is not None
-    held = [stream.receive() for _ in range(1)]  # descriptors that are never given back: the ring runs dry
+    dry = threading.Event()
+    errors: list[BaseException] = []
 
     def loop() -> None:
+        slots = 0
         try:
             while True:
-                stream.receive()
+                slots += len(list(stream.receive()))  # never given back: after three nothing more comes
+                if slots == 3:
+                    dry.set()
         except BaseException as error:  # noqa: BLE001
             errors.append(error)
 
     thread = threading.Thread(target=loop)
     thread.start()
-    wait_until(lambda: stream.waited == 0.0 and thread.is_alive(), "the thread does not wait")
+    assert dry.wait(10)
     feed.close()
-    thread.join(5)
+    thread.join(10)
     assert not thread.is_alive()
     assert isinstance(errors[0], tensorcache.FeedError)
-    del held
+    assert errors[0].type == "closed"
 
 
 def test_two_passes_at_once_are_refused(windows: tensorcache.Windows) -> None:
