@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -69,6 +70,13 @@ func checkMagic(path string, f *os.File, size int64) error {
 	case string(end[:]) != parquetMagic:
 		return &SourceError{Path: path, Reason: "is cut off: its end is not that of a Parquet file", Hint: hintDamaged}
 	}
+	var length [4]byte
+	if _, err := f.ReadAt(length[:], size-8); err != nil {
+		return statError(path, err)
+	}
+	if n := int64(binary.LittleEndian.Uint32(length[:])); n > size-12 {
+		return &SourceError{Path: path, Reason: fmt.Sprintf("its footer of %d bytes is longer than the file", n), Hint: hintDamaged}
+	}
 	return nil
 }
 
@@ -129,7 +137,6 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 	groups := p.pq.RowGroups()
 	rows0, bytes0 := m.rows.Load(), m.bytes.Load()
 	var cells atomic.Int64
-	bools := newBoolReader(p)
 	return parallel(ctx, p.workers, len(groups)*len(to), p.name, func(_, task int) error {
 		g, t := task/len(to), to[task%len(to)]
 		n := groups[g].NumRows()
@@ -142,7 +149,10 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 				return err
 			}
 			if form.physical == parquet.Boolean {
-				return bools.read(g, p.columns[t.index], t, p.groups[g], n)
+				c := p.columns[t.index]
+				b := &boolChunk{target: t, first: p.groups[g], rows: n, nullable: c.MaxDefinitionLevel() > 0, codec: c.Compression()}
+				b.meta = &p.pq.Metadata().RowGroups[g].Columns[c.Index()].MetaData
+				return b.read(p.file)
 			}
 			c := &parquetChunk{target: t, form: form, first: p.groups[g], rows: n, maxLevel: byte(p.columns[t.index].MaxDefinitionLevel())}
 			return c.read(groups[g].ColumnChunks()[p.columns[t.index].Index()].Pages())

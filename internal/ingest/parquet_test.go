@@ -2,9 +2,13 @@ package ingest
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -187,6 +191,7 @@ type record struct {
 	D int32    `parquet:"d,dict"`
 	E *float64 `parquet:"e,optional,dict"`
 	F string   `parquet:"f,dict"`
+	G bool     `parquet:"g"`
 }
 
 func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
@@ -199,7 +204,7 @@ func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 			parquet.MaxRowsPerRowGroup(rapid.Int64Range(1, 400).Draw(r, "group rows")),
 		}
 		records := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) record {
-			x := record{A: rapid.Float64().Draw(r, "a"), C: rapid.Int64().Draw(r, "c"), D: int32(rapid.IntRange(0, 3).Draw(r, "d")), F: rapid.SampledFrom([]string{"x", "y", "zz"}).Draw(r, "f")}
+			x := record{A: rapid.Float64().Draw(r, "a"), C: rapid.Int64().Draw(r, "c"), D: int32(rapid.IntRange(0, 3).Draw(r, "d")), F: rapid.SampledFrom([]string{"x", "y", "zz"}).Draw(r, "f"), G: rapid.Bool().Draw(r, "g")}
 			if rapid.Bool().Draw(r, "has b") {
 				v := rapid.Float32().Draw(r, "b")
 				x.B = &v
@@ -223,13 +228,14 @@ func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 			r.Fatal(err)
 		}
 		f.Close()
-		l := mustLoad(t, Options{Sources: []string{path}, Columns: []string{"a", "b", "c", "d", "e"}})
+		l := mustLoad(t, Options{Sources: []string{path}, Columns: []string{"a", "b", "c", "d", "e", "g"}})
 		a, b, c, d, e := values[float64](l, "a"), values[float32](l, "b"), values[int64](l, "c"), values[int32](l, "d"), values[float64](l, "e")
+		g := values[uint8](l, "g")
 		if len(a) != len(records) {
 			r.Fatalf("%d rows, want %d", len(a), len(records))
 		}
 		for i, x := range records {
-			if math.Float64bits(a[i]) != math.Float64bits(x.A) || c[i] != x.C || d[i] != x.D {
+			if math.Float64bits(a[i]) != math.Float64bits(x.A) || c[i] != x.C || d[i] != x.D || (g[i] == 1) != x.G {
 				r.Fatalf("row %d: %v %v %v, want %+v", i, a[i], c[i], d[i], x)
 			}
 			if (x.B == nil) != (b[i] != b[i]) && (x.B == nil || *x.B == *x.B) || x.B != nil && math.Float32bits(*x.B) != math.Float32bits(b[i]) {
@@ -241,6 +247,52 @@ func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 		}
 	})
 }
+
+// TestDamagedParquetIsRefusedOrReadAndNothingElse changes a few bytes, half of them near the end, where the footer is.
+func TestDamagedParquetIsRefusedOrReadAndNothingElse(t *testing.T) {
+	for _, name := range []string{"flat-snappy-plain", "flat-v2-zstd", "flat-encodings", "holes", "bools-v2"} {
+		whole, err := os.ReadFile("testdata/" + name + ".parquet")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Sources: []string{filepath.Join(t.TempDir(), "x.parquet")}}
+		if strings.HasPrefix(name, "flat") {
+			o.ItemID, o.Sort = []string{"text"}, true
+		}
+		refused := 0
+		for seed := range uint64(mutants) {
+			r := rand.New(rand.NewPCG(seed, 1))
+			b := slices.Clone(whole)
+			for range 1 + r.IntN(4) {
+				at := r.IntN(len(b))
+				if r.IntN(2) == 0 {
+					at = len(b) - 1 - r.IntN(min(700, len(b)))
+				}
+				b[at] = byte(r.IntN(256))
+			}
+			if err := os.WriteFile(o.Sources[0], b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, _, err := inProcess(t, o)
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+				t.Errorf("%s, seed %d: %d bytes allocated: %v", name, seed, took, err)
+			}
+			if err == nil {
+				continue
+			}
+			if refused++; !strings.Contains(err.Error(), "x.parquet") && !errors.Is(err, ErrOption) {
+				t.Errorf("%s, seed %d: the message does not name the file: %v", name, seed, err)
+			}
+		}
+		t.Logf("%s: %d of %d refused", name, refused, mutants)
+	}
+}
+
+// mutants is how many damaged copies of each file are tried.
+const mutants = 200
 
 func FuzzParquet(f *testing.F) {
 	for _, name := range []string{"holes", "bools-v2", "flat-encodings", "bad-nulls"} {

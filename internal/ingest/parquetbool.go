@@ -1,73 +1,232 @@
 package ingest
 
 import (
+	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
-	"sync"
 
-	"github.com/apache/arrow/go/v15/arrow/memory"
-	arrowparquet "github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 )
 
-// boolReader reads boolean columns with Arrow's low-level reader: parquet-go decodes those in RLE wrong without a word.
-type boolReader struct {
-	p    *parquetFile
-	open func() (*file.Reader, error)
+// boolChunk decodes a boolean column of one row group by itself: parquet-go takes the bytes of RLE booleans for bits without
+// a word, and Arrow v15 never ends on damaged ones.
+type boolChunk struct {
+	target
+	first, rows int64 // of the row group
+	row         int64
+	nullable    bool
+	codec       compress.Codec
+	meta        *format.ColumnMetaData
+	page        []byte
+	plain       []byte
+	cells       []uint8
+	levels      []uint8
 }
 
-func newBoolReader(p *parquetFile) *boolReader {
-	return &boolReader{p: p, open: sync.OnceValues(func() (*file.Reader, error) {
-		props := arrowparquet.NewReaderProperties(memory.DefaultAllocator)
-		props.BufferedStreamEnabled, props.BufferSize = true, pageBuffer
-		return file.NewParquetReader(io.NewSectionReader(p.file, 0, p.size), file.WithReadProps(props))
-	})}
+// read decodes all pages.
+func (b *boolChunk) read(file io.ReaderAt) error {
+	m := b.meta
+	begin := m.DataPageOffset
+	if m.DictionaryPageOffset > 0 {
+		begin = min(begin, m.DictionaryPageOffset)
+	}
+	r := bufio.NewReaderSize(io.NewSectionReader(file, begin, m.TotalCompressedSize), pageBuffer)
+	var protocol thrift.CompactProtocol
+	decoder := thrift.NewDecoder(protocol.NewReader(r))
+	for b.row < b.rows {
+		var h format.PageHeader
+		if err := decoder.Decode(&h); err != nil {
+			return fmt.Errorf("read the header of a page after %d of %d rows: %w", b.row, b.rows, err)
+		}
+		if n := int64(h.CompressedPageSize); n < 0 || n > m.TotalCompressedSize {
+			return fmt.Errorf("a page of %d bytes in a column of %d", n, m.TotalCompressedSize)
+		}
+		b.page = grown(b.page, int(h.CompressedPageSize))
+		if _, err := io.ReadFull(r, b.page); err != nil {
+			return err
+		}
+		if h.CRC != 0 && crc32.ChecksumIEEE(b.page) != uint32(h.CRC) {
+			return errors.New("crc32 checksum mismatch in a page")
+		}
+		if err := b.take(&h); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// read fills the n rows of one row group.
-func (b *boolReader) read(group int, c parquetColumn, t target, first, n int64) error {
-	r, err := b.open()
-	if err != nil {
-		return err
+func grown(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
 	}
-	chunk, err := r.RowGroup(group).Column(c.Index())
-	if err != nil {
-		return err
-	}
-	column, ok := chunk.(*file.BooleanColumnChunkReader)
-	if !ok {
-		return fmt.Errorf("is %s", chunk.Type())
-	}
-	values := make([]bool, tileRows)
-	cells := make([]uint8, tileRows)
-	levels := make([]int16, tileRows)
-	for row := int64(0); row < n; {
-		got, read, err := column.ReadBatch(min(tileRows, n-row), values, levels, nil)
+	return b[:n]
+}
+
+// take decodes one page.
+func (b *boolChunk) take(h *format.PageHeader) error {
+	switch {
+	case h.Type == format.DataPage && h.DataPageHeader.Valid:
+		d := &h.DataPageHeader.V
+		n, err := b.count(d.NumValues)
 		if err != nil {
 			return err
 		}
-		if got <= 0 {
-			return errors.Join(column.Err(), fmt.Errorf("its pages have %d rows, its row group has %d", row, n))
+		data, err := b.decompress(b.page, int64(h.UncompressedPageSize), n)
+		if err != nil {
+			return err
 		}
-		if c.MaxDefinitionLevel() > 0 {
-			for i, l := range levels[:got] {
-				if int(l) != c.MaxDefinitionLevel() {
-					return (&parquetChunk{first: first}).null(row + int64(i))
-				}
+		if !b.nullable {
+			return b.values(data, d.Encoding, n)
+		}
+		if d.DefinitionLevelEncoding != format.RLE {
+			return fmt.Errorf("definition levels in %s", d.DefinitionLevelEncoding)
+		}
+		levels, data, err := prefixed(data)
+		if err != nil {
+			return err
+		}
+		if err := b.present(levels, n); err != nil {
+			return err
+		}
+		return b.values(data, d.Encoding, n)
+	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
+		return b.takeV2(&h.DataPageHeaderV2.V, int64(h.UncompressedPageSize))
+	}
+	return fmt.Errorf("a page of type %s", h.Type)
+}
+
+func (b *boolChunk) takeV2(d *format.DataPageHeaderV2, size int64) error {
+	n, err := b.count(d.NumValues)
+	if err != nil {
+		return err
+	}
+	levels := int64(d.DefinitionLevelsByteLength)
+	if d.RepetitionLevelsByteLength != 0 || levels < 0 || levels > int64(len(b.page)) {
+		return fmt.Errorf("levels of %d and %d bytes", d.RepetitionLevelsByteLength, levels)
+	}
+	if b.nullable {
+		if err := b.present(b.page[:levels], n); err != nil {
+			return err
+		}
+	}
+	data := b.page[levels:]
+	if !d.IsCompressed.Valid || d.IsCompressed.V {
+		if data, err = b.decompress(data, size-levels, n); err != nil {
+			return err
+		}
+	}
+	return b.values(data, d.Encoding, n)
+}
+
+// count checks a page's number of values.
+func (b *boolChunk) count(n int32) (int, error) {
+	if n < 0 || int64(n) > b.rows-b.row {
+		return 0, fmt.Errorf("a page of %d values after %d of %d rows", n, b.row, b.rows)
+	}
+	b.cells, b.levels = grown(b.cells, int(n)), grown(b.levels, int(n))
+	return int(n), nil
+}
+
+// decompress gives the bytes of n values, which no sound page makes larger than a few bytes each.
+func (b *boolChunk) decompress(page []byte, size int64, n int) ([]byte, error) {
+	if b.codec == nil || b.codec.CompressionCodec() == format.Uncompressed {
+		return page, nil
+	}
+	if size < 0 || size > 64<<10+32*int64(n) {
+		return nil, fmt.Errorf("a page of %d bytes for %d values", size, n)
+	}
+	b.plain = grown(b.plain, int(size))
+	plain, err := b.codec.Decode(b.plain, page)
+	if err == nil && int64(len(plain)) != size {
+		err = fmt.Errorf("a page of %d bytes, its header says %d", len(plain), size)
+	}
+	return plain, err
+}
+
+// prefixed cuts off what has its length before it.
+func prefixed(data []byte) (head, rest []byte, err error) {
+	if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	n := 4 + binary.LittleEndian.Uint32(data)
+	return data[4:n], data[n:], nil
+}
+
+// present refuses a null.
+func (b *boolChunk) present(levels []byte, n int) error {
+	if err := hybrid(levels, b.levels[:n]); err != nil {
+		return err
+	}
+	for i, l := range b.levels[:n] {
+		if l == 0 {
+			return (&parquetChunk{first: b.first, row: b.row}).null(int64(i))
+		}
+	}
+	return nil
+}
+
+// values writes the values of a page.
+func (b *boolChunk) values(data []byte, encoding format.Encoding, n int) error {
+	cells := b.cells[:n]
+	switch encoding {
+	case format.Plain:
+		if len(data) < (n+7)/8 {
+			return io.ErrUnexpectedEOF
+		}
+		for i := range cells {
+			cells[i] = data[i/8] >> (i % 8) & 1
+		}
+	case format.RLE:
+		runs, _, err := prefixed(data)
+		if err == nil {
+			err = hybrid(runs, cells)
+		}
+		if err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("booleans in %s", encoding)
+	}
+	put(b.dest, b.row0+b.first+b.row, cells)
+	b.row += int64(n)
+	return nil
+}
+
+// hybrid decodes Parquet's mixture of runs and packed groups, one bit a value.
+func hybrid(data []byte, out []uint8) error {
+	for len(out) > 0 {
+		head, size := binary.Uvarint(data)
+		if size <= 0 || size == len(data) {
+			return io.ErrUnexpectedEOF
+		}
+		data = data[size:]
+		if head&1 == 0 { // a run: its value stands in one byte
+			n := min(uint64(len(out)), head>>1)
+			if data[0] > 1 {
+				return fmt.Errorf("a run of the value %d", data[0])
 			}
-		}
-		if int64(read) != got {
-			return fmt.Errorf("a page of %d rows has %d values", got, read)
-		}
-		for i, v := range values[:got] {
-			cells[i] = 0
-			if v {
-				cells[i] = 1
+			for i := range out[:n] {
+				out[i] = data[0]
 			}
+			out, data = out[n:], data[1:]
+			continue
 		}
-		put(t.dest, t.row0+first+row, cells[:got])
-		row += got
+		// Groups of eight values, a byte each.
+		for groups := head >> 1; groups > 0 && len(out) > 0; groups-- {
+			if len(data) == 0 {
+				return io.ErrUnexpectedEOF
+			}
+			n := min(8, len(out))
+			for i := range out[:n] {
+				out[i] = data[0] >> i & 1
+			}
+			out, data = out[n:], data[1:]
+		}
 	}
 	return nil
 }
