@@ -18,6 +18,7 @@ PACKAGE = Path(tensorcache.__file__).parent
 
 NAMES = [
     "Batch", "Cache", "CancelledError", "CursorError", "DaemonError", "Dataset", "Feed", "FeedError", "Items",
+    "LeakageError", "LeakageWarning",
     "NotFoundError", "ProtocolError", "ResourceError", "Sample", "SourceError", "SpecError", "Split", "StaleError",
     "TensorcacheError", "Texts", "Windows", "__version__", "connect", "torch",
 ]  # fmt: skip
@@ -71,7 +72,7 @@ def test_every_public_class_and_method_says_what_it_does(public: type) -> None:
 def test_errors_are_one_tree_and_survive_pickling() -> None:
     for name in NAMES:
         error = getattr(tensorcache, name)
-        if inspect.isclass(error) and issubclass(error, BaseException):
+        if inspect.isclass(error) and issubclass(error, BaseException) and not issubclass(error, Warning):
             assert issubclass(error, tensorcache.TensorcacheError)
             assert name in (_errors.__doc__ or "")
             made = error("what", type="some_type", hint="do this", field="where")
@@ -88,6 +89,8 @@ def test_errors_are_one_tree_and_survive_pickling() -> None:
         (tensorcache.NotFoundError, KeyError),
         (tensorcache.SpecError, ValueError),
         (tensorcache.SourceError, ValueError),
+        (tensorcache.LeakageError, ValueError),
+        (tensorcache.LeakageWarning, UserWarning),
         (tensorcache.ResourceError, OSError),
         (tensorcache.CursorError, ValueError),
         (tensorcache.FeedError, RuntimeError),

@@ -9,8 +9,11 @@ TensorcacheError                what the daemon or the client refused; catches a
 ├── SourceError                 a file or array that cannot be loaded             (also ValueError)
 │   └── CancelledError          a load that was cancelled
 ├── ResourceError               not enough disk or memory; says need and have     (also OSError)
+├── LeakageError                a scaling saw rows that a model is judged by      (also ValueError)
 ├── CursorError                 a state made for another dataset, spec or order   (also ValueError)
 └── FeedError                   a feed that is closed, or was crossed by a fork   (also RuntimeError)
+
+LeakageWarning                  what check_leakage() would raise, from split() and backtest()  (a UserWarning)
 """
 
 from __future__ import annotations
@@ -92,6 +95,16 @@ class ResourceError(TensorcacheError, OSError):
     """The disk or the memory does not suffice; the message says what is needed and what there is."""
 
     default_type = "memory"
+
+
+class LeakageError(TensorcacheError, ValueError):
+    """A scaling was fitted on rows that windows to be judged by predict; the message names columns, items and rows."""
+
+    default_type = "leakage"
+
+
+class LeakageWarning(UserWarning):
+    """What ``check_leakage()`` would raise, said by ``split`` and ``backtest``."""
 
 
 class CursorError(TensorcacheError, ValueError):

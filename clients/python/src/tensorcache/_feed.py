@@ -7,6 +7,7 @@ import time
 from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from . import _random_start
 from ._batch import Batch
 from ._errors import CursorError, DaemonError, FeedError, ProtocolError
 from ._first_rows import FirstRows
@@ -25,7 +26,8 @@ class Feed:
     """One trainer's stream of batches, prepared ahead by the daemon in shared memory; a context manager.
 
     Each ``for batch in feed`` is one epoch, and the next loop is the next epoch: a pass counts when it ends, and when
-    it delivered a batch and was left. ``len(feed)`` is this rank's batches in an epoch. A batch's memory is reused once
+    it delivered a batch and was left. ``len(feed)`` is this rank's batches in an epoch (in
+    ``random_start`` of the epoch that is under way, else of the next). A batch's memory is reused once
     nothing refers to it any more; who keeps many batches gets copies instead of a standstill (``stats()["copied"]``).
 
     A feed belongs to the process that made it: after a fork the child's batches stay as they are, and its feed raises
@@ -59,7 +61,10 @@ class Feed:
         self.path = str(stream.said.get("path") or "")
 
     def __len__(self) -> int:
-        return self._length
+        if self._options["options"]["order"] != "random_start":
+            return self._length
+        epoch = self._place()[0] if self._began is not None else (self._target or self._next_place())[0]
+        return self._batches_of(epoch)
 
     def __iter__(self) -> Generator[Batch, None, None]:
         """One epoch's batches; where it begins is decided when the first one is asked for."""
@@ -225,6 +230,15 @@ class Feed:
     def _next_place(self) -> Place:
         """Where the next pass begins when nobody says otherwise: the next epoch, if this one delivered anything."""
         return self._start if self._last is None else (self._last[0] + 1, 0)
+
+    def _batches_of(self, epoch: int) -> int:
+        """This rank's batches in an epoch of ``random_start``, whose epochs differ in length."""
+        options = self._options["options"]
+        _, _, counts = self.windows._index().runs
+        return _random_start.batches(
+            counts, options["batch_size"], options["seed"], epoch, options["rank"], options["num_replicas"],
+            options["tail"],
+        )  # fmt: skip
 
     def _over(self) -> FeedError:
         if self._closed:

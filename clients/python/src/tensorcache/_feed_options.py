@@ -11,8 +11,9 @@ DELIVERIES = ("auto", "slot")
 
 
 def sampler_options(
-    batch_size: int, order: str, seed: int, rank: int, num_replicas: int, tail: str | None
-) -> dict[str, Any]:
+    batch_size: int, order: str, seed: int, rank: int, num_replicas: int, tail: str | None,
+    weights: list[float] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """The order of an epoch and this trainer's share of it, as JSON."""
     return {
         "order": _spec.text("order", order),
@@ -21,6 +22,7 @@ def sampler_options(
         "rank": _spec.whole("rank", rank),
         "num_replicas": _spec.between("num_replicas", num_replicas, 1),
         "tail": "" if tail is None else _spec.text("tail", tail),
+        **({} if weights is None else {"weights": weights}),
     }
 
 

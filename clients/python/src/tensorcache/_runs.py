@@ -28,6 +28,11 @@ class Runs:
         self._begin: Int64s = self._end - table[:, 2]
         self._stride = stride
 
+    @property
+    def runs(self) -> tuple[Int64s, Int64s, Int64s]:
+        """Item, first start and count of each run, three arrays int64 ``[runs]``."""
+        return self._item, self._first, self._end - self._begin
+
     def places(self, numbers: Int64s) -> tuple[Int64s, Int64s]:
         """The item codes and start rows of windows; every number must be below their count."""
         run = np.searchsorted(self._end, numbers, side="right")

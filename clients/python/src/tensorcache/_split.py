@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, ValuesView
-from typing import TYPE_CHECKING
+from collections.abc import ItemsView, Iterator, KeysView, Sequence, ValuesView
+from typing import TYPE_CHECKING, Any
 
+from . import _leakage
 from ._errors import NotFoundError, near
 from ._items import in_range
 
@@ -50,6 +51,35 @@ class Split:
     def items(self) -> ItemsView[str, Windows]:
         """Names and parts, in order."""
         return self._parts.items()
+
+    def check_leakage(self) -> None:
+        """Check that the dataset's scaling was fitted on no prediction rows of a later part than the first.
+
+        ``split`` and ``backtest`` warn of the same.
+
+        Raises:
+            LeakageError: it was; the message names the columns, the parts and their rows.
+        """
+        _leakage.check(self[0], self._later())
+
+    def plot(self, *, items: Sequence[Any] | None = None, ax: Any = None) -> Any:
+        """Draw which rows each part predicts and looks back over, and which positions are in none and why.
+
+        Needs matplotlib (``pip install tensorcache[plot]``).
+
+        Args:
+            items: item values to draw; None draws the first few.
+            ax: the matplotlib axes to draw on; None makes a figure.
+
+        Returns:
+            The axes.
+        """
+        from ._plot import plot_parts
+
+        return plot_parts(self._parts, items, ax)
+
+    def _later(self) -> list[tuple[str, Windows]]:
+        return list(self._parts.items())[1:]
 
     def __repr__(self) -> str:
         return f"<Split {', '.join(f'{name}: {len(part):,}' for name, part in self._parts.items())}>"

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from . import _spec
+from . import _leakage, _spec
+from ._backtest import backtest
+from ._cuts import split_request, where_cut
 from ._errors import SpecError
 from ._feed import Feed
 from ._feed_options import feed_options, sampler_options
@@ -18,6 +20,8 @@ from ._items import in_range
 from ._runs import Runs
 from ._sample import Cutter, Sample
 from ._split import Split
+from ._weights import Weights
+from ._weights import weights as item_weights
 
 if TYPE_CHECKING:
     from ._dataset import Dataset
@@ -129,6 +133,7 @@ class Windows:
         rank: int = 0,
         num_replicas: int = 1,
         tail: str | None = None,
+        weights: Weights | None = None,
         channels_first: bool = False,
     ) -> dict[str, Any]:
         """What would be served, exactly: counts, rejections, first and last window, the gather's path.
@@ -138,7 +143,8 @@ class Windows:
         """
         more: dict[str, Any] = {"channels_first": _spec.flag("channels_first", channels_first)}
         if batch_size is not None:
-            more["options"] = sampler_options(batch_size, order, seed, rank, num_replicas, tail)
+            given = None if weights is None else item_weights(weights, self.dataset.items)
+            more["options"] = sampler_options(batch_size, order, seed, rank, num_replicas, tail, given)
         return self.dataset._post("plan", self._spec, self._cuts, **more)
 
     def where(
@@ -153,16 +159,7 @@ class Windows:
 
         ``context_before_split`` lets their context reach back before the bound.
         """
-        where: dict[str, Any] = {}
-        if rows is not None:
-            where["rows"] = _spec.rows("rows", rows)
-        if time is not None:
-            where["time"] = _spec.times("time", time)
-        if items is not None:
-            where["items"] = _spec.item_values("items", items)
-        if not where:
-            raise SpecError("where: got nothing, want rows=, time= or items=", field="where")
-        cut = {"where": where, "context_before_split": _spec.flag("context_before_split", context_before_split)}
+        cut = where_cut(rows, time, items, context_before_split)
         return Windows(self.dataset, self._spec, (*self._cuts, cut))
 
     def split(
@@ -190,32 +187,99 @@ class Windows:
         Returns:
             The parts in order; they unpack, and go by number and by name.
         """
-        split: dict[str, Any] = {}
-        if lengths is not None:
-            split["lengths"] = _spec.optional_wholes("lengths", lengths)
-        if fractions is not None:
-            split["fractions"] = _spec.optional_numbers("fractions", fractions)
-        if at_times is not None:
-            split["at_times"] = _spec.list_of_times("at_times", at_times)
-        if items is not None:
-            split["items"] = _spec.part_items("items", items)
-        if len(split) != 1:
-            raise SpecError(
-                f"split: got {', '.join(split) or 'nothing'}, want one of lengths, fractions, at_times, items",
-                field="split",
-            )
-        if _spec.whole("purge", purge):
-            split["purge"] = int(purge)
-        if not _spec.flag("context_before_split", context_before_split):
-            split["context_before_split"] = False
-        if names is not None:
-            split["names"] = _spec.names("names", names)
+        split = split_request(lengths, fractions, at_times, items, purge, context_before_split, names)
         said = self.dataset._post("plan", self._spec, self._cuts, split=split)
         parts = {}
         for part in said["splits"]:
             counts = counts_of({**part, "features": said["features"]})
             parts[str(part["name"])] = Windows(self.dataset, self._spec, (*self._cuts, part["cut"]), counts)
-        return Split(parts)
+        made = Split(parts)
+        _leakage.warn(self, made._later(), stacklevel=3)
+        return made
+
+    def latest(self) -> Windows:
+        """For every item the one window whose context ends at its last row with a target value: what to forecast from.
+
+        Its ``target`` is None; ``known`` has the rows after the context too. Nothing can be cut out of it further.
+
+        Raises:
+            SpecError: ``known_columns`` lack rows after an item's last target value; the message names the item.
+        """
+        return Windows(self.dataset, self._spec, (*self._cuts, {"latest": True}))
+
+    def backtest(
+        self, *, folds: int, horizon: int, step: int | None = None, train_rows: int | None = None
+    ) -> list[Split]:
+        """Rolling-origin evaluation: for each fold its train and test windows.
+
+            for train, test in windows.backtest(folds=5, horizon=96, step=96): ...
+
+        Test k has the windows whose prediction rows lie in the ``horizon`` rows that end (folds - 1 - k) * ``step``
+        rows before each item's end; train k has those whose prediction rows lie before them.
+
+        Args:
+            folds: how many.
+            horizon: rows of each item that a fold tests.
+            step: rows between the ends of neighbouring folds; None is ``horizon``: tests that touch.
+            train_rows: train on the last so many rows before the test; None on all (expanding).
+
+        Returns:
+            The folds, the earliest first; each unpacks into train and test.
+
+        Raises:
+            SpecError: a number cannot be, or a fold has no windows; the message counts what they were lost to.
+        """
+        made = backtest(self, folds, horizon, step, train_rows)
+        tests = ((f"test of fold {k}", fold["test"]) for k, fold in enumerate(made))
+        _leakage.warn(self, tests, stacklevel=3)
+        return made
+
+    def check_leakage(self) -> None:
+        """Check that the dataset's scaling was fitted on no prediction rows of these windows: ask it of test windows.
+
+        Raises:
+            LeakageError: it was; the message names the columns, items and rows.
+        """
+        _leakage.check(self, [("these windows", self)])
+
+    def per_item(self) -> npt.NDArray[np.int64]:
+        """How many windows each item has, by its number: int64 ``[items]``, in the order of ``data.items``."""
+        item, _, count = self._index().runs
+        counts = np.zeros(len(self.dataset.items), np.int64)
+        np.add.at(counts, item, count)
+        return counts
+
+    def plot(self, index: int, *, ax: Any = None) -> Any:
+        """Draw window ``index`` over its item's values: context, gap, prediction rows, padding, missing values.
+
+        Needs matplotlib (``pip install tensorcache[plot]``).
+
+        Args:
+            index: the window's number.
+            ax: the matplotlib axes to draw on; None makes a figure.
+
+        Returns:
+            The axes.
+        """
+        from ._plot import plot_window
+
+        return plot_window(self, index, ax)
+
+    def plot_splits(self, *, items: Sequence[Any] | None = None, ax: Any = None) -> Any:
+        """Draw, item by item, where the windows are, and which positions are none of them and why.
+
+        ``windows.split(...).plot()`` draws the parts of a split. Needs matplotlib (``pip install tensorcache[plot]``).
+
+        Args:
+            items: item values to draw; None draws the first few.
+            ax: the matplotlib axes to draw on; None makes a figure.
+
+        Returns:
+            The axes.
+        """
+        from ._plot import plot_parts
+
+        return plot_parts({"windows": self}, items, ax)
 
     def feed(
         self,
@@ -226,6 +290,7 @@ class Windows:
         rank: int = 0,
         num_replicas: int = 1,
         tail: str | None = None,
+        weights: Weights | None = None,
         delivery: str = "auto",
         slots: int = 0,
         channels_first: bool = False,
@@ -235,12 +300,16 @@ class Windows:
 
         Args:
             batch_size: windows a batch.
-            order: ``"sequential"``, ``"shuffle"``, or another of design's orders where the daemon has it.
+            order: ``"sequential"``, ``"shuffle"``, ``"bootstrap"`` (with replacement, see ``weights``),
+                ``"random_start"`` (blocks of neighbouring windows) or ``"lanes"`` (for stateful recurrent models, with
+                ``batch.reset``; needs ``stride=context_length``); docs/WINDOWS.md has their formulas.
             seed: of the order; with the epoch it fixes the order exactly.
             rank: which of the trainers this is.
             num_replicas: how many trainers share an epoch.
             tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``; None is short for one
                 trainer, wrap for several.
+            weights: of items, for ``"bootstrap"``: a mapping of all item values to weights, or one weight an item in
+                the order of ``data.items``. None draws all windows evenly.
             delivery: ``"slot"``: a piece of the feed's ring; ``"auto"`` lets the daemon choose.
             slots: batches in flight; 0 lets the daemon choose, 3 is the least.
             channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
@@ -250,7 +319,8 @@ class Windows:
             SpecError: an option cannot be; ``field`` names it.
             ResourceError: the memory does not suffice for 3 slots.
         """
-        sampler = sampler_options(batch_size, order, seed, rank, num_replicas, tail)
+        given = None if weights is None else item_weights(weights, self.dataset.items)
+        sampler = sampler_options(batch_size, order, seed, rank, num_replicas, tail, given)
         return Feed(self, feed_options(sampler, delivery, slots, channels_first, mask))
 
     def _numbers(self, index: Any) -> npt.NDArray[np.int64]:
@@ -271,8 +341,21 @@ class Windows:
     def _cut(self) -> Cutter:
         if self._cutter is None:
             features = {part: list(names) for part, names in self.features.items()}
+            if self._is_latest():
+                features["target"] = []
             self._cutter = Cutter(self.dataset, self._spec, features, self.dtype)
         return self._cutter
+
+    def _is_latest(self) -> bool:
+        return bool(self._cuts) and "latest" in self._cuts[-1]
+
+    def _whole(self) -> Windows:
+        """The windows before any cut."""
+        return Windows(self.dataset, self._spec, ()) if self._cuts else self
+
+    def _with(self, **fields: Any) -> Windows:
+        """The windows of the spec with other fields, before any cut; None is null."""
+        return Windows(self.dataset, {**self._spec, **fields}, ())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Windows, (self.dataset, self._spec, self._cuts)

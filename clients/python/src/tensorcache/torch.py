@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ._batch import PARTS, Batch
 from ._errors import DaemonError, SpecError
 from ._feed import Feed
+from ._weights import Weights
 from ._windows import Windows
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def loader(
     seed: int = 0,
     drop_last: bool | None = None,
     tail: str | None = None,
+    weights: Weights | None = None,
     rank: int | None = None,
     num_replicas: int | None = None,
     format: Literal["tuple", "dict"] = "tuple",  # noqa: A002
@@ -46,6 +48,7 @@ def loader(
         seed: of the order.
         drop_last: short for ``tail="drop"``.
         tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``.
+        weights: of items, for ``order="bootstrap"``, as for :meth:`Windows.feed`.
         rank: which of the trainers this is; None asks ``torch.distributed`` where it is initialised, else 0.
         num_replicas: how many there are; None likewise, else 1.
         format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` where nothing is predicted; ``"dict"``
@@ -78,6 +81,7 @@ def loader(
         rank=rank,
         num_replicas=num_replicas,
         tail=tail,
+        weights=weights,
         delivery="slot",
         slots=slots,
         channels_first=channels_first,

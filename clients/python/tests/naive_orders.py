@@ -1,0 +1,155 @@
+"""The order of an epoch and who gets what of it, from sampler/doc.go's formulas with Python's own integers.
+
+An epoch is a list of positions, each a list of windows: one, or in ``random_start`` a block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MASK = 2**64 - 1
+Run = tuple[int, int]
+"""The item of a run, and how many windows it has."""
+
+
+def mix(z: int) -> int:
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+    return z ^ z >> 31
+
+
+def draw(key: int, i: int) -> int:
+    return mix((key + (i + 1) * 0x9E3779B97F4A7C15) & MASK)
+
+
+def key_of(seed: int, epoch: int, purpose: int) -> int:
+    return draw(draw(draw(0, seed), epoch), purpose)
+
+
+def below(x: int, n: int) -> int:
+    return x * n // 2**64
+
+
+def permute(key: int, n: int, p: int) -> int:
+    """Where a generalised Feistel network with cycle walking puts p in [0, n)."""
+    a = math.isqrt(n - 1) + 1
+    a += a % 2
+    while True:
+        left, right = divmod(p, a)
+        for i in range(16 if n < 4096 else 8):
+            left, right = right, (left + below(draw(draw(key, i), right), a)) % a
+        p = left * a + right
+        if p < n:
+            return p
+
+
+@dataclass
+class Order:
+    """An order over runs of windows, numbered run by run."""
+
+    runs: list[Run]
+    order: str = "sequential"
+    seed: int = 0
+    batch_size: int = 1
+    num_replicas: int = 1
+    tail: str = "short"
+    weights: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        self.windows = sum(count for _, count in self.runs)
+
+    def epoch(self, epoch: int) -> list[list[int]]:
+        """The positions of an epoch."""
+        n = self.windows
+        if self.order == "sequential":
+            return [[p] for p in range(n)]
+        if self.order == "shuffle":
+            return [[permute(key_of(self.seed, epoch, 1), n, p)] for p in range(n)]
+        if self.order == "bootstrap":
+            return [[self.drawn(key_of(self.seed, epoch, 2), p)] for p in range(n)]
+        if self.order == "random_start":
+            blocks = self.blocks(epoch)
+            key = key_of(self.seed, epoch, 3)
+            return [blocks[permute(key, len(blocks), p)] for p in range(len(blocks))]
+        assert self.order == "lanes"
+        return [[w] for w in self.lanes(epoch)]
+
+    def of_items(self) -> dict[int, list[int]]:
+        """The windows of each item that has some."""
+        items: dict[int, list[int]] = {}
+        first = 0
+        for item, count in self.runs:
+            items.setdefault(item, []).extend(range(first, first + count))
+            first += count
+        return items
+
+    def drawn(self, key: int, p: int) -> int:
+        if self.weights is None:
+            return below(draw(key, p), self.windows)
+        total, sums = 0.0, []
+        for item, windows in self.of_items().items():
+            total += self.weights[item]
+            sums.append((total, windows))
+        share = (draw(key, 2 * p) >> 11) * 2.0**-53 * total
+        windows = next(windows for edge, windows in sums if edge > share)
+        return windows[below(draw(key, 2 * p + 1), len(windows))]
+
+    def blocks(self, epoch: int) -> list[list[int]]:
+        """The blocks of all runs, in order."""
+        blocks, first = [], 0
+        key = key_of(self.seed, epoch, 4)
+        for number, (_, count) in enumerate(self.runs):
+            run = list(range(first, first + count))
+            phase = below(draw(key, number), self.batch_size) or self.batch_size
+            blocks.append(run[:phase])
+            blocks += [run[at : at + self.batch_size] for at in range(phase, count, self.batch_size)]
+            first += count
+        return blocks
+
+    def lanes(self, epoch: int) -> list[int]:
+        items = list(self.of_items().values())
+        key = key_of(self.seed, epoch, 5)
+        row = [w for i in range(len(items)) for w in items[permute(key, len(items), i)]]
+        turn = below(key_of(self.seed, epoch, 6), self.windows)
+        row = row[turn:] + row[:turn]
+        lanes = self.batch_size * self.num_replicas
+        length = len(row) // lanes
+        return [row[lane * length + t] for t in range(length) for lane in range(lanes)] + row[lanes * length :]
+
+    def deal(self, epoch: int, consumed: int = 0) -> list[list[tuple[list[int], int]]]:
+        """For each rank its batches from ``consumed`` on, each with what all have consumed after it."""
+        positions = self.epoch(epoch)
+        unit = 1 if self.order == "random_start" else self.batch_size
+        step = unit * self.num_replicas
+        ranks: list[list[tuple[list[int], int]]] = [[] for _ in range(self.num_replicas)]
+        while consumed < len(positions):
+            left = positions[consumed:]
+            sizes = [unit] * self.num_replicas
+            if len(left) < step:
+                if self.tail == "drop":
+                    break
+                if self.tail == "short":
+                    each, more = divmod(len(left), self.num_replicas)
+                    sizes = [each + (rank < more) for rank in range(self.num_replicas)]
+                while self.tail == "wrap" and len(left) < step:
+                    left = left + positions
+            consumed = min(consumed + step, len(positions))
+            for rank, size in enumerate(sizes):
+                share, left = left[:size], left[size:]
+                if share:
+                    ranks[rank].append(([window for position in share for window in position], consumed))
+        return ranks
+
+    def resets(self, batches: list[list[int]]) -> list[list[bool]]:
+        """For one rank's batches of an epoch: where a row is not the next window of its run after the row before."""
+        begins, first = set(), 0
+        for _, count in self.runs:
+            begins.add(first)
+            first += count
+        resets, before = [], [-2] * self.batch_size
+        for batch in batches:
+            resets.append([w in begins or w != before[i] + 1 for i, w in enumerate(batch)])
+            before = batch
+        return resets
