@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _spec, _wire
-from ._errors import NotFoundError, SpecError, StaleError, near
+from ._errors import NotFoundError, ProtocolError, SpecError, StaleError, near
 from ._inverse import inverse
 from ._items import Items, Texts, show
 from ._manifest import Column, Manifest
@@ -52,6 +52,9 @@ class Dataset:
             lease.close()
             raise
         self._lease = weakref.finalize(self, lease.close)
+        if len(fds) != len(said["files"]):
+            _wire.close_all(fds)
+            raise ProtocolError(f"the daemon sent {len(fds)} descriptors for {len(said['files'])} files")
         self._maps: dict[str, mmap.mmap] = dict(zip(said["files"], map_files(fds), strict=True))
         self._manifest = Manifest(said["manifest"])
         self._arrays: dict[str, npt.NDArray[Any]] = {}
