@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import socket
@@ -69,6 +70,27 @@ def test_twelve_clients_at_once_get_one_daemon(empty: Path) -> None:
         assert len(pids) == 1
         os.kill(int(pids.pop()), 9)
         wait_until(lambda: not processes(str(empty)), "the daemon lives")
+
+
+def test_a_daemon_that_holds_the_directory_but_does_not_listen_yet_is_waited_for(empty: Path) -> None:
+    empty.mkdir(mode=0o700)
+    lock = os.open(empty / "daemon.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    timer = threading.Timer(0.3, os.close, (lock,))
+    timer.start()
+    cache = tensorcache.connect()
+    assert not timer.is_alive(), "it was waited for"
+    assert cache.health()["status"] == "ok"
+
+
+def test_stopping_while_others_connect(empty: Path) -> None:
+    tensorcache.connect()
+    code = "import tensorcache; print(tensorcache.connect().health()['status'])"
+    clients = []
+    for _ in range(4):
+        tensorcache.connect().stop()
+        clients += [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert {client.communicate()[0] for client in clients} == {"ok\n"}
 
 
 def test_a_deep_cache_directory(tmp_path: Path, home: Path) -> None:

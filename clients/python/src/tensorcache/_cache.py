@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from . import _spec
-from ._connect import find_or_start, reap
+from ._connect import find_or_start, lock_is_free, reap
 from ._dataset import Dataset
 from ._errors import DaemonError, SourceError, SpecError
 from ._home import Address, cache_dir
@@ -237,18 +235,3 @@ def absolute(sources: Source | Sequence[Source]) -> list[str]:
             raise SourceError('sources: got "", want the path of a file', field="sources")
         paths.append(str(Path(source).absolute()))
     return paths
-
-
-def lock_is_free(directory: str) -> bool:
-    """Whether no daemon holds the cache directory."""
-    with contextlib.ExitStack() as stack:
-        try:
-            fd = os.open(str(Path(directory, "daemon.lock")), os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return True
-        stack.callback(os.close, fd)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

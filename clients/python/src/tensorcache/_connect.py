@@ -42,7 +42,7 @@ def find(directory: str) -> Address | None:
     try:
         said = Control(address.control, directory).get("/v1/health", timeout=10.0)
     except DaemonError as error:
-        if error.type != "daemon":
+        if error.type not in ("daemon", "shutting_down"):
             raise
         return None
     check_protocol(said.get("protocol"), said.get("version"), directory)
@@ -70,13 +70,49 @@ def find_or_start(directory: str, autostart: bool) -> Address:
     binary = find_binary()
     make_directory(directory)
     with start_lock(directory):
-        address = find(directory)
+        address = wait_for_holder(directory)
         if address is None:
             start(binary, directory)
             address = find(directory)
     if address is None:
         raise DaemonError(f'the daemon of "{directory}" started and was gone at once\n{log_tail(directory)}')
     return address
+
+
+def lock_is_free(directory: str) -> bool:
+    """Whether no daemon holds the cache directory."""
+    with contextlib.ExitStack() as stack:
+        try:
+            fd = os.open(str(Path(directory, "daemon.lock")), os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return True
+        stack.callback(os.close, fd)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def wait_for_holder(directory: str) -> Address | None:
+    """The daemon that holds the directory, once it listens; None when nobody holds it.
+
+    One that is about to leave is waited for, and so is one that was started by hand and does not listen yet.
+
+    Raises:
+        DaemonError: it neither listens nor leaves.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        address = find(directory)
+        if address is not None or lock_is_free(directory):
+            return address
+        if time.monotonic() > deadline:
+            raise DaemonError(
+                f'a daemon holds "{directory}" but neither listens nor leaves after {START_SECONDS:.0f} s',
+                type="start_failed",
+            )
+        time.sleep(0.01)
 
 
 def make_directory(directory: str) -> None:
