@@ -13,7 +13,7 @@ import (
 const (
 	reasonNumber  = "is not a number"
 	reasonBool    = "is neither true nor false"
-	reasonTime    = `is no time in a form that is read without guessing (like "2016-07-01 00:00:00")`
+	reasonTime    = "is no time in a form that is read without guessing"
 	reasonInteger = "is neither an integer nor a time"
 	reasonZone    = "and the cells before it: some have a time zone and some have not"
 	reasonText    = "is text, not a number"

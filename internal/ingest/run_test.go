@@ -261,7 +261,11 @@ func TestAnonymousMemoryStaysSmall(t *testing.T) {
 	}
 }
 
+// anonymous is a child's own memory. Until it is the new program, it shares ours.
 func anonymous(pid int) (bytes int64) {
+	if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !strings.HasSuffix(string(args), "\x00"+Verb+"\x00") {
+		return 0
+	}
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(b)) {
 		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
