@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +58,7 @@ def mapped(pid: int, path: Path) -> tuple[int, int]:
 
 
 @pytest.fixture(scope="module")
-def gigabyte(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def gigabyte(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A Parquet file of 1 GB: 8 float64 columns of random numbers, which no codec shrinks."""
     path = tmp_path_factory.mktemp("big") / "gigabyte.parquet"
     rng = np.random.default_rng(0)
@@ -67,7 +68,8 @@ def gigabyte(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for _ in range(ROWS // chunk):
             writer.write_table(pa.table([rng.random(chunk) for _ in range(COLUMNS)], schema=schema))
     assert path.stat().st_size > 1_000_000_000
-    return path
+    yield path
+    path.unlink()
 
 
 @pytest.mark.parametrize("options", [{}, {"dtype": "float32", "scale": "standard", "layout": "packed"}])
