@@ -123,9 +123,17 @@ func checkSources(paths []string) error {
 	return nil
 }
 
-// Put loads what comes over a connection, and waits for it. It closes conn.
+// Put loads what comes over a connection, and waits for it. It closes conn. Its errors are *wire.Problem.
 func (j *Jobs) Put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
 	defer conn.Close()
+	reply, err := j.put(ctx, r, conn)
+	if err != nil {
+		return nil, problemOf(err) // the feed server, which tells the client, knows nothing of loads
+	}
+	return reply, nil
+}
+
+func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
 	if err := layout.CheckName(r.Dataset); err != nil {
 		return nil, err
 	}
