@@ -1,0 +1,245 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
+	w := newWorld(t)
+	path := w.source("a.csv", "t,a\n1,2.5\n2,3.5\n")
+	options := map[string]any{"sources": []string{path}, "time": "t"}
+	job := w.load("d", options)
+	if job.State != wire.JobDone || job.Generation != 1 || job.Rows != 2 || job.Hit || job.Dataset != "d" || job.Error != nil || job.Bytes != job.BytesTotal || len(job.Digest) != 32 {
+		t.Fatalf("%+v", job)
+	}
+	hit := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "layout": "columns"}) // the default, spelt out
+	if !hit.Hit || hit.State != wire.JobDone || hit.Generation != 1 || hit.Digest != job.Digest || hit.Rows != 2 {
+		t.Errorf("%+v", hit)
+	}
+	if other := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "dtype": "float32"}); other.Hit || other.Generation != 2 || other.Digest == job.Digest {
+		t.Errorf("with another dtype: %+v", other)
+	}
+	if other := w.load("e", options); other.Hit || other.Generation != 1 || other.Digest != job.Digest {
+		t.Errorf("under another name: %+v", other)
+	}
+	if err := os.WriteFile(path, []byte("t,a\n1,2.5\n2,9.5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if changed := w.load("e", options); changed.Hit || changed.Generation != 2 || changed.Digest == job.Digest {
+		t.Errorf("of changed sources: %+v", changed)
+	}
+	var jobs wire.Jobs
+	w.into(w.do("GET", "/v1/jobs", nil), 200, &jobs)
+	if len(jobs.Jobs) != 4 || jobs.Jobs[0].Job != "j1" || jobs.Jobs[3].Job != "j4" {
+		t.Errorf("%+v", jobs)
+	}
+}
+
+func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
+	w := newWorld(t)
+	path := w.source("bad.csv", "t,close\n1,2.5\n2,n/a!\n")
+	for name, test := range map[string]struct {
+		options         map[string]any
+		typ, says, hint string
+	}{
+		"a text":         {map[string]any{"sources": []string{path}, "dtype": "float32", "time": "t"}, wire.SourceError, path + `, row 2 (line 3), column "close": "n/a!"`, "--columns"},
+		"unknown column": {map[string]any{"sources": []string{path}, "columns": []string{"clse"}}, wire.ColumnNotFound, `columns: no column is named "clse"; near: close`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := *w
+			w.T = t
+			job := w.load("d", test.options)
+			if job.State != wire.JobFailedIn || job.Error == nil {
+				t.Fatalf("%+v", job)
+			}
+			if e := job.Error; e.Type != test.typ || !strings.Contains(e.Detail, test.says) || !strings.Contains(e.Hint, test.hint) || e.Field == "" {
+				t.Errorf("got %+v\nwant %s with %q and a hint with %q", e, test.typ, test.says, test.hint)
+			}
+			w.checkTmp()
+		})
+	}
+	w.refused(w.do("GET", "/v1/datasets/d", nil), wire.DatasetNotFound, "")
+}
+
+// stuck is a load that has read half of its rows.
+func (w *world) stuck(name string, options map[string]any) (job wire.Job) {
+	w.Helper()
+	w.Setenv(stuckVariable, "1")
+	w.into(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
+	for tick := time.NewTicker(time.Millisecond); job.Rows != 5; <-tick.C {
+		if job.State != wire.JobRunning {
+			w.Fatalf("%+v", job)
+		}
+		w.into(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
+	}
+	return job
+}
+
+func TestALoadThatRunsIsJoinedWaitedForAndCancelled(t *testing.T) {
+	w := newWorld(t)
+	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
+	job := w.stuck("d", options)
+	if job.Phase != "read" || job.RowsTotal != 10 || job.Bytes != 50 || job.BytesTotal != 100 || job.Seconds <= 0 {
+		t.Errorf("%+v", job)
+	}
+	var joined wire.Job
+	w.into(w.do("POST", "/v1/datasets/d/load", options), 202, &joined)
+	if joined.Job != job.Job || w.jobs.Running() != 1 {
+		t.Errorf("the same load is %s beside %s", joined.Job, job.Job)
+	}
+	began := time.Now()
+	w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=50", nil), 200, &joined)
+	if d := time.Since(began); joined.State != wire.JobRunning || d < 50*time.Millisecond {
+		t.Errorf("after %s: %+v", d, joined)
+	}
+	var waiting sync.WaitGroup
+	waiting.Go(func() { // is told when the job ends
+		var j wire.Job
+		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=30000", nil), 200, &j)
+		if j.State != wire.JobCancelled {
+			t.Errorf("%+v", j)
+		}
+	})
+	var cancelled wire.Job
+	w.into(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
+	if cancelled.State != wire.JobCancelled || cancelled.Error.Type != wire.Cancelled {
+		t.Errorf("%+v", cancelled)
+	}
+	waiting.Wait()
+	w.checkTmp()
+	w.into(w.do("DELETE", "/v1/jobs/"+job.Job, nil), 200, &cancelled)
+	if cancelled.State != wire.JobCancelled {
+		t.Errorf("cancelled again: %+v", cancelled)
+	}
+	os.Unsetenv(stuckVariable)
+	if again := w.load("d", options); again.State != wire.JobDone || again.Generation != 1 {
+		t.Errorf("loaded again: %+v", again)
+	}
+}
+
+func TestCloseCancelsWhatRunsAndRefusesMore(t *testing.T) {
+	w := newWorld(t)
+	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
+	job := w.stuck("d", options)
+	w.jobs.Close()
+	w.jobs.Close()
+	w.into(w.do("GET", "/v1/jobs/"+job.Job, nil), 200, &job)
+	if job.State != wire.JobCancelled {
+		t.Errorf("%+v", job)
+	}
+	w.refused(w.do("POST", "/v1/datasets/d/load", options), wire.ShuttingDown, "store is closed")
+	w.checkTmp()
+}
+
+func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
+	w := newWorld(t)
+	for range keptJobs + 5 {
+		j, _, _, err := w.jobs.begin("d", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.jobs.end(j, func() (int64, *layout.Manifest, error) { return 0, nil, errors.New("not today") }); err == nil {
+			t.Fatal("it did not fail")
+		}
+		w.jobs.running.Done()
+	}
+	if list := w.jobs.List(); len(list) != keptJobs || list[0].Job != "j6" {
+		t.Errorf("%d jobs from %s on", len(list), list[0].Job)
+	}
+	w.refused(w.do("GET", "/v1/jobs/j1", nil), wire.JobNotFound, `no job is named "j1"; the last 100 are remembered`)
+}
+
+// put sends bytes through a socket pair to a put.
+func (w *world) put(ctx context.Context, r wire.PutRequest, send func(*os.File)) (*wire.PutReply, error) {
+	w.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		w.Fatal(err)
+	}
+	ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+	var sending sync.WaitGroup
+	sending.Go(func() { send(ours) })
+	defer sending.Wait()
+	defer ours.Close()
+	return w.jobs.Put(ctx, r, theirs)
+}
+
+func TestArraysThatArePutAreADataset(t *testing.T) {
+	w := newWorld(t)
+	r := wire.PutRequest{Dataset: "mine", Format: "columns", Columns: asJSON([]map[string]any{{"name": "a", "dtype": "int32", "shape": []int{2, 2}, "bytes": 16}})}
+	values := []byte{1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0}
+	reply, err := w.put(t.Context(), r, func(f *os.File) { f.Write(values) })
+	if err != nil || reply.Dataset != "mine" || reply.Generation != 1 || reply.Rows != 2 || len(reply.Digest) != 32 {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	w.refused(w.do("POST", "/v1/datasets/mine/load", map[string]any{}), wire.InvalidRequest, "sources: want at least one file") // no hit
+	if _, err := w.put(t.Context(), r, func(f *os.File) { f.Write(values[:9]); f.Close() }); err == nil || problemOf(err).Type != wire.SourceError || !strings.Contains(err.Error(), "the connection ended after 9 of 16 bytes") {
+		t.Errorf("cut short: %v", err)
+	}
+	for name, bad := range map[string]wire.PutRequest{
+		"name":    {Dataset: "../x", Format: "columns"},
+		"options": {Dataset: "x", Format: "columns", Options: []byte(`{"scales": 1}`)},
+		"columns": {Dataset: "x", Format: "columns", Columns: []byte(`[{"nam": 1}]`)},
+		"format":  {Dataset: "x", Format: "pickle"},
+	} {
+		_, err := w.put(t.Context(), bad, func(*os.File) {})
+		if p := problemOf(err); err == nil || p.Status != 400 {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	w.checkTmp()
+	if d := w.store.Datasets(); len(d) != 1 || d[0].Generation != 1 {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestAPutEndsWithItsContext(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r := wire.PutRequest{Dataset: "mine", Format: "columns", Columns: asJSON([]map[string]any{{"name": "a", "dtype": "int32", "shape": []int{2}, "bytes": 8}})}
+	_, err := w.put(ctx, r, func(f *os.File) { f.Write([]byte{1}); cancel() })
+	if p := problemOf(err); err == nil || p.Type != wire.Cancelled {
+		t.Errorf("got %v", err)
+	}
+	if list := w.jobs.List(); len(list) != 1 || list[0].State != wire.JobCancelled {
+		t.Errorf("%+v", list)
+	}
+	w.checkTmp()
+}
+
+func TestAnErrorOfALoadHasItsType(t *testing.T) {
+	for _, test := range []struct {
+		err error
+		typ string
+	}{
+		{&ingest.SourceError{Path: "a.csv", Row: 3, Reason: "is torn", Hint: "mend it"}, wire.SourceError},
+		{&ingest.OptionError{Field: "scale", Value: "x", Allowed: "y"}, wire.InvalidRequest},
+		{&ingest.OptionError{Field: "columns", Value: "x", Column: true}, wire.ColumnNotFound},
+		{fmt.Errorf("lay out: %w", &ingest.NoSpaceError{Dir: "/d", Need: 2, Have: 1}), wire.NoSpace},
+		{fmt.Errorf("publish: %w", unix.ENOSPC), wire.NoSpace},
+		{fmt.Errorf("publish: %w", unix.EDQUOT), wire.NoSpace},
+		{fmt.Errorf("%w: 3 GiB", ingest.ErrMemory), wire.Memory},
+		{fmt.Errorf("%w: signal 9", ingest.ErrKilled), wire.JobFailed},
+		{context.Canceled, wire.Cancelled},
+		{store.ErrClosed, wire.ShuttingDown},
+		{errors.New("what?"), wire.Internal},
+	} {
+		if p := problemOf(test.err); p.Type != test.typ || p.Detail == "" {
+			t.Errorf("%v: got %+v, want %s", test.err, p, test.typ)
+		}
+	}
+}

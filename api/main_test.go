@@ -1,0 +1,216 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// stuckVariable makes the child of loads one that reads half and then waits to be killed.
+const stuckVariable = "TENSORCACHE_API_TEST_STUCK"
+
+// TestMain is also the child of loads: the test binary starts itself with the verb.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == ingest.Verb {
+		if os.Getenv(stuckVariable) != "" {
+			getStuck()
+		}
+		os.Exit(ingest.Main(os.Stdin, os.Stdout))
+	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each child sleeps for a second at its end
+	goleak.VerifyTestMain(m)
+}
+
+func getStuck() {
+	r := bufio.NewReader(os.Stdin)
+	_, _ = r.ReadString('\n')
+	fmt.Println(`{"progress":{"phase":"read","rows":5,"rows_total":10,"bytes":50,"bytes_total":100}}`)
+	_, _ = io.Copy(io.Discard, r)
+	os.Exit(3)
+}
+
+// world is a control API on a real socket; when the test ends nothing may be left of it.
+type world struct {
+	*testing.T
+	dir     string
+	store   *store.Store
+	jobs    *Jobs
+	client  *http.Client
+	stopped func()
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, dir: t.TempDir(), stopped: func() {}}
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	st, err := store.Open(w.dir, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.store, w.jobs = st, NewJobs(st, os.Args[0], log)
+	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test"})
+	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test", Stop: func() { w.stopped() }})
+	short, err := os.MkdirTemp("", "api") // t.TempDir may be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(short, "control.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}}
+	w.client = &http.Client{Transport: transport}
+	t.Cleanup(func() {
+		w.jobs.Close()
+		transport.CloseIdleConnections()
+		for name, err := range map[string]error{"server": server.Close(), "serve": <-served, "store": st.Close()} {
+			if err != nil {
+				t.Error(name, err)
+			}
+		}
+		feeds.Close()
+		w.checkTmp()
+		os.RemoveAll(short)
+	})
+	return w
+}
+
+func (w *world) checkTmp() {
+	w.Helper()
+	left, err := os.ReadDir(filepath.Join(w.dir, "tmp"))
+	if err != nil || len(left) > 0 {
+		w.Errorf("%v is left in tmp, %v", left, err)
+	}
+}
+
+// answer is a response with its body.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (w *world) do(method, path string, body any) answer {
+	w.Helper()
+	var payload io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		payload = strings.NewReader(b)
+	default:
+		payload = bytes.NewReader(asJSON(b))
+	}
+	req, err := http.NewRequestWithContext(w.Context(), method, "http://localhost"+path, payload)
+	if err != nil {
+		w.Fatal(err)
+	}
+	res, err := w.client.Do(req)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, b}
+}
+
+func asJSON(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// into reads the body of a success.
+func (w *world) into(a answer, status int, into any) {
+	w.Helper()
+	if a.status != status || a.header.Get("Content-Type") != "application/json" {
+		w.Fatalf("%d of %s, want %d of JSON: %s", a.status, a.header.Get("Content-Type"), status, a.body)
+	}
+	if err := wire.Strict(a.body, into); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// problem reads the body of a refusal, which must be a problem of a known type.
+func (w *world) problem(a answer) *wire.Problem {
+	w.Helper()
+	var p wire.Problem
+	if a.status < 400 || a.header.Get("Content-Type") != "application/problem+json" {
+		w.Fatalf("%d of %s, want a problem: %s", a.status, a.header.Get("Content-Type"), a.body)
+	}
+	if err := wire.Strict(a.body, &p); err != nil {
+		w.Fatal(err)
+	}
+	if known := wire.NewProblem(p.Type, ""); known.Type != p.Type || known.Title != p.Title || known.Status != p.Status || p.Status != a.status || p.Detail == "" {
+		w.Fatalf("no problem of a known type: %d %+v", a.status, p)
+	}
+	return &p
+}
+
+// refused wants a problem of a type whose detail holds a text.
+func (w *world) refused(a answer, typ, says string) {
+	w.Helper()
+	if p := w.problem(a); p.Type != typ || !strings.Contains(p.Detail, says) {
+		w.Errorf("got %+v\nwant %s with %q", p, typ, says)
+	}
+}
+
+// source writes a source file.
+func (w *world) source(name, text string) string {
+	w.Helper()
+	path := filepath.Join(w.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+	return path
+}
+
+// load starts a load and waits for its end.
+func (w *world) load(name string, options map[string]any) wire.Job {
+	w.Helper()
+	var job wire.Job
+	w.into(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
+	for job.State == wire.JobRunning {
+		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
+	}
+	return job
+}
+
+// loaded is the name of ETTh1, loaded.
+func (w *world) loaded() string {
+	w.Helper()
+	path, err := filepath.Abs("../examples/data/ETTh1.csv")
+	if err != nil {
+		w.Fatal(err)
+	}
+	if job := w.load("etth1", map[string]any{"sources": []string{path}, "time": "date"}); job.State != wire.JobDone {
+		w.Fatalf("%+v", job.Error)
+	}
+	return "etth1"
+}

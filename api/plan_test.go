@@ -1,0 +1,200 @@
+package api
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+func (w *world) plan(name string, request map[string]any) (p wire.PlanReply) {
+	w.Helper()
+	w.into(w.do("POST", "/v1/datasets/"+name+"/plan", request), 200, &p)
+	return p
+}
+
+func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
+	w := newWorld(t)
+	p := w.plan(w.loaded(), map[string]any{"spec": etth, "split": map[string]any{"lengths": []int{8640, 2880, 2880}}})
+	if p.Windows != 16989 || p.Positions != 17420 || p.Items != 1 || len(p.Rejected) != 1 || p.Rejected[window.ReasonItemEnd] != 431 {
+		t.Errorf("%d windows of %d positions, rejected %v; want 16,989 of 17,420 and 431 by item_end", p.Windows, p.Positions, p.Rejected)
+	}
+	for i, want := range []struct {
+		name    string
+		windows int64
+	}{{"train", 8209}, {"val", 2785}, {"test", 2785}} {
+		if s := p.Splits[i]; s.Name != want.name || s.Windows != want.windows {
+			t.Errorf("part %d is %s with %d windows, want %s with %d", i, s.Name, s.Windows, want.name, want.windows)
+		}
+		part := w.plan("etth1", map[string]any{"spec": etth, "cuts": []any{p.Splits[i].Cut}})
+		if part.Windows != want.windows || part.Positions != p.Splits[i].Positions {
+			t.Errorf("its cut gives %d windows of %d positions, want %d of %d", part.Windows, part.Positions, want.windows, p.Splits[i].Positions)
+		}
+	}
+	first, last := wire.WindowPlace{Start: 0, Time: "2016-07-01T00:00:00Z"}, wire.WindowPlace{Start: 16988, Time: "2018-06-08T20:00:00Z"}
+	if *p.First != first || *p.Last != last {
+		t.Errorf("from %+v to %+v, want %+v to %+v", *p.First, *p.Last, first, last)
+	}
+	if p.DType != "float32" || p.Path != feed.PathTranspose || strings.Join(p.Features.Context, " ") != "HUFL HULL MUFL MULL LUFL LULL OT" || p.BatchPlan != nil {
+		t.Errorf("%s by %s of %v", p.DType, p.Path, p.Features)
+	}
+}
+
+func TestPathsAreSaidAsTheyAre(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	for _, test := range []struct {
+		change map[string]any
+		first  bool
+		path   string
+	}{
+		{nil, false, "transpose"},
+		{map[string]any{"dtype": nil}, true, "memcpy"},
+		{map[string]any{"dtype": nil, "dilation": 2}, true, "transpose"},
+		{map[string]any{"columns": []string{"OT"}, "dtype": "float64"}, false, "memcpy"},
+		{map[string]any{"columns": []string{"OT"}}, false, "transpose"}, // it is converted
+	} {
+		spec := map[string]any{"context_length": 336, "prediction_length": 96}
+		for k, v := range test.change {
+			spec[k] = v
+		}
+		if p := w.plan("etth1", map[string]any{"spec": spec, "channels_first": test.first}); p.Path != test.path {
+			t.Errorf("%v, channels_first %v: %s, want %s", test.change, test.first, p.Path, test.path)
+		}
+	}
+}
+
+func TestPlansThatCannotBeAreRefused(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	for name, test := range map[string]struct {
+		request   map[string]any
+		typ, says string
+	}{
+		"a context too long":  {map[string]any{"spec": map[string]any{"context_length": 20000}}, wire.NoWindows, "context_length 20000 needs 20000 rows; the longest item has 17420"},
+		"an unknown column":   {map[string]any{"spec": map[string]any{"context_length": 1, "columns": []string{"HULF"}}}, wire.ColumnNotFound, `no column is named "HULF"; near: HULL, HUFL`},
+		"an old generation":   {map[string]any{"spec": etth, "generation": 9}, wire.GenerationGone, "the newest is 1"},
+		"another digest":      {map[string]any{"spec": etth, "digest": "00"}, wire.GenerationGone, "names 00"},
+		"a split into pieces": {map[string]any{"spec": etth, "split": "half"}, wire.InvalidSpec, "split"},
+		"an unknown order":    {map[string]any{"spec": etth, "options": map[string]any{"batch_size": 8, "order": "any"}}, wire.InvalidSpec, `order: got "any"`},
+		"a batch of none":     {map[string]any{"spec": etth, "options": map[string]any{}}, wire.InvalidSpec, `batch_size: got "0"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := *w
+			w.T = t
+			w.refused(w.do("POST", "/v1/datasets/etth1/plan", test.request), test.typ, test.says)
+		})
+	}
+}
+
+func TestAPartMayBeEmpty(t *testing.T) {
+	w := newWorld(t)
+	p := w.plan(w.loaded(), map[string]any{"spec": etth, "split": map[string]any{"lengths": []int{17000, 50}}, "options": map[string]any{"batch_size": 8}})
+	if p.Splits[1].Windows != 0 || p.Splits[1].Name != "test" {
+		t.Errorf("%+v", p.Splits)
+	}
+	empty := w.plan("etth1", map[string]any{"spec": etth, "cuts": []any{p.Splits[1].Cut}, "options": map[string]any{"batch_size": 8}})
+	if empty.Windows != 0 || empty.First != nil || empty.BatchPlan != nil {
+		t.Errorf("%+v", empty)
+	}
+}
+
+func TestRunsAreTheIndex(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	a := w.do("POST", "/v1/datasets/etth1/runs", map[string]any{"spec": etth})
+	if a.status != 200 || a.header.Get("Content-Type") != "application/octet-stream" || len(a.body) != 24 {
+		t.Fatalf("%d of %s: %d bytes", a.status, a.header.Get("Content-Type"), len(a.body))
+	}
+	for i, want := range []uint64{0, 0, 16989} {
+		if got := binary.LittleEndian.Uint64(a.body[8*i:]); got != want {
+			t.Errorf("number %d is %d, want %d", i, got, want)
+		}
+	}
+}
+
+// TestAPlansRanksAreWhatTheyAreServed walks every order and tail and counts.
+func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
+	w := newWorld(t)
+	source := "id,a\n"
+	for i, rows := range []int{30, 1, 17, 46} {
+		for r := range rows {
+			source += fmt.Sprintf("s%d,%d\n", i, r)
+		}
+	}
+	if job := w.load("few", map[string]any{"sources": []string{w.source("few.csv", source)}, "item_id": []string{"id"}}); job.State != wire.JobDone {
+		t.Fatalf("%+v", job.Error)
+	}
+	spec := map[string]any{"context_length": 3, "stride": 3, "prediction_length": 1}
+	h, err := w.store.Acquire("few", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Release()
+	windows, err := feed.NewWindows(h, asJSON(spec), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, order := range []string{"", "shuffle", "bootstrap", "random_start", "lanes"} {
+		for _, tail := range []string{"", "short", "wrap", "drop"} {
+			for _, ranks := range []int64{1, 2, 3, 5} {
+				for _, size := range []int64{1, 2, 4, 7, 50} {
+					o := sampler.Options{Order: order, Tail: tail, NumReplicas: ranks, BatchSize: size, Seed: 3}
+					a := w.do("POST", "/v1/datasets/few/plan", map[string]any{"spec": spec, "options": o})
+					if a.status != 200 {
+						w.refused(a, wire.NoWindows, "drop")
+						continue
+					}
+					var p wire.PlanReply
+					w.into(a, 200, &p)
+					comparePlan(t, windows.Index, o, p.BatchPlan)
+				}
+			}
+		}
+	}
+}
+
+func comparePlan(t *testing.T, x *window.Index, o sampler.Options, p *wire.BatchPlan) {
+	t.Helper()
+	if int64(len(p.Ranks)) != o.NumReplicas {
+		t.Fatalf("%+v: %d ranks", o, len(p.Ranks))
+	}
+	all := int64(0)
+	for rank, got := range p.Ranks {
+		o.Rank = int64(rank)
+		s, err := sampler.New(x, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := wire.RankPlan{Rank: o.Rank}
+		var b sampler.Batch
+		var last int64
+		for consumed := int64(0); s.Steps(0, consumed) > 0; consumed = b.Next {
+			if err := s.Batch(&b, 0, consumed); err != nil {
+				t.Fatal(err)
+			}
+			last = int64(len(b.Windows))
+			want.Batches++
+			want.Windows += last
+		}
+		if got != want {
+			t.Errorf("%+v: rank %+v, want %+v", o, got, want)
+		}
+		if rank == 0 && (p.Batches != want.Batches || p.LastBatch != last) {
+			t.Errorf("%+v: %d batches, the last of %d; want %d, %d", o, p.Batches, p.LastBatch, want.Batches, last)
+		}
+		all += want.Windows
+	}
+	if o.Tail == sampler.Short && all != x.Len() {
+		t.Errorf("%+v: the ranks get %d windows of %d", o, all, x.Len())
+	}
+	if p.BatchBytes < o.BatchSize*(3+1)*4 || p.BatchBytes > math.MaxInt32 {
+		t.Errorf("%+v: %d bytes a batch", o, p.BatchBytes)
+	}
+}

@@ -1,0 +1,196 @@
+package api
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// etth is a spec of papers.
+var etth = map[string]any{"context_length": 336, "prediction_length": 96}
+
+func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	missing := map[string]any{"sources": []string{"/no/such.csv"}}
+	for path, methods := range map[string]map[string]struct {
+		body   any
+		status int
+	}{
+		"/v1/health":                 {"GET": {nil, 200}},
+		"/v1/datasets":               {"GET": {nil, 200}},
+		"/v1/datasets/etth1":         {"GET": {nil, 200}},
+		"/v1/datasets/none":          {"GET": {nil, 404}, "DELETE": {nil, 404}},
+		"/v1/datasets/none/load":     {"POST": {missing, 422}},
+		"/v1/datasets/etth1/plan":    {"POST": {map[string]any{"spec": etth}, 200}},
+		"/v1/datasets/none/plan":     {"POST": {map[string]any{"spec": etth}, 404}},
+		"/v1/datasets/etth1/runs":    {"POST": {map[string]any{"spec": etth}, 200}},
+		"/v1/datasets/none/runs":     {"POST": {map[string]any{"spec": etth}, 404}},
+		"/v1/jobs":                   {"GET": {nil, 200}},
+		"/v1/jobs/j1":                {"GET": {nil, 200}, "DELETE": {nil, 200}},
+		"/v1/jobs/none":              {"GET": {nil, 404}, "DELETE": {nil, 404}},
+		"/v1/feeds":                  {"GET": {nil, 200}},
+		"/v1/stop":                   {"POST": {nil, 202}},
+		"/":                          {},
+		"/v1":                        {},
+		"/v1/":                       {},
+		"/v2/health":                 {},
+		"/v1/nothing":                {},
+		"/v1/health/more":            {},
+		"/v1/datasets/etth1/nothing": {},
+		"/v1/datasets/a/b/c":         {},
+	} {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+			t.Run(method+path, func(t *testing.T) {
+				w := *w
+				w.T = t
+				want, ok := methods[method]
+				if known := slices.Contains([]string{"/v1/datasets/none", "/v1/datasets/etth1"}, path); known && method == "DELETE" && !ok {
+					return // removes it: see below
+				}
+				a := w.do(method, path, want.body)
+				switch {
+				case ok && a.status != want.status:
+					t.Errorf("answered %d, want %d: %s", a.status, want.status, a.body)
+				case ok && a.status >= 400:
+					w.problem(a)
+				case method == "HEAD" && a.status != 404 && a.status != 405:
+					t.Errorf("answered %d", a.status)
+				case ok || method == "HEAD":
+				case len(methods) == 0:
+					w.refused(a, wire.NotFound, "there is no route "+path)
+				default:
+					w.refused(a, wire.MethodNotAllowed, method+" does not go with "+path)
+					if allow := a.header.Get("Allow"); allow == "" || strings.Contains(allow, method) {
+						t.Errorf("Allow: %q", allow)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestHealthSaysWhoAnswers(t *testing.T) {
+	w := newWorld(t)
+	var h wire.Health
+	w.into(w.do("GET", "/v1/health", nil), 200, &h)
+	if h.Status != "ok" || h.Version != "test" || h.Protocol != wire.Protocol || h.PID != os.Getpid() || h.Dir != w.dir || h.UptimeS < 0 {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestADatasetIsListedShownAndRemoved(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	var list wire.Datasets
+	w.into(w.do("GET", "/v1/datasets", nil), 200, &list)
+	if len(list.Datasets) != 1 {
+		t.Fatalf("%+v", list)
+	}
+	d := list.Datasets[0]
+	if d.Dataset != "etth1" || d.Generation != 1 || d.Rows != 17420 || d.Items != 1 || strings.Join(d.Columns, " ") != "date HUFL HULL MUFL MULL LUFL LULL OT" ||
+		d.Layout != "columns" || d.Bytes < 17420*8*8 || d.Readers != 0 || d.Manifest != nil {
+		t.Errorf("%+v", d)
+	}
+	var one wire.Dataset
+	w.into(w.do("GET", "/v1/datasets/etth1", nil), 200, &one)
+	if one.Manifest == nil || one.Manifest.Digest != d.Digest || len(d.Digest) != 32 || !slices.Equal(one.Generations, []int64{1}) {
+		t.Errorf("%+v", one)
+	}
+	w.refused(w.do("GET", "/v1/datasets/eth1", nil), wire.DatasetNotFound, `no dataset is named "eth1"; near: etth1`)
+	var removed wire.Removed
+	w.into(w.do("DELETE", "/v1/datasets/etth1", nil), 200, &removed)
+	if removed.Dataset != "etth1" || !slices.Equal(removed.Removed, []int64{1}) {
+		t.Errorf("%+v", removed)
+	}
+	w.refused(w.do("DELETE", "/v1/datasets/etth1", nil), wire.DatasetNotFound, `no dataset is named "etth1"; there are none yet`)
+}
+
+func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
+	w := newWorld(t)
+	for name, test := range map[string]struct{ path, body, typ, says string }{
+		"unknown option":   {"x/load", `{"source": ["/a"]}`, wire.InvalidRequest, `unknown field "source"`},
+		"unknown in plan":  {"x/plan", `{"specs": {}}`, wire.InvalidRequest, `unknown field "specs"`},
+		"wrong type":       {"x/load", `{"sources": "/a"}`, wire.InvalidRequest, "sources"},
+		"no JSON":          {"x/load", `sources: /a`, wire.InvalidRequest, "invalid character"},
+		"nothing":          {"x/load", ``, wire.InvalidRequest, "EOF"},
+		"two values":       {"x/load", `{"sources": ["/a"]} {}`, wire.InvalidRequest, "more than one JSON value"},
+		"an end too many":  {"x/load", `{"sources": ["/a"]}}`, wire.InvalidRequest, "more than one JSON value"},
+		"no sources":       {"x/load", `{}`, wire.InvalidRequest, "sources: want at least one file"},
+		"a relative path":  {"x/load", `{"sources": ["a.csv"]}`, wire.InvalidRequest, `sources: "a.csv": want an absolute path`},
+		"a bad name":       {"-x/load", `{"sources": ["/a"]}`, wire.InvalidName, `"-x": use 1 to 100 of letters`},
+		"an unknown scale": {"x/load", `{"sources": ["/a"], "scale": "robust"}`, wire.InvalidRequest, `scale: "robust": want standard or minmax`},
+		"a missing file":   {"x/load", `{"sources": ["/no/such.csv"]}`, wire.SourceError, "/no/such.csv: no such file"},
+		"a directory":      {"x/load", `{"sources": ["/"]}`, wire.SourceError, "/: is a directory, want a file"},
+		"a device":         {"x/load", `{"sources": ["/dev/null"]}`, wire.SourceError, "/dev/null: is a device, want a file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := *w
+			w.T = t
+			w.refused(w.do("POST", "/v1/datasets/"+test.path, test.body), test.typ, test.says)
+		})
+	}
+	for _, ms := range []string{"-1", "30001", "soon", "1.5"} {
+		w.refused(w.do("GET", "/v1/jobs/j1?wait_ms="+ms, nil), wire.InvalidRequest, "wait_ms: got")
+	}
+}
+
+func TestRequestsThatAreTooLargeAreRefused(t *testing.T) {
+	w := newWorld(t)
+	// Before the body is sent: a client that has begun may find the connection closed.
+	w.refused(w.raw("POST /v1/datasets/x/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n"), wire.TooLarge, "the body is over 16777216 bytes")
+	w.refused(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeader), nil), wire.TooLarge, "the headers are over 16384 bytes")
+}
+
+func TestWhatIsNoHTTPIsAnsweredByAProblem(t *testing.T) {
+	w := newWorld(t)
+	w.refused(w.raw("what is this\r\n\r\n"), wire.InvalidRequest, "")
+}
+
+// raw sends bytes and reads a response.
+func (w *world) raw(request string) answer {
+	w.Helper()
+	conn, err := w.client.Transport.(*http.Transport).DialContext(w.Context(), "", "")
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte(request)); err != nil {
+		w.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, b}
+}
+
+func TestAPanicOfAHandlerIsAProblem(t *testing.T) {
+	w := newWorld(t)
+	w.stopped = func() { panic("as asked") }
+	w.refused(w.do("POST", "/v1/stop", nil), wire.Internal, "the daemon failed: as asked")
+	w.stopped = func() {}
+	var s wire.Stopping
+	w.into(w.do("POST", "/v1/stop", nil), 202, &s)
+	if s.PID != os.Getpid() {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestAPanicOfALoadIsItsError(t *testing.T) {
+	_, _, err := guarded(nil)
+	if p := problemOf(err); p.Type != wire.Internal || !strings.Contains(p.Detail, "nil pointer") {
+		t.Errorf("%+v", p)
+	}
+}
