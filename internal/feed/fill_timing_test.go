@@ -1,0 +1,96 @@
+package feed
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// The measured case of the delivery issue: 4 M rows of 8 float32, context 96, prediction 24, batches of 256.
+const (
+	timedRows     = 4_000_000
+	timedFeatures = 8
+	timedBatch    = 256
+)
+
+// timed publishes the case in both layouts.
+func timed(b *testing.B, s *store.Store) {
+	for _, kind := range []string{layout.Columns, layout.Packed} {
+		table := layout.Table{Layout: kind, Rows: timedRows}
+		for i := range timedFeatures {
+			table.Columns = append(table.Columns, layout.Column{Name: fmt.Sprint("c", i), Role: layout.RoleValue, DType: layout.Float32})
+		}
+		publish(b, s, kind, table, layout.Final{Items: layout.Items{Offsets: []int64{0, timedRows}}}, func(w *layout.Writer) {
+			for i := range timedFeatures {
+				v := layout.Values[float32](w.Dest(i))
+				for row := range v.Rows {
+					v.Row(row)[0] = float32(row)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFill is one worker's gather into a ring slot, beside a plain copy of the same bytes from one place.
+func BenchmarkFill(b *testing.B) {
+	w := newWorld(b, roomy)
+	timed(b, w.store)
+	memory, err := newRing(w.dir+"/tmp", 16, timedBatch*(120*timedFeatures*4+16))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer memory.close()
+	for _, kind := range []string{layout.Columns, layout.Packed} {
+		for _, order := range []string{sampler.Shuffle, sampler.Sequential} {
+			b.Run(kind+" "+order, func(b *testing.B) {
+				h := must(w.store.Acquire(kind, 0))(b)
+				defer h.Release()
+				windows := must(NewWindows(h, asJSON(map[string]any{"context_length": 96, "prediction_length": 24}), nil))(b)
+				s := must(sampler.New(windows.Index, sampler.Options{BatchSize: timedBatch, Order: order}))(b)
+				slots := must(newSlotLayout(windows, s.Options(), false, false))(b)
+				f := must(newFiller(windows, slots, false))(b)
+				var batch sampler.Batch
+				consumed, slot := int64(0), uint32(0)
+				b.SetBytes(slots.bytes)
+				for b.Loop() {
+					if s.Steps(0, consumed) < 2 {
+						consumed = 0
+					}
+					if err := s.Batch(&batch, 0, consumed); err != nil {
+						b.Fatal(err)
+					}
+					f.fill(memory.bytes(slot%16), &batch)
+					consumed, slot = batch.Next, slot+1
+				}
+				b.ReportMetric(float64(b.N)*timedBatch/b.Elapsed().Seconds()/1e6, "Mwindows/s")
+			})
+		}
+	}
+	b.Run("memcpy", func(b *testing.B) {
+		h := must(w.store.Acquire(layout.Packed, 0))(b)
+		defer h.Release()
+		all, _, err := layout.Block[float32](h.Data, selectAll(h))
+		if err != nil {
+			b.Fatal(err)
+		}
+		const values = timedBatch * 120 * timedFeatures
+		b.SetBytes(values * 4)
+		at := uint64(1)
+		for i := uint32(0); b.Loop(); i++ {
+			at = at*6364136223846793005 + 1442695040888963407
+			from := int(at>>20) % (len(all.Data) - values)
+			copy(unsafeSlice[float32](memory.bytes(i % 16)), all.Data[from:from+values])
+		}
+		b.ReportMetric(float64(b.N)*timedBatch/b.Elapsed().Seconds()/1e6, "Mwindows/s")
+	})
+}
+
+func selectAll(h *store.Handle) (out []*layout.ManifestColumn) {
+	for i := range h.Data.Manifest.Columns {
+		out = append(out, &h.Data.Manifest.Columns[i])
+	}
+	return out
+}
