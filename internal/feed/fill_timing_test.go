@@ -82,7 +82,7 @@ func BenchmarkFill(b *testing.B) {
 		for i := uint32(0); b.Loop(); i++ {
 			at = at*6364136223846793005 + 1442695040888963407
 			from := int(at>>20) % (len(all.Data) - values)
-			copy(unsafeSlice[float32](memory.bytes(i % 16)), all.Data[from:from+values])
+			copy(unsafeSlice[float32](memory.bytes(i%16)), all.Data[from:from+values])
 		}
 		b.ReportMetric(float64(b.N)*timedBatch/b.Elapsed().Seconds()/1e6, "Mwindows/s")
 	})

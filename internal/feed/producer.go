@@ -1,0 +1,164 @@
+package feed
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/sampler"
+)
+
+// burst is some batches that are gathered at once and announced in one message.
+type burst struct {
+	gathers
+	batches []*sampler.Batch
+	message []byte
+	filled  int
+}
+
+func (b *burst) make(slots int) {
+	b.batches = make([]*sampler.Batch, slots)
+	for i := range b.batches {
+		b.batches[i] = &sampler.Batch{}
+	}
+	b.message = make([]byte, wire.HeaderSize, wire.HeaderSize+(slots+2)*wire.DescriptorSize)
+}
+
+// produce keeps the ring full until the feed ends or the client is gone. Two bursts take turns: while one is
+// gathered the next is begun, so that the workers never wait for a message to be sent.
+func (s *stream) produce() (err error) {
+	var flying *burst
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("produce batches: %v", p)
+		}
+		for i := range s.bursts {
+			s.bursts[i].Wait() // whatever happens, no gather outlives the ring
+		}
+	}()
+	for turn := 0; ; turn = 1 - turn {
+		n, err := s.next(flying == nil)
+		if err != nil {
+			return err
+		}
+		var begun *burst
+		if n > 0 {
+			begun = &s.bursts[turn]
+			if err := s.begin(begun, n); err != nil {
+				return err
+			}
+		}
+		if flying != nil {
+			if err := s.announce(flying); err != nil {
+				return err
+			}
+		}
+		if n < 0 {
+			return nil
+		}
+		flying = begun
+	}
+}
+
+// next says how many batches to fill, or -1 at the end of the feed. Where there is nothing to do it waits, or says 0.
+func (s *stream) next(wait bool) (int, error) {
+	for {
+		s.mu.Lock()
+		if s.ended {
+			s.mu.Unlock()
+			return -1, nil
+		}
+		seek, free := s.seek, len(s.free)
+		if seek != nil {
+			s.stream, s.epoch, s.consumed, s.seek, s.empty = seek.Stream, seek.Epoch, seek.Consumed, nil, 0
+		}
+		s.mu.Unlock()
+		if seek != nil {
+			c := s.sampler.Cursor("", "", seek.Epoch, seek.Consumed)
+			if err := s.sampler.Check(c, "", ""); err != nil {
+				return 0, err
+			}
+		}
+		if free > 0 && s.empty < 2 {
+			return s.burstSize(free), nil
+		}
+		if !wait {
+			return 0, nil
+		}
+		began := time.Now()
+		<-s.wake
+		s.mu.Lock()
+		s.waitTrainer += time.Since(began)
+		s.mu.Unlock()
+	}
+}
+
+// burstSize is how many of the free slots to fill before telling the client: as few as keep all workers busy, and more
+// where the ring has many slots, since small batches are many and each message may wake the client.
+func (s *stream) burstSize(free int) int {
+	if s.batches == 0 {
+		return 1 // the first batch, at once
+	}
+	return min(free, max(s.pool.workers, s.slots/4))
+}
+
+// begin starts up to n gathers into free slots and writes their descriptors into the burst's message. After the last
+// batch of an epoch the next epoch follows.
+func (s *stream) begin(b *burst, n int) error {
+	b.message, b.filled = b.message[:wire.HeaderSize], 0
+	epoch, consumed := s.epoch, s.consumed
+	for b.filled < n {
+		left := s.sampler.Steps(epoch, consumed)
+		if left == 0 { // a seek to an epoch's end, or none of its last windows are this rank's
+			b.message = wire.Descriptor{Slot: wire.NoSlot, Stream: s.stream, Flags: wire.FlagLast, Epoch: epoch, Consumed: s.sampler.End(epoch, consumed)}.Append(b.message)
+			epoch, consumed = epoch+1, 0
+			if s.empty++; s.empty == 2 {
+				break
+			}
+			continue
+		}
+		s.empty = 0
+		batch := b.batches[b.filled]
+		if err := s.sampler.Batch(batch, epoch, consumed); err != nil {
+			return err
+		}
+		slot := s.take()
+		d := wire.Descriptor{Slot: slot, Rows: uint32(len(batch.Windows)), Stream: s.stream, Epoch: epoch, Consumed: batch.Next}
+		if left == 1 {
+			d.Flags, d.Consumed = wire.FlagLast, s.sampler.End(epoch, batch.Next)
+		}
+		b.message = d.Append(b.message)
+		b.Add(1)
+		s.pool.work <- gather{s.filler, s.ring.bytes(slot), batch, &b.gathers}
+		consumed = batch.Next
+		if left == 1 {
+			epoch, consumed = epoch+1, 0
+		}
+		b.filled++
+	}
+	s.mu.Lock()
+	s.epoch, s.consumed = epoch, consumed
+	s.batches += int64(b.filled)
+	s.mu.Unlock()
+	return nil
+}
+
+// announce waits for a burst's gathers and sends its descriptors.
+func (s *stream) announce(b *burst) error {
+	if err := b.wait(); err != nil {
+		return err
+	}
+	wire.PutHeader(b.message, wire.FrameBatches, len(b.message)-wire.HeaderSize)
+	_, err := s.conn.Write(b.message)
+	return err
+}
+
+// take lends a free slot to the client.
+func (s *stream) take() uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	s.lent[slot] = true
+	return slot
+}
