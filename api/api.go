@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"net/url"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -127,9 +128,21 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// route finds the handler by path and method. fasthttp has resolved "..", "//" and escapes in the path.
+// segments are the parts of the path as the client wrote it: a name may have an escaped slash or be "..", and is refused
+// as a name then.
+func segments(ctx *fasthttp.RequestCtx) []string {
+	parts := strings.Split(strings.Trim(string(ctx.URI().PathOriginal()), "/"), "/")
+	for i, p := range parts {
+		if text, err := url.PathUnescape(p); err == nil {
+			parts[i] = text
+		}
+	}
+	return parts
+}
+
+// route finds the handler by path and method.
 func (s *Server) route(ctx *fasthttp.RequestCtx) error {
-	path := strings.Split(strings.Trim(string(ctx.Path()), "/"), "/")
+	path := segments(ctx)
 	if path[0] != "v1" || len(path) < 2 {
 		return notFound(ctx)
 	}

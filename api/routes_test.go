@@ -125,6 +125,7 @@ func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
 		"no sources":       {"x/load", `{}`, wire.InvalidRequest, "sources: want at least one file"},
 		"a relative path":  {"x/load", `{"sources": ["a.csv"]}`, wire.InvalidRequest, `sources: "a.csv": want an absolute path`},
 		"a bad name":       {"-x/load", `{"sources": ["/a"]}`, wire.InvalidName, `"-x": use 1 to 100 of letters`},
+		"a way out":        {"..%2F..%2Fx/load", `{"sources": ["/a"]}`, wire.InvalidName, `"../../x": use 1 to 100 of letters`},
 		"an unknown scale": {"x/load", `{"sources": ["/a"], "scale": "robust"}`, wire.InvalidRequest, `scale: "robust": want standard or minmax`},
 		"a missing file":   {"x/load", `{"sources": ["/no/such.csv"]}`, wire.SourceError, "/no/such.csv: no such file"},
 		"a directory":      {"x/load", `{"sources": ["/"]}`, wire.SourceError, "/: is a directory, want a file"},

@@ -106,7 +106,7 @@ func (o *options) connect(start bool) (*control.Client, error) {
 		return nil, err
 	}
 	c, err := control.Connect(dir, start)
-	if errors.Is(err, control.ErrNoDaemon) && start {
+	if errors.Is(err, control.ErrNoDaemon) && start && os.Getenv("TENSORCACHE_AUTOSTART") == "0" {
 		return nil, fmt.Errorf("%w\nhint: start one with tensorcache serve, or unset TENSORCACHE_AUTOSTART", err)
 	}
 	return c, err

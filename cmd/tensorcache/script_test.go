@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/fault"
+)
+
+// mainVariable makes the test binary the program itself, whatever it is called: its daemon and its load child start it again.
+const mainVariable = "TENSORCACHE_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(mainVariable) == "1" {
+		os.Exit(run())
+	}
+	testscript.Main(m, map[string]func(){"tensorcache": func() { os.Exit(run()) }})
+}
+
+// TestScripts runs what a user would type: each file in testdata/script is one feature. The commands beside testscript's own are
+// listed below.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Setup: setup,
+		Condition: func(name string) (bool, error) { return name == "faults" && fault.Enabled, nil },
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits":       exits,
+			"gone":        gone,
+			"kill-daemon": killDaemon,
+			"ready":       ready,
+			"arrows":      arrows,
+			"socket":      socket,
+			"half":        half,
+			"half-put":    halfPut,
+			"ended":       ended,
+			"empty":       empty,
+		},
+	})
+}
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+func setup(env *testscript.Env) error {
+	repo, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	env.Setenv(mainVariable, "1")
+	env.Setenv("GORACE", "atexit_sleep_ms=0")
+	env.Setenv("TENSORCACHE_DIR", filepath.Join(env.WorkDir, "cache"))
+	env.Setenv("ETTH1", filepath.Join(repo, "examples/data/ETTh1.csv"))
+	env.Setenv("PARQUET", filepath.Join(repo, "internal/ingest/testdata/flat-v2-zstd.parquet"))
+	env.Defer(func() {
+		dirs, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", control.DaemonFile))
+		for _, file := range dirs {
+			if d, err := control.ReadDaemon(filepath.Dir(file)); err == nil && d.PID > 1 {
+				_ = syscall.Kill(d.PID, syscall.SIGKILL)
+			}
+		}
+	})
+	return nil
+}
+
+func cacheDir(ts *testscript.TestScript) string { return ts.Getenv("TENSORCACHE_DIR") }
+
+// exits CODE COMMAND... holds a command to its exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// gone holds the cache directory to what may be there without a daemon.
+func gone(ts *testscript.TestScript, _ bool, _ []string) {
+	entries, err := os.ReadDir(cacheDir(ts))
+	ts.Check(err)
+	for _, e := range entries {
+		if !slices.Contains([]string{"daemon.lock", "daemon.log", "start.lock", "datasets", "tmp"}, e.Name()) {
+			ts.Fatalf("%s was left behind", e.Name())
+		}
+	}
+	empty(ts, false, nil)
+	left, err := filepath.Glob(filepath.Join(ts.Getenv("TMPDIR"), "tensorcache-*"))
+	ts.Check(err)
+	if len(left) > 0 {
+		ts.Fatalf("%v was left behind", left)
+	}
+}
+
+// empty tells whether nothing is in the directory of unfinished loads.
+func empty(ts *testscript.TestScript, neg bool, _ []string) {
+	entries, err := os.ReadDir(filepath.Join(cacheDir(ts), "tmp"))
+	ts.Check(err)
+	if (len(entries) == 0) == neg {
+		ts.Fatalf("tmp holds %v", entries)
+	}
+}
+
+// kill-daemon is kill -9, and waits until it is gone.
+func killDaemon(ts *testscript.TestScript, _ bool, _ []string) {
+	d, err := control.ReadDaemon(cacheDir(ts))
+	ts.Check(err)
+	ts.Check(syscall.Kill(d.PID, syscall.SIGKILL))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	ts.Check(control.WaitGone(ctx, cacheDir(ts)))
+}
+
+// ready waits until a daemon that was started in the background serves.
+func ready(ts *testscript.TestScript, _ bool, _ []string) {
+	wait(ts, "a daemon", func() bool {
+		c, err := control.Connect(cacheDir(ts), false)
+		if err == nil {
+			c.Close()
+		}
+		return err == nil
+	})
+}
+
+// wait is for what has no event of its own.
+func wait(ts *testscript.TestScript, what string, is func() bool) {
+	end := time.Now().Add(patience)
+	for tick := time.NewTicker(5 * time.Millisecond); !is(); <-tick.C {
+		if time.Now().After(end) {
+			ts.Fatalf("after %s: no %s", patience, what)
+		}
+	}
+}
+
+// socket FILE makes one.
+func socket(ts *testscript.TestScript, _ bool, args []string) {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: ts.MkAbs(args[0]), Net: "unix"})
+	ts.Check(err)
+	l.SetUnlinkOnClose(false)
+	ts.Check(l.Close())
+}
+
+// half FROM TO cuts a file in half.
+func half(ts *testscript.TestScript, _ bool, args []string) {
+	b := []byte(ts.ReadFile(args[0]))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b[:len(b)/2], 0o600))
+}
+
+// half-put NAME sends half of what a put promises, and names the load's child in $CHILD.
+func halfPut(ts *testscript.TestScript, _ bool, args []string) {
+	d, err := control.ReadDaemon(cacheDir(ts))
+	ts.Check(err)
+	conn, err := net.Dial("unix", d.Feed)
+	ts.Check(err)
+	ts.Defer(func() { conn.Close() })
+	request := fmt.Sprintf(`{"protocol": 1, "request": "put", "dataset": %q, "format": "columns", "columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`, args[0])
+	frame := append([]byte{byte(len(request)), 0, 0, 0, 1, 0, 0, 0}, request...)
+	_, err = conn.Write(append(frame, make([]byte, 2000)...))
+	ts.Check(err)
+	child := regexp.MustCompile(`(?s)^(\d+) .*\) . ` + strconv.Itoa(d.PID) + ` `) // of /proc/PID/stat: the parent
+	wait(ts, "child", func() bool {
+		stats, err := filepath.Glob("/proc/[0-9]*/stat")
+		ts.Check(err)
+		for _, path := range stats {
+			b, _ := os.ReadFile(path) // it may have ended
+			if m := child.FindSubmatch(b); m != nil {
+				ts.Setenv("CHILD", string(m[1]))
+				return true
+			}
+		}
+		return false
+	})
+	wait(ts, "unfinished load", func() bool {
+		files, err := filepath.Glob(filepath.Join(cacheDir(ts), "tmp", "*", "*"))
+		ts.Check(err)
+		return len(files) > 0
+	})
+}
+
+// ended PID waits for the end of a process.
+func ended(ts *testscript.TestScript, _ bool, args []string) {
+	wait(ts, "end of process "+args[0], func() bool {
+		b, err := os.ReadFile("/proc/" + args[0] + "/stat")
+		return err != nil || strings.Contains(string(b), ") Z ")
+	})
+}
