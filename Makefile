@@ -83,6 +83,23 @@ test-portable: build-race $(VENV)/client $(VENV)/test-tools ## the same over the
 test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapters, with torch itself
 	$(PYTEST) tests_adapters
 
+# Long runs, before a promise is called kept. SOAK_CASES random cases for each oracle; FUZZ_TIME for each fuzz target.
+SOAK_CASES ?= 100000
+FUZZ_TIME ?= 60s
+
+.PHONY: soak
+soak: build-race $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and the fuzz targets
+	for p in ./window ./sampler; do go test $$p -timeout 60m -rapid.checks=$(SOAK_CASES); done
+	go test ./internal/feed -timeout 60m -rapid.checks=2000
+	export TENSORCACHE_CASES=$(SOAK_CASES); $(PYTEST) tests/test_naive_windows.py tests/test_property.py
+	for p in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' $$p | cut -c6-); do \
+	    go test $$p -run xxx -fuzz "^$$f\$$" -fuzztime $(FUZZ_TIME); done; done
+
+.PHONY: bench
+bench: ## gathers, indexes and orders, with ratios
+	go test -run xxx -bench . ./bench ./internal/feed
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf bin $(VENV) $(CLIENT)/dist
