@@ -19,7 +19,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tensorcache/tensorcache/internal/control"
-	"github.com/tensorcache/tensorcache/internal/fault"
 )
 
 // mainVariable makes the test binary the program itself, whatever it is called: its daemon and its load child start it again.
@@ -37,7 +36,6 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Setup: setup,
-		Condition: func(name string) (bool, error) { return name == "faults" && fault.Enabled, nil },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":       exits,
 			"gone":        gone,

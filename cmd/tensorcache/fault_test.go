@@ -1,0 +1,166 @@
+//go:build faults
+
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// daemon is a daemon process of a test with a planted fault.
+type daemon struct {
+	*testing.T
+	*exec.Cmd
+	dir    string
+	client *control.Client
+}
+
+func serve(t *testing.T, dir, planted string) *daemon {
+	t.Helper()
+	ready, report, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ready.Close()
+	cmd := exec.Command(os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE=atexit_sleep_ms=0", "TENSORCACHE_FAULT="+planted)
+	cmd.ExtraFiles = []*os.File{report}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	report.Close()
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	if b, err := io.ReadAll(ready); err != nil || string(b) != "ok\n" {
+		t.Fatalf("the daemon says %q, %v", b, err)
+	}
+	c, err := control.Connect(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return &daemon{t, cmd, dir, c}
+}
+
+// load runs a load to its end.
+func (d *daemon) load(name, source string) (wire.Job, error) {
+	d.Helper()
+	var job wire.Job
+	err := d.client.Post(d.Context(), control.Dataset(name, "/load"), map[string]any{"sources": []string{source}}, &job)
+	for err == nil && job.State == wire.JobRunning {
+		err = d.client.Get(d.Context(), "/v1/jobs/"+job.Job+"?wait_ms=10000", &job)
+	}
+	return job, err
+}
+
+// holds fails unless the daemon serves exactly the dataset keep, and nothing is left of a load.
+func (d *daemon) holds() {
+	d.Helper()
+	var list wire.Datasets
+	if err := d.client.Get(d.Context(), "/v1/datasets", &list); err != nil {
+		d.Fatal(err)
+	}
+	if len(list.Datasets) != 1 || list.Datasets[0].Dataset != "keep" || list.Datasets[0].Generation != 1 {
+		d.Errorf("the daemon has %+v, want keep alone", list.Datasets)
+	}
+	var plan wire.PlanReply
+	if err := d.client.Post(d.Context(), control.Dataset("keep", "/plan"), map[string]any{"spec": map[string]any{"context_length": 2}}, &plan); err != nil || plan.Windows != 2 {
+		d.Errorf("keep has %d windows, %v", plan.Windows, err)
+	}
+	for _, sub := range []string{"tmp", "datasets/d"} {
+		if left, err := os.ReadDir(filepath.Join(d.dir, sub)); len(left) > 0 || err != nil && !os.IsNotExist(err) {
+			d.Errorf("%v is left in %s, %v", left, sub, err)
+		}
+	}
+}
+
+func (d *daemon) stop() {
+	d.Helper()
+	var s wire.Stopping
+	if err := d.client.Post(context.Background(), "/v1/stop", nil, &s); err != nil {
+		d.Fatal(err)
+	}
+	if err := d.Wait(); err != nil {
+		d.Error(err)
+	}
+}
+
+// points are where a load touches the disk: all but publish in the child.
+var points = []string{"ingest.count", "create", "write", "write#2", "reserve", "map", "ingest.fill", "ingest.order", "ingest.finish", "create#2", "manifest", "publish"}
+
+// faults is a cache directory with the dataset keep, and a source for another.
+func faults(t *testing.T) (dir, source string) {
+	t.Helper()
+	dir, source = t.TempDir(), filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(source, []byte("a\n1.5\n2.5\n3.5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := serve(t, dir, "")
+	if job, err := d.load("keep", source); err != nil || job.State != wire.JobDone {
+		t.Fatalf("%+v, %v", job, err)
+	}
+	d.stop()
+	return dir, source
+}
+
+func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
+	dir, source := faults(t)
+	for _, point := range points {
+		t.Run(point, func(t *testing.T) {
+			d := serve(t, dir, "ENOSPC@"+point)
+			for range 2 { // the daemon lives on
+				job, err := d.load("d", source)
+				if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace || job.Error.Status != 507 || !strings.Contains(job.Error.Hint, "--dir") {
+					t.Fatalf("%+v (%+v), %v; want no_space", job, job.Error, err)
+				}
+				if name, _, _ := strings.Cut(point, "#"); !strings.Contains(job.Error.Detail, "fault at "+name) {
+					t.Errorf("the detail is %q", job.Error.Detail)
+				}
+				d.holds()
+			}
+			d.stop()
+		})
+	}
+}
+
+func TestAnErrorOfTheDiskIsTheLoadsError(t *testing.T) {
+	dir, source := faults(t)
+	for _, point := range []string{"write", "manifest", "publish"} {
+		t.Run(point, func(t *testing.T) {
+			d := serve(t, dir, "EIO@"+point)
+			if job, err := d.load("d", source); err != nil || job.State != wire.JobFailedIn || !strings.Contains(job.Error.Detail, "input/output error") {
+				t.Errorf("%+v (%+v), %v", job, job.Error, err)
+			}
+			d.holds()
+			d.stop()
+		})
+	}
+}
+
+func TestALoadKilledAnywhereLeavesNothing(t *testing.T) {
+	dir, source := faults(t)
+	for _, point := range points {
+		t.Run(point, func(t *testing.T) {
+			d := serve(t, dir, "KILL@"+point)
+			job, err := d.load("d", source)
+			if point == "publish" { // in the daemon itself
+				if err == nil {
+					t.Fatalf("the daemon lives and says %+v", job)
+				}
+				d.Wait()
+				d = serve(t, dir, "")
+			} else if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.JobFailed || !strings.Contains(job.Error.Detail, "signal 9") {
+				t.Errorf("%+v (%+v), %v; want job_failed by signal 9", job, job.Error, err)
+			}
+			d.holds()
+			d.stop()
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// daemon is a stand-in that answers on a control socket, announced in dir.
+func daemon(t *testing.T, dir string, handler http.HandlerFunc) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	short, err := os.MkdirTemp("", "control") // t.TempDir may be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(short, "control.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: handler}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	t.Cleanup(func() {
+		server.Close()
+		<-done
+		os.RemoveAll(short)
+	})
+	if err := WriteDaemon(dir, wire.Daemon{PID: os.Getpid(), Version: "test", Protocol: wire.Protocol, Control: path, Feed: filepath.Join(short, "feed.sock")}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func answer(w http.ResponseWriter, status int, body any) {
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func TestTheCacheDirectoryIsTheFlagsThenTheVariablesThenTheUsers(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", "/cache")
+	t.Setenv("HOME", "/home/u")
+	users, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range [][3]string{{"/flag", "/variable", "/flag"}, {"", "/variable", "/variable"}, {"", "", filepath.Join(users, "tensorcache")}} {
+		t.Setenv("TENSORCACHE_DIR", test[1])
+		if got, err := Dir(test[0]); err != nil || got != test[2] {
+			t.Errorf("flag %q, variable %q: %q, %v, want %q", test[0], test[1], got, err, test[2])
+		}
+	}
+	if got, err := Dir("x"); err != nil || !filepath.IsAbs(got) {
+		t.Errorf("%q, %v, want an absolute path", got, err)
+	}
+}
+
+func TestWithoutADaemonNoneIsStartedWhereThatIsForbidden(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	t.Setenv("TENSORCACHE_AUTOSTART", "0")
+	for _, start := range []bool{true, false} {
+		if _, err := Connect(dir, start); !errors.Is(err, ErrNoDaemon) {
+			t.Errorf("got %v, want ErrNoDaemon", err)
+		}
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the directory was made for nothing")
+	}
+}
+
+func TestADaemonIsAskedAndItsProblemsAreErrors(t *testing.T) {
+	dir := t.TempDir()
+	daemon(t, dir, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/v1/health":
+			answer(w, 200, wire.Health{Status: "ok"})
+		case r.Method == http.MethodPost:
+			answer(w, 422, wire.NewProblem(wire.InvalidSpec, "stride: no").WithHint("use another"))
+		case r.URL.EscapedPath() == "/v1/datasets/a%2Fb":
+			answer(w, 200, wire.Dataset{Dataset: "a/b"})
+		default:
+			answer(w, 500, "what?")
+		}
+	})
+	c, err := Connect(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var d wire.Dataset
+	if err := c.Get(t.Context(), Dataset("a/b", ""), &d); err != nil || d.Dataset != "a/b" {
+		t.Errorf("%+v, %v", d, err)
+	}
+	var p *wire.Problem
+	if err := c.Post(t.Context(), "/v1/x", map[string]int{}, &d); !errors.As(err, &p) || p.Type != wire.InvalidSpec || p.Hint != "use another" {
+		t.Errorf("got %v, want the problem", err)
+	}
+	if err := c.Delete(t.Context(), "/v1/x", &d); err == nil || !strings.Contains(err.Error(), "the daemon answered 500 Internal Server Error to DELETE /v1/x") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestADaemonThatRefusesItsHealthLeavesNoConnection(t *testing.T) {
+	dir := t.TempDir()
+	daemon(t, dir, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, 403, wire.NewProblem(wire.Forbidden, "user id 7 may not use this daemon"))
+	})
+	var p *wire.Problem
+	if _, err := Connect(dir, true); !errors.As(err, &p) || p.Type != wire.Forbidden {
+		t.Errorf("got %v, want forbidden", err)
+	}
+}
+
+func TestADaemonOfAnotherProtocolIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteDaemon(dir, wire.Daemon{PID: 7, Version: "9.9", Protocol: 9, Control: "/no"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Connect(dir, true); !errors.Is(err, ErrProtocol) || !strings.Contains(err.Error(), "(tensorcache 9.9, pid 7) speaks protocol 9") {
+		t.Errorf("got %v, want ErrProtocol", err)
+	}
+}
+
+func TestWaitGoneWaitsForTheLock(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "daemon.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	if err := WaitGone(short, dir); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v while it is held", err)
+	}
+	gone := make(chan error)
+	go func() { gone <- WaitGone(t.Context(), dir) }()
+	f.Close()
+	if err := <-gone; err != nil {
+		t.Error(err)
+	}
+}
