@@ -68,7 +68,28 @@ func New(c Config) *Server {
 }
 
 // Serve answers until Close.
-func (s *Server) Serve(l net.Listener) error { return s.http.Serve(l) }
+func (s *Server) Serve(l net.Listener) error { return s.http.Serve(patient{l, s.Log}) }
+
+// patient is a listener that outlasts a failed accept, of which the want of descriptors is the usual cause: fasthttp
+// would answer nobody ever after.
+type patient struct {
+	net.Listener
+	log *slog.Logger
+}
+
+// acceptPause keeps a daemon without descriptors from spinning.
+const acceptPause = 100 * time.Millisecond
+
+func (p patient) Accept() (net.Conn, error) {
+	for {
+		conn, err := p.Listener.Accept()
+		if err == nil || errors.Is(err, net.ErrClosed) {
+			return conn, err
+		}
+		p.log.Warn("accept", "error", err)
+		time.Sleep(acceptPause)
+	}
+}
 
 // Close refuses new requests and waits, a while, for those under way.
 func (s *Server) Close() error {
