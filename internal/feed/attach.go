@@ -35,12 +35,11 @@ func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
 		return err
 	}
 	defer h.Release()
-	st, reply, err := s.attach(h, r)
+	st, reply, err := s.attach(conn, p, h, r)
 	if err != nil {
 		return err
 	}
 	defer s.detach(st)
-	st.conn, st.pid = conn, p.pid
 	defer s.watch(conn, p, func() { conn.Close() })()
 	if err := sendReply(conn, reply, st.ring.memory.File()); err != nil {
 		return err
@@ -72,7 +71,7 @@ func (s *stream) serve() error {
 }
 
 // attach checks a request and makes its stream, ring and reply.
-func (s *Server) attach(h *store.Handle, r wire.FeedRequest) (*stream, *wire.FeedReply, error) {
+func (s *Server) attach(conn *net.UnixConn, p peer, h *store.Handle, r wire.FeedRequest) (*stream, *wire.FeedReply, error) {
 	if r.Delivery != "" && r.Delivery != "auto" && r.Delivery != "slot" {
 		return nil, nil, wire.NewProblem(wire.InvalidSpec, "delivery: got %q, want auto or slot", r.Delivery).WithField("delivery")
 	}
@@ -112,7 +111,7 @@ func (s *Server) attach(h *store.Handle, r wire.FeedRequest) (*stream, *wire.Fee
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), windows: w, sampler: sm, filler: f, ring: rng, pool: s.pool, slots: slots}
+	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, conn: conn, windows: w, sampler: sm, filler: f, ring: rng, pool: s.pool, slots: slots}
 	st.start(cursor.Epoch, cursor.Consumed)
 	s.mu.Lock()
 	s.streams[st] = true
