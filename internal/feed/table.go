@@ -132,11 +132,11 @@ func itemHash(d *layout.Data, code int64) uint64 {
 	if err != nil {
 		return 0
 	}
-	b, err := json.Marshal(value)
+	text, err := canonical(value)
 	if err != nil {
 		return 0
 	}
-	return xxhash.Sum64(b)
+	return xxhash.Sum64String(text)
 }
 
 // ItemValue is an item's name as JSON shows it: null without item_id, one value, or a list with several id columns.
