@@ -53,6 +53,9 @@ func (s *arrowStream) spool(conn io.Reader, dir string, m *meter) error {
 		n, err := conn.Read(buf)
 		if n > 0 {
 			if _, err := s.file.Write(buf[:n]); err != nil {
+				if !isFull(err) {
+					return fmt.Errorf("keep the stream: %w", err)
+				}
 				return &NoSpaceError{Dir: dir, Need: s.bytes + int64(n), Have: available(dir), Text: err.Error()}
 			}
 			s.bytes += int64(n)
@@ -96,6 +99,9 @@ func (s *arrowStream) walk() error {
 			return err
 		}
 		if binary.LittleEndian.Uint32(prefix) != 0xffffffff {
+			if at == 0 && string(prefix[:6]) == "ARROW1" {
+				return &SourceError{Reason: "is an Arrow file, want an Arrow IPC stream", Hint: "write it with new_stream, write_ipc_stream or the like"}
+			}
 			return &SourceError{Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", at), Hint: "send an Arrow IPC stream"}
 		}
 		length := int64(int32(binary.LittleEndian.Uint32(prefix[4:])))

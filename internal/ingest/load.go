@@ -311,13 +311,18 @@ func (l *load) failed(err error) error {
 
 // explain adds to a full disk what the load needs and what there is.
 func (l *load) explain(err error) error {
-	if !errors.Is(err, syscall.ENOSPC) && !errors.Is(err, syscall.EDQUOT) {
+	if !isFull(err) {
 		return err
 	}
 	if e := (*NoSpaceError)(nil); errors.As(err, &e) {
 		return err
 	}
 	return &NoSpaceError{Dir: l.dir, Need: l.need(), Have: available(l.dir), Text: err.Error()}
+}
+
+// isFull tells whether a disk or a quota is.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // need is about how many bytes the result takes.

@@ -164,7 +164,7 @@ func (b *boolChunk) present(levels []byte, n int) error {
 	}
 	for i, l := range b.levels[:n] {
 		if l == 0 {
-			return (&parquetChunk{first: b.first, row: b.row}).null(int64(i))
+			return (&parquetChunk{target: b.target, first: b.first, row: b.row}).null(int64(i))
 		}
 	}
 	return nil

@@ -302,5 +302,7 @@ func TestArrowStreamCutAnywhereIsRefused(t *testing.T) {
 	_, err := receivedFrom(t, Options{}, Put{Format: FormatArrow}, sent[:len(sent)-8])
 	refused(t, err, "ended after", "close the stream's writer")
 	_, err = receivedFrom(t, Options{}, Put{Format: FormatArrow}, []byte("ARROW1\x00\x00 and more"))
+	refused(t, err, "is an Arrow file, want an Arrow IPC stream", "new_stream")
+	_, err = receivedFrom(t, Options{}, Put{Format: FormatArrow}, []byte("t,a\n1,2\n"))
 	refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
 }

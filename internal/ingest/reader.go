@@ -38,6 +38,17 @@ type target struct {
 	dict *dictionary
 }
 
+// needs says why a missing value cannot be in the column.
+func (t target) needs() string {
+	switch t.role {
+	case layout.RoleItemID:
+		return reasonItem
+	case layout.RoleTime:
+		return reasonNoTime
+	}
+	return reasonMissing
+}
+
 // widenError tells that columns hold what their kind cannot; the load begins again with these, in the order of the targets.
 type widenError struct{ columns []column }
 
