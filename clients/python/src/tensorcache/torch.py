@@ -73,6 +73,7 @@ def loader(
         tail = "drop"
     elif drop_last is not None and tail == "drop":
         raise SpecError('drop_last: got False with tail="drop", want one of them', field="drop_last")
+    convert = converter(format)  # first: whoever has no torch is told so
     rank, num_replicas = share(rank, num_replicas)
     feed = windows.feed(
         batch_size=batch_size,
@@ -87,7 +88,7 @@ def loader(
         channels_first=channels_first,
         mask=mask,
     )
-    return Loader(feed, batch_size, tail == "drop", converter(format))
+    return Loader(feed, batch_size, tail == "drop", convert)
 
 
 class Loader:
