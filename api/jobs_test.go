@@ -166,10 +166,12 @@ func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
 // put sends bytes through a socket pair to a put.
 func (w *world) put(ctx context.Context, r wire.PutRequest, send func(*os.File)) (*wire.PutReply, error) {
 	w.Helper()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		w.Fatal(err)
 	}
+	unix.CloseOnExec(fds[0]) // else the child itself would keep our end open
+	unix.CloseOnExec(fds[1])
 	ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
 	var sending sync.WaitGroup
 	sending.Go(func() { send(ours) })

@@ -60,7 +60,6 @@ func TestFramesThatAFeedDoesNotAllowEndItAndSayWhy(t *testing.T) {
 		says string
 	}{
 		"credit twice":            {func(t *testing.T, tr *trainer) { s := tr.batch(t).Slot; tr.credit(t, s, s) }, "which the client does not hold"},
-		"credit again":            {func(t *testing.T, tr *trainer) { tr.credit(t, 7); tr.credit(t, 7) }, "credit for slot 7"},
 		"credit out of range":     {func(t *testing.T, tr *trainer) { tr.credit(t, 64) }, "credit for slot 64"},
 		"credit for no slot":      {func(t *testing.T, tr *trainer) { tr.credit(t, wire.NoSlot) }, "credit for slot 4294967295"},
 		"credit of odd length":    {sends(wire.FrameCredit, make([]byte, 6)), "credit of 6 bytes"},
