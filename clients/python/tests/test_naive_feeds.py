@@ -1,0 +1,126 @@
+"""What feeds serve, in every order, to every rank, from every cursor, against the formulas written out in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+import tensorcache
+from cases import cases, note_seed
+from draws import Table, specs, tables
+from naive_orders import Order, Run
+
+ORDERS = ["sequential", "shuffle", "bootstrap", "random_start", "lanes"]
+FEEDS = 5
+"""Feeds tried on each frame, one an order."""
+
+
+@given(table=tables(), spec=specs(lanes=True), data=st.data())
+@cases(0.35, of_each=FEEDS)
+def test_feeds_serve_the_formulas_orders(
+    cache: tensorcache.Cache, table: Table, spec: dict[str, Any], data: st.DataObject
+) -> None:
+    note_seed()
+    naive = table.naive(spec)
+    found = naive.index([])
+    if not found.places:
+        return
+    with table.put(cache, "orders") as loaded:
+        windows = loaded.windows(**table.keywords(spec))
+        everything = windows[:]
+        numbers = {place: number for number, place in enumerate(found.places)}
+        for order in ORDERS:
+            weights = weights_of(found.runs(naive.s), len(naive.items), data) if order == "bootstrap" else None
+            options = data.draw(options_of(order, weights))
+            note(f"windows({spec}).feed({options})")
+            check(windows, everything, numbers, Order(found.runs(naive.s), **options), options, data)
+    cache.remove("orders")
+
+
+def weights_of(runs: list[Run], items: int, data: st.DataObject) -> list[float] | None:
+    """Weights of items, some of them 0, but not of all items that have windows; or none."""
+    if data.draw(st.booleans()):
+        return None
+    weights = data.draw(st.lists(st.sampled_from([1.0, 0.0, 0.25, 100.0]), min_size=items, max_size=items))
+    if not any(weights[item] for item, _ in runs):
+        weights[runs[0][0]] = 1.5
+    return weights
+
+
+def options_of(order: str, weights: list[float] | None) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries(
+        {
+            "order": st.just(order),
+            "seed": st.integers(0, 2**64 - 1),
+            "batch_size": st.integers(1, 7),
+            "num_replicas": st.integers(1, 4),
+            "tail": st.sampled_from(["short", "wrap", "drop"]),
+            "weights": st.just(weights),
+        }
+    )
+
+
+def check(
+    windows: tensorcache.Windows,
+    everything: tensorcache.Sample,
+    numbers: dict[tuple[int, int], int],
+    order: Order,
+    options: dict[str, Any],
+    data: st.DataObject,
+) -> None:
+    """Every rank, from the start of an epoch and from a cursor inside it."""
+    epoch = data.draw(st.sampled_from([0, 1, 2, 2**64 - 2]))
+    dealt = order.deal(epoch)
+    fewest = sum(-(-count // order.batch_size) for _, count in order.runs)
+    least = (fewest, 1) if order.order == "random_start" else (order.windows, order.batch_size)
+    if order.tail == "drop" and least[0] < least[1] * order.num_replicas:
+        with pytest.raises(tensorcache.SpecError, match="drop"):
+            windows.feed(**options)
+        return
+    unit = 1 if order.order == "random_start" else order.batch_size
+    steps = data.draw(st.integers(0, len(dealt[0])))
+    consumed = min(steps * unit * order.num_replicas, len(order.epoch(epoch)))
+    rest = order.deal(epoch, consumed)
+    for rank in range(order.num_replicas):
+        with windows.feed(**options, rank=rank, mask=data.draw(st.booleans())) as feed:
+            feed.set_epoch(epoch)
+            assert len(feed) == len(dealt[rank])
+            serve(feed, dealt[rank], everything, numbers)
+            assert feed.state_dict()["epoch"] == epoch + 1
+            feed.load_state_dict({**feed.state_dict(), "epoch": epoch, "consumed": consumed})
+            resets = serve(feed, rest[rank], everything, numbers)
+            if order.order == "lanes":
+                of_all = order.resets([batch for batch, _ in dealt[rank]])
+                assert resets == of_all[len(of_all) - len(resets) :]
+
+
+def serve(
+    feed: tensorcache.Feed,
+    dealt: list[tuple[list[int], int]],
+    everything: tensorcache.Sample,
+    numbers: dict[tuple[int, int], int],
+) -> list[list[bool]]:
+    """Take what is left of an epoch: the right windows, with the values of random access. Returns the resets."""
+    resets = []
+    after: list[int] = []
+    for batch, (wanted, _) in zip(feed, dealt, strict=True):
+        places = zip(batch.item.tolist(), batch.start.tolist(), strict=True)
+        assert [numbers[place] for place in places] == wanted
+        for name in ("context", "target", "known", "static", "time", "mask", "context_missing", "target_missing"):
+            served, cut = getattr(batch, name), getattr(everything, name)
+            if cut is None and served is not None:  # mask=True delivers them where nothing is padded or missing, too
+                assert served.all() if name == "mask" else name.endswith("_missing") and not served.any()
+                continue
+            assert (served is None) == (cut is None), name
+            if served is not None:
+                np.testing.assert_array_equal(served, cut[wanted], err_msg=name)
+        if batch.reset is not None:
+            resets.append(batch.reset.tolist())
+        after.append(feed.state_dict()["consumed"])
+    # After the last batch of an epoch the state is the start of the next.
+    assert after[:-1] == [consumed for _, consumed in dealt[:-1]]
+    return resets

@@ -1,0 +1,148 @@
+"""Which windows exist, why the others do not, and every value of them, against loops over the frame."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+import tensorcache
+from cases import cases, note_seed
+from draws import Table, specs, splits, tables, wheres
+from naive import Found, Naive
+
+SPECS = 3
+"""Specs tried on each frame."""
+
+PARTS = ("context", "target", "known", "static", "mask", "context_missing", "target_missing")
+
+
+@given(table=tables(), chosen=st.lists(specs(), min_size=SPECS, max_size=SPECS), data=st.data())
+@cases(0.45, of_each=SPECS)
+def test_windows_are_those_of_the_loops(
+    cache: tensorcache.Cache, table: Table, chosen: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    note_seed()
+    with table.put(cache, "naive") as loaded:
+        for spec in chosen:
+            naive = table.naive(spec)
+            keywords = {**table.keywords(spec), "dtype": data.draw(st.sampled_from(["float32", "float64"]))}
+            note(f"windows({keywords})")
+            found = naive.index([])
+            if not found.places:
+                check_refusal(loaded, keywords, found)
+                continue
+            windows = loaded.windows(**keywords)
+            check(windows, naive, found)
+            check_cuts(windows, naive, table, data)
+    cache.remove("naive")
+
+
+def check_refusal(loaded: tensorcache.Dataset, keywords: dict[str, Any], found: Found) -> None:
+    """Where no window is left the error says what the positions were lost to."""
+    with pytest.raises(tensorcache.SpecError) as caught:
+        loaded.windows(**keywords)
+    assert caught.value.type == "no_windows"
+    for count in found.rejected.values():
+        assert str(count) in caught.value.detail
+
+
+def check_cuts(windows: tensorcache.Windows, naive: Naive, table: Table, data: st.DataObject) -> None:
+    """Cut a few times; every part on the way is the oracle's."""
+    cuts: list[tuple[Any, ...]] = []
+    for kind in data.draw(st.lists(st.sampled_from(["where", "split"]), max_size=2)):
+        if kind == "where":
+            where = data.draw(wheres(naive.names))
+            note(f"where({where})")
+            cuts.append(("where", where))
+            if where.get("time") is not None:
+                where = {**where, "time": tuple(table.time(bound) for bound in where["time"])}
+            windows = windows.where(**where)
+            check(windows, naive, naive.index(cuts))
+        else:
+            split = data.draw(splits(naive.names))
+            note(f"split({split})")
+            given = dict(split)
+            if "at_times" in split:
+                given["at_times"] = [table.time(at) for at in split["at_times"]]
+            parts = windows.split(**given)
+            predicted: set[tuple[int, int]] = set()
+            for part, inside in enumerate(parts):
+                found = naive.index([*cuts, ("split", split, part)])
+                check(inside, naive, found)
+                rows = predicted_rows(naive, found)
+                assert not rows & predicted, "no prediction row is in two parts"
+                predicted |= rows
+            part = data.draw(st.integers(0, len(parts) - 1))
+            cuts.append(("split", split, part))
+            windows = parts[part]
+    if data.draw(st.booleans()):
+        check_latest(windows, naive, cuts)
+
+
+def check_latest(windows: tensorcache.Windows, naive: Naive, cuts: list[tuple[Any, ...]]) -> None:
+    found = naive.index([*cuts, ("latest",)])
+    ends = {item: naive.admitted(item)[1] for item, _ in found.places}
+    if naive.features["known"] and any(naive.last_row(start) >= ends[item] for item, start in found.places):
+        with pytest.raises(tensorcache.SpecError) as caught:
+            windows.latest()
+        assert caught.value.field == "known_columns"
+    else:
+        check(windows.latest(), naive, found, latest=True)
+
+
+def check(windows: tensorcache.Windows, naive: Naive, found: Found, latest: bool = False) -> None:
+    """Counts, reasons, places and all values."""
+    assert len(windows) == len(found.places)
+    assert windows.rejected == found.rejected
+    assert windows.positions == found.positions
+    plan = windows.plan()
+    assert (plan["windows"], plan["rejected"], plan["positions"]) == (len(windows), found.rejected, found.positions)
+    for end, at in (("first", 0), ("last", -1)):
+        if found.places:
+            item, start = found.places[at]
+            assert (plan[end]["item"], plan[end]["start"]) == (naive.names[item], start)
+        else:
+            assert plan[end] is None
+    everything = windows[:]
+    assert list(zip(everything.item.tolist(), everything.start.tolist(), strict=True)) == found.places
+    for item, name in enumerate(naive.names):
+        assert windows.starts(name).tolist() == [start for at, start in found.places if at == item]
+    assert windows.per_item().tolist() == [len(windows.starts(name)) for name in naive.names]
+    wanted = [naive.window(item, start, latest) for item, start in found.places]
+    compare(everything, wanted, windows)
+    for number in {0, len(wanted) // 2, len(wanted) - 1} if wanted else set():
+        one = windows[number]
+        for name in (*PARTS, "item", "start", "time"):
+            of_all = getattr(everything, name)
+            assert (getattr(one, name) is None) == (of_all is None)
+            if of_all is not None:
+                np.testing.assert_array_equal(getattr(one, name), of_all[number], err_msg=name)
+
+
+def predicted_rows(naive: Naive, found: Found) -> set[tuple[int, int]]:
+    """The prediction rows of windows; for context-only windows their last context rows."""
+    samples = range(naive.c + naive.g, naive.c + naive.g + naive.p) if naive.p else range(naive.c - 1, naive.c)
+    return {(item, start + i * naive.d) for (item, start), i in itertools.product(found.places, samples)}
+
+
+def compare(got: Any, wanted: list[dict[str, Any]], windows: tensorcache.Windows) -> None:
+    """Every value of every part that is there; what the spec does not ask for is None."""
+    if not wanted:
+        return
+    for name in PARTS:
+        array = getattr(got, name)
+        if array is None:
+            if name in ("context", "target", "known", "static"):
+                assert wanted[0][name] is None, name
+            continue
+        want = np.asarray([window[name] for window in wanted])
+        if name in ("context", "target", "known", "static"):
+            assert array.dtype == windows.dtype
+            want = want.astype(windows.dtype)
+        np.testing.assert_array_equal(array, want, err_msg=name)
+    assert got.time.astype(np.int64).tolist() == [window["time"] for window in wanted]
