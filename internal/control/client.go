@@ -18,6 +18,8 @@ import (
 var (
 	// ErrNoDaemon is returned when no daemon runs and none may be started, or it could not be.
 	ErrNoDaemon = errors.New("no daemon")
+	// ErrGone is returned when the daemon went away before it answered.
+	ErrGone = errors.New("the daemon is gone")
 	// ErrProtocol is returned when the daemon is of another protocol version.
 	ErrProtocol = errors.New("the daemon speaks another protocol")
 )
@@ -30,9 +32,6 @@ type Client struct {
 
 // newClient checks that the daemon answers and speaks this protocol.
 func newClient(d wire.Daemon) (*Client, error) {
-	if d.Protocol != wire.Protocol {
-		return nil, fmt.Errorf("%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; end it with the tensorcache that started it, or kill %d", ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
-	}
 	dialer := net.Dialer{}
 	c := &Client{Daemon: d, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -40,7 +39,11 @@ func newClient(d wire.Daemon) (*Client, error) {
 		},
 	}}}
 	var h wire.Health
-	if err := c.Get(context.Background(), "/v1/health", &h); err != nil {
+	err := c.Get(context.Background(), "/v1/health", &h)
+	if d.Protocol != wire.Protocol && !errors.Is(err, ErrGone) { // what a dead one spoke is no matter
+		err = fmt.Errorf("%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; end it with the tensorcache that started it, or kill %d", ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
+	}
+	if err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -86,12 +89,12 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("ask the daemon (pid %d): %w", c.Daemon.PID, err)
+		return c.gone(ctx, err)
 	}
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		return fmt.Errorf("read the daemon's answer: %w", err)
+		return c.gone(ctx, err)
 	}
 	if res.StatusCode >= 400 {
 		var p wire.Problem
@@ -101,4 +104,15 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 		return &p
 	}
 	return json.Unmarshal(b, into)
+}
+
+// gone says that no answer came, without the request that it was to.
+func (c *Client) gone(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if asked := (*url.Error)(nil); errors.As(err, &asked) {
+		err = asked.Err
+	}
+	return fmt.Errorf("%w (pid %d): %w", ErrGone, c.Daemon.PID, err)
 }

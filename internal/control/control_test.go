@@ -129,10 +129,13 @@ func TestADaemonThatRefusesItsHealthLeavesNoConnection(t *testing.T) {
 
 func TestADaemonOfAnotherProtocolIsNamed(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
+	daemon(t, dir, func(w http.ResponseWriter, _ *http.Request) { answer(w, 404, nil) })
+	d, err := ReadDaemon(dir)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteDaemon(dir, wire.Daemon{PID: 7, Version: "9.9", Protocol: 9, Control: "/no"}); err != nil {
+	d.PID, d.Version, d.Protocol = 7, "9.9", 9
+	if err := WriteDaemon(dir, d); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Connect(dir, true); !errors.Is(err, ErrProtocol) || !strings.Contains(err.Error(), "(tensorcache 9.9, pid 7) speaks protocol 9") {

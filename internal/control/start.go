@@ -39,13 +39,42 @@ func Connect(dir string, start bool) (*Client, error) {
 		return nil, err
 	}
 	defer lock.Close()
-	if c, err := dial(dir); err == nil || !errors.Is(err, ErrNoDaemon) {
+	if c, err := settle(dir); err == nil || !errors.Is(err, ErrNoDaemon) {
 		return c, err
 	}
 	if err := spawn(dir); err != nil {
 		return nil, err
 	}
 	return dial(dir)
+}
+
+// How long a daemon that has the directory may take until it listens or is gone, and how often that is looked up.
+const (
+	longestHold = time.Minute
+	holdPause   = 10 * time.Millisecond
+)
+
+// settle waits for a daemon that is coming or going. The error wraps ErrNoDaemon once nobody has the directory.
+func settle(dir string) (*Client, error) {
+	for deadline := time.Now().Add(longestHold); ; time.Sleep(holdPause) {
+		c, err := dial(dir)
+		if err == nil || !errors.Is(err, ErrNoDaemon) || isFree(dir) {
+			return c, err
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("a daemon holds %s but neither listens nor leaves after %s", dir, longestHold)
+		}
+	}
+}
+
+// isFree tells whether no daemon holds the directory.
+func isFree(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, "daemon.lock"))
+	if err != nil {
+		return true // there is none, or whoever tries to take it is told why not
+	}
+	defer f.Close()
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil
 }
 
 // LockStart holds off others that would start a daemon in the directory, or end one because it is idle.
@@ -72,7 +101,7 @@ func dial(dir string) (*Client, error) {
 		return nil, err
 	}
 	c, err := newClient(d)
-	if errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.ENOENT) {
+	if errors.Is(err, ErrGone) {
 		return nil, fmt.Errorf("%w runs in %s (the last one, pid %d, is gone)", ErrNoDaemon, dir, d.PID)
 	}
 	return c, err
@@ -122,21 +151,12 @@ func tail(path string) string {
 
 // WaitGone returns once no daemon holds the directory.
 func WaitGone(ctx context.Context, dir string) error {
-	f, err := os.Open(filepath.Join(dir, "daemon.lock"))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); err == nil {
-			return nil
-		}
+	for !isFree(dir) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-time.After(holdPause):
 		}
 	}
+	return nil
 }
