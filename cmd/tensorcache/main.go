@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,6 +58,9 @@ func say(w io.Writer, err error) {
 	if errors.As(err, &p) && p.Hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", p.Hint)
 	}
+	if errors.Is(err, control.ErrGone) {
+		fmt.Fprintln(w, "hint: run it again, which starts a new daemon; what was published is still there")
+	}
 	var usage usageError
 	if errors.As(err, &usage) {
 		fmt.Fprintln(w, "hint: tensorcache VERB --help shows the usage")
@@ -84,19 +88,34 @@ func newRoot() *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 	}
 	root.PersistentFlags().StringVar(&o.dir, "dir", "", "cache `directory` (default $TENSORCACHE_DIR, else the user's cache directory)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		text, _, _ := strings.Cut(err.Error(), ": strconv.")
+		return usageError{errors.New(text)}
+	})
 	root.AddCommand(newServe(o), newLoad(o), newPut(o), newLs(o), newShow(o), newPlan(o), newRm(o), newStop(o), newVersion(o))
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error {
-				if err := check(cmd, args); err != nil {
-					return usageError{err}
+				if check(cmd, args) != nil {
+					return usageError{argsError(cmd, args)}
 				}
 				return nil
 			}
 		}
 	}
 	return root
+}
+
+// argsError says what a verb wants and what it got.
+func argsError(cmd *cobra.Command, args []string) error {
+	verb, want, _ := strings.Cut(cmd.Use, " ")
+	if want == "" {
+		want = "no argument"
+	}
+	if len(args) == 0 {
+		return fmt.Errorf("%s: want %s", verb, want)
+	}
+	return fmt.Errorf("%s: got %q, want %s", verb, strings.Join(args, " "), want)
 }
 
 // connect reaches the daemon, starting it where none runs.
