@@ -42,9 +42,15 @@ func (b *bar) show(j wire.Job) {
 	share := 0.0
 	if j.RowsTotal > 0 {
 		share = min(1, float64(j.Rows)/float64(j.RowsTotal))
+	} else if j.BytesTotal > 0 {
+		share = min(1, float64(j.Bytes)/float64(j.BytesTotal))
 	}
 	full := int(share * barWidth)
-	fmt.Fprintf(b.out, "\r\x1b[K%s %-6s [%s%s] %3.0f %%  %s of %s rows", j.Dataset, j.Phase, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), share*100, humanize.Comma(j.Rows), humanize.Comma(j.RowsTotal))
+	so := fmt.Sprintf("%s of %s rows", humanize.Comma(j.Rows), humanize.Comma(j.RowsTotal))
+	if j.RowsTotal == 0 { // they are being counted
+		so = humanize.IBytes(uint64(j.Bytes)) + " of " + humanize.IBytes(uint64(j.BytesTotal))
+	}
+	fmt.Fprintf(b.out, "\r\x1b[K%s %-6s [%s%s] %3.0f %%  %s", j.Dataset, j.Phase, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), share*100, so)
 	b.drawn = true
 }
 
