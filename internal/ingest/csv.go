@@ -39,16 +39,20 @@ type csvFile struct {
 	line0  int64 // lines before that
 	spans  []span
 	total  int64
+	share  float64 // bytes of the source for each byte of the text
 }
 
-// openCSV reads the header and counts the rows.
-func openCSV(path string, f *os.File, w work) (reader, error) {
+// openCSV reads the header and counts the rows. name is what the file was called before it was compressed, if it was.
+func openCSV(path, name string, f *os.File, w work) (reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, statError(path, err)
 	}
-	c := &csvFile{work: w, file: f, name: path, delim: ',', size: st.Size()}
-	if strings.EqualFold(filepath.Ext(path), ".tsv") {
+	c := &csvFile{work: w, file: f, name: path, delim: ',', size: st.Size(), share: 1}
+	if source, err := os.Stat(path); err == nil && source.Size() != c.size {
+		c.share = float64(source.Size()) / float64(max(1, c.size))
+	}
+	if strings.EqualFold(filepath.Ext(name), ".tsv") {
 		c.delim = '\t'
 	}
 	if err := c.readHeader(); err != nil {
@@ -214,7 +218,7 @@ func (c *csvFile) fill(ctx context.Context, to []target, m *meter) error {
 			return err
 		}
 		m.rows.Add(c.spans[i].rows)
-		m.bytes.Add(c.spans[i].end - c.spans[i].begin)
+		m.bytes.Add(int64(c.share * float64(c.spans[i].end-c.spans[i].begin)))
 		if !p.widened {
 			return nil
 		}

@@ -74,3 +74,13 @@ func TestFullDiskDuringAPut(t *testing.T) {
 		}
 	}
 }
+
+func TestFaultsWhileUnpacking(t *testing.T) {
+	path := source(t, "x.csv.gz", packed(t, ".gz", "a\n1\n2.5\n"))
+	for kind, want := range map[string]error{"ENOSPC": ErrNoSpace, "KILL": ErrKilled} {
+		t.Setenv("TENSORCACHE_FAULT", kind+"@ingest.unpack")
+		if _, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{path}}), nil, nil); !errors.Is(err, want) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}

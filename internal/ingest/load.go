@@ -20,7 +20,6 @@ import (
 type load struct {
 	Options
 	work
-	dir     string
 	meter   *meter
 	sources []layout.Source
 	readers []reader
@@ -36,7 +35,7 @@ type load struct {
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{Options: o, work: work{workers: max(2, runtime.GOMAXPROCS(0)), block: blockBytes}, dir: dir, meter: m}
+	return &load{Options: o, work: work{workers: max(2, runtime.GOMAXPROCS(0)), block: blockBytes, dir: dir, free: unpackFree, ratio: unpackRatio}, meter: m}
 }
 
 // run does the whole load of files.

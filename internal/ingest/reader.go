@@ -59,8 +59,8 @@ var magics = []struct {
 	magic, is, hint string
 }{
 	{"ARROW1", "is an Arrow file, which is not read yet", "send it with tensorcache put, or convert it to Parquet"},
-	{"\x1f\x8b", "is compressed with gzip, which is not read yet", "gunzip it first"},
-	{"\x28\xb5\x2f\xfd", "is compressed with zstd, which is not read yet", "unzstd it first"},
+	{"\x1f\x8b", "is compressed twice", "decompress it first"},
+	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
 	{"PK\x03\x04", "is a zip archive", "unzip it first"},
 	{"\x93NUMPY", "is a NumPy array, which is not read yet", "send it with put from Python"},
 	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
@@ -71,8 +71,10 @@ const parquetMagic = "PAR1"
 
 // work is how a reader goes about it.
 type work struct {
-	workers int
-	block   int64 // bytes of text that a worker reads at once
+	workers     int
+	block       int64  // bytes of text that a worker reads at once
+	dir         string // the job's directory
+	free, ratio int64  // what a compressed file may unpack to: so many bytes, or so many times its size
 }
 
 // open opens a source with the reader of its format.
@@ -89,22 +91,67 @@ func open(path string, w work) (reader, error) {
 }
 
 func openFile(path string, f *os.File, w work) (reader, error) {
+	head, err := headOf(path, f)
+	if err != nil {
+		return nil, err
+	}
+	if plain, name, ok, err := unpacked(path, f, head, w); ok || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return openUnpacked(path, name, f, plain, w)
+	}
+	if bytes.HasPrefix(head, []byte(parquetMagic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
+		return openParquet(path, f, w)
+	}
+	if err := wantText(path, head); err != nil {
+		return nil, err
+	}
+	return openCSV(path, path, f, w)
+}
+
+// openUnpacked opens a text file that was compressed; name is what it was called before that. It takes plain, and f where it succeeds.
+func openUnpacked(path, name string, f, plain *os.File, w work) (r reader, err error) {
+	defer func() {
+		if err != nil {
+			plain.Close()
+		}
+	}()
+	head, err := headOf(path, plain)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(head, []byte(parquetMagic)) {
+		return nil, &SourceError{Path: path, Reason: "is a compressed Parquet file, but only text is read compressed", Hint: "decompress it first"}
+	}
+	if err := wantText(path, head); err != nil {
+		return nil, err
+	}
+	if r, err = openCSV(path, name, plain, w); err != nil {
+		return nil, err
+	}
+	return r, f.Close()
+}
+
+// headOf reads the first bytes of a file.
+func headOf(path string, f *os.File) ([]byte, error) {
 	head := make([]byte, 512)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, statError(path, err)
 	}
-	head = head[:n]
-	if bytes.HasPrefix(head, []byte(parquetMagic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
-		return openParquet(path, f, w)
-	}
+	return head[:n], nil
+}
+
+// wantText refuses a file that begins as no text does.
+func wantText(path string, head []byte) error {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
-			return nil, &SourceError{Path: path, Reason: m.is, Hint: m.hint}
+			return &SourceError{Path: path, Reason: m.is, Hint: m.hint}
 		}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return nil, &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV or Parquet"}
+		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV or Parquet"}
 	}
-	return openCSV(path, f, w)
+	return nil
 }

@@ -1,0 +1,116 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/tensorcache/tensorcache/internal/fault"
+)
+
+// Bounds of a compressed text file. Tables of numbers shrink to a half or a tenth, those that repeat one line to a
+// hundredth or a thousandth: what is small may do that, what is large is taken for a bomb.
+const (
+	unpackFree  = 1 << 30 // bytes that any file may have when it is unpacked
+	unpackRatio = 200     // how many times its size a file may have beyond that
+	zstdWindow  = 128 << 20
+)
+
+// codecs are the compressions that text files are read in.
+var codecs = []struct {
+	magic, name, suffix string
+	open                func(io.Reader) (io.ReadCloser, error)
+}{
+	{"\x1f\x8b", "gzip", ".gz", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
+	{"\x28\xb5\x2f\xfd", "zstd", ".zst", func(r io.Reader) (io.ReadCloser, error) {
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}},
+}
+
+// unpacked is a text file as it was before it was compressed: a file without a name in the job's directory. ok is false
+// for a file that is not compressed.
+func unpacked(path string, f *os.File, head []byte, w work) (plain *os.File, name string, ok bool, err error) {
+	for _, c := range codecs {
+		if !bytes.HasPrefix(head, []byte(c.magic)) {
+			continue
+		}
+		plain, err := os.CreateTemp(w.dir, "unpacked")
+		if err != nil {
+			return nil, "", true, err
+		}
+		if err = os.Remove(plain.Name()); err == nil {
+			err = unpack(path, f, plain, c.name, c.open, w)
+		}
+		if err != nil {
+			plain.Close()
+			return nil, "", true, err
+		}
+		name := path
+		if ext := filepath.Ext(path); strings.EqualFold(ext, c.suffix) {
+			name = strings.TrimSuffix(path, ext)
+		}
+		return plain, name, true, nil
+	}
+	return nil, "", false, nil
+}
+
+// unpack decompresses f into plain.
+func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error), w work) error {
+	st, err := f.Stat()
+	if err != nil {
+		return statError(path, err)
+	}
+	damaged := func(err error) error {
+		e := &SourceError{Path: path, Reason: fmt.Sprintf("cannot be decompressed as %s: %v", codec, err), Hint: hintDamaged}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			e.Reason = fmt.Sprintf("is cut off: its %s data does not end", codec)
+		}
+		if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+			e.Reason, e.Hint = fmt.Sprintf("needs a %s window beyond %d MiB", codec, zstdWindow>>20), "compress it without --long, or decompress it first"
+		}
+		return e
+	}
+	r, err := open(io.NewSectionReader(f, 0, st.Size()))
+	if err != nil {
+		return damaged(err)
+	}
+	defer r.Close()
+	most := max(w.free, w.ratio*st.Size())
+	buf := make([]byte, blockBytes)
+	for total := int64(0); ; {
+		n, err := r.Read(buf)
+		if total += int64(n); total > most {
+			return &SourceError{Path: path, Reason: fmt.Sprintf("holds more than %d times its size of %d bytes", total/st.Size(), st.Size()), Hint: "decompress it first if it is sound"}
+		}
+		werr := fault.At("ingest.unpack")
+		if werr == nil {
+			_, werr = plain.Write(buf[:n])
+		}
+		if errors.Is(werr, syscall.ENOSPC) || errors.Is(werr, syscall.EDQUOT) {
+			return &NoSpaceError{Dir: w.dir, Need: total, Have: available(w.dir), Text: "decompress " + path + ": " + werr.Error()}
+		}
+		if werr != nil {
+			return fmt.Errorf("decompress %s: %w", path, werr)
+		}
+		switch {
+		case err == io.EOF && total == 0:
+			return &SourceError{Path: path, Reason: "holds nothing when it is decompressed"}
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return damaged(err)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package ingest
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestUnpackingOntoAFullDiskIsNoSpace(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", 0, "size=256k"); err != nil {
+		if errors.Is(err, syscall.EPERM) {
+			t.Skip("needs to mount a tmpfs")
+		}
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	path := source(t, "x.csv.gz", packed(t, ".gz", "a,b\n"+strings.Repeat("1,2\n", 1<<18)))
+	_, err := newLoad(dir, Options{Sources: []string{path}}, &meter{}).run(t.Context())
+	var s *NoSpaceError
+	if !errors.As(err, &s) || s.Need <= 256<<10 || s.Dir != dir || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v is %+v", err, s)
+	}
+}
