@@ -41,7 +41,7 @@ def epoch_of(windows: tensorcache.Windows, ranks: int = 1, epoch: int = 0, **opt
 
 
 @given(table=tables(), spec=specs(lanes=True), data=st.data())
-@cases(0.2, of_each=EACH)
+@cases(0.12, of_each=EACH)
 def test_ranks_batch_sizes_layouts_and_resumes_change_nothing(
     cache: tensorcache.Cache, table: Table, spec: dict[str, Any], data: st.DataObject
 ) -> None:

@@ -20,7 +20,7 @@ FEEDS = 5
 
 
 @given(table=tables(), spec=specs(lanes=True), data=st.data())
-@cases(0.35, of_each=FEEDS)
+@cases(0.3, of_each=FEEDS)
 def test_feeds_serve_the_formulas_orders(
     cache: tensorcache.Cache, table: Table, spec: dict[str, Any], data: st.DataObject
 ) -> None:

@@ -22,7 +22,7 @@ PARTS = ("context", "target", "known", "static", "mask", "context_missing", "tar
 
 
 @given(table=tables(), chosen=st.lists(specs(), min_size=SPECS, max_size=SPECS), data=st.data())
-@cases(0.45, of_each=SPECS)
+@cases(0.4, of_each=SPECS)
 def test_windows_are_those_of_the_loops(
     cache: tensorcache.Cache, table: Table, chosen: list[dict[str, Any]], data: st.DataObject
 ) -> None:

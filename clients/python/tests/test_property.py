@@ -10,22 +10,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 import tensorcache
+from cases import cases, note_seed
 from frames import read_csv
 from oracle import Oracle, Spec, deal
 
 COLUMNS = ["a", "b"]
 NUMBERS = itertools.count()
-
-options = settings(
-    deadline=None,  # the daemon loads files in a child process
-    print_blob=True,
-    database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 
 
 @st.composite
@@ -86,10 +80,11 @@ def specs(draw: st.DrawFn) -> Spec:
     layout=st.sampled_from(["columns", "packed"]),
     data=st.data(),
 )
-@settings(options, max_examples=60)
+@cases(0.12, of_each=3)
 def test_every_batch_is_a_naive_slice_of_the_csv(
     cache: tensorcache.Cache, tmp_path: Path, frame: pd.DataFrame, chosen: list[Spec], layout: str, data: st.DataObject
 ) -> None:
+    note_seed()
     path = tmp_path / f"{next(NUMBERS)}.csv"
     frame.to_csv(path, index=False)
     loaded = cache.load("random", path, item_id="id", time="t", layout=layout)

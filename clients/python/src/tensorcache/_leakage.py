@@ -47,7 +47,7 @@ class Leak:
         first, last = self.rows
         whose = "" if self.item is None else f" of item {show(self.item)}"
         others = f", and rows of {self.items - 1:,} more items" if self.items > 1 else ""
-        return f"{self.part} predicts rows {first:,} to {last:,}{whose}{others}"
+        return f"rows {first:,} to {last:,}{whose}{others} by {self.part}"
 
 
 def leaks_of(parts: Iterable[tuple[str, Windows]]) -> list[Leak]:
