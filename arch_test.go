@@ -23,12 +23,13 @@ var rooms = map[string][]string{
 	"sampler":           nil, // arithmetic; it sees an index through an interface of its own
 	"internal/fault":    nil, // stands below whatever may fail
 	"internal/portable": nil, // one variable of the environment
+	"internal/near":     nil, // arithmetic on names, for messages
 	"internal/mmapfile": {"internal/fault", "internal/portable"},
 	"layout":            {"internal/mmapfile", "internal/fault"},
-	"store":             {"layout", "internal/mmapfile", "internal/fault"},
-	"internal/ingest":   {"layout", "internal/mmapfile", "internal/fault"}, // a child process: it must not reach the catalogue
-	"internal/wire":     {"layout", "window", "sampler"},                   // only the types that pass over the sockets
-	"internal/feed":     {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable"},
+	"store":             {"layout", "internal/mmapfile", "internal/fault", "internal/near"},
+	"internal/ingest":   {"layout", "internal/mmapfile", "internal/fault", "internal/near"}, // a child process: it must not reach the catalogue
+	"internal/wire":     {"layout", "window", "sampler"},                                    // only the types that pass over the sockets
+	"internal/feed":     {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
 	"internal/control":  {"internal/wire"}, // a client: it must work without what the daemon is made of
 	"api":               {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire"},
 	"cmd/tensorcache":   {"api", "store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire", "internal/control"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -164,8 +165,8 @@ func unknownItem(d *layout.Data, field, value string) error {
 		}
 	}
 	p := wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s", field, value)
-	if near := store.Near(strings.Trim(value, `"`), names); len(near) > 0 {
-		p.Detail += "; near: " + strings.Join(near, ", ")
+	if like := near.Names(strings.Trim(value, `"`), names); len(like) > 0 {
+		p.Detail += "; near: " + strings.Join(like, ", ")
 	}
 	return p.WithField(field)
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
-	"github.com/tensorcache/tensorcache/store"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -104,8 +104,8 @@ func unknownColumn(m *layout.Manifest, field, name string) error {
 		names[i] = c.Name
 	}
 	p := wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; there are: %s", field, name, strings.Join(names[:min(len(names), 20)], ", "))
-	if near := store.Near(name, names); len(near) > 0 {
-		p = wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; near: %s", field, name, strings.Join(near, ", "))
+	if like := near.Names(name, names); len(like) > 0 {
+		p = wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; near: %s", field, name, strings.Join(like, ", "))
 	}
 	return p.WithField(field)
 }

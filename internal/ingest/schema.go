@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -74,7 +75,7 @@ func (o Options) resolve(names []string) (wanted, error) {
 	var w wanted
 	add := func(field, name string, role layout.Role) error {
 		if !slices.Contains(names, name) {
-			return &OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near(name, names), ", ")}
+			return &OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
 		}
 		if !slices.Contains(w.names, name) {
 			w.names, w.roles = append(w.names, name), append(w.roles, role)
