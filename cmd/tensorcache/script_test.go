@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/ingest"
 )
 
 // mainVariable makes the test binary the program itself, whatever it is called: its daemon and its load child start it again.
@@ -182,7 +184,12 @@ func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		for _, path := range stats {
 			b, _ := os.ReadFile(path) // it may have ended
-			if m := child.FindSubmatch(b); m != nil {
+			m := child.FindSubmatch(b)
+			if m == nil {
+				continue
+			}
+			// os/exec has other, short-lived children: before exec, and to find out about pidfds.
+			if command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")); bytes.HasSuffix(command, []byte("\x00"+ingest.Verb+"\x00")) {
 				ts.Setenv("CHILD", string(m[1]))
 				return true
 			}
