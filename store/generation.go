@@ -77,9 +77,6 @@ func (s *Store) Acquire(name string, number int64) (*Handle, error) {
 // Release ends the hold. Further calls do nothing.
 func (h *Handle) Release() { h.release() }
 
-// Dir is where the generation's files are.
-func (h *Handle) Dir() string { return h.g.dir }
-
 // Derived computes something from the generation once, and keeps it as long as the generation.
 func (h *Handle) Derived(key string, compute func() (any, error)) (any, error) {
 	v, _ := h.g.derived.LoadOrStore(key, &derived{})
@@ -102,6 +99,9 @@ func (g *generation) open() (*layout.Data, error) {
 	if !g.isSynced() && g.manifest.Boot != layout.BootID() {
 		if err := d.Verify(); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s, generation %d was not on disk before the last reboot: %w; remove it and load it again", g.dataset, g.number, err), d.Close())
+		}
+		if err := g.mark(); err != nil { // which spares the next start the checksums
+			g.store.log.Warn("mark", "dir", g.dir, "error", err)
 		}
 	}
 	g.data = d

@@ -169,25 +169,25 @@ func (s *Store) syncLater(g *generation) {
 	s.syncing.Add(1)
 	go func() {
 		defer s.syncing.Done()
-		if err := s.sync(g.dir); err != nil && !os.IsNotExist(err) {
+		if err := s.sync(g); err != nil && !os.IsNotExist(err) {
 			s.log.Warn("sync", "dir", g.dir, "error", err)
 		}
 	}()
 }
 
-// sync flushes a directory's files, then the directories on the way, then writes the mark.
-func (s *Store) sync(dir string) error {
-	entries, err := os.ReadDir(dir)
+// sync flushes a generation's files, then the directories on the way, then writes the mark.
+func (s *Store) sync(g *generation) error {
+	entries, err := os.ReadDir(g.dir)
 	if err != nil {
 		return err
 	}
 	paths := []string{}
 	for _, e := range entries {
 		if e.Type().IsRegular() {
-			paths = append(paths, filepath.Join(dir, e.Name()))
+			paths = append(paths, filepath.Join(g.dir, e.Name()))
 		}
 	}
-	for _, path := range append(paths, dir, filepath.Dir(dir)) {
+	for _, path := range append(paths, g.dir, filepath.Dir(g.dir), filepath.Join(s.dir, datasetsDir)) {
 		select {
 		case <-s.stop:
 			return nil
@@ -197,11 +197,21 @@ func (s *Store) sync(dir string) error {
 			return err
 		}
 	}
-	mark, err := os.OpenFile(filepath.Join(dir, layout.SyncedFile), os.O_CREATE|os.O_WRONLY, 0o600)
+	return g.mark()
+}
+
+// mark notes that the generation is on the disk. One that was removed is not marked: another may have its name.
+func (g *generation) mark() error {
+	g.store.mu.Lock()
+	defer g.store.mu.Unlock()
+	if g.gone {
+		return nil
+	}
+	f, err := os.OpenFile(filepath.Join(g.dir, layout.SyncedFile), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return mark.Close()
+	return f.Close()
 }
 
 func syncPath(path string) error {

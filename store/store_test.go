@@ -116,10 +116,10 @@ func TestASupersededGenerationGoesWithItsLastReader(t *testing.T) {
 	publish(t, s, "x", 2)
 	a.Release()
 	a.Release()
-	if _, err := os.Stat(b.Dir()); err != nil {
+	if _, err := os.Stat(b.g.dir); err != nil {
 		t.Fatalf("it went while somebody read it: %v", err)
 	}
-	dir := b.Dir()
+	dir := b.g.dir
 	b.Release()
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("it stayed without readers: %v", err)
@@ -253,6 +253,9 @@ func TestAfterARebootAnUnsyncedGenerationIsVerified(t *testing.T) {
 		}
 		if err == nil {
 			h.Release()
+		}
+		if _, err := os.Stat(filepath.Join(generation, layout.SyncedFile)); damaged != os.IsNotExist(err) {
+			t.Errorf("damaged %v: the mark that spares the next start the checksums: %v", damaged, err)
 		}
 	}
 }
