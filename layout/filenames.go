@@ -17,7 +17,6 @@ const (
 	ItemsFile    = "items.arrow"
 	ManifestFile = "manifest.json"
 	SyncedFile   = "synced"
-	DerivedDir   = "derived"
 )
 
 // VocabFile is the name of the file that holds the words of a text column.
