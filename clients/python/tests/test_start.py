@@ -85,7 +85,7 @@ def test_a_daemon_that_holds_the_directory_but_does_not_listen_yet_is_waited_for
 
 def test_stopping_while_others_connect(empty: Path) -> None:
     tensorcache.connect()
-    code = "import tensorcache; print(tensorcache.connect().health()['status'])"
+    code = "import tensorcache; tensorcache.connect(); print('ok')"  # the next stop may come right after
     clients = []
     for _ in range(4):
         tensorcache.connect().stop()
