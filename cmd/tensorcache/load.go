@@ -36,6 +36,15 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.Sort, "sort", false, "sort rows by item and time")
 }
 
+// addFiles adds what only files can have.
+func (f *loadFlags) addFiles(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.Delimiter, "delimiter", "", "the `sign` between the cells of text files (default: tab in .tsv files, else comma)")
+	flags.BoolVar(&f.NoHeader, "no-header", false, "text files begin with values; their columns are c0, c1, …")
+	flags.StringVar(&f.Decimal, "decimal", "", "the decimal `sign` of text files: . (default) or ,")
+	flags.StringSliceVar(&f.NA, "na", nil, "further `words` of text files that stand for no value")
+}
+
 // options gives the load options as JSON has them.
 func (f *loadFlags) options() (ingest.Options, error) {
 	if f.fitRows == "" {
@@ -90,6 +99,7 @@ func newLoad(o *options) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addFiles(cmd)
 	return cmd
 }
 

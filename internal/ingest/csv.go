@@ -27,7 +27,7 @@ const longestLine = 64 << 20
 const sampleRows = 1000
 
 // csvFile reads a file of delimited text, as RFC 4180 and encoding/csv understand it: quotes, CRLF, a BOM, empty lines
-// left out. The first row names the columns.
+// left out. The first row names the columns, unless the dialect says otherwise.
 type csvFile struct {
 	work
 	file   *os.File
@@ -52,8 +52,13 @@ func openCSV(path, name string, f *os.File, w work) (reader, error) {
 	if source, err := os.Stat(path); err == nil && source.Size() != c.size {
 		c.share = float64(source.Size()) / float64(max(1, c.size))
 	}
-	if strings.EqualFold(filepath.Ext(name), ".tsv") {
+	if w.text.delim != 0 {
+		c.delim = w.text.delim
+	} else if strings.EqualFold(filepath.Ext(name), ".tsv") {
 		c.delim = '\t'
+	}
+	if c.delim == w.text.point {
+		return nil, equalMarks(string(w.text.point))
 	}
 	if err := c.readHeader(); err != nil {
 		return nil, err
@@ -105,6 +110,13 @@ func (c *csvFile) readHeader() error {
 		if err != nil {
 			return &SourceError{Path: c.name, Line: line, Reason: err.Error()}
 		}
+		if !c.text.header {
+			c.data, c.line0 = int64(begin), 0
+			for i := range cells {
+				c.header = append(c.header, fmt.Sprintf("c%d", i))
+			}
+			return nil
+		}
 		c.data = min(int64(s.at), c.size)
 		c.line0 = int64(bytes.Count(head[:s.at], []byte{'\n'}))
 		return c.nameColumns(cells, line)
@@ -118,13 +130,13 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 		if !utf8.ValidString(name) {
 			return &SourceError{Path: c.name, Line: line, Text: name, Reason: "is not UTF-8", Hint: "save the file as UTF-8"}
 		}
-		if _, ok := parseFloat(cell.trimmed()); ok {
+		if _, ok := c.text.float(cell.trimmed()); ok {
 			numbers++
 		}
 		c.header = append(c.header, name)
 	}
 	if numbers == len(cells) {
-		return &SourceError{Path: c.name, Line: line, Text: c.header[0], Reason: "is a number, want a header line with the names of the columns", Hint: "put the names into the first line"}
+		return &SourceError{Path: c.name, Line: line, Text: c.header[0], Reason: "is a number, want a header line with the names of the columns", Hint: "put the names into the first line, or load it with --no-header"}
 	}
 	return nil
 }
@@ -169,7 +181,7 @@ func (c *csvFile) sample(out []column, w []want, size int64) (row int64, whole b
 			return row, whole || err == nil, nil // the fill says so, if it is wrong
 		}
 		for i, x := range w {
-			next, reason := out[i].admit(cells[x.index], x.role)
+			next, reason := out[i].admit(cells[x.index], x.role, &c.text)
 			if reason != "" {
 				return row, whole, c.refuse(out[i], x.role, cells[x.index], row, c.lineOf(s.start, buf, c.line0), reason)
 			}
@@ -194,6 +206,8 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 		e.Hint = `write times like "2016-07-01 00:00:00", with a fraction or a zone if need be`
 	case role == layout.RoleValue && reason == reasonText:
 		e.Hint = "leave the column out with --columns, or name it with --item-id"
+	case role == layout.RoleValue && reason == reasonNumber:
+		e.Hint = "if it stands for no value name it with --na; else mend the cell, or name the columns that are wanted with --columns, without this one"
 	case role == layout.RoleValue:
 		e.Hint = "name the columns that are wanted with --columns, without this one, or mend the cell"
 	}

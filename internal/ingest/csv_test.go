@@ -143,7 +143,7 @@ func TestFloatsEqualParseFloat(t *testing.T) {
 		text := numberText.Draw(r, "text")
 		want, err := strconv.ParseFloat(text, 64)
 		buf := []byte(text + "\n")
-		if v, end, ok := fastFloat(buf, 0); ok && end == len(text) && (err != nil || math.Float64bits(v) != math.Float64bits(want)) {
+		if v, end, ok := fastFloat(buf, 0, '.'); ok && end == len(text) && (err != nil || math.Float64bits(v) != math.Float64bits(want)) {
 			r.Fatalf("%q fast is %v, want %v, %v", text, v, want, err)
 		}
 		if v, ok := parseFloat([]byte(text)); ok != (err == nil) || ok && math.Float64bits(v) != math.Float64bits(want) {

@@ -45,9 +45,9 @@ func parseBool(b []byte) (v, ok bool) {
 }
 
 // admit says what a column must be to hold a cell besides those before it; reason says why none can.
-func (c column) admit(x cell, role layout.Role) (out column, reason string) {
+func (c column) admit(x cell, role layout.Role, d *dialect) (out column, reason string) {
 	b := x.trimmed()
-	if isMissing(b) {
+	if d.isMissing(b) {
 		switch {
 		case role == layout.RoleItemID:
 			return c, reasonItem
@@ -77,7 +77,7 @@ func (c column) admit(x cell, role layout.Role) (out column, reason string) {
 		}
 		return c.admitTime(b, reasonTime)
 	}
-	return c.admitValue(b)
+	return c.admitValue(b, d)
 }
 
 func (c column) admitItem(x cell) (column, string) {
@@ -108,7 +108,7 @@ func (c column) admitTime(b []byte, reason string) (column, string) {
 	return w, ""
 }
 
-func (c column) admitValue(b []byte) (column, string) {
+func (c column) admitValue(b []byte, d *dialect) (column, string) {
 	switch c.kind {
 	case kindBool:
 		if _, ok := parseBool(b); !ok {
@@ -134,7 +134,7 @@ func (c column) admitValue(b []byte) (column, string) {
 		}
 		return c, ""
 	}
-	if _, ok := parseFloat(b); ok {
+	if _, ok := d.float(b); ok {
 		c.kind = kindFloat64
 		return c, ""
 	}
@@ -147,10 +147,10 @@ func (c column) admitValue(b []byte) (column, string) {
 // powers are the powers of ten that a float64 holds exactly.
 var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// fastFloat reads a decimal at buf[i] whose value one multiplication or division gives exactly rounded (Clinger): a mantissa
+// fastFloat reads a decimal, with point as its sign, at buf[i] whose value one multiplication or division gives exactly rounded (Clinger): a mantissa
 // below 2⁵³ and a power of ten up to 10²². ok is false for whatever is not of that kind. buf[end] is what comes after it;
 // the buffer ends with a line feed.
-func fastFloat(buf []byte, i int) (v float64, end int, ok bool) {
+func fastFloat(buf []byte, i int, point byte) (v float64, end int, ok bool) {
 	negative := false
 	if buf[i] == '-' {
 		negative = true
@@ -166,7 +166,7 @@ func fastFloat(buf []byte, i int) (v float64, end int, ok bool) {
 		mantissa = mantissa*10 + uint64(d)
 	}
 	digits, exponent := i-begin, 0
-	if buf[i] == '.' {
+	if buf[i] == point {
 		i++
 		begin = i
 		for ; ; i++ {

@@ -100,11 +100,14 @@ func (p *csvParser) span(s span) error {
 
 // row parses one row.
 func (p *csvParser) row(x *splitter, row int64, s span) error {
-	buf, delim := p.buf, p.file.delim
+	buf, delim, fast := p.buf, p.file.delim, !p.file.text.numbers
 	i, last := x.at, len(p.ops)-1
 	for c := range p.ops {
 		op := &p.ops[c]
-		end, ok := op.fast(buf, i, delim, row)
+		end, ok := 0, false
+		if fast {
+			end, ok = op.fast(buf, i, delim, p.file.text.point, row)
+		}
 		if !ok {
 			var cell cell
 			var err error
@@ -142,17 +145,17 @@ func (p *csvParser) broken(s span, at int, row int64, reason string) error {
 }
 
 // fast reads the cell at buf[i] if it is a plain number, or skips an unquoted one. buf[end] is the delimiter or line feed after it.
-func (op *csvOp) fast(buf []byte, i int, delim byte, row int64) (end int, ok bool) {
+func (op *csvOp) fast(buf []byte, i int, delim, point byte, row int64) (end int, ok bool) {
 	at := (op.row0 + row) * op.step
 	switch op.code {
 	case opFloat64:
-		v, end, ok := fastFloat(buf, i)
+		v, end, ok := fastFloat(buf, i, point)
 		if end, ok = closes(buf, end, delim, ok); ok {
 			op.f64[at] = v
 		}
 		return end, ok
 	case opFloat32:
-		v, end, ok := fastFloat(buf, i)
+		v, end, ok := fastFloat(buf, i, point)
 		if end, ok = closes(buf, end, delim, ok && math.Abs(v) <= math.MaxFloat32); ok {
 			op.f32[at] = float32(v)
 		}
@@ -184,13 +187,16 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 	case opCheck:
 		return p.widen(op, x)
 	case opText:
-		return op.word(x, at)
+		return op.word(x, at, &p.file.text)
 	}
 	b := x.trimmed()
+	if op.code != opFloat64 && op.code != opFloat32 && p.file.text.isMissing(b) {
+		return p.widen(op, x)
+	}
 	switch op.code {
 	case opFloat64, opFloat32:
-		v, ok := parseFloat(b)
-		if !ok && isMissing(b) {
+		v, ok := p.file.text.float(b)
+		if p.file.text.isMissing(b) {
 			v, ok = math.NaN(), true
 		}
 		if !ok && p.columns[op.target].kind == kindUnknown {
@@ -241,7 +247,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 
 // widen notes that a column must be wider to hold a cell. What follows in this pass is looked at, not kept.
 func (p *csvParser) widen(op *csvOp, x cell) (reason string) {
-	wider, reason := p.columns[op.target].admit(x, op.role)
+	wider, reason := p.columns[op.target].admit(x, op.role, &p.file.text)
 	if reason == "" && wider != p.columns[op.target] {
 		p.columns[op.target], p.widened, op.code = wider, true, opCheck
 	}
@@ -249,9 +255,9 @@ func (p *csvParser) widen(op *csvOp, x cell) (reason string) {
 }
 
 // word gives a text its code.
-func (op *csvOp) word(x cell, at int64) (reason string) {
+func (op *csvOp) word(x cell, at int64, d *dialect) (reason string) {
 	if op.code32 < 0 || !bytes.Equal(x.raw, op.last) {
-		if isMissing(x.trimmed()) {
+		if d.isMissing(x.trimmed()) {
 			return reasonItem
 		}
 		if !utf8.Valid(x.raw) {

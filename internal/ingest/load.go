@@ -35,7 +35,7 @@ type load struct {
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{Options: o, work: work{workers: max(2, runtime.GOMAXPROCS(0)), block: blockBytes, dir: dir, free: unpackFree, ratio: unpackRatio}, meter: m}
+	return &load{Options: o, work: work{workers: max(2, runtime.GOMAXPROCS(0)), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m}
 }
 
 // run does the whole load of files.
@@ -53,6 +53,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	for _, s := range l.sources {
 		l.meter.bytesTotal.Add(s.Bytes)
 	}
+	l.text = l.dialect()
 	l.meter.enter(phaseCount)
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)

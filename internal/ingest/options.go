@@ -28,6 +28,14 @@ type Options struct {
 	ScalePer string `json:"scale_per,omitempty"`
 	// FitRows are the rows of each item that the scaling is fitted on: half-open, negative from the item's end, nil open.
 	FitRows *[2]*int64 `json:"fit_rows,omitempty"`
+	// Delimiter is what stands between the cells of text files; "" is a tab in .tsv files and a comma in all others.
+	Delimiter string `json:"delimiter,omitempty"`
+	// NoHeader tells that text files begin with values: their columns are named c0, c1, ….
+	NoHeader bool `json:"no_header,omitempty"`
+	// Decimal, "." or ",", is the decimal sign of text files; "" is ".".
+	Decimal string `json:"decimal,omitempty"`
+	// NA are words of text files that stand for no value, beside the empty cell, NA, NaN, nan, null and None.
+	NA []string `json:"na,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
 }
@@ -52,6 +60,9 @@ func (o Options) Validate() error {
 		return err
 	}
 	if err := oneOf("scale_per", o.ScalePer, perColumn, perItem); err != nil {
+		return err
+	}
+	if err := o.validateText(); err != nil {
 		return err
 	}
 	if o.Scale == "" && o.ScalePer != "" {
@@ -110,6 +121,11 @@ func (o Options) Recipe() (json.RawMessage, error) {
 	if o.Scale != "" && o.ScalePer == "" {
 		o.ScalePer = perColumn
 	}
+	o.Delimiter = delimiter(o.Delimiter)
+	if o.Decimal == "." {
+		o.Decimal = ""
+	}
+	o.NA = slices.Sorted(slices.Values(o.NA))
 	if r := o.FitRows; r != nil && (r[0] == nil || *r[0] == 0) && r[1] == nil {
 		o.FitRows = nil
 	}

@@ -15,6 +15,9 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
+	if err := l.dialect().only("a put"); err != nil {
+		return nil, err
+	}
 	if conn == nil {
 		return nil, errors.New("a put without a connection")
 	}

@@ -74,7 +74,8 @@ type work struct {
 	workers     int
 	block       int64  // bytes of text that a worker reads at once
 	dir         string // the job's directory
-	free, ratio int64  // what a compressed file may unpack to: so many bytes, or so many times its size
+	text        dialect
+	free, ratio int64 // what a compressed file may unpack to: so many bytes, or so many times its size
 }
 
 // open opens a source with the reader of its format.
@@ -102,6 +103,9 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 		return openUnpacked(path, name, f, plain, w)
 	}
 	if bytes.HasPrefix(head, []byte(parquetMagic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
+		if err := w.text.only(path); err != nil {
+			return nil, err
+		}
 		return openParquet(path, f, w)
 	}
 	if err := wantText(path, head); err != nil {

@@ -66,6 +66,10 @@ class Cache:
         scale_per: str = "column",
         fit_rows: _spec.RowBounds | None = None,
         sort: bool = False,
+        delimiter: str | None = None,
+        no_header: bool = False,
+        decimal: str | None = None,
+        na: Sequence[str] | str | None = None,
         progress: Progress | None = None,
     ) -> Dataset:
         """Load columns of Parquet, CSV or Arrow files as the next generation of a dataset, and open it.
@@ -85,6 +89,10 @@ class Cache:
             scale_per: fit for each ``"column"`` or each ``"item"`` of it.
             fit_rows: rows of each item that the fit may see, half-open; None is all.
             sort: sort the rows by item and time; else unsorted rows are an error.
+            delimiter: the sign between the cells of text files; None is a tab in ``.tsv`` files and a comma in others.
+            no_header: text files begin with values; their columns are ``c0``, ``c1`` and so on.
+            decimal: the decimal sign of text files, ``"."`` or ``","``; None is ``"."``.
+            na: words of text files that stand for no value, beside the empty cell, NA, NaN, nan, null and None.
             progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``, ``bytes_total``)
                 whenever it moved, and once at its end.
 
@@ -95,6 +103,7 @@ class Cache:
             ResourceError: the disk or memory does not suffice.
         """
         options = load_options(columns, item_id, time, dtype, layout, scale, scale_per, fit_rows, sort)
+        options |= text_options(delimiter, no_header, decimal, na)
         options["sources"] = absolute(sources)
         job = self._control.post(f"/v1/datasets/{_spec.dataset_name(name)}/load", options)
         done = wait_for(self._control, job, progress)
@@ -204,8 +213,7 @@ def load_options(
     sort: bool,
 ) -> dict[str, Any]:
     """The load options as JSON: those that are not the default."""
-    options: dict[str, Any] = {}
-    readers: tuple[tuple[str, Any, Callable[[str, Any], Any], Any], ...] = (
+    return given(
         ("columns", columns, _spec.names, None),
         ("item_id", item_id, _spec.names, None),
         ("time", time, _spec.text, None),
@@ -216,6 +224,23 @@ def load_options(
         ("fit_rows", fit_rows, _spec.rows, None),
         ("sort", sort, _spec.flag, False),
     )
+
+
+def text_options(
+    delimiter: str | None, no_header: bool, decimal: str | None, na: Sequence[str] | str | None
+) -> dict[str, Any]:
+    """The load options that only text files have."""
+    return given(
+        ("delimiter", delimiter, _spec.text, None),
+        ("no_header", no_header, _spec.flag, False),
+        ("decimal", decimal, _spec.text, None),
+        ("na", na, _spec.names, None),
+    )
+
+
+def given(*readers: tuple[str, Any, Callable[[str, Any], Any], Any]) -> dict[str, Any]:
+    """The options that are not the default, each read by its reader."""
+    options: dict[str, Any] = {}
     for field, value, read, default in readers:
         if value is not None and value != default:
             options[field] = read(field, value)
