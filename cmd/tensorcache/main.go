@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,7 @@ func newRoot() *cobra.Command {
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error {
-				if check(cmd, args) != nil {
+				if check(cmd, args) != nil || slices.Contains(args, "") {
 					return usageError{argsError(cmd, args)}
 				}
 				return nil
@@ -115,7 +116,7 @@ func argsError(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%s: want %s", verb, want)
 	}
-	return fmt.Errorf("%s: got %q, want %s", verb, strings.Join(args, " "), want)
+	return fmt.Errorf("%s: got %q, want %s", verb, strings.TrimSpace(strings.Join(args, " ")), want)
 }
 
 // connect reaches the daemon, starting it where none runs.

@@ -16,12 +16,10 @@ func jsonFlag(cmd *cobra.Command, to *bool) {
 
 // printJSON writes a value as indented JSON.
 func printJSON(w io.Writer, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s\n", b)
-	return err
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }
 
 // table writes rows of cells in columns.
