@@ -1,0 +1,43 @@
+"""Bringing in a peer, or skipping the tests that compare with it and saying why."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorcache
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+
+
+def peer(name: str) -> Any:
+    """A module of another library; its tests are skipped where it does not import. Its warnings are not ours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return importlib.import_module(name)
+        except ImportError as error:
+            pytest.skip(
+                f"{name} does not import ({error}): pip install -r requirements-peers.txt", allow_module_level=True
+            )
+
+
+def put(cache: tensorcache.Cache, *series: Any) -> tensorcache.Dataset:
+    """Series as items 0, 1, …, each ``[rows]``."""
+    ids = np.repeat(np.arange(len(series)), [len(one) for one in series])
+    return cache.put("peer", {"id": ids, "v": np.concatenate(series)}, item_id="id")
+
+
+def windows_of(data: tensorcache.Dataset, **spec: Any) -> tensorcache.Windows | None:
+    """The windows in float64, or None where there are none."""
+    try:
+        return data.windows(dtype="float64", **spec)
+    except tensorcache.SpecError as error:
+        if error.type != "no_windows":
+            raise
+        return None
