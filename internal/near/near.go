@@ -17,10 +17,10 @@ func Names(name string, names []string) []string {
 		distance int
 	}
 	var found []candidate
-	asked := strings.ToLower(name)
+	asked, few := strings.ToLower(name), max(1, (len(name)+1)/3)
 	for _, n := range names {
 		d := distance(asked, strings.ToLower(n))
-		if d <= max(2, len(name)/3) || len(name) > 1 && strings.Contains(strings.ToLower(n), asked) {
+		if d <= few || len(name) > 1 && strings.Contains(strings.ToLower(n), asked) {
 			found = append(found, candidate{n, d})
 		}
 	}
