@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -88,12 +89,8 @@ func newLoad(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			for _, source := range args[1:] {
-				abs, err := filepath.Abs(source)
-				if err != nil {
-					return err
-				}
-				in.Sources = append(in.Sources, abs)
+			if in.Sources, err = sourcePaths(args[1:]); err != nil {
+				return err
 			}
 			return o.load(cmd, args[0], in)
 		},
@@ -101,6 +98,32 @@ func newLoad(o *options) *cobra.Command {
 	f.add(cmd)
 	f.addFiles(cmd)
 	return cmd
+}
+
+// sourcePaths are the sources as absolute paths: the daemon works in another directory. A pattern that no shell has replaced, and
+// that names no file itself, stands for the files and folders it matches, but for hidden ones.
+func sourcePaths(args []string) ([]string, error) {
+	var out []string
+	for _, arg := range args {
+		abs, err := filepath.Abs(arg)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := os.Lstat(abs); err == nil || !strings.ContainsAny(arg, "*?[") {
+			out = append(out, abs)
+			continue
+		}
+		matches, err := filepath.Glob(abs)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("%q is no pattern: %w", arg, err)}
+		}
+		matches = slices.DeleteFunc(matches, func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })
+		if len(matches) == 0 {
+			return nil, fmt.Errorf("no file matches %q", arg)
+		}
+		out = append(out, matches...)
+	}
+	return out, nil
 }
 
 // load starts the job and follows it; an interrupt cancels it.

@@ -125,10 +125,9 @@ func limitMemory(j Job) error {
 	limit := j.MemoryLimit
 	if limit == 0 {
 		limit = memoryBase
-		for _, s := range j.Sources {
-			if st, err := os.Stat(s); err == nil {
-				limit += memoryPerByte * st.Size()
-			}
+		sources, _ := Stat(j.Sources) // what cannot be read is refused later
+		for _, s := range sources {
+			limit += memoryPerByte * s.Bytes
 		}
 		if j.Put != nil && j.Put.Format == FormatArrow {
 			limit = memoryMost // how much comes is not known

@@ -46,8 +46,11 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if len(l.Sources) == 0 {
 		return nil, &OptionError{Field: "sources", Allowed: "at least one file"}
 	}
-	var err error
-	if l.sources, err = Stat(l.Sources); err != nil {
+	files, err := expand(l.Sources)
+	if err != nil {
+		return nil, err
+	}
+	if l.sources, err = statFiles(files); err != nil {
 		return nil, err
 	}
 	for _, s := range l.sources {
@@ -58,7 +61,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
 	}
-	for _, s := range l.sources {
+	for i, s := range l.sources {
 		var r reader
 		err := guard(s.Path, func() (err error) {
 			r, err = open(s.Path, l.work)
@@ -68,6 +71,9 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 			return nil, err
 		}
 		defer r.close()
+		if r, err = newPartitioned(r, files[i].parts); err != nil {
+			return nil, err
+		}
 		l.readers = append(l.readers, r)
 		l.meter.bytes.Add(s.Bytes)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Options are the load options of docs/PROTOCOL.md. The zero value of each means the default.
 type Options struct {
-	// Sources are absolute paths. Their rows follow each other in this order.
+	// Sources are absolute paths of files and folders. Their rows follow each other in this order, those of a folder's files by path.
 	Sources []string `json:"sources,omitempty"`
 	// Columns are the value columns to keep, in this order; none means all. The item and time columns are kept anyway.
 	Columns []string `json:"columns,omitempty"`
@@ -114,6 +114,7 @@ func (o Options) fitText() string {
 
 // Recipe is the options without their sources as canonical JSON: equal recipes are equal bytes.
 func (o Options) Recipe() (json.RawMessage, error) {
+	keys := partitions(o.Sources)
 	o.Sources = nil
 	if o.Layout == "" {
 		o.Layout = layout.Columns
@@ -129,5 +130,8 @@ func (o Options) Recipe() (json.RawMessage, error) {
 	if r := o.FitRows; r != nil && (r[0] == nil || *r[0] == 0) && r[1] == nil {
 		o.FitRows = nil
 	}
-	return json.Marshal(o)
+	return json.Marshal(struct {
+		Options
+		Partitions []string `json:"partitions,omitempty"`
+	}{o, keys})
 }

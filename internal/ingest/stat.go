@@ -4,16 +4,25 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"slices"
 	"syscall"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Stat notes size, mtime and inode of each source, and refuses what cannot be one. The error is a [SourceError].
+// Stat notes size, mtime and inode of each source, and refuses what cannot be one. A folder stands for the files in it. The
+// error is a [SourceError].
 func Stat(sources []string) ([]layout.Source, error) {
-	out := make([]layout.Source, len(sources))
-	for i, path := range sources {
+	files, err := expand(sources)
+	if err != nil {
+		return nil, err
+	}
+	return statFiles(files)
+}
+
+func statFiles(files []sourceFile) ([]layout.Source, error) {
+	out := make([]layout.Source, len(files))
+	for i, f := range files {
+		path := f.path
 		st, err := os.Stat(path)
 		if err != nil {
 			return nil, statError(path, err)
@@ -64,16 +73,19 @@ func inode(st fs.FileInfo) uint64 {
 
 // unchanged is an error when a source is not what it was before.
 func unchanged(before []layout.Source) error {
-	paths := make([]string, len(before))
+	files := make([]sourceFile, len(before))
 	for i, s := range before {
-		paths[i] = s.Path
+		files[i].path = s.Path
 	}
-	after, err := Stat(paths)
+	after, err := statFiles(files)
 	if err != nil {
 		return err
 	}
-	if i := slices.IndexFunc(paths, func(p string) bool { j := slices.Index(paths, p); return before[j] != after[j] }); i >= 0 {
-		return &SourceError{Path: paths[i], Reason: "the file was changed while it was loaded", Hint: "load it again once it is complete"}
+	for i := range before {
+		if before[i] == after[i] {
+			continue
+		}
+		return &SourceError{Path: before[i].Path, Reason: "the file was changed while it was loaded", Hint: "load it again once it is complete"}
 	}
 	return nil
 }

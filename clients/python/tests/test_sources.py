@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pyarrow import dataset
 
 import tensorcache
 
@@ -82,3 +84,41 @@ def test_compressed_text_that_is_cut_off_is_refused(cache: tensorcache.Cache, tm
     path.write_bytes(gzip.compress(b"a\n" + b"1\n2\n" * 1000)[:-9])
     with pytest.raises(tensorcache.SourceError, match=r"x\.csv\.gz: is cut off: its gzip data does not end"):
         cache.load("cut", path)
+
+
+def test_partitioned_folders_are_what_pyarrow_reads(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "shop": np.repeat(["b a", "ä/ö", "c=d", "7"], 25),
+            "year": np.tile(np.repeat([2020, 2021, 2022, 2023, 2024], 5), 4),
+            "t": np.tile(np.arange(25), 4),
+            "v": np.random.default_rng(0).normal(size=100),
+        }
+    )
+    for kind in ("parquet", "csv"):
+        root = tmp_path / kind
+        options = {"partitioning": ["shop", "year"], "partitioning_flavor": "hive"}
+        dataset.write_dataset(pa.Table.from_pandas(frame, preserve_index=False), root, format=kind, **options)
+        want = dataset.dataset(root, format=kind, partitioning="hive").to_table().to_pandas()
+        data = cache.load(f"partitioned-{kind}", root, item_id="shop", time="t", sort=True)
+        assert set(data.columns) == {"shop", "year", "t", "v"}
+        got = pd.DataFrame({name: data[name] for name in ("year", "t", "v")})
+        got["shop"] = data.vocab("shop").decode(data["shop"])
+        order = ["shop", "t"]
+        pd.testing.assert_frame_equal(
+            got.sort_values(order, ignore_index=True)[["shop", "year", "t", "v"]],
+            want.sort_values(order, ignore_index=True)[["shop", "year", "t", "v"]],
+            check_dtype=False,
+            check_exact=kind == "parquet",
+        )
+
+
+def test_patterns(cache: tensorcache.Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("b.csv", "a.csv", "c[1].csv", ".d.csv"):
+        (tmp_path / name).write_text(f"v\n{len(name)}\n")
+    monkeypatch.chdir(tmp_path)
+    assert cache.load("pattern", "*.csv")["v"].tolist() == [5, 5, 8]
+    assert cache.load("pattern", "c[1].csv")["v"].tolist() == [8], "a file of that name goes before a pattern"
+    assert cache.load("pattern", [tmp_path / "[ab].csv", "a.csv"])["v"].tolist() == [5, 5, 5]
+    with pytest.raises(tensorcache.SourceError, match=r'sources: no file matches "x\*\.csv"'):
+        cache.load("pattern", "x*.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +80,8 @@ class Cache:
 
         Args:
             name: the dataset's name: 1 to 100 of ``A-Z a-z 0-9 . _ -``.
-            sources: a file, or several with the same columns, in order.
+            sources: a file, or several with the same columns, in order; a pattern like ``"data/*.csv"``, or a folder:
+                all files of one kind in it, by path. The columns of folders ``key=value`` in that one are added.
             columns: names to load; None is all.
             item_id: the column, or columns, whose values name the series of a row.
             time: the column that orders the rows of an item.
@@ -258,5 +260,16 @@ def absolute(sources: Source | Sequence[Source]) -> list[str]:
             raise SpecError(f"sources: got {source!r}, want paths", field="sources")
         if not os.fspath(source):
             raise SourceError('sources: got "", want the path of a file', field="sources")
-        paths.append(str(Path(source).absolute()))
+        paths += matches(source)
     return paths
+
+
+def matches(source: Source) -> list[str]:
+    """The absolute path, or where it is a pattern and no file's name, those of the files and folders it matches."""
+    path = str(Path(source).absolute())
+    if os.path.lexists(path) or not glob.has_magic(os.fspath(source)):
+        return [path]
+    found = sorted(glob.glob(path))  # noqa: PTH207 - Path.glob takes no absolute pattern
+    if not found:
+        raise SourceError(f'sources: no file matches "{os.fspath(source)}"', field="sources")
+    return found

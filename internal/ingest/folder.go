@@ -1,0 +1,183 @@
+package ingest
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Bounds of a folder.
+const (
+	mostFiles  = 100_000
+	mostLevels = 32 // of partitions; links may go in circles
+)
+
+// hiveMissing is what Hive and Spark name a partition whose value is missing.
+const hiveMissing = "__HIVE_DEFAULT_PARTITION__"
+
+// sourceFile is one file, and what the folders between it and the source it was found in say of its rows.
+type sourceFile struct {
+	path  string
+	parts []part
+}
+
+// part is a folder "key=value".
+type part struct{ key, value string }
+
+// formats are the files that a folder is looked through for. Compressed text counts as text.
+var formats = []struct{ suffix, name string }{{".csv", "CSV"}, {".tsv", "TSV"}, {".parquet", "Parquet"}}
+
+// formatOf is the format that a file's name tells, "" for none.
+func formatOf(name string) string {
+	name = strings.ToLower(name)
+	for _, c := range codecs {
+		if plain, ok := strings.CutSuffix(name, c.suffix); ok {
+			if f := formatOf(plain); f == "CSV" || f == "TSV" {
+				return f
+			}
+			return ""
+		}
+	}
+	for _, f := range formats {
+		if strings.HasSuffix(name, f.suffix) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// expand replaces folders by the files in them, sorted by path.
+func expand(sources []string) ([]sourceFile, error) {
+	var out []sourceFile
+	for _, s := range sources {
+		st, err := os.Stat(s)
+		if err != nil {
+			return nil, statError(s, err)
+		}
+		if !st.IsDir() {
+			out = append(out, sourceFile{path: s})
+			continue
+		}
+		f := folder{root: s}
+		if err := f.walk(s, nil); err != nil {
+			return nil, err
+		}
+		files, err := f.sorted()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, files...)
+	}
+	return out, nil
+}
+
+// folder is what was found in one.
+type folder struct {
+	root  string
+	files []sourceFile
+	other string // a folder in it that is no partition
+}
+
+// walk collects the files of a folder and of the partitions in it. Names that begin with a dot or an underscore are
+// somebody's notes.
+func (f *folder) walk(dir string, parts []part) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return statError(dir, err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if e.Name() == "_delta_log" {
+			return &SourceError{Path: f.root, Reason: "is a Delta table, whose files are not all valid", Hint: "read it with its own library and send it with put"}
+		}
+		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
+			continue
+		}
+		st, err := os.Stat(path)
+		if err != nil && formatOf(e.Name()) == "" {
+			continue // a link to nowhere, and none that would be read
+		}
+		if err != nil {
+			return statError(path, err)
+		}
+		if !st.IsDir() {
+			if formatOf(e.Name()) != "" {
+				f.files = append(f.files, sourceFile{path, parts})
+			}
+			if len(f.files) > mostFiles {
+				return &SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", mostFiles)}
+			}
+			continue
+		}
+		key, value, ok := strings.Cut(e.Name(), "=")
+		if !ok || key == "" {
+			f.other = path
+			continue
+		}
+		p, err := partition(path, key, value, parts)
+		if err != nil {
+			return err
+		}
+		if err := f.walk(path, append(slices.Clone(parts), p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partition reads the name of a folder, in which signs may be written as %20.
+func partition(path, key, value string, above []part) (part, error) {
+	bad := func(reason string) (part, error) { return part{}, &SourceError{Path: path, Reason: reason} }
+	if value == hiveMissing || value == "" {
+		return bad("is a partition without a value")
+	}
+	k, kerr := url.PathUnescape(key)
+	v, verr := url.PathUnescape(value)
+	switch {
+	case kerr != nil || verr != nil:
+		k, v = key, value
+	case slices.ContainsFunc(above, func(p part) bool { return p.key == k }):
+		return bad(fmt.Sprintf("is a partition by %q within another", k))
+	case len(above) >= mostLevels:
+		return bad(fmt.Sprintf("is more than %d partitions deep", mostLevels))
+	}
+	return part{k, v}, nil
+}
+
+// sorted are the files by path, if they are of one kind.
+func (f *folder) sorted() ([]sourceFile, error) {
+	if len(f.files) == 0 {
+		return nil, &SourceError{Path: f.root, Reason: "is a directory without CSV, TSV or Parquet files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
+	}
+	if f.other != "" {
+		return nil, &SourceError{Path: f.root, Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)", filepath.Base(f.other)), Hint: "name the files and folders that are wanted"}
+	}
+	slices.SortFunc(f.files, func(a, b sourceFile) int { return strings.Compare(a.path, b.path) })
+	first := f.files[0]
+	for _, file := range f.files {
+		if a, b := formatOf(first.path), formatOf(file.path); a != b {
+			return nil, &SourceError{Path: f.root, Reason: fmt.Sprintf("holds %s and %s files (%s, %s), want one kind", a, b, filepath.Base(first.path), filepath.Base(file.path)), Hint: "name the files that are wanted"}
+		}
+	}
+	return f.files, nil
+}
+
+// partitions are the keys of all partitions below the sources, which stand in the recipe: a file that is named itself has none.
+func partitions(sources []string) []string {
+	files, err := expand(sources)
+	if err != nil {
+		return nil // the load says so
+	}
+	var keys []string
+	for _, f := range files {
+		for _, p := range f.parts {
+			if !slices.Contains(keys, p.key) {
+				keys = append(keys, p.key)
+			}
+		}
+	}
+	return keys
+}

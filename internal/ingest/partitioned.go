@@ -1,0 +1,111 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// partitioned adds to the columns of a file those that its folders name; each holds one value in all rows.
+type partitioned struct {
+	reader
+	parts []part
+	inner int // columns of the file
+}
+
+func newPartitioned(r reader, parts []part) (reader, error) {
+	if len(parts) == 0 {
+		return r, nil
+	}
+	for _, p := range parts {
+		if slices.Contains(r.names(), p.key) {
+			return nil, &SourceError{Path: r.path(), Column: p.key, Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.key, p.value), Hint: "name the files instead of the folder"}
+		}
+	}
+	return &partitioned{r, parts, len(r.names())}, nil
+}
+
+func (p *partitioned) names() []string {
+	out := slices.Clone(p.reader.names())
+	for _, part := range p.parts {
+		out = append(out, part.key)
+	}
+	return out
+}
+
+// describe takes a value for an integer where it is written as one; over all files the widest counts.
+func (p *partitioned) describe(w []want) ([]column, error) {
+	var inner []want
+	for _, x := range w {
+		if x.index < p.inner {
+			inner = append(inner, x)
+		}
+	}
+	columns, err := p.reader.describe(inner)
+	if err != nil {
+		return nil, err
+	}
+	return p.merge(columns, func(i int) (column, bool) {
+		if w[i].index < p.inner {
+			return column{}, false
+		}
+		part := p.parts[w[i].index-p.inner]
+		c := column{name: part.key, kind: kindText, inferred: true}
+		if _, ok := parseCanonical([]byte(part.value)); ok {
+			c.kind = kindInt64
+		}
+		return c, true
+	}, len(w)), nil
+}
+
+// merge puts the folders' columns between those of the file.
+func (p *partitioned) merge(inner []column, own func(i int) (column, bool), n int) []column {
+	out := make([]column, n)
+	for i := range out {
+		c, ok := own(i)
+		if !ok {
+			c, inner = inner[0], inner[1:]
+		}
+		out[i] = c
+	}
+	return out
+}
+
+func (p *partitioned) fill(ctx context.Context, to []target, m *meter) error {
+	var inner []target
+	for _, t := range to {
+		if t.index < p.inner {
+			inner = append(inner, t)
+			continue
+		}
+		if err := p.constant(t, p.parts[t.index-p.inner].value); err != nil {
+			return err
+		}
+	}
+	err := p.reader.fill(ctx, inner, m)
+	if wider := (*widenError)(nil); errors.As(err, &wider) {
+		return &widenError{p.merge(wider.columns, func(i int) (column, bool) { return to[i].column, to[i].index >= p.inner }, len(to))}
+	}
+	return err
+}
+
+// constant fills a column with one value.
+func (p *partitioned) constant(t target, value string) error {
+	var v int64
+	if t.dest.DType == layout.Text {
+		v = int64(t.dict.code([]byte(value)))
+	} else {
+		v, _ = parseCanonical([]byte(value)) // describe has said so
+	}
+	const block = 1 << 12
+	values := slices.Repeat([]int64{v}, int(min(block, p.rows())))
+	for row := int64(0); row < p.rows(); row += block {
+		if put(t.dest, t.row0+row, values[:min(block, p.rows()-row)]) >= 0 {
+			return &SourceError{Path: p.path(), Column: t.name, Text: value, Reason: "does not fit " + string(t.dest.DType)}
+		}
+	}
+	return nil
+}
