@@ -1,0 +1,231 @@
+"""Windows, parts, orders and items that cannot be: refused with the field, the value and what is allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorcache
+
+SPANS = 2**61
+"""The most rows a window may span."""
+
+
+@pytest.fixture(scope="module")
+def data(cache: tensorcache.Cache) -> tensorcache.Dataset:
+    """An item of 10 rows, and one of a single row."""
+    columns = {"id": ["x"] * 10 + ["y"], "t": [*range(10), 5], "v": np.arange(11.0), "s": [3] * 10 + [4]}
+    return cache.put("small", columns, item_id="id", time="t")
+
+
+@pytest.fixture(scope="module")
+def windows(data: tensorcache.Dataset) -> tensorcache.Windows:
+    return data.windows(context_length=2, prediction_length=1)
+
+
+def refused(made: Any, *words: str, field: str) -> None:
+    """Calling it is refused in these words."""
+    with pytest.raises(tensorcache.SpecError) as caught:
+        made()
+    assert caught.value.field == field
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "words"),
+    [
+        ({"context_length": 2**40, "dilation": 2**40}, "dilation", f"a window of at most {SPANS} rows"),
+        ({"context_length": 2, "dilation": 2**62}, "dilation", f"from 1 to {SPANS}"),
+        ({"context_length": 2, "stride": 2**63 - 1}, "stride", f"from 1 to {SPANS}"),
+        ({"context_length": 2, "stride": 2**63}, "stride", 'got "9223372036854775808"'),
+        ({"context_length": 2**63}, "context_length", 'got "9223372036854775808"'),
+        ({"context_length": 2**61, "prediction_length": 2**61}, "", ""),
+        ({"context_length": 2, "prediction_length": 2**62, "gap": 2**62}, "prediction_length", f"from 0 to {SPANS}"),
+        ({"context_length": 2, "rows": (2**63, None)}, "rows[0]", "want a whole number"),
+        ({"context_length": 2, "rows": (8, 3)}, "rows", "want a first row below the last"),
+        ({"context_length": 2, "rows": (-3, -8)}, "rows", 'got "[-3,-8]"'),
+        ({"context_length": 2, "time": (5, 5)}, "time", "want a first time before the last"),
+        ({"context_length": 2, "time": ("2020-01-01", None)}, "time", "the time column holds integers"),
+        ({"context_length": 2, "rows": (0, 3), "time": (0, 3)}, "time", "either rows or time, not both"),
+        ({"context_length": 2, "max_step": "1h"}, "max_step", "the time column holds integers"),
+        ({"context_length": 2, "max_step": 0}, "max_step", 'got "0", want a positive duration'),
+        ({"context_length": 2, "max_step": -1}, "max_step", 'got "-1"'),
+        ({"context_length": 2, "prediction_length": 2, "overlap": 3}, "overlap", "at most context_length + gap = 2"),
+        ({"context_length": 2, "min_context": -1}, "min_context", "from 0 to context_length 2"),
+        ({"context_length": 2, "min_context": 3}, "min_context", "from 0 to context_length 2"),
+        ({"context_length": 2, "missing_value": float("inf")}, "missing_value", "want a finite number"),
+        ({"context_length": 2, "columns": []}, "context_columns", "no column is left for the context"),
+        ({"context_length": 2, "columns": ["id"]}, "columns", "want a numeric value column"),
+        ({"context_length": 2, "static_columns": ["v", "s"]}, "context_columns", "no column is left"),
+        ({"context_length": 2, "static_columns": ["v"]}, "static_columns", "item x has 0 in row 0 and 1 in row 1"),
+    ],
+    ids=str,
+)
+def test_specs(data: tensorcache.Dataset, spec: dict[str, Any], field: str, words: str) -> None:
+    if field:
+        refused(lambda: data.windows(**spec), words, field=field)
+    else:  # which of the two is to blame is the daemon's choice
+        with pytest.raises(tensorcache.SpecError):
+            data.windows(**spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"context_length": 11}, "of 11 positions, item_end rejects 11; context_length 11 needs 11 rows"),
+        ({"context_length": 11}, "the longest item has 10"),
+        ({"context_length": 8, "prediction_length": 3}, "context_length 8 + prediction_length 3 needs 11 rows"),
+        ({"context_length": 2, "rows": (9, None)}, "bounds rejects 10, item_end rejects 1"),
+        ({"context_length": 4, "rows": (2, 5)}, "bounds rejects"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_no_window_left_says_what_they_were_lost_to(
+    data: tensorcache.Dataset, spec: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(tensorcache.SpecError) as caught:
+        data.windows(**spec)
+    assert caught.value.type == "no_windows"
+    assert words in caught.value.detail
+
+
+def test_a_column_that_is_not_there(data: tensorcache.Dataset) -> None:
+    with pytest.raises(tensorcache.NotFoundError, match='no column is named "w"; near:') as caught:
+        data.windows(context_length=2, columns=["w"])
+    assert caught.value.field == "columns"
+
+
+def test_time_without_a_time_column(cache: tensorcache.Cache) -> None:
+    data = cache.put("timeless", {"v": np.arange(5.0)})
+    refused(lambda: data.windows(context_length=2, max_step=1), "no time column", field="max_step")
+    refused(lambda: data.windows(context_length=2, time=(1, 2)), "no time column", field="time")
+
+
+@pytest.mark.parametrize(
+    ("split", "field", "words"),
+    [
+        ({"lengths": (None, None)}, "lengths", "null at most once"),
+        ({"lengths": (2**63, 1)}, "lengths[0]", 'got "9223372036854775808"'),
+        ({"lengths": (2, 2), "purge": 2**63}, "purge", 'got "9223372036854775808"'),
+        ({"lengths": (5, 5), "names": ("a",)}, "names", "one for each of the 2 parts"),
+        ({"fractions": (1.5, -0.5)}, "fractions[0]", "want a share from 0 to 1"),
+        ({"at_times": [5, 3]}, "at_times[1]", 'got "3", want a time after 5'),
+        ({"at_times": []}, "split", "not empty"),
+        ({"at_times": ["2020-01-01"]}, "at_times[0]", "the time column holds integers"),
+        ({"items": [["x"], ["x"]]}, "items[1]", "want items in one part only"),
+        ({"items": "x"}, "items", ""),
+    ],
+    ids=str,
+)
+def test_splits(windows: tensorcache.Windows, split: dict[str, Any], field: str, words: str) -> None:
+    refused(lambda: windows.split(**split), words, field=field)
+
+
+@pytest.mark.parametrize(
+    ("options", "field", "words"),
+    [
+        ({"order": "lanes"}, "order", "want windows with stride = context_length"),
+        ({"order": "shuffle", "weights": [1, 1]}, "weights", "order bootstrap with them, or none"),
+        ({"order": "bootstrap", "weights": [1]}, "weights", "got 1, want one for each of 2 items"),
+        ({"order": "bootstrap", "weights": {"x": 1}}, "weights", 'item "y" has none'),
+        ({"order": "bootstrap", "weights": [-1, 1]}, "weights", 'got -1.0 for item "x", want 0 or more'),
+        ({"order": "bootstrap", "weights": [0, 1]}, "weights", "over the items that have windows"),
+        ({"order": "bootstrap", "weights": [float("nan"), 1]}, "weights", "want a finite number"),
+        ({"order": "bootstrap", "weights": "ab"}, "weights", "want a list"),
+        ({"batch_size": 2**62}, "batch_size", "from 1 to 281474976710656"),
+        ({"batch_size": 2**47}, "batch_size", "a batch of 140737488355328 windows takes over"),
+        ({"num_replicas": 2**50}, "num_replicas", "at batch_size 2"),
+        ({"seed": 2**64}, "seed", "want 0 to 18446744073709551615"),
+        ({"batch_size": 9, "tail": "drop"}, "", "can leave out all 8 windows at batch_size 9"),
+    ],
+    ids=str,
+)
+def test_feeds(windows: tensorcache.Windows, options: dict[str, Any], field: str, words: str) -> None:
+    refused(lambda: windows.feed(**{"batch_size": 2, **options}), words, field=field)
+
+
+def test_weights_of_unknown_items(windows: tensorcache.Windows) -> None:
+    with pytest.raises(tensorcache.NotFoundError, match='no item is named "z"'):
+        windows.feed(batch_size=2, order="bootstrap", weights={"x": 1, "y": 1, "z": 1})
+
+
+def test_feeding_a_part_without_windows_says_what_they_were_lost_to(windows: tensorcache.Windows) -> None:
+    part = windows.where(rows=(9, None), context_before_split=False)
+    assert (len(part), part.rejected) == (0, {"split": 1})
+    with pytest.raises(tensorcache.SpecError, match="of 1 positions, split rejects 1"):
+        part.feed(batch_size=2)
+    assert part.per_item().tolist() == [0, 0]
+    assert part[:].context.shape == (0, 2, 2)
+
+
+def test_an_item_of_one_row(data: tensorcache.Dataset) -> None:
+    assert data.windows(context_length=1).per_item().tolist() == [10, 1]
+    assert data.windows(context_length=2).per_item().tolist() == [9, 0]
+    padded = data.windows(context_length=3, prediction_length=1, min_context=0)
+    assert padded.starts("y").tolist() == [-3]
+    sample = padded[-1]
+    assert sample.mask is not None
+    assert sample.target is not None
+    assert (sample.mask.any(), sample.context.any(), sample.target.tolist()) == (False, False, [[10, 4]])
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "words"),
+    [
+        ({"id": ["x", "x", "y", "y"], "t": [1, 2, 3, 3]}, {"item_id": "id", "time": "t"},
+         r'row \d, column "t": two rows of item "y" have the time 3'),
+        ({"id": ["x", "x", "y", "y"], "t": [1, 2, 5, 4]}, {"item_id": "id", "time": "t"},
+         r'row \d, column "t": time 4 of item "y" comes after 5'),
+        ({"t": np.asarray([1, 1], "M8[s]")}, {"time": "t"}, "two rows have the time 1970-01-01 00:00:01"),
+        ({"id": ["x", "y", "x"], "t": [1, 1, 2]}, {"item_id": "id", "time": "t"},
+         r'row \d, column "id": item "x" comes back after another item'),
+        ({"id": [1.5, 2.5]}, {"item_id": "id"}, "holds integers or text, not float64"),
+        ({"v": np.empty(0)}, {}, "no rows"),
+    ],
+)  # fmt: skip
+def test_rows_that_are_no_series(
+    cache: tensorcache.Cache, columns: dict[str, Any], options: dict[str, Any], words: str
+) -> None:
+    rows = len(next(iter(columns.values())))
+    with pytest.raises(tensorcache.SourceError, match=words):
+        cache.put("none", {**columns, "v": np.zeros(rows)}, **options)
+    assert "none" not in [known["dataset"] for known in cache.datasets()]
+
+
+@pytest.mark.parametrize("option", ["item_id", "time"])
+def test_an_item_or_time_column_that_is_not_there(cache: tensorcache.Cache, option: str) -> None:
+    with pytest.raises(tensorcache.NotFoundError, match='no column is named "symbol"') as caught:
+        cache.put("none", {"v": np.zeros(3)}, **{option: "symbol"})  # type: ignore[arg-type]
+    assert caught.value.field == option
+
+
+def test_a_hundred_thousand_items(cache: tensorcache.Cache) -> None:
+    """Everything that goes by item, on as many as a shop has; a loop over them in Python would take seconds each."""
+    n, rows = 100_000, 10
+    ids = np.repeat(np.arange(n) * 3, rows)
+    times = np.tile(np.arange(rows), n)
+    columns = {"id": ids, "t": times, "v": np.arange(n * rows, dtype=np.float32)}
+    data = cache.put("many", columns, item_id="id", time="t", scale="standard", fit_rows=(0, 8))
+    windows = data.windows(context_length=4, prediction_length=2)
+    assert len(windows) == 5 * n
+    assert (windows.per_item() == 5).all()
+    assert windows.starts(3 * 99_999).tolist() == [0, 1, 2, 3, 4]
+    assert (windows[-1].item, windows[-1].start) == (n - 1, 4)
+    train, test = windows.split(lengths=(8, None))
+    assert (len(train), len(test)) == (3 * n, n)
+    with pytest.warns(tensorcache.LeakageWarning, match="and rows of [0-9,]+ more items by test"):
+        shares = windows.split(items=(0.8, 0.2))
+    assert sum(len(part) for part in shares) == len(windows)
+    assert abs(len(shares["test"]) / len(windows) - 0.2) < 0.01
+    assert len(windows.latest()) == n
+    assert [len(fold["test"]) for fold in windows.backtest(folds=1, horizon=2)] == [n]
+    assert len(windows.where(items=[15, 3 * 77_777])) == 10
+    whole = data.windows(context_length=5, stride=5)
+    for order in ("shuffle", "bootstrap", "random_start", "lanes"):
+        weights = np.arange(n) if order == "bootstrap" else None
+        with whole.feed(batch_size=256, order=order, weights=weights) as feed:
+            batch = next(iter(feed))
+            np.testing.assert_array_equal(batch.context[:, 0, 0], data["v"][batch.item * rows + batch.start])
