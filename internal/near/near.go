@@ -17,7 +17,7 @@ func Names(name string, names []string) []string {
 		distance int
 	}
 	var found []candidate
-	asked, few := strings.ToLower(name), max(1, (len(name)+1)/3)
+	asked, few := strings.ToLower(name), max(1, min(2, len(name)-1), len(name)/3)
 	for _, n := range names {
 		d := distance(asked, strings.ToLower(n))
 		if d <= few || len(name) > 1 && strings.Contains(strings.ToLower(n), asked) {

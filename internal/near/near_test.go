@@ -8,7 +8,7 @@ import (
 func TestNamesThatMayHaveBeenMeantComeNearestFirst(t *testing.T) {
 	names := []string{"weather", "etth2", "ETTh1", "temperature_in", "ü"}
 	for asked, want := range map[string][]string{
-		"ettj1": {"ETTh1", "etth2"}, "temp": {"temperature_in"}, "u": {"ü"}, "nothing of it": {}, "": {"ü"},
+		"ettj1": {"ETTh1", "etth2"}, "temp": {"temperature_in"}, "Ü": {"ü"}, "nothing of it": {}, ".": {"ü"}, ".x": {},
 	} {
 		if got := Names(asked, names); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", asked, got, want)
@@ -17,7 +17,7 @@ func TestNamesThatMayHaveBeenMeantComeNearestFirst(t *testing.T) {
 }
 
 func TestFewNamesAreListed(t *testing.T) {
-	if got := Names("a", []string{"b", "c", "d", "e", "f", "g"}); len(got) != most {
+	if got := Names("ab", []string{"bb", "cb", "db", "eb", "fb", "gb"}); len(got) != most {
 		t.Errorf("got %q, want %d", got, most)
 	}
 }
