@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, note, seed, settings
 
-CASES = int(os.environ.get("TENSORCACHE_CASES") or 1500)
+CASES = int(os.environ.get("TENSORCACHE_CASES") or 2000)
 SEED = int(os.environ.get("TENSORCACHE_SEED") or random.SystemRandom().randrange(2**32))
 
 
