@@ -88,10 +88,10 @@ SOAK_CASES ?= 100000
 FUZZ_TIME ?= 60s
 
 .PHONY: soak
-soak: build-race $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and the fuzz targets
+soak: $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and the fuzz targets
 	for p in ./window ./sampler; do go test $$p -timeout 60m -rapid.checks=$(SOAK_CASES); done
 	go test ./internal/feed -timeout 60m -rapid.checks=2000
-	export TENSORCACHE_CASES=$(SOAK_CASES); $(PYTEST) tests/test_naive_windows.py tests/test_property.py
+	cd $(CLIENT) && TENSORCACHE_CASES=$(SOAK_CASES) $(CURDIR)/$(PY) -m pytest -q tests/test_naive_windows.py tests/test_naive_feeds.py tests/test_property.py tests/test_metamorphic.py
 	for p in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
 	  for f in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' $$p | cut -c6-); do \
 	    go test $$p -run xxx -fuzz "^$$f\$$" -fuzztime $(FUZZ_TIME); done; done
