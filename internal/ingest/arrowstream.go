@@ -7,17 +7,22 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// arrowStream reads an Arrow IPC stream that comes over a connection. It is spooled to a file without a name
+// arrowStream reads an Arrow IPC stream. One that comes over a connection is spooled to a file without a name
 // first: its rows must be known before the result is laid out.
 type arrowStream struct {
 	file    *os.File
-	bytes   int64
+	name    string // of a source, "" for a connection
+	begin   int64  // of the messages in the file
+	bytes   int64  // of the messages
+	batches int    // that a footer lists, -1 without one
+	most    int64  // bytes that a compressed batch may hold, 0 for any number
 	count   int64
 	schema  *arrow.Schema
 	workers int
@@ -29,7 +34,7 @@ func openArrowStream(conn io.Reader, dir string, workers int, m *meter) (reader,
 	if err != nil {
 		return nil, err
 	}
-	s := &arrowStream{file: f, workers: workers}
+	s := &arrowStream{file: f, workers: workers, batches: -1}
 	if err = os.Remove(f.Name()); err == nil {
 		err = s.spool(conn, dir, m)
 	}
@@ -77,7 +82,13 @@ const (
 	messageBody   = 10
 	batchLength   = 4
 
-	typeRecordBatch = 3
+	batchBuffers     = 8
+	batchCompression = 10
+
+	dictionaryData = 6
+
+	typeDictionaryBatch = 2
+	typeRecordBatch     = 3
 )
 
 // walk counts the rows and checks that the stream has its end mark. Arrow v15 takes a stream that stops between two
@@ -90,30 +101,36 @@ func (s *arrowStream) walk() error {
 		Reason: fmt.Sprintf("the Arrow stream ended after %d bytes without its end mark", s.bytes),
 		Hint:   "close the stream's writer before the connection; send IPC streams, not files",
 	}
+	if s.name != "" {
+		early.Hint = "close the stream's writer, or copy the file again"
+	}
 	prefix := make([]byte, 8)
-	for at := int64(0); ; {
+	for at, batches := int64(0), 0; ; {
+		if at == s.bytes && s.batches >= 0 { // a footer says the same as an end mark
+			return s.counted(batches)
+		}
 		if at+8 > s.bytes {
 			return early
 		}
-		if _, err := s.file.ReadAt(prefix, at); err != nil {
+		if _, err := s.data().ReadAt(prefix, at); err != nil {
 			return err
 		}
 		if binary.LittleEndian.Uint32(prefix) != 0xffffffff {
 			if at == 0 && string(prefix[:6]) == "ARROW1" {
 				return &SourceError{Reason: "is an Arrow file, want an Arrow IPC stream", Hint: "write it with new_stream, write_ipc_stream or the like"}
 			}
-			return &SourceError{Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", at), Hint: "send an Arrow IPC stream"}
+			return &SourceError{Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", s.begin+at), Hint: s.hint("send an Arrow IPC stream")}
 		}
 		length := int64(int32(binary.LittleEndian.Uint32(prefix[4:])))
 		at += 8
 		if length == 0 {
-			return nil
+			return s.counted(batches)
 		}
 		if length < 8 || length > s.bytes-at {
 			return early
 		}
 		meta := make([]byte, length)
-		if _, err := s.file.ReadAt(meta, at); err != nil {
+		if _, err := s.data().ReadAt(meta, at); err != nil {
 			return err
 		}
 		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
@@ -121,21 +138,50 @@ func (s *arrowStream) walk() error {
 		if at += length; body < 0 || body > s.bytes-at {
 			return early
 		}
-		if at += body; message.GetByteSlot(messageType, 0) != typeRecordBatch {
-			continue
-		}
+		at += body
 		var batch flatbuffers.Table
 		message.Union(&batch, flatbuffers.UOffsetT(message.Offset(messageHeader)))
+		switch message.GetByteSlot(messageType, 0) {
+		case typeDictionaryBatch:
+			words := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
+			if err := s.unpacked(words, at-body, body); err != nil {
+				return err
+			}
+			continue
+		case typeRecordBatch:
+		default:
+			continue
+		}
 		rows := batch.GetInt64Slot(batchLength, 0)
 		if rows < 0 || rows > maxRows-s.count {
 			return &SourceError{Reason: fmt.Sprintf("a batch of %d rows", rows)}
 		}
 		s.count += rows
+		batches++
+		if err := s.unpacked(batch, at-body, body); err != nil {
+			return err
+		}
 	}
 }
 
+// counted holds the number of batches against the footer's.
+func (s *arrowStream) counted(batches int) error {
+	if s.batches >= 0 && batches != s.batches {
+		return &SourceError{Reason: fmt.Sprintf("holds %d batches, its footer lists %d", batches, s.batches), Hint: hintDamaged}
+	}
+	return nil
+}
+
+// hint is one for a connection, or that a source is damaged.
+func (s *arrowStream) hint(connection string) string {
+	if s.name == "" {
+		return connection
+	}
+	return hintDamaged
+}
+
 func (s *arrowStream) open() (*ipc.Reader, error) {
-	r, err := ipc.NewReader(io.NewSectionReader(s.file, 0, s.bytes))
+	r, err := ipc.NewReader(s.data())
 	if err != nil {
 		return nil, &SourceError{Reason: "the Arrow stream cannot be read: " + err.Error()}
 	}
@@ -155,7 +201,7 @@ func (s *arrowStream) readSchema() error {
 	return nil
 }
 
-func (s *arrowStream) path() string     { return "" }
+func (s *arrowStream) path() string     { return s.name }
 func (s *arrowStream) rows() int64      { return s.count }
 func (s *arrowStream) line(int64) int64 { return 0 }
 func (s *arrowStream) size() int64      { return s.bytes }
@@ -208,11 +254,15 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 			return err
 		}
 		row += b.NumRows()
-		m.rows.Store(row)
-		m.bytes.Store(int64(float64(s.bytes) * float64(row) / float64(s.count)))
+		m.rows.Add(b.NumRows())
+		m.bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.count)))
 	}
 	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return &SourceError{Row: row + 1, Reason: "the Arrow stream cannot be decoded: " + err.Error()}
+		e := &SourceError{Row: row + 1, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
+		if strings.Contains(e.Reason, "lz4") { // Polars' frames are refused for their block checksums
+			e.Hint = "if it is not damaged, write it with zstd or uncompressed"
+		}
+		return e
 	}
 	if row != s.count {
 		return &SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.count)}

@@ -68,7 +68,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, inSource(s.Path, err)
 		}
 		defer r.close()
 		if r, err = newPartitioned(r, files[i].parts); err != nil {
@@ -78,6 +78,14 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		l.meter.bytes.Add(s.Bytes)
 	}
 	return l.convert(ctx)
+}
+
+// inSource names the source in an error that does not.
+func inSource(path string, err error) error {
+	if e := (*SourceError)(nil); errors.As(err, &e) && e.Path == "" {
+		e.Path = path
+	}
+	return err
 }
 
 // convert turns the readers' rows into a generation.
@@ -109,7 +117,7 @@ func (l *load) describe() error {
 		}
 		var columns []column
 		if err := guard(r.path(), func() (err error) { columns, err = r.describe(w); return err }); err != nil {
-			return err
+			return inSource(r.path(), err)
 		}
 		l.rows += r.rows()
 		if l.columns == nil {
@@ -264,7 +272,7 @@ func (l *load) fill(ctx context.Context) error {
 		if again := (*widenError)(nil); errors.As(err, &again) {
 			wider = wider.merge(again)
 		} else if err != nil {
-			return err
+			return inSource(r.path(), err)
 		}
 		row0 += r.rows()
 	}

@@ -58,7 +58,8 @@ func (*widenError) Error() string { return "columns must be widened" }
 var magics = []struct {
 	magic, is, hint string
 }{
-	{"ARROW1", "is an Arrow file, which is not read yet", "send it with tensorcache put, or convert it to Parquet"},
+	{arrowMagic, "is a compressed Arrow file, but only text is read compressed", "decompress it first"},
+	{"FEA1", "is a Feather file of version 1, which is not read", "write it again with version 2, or as Parquet"},
 	{"\x1f\x8b", "is compressed twice", "decompress it first"},
 	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
 	{"PK\x03\x04", "is a zip archive", "unzip it first"},
@@ -108,6 +109,9 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 		}
 		return openParquet(path, f, w)
 	}
+	if stream := bytes.HasPrefix(head, []byte(streamMagic)); stream || bytes.HasPrefix(head, []byte(arrowMagic)) {
+		return openArrowFile(path, f, stream, w)
+	}
 	if err := wantText(path, head); err != nil {
 		return nil, err
 	}
@@ -155,7 +159,7 @@ func wantText(path string, head []byte) error {
 		}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV or Parquet"}
+		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet or Arrow"}
 	}
 	return nil
 }

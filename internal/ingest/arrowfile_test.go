@@ -1,0 +1,148 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+)
+
+// arrowFileBytes are two batches of arrowBytes as a file and as a stream.
+func arrowFileBytes(t *testing.T, more ...ipc.Option) (file, stream []byte) {
+	t.Helper()
+	r, err := ipc.NewReader(bytes.NewReader(arrowBytes(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	path := filepath.Join(t.TempDir(), "x")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var s bytes.Buffer
+	options := append(more, ipc.WithSchema(r.Schema()))
+	fw, err := ipc.NewFileWriter(f, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sw := ipc.NewWriter(&s, options...)
+	// The first batch twice: a file has one dictionary for a column.
+	if !r.Next() {
+		t.Fatal(r.Err())
+	}
+	for range 2 {
+		if err := errors.Join(fw.Write(r.Record()), sw.Write(r.Record())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(r.Err(), fw.Close(), sw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if file, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return file, s.Bytes()
+}
+
+// arrowOptions load what arrowBytes holds.
+func arrowOptions(paths ...string) Options {
+	return Options{Sources: paths, ItemID: []string{"id", "w"}}
+}
+
+func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
+	want := ""
+	for name, options := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
+		file, stream := arrowFileBytes(t, options...)
+		for suffix, b := range map[string][]byte{"feather": file, "arrows": stream, "txt": file} {
+			l := mustLoad(t, arrowOptions(source(t, "x."+suffix, string(b))))
+			if l.Manifest.Rows != 4 || !slices.Equal(texts(l, "id"), []string{"b", "b", "b", "b"}) || !slices.Equal(texts(l, "w"), []string{"x", "x", "x", "x"}) {
+				t.Errorf("%s %s: %d rows, %v", name, suffix, l.Manifest.Rows, texts(l, "id"))
+			}
+			if want == "" {
+				want = l.Manifest.Digest
+			}
+			if l.Manifest.Digest != want {
+				t.Errorf("%s %s: other values", name, suffix)
+			}
+		}
+	}
+}
+
+func TestSeveralArrowFilesFollowEachOther(t *testing.T) {
+	file, stream := arrowFileBytes(t)
+	a, b := source(t, "a.arrow", string(file)), source(t, "b.arrows", string(stream))
+	l := mustLoad(t, Options{Sources: []string{a, b}, Columns: []string{"i8", "f8"}})
+	if got := values[int64](l, "i8"); len(got) != 8 || got[0] != got[4] || got[3] != got[7] {
+		t.Error(got)
+	}
+}
+
+func TestBadArrowFiles(t *testing.T) {
+	file, stream := arrowFileBytes(t)
+	footer := int(binary.LittleEndian.Uint32(file[len(file)-10:]))
+	more := slices.Concat(file[:len(file)-10-footer], file[:200], file[len(file)-10-footer:])
+	headless := slices.Clone(file)
+	headless[8] = 4
+	long := slices.Clone(file)
+	binary.LittleEndian.PutUint32(long[len(long)-10:], uint32(len(long)))
+	for _, c := range []struct {
+		name, text, want, hint string
+		o                      Options
+	}{
+		{"cut file", string(file[:len(file)-5]), "x.arrow: is cut off: its end is not that of an Arrow file", "damaged", Options{}},
+		{"only magic", "ARROW1", "x.arrow: is cut off", "damaged", Options{}},
+		{"footer", string(long), "x.arrow: has a footer of ", "damaged", Options{}},
+		{"more than the footer says", string(more), "x.arrow: ", "", Options{}},
+		{"cut stream", string(stream[:len(stream)-8]), "without its end mark", "close the stream's writer", Options{}},
+		{"stream cut in a batch", string(stream[:len(stream)-100]), "x.arrow: the Arrow stream ended after ", "close the stream's writer", Options{}},
+		{"schema in the footer only", string(headless), "x.arrow: does not begin with its schema as a message", "write_ipc_stream", Options{}},
+		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", Options{}},
+		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read", "version 2", Options{}},
+		{"compressed", packed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text is read compressed", "decompress", Options{}},
+		{"text", string(file), `x.arrow, column "id": holds text`, "--item-id", Options{Columns: []string{"id"}}},
+		{"null", string(file), `x.arrow: `, "", Options{Time: "f4"}},
+		{"delimiter", string(file), "delimiter: want it only for CSV and TSV files, not for ", "", Options{Delimiter: ";"}},
+		{"unknown column", string(file), `columns: no column is named "f9"`, "", Options{Columns: []string{"f9"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Sources = []string{source(t, "x.arrow", c.text)}
+			_, _, err := inProcess(t, c.o)
+			if c.name == "null" {
+				c.want = `x.arrow, column "f4": a time column holds timestamps, dates or integers, not float32`
+			}
+			refused(t, err, c.want, c.hint)
+		})
+	}
+}
+
+// TestDamagedArrowFilesEndTheLoadAlone flips bytes and loads in a child, as the daemon does. The format has no checksums, so values may differ; what is refused names the file.
+func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	n := 60
+	if raceEnabled || testing.Short() {
+		n = 20
+	}
+	for _, options := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
+		file, stream := arrowFileBytes(t, options...)
+		for i := range n {
+			b := slices.Clone([][]byte{file, stream}[i%2])
+			for range 1 + draw.IntN(4) {
+				b[draw.IntN(len(b))] = byte(draw.Uint32())
+			}
+			path := source(t, "x.arrow", string(b))
+			_, err := Run(t.Context(), os.Args[0], job(t, arrowOptions(path)), nil, nil)
+			if err != nil && !strings.Contains(err.Error(), path) && !errors.Is(err, ErrOption) && !errors.Is(err, ErrMemory) {
+				t.Errorf("mutant %d: the message does not name the file: %v", i, err)
+			}
+		}
+	}
+}
