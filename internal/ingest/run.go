@@ -96,7 +96,7 @@ func follow(out io.Reader, progress func(Progress)) (problem error, done bool) {
 // died says how a child ended that gave no answer.
 func died(state *os.ProcessState, err error, stderr string) error {
 	text := firstLine(stderr)
-	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate"} {
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed"} {
 		if strings.Contains(stderr, sign) {
 			return fmt.Errorf("%w: %s", ErrMemory, text)
 		}
