@@ -1,0 +1,5 @@
+//go:build !cgo
+
+package ingest
+
+const cgoEnabled = false
