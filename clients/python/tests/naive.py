@@ -102,7 +102,7 @@ class Naive:
         both = named("columns") or [f for f in features if f not in static]
         context = named("context_columns") or both
         target = named("target_columns") or (named("columns") or [f for f in both if f not in known])
-        return {"context": context, "target": target, "known": known, "static": static}
+        return {"context": context, "target": target if self.p else [], "known": known, "static": static}
 
     def rows(self, item: int) -> int:
         return len(self.times[item])
@@ -272,7 +272,7 @@ class Naive:
         return found
 
     def latest(self, cuts: list[tuple[Any, ...]]) -> Found:
-        """For each item the window whose context ends at its last row with a target value."""
+        """For each item the window whose context ends at its last row with a target value, or without targets at the last."""
         only_context = {**self.spec, "gap": 0, "overlap": 0, "prediction_length": 0}
         alone = Naive(pd.concat(self.items), list(self.cells[0]), only_context)
         alone.features = {**self.features, "target": []}
@@ -282,7 +282,8 @@ class Naive:
             seen = [
                 row
                 for row in range(left.low, left.high)
-                if any(not math.isnan(self.cells[item][f][row]) for f in self.features["target"])
+                if not self.features["target"]
+                or any(not math.isnan(self.cells[item][f][row]) for f in self.features["target"])
             ]
             if not left.absent and seen:
                 start = seen[-1] - (self.c - 1) * self.d
