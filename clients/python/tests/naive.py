@@ -272,7 +272,7 @@ class Naive:
         return found
 
     def latest(self, cuts: list[tuple[Any, ...]]) -> Found:
-        """For each item the window whose context ends at its last row with a target value (without targets: the last)."""
+        """For each item the window whose context ends at its last row with a target value; if no targets, the last."""
         only_context = {**self.spec, "gap": 0, "overlap": 0, "prediction_length": 0}
         alone = Naive(pd.concat(self.items), list(self.cells[0]), only_context)
         alone.features = {**self.features, "target": []}
