@@ -55,8 +55,9 @@
 // windows one after the other, and the whole is rotated to begin at
 // below(key(seed, epoch, 6), n). It is cut into W = B·R lanes of q = ⌊n/W⌋ windows each: position
 // t·W + l with t < q is window t of lane l. What is left over, fewer than W windows, is the last
-// step, for the tail to deal. [Batch.Reset] is true where a row is not the next window of the
-// same run after the same row of the rank's batch before, as the first rows of an epoch are.
+// step, for the tail to deal. [Batch.Reset] is true where a row does not continue the same row of
+// the rank's batch before, as the first rows of an epoch do not: where it is not the next window of
+// the same run, or a jump in time (max_step) lies between the two.
 //
 // # Caveats
 //

@@ -32,20 +32,5 @@ func (s *Sampler) lane(p int64) int64 {
 
 // resets says whether a window does not continue the one at position before.
 func (s *Sampler) resets(window, before int64) bool {
-	return before < 0 || s.lane(before)+1 != window || s.beginsRun(window)
-}
-
-// beginsRun says whether a window is the first of its run.
-func (s *Sampler) beginsRun(window int64) bool {
-	lo, hi := 0, s.windows.RunCount()-1
-	for lo < hi {
-		mid := int(uint(lo+hi+1) >> 1)
-		if _, first, _ := s.windows.RunAt(mid); first <= window {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	_, first, _ := s.windows.RunAt(lo)
-	return first == window
+	return before < 0 || s.lane(before)+1 != window || !s.windows.Continues(window)
 }

@@ -2,6 +2,7 @@ package sampler_test
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/tensorcache/tensorcache/sampler"
 )
@@ -73,6 +74,7 @@ type run struct{ item, count int64 }
 type list struct {
 	runs       []run
 	contiguous bool
+	jumps      []int64 // windows before which a jump lies, in their run
 }
 
 func (l list) Len() int64 {
@@ -90,6 +92,14 @@ func (l list) RunAt(i int) (item, first, count int64) {
 	return l.runs[i].item, first, l.runs[i].count
 }
 func (l list) Contiguous() bool { return l.contiguous }
+func (l list) Continues(window int64) bool {
+	continues := !slices.Contains(l.jumps, window)
+	for i := range l.runs {
+		_, first, _ := l.RunAt(i)
+		continues = continues && first != window
+	}
+	return continues
+}
 
 // positions are what an epoch visits: one window each, in random_start one block each.
 func positions(x list, o sampler.Options, epoch uint64) (visits [][]int64) {

@@ -19,7 +19,8 @@ type Windows interface {
 	Len() int64
 	RunCount() int
 	RunAt(i int) (item, first, count int64) // first is the number of the run's first window
-	Contiguous() bool                       // each window of a run continues the context of the one before
+	Contiguous() bool                       // each window of a run begins where the context of the one before ended
+	Continues(window int64) bool            // and no jump in time lies between this one and the one before, in its run
 }
 
 // Batch is one rank's share of a step.

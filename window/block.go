@@ -15,13 +15,6 @@ func (b *base) findBlocks() error {
 	if !steps && !missing {
 		return nil
 	}
-	var most uint64
-	if steps {
-		var err error
-		if most, err = b.spec.MaxStep.in(b.table.Unit); err != nil {
-			return err
-		}
-	}
 	m := newMissing(b)
 	var jumps, gaps []block
 	for item := range b.table.Items() {
@@ -37,7 +30,7 @@ func (b *base) findBlocks() error {
 		jumps, gaps = jumps[:0], gaps[:0]
 		if steps {
 			var err error
-			if jumps, err = b.jumps(jumps, item, &p, most); err != nil {
+			if jumps, err = b.jumps(jumps, item, &p); err != nil {
 				return err
 			}
 		}
@@ -49,15 +42,15 @@ func (b *base) findBlocks() error {
 	return nil
 }
 
-// jumps are the positions whose window has two neighbouring rows further apart than most.
-func (b *base) jumps(dst []block, item int64, p *series, most uint64) ([]block, error) {
+// jumps are the positions whose window has two neighbouring rows further apart than max_step.
+func (b *base) jumps(dst []block, item int64, p *series) ([]block, error) {
 	times := b.table.times(item)
 	for row := p.a + 1; row < p.b; row++ {
 		before, now := times[row-1], times[row]
 		if now <= before {
 			return nil, fmt.Errorf("%w: item %d, row %d: time %d after %d, want ascending", ErrTable, item, row, now, before)
 		}
-		if uint64(now)-uint64(before) > most {
+		if b.jump(before, now) {
 			dst = addBlock(dst, block{item, p.below(row - b.shape.last), p.below(row), byMaxStep})
 		}
 	}

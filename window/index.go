@@ -30,11 +30,12 @@ type Index struct {
 
 // base is what an index and its parts share.
 type base struct {
-	spec   Spec
-	shape  shape
-	table  Table
-	time   timeRange
-	blocks []block
+	spec    Spec
+	shape   shape
+	table   Table
+	time    timeRange
+	maxStep uint64 // in the table's unit, where the spec has one
+	blocks  []block
 }
 
 // New is the index of all windows that the spec admits.
@@ -71,6 +72,11 @@ func newBase(spec Spec, t Table) (*base, error) {
 	var err error
 	if b.time, err = spec.Time.in("time", t.Unit); err != nil {
 		return nil, err
+	}
+	if spec.MaxStep != nil {
+		if b.maxStep, err = spec.MaxStep.in(t.Unit); err != nil {
+			return nil, err
+		}
 	}
 	return b, b.findBlocks()
 }
@@ -153,12 +159,6 @@ func (x *Index) RunCount() int { return len(x.runs) }
 func (x *Index) RunAt(i int) (item, first, count int64) {
 	r := &x.runs[i]
 	return r.Item, x.ends[i] - r.Count, r.Count
-}
-
-// Contiguous says whether each window of a run begins where the one before ended its context, as
-// order "lanes" needs: stride = context_length · dilation, with no sample between.
-func (x *Index) Contiguous() bool {
-	return x.base.shape.stride == x.base.shape.context*x.base.shape.dilation && !x.latest
 }
 
 // OfItem are the numbers [first, first+count) of an item's windows.

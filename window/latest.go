@@ -9,7 +9,7 @@ func (x *Index) buildLatest() error {
 	sh.total, sh.target, sh.stride, sh.fromEnd = sh.context, sh.context, 1, false
 	sh.last = (sh.context - 1) * sh.dilation
 	sh.pad = min(sh.pad, sh.last)
-	context := &base{spec: b.spec, shape: sh, table: b.table, time: b.time}
+	context := &base{spec: b.spec, shape: sh, table: b.table, time: b.time, maxStep: b.maxStep}
 	context.table.Columns = nil
 	for _, c := range b.table.Columns {
 		if c.Context {

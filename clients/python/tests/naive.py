@@ -239,6 +239,13 @@ class Naive:
             times[row + 1] - times[row] > self.max_step for row in range(first, last)
         )
 
+    def continues(self, before: tuple[int, int], place: tuple[int, int]) -> bool:
+        """Whether a window's context goes on where another's ended: the item's next sample, no jump on the way."""
+        (item, began), (of, start) = before, place
+        end = began + (self.c - 1) * self.d
+        first, _ = self.admitted(item)
+        return item == of and start == end + self.d and not self.jumps(item, max(end, first), start)
+
     def too_many_missing(self, item: int, start: int) -> bool:
         if self.max_missing is None:
             return False

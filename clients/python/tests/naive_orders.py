@@ -6,7 +6,7 @@ An epoch is a list of positions, each a list of windows: one, or in ``random_sta
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MASK = 2**64 - 1
@@ -142,14 +142,10 @@ class Order:
                     ranks[rank].append(([window for position in share for window in position], consumed))
         return ranks
 
-    def resets(self, batches: list[list[int]]) -> list[list[bool]]:
-        """For one rank's batches of an epoch: where a row is not the next window of its run after the row before."""
-        begins, first = set(), 0
-        for _, count in self.runs:
-            begins.add(first)
-            first += count
-        resets, before = [], [-2] * self.batch_size
-        for batch in batches:
-            resets.append([w in begins or w != before[i] + 1 for i, w in enumerate(batch)])
-            before = batch
+    def resets(self, batches: list[list[int]], continues: Callable[[int, int], bool]) -> list[list[bool]]:
+        """For one rank's batches of an epoch: where a row does not continue the row of the batch before."""
+        resets: list[list[bool]] = []
+        for number, batch in enumerate(batches):
+            before = batches[number - 1] if number else []
+            resets.append([i >= len(before) or not continues(before[i], w) for i, w in enumerate(batch)])
         return resets

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import tensorcache
 from cases import cases, note_seed
 from draws import Table, specs, tables
+from naive import Naive
 from naive_orders import Order, Run
 
 ORDERS = ["sequential", "shuffle", "bootstrap", "random_start", "lanes"]
@@ -37,8 +38,18 @@ def test_feeds_serve_the_formulas_orders(
             weights = weights_of(found.runs(naive.s), len(naive.items), data) if order == "bootstrap" else None
             options = data.draw(options_of(order, weights))
             note(f"windows({spec}).feed({options})")
-            check(windows, everything, numbers, Order(found.runs(naive.s), **options), options, data)
+            check(naive, windows, everything, numbers, Order(found.runs(naive.s), **options), options, data)
     cache.remove("orders")
+
+
+def test_lanes_reset_at_a_jump_between_two_windows(cache: tensorcache.Cache) -> None:
+    times = [0, 1, 2, 3, 100, 101, 102, 103]
+    data = cache.put("border", {"t": times, "v": np.arange(8.0)}, time="t")
+    windows = data.windows(context_length=2, stride=2, max_step=1)
+    with windows.feed(batch_size=1, order="lanes") as feed:
+        starts, resets = zip(*((int(b.start[0]), bool(b.reset[0])) for b in feed if b.reset is not None), strict=True)
+    assert sorted(starts) == [0, 2, 4, 6]
+    assert resets == tuple(i == 0 or start in (0, 4) for i, start in enumerate(starts)), starts
 
 
 def weights_of(runs: list[Run], items: int, data: st.DataObject) -> list[float] | None:
@@ -52,12 +63,13 @@ def weights_of(runs: list[Run], items: int, data: st.DataObject) -> list[float] 
 
 
 def options_of(order: str, weights: list[float] | None) -> st.SearchStrategy[dict[str, Any]]:
+    few = order == "lanes"  # else no lane is longer than a window or two
     return st.fixed_dictionaries(
         {
             "order": st.just(order),
             "seed": st.integers(0, 2**64 - 1),
-            "batch_size": st.integers(1, 7),
-            "num_replicas": st.integers(1, 4),
+            "batch_size": st.integers(1, 3 if few else 7),
+            "num_replicas": st.integers(1, 2 if few else 4),
             "tail": st.sampled_from(["short", "wrap", "drop"]),
             "weights": st.just(weights),
         }
@@ -65,6 +77,7 @@ def options_of(order: str, weights: list[float] | None) -> st.SearchStrategy[dic
 
 
 def check(
+    naive: Naive,
     windows: tensorcache.Windows,
     everything: tensorcache.Sample,
     numbers: dict[tuple[int, int], int],
@@ -82,6 +95,7 @@ def check(
             windows.feed(**options)
         return
     unit = 1 if order.order == "random_start" else order.batch_size
+    places = list(numbers)
     steps = data.draw(st.integers(0, len(dealt[0])))
     consumed = min(steps * unit * order.num_replicas, len(order.epoch(epoch)))
     rest = order.deal(epoch, consumed)
@@ -94,7 +108,9 @@ def check(
             feed.load_state_dict({**feed.state_dict(), "epoch": epoch, "consumed": consumed})
             resets = serve(feed, rest[rank], everything, numbers)
             if order.order == "lanes":
-                of_all = order.resets([batch for batch, _ in dealt[rank]])
+                of_all = order.resets(
+                    [batch for batch, _ in dealt[rank]], lambda a, b: naive.continues(places[a], places[b])
+                )
                 assert resets == of_all[len(of_all) - len(resets) :]
 
 
