@@ -9,7 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// checksum hashes a column's values in row order as if they lay dense, and counts its NaNs. stride is the bytes
+// checksum hashes a column's values in row order as if they lay dense, and counts those that are missing. stride is the bytes
 // between rows, width the bytes of a row.
 func checksum(data []byte, dtype DType, stride, width, rows int64) (xxh64 string, missing int64) {
 	h := xxhash.New()
@@ -29,19 +29,32 @@ func checksum(data []byte, dtype DType, stride, width, rows int64) (xxh64 string
 			block = dense
 		}
 		h.Write(block) // never fails
-		missing += countNaN(block, dtype)
+		missing += countMissing(block, dtype)
 	}
 	return formatHash(h.Sum64()), missing
 }
 
 func formatHash(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
-func countNaN(block []byte, dtype DType) (n int64) {
+// countMissing counts NaNs, and texts without a code.
+func countMissing(block []byte, dtype DType) (n int64) {
 	switch dtype {
+	case Float16:
+		for _, v := range cast[Half](block) {
+			if v.IsNaN() {
+				n++
+			}
+		}
 	case Float32:
 		n = nans(cast[float32](block))
 	case Float64:
 		n = nans(cast[float64](block))
+	case Text:
+		for _, v := range cast[int32](block) {
+			if v < 0 {
+				n++
+			}
+		}
 	}
 	return n
 }

@@ -7,34 +7,78 @@ type DType string
 
 // The dtypes of columns.
 const (
+	Float16   DType = "float16"
 	Float32   DType = "float32"
 	Float64   DType = "float64"
+	Int8      DType = "int8"
+	Int16     DType = "int16"
 	Int32     DType = "int32"
 	Int64     DType = "int64"
+	Uint8     DType = "uint8"
+	Uint16    DType = "uint16"
+	Uint32    DType = "uint32"
+	Uint64    DType = "uint64"
 	Bool      DType = "bool"      // one byte, 0 or 1
 	Timestamp DType = "timestamp" // int64 since 1970 in the column's unit
-	Text      DType = "text"      // int32 codes into a vocabulary
+	Duration  DType = "duration"  // int64 in the column's unit
+	Text      DType = "text"      // int32 codes into a vocabulary, −1 where there is none
 )
 
-// Size is the number of bytes of one value, 0 for what is no dtype.
-func (d DType) Size() int64 {
-	switch d {
-	case Bool:
-		return 1
-	case Float32, Int32, Text:
-		return 4
-	case Float64, Int64, Timestamp:
-		return 8
-	}
-	return 0
+// dtypes says of each dtype how many bytes a value has and what Arrow type data.arrow stores it as, where that needs no unit.
+var dtypes = map[DType]struct {
+	size  int64
+	arrow arrow.DataType
+}{
+	Float16: {2, arrow.FixedWidthTypes.Float16}, Float32: {4, arrow.PrimitiveTypes.Float32}, Float64: {8, arrow.PrimitiveTypes.Float64},
+	Int8: {1, arrow.PrimitiveTypes.Int8}, Int16: {2, arrow.PrimitiveTypes.Int16}, Int32: {4, arrow.PrimitiveTypes.Int32}, Int64: {8, arrow.PrimitiveTypes.Int64},
+	Uint8: {1, arrow.PrimitiveTypes.Uint8}, Uint16: {2, arrow.PrimitiveTypes.Uint16}, Uint32: {4, arrow.PrimitiveTypes.Uint32}, Uint64: {8, arrow.PrimitiveTypes.Uint64},
+	Bool: {1, arrow.PrimitiveTypes.Uint8}, Timestamp: {8, nil}, Duration: {8, nil}, Text: {4, arrow.PrimitiveTypes.Int32},
 }
 
-// IsFloat tells whether a missing value can be kept, as NaN.
-func (d DType) IsFloat() bool { return d == Float32 || d == Float64 }
+// Size is the number of bytes of one value, 0 for what is no dtype.
+func (d DType) Size() int64 { return dtypes[d].size }
 
-// IsNumeric tells whether a column of the dtype can stand in a window.
-func (d DType) IsNumeric() bool {
-	return d == Float32 || d == Float64 || d == Int32 || d == Int64 || d == Bool
+// IsFloat tells whether a missing value can be kept, as NaN.
+func (d DType) IsFloat() bool { return d == Float16 || d == Float32 || d == Float64 }
+
+// IsInteger tells whether the values are whole numbers.
+func (d DType) IsInteger() bool {
+	switch d {
+	case Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64:
+		return true
+	}
+	return false
+}
+
+// IsNumeric tells whether a column of the dtype stands in a window that names no columns.
+func (d DType) IsNumeric() bool { return d.IsFloat() || d.IsInteger() || d == Bool }
+
+// HasUnit tells whether the values count units of time.
+func (d DType) HasUnit() bool { return d == Timestamp || d == Duration }
+
+// Plain is the dtype of the same values without a meaning beyond their numbers: int64 for a duration, int32 for a text's code.
+func (d DType) Plain() DType {
+	switch d {
+	case Timestamp, Duration:
+		return Int64
+	case Text:
+		return Int32
+	}
+	return d
+}
+
+// Holds tells whether every value of another dtype is one of d's, where both are integers or bool.
+func (d DType) Holds(other DType) bool {
+	unsigned := func(d DType) bool { return d == Uint8 || d == Uint16 || d == Uint32 || d == Uint64 }
+	switch {
+	case !d.IsInteger() || !other.IsInteger() && other != Bool:
+		return d == other
+	case other == Bool:
+		return true
+	case unsigned(other) == unsigned(d):
+		return other.Size() <= d.Size()
+	}
+	return unsigned(other) && other.Size() < d.Size()
 }
 
 var timeUnits = map[string]arrow.TimeUnit{"s": arrow.Second, "ms": arrow.Millisecond, "us": arrow.Microsecond, "ns": arrow.Nanosecond}
@@ -42,18 +86,10 @@ var timeUnits = map[string]arrow.TimeUnit{"s": arrow.Second, "ms": arrow.Millise
 // arrowType is the Arrow type that data.arrow stores a value as.
 func arrowType(d DType, unit, zone string) arrow.DataType {
 	switch d {
-	case Float32:
-		return arrow.PrimitiveTypes.Float32
-	case Float64:
-		return arrow.PrimitiveTypes.Float64
-	case Int32, Text:
-		return arrow.PrimitiveTypes.Int32
-	case Int64:
-		return arrow.PrimitiveTypes.Int64
-	case Bool:
-		return arrow.PrimitiveTypes.Uint8
 	case Timestamp:
 		return &arrow.TimestampType{Unit: timeUnits[unit], TimeZone: zone}
+	case Duration:
+		return &arrow.DurationType{Unit: timeUnits[unit]}
 	}
-	return nil
+	return dtypes[d].arrow
 }

@@ -29,7 +29,7 @@ func (t Table) fields() []field {
 	var out []field
 	packed := map[DType]int{}
 	for i, c := range t.Columns {
-		if t.Layout == Packed && c.Role == RoleValue {
+		if t.Layout == Packed && c.Role == RoleValue && c.DType.IsNumeric() {
 			at, ok := packed[c.DType]
 			if !ok {
 				at = len(out)

@@ -9,7 +9,12 @@ import (
 // FormatVersion is written into every manifest.
 //
 //	1  the first
-const FormatVersion = 1
+//	2  dtypes float16, int8, int16, uint8 to uint64 and duration; text beside items, -1 where there is none; in layout packed only
+//	   numbers and bool are interleaved
+const FormatVersion = 2
+
+// oldestFormat is the oldest version that is still read.
+const oldestFormat = 1
 
 // The files of a generation.
 const (

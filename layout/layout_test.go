@@ -26,25 +26,42 @@ var everyDType = []Column{
 	{Name: "d", Role: RoleValue, DType: Int64},
 	{Name: "e", Role: RoleValue, DType: Bool},
 	{Name: "f", Role: RoleValue, DType: Float32, Width: 3},
+	{Name: "g", Role: RoleValue, DType: Int8},
+	{Name: "h", Role: RoleValue, DType: Uint8},
+	{Name: "i", Role: RoleValue, DType: Int16, Width: 5},
+	{Name: "j", Role: RoleValue, DType: Uint16},
+	{Name: "k", Role: RoleValue, DType: Uint32},
+	{Name: "l", Role: RoleValue, DType: Uint64},
+	{Name: "m", Role: RoleValue, DType: Float16},
+	{Name: "n", Role: RoleValue, DType: Int8, Width: 2},
+	{Name: "o", Role: RoleValue, DType: Duration, Unit: "us"},
+	{Name: "p", Role: RoleValue, DType: Duration, Unit: "s"},
+	{Name: "q", Role: RoleValue, DType: Text},
+	{Name: "r", Role: RoleValue, DType: Timestamp, Unit: "ns", Zone: "Europe/Berlin"},
 }
 
-// fill gives every value its own number, so that a wrong offset or stride cannot pass.
+// arrowNames are the types that other readers see.
+var arrowNames = map[string]string{
+	"symbol": "int32", "t": "timestamp[ms, tz=UTC]", "a": "float32", "b": "float64", "c": "int32", "d": "int64", "e": "uint8", "f": "fixed_size_list<item: float32>[3]",
+	"g": "int8", "h": "uint8", "i": "fixed_size_list<item: int16>[5]", "j": "uint16", "k": "uint32", "l": "uint64", "m": "float16", "n": "fixed_size_list<item: int8>[2]",
+	"o": "duration[us]", "p": "duration[s]", "q": "int32", "r": "timestamp[ns, tz=Europe/Berlin]",
+}
+
+// fill gives every value its own bits, so that a wrong offset or stride cannot pass.
 func fill(d Dest, column int) {
-	switch d.DType {
-	case Float32:
-		fillAs[float32](d, column)
-	case Float64:
-		fillAs[float64](d, column)
-	case Int32, Text:
-		fillAs[int32](d, column)
-	case Int64, Timestamp:
-		fillAs[int64](d, column)
-	case Bool:
+	switch d.DType.Size() {
+	case 1:
 		fillAs[uint8](d, column)
+	case 2:
+		fillAs[uint16](d, column)
+	case 4:
+		fillAs[uint32](d, column)
+	case 8:
+		fillAs[uint64](d, column)
 	}
 }
 
-func fillAs[T Native](d Dest, column int) {
+func fillAs[T Number](d Dest, column int) {
 	v := Values[T](d)
 	for row := range v.Rows {
 		for j := range v.Row(row) {
@@ -53,7 +70,7 @@ func fillAs[T Native](d Dest, column int) {
 	}
 }
 
-func expected[T Native](column int, row int64, feature int, dtype DType) T {
+func expected[T Number](column int, row int64, feature int, dtype DType) T {
 	switch dtype {
 	case Bool, Text:
 		return T(row % 2)
@@ -71,7 +88,7 @@ func write(t *testing.T, dir, layout string, rows int64) *Manifest {
 		fill(w.Dest(i), i)
 	}
 	m, err := w.Finish(Final{
-		ItemID: []string{"symbol"}, Time: "t", Vocab: map[string][]string{"symbol": {"MSFT", "AAPL"}},
+		ItemID: []string{"symbol"}, Time: "t", Vocab: map[string][]string{"symbol": {"MSFT", "AAPL"}, "q": {"tech", "food"}},
 		Items: Items{Offsets: []int64{0, rows / 2, rows}, Values: []ItemValues{{Name: "symbol", Texts: []string{"MSFT", "AAPL"}}}},
 	})
 	if err != nil {
@@ -103,17 +120,15 @@ func TestWhatIsFilledIsReadBack(t *testing.T) {
 				d := open(t, dir)
 				for i := range d.Manifest.Columns {
 					c := &d.Manifest.Columns[i]
-					switch c.DType {
-					case Float32:
-						compare[float32](t, d, c, i)
-					case Float64:
-						compare[float64](t, d, c, i)
-					case Int32, Text:
-						compare[int32](t, d, c, i)
-					case Int64, Timestamp:
-						compare[int64](t, d, c, i)
-					case Bool:
+					switch c.DType.Size() {
+					case 1:
 						compare[uint8](t, d, c, i)
+					case 2:
+						compare[uint16](t, d, c, i)
+					case 4:
+						compare[uint32](t, d, c, i)
+					case 8:
+						compare[uint64](t, d, c, i)
 					}
 				}
 				if err := d.Verify(); err != nil {
@@ -133,7 +148,7 @@ func TestWhatIsFilledIsReadBack(t *testing.T) {
 	}
 }
 
-func compare[T Native](t *testing.T, d *Data, c *ManifestColumn, column int) {
+func compare[T Number](t *testing.T, d *Data, c *ManifestColumn, column int) {
 	t.Helper()
 	v, err := View[T](d, c)
 	if err != nil {
@@ -191,8 +206,13 @@ func TestArrowReadsDataArrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer batch.Release()
-	if got := batch.Column(3).(*array.Float64).Value(4); got != 3040 {
-		t.Errorf("b[4] is %v, want 3040", got)
+	for i, c := range everyDType {
+		if got, want := batch.Schema().Field(i).Type.String(), arrowNames[c.Name]; got != want {
+			t.Errorf("column %q is %s, want %s", c.Name, got, want)
+		}
+	}
+	if got := math.Float64bits(batch.Column(3).(*array.Float64).Value(4)); got != 3040 {
+		t.Errorf("b[4] has the bits %v, want 3040", got)
 	}
 }
 
@@ -211,20 +231,31 @@ func TestEqualContentHasOneDigestAndOneSetOfChecksums(t *testing.T) {
 	}
 }
 
-func TestMissingIsCountedAsNaN(t *testing.T) {
+func TestMissingIsCounted(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
-		w, err := Create(t.TempDir(), Table{Layout: layout, Rows: 4, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float32}, {Name: "b", Role: RoleValue, DType: Float32}}})
+		value := func(name string, d DType) Column { return Column{Name: name, Role: RoleValue, DType: d} }
+		w, err := Create(t.TempDir(), Table{Layout: layout, Rows: 4, Columns: []Column{
+			value("none", Float32), value("a", Float32), value("b", Float64), value("c", Float16), value("d", Text), value("e", Int32),
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := Values[float32](w.Dest(1))
-		v.Row(2)[0], v.Row(3)[0] = float32(math.NaN()), float32(math.NaN())
+		a, b, c, d, e := Values[float32](w.Dest(1)), Values[float64](w.Dest(2)), Values[Half](w.Dest(3)), Values[int32](w.Dest(4)), Values[int32](w.Dest(5))
+		for i := range int64(4) {
+			if i < 2 {
+				a.Row(i)[0], b.Row(i)[0], c.Row(i)[0] = float32(math.NaN()), math.NaN(), HalfOf(math.NaN())
+			}
+			d.Row(i)[0], e.Row(i)[0] = int32(i)-1, -1
+		}
+		c.Row(3)[0] = HalfOf(math.Inf(-1))
 		m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, 4}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Columns[0].Missing != 0 || m.Columns[1].Missing != 2 {
-			t.Errorf("%s: missing %d and %d, want 0 and 2", layout, m.Columns[0].Missing, m.Columns[1].Missing)
+		for i, want := range []int64{0, 2, 2, 2, 1, 0} {
+			if m.Columns[i].Missing != want {
+				t.Errorf("%s: column %q: missing %d, want %d", layout, m.Columns[i].Name, m.Columns[i].Missing, want)
+			}
 		}
 	}
 }
@@ -236,7 +267,7 @@ func TestDamageIsRefused(t *testing.T) {
 		"data cut":       func(dir string) error { return os.Truncate(filepath.Join(dir, DataFile), 100) },
 		"items cut":      func(dir string) error { return os.Truncate(filepath.Join(dir, ItemsFile), 100) },
 		"manifest cut":   func(dir string) error { return os.Truncate(filepath.Join(dir, ManifestFile), 40) },
-		"other format":   edit(ManifestFile, `"format": 1`, `"format": 9`),
+		"other format":   edit(ManifestFile, `"format": 2`, `"format": 9`),
 		"offset moved":   edit(ManifestFile, `"offset": `, `"offset": 9`),
 		"more rows":      edit(ManifestFile, `"rows": 50`, `"rows": 59`),
 		"stride changed": edit(ManifestFile, `"strides": [`, `"strides": [9`),

@@ -164,8 +164,8 @@ func parseManifest(path string, b []byte) (*Manifest, error) {
 	if err := json.Unmarshal(b, &version); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrTorn, path, err)
 	}
-	if version.Format != FormatVersion {
-		return nil, fmt.Errorf("%w: %s: format %d, this program reads %d", ErrFormat, path, version.Format, FormatVersion)
+	if version.Format < oldestFormat || version.Format > FormatVersion {
+		return nil, fmt.Errorf("%w: %s: format %d, this program reads %d to %d", ErrFormat, path, version.Format, oldestFormat, FormatVersion)
 	}
 	var m Manifest
 	if err := json.Unmarshal(b, &m); err != nil {

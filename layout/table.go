@@ -18,7 +18,7 @@ const (
 // The two layouts of value columns.
 const (
 	Columns = "columns" // every column contiguous
-	Packed  = "packed"  // columns of one dtype interleaved row by row
+	Packed  = "packed"  // numeric columns of one dtype interleaved row by row
 )
 
 // Column describes one column that is to be laid out.
@@ -28,7 +28,7 @@ type Column struct {
 	DType DType
 	// Width is the number of features of a column of shape [rows, n]; 0 for a plain one of shape [rows].
 	Width int64
-	// Unit (s, ms, us, ns) and Zone belong to timestamps.
+	// Unit (s, ms, us, ns) belongs to timestamps and durations, Zone to timestamps.
 	Unit, Zone string
 }
 
@@ -66,7 +66,7 @@ func (t *Table) check() error {
 		if c.DType.Size() == 0 {
 			return fmt.Errorf("%w: column %q: dtype %q is not known", ErrSchema, c.Name, c.DType)
 		}
-		if _, ok := timeUnits[c.Unit]; c.DType == Timestamp && !ok {
+		if _, ok := timeUnits[c.Unit]; c.DType.HasUnit() && !ok {
 			return fmt.Errorf("%w: column %q: time unit %q is none of s, ms, us, ns", ErrSchema, c.Name, c.Unit)
 		}
 		if c.Width < 0 || c.Width > math.MaxInt32 {

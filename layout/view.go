@@ -5,10 +5,13 @@ import (
 	"unsafe"
 )
 
-// Native are the Go types that columns are stored as: bool as uint8, timestamps as int64, text as int32.
-type Native interface {
-	~float32 | ~float64 | ~int32 | ~int64 | ~uint8
+// Number are the Go types that convert into each other as numbers.
+type Number interface {
+	~float32 | ~float64 | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
+
+// Native are the Go types that columns are stored as: bool as uint8, timestamps and durations as int64, text as int32.
+type Native interface{ Number | Half }
 
 // Dest is a column of a generation that is being filled. It is valid until Finish or Abort.
 type Dest struct {

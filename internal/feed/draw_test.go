@@ -53,11 +53,14 @@ func drawDataset(t *rapid.T) *made {
 		} else {
 			c.DType, c.Width = drawDType(t), rapid.SampledFrom([]int64{0, 0, 0, 0, 1, 3}).Draw(t, "width")
 		}
+		if c.DType == layout.Duration {
+			c.Unit = "ms"
+		}
 		m.columns = append(m.columns, c)
 	}
 	c := layout.Column{Name: constant, Role: layout.RoleValue, DType: m.columns[0].DType}
-	if !alike {
-		c.DType = drawDType(t)
+	if !alike || !c.DType.IsNumeric() {
+		c.DType = layout.Float32 // at least one column stands in windows that name none
 	}
 	m.columns = append(m.columns, c)
 	items := rapid.IntRange(1, len(itemNames)).Draw(t, "items")
@@ -80,8 +83,16 @@ func drawDataset(t *rapid.T) *made {
 						row[j] = float64(item % 2)
 					case c.DType == layout.Bool:
 						row[j] = float64(random >> 63)
+					case c.DType == layout.Text:
+						row[j] = float64(random>>62) - 1
 					case c.DType.IsFloat() && int(random>>32%100) < nan:
 						row[j] = math.NaN()
+					case c.DType == layout.Float16:
+						row[j] = float64(random>>53) - 1024
+					case c.DType.IsInteger() && c.DType.Size() < 4:
+						row[j] = float64(random >> 57)
+					case c.DType == layout.Uint32 || c.DType == layout.Uint64:
+						row[j] = float64(random >> 40)
 					default:
 						row[j] = float64(int64(random>>40) - 1<<23) // a whole number that float32 holds
 					}
@@ -94,7 +105,10 @@ func drawDataset(t *rapid.T) *made {
 }
 
 func drawDType(t *rapid.T) layout.DType {
-	return rapid.SampledFrom([]layout.DType{layout.Float32, layout.Float32, layout.Float64, layout.Int32, layout.Int64, layout.Bool}).Draw(t, "dtype")
+	return rapid.SampledFrom([]layout.DType{
+		layout.Float32, layout.Float32, layout.Float64, layout.Int32, layout.Int64, layout.Bool, layout.Float16, layout.Int8, layout.Int16,
+		layout.Uint8, layout.Uint16, layout.Uint32, layout.Uint64, layout.Duration, layout.Text,
+	}).Draw(t, "dtype")
 }
 
 // publish writes the dataset into a world.
@@ -113,26 +127,46 @@ func (m *made) publish(t tb, w *world, name string) {
 	}
 	publish(t, w.store, name, table, final, func(w *layout.Writer) {
 		for i, c := range table.Columns {
-			switch d := w.Dest(i); c.DType {
-			case layout.Float32:
-				storeAs(layout.Values[float32](d), m.values[c.Name])
-			case layout.Float64:
-				storeAs(layout.Values[float64](d), m.values[c.Name])
-			case layout.Int32:
-				storeAs(layout.Values[int32](d), m.values[c.Name])
-			case layout.Int64:
-				storeAs(layout.Values[int64](d), m.values[c.Name])
-			case layout.Bool:
-				storeAs(layout.Values[uint8](d), m.values[c.Name])
+			if c.Role != layout.RoleItemID {
+				storeColumn(w.Dest(i), m.values[c.Name])
 			}
 		}
 	})
 }
 
-func storeAs[T layout.Native](to layout.Strided[T], values [][]float64) {
+func storeColumn(d layout.Dest, values [][]float64) {
+	switch d.DType.Plain() {
+	case layout.Float16:
+		storeAs(layout.Values[layout.Half](d), values, layout.HalfOf)
+	case layout.Float32:
+		storeAs(layout.Values[float32](d), values, number[float32])
+	case layout.Float64:
+		storeAs(layout.Values[float64](d), values, number[float64])
+	case layout.Int8:
+		storeAs(layout.Values[int8](d), values, number[int8])
+	case layout.Int16:
+		storeAs(layout.Values[int16](d), values, number[int16])
+	case layout.Int32:
+		storeAs(layout.Values[int32](d), values, number[int32])
+	case layout.Int64:
+		storeAs(layout.Values[int64](d), values, number[int64])
+	case layout.Uint8, layout.Bool:
+		storeAs(layout.Values[uint8](d), values, number[uint8])
+	case layout.Uint16:
+		storeAs(layout.Values[uint16](d), values, number[uint16])
+	case layout.Uint32:
+		storeAs(layout.Values[uint32](d), values, number[uint32])
+	case layout.Uint64:
+		storeAs(layout.Values[uint64](d), values, number[uint64])
+	}
+}
+
+func number[T numeric](v float64) T { return T(v) }
+
+func storeAs[T layout.Native](to layout.Strided[T], values [][]float64, of func(float64) T) {
 	for i, row := range values {
 		for j, v := range row {
-			to.Row(int64(i))[j] = T(v)
+			to.Row(int64(i))[j] = of(v)
 		}
 	}
 }
@@ -203,14 +237,18 @@ func (w *wish) drawColumns(t *rapid.T, m *made) {
 		w.spec["known_columns"] = w.known
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "columns by") {
-	case 0: // defaults: all; static columns leave both, known ones the target
+	case 0: // defaults: all numbers; static columns leave both, known ones the target
 		for _, name := range all {
-			if !contains(w.static, name) {
+			if !contains(w.static, name) && m.column(name).DType.IsNumeric() {
 				w.context = append(w.context, name)
 				if !contains(w.known, name) {
 					w.target = append(w.target, name)
 				}
 			}
+		}
+		if len(w.context) == 0 {
+			w.context = all
+			w.spec["context_columns"] = all
 		}
 		if len(w.target) > 0 {
 			break
@@ -245,23 +283,32 @@ func contains(names []string, name string) bool {
 // drawDType chooses among the dtypes that the columns fit.
 func (w *wish) drawDType(t *rapid.T, m *made) {
 	fit, stored := []string{"float32", "float64"}, true
-	whole, small := true, true
+	whole := map[layout.DType]bool{layout.Int32: true, layout.Int64: true}
+	var first layout.DType
+	same := true // one dtype in all parts
 	for _, part := range [][]string{w.context, w.target, w.known, w.static} {
 		for _, name := range part {
-			d := m.column(name).DType
-			whole = whole && !d.IsFloat()
-			small = small && d != layout.Int64
-			stored = stored && d == m.column(part[0]).DType
+			d := m.column(name).DType.Plain()
+			for to := range whole {
+				whole[to] = whole[to] && to.Holds(d)
+			}
+			stored = stored && d == m.column(part[0]).DType.Plain()
+			if first == "" {
+				first = d
+			}
+			same = same && d == first
 		}
 	}
-	if whole {
-		fit = append(fit, "int64")
-	}
-	if whole && small {
-		fit = append(fit, "int32")
+	for _, to := range []layout.DType{layout.Int32, layout.Int64} {
+		if whole[to] {
+			fit = append(fit, string(to))
+		}
 	}
 	if stored {
 		fit = append(fit, "", "")
+	}
+	if same {
+		fit = append(fit, string(first))
 	}
 	w.dtype = rapid.SampledFrom(fit).Draw(t, "dtype")
 	w.spec["dtype"] = w.dtype

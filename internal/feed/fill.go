@@ -133,6 +133,8 @@ func (p *partFiller) finish(slot []byte, n int64) {
 		missing = slot[p.missing.Offset:][:int64(len(values))/p.DType.Size()]
 	}
 	switch p.DType {
+	case layout.Float16:
+		markHalves(unsafeSlice[layout.Half](values), missing, p.replace)
 	case layout.Float32:
 		markMissing(unsafeSlice[float32](values), missing, p.replace)
 	case layout.Float64:
@@ -152,6 +154,21 @@ func markMissing[T float32 | float64](values []T, missing []byte, replace *float
 	for i, v := range values {
 		if v != v {
 			values[i] = T(*replace)
+		}
+	}
+}
+
+func markHalves(values []layout.Half, missing []byte, replace *float64) {
+	for i := range missing {
+		missing[i] = boolByte(values[i].IsNaN())
+	}
+	if replace == nil {
+		return
+	}
+	half := layout.HalfOf(*replace)
+	for i, v := range values {
+		if v.IsNaN() {
+			values[i] = half
 		}
 	}
 }

@@ -22,7 +22,7 @@ type target struct {
 
 // numeric are the types that columns are gathered from and into.
 type numeric interface {
-	float32 | float64 | int32 | int64 | uint8
+	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
 // blockMover moves columns that stand side by side, row by row; whole rows at once where they are all there is.
@@ -124,5 +124,27 @@ func (m *laneMover[S, D]) move8(dst []D, row, n int64) {
 		out[0], out[1], out[2], out[3] = D(a[i]), D(b[i]), D(c[i]), D(d[i])
 		out[4], out[5], out[6], out[7] = D(e[i]), D(f[i]), D(g[i]), D(h[i])
 		at += m.features
+	}
+}
+
+// halfMover moves a float16 column value by value: no Go type converts it.
+type halfMover[D float32 | float64] struct {
+	target
+	source  layout.Strided[layout.Half]
+	feature int64
+}
+
+func (m *halfMover[D]) move(block unsafe.Pointer, row, from int64) {
+	dst := unsafe.Slice((*D)(block), m.length*m.features)
+	sample, feature := m.features, int64(1)
+	if m.channelsFirst {
+		sample, feature = 1, m.length
+	}
+	for i := range m.length - from {
+		at := (from+i)*sample + m.feature*feature
+		for _, v := range m.source.Row(row + i*m.dilation) {
+			dst[at] = D(v.Float32())
+			at += feature
+		}
 	}
 }

@@ -185,14 +185,29 @@ func (t *trainer) read(slot uint32, p wire.Part, window int64) (out []float64) {
 	}
 	b := t.slot(slot)[p.Offset+window*n*p.DType.Size():][:n*p.DType.Size()]
 	switch p.DType {
+	case layout.Float16:
+		for _, v := range unsafeSlice[layout.Half](b) {
+			out = append(out, float64(v.Float32()))
+		}
+		return out
 	case layout.Float32:
 		return floats[float32](b)
 	case layout.Float64:
 		return floats[float64](b)
+	case layout.Int8:
+		return floats[int8](b)
+	case layout.Int16:
+		return floats[int16](b)
 	case layout.Int32:
 		return floats[int32](b)
 	case layout.Int64:
 		return floats[int64](b)
+	case layout.Uint16:
+		return floats[uint16](b)
+	case layout.Uint32:
+		return floats[uint32](b)
+	case layout.Uint64:
+		return floats[uint64](b)
 	}
 	return floats[uint8](b)
 }

@@ -74,7 +74,7 @@ func TestRequestsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 		"another digest":        {c(with("digest", "00")), wire.GenerationGone, "the request names 00"},
 		"unknown column":        {c(spec("columns", []string{"clsoe"})), wire.ColumnNotFound, `columns: no column is named "clsoe"; near: close`},
 		"far column":            {c(spec("context_columns", []string{"volumeofall"})), wire.ColumnNotFound, `there are: id, close, flag`},
-		"column of text":        {c(spec("target_columns", []string{"id"})), wire.InvalidSpec, `column "id" is item_id of dtype text, want a numeric value column`},
+		"column of text":        {c(spec("target_columns", []string{"id"})), wire.InvalidSpec, `column "id" is item_id of dtype text, want a value column of numbers, durations or text`},
 		"no column":             {c(spec("columns", []string{})), wire.InvalidSpec, "context_columns: no column is left for the context"},
 		"no target":             {c(spec("known_columns", []string{"close", "flag"})), wire.InvalidSpec, "target_columns: no column is left for the target"},
 		"unknown dtype":         {c(spec("dtype", "float16")), wire.InvalidSpec, `dtype: got "float16"`},

@@ -92,8 +92,8 @@ func valueColumn(m *layout.Manifest, field, name string) (*layout.ManifestColumn
 	if err != nil {
 		return nil, unknownColumn(m, field, name)
 	}
-	if c.Role != layout.RoleValue || !c.DType.IsNumeric() {
-		return nil, wire.NewProblem(wire.InvalidSpec, "%s: column %q is %s of dtype %s, want a numeric value column", field, name, c.Role, c.DType).WithField(field)
+	if c.Role != layout.RoleValue || c.DType == layout.Timestamp {
+		return nil, wire.NewProblem(wire.InvalidSpec, "%s: column %q is %s of dtype %s, want a value column of numbers, durations or text", field, name, c.Role, c.DType).WithField(field)
 	}
 	return c, nil
 }
@@ -112,20 +112,25 @@ func unknownColumn(m *layout.Manifest, field, name string) error {
 
 // oneDType is the dtype that all of a part's columns are delivered in.
 func oneDType(columns []*layout.ManifestColumn, want window.DType) (layout.DType, error) {
+	stored := columns[0].DType.Plain()
+	other := slices.IndexFunc(columns, func(c *layout.ManifestColumn) bool { return c.DType.Plain() != stored })
 	if name := want.Name(); name != "" {
-		d := layout.DType(name)
-		if !d.IsNumeric() || d == layout.Bool {
+		switch d := layout.DType(name); d {
+		case layout.Float32, layout.Float64, layout.Int32, layout.Int64:
+			return d, checkLossless(columns, d)
+		default:
+			if d.IsNumeric() && other < 0 && stored == d {
+				return d, nil
+			}
 			return "", wire.NewProblem(wire.InvalidSpec, "dtype: got %q, want float32, float64, int32, int64 or null (as stored)", name).WithField("dtype")
 		}
-		return d, checkLossless(columns, d)
 	}
-	for _, c := range columns[1:] {
-		if c.DType != columns[0].DType {
-			return "", wire.NewProblem(wire.InvalidSpec, "dtype: null means as stored, but column %q is %s and column %q is %s", columns[0].Name, columns[0].DType, c.Name, c.DType).
-				WithField("dtype").WithHint("name one dtype, or choose columns of one")
-		}
+	if other >= 0 {
+		c := columns[other]
+		return "", wire.NewProblem(wire.InvalidSpec, "dtype: null means as stored, but column %q is %s and column %q is %s", columns[0].Name, columns[0].DType, c.Name, c.DType).
+			WithField("dtype").WithHint("name one dtype, or choose columns of one")
 	}
-	return columns[0].DType, nil
+	return stored, nil
 }
 
 // checkLossless refuses to deliver fractions as integers.
@@ -134,7 +139,7 @@ func checkLossless(columns []*layout.ManifestColumn, d layout.DType) error {
 		return nil
 	}
 	for _, c := range columns {
-		if c.DType.IsFloat() || c.DType == layout.Int64 && d == layout.Int32 {
+		if !d.Holds(c.DType.Plain()) {
 			return wire.NewProblem(wire.InvalidSpec, "dtype: column %q is %s, which does not fit %s", c.Name, c.DType, d).WithField("dtype")
 		}
 	}

@@ -89,16 +89,20 @@ func newTable(h *store.Handle, s *selection) (window.Table, error) {
 	return t, nil
 }
 
-// missingRows lists a column's rows with missing cells; found once, and kept with the generation.
+// missingRows lists a column's rows with missing cells; found once, and kept with the generation. A text that is missing is a
+// code like others.
 func missingRows(h *store.Handle, c *layout.ManifestColumn) ([]window.MissingRow, error) {
-	if c.Missing == 0 {
+	if c.Missing == 0 || !c.DType.IsFloat() {
 		return nil, nil
 	}
 	v, err := h.Derived("missing "+c.Name, func() (any, error) {
-		if c.DType == layout.Float64 {
-			return scanMissing[float64](h.Data, c)
+		switch c.DType {
+		case layout.Float64:
+			return scanMissing(h.Data, c, func(v float64) bool { return v != v })
+		case layout.Float16:
+			return scanMissing(h.Data, c, layout.Half.IsNaN)
 		}
-		return scanMissing[float32](h.Data, c)
+		return scanMissing(h.Data, c, func(v float32) bool { return v != v })
 	})
 	if err != nil {
 		return nil, err
@@ -106,7 +110,7 @@ func missingRows(h *store.Handle, c *layout.ManifestColumn) ([]window.MissingRow
 	return v.([]window.MissingRow), nil
 }
 
-func scanMissing[T float32 | float64](d *layout.Data, c *layout.ManifestColumn) ([]window.MissingRow, error) {
+func scanMissing[T layout.Native](d *layout.Data, c *layout.ManifestColumn, isMissing func(T) bool) ([]window.MissingRow, error) {
 	v, err := layout.View[T](d, c)
 	if err != nil {
 		return nil, err
@@ -115,7 +119,7 @@ func scanMissing[T float32 | float64](d *layout.Data, c *layout.ManifestColumn) 
 	for row := range v.Rows {
 		cells := int64(0)
 		for _, x := range v.Row(row) {
-			if x != x {
+			if isMissing(x) {
 				cells++
 			}
 		}
@@ -152,49 +156,4 @@ func ItemValue(d *layout.Data, code int64) (any, error) {
 		return values[0], nil
 	}
 	return values, nil
-}
-
-// checkStatic refuses a static column that changes within an item.
-func checkStatic(h *store.Handle, columns []*layout.ManifestColumn, offsets []int64) error {
-	for _, c := range columns {
-		_, err := h.Derived("static "+c.Name, func() (any, error) {
-			switch c.DType {
-			case layout.Float64:
-				return nil, staticChanges[float64](h, c, offsets)
-			case layout.Float32:
-				return nil, staticChanges[float32](h, c, offsets)
-			case layout.Int64:
-				return nil, staticChanges[int64](h, c, offsets)
-			case layout.Int32:
-				return nil, staticChanges[int32](h, c, offsets)
-			}
-			return nil, staticChanges[uint8](h, c, offsets)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func staticChanges[T layout.Native](h *store.Handle, c *layout.ManifestColumn, offsets []int64) error {
-	v, err := layout.View[T](h.Data, c)
-	if err != nil {
-		return err
-	}
-	for item := range int64(len(offsets) - 1) {
-		for row := offsets[item] + 1; row < offsets[item+1]; row++ {
-			for j, x := range v.Row(row) {
-				if was := v.Row(row - 1)[j]; x != was && (x == x || was == was) {
-					name, err := ItemValue(h.Data, item)
-					if err != nil {
-						return err
-					}
-					return wire.NewProblem(wire.InvalidSpec, "static_columns: column %q is not constant: item %v has %v in row %d and %v in row %d", c.Name, name, was, row-1-offsets[item], x, row-offsets[item]).
-						WithField("static_columns")
-				}
-			}
-		}
-	}
-	return nil
 }

@@ -164,7 +164,7 @@ func (a *arrays) skip(n int64) error {
 func (a *arrays) take(h PutColumn, t target) error {
 	switch h.DType {
 	case "float16":
-		return receive[uint16, float32](a, t, float16)
+		return receive(a, t, func(bits uint16) float32 { return layout.HalfFromBits(bits).Float32() })
 	case "float32":
 		return receive[float32, float32](a, t, nil)
 	case "float64":

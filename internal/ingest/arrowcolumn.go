@@ -3,9 +3,12 @@ package ingest
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // arrowKinds are the Arrow types that are values as they are.
@@ -96,9 +99,9 @@ func (b arrowBatch) write(a arrow.Array) error {
 	case *array.Float64:
 		return putArrow(b, a, a.Float64Values())
 	case *array.Timestamp:
-		return putArrow(b, a, a.TimestampValues())
+		return putArrow(b, a, plain[int64](a.TimestampValues()))
 	case *array.Date64:
-		return putArrow(b, a, a.Date64Values())
+		return putArrow(b, a, plain[int64](a.Date64Values()))
 	}
 	return b.other(a)
 }
@@ -109,11 +112,11 @@ func (b arrowBatch) other(a arrow.Array) error {
 	case *array.Float16:
 		values := make([]float32, a.Len())
 		for i, v := range a.Values() {
-			values[i] = float16(v.Uint16())
+			values[i] = layout.HalfFromBits(v.Uint16()).Float32()
 		}
 		return putArrow(b, a, values)
 	case *array.Date32:
-		if err := putArrow(b, a, a.Date32Values()); err != nil {
+		if err := putArrow(b, a, plain[int32](a.Date32Values())); err != nil {
 			return err
 		}
 		if !multiply(b.dest, b.row0+b.row, int64(a.Len())/max(1, b.width), 86400) {
@@ -133,6 +136,11 @@ func (b arrowBatch) other(a arrow.Array) error {
 		return b.texts(a.(arrow.Array).Len(), a.Value)
 	}
 	return fmt.Errorf("is %s, which is not read", a.DataType())
+}
+
+// plain sees values of a named type as what they are.
+func plain[T, N ~int32 | ~int64](values []N) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
 }
 
 // putArrow writes values; the nulls among them become NaN in a float column and are refused in others.

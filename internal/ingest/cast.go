@@ -6,45 +6,132 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// number is a value of a source.
+// number is a value of a source: the Go types that columns are stored as, but for halves.
 type number interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
 // put writes values, row after row, from a row of the destination on, as the destination's dtype. bad is the place of the
 // first value that does not fit, -1 where all do.
+//
+// Values that are not copied as they are go by way of the widest type of their kind, so that there are three times as many
+// conversions as dtypes, and not their square.
 func put[S number](d layout.Dest, row int64, src []S) (bad int) {
-	switch d.DType {
+	if isDType[S](d.DType) {
+		copyRows(d, row, src)
+		return -1
+	}
+	switch wide := any(src).(type) {
+	case []int64:
+		return convertTo(d, row, wide)
+	case []uint64:
+		return convertTo(d, row, wide)
+	case []float64:
+		return convertTo(d, row, wide)
+	case []float32:
+		return widened[S, float64](d, row, src)
+	}
+	return widened[S, int64](d, row, src)
+}
+
+// isDType tells whether a dtype is stored as values of S.
+func isDType[S number](d layout.DType) bool {
+	var v S
+	var name layout.DType
+	switch any(v).(type) {
+	case int8:
+		name = layout.Int8
+	case int16:
+		name = layout.Int16
+	case int32:
+		name = layout.Int32
+	case int64:
+		name = layout.Int64
+	case uint8:
+		if d == layout.Bool {
+			return true
+		}
+		name = layout.Uint8
+	case uint16:
+		name = layout.Uint16
+	case uint32:
+		name = layout.Uint32
+	case uint64:
+		name = layout.Uint64
+	case float32:
+		name = layout.Float32
+	case float64:
+		name = layout.Float64
+	}
+	return d.Plain() == name
+}
+
+// copyRows writes values that need no conversion.
+func copyRows[T layout.Native](d layout.Dest, row int64, src []T) {
+	to := layout.Values[T](d)
+	if to.Contiguous() {
+		copy(to.Data[row*to.Step:], src)
+		return
+	}
+	width := int(to.Width)
+	for i := 0; i < len(src); i += width {
+		copy(to.Row(row+int64(i/width)), src[i:])
+	}
+}
+
+// widened writes values by way of W, some rows at a time.
+func widened[S number, W int64 | float64](d layout.Dest, row int64, src []S) (bad int) {
+	width := int(max(1, d.Width))
+	step := max(1, min(tileRows, len(src))/width) * width
+	wide := make([]W, 0, step)
+	for i := 0; i < len(src); i += step {
+		wide = wide[:0]
+		for _, v := range src[i:min(len(src), i+step)] {
+			wide = append(wide, W(v))
+		}
+		if bad := convertTo(d, row+int64(i/width), wide); bad >= 0 {
+			return i + bad
+		}
+	}
+	return -1
+}
+
+// convertTo writes values of a widest type.
+func convertTo[W int64 | uint64 | float64](d layout.Dest, row int64, src []W) (bad int) {
+	switch d.DType.Plain() {
+	case layout.Float16:
+		return putAs(d, row, src, toHalf)
 	case layout.Float32:
-		return putAs[S, float32](d, row, src)
+		return putAs(d, row, src, convert[W, float32])
 	case layout.Float64:
-		return putAs[S, float64](d, row, src)
-	case layout.Int32, layout.Text:
-		return putAs[S, int32](d, row, src)
-	case layout.Int64, layout.Timestamp:
-		return putAs[S, int64](d, row, src)
-	case layout.Bool:
-		return putAs[S, uint8](d, row, src)
+		return putAs(d, row, src, convert[W, float64])
+	case layout.Int8:
+		return putAs(d, row, src, convert[W, int8])
+	case layout.Int16:
+		return putAs(d, row, src, convert[W, int16])
+	case layout.Int32:
+		return putAs(d, row, src, convert[W, int32])
+	case layout.Int64:
+		return putAs(d, row, src, convert[W, int64])
+	case layout.Uint8:
+		return putAs(d, row, src, convert[W, uint8])
+	case layout.Uint16:
+		return putAs(d, row, src, convert[W, uint16])
+	case layout.Uint32:
+		return putAs(d, row, src, convert[W, uint32])
+	case layout.Uint64:
+		return putAs(d, row, src, convert[W, uint64])
 	}
 	return 0
 }
 
-func putAs[S number, D layout.Native](d layout.Dest, row int64, src []S) (bad int) {
+// putAs writes values that convert converts.
+func putAs[S number, D layout.Native](d layout.Dest, row int64, src []S, convert func(to []D, src []S) (bad int)) (bad int) {
 	to := layout.Values[D](d)
-	width := int(to.Width)
-	if same, ok := any(src).([]D); ok {
-		if to.Contiguous() {
-			copy(to.Data[row*to.Step:], same)
-			return -1
-		}
-		for i := 0; i < len(same); i += width {
-			copy(to.Row(row+int64(i/width)), same[i:])
-		}
-		return -1
-	}
 	if to.Contiguous() {
 		return convert(to.Data[row*to.Step:][:len(src)], src)
 	}
+	width := int(to.Width)
 	for i := 0; i < len(src); i += width {
 		if bad := convert(to.Row(row+int64(i/width)), src[i:i+width]); bad >= 0 {
 			return i + bad
@@ -54,7 +141,7 @@ func putAs[S number, D layout.Native](d layout.Dest, row int64, src []S) (bad in
 }
 
 // convert converts values one by one. What a float loses is its rounding; a value that gets out of range does not fit.
-func convert[S number, D layout.Native](to []D, src []S) (bad int) {
+func convert[S, D number](to []D, src []S) (bad int) {
 	for i, v := range src {
 		x := D(v)
 		to[i] = x
@@ -65,8 +152,20 @@ func convert[S number, D layout.Native](to []D, src []S) (bad int) {
 	return -1
 }
 
+// toHalf converts values one by one, as convert does.
+func toHalf[S number](to []layout.Half, src []S) (bad int) {
+	for i, v := range src {
+		h := layout.HalfOf(float64(v))
+		to[i] = h
+		if !fits(v, h.Float32()) {
+			return i
+		}
+	}
+	return -1
+}
+
 // fits tells whether x is v within the precision of x's type.
-func fits[S number, D layout.Native](v S, x D) bool {
+func fits[S, D number](v S, x D) bool {
 	switch any(x).(type) {
 	case float32, float64:
 		return !math.IsInf(float64(x), 0) || math.IsInf(float64(v), 0)
@@ -81,6 +180,8 @@ func putMissing(d layout.Dest, row, n int64) bool {
 		fillRows(layout.Values[float32](d), row, n, float32(math.NaN()))
 	case layout.Float64:
 		fillRows(layout.Values[float64](d), row, n, math.NaN())
+	case layout.Float16:
+		fillRows(layout.Values[layout.Half](d), row, n, layout.HalfOf(math.NaN()))
 	default:
 		return false
 	}
@@ -107,17 +208,4 @@ func multiply(d layout.Dest, row, n, by int64) (ok bool) {
 		}
 	}
 	return true
-}
-
-// float16 is an IEEE half: its value as a float32 is exact.
-func float16(bits uint16) float32 {
-	sign, exp, frac := uint32(bits>>15)<<31, uint32(bits>>10)&0x1f, uint32(bits)&0x3ff
-	switch {
-	case exp == 0x1f:
-		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
-	case exp == 0:
-		v := float32(frac) / (1 << 24)
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	}
-	return math.Float32frombits(sign | (exp+112)<<23 | frac<<13)
 }

@@ -5,30 +5,6 @@ import (
 	"testing"
 )
 
-func TestHalvesAreTheirValues(t *testing.T) {
-	for bits := range 1 << 16 {
-		exp, frac := bits>>10&0x1f, float64(bits&0x3ff)
-		want := math.Ldexp(frac, -24)
-		if exp > 0 {
-			want = math.Ldexp(1024+frac, exp-25)
-		}
-		if exp == 31 && frac == 0 {
-			want = math.Inf(1)
-		}
-		if bits>>15 == 1 {
-			want = -want
-		}
-		got := float16(uint16(bits))
-		if exp == 31 && frac > 0 {
-			if got == got {
-				t.Errorf("%#04x is %v, want NaN", bits, got)
-			}
-		} else if math.Float32bits(got) != math.Float32bits(float32(want)) {
-			t.Errorf("%#04x is %v, want %v", bits, got, want)
-		}
-	}
-}
-
 func TestValuesThatDoNotFitAreFound(t *testing.T) {
 	for _, c := range []struct {
 		name string

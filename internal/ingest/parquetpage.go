@@ -8,6 +8,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding"
+
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // parquetChunk decodes the pages of one column in one row group.
@@ -104,7 +106,7 @@ func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n
 		data, _ := v.FixedLenByteArray()
 		halves := make([]float32, len(data)/2)
 		for i := range halves {
-			halves[i] = float16(binary.LittleEndian.Uint16(data[2*i:]))
+			halves[i] = layout.HalfFromBits(binary.LittleEndian.Uint16(data[2*i:])).Float32()
 		}
 		return putPage(c, halves, index, levels, n)
 	}

@@ -90,6 +90,8 @@ func (l *load) apply(ctx context.Context, d layout.Dest, from []int64) error {
 	switch to := s.Dest(0); d.DType.Size() {
 	case 1:
 		return gather(ctx, l.workers, layout.Values[uint8](d), layout.Values[uint8](to), from)
+	case 2:
+		return gather(ctx, l.workers, layout.Values[int16](d), layout.Values[int16](to), from)
 	case 4:
 		return gather(ctx, l.workers, layout.Values[int32](d), layout.Values[int32](to), from)
 	default:

@@ -1,6 +1,6 @@
 """A generation's ``manifest.json``: which column is where, as FORMAT.md lays it down.
 
-Format history: 1, the first.
+Format history: 1, the first; 2, more dtypes, durations, text beside items.
 """
 
 from __future__ import annotations
@@ -14,16 +14,28 @@ import numpy.typing as npt
 
 from ._errors import ProtocolError
 
-FORMAT = 1
+FORMATS = (1, 2)
 DTYPES: dict[str, np.dtype[Any]] = {
+    "float16": np.dtype("<f2"),
     "float32": np.dtype("<f4"),
     "float64": np.dtype("<f8"),
+    "int8": np.dtype("i1"),
+    "int16": np.dtype("<i2"),
     "int32": np.dtype("<i4"),
     "int64": np.dtype("<i8"),
+    "uint8": np.dtype("u1"),
+    "uint16": np.dtype("<u2"),
+    "uint32": np.dtype("<u4"),
+    "uint64": np.dtype("<u8"),
     "bool": np.dtype("?"),
     "timestamp": np.dtype("<i8"),
+    "duration": np.dtype("<i8"),
     "text": np.dtype("<i4"),
 }
+"""What the values of each dtype are mapped as."""
+
+TIMES = {"timestamp": "<M8", "duration": "<m8"}
+"""The numpy types of dtypes with a unit."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +71,9 @@ class Column:
 
     @property
     def numpy_dtype(self) -> np.dtype[Any]:
-        """The dtype of the mapped values; a timestamp is ``datetime64`` in its unit."""
-        if self.dtype == "timestamp":
-            return datetime_dtype(self.unit)
+        """The dtype users see: a timestamp is ``datetime64`` and a duration ``timedelta64`` in its unit."""
+        if self.dtype in TIMES:
+            return np.dtype(f"{TIMES[self.dtype]}[{self.unit}]")
         return DTYPES[self.dtype]
 
     def map(self, data: mmap.mmap) -> npt.NDArray[Any]:
@@ -70,11 +82,8 @@ class Column:
             empty = np.empty(self.shape, self.numpy_dtype)
             empty.flags.writeable = False
             return empty
-        stored = DTYPES[self.dtype]
-        if self.dtype == "bool":
-            stored = np.dtype("?")
-        array: npt.NDArray[Any] = np.ndarray(self.shape, stored, data, self.offset, self.axis_strides())
-        return array.view(self.numpy_dtype) if self.dtype == "timestamp" else array
+        array: npt.NDArray[Any] = np.ndarray(self.shape, self.numpy_dtype, data, self.offset, self.axis_strides())
+        return array
 
     def axis_strides(self) -> tuple[int, ...]:
         """Bytes between neighbours along each axis of ``shape``."""
@@ -92,9 +101,9 @@ class Manifest:
 
     def __init__(self, said: dict[str, Any]) -> None:
         self.raw = said
-        if said.get("format") != FORMAT:
+        if said.get("format") not in FORMATS:
             raise ProtocolError(
-                f"the dataset is of format {said.get('format')!r}, this client reads {FORMAT}",
+                f"the dataset is of format {said.get('format')!r}, this client reads {FORMATS[0]} to {FORMATS[-1]}",
                 type="format",
                 hint="install the daemon's version of the client",
             )
@@ -137,8 +146,3 @@ def column_of(said: dict[str, Any]) -> Column:
         strides=tuple(int(n) for n in said["strides"]),
         scale=scale,
     )
-
-
-def datetime_dtype(unit: str) -> np.dtype[np.datetime64]:
-    """``datetime64`` in a unit of the manifest."""
-    return np.dtype(f"<M8[{'D' if unit == 'day' else unit or 'ns'}]")

@@ -60,7 +60,7 @@ class Part:
 
     def __init__(self, data: Dataset, features: list[str], dtype: str | None, fill: float | None) -> None:
         columns = columns_of(data, features)
-        self._arrays = [data[column.name] for column in columns]
+        self._arrays = [data[column.name].view(DTYPES[column.dtype]) for column in columns]
         stored = np.result_type(*(DTYPES[c.dtype] for c in columns)) if columns else np.dtype("<f4")
         self._dtype = np.dtype(dtype) if dtype else stored
         self._width = sum(column.width for column in columns)
@@ -211,7 +211,7 @@ def one_matrix(data: Dataset, columns: list[Column]) -> Array | None:
 
     That is so in layout ``packed`` for neighbours, and in layout ``columns`` for columns that follow each other.
     """
-    if not columns or len({(column.dtype, column.strides[0]) for column in columns}) > 1 or len(data) == 0:
+    if not columns or len({(DTYPES[column.dtype], column.strides[0]) for column in columns}) > 1 or len(data) == 0:
         return None
     size = DTYPES[columns[0].dtype].itemsize
     places = [column.offset + i * size for column in columns for i in range(column.width)]
