@@ -81,7 +81,7 @@ func parseRows(text string) (rows [2]*int64, err error) {
 func newLoad(o *options) *cobra.Command {
 	f := &loadFlags{}
 	cmd := &cobra.Command{
-		Use: "load NAME SOURCE...", Short: "load columns of CSV or Parquet files as a dataset", Args: cobra.MinimumNArgs(2),
+		Use: "load NAME SOURCE...", Short: "load columns of files as a dataset", Args: cobra.MinimumNArgs(2),
 		Long:    "Load reads files once into a new generation of a dataset. The same, unchanged files with the same options are a hit and cost nothing.",
 		Example: "  tensorcache load etth1 ETTh1.csv --time date --scale standard --fit-rows 0:8640",
 		RunE: func(cmd *cobra.Command, args []string) error {

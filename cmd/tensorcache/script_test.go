@@ -44,6 +44,8 @@ func TestScripts(t *testing.T) {
 			"kill-daemon": killDaemon,
 			"ready":       ready,
 			"arrows":      arrows,
+			"npy":         npy,
+			"npz":         npz,
 			"socket":      socket,
 			"half":        half,
 			"half-put":    halfPut,

@@ -193,7 +193,7 @@ func (a *arrays) take(h PutColumn, t target) error {
 func receive[S, C number](a *arrays, t target, conv func(S) C) error {
 	width := max(1, t.width)
 	if d, ok := direct[S](t); ok && conv == nil {
-		return a.conn.full(bytesOf(d), a.total)
+		return a.conn.full(bytesOf(d[:a.count*width]), a.total)
 	}
 	rows := max(1, blockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
 	block := make([]S, rows*width)

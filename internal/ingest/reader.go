@@ -62,13 +62,16 @@ var magics = []struct {
 	{"FEA1", "is a Feather file of version 1, which is not read", "write it again with version 2, or as Parquet"},
 	{"\x1f\x8b", "is compressed twice", "decompress it first"},
 	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
-	{"PK\x03\x04", "is a zip archive", "unzip it first"},
-	{"\x93NUMPY", "is a NumPy array, which is not read yet", "send it with put from Python"},
+	{zipMagic, "is a zip archive", "unzip it first"},
+	{npyMagic, "is a compressed NumPy array, but only text is read compressed", "decompress it first, or write it with np.savez_compressed"},
 	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
 	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
 }
 
-const parquetMagic = "PAR1"
+const (
+	parquetMagic = "PAR1"
+	zipMagic     = "PK\x03\x04"
+)
 
 // work is how a reader goes about it.
 type work struct {
@@ -111,6 +114,14 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 	}
 	if stream := bytes.HasPrefix(head, []byte(streamMagic)); stream || bytes.HasPrefix(head, []byte(arrowMagic)) {
 		return openArrowFile(path, f, stream, w)
+	}
+	if bytes.HasPrefix(head, []byte(npyMagic)) {
+		return openNpy(path, f, w)
+	}
+	if bytes.HasPrefix(head, []byte(zipMagic)) {
+		if r, ok, err := openNpz(path, f, w); ok || err != nil {
+			return r, err
+		}
 	}
 	if err := wantText(path, head); err != nil {
 		return nil, err
@@ -159,7 +170,7 @@ func wantText(path string, head []byte) error {
 		}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet or Arrow"}
+		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow or NumPy"}
 	}
 	return nil
 }

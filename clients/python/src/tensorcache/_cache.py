@@ -73,7 +73,7 @@ class Cache:
         na: Sequence[str] | str | None = None,
         progress: Progress | None = None,
     ) -> Dataset:
-        """Load columns of Parquet, CSV or Arrow files as the next generation of a dataset, and open it.
+        """Load columns of Parquet, CSV, Arrow or NumPy files as the next generation of a dataset, and open it.
 
         The same files, unchanged, with the same options are a hit: nothing is read. Interrupting the call cancels
         the load.

@@ -1,0 +1,281 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+)
+
+const npyMagic = "\x93NUMPY"
+
+// mostHeader bounds the header of a .npy file. One of 10,000 fields takes 300 kB.
+const mostHeader = 1 << 20
+
+// npyColumn is an array of NumPy, or one field of an array of records, as the column that it becomes.
+type npyColumn struct {
+	PutColumn
+	text   byte  // 'U' or 'S' for texts of fixed length, else 0
+	size   int64 // bytes of a value
+	record int64 // bytes between the beginnings of two rows, where that is not the row's own size
+	offset int64 // in a record
+	swap   bool  // big-endian
+	lanes  bool  // column by column: Fortran's order
+	times  int64 // what a time is multiplied by to be in its unit; 0 or 1 for nothing
+	refuse *SourceError
+	open   func() (io.ReadCloser, error) // the stream of the array, header and all
+	head   int64                         // bytes of the header
+	total  int64                         // bytes of the stream
+}
+
+// npyTypes are the dtypes by NumPy's letter and size, as arrayTypes names them.
+var npyTypes = map[string]string{
+	"f2": "float16", "f4": "float32", "f8": "float64", "b1": "bool",
+	"i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64",
+}
+
+// npyUnits are the units of datetime64 that are whole numbers of one that is stored.
+var npyUnits = map[string]struct {
+	unit  string
+	times int64
+}{
+	"W": {"s", 7 * 86400}, "D": {"s", 86400}, "h": {"s", 3600}, "m": {"s", 60}, "s": {"s", 1}, "ms": {"ms", 1}, "us": {"us", 1}, "ns": {"ns", 1},
+}
+
+// readNpyHeader reads the header of an array of so many bytes and says which columns it is. The dtype of a column that is not read is
+// refused only where it is wanted.
+func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
+	text, head, err := npyText(r, total)
+	if err != nil {
+		return nil, err
+	}
+	broken := func(why any) error {
+		return &SourceError{Text: strings.TrimSpace(text), Reason: fmt.Sprintf("is no header of a NumPy array: %v", why), Hint: hintDamaged}
+	}
+	v, err := parseLiteral(text)
+	if err != nil {
+		return nil, broken(err)
+	}
+	dict, _ := v.(map[string]any)
+	fortran, ok1 := dict["fortran_order"].(bool)
+	dims, ok2 := dict["shape"].(tuple)
+	descr, ok3 := dict["descr"]
+	if !ok1 || !ok2 || !ok3 || len(dict) != 3 {
+		return nil, broken("want descr, fortran_order and shape")
+	}
+	shape, cells := make([]int64, len(dims)), float64(1)
+	for i, d := range dims {
+		n, ok := d.(int64)
+		if !ok || n < 0 {
+			return nil, broken("the shape")
+		}
+		shape[i], cells = n, cells*float64(n)
+	}
+	columns, record, err := npyColumns(descr, name, shape, fortran)
+	if refused := (*SourceError)(nil); errors.As(err, &refused) {
+		return nil, refused
+	} else if err != nil {
+		return nil, broken(err)
+	}
+	if want := cells * float64(record); record > 0 && (want > math.MaxInt64 || int64(want) != total-head) {
+		return nil, &SourceError{Reason: fmt.Sprintf("holds %d bytes of values, its header says %.0f", total-head, want), Hint: hintDamaged}
+	}
+	for i := range columns {
+		columns[i].head, columns[i].total = head, total
+	}
+	return columns, nil
+}
+
+// npyText reads the header as text, and says how many bytes come before the values.
+func npyText(r io.Reader, total int64) (text string, head int64, err error) {
+	cut := &SourceError{Reason: "is cut off: its header does not end", Hint: hintDamaged}
+	short := func(err error) error {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return cut
+		}
+		return unreadable(err)
+	}
+	lead := make([]byte, len(npyMagic)+2+4)
+	if _, err := io.ReadFull(r, lead[:10]); err != nil {
+		return "", 0, short(err)
+	}
+	major := lead[len(npyMagic)]
+	if string(lead[:len(npyMagic)]) != npyMagic || major < 1 || major > 3 {
+		return "", 0, &SourceError{Reason: "does not begin as a NumPy array of version 1, 2 or 3", Hint: hintDamaged}
+	}
+	length := int64(binary.LittleEndian.Uint16(lead[8:]))
+	head = 10
+	if major > 1 {
+		if _, err := io.ReadFull(r, lead[10:]); err != nil {
+			return "", 0, short(err)
+		}
+		length, head = int64(binary.LittleEndian.Uint32(lead[8:])), 12
+	}
+	if head += length; head > total {
+		return "", 0, cut
+	}
+	if length > mostHeader {
+		return "", 0, &SourceError{Reason: fmt.Sprintf("has a header of %d bytes, at most %d", length, mostHeader), Hint: hintDamaged}
+	}
+	b := make([]byte, length)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return "", 0, short(err)
+	}
+	if major == 3 {
+		return string(b), head, nil
+	}
+	runes := make([]rune, len(b)) // Latin-1
+	for i, c := range b {
+		runes[i] = rune(c)
+	}
+	return string(runes), head, nil
+}
+
+// npyColumns are the columns of an array, and the bytes of one of its elements, 0 where that is not known.
+func npyColumns(descr any, name string, shape []int64, fortran bool) ([]npyColumn, int64, error) {
+	if d, ok := descr.(string); ok {
+		c := npyDType(d)
+		c.Name, c.Shape, c.lanes = name, shape, fortran && len(shape) == 2 && shape[1] > 1
+		c.finish()
+		return []npyColumn{c}, c.size, nil
+	}
+	fields, ok := descr.([]any)
+	if !ok || len(fields) == 0 {
+		return nil, 0, fmt.Errorf("the dtype %v", descr)
+	}
+	var out []npyColumn
+	var record int64
+	for _, f := range fields {
+		t, ok := f.(tuple)
+		if !ok || len(t) < 2 || len(t) > 3 {
+			return nil, 0, fmt.Errorf("the field %v", f)
+		}
+		if titled, ok := t[0].(tuple); ok && len(titled) == 2 {
+			t[0] = titled[1]
+		}
+		field, ok1 := t[0].(string)
+		d, ok2 := t[1].(string)
+		if !ok1 {
+			return nil, 0, fmt.Errorf("the field %v", f)
+		}
+		if !ok2 {
+			return nil, 0, fmt.Errorf("the field %q is made of fields, which is not read", field)
+		}
+		c := npyDType(d)
+		c.Name, c.Shape, c.offset = field, shape[:min(1, len(shape)):min(1, len(shape))], record
+		values := int64(1)
+		if len(t) == 3 {
+			dims, ok := t[2].(tuple)
+			if !ok {
+				return nil, 0, fmt.Errorf("the shape of field %q", field)
+			}
+			for _, d := range dims {
+				n, ok := d.(int64)
+				if !ok || n < 0 || n > math.MaxInt32/values {
+					return nil, 0, fmt.Errorf("the shape of field %q", field)
+				}
+				values *= max(1, n)
+				c.Shape = append(c.Shape, n)
+			}
+		}
+		if c.size == 0 {
+			c.refuse.Column = field
+			return nil, 0, c.refuse
+		}
+		if record += c.size * values; record > math.MaxInt32 {
+			return nil, 0, fmt.Errorf("records of %d bytes", record)
+		}
+		if field != "" || d[1] != 'V' { // padding has no name
+			out = append(out, c)
+		}
+	}
+	for i := range out {
+		if out[i].record = record; len(shape) != 1 && out[i].refuse == nil {
+			out[i].refuse = &SourceError{Reason: fmt.Sprintf("is of records in shape %v, want [rows]", shape)}
+		}
+		out[i].finish()
+	}
+	return out, record, nil
+}
+
+// finish completes the head with what follows from the dtype and shape, and refuses what no column can be.
+func (c *npyColumn) finish() {
+	values := int64(1)
+	for _, n := range c.Shape {
+		if n > 0 && values > math.MaxInt64/n/max(1, c.size) {
+			return // more than any file holds, which its size tells
+		}
+		values *= n
+	}
+	c.Bytes = values * c.size
+	switch {
+	case c.refuse != nil:
+	case len(c.Shape) == 0:
+		c.refuse = &SourceError{Reason: "is a single value, want [rows] or [rows, n]"}
+	case len(c.Shape) > 2:
+		c.refuse = &SourceError{Reason: fmt.Sprintf("has shape %v, want [rows] or [rows, n]", c.Shape), Hint: "reshape it to [rows, n], or leave it out with --columns"}
+	case c.text != 0 && len(c.Shape) > 1:
+		c.refuse = &SourceError{Reason: fmt.Sprintf("is text of shape %v, want [rows]", c.Shape)}
+	case c.text == 0:
+		if err := c.check(); err != nil {
+			c.refuse = &SourceError{Reason: err.Error()}
+		}
+	}
+}
+
+// npyDType reads a dtype as NumPy writes it, as <f8, >i4, |b1, <M8[ns] or <U12.
+func npyDType(d string) npyColumn {
+	unknown := func(reason, hint string) npyColumn {
+		digits := strings.TrimLeftFunc(d, func(r rune) bool { return r < '0' || r > '9' })
+		size, _ := strconv.ParseInt(digits[:len(digits)-len(strings.TrimLeft(digits, "0123456789"))], 10, 31)
+		return npyColumn{size: size, refuse: &SourceError{Reason: fmt.Sprintf("has dtype %q, %s", d, reason), Hint: hint}}
+	}
+	if len(d) < 2 {
+		return unknown("which is none of NumPy's", hintDamaged)
+	}
+	order, letter, rest := d[0], d[1], d[2:]
+	if strings.IndexByte("<>|=", order) < 0 {
+		return unknown("which is none of NumPy's", hintDamaged)
+	}
+	c := npyColumn{swap: order == '>'}
+	if name, ok := npyTypes[d[1:]]; ok {
+		c.DType, c.size = name, arrayTypes[name].size
+		return c
+	}
+	switch letter {
+	case 'O':
+		return unknown("Python objects, which are never read: they can run any program", "convert it with astype before np.save")
+	case 'U', 'S':
+		n, err := strconv.ParseInt(rest, 10, 32)
+		if err != nil || n < 0 {
+			return unknown("which is none of NumPy's", hintDamaged)
+		}
+		c.DType, c.text, c.size = "utf8", letter, n
+		if letter == 'U' {
+			c.size = 4 * n
+		}
+		if c.size == 0 {
+			c.refuse = &SourceError{Reason: "is text of length 0"}
+		}
+		return c
+	case 'M':
+		size, unit, _ := strings.Cut(strings.TrimSuffix(rest, "]"), "[")
+		count := strings.TrimRight(unit, "YMWDhmsunpfa")
+		u, ok := npyUnits[unit[len(count):]]
+		c.DType, c.size, c.Unit, c.times = "timestamp", 8, u.unit, u.times
+		if n, err := strconv.ParseInt(count, 10, 32); err == nil && n > 0 {
+			c.times *= n
+		} else if count != "" {
+			ok = false
+		}
+		if size != "8" || !ok {
+			c = unknown("which is not read", `convert it with astype("datetime64[ns]") before np.save`)
+			c.size = 8
+		}
+		return c
+	}
+	return unknown("which is not read", "convert it with astype, or leave it out with --columns")
+}

@@ -1,0 +1,335 @@
+package ingest
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// numpyFile reads a .npy file, or the arrays of a .npz archive. sbinet/npyio, the one library for them, knows neither halves nor times nor
+// records, and reads whole arrays into memory.
+type numpyFile struct {
+	file    *os.File
+	name    string
+	columns []npyColumn
+	count   int64
+	workers int
+}
+
+// npyName is what the column of a file with one array is called: several files that follow each other must agree on it.
+const npyName = "value"
+
+// openNpy reads the header of a .npy file.
+func openNpy(path string, f *os.File, w work) (reader, error) {
+	if err := w.text.only(path); err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return nil, statError(path, err)
+	}
+	n := &numpyFile{file: f, name: path, workers: w.workers}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, st.Size())), nil }
+	return n, n.add(open, st.Size(), npyName, false)
+}
+
+// openNpz lists the arrays of a .npz archive. ok is false for a zip archive of other files.
+func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, true, statError(path, err)
+	}
+	archive, err := zip.NewReader(f, st.Size())
+	if err != nil {
+		return nil, strings.HasSuffix(path, ".npz"), &SourceError{Path: path, Reason: "cannot be read as a zip archive: " + err.Error(), Hint: hintDamaged}
+	}
+	for _, e := range archive.File {
+		if !strings.HasSuffix(e.Name, ".npy") {
+			return nil, false, nil
+		}
+	}
+	if len(archive.File) == 0 {
+		return nil, true, &SourceError{Path: path, Reason: "holds no arrays"}
+	}
+	if err := w.text.only(path); err != nil {
+		return nil, true, err
+	}
+	n := &numpyFile{file: f, name: path, workers: w.workers}
+	var total uint64
+	for _, e := range archive.File {
+		name := strings.TrimSuffix(e.Name, ".npy")
+		switch {
+		case e.Flags&1 != 0:
+			return nil, true, &SourceError{Path: path, Column: name, Reason: "is encrypted, which is not read"}
+		case e.Method != zip.Store && e.Method != zip.Deflate:
+			return nil, true, &SourceError{Path: path, Column: name, Reason: fmt.Sprintf("is compressed by method %d, want np.savez or np.savez_compressed", e.Method)}
+		}
+		if most := uint64(max(w.free, w.ratio*st.Size())); e.UncompressedSize64 > most || total+e.UncompressedSize64 > most {
+			return nil, true, &SourceError{Path: path, Reason: fmt.Sprintf("would hold more than %d times its size of %d bytes", most/uint64(st.Size()), st.Size()), Hint: "unzip it first if it is sound"}
+		}
+		total += e.UncompressedSize64
+		if err := n.add(e.Open, int64(e.UncompressedSize64), name, true); err != nil {
+			return nil, true, err
+		}
+	}
+	return n, true, nil
+}
+
+// add adds the columns of one array.
+func (n *numpyFile) add(open func() (io.ReadCloser, error), total int64, name string, archived bool) error {
+	in := func(err error) error {
+		if e := (*SourceError)(nil); errors.As(err, &e) {
+			e.Path = n.name
+			if archived && e.Column == "" {
+				e.Column = name
+			}
+		}
+		return err
+	}
+	r, err := open()
+	if err != nil {
+		return in(unreadable(err))
+	}
+	defer r.Close()
+	columns, err := readNpyHeader(r, total, name)
+	if err != nil {
+		return in(err)
+	}
+	for _, c := range columns {
+		if c.open = open; archived && c.record > 0 {
+			c.Name = name + "." + c.Name
+		}
+		n.columns = append(n.columns, c)
+	}
+	return nil
+}
+
+// unreadable says that an array's bytes cannot be had.
+func unreadable(err error) error {
+	switch {
+	case errors.Is(err, zip.ErrChecksum):
+		return &SourceError{Reason: "its values are not what their checksum says", Hint: hintDamaged}
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return &SourceError{Reason: "is cut off: there are fewer bytes than its header says", Hint: hintDamaged}
+	}
+	return &SourceError{Reason: "cannot be read: " + err.Error(), Hint: hintDamaged}
+}
+
+func (n *numpyFile) path() string     { return n.name }
+func (n *numpyFile) rows() int64      { return n.count }
+func (n *numpyFile) line(int64) int64 { return 0 }
+func (n *numpyFile) close() error     { return n.file.Close() }
+
+func (n *numpyFile) names() []string {
+	out := make([]string, len(n.columns))
+	for i, c := range n.columns {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// describe holds the wanted arrays against each other: others may have other lengths.
+func (n *numpyFile) describe(w []want) ([]column, error) {
+	out := make([]column, len(w))
+	for i, x := range w {
+		c := n.columns[x.index]
+		if c.refuse != nil {
+			e := *c.refuse
+			e.Column = c.Name
+			return nil, &e
+		}
+		first := n.columns[w[0].index]
+		if c.Shape[0] != first.Shape[0] {
+			return nil, &SourceError{Column: c.Name, Reason: fmt.Sprintf("has %d rows, column %q has %d", c.Shape[0], first.Name, first.Shape[0]), Hint: "name the arrays that are wanted with --columns"}
+		}
+		n.count = c.Shape[0]
+		a := arrays{heads: []PutColumn{c.PutColumn}}
+		described, err := a.describe([]want{{0, x.role}})
+		if err != nil {
+			return nil, err
+		}
+		out[i] = described[0]
+	}
+	return out, nil
+}
+
+// fill reads the columns in parallel, each from its own beginning.
+func (n *numpyFile) fill(ctx context.Context, to []target, m *meter) error {
+	return parallel(ctx, n.workers, len(to), n.name, func(_, i int) error {
+		c := n.columns[to[i].index]
+		err := c.fill(to[i])
+		if e := (*SourceError)(nil); errors.As(err, &e) && e.Column == "" {
+			e.Column = c.Name
+		}
+		m.bytes.Add(c.Bytes)
+		m.rows.Add(n.count / int64(len(to)))
+		return err
+	})
+}
+
+// fill reads a column.
+func (c *npyColumn) fill(t target) error {
+	opened, err := c.open()
+	if err != nil {
+		return unreadable(err)
+	}
+	defer opened.Close()
+	from := bufio.NewReaderSize(opened, 1<<16)
+	values := &npyValues{from: from, column: c}
+	err = values.skip(c.head)
+	if err == nil {
+		err = c.take(t, values)
+	}
+	if values.err == nil { // the end is where the checksum is looked at
+		if rest, rerr := io.Copy(io.Discard, from); rerr != nil {
+			values.err = rerr
+		} else if rest > 0 && err == nil {
+			err = &SourceError{Reason: fmt.Sprintf("%d bytes follow its values", rest), Hint: hintDamaged}
+		}
+	}
+	if values.err != nil {
+		return unreadable(values.err)
+	}
+	return err
+}
+
+// take reads the values to where they belong.
+func (c *npyColumn) take(t target, values *npyValues) error {
+	if c.text != 0 {
+		return c.texts(t, values)
+	}
+	a := &arrays{count: c.Shape[0], total: c.Bytes, conn: &received{from: values}}
+	if !c.lanes {
+		if err := a.take(c.PutColumn, t); err != nil {
+			return err
+		}
+	}
+	for i := int64(0); c.lanes && i < t.width; i++ {
+		lane := t
+		lane.dest, lane.width = t.dest.Lane(i), 0
+		if err := a.take(c.PutColumn, lane); err != nil {
+			return err
+		}
+	}
+	if c.times > 1 && t.dest.DType == layout.Timestamp && !multiply(t.dest, t.row0, c.Shape[0], c.times) {
+		return &SourceError{Reason: "a time is out of the range of " + c.Unit}
+	}
+	return nil
+}
+
+// texts reads texts of fixed length, which are filled up with zeros.
+func (c *npyColumn) texts(t target, values io.Reader) error {
+	raw := make([]byte, c.size)
+	var word, last []byte
+	code := []int32{-1}
+	for row := range c.Shape[0] {
+		if _, err := io.ReadFull(values, raw); err != nil {
+			return err
+		}
+		if word = bytes.TrimRight(raw, "\x00"); c.text == 'U' {
+			var ok bool
+			if word, ok = fromUTF32(raw); !ok {
+				return &SourceError{Row: row + 1, Reason: "the text is not of Unicode", Hint: hintDamaged}
+			}
+		}
+		if code[0] < 0 || !bytes.Equal(word, last) {
+			if err := checkWord(word, row); err != nil {
+				return err
+			}
+			last, code[0] = append(last[:0], word...), t.dict.code(word)
+		}
+		put(t.dest, t.row0+row, code)
+	}
+	return nil
+}
+
+// fromUTF32 is a text as UTF-8, without the zeros at its end.
+func fromUTF32(raw []byte) (word []byte, ok bool) {
+	for len(raw) > 0 && binary.LittleEndian.Uint32(raw[len(raw)-4:]) == 0 {
+		raw = raw[:len(raw)-4]
+	}
+	for ; len(raw) > 0; raw = raw[4:] {
+		r := binary.LittleEndian.Uint32(raw)
+		if r > utf8.MaxRune || !utf8.ValidRune(rune(r)) {
+			return nil, false
+		}
+		word = utf8.AppendRune(word, rune(r))
+	}
+	return word, true
+}
+
+// npyValues are the values of a column as they stand on this machine: little-endian, one after the other.
+type npyValues struct {
+	from   io.Reader
+	column *npyColumn
+	block  []byte // whole records
+	rest   []byte // of block
+	err    error  // of from
+}
+
+// Read fills p, which takes whole values.
+func (v *npyValues) Read(p []byte) (n int, err error) {
+	c := v.column
+	if c.record == 0 {
+		n, err = io.ReadFull(v.from, p)
+	} else {
+		n, err = v.fields(p)
+	}
+	if err != nil {
+		v.err = err
+	}
+	if !c.swap || c.size == 1 {
+		return n, err
+	}
+	size := c.size
+	if c.text == 'U' {
+		size = 4
+	} else if c.text == 'S' {
+		return n, err
+	}
+	for at := int64(0); at+size <= int64(n); at += size {
+		slices.Reverse(p[at : at+size])
+	}
+	return n, err
+}
+
+// fields takes the column's part of each record.
+func (v *npyValues) fields(p []byte) (n int, err error) {
+	c := v.column
+	size := c.Bytes / max(1, c.Shape[0])
+	if v.block == nil {
+		v.block = make([]byte, max(1, blockBytes/c.record)*c.record)
+	}
+	for n < len(p) {
+		if len(v.rest) == 0 {
+			got, err := io.ReadFull(v.from, v.block[:min(int64(len(v.block)), (int64(len(p)-n)+size-1)/size*c.record)])
+			if err != nil {
+				return n, err
+			}
+			v.rest = v.block[:got]
+		}
+		n += copy(p[n:], v.rest[c.offset:c.offset+size])
+		v.rest = v.rest[c.record:]
+	}
+	return n, nil
+}
+
+// skip passes over the header.
+func (v *npyValues) skip(n int64) error {
+	if _, err := io.CopyN(io.Discard, v.from, n); err != nil {
+		v.err = err
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package ingest
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// npy writes an array as np.save does. The shape is written as it is in Python.
+func npy(descr, shape string, fortran bool, order binary.ByteOrder, values any) string {
+	order16 := map[bool]string{true: "True", false: "False"}[fortran]
+	if !strings.HasPrefix(descr, "[") {
+		descr = "'" + descr + "'"
+	}
+	header := fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, order16, shape)
+	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
+	var b bytes.Buffer
+	b.WriteString(npyMagic + "\x01\x00")
+	b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(header))))
+	b.WriteString(header)
+	if err := binary.Write(&b, order, values); err != nil {
+		panic(err)
+	}
+	return b.String()
+}
+
+// npz packs arrays by name, in the order of the names.
+func npz(t *testing.T, method uint16, files map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	names := []string{}
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write([]byte(files[name])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestNpyOrdersAndEnds(t *testing.T) {
+	for name, text := range map[string]string{
+		"little": npy("<f8", "(2, 3)", false, binary.LittleEndian, []float64{1, 2, 3, 4, 5, 6}),
+		"big":    npy(">f8", "(2, 3)", false, binary.BigEndian, []float64{1, 2, 3, 4, 5, 6}),
+		"turned": npy("<f8", "(2, 3)", true, binary.LittleEndian, []float64{1, 4, 2, 5, 3, 6}),
+		"both":   npy(">f8", "(2, 3)", true, binary.BigEndian, []float64{1, 4, 2, 5, 3, 6}),
+	} {
+		for _, kept := range []string{layout.Columns, layout.Packed} {
+			l := mustLoad(t, Options{Sources: []string{source(t, "x.npy", text)}, Layout: kept})
+			if got := values[float64](l, npyName); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6}) {
+				t.Errorf("%s %s: %v", name, kept, got)
+			}
+		}
+	}
+	a, b := source(t, "a.npy", npy("<i8", "(2,)", false, binary.LittleEndian, []int64{1, 2})), source(t, "b.npy", npy(">i8", "(1L,)", true, binary.BigEndian, []int64{3}))
+	if got := values[int64](mustLoad(t, Options{Sources: []string{a, b}}), npyName); !slices.Equal(got, []int64{1, 2, 3}) {
+		t.Error(got)
+	}
+}
+
+func TestNpyRecordsAreColumns(t *testing.T) {
+	type record struct {
+		ID  [3]byte
+		Pad uint8
+		T   int64
+		V   [2]float32
+	}
+	descr := `[('id', '|S3'), ('', '|V1'), (('a title', 't'), '<M8[D]'), ("v\xe4", '<f4', (2,))]`
+	rows := []record{{[3]byte{'a', 'b'}, 0, 1, [2]float32{1, 2}}, {[3]byte{'a', 'b'}, 0, 2, [2]float32{3, 4}}, {[3]byte{'x', 'y', 'z'}, 0, -1, [2]float32{5, 6}}}
+	one := npy(descr, "(3,)", false, binary.LittleEndian, rows)
+	for name, files := range map[string]string{"x.npy": one, "stored": npz(t, zip.Store, map[string]string{"r.npy": one}), "deflated": npz(t, zip.Deflate, map[string]string{"r.npy": one})} {
+		prefix := ""
+		if name != "x.npy" {
+			prefix = "r."
+		}
+		l := mustLoad(t, Options{Sources: []string{source(t, name, files)}, ItemID: []string{prefix + "id"}, Time: prefix + "t"})
+		if got := values[float32](l, prefix+"vä"); !slices.Equal(got, []float32{1, 2, 3, 4, 5, 6}) {
+			t.Errorf("%s: %v", name, got)
+		}
+		if got := values[int64](l, prefix+"t"); !slices.Equal(got, []int64{86400, 2 * 86400, -86400}) {
+			t.Errorf("%s: %v", name, got)
+		}
+		if got := texts(l, prefix+"id"); !slices.Equal(got, []string{"ab", "ab", "xyz"}) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestBadNumpyFiles(t *testing.T) {
+	little := binary.LittleEndian
+	good := npy("<f8", "(3,)", false, little, []float64{1, 2, 3})
+	two := map[string]string{"a.npy": good, "b.npy": npy("<i4", "(2,)", false, little, []int32{1, 2})}
+	flipped := []byte(npz(t, zip.Store, map[string]string{"a.npy": good}))
+	flipped[bytes.Index(flipped, []byte(good))+len(good)-1] ^= 1
+	torn := []byte(npz(t, zip.Deflate, map[string]string{"a.npy": npy("<f8", "(300,)", false, little, make([]float64, 300))}))
+	torn[60] ^= 0xff
+	bomb := npz(t, zip.Deflate, map[string]string{"a.npy": npy("|u1", "(2147483648,)", false, little, make([]byte, 1<<20))})
+	for _, c := range []struct {
+		name, text, want, hint string
+		o                      Options
+	}{
+		{"cut values", good[:len(good)-1], "x.npy: holds 23 bytes of values, its header says 24", "damaged", Options{}},
+		{"more values", good + "x", "x.npy: holds 25 bytes of values, its header says 24", "damaged", Options{}},
+		{"cut header", good[:40], "x.npy: is cut off: its header does not end", "damaged", Options{}},
+		{"only magic", npyMagic, "x.npy: is cut off", "damaged", Options{}},
+		{"version", strings.Replace(good, "\x01\x00", "\x04\x00", 1), "x.npy: does not begin as a NumPy array of version 1, 2 or 3", "damaged", Options{}},
+		{"no dict", strings.Replace(good, "{'descr'", "['descr'", 1), `is no header of a NumPy array: `, "damaged", Options{}},
+		{"code", strings.Replace(good, "'<f8'", "f()  ", 1), `is no header of a NumPy array: "f()`, "damaged", Options{}},
+		{"shape", strings.Replace(good, "(3,)", "(-3)", 1), `is no header of a NumPy array`, "damaged", Options{}},
+		{"huge shape", npy("<f8", "(9223372036854775807, 9223372036854775807)", false, little, []float64{1}), "holds 8 bytes of values, its header says", "damaged", Options{}},
+		{"objects", npy("|O", "(3,)", false, little, []byte("pickle")), `x.npy, column "value": has dtype "|O", Python objects, which are never read`, "astype", Options{}},
+		{"objects in records", npy("[('a', '|O')]", "(3,)", false, little, []byte("pickle")), `x.npy, column "a": has dtype "|O"`, "astype", Options{}},
+		{"complex", npy("<c16", "(1,)", false, little, make([]byte, 16)), `has dtype "<c16", which is not read`, "astype", Options{}},
+		{"long double", npy("<f16", "(1,)", false, little, make([]byte, 16)), `has dtype "<f16", which is not read`, "astype", Options{}},
+		{"months", npy("<M8[M]", "(1,)", false, little, make([]byte, 8)), `has dtype "<M8[M]", which is not read`, `datetime64[ns]`, Options{}},
+		{"single", npy("<f8", "()", false, little, []float64{1}), "is a single value, want [rows] or [rows, n]", "", Options{}},
+		{"cube", npy("<f8", "(1, 1, 1)", false, little, []float64{1}), "has shape [1 1 1], want [rows] or [rows, n]", "reshape", Options{}},
+		{"no rows", npy("<f8", "(0,)", false, little, []float64{}), "holds no rows", "", Options{}},
+		{"nested", npy("[('a', [('b', '<f8')])]", "(1,)", false, little, []float64{1}), `the field "a" is made of fields`, "", Options{}},
+		{"NaT", npy("<M8[s]", "(1,)", false, little, []int64{math.MinInt64}), `x.npy, row 1, column "value": `, "", Options{}},
+		{"far", npy("<M8[D]", "(1,)", false, little, []int64{math.MaxInt64}), `column "value": a time is out of the range of s`, "", Options{}},
+		{"bool", npy("|b1", "(1,)", false, little, []byte{2}), `x.npy, row 1, column "value": "2" does not fit bool`, "", Options{}},
+		{"surrogate", npy("<U1", "(1,)", false, little, []uint32{0xd800}), `x.npy, row 1, column "value": the text is not of Unicode`, "", Options{ItemID: []string{npyName}}},
+		{"text", npy("<U1", "(1,)", false, little, []uint32{'a'}), "", "", Options{}},
+		{"other lengths", npz(t, zip.Store, two), `column "b": has 2 rows, column "a" has 3`, "--columns", Options{}},
+		{"flipped", string(flipped), `column "a": its values are not what their checksum says`, "damaged", Options{}},
+		{"torn", string(torn), `column "a": `, "damaged", Options{}},
+		{"cut archive", npz(t, zip.Store, two)[:200], "is a zip archive", "", Options{}},
+		{"bomb", bomb, "holds 1048576 bytes of values, its header says 2147483648", "", Options{}},
+		{"not arrays", npz(t, zip.Store, map[string]string{"a.txt": "x"}), "x.npy: is a zip archive", "unzip", Options{}},
+		{"compressed", packed(t, ".gz", good), "x.npy: is a compressed NumPy array", "savez_compressed", Options{}},
+		{"delimiter", good, "delimiter: want it only for CSV and TSV files", "", Options{Delimiter: ";"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Sources = []string{source(t, "x.npy", c.text)}
+			_, _, err := inProcess(t, c.o)
+			if c.want == "" {
+				c.want = "holds text"
+			}
+			if c.name == "cut archive" {
+				c.want = "cannot be read as a zip archive"
+			}
+			refused(t, err, c.want, c.hint)
+		})
+	}
+	l := mustLoad(t, Options{Sources: []string{source(t, "x.npz", npz(t, zip.Store, two))}, Columns: []string{"b"}})
+	if got := values[int32](l, "b"); !slices.Equal(got, []int32{1, 2}) {
+		t.Error(got)
+	}
+}
+
+func TestBombsOfArrays(t *testing.T) {
+	path := source(t, "x.npz", npz(t, zip.Deflate, map[string]string{"a.npy": npy("|u1", "(1048576,)", false, binary.LittleEndian, make([]byte, 1<<20))}))
+	l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &meter{})
+	l.free = 1 << 10
+	_, err := l.run(t.Context())
+	refused(t, l.failed(err), "would hold more than 200 times its size", "unzip")
+}
+
+// FuzzNpy loads what may be a .npy file. What is accepted was as long as its header says.
+func FuzzNpy(f *testing.F) {
+	f.Add([]byte(npy("<f8", "(3,)", false, binary.LittleEndian, []float64{1, 2, 3})))
+	f.Add([]byte(npy("[('id', '|S3'), ('v', '>f4', (2,))]", "(1,)", false, binary.LittleEndian, make([]byte, 11))))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		columns, err := readNpyHeader(bytes.NewReader(b), int64(len(b)), npyName)
+		if err != nil {
+			return
+		}
+		for _, c := range columns {
+			if c.refuse == nil && (c.head > int64(len(b)) || c.Bytes > int64(len(b)) || c.Bytes < 0) {
+				t.Errorf("%+v of %d bytes", c, len(b))
+			}
+		}
+	})
+}

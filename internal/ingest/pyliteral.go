@@ -1,0 +1,169 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// tuple is a Python tuple; lists are []any.
+type tuple []any
+
+// literal reads the Python literals that NumPy writes as headers: dicts, lists, tuples, strings, integers, True, False, None.
+type literal struct {
+	text string
+	at   int
+	deep int
+}
+
+// mostDeep bounds how deep literals may be nested.
+const mostDeep = 16
+
+// parseLiteral reads one literal that takes the whole text.
+func parseLiteral(text string) (any, error) {
+	l := &literal{text: text}
+	v, err := l.value()
+	if err != nil {
+		return nil, err
+	}
+	if l.blank(); l.at < len(text) {
+		return nil, fmt.Errorf("%q follows it", text[l.at:min(len(text), l.at+20)])
+	}
+	return v, nil
+}
+
+var errLiteral = errors.New("it does not end")
+
+func (l *literal) blank() {
+	for l.at < len(l.text) && strings.IndexByte(" \t\r\n", l.text[l.at]) >= 0 {
+		l.at++
+	}
+}
+
+// next skips blanks and takes a sign if it is there.
+func (l *literal) next(sign byte) bool {
+	if l.blank(); l.at < len(l.text) && l.text[l.at] == sign {
+		l.at++
+		return true
+	}
+	return false
+}
+
+func (l *literal) value() (any, error) {
+	if l.deep++; l.deep > mostDeep {
+		return nil, fmt.Errorf("more than %d levels", mostDeep)
+	}
+	defer func() { l.deep-- }()
+	l.blank()
+	if l.at == len(l.text) {
+		return nil, errLiteral
+	}
+	switch c := l.text[l.at]; {
+	case c == '{':
+		return l.dict()
+	case c == '[':
+		v, _, err := l.sequence(']')
+		return v, err
+	case c == '(':
+		v, comma, err := l.sequence(')')
+		if err == nil && len(v) == 1 && !comma {
+			return v[0], nil
+		}
+		return tuple(v), err
+	case c == '\'' || c == '"':
+		return l.quoted(c)
+	case c == '-' || c >= '0' && c <= '9':
+		return l.integer()
+	}
+	for word, v := range map[string]any{"True": true, "False": false, "None": nil} {
+		if strings.HasPrefix(l.text[l.at:], word) {
+			l.at += len(word)
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("%q is no literal", l.text[l.at:min(len(l.text), l.at+20)])
+}
+
+// sequence reads up to the closing sign; comma tells whether one stood after a value.
+func (l *literal) sequence(end byte) (out []any, comma bool, err error) {
+	l.at++
+	out = []any{}
+	for !l.next(end) {
+		if len(out) > 0 && !comma {
+			return nil, false, errLiteral
+		}
+		v, err := l.value()
+		if err != nil {
+			return nil, false, err
+		}
+		out, comma = append(out, v), l.next(',')
+	}
+	return out, comma, nil
+}
+
+func (l *literal) dict() (map[string]any, error) {
+	l.at++
+	out, comma := map[string]any{}, true
+	for !l.next('}') {
+		if !comma {
+			return nil, errLiteral
+		}
+		key, err := l.value()
+		if err != nil {
+			return nil, err
+		}
+		name, ok := key.(string)
+		if _, twice := out[name]; !ok || twice || !l.next(':') {
+			return nil, fmt.Errorf("%v is no key of it", key)
+		}
+		if out[name], err = l.value(); err != nil {
+			return nil, err
+		}
+		comma = l.next(',')
+	}
+	return out, nil
+}
+
+func (l *literal) integer() (int64, error) {
+	begin := l.at
+	for l.at++; l.at < len(l.text) && l.text[l.at] >= '0' && l.text[l.at] <= '9'; l.at++ {
+	}
+	v, err := strconv.ParseInt(l.text[begin:l.at], 10, 64)
+	if l.at < len(l.text) && l.text[l.at] == 'L' { // as Python 2 wrote it
+		l.at++
+	}
+	return v, err
+}
+
+func (l *literal) quoted(quote byte) (string, error) {
+	var out []byte
+	rest := l.text[l.at+1:]
+	for rest != "" && rest[0] != quote {
+		if strings.HasPrefix(rest, `\x`) { // a rune in Python, a byte in Go
+			if len(rest) < 4 {
+				return "", errLiteral
+			}
+			v, err := strconv.ParseUint(rest[2:4], 16, 8)
+			if err != nil {
+				return "", err
+			}
+			out, rest = utf8.AppendRune(out, rune(v)), rest[4:]
+			continue
+		}
+		r, _, tail, err := strconv.UnquoteChar(rest, quote)
+		if strings.HasPrefix(rest, `\'`) || strings.HasPrefix(rest, `\"`) {
+			r, tail, err = rune(rest[1]), rest[2:], nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("a text in it: %w", err)
+		}
+		out, rest = utf8.AppendRune(out, r), tail
+	}
+	if rest == "" {
+		return "", errLiteral
+	}
+	l.at = len(l.text) - len(rest) + 1
+	return string(out), nil
+}
