@@ -81,7 +81,7 @@ func (s *Server) showJob(ctx *fasthttp.RequestCtx, id string) error {
 }
 
 func (s *Server) cancelJob(ctx *fasthttp.RequestCtx, id string) error {
-	job, err := s.Jobs.Cancel(id)
+	job, err := s.Jobs.Cancel(id, string(ctx.QueryArgs().Peek("owner")))
 	if err != nil {
 		return err
 	}

@@ -2,16 +2,13 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -26,6 +23,8 @@ type Jobs struct {
 	store *store.Store
 	exe   string
 	log   *slog.Logger
+	cores int
+	now   func() time.Time
 
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -37,18 +36,24 @@ type Jobs struct {
 	jobs   []*job // oldest first
 }
 
-// job is one load; the registry's mu guards state.
+// job is one load; the registry's mu guards all that changes.
 type job struct {
-	state  wire.Job
-	key    string // what it loads: the same load is not started twice
-	began  time.Time
-	cancel context.CancelFunc
-	done   chan struct{}
+	state    wire.Job
+	key      string // what it loads: the same load is not started twice
+	put      bool
+	began    time.Time
+	begun    chan struct{} // closed when its turn comes
+	cores    chan int      // the newest number of cores, until it is passed on
+	estimate estimate
+	owners   map[string]bool // who waits for it
+	joined   int             // how many have ever
+	cancel   context.CancelFunc
+	done     chan struct{}
 }
 
 // NewJobs makes a registry whose loads run exe with [ingest.Verb]. Close ends them.
 func NewJobs(s *store.Store, exe string, log *slog.Logger) *Jobs {
-	j := &Jobs{store: s, exe: exe, log: log}
+	j := &Jobs{store: s, exe: exe, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j
 }
@@ -62,196 +67,82 @@ func (j *Jobs) Close() {
 	j.running.Wait()
 }
 
-// Running counts the loads under way.
+// Running counts the loads under way, those that wait for their turn too.
 func (j *Jobs) Running() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	n := 0
-	for _, o := range j.jobs {
-		if o.state.State == wire.JobRunning {
+	for _, t := range j.jobs {
+		if !t.state.Ended() {
 			n++
 		}
 	}
 	return n
 }
 
-// Load starts a load of files, or answers with one that already runs or with a hit: a generation that was made from
-// the same, unchanged sources in the same way.
-func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
-	if err := layout.CheckName(name); err != nil {
-		return wire.Job{}, err
-	}
-	if err := o.Validate(); err != nil {
-		return wire.Job{}, err
-	}
-	if err := checkSources(o.Sources); err != nil {
-		return wire.Job{}, err
-	}
-	sources, err := ingest.Stat(o.Sources)
-	if err != nil {
-		return wire.Job{}, err
-	}
-	recipe, err := o.Recipe()
-	if err != nil {
-		return wire.Job{}, err
-	}
-	if hit, ok := j.hit(name, recipe, sources); ok {
-		return hit, nil
-	}
-	key := fmt.Sprint(name, string(recipe), sources)
-	t, ctx, began, err := j.begin(name, key)
-	if err != nil || !began {
-		return j.snapshot(t), err
-	}
-	go func() {
-		defer j.running.Done()
-		j.end(t, func() (int64, *layout.Manifest, error) { return j.run(ctx, t, ingest.Job{Options: o}, nil) })
-	}()
-	return j.snapshot(t), nil
-}
-
-// checkSources refuses paths that would mean something else to the daemon than to the client.
-func checkSources(paths []string) error {
-	if len(paths) == 0 {
-		return &ingest.OptionError{Field: "sources", Allowed: "at least one file"}
-	}
-	for _, p := range paths {
-		if !filepath.IsAbs(p) {
-			return &ingest.OptionError{Field: "sources", Value: p, Allowed: "an absolute path"}
-		}
-	}
-	return nil
-}
-
-// Put loads what comes over a connection, and waits for it. It closes conn. Its errors are *wire.Problem.
-func (j *Jobs) Put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
-	defer conn.Close()
-	reply, err := j.put(ctx, r, conn)
-	if err != nil {
-		return nil, problemOf(err) // the feed server, which tells the client, knows nothing of loads
-	}
-	return reply, nil
-}
-
-func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
-	if err := layout.CheckName(r.Dataset); err != nil {
-		return nil, err
-	}
-	in := ingest.Job{Put: &ingest.Put{Format: r.Format}}
-	for field, raw := range map[string]struct {
-		json json.RawMessage
-		into any
-	}{"options": {r.Options, &in.Options}, "columns": {r.Columns, &in.Put.Columns}} {
-		if len(raw.json) == 0 {
-			continue
-		}
-		if err := wire.Strict(raw.json, raw.into); err != nil {
-			return nil, wire.NewProblem(wire.InvalidRequest, "%s: %s", field, err).WithField(field)
-		}
-	}
-	t, jobCtx, _, err := j.begin(r.Dataset, "")
-	if err != nil {
-		return nil, err
-	}
-	defer j.running.Done()
-	stop := context.AfterFunc(ctx, t.cancel)
-	defer stop()
-	var m *layout.Manifest
-	var number int64
-	err = j.end(t, func() (n int64, _ *layout.Manifest, err error) {
-		number, m, err = j.run(jobCtx, t, in, conn)
-		return number, m, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &wire.PutReply{Protocol: wire.Protocol, Dataset: r.Dataset, Generation: number, Digest: m.Digest, Rows: m.Rows}, nil
-}
-
-// hit finds out whether the newest generation is what a load would make, and usable.
-func (j *Jobs) hit(name string, recipe json.RawMessage, sources []layout.Source) (wire.Job, bool) {
-	i, err := j.store.Dataset(name)
-	if err != nil || !sameJSON(i.Manifest.Recipe, recipe) || !slices.Equal(i.Manifest.Sources, sources) {
-		return wire.Job{}, false
-	}
-	h, err := j.store.Acquire(name, i.Generation)
-	if err != nil {
-		return wire.Job{}, false
-	}
-	h.Release()
-	return wire.Job{Job: "hit", State: wire.JobDone, Dataset: name, Generation: i.Generation, Digest: i.Manifest.Digest, Rows: i.Manifest.Rows, RowsTotal: i.Manifest.Rows, Hit: true}, true
-}
-
-// sameJSON compares values; a manifest is written with indentation.
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	p, err := json.Marshal(x)
-	q, err2 := json.Marshal(y)
-	return err == nil && err2 == nil && string(p) == string(q)
-}
-
-// begin registers a job, counted in running, unless one with the same key runs already.
-func (j *Jobs) begin(name, key string) (t *job, ctx context.Context, began bool, err error) {
+// begin registers a job, counted in running, unless one with the same key runs already; then it is joined. An empty key
+// is that of a put. The owner is who may take the wish back.
+func (j *Jobs) begin(name, key string) (t *job, ctx context.Context, owner string, began bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
-		return nil, nil, false, store.ErrClosed
+		return nil, nil, "", false, store.ErrClosed
 	}
 	for _, o := range j.jobs {
-		if key != "" && o.key == key && o.state.State == wire.JobRunning {
-			return o, nil, false, nil
+		if key != "" && o.key == key && !o.state.Ended() && len(o.owners) > 0 {
+			return o, nil, o.join(), false, nil
 		}
 	}
 	j.last++
-	t = &job{state: wire.Job{Job: fmt.Sprintf("j%d", j.last), State: wire.JobRunning, Dataset: name}, key: key, began: time.Now(), done: make(chan struct{})}
+	t = &job{
+		state: wire.Job{Job: fmt.Sprintf("j%d", j.last), State: wire.JobQueued, Dataset: name}, key: key, put: key == "", owners: map[string]bool{},
+		begun: make(chan struct{}), cores: make(chan int, 1), done: make(chan struct{}),
+	}
 	ctx, t.cancel = context.WithCancel(j.ctx)
 	j.jobs = append(j.jobs, t)
-	for len(j.jobs) > keptJobs && j.jobs[0].state.State != wire.JobRunning {
+	for len(j.jobs) > keptJobs && j.jobs[0].state.Ended() {
 		j.jobs = j.jobs[1:]
 	}
 	j.running.Add(1)
-	return t, ctx, true, nil
+	j.share()
+	return t, ctx, t.join(), true, nil
 }
 
-// run loads into a directory of its own and publishes it.
-func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File) (int64, *layout.Manifest, error) {
-	l, err := j.store.Begin(t.state.Dataset)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() {
-		if err := l.Abort(); err != nil {
-			j.log.Error("remove an unfinished load", "dir", l.Dir, "error", err)
-		}
-	}()
-	in.Dir = l.Dir
-	m, err := ingest.Run(ctx, j.exe, in, conn, func(p ingest.Progress) {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		t.state.Phase, t.state.Rows, t.state.RowsTotal, t.state.Bytes, t.state.BytesTotal = p.Phase, p.Rows, p.RowsTotal, p.Bytes, p.BytesTotal
-	})
-	if err != nil {
-		return 0, nil, err
-	}
-	number, err := l.Publish()
-	return number, m, err
+// join adds an owner. The caller holds mu.
+func (t *job) join() string {
+	t.joined++
+	owner := fmt.Sprintf("%s.%d", t.state.Job, t.joined)
+	t.owners[owner] = true
+	return owner
 }
 
-// end runs a job's work and notes what became of it.
-func (j *Jobs) end(t *job, work func() (int64, *layout.Manifest, error)) error {
-	number, m, err := guarded(work)
+// made is what a job's work has led to: a generation, which was there before where it is a hit.
+type made struct {
+	generation int64
+	manifest   *layout.Manifest
+	hit        bool
+}
+
+// end waits for a job's turn, runs its work and notes what became of it.
+func (j *Jobs) end(ctx context.Context, t *job, work func() (made, error)) (made, error) {
+	var m made
+	var err error
+	select {
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-t.begun:
+		m, err = guarded(work)
+	}
 	t.cancel()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	t.state.Seconds = time.Since(t.began).Seconds()
+	t.state.Seconds = t.seconds(j.now())
 	t.state.State = wire.JobDone
+	t.state.EtaS = nil
 	if err == nil {
-		t.state.Generation, t.state.Digest, t.state.Rows, t.state.RowsTotal = number, m.Digest, m.Rows, m.Rows
-		t.state.Bytes = t.state.BytesTotal
-		j.log.Info("loaded", "dataset", t.state.Dataset, "generation", number, "rows", m.Rows, "seconds", t.state.Seconds)
+		t.state.Generation, t.state.Digest, t.state.Rows, t.state.RowsTotal, t.state.Hit = m.generation, m.manifest.Digest, m.manifest.Rows, m.manifest.Rows, m.hit
+		t.state.Bytes, t.state.Progress = t.state.BytesTotal, 1
+		j.log.Info("loaded", "dataset", t.state.Dataset, "generation", m.generation, "rows", m.manifest.Rows, "hit", m.hit, "seconds", t.state.Seconds)
 	} else {
 		t.state.Error = problemOf(err)
 		t.state.State = wire.JobFailedIn
@@ -260,18 +151,28 @@ func (j *Jobs) end(t *job, work func() (int64, *layout.Manifest, error)) error {
 		}
 		j.log.Info("load failed", "dataset", t.state.Dataset, "error", err)
 	}
+	t.state.Cores = 0
 	close(t.done)
-	return err
+	j.share()
+	return m, err
 }
 
 // guarded turns a panic into an error: a damaged file is no reason for the daemon to end.
-func guarded(work func() (int64, *layout.Manifest, error)) (number int64, m *layout.Manifest, err error) {
+func guarded(work func() (made, error)) (m made, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("load: %v", p)
 		}
 	}()
 	return work()
+}
+
+// seconds is how long the job has run. The caller holds mu.
+func (t *job) seconds(now time.Time) float64 {
+	if t.began.IsZero() {
+		return 0
+	}
+	return now.Sub(t.began).Seconds()
 }
 
 // snapshot copies a job's state.
@@ -283,7 +184,8 @@ func (j *Jobs) snapshot(t *job) wire.Job {
 	defer j.mu.Unlock()
 	s := t.state
 	if s.State == wire.JobRunning {
-		s.Seconds = time.Since(t.began).Seconds()
+		now := j.now()
+		s.Seconds, s.Progress, s.EtaS = t.seconds(now), t.estimate.share, t.estimate.eta(now.Sub(t.began))
 	}
 	return s
 }
@@ -326,13 +228,34 @@ func (j *Jobs) Wait(id string, most time.Duration) (wire.Job, error) {
 	return j.snapshot(t), nil
 }
 
-// Cancel ends a job and waits for its end; one that has ended stays as it is.
-func (j *Jobs) Cancel(id string) (wire.Job, error) {
+// Cancel ends a job and waits for its end; one that has ended stays as it is. With an owner, only that one's wish is taken
+// back, and the job goes on while others wait for it.
+func (j *Jobs) Cancel(id, owner string) (wire.Job, error) {
 	t, err := j.find(id)
 	if err != nil {
 		return wire.Job{}, err
 	}
+	if owner != "" {
+		wanted, err := j.leave(t, owner)
+		if err != nil || wanted {
+			return j.snapshot(t), err
+		}
+	}
+	j.mu.Lock()
+	clear(t.owners) // nobody joins it any more
+	j.mu.Unlock()
 	t.cancel()
 	<-t.done
 	return j.snapshot(t), nil
+}
+
+// leave takes an owner's wish back and tells whether others are left.
+func (j *Jobs) leave(t *job, owner string) (wanted bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !t.owners[owner] {
+		return false, wire.NewProblem(wire.InvalidRequest, "owner: %q does not wait for job %s", owner, t.state.Job).WithField("owner")
+	}
+	delete(t.owners, owner)
+	return len(t.owners) > 0, nil
 }

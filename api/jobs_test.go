@@ -14,7 +14,6 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
-	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
 )
 
@@ -78,7 +77,7 @@ func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
 // stuck is a load that has read half of its rows.
 func (w *world) stuck(name string, options map[string]any) (job wire.Job) {
 	w.Helper()
-	w.Setenv(stuckVariable, "1")
+	w.Setenv(stuckVariable, "read")
 	w.into(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
 	for tick := time.NewTicker(time.Millisecond); job.Rows != 5; <-tick.C {
 		if job.State != wire.JobRunning {
@@ -93,7 +92,7 @@ func TestALoadThatRunsIsJoinedWaitedForAndCancelled(t *testing.T) {
 	w := newWorld(t)
 	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
 	job := w.stuck("d", options)
-	if job.Phase != "read" || job.RowsTotal != 10 || job.Bytes != 50 || job.BytesTotal != 100 || job.Seconds <= 0 {
+	if job.Phase != "read" || job.RowsTotal != 10 || job.Bytes != 50 || job.BytesTotal != 100 || job.Seconds <= 0 || job.Progress != 0.5 {
 		t.Errorf("%+v", job)
 	}
 	var joined wire.Job
@@ -148,11 +147,11 @@ func TestCloseCancelsWhatRunsAndRefusesMore(t *testing.T) {
 func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
 	w := newWorld(t)
 	for range keptJobs + 5 {
-		j, _, _, err := w.jobs.begin("d", "")
+		j, ctx, _, _, err := w.jobs.begin("d", "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.jobs.end(j, func() (int64, *layout.Manifest, error) { return 0, nil, errors.New("not today") }); err == nil {
+		if _, err := w.jobs.end(ctx, j, func() (made, error) { return made{}, errors.New("not today") }); err == nil {
 			t.Fatal("it did not fail")
 		}
 		w.jobs.running.Done()

@@ -23,8 +23,12 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// stuckVariable makes the child of loads one that reads half and then waits to be killed.
-const stuckVariable = "TENSORCACHE_API_TEST_STUCK"
+// stuckVariable makes the child of loads one that reads half and then waits to be killed. Its value is the phase it names, but
+// for stuckOrders: then the phase is what it was ordered last.
+const (
+	stuckVariable = "TENSORCACHE_API_TEST_STUCK"
+	stuckOrders   = "orders"
+)
 
 // TestMain is also the child of loads: the test binary starts itself with the verb.
 func TestMain(m *testing.M) {
@@ -42,9 +46,19 @@ func TestMain(m *testing.M) {
 func getStuck() {
 	r := bufio.NewReader(os.Stdin)
 	_, _ = r.ReadString('\n')
-	fmt.Println(`{"progress":{"phase":"read","rows":5,"rows_total":10,"bytes":50,"bytes_total":100}}`)
-	_, _ = io.Copy(io.Discard, r)
-	os.Exit(3)
+	phase := os.Getenv(stuckVariable)
+	for {
+		if phase != stuckOrders {
+			fmt.Printf(`{"progress":{"phase":%q,"rows":5,"rows_total":10,"bytes":50,"bytes_total":100,"share":0.5}}`+"\n", phase)
+		}
+		line, err := r.ReadString('\n')
+		if err != nil {
+			os.Exit(3)
+		}
+		if os.Getenv(stuckVariable) == stuckOrders {
+			phase = strings.TrimSpace(line)
+		}
+	}
 }
 
 // world is a control API on a real socket; when the test ends nothing may be left of it.
@@ -197,7 +211,7 @@ func (w *world) load(name string, options map[string]any) wire.Job {
 	w.Helper()
 	var job wire.Job
 	w.into(w.do("POST", "/v1/datasets/"+name+"/load", options), 202, &job)
-	for job.State == wire.JobRunning {
+	for !job.Ended() {
 		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
 	}
 	return job

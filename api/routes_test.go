@@ -190,7 +190,7 @@ func TestAPanicOfAHandlerIsAProblem(t *testing.T) {
 }
 
 func TestAPanicOfALoadIsItsError(t *testing.T) {
-	_, _, err := guarded(nil)
+	_, err := guarded(nil)
 	if p := problemOf(err); p.Type != wire.Internal || !strings.Contains(p.Detail, "nil pointer") {
 		t.Errorf("%+v", p)
 	}

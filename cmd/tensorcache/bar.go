@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/dustin/go-humanize"
 	"golang.org/x/term"
@@ -39,19 +40,33 @@ func (b *bar) show(j wire.Job) {
 	if b.out == nil {
 		return
 	}
-	share := 0.0
-	if j.RowsTotal > 0 {
-		share = min(1, float64(j.Rows)/float64(j.RowsTotal))
-	} else if j.BytesTotal > 0 {
-		share = min(1, float64(j.Bytes)/float64(j.BytesTotal))
-	}
-	full := int(share * barWidth)
+	full := int(j.Progress * barWidth)
 	so := fmt.Sprintf("%s of %s rows", humanize.Comma(j.Rows), humanize.Comma(j.RowsTotal))
-	if j.RowsTotal == 0 { // they are being counted
+	switch {
+	case j.State == wire.JobQueued:
+		so = "waits for other loads"
+	case j.RowsTotal == 0: // they are being counted
 		so = humanize.IBytes(uint64(j.Bytes)) + " of " + humanize.IBytes(uint64(j.BytesTotal))
 	}
-	fmt.Fprintf(b.out, "\r\x1b[K%s %-6s [%s%s] %3.0f %%  %s", j.Dataset, j.Phase, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), share*100, so)
+	if j.EtaS != nil {
+		so += ", " + left(*j.EtaS)
+	}
+	fmt.Fprintf(b.out, "\r\x1b[K%s %-6s [%s%s] %3.0f %%  %s", j.Dataset, j.Phase, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), j.Progress*100, so)
 	b.drawn = true
+}
+
+// left says how long something takes yet, no finer than it can be known.
+func left(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d < time.Second:
+		return "under 1 s left"
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s left", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f min left", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h left", d.Hours())
 }
 
 // end clears the line. It is idempotent.

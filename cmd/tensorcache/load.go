@@ -43,6 +43,7 @@ func (f *loadFlags) addFiles(cmd *cobra.Command) {
 	flags.StringVar(&f.Delimiter, "delimiter", "", "the `sign` between the cells of text files (default: tab in .tsv files, else comma)")
 	flags.BoolVar(&f.NoHeader, "no-header", false, "text files begin with values; their columns are c0, c1, …")
 	flags.StringVar(&f.Decimal, "decimal", "", "the decimal `sign` of text files: . (default) or ,")
+	flags.BoolVar(&f.HashSources, "hash-sources", false, "compare sources by what they hold, not by the time of their change: each is read for it")
 	flags.StringSliceVar(&f.NA, "na", nil, "further `words` of text files that stand for no value")
 }
 
@@ -126,7 +127,7 @@ func sourcePaths(args []string) ([]string, error) {
 	return out, nil
 }
 
-// load starts the job and follows it; an interrupt cancels it.
+// load starts the job and follows it; an interrupt cancels it, unless others wait for it too.
 func (o *options) load(cmd *cobra.Command, name string, in ingest.Options) error {
 	c, err := o.connect(true)
 	if err != nil {
@@ -141,12 +142,16 @@ func (o *options) load(cmd *cobra.Command, name string, in ingest.Options) error
 	}
 	bar := newBar(cmd.ErrOrStderr())
 	defer bar.end()
-	for job.State == wire.JobRunning {
+	owner := job.Owner
+	for !job.Ended() {
 		bar.show(job)
 		err := c.Get(ctx, "/v1/jobs/"+job.Job+"?wait_ms="+bar.waitMS(), &job)
 		if ctx.Err() != nil {
-			if err := c.Delete(context.WithoutCancel(ctx), "/v1/jobs/"+job.Job, &job); err != nil {
+			if err := c.Delete(context.WithoutCancel(ctx), "/v1/jobs/"+job.Job+"?owner="+owner, &job); err != nil {
 				return err
+			}
+			if !job.Ended() {
+				return fmt.Errorf("interrupted; the load of %s goes on, since others wait for it", name)
 			}
 			break
 		}

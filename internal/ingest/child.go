@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -41,7 +42,7 @@ func Main(in io.Reader, out io.Writer) int {
 		return 1
 	}
 	go func() {
-		_, _ = io.Copy(io.Discard, r)
+		obey(r, func(cores int) { runtime.GOMAXPROCS(cores) })
 		os.Exit(3)
 	}()
 	if err := limitMemory(job); err != nil {
@@ -54,6 +55,20 @@ func Main(in io.Reader, out io.Writer) int {
 	}
 	w.write(answer{Done: true})
 	return 0
+}
+
+// obey follows the parent's orders until it is gone.
+func obey(in *bufio.Reader, use func(cores int)) {
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var o order
+		if json.Unmarshal(line, &o) == nil && o.Cores > 0 {
+			use(o.Cores)
+		}
+	}
 }
 
 // do does the job and tells how far it is, until it is done.

@@ -18,6 +18,13 @@ type Job struct {
 	Put *Put `json:"put,omitempty"`
 	// MemoryLimit bounds the child's memory in bytes beyond the result; 0 derives it from the size of the sources.
 	MemoryLimit int64 `json:"memory_limit,omitempty"`
+	// Cores tells how many cores the child may use, as often as that changes; nil lets it have all.
+	Cores <-chan int `json:"-"`
+}
+
+// order is what the child is told while it works, one line of JSON after that of the job.
+type order struct {
+	Cores int `json:"cores"`
 }
 
 // Formats of a put.

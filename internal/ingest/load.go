@@ -33,9 +33,12 @@ type load struct {
 	staged map[int]int
 }
 
+// cores are what a load has at most; how many it may use at once is told by the daemon (see obey).
+var cores = runtime.GOMAXPROCS(0)
+
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{Options: o, work: work{workers: max(2, runtime.GOMAXPROCS(0)), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m}
+	return &load{Options: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m}
 }
 
 // run does the whole load of files.
@@ -55,6 +58,13 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	}
 	for _, s := range l.sources {
 		l.meter.bytesTotal.Add(s.Bytes)
+	}
+	l.meter.expect(l.plan())
+	if l.HashSources {
+		l.meter.enter(PhaseHash)
+		if l.sources, err = HashSources(ctx, l.sources, l.workers, func(n int64) { l.meter.bytes.Add(n) }); err != nil {
+			return nil, err
+		}
 	}
 	l.text = l.dialect()
 	l.meter.enter(phaseCount)

@@ -1,8 +1,14 @@
 package ingest
 
-import "sync/atomic"
+import (
+	"math"
+	"sync/atomic"
+)
 
-// Phases of a load.
+// PhaseHash is the one in which sources are hashed.
+const PhaseHash = "hash"
+
+// The other phases of a load.
 const (
 	phaseCount  = "count"
 	phaseRead   = "read"
@@ -10,20 +16,33 @@ const (
 	phaseFinish = "finish"
 )
 
-// Progress is how far a load is. Bytes are of the sources.
+// Progress is how far a load is. Bytes are of the sources. Rows and bytes are those of the phase.
 type Progress struct {
 	Phase      string `json:"phase"`
 	Rows       int64  `json:"rows"`
 	RowsTotal  int64  `json:"rows_total"`
 	Bytes      int64  `json:"bytes"`
 	BytesTotal int64  `json:"bytes_total"`
+	// Share is how much of the whole load is done, over all phases: 0 to 1.
+	Share float64 `json:"share"`
+}
+
+// phaseCost is what a phase is expected to take, in proportion to the others.
+type phaseCost struct {
+	phase string
+	cost  float64
 }
 
 // meter is the progress that workers add to.
 type meter struct {
 	phase                              atomic.Value
 	rows, rowsTotal, bytes, bytesTotal atomic.Int64
+	plan                               atomic.Pointer[[]phaseCost]
+	best                               atomic.Uint64 // bits of the greatest share that was told
 }
+
+// expect tells which phases there will be.
+func (m *meter) expect(plan []phaseCost) { m.plan.Store(&plan) }
 
 // enter begins a phase, with rows and bytes at zero.
 func (m *meter) enter(phase string) {
@@ -34,5 +53,35 @@ func (m *meter) enter(phase string) {
 
 func (m *meter) read() Progress {
 	phase, _ := m.phase.Load().(string)
-	return Progress{phase, m.rows.Load(), m.rowsTotal.Load(), m.bytes.Load(), m.bytesTotal.Load()}
+	p := Progress{Phase: phase, Rows: m.rows.Load(), RowsTotal: m.rowsTotal.Load(), Bytes: m.bytes.Load(), BytesTotal: m.bytesTotal.Load()}
+	if plan := m.plan.Load(); plan != nil {
+		p.Share = max(p.share(*plan), math.Float64frombits(m.best.Load())) // a phase that begins again takes nothing back
+		m.best.Store(math.Float64bits(p.Share))
+	}
+	return p
+}
+
+// share is how much of the plan is done. A phase that is not in it stands for no work of its own.
+func (p Progress) share(plan []phaseCost) float64 {
+	var before, now, total float64
+	found := false
+	for _, c := range plan {
+		total += c.cost
+		if c.phase == p.Phase {
+			found, now = true, c.cost
+		} else if !found {
+			before += c.cost
+		}
+	}
+	if !found || total == 0 {
+		return 0
+	}
+	part := 0.0
+	switch {
+	case p.RowsTotal > 0 && p.Phase != PhaseHash && p.Phase != phaseCount:
+		part = float64(p.Rows) / float64(p.RowsTotal)
+	case p.BytesTotal > 0:
+		part = float64(p.Bytes) / float64(p.BytesTotal)
+	}
+	return (before + now*min(1, part)) / total
 }

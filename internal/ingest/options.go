@@ -38,6 +38,9 @@ type Options struct {
 	NA []string `json:"na,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
+	// HashSources compares sources by what they hold, instead of by the time of their last change, and keeps their hashes for
+	// later. It is no part of the recipe.
+	HashSources bool `json:"hash_sources,omitempty"`
 }
 
 // Values of options.
@@ -115,7 +118,7 @@ func (o Options) fitText() string {
 // Recipe is the options without their sources as canonical JSON: equal recipes are equal bytes.
 func (o Options) Recipe() (json.RawMessage, error) {
 	keys := partitions(o.Sources)
-	o.Sources = nil
+	o.Sources, o.HashSources = nil, false
 	if o.Layout == "" {
 		o.Layout = layout.Columns
 	}

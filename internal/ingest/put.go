@@ -18,6 +18,9 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	if err := l.dialect().only("a put"); err != nil {
 		return nil, err
 	}
+	if l.HashSources {
+		return nil, &OptionError{Field: "hash_sources", Allowed: "it for files only, not for a put"}
+	}
 	if conn == nil {
 		return nil, errors.New("a put without a connection")
 	}

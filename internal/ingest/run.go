@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -54,11 +55,14 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 	if err != nil {
 		return nil, fmt.Errorf("start the load process: %w", err)
 	}
-	go func() {
-		_, _ = feed.Write(append(line, '\n')) // a child that does not read is dead, and Wait says so
-	}()
+	ended := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() { tell(feed, line, job.Cores, ended) })
 	answered, done := follow(out, progress)
 	err = cmd.Wait()
+	close(ended)
+	feed.Close() // a write that nobody reads
+	telling.Wait()
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -68,6 +72,23 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 		return nil, answered
 	}
 	return nil, died(cmd.ProcessState, err, stderr.String())
+}
+
+// tell hands the child its job, and then how many cores it may use, until it has ended.
+func tell(feed io.Writer, job []byte, cores <-chan int, ended <-chan struct{}) {
+	_, _ = feed.Write(append(job, '\n')) // a child that does not read is dead, and Wait says so
+	for {
+		select {
+		case <-ended:
+			return
+		case n := <-cores:
+			b, err := json.Marshal(order{Cores: n})
+			if err != nil { // a number always marshals
+				panic(err)
+			}
+			_, _ = feed.Write(append(b, '\n'))
+		}
+	}
 }
 
 // follow reads the child's lines until it closes its end.

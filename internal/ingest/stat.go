@@ -82,10 +82,9 @@ func unchanged(before []layout.Source) error {
 		return err
 	}
 	for i := range before {
-		if before[i] == after[i] {
-			continue
+		if !before[i].SameFile(after[i]) {
+			return &SourceError{Path: before[i].Path, Reason: "the file was changed while it was loaded", Hint: "load it again once it is complete"}
 		}
-		return &SourceError{Path: before[i].Path, Reason: "the file was changed while it was loaded", Hint: "load it again once it is complete"}
 	}
 	return nil
 }

@@ -55,6 +55,7 @@ type Removed struct {
 
 // States of a job.
 const (
+	JobQueued    = "queued" // others have the cores; it begins by itself
 	JobRunning   = "running"
 	JobDone      = "done"
 	JobFailedIn  = "failed"
@@ -63,20 +64,31 @@ const (
 
 // Job is a load as clients see it. Bytes are of the sources.
 type Job struct {
-	Job        string   `json:"job"`
-	State      string   `json:"state"`
-	Dataset    string   `json:"dataset"`
-	Phase      string   `json:"phase"`
-	Rows       int64    `json:"rows"`
-	RowsTotal  int64    `json:"rows_total"`
-	Bytes      int64    `json:"bytes"`
-	BytesTotal int64    `json:"bytes_total"`
+	Job        string `json:"job"`
+	State      string `json:"state"`
+	Dataset    string `json:"dataset"`
+	Phase      string `json:"phase"`
+	Rows       int64  `json:"rows"`
+	RowsTotal  int64  `json:"rows_total"`
+	Bytes      int64  `json:"bytes"`
+	BytesTotal int64  `json:"bytes_total"`
+	// Progress is the share of the whole work that is done, over all phases, from 0 to 1; it never goes back.
+	Progress float64 `json:"progress"`
+	// EtaS is how many seconds are left at the mean pace so far; nil while that is not known, and once it has ended.
+	EtaS *float64 `json:"eta_s"`
+	// Cores is how many cores the load may use now.
+	Cores      int      `json:"cores"`
 	Generation int64    `json:"generation"`
 	Digest     string   `json:"digest"`
 	Hit        bool     `json:"hit"`
 	Seconds    float64  `json:"seconds"`
 	Error      *Problem `json:"error"`
+	// Owner stands in the answer to a load alone: with it, DELETE takes back this client's wish and no other's.
+	Owner string `json:"owner,omitempty"`
 }
+
+// Ended tells whether nothing will change any more.
+func (j Job) Ended() bool { return j.State != JobQueued && j.State != JobRunning }
 
 // Jobs answers GET /v1/jobs.
 type Jobs struct {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +208,45 @@ def write(path: Path, *lines: str) -> Path:
     """A file of lines."""
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def test_hashes_tell_whether_a_file_is_the_same(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("v\n1\n2\n")
+    assert cache.load("hashed", path, hash_sources=True).generation == 1
+    os.utime(path, ns=(1, 1))
+    jobs: list[dict[str, Any]] = []
+    assert cache.load("hashed", path, hash_sources=True, progress=jobs.append).generation == 1
+    assert (jobs[-1]["hit"], jobs[-1]["progress"], jobs[-1]["eta_s"]) == (True, 1, None)
+    path.write_text("v\n1\n3\n")
+    os.utime(path, ns=(1, 1))
+    assert cache.load("hashed", path, hash_sources=True)["v"].tolist() == [1, 3]
+
+
+def test_interrupting_one_of_two_leaves_the_load_to_the_other(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    path = tmp_path / "shared.csv"
+    path.write_text("a,b\n" + "1.25,2.5\n" * 3_000_000)
+    started = threading.Event()
+
+    def interrupt(job: dict[str, Any]) -> None:
+        started.set()
+        joined.wait(20)
+        raise KeyboardInterrupt
+
+    joined = threading.Event()
+    failed: list[KeyboardInterrupt] = []
+
+    def first() -> None:
+        try:
+            cache.load("shared", path, progress=interrupt)
+        except KeyboardInterrupt as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert started.wait(20)
+    data = cache.load("shared", path, progress=lambda _: joined.set())
+    thread.join()
+    assert data.generation == 1
+    assert len(data) == 3_000_000
+    assert len(failed) == 1

@@ -71,12 +71,13 @@ class Cache:
         no_header: bool = False,
         decimal: str | None = None,
         na: Sequence[str] | str | None = None,
+        hash_sources: bool = False,
         progress: Progress | None = None,
     ) -> Dataset:
         """Load columns of Parquet, CSV, Arrow or NumPy files as the next generation of a dataset, and open it.
 
         The same files, unchanged, with the same options are a hit: nothing is read. Interrupting the call cancels
-        the load.
+        the load, unless other clients wait for the same one.
 
         Args:
             name: the dataset's name: 1 to 100 of ``A-Z a-z 0-9 . _ -``.
@@ -95,8 +96,10 @@ class Cache:
             no_header: text files begin with values; their columns are ``c0``, ``c1`` and so on.
             decimal: the decimal sign of text files, ``"."`` or ``","``; None is ``"."``.
             na: words of text files that stand for no value, beside the empty cell, NA, NaN, nan, null and None.
-            progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``, ``bytes_total``)
-                whenever it moved, and once at its end.
+            hash_sources: tell by their content, instead of by size and time of change, whether the files are the same,
+                and keep their hashes for the next load. Every file is read for it.
+            progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``, ``bytes_total``,
+                ``progress`` from 0 to 1, ``eta_s`` in seconds or None) whenever it moved, and once at its end.
 
         Raises:
             SourceError: a file cannot be read; the message says file, row and column.
@@ -106,6 +109,7 @@ class Cache:
         """
         options = load_options(columns, item_id, time, dtype, layout, scale, scale_per, fit_rows, sort)
         options |= text_options(delimiter, no_header, decimal, na)
+        options |= given(("hash_sources", hash_sources, _spec.flag, False))
         options["sources"] = absolute(sources)
         job = self._control.post(f"/v1/datasets/{_spec.dataset_name(name)}/load", options)
         done = wait_for(self._control, job, progress)

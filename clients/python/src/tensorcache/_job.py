@@ -18,17 +18,18 @@ WAIT_MS_WITH_PROGRESS = 100
 def wait_for(control: Control, job: dict[str, Any], progress: Progress | None) -> dict[str, Any]:
     """The job when it is done.
 
-    An exception on the way, Ctrl-C or one of ``progress``, cancels the job.
+    An exception on the way, Ctrl-C or one of ``progress``, cancels the job, unless other clients wait for it too.
 
     Raises:
         TensorcacheError: what made the job fail.
     """
     wait = WAIT_MS if progress is None else WAIT_MS_WITH_PROGRESS
     route = f"/v1/jobs/{job['job']}"
+    owner = job.get("owner", "")
     told = None
     try:
         while True:
-            running = job["state"] == "running"
+            running = job["state"] in ("queued", "running")
             if progress is not None and (not running or job != told):
                 progress(job)
                 told = job
@@ -37,7 +38,7 @@ def wait_for(control: Control, job: dict[str, Any], progress: Progress | None) -
             job = control.get(f"{route}?wait_ms={wait}")
     except BaseException:
         with contextlib.suppress(TensorcacheError):
-            control.delete(route)
+            control.delete(f"{route}?owner={owner}")
         raise
     if job["state"] == "done":
         return job

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAnEstimateIsWhatIsLeftAtThePaceSoFar(t *testing.T) {
+	var e estimate
+	if left := e.eta(time.Hour); left != nil {
+		t.Errorf("nothing is done, and %v s are left", *left)
+	}
+	const whole = 100 * time.Second
+	for at := time.Second; at <= whole; at += time.Second {
+		e.note(at.Seconds() / whole.Seconds())
+		want := (whole - at).Seconds()
+		if left := e.eta(at); left == nil || *left < want-1e-6 || *left > want+1e-6 {
+			t.Fatalf("after %s: %v s are left, want %v", at, left, want)
+		}
+	}
+}
+
+func TestAnEstimateGrowsWhileNothingMoves(t *testing.T) {
+	var e estimate
+	e.note(0.5)
+	if early := e.eta(time.Millisecond); early != nil {
+		t.Errorf("after a millisecond %v s are left", *early)
+	}
+	if left := *e.eta(10 * time.Second); left != 10 {
+		t.Errorf("%v s are left, want 10", left)
+	}
+	if left := *e.eta(20 * time.Second); left != 20 {
+		t.Errorf("%v s are left, want 20: nothing has moved", left)
+	}
+}
+
+func TestProgressNeverGoesBack(t *testing.T) {
+	var e estimate
+	for _, step := range []struct{ note, want float64 }{{0.25, 0.25}, {0.125, 0.25}, {0.5, 0.5}, {1.5, 1}, {0, 1}} {
+		if e.note(step.note); e.share != step.want {
+			t.Errorf("after %v: %v, want %v", step.note, e.share, step.want)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Load starts a load of files, or answers with one that already runs or with a hit: a generation that was made from
+// the same, unchanged sources in the same way.
+func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
+	if err := layout.CheckName(name); err != nil {
+		return wire.Job{}, err
+	}
+	if err := o.Validate(); err != nil {
+		return wire.Job{}, err
+	}
+	if err := checkSources(o.Sources); err != nil {
+		return wire.Job{}, err
+	}
+	sources, err := ingest.Stat(o.Sources)
+	if err != nil {
+		return wire.Job{}, err
+	}
+	recipe, err := o.Recipe()
+	if err != nil {
+		return wire.Job{}, err
+	}
+	hit, same := j.hit(name, recipe, sources, o.HashSources)
+	if same && !o.HashSources {
+		return hit, nil
+	}
+	key := fmt.Sprint(name, string(recipe), sources, o.HashSources)
+	t, ctx, owner, began, err := j.begin(name, key)
+	if err != nil {
+		return wire.Job{}, err
+	}
+	if began {
+		go func() {
+			defer j.running.Done()
+			_, _ = j.end(ctx, t, func() (made, error) {
+				if m, ok, err := j.sameContent(ctx, t, hit, sources); ok || err != nil {
+					return m, err
+				}
+				return j.run(ctx, t, ingest.Job{Options: o}, nil)
+			})
+		}()
+	}
+	job := j.snapshot(t)
+	job.Owner = owner
+	return job, nil
+}
+
+// checkSources refuses paths that would mean something else to the daemon than to the client.
+func checkSources(paths []string) error {
+	if len(paths) == 0 {
+		return &ingest.OptionError{Field: "sources", Allowed: "at least one file"}
+	}
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			return &ingest.OptionError{Field: "sources", Value: p, Allowed: "an absolute path"}
+		}
+	}
+	return nil
+}
+
+// Put loads what comes over a connection, and waits for it. It closes conn. Its errors are *wire.Problem.
+func (j *Jobs) Put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
+	defer conn.Close()
+	reply, err := j.put(ctx, r, conn)
+	if err != nil {
+		return nil, problemOf(err) // the feed server, which tells the client, knows nothing of loads
+	}
+	return reply, nil
+}
+
+func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
+	if err := layout.CheckName(r.Dataset); err != nil {
+		return nil, err
+	}
+	in := ingest.Job{Put: &ingest.Put{Format: r.Format}}
+	for field, raw := range map[string]struct {
+		json json.RawMessage
+		into any
+	}{"options": {r.Options, &in.Options}, "columns": {r.Columns, &in.Put.Columns}} {
+		if len(raw.json) == 0 {
+			continue
+		}
+		if err := wire.Strict(raw.json, raw.into); err != nil {
+			return nil, wire.NewProblem(wire.InvalidRequest, "%s: %s", field, err).WithField(field)
+		}
+	}
+	t, jobCtx, _, _, err := j.begin(r.Dataset, "")
+	if err != nil {
+		return nil, err
+	}
+	defer j.running.Done()
+	stop := context.AfterFunc(ctx, t.cancel)
+	defer stop()
+	m, err := j.end(jobCtx, t, func() (made, error) { return j.run(jobCtx, t, in, conn) })
+	if err != nil {
+		return nil, err
+	}
+	return &wire.PutReply{Protocol: wire.Protocol, Dataset: r.Dataset, Generation: m.generation, Digest: m.manifest.Digest, Rows: m.manifest.Rows}, nil
+}
+
+// hit finds out whether the newest generation is what a load would make, and usable. Where hashes are to decide, that is not
+// known before the sources have been read: then it tells whether it may be.
+func (j *Jobs) hit(name string, recipe json.RawMessage, sources []layout.Source, hashed bool) (wire.Job, bool) {
+	i, err := j.store.Dataset(name)
+	same := layout.Source.SameFile
+	if hashed {
+		same = func(a, b layout.Source) bool { return a.Path == b.Path && a.Bytes == b.Bytes && a.XXH64 != "" }
+	}
+	if err != nil || !sameJSON(i.Manifest.Recipe, recipe) || !slices.EqualFunc(i.Manifest.Sources, sources, same) {
+		return wire.Job{}, false
+	}
+	h, err := j.store.Acquire(name, i.Generation)
+	if err != nil {
+		return wire.Job{}, false
+	}
+	h.Release()
+	return wire.Job{
+		Job: "hit", State: wire.JobDone, Dataset: name, Generation: i.Generation, Digest: i.Manifest.Digest, Rows: i.Manifest.Rows,
+		RowsTotal: i.Manifest.Rows, Progress: 1, Hit: true,
+	}, true
+}
+
+// sameContent reads the sources of a generation that may be a hit and finds out whether it is.
+func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, sources []layout.Source) (made, bool, error) {
+	if !hit.Hit {
+		return made{}, false, nil
+	}
+	h, err := j.store.Acquire(t.state.Dataset, hit.Generation)
+	if err != nil { // it has gone meanwhile
+		return made{}, false, nil
+	}
+	defer h.Release()
+	p := ingest.Progress{Phase: ingest.PhaseHash}
+	for _, s := range sources {
+		p.BytesTotal += s.Bytes
+	}
+	var read atomic.Int64
+	hashed, err := ingest.HashSources(ctx, sources, j.snapshot(t).Cores, func(n int64) {
+		p := p
+		p.Bytes = read.Add(n)
+		j.note(t, p)
+	})
+	if err != nil {
+		return made{}, false, err
+	}
+	m := h.Data.Manifest
+	return made{generation: hit.Generation, manifest: m, hit: true}, slices.EqualFunc(m.Sources, hashed, layout.Source.SameContent), nil
+}
+
+// sameJSON compares values; a manifest is written with indentation.
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	p, err := json.Marshal(x)
+	q, err2 := json.Marshal(y)
+	return err == nil && err2 == nil && string(p) == string(q)
+}
+
+// run loads into a directory of its own and publishes it.
+func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File) (made, error) {
+	l, err := j.store.Begin(t.state.Dataset)
+	if err != nil {
+		return made{}, err
+	}
+	defer func() {
+		if err := l.Abort(); err != nil {
+			j.log.Error("remove an unfinished load", "dir", l.Dir, "error", err)
+		}
+	}()
+	in.Dir, in.Cores = l.Dir, t.cores
+	m, err := ingest.Run(ctx, j.exe, in, conn, func(p ingest.Progress) { j.note(t, p) })
+	if err != nil {
+		return made{}, err
+	}
+	number, err := l.Publish()
+	return made{generation: number, manifest: m}, err
+}
+
+// note takes a load's progress.
+func (j *Jobs) note(t *job, p ingest.Progress) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	t.state.Phase, t.state.Rows, t.state.RowsTotal, t.state.Bytes, t.state.BytesTotal = p.Phase, p.Rows, p.RowsTotal, p.Bytes, p.BytesTotal
+	t.estimate.note(p.Share)
+}

@@ -1,0 +1,51 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// HashSources gives the sources with the xxHash64 (seed 0) of their bytes, which costs reading them once: several files at
+// once, each by one worker. tell is called with the number of bytes read since. A file that is no longer the one that was
+// looked at is a [SourceError].
+func HashSources(ctx context.Context, sources []layout.Source, workers int, tell func(bytes int64)) ([]layout.Source, error) {
+	out := slices.Clone(sources)
+	err := parallel(ctx, workers, len(out), "", func(_, i int) (err error) {
+		out[i].XXH64, err = hashFile(ctx, out[i].Path, tell)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, unchanged(sources)
+}
+
+func hashFile(ctx context.Context, path string, tell func(bytes int64)) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", statError(path, err)
+	}
+	defer f.Close()
+	h := xxhash.New()
+	buf := make([]byte, blockBytes)
+	for ctx.Err() == nil {
+		n, err := f.Read(buf)
+		_, _ = h.Write(buf[:n]) // never fails
+		tell(int64(n))
+		if errors.Is(err, io.EOF) {
+			return fmt.Sprintf("%016x", h.Sum64()), nil
+		}
+		if err != nil {
+			return "", statError(path, err)
+		}
+	}
+	return "", ctx.Err()
+}
