@@ -36,13 +36,16 @@ func (d *dictionary) code(word []byte) int32 {
 }
 
 // finish renumbers the words in the order of their first rows, which the workers met in any order, and
-// returns them.
+// returns those that a row has.
 func (d *dictionary) finish(dest layout.Dest) []string {
 	codes := layout.Values[int32](dest)
 	ordered := make([]string, 0, len(d.words))
 	renumbered := slices.Repeat([]int32{-1}, len(d.words))
 	for row := range codes.Rows {
 		at := &codes.Data[row*codes.Step]
+		if *at < 0 { // no word
+			continue
+		}
 		if renumbered[*at] < 0 {
 			renumbered[*at] = int32(len(ordered))
 			ordered = append(ordered, d.words[*at])

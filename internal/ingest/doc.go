@@ -6,7 +6,7 @@
 //
 // The way of a load is always the same, whatever the format: a reader says what a source holds, the
 // columns are resolved and laid out (package layout), the reader fills them in place and in parallel, and then come
-// items, order, scaling and the manifest. Readers know files, transforms know columns; neither knows the other.
+// a map of the rows (which, in what order: a row stays where it is unless something asks for more), scaling and the manifest. Readers know files, transforms know columns; neither knows the other.
 //
 // # Caveats
 //

@@ -13,14 +13,13 @@ type keys struct {
 	names []string
 	at    []func(row int64) int64 // value or code of each item_id column
 	words [][]string              // the words of a text column, else nil
-	rows  int64
-	time  *layout.Strided[int64] // nil without a time column
+	time  *layout.Strided[int64]  // nil without a time column
 	clock column
 }
 
 // keys finds the item and time columns among the filled ones. An int32 time is stored as int64 (stored sees to it).
 func (l *load) keys(vocab map[string][]string) *keys {
-	k := &keys{rows: l.rows}
+	k := &keys{}
 	for i, c := range l.columns {
 		switch l.wanted.roles[i] {
 		case layout.RoleItemID:
@@ -42,6 +41,9 @@ func integers(d layout.Dest) func(row int64) int64 {
 	v := layout.Values[int64](d)
 	return func(row int64) int64 { return v.Data[row*v.Step] }
 }
+
+// when is the time of a row.
+func (k *keys) when(row int64) int64 { return k.time.Data[row*k.time.Step] }
 
 // same tells whether two rows belong to one item.
 func (k *keys) same(a, b int64) bool {
@@ -80,61 +82,59 @@ func (n *numbering) number(k *keys, row int64) (item int64, fresh bool) {
 	return item, fresh
 }
 
-// items finds the items' first rows and checks that the rows of each lie together, in the order of their times.
-func (l *load) items(ctx context.Context, k *keys) ([]int64, error) {
+// items finds the items' first rows in the map and checks that the rows of each lie together, in the order of their times.
+func (l *load) items(ctx context.Context, k *keys, m *rowMap) ([]int64, error) {
 	offsets := []int64{0}
 	seen := newNumbering(len(k.at))
+	before := m.at(0)
 	if len(k.at) > 0 {
-		seen.number(k, 0)
+		seen.number(k, before)
 	}
-	for row := int64(1); row < k.rows; row++ {
+	for row := int64(1); row < m.rows; row++ {
 		if row&(1<<20-1) == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if !k.same(row-1, row) {
-			if _, fresh := seen.number(k, row); !fresh {
-				return nil, l.scattered(k, row)
+		at := m.at(row)
+		switch {
+		case !k.same(before, at):
+			if _, fresh := seen.number(k, at); !fresh {
+				return nil, l.scattered(k, at)
 			}
 			offsets = append(offsets, row)
-			continue
+		case k.time != nil && k.when(at) <= k.when(before):
+			return nil, l.disordered(k, before, at)
 		}
-		if k.time != nil && k.time.Data[row*k.time.Step] <= k.time.Data[(row-1)*k.time.Step] {
-			return nil, l.disordered(k, row)
-		}
+		before = at
 	}
-	return append(offsets, k.rows), nil
+	return append(offsets, m.rows), nil
 }
 
+// scattered refuses a row of the sources whose item had ended.
 func (l *load) scattered(k *keys, row int64) error {
-	e := l.place(row)
+	e := l.sourcePlace(row)
 	e.Column = strings.Join(k.names, ", ")
 	e.Reason = fmt.Sprintf("item %s comes back after another item", k.item(row))
 	e.Hint = "let the load sort the rows with --sort"
 	return &e
 }
 
-func (l *load) disordered(k *keys, row int64) error {
-	var e SourceError
-	if l.Sort {
-		e.Path = l.readers[0].path() // rows have moved
-	} else {
-		e = l.place(row)
-	}
+// disordered refuses a row of the sources that is not later than the one before.
+func (l *load) disordered(k *keys, before, row int64) error {
+	e := l.sourcePlace(row)
 	e.Column = l.Time
-	now, before := k.time.Data[row*k.time.Step], k.time.Data[(row-1)*k.time.Step]
 	of := ""
 	if len(k.at) > 0 {
 		of = " of item " + k.item(row)
 	}
-	if now == before {
-		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.clock.timeText(now))
+	if k.when(row) == k.when(before) {
+		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.clock.timeText(k.when(row)))
 		e.Hint = "keep one row for each time"
 		if len(k.at) == 0 {
 			e.Hint = "name the column that tells series apart with --item-id, or keep one row for each time"
 		}
 		return &e
 	}
-	e.Reason = fmt.Sprintf("time %s%s comes after %s", k.clock.timeText(now), of, k.clock.timeText(before))
+	e.Reason = fmt.Sprintf("time %s%s comes after %s", k.clock.timeText(k.when(row)), of, k.clock.timeText(k.when(before)))
 	e.Hint = "let the load sort the rows with --sort"
 	if len(k.at) == 0 {
 		e.Hint += ", or name the column that tells series apart with --item-id"

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/layout"
@@ -24,13 +20,14 @@ type load struct {
 	sources []layout.Source
 	readers []reader
 	wanted  wanted
-	columns []column // as resolved over all sources
-	rows    int64
+	columns []column            // as resolved over all sources
+	rows    int64               // of the sources, and of the result once they are moved
 	dicts   map[int]*dictionary // by column
 
 	writer *layout.Writer
 	stage  *scratch // the columns that are scaled before they are narrowed
 	staged map[int]int
+	order  *rowMap // which rows of the sources are those of the result; nil until they are known
 }
 
 // cores are what a load has at most; how many it may use at once is told by the daemon (see obey).
@@ -192,6 +189,12 @@ func (l *load) fillAll(ctx context.Context) error {
 			return fmt.Errorf("read rows: %w", err)
 		}
 		l.meter.enter(phaseRead)
+		l.dicts = map[int]*dictionary{}
+		for i, c := range l.columns {
+			if c.kind == kindText {
+				l.dicts[i] = newDictionary()
+			}
+		}
 		var wider *widenError
 		err := l.fill(ctx)
 		if !errors.As(err, &wider) {
@@ -231,7 +234,6 @@ func (l *load) lay() error {
 	t := layout.Table{Layout: l.Layout, Rows: l.rows}
 	stage := layout.Table{Rows: l.rows}
 	l.staged = map[int]int{}
-	l.dicts = map[int]*dictionary{}
 	for i, c := range l.columns {
 		role := l.wanted.roles[i]
 		if c.inferred && c.kind == kindInt64 && l.scales(c, role) {
@@ -242,9 +244,6 @@ func (l *load) lay() error {
 		if l.Options.staged(c, role) {
 			l.staged[i] = len(stage.Columns)
 			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: layout.Float64, Width: c.width})
-		}
-		if c.kind == kindText {
-			l.dicts[i] = newDictionary()
 		}
 	}
 	var err error
@@ -323,6 +322,8 @@ func (l *load) abort() error {
 		errs = append(errs, l.writer.Abort())
 		l.writer = nil
 	}
+	errs = append(errs, l.order.close())
+	l.order = nil
 	return errors.Join(errs...)
 }
 
@@ -331,55 +332,4 @@ func (l *load) failed(err error) error {
 	_ = l.abort() // the load has failed already
 	_ = os.Remove(filepath.Join(l.dir, layout.DataFile))
 	return l.explain(err)
-}
-
-// explain adds to a full disk what the load needs and what there is.
-func (l *load) explain(err error) error {
-	if !isFull(err) {
-		return err
-	}
-	if e := (*NoSpaceError)(nil); errors.As(err, &e) {
-		return err
-	}
-	return &NoSpaceError{Dir: l.dir, Need: l.need(), Have: available(l.dir), Text: err.Error()}
-}
-
-// isFull tells whether a disk or a quota is.
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
-// need is about how many bytes the result takes.
-func (l *load) need() int64 {
-	var row int64
-	for i, c := range l.columns {
-		row += l.stored(c, l.wanted.roles[i]).DType.Size() * max(1, c.width)
-		if l.Options.staged(c, l.wanted.roles[i]) {
-			row += 8 * max(1, c.width)
-		}
-	}
-	return l.rows*row + 1<<16
-}
-
-// available is how much a file system takes.
-func available(dir string) int64 {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
-		return 0
-	}
-	if have := float64(st.Bavail) * float64(st.Bsize); have < math.MaxInt64 {
-		return int64(have)
-	}
-	return math.MaxInt64
-}
-
-// place names the source and its row (from 1) of a row of the result, as it was before sorting.
-func (l *load) place(row int64) SourceError {
-	for _, r := range l.readers {
-		if row < r.rows() {
-			return SourceError{Path: r.path(), Row: row + 1, Line: r.line(row)}
-		}
-		row -= r.rows()
-	}
-	return SourceError{Row: row + 1}
 }

@@ -12,22 +12,17 @@ import (
 // transform turns filled columns into a generation: items, order, scaling, manifest.
 func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	final := layout.Final{ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{}, Sources: l.sources}
-	for i, d := range l.dicts {
-		final.Vocab[l.columns[i].name] = d.finish(l.writer.Dest(i))
-	}
 	if err := fault.At("ingest.order"); err != nil {
 		return nil, fmt.Errorf("order rows: %w", err)
 	}
-	keys := l.keys(final.Vocab)
-	if l.Sort {
-		if err := l.sort(ctx, keys); err != nil {
-			return nil, err
-		}
-	}
-	offsets, err := l.items(ctx, keys)
+	offsets, err := l.arrange(ctx)
 	if err != nil {
 		return nil, err
 	}
+	for i, d := range l.dicts {
+		final.Vocab[l.columns[i].name] = d.finish(l.writer.Dest(i))
+	}
+	keys := l.keys(final.Vocab)
 	final.Items = layout.Items{Offsets: offsets, Values: keys.values(offsets)}
 
 	l.meter.enter(phaseScale)
@@ -46,12 +41,10 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)
 	}
-	if l.stage != nil {
-		err := l.stage.close()
-		l.stage = nil
-		if err != nil {
-			return nil, err
-		}
+	err = errors.Join(l.stage.close(), l.order.close())
+	l.stage, l.order = nil, nil
+	if err != nil {
+		return nil, err
 	}
 	m, err := l.writer.Finish(final)
 	if err != nil {

@@ -1,0 +1,105 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// arrange finds out which rows of the sources are those of the result, in which order, and moves them there. It returns the
+// items' first rows and, at the end, the number of rows.
+func (l *load) arrange(ctx context.Context) ([]int64, error) {
+	words := map[string][]string{}
+	for i, d := range l.dicts {
+		words[l.columns[i].name] = d.words
+	}
+	k := l.keys(words)
+	l.order = &rowMap{dir: l.dir, rows: l.rows}
+	if l.Sort {
+		if err := l.sort(ctx, k, l.order); err != nil {
+			return nil, err
+		}
+	}
+	offsets, err := l.items(ctx, k, l.order)
+	if err != nil {
+		return nil, err
+	}
+	return offsets, l.move(ctx, l.order)
+}
+
+// move moves the rows of every column: within the column by way of a column of scratch, or, where their number changes, into a
+// result that is laid out anew, for which the one before is scratch.
+func (l *load) move(ctx context.Context, m *rowMap) (err error) {
+	if m.from == nil {
+		return nil
+	}
+	if m.rows == l.rows && m.added == 0 {
+		for i := range l.columns {
+			if err := l.permute(ctx, l.dest(i), m.from); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	filled, stage, staged := l.writer, l.stage, l.staged
+	l.writer, l.stage = nil, nil
+	defer func() { err = errors.Join(err, filled.Abort(), stage.close()) }()
+	if err := os.Remove(filepath.Join(l.dir, layout.DataFile)); err != nil {
+		return err
+	}
+	l.rows = m.rows
+	l.meter.rowsTotal.Store(m.rows)
+	if err := l.lay(); err != nil {
+		return err
+	}
+	for i := range l.columns {
+		from := filled.Dest(i)
+		if at, ok := staged[i]; ok {
+			from = stage.Dest(at)
+		}
+		if err := carry(ctx, l.workers, l.dest(i), from, m.from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// permute moves the rows of one column by way of a column of scratch.
+func (l *load) permute(ctx context.Context, d layout.Dest, from []int64) error {
+	c := d.Column
+	c.Role = layout.RoleItemID // plain, never packed
+	s, err := newScratch(l.dir, layout.Table{Rows: d.Rows, Columns: []layout.Column{c}})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := carry(ctx, l.workers, s.Dest(0), d, from); err != nil {
+		return err
+	}
+	return carry(ctx, l.workers, d, s.Dest(0), nil)
+}
+
+// place names the source and its row (from 1) of a row of the result.
+func (l *load) place(row int64) SourceError {
+	if l.order != nil {
+		row = l.order.at(row)
+	}
+	return l.sourcePlace(row)
+}
+
+// sourcePlace names the source and its row (from 1) of a row of all sources together. What was inserted stands in none.
+func (l *load) sourcePlace(row int64) SourceError {
+	if row == inserted {
+		return SourceError{Path: l.readers[0].path()}
+	}
+	for _, r := range l.readers {
+		if row < r.rows() {
+			return SourceError{Path: r.path(), Row: row + 1, Line: r.line(row)}
+		}
+		row -= r.rows()
+	}
+	return SourceError{Row: row + 1}
+}
