@@ -54,10 +54,10 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(), DType: w.DType(),
 	}
 	if n := w.Index.Len(); n > 0 {
-		if p.First, err = place(h.Data, w.Index, 0); err != nil {
+		if p.First, err = place(h.Data, w, 0); err != nil {
 			return err
 		}
-		if p.Last, err = place(h.Data, w.Index, n-1); err != nil {
+		if p.Last, err = place(h.Data, w, n-1); err != nil {
 			return err
 		}
 	}
@@ -157,8 +157,8 @@ func partName(names []string, i, n int) string {
 }
 
 // place says where a window is.
-func place(d *layout.Data, x *window.Index, n int64) (*wire.WindowPlace, error) {
-	at := x.Place(n)
+func place(d *layout.Data, w *feed.Windows, n int64) (*wire.WindowPlace, error) {
+	at := w.Index.Place(n)
 	item, err := feed.ItemValue(d, at.Item)
 	if err != nil {
 		return nil, err
@@ -176,11 +176,7 @@ func place(d *layout.Data, x *window.Index, n int64) (*wire.WindowPlace, error) 
 	if err != nil {
 		return nil, err
 	}
-	offsets, err := d.ItemOffsets()
-	if err != nil {
-		return nil, err
-	}
-	p.Time = timeValue(times.Data[offsets[at.Item]+max(at.Start, x.FirstRow(at.Item))], c)
+	p.Time = timeValue(times.Data[w.ItemRow(at.Item)+max(at.Start, w.Index.FirstRow(at.Item))], c)
 	return p, nil
 }
 

@@ -17,13 +17,15 @@ func (b *base) findBlocks() error {
 	}
 	m := newMissing(b)
 	var jumps, gaps []block
-	for item := range b.table.Items() {
+	for item := int64(0); item < b.table.Items(); item++ {
+		if !steps {
+			if item = m.nextItem(item); item == b.table.Items() {
+				break
+			}
+		}
 		n := b.table.length(item)
 		if n < 0 {
 			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item, b.table.Offsets[item], b.table.Offsets[item+1])
-		}
-		if missing && !steps && !m.touches(item) {
-			continue
 		}
 		from, to := b.admitted(item)
 		p := b.shape.series(n, from, to)

@@ -1,6 +1,9 @@
 package window
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // extent is what a part keeps of one item.
 type extent struct {
@@ -13,6 +16,9 @@ type extent struct {
 
 // extent narrows an item by all cuts.
 func (x *Index) extent(item int64) extent {
+	if !x.keeps(item) {
+		return extent{absent: true}
+	}
 	a, b := x.base.admitted(item)
 	e := extent{a: a, b: b, lo: a, hi: b, context: a}
 	for _, c := range x.narrow {
@@ -21,28 +27,75 @@ func (x *Index) extent(item int64) extent {
 	return e
 }
 
+// candidates are the items that cuts name, or all: nil, and how many.
+func (x *Index) candidates() (items []int64, n int64) {
+	n = x.base.table.Items()
+	for _, c := range x.narrow {
+		var named []int64
+		switch c := c.(type) {
+		case *narrowWhere:
+			named = c.items
+		case *narrowItems:
+			named = c.items
+		}
+		if named != nil && int64(len(named)) <= n {
+			items, n = named, int64(len(named))
+		}
+	}
+	return items, n
+}
+
+// expected is about how many of the items will have a run.
+func (x *Index) expected(items int64) int64 {
+	n := float64(items)
+	for _, c := range x.narrow {
+		if c.rowwise() {
+			return 0
+		}
+		if c, ok := c.(*narrowItems); ok && c.hash != nil {
+			n *= min(1, 1.01*max(0, min(1, c.to)-c.from))
+		}
+	}
+	return int64(n)
+}
+
 // build finds the runs of every item.
 func (x *Index) build() error {
 	b := x.base
-	items := b.table.Items()
-	x.runs = make([]Run, 0, items)
+	named, items := x.candidates()
 	blocks := b.blocks
-	plain := b.plain() && len(x.narrow) == 0
-	for item := range items {
+	plain := b.plain() && !slices.ContainsFunc(x.narrow, narrower.rowwise)
+	x.runs = make([]Run, 0, x.expected(items))
+	for i := range items {
+		item := i
+		if named != nil {
+			item = named[i]
+		}
 		n := b.table.length(item)
 		if n < 0 {
 			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item, b.table.Offsets[item], b.table.Offsets[item+1])
 		}
-		if plain {
-			x.addPlain(item, n)
-			continue
-		}
 		for len(blocks) > 0 && blocks[0].item < item {
 			blocks = blocks[1:]
+		}
+		if plain && (len(blocks) == 0 || blocks[0].item > item) {
+			if x.keeps(item) {
+				x.addPlain(item, n)
+			}
+			continue
 		}
 		if e := x.extent(item); !e.absent {
 			x.addItem(item, e, blocks)
 		}
+	}
+	x.count()
+	return nil
+}
+
+// count adds up the runs, and gives back the memory that they did not need.
+func (x *Index) count() {
+	if len(x.runs) < cap(x.runs)/8*7 {
+		x.runs = append(make([]Run, 0, len(x.runs)), x.runs...)
 	}
 	x.ends = make([]int64, len(x.runs))
 	sum := int64(0)
@@ -50,12 +103,26 @@ func (x *Index) build() error {
 		sum += x.runs[i].Count
 		x.ends[i] = sum
 	}
-	return nil
 }
 
-// plain says that nothing but an item's end forbids a window.
+// keeps tells whether all cuts keep an item.
+func (x *Index) keeps(item int64) bool {
+	for _, c := range x.narrow {
+		if !c.keeps(item) {
+			return false
+		}
+	}
+	return true
+}
+
+// Bytes is about the memory that the index holds beside its table.
+func (x *Index) Bytes() int64 {
+	return 1<<10 + 24*int64(cap(x.runs)) + 8*int64(cap(x.ends)) + 32*int64(cap(x.base.blocks))
+}
+
+// plain says that nothing but an item's end forbids a window where no block is.
 func (b *base) plain() bool {
-	return b.spec.Rows.open() && b.spec.Time.open() && len(b.blocks) == 0 && !b.shape.fromEnd && b.shape.pad == 0
+	return b.spec.Rows.open() && b.spec.Time.open() && !b.shape.fromEnd && b.shape.pad == 0
 }
 
 // addPlain is addItem for a plain index.

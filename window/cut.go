@@ -25,9 +25,11 @@ type Where struct {
 	ContextBeforeSplit *bool
 }
 
-// A narrower is a cut made ready for a table.
+// A narrower is a cut made ready for a table. One that is not rowwise only keeps whole items or leaves them out.
 type narrower interface {
-	narrow(b *base, item int64, e extent) extent
+	keeps(item int64) bool
+	rowwise() bool
+	narrow(b *base, item int64, e extent) extent // of an item it keeps
 }
 
 // Where narrows the index.

@@ -22,7 +22,13 @@ func (x *Index) buildLatest() error {
 	}
 	blocks := context.blocks
 	ends := newTargetEnds(&b.table)
-	for item := range b.table.Items() {
+	named, items := x.candidates()
+	x.runs = make([]Run, 0, x.expected(items))
+	for i := range items {
+		item := i
+		if named != nil {
+			item = named[i]
+		}
 		e := x.extent(item)
 		if e.absent {
 			continue
@@ -58,8 +64,8 @@ func (x *Index) buildLatest() error {
 			return &SpecError{"known_columns", fmt.Sprintf("item %d ends at row %d", item, to), fmt.Sprintf("rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
 		}
 		x.runs = append(x.runs, Run{item, start, 1})
-		x.ends = append(x.ends, int64(len(x.runs)))
 	}
+	x.count()
 	return nil
 }
 

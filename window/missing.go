@@ -99,6 +99,29 @@ func (m *missing) touches(item int64) bool {
 	return found
 }
 
+// nextItem is the first item at or after this one with missing rows; the number of items when there is none.
+func (m *missing) nextItem(item int64) int64 {
+	offsets := m.base.table.Offsets
+	next := int64(-1)
+	for i := range m.columns {
+		c := &m.columns[i]
+		c.rest = c.rest[firstMissing(c.rest, offsets[item]):]
+		if len(c.rest) > 0 && (next < 0 || c.rest[0].Row < next) {
+			next = c.rest[0].Row
+		}
+	}
+	if next < 0 {
+		return m.base.table.Items()
+	}
+	for step := int64(1); offsets[item+1] <= next; step *= 2 { // gallop, then halve
+		if item+step >= m.base.table.Items() || offsets[item+step] > next {
+			step = 1
+		}
+		item += step
+	}
+	return item
+}
+
 // firstMissing is the first of the rows at or after row, found from the front.
 func firstMissing(rows []MissingRow, row int64) int {
 	step := 1

@@ -35,6 +35,7 @@ func (b *base) compileWhere(w Where) (narrower, error) {
 		}
 		n.items = append([]int64{}, w.Items...)
 		slices.Sort(n.items)
+		n.items = slices.Compact(n.items)
 	}
 	return n, nil
 }
@@ -48,13 +49,16 @@ func (b *base) checkItems(field string, items []int64) error {
 	return nil
 }
 
+func (n *narrowWhere) keeps(item int64) bool { return n.items == nil || among(n.items, item) }
+
+func among(items []int64, item int64) bool {
+	_, found := slices.BinarySearch(items, item)
+	return found
+}
+
+func (n *narrowWhere) rowwise() bool { return n.bounded }
+
 func (n *narrowWhere) narrow(b *base, item int64, e extent) extent {
-	if n.items != nil {
-		if _, found := slices.BinarySearch(n.items, item); !found {
-			e.absent = true
-			return e
-		}
-	}
 	from, to := n.rows.resolve(b.table.length(item))
 	e = e.cut(from, to)
 	if n.time != nil {
@@ -120,6 +124,10 @@ func restOf(fractions []*float64) int {
 	}
 	return len(fractions) - 1
 }
+
+func (n *narrowRows) keeps(int64) bool { return true }
+
+func (n *narrowRows) rowwise() bool { return true }
 
 func (n *narrowRows) narrow(b *base, item int64, e extent) extent {
 	from, to := e.lo, e.hi
@@ -226,14 +234,17 @@ func (b *base) compileItems(s Split, part int) (narrower, error) {
 	return n, nil
 }
 
-func (n *narrowItems) narrow(_ *base, item int64, e extent) extent {
+func (n *narrowItems) keeps(item int64) bool {
 	if n.hash == nil {
-		_, found := slices.BinarySearch(n.items, item)
-		e.absent = e.absent || !found
-	} else {
-		u := float64(n.hash(item)>>11) * 0x1p-53
-		e.absent = e.absent || u < n.from || u >= n.to
+		return among(n.items, item)
 	}
+	u := float64(n.hash(item)>>11) * 0x1p-53
+	return u >= n.from && u < n.to
+}
+
+func (n *narrowItems) rowwise() bool { return false }
+
+func (n *narrowItems) narrow(_ *base, _ int64, e extent) extent {
 	if !n.context {
 		e.context = max(e.context, e.lo)
 	}

@@ -114,20 +114,22 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 		}
 		wanted[key] = append(wanted[key], i)
 	}
+	names, err := namesOf(h)
+	if err != nil {
+		return nil, err
+	}
 	codes := make([]int64, len(values))
-	for code := int64(0); code < h.Data.Manifest.Items.Count && len(wanted) > 0; code++ {
-		value, err := ItemValue(h.Data, code)
-		if err != nil {
-			return nil, err
+	var name []byte
+	for code := int64(0); code < names.Len() && len(wanted) > 0; code++ {
+		name = names.AppendJSON(name[:0], code)
+		at, ok := wanted[string(name)]
+		if !ok {
+			continue
 		}
-		key, err := canonical(value)
-		if err != nil {
-			return nil, err
-		}
-		for _, i := range wanted[key] {
+		for _, i := range at {
 			codes[i] = code
 		}
-		delete(wanted, key)
+		delete(wanted, string(name))
 	}
 	for value := range wanted {
 		return nil, unknownItem(h.Data, field, value)

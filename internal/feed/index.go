@@ -3,33 +3,62 @@ package feed
 import (
 	"bytes"
 	"encoding/json"
+	"sync"
 
-	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// How many indexes are kept with a generation, and how many runs (of 24 bytes) one of them may have.
-const (
-	keptIndexes = 16
-	keptRuns    = 4 << 20
-)
+// keptBytes bounds the memory of the indexes kept with a generation beside the newest, which is kept whatever it takes (32
+// bytes a run): what was planned is soon fed, by every rank.
+const keptBytes = 128 << 20
+
+// indexes are those kept with a generation, the ones used last.
+type indexes struct {
+	mu    sync.Mutex
+	bytes int64
+	lru   *simplelru.LRU[string, *window.Index]
+}
+
+func newIndexes() (*indexes, error) {
+	k := &indexes{}
+	lru, err := simplelru.NewLRU(1<<20, func(_ string, x *window.Index) { k.bytes -= x.Bytes() })
+	k.lru = lru
+	return k, err
+}
+
+func (k *indexes) get(key string) (*window.Index, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.lru.Get(key)
+}
+
+func (k *indexes) add(key string, x *window.Index) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.lru.Remove(key)
+	k.lru.Add(key, x)
+	for k.bytes += x.Bytes(); k.bytes > keptBytes && k.lru.Len() > 1; {
+		k.lru.RemoveOldest()
+	}
+}
 
 // indexOf builds the index of a spec and cuts, or finds it again: counting missing values and jumps in time costs a
 // pass over the rows.
 func indexOf(h *store.Handle, spec window.Spec, t window.Table, cuts []wire.Cut) (*window.Index, error) {
-	kept, err := h.Derived("indexes", func() (any, error) { return lru.New[string, *window.Index](keptIndexes) })
+	kept, err := h.Derived("indexes", func() (any, error) { return newIndexes() })
 	if err != nil {
 		return nil, err
 	}
-	indexes := kept.(*lru.Cache[string, *window.Index])
+	indexes := kept.(*indexes)
 	key, err := indexKey(spec, cuts)
 	if err != nil {
 		return nil, err
 	}
-	if x, ok := indexes.Get(key); ok {
+	if x, ok := indexes.get(key); ok {
 		return x, nil
 	}
 	resolved, err := resolveCuts(h, cuts)
@@ -40,9 +69,7 @@ func indexOf(h *store.Handle, spec window.Spec, t window.Table, cuts []wire.Cut)
 	if err != nil {
 		return nil, err
 	}
-	if x.RunCount() <= keptRuns {
-		indexes.Add(key, x)
-	}
+	indexes.add(key, x)
 	return x, nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -49,6 +47,9 @@ func NewWindows(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Window
 // Features names the features of each part.
 func (w *Windows) Features() wire.Features { return w.chosen.features() }
 
+// ItemRow is an item's first row in the dataset.
+func (w *Windows) ItemRow(item int64) int64 { return w.table.Offsets[item] }
+
 // DType is that of the context.
 func (w *Windows) DType() string { return string(w.chosen.dtype["context"]) }
 
@@ -58,7 +59,11 @@ func newTable(h *store.Handle, s *selection) (window.Table, error) {
 	if err != nil {
 		return window.Table{}, err
 	}
-	t := window.Table{Offsets: offsets.([]int64), ItemHash: func(code int64) uint64 { return itemHash(h.Data, code) }}
+	names, err := namesOf(h)
+	if err != nil {
+		return window.Table{}, err
+	}
+	t := window.Table{Offsets: offsets.([]int64), ItemHash: names.Hash}
 	m := h.Data.Manifest
 	if m.Time != "" {
 		c, err := m.Column(m.Time)
@@ -130,17 +135,13 @@ func scanMissing[T layout.Native](d *layout.Data, c *layout.ManifestColumn, isMi
 	return out, nil
 }
 
-// itemHash hashes an item's canonical JSON, so that an item falls into the same part everywhere.
-func itemHash(d *layout.Data, code int64) uint64 {
-	value, err := ItemValue(d, code)
+// namesOf gives the items' names, checked once.
+func namesOf(h *store.Handle) (*layout.ItemNames, error) {
+	names, err := h.Derived("item names", func() (any, error) { return h.Data.ItemNames() })
 	if err != nil {
-		return 0
+		return nil, err
 	}
-	text, err := canonical(value)
-	if err != nil {
-		return 0
-	}
-	return xxhash.Sum64String(text)
+	return names.(*layout.ItemNames), nil
 }
 
 // ItemValue is an item's name as JSON shows it: null without item_id, one value, or a list with several id columns.

@@ -1,0 +1,62 @@
+package bench
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// shortItems are so many items of one and two rows in turn, an hour apart.
+func shortItems(items int64) window.Table {
+	t := window.Table{Offsets: make([]int64, items+1), Unit: "s", ItemHash: func(item int64) uint64 {
+		var room [20]byte
+		return xxhash.Sum64(strconv.AppendInt(room[:0], item, 10))
+	}}
+	for i := range items {
+		t.Offsets[i+1] = t.Offsets[i] + 1 + i%2
+		for row := t.Offsets[i]; row < t.Offsets[i+1]; row++ {
+			t.Times = append(t.Times, row*3600)
+		}
+	}
+	return t
+}
+
+// BenchmarkManyItems plans over 10⁷ items, beside a pass over their offsets.
+func BenchmarkManyItems(b *testing.B) {
+	const items = 10_000_000
+	table := shortItems(items)
+	pass := memoryPass(table.Offsets)
+	plain := window.Spec{ContextLength: 1}
+	jumps := plain
+	jumps.MaxStep = window.Nanoseconds(int64(time.Hour))
+	share := 0.8
+	for _, c := range []struct {
+		name  string
+		spec  window.Spec
+		table window.Table
+		cuts  []window.Cut
+	}{
+		{"all", plain, table, nil},
+		{"jumps in time", jumps, table, nil},
+		{"missing", plain, missing(table, 1000), nil},
+		{"where items", plain, table, []window.Cut{{Where: &window.Where{Items: []int64{3, items / 2, items - 1}}}}},
+		{"split items by hash", plain, table, []window.Cut{{Split: &window.Split{Items: &window.ItemParts{Fractions: []*float64{&share, nil}}}}}},
+		{"latest", plain, missing(table, 1000), []window.Cut{{Latest: true}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				x, err := window.Apply(c.spec, c.table, c.cuts)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sink += x.Len()
+			}
+			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(pass), "x-memory-pass")
+		})
+	}
+}
