@@ -107,7 +107,7 @@ func TestBadArrowFiles(t *testing.T) {
 		{"schema in the footer only", string(headless), "x.arrow: does not begin with its schema as a message", "write_ipc_stream", Options{}},
 		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", Options{}},
 		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read", "version 2", Options{}},
-		{"compressed", packed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text is read compressed", "decompress", Options{}},
+		{"compressed", packed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress", Options{}},
 		{"text", string(file), `x.arrow, column "id": holds text`, "--item-id", Options{Columns: []string{"id"}}},
 		{"null", string(file), `x.arrow: `, "", Options{Time: "f4"}},
 		{"delimiter", string(file), "delimiter: want it only for CSV and TSV files, not for ", "", Options{Delimiter: ";"}},

@@ -27,15 +27,15 @@ type sourceFile struct {
 // part is a folder "key=value".
 type part struct{ key, value string }
 
-// formats are the files that a folder is looked through for. Compressed text counts as text.
-var formats = []struct{ suffix, name string }{{".csv", "CSV"}, {".tsv", "TSV"}, {".parquet", "Parquet"}, {".arrow", "Arrow"}, {".feather", "Arrow"}, {".arrows", "Arrow"}, {".npy", "NumPy"}, {".npz", "NumPy"}}
+// formats are the files that a folder is looked through for. Text and records may be compressed.
+var formats = []struct{ suffix, name string }{{".csv", "CSV"}, {".tsv", "TSV"}, {".parquet", "Parquet"}, {".arrow", "Arrow"}, {".feather", "Arrow"}, {".arrows", "Arrow"}, {".npy", "NumPy"}, {".npz", "NumPy"}, {".tfrecord", "TFRecord"}, {".tfrecords", "TFRecord"}}
 
 // formatOf is the format that a file's name tells, "" for none.
 func formatOf(name string) string {
 	name = strings.ToLower(name)
 	for _, c := range codecs {
 		if plain, ok := strings.CutSuffix(name, c.suffix); ok {
-			if f := formatOf(plain); f == "CSV" || f == "TSV" {
+			if f := formatOf(plain); f == "CSV" || f == "TSV" || f == "TFRecord" {
 				return f
 			}
 			return ""
@@ -150,7 +150,7 @@ func partition(path, key, value string, above []part) (part, error) {
 // sorted are the files by path, if they are of one kind.
 func (f *folder) sorted() ([]sourceFile, error) {
 	if len(f.files) == 0 {
-		return nil, &SourceError{Path: f.root, Reason: "is a directory without CSV, TSV, Parquet, Arrow or NumPy files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
+		return nil, &SourceError{Path: f.root, Reason: "is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
 	}
 	if f.other != "" {
 		return nil, &SourceError{Path: f.root, Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)", filepath.Base(f.other)), Hint: "name the files and folders that are wanted"}

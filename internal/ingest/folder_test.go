@@ -90,7 +90,7 @@ func TestBadFolders(t *testing.T) {
 		files      map[string]string
 		want, hint string
 	}{
-		{"nothing", map[string]string{"x.txt": "no"}, ": is a directory without CSV, TSV, Parquet, Arrow or NumPy files", "suffix"},
+		{"nothing", map[string]string{"x.txt": "no"}, ": is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", "suffix"},
 		{"two kinds", map[string]string{"a.csv": "a\n1\n", "b.parquet": "x"}, ": holds CSV and Parquet files (a.csv, b.parquet), want one kind", "name the files"},
 		{"folder", map[string]string{"a.csv": "a\n1\n", "more/b.csv": "a\n1\n"}, `: holds files and the folder "more", which is no partition (key=value)`, "name the files"},
 		{"no value", map[string]string{"k=__HIVE_DEFAULT_PARTITION__/a.csv": "a\n1\n"}, "/k=__HIVE_DEFAULT_PARTITION__: is a partition without a value", ""},

@@ -25,7 +25,7 @@ func TestSourcesThatAreNone(t *testing.T) {
 	defer l.Close()
 	for _, c := range []struct{ path, want, hint string }{
 		{filepath.Join(dir, "none.csv"), "no such file", ""},
-		{dir, "is a directory without CSV, TSV, Parquet, Arrow or NumPy files", "told by their suffix"},
+		{dir, "is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", "told by their suffix"},
 		{socket, "is a socket, want a file", "put"},
 		{"/dev/null", "is a device, want a file", ""},
 		{source(t, "empty.csv", ""), "the file is empty", ""},

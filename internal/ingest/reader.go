@@ -58,12 +58,12 @@ func (*widenError) Error() string { return "columns must be widened" }
 var magics = []struct {
 	magic, is, hint string
 }{
-	{arrowMagic, "is a compressed Arrow file, but only text is read compressed", "decompress it first"},
+	{arrowMagic, "is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress it first"},
 	{"FEA1", "is a Feather file of version 1, which is not read", "write it again with version 2, or as Parquet"},
 	{"\x1f\x8b", "is compressed twice", "decompress it first"},
 	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
 	{zipMagic, "is a zip archive", "unzip it first"},
-	{npyMagic, "is a compressed NumPy array, but only text is read compressed", "decompress it first, or write it with np.savez_compressed"},
+	{npyMagic, "is a compressed NumPy array, but only text and TFRecord are read compressed", "decompress it first, or write it with np.savez_compressed"},
 	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
 	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
 }
@@ -118,6 +118,9 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 	if bytes.HasPrefix(head, []byte(npyMagic)) {
 		return openNpy(path, f, w)
 	}
+	if isTFRecord(head) || formatOf(path) == "TFRecord" {
+		return openTFRecord(path, f, w)
+	}
 	if bytes.HasPrefix(head, []byte(zipMagic)) {
 		if r, ok, err := openNpz(path, f, w); ok || err != nil {
 			return r, err
@@ -129,7 +132,7 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 	return openCSV(path, path, f, w)
 }
 
-// openUnpacked opens a text file that was compressed; name is what it was called before that. It takes plain, and f where it succeeds.
+// openUnpacked opens a file that was compressed; name is what it was called before that. It takes plain, and f where it succeeds.
 func openUnpacked(path, name string, f, plain *os.File, w work) (r reader, err error) {
 	defer func() {
 		if err != nil {
@@ -141,12 +144,14 @@ func openUnpacked(path, name string, f, plain *os.File, w work) (r reader, err e
 		return nil, err
 	}
 	if bytes.HasPrefix(head, []byte(parquetMagic)) {
-		return nil, &SourceError{Path: path, Reason: "is a compressed Parquet file, but only text is read compressed", Hint: "decompress it first"}
+		return nil, &SourceError{Path: path, Reason: "is a compressed Parquet file, but only text and TFRecord are read compressed", Hint: "decompress it first"}
 	}
-	if err := wantText(path, head); err != nil {
-		return nil, err
+	if isTFRecord(head) || formatOf(name) == "TFRecord" {
+		r, err = openTFRecord(path, plain, w)
+	} else if err = wantText(path, head); err == nil {
+		r, err = openCSV(path, name, plain, w)
 	}
-	if r, err = openCSV(path, name, plain, w); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return r, f.Close()
@@ -170,7 +175,7 @@ func wantText(path string, head []byte) error {
 		}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow or NumPy"}
+		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow, NumPy or TFRecord"}
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func TestBadCompressedText(t *testing.T) {
 			{"more after it", good + "more after the end", "cannot be decompressed as ", "damaged"},
 			{"empty", packed(t, suffix, ""), "holds nothing when it is decompressed", ""},
 			{"twice", packed(t, suffix, good), "is compressed twice", "decompress it first"},
-			{"Parquet", packed(t, suffix, "PAR1xxxxxxxxPAR1"), "is a compressed Parquet file, but only text is read compressed", "decompress it first"},
+			{"Parquet", packed(t, suffix, "PAR1xxxxxxxxPAR1"), "is a compressed Parquet file, but only text and TFRecord are read compressed", "decompress it first"},
 			{"binary", packed(t, suffix, "a\x00b"), "is a binary file", ""},
 		} {
 			t.Run(c.name+suffix, func(t *testing.T) {

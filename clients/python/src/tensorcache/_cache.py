@@ -74,7 +74,7 @@ class Cache:
         hash_sources: bool = False,
         progress: Progress | None = None,
     ) -> Dataset:
-        """Load columns of Parquet, CSV, Arrow or NumPy files as the next generation of a dataset, and open it.
+        """Load columns of Parquet, CSV, Arrow, NumPy or TFRecord files as the next generation of a dataset, and open it.
 
         The same files, unchanged, with the same options are a hit: nothing is read. Interrupting the call cancels
         the load, unless other clients wait for the same one.

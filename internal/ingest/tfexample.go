@@ -1,0 +1,196 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Fields of tf.train.Example and what it is made of (tensorflow/core/example/{example,feature}.proto).
+const (
+	exampleFeatures = 1
+	exampleLists    = 2 // of a tf.train.SequenceExample
+	featuresFeature = 1
+	entryKey        = 1
+	entryValue      = 2
+	listValue       = 1
+)
+
+// listKind is the kind of a feature's list, by the number of its field in tf.train.Feature.
+type listKind uint8
+
+const (
+	noList listKind = iota
+	bytesList
+	floatList
+	int64List
+)
+
+func (k listKind) String() string {
+	return [...]string{"nothing", "a bytes_list", "a float_list", "an int64_list"}[k]
+}
+
+// feature is one feature of an Example, not yet decoded; it points into the record.
+type feature struct {
+	name []byte
+	list listKind
+	body []byte // the message of the list
+}
+
+var (
+	errProto    = errors.New("is no tf.train.Example")
+	errSequence = errors.New("is a tf.train.SequenceExample, which is not read")
+)
+
+// eachField calls f with the fields of a message; those of length-delimited type come with their bytes, others with what they are encoded as.
+func eachField(b []byte, f func(n protowire.Number, t protowire.Type, value []byte) error) error {
+	for len(b) > 0 {
+		n, t, size := protowire.ConsumeTag(b)
+		if size < 0 {
+			return errProto
+		}
+		b = b[size:]
+		if size = protowire.ConsumeFieldValue(n, t, b); size < 0 {
+			return errProto
+		}
+		value := b[:size]
+		if t == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(value)
+		}
+		if err := f(n, t, value); err != nil {
+			return err
+		}
+		b = b[size:]
+	}
+	return nil
+}
+
+// parseExample calls f with each feature of an Example.
+func parseExample(record []byte, f func(feature) error) error {
+	return eachField(record, func(n protowire.Number, t protowire.Type, features []byte) error {
+		if n == exampleLists {
+			return errSequence
+		}
+		if n != exampleFeatures || t != protowire.BytesType {
+			return errProto
+		}
+		return eachField(features, func(n protowire.Number, t protowire.Type, entry []byte) error {
+			if n != featuresFeature || t != protowire.BytesType {
+				return errProto
+			}
+			x, err := parseEntry(entry)
+			if err != nil {
+				return err
+			}
+			return f(x)
+		})
+	})
+}
+
+// parseEntry reads a name and its Feature. What protobuf would merge or ignore is refused: no writer writes it.
+func parseEntry(entry []byte) (x feature, err error) {
+	keys, values := 0, 0
+	err = eachField(entry, func(n protowire.Number, t protowire.Type, v []byte) error {
+		switch {
+		case t != protowire.BytesType:
+			return errProto
+		case n == entryKey:
+			x.name = v
+			keys++
+			return nil
+		case n != entryValue:
+			return errProto
+		}
+		values++
+		return eachField(v, func(n protowire.Number, t protowire.Type, list []byte) error {
+			if t != protowire.BytesType || n > protowire.Number(int64List) || x.list != noList {
+				return errProto
+			}
+			x.list, x.body = listKind(n), list
+			return nil
+		})
+	})
+	if err == nil && (keys > 1 || values > 1) {
+		err = errProto
+	}
+	return x, err
+}
+
+// count is the number of values of a feature.
+func (x feature) count() (n int64, err error) {
+	err = x.each(func(uint64, []byte) error { n++; return nil })
+	return n, err
+}
+
+// each calls f with every value: the bits of a number, or the bytes of a text.
+func (x feature) each(f func(bits uint64, word []byte) error) error {
+	return eachField(x.body, func(n protowire.Number, t protowire.Type, v []byte) error {
+		if n != listValue {
+			return errProto
+		}
+		if x.list == bytesList {
+			if t != protowire.BytesType {
+				return errProto
+			}
+			return f(0, v)
+		}
+		for one := t != protowire.BytesType; len(v) > 0; { // packed, or one by one
+			bits, size := uint64(0), -1
+			if x.list == floatList && (!one || t == protowire.Fixed32Type) {
+				var b uint32
+				b, size = protowire.ConsumeFixed32(v)
+				bits = uint64(b)
+			} else if x.list == int64List && (!one || t == protowire.VarintType) {
+				bits, size = protowire.ConsumeVarint(v)
+			}
+			if size < 0 {
+				return errProto
+			}
+			if err := f(bits, nil); err != nil {
+				return err
+			}
+			v = v[size:]
+		}
+		return nil
+	})
+}
+
+// write puts the feature's values into a row; buffers is where they are gathered.
+func (x feature) write(t target, row int64, buffers *tfBuffers) error {
+	buffers.floats, buffers.ints = buffers.floats[:0], buffers.ints[:0]
+	err := x.each(func(bits uint64, word []byte) error {
+		switch x.list {
+		case floatList:
+			buffers.floats = append(buffers.floats, math.Float32frombits(uint32(bits)))
+		case int64List:
+			buffers.ints = append(buffers.ints, int64(bits))
+		default:
+			if err := checkWord(word, row); err != nil {
+				return err
+			}
+			put(t.dest, t.row0+row, []int32{t.dict.code(word)})
+		}
+		return nil
+	})
+	bad := -1
+	if err != nil || x.list == bytesList {
+		return err
+	}
+	if x.list == floatList {
+		bad = put(t.dest, t.row0+row, buffers.floats)
+	} else {
+		bad = put(t.dest, t.row0+row, buffers.ints)
+	}
+	if bad >= 0 {
+		return fmt.Errorf("does not fit %s", t.dest.DType)
+	}
+	return nil
+}
+
+// tfBuffers are the values of one row.
+type tfBuffers struct {
+	floats []float32
+	ints   []int64
+}

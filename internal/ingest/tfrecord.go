@@ -1,0 +1,311 @@
+package ingest
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// A record is its length, a checksum of that, its bytes, and a checksum of them (tensorflow/core/lib/io/record_writer.h).
+const (
+	recordHead = 12
+	recordTail = 4
+)
+
+// mostFeatures bounds the features of a file, and with them the memory that they take.
+const mostFeatures = 1 << 14
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// recordSum is the masked checksum of TFRecord.
+func recordSum(b []byte) uint32 {
+	c := crc32.Checksum(b, castagnoli)
+	return (c>>15 | c<<17) + 0xa282ead8
+}
+
+// isTFRecord tells whether a file begins with a record's length and its checksum.
+func isTFRecord(head []byte) bool {
+	return len(head) >= recordHead && binary.LittleEndian.Uint32(head[8:]) == recordSum(head[:8])
+}
+
+// tfFile reads a TFRecord file of tf.train.Example: a record is a row, a feature a column.
+type tfFile struct {
+	work
+	file   *os.File
+	name   string
+	size   int64
+	spans  []span
+	count  int64
+	found  map[string]*tfFeature
+	sorted []string
+}
+
+// tfFeature is what the records of a file say of a feature.
+type tfFeature struct {
+	list  listKind
+	row   int64        // of the first record with it
+	width int64        // values of that one; 0 while all lists are empty
+	other *SourceError // that another record contradicts it
+}
+
+// openTFRecord checks every record and looks at its features.
+func openTFRecord(path string, f *os.File, w work) (reader, error) {
+	if err := w.text.only(path); err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return nil, statError(path, err)
+	}
+	t := &tfFile{work: w, file: f, name: path, size: st.Size(), found: map[string]*tfFeature{}}
+	if err := t.walk(); err != nil {
+		return nil, err
+	}
+	if err := t.survey(); err != nil {
+		return nil, err
+	}
+	t.sorted = slices.Sorted(maps.Keys(t.found))
+	if len(t.sorted) == 0 {
+		return nil, &SourceError{Path: path, Reason: "its records have no features"}
+	}
+	return t, nil
+}
+
+// walk cuts the file into spans of whole records, and holds each record against its checksums.
+func (t *tfFile) walk() error {
+	r := bufio.NewReaderSize(io.NewSectionReader(t.file, 0, t.size), blockBytes)
+	var record []byte
+	head := make([]byte, recordHead)
+	for at := int64(0); at < t.size; {
+		broken := func(reason string) error {
+			return &SourceError{Path: t.name, Row: t.count + 1, Reason: fmt.Sprintf("the record at byte %d %s", at, reason), Hint: hintDamaged}
+		}
+		if t.size-at < recordHead+recordTail {
+			return broken("is cut off")
+		}
+		if _, err := io.ReadFull(r, head); err != nil {
+			return t.readError(err)
+		}
+		if !isTFRecord(head) {
+			return broken("has a length that is not what its checksum says")
+		}
+		length := binary.LittleEndian.Uint64(head)
+		if length > uint64(t.size-at-recordHead-recordTail) {
+			return broken("is cut off")
+		}
+		if length > longestLine {
+			return broken(fmt.Sprintf("takes %d bytes, at most %d", length, longestLine))
+		}
+		record = slices.Grow(record[:0], int(length)+recordTail)[:length+recordTail]
+		if _, err := io.ReadFull(r, record); err != nil {
+			return t.readError(err)
+		}
+		if binary.LittleEndian.Uint32(record[length:]) != recordSum(record[:length]) {
+			return broken("is not what its checksum says")
+		}
+		if n := len(t.spans); n == 0 || at-t.spans[n-1].begin >= t.block {
+			t.spans = append(t.spans, span{begin: at, row0: t.count})
+		}
+		at += recordHead + int64(length) + recordTail
+		s := &t.spans[len(t.spans)-1]
+		s.end, s.rows = at, s.rows+1
+		t.count++
+	}
+	return nil
+}
+
+func (t *tfFile) readError(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &SourceError{Path: t.name, Reason: "the file became shorter while it was loaded"}
+	}
+	return statError(t.name, err)
+}
+
+// records calls f with the features of each record of a span. Rows count from 0.
+func (t *tfFile) records(s span, f func(row int64, x feature) error, done func(row int64) error) error {
+	buf := make([]byte, s.end-s.begin)
+	if _, err := t.file.ReadAt(buf, s.begin); err != nil {
+		return t.readError(err)
+	}
+	for row := s.row0; row < s.row0+s.rows; row++ {
+		length := binary.LittleEndian.Uint64(buf)
+		if length > uint64(len(buf)-recordHead-recordTail) {
+			return &SourceError{Path: t.name, Reason: "the file was changed while it was loaded"}
+		}
+		record := buf[recordHead:][:length]
+		err := parseExample(record, func(x feature) error { return f(row, x) })
+		if errors.Is(err, errProto) || errors.Is(err, errSequence) {
+			err = &SourceError{Path: t.name, Row: row + 1, Reason: "the record " + err.Error(), Hint: "only records of tf.train.Example are read"}
+		}
+		if err == nil {
+			err = done(row)
+		}
+		if err != nil {
+			return err
+		}
+		buf = buf[recordHead+length+recordTail:]
+	}
+	return nil
+}
+
+// survey finds out which features there are.
+func (t *tfFile) survey() error {
+	var mu sync.Mutex
+	found := make([]map[string]*tfFeature, len(t.spans))
+	err := parallel(context.Background(), t.workers, len(t.spans), t.name, func(_, i int) error {
+		in := map[string]*tfFeature{}
+		seen := map[string]bool{}
+		err := t.records(t.spans[i], func(row int64, x feature) error {
+			if seen[string(x.name)] {
+				return &SourceError{Path: t.name, Row: row + 1, Column: string(x.name), Reason: "the feature is in the record twice"}
+			}
+			seen[string(x.name)] = true
+			if !utf8.Valid(x.name) {
+				return errProto
+			}
+			n, err := x.count()
+			if err != nil {
+				return err
+			}
+			one := &tfFeature{list: x.list, row: row, width: n}
+			if had, ok := in[string(x.name)]; ok {
+				had.meet(one)
+			} else {
+				in[string(x.name)] = one
+			}
+			if len(in) > mostFeatures {
+				return &SourceError{Path: t.name, Row: row + 1, Reason: fmt.Sprintf("there are more than %d features", mostFeatures)}
+			}
+			return nil
+		}, func(int64) error { clear(seen); return nil })
+		mu.Lock()
+		defer mu.Unlock()
+		found[i] = in
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, in := range found {
+		for name, f := range in {
+			if had, ok := t.found[name]; ok {
+				had.meet(f)
+			} else {
+				t.found[name] = f
+			}
+		}
+	}
+	return nil
+}
+
+// meet takes over what other records, further down, say of the feature. An empty list is a value that is missing.
+func (f *tfFeature) meet(o *tfFeature) {
+	switch {
+	case f.other != nil:
+	case f.list == noList || o.list != noList && f.width == 0 && f.list == o.list:
+		*f = *o
+	case o.list == noList || o.width == 0 && o.list == f.list:
+	case f.list != o.list:
+		f.other = &SourceError{Row: o.row + 1, Reason: fmt.Sprintf("is %s, but in row %d %s", o.list, f.row+1, f.list), Hint: "leave the feature out with --columns"}
+	case f.width != o.width:
+		f.other = &SourceError{Row: o.row + 1, Reason: fmt.Sprintf("has %d values, but in row %d %d", o.width, f.row+1, f.width), Hint: "pad the lists to one length, or leave the feature out with --columns"}
+	default:
+		f.other = o.other
+	}
+}
+
+func (t *tfFile) path() string     { return t.name }
+func (t *tfFile) rows() int64      { return t.count }
+func (t *tfFile) names() []string  { return t.sorted }
+func (t *tfFile) line(int64) int64 { return 0 }
+func (t *tfFile) close() error     { return t.file.Close() }
+
+func (t *tfFile) describe(w []want) ([]column, error) {
+	out := make([]column, len(w))
+	for i, x := range w {
+		name := t.sorted[x.index]
+		f := t.found[name]
+		if f.other != nil {
+			e := *f.other
+			e.Column = name
+			return nil, &e
+		}
+		c := column{name: name, kind: map[listKind]kind{bytesList: kindText, floatList: kindFloat32, int64List: kindInt64}[f.list]}
+		if c.width = f.width; f.width <= 1 {
+			c.width = 0
+		}
+		if c.width > 0 && c.kind == kindText {
+			return nil, &SourceError{Column: name, Row: f.row + 1, Reason: fmt.Sprintf("has %d texts, want one in each record", f.width), Hint: "leave the feature out with --columns"}
+		}
+		out[i] = c
+	}
+	return out, nil
+}
+
+// fill decodes the spans in parallel.
+func (t *tfFile) fill(ctx context.Context, to []target, m *meter) error {
+	at := map[string]int{}
+	for i, x := range to {
+		at[t.sorted[x.index]] = i
+	}
+	return parallel(ctx, t.workers, len(t.spans), t.name, func(_, i int) error {
+		s := t.spans[i]
+		var buffers tfBuffers
+		missing := make([]bool, len(to))
+		fillTrue := func() { copy(missing, slices.Repeat([]bool{true}, len(to))) }
+		fillTrue()
+		err := t.records(s, func(row int64, x feature) error {
+			i, wanted := at[string(x.name)]
+			if !wanted {
+				return nil
+			}
+			n, err := x.count()
+			if err != nil || n == 0 {
+				return err
+			}
+			if f := t.found[string(x.name)]; n != f.width || x.list != f.list {
+				return &SourceError{Path: t.name, Reason: "the file was changed while it was loaded"}
+			}
+			missing[i] = false
+			return in(x.write(to[i], row, &buffers), to[i].name, row)
+		}, func(row int64) error {
+			for i, none := range missing {
+				if none && !(to[i].role == layout.RoleValue && putMissing(to[i].dest, to[i].row0+row, 1)) {
+					return &SourceError{Column: to[i].name, Row: row + 1, Reason: "the value " + to[i].needs()}
+				}
+			}
+			fillTrue()
+			return nil
+		})
+		m.rows.Add(s.rows)
+		m.bytes.Add(s.end - s.begin)
+		return err
+	})
+}
+
+// in says in which column and row (from 0) a value is that cannot be.
+func in(err error, name string, row int64) error {
+	if err == nil {
+		return nil
+	}
+	e := (*SourceError)(nil)
+	if !errors.As(err, &e) {
+		e = &SourceError{Reason: err.Error()}
+	}
+	e.Column, e.Row = name, row+1
+	if e.Reason == reasonUTF8 {
+		e.Hint = "bytes are read where they are text; leave the feature out with --columns"
+	}
+	return e
+}

@@ -1,0 +1,218 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// tfRecords frames records as TensorFlow's writer does.
+func tfRecords(records ...[]byte) string {
+	var out []byte
+	for _, r := range records {
+		out = binary.LittleEndian.AppendUint64(out, uint64(len(r)))
+		out = binary.LittleEndian.AppendUint32(out, recordSum(out[len(out)-8:]))
+		out = append(out, r...)
+		out = binary.LittleEndian.AppendUint32(out, recordSum(r))
+	}
+	return string(out)
+}
+
+func message(n protowire.Number, body []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), body)
+}
+
+// example is a tf.train.Example of features by name: []string, []float32 or []int64, packed, or one by one where loose.
+func example(loose bool, features map[string]any) []byte {
+	var all []byte
+	for name, v := range features {
+		var list, packed []byte
+		kind := bytesList
+		switch v := v.(type) {
+		case []string:
+			for _, s := range v {
+				list = append(list, message(listValue, []byte(s))...)
+			}
+		case []float32:
+			kind = floatList
+			for _, f := range v {
+				packed = protowire.AppendFixed32(packed, math.Float32bits(f))
+				list = protowire.AppendFixed32(protowire.AppendTag(list, listValue, protowire.Fixed32Type), math.Float32bits(f))
+			}
+		case []int64:
+			kind = int64List
+			for _, i := range v {
+				packed = protowire.AppendVarint(packed, uint64(i))
+				list = protowire.AppendVarint(protowire.AppendTag(list, listValue, protowire.VarintType), uint64(i))
+			}
+		}
+		if kind != bytesList && !loose {
+			list = message(listValue, packed)
+		}
+		value := message(protowire.Number(kind), list)
+		if v == nil {
+			value = nil
+		}
+		entry := append(message(entryKey, []byte(name)), message(entryValue, value)...)
+		all = append(all, message(featuresFeature, entry)...)
+	}
+	return message(exampleFeatures, all)
+}
+
+func TestTFRecordsAreRowsAndFeaturesColumns(t *testing.T) {
+	for _, loose := range []bool{false, true} {
+		text := tfRecords(
+			example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{1}, "x": []float32{1.5, -2}, "y": []float32{7}, "n": []int64{math.MinInt64, 3}}),
+			example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{2}, "x": []float32{3, 4}, "n": []int64{-1, math.MaxInt64}}),
+			example(loose, map[string]any{"id": []string{"b"}, "t": []int64{1}, "x": []float32{}, "y": []float32{9}, "n": []int64{0, 1}}),
+			example(loose, map[string]any{"id": []string{"b"}, "t": []int64{2}, "x": nil, "y": []float32{8}, "n": []int64{0, 1}}),
+		)
+		var digests []string
+		for name, b := range map[string]string{"x.tfrecord": text, "x": text, "x.tfrecord.gz": packed(t, ".gz", text), "train-00000-of-00001": packed(t, ".gz", text)} {
+			l := mustLoad(t, Options{Sources: []string{source(t, name, b)}, ItemID: []string{"id"}, Time: "t"})
+			nan := math.Float32bits(float32(math.NaN()))
+			if got := bits(values[float32](l, "x")); !slices.Equal(got, append(bits([]float32{1.5, -2, 3, 4}), nan, nan, nan, nan)) {
+				t.Errorf("%s: %v", name, got)
+			}
+			if got := bits(values[float32](l, "y")); !slices.Equal(got, bits([]float32{7, float32(math.NaN()), 9, 8})) {
+				t.Errorf("%s: %v", name, got)
+			}
+			if got := values[int64](l, "n"); !slices.Equal(got, []int64{math.MinInt64, 3, -1, math.MaxInt64, 0, 1, 0, 1}) {
+				t.Errorf("%s: %v", name, got)
+			}
+			if got := texts(l, "id"); !slices.Equal(got, []string{"ä", "ä", "b", "b"}) {
+				t.Errorf("%s: %v", name, got)
+			}
+			digests = append(digests, l.Manifest.Digest)
+		}
+		if slices.Sort(digests); digests[0] != digests[3] {
+			t.Error("names or compression change values")
+		}
+	}
+}
+
+// bits are those of floats, so that NaN equals NaN.
+func bits(v []float32) []uint32 {
+	out := make([]uint32, len(v))
+	for i, f := range v {
+		out[i] = math.Float32bits(f)
+	}
+	return out
+}
+
+func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
+	var records [][]byte
+	for i := range 1000 {
+		records = append(records, example(i%3 == 0, map[string]any{"i": []int64{int64(i)}, "v": []float32{float32(i), 1}}))
+	}
+	path := source(t, "x.tfrecord", tfRecords(records...))
+	for _, block := range []int64{1, 100, 1 << 20} {
+		l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &meter{})
+		l.block = block
+		if _, err := l.run(t.Context()); err != nil {
+			t.Fatal(l.failed(err))
+		}
+		got := values[int64](openDir(t, l.dir), "i")
+		for i, v := range got {
+			if v != int64(i) {
+				t.Fatalf("block %d: row %d is %d", block, i, v)
+			}
+		}
+	}
+}
+
+func TestBadTFRecords(t *testing.T) {
+	one := example(false, map[string]any{"a": []int64{1}, "f": []float32{1}})
+	good := tfRecords(one, one)
+	flip := func(at int) string {
+		b := []byte(good)
+		b[at] ^= 4
+		return string(b)
+	}
+	second := 16 + len(one)
+	twice := message(exampleFeatures, slices.Concat(example(false, map[string]any{"a": []int64{1}})[2:], example(false, map[string]any{"a": []int64{2}})[2:]))
+	both := message(exampleFeatures, message(featuresFeature, slices.Concat(message(entryKey, []byte("a")), message(entryValue, slices.Concat(message(2, nil), message(3, nil))))))
+	for _, c := range []struct {
+		name, text, want, hint string
+		o                      Options
+	}{
+		{"length", flip(second), "x.tfrecord, row 2: the record at byte ", "damaged", Options{}},
+		{"first length", flip(0), "x.tfrecord, row 1: the record at byte 0 has a length that is not what its checksum says", "damaged", Options{}},
+		{"data", flip(second + 20), "is not what its checksum says", "damaged", Options{}},
+		{"checksum", flip(len(good) - 1), "x.tfrecord, row 2: the record at byte ", "damaged", Options{}},
+		{"cut", good[:len(good)-1], "x.tfrecord, row 2: the record at byte ", "damaged", Options{}},
+		{"cut in the head", good[:second+5], "is cut off", "damaged", Options{}},
+		{"no example", tfRecords([]byte{0xff}), "x.tfrecord, row 1: the record is no tf.train.Example", "only records of", Options{}},
+		{"a text", tfRecords([]byte("hello")), "x.tfrecord, row 1: the record is no tf.train.Example", "", Options{}},
+		{"sequence", tfRecords(slices.Concat(one, message(exampleLists, nil))), "is a tf.train.SequenceExample", "", Options{}},
+		{"twice", tfRecords(twice), `x.tfrecord, row 1, column "a": the feature is in the record twice`, "", Options{}},
+		{"two lists", tfRecords(both), "is no tf.train.Example", "", Options{}},
+		{"empty records", tfRecords(nil, nil), "its records have no features", "", Options{}},
+		{"varying", tfRecords(one, example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": has 2 values, but in row 1 1`, "pad the lists", Options{}},
+		{"kinds", tfRecords(one, example(false, map[string]any{"a": []float32{1}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": is a float_list, but in row 1 an int64_list`, "--columns", Options{}},
+		{"missing integer", tfRecords(one, example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + reasonMissing, "", Options{}},
+		{"missing time", tfRecords(one, example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + reasonNoTime, "", Options{Time: "a"}},
+		{"image", tfRecords(example(false, map[string]any{"a": []string{"\xff\xd8"}})), `x.tfrecord, row 1, column "a": "\xff\xd8" is not UTF-8`, "bytes are read where they are text", Options{ItemID: []string{"a"}}},
+		{"texts", tfRecords(example(false, map[string]any{"a": []string{"x", "y"}})), `column "a": has 2 texts, want one in each record`, "--columns", Options{}},
+		{"decimal", good, "decimal: want it only for CSV and TSV files", "", Options{Decimal: ","}},
+		{"unknown column", good, `columns: no column is named "b"; near: `, "", Options{Columns: []string{"b"}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Sources = []string{source(t, "x.tfrecord", c.text)}
+			_, _, err := inProcess(t, c.o)
+			if strings.HasSuffix(c.want, "near: ") {
+				c.want = strings.TrimSuffix(c.want, "; near: ")
+			}
+			refused(t, err, c.want, c.hint)
+		})
+	}
+	l := mustLoad(t, Options{Sources: []string{source(t, "x", tfRecords(one, example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{2}})))}, Columns: []string{"f"}})
+	if got := values[float32](l, "f"); !slices.Equal(got, []float32{1, 2}) {
+		t.Error(got)
+	}
+}
+
+// FuzzExample reads any bytes as an Example: no panic, and of what is accepted no more values than bytes.
+func FuzzExample(f *testing.F) {
+	f.Add(example(false, map[string]any{"id": []string{"ä"}, "t": []int64{1}, "x": []float32{1.5, -2}}))
+	f.Add(example(true, map[string]any{"t": []int64{-1}, "x": []float32{1.5, -2}, "none": nil}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		total := int64(0)
+		err := parseExample(b, func(x feature) error {
+			n, err := x.count()
+			total += n
+			return err
+		})
+		if err == nil && total > int64(len(b)) {
+			t.Errorf("%d values in %d bytes", total, len(b))
+		}
+	})
+}
+
+// TestTFRecordsOfTensorFlow reads what TensorFlow 2 wrote, with testdata/make_tfrecord.py.
+func TestTFRecordsOfTensorFlow(t *testing.T) {
+	for _, path := range []string{"testdata/tensorflow.tfrecord", "testdata/tensorflow.tfrecord.gz"} {
+		l := mustLoad(t, Options{Sources: []string{path}, ItemID: []string{"station"}, Time: "t"})
+		wide, gap, count, station := values[float32](l, "wide"), values[float32](l, "gap"), values[int64](l, "count"), texts(l, "station")
+		for i := range 40 {
+			want := []float32{float32(float64(i) / 7), -float32(i), 0.1}
+			if i == 3 {
+				want[2] = float32(math.Inf(1))
+			}
+			sign, name := int64(1-2*(i%2)), "Köln"
+			if i >= 20 {
+				name = "Bonn"
+			}
+			if !slices.Equal(wide[3*i:3*i+3], want) || count[i] != sign<<62+int64(i) || station[i] != name {
+				t.Errorf("%s, row %d: %v, %d, %s", path, i, wide[3*i:3*i+3], count[i], station[i])
+			}
+			if lacks := gap[i] != gap[i]; lacks != (i == 5) || !lacks && gap[i] != float32(float64(i)/3) {
+				t.Errorf("%s, row %d: %v", path, i, gap[i])
+			}
+		}
+	}
+}
