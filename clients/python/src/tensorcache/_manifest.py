@@ -63,6 +63,7 @@ class Column:
     offset: int
     strides: tuple[int, ...]
     scale: Scale | None
+    missing: int = 0
 
     @property
     def width(self) -> int:
@@ -145,4 +146,5 @@ def column_of(said: dict[str, Any]) -> Column:
         offset=int(said["offset"]),
         strides=tuple(int(n) for n in said["strides"]),
         scale=scale,
+        missing=int(said.get("missing") or 0),
     )
