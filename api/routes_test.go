@@ -126,7 +126,7 @@ func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
 		"a relative path":  {"x/load", `{"sources": ["a.csv"]}`, wire.InvalidRequest, `sources: "a.csv": want an absolute path`},
 		"a bad name":       {"-x/load", `{"sources": ["/a"]}`, wire.InvalidName, `"-x": use 1 to 100 of letters`},
 		"a way out":        {"..%2F..%2Fx/load", `{"sources": ["/a"]}`, wire.InvalidName, `"../../x": use 1 to 100 of letters`},
-		"an unknown scale": {"x/load", `{"sources": ["/a"], "scale": "robust"}`, wire.InvalidRequest, `scale: "robust": want standard or minmax`},
+		"an unknown scale": {"x/load", `{"sources": ["/a"], "scale": "quantile"}`, wire.InvalidRequest, `scale: "quantile": want standard, minmax, robust, maxabs or none`},
 		"a missing file":   {"x/load", `{"sources": ["/no/such.csv"]}`, wire.SourceError, "/no/such.csv: no such file"},
 		"a directory":      {"x/load", `{"sources": ["/"]}`, wire.SourceError, "/: is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files"},
 		"a device":         {"x/load", `{"sources": ["/dev/null"]}`, wire.SourceError, "/dev/null: is a device, want a file"},

@@ -47,7 +47,9 @@ type ManifestColumn struct {
 	XXH64       string  `json:"xxh64"`
 	Missing     int64   `json:"missing"`
 	SourceDType string  `json:"source_dtype,omitempty"`
-	Scale       *Scale  `json:"scale,omitempty"`
+	// Prepared and Scale are the steps that the load did to the values, in this order; nil without such.
+	Prepared *Prepared `json:"prepared,omitempty"`
+	Scale    *Scale    `json:"scale,omitempty"`
 }
 
 // Width is the number of features of a row, 0 for a column of shape [rows].
@@ -60,7 +62,7 @@ func (c ManifestColumn) Width() int64 {
 
 // Scale is a fitted scaling: stored = (value − Shift) / Scale.
 type Scale struct {
-	Kind  string    `json:"kind"` // standard, minmax
+	Kind  string    `json:"kind"` // standard, minmax, robust, maxabs
 	Per   string    `json:"per"`  // column: one number per feature; item: per item and feature
 	Shift []float64 `json:"shift"`
 	Scale []float64 `json:"scale"`

@@ -21,7 +21,7 @@ import (
 // loadFlags are the flags of load options, which load and put share.
 type loadFlags struct {
 	ingest.Options
-	fitRows string
+	recipe, fitRows, fitBefore, fitFraction string
 }
 
 func (f *loadFlags) add(cmd *cobra.Command) {
@@ -31,9 +31,6 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Time, "time", "", "the time `column`")
 	flags.StringVar(&f.DType, "dtype", "", "store floats as float32 or float64 (default: as they are)")
 	flags.StringVar(&f.Layout, "layout", "", "columns (default) or packed: windows of all columns are one copy")
-	flags.StringVar(&f.Scale, "scale", "", "scale the values: standard or minmax")
-	flags.StringVar(&f.ScalePer, "scale-per", "", "fit the scaling per column (default) or per item")
-	flags.StringVar(&f.fitRows, "fit-rows", "", "fit it on these `rows` of each item, as 0:8640")
 	flags.BoolVar(&f.Sort, "sort", false, "sort rows by item and time")
 }
 
@@ -44,21 +41,7 @@ func (f *loadFlags) addFiles(cmd *cobra.Command) {
 	flags.BoolVar(&f.NoHeader, "no-header", false, "text files begin with values; their columns are c0, c1, …")
 	flags.StringVar(&f.Decimal, "decimal", "", "the decimal `sign` of text files: . (default) or ,")
 	flags.BoolVar(&f.HashSources, "hash-sources", false, "compare sources by what they hold, not by the time of their change: each is read for it")
-	flags.StringVar(&f.TimeFormat, "time-format", "", "the `format` of times in text files, as %d/%m/%Y %H:%M; %s is seconds since 1970 (default: ISO 8601)")
 	flags.StringSliceVar(&f.NA, "na", nil, "further `words` of text files that stand for no value")
-}
-
-// options gives the load options as JSON has them.
-func (f *loadFlags) options() (ingest.Options, error) {
-	if f.fitRows == "" {
-		return f.Options, nil
-	}
-	rows, err := parseRows(f.fitRows)
-	if err != nil {
-		return f.Options, usageError{fmt.Errorf("--fit-rows: %w", err)}
-	}
-	f.FitRows = &rows
-	return f.Options, nil
 }
 
 // parseRows reads "a:b" with either left out for an open end.
@@ -87,7 +70,7 @@ func newLoad(o *options) *cobra.Command {
 		Long:    "Load reads files once into a new generation of a dataset. The same, unchanged files with the same options are a hit and cost nothing.",
 		Example: "  tensorcache load etth1 ETTh1.csv --time date --scale standard --fit-rows 0:8640",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in, err := f.options()
+			in, err := f.recipeOptions(cmd)
 			if err != nil {
 				return err
 			}
@@ -98,6 +81,7 @@ func newLoad(o *options) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addRecipe(cmd)
 	f.addFiles(cmd)
 	return cmd
 }

@@ -20,7 +20,7 @@ func newPut(o *options) *cobra.Command {
 			if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
 				return usageError{errors.New("standard input is a terminal; pipe an Arrow IPC stream in")}
 			}
-			in, err := f.options()
+			in, err := f.recipeOptions(cmd)
 			if err != nil {
 				return err
 			}
@@ -42,5 +42,6 @@ func newPut(o *options) *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	f.addRecipe(cmd)
 	return cmd
 }

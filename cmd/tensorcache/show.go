@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 func newShow(o *options) *cobra.Command {
@@ -44,17 +45,42 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 		fmt.Fprintf(out, "from %s (%s)\n", s.Path, humanize.IBytes(uint64(s.Bytes)))
 	}
 	fmt.Fprintln(out)
-	rows := [][]any{{"COLUMN", "ROLE", "DTYPE", "SHAPE", "MISSING", "SCALE"}}
+	rows := [][]any{{"COLUMN", "ROLE", "DTYPE", "SHAPE", "MISSING", "STEPS"}}
 	for _, c := range d.Manifest.Columns {
 		dtype := string(c.DType)
 		if c.Unit != "" {
 			dtype += "[" + strings.Trim(c.Unit+", "+c.Zone, ", ") + "]"
 		}
-		scale := ""
-		if s := c.Scale; s != nil {
-			scale = fmt.Sprintf("%s per %s", s.Kind, s.Per)
-		}
-		rows = append(rows, []any{c.Name, c.Role, dtype, c.Shape, c.Missing, scale})
+		rows = append(rows, []any{c.Name, c.Role, dtype, c.Shape, c.Missing, stepsOf(c)})
 	}
 	return table(out, rows)
+}
+
+// stepsOf says what was done to a column's values.
+func stepsOf(c layout.ManifestColumn) string {
+	var done []string
+	if p := c.Prepared; p != nil {
+		if p.Fill != "" {
+			done = append(done, "fill "+p.Fill)
+		}
+		if p.ClipLow != nil || p.ClipHigh != nil {
+			bound := func(v *float64) string {
+				if v == nil {
+					return ""
+				}
+				return fmt.Sprint(*v)
+			}
+			done = append(done, "clip "+bound(p.ClipLow)+":"+bound(p.ClipHigh))
+		}
+		if p.Log1p {
+			done = append(done, "log1p")
+		}
+		if p.Diff {
+			done = append(done, "diff")
+		}
+	}
+	if s := c.Scale; s != nil {
+		done = append(done, s.Kind+" per "+s.Per)
+	}
+	return strings.Join(done, ", ")
 }

@@ -20,7 +20,7 @@ func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 	for _, point := range append(points, "create#2", "write#2", "reserve#2", "map#2") {
 		t.Run(point, func(t *testing.T) {
 			t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
-			j := job(t, Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: "standard", Sort: true})
+			j := job(t, Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true})
 			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 			var s *NoSpaceError
 			if !errors.Is(err, ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &s) || s.Have <= 0 || s.Need <= 0 {

@@ -64,7 +64,7 @@ func TestPartitionsAreColumns(t *testing.T) {
 		}
 	}
 	// A value like any other, scaled and chosen; the file's own columns may be left out.
-	l := mustLoad(t, Options{Sources: []string{root}, Columns: []string{"year"}, Scale: "minmax"})
+	l := mustLoad(t, Options{Sources: []string{root}, Columns: []string{"year"}, Scale: All("minmax")})
 	if got := values[float32](l, "year"); !slices.Equal(got, []float32{0, 0, 0, 1, 1}) {
 		t.Errorf("scaled year %v", got)
 	}

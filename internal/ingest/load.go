@@ -28,8 +28,6 @@ type load struct {
 	stage  *scratch // the columns that are scaled before they are narrowed
 	staged map[int]int
 	order  *rowMap // which rows of the sources are those of the result; nil until they are known
-
-	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }
 
 // cores are what a load has at most; how many it may use at once is told by the daemon (see obey).
@@ -37,7 +35,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{Options: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m, available: available}
+	return &load{Options: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m}
 }
 
 // run does the whole load of files.
@@ -147,7 +145,10 @@ func (l *load) describe() error {
 			return err
 		}
 	}
-	return nil
+	if err := l.checkSteps(l.columns, l.wanted.roles); err != nil {
+		return err
+	}
+	return l.checkCalendar(l.columns)
 }
 
 // checkNames refuses wanted columns without a name or with the same one, and, where all columns are wanted, a source that has
@@ -238,7 +239,7 @@ func (l *load) lay() error {
 	l.staged = map[int]int{}
 	for i, c := range l.columns {
 		role := l.wanted.roles[i]
-		if c.inferred && c.kind == kindInt64 && l.scales(c, role) {
+		if s := l.steps(c, role); c.inferred && c.kind == kindInt64 && s != (steps{}) && !s.wholes() {
 			c.kind = kindFloat64 // so that a decimal further down is nothing new
 			l.columns[i] = c
 		}
@@ -248,10 +249,8 @@ func (l *load) lay() error {
 			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: layout.Float64, Width: c.width})
 		}
 	}
-	err := l.checkSpace()
-	if err != nil {
-		return err
-	}
+	t.Columns = append(t.Columns, l.calendarLayout()...)
+	var err error
 	if l.writer, err = layout.Create(l.dir, t); err != nil {
 		return err
 	}

@@ -79,8 +79,8 @@ func TestTextThatIsRefused(t *testing.T) {
 		{"scattered item", "i,j,a\nx,7,2\ny,7,2\nx,7,1\n", `row 3 (line 4), column "i, j": item "x", 7 comes back after another item`, "--sort", Options{ItemID: []string{"i", "j"}}},
 		{"same time sorted", "t,a\n2,2\n1,2\n2,3\n", `column "t": two rows have the time 2`, "", Options{Time: "t", Sort: true}},
 		{"too large", "a\n1\n1e300\n", `row 2 (line 3), column "a": "1e300" does not fit float32`, "", Options{DType: "float32"}},
-		{"nothing to fit", "a\nNA\n1\n", "the fit rows hold no value to scale by", "--fit-rows", Options{Scale: "standard", FitRows: fit(0, 1)}},
-		{"infinite", "a\n1\ninf\n", "cannot be scaled", "--columns", Options{Scale: "standard"}},
+		{"nothing to fit", "a\nNA\n1\n", "the fit rows hold no value to fit on", "--fit-rows", Options{Scale: All("standard"), FitRows: fit(0, 1)}},
+		{"infinite", "a\n1\ninf\n", "cannot be scaled", "--columns", Options{Scale: All("standard")}},
 		{"binary", "a\x00b", "is a binary file", "", Options{}},
 		{"UTF-16", "\xff\xfea\x00", "is UTF-16 text", "UTF-8", Options{}},
 		{"gzip", "\x1f\x8b\x08", "is cut off: its gzip data does not end", "damaged", Options{}},
@@ -99,17 +99,23 @@ func fit(a, b int64) *[2]*int64 { return &[2]*int64{&a, &b} }
 
 func TestOptionsThatAreNone(t *testing.T) {
 	for want, o := range map[string]Options{
-		`dtype: "float16": want float32 or float64`:             {DType: "float16"},
-		`layout: "rows": want columns or packed`:                {Layout: "rows"},
-		`scale: "robust": want standard or minmax`:              {Scale: "robust"},
-		`scale_per: "window": want column or item`:              {Scale: "minmax", ScalePer: "window"},
-		`scale_per: "item": want it only together with scale`:   {ScalePer: "item"},
-		`fit_rows: "[0,1]": want them only together with scale`: {FitRows: fit(0, 1)},
-		`fit_rows: "[5,5]": want a first row before the second`: {Scale: "minmax", FitRows: fit(5, 5)},
-		`columns: "a": want each column once`:                   {Columns: []string{"a", "a"}},
-		`item_id: want names that are not empty`:                {ItemID: []string{""}},
-		`time: "a": want a column that is not an item_id`:       {ItemID: []string{"a"}, Time: "a"},
-		`sort: want it only together with time or item_id`:      {Sort: true},
+		`dtype: "float16": want float32 or float64`:                        {DType: "float16"},
+		`layout: "rows": want columns or packed`:                           {Layout: "rows"},
+		`scale: "quantile": want standard, minmax, robust`:                 {Scale: All("quantile")},
+		`fill: "median": want a number, mean, forward`:                     {Fill: All(Fill{How: "median"})},
+		`clip: "[2, 1]": want the lower bound first`:                       {Clip: All(Clip{2, 1, true, true})},
+		`fit_fraction: "1.5": want a share above 0`:                        {Scale: All("minmax"), FitFraction: new(1.5)},
+		`fit_sample: "-1": want a number of rows from 1`:                   {Scale: All("minmax"), FitSample: -1},
+		`fit_seed: "3": want it only together with fit_sample`:             {FitSeed: 3},
+		`fit_before: "5": want it only together with time`:                 {Scale: All("minmax"), FitBefore: []byte("5")},
+		`scale_per: "window": want column or item`:                         {Scale: All("minmax"), ScalePer: "window"},
+		`scale_per: "item": want it only together with scale or fill mean`: {ScalePer: "item"},
+		`fit_rows: "[0,1]": want it only together with scale or fill mean`: {FitRows: fit(0, 1)},
+		`fit_rows: "[5,5]": want a first row before the second`:            {Scale: All("minmax"), FitRows: fit(5, 5)},
+		`columns: "a": want each column once`:                              {Columns: []string{"a", "a"}},
+		`item_id: want names that are not empty`:                           {ItemID: []string{""}},
+		`time: "a": want a column that is not an item_id`:                  {ItemID: []string{"a"}, Time: "a"},
+		`sort: want it only together with time or item_id`:                 {Sort: true},
 	} {
 		err := o.Validate()
 		refused(t, err, want, "")
@@ -123,7 +129,7 @@ func TestRecipeIsCanonical(t *testing.T) {
 	zero := int64(0)
 	for _, pair := range [][2]Options{
 		{{Sources: []string{"a"}}, {Sources: []string{"b"}, Layout: "columns"}},
-		{{Scale: "minmax"}, {Scale: "minmax", ScalePer: "column", FitRows: &[2]*int64{&zero, nil}}},
+		{{Scale: All("minmax")}, {Scale: All("minmax"), ScalePer: "column", FitRows: &[2]*int64{&zero, nil}}},
 	} {
 		a, _ := pair[0].Recipe()
 		b, _ := pair[1].Recipe()

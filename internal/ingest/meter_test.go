@@ -35,7 +35,7 @@ func TestProgressIsOverAllPhasesAndNeverGoesBack(t *testing.T) {
 
 func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
 	path := source(t, "a.csv.gz", packed(t, ".gz", "a\n1\n2\n"))
-	o := Options{Sources: []string{path}, Scale: scaleStandard, HashSources: true}
+	o := Options{Sources: []string{path}, Scale: All(scaleStandard), HashSources: true}
 	j := job(t, o)
 	var last Progress
 	if _, err := Run(t.Context(), os.Args[0], j, nil, func(p Progress) {

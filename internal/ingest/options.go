@@ -22,12 +22,25 @@ type Options struct {
 	DType string `json:"dtype,omitempty"`
 	// Layout is columns or packed; "" is columns.
 	Layout string `json:"layout,omitempty"`
-	// Scale, standard or minmax, scales every float and integer value column; they are stored as float32 unless DType says float64.
-	Scale string `json:"scale,omitempty"`
-	// ScalePer is column (items are pooled) or item; "" is column.
+	// Fill, Clip, Log1p, Diff and Scale are the steps of value columns, done in this order.
+	Fill  PerColumn[Fill]   `json:"fill,omitzero"`
+	Clip  PerColumn[Clip]   `json:"clip,omitzero"`
+	Log1p PerColumn[bool]   `json:"log1p,omitzero"`
+	Diff  PerColumn[bool]   `json:"diff,omitzero"`
+	Scale PerColumn[string] `json:"scale,omitzero"` // standard, minmax, robust, maxabs, none
+	// ScalePer is column (items are pooled) or item; "" is column. It holds for filling with means too.
 	ScalePer string `json:"scale_per,omitempty"`
-	// FitRows are the rows of each item that the scaling is fitted on: half-open, negative from the item's end, nil open.
+	// FitRows are the rows of each item that scalings and means are fitted on: half-open, negative from the item's end, nil open.
 	FitRows *[2]*int64 `json:"fit_rows,omitempty"`
+	// FitBefore, a time as JSON has it, ends these rows before it.
+	FitBefore json.RawMessage `json:"fit_before,omitempty"`
+	// FitFraction, above 0 and up to 1, ends these rows at a share of each item's.
+	FitFraction *float64 `json:"fit_fraction,omitempty"`
+	// FitSample draws so many of these rows (of each item where ScalePer is item), seeded with FitSeed; 0 takes all.
+	FitSample int64 `json:"fit_sample,omitempty"`
+	FitSeed   int64 `json:"fit_seed,omitempty"`
+	// Calendar are features of the time column that become value columns.
+	Calendar []string `json:"calendar,omitempty"`
 	// Delimiter is what stands between the cells of text files; "" is a tab in .tsv files and a comma in all others.
 	Delimiter string `json:"delimiter,omitempty"`
 	// NoHeader tells that text files begin with values: their columns are named c0, c1, ….
@@ -36,23 +49,12 @@ type Options struct {
 	Decimal string `json:"decimal,omitempty"`
 	// NA are words of text files that stand for no value, beside the empty cell, NA, NaN, nan, null and None.
 	NA []string `json:"na,omitempty"`
-	// TimeFormat says how text files write the time column, in the signs of strptime, as %d/%m/%Y %H:%M; %s is seconds since 1970. "" is ISO 8601,
-	// or integers.
-	TimeFormat string `json:"time_format,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
 	// HashSources compares sources by what they hold, instead of by the time of their last change, and keeps their hashes for
 	// later. It is no part of the recipe.
 	HashSources bool `json:"hash_sources,omitempty"`
 }
-
-// Values of options.
-const (
-	scaleStandard = "standard"
-	scaleMinMax   = "minmax"
-	perColumn     = "column"
-	perItem       = "item"
-)
 
 // Validate checks what can be known without the sources. The error is an [OptionError].
 func (o Options) Validate() error {
@@ -62,23 +64,11 @@ func (o Options) Validate() error {
 	if err := oneOf("layout", o.Layout, layout.Columns, layout.Packed); err != nil {
 		return err
 	}
-	if err := oneOf("scale", o.Scale, scaleStandard, scaleMinMax); err != nil {
-		return err
-	}
-	if err := oneOf("scale_per", o.ScalePer, perColumn, perItem); err != nil {
+	if err := o.validateRecipe(); err != nil {
 		return err
 	}
 	if err := o.validateText(); err != nil {
 		return err
-	}
-	if o.Scale == "" && o.ScalePer != "" {
-		return &OptionError{Field: "scale_per", Value: o.ScalePer, Allowed: "it only together with scale"}
-	}
-	if o.Scale == "" && o.FitRows != nil {
-		return &OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "them only together with scale"}
-	}
-	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) && *r[0] >= *r[1] {
-		return &OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "a first row before the second"}
 	}
 	for field, names := range map[string][]string{"columns": o.Columns, "item_id": o.ItemID} {
 		if err := distinct(field, names); err != nil {
@@ -125,7 +115,7 @@ func (o Options) Recipe() (json.RawMessage, error) {
 	if o.Layout == "" {
 		o.Layout = layout.Columns
 	}
-	if o.Scale != "" && o.ScalePer == "" {
+	if o.fitted() && o.ScalePer == "" {
 		o.ScalePer = perColumn
 	}
 	o.Delimiter = delimiter(o.Delimiter)

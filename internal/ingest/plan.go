@@ -35,7 +35,7 @@ func (l *load) plan() []phaseCost {
 		plan = append(plan, phaseCost{PhaseHash, hash})
 	}
 	plan = append(plan, phaseCost{phaseCount, count}, phaseCost{phaseRead, read})
-	if l.Scale != "" {
+	if l.prepares() {
 		plan = append(plan, phaseCost{phaseScale, read * costScale / costRead})
 	}
 	return append(plan, phaseCost{phaseFinish, read * costFinish / costRead})

@@ -90,7 +90,7 @@ func TestArraysArrive(t *testing.T) {
 		}
 	}
 	// Chosen columns; what is not chosen is skipped, and floats are narrowed.
-	dir, err := receivedFrom(t, Options{Columns: []string{"u8", "f8"}, DType: "float32", Scale: "minmax"}, p, sent)
+	dir, err := receivedFrom(t, Options{Columns: []string{"u8", "f8"}, DType: "float32", Scale: All("minmax")}, p, sent)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -247,7 +247,7 @@ func TestAnonymousMemoryStaysSmall(t *testing.T) {
 			}
 		}
 	}()
-	_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{bigCSV(t, 200)}, Scale: "standard"}), nil, nil)
+	_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{bigCSV(t, 200)}, Scale: All("standard")}), nil, nil)
 	close(done)
 	<-watched
 	if err != nil {

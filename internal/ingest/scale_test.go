@@ -18,9 +18,22 @@ func naive(kind string, values []float64) (shift, scale float64) {
 	if len(values) == 0 {
 		return 0, 1
 	}
-	if least, top := slices.Min(values), slices.Max(values); kind == "minmax" || least == top {
+	slices.Sort(values)
+	least, top := values[0], values[len(values)-1]
+	at := func(share float64) float64 { // numpy.percentile
+		place := share * float64(len(values)-1)
+		below := int(place)
+		above := min(below+1, len(values)-1)
+		return values[below] + (values[above]-values[below])*(place-float64(below))
+	}
+	switch {
+	case kind == "maxabs":
+		scale = max(-least, top)
+	case kind == "robust":
+		shift, scale = at(0.5), at(0.75)-at(0.25)
+	case kind == "minmax" || least == top:
 		shift, scale = least, top-least
-	} else {
+	default:
 		for _, v := range values {
 			shift += v / float64(len(values))
 		}
@@ -54,9 +67,10 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 				fmt.Fprintf(&b, "%d,%v,%d\n", i, v, 3*k)
 			}
 		}
+		kind := rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs"}).Draw(r, "scale")
 		o := Options{
 			Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"i"},
-			Scale: rapid.SampledFrom([]string{"standard", "minmax"}).Draw(r, "scale"), ScalePer: rapid.SampledFrom([]string{"", "column", "item"}).Draw(r, "per"),
+			Scale: All(kind), ScalePer: rapid.SampledFrom([]string{"", "column", "item"}).Draw(r, "per"),
 			DType: rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r, "dtype"), Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
 			FitRows: rapid.SampledFrom([]*[2]*int64{nil, fit(0, 5), fit(-4, 1000), {nil, fit(0, 1)[1]}}).Draw(r, "fit"),
 		}
@@ -71,10 +85,10 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 		}
 		got := numbers(l, "a")
 		for i, s := range series {
-			shift, scale := naive(o.Scale, pool)
+			shift, scale := naive(kind, pool)
 			at := 0
 			if o.ScalePer == "item" {
-				shift, scale = naive(o.Scale, fitOf(o, s))
+				shift, scale = naive(kind, fitOf(o, s))
 				at = i
 			}
 			if !near64(c.Scale.Shift[at], shift, 1e-12) || !near64(c.Scale.Scale[at], scale, 1e-6) {
@@ -133,7 +147,7 @@ func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
 }
 
 func TestConstantColumnsAreShiftedOnly(t *testing.T) {
-	l := mustLoad(t, Options{Sources: []string{source(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: "standard"})
+	l := mustLoad(t, Options{Sources: []string{source(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: All("standard")})
 	if got := values[float32](l, "a"); got[0] != 0 || got[2] != 0 {
 		t.Errorf("%v, want zeros", got)
 	}

@@ -177,24 +177,15 @@ func (o Options) stored(c column, role layout.Role) layout.Column {
 	if o.DType != "" && out.DType.IsFloat() {
 		out.DType = layout.DType(o.DType)
 	}
-	if o.scales(c, role) && o.DType == "" {
-		out.DType = layout.Float32
-	} else if o.scales(c, role) {
-		out.DType = layout.DType(o.DType)
-	}
+	out.DType = o.steps(c, role).stored(out.DType, layout.DType(o.DType))
 	return out
 }
 
-// scales tells whether a column is scaled: numbers are, truth values, times and texts are not.
-func (o Options) scales(c column, role layout.Role) bool {
-	switch c.kind {
-	case kindUnknown, kindInt32, kindInt64, kindFloat32, kindFloat64:
-		return o.Scale != "" && role == layout.RoleValue
-	}
-	return false
-}
-
-// staged tells whether a column is filled as float64 beside the result first: it is scaled before it is narrowed.
+// staged tells whether a column is filled as float64 beside the result first: its steps come before it is narrowed.
 func (o Options) staged(c column, role layout.Role) bool {
-	return o.scales(c, role) && c.kind != kindFloat32 && o.stored(c, role).DType == layout.Float32
+	if o.steps(c, role) == (steps{}) {
+		return false
+	}
+	to := o.stored(c, role).DType
+	return to != layout.Float64 && (to != layout.Float32 || c.kind != kindFloat32)
 }

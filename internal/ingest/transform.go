@@ -26,7 +26,10 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	final.Items = layout.Items{Offsets: offsets, Values: keys.values(offsets)}
 
 	l.meter.enter(phaseScale)
-	if final.Scale, err = l.scaleAll(ctx, offsets, keys); err != nil {
+	if final.Prepared, final.Scale, err = l.prepareAll(ctx, offsets, keys); err != nil {
+		return nil, err
+	}
+	if err := l.fillCalendar(ctx, keys, len(l.columns)); err != nil {
 		return nil, err
 	}
 	for i, c := range l.columns {

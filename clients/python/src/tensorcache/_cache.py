@@ -17,6 +17,7 @@ from ._home import Address, cache_dir
 from ._http import Control
 from ._job import Progress, wait_for
 from ._put import put
+from ._recipe import Clip, Fill, Flags, Recipe, with_recipe
 
 Source: TypeAlias = "str | os.PathLike[str]"
 
@@ -63,21 +64,28 @@ class Cache:
         time: str | None = None,
         dtype: Any = None,
         layout: str = "columns",
-        scale: str | None = None,
+        fill: Fill | Mapping[str, Fill] | None = None,
+        clip: Clip | Mapping[str, Clip] | None = None,
+        log1p: Flags = False,
+        diff: Flags = False,
+        scale: str | Mapping[str, str] | None = None,
         scale_per: str = "column",
         fit_rows: _spec.RowBounds | None = None,
+        fit_before: _spec.Time | None = None,
+        fit_fraction: float | None = None,
+        fit_sample: int | None = None,
+        fit_seed: int | None = None,
+        calendar: Sequence[str] | str | None = None,
+        recipe: Recipe | None = None,
         sort: bool = False,
         delimiter: str | None = None,
         no_header: bool = False,
         decimal: str | None = None,
         na: Sequence[str] | str | None = None,
-        time_format: str | None = None,
         hash_sources: bool = False,
         progress: Progress | None = None,
     ) -> Dataset:
-        """Load columns of files as the next generation of a dataset, and open it.
-
-        The files are of CSV, Parquet, Arrow, NumPy or TFRecord.
+        """Load columns of Parquet, CSV, Arrow, NumPy or TFRecord files as the next generation of a dataset, and open it.
 
         The same files, unchanged, with the same options are a hit: nothing is read. Interrupting the call cancels
         the load, unless other clients wait for the same one.
@@ -91,16 +99,25 @@ class Cache:
             time: the column that orders the rows of an item.
             dtype: store all number columns as this, such as ``"float32"``; None keeps each as it is.
             layout: ``"columns"``, each contiguous; ``"packed"``, interleaved row by row.
-            scale: ``"standard"`` or ``"minmax"``; :meth:`Dataset.inverse` undoes it.
-            scale_per: fit for each ``"column"`` or each ``"item"`` of it.
+            fill: missing cells: a number, ``"mean"``, ``"forward"``, ``"backward"`` or ``"linear"``. This and the next
+                four are done in this order, to every value column of numbers, or as ``{"OT": "linear", "*": 0}`` says.
+            clip: ``(low, high)`` that values are kept within; None is open.
+            log1p: columns of which log(1 + value) is taken; True is all.
+            diff: columns of which differences from row to row are taken, the first of an item missing; True is all.
+            scale: ``"standard"``, ``"minmax"``, ``"robust"`` or ``"maxabs"``; :meth:`Dataset.inverse` undoes it.
+            scale_per: fit scalings and means for each ``"column"`` or each ``"item"`` of it.
             fit_rows: rows of each item that the fit may see, half-open; None is all.
+            fit_before: the fit may see rows before this time only.
+            fit_fraction: the fit may see this share of each item's rows only, from its start.
+            fit_sample: fit on so many of these rows, drawn at random.
+            fit_seed: the seed of that draw; None is 0.
+            calendar: features of the time as further columns: ``"hour"``, ``"month_sincos"`` and so on.
+            recipe: more of these options, as a dict or the path of a JSON or TOML file.
             sort: sort the rows by item and time; else unsorted rows are an error.
             delimiter: the sign between the cells of text files; None is a tab in ``.tsv`` files and a comma in others.
             no_header: text files begin with values; their columns are ``c0``, ``c1`` and so on.
             decimal: the decimal sign of text files, ``"."`` or ``","``; None is ``"."``.
             na: words of text files that stand for no value, beside the empty cell, NA, NaN, nan, null and None.
-            time_format: how text files write the time column, as in :meth:`datetime.datetime.strptime`:
-                ``"%d/%m/%Y %H:%M"``; ``"%s"`` is seconds since 1970. None is ISO 8601.
             hash_sources: tell by their content, instead of by size and time of change, whether the files are the same,
                 and keep their hashes for the next load. Every file is read for it.
             progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``, ``bytes_total``,
@@ -112,9 +129,10 @@ class Cache:
             SpecError: an option cannot be.
             ResourceError: the disk or memory does not suffice.
         """
-        options = load_options(columns, item_id, time, dtype, layout, scale, scale_per, fit_rows, sort)
-        options |= text_options(delimiter, no_header, decimal, na, time_format)
+        options = load_options(columns, item_id, time, dtype, layout, sort)
+        options |= text_options(delimiter, no_header, decimal, na)
         options |= given(("hash_sources", hash_sources, _spec.flag, False))
+        options = with_recipe(options, recipe, locals())
         options["sources"] = absolute(sources)
         job = self._control.post(f"/v1/datasets/{_spec.dataset_name(name)}/load", options)
         done = wait_for(self._control, job, progress)
@@ -129,9 +147,19 @@ class Cache:
         time: str | None = None,
         dtype: Any = None,
         layout: str = "columns",
-        scale: str | None = None,
+        fill: Fill | Mapping[str, Fill] | None = None,
+        clip: Clip | Mapping[str, Clip] | None = None,
+        log1p: Flags = False,
+        diff: Flags = False,
+        scale: str | Mapping[str, str] | None = None,
         scale_per: str = "column",
         fit_rows: _spec.RowBounds | None = None,
+        fit_before: _spec.Time | None = None,
+        fit_fraction: float | None = None,
+        fit_sample: int | None = None,
+        fit_seed: int | None = None,
+        calendar: Sequence[str] | str | None = None,
+        recipe: Recipe | None = None,
         sort: bool = False,
     ) -> Dataset:
         """Put arrays into the cache as the next generation of a dataset, and open it.
@@ -144,16 +172,26 @@ class Cache:
             time: the column that orders the rows of an item.
             dtype: store all number columns as this.
             layout: ``"columns"`` or ``"packed"``.
-            scale: ``"standard"`` or ``"minmax"``.
+            fill: as the next ones until ``recipe``, as :meth:`load` has it.
+            clip: bounds.
+            log1p: columns.
+            diff: columns.
+            scale: how values are scaled.
             scale_per: ``"column"`` or ``"item"``.
             fit_rows: rows of each item that the fit may see.
+            fit_before: a time.
+            fit_fraction: a share.
+            fit_sample: a number of rows.
+            fit_seed: a seed.
+            calendar: features of the time.
+            recipe: a dict or a file.
             sort: sort the rows by item and time.
 
         Raises:
             SourceError: an array is of a kind that cannot be stored, or its length is not that of the others.
             SpecError: an option cannot be.
         """
-        options = load_options(None, item_id, time, dtype, layout, scale, scale_per, fit_rows, sort)
+        options = with_recipe(load_options(None, item_id, time, dtype, layout, sort), recipe, locals())
         done = put(self._feed_path, _spec.dataset_name(name), columns, options)
         return Dataset(self, name, int(done["generation"]))
 
@@ -218,9 +256,6 @@ def load_options(
     time: str | None,
     dtype: Any,
     layout: str,
-    scale: str | None,
-    scale_per: str,
-    fit_rows: _spec.RowBounds | None,
     sort: bool,
 ) -> dict[str, Any]:
     """The load options as JSON: those that are not the default."""
@@ -230,19 +265,12 @@ def load_options(
         ("time", time, _spec.text, None),
         ("dtype", dtype, _spec.dtype_name, None),
         ("layout", layout, _spec.text, "columns"),
-        ("scale", scale, _spec.text, None),
-        ("scale_per", scale_per, _spec.text, "column"),
-        ("fit_rows", fit_rows, _spec.rows, None),
         ("sort", sort, _spec.flag, False),
     )
 
 
 def text_options(
-    delimiter: str | None,
-    no_header: bool,
-    decimal: str | None,
-    na: Sequence[str] | str | None,
-    time_format: str | None,
+    delimiter: str | None, no_header: bool, decimal: str | None, na: Sequence[str] | str | None
 ) -> dict[str, Any]:
     """The load options that only text files have."""
     return given(
@@ -250,7 +278,6 @@ def text_options(
         ("no_header", no_header, _spec.flag, False),
         ("decimal", decimal, _spec.text, None),
         ("na", na, _spec.names, None),
-        ("time_format", time_format, _spec.text, None),
     )
 
 

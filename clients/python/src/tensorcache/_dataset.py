@@ -118,22 +118,36 @@ class Dataset:
             texts = self._texts[name] = Texts(self._maps[place["file"]], *at)
         return texts
 
-    def inverse(self, columns: str | Sequence[str], values: npt.ArrayLike, *, item: Any = None) -> npt.NDArray[Any]:
-        """Undo the scaling of a column: ``stored * scale + shift``, in float64, as a new array of the same shape.
+    def inverse(
+        self,
+        columns: str | Sequence[str],
+        values: npt.ArrayLike,
+        *,
+        item: Any = None,
+        initial: npt.ArrayLike | None = None,
+    ) -> npt.NDArray[Any]:
+        """Undo the steps of a column, in float64, as a new array of the same shape.
+
+        ``stored * scale + shift``; then, for ``diff``, sums along the rows; then, for ``log1p``, ``expm1``. What was
+        filled stays filled, and what was clipped clipped.
 
         Args:
             columns: a column's name, or several: then the last axis of ``values`` holds their features side by
-                side, as ``batch.target`` does. A column that was not scaled comes back as it is.
-            values: scaled values of any shape; for a column ``[rows, n]`` the last axis is n.
+                side, as ``batch.target`` does. A column without steps comes back as it is.
+            values: stored values of any shape; for a column ``[rows, n]`` the last axis is n. Rows run along the
+                last axis of a single column ``[rows]``, else along the one before the last.
             item: for a scaling fitted per item: an item's value, or an integer array of item codes (``batch.item``)
                 along the first axis of ``values``.
+            initial: for ``diff``: the undone values of the rows before the first, in the shape of ``values`` without
+                the axis of rows. None: ``values`` begin with the first rows of items.
 
         Raises:
             NotFoundError: no column or item has the name.
-            SpecError: the scaling is per item and no item is given, or a shape does not fit.
+            SpecError: the scaling is per item and no item is given, differences begin nowhere, or a shape does not fit.
         """
         listed = [columns] if isinstance(columns, str) else list(columns)
-        return inverse([self._column(name) for name in listed], values, item, self.items, isinstance(columns, str))
+        found = [self._column(name) for name in listed]
+        return inverse(found, values, item, initial, self.items, isinstance(columns, str))
 
     def windows(
         self,

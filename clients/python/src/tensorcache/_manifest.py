@@ -52,6 +52,21 @@ class Scale:
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """What a load did to values before scaling them, in this order: fill, clip, log1p, diff.
+
+    ``first`` is float64 of shape ``[items, width]``: what an item's first difference is above, after log1p. None where
+    nothing was differenced, or of too many items.
+    """
+
+    fill: str = ""
+    clip: tuple[float, float] = (-np.inf, np.inf)
+    log1p: bool = False
+    diff: bool = False
+    first: npt.NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
 class Column:
     """One column: what it is and where its values lie in ``data.arrow``."""
 
@@ -63,7 +78,7 @@ class Column:
     offset: int
     strides: tuple[int, ...]
     scale: Scale | None
-    missing: int = 0
+    prepared: Prepared = Prepared()
 
     @property
     def width(self) -> int:
@@ -146,5 +161,18 @@ def column_of(said: dict[str, Any]) -> Column:
         offset=int(said["offset"]),
         strides=tuple(int(n) for n in said["strides"]),
         scale=scale,
-        missing=int(said.get("missing") or 0),
+        prepared=prepared_of(said.get("prepared") or {}, width),
+    )
+
+
+def prepared_of(said: dict[str, Any], width: int) -> Prepared:
+    """The steps before scaling from their entry in the manifest."""
+    low, high = said.get("clip_low"), said.get("clip_high")
+    first = said.get("first")
+    return Prepared(
+        fill=str(said.get("fill") or ""),
+        clip=(-np.inf if low is None else float(low), np.inf if high is None else float(high)),
+        log1p=bool(said.get("log1p")),
+        diff=bool(said.get("diff")),
+        first=None if first is None else np.array(first, np.float64).reshape(-1, width),
     )

@@ -1,0 +1,290 @@
+"""The steps of a load against pandas and scikit-learn, value by value, and back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import feather
+from sklearn import preprocessing
+
+import tensorcache
+from cases import cases, note_seed
+
+SCALERS = {
+    "standard": preprocessing.StandardScaler,
+    "minmax": preprocessing.MinMaxScaler,
+    "robust": preprocessing.RobustScaler,
+    "maxabs": preprocessing.MaxAbsScaler,
+}
+
+cells = st.one_of(st.integers(-40, 200).map(lambda n: n / 4), st.just(np.nan))
+series = st.lists(cells, min_size=2, max_size=30)
+
+
+def filled(values: pd.Series, how: Any, fit: pd.Series) -> pd.Series:
+    """What pandas fills."""
+    match how:
+        case None:
+            return values
+        case "forward":
+            return values.ffill()
+        case "backward":
+            return values.bfill()
+        case "linear":
+            return values.interpolate()
+        case "mean":
+            return values if np.isnan(fit.mean()) else values.fillna(fit.mean())
+    return values.fillna(how)
+
+
+def seen(values: pd.Series, fit: tuple[int | None, int | None]) -> pd.Series:
+    """The rows of an item that a fit sees."""
+    return values.iloc[slice(*fit)]
+
+
+@given(
+    items=st.lists(series, min_size=1, max_size=4),
+    how=st.sampled_from([None, 0, 2.5, "mean", "forward", "backward", "linear"]),
+    clip=st.sampled_from([None, (-5, 20), (None, 10), (-0.5, None)]),
+    log1p=st.booleans(),
+    diff=st.booleans(),
+    scale=st.sampled_from([None, "standard", "minmax", "robust", "maxabs"]),
+    per=st.sampled_from(["column", "item"]),
+    fit=st.tuples(st.none() | st.integers(-12, 5), st.none() | st.integers(6, 20)),
+    layout=st.sampled_from(["columns", "packed"]),
+)
+@cases(0.06)
+def test_steps_are_those_of_pandas_and_scikit_learn(
+    cache: tensorcache.Cache,
+    items: list[list[float]],
+    how: Any,
+    clip: Any,
+    log1p: bool,
+    diff: bool,
+    scale: str | None,
+    per: str,
+    fit: tuple[int | None, int | None],
+    layout: str,
+) -> None:
+    note_seed()
+    ids = np.repeat(np.arange(len(items)), [len(item) for item in items])
+    raw = pd.Series(np.concatenate(items))
+    options: dict[str, Any] = {"fill": how, "clip": clip, "log1p": log1p, "diff": diff, "scale": scale}
+    if scale or how == "mean":
+        options |= {"scale_per": per, "fit_rows": fit}
+    columns = {"id": ids, "a": raw.to_numpy(), "b": np.arange(len(raw))}
+
+    by_item = [group for _, group in raw.groupby(ids)]
+    pool = pd.concat([seen(group, fit) for group in by_item])
+    steps = [filled(group, how, seen(group, fit) if per == "item" else pool) for group in by_item]
+    if how == "mean" and any(
+        np.isnan((seen(g, fit) if per == "item" else pool).mean()) and g.notna().any() for g in by_item
+    ):
+        with pytest.raises(tensorcache.SourceError, match="hold no value to fit on"):
+            cache.put("steps", columns, item_id="id", dtype="float64", layout=layout, **options)
+        return
+    if clip:
+        steps = [group.clip(*clip) for group in steps]
+    if log1p and any((group <= -1).any() for group in steps):
+        with pytest.raises(tensorcache.SourceError, match="log1p needs values above -1"):
+            cache.put("steps", columns, item_id="id", dtype="float64", layout=layout, **options)
+        return
+    undone = np.concatenate(steps)
+    if log1p:
+        steps = [np.log1p(group) for group in steps]
+    if diff:
+        steps = [group.diff() for group in steps]
+    if scale:
+        fits = [seen(group, fit) for group in steps]
+        if per == "column":
+            fits = [pd.concat(fits)] * len(steps)
+            unseen = fits[0].isna().all() and any(group.notna().any() for group in steps)
+        else:
+            unseen = any(f.isna().all() and group.notna().any() for f, group in zip(fits, steps, strict=True))
+        if unseen:
+            with pytest.raises(tensorcache.SourceError, match="hold no value to fit on"):
+                cache.put("steps", columns, item_id="id", dtype="float64", layout=layout, **options)
+            return
+        steps = [
+            group if group.isna().all() else pd.Series(scaled(SCALERS[scale](), f, group))
+            for f, group in zip(fits, steps, strict=True)
+        ]
+    with cache.put("steps", columns, item_id="id", dtype="float64", layout=layout, **options) as data:
+        np.testing.assert_allclose(data["a"], np.concatenate(steps), rtol=1e-6, atol=1e-6)
+        if not diff or how in (0, 2.5):  # a sum ends at a missing value
+            np.testing.assert_allclose(data.inverse("a", data["a"], item=ids), undone, rtol=1e-6, atol=1e-6)
+    cache.remove("steps")
+
+
+def scaled(scaler: Any, fit: pd.Series, values: pd.Series) -> Any:
+    """What scikit-learn scales."""
+    return scaler.fit(fit.to_numpy()[:, None]).transform(values.to_numpy()[:, None])[:, 0]
+
+
+def test_many_values_have_exact_quartiles(cache: tensorcache.Cache) -> None:
+    rng = np.random.default_rng(5)
+    values = np.concatenate([rng.normal(1e6, 3, 200_001), [np.nan, -1e9, 1e9], -rng.random(100_000)])
+    with cache.put(
+        "quartiles", {"a": values, "m": np.stack([values, -values], 1)}, scale="robust", dtype="float64"
+    ) as data:
+        want = preprocessing.RobustScaler().fit_transform(values[:, None])[:, 0]
+        np.testing.assert_allclose(data["a"], want, rtol=1e-9)
+        np.testing.assert_allclose(data["m"], np.stack([want, -want], 1), rtol=1e-9)
+
+
+def test_a_forecast_of_differences_is_undone_from_the_last_known_value(cache: tensorcache.Cache) -> None:
+    rng = np.random.default_rng(0)
+    rows = {"id": np.repeat([0, 1], 50), "a": rng.random(100) + 1, "b": rng.random(100) * 9}
+    options: dict[str, Any] = {"item_id": "id", "log1p": ["b"], "diff": True, "scale": "standard", "scale_per": "item"}
+    data = cache.put("forecast", rows, dtype="float64", **options)
+    plain = cache.put("forecast-plain", rows, item_id="id")
+    windows = data.windows(context_length=5, prediction_length=3, dtype=None)
+    batch = windows[[0, 7, len(windows) - 1]]
+    want = plain.windows(context_length=5, prediction_length=3, dtype=None, rows=(1, None))[[0, 7, len(windows) - 1]]
+    last = want.context[:, -1]
+    got = data.inverse(["a", "b"], batch.target, item=batch.item, initial=last)
+    np.testing.assert_allclose(got, want.target, rtol=1e-9)
+    one = data.inverse("b", batch.target[..., 1], item=batch.item, initial=last[:, 1])
+    np.testing.assert_allclose(one, want.target[..., 1], rtol=1e-9)
+    np.testing.assert_allclose(data.inverse("a", data["a"][50:], item=1), rows["a"][50:], rtol=1e-9)
+    for wrong, match in (({}, "initial: column"), ({"initial": last[:2]}, r"want one that spreads over \[3, 1\]")):
+        with pytest.raises(tensorcache.SpecError, match=match):
+            data.inverse(["a", "b"], batch.target, item=batch.item, **wrong)
+    with pytest.raises(tensorcache.SpecError, match="item: column"):
+        data.inverse("a", data["a"])
+
+
+def test_fits_see_rows_before_a_time_a_share_or_a_sample(cache: tensorcache.Cache) -> None:
+    rng = np.random.default_rng(1)
+    times = np.tile(np.arange(np.datetime64("2020-01-01T00", "h"), np.datetime64("2020-01-05T04", "h")), 2)
+    rows = {"id": np.repeat(["x", "y"], 100), "t": times, "a": rng.normal(3, 2, 200)}
+    row = np.tile(np.arange(100), 2)
+
+    def fitted(**options: Any) -> tuple[float, float]:
+        with cache.put("bounds", rows, item_id="id", time="t", scale="standard", **options) as data:
+            scale = data.manifest["columns"][2]["scale"]
+            return scale["shift"][0], scale["scale"][0]
+
+    def of(keep: Any) -> Any:
+        return pytest.approx((rows["a"][keep].mean(), rows["a"][keep].std()), rel=1e-12)
+
+    assert fitted(fit_before="2020-01-02") == of(row < 24)
+    assert fitted(fit_before=np.datetime64("2020-01-02T00:30")) == of(row < 25)
+    assert fitted(fit_fraction=0.29) == of(row < 29)
+    assert fitted(fit_rows=(10, None), fit_before="2020-01-03", fit_fraction=0.4) == of((row >= 10) & (row < 40))
+    assert fitted(fit_rows=(0, 50), fit_sample=1000) == of(row < 50), "all, where there are fewer"
+    sampled = fitted(fit_rows=(0, 50), fit_sample=30, fit_seed=7)
+    assert sampled == fitted(fit_rows=(0, 50), fit_sample=30, fit_seed=7)
+    assert sampled != fitted(fit_rows=(0, 50), fit_sample=30, fit_seed=8)
+
+
+def test_recipes_are_read_from_dicts_and_files(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    rows = {"t": np.arange(6), "a": [1, np.nan, 3, 4, np.nan, 60.0], "b": [1.0, 2, 3, np.nan, 5, 6]}
+    recipe = {"fill": {"a": "linear", "*": 0}, "clip": {"a": [None, 8]}, "scale": {"b": "maxabs"}, "fit_before": 3}
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+    digests = {
+        cache.put("r", rows, time="t", **options).digest
+        for options in ({"recipe": recipe}, {"recipe": tmp_path / "recipe.json"}, recipe)
+    }
+    assert len(digests) == 1
+    data = cache.dataset("r")
+    np.testing.assert_array_equal(data["a"], [1, 2, 3, 4, 8, 8])
+    np.testing.assert_allclose(data["b"], np.array([1, 2, 3, 0, 5, 6]) / 3, rtol=1e-6)
+    assert (data["a"].dtype, data["b"].dtype) == (np.float64, np.float32), "what is only filled keeps its dtype"
+    with pytest.raises(tensorcache.SpecError, match="fill: is in the recipe and in the call"):
+        cache.put("r", rows, time="t", fill=0, recipe=recipe)
+    with pytest.raises(tensorcache.NotFoundError, match="no column is named"):
+        cache.put("r", rows, time="t", recipe={"log1p": ["c"]})
+    with pytest.raises(tensorcache.SpecError, match="filling"):
+        cache.put("r", rows, recipe={"filling": 3})
+    (tmp_path / "bad.json").write_text("{")
+    with pytest.raises(tensorcache.SpecError, match=r"bad\.json"):
+        cache.put("r", rows, recipe=tmp_path / "bad.json")
+
+
+def test_recipes_are_read_from_toml(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    pytest.importorskip("tomllib")
+    path = tmp_path / "recipe.toml"
+    path.write_text('scale = "minmax"\nfit_before = 2020-01-02\n[fill]\n"*" = "forward"\n')
+    rows = {"t": np.arange("2020-01-01", "2020-01-05", dtype="M8[D]"), "a": [1.0, np.nan, 3, 5]}
+    with cache.put("toml", rows, time="t", recipe=str(path)) as data:
+        np.testing.assert_array_equal(data["a"], [0, 0, 2, 4])
+
+
+def test_integers_that_are_filled_or_clipped_stay_integers(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"n": pd.array([1, None, 3, 900], "Int64"), "f": pd.array([1, None, 4, None], "Int32")})
+    path = tmp_path / "ints.parquet"
+    frame.to_parquet(path)
+    data = cache.load("ints", path, fill={"n": "forward", "f": -1}, clip={"n": (None, 50)})
+    np.testing.assert_array_equal(data["n"], [1, 1, 3, 50])
+    np.testing.assert_array_equal(data["f"], [1, -1, 4, -1])
+    assert (data["n"].dtype, data["f"].dtype) == (np.int64, np.int32)
+    data = cache.load("ints", path, fill="linear")
+    np.testing.assert_array_equal(data["n"], [1, 2, 3, 900])
+    np.testing.assert_array_equal(data["f"], [1, 2.5, 4, 4])
+    with pytest.raises(
+        tensorcache.SourceError, match='row 4, column "f": the value is missing and backward finds none'
+    ):
+        cache.load("ints", path, fill="backward")
+
+
+def test_columns_are_computed_over_the_arrays_of_a_dataset(cache: tensorcache.Cache) -> None:
+    data = cache.put("one", {"t": np.arange(4), "OT": [1.0, 2, 3, 4]}, time="t")
+    more = cache.put("more", {**data, "x": np.sqrt(data["OT"])}, time="t", scale={"x": "minmax"})
+    assert list(more) == ["t", "OT", "x"]
+    np.testing.assert_allclose(more.inverse("x", more["x"]), np.sqrt([1, 2, 3, 4]), rtol=1e-6)
+    np.testing.assert_array_equal(more["OT"], data["OT"])
+
+
+def feature(times: pd.Series, name: str) -> Any:
+    """What pandas calls it."""
+    name = name.replace("dayof", "day_of_")
+    return (times.dt.isocalendar().week if name == "weekofyear" else getattr(times.dt, name)).to_numpy(np.float32)
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+@pytest.mark.parametrize("zone", ["", "Europe/Berlin", "America/St_Johns", "+05:30"])
+def test_calendar_features_are_those_of_pandas(cache: tensorcache.Cache, tmp_path: Path, zone: str, unit: str) -> None:
+    rng = np.random.default_rng(2)
+    seconds = np.unique(rng.integers(-3_000_000_000, 4_000_000_000, 3000))
+    times = pd.Series(pd.to_datetime(seconds, unit="s")).dt.as_unit(unit)
+    if zone:
+        times = times.dt.tz_localize("UTC").dt.tz_convert(zone)
+    path = tmp_path / "times.arrow"  # which keeps the zone, as Parquet does not
+    feather.write_feather(pd.DataFrame({"t": times, "a": 1.0}), path, compression="uncompressed")
+    names = ["minute", "hour", "dayofweek", "day", "dayofyear", "month", "quarter", "year", "weekofyear"]
+    periods = {"minute": 60, "hour": 24, "dayofweek": 7, "day": 31, "dayofyear": 366, "month": 12, "quarter": 4}
+    waves = [f"{name}_sincos" for name in periods] + ["weekofyear_cos"]
+    with cache.load("calendar", path, time="t", calendar=names + waves, layout="packed", scale="standard") as data:
+        for name in names:
+            np.testing.assert_array_equal(data[name], feature(times, name), name)
+        for name, period in periods.items():
+            least = 0 if name in ("minute", "hour", "dayofweek") else 1
+            angle = 2 * np.pi * (feature(times, name) - least) / period
+            np.testing.assert_allclose(data[f"{name}_sin"], np.sin(angle), atol=1e-6)
+            np.testing.assert_allclose(data[f"{name}_cos"], np.cos(angle), atol=1e-6)
+        assert "weekofyear_sin" not in data
+
+
+def test_calendar_features_that_cannot_be(cache: tensorcache.Cache) -> None:
+    rows = {"t": np.arange(3), "hour": np.arange(3.0)}
+    for options, match in (
+        ({"calendar": "hours"}, 'calendar: "hours": want minute, hour'),
+        ({"calendar": "year_sin"}, 'calendar: "year_sin"'),
+        ({"calendar": ["day", "day"]}, 'calendar: "day": want each feature once'),
+        ({"calendar": "day"}, 'time column "t" holds int64'),
+    ):
+        with pytest.raises(tensorcache.SpecError, match=match):
+            cache.put("c", rows, time="t", **options)
+    with pytest.raises(tensorcache.SpecError, match="only together with time"):
+        cache.put("c", rows, calendar="hour")
+    rows["t"] = np.arange("2020-01-01", "2020-01-04", dtype="M8[D]")
+    with pytest.raises(tensorcache.SpecError, match="no column is named like"):
+        cache.put("c", rows, time="t", calendar="hour")

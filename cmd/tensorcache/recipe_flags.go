@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/tensorcache/tensorcache/internal/ingest"
+)
+
+// addRecipe adds the flags of the steps that values go through.
+func (f *loadFlags) addRecipe(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.recipe, "recipe", "", "take load options from a `file`.json or .toml, beside those of the flags")
+	flags.Var(perColumn[ingest.Fill]{&f.Fill, parseFill}, "fill", "fill missing cells: a number, mean, forward, backward or linear; or `a=linear,b=0`")
+	flags.Var(perColumn[ingest.Clip]{&f.Clip, parseClip}, "clip", "keep values within bounds, as -3:3, 0: or `a=-3:3,b=0:`")
+	flags.Var(perColumn[bool]{&f.Log1p, nil}, "log1p", "take log(1 + value) of `columns`, \"*\" for all")
+	flags.Var(perColumn[bool]{&f.Diff, nil}, "diff", "take differences from row to row of `columns`, \"*\" for all")
+	flags.Var(perColumn[string]{&f.Scale, func(s string) (string, error) { return s, nil }}, "scale", "scale values: standard, minmax, robust, maxabs; or `a=robust,*=standard`")
+	flags.StringVar(&f.ScalePer, "scale-per", "", "fit scaling and means per column (default) or per item")
+	flags.StringVar(&f.fitRows, "fit-rows", "", "fit them on these `rows` of each item, as 0:8640")
+	flags.StringVar(&f.fitBefore, "fit-before", "", "fit them on rows before this `time`")
+	flags.StringVar(&f.fitFraction, "fit-fraction", "", "fit them on this `share` of each item's rows, from its start")
+	flags.Int64Var(&f.FitSample, "fit-sample", 0, "fit them on so many of these `rows`, drawn at random")
+	flags.Int64Var(&f.FitSeed, "fit-seed", 0, "the `seed` of that draw")
+	flags.StringSliceVar(&f.Calendar, "calendar", nil, "make `features` of the time: hour, dayofweek, month_sincos, …")
+}
+
+// recipeOptions gives the options of these flags, and those of the recipe's file.
+func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err error) {
+	o = f.Options
+	if f.fitRows != "" {
+		rows, err := parseRows(f.fitRows)
+		if err != nil {
+			return o, usageError{fmt.Errorf("--fit-rows: %w", err)}
+		}
+		o.FitRows = &rows
+	}
+	if f.fitFraction != "" {
+		share, err := strconv.ParseFloat(f.fitFraction, 64)
+		if err != nil {
+			return o, usageError{fmt.Errorf("--fit-fraction: got %q, want a number", f.fitFraction)}
+		}
+		o.FitFraction = &share
+	}
+	if f.fitBefore != "" {
+		var before any = f.fitBefore
+		if n, err := strconv.ParseInt(f.fitBefore, 10, 64); err == nil {
+			before = n
+		}
+		o.FitBefore, _ = json.Marshal(before) // texts and integers always marshal
+	}
+	if f.recipe == "" {
+		return o, nil
+	}
+	fields, err := readRecipe(f.recipe)
+	if err != nil {
+		return o, err
+	}
+	for field := range fields {
+		if flag := cmd.Flags().Lookup(strings.ReplaceAll(field, "_", "-")); flag != nil && flag.Changed {
+			return o, usageError{fmt.Errorf("--%s: %s has %s too", flag.Name, f.recipe, field)}
+		}
+	}
+	if _, ok := fields["sources"]; ok {
+		return o, fmt.Errorf("%s: sources are no part of a recipe", f.recipe)
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return o, fmt.Errorf("%s: %w", f.recipe, err)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&o); err != nil {
+		return o, fmt.Errorf("%s: %s", f.recipe, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return o, nil
+}
+
+// readRecipe reads the fields of a file, which is TOML where its name says so and else JSON.
+func readRecipe(path string) (fields map[string]any, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(path, ".toml") {
+		if err = toml.Unmarshal(text, &fields); err != nil {
+			if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
+				row, column := at.Position()
+				return nil, fmt.Errorf("%s, line %d, column %d: %w", path, row, column, err)
+			}
+		}
+	} else {
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.UseNumber() // whole numbers stay exact
+		if err = d.Decode(&fields); err == nil && d.More() {
+			err = errors.New("more than one JSON value")
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return fields, nil
+}
+
+// perColumn is the flag of a setting of columns: a value for all, name=value pairs, or, where there is no parse, names.
+type perColumn[T comparable] struct {
+	to    *ingest.PerColumn[T]
+	parse func(string) (T, error)
+}
+
+func (p perColumn[T]) String() string { return "" }
+func (p perColumn[T]) Type() string   { return "setting" }
+
+// Set reads the flag's text.
+func (p perColumn[T]) Set(text string) error {
+	by := map[string]T{}
+	for _, part := range strings.Split(text, ",") {
+		name, value := "*", part
+		switch at := strings.LastIndexByte(part, '='); {
+		case p.parse == nil:
+			name, value = part, "true"
+		case at >= 0:
+			name, value = part[:at], part[at+1:]
+		}
+		if name == "" || value == "" {
+			return errors.New("got an empty part")
+		}
+		if _, again := by[name]; again {
+			return fmt.Errorf("column %q is set twice", name)
+		}
+		var v T
+		var err error
+		if p.parse == nil {
+			v = any(true).(T)
+		} else if v, err = p.parse(value); err != nil {
+			return err
+		}
+		by[name] = v
+	}
+	*p.to = ingest.ByColumn(by)
+	return nil
+}
+
+func parseFill(text string) (f ingest.Fill, err error) {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && v-v == 0 {
+		return ingest.FillWith(v), nil
+	}
+	word, _ := json.Marshal(text) // a text always marshals
+	return f, json.Unmarshal(word, &f)
+}
+
+func parseClip(text string) (c ingest.Clip, err error) {
+	low, high, ok := strings.Cut(text, ":")
+	read := func(text string, v *float64, has *bool) {
+		if text == "" {
+			return
+		}
+		n, e := strconv.ParseFloat(text, 64)
+		ok = ok && e == nil && n == n && n-n == 0
+		*v, *has = n, true
+	}
+	read(low, &c.Low, &c.HasLow)
+	read(high, &c.High, &c.HasHigh)
+	if !ok {
+		return c, fmt.Errorf("got %q, want bounds as -3:3, with an end left out for none", text)
+	}
+	return c, nil
+}

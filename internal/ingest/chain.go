@@ -1,0 +1,94 @@
+package ingest
+
+import (
+	"math"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// stepTile is how many values of a feature go through the steps at a time. What is fitted is summed up tile by tile and then
+// joined: results depend on it, not on timing.
+const stepTile = 2048
+
+// chain does the steps before scaling to one feature of one item, a tile at a time, in the order fill, clip, log1p, diff. It reads
+// ahead of what it gives and never behind, so that the result may overwrite the source.
+type chain[S float32 | float64] struct {
+	steps
+	from    layout.Strided[S]
+	feature int64
+	row     int64 // of the next value
+	end     int64 // of the item
+	filler  filler[S]
+	last    float64 // of diff: the value before the tile, NaN at the item's first
+	first   float64 // of diff: the value before the first difference, else the last value
+	found   bool    // there was a difference
+	tile    [stepTile]float64
+}
+
+// begin turns to the rows from row to end-1 of a feature. mean is what fill mean fills with.
+func (c *chain[S]) begin(feature, row, end int64, mean float64) {
+	c.feature, c.row, c.end = feature, row, end
+	c.last, c.first, c.found = math.NaN(), math.NaN(), false
+	c.filler = newFiller(c.fill, mean, c.from, feature, end)
+}
+
+// next is the next values, valid until the next call; bad is the place of a value that has no logarithm, -1 where all have.
+func (c *chain[S]) next() (values []float64, bad int) {
+	values = c.tile[:min(stepTile, c.end-c.row)]
+	if c.from.Step == 1 {
+		for i, v := range c.from.Data[c.row:][:len(values)] {
+			values[i] = float64(v)
+		}
+	} else {
+		at := c.row*c.from.Step + c.feature
+		for i := range values {
+			values[i] = float64(c.from.Data[at])
+			at += c.from.Step
+		}
+	}
+	if c.fill.How != "" {
+		c.filler.fill(values, c.row)
+	}
+	if c.clip.HasLow || c.clip.HasHigh {
+		c.clip.apply(values)
+	}
+	if c.log1p {
+		for i, v := range values {
+			if v <= -1 {
+				return values, i
+			}
+			values[i] = math.Log1p(v)
+		}
+	}
+	if c.diff {
+		c.differences(values)
+	}
+	c.row += int64(len(values))
+	return values, -1
+}
+
+func (c Clip) apply(values []float64) {
+	for i, v := range values {
+		if c.HasLow && v < c.Low {
+			values[i] = c.Low
+		}
+		if c.HasHigh && v > c.High {
+			values[i] = c.High
+		}
+	}
+}
+
+// differences replaces values by how much each is above the one before; the item's first has none and is NaN.
+func (c *chain[S]) differences(values []float64) {
+	last := c.last
+	for i, v := range values {
+		d := v - last
+		if !c.found {
+			if c.first = v; d == d {
+				c.first, c.found = last, true
+			}
+		}
+		values[i], last = d, v
+	}
+	c.last = last
+}

@@ -1,0 +1,139 @@
+package ingest
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"sort"
+)
+
+// fitting is what scalings and means are fitted on: the rows low[i] to high[i]-1 of each item i, of which a sample may be drawn.
+type fitting struct {
+	low, high []int64
+	sampled   []uint64 // a bit a row; nil takes all
+}
+
+// fitOn finds the rows that the options let a fit see.
+func (o Options) fitOn(k *keys, offsets []int64) (*fitting, error) {
+	n := len(offsets) - 1
+	f := &fitting{low: make([]int64, n), high: make([]int64, n)}
+	before, err := o.fitBefore(k)
+	if err != nil {
+		return nil, err
+	}
+	for i := range n {
+		first, end := offsets[i], offsets[i+1]
+		f.low[i], f.high[i] = fitRows(o.FitRows, first, end)
+		if o.FitFraction != nil {
+			f.high[i] = min(f.high[i], first+int64(math.Floor(float64(end-first)**o.FitFraction+1e-9)))
+		}
+		if before != nil {
+			earlier := sort.Search(int(end-first), func(j int) bool { row := first + int64(j); return k.time.Data[row*k.time.Step] >= *before })
+			f.high[i] = min(f.high[i], first+int64(earlier))
+		}
+		f.high[i] = max(f.low[i], f.high[i])
+	}
+	if o.FitSample > 0 {
+		f.sampled = make([]uint64, (offsets[n]+63)/64)
+		f.draw(o.FitSample, o.FitSeed, o.ScalePer == perItem)
+	}
+	return f, nil
+}
+
+// fitRows are the rows of an item, from first to end, that fit_rows names.
+func fitRows(r *[2]*int64, first, end int64) (int64, int64) {
+	bound := func(b *int64, open int64) int64 {
+		switch {
+		case b == nil:
+			return open
+		case *b < 0:
+			return max(first, end+*b)
+		}
+		return first + min(end-first, *b)
+	}
+	if r == nil {
+		return first, end
+	}
+	a, b := bound(r[0], first), bound(r[1], end)
+	return a, max(a, b)
+}
+
+// fitBefore is fit_before in the time column's unit, nil where it is not given.
+func (o Options) fitBefore(k *keys) (*int64, error) {
+	if len(o.FitBefore) == 0 {
+		return nil, nil
+	}
+	refuse := func(allowed string) error {
+		return &OptionError{Field: "fit_before", Value: string(o.FitBefore), Allowed: allowed}
+	}
+	var number int64
+	var text string
+	if k.clock.kind != kindTime {
+		if json.Unmarshal(o.FitBefore, &number) != nil {
+			return nil, refuse("a whole number, as the time column holds")
+		}
+		return &number, nil
+	}
+	if json.Unmarshal(o.FitBefore, &text) != nil {
+		return nil, refuse("a time such as \"2017-06-26T00:00:00Z\"")
+	}
+	t, ok := parseTime([]byte(text))
+	if !ok {
+		return nil, refuse("a time such as \"2017-06-26T00:00:00Z\"")
+	}
+	v, ok := t.in(unitDigits(k.clock.unit))
+	if !ok {
+		return nil, refuse("a time that the time column's unit can hold")
+	}
+	if per := [...]int64{1e9, 1e6, 1e3, 1}[unitDigits(k.clock.unit)]; t.nanos%per != 0 {
+		v++ // the first whole unit that is not before
+	}
+	return &v, nil
+}
+
+// draw marks n rows, or n of each item, of those that the fit may see. Every set of n is as likely (Knuth, algorithm S).
+func (f *fitting) draw(n, seed int64, perItem bool) {
+	random := rand.New(rand.NewPCG(uint64(seed), 0x66697473))
+	var left int64
+	for i := range f.low {
+		left += f.high[i] - f.low[i]
+	}
+	want := n
+	for i := range f.low {
+		if perItem {
+			left, want = f.high[i]-f.low[i], n
+		}
+		for row := f.low[i]; row < f.high[i]; row++ {
+			if want >= left || random.Int64N(left) < want {
+				f.sampled[row/64] |= 1 << (row % 64)
+				want--
+			}
+			left--
+		}
+	}
+}
+
+// keep makes those of an item's values, which begin at a row, that the fit does not see NaN, and returns the part with the others.
+func (f *fitting) keep(item int, values []float64, row int64) []float64 {
+	from, to := max(f.low[item]-row, 0), min(f.high[item]-row, int64(len(values)))
+	if from >= to {
+		return nil
+	}
+	values, row = values[from:to], row+from
+	if f.sampled != nil {
+		for i := range values {
+			if r := row + int64(i); f.sampled[r/64]&(1<<(r%64)) == 0 {
+				values[i] = math.NaN()
+			}
+		}
+	}
+	return values
+}
+
+// perWhat is how a fit is told in the manifest.
+func (o Options) perWhat() string {
+	if o.ScalePer == perItem {
+		return perItem
+	}
+	return perColumn
+}

@@ -1,0 +1,112 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// everyOther is the key of the setting of the columns that are not named.
+const everyOther = "*"
+
+// PerColumn is a setting of value columns: one for all, or one by name with "*" for the others. In JSON it is the one setting, or an
+// object of them; where the settings are truth values, a list names the columns that have it. The zero value sets nothing.
+type PerColumn[T comparable] struct {
+	rest T
+	by   map[string]T
+}
+
+// All sets every column.
+func All[T comparable](v T) PerColumn[T] { return PerColumn[T]{rest: v} }
+
+// ByColumn sets the named columns, and with "*" the others.
+func ByColumn[T comparable](by map[string]T) PerColumn[T] {
+	p := PerColumn[T]{rest: by[everyOther], by: maps.Clone(by)}
+	delete(p.by, everyOther)
+	return p
+}
+
+// Of is a column's setting.
+func (p PerColumn[T]) Of(name string) T {
+	if v, ok := p.by[name]; ok {
+		return v
+	}
+	return p.rest
+}
+
+// IsZero tells whether nothing is set.
+func (p PerColumn[T]) IsZero() bool { return len(p.canonical().by) == 0 && p.rest == *new(T) }
+
+// names are the columns that are named, sorted.
+func (p PerColumn[T]) names() []string { return slices.Sorted(maps.Keys(p.by)) }
+
+// each calls f with every setting and the column's name, "" for the others'.
+func (p PerColumn[T]) each(f func(name string, v T) error) error {
+	if err := f("", p.rest); err != nil {
+		return err
+	}
+	for _, name := range p.names() {
+		if err := f(name, p.by[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canonical leaves out the names whose setting is that of the others.
+func (p PerColumn[T]) canonical() PerColumn[T] {
+	by := maps.Clone(p.by)
+	maps.DeleteFunc(by, func(_ string, v T) bool { return v == p.rest })
+	return PerColumn[T]{rest: p.rest, by: by}
+}
+
+// MarshalJSON gives equal settings equal bytes.
+func (p PerColumn[T]) MarshalJSON() ([]byte, error) {
+	p = p.canonical()
+	if len(p.by) == 0 {
+		return json.Marshal(p.rest)
+	}
+	by := maps.Clone(p.by)
+	if p.rest != *new(T) {
+		by[everyOther] = p.rest
+	}
+	return json.Marshal(by)
+}
+
+// UnmarshalJSON reads one setting, an object, or for truth values a list of names.
+func (p *PerColumn[T]) UnmarshalJSON(b []byte) error {
+	switch b = bytes.TrimSpace(b); {
+	case string(b) == "null":
+		return nil
+	case b[0] == '{':
+		var by map[string]T
+		if err := json.Unmarshal(b, &by); err != nil {
+			return err
+		}
+		*p = ByColumn(by)
+		return nil
+	case b[0] == '[':
+		yes, ok := any(true).(T)
+		if !ok {
+			break
+		}
+		var names []string
+		if err := json.Unmarshal(b, &names); err != nil {
+			return fmt.Errorf("want true, a list of columns or an object: %w", err)
+		}
+		by := map[string]T{}
+		for _, name := range names {
+			by[name] = yes
+		}
+		*p = ByColumn(by)
+		return nil
+	}
+	var v T
+	if err := json.Unmarshal(b, &v); err != nil {
+		return err
+	}
+	*p = All(v)
+	return nil
+}

@@ -1,0 +1,199 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// prepareAll does the steps of every column that has some, several columns at once.
+func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
+	var todo []int
+	for i, c := range l.columns {
+		if l.steps(c, l.wanted.roles[i]) != (steps{}) {
+			todo = append(todo, i)
+		}
+	}
+	if len(todo) == 0 {
+		return nil, nil, nil
+	}
+	f, err := l.fitOn(k, offsets)
+	if err != nil {
+		return nil, nil, err
+	}
+	prepared, scales := map[string]*layout.Prepared{}, map[string]*layout.Scale{}
+	done := make([]*preparation, len(todo))
+	err = parallel(ctx, l.workers, len(todo), "", func(_, i int) error {
+		c := l.columns[todo[i]]
+		p := &preparation{load: l, do: l.steps(c, l.wanted.roles[todo[i]]), column: c, keys: k, offsets: offsets, fit: f}
+		done[i] = p
+		defer l.meter.rows.Store(l.rows * int64(i+1) / int64(len(todo)))
+		return p.run(ctx, todo[i])
+	})
+	for _, p := range done {
+		if p != nil && p.scale != nil {
+			scales[p.column.name] = p.scale
+		}
+		if p != nil {
+			prepared[p.column.name] = p.prepared()
+		}
+	}
+	return prepared, scales, err
+}
+
+// preparation is the steps of one column, and what they were fitted to.
+type preparation struct {
+	*load
+	do      steps
+	column  column
+	keys    *keys
+	offsets []int64
+	fit     *fitting
+	means   []float64     // of fill mean, by feature or by item and feature
+	scale   *layout.Scale // nil without one
+	firsts  []float64     // of diff, by item and feature: what the first difference is above; nil without
+}
+
+// maxFirsts is of how many items and features the values that differences begin at are kept in the manifest.
+const maxFirsts = 1 << 16
+
+// run does the steps of the i-th column.
+func (p *preparation) run(ctx context.Context, i int) error {
+	to := p.writer.Dest(i)
+	if at, ok := p.staged[i]; ok {
+		return prepare(ctx, p, layout.Values[float64](p.stage.Dest(at)), to)
+	}
+	if to.DType == layout.Float32 {
+		return prepare(ctx, p, layout.Values[float32](to), to)
+	}
+	return prepare(ctx, p, layout.Values[float64](to), to)
+}
+
+// prepare fits and then writes a column. from and to may be the same.
+func prepare[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest) error {
+	if p.do.fill.How == fillMean {
+		if err := fitMeans(ctx, p, from); err != nil {
+			return err
+		}
+	}
+	if p.do.scale != "" {
+		if err := fitScale(ctx, p, from); err != nil {
+			return err
+		}
+	}
+	if n := int64(len(p.offsets)-1) * from.Width; p.do.diff && n <= maxFirsts {
+		p.firsts = make([]float64, n)
+	}
+	return writeSteps(ctx, p, from, to)
+}
+
+// slot is where the fit of an item's feature stands among all.
+func (p *preparation) slot(item, feature, width int) int {
+	if p.ScalePer == perItem {
+		return item*width + feature
+	}
+	return feature
+}
+
+// each calls f with the values of every item and feature after the steps before scaling, a tile at a time; row is that of the first
+// value. f may change them. Rows of an item from its until on may be left out.
+func each[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S], until []int64, f func(item, feature int, values []float64, row int64) error) error {
+	c := chain[S]{from: from, steps: s}
+	width := int(from.Width)
+	for item := range len(p.offsets) - 1 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for feature := range width {
+			mean := math.NaN()
+			if p.means != nil {
+				mean = p.means[p.slot(item, feature, width)]
+			}
+			c.begin(int64(feature), p.offsets[item], p.offsets[item+1], mean)
+			for c.row < until[item] {
+				row := c.row
+				values, bad := c.next()
+				if bad >= 0 {
+					return p.noLog(row+int64(bad), values[bad])
+				}
+				if err := f(item, feature, values, row); err != nil {
+					return err
+				}
+			}
+			if p.firsts != nil {
+				p.firsts[item*width+feature] = c.first
+			}
+		}
+	}
+	return nil
+}
+
+// noLog refuses a value without a logarithm.
+func (p *preparation) noLog(row int64, v float64) error {
+	e := p.load.place(row)
+	e.Column, e.Reason = p.column.name, fmt.Sprintf("log1p needs values above -1, this is %v", v)
+	e.Hint = "clip the column first with --clip " + p.column.name + "=0:"
+	return &e
+}
+
+// writeSteps does all steps and stores the values.
+func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest) error {
+	width := int(from.Width)
+	return each(ctx, p, p.do, from, p.offsets[1:], func(item, feature int, values []float64, row int64) error {
+		if p.scale != nil {
+			at := p.slot(item, feature, width)
+			shift, scale := p.scale.Shift[at], p.scale.Scale[at]
+			for i, v := range values {
+				values[i] = (v - shift) / scale
+			}
+		}
+		if bad := putFeature(to, feature, row, values); bad >= 0 {
+			return p.noInteger(row+int64(bad), values[bad], to.DType)
+		}
+		return nil
+	})
+}
+
+// noInteger refuses a value that an integer column cannot hold.
+func (p *preparation) noInteger(row int64, v float64, to layout.DType) error {
+	e := p.load.place(row)
+	e.Column = p.column.name
+	switch {
+	case v != v:
+		e.Reason, e.Hint = fmt.Sprintf("the value is missing and %s finds none to fill with", p.do.fill.How), "fill with a number, or store floats with --fill "+p.column.name+"=linear"
+		if p.do.fill.How == "" {
+			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.column.name+"=0"
+		}
+	default:
+		e.Reason = fmt.Sprintf("%s does not fit %s, or is beyond the whole numbers up to 2^53 that steps keep exactly", strconv.FormatFloat(v, 'f', -1, 64), to)
+		e.Hint = "leave the column's steps out"
+	}
+	return &e
+}
+
+// prepared is what the manifest says of the steps before scaling; nil without such.
+func (p *preparation) prepared() *layout.Prepared {
+	s := p.do
+	s.scale = ""
+	if s == (steps{}) {
+		return nil
+	}
+	out := &layout.Prepared{Log1p: s.log1p, Diff: s.diff, Fill: s.fill.How}
+	switch {
+	case s.fill.How == fillValue:
+		out.FillValue = layout.Floats{s.fill.Value}
+	case p.means != nil:
+		out.FillValue, out.FillPer = p.means, p.perWhat()
+	}
+	if s.clip.HasLow {
+		out.ClipLow = &s.clip.Low
+	}
+	if s.clip.HasHigh {
+		out.ClipHigh = &s.clip.High
+	}
+	out.First = p.firsts
+	return out
+}

@@ -1,0 +1,275 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/near"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// How missing cells are filled, and how values are scaled.
+const (
+	none          = "none"
+	fillMean      = "mean"
+	fillForward   = "forward"
+	fillBackward  = "backward"
+	fillLinear    = "linear"
+	fillValue     = "value"
+	scaleStandard = "standard"
+	scaleMinMax   = "minmax"
+	scaleRobust   = "robust"
+	scaleMaxAbs   = "maxabs"
+	perColumn     = "column"
+	perItem       = "item"
+)
+
+// Fill says how missing cells of a column are filled: with a number; with the mean of the fit rows; with the item's value before
+// (forward) or after (backward); on the line between the two, and after the last one with that (linear). Cells for which there is
+// no such value stay missing. In JSON it is the number or the word. The zero value fills nothing.
+type Fill struct {
+	How   string // "", value, mean, forward, backward, linear
+	Value float64
+}
+
+// FillWith fills with a number.
+func FillWith(v float64) Fill { return Fill{How: fillValue, Value: v} }
+
+// MarshalJSON writes the number or the word.
+func (f Fill) MarshalJSON() ([]byte, error) {
+	switch f.How {
+	case fillValue:
+		return json.Marshal(f.Value)
+	case "":
+		return json.Marshal(none)
+	}
+	return json.Marshal(f.How)
+}
+
+// UnmarshalJSON reads the number or the word. An unknown word is for [Options.Validate] to refuse.
+func (f *Fill) UnmarshalJSON(b []byte) error {
+	if b[0] == '"' {
+		*f = Fill{}
+		if err := json.Unmarshal(b, &f.How); err != nil || f.How != none {
+			return err
+		}
+		*f = Fill{}
+		return nil
+	}
+	f.How = fillValue
+	return json.Unmarshal(b, &f.Value)
+}
+
+// Clip is the least and the greatest value that a column keeps; nearer ones replace what is beyond. In JSON [low, high] with null
+// for an open end. The zero value clips nothing.
+type Clip struct {
+	Low, High       float64
+	HasLow, HasHigh bool
+}
+
+// MarshalJSON writes [low, high].
+func (c Clip) MarshalJSON() ([]byte, error) {
+	var out [2]*float64
+	if c.HasLow {
+		out[0] = &c.Low
+	}
+	if c.HasHigh {
+		out[1] = &c.High
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON reads [low, high].
+func (c *Clip) UnmarshalJSON(b []byte) error {
+	var in []*float64
+	if err := json.Unmarshal(b, &in); err != nil {
+		return err
+	}
+	if len(in) != 2 {
+		return fmt.Errorf("want [low, high], null for none, got %s", b)
+	}
+	*c = Clip{}
+	if in[0] != nil {
+		c.Low, c.HasLow = *in[0], true
+	}
+	if in[1] != nil {
+		c.High, c.HasHigh = *in[1], true
+	}
+	return nil
+}
+
+// steps are what is done to one column, in this order: fill, clip, log1p, diff, scale.
+type steps struct {
+	fill        Fill
+	clip        Clip
+	log1p, diff bool
+	scale       string
+}
+
+// steps are those of a column; none where it is no value column of numbers.
+func (o Options) steps(c column, role layout.Role) steps {
+	if role != layout.RoleValue || !c.number() {
+		return steps{}
+	}
+	s := steps{o.Fill.Of(c.name), o.Clip.Of(c.name), o.Log1p.Of(c.name), o.Diff.Of(c.name), o.Scale.Of(c.name)}
+	if s.scale == none {
+		s.scale = ""
+	}
+	return s
+}
+
+// number tells whether a column holds numbers: truth values, times and texts are none.
+func (c column) number() bool {
+	d := dtypes[c.kind]
+	return d.IsNumeric() && d != layout.Bool
+}
+
+// wholes tells whether whole numbers stay such.
+func (s steps) wholes() bool {
+	whole := func(v float64) bool { return v == math.Trunc(v) }
+	switch s.fill.How {
+	case fillMean, fillLinear:
+		return false
+	}
+	return !s.log1p && !s.diff && s.scale == "" && whole(s.fill.Value) && whole(s.clip.Low) && whole(s.clip.High)
+}
+
+// stored is the dtype of a column after its steps: new quantities are float32 unless the load says otherwise, values that were filled or
+// clipped what they were, and whole numbers that may get fractions float64.
+func (s steps) stored(was layout.DType, asked layout.DType) layout.DType {
+	switch {
+	case s == steps{}:
+	case s.wholes() && !was.IsFloat():
+	case asked != "":
+		return asked
+	case s.log1p || s.diff || s.scale != "":
+		return layout.Float32
+	case !was.IsFloat():
+		return layout.Float64
+	}
+	return was
+}
+
+// prepares tells whether any column may have steps.
+func (o Options) prepares() bool {
+	return !o.Fill.IsZero() || !o.Clip.IsZero() || !o.Log1p.IsZero() || !o.Diff.IsZero() || !o.Scale.IsZero()
+}
+
+// fitted tells whether any column may be fitted.
+func (o Options) fitted() bool {
+	found := false
+	_ = o.Scale.each(func(_, v string) error { found = found || v != "" && v != none; return nil })
+	_ = o.Fill.each(func(_ string, f Fill) error { found = found || f.How == fillMean; return nil })
+	return found
+}
+
+// validateRecipe checks the steps and what they are fitted on.
+func (o Options) validateRecipe() error {
+	if err := o.Fill.each(func(_ string, f Fill) error {
+		if math.IsInf(f.Value, 0) || f.Value != f.Value {
+			return &OptionError{Field: "fill", Value: fmt.Sprint(f.Value), Allowed: "a finite number"}
+		}
+		return oneOf("fill", f.How, none, fillValue, fillMean, fillForward, fillBackward, fillLinear)
+	}); err != nil {
+		return wordsOf(err, "a number, mean, forward, backward, linear or none")
+	}
+	if err := o.Clip.each(func(_ string, c Clip) error {
+		if c.HasLow && c.HasHigh && c.Low > c.High {
+			return &OptionError{Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High), Allowed: "the lower bound first"}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := o.Scale.each(func(_, v string) error {
+		return oneOf("scale", v, scaleStandard, scaleMinMax, scaleRobust, scaleMaxAbs, none)
+	}); err != nil {
+		return wordsOf(err, "standard, minmax, robust, maxabs or none")
+	}
+	if err := oneOf("scale_per", o.ScalePer, perColumn, perItem); err != nil {
+		return err
+	}
+	if err := o.validateFit(); err != nil {
+		return err
+	}
+	return o.validateCalendar()
+}
+
+func wordsOf(err error, allowed string) error {
+	if e, ok := err.(*OptionError); ok && e.Allowed != "a finite number" {
+		e.Allowed = allowed
+	}
+	return err
+}
+
+// validateFit checks what the fits see.
+func (o Options) validateFit() error {
+	given := []struct{ field, value string }{
+		{"scale_per", o.ScalePer}, {"fit_rows", textIf(o.FitRows != nil, o.fitText())}, {"fit_before", string(o.FitBefore)},
+		{"fit_fraction", textIf(o.FitFraction != nil, o.fraction())}, {"fit_sample", textIf(o.FitSample != 0, strconv.FormatInt(o.FitSample, 10))},
+	}
+	for _, g := range given {
+		if g.value != "" && !o.fitted() {
+			return &OptionError{Field: g.field, Value: g.value, Allowed: "it only together with scale or fill mean"}
+		}
+	}
+	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) && *r[0] >= *r[1] {
+		return &OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "a first row before the second"}
+	}
+	if f := o.FitFraction; f != nil && !(*f > 0 && *f <= 1) {
+		return &OptionError{Field: "fit_fraction", Value: o.fraction(), Allowed: "a share above 0, up to 1"}
+	}
+	if o.FitSample < 0 {
+		return &OptionError{Field: "fit_sample", Value: strconv.FormatInt(o.FitSample, 10), Allowed: "a number of rows from 1"}
+	}
+	if o.FitSeed != 0 && o.FitSample == 0 {
+		return &OptionError{Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10), Allowed: "it only together with fit_sample"}
+	}
+	if len(o.FitBefore) > 0 && o.Time == "" {
+		return &OptionError{Field: "fit_before", Value: string(o.FitBefore), Allowed: "it only together with time"}
+	}
+	return nil
+}
+
+func textIf(given bool, text string) string {
+	if given {
+		return text
+	}
+	return ""
+}
+
+func (o Options) fraction() string {
+	if o.FitFraction == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*o.FitFraction, 'g', -1, 64)
+}
+
+// checkSteps refuses steps of columns that are not there or hold no numbers.
+func (o Options) checkSteps(columns []column, roles []layout.Role) error {
+	var numbers []string
+	for i, c := range columns {
+		if roles[i] == layout.RoleValue && c.number() {
+			numbers = append(numbers, c.name)
+		}
+	}
+	for _, named := range []struct {
+		field string
+		names []string
+	}{{"fill", o.Fill.names()}, {"clip", o.Clip.names()}, {"log1p", o.Log1p.names()}, {"diff", o.Diff.names()}, {"scale", o.Scale.names()}} {
+		for _, name := range named.names {
+			if slices.Contains(numbers, name) {
+				continue
+			}
+			if i := slices.IndexFunc(columns, func(c column) bool { return c.name == name }); i >= 0 {
+				return &OptionError{Field: named.field, Value: name, Allowed: "value columns of numbers, not " + columns[i].describe()}
+			}
+			return &OptionError{Field: named.field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, numbers), ", ")}
+		}
+	}
+	return nil
+}
