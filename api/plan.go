@@ -2,7 +2,9 @@ package api
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -36,8 +38,8 @@ func (s *Server) windows(ctx *fasthttp.RequestCtx, name string) (*store.Handle, 
 	return h, w, r, nil
 }
 
-// plan says which windows exist, and why others do not. A spec that admits none at all is refused; a part of
-// a split may be empty.
+// plan says which windows exist, and why others do not. A spec that admits none at all is refused, and so is a split
+// with a part that has none of any item; the windows under given cuts may be none.
 func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	h, w, r, err := s.windows(ctx, name)
 	if err != nil {
@@ -114,12 +116,32 @@ func splits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	out := make([]wire.SplitPlan, len(parts))
 	for i, x := range parts {
 		name := partName(split.Names, i, len(parts))
+		if x.Len() == 0 {
+			return nil, emptyPart(r.Split, split.Field(), name, x)
+		}
 		out[i] = wire.SplitPlan{
 			Name: name, Windows: x.Len(), Positions: x.Positions(), Rejected: x.Rejected(),
 			Cut: map[string]any{"split": r.Split, "part": i},
 		}
 	}
 	return out, nil
+}
+
+// mostShown is how much of a request's value a message quotes.
+const mostShown = 60
+
+// emptyPart says that a part has no window of any item, and what its positions were lost to.
+func emptyPart(split json.RawMessage, field, name string, x *window.Index) error {
+	var given map[string]json.RawMessage
+	if err := json.Unmarshal(split, &given); err != nil {
+		return err
+	}
+	value := string(given[field])
+	if len(value) > mostShown {
+		value = strings.ToValidUTF8(value[:mostShown], "") + "…"
+	}
+	why := strings.TrimPrefix(x.Explain().Error(), window.ErrNoWindows.Error()+": ")
+	return wire.NewProblem(wire.NoWindows, "%s: got %s, but part %q has no window: %s", field, value, name, why).WithField(field)
 }
 
 // mostItems bounds how many items one plan counts.

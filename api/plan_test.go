@@ -93,13 +93,15 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-func TestAPartMayBeEmpty(t *testing.T) {
+func TestASplitWithAnEmptyPartIsRefused(t *testing.T) {
 	w := newWorld(t)
-	p := w.plan(w.loaded(), map[string]any{"spec": etth, "split": map[string]any{"lengths": []int{17000, 50}}, "options": map[string]any{"batch_size": 8}})
-	if p.Splits[1].Windows != 0 || p.Splits[1].Name != "test" {
-		t.Errorf("%+v", p.Splits)
-	}
-	empty := w.plan("etth1", map[string]any{"spec": etth, "cuts": []any{p.Splits[1].Cut}, "options": map[string]any{"batch_size": 8}})
+	split := map[string]any{"lengths": []int{17000, 50}}
+	name := w.loaded()
+	w.refused(w.do("POST", "/v1/datasets/"+name+"/plan", map[string]any{"spec": etth, "split": split}), wire.NoWindows,
+		`lengths: got [17000,50], but part "test" has no window: of 50 positions, split rejects 50`)
+	// What is left by cuts may be nothing.
+	cut := map[string]any{"split": split, "part": 1}
+	empty := w.plan(name, map[string]any{"spec": etth, "cuts": []any{cut}, "options": map[string]any{"batch_size": 8}})
 	if empty.Windows != 0 || empty.First != nil || empty.BatchPlan != nil {
 		t.Errorf("%+v", empty)
 	}

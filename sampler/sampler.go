@@ -3,6 +3,7 @@ package sampler
 import (
 	"errors"
 	"fmt"
+	"strconv"
 )
 
 // Errors of a sampler.
@@ -58,12 +59,22 @@ func New(x Windows, o Options) (*Sampler, error) {
 		return nil, fmt.Errorf("%w: the index has no windows", ErrNoBatches)
 	}
 	if least := s.leastPositions(); o.Tail == Drop && least < s.step {
-		return nil, fmt.Errorf("%w: tail %q can leave out all %d windows at batch_size %d and num_replicas %d", ErrNoBatches, Drop, s.n, o.BatchSize, o.NumReplicas)
+		return nil, s.dropsAll(least)
 	}
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// dropsAll is the error of an epoch that may have fewer positions than one step takes, and none left
+// after the drop.
+func (s *Sampler) dropsAll(least int64) error {
+	o, why := s.options, fmt.Sprintf(": tail %q can leave out all %d windows", Drop, s.n)
+	if most := least / o.NumReplicas; most > 0 {
+		return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"batch_size", strconv.FormatInt(o.BatchSize, 10), fmt.Sprintf("at most %d at num_replicas %d%s", most, o.NumReplicas, why)})
+	}
+	return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10), fmt.Sprintf("at most %d%s", least, why)})
 }
 
 // Options are the options with defaults filled in.

@@ -3,6 +3,7 @@ package window_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -37,10 +38,13 @@ func TestCutsAreRefusedByField(t *testing.T) {
 		{`{}`, "cuts"}, {`[{}]`, "cut"}, {`[{"where":{}}]`, "where"}, {`[{"where":null}]`, "cut"}, {`[{"where":{"rows":[0,5]},"latest":true}]`, "cut"},
 		{`[{"where":{"rows":[0,5]},"part":1}]`, "cut"}, {`[{"latest":false}]`, "cut"}, {`[{"latest":true,"context_before_split":false}]`, "cuts[0]"},
 		{`[{"where":{"rows":[5,0]}}]`, "rows"}, {`[{"where":{"item":[0]}}]`, "where"}, {`[{"where":{"items":["a"]}}]`, "items[0]"},
-		{`[{"split":{}}]`, "split"}, {`[{"split":{"lengths":[]}}]`, "split"}, {`[{"split":{"at_times":[]}}]`, "split"}, {`[{"split":{"lengths":[5],"fractions":[1]}}]`, "split"},
+		{`[{"split":{}}]`, "split"}, {`[{"split":{"lengths":[]}}]`, "lengths"}, {`[{"split":{"lengths":[],"fractions":[0.5,0.5]}}]`, "split"}, {`[{"split":{"items":[]}}]`, "items"}, {`[{"split":{"at_times":[]}}]`, "at_times"}, {`[{"split":{"lengths":[5],"fractions":[1]}}]`, "split"},
 		{`[{"split":{"lengths":[5,5]},"part":2}]`, "part"}, {`[{"split":{"lengths":[5,5]},"part":-1}]`, "part"},
 		{`[{"split":{"lengths":[5,-5]}}]`, "lengths[1]"}, {`[{"split":{"lengths":[null,null]}}]`, "lengths"},
 		{`[{"split":{"fractions":[0.5,1.5]}}]`, "fractions[1]"}, {`[{"split":{"fractions":[0.8,0.3]}}]`, "fractions"}, {`[{"split":{"fractions":[null,null]}}]`, "fractions"},
+		{`[{"split":{"lengths":[5]}}]`, "lengths"}, {`[{"split":{"fractions":[0.5]}}]`, "fractions"}, {`[{"split":{"items":[[0]]}}]`, "items"},
+		{`[{"split":{"lengths":[5,0]}}]`, "lengths[1]"}, {`[{"split":{"fractions":[0.0,1]}}]`, "fractions[0]"}, {`[{"split":{"fractions":[0.5,null,0.5]}}]`, "fractions"},
+		{`[{"split":{"items":[[0,0],[1]]}}]`, "items[0]"}, {`[{"split":{"items":[null,1]}}]`, "items"},
 		{`[{"split":{"at_times":[5,5]}}]`, "at_times[1]"}, {`[{"split":{"at_times":["soon"]}}]`, "at_times[0]"},
 		{`[{"split":{"items":[[0],[0]]}}]`, "items[1]"}, {`[{"split":{"items":[[0],0.5]}}]`, "items"}, {`[{"split":{"items":[0.5,0.5],"purge":1}}]`, "purge"},
 		{`[{"split":{"lengths":[5],"purge":-1}}]`, "purge"}, {`[{"split":{"lengths":[5,5],"names":["a"]}}]`, "names"}, {`[{"split":{"lengths":[5,5],"names":["a","a"]}}]`, "names"},
@@ -49,6 +53,19 @@ func TestCutsAreRefusedByField(t *testing.T) {
 		var e *window.SpecError
 		if !errors.As(err, &e) || e.Field != c.field {
 			t.Errorf("%s: %v, want it to name %s", c.in, err, c.field)
+		}
+	}
+}
+
+func TestGoSplitsAreValidatedToo(t *testing.T) {
+	nan := ptr(math.NaN())
+	x := mustNew(t, window.Spec{ContextLength: 2}, items(10))
+	for _, s := range []window.Split{
+		{Fractions: []*float64{nan}}, {Fractions: []*float64{nan, nil}}, {Fractions: []*float64{ptr(1.0), nil}},
+		{Items: &window.ItemParts{Fractions: []*float64{nan}}}, {Items: &window.ItemParts{}}, {AtTimes: []window.TimeValue{}},
+	} {
+		if _, err := x.Split(s); !errors.Is(err, window.ErrSpec) {
+			t.Errorf("%+v: %v", s, err)
 		}
 	}
 }

@@ -181,7 +181,7 @@ func drawWhere(t *rapid.T, tab window.Table) (w window.Where) {
 
 func drawFractions(t *rapid.T) []*float64 {
 	list := rapid.SampledFrom([][]*float64{
-		{ptr(0.7), ptr(0.1), ptr(0.2)}, {ptr(0.8), ptr(0.2)}, {ptr(0.5), nil, ptr(0.3)}, {nil, ptr(0.25)}, {ptr(0.1), ptr(0.3)}, {ptr(0.0), ptr(1.0)}, {ptr(1.0)}, {nil},
+		{ptr(0.7), ptr(0.1), ptr(0.2)}, {ptr(0.8), ptr(0.2)}, {ptr(0.5), nil, ptr(0.3)}, {nil, ptr(0.25)}, {ptr(0.1), ptr(0.3)}, {ptr(0.001), ptr(0.999)}, {ptr(1.0 / 3), ptr(1.0 / 3), ptr(1.0 / 3)},
 	}).Draw(t, "fractions")
 	return list
 }
@@ -197,8 +197,8 @@ func drawSplit(t *rapid.T, tab window.Table) (s window.Split) {
 	switch kind {
 	case 0:
 		rest := between(-1, 3).Draw(t, "rest")
-		for i := range between(1, 4).Draw(t, "parts") {
-			l := ptr(between(0, 14).Draw(t, "length"))
+		for i := range between(2, 4).Draw(t, "parts") {
+			l := ptr(between(1, 14).Draw(t, "length"))
 			if i == rest {
 				l = nil
 			}
@@ -215,7 +215,7 @@ func drawSplit(t *rapid.T, tab window.Table) (s window.Split) {
 	case 3:
 		s.Items = &window.ItemParts{Fractions: drawFractions(t)}
 	case 4:
-		s.Items = &window.ItemParts{Lists: make([][]int64, rapid.IntRange(1, 3).Draw(t, "parts"))}
+		s.Items = &window.ItemParts{Lists: make([][]int64, rapid.IntRange(2, 3).Draw(t, "parts"))}
 		for i := range tab.Items() {
 			p := rapid.IntRange(0, len(s.Items.Lists)).Draw(t, "part")
 			if p < len(s.Items.Lists) {

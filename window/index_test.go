@@ -102,7 +102,7 @@ func TestExplainSaysWhatToChange(t *testing.T) {
 		says []string
 	}{
 		{spec, items(100, 50), []string{"150 positions", "item_end rejects 150", "context_length 336 + prediction_length 96 needs 432 rows; the longest item has 100"}},
-		{spec, items(), []string{"without items"}},
+		{spec, items(), []string{"has no items; load rows first"}},
 		{spec, items(0), []string{"needs 432 rows; the longest item has 0"}},
 		{spec, missing, []string{"max_missing", "max_missing rejects 169", "item_end rejects 431"}},
 		{short, timed, []string{"max_step rejects 97", "raise max_step"}},

@@ -43,32 +43,20 @@ func (x *Index) Explain() error {
 			lost = append(lost, fmt.Sprintf("%s rejects %d", Reasons[i], n))
 		}
 	}
-	if len(lost) == 0 {
-		return fmt.Errorf("%w: no position lies in %s; %s", ErrNoWindows, x.what(), x.advise())
-	}
-	return fmt.Errorf("%w: of %d positions, %s; %s", ErrNoWindows, x.Positions(), strings.Join(lost, ", "), x.advise())
-}
-
-func (x *Index) what() string {
 	switch {
+	case len(lost) > 0:
+		return fmt.Errorf("%w: of %d positions, %s; %s", ErrNoWindows, x.Positions(), strings.Join(lost, ", "), x.advise())
 	case x.base.table.Items() == 0:
-		return "a dataset without items"
+		return fmt.Errorf("%w: the dataset has no items; load rows first", ErrNoWindows)
 	case len(x.cuts) > 0:
-		return "this part"
+		return fmt.Errorf("%w: no position of any item lies in this part; the longest item has %d rows", ErrNoWindows, x.longest())
 	}
-	return "the items"
+	return fmt.Errorf("%w: no position lies in the items; %s", ErrNoWindows, x.advise())
 }
 
 // advise says what to change: the lengths when no item is long enough, else the first reason's field.
 func (x *Index) advise() string {
-	t, s := &x.base.table, &x.base.spec
-	if t.Items() == 0 {
-		return "load rows first"
-	}
-	longest := int64(0)
-	for i := range t.Items() {
-		longest = max(longest, t.length(i))
-	}
+	s, longest := &x.base.spec, x.longest()
 	need := x.base.shape.last + 1 - x.base.shape.pad
 	if need > longest {
 		return fmt.Sprintf("%s needs %d rows; the longest item has %d", s.lengths(), need, longest)
@@ -87,6 +75,15 @@ func (x *Index) advise() string {
 		}
 	}
 	return fmt.Sprintf(advice[most], s.lengths(), need)
+}
+
+// longest is the rows of the longest item.
+func (x *Index) longest() int64 {
+	longest := int64(0)
+	for i := range x.Items() {
+		longest = max(longest, x.base.table.length(i))
+	}
+	return longest
 }
 
 // lengths spells what a window is made of.

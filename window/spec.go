@@ -165,25 +165,6 @@ func (s Spec) validateLengths() error {
 	return nil
 }
 
-func (s Spec) validateColumns() error {
-	for _, f := range []struct {
-		name  string
-		names []string
-	}{
-		{"columns", s.Columns}, {"context_columns", s.ContextColumns}, {"target_columns", s.TargetColumns},
-		{"known_columns", s.KnownColumns}, {"static_columns", s.StaticColumns},
-	} {
-		seen := make(map[string]bool, len(f.names))
-		for _, name := range f.names {
-			if name == "" || seen[name] {
-				return &SpecError{f.name, name, "names that are not empty, each once"}
-			}
-			seen[name] = true
-		}
-	}
-	return nil
-}
-
 func (s Spec) stride() int64   { return orOne(s.Stride) }
 func (s Spec) dilation() int64 { return orOne(s.Dilation) }
 

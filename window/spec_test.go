@@ -75,6 +75,9 @@ func TestSpecIsRefusedByField(t *testing.T) {
 		{`{"context_length":4,"max_missing":1.5}`, "max_missing"}, {`{"context_length":4,"max_missing":-0.1}`, "max_missing"}, {`{"context_length":4,"max_missing":"all"}`, "max_missing"},
 		{`{"context_length":4,"count_filled":1}`, "count_filled"},
 		{`{"context_length":4,"columns":["a","a"]}`, "columns"}, {`{"context_length":4,"columns":[""]}`, "columns"}, {`{"context_length":4,"columns":"a"}`, "columns"}, {`{"context_length":4,"columns":[null]}`, "columns[0]"},
+		{`{"context_length":4,"target_columns":["a"]}`, "target_columns"}, {`{"context_length":4,"prediction_length":1,"target_columns":["a"],"known_columns":["b","a"]}`, "known_columns"},
+		{`{"context_length":4,"columns":["a","s"],"static_columns":["s"]}`, "static_columns"}, {`{"context_length":4,"context_columns":["s"],"static_columns":["s"]}`, "static_columns"},
+		{`{"context_length":4,"prediction_length":1,"target_columns":["s"],"static_columns":["s"]}`, "static_columns"}, {`{"context_length":4,"known_columns":["s"],"static_columns":["s"]}`, "static_columns"},
 		{`{"context_length":4,"dtype":""}`, "dtype"}, {`{"context_length":4,"missing_value":"nan"}`, "missing_value"},
 		// Combinations that overflow.
 		{`{"context_length":2305843009213693952,"prediction_length":1}`, "context_length"},

@@ -27,25 +27,21 @@ type ItemParts struct {
 
 // Parts validates the split and is its number of parts; the error is a *SpecError.
 func (s *Split) Parts() (int, error) {
-	given, n := 0, 0
-	for _, g := range []struct {
-		is    bool
-		parts int
-	}{
-		{s.Lengths != nil, len(s.Lengths)},
-		{s.Fractions != nil, len(s.Fractions)},
-		{s.AtTimes != nil, len(s.AtTimes) + 1},
-		{s.Items != nil, s.Items.parts()},
-	} {
-		if g.is {
-			given, n = given+1, g.parts
+	given, by := 0, way{}
+	for _, w := range s.ways() {
+		if w.given {
+			given, by = given+1, w
 		}
 	}
-	if given != 1 || n == 0 || s.AtTimes != nil && n == 1 {
-		return 0, &SpecError{"split", fmt.Sprintf("%d of them, %d parts", given, n), "one of lengths, fractions, at_times and items, not empty"}
+	if given != 1 {
+		return 0, &SpecError{"split", fmt.Sprintf("%d of them", given), "one of lengths, fractions, at_times and items"}
 	}
 	if err := s.validate(); err != nil {
 		return 0, err
+	}
+	n := by.parts
+	if n < 2 {
+		return 0, &SpecError{by.field, shorten([]byte(mustJSON(by.value))), "at least two parts; where keeps one"}
 	}
 	if s.Names != nil {
 		return n, s.validateNames(n)
@@ -53,13 +49,40 @@ func (s *Split) Parts() (int, error) {
 	return n, nil
 }
 
+// way is one of the ways to split.
+type way struct {
+	field string
+	given bool
+	parts int
+	value any
+}
+
+func (s *Split) ways() [4]way {
+	return [4]way{
+		{"lengths", s.Lengths != nil, len(s.Lengths), s.Lengths},
+		{"fractions", s.Fractions != nil, len(s.Fractions), s.Fractions},
+		{"at_times", s.AtTimes != nil, len(s.AtTimes) + 1, s.AtTimes},
+		{"items", s.Items != nil, s.Items.parts(), s.Items},
+	}
+}
+
+// Field names the way that is given: lengths, fractions, at_times or items.
+func (s *Split) Field() string {
+	for _, w := range s.ways() {
+		if w.given {
+			return w.field
+		}
+	}
+	return "split"
+}
+
 func (s *Split) validate() error {
 	rest := 0
 	for i, l := range s.Lengths {
 		if l == nil {
 			rest++
-		} else if *l < 0 {
-			return &SpecError{fmt.Sprintf("lengths[%d]", i), strconv.FormatInt(*l, 10), "a whole number from 0, or null for the rest"}
+		} else if *l < 1 {
+			return &SpecError{fmt.Sprintf("lengths[%d]", i), strconv.FormatInt(*l, 10), "a whole number from 1, or null for the rest"}
 		}
 	}
 	if rest > 1 {
@@ -105,8 +128,8 @@ func validateFractions(field string, fractions []*float64) error {
 		switch {
 		case f == nil:
 			rest++
-		case !(*f >= 0 && *f <= 1):
-			return &SpecError{fmt.Sprintf("%s[%d]", field, i), fmt.Sprint(*f), "a share from 0 to 1, or null for the rest"}
+		case !(*f > 0 && *f <= 1):
+			return &SpecError{fmt.Sprintf("%s[%d]", field, i), fmt.Sprint(*f), "a share above 0, at most 1, or null for the rest"}
 		default:
 			sum += *f
 		}
@@ -116,6 +139,8 @@ func validateFractions(field string, fractions []*float64) error {
 		return &SpecError{field, fmt.Sprintf("%d times null", rest), "null at most once"}
 	case sum > 1+1e-9:
 		return &SpecError{field, fmt.Sprintf("a sum of %v", sum), "a sum of at most 1"}
+	case rest > 0 && sum > 1-1e-9:
+		return &SpecError{field, shorten([]byte(mustJSON(fractions))), "less than 1 in all, so that null has a rest to take"}
 	}
 	return nil
 }
@@ -137,8 +162,8 @@ func (p *ItemParts) validate() error {
 	part := make(map[int64]int)
 	for i, list := range p.Lists {
 		for _, item := range list {
-			if other, ok := part[item]; ok && other != i {
-				return &SpecError{fmt.Sprintf("items[%d]", i), strconv.FormatInt(item, 10), fmt.Sprintf("items in one part only; it is in part %d", other)}
+			if other, ok := part[item]; ok {
+				return &SpecError{fmt.Sprintf("items[%d]", i), strconv.FormatInt(item, 10), fmt.Sprintf("items once, in one part only; it is in part %d", other)}
 			}
 			part[item] = i
 		}

@@ -3,6 +3,7 @@ package feed
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -219,65 +220,55 @@ func drawWish(t *rapid.T, m *made) *wish {
 	return w
 }
 
-// drawColumns chooses columns in any order, or leaves them to their defaults.
+// drawColumns chooses columns in any order, or leaves them to their defaults. Roles that exclude each other share none.
 func (w *wish) drawColumns(t *rapid.T, m *made) {
 	var all []string
 	for _, c := range m.columns {
 		all = append(all, c.Name)
 	}
-	choose := func(name string) []string {
-		return rapid.Permutation(all).Draw(t, name)[:rapid.IntRange(1, len(all)).Draw(t, "chosen "+name)]
+	choose := func(name string, from []string, most int) []string {
+		return rapid.Permutation(from).Draw(t, name)[:rapid.IntRange(1, most).Draw(t, "chosen "+name)]
 	}
 	if rapid.Bool().Draw(t, "static") {
 		w.static = []string{constant}
 		w.spec["static_columns"] = w.static
+		all = without(all, w.static)
 	}
-	if rapid.IntRange(0, 2).Draw(t, "has known") == 0 {
-		w.known = choose("known_columns")
+	if len(all) > 1 && rapid.IntRange(0, 2).Draw(t, "has known") == 0 {
+		w.known = choose("known_columns", all, len(all)-1)
 		w.spec["known_columns"] = w.known
 	}
+	open := without(all, w.known)
 	switch rapid.IntRange(0, 2).Draw(t, "columns by") {
 	case 0: // defaults: all numbers; static columns leave both, known ones the target
-		for _, name := range all {
-			if !contains(w.static, name) && m.column(name).DType.IsNumeric() {
-				w.context = append(w.context, name)
-				if !contains(w.known, name) {
-					w.target = append(w.target, name)
-				}
-			}
-		}
+		w.context = slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !m.column(name).DType.IsNumeric() })
+		w.target = without(w.context, w.known)
 		if len(w.context) == 0 {
 			w.context = all
 			w.spec["context_columns"] = all
 		}
-		if len(w.target) > 0 {
-			break
+		if len(w.target) == 0 && w.p > 0 {
+			w.target = choose("target_columns", open, len(open))
+			w.spec["target_columns"] = w.target
 		}
-		w.target = choose("target_columns")
-		w.spec["target_columns"] = w.target
 	case 1:
-		w.context = choose("columns")
+		w.context = choose("columns", all, len(all))
 		if rapid.Bool().Draw(t, "in order") {
 			w.context = all[:len(w.context)]
 		}
 		w.target = w.context
 		w.spec["columns"] = w.context
 	case 2:
-		w.context, w.target = choose("context_columns"), choose("target_columns")
-		w.spec["context_columns"], w.spec["target_columns"] = w.context, w.target
+		w.context = choose("context_columns", all, len(all))
+		w.spec["context_columns"] = w.context
+		if w.p > 0 {
+			w.target = choose("target_columns", open, len(open))
+			w.spec["target_columns"] = w.target
+		}
 	}
 	if w.p == 0 {
 		w.target = nil
 	}
-}
-
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 // drawDType chooses among the dtypes that the columns fit.

@@ -49,7 +49,11 @@ func ProblemOf(err error) *wire.Problem {
 	case errors.As(err, &spec):
 		return wire.NewProblem(wire.InvalidSpec, "%s", spec.Error()).WithField(spec.Field)
 	case errors.As(err, &option):
-		return wire.NewProblem(wire.InvalidSpec, "%s", option.Error()).WithField(option.Field)
+		typ := wire.InvalidSpec
+		if errors.Is(err, sampler.ErrNoBatches) {
+			typ = wire.NoWindows
+		}
+		return wire.NewProblem(typ, "%s", option.Error()).WithField(option.Field)
 	}
 	for _, s := range sentinels {
 		if errors.Is(err, s.err) {

@@ -82,8 +82,8 @@ func (s *selection) parts() map[string][]*layout.ManifestColumn {
 	return out
 }
 
-func without(columns, leave []*layout.ManifestColumn) []*layout.ManifestColumn {
-	return slices.DeleteFunc(slices.Clone(columns), func(c *layout.ManifestColumn) bool { return slices.Contains(leave, c) })
+func without[T comparable](all, leave []T) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return slices.Contains(leave, one) })
 }
 
 // valueColumn finds a column that can stand in a window.

@@ -14,6 +14,7 @@ import tensorcache
 from cases import cases, note_seed
 from draws import Table, specs, splits, tables, wheres
 from naive import Found, Naive
+from tensorcache._cuts import split_request
 
 SPECS = 3
 """Specs tried on each frame."""
@@ -69,10 +70,14 @@ def check_cuts(windows: tensorcache.Windows, naive: Naive, table: Table, data: s
             given = dict(split)
             if "at_times" in split:
                 given["at_times"] = [table.time(at) for at in split["at_times"]]
-            parts = windows.split(**given)
+            wanted = [naive.index([*cuts, ("split", split, part)]) for part in range(parts_of(split))]
+            parts = split_by_cuts(windows, given, len(wanted))
+            if all(found.places for found in wanted):
+                parts = list(windows.split(**given))
+            else:
+                check_refused_split(windows, given, wanted)
             predicted: set[tuple[int, int]] = set()
-            for part, inside in enumerate(parts):
-                found = naive.index([*cuts, ("split", split, part)])
+            for inside, found in zip(parts, wanted, strict=True):
                 check(inside, naive, found)
                 rows = predicted_rows(naive, found)
                 assert not rows & predicted, "no prediction row is in two parts"
@@ -82,6 +87,30 @@ def check_cuts(windows: tensorcache.Windows, naive: Naive, table: Table, data: s
             windows = parts[part]
     if data.draw(st.booleans()):
         check_latest(windows, naive, cuts)
+
+
+def parts_of(split: dict[str, Any]) -> int:
+    ((_, by),) = (way for way in split.items() if way[0] in ("lengths", "fractions", "at_times", "items"))
+    return len(by) + ("at_times" in split)
+
+
+def split_by_cuts(windows: tensorcache.Windows, split: dict[str, Any], parts: int) -> list[tensorcache.Windows]:
+    """The parts of a split, those too that have no window."""
+    given: dict[str, Any] = {"lengths": None, "fractions": None, "at_times": None, "items": None, "purge": 0, **split}
+    request = split_request(**{"context_before": given.pop("context_before_split"), "names": None, **given})
+    cuts = [{"split": request, "part": part} for part in range(parts)]
+    return [tensorcache.Windows(windows.dataset, dict(windows.spec), (*windows._cuts, cut)) for cut in cuts]
+
+
+def check_refused_split(windows: tensorcache.Windows, split: dict[str, Any], wanted: list[Found]) -> None:
+    """A split with a part that has no window is refused, with what the first such part's positions were lost to."""
+    with pytest.raises(tensorcache.SpecError) as caught:
+        windows.split(**split, names=[f"part {number}" for number in range(len(wanted))])
+    assert caught.value.type == "no_windows"
+    empty = next(number for number, found in enumerate(wanted) if not found.places)
+    assert f'part "part {empty}" has no window' in caught.value.detail
+    for reason, count in wanted[empty].rejected.items():
+        assert f"{reason} rejects {count}" in caught.value.detail
 
 
 def check_latest(windows: tensorcache.Windows, naive: Naive, cuts: list[tuple[Any, ...]]) -> None:

@@ -227,8 +227,8 @@ def test_split_by_items(three: tensorcache.Dataset) -> None:
     assert set(left[:].item.tolist()) == {0}
     assert set(right[:].item.tolist()) == {1, 2}
     assert len(windows.where(items=["z", "y"])) == len(right)
-    shares = windows.split(items=(0.5, 0.5))
-    assert sum(len(part) for part in shares) == len(windows)
+    shares = windows.split(items=(0.3, 0.7))  # the hashes of x, y and z are at 0.06, 0.07 and 0.41
+    assert [set(part[:].item.tolist()) for part in shares] == [{0, 1}, {2}]
     with pytest.raises(tensorcache.NotFoundError, match='"w"'):
         windows.split(items=[["x"], ["w"]])
 

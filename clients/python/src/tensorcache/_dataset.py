@@ -192,8 +192,8 @@ class Dataset:
             columns: names for context and target both; None is every numeric value column.
             context_columns: names for the context.
             target_columns: names for the target.
-            known_columns: names known in advance, delivered for all rows of the window.
-            static_columns: names constant in an item, delivered once a window.
+            known_columns: names known in advance, delivered for all rows of the window; none of ``target_columns``.
+            static_columns: names constant in an item, delivered once a window; none of the others.
             dtype: what the parts are delivered in; None is as stored.
             missing_value: what stands in for missing values that are admitted; None is NaN.
 

@@ -34,11 +34,14 @@ def whole(field: str, value: Any) -> int:
 
 
 def number(field: str, value: Any) -> float:
-    """A finite number."""
+    """A finite number, of Python or numpy; neither text nor True."""
+    refused = isinstance(value, (str, bytes, bool, np.bool_))
     try:
-        result = float(value)
-    except (TypeError, ValueError):
-        raise SpecError(f"{field}: got {show(value)}, want a number", field=field) from None
+        result = math.nan if refused else float(value)
+    except (TypeError, ValueError, OverflowError):
+        refused = True
+    if refused:
+        raise SpecError(f"{field}: got {show(value)}, want a number", field=field)
     if not math.isfinite(result):
         raise SpecError(f"{field}: got {result}, want a finite number", field=field)
     return result
@@ -134,25 +137,25 @@ def item_values(field: str, value: Any) -> list[Any]:
 
 def part_items(field: str, value: Any) -> list[Any]:
     """What ``split(items=)`` takes: a list of lists of items, or fractions."""
-    listed = list(value)
-    if all(isinstance(part, (float, np.floating)) or part is None for part in listed):
-        return optional_numbers(field, listed)
-    return [None if part is None else item_values(field, part) for part in listed]
+    parts = listed(field, value)
+    if all(isinstance(part, (float, np.floating)) or part is None for part in parts):
+        return optional_numbers(field, parts)
+    return [item_values(f"{field}[{i}]", part) for i, part in enumerate(parts)]
 
 
 def optional_wholes(field: str, value: Any) -> list[int | None]:
     """A list of whole numbers; None stands for the rest."""
-    return [None if part is None else whole(field, part) for part in listed(field, value)]
+    return [None if part is None else whole(f"{field}[{i}]", part) for i, part in enumerate(listed(field, value))]
 
 
 def optional_numbers(field: str, value: Any) -> list[float | None]:
     """A list of numbers; None stands for the rest."""
-    return [None if part is None else number(field, part) for part in listed(field, value)]
+    return [None if part is None else number(f"{field}[{i}]", part) for i, part in enumerate(listed(field, value))]
 
 
 def list_of_times(field: str, value: Any) -> list[int | str]:
     """A list of points in time."""
-    return [time(field, part) for part in listed(field, value)]
+    return [time(f"{field}[{i}]", part) for i, part in enumerate(listed(field, value))]
 
 
 def listed(field: str, value: Any) -> list[Any]:

@@ -186,6 +186,11 @@ class Windows:
 
         Returns:
             The parts in order; they unpack, and go by number and by name.
+
+        Raises:
+            SpecError: a value cannot be, or a part has no window of any item; the message names the part and counts
+                what its positions were lost to.
+            NotFoundError: ``items`` names one that is not there.
         """
         split = split_request(lengths, fractions, at_times, items, purge, context_before_split, names)
         said = self.dataset._post("plan", self._spec, self._cuts, split=split)
