@@ -63,7 +63,7 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 			return err
 		}
 	}
-	if p.Path, _, err = w.Delivery(sampler.Options{BatchSize: 1}, r.ChannelsFirst, r.Mask); err != nil {
+	if p.Path, _, err = w.SlotPath(sampler.Options{BatchSize: 1}, r.ChannelsFirst, r.Mask); err != nil {
 		return err
 	}
 	if len(r.Split) > 0 && string(r.Split) != "null" {
@@ -79,6 +79,9 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	if r.Options != nil && p.Windows > 0 {
 		if p.BatchPlan, err = batches(w, r); err != nil {
 			return err
+		}
+		if w.Viewable(*r.Options) {
+			p.Path = feed.PathView
 		}
 	}
 	return reply(ctx, 200, p)
@@ -223,7 +226,7 @@ func timeValue(v int64, c *layout.ManifestColumn) any {
 // batches says what an epoch is, for each rank.
 func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	o := *r.Options
-	_, bytes, err := w.Delivery(o, r.ChannelsFirst, r.Mask)
+	_, bytes, err := w.SlotPath(o, r.ChannelsFirst, r.Mask)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ type generation struct {
 	opening sync.Mutex // one opener at a time, without holding the store
 	data    *layout.Data
 	derived sync.Map // key → *derived
+
+	unwritable sync.Once // warned of
 }
 
 type derived struct {

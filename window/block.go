@@ -46,11 +46,17 @@ func (b *base) findBlocks() error {
 
 // jumps are the positions whose window has two neighbouring rows further apart than max_step.
 func (b *base) jumps(dst []block, item int64, p *series) ([]block, error) {
-	times := b.table.times(item)
+	times, offset := b.table.times(item), b.table.Offsets[item]
 	for row := p.a + 1; row < p.b; row++ {
+		if b.table.LargestSteps != nil {
+			if at := offset + row; b.table.LargestSteps[at/StepRows] <= b.maxStep {
+				row = (at/StepRows+1)*StepRows - offset - 1 // the last of its block
+				continue
+			}
+		}
 		before, now := times[row-1], times[row]
 		if now <= before {
-			return nil, fmt.Errorf("%w: item %d, row %d: time %d after %d, want ascending", ErrTable, item, row, now, before)
+			return nil, descends(item, row, now, before)
 		}
 		if b.jump(before, now) {
 			dst = addBlock(dst, block{item, p.below(row - b.shape.last), p.below(row), byMaxStep})

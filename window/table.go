@@ -15,6 +15,8 @@ type Table struct {
 	Times   []int64 // one per dataset row, strictly ascending within an item; nil without time
 	Unit    string  // of Times: "s", "ms", "us", "ns", "day", or "" for integer time
 	Columns []Column
+	// LargestSteps are [LargestSteps] of Times, so that max_step reads only the rows near a jump; nil has it read all.
+	LargestSteps []uint64
 
 	// ItemHash is a fixed hash of an item's value, for splits by fractions of items; may be nil.
 	ItemHash func(item int64) uint64
@@ -53,6 +55,9 @@ func (t *Table) check() error {
 	}
 	if t.Times != nil && int64(len(t.Times)) != rows {
 		return fmt.Errorf("%w: %d times for %d rows", ErrTable, len(t.Times), rows)
+	}
+	if t.LargestSteps != nil && int64(len(t.LargestSteps)) != stepBlocks(rows) {
+		return fmt.Errorf("%w: largest steps of %d blocks of rows, want %d", ErrTable, len(t.LargestSteps), stepBlocks(rows))
 	}
 	for i, c := range t.Columns {
 		if c.Cells < 1 {

@@ -2,14 +2,17 @@ package control
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"syscall"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset.
+// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset. A refusal returns at once, even while the
+// stream stands still: the goroutine that reads it is left then, until the stream's next bytes or its end.
 func (c *Client) PutArrow(name string, options json.RawMessage, stream io.Reader) (*wire.PutReply, error) {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: c.Daemon.Feed, Net: "unix"})
 	if err != nil {
@@ -27,15 +30,23 @@ func (c *Client) PutArrow(name string, options json.RawMessage, stream io.Reader
 	if _, err := conn.Write(append(frame, request...)); err != nil {
 		return nil, err
 	}
-	_, copyErr := io.Copy(conn, stream)
-	if copyErr == nil {
-		copyErr = conn.CloseWrite()
-	}
-	// A daemon that refuses the stream answers before it has read all of it, so the answer says more than copyErr.
+	copied := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(conn, stream)
+		if err == nil {
+			err = conn.CloseWrite()
+		} else if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+			_ = conn.Close() // the stream cannot be read: the daemon must not take what came for all
+		}
+		copied <- err
+	}()
+	// A daemon that refuses the stream answers before it has read all of it, so the answer says more than a failed copy.
 	reply, err := readPutReply(conn)
-	if err != nil && copyErr != nil {
+	if err != nil {
 		if _, ok := err.(*wire.Problem); !ok {
-			return nil, copyErr
+			if copyErr := <-copied; copyErr != nil {
+				return nil, copyErr
+			}
 		}
 	}
 	return reply, err

@@ -72,9 +72,6 @@ func (s *stream) serve() error {
 
 // attach checks a request and makes its stream, ring and reply.
 func (s *Server) attach(conn *net.UnixConn, p peer, h *store.Handle, r wire.FeedRequest) (*stream, *wire.FeedReply, error) {
-	if r.Delivery != "" && r.Delivery != "auto" && r.Delivery != "slot" {
-		return nil, nil, wire.NewProblem(wire.InvalidSpec, "delivery: got %q, want auto or slot", r.Delivery).WithField("delivery")
-	}
 	if r.Slots != 0 && (r.Slots < minSlots || r.Slots > maxSlots) {
 		return nil, nil, wire.NewProblem(wire.InvalidSpec, "slots: got %d, want %d to %d, or 0 to let the daemon choose", r.Slots, minSlots, maxSlots).WithField("slots")
 	}
@@ -99,7 +96,11 @@ func (s *Server) attach(conn *net.UnixConn, p peer, h *store.Handle, r wire.Feed
 			return nil, nil, err
 		}
 	}
-	layout, err := newSlotLayout(w, sm.Options(), r.ChannelsFirst, r.Mask)
+	delivery, err := w.delivery(r, sm.Options())
+	if err != nil {
+		return nil, nil, err
+	}
+	layout, err := newRingLayout(w, delivery, sm.Options(), r.ChannelsFirst, r.Mask)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,14 +112,14 @@ func (s *Server) attach(conn *net.UnixConn, p peer, h *store.Handle, r wire.Feed
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, conn: conn, windows: w, sampler: sm, filler: f, ring: rng, pool: s.pool, slots: slots}
+	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, conn: conn, windows: w, sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots}
 	st.start(cursor.Epoch, cursor.Consumed)
 	s.mu.Lock()
 	s.streams[st] = true
 	s.mu.Unlock()
 	return st, &wire.FeedReply{
 		Protocol: wire.Protocol, Version: s.Version, Feed: st.id, Dataset: h.Dataset, Generation: h.Generation, Digest: digest,
-		Delivery: "slot", Path: f.path(), Slots: slots, SlotBytes: layout.bytes, Parts: layout.parts,
+		Delivery: delivery, Path: pathOf(delivery, f), Slots: slots, SlotBytes: layout.bytes, Parts: layout.parts,
 		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Features: w.Features(),
 	}, nil
 }
@@ -159,6 +160,3 @@ func (s *Server) detach(st *stream) {
 		s.Log.Error("close ring", "feed", st.id, "error", err)
 	}
 }
-
-// path says how the context gets into a slot.
-func (f *filler) path() string { return path(f.parts[0].movers) }

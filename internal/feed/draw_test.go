@@ -186,7 +186,11 @@ type wish struct {
 	options                                     sampler.Options
 	slots                                       int
 	spec                                        map[string]any
+	delivery                                    string
 }
+
+// places tells whether the ring holds no values.
+func (w *wish) places() bool { return w.delivery != Slot }
 
 func drawWish(t *rapid.T, m *made) *wish {
 	w := &wish{
@@ -335,4 +339,5 @@ func (w *wish) drawOptions(t *rapid.T) {
 		w.spec["stride"] = w.stride
 	}
 	w.options = o
+	w.delivery = rapid.SampledFrom([]string{Slot, Slot, Slot, View, View, Local, Starts}).Draw(t, "delivery")
 }

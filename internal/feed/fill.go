@@ -18,6 +18,7 @@ type filler struct {
 	static   *partFiller
 	item     int64 // offsets of the parts that every slot has
 	start    int64
+	row      *wire.Part // where batches are delivered by their places
 	mask     *wire.Part
 	reset    *wire.Part
 	context  int64 // samples
@@ -38,7 +39,7 @@ type partFiller struct {
 func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 	spec := w.Index.Spec()
 	f := &filler{
-		index: w.Index, offsets: w.table.Offsets, layout: s, mask: s.part("mask"), reset: s.part("reset"),
+		index: w.Index, offsets: w.table.Offsets, layout: s, row: s.part("row"), mask: s.part("mask"), reset: s.part("reset"),
 		item: s.part("item").Offset, start: s.part("start").Offset, context: spec.ContextLength, dilation: max(spec.Dilation, 1),
 	}
 	lengths, firsts := partLengths(spec), partFirst(spec)
@@ -67,14 +68,24 @@ func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 	return f, nil
 }
 
+// path says how the context gets into a slot.
+func (f *filler) path() string { return path(f.parts[0].movers) }
+
 // fill writes a batch into a slot. The slot's memory is written only, never read but for what was just written.
 func (f *filler) fill(slot []byte, b *sampler.Batch) {
 	n := len(b.Windows)
 	items, starts := int64s(slot, f.item, n), int64s(slot, f.start, n)
+	var rows []int64
+	if f.row != nil {
+		rows = int64s(slot, f.row.Offset, n)
+	}
 	for i, number := range b.Windows {
 		place := f.index.Place(number)
 		items[i], starts[i] = place.Item, place.Start
 		row := f.offsets[place.Item] + place.Start
+		if rows != nil {
+			rows[i] = row
+		}
 		pad := f.index.Pad(place)
 		for p := range f.parts {
 			f.parts[p].fill(slot, int64(i), row, pad, f.dilation)

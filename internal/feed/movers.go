@@ -6,10 +6,11 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Paths that plan reports: how a window's context gets into a slot.
+// Paths that plan reports: how a window's context gets to the trainer.
 const (
 	PathMemcpy    = "memcpy"    // one copy of contiguous rows or channels
 	PathTranspose = "transpose" // columns are interleaved, or values converted, on the way
+	PathView      = "view"      // it stays where it is
 )
 
 // newMovers decides how a part's columns get into its block.

@@ -88,7 +88,7 @@ func (w *wish) inPart(at place) bool {
 
 // request is the wish as a client writes it.
 func (w *wish) request(dataset string, m *made) map[string]any {
-	r := request(dataset, with("spec", w.spec), with("options", w.options), with("channels_first", w.first), with("mask", w.mask), with("slots", w.slots))
+	r := request(dataset, with("spec", w.spec), with("options", w.options), with("channels_first", w.first), with("mask", w.mask), with("slots", w.slots), with("delivery", w.delivery))
 	cuts := []any{}
 	if w.rows != nil {
 		cuts = append(cuts, map[string]any{"where": map[string]any{"rows": w.rows}})
@@ -153,6 +153,13 @@ func (w *wish) parts(m *made, at place) map[string][]float64 {
 		"context": w.block(m, at, w.context, 0, w.c, w.value),
 		"item":    {float64(at.item)}, "start": {float64(at.start)},
 	}
+	if w.places() {
+		out = map[string][]float64{"item": out["item"], "start": out["start"], "row": {float64(m.offset(at.item) + at.start)}}
+		if w.delivery != View && (w.mask || w.least < w.c) {
+			out["mask"] = w.real(at)
+		}
+		return out
+	}
 	masked := w.mask || w.share > 0 || w.anyMissing
 	if masked {
 		out["context_missing"] = w.block(m, at, w.context, 0, w.c, isMissing)
@@ -170,9 +177,15 @@ func (w *wish) parts(m *made, at place) map[string][]float64 {
 		out["static"] = []float64{float64(at.item % 2)}
 	}
 	if w.mask || w.least < w.c {
-		for i := range w.c {
-			out["mask"] = append(out["mask"], flag01(w.row(at, i) >= 0))
-		}
+		out["mask"] = w.real(at)
+	}
+	return out
+}
+
+// real tells which context rows are no padding.
+func (w *wish) real(at place) (out []float64) {
+	for i := range w.c {
+		out = append(out, flag01(w.row(at, i) >= 0))
 	}
 	return out
 }

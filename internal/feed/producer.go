@@ -127,9 +127,13 @@ func (s *stream) begin(b *burst, n int) error {
 		if left == 1 {
 			d.Flags, d.Consumed = wire.FlagLast, s.sampler.End(epoch, batch.Next)
 		}
+		if s.delivery == Slot {
+			b.Add(1)
+			s.pool.work <- gather{s.filler, s.ring.bytes(slot), batch, &b.gathers}
+		} else { // a few integers: sooner written than handed to a worker
+			d.Flags |= s.fillPlaces(s.ring.bytes(slot), batch)
+		}
 		b.message = d.Append(b.message)
-		b.Add(1)
-		s.pool.work <- gather{s.filler, s.ring.bytes(slot), batch, &b.gathers}
 		consumed = batch.Next
 		if left == 1 {
 			epoch, consumed = epoch+1, 0

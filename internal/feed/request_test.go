@@ -92,7 +92,7 @@ func TestRequestsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 		"unknown order":         {c(options("order", "random")), wire.InvalidSpec, `order: got "random"`},
 		"unknown tail":          {c(options("tail", "keep")), wire.InvalidSpec, `tail: got "keep"`},
 		"all left out":          {c(options("batch_size", 100, "tail", "drop")), wire.NoWindows, `tail "drop"`},
-		"unknown delivery":      {c(with("delivery", "view")), wire.InvalidSpec, `delivery: got "view", want auto or slot`},
+		"unknown delivery":      {c(with("delivery", "pigeon")), wire.InvalidSpec, `delivery: got "pigeon", want auto, slot, view, local or starts`},
 		"too few slots":         {c(with("slots", 2)), wire.InvalidSpec, "slots: got 2, want 3 to 65535, or 0"},
 		"too many slots":        {c(with("slots", 65536)), wire.InvalidSpec, "slots: got 65536"},
 		"another's cursor":      {c(with("cursor", cursor)), wire.CursorMismatch, `dataset is "other"`},

@@ -70,7 +70,7 @@ func newSlotLayout(w *Windows, o sampler.Options, channelsFirst, mask bool) (*sl
 		ok = ok && s.add("static", w.chosen.dtype["static"], o.BatchSize, width(w.chosen.static))
 	}
 	ok = ok && s.add("item", layout.Int64, o.BatchSize) && s.add("start", layout.Int64, o.BatchSize)
-	if mask || spec.MinContext != nil && *spec.MinContext < spec.ContextLength {
+	if mask || w.padded() {
 		ok = ok && s.add("mask", layout.Bool, o.BatchSize, lengths["context"])
 	}
 	if mask || spec.MaxMissing.Any || spec.MaxMissing.Share > 0 {
@@ -83,9 +83,13 @@ func newSlotLayout(w *Windows, o sampler.Options, channelsFirst, mask bool) (*sl
 		ok = ok && s.add("reset", layout.Bool, o.BatchSize)
 	}
 	if !ok {
-		return nil, wire.NewProblem(wire.InvalidSpec, "batch_size: a batch of %d windows takes over %d bytes", o.BatchSize, int64(maxSlot)).WithField("batch_size")
+		return nil, tooLarge(o)
 	}
 	return s, nil
+}
+
+func tooLarge(o sampler.Options) error {
+	return wire.NewProblem(wire.InvalidSpec, "batch_size: a batch of %d windows takes over %d bytes", o.BatchSize, int64(maxSlot)).WithField("batch_size")
 }
 
 // partLengths is the number of rows of each part of a window.
@@ -116,8 +120,8 @@ const (
 	maxSlots = math.MaxUint16
 )
 
-// Delivery says how batches of these windows get into slots (a path), and the bytes of one.
-func (w *Windows) Delivery(o sampler.Options, channelsFirst, mask bool) (path string, bytes int64, err error) {
+// SlotPath says how batches of these windows get into slots (a path), and the bytes of one.
+func (w *Windows) SlotPath(o sampler.Options, channelsFirst, mask bool) (path string, bytes int64, err error) {
 	if o.BatchSize < 1 {
 		return "", 0, &sampler.OptionError{Field: "batch_size", Value: strconv.FormatInt(o.BatchSize, 10), Allowed: "a whole number from 1"}
 	}

@@ -11,7 +11,9 @@ import (
 // checkStatic refuses a static column that changes within an item.
 func checkStatic(h *store.Handle, columns []*layout.ManifestColumn, offsets []int64) error {
 	for _, c := range columns {
-		if _, err := h.Derived("static "+c.Name, func() (any, error) { return nil, staticColumn(h, c, offsets) }); err != nil {
+		compute := func() (bool, error) { return true, staticColumn(h, c, offsets) }
+		_, err := store.Kept(h, "static-"+c.Name, compute, func(bool) []byte { return nil }, func([]byte) (bool, error) { return true, nil })
+		if err != nil {
 			return err
 		}
 	}

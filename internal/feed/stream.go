@@ -13,15 +13,16 @@ import (
 // stream is one attached trainer. Its reader goroutine (serve) takes credits and seeks, its producer
 // goroutine (produce) fills slots and announces them; mu guards what they share.
 type stream struct {
-	id      string
-	pid     int
-	conn    *net.UnixConn
-	windows *Windows
-	sampler *sampler.Sampler
-	filler  *filler
-	ring    *ring
-	pool    *pool
-	slots   int
+	id       string
+	pid      int
+	conn     *net.UnixConn
+	windows  *Windows
+	sampler  *sampler.Sampler
+	delivery string
+	filler   *filler
+	ring     *ring
+	pool     *pool
+	slots    int
 
 	wake chan struct{} // a credit, a seek or the end has come
 

@@ -30,7 +30,7 @@ func NewWindows(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Window
 	if err != nil {
 		return nil, err
 	}
-	table, err := newTable(h, chosen)
+	table, err := newTable(h, chosen, parsed.MaxStep != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (w *Windows) ItemRow(item int64) int64 { return w.table.Offsets[item] }
 // DType is that of the context.
 func (w *Windows) DType() string { return string(w.chosen.dtype["context"]) }
 
-// newTable gathers what of the generation decides which windows exist.
-func newTable(h *store.Handle, s *selection) (window.Table, error) {
+// newTable gathers what of the generation decides which windows exist; steps in time only where they are asked for.
+func newTable(h *store.Handle, s *selection, steps bool) (window.Table, error) {
 	offsets, err := h.Derived("offsets", func() (any, error) { return h.Data.ItemOffsets() })
 	if err != nil {
 		return window.Table{}, err
@@ -78,6 +78,11 @@ func newTable(h *store.Handle, s *selection) (window.Table, error) {
 		if t.Times == nil {
 			t.Times = []int64{} // a time column without rows
 		}
+		if steps {
+			if t.LargestSteps, err = largestSteps(h, &t); err != nil {
+				return t, err
+			}
+		}
 	}
 	for i := range m.Columns {
 		c := &m.Columns[i]
@@ -92,47 +97,6 @@ func newTable(h *store.Handle, s *selection) (window.Table, error) {
 		t.Columns = append(t.Columns, window.Column{Context: context, Target: target, Cells: max(c.Width(), 1), Missing: missing})
 	}
 	return t, nil
-}
-
-// missingRows lists a column's rows with missing cells; found once, and kept with the generation. A text that is missing is a
-// code like others.
-func missingRows(h *store.Handle, c *layout.ManifestColumn) ([]window.MissingRow, error) {
-	if c.Missing == 0 || !c.DType.IsFloat() {
-		return nil, nil
-	}
-	v, err := h.Derived("missing "+c.Name, func() (any, error) {
-		switch c.DType {
-		case layout.Float64:
-			return scanMissing(h.Data, c, func(v float64) bool { return v != v })
-		case layout.Float16:
-			return scanMissing(h.Data, c, layout.Half.IsNaN)
-		}
-		return scanMissing(h.Data, c, func(v float32) bool { return v != v })
-	})
-	if err != nil {
-		return nil, err
-	}
-	return v.([]window.MissingRow), nil
-}
-
-func scanMissing[T layout.Native](d *layout.Data, c *layout.ManifestColumn, isMissing func(T) bool) ([]window.MissingRow, error) {
-	v, err := layout.View[T](d, c)
-	if err != nil {
-		return nil, err
-	}
-	var out []window.MissingRow
-	for row := range v.Rows {
-		cells := int64(0)
-		for _, x := range v.Row(row) {
-			if isMissing(x) {
-				cells++
-			}
-		}
-		if cells > 0 {
-			out = append(out, window.MissingRow{Row: row, Cells: cells})
-		}
-	}
-	return out, nil
 }
 
 // namesOf gives the items' names, checked once.

@@ -61,7 +61,7 @@ func (s *arrowStream) spool(conn io.Reader, dir string, m *meter) error {
 				if !isFull(err) {
 					return fmt.Errorf("keep the stream: %w", err)
 				}
-				return &NoSpaceError{Dir: dir, Need: s.bytes + int64(n), Have: available(dir), Text: err.Error()}
+				return &NoSpaceError{Dir: dir, Need: s.bytes + int64(n), Have: max(0, available(dir)), Text: err.Error()}
 			}
 			s.bytes += int64(n)
 			m.bytes.Store(s.bytes)

@@ -125,37 +125,17 @@ func (j Job) load(ctx context.Context, conn io.Reader, m *meter) (manifest *layo
 	return manifest, nil
 }
 
-// Memory of the child beyond the result, which is a mapped file.
-const (
-	// collectAt is by how much of its live size (in percent) the heap grows before it is collected.
-	collectAt = 50
-	// memoryBase and memoryPerByte times the sources are more than any sound source takes.
-	memoryBase    = 512 << 20
-	memoryPerByte = 4
-	memoryMost    = 16 << 30
-)
+// collectAt is by how much of its live size (in percent) the heap grows before it is collected.
+const collectAt = 50
 
 // limitMemory bounds the process, so that a damaged file that asks for more than there is ends this process and no other.
 func limitMemory(j Job) error {
-	limit := j.MemoryLimit
-	if limit == 0 {
-		limit = memoryBase
-		sources, _ := Stat(j.Sources) // what cannot be read is refused later
-		for _, s := range sources {
-			limit += memoryPerByte * s.Bytes
-		}
-		if j.Put != nil && j.Put.Format == FormatArrow {
-			limit = memoryMost // how much comes is not known
-		} else if j.Put != nil {
-			for _, c := range j.Put.Columns {
-				limit += memoryPerByte * min(max(0, c.Bytes), memoryMost)
-			}
-		}
-		limit = min(limit, memoryMost)
-	}
 	debug.SetGCPercent(collectAt)
-	debug.SetMemoryLimit(limit / 4 * 3) // collect harder before the wall
-	return limitData(limit)
+	if j.MemoryLimit == 0 {
+		return nil
+	}
+	debug.SetMemoryLimit(j.MemoryLimit / 4 * 3) // collect harder before the wall
+	return limitData(j.MemoryLimit)
 }
 
 // lines writes answers, one at a time.

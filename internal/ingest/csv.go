@@ -203,7 +203,9 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 	case !utf8.ValidString(e.Text):
 		e.Reason, e.Hint = "is not UTF-8", "save the file as UTF-8"
 	case reason == reasonTime:
-		e.Hint = `write times like "2016-07-01 00:00:00", with a fraction or a zone if need be`
+		e.Hint = timeHint(e.Text)
+	case reason == reasonInteger:
+		e.Hint = "if these are times, say how they are written with --time-format"
 	case role == layout.RoleValue && reason == reasonText:
 		e.Hint = "leave the column out with --columns, or name it with --item-id"
 	case role == layout.RoleValue && reason == reasonNumber:

@@ -14,6 +14,7 @@ const (
 	reasonNumber  = "is not a number"
 	reasonBool    = "is neither true nor false"
 	reasonTime    = "is no time in a form that is read without guessing"
+	reasonFormat  = "is no time in the format that --time-format says"
 	reasonInteger = "is neither an integer nor a time"
 	reasonZone    = "and the cells before it: some have a time zone and some have not"
 	reasonText    = "is text, not a number"
@@ -66,7 +67,7 @@ func (c column) admit(x cell, role layout.Role, d *dialect) (out column, reason 
 	case layout.RoleItemID:
 		return c.admitItem(x)
 	case layout.RoleTime:
-		if c.kind == kindUnknown || c.kind == kindInt64 {
+		if (c.kind == kindUnknown || c.kind == kindInt64) && !d.formatted(role) {
 			if _, ok := parseInt(b); ok {
 				c.kind = kindInt64
 				return c, ""
@@ -75,7 +76,11 @@ func (c column) admit(x cell, role layout.Role, d *dialect) (out column, reason 
 		if c.kind == kindInt64 {
 			return c, reasonInteger
 		}
-		return c.admitTime(b, reasonTime)
+		t, ok := d.time(b, role)
+		if !ok && d.formatted(role) {
+			return c, reasonFormat
+		}
+		return c.admitTime(t, ok)
 	}
 	return c.admitValue(b, d)
 }
@@ -92,10 +97,9 @@ func (c column) admitItem(x cell) (column, string) {
 	return c, ""
 }
 
-func (c column) admitTime(b []byte, reason string) (column, string) {
-	t, ok := parseTime(b)
+func (c column) admitTime(t instant, ok bool) (column, string) {
 	if !ok {
-		return c, reason
+		return c, reasonTime
 	}
 	other := column{name: c.name, kind: kindTime, unit: units[t.unit], inferred: true}
 	if t.zoned {
@@ -116,14 +120,14 @@ func (c column) admitValue(b []byte, d *dialect) (column, string) {
 		}
 		return c, ""
 	case kindTime:
-		return c.admitTime(b, reasonTime)
+		return c.admitTime(parseTime(b))
 	case kindUnknown:
 		if _, ok := parseBool(b); ok {
 			c.kind = kindBool
 			return c, ""
 		}
 		if _, ok := parseTime(b); ok {
-			return c.admitTime(b, reasonTime)
+			return c.admitTime(parseTime(b))
 		}
 	}
 	if _, ok := parseInt(b); ok {

@@ -225,7 +225,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 		}
 	case opTime:
 		c := p.columns[op.target]
-		if t, ok := parseTime(b); ok && t.unit <= op.unit && t.zoned == (c.zone != "") {
+		if t, ok := p.file.text.time(b, op.role); ok && t.unit <= op.unit && t.zoned == (c.zone != "") {
 			v, ok := t.in(op.unit)
 			if !ok {
 				return "does not fit 64 bits of " + c.unit

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // dialect is how text files are written, as far as the options say it.
@@ -14,6 +16,7 @@ type dialect struct {
 	point   byte
 	header  bool
 	missing map[string]bool // words for no value, beside those of isMissing
+	times   timeFormat      // of the time column
 	numbers bool            // some of these words are numbers: every cell must be looked at as a word first
 }
 
@@ -33,6 +36,9 @@ func (o Options) dialect() dialect {
 	if o.Decimal != "" {
 		d.point = o.Decimal[0]
 	}
+	if o.TimeFormat != "" {
+		d.times, _ = parseTimeFormat(o.TimeFormat) // valid options have a valid one
+	}
 	for _, word := range o.NA {
 		if d.missing == nil {
 			d.missing = map[string]bool{}
@@ -41,7 +47,7 @@ func (o Options) dialect() dialect {
 		_, number := d.float([]byte(word))
 		d.numbers = d.numbers || number
 	}
-	for option, given := range map[string]bool{"delimiter": o.Delimiter != "", "no_header": o.NoHeader, "decimal": o.Decimal != "", "na": len(o.NA) > 0} {
+	for option, given := range map[string]bool{"delimiter": o.Delimiter != "", "no_header": o.NoHeader, "decimal": o.Decimal != "", "na": len(o.NA) > 0, "time_format": o.TimeFormat != ""} {
 		if given && (d.option == "" || option < d.option) {
 			d.option = option
 		}
@@ -66,6 +72,14 @@ func (o Options) validateText() error {
 	}
 	if o.Decimal != "" && o.Decimal == o.Delimiter {
 		return equalMarks(o.Decimal)
+	}
+	if o.TimeFormat != "" && o.Time == "" {
+		return &OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: "it only together with time"}
+	}
+	if o.TimeFormat != "" {
+		if _, why := parseTimeFormat(o.TimeFormat); why != "" {
+			return &OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: why}
+		}
 	}
 	for i, word := range o.NA {
 		switch {
@@ -92,6 +106,19 @@ func (d dialect) only(path string) error {
 
 // isMissing tells whether a cell stands for no value.
 func (d *dialect) isMissing(b []byte) bool { return isMissing(b) || d.missing[string(b)] }
+
+// formatted tells whether the cells of a role are times in the format that the options say.
+func (d *dialect) formatted(role layout.Role) bool {
+	return role == layout.RoleTime && (d.times.layout != "" || d.times.epoch)
+}
+
+// time reads a cell as a time.
+func (d *dialect) time(b []byte, role layout.Role) (instant, bool) {
+	if d.formatted(role) {
+		return d.times.parse(b)
+	}
+	return parseTime(b)
+}
 
 // float is parseFloat with the decimal sign of the dialect.
 func (d *dialect) float(b []byte) (v float64, ok bool) {

@@ -16,7 +16,8 @@ type Job struct {
 	Options
 	// Put is set where the values come over a socket, which is the child's descriptor 3.
 	Put *Put `json:"put,omitempty"`
-	// MemoryLimit bounds the child's memory in bytes beyond the result; 0 derives it from the size of the sources.
+	// MemoryLimit bounds the child's memory in bytes beyond the result; 0 lets Run derive it from the size of the sources and
+	// the memory that is available.
 	MemoryLimit int64 `json:"memory_limit,omitempty"`
 	// Cores tells how many cores the child may use, as often as that changes; nil lets it have all.
 	Cores <-chan int `json:"-"`

@@ -28,6 +28,8 @@ type load struct {
 	stage  *scratch // the columns that are scaled before they are narrowed
 	staged map[int]int
 	order  *rowMap // which rows of the sources are those of the result; nil until they are known
+
+	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }
 
 // cores are what a load has at most; how many it may use at once is told by the daemon (see obey).
@@ -35,7 +37,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{Options: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m}
+	return &load{Options: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m, available: available}
 }
 
 // run does the whole load of files.
@@ -250,7 +252,10 @@ func (l *load) lay() error {
 		}
 	}
 	t.Columns = append(t.Columns, l.calendarLayout()...)
-	var err error
+	err := l.checkSpace()
+	if err != nil {
+		return err
+	}
 	if l.writer, err = layout.Create(l.dir, t); err != nil {
 		return err
 	}

@@ -49,6 +49,9 @@ type Options struct {
 	Decimal string `json:"decimal,omitempty"`
 	// NA are words of text files that stand for no value, beside the empty cell, NA, NaN, nan, null and None.
 	NA []string `json:"na,omitempty"`
+	// TimeFormat says how text files write the time column, in the signs of strptime, as %d/%m/%Y %H:%M; %s is seconds since 1970. "" is ISO 8601,
+	// or integers.
+	TimeFormat string `json:"time_format,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
 	// HashSources compares sources by what they hold, instead of by the time of their last change, and keeps their hashes for

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -26,6 +28,13 @@ const Verb = "ingest"
 func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(Progress)) (*layout.Manifest, error) {
 	if err := job.Validate(); err != nil {
 		return nil, err
+	}
+	if job.MemoryLimit == 0 {
+		limit, err := memoryLimit(job, availableMemory())
+		if err != nil {
+			return nil, err
+		}
+		job.MemoryLimit = limit
 	}
 	line, err := json.Marshal(job)
 	if err != nil {
@@ -71,7 +80,7 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 	case answered != nil:
 		return nil, answered
 	}
-	return nil, died(cmd.ProcessState, err, stderr.String())
+	return nil, died(cmd.ProcessState, err, stderr.String(), job.MemoryLimit)
 }
 
 // tell hands the child its job, and then how many cores it may use, until it has ended.
@@ -115,11 +124,11 @@ func follow(out io.Reader, progress func(Progress)) (problem error, done bool) {
 }
 
 // died says how a child ended that gave no answer.
-func died(state *os.ProcessState, err error, stderr string) error {
+func died(state *os.ProcessState, err error, stderr string, limit int64) error {
 	text := firstLine(stderr)
 	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed"} {
 		if strings.Contains(stderr, sign) {
-			return fmt.Errorf("%w: %s", ErrMemory, text)
+			return fmt.Errorf("%w: it reached its limit of %s: %s", ErrMemory, humanize.IBytes(uint64(limit)), text)
 		}
 	}
 	var exit *exec.ExitError

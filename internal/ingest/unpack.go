@@ -99,7 +99,7 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 			_, werr = plain.Write(buf[:n])
 		}
 		if errors.Is(werr, syscall.ENOSPC) || errors.Is(werr, syscall.EDQUOT) {
-			return &NoSpaceError{Dir: w.dir, Need: total, Have: available(w.dir), Text: "decompress " + path + ": " + werr.Error()}
+			return &NoSpaceError{Dir: w.dir, Need: total, Have: max(0, available(w.dir)), Text: "decompress " + path + ": " + werr.Error()}
 		}
 		if werr != nil {
 			return fmt.Errorf("decompress %s: %w", path, werr)

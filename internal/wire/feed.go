@@ -46,6 +46,7 @@ type FeedRequest struct {
 	Cuts          []Cut           `json:"cuts"`
 	Options       sampler.Options `json:"options"`
 	Delivery      string          `json:"delivery"`
+	Views         bool            `json:"views"` // the client takes views, so auto may choose them
 	Slots         int             `json:"slots"`
 	ChannelsFirst bool            `json:"channels_first"`
 	Mask          bool            `json:"mask"`

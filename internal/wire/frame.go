@@ -62,9 +62,11 @@ type Descriptor struct {
 	Consumed                  int64
 }
 
-// FlagLast marks the last batch of a rank's epoch; NoSlot a descriptor without a batch.
+// FlagLast marks the last batch of a rank's epoch, FlagRun (in a feed of views) one whose windows follow each other
+// in one item, so that only the first one's place is written; NoSlot is a descriptor without a batch.
 const (
 	FlagLast uint32 = 1
+	FlagRun  uint32 = 2
 	NoSlot   uint32 = 0xFFFFFFFF
 )
 

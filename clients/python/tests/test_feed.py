@@ -65,7 +65,7 @@ def test_shuffle_serves_each_window_once_and_epochs_differ(
 
 
 def test_batches_have_the_parts_the_spec_asks_for(windows: tensorcache.Windows, etth1: tensorcache.Dataset) -> None:
-    with windows.feed(batch_size=B, channels_first=True, mask=True) as feed:
+    with windows.feed(batch_size=B, delivery="slot", channels_first=True, mask=True) as feed:
         batch = next(iter(feed))
         assert batch.context.shape == (B, 7, C)
         assert batch.target is not None
@@ -168,7 +168,7 @@ def test_a_state_of_other_windows_is_refused_with_what_differs(
 
 
 def test_kept_batches_stay_as_they_are(windows: tensorcache.Windows, whole: np.ndarray[Any, Any]) -> None:
-    with windows.feed(batch_size=B, slots=4) as feed:
+    with windows.feed(batch_size=B, delivery="slot", slots=4) as feed:
         batches = list(feed)
         assert feed.stats()["copied"] == 31 - 2
         later = list(feed)
@@ -182,7 +182,7 @@ def test_kept_batches_stay_as_they_are(windows: tensorcache.Windows, whole: np.n
 
 def test_a_loop_that_keeps_one_or_two_copies_nothing(windows: tensorcache.Windows) -> None:
     for slots in (3, 8):
-        with windows.feed(batch_size=B, slots=slots) as feed:
+        with windows.feed(batch_size=B, delivery="slot", slots=slots) as feed:
             before = None
             for batch in feed:
                 before = batch.context
@@ -191,7 +191,7 @@ def test_a_loop_that_keeps_one_or_two_copies_nothing(windows: tensorcache.Window
 
 
 def test_any_view_holds_the_slot(windows: tensorcache.Windows) -> None:
-    with windows.feed(batch_size=B, slots=8) as feed:
+    with windows.feed(batch_size=B, delivery="slot", slots=8) as feed:
         batch = next(iter(feed))
         assert feed.stats()["held"] == 1
         corner = batch.context[0][1:2]
@@ -208,7 +208,7 @@ def test_any_view_holds_the_slot(windows: tensorcache.Windows) -> None:
 
 
 def test_writing_into_a_batch_harms_nobody(windows: tensorcache.Windows, whole: np.ndarray[Any, Any]) -> None:
-    with windows.feed(batch_size=B, slots=3) as feed:
+    with windows.feed(batch_size=B, delivery="slot", slots=3) as feed:
         for _ in range(3):
             for batch in feed:
                 check(batch, whole)
@@ -218,7 +218,7 @@ def test_writing_into_a_batch_harms_nobody(windows: tensorcache.Windows, whole: 
 
 
 def test_a_copy_is_ones_own(windows: tensorcache.Windows, whole: np.ndarray[Any, Any]) -> None:
-    with windows.feed(batch_size=B, mask=True) as feed:
+    with windows.feed(batch_size=B, delivery="slot", mask=True) as feed:
         for batch in feed:
             mine = batch.copy()
             assert not np.shares_memory(mine.context, batch.context)
@@ -234,7 +234,7 @@ def test_a_copy_is_ones_own(windows: tensorcache.Windows, whole: np.ndarray[Any,
 
 
 def test_batches_outlive_their_feed(windows: tensorcache.Windows, whole: np.ndarray[Any, Any]) -> None:
-    with windows.feed(batch_size=B) as feed:
+    with windows.feed(batch_size=B, delivery="slot") as feed:
         batch = next(iter(feed))
     del feed
     gc.collect()
@@ -266,7 +266,7 @@ def test_a_dropped_feed_is_freed(windows: tensorcache.Windows, cache: tensorcach
 
 
 def test_closing_from_another_thread_wakes_a_waiting_loop(windows: tensorcache.Windows) -> None:
-    feed = windows.feed(batch_size=B, slots=3)
+    feed = windows.feed(batch_size=B, delivery="slot", slots=3)
     stream = feed._stream
     assert stream is not None
     dry = threading.Event()
@@ -327,7 +327,7 @@ def test_a_rank_without_batches_goes_on(etth1: tensorcache.Dataset) -> None:
 
 
 def test_stats_add_up(windows: tensorcache.Windows) -> None:
-    with windows.feed(batch_size=B, slots=8) as feed:
+    with windows.feed(batch_size=B, delivery="slot", slots=8) as feed:
         starts_of(feed)
         stats = feed.stats()
         assert stats["batches"] == 31

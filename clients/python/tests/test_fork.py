@@ -47,7 +47,7 @@ def in_child(run: Callable[[], Any]) -> Any:
 
 def test_a_childs_batch_does_not_change_while_the_parent_goes_on(windows: tensorcache.Windows) -> None:
     go, wait = os.pipe(), os.pipe()
-    with windows.feed(batch_size=B, slots=3) as feed:
+    with windows.feed(batch_size=B, delivery="slot", slots=3) as feed:
         passing = iter(feed)
         batch = next(passing)
         want = batch.context.copy()
@@ -72,7 +72,7 @@ def test_a_childs_batch_does_not_change_while_the_parent_goes_on(windows: tensor
 
 
 def test_the_childs_feed_says_whose_it_is(windows: tensorcache.Windows) -> None:
-    with windows.feed(batch_size=B) as feed:
+    with windows.feed(batch_size=B, delivery="slot") as feed:
         passing = iter(feed)
         next(passing)
 
@@ -91,7 +91,7 @@ def test_the_childs_feed_says_whose_it_is(windows: tensorcache.Windows) -> None:
 
 
 def test_windows_are_good_in_the_child(windows: tensorcache.Windows) -> None:
-    with windows.feed(batch_size=B) as feed:
+    with windows.feed(batch_size=B, delivery="slot") as feed:
         next(iter(feed))
 
         def own() -> tuple[float, int]:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import tensorcache
 from cases import cases, note_seed
 from draws import Table, specs, tables
+from tensorcache._batch import PARTS
 from test_naive_feeds import ORDERS
 
 WINDOW_ORDERS = ["sequential", "shuffle", "bootstrap"]
@@ -64,14 +65,31 @@ def test_ranks_batch_sizes_layouts_and_resumes_change_nothing(
             assert sorted(first) == places(windows[:])
 
         np.testing.assert_equal(vars(again[:]), vars(windows[:]))
-        with again.feed(batch_size=size, **options) as feed, windows.feed(batch_size=size, **options) as same:
-            for here, there in zip(feed, same, strict=True):
-                for name in ("context", "target", "known", "static", "item", "start", "time"):
-                    np.testing.assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
+        for one in (windows, again):
+            hold_against_slots(one, again, {"batch_size": size, **options}, data)
 
         check_resume(windows, first, order, size, ranks, epoch, options, data)
     cache.remove("plain")
     cache.remove("other")
+
+
+def hold_against_slots(
+    windows: tensorcache.Windows, other: tensorcache.Windows, options: dict[str, Any], data: st.DataObject
+) -> None:
+    """Serve the same windows by some delivery and, from another layout, out of slots."""
+    options |= {"channels_first": data.draw(st.booleans()), "mask": data.draw(st.booleans())}
+    delivery = data.draw(st.sampled_from(["auto", "view", "local", "slot"]))
+    note(f"feed({options}) by {delivery}")
+    try:
+        feed = windows.feed(**options, delivery=delivery)
+    except tensorcache.SpecError as error:
+        if delivery == "view" and error.field == "delivery":
+            return
+        raise
+    with feed, other.feed(**options, delivery="slot") as slots:
+        for here, there in zip(feed, slots, strict=True):
+            for name in (*PARTS, "row"):
+                np.testing.assert_equal(getattr(here, name), getattr(there, name), err_msg=name)
 
 
 def other_layout(table: Table) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import gzip
 from pathlib import Path
 
@@ -202,3 +203,22 @@ def test_arrow_files_of_polars_are_read_or_refused_with_a_remedy(cache: tensorca
         assert "write_ipc_stream" in str(error)  # noqa: PT017
     else:
         assert data["a"].tolist() == [1.5, 2.5]
+
+
+@given(
+    times=st.lists(
+        st.datetimes(pd.Timestamp("1970-01-01"), pd.Timestamp("2068-12-31")), min_size=2, max_size=20, unique=True
+    ),
+    form=st.sampled_from(["%d/%m/%Y %H:%M:%S.%f", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d %B %Y, %H:%M", "%j/%Y"]),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_times_are_what_pandas_makes_of_the_same_format(
+    cache: tensorcache.Cache, tmp_path: Path, times: list[datetime.datetime], form: str
+) -> None:
+    cells = sorted({datetime.datetime.strptime(t.strftime(form), form) for t in times})
+    path = tmp_path / "x.csv"
+    path.write_text("t;a\n" + "".join(f"{t.strftime(form)};1\n" for t in cells))
+    data = cache.load("formats", path, time="t", time_format=form, delimiter=";")
+    want = pd.to_datetime(pd.read_csv(path, sep=";", dtype=str)["t"], format=form).to_numpy()
+    np.testing.assert_array_equal(data["t"], want.astype(data["t"].dtype))
+    assert want.tolist() == data["t"].astype(want.dtype).tolist()

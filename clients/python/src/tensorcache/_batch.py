@@ -1,22 +1,20 @@
-"""One batch: arrays over a slot of the feed's ring."""
+"""One batch: arrays over a slot of the feed's ring, or over the mapped columns."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ._errors import ProtocolError
 from ._manifest import DTYPES
+from ._source import Source
 
 Array = npt.NDArray[Any]
 Memory = npt.NDArray[np.uint8]
-Times: TypeAlias = "Callable[[Array, Array], Array | None]"
-"""The times of windows, from their items and starts."""
 
 PARTS = (
     "context", "target", "known", "static", "item", "start", "time", "mask", "context_missing", "target_missing",
@@ -40,7 +38,7 @@ class Layout:
         ProtocolError: a part does not fit into the slot or is of no dtype of the protocol.
     """
 
-    def __init__(self, said: dict[str, Any], times: Times) -> None:
+    def __init__(self, said: dict[str, Any], source: Source) -> None:
         self.slot_bytes = int(said["slot_bytes"])
         self.parts: dict[str, Part] = {}
         self.rows = 0
@@ -51,18 +49,26 @@ class Layout:
             if dtype is None or offset + dtype.itemsize * self.rows * int(np.prod(shape)) > self.slot_bytes:
                 raise ProtocolError(f"the daemon lays out a slot of {self.slot_bytes} bytes with a part {part}")
             self.parts[name] = Part(dtype, tuple(shape), offset)
-        self.context = self.parts["context"]
-        self.target = self.parts.get("target")
-        self.context_full = (self.rows, *self.context.shape)
-        self.target_full = (self.rows, *self.target.shape) if self.target else ()
-        self.times = times
+        self.source = source
+        self.cut = source.parts_of(str(said["delivery"]))
+
+    def late(self, name: str, batch: Batch) -> Array | None:
+        """A part that is made when it is asked for; None where there is none."""
+        part = self.parts.get(name)
+        if part is not None:
+            array: Array = np.ndarray((batch.rows, *part.shape), part.dtype, batch._memory, part.offset)
+            return array
+        return self.source.part(name, batch.item, batch.start) if name in self.cut else None
 
 
 class Batch:
-    """Consecutive windows of an epoch's order: dense arrays, writable, in shared memory.
+    """Consecutive windows of an epoch's order, in shared memory.
 
-    The memory is yours until you drop the batch and every array, view or tensor made from it; then it goes back to the
-    daemon and is filled anew. :meth:`copy` gives a batch of its own. Parts that the spec does not ask for are None.
+    By ``delivery="slot"`` arrays are dense and writable: a piece of the feed's ring, which is yours until you drop the
+    batch and every array, view or tensor made from it; then it goes back to the daemon and is filled anew. By
+    ``"view"`` they are read-only strides over the mapped columns; by ``"local"`` dense, in this process's own memory;
+    by ``"starts"`` there is only where the windows are. :meth:`copy` gives a batch of its own. Parts that the spec does
+    not ask for are None.
 
     Attributes:
         context: ``[B, C, F]``, or ``[B, F, C]`` with ``channels_first``.
@@ -71,6 +77,8 @@ class Batch:
         static: ``[B, F]``, the values that are constant in an item.
         item: int64 ``[B]``; ``data.items[code]`` is the item's value.
         start: int64 ``[B]``, row of the first context row in the item; negative where it is padded.
+        row: int64 ``[B]``, that row in the dataset: ``data.items.row_offset[item] + start``, so ``data["OT"][row]`` is
+            the first context value where nothing is padded.
         time: ``[B]``, datetime64 or int64, the time of that row, or where it is padded of the item's first; looked up
             in the mapped time column when asked for. None without one.
         mask: bool ``[B, C]``, True = real row.
@@ -80,7 +88,7 @@ class Batch:
         rows: B.
     """
 
-    __slots__ = (*PARTS, "__weakref__", "_layout", "_memory", "rows")
+    __slots__ = (*PARTS, "__weakref__", "_layout", "_memory", "row", "rows")
 
     context: Array
     target: Array | None
@@ -88,6 +96,7 @@ class Batch:
     static: Array | None
     item: Array
     start: Array
+    row: Array
     time: Array | None
     mask: Array | None
     context_missing: Array | None
@@ -97,27 +106,16 @@ class Batch:
     _layout: Layout
     _memory: Memory
 
-    def __init__(self, memory: Memory, layout: Layout, rows: int, ndarray: Any = np.ndarray) -> None:
+    def __init__(self, memory: Memory, layout: Layout, rows: int) -> None:
         self._memory = memory
         self._layout = layout
         self.rows = rows
-        if rows == layout.rows:
-            part = layout.context
-            self.context = ndarray(layout.context_full, part.dtype, memory, part.offset)
-            target = layout.target
-            if target is not None:
-                self.target = ndarray(layout.target_full, target.dtype, memory, target.offset)
 
     def __getattr__(self, name: str) -> Any:
         """Make a part when it is first asked for."""
-        if name not in PARTS:
-            raise AttributeError(f"a batch has no {name!r}; it has {', '.join(PARTS)}, rows")
-        part = self._layout.parts.get(name)
-        array = None
-        if part is not None:
-            array = np.ndarray((self.rows, *part.shape), part.dtype, self._memory, part.offset)
-        elif name == "time":
-            array = self._layout.times(self.item, self.start)
+        if name not in LATE:
+            raise AttributeError(f"a batch has no {name!r}; it has {', '.join(PARTS)}, row, rows")
+        array = self._layout.late(name, self)
         setattr(self, name, array)
         return array
 
@@ -125,30 +123,70 @@ class Batch:
         return self.rows
 
     def copy(self) -> Batch:
-        """The same batch in memory of its own, to keep for as long as you like."""
-        memory = aligned(self._layout.slot_bytes)
-        memory[:] = self._memory
-        return Batch(memory, self._layout, self.rows)
+        """The same batch in memory of its own, dense and writable, to keep for as long as you like."""
+        return rebuild({name: own(getattr(self, name)) for name in LATE}, self.rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        layout = copy.copy(self._layout)
-        layout.times = no_times
-        return rebuild, (np.array(self._memory), layout, self.rows, self.time)
+        return rebuild, ({name: getattr(self, name) for name in LATE}, self.rows)
 
     def __repr__(self) -> str:
         parts = ((name, getattr(self, name)) for name in PARTS)
         return f"<Batch {', '.join(f'{name} {list(array.shape)}' for name, array in parts if array is not None)}>"
 
 
-def no_times(items: Array, starts: Array) -> None:
-    """The times of a batch that has left its dataset."""
+class Run(Batch):
+    """A batch of windows that start a stride apart in one item: its places are told by the first."""
+
+    __slots__ = ("_item", "_row", "_start")
+
+    _item: int
+    _start: int
+    _row: int
+
+    def __init__(
+        self, layout: Layout, rows: int, context: Array, target: Array | None, item: int, start: int, row: int
+    ) -> None:
+        self._layout = layout
+        self.rows = rows
+        self.context = context
+        self.target = target
+        self._item = item
+        self._start = start
+        self._row = row
+
+    def __getattr__(self, name: str) -> Any:
+        """Make a part when it is first asked for."""
+        array: Array
+        if name == "item":
+            array = np.full(self.rows, self._item, np.int64)
+        elif name in ("start", "row"):
+            first = self._start if name == "start" else self._row
+            array = first + self._layout.source.stride * np.arange(self.rows, dtype=np.int64)
+        else:
+            return super().__getattr__(name)
+        setattr(self, name, array)
+        return array
 
 
-def rebuild(memory: Memory, layout: Layout, rows: int, time: Array | None) -> Batch:
-    """What unpickling a batch does."""
-    batch = Batch(memory, layout, rows)
-    batch.time = time
+LATE = (*PARTS, "row")
+
+
+def rebuild(parts: Mapping[str, Array | None], rows: int) -> Batch:
+    """A batch of parts that are all made: what copying and unpickling do."""
+    batch = Batch.__new__(Batch)
+    batch.rows = rows
+    for name, array in parts.items():
+        setattr(batch, name, array)
     return batch
+
+
+def own(array: Array | None) -> Array | None:
+    """A dense copy, at a multiple of 64 as parts of a slot are."""
+    if array is None:
+        return None
+    copied: Array = aligned(array.nbytes).view(array.dtype).reshape(array.shape)
+    copied[...] = array
+    return copied
 
 
 def aligned(size: int) -> Memory:

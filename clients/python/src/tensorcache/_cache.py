@@ -82,10 +82,13 @@ class Cache:
         no_header: bool = False,
         decimal: str | None = None,
         na: Sequence[str] | str | None = None,
+        time_format: str | None = None,
         hash_sources: bool = False,
         progress: Progress | None = None,
     ) -> Dataset:
-        """Load columns of Parquet, CSV, Arrow, NumPy or TFRecord files as the next generation of a dataset, and open it.
+        """Load columns of files as the next generation of a dataset, and open it.
+
+        The files are of CSV, Parquet, Arrow, NumPy or TFRecord.
 
         The same files, unchanged, with the same options are a hit: nothing is read. Interrupting the call cancels
         the load, unless other clients wait for the same one.
@@ -118,6 +121,8 @@ class Cache:
             no_header: text files begin with values; their columns are ``c0``, ``c1`` and so on.
             decimal: the decimal sign of text files, ``"."`` or ``","``; None is ``"."``.
             na: words of text files that stand for no value, beside the empty cell, NA, NaN, nan, null and None.
+            time_format: how text files write the time column, as in :meth:`datetime.datetime.strptime`:
+                ``"%d/%m/%Y %H:%M"``; ``"%s"`` is seconds since 1970. None is ISO 8601.
             hash_sources: tell by their content, instead of by size and time of change, whether the files are the same,
                 and keep their hashes for the next load. Every file is read for it.
             progress: called with the job as a dict (``phase``, ``rows``, ``rows_total``, ``bytes``, ``bytes_total``,
@@ -130,7 +135,7 @@ class Cache:
             ResourceError: the disk or memory does not suffice.
         """
         options = load_options(columns, item_id, time, dtype, layout, sort)
-        options |= text_options(delimiter, no_header, decimal, na)
+        options |= text_options(delimiter, no_header, decimal, na, time_format)
         options |= given(("hash_sources", hash_sources, _spec.flag, False))
         options = with_recipe(options, recipe, locals())
         options["sources"] = absolute(sources)
@@ -270,7 +275,11 @@ def load_options(
 
 
 def text_options(
-    delimiter: str | None, no_header: bool, decimal: str | None, na: Sequence[str] | str | None
+    delimiter: str | None,
+    no_header: bool,
+    decimal: str | None,
+    na: Sequence[str] | str | None,
+    time_format: str | None,
 ) -> dict[str, Any]:
     """The load options that only text files have."""
     return given(
@@ -278,6 +287,7 @@ def text_options(
         ("no_header", no_header, _spec.flag, False),
         ("decimal", decimal, _spec.text, None),
         ("na", na, _spec.names, None),
+        ("time_format", time_format, _spec.text, None),
     )
 
 

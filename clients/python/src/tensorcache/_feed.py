@@ -8,10 +8,10 @@ from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _random_start
-from ._batch import Batch
+from ._deliver import MAKERS, Makers
 from ._errors import CursorError, DaemonError, FeedError, ProtocolError
-from ._first_rows import FirstRows
 from ._items import show
+from ._source import Source
 from ._spec import between
 from ._stream import LAST, NO_SLOT, Stream, forked
 
@@ -38,9 +38,11 @@ class Feed:
         FeedError: the feed was closed, or another pass over it began.
     """
 
-    def __init__(self, windows: Windows, options: dict[str, Any]) -> None:
+    def __init__(self, windows: Windows, options: dict[str, Any], makers: Makers = MAKERS) -> None:
         self.windows = windows
         self._options = options
+        self._makers = makers
+        self._source = Source(windows, options["channels_first"], options["mask"])
         self._start: Place = (0, 0)  # where the latest pass began
         self._last: tuple[int, int, int] | None = None  # epoch, consumed, flags of its latest batch
         self._target: Place | None = None  # where the next pass shall begin, when somebody said so
@@ -66,11 +68,10 @@ class Feed:
         epoch = self._place()[0] if self._began is not None else (self._target or self._next_place())[0]
         return self._batches_of(epoch)
 
-    def __iter__(self) -> Generator[Batch, None, None]:
+    def __iter__(self) -> Generator[Any, None, None]:
         """One epoch's batches; where it begins is decided when the first one is asked for."""
         stream, token = self._begin()
-        held, freed, take = stream.ring.held, stream.ring.freed, stream.ring.take
-        layout, half, most_held = stream.layout, stream.half, stream.most_held
+        freed, half, deliver = stream.ring.freed, stream.half, stream.deliver
         try:
             while True:
                 for slot, rows, number, flags, epoch, consumed in stream.pending:
@@ -82,11 +83,7 @@ class Feed:
                         self._last = epoch, consumed, flags | LAST
                         self._empty = True
                         return
-                    if len(held) < most_held:
-                        batch = Batch(take(slot), layout, rows)
-                    else:
-                        batch = Batch(stream.ring.copy_out(slot), layout, rows)
-                        self._copied += 1
+                    batch = deliver(slot, rows, flags)
                     self._batches_served += 1
                     # Last thing before the yield: no signal handler runs between them, so what the cursor counts is
                     # what the loop got.
@@ -158,7 +155,7 @@ class Feed:
             "seconds": seconds,
             "wait_s": waited,
             "wait_share": waited / seconds if seconds else 0.0,
-            "copied": self._copied,
+            "copied": self._copied + (stream.ring.copied if stream else 0),
             "held": len(stream.ring.held) if stream else 0,
             "slots": stream.slots if stream else 0,
             "slot_bytes": stream.layout.slot_bytes if stream else 0,
@@ -216,7 +213,7 @@ class Feed:
         }
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
-        return Stream(data._cache._feed_path, request, FirstRows(data, self.windows._spec).times)
+        return Stream(data._cache._feed_path, request, self._source, self._makers)
 
     def _place(self, of_stream: bool = False) -> Place:
         """Where the loop is; ``of_stream``: where the stream is, whatever was asked for since."""
@@ -259,8 +256,8 @@ class Feed:
 
     def _drop(self, stream: Stream) -> None:
         """Close a stream; the next pass attaches anew."""
-        self._waited += stream.waited
-        stream.waited = 0.0
+        self._waited, stream.waited = self._waited + stream.waited, 0.0
+        self._copied, stream.ring.copied = self._copied + stream.ring.copied, 0
         stream.close()
         if self._stream is stream:
             self._stream = None

@@ -7,7 +7,7 @@ from typing import Any
 from . import _spec
 from ._errors import SpecError
 
-DELIVERIES = ("auto", "slot")
+DELIVERIES = ("auto", "slot", "view", "local", "starts")
 
 
 def sampler_options(
@@ -32,12 +32,12 @@ def feed_options(
     """All of a feed's request that is not the windows."""
     if delivery not in DELIVERIES:
         raise SpecError(
-            f'delivery: got "{delivery}", want {" or ".join(DELIVERIES)}; this version delivers in slots only',
-            field="delivery",
+            f'delivery: got "{delivery}", want {", ".join(DELIVERIES[:-1])} or {DELIVERIES[-1]}', field="delivery"
         )
     return {
         "options": sampler,
         "delivery": delivery,
+        "views": True,
         "slots": _spec.whole("slots", slots),
         "channels_first": _spec.flag("channels_first", channels_first),
         "mask": _spec.flag("mask", mask),

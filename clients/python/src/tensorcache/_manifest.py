@@ -78,6 +78,7 @@ class Column:
     offset: int
     strides: tuple[int, ...]
     scale: Scale | None
+    missing: int = 0
     prepared: Prepared = Prepared()
 
     @property
@@ -161,6 +162,7 @@ def column_of(said: dict[str, Any]) -> Column:
         offset=int(said["offset"]),
         strides=tuple(int(n) for n in said["strides"]),
         scale=scale,
+        missing=int(said.get("missing") or 0),
         prepared=prepared_of(said.get("prepared") or {}, width),
     )
 

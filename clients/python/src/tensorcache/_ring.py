@@ -35,6 +35,7 @@ class Ring:
     Attributes:
         held: the slots that the trainer holds.
         freed: slots to give back, oldest first; arrays may die in any thread, so only ``append`` and ``popleft``.
+        copied: batches that were copied out.
     """
 
     def __init__(self, fd: int, slots: int, slot_bytes: int) -> None:
@@ -44,24 +45,40 @@ class Ring:
         self._map = mmap.mmap(fd, slots * slot_bytes)
         self._slot_bytes = slot_bytes
         self._saved: dict[int, bytes] = {}
+        self._most_held = max(2, slots - 2)
+        self.copied = 0
         self.held: dict[int, Held] = {}
         self.freed: deque[int] = deque()
         self._done: Callable[[Any], None] = give_back_to(self.held, self.freed)
 
-    def take(self, slot: int, frombuffer: Any = np.frombuffer, dtype: Any = np.uint8) -> Memory:
-        """The slot's memory; it is freed when the last array over it is gone."""
-        memory: Memory = frombuffer(self._map, dtype, self._slot_bytes, slot * self._slot_bytes)
-        held = Held(memory, self._done)
-        held.slot = slot
-        self.held[slot] = held
-        return memory
+    def taker(self) -> Callable[[int], Memory]:
+        """What takes a slot's memory, which is freed when the last array over it is gone.
 
-    def copy_out(self, slot: int) -> Memory:
-        """The slot's bytes in memory of their own; the slot is freed at once."""
+        Where the trainer holds nearly all slots it is a copy, and the slot is freed at once.
+        """
+        held, size, frombuffer, uint8 = self.held, self._slot_bytes, np.frombuffer, np.uint8
+        ring, done, most, copy_out = self._map, self._done, self._most_held, self._copy_out
+
+        def take(slot: int) -> Memory:
+            if len(held) >= most:
+                return copy_out(slot)
+            memory: Memory = frombuffer(ring, uint8, size, slot * size)
+            ref = Held(memory, done)
+            ref.slot = slot
+            held[slot] = ref
+            return memory
+
+        return take
+
+    def words(self) -> memoryview:
+        """The ring as int64 values."""
+        return memoryview(self._map).cast("q")
+
+    def _copy_out(self, slot: int) -> Memory:
         memory = aligned(self._slot_bytes)
-        at = slot * self._slot_bytes
-        memory[:] = np.frombuffer(self._map, np.uint8, self._slot_bytes, at)
+        memory[:] = np.frombuffer(self._map, np.uint8, self._slot_bytes, slot * self._slot_bytes)
         self.freed.append(slot)
+        self.copied += 1
         return memory
 
     def before_fork(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import mmap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -59,13 +60,24 @@ class Part:
     """The columns of one part, ready to be cut: ``[rows, features]``."""
 
     def __init__(self, data: Dataset, features: list[str], dtype: str | None, fill: float | None) -> None:
-        columns = columns_of(data, features)
+        self._data = data
+        self._columns = columns = columns_of(data, features)
         self._arrays = [data[column.name].view(DTYPES[column.dtype]) for column in columns]
         stored = np.result_type(*(DTYPES[c.dtype] for c in columns)) if columns else np.dtype("<f4")
         self._dtype = np.dtype(dtype) if dtype else stored
         self._width = sum(column.width for column in columns)
         self._fill = fill if fill is not None and self._dtype.kind == "f" else None
         self._matrix = one_matrix(data, columns) if stored == self._dtype else None
+
+    def matrix(self, memory: mmap.mmap | None = None) -> Array | None:
+        """All rows as a view ``[rows, features]`` of what a window delivers, or None where there is no such view.
+
+        Args:
+            memory: another map of the same file.
+        """
+        if self._matrix is None or (self._fill is not None and any(column.missing for column in self._columns)):
+            return None
+        return self._matrix if memory is None else one_matrix(self._data, self._columns, memory)
 
     def view(self, rows: slice) -> Array | None:
         """Rows as a view of the mapped columns, or None where they do not lie that way."""
@@ -104,7 +116,15 @@ class Part:
 
 
 class Cutter:
-    """Cuts windows of one spec out of a dataset."""
+    """Cuts windows of one spec out of a dataset.
+
+    Attributes:
+        parts: context, target, known and static, those that there are.
+        spans: the rows of context, target and known, counted from a window's start.
+        dilation: rows between neighbours of a span.
+        misses: whether the spec admits missing values.
+        padded: whether it admits padding.
+    """
 
     def __init__(self, data: Dataset, spec: dict[str, Any], features: dict[str, list[str]], dtype: str | None) -> None:
         self._data = data
@@ -120,10 +140,11 @@ class Cutter:
             "target": range(context + spec.get("gap", 0) - overlap, reach),
             "known": range(reach),
         }
-        self._spans = {name: np.arange(s.start, s.stop) * dilation for name, s in spans.items() if len(s)}
-        self._dilation = dilation
-        self._parts = parts
-        self._missing = spec.get("max_missing", 0.0) != 0.0
+        self.spans = {name: np.arange(s.start, s.stop) * dilation for name, s in spans.items() if len(s)}
+        self.dilation = dilation
+        self.parts = parts
+        self.misses = spec.get("max_missing", 0.0) != 0.0
+        self.padded = self._first.padded
 
     def one(self, item: int, start: int) -> Sample:
         """The window of an item that starts at a row: views where possible."""
@@ -131,11 +152,11 @@ class Cutter:
         first = self._first.of(item)
 
         def part(name: str) -> Array | None:
-            if name not in self._parts or name not in self._spans:
+            if not self.has(name):
                 return None
-            rows = self._spans[name] + start
+            rows = self.spans[name] + start
             if rows[0] >= first:
-                view = self._parts[name].view(slice(base + int(rows[0]), base + int(rows[-1]) + 1, self._dilation))
+                view = self.parts[name].view(slice(base + int(rows[0]), base + int(rows[-1]) + 1, self.dilation))
                 if view is not None:
                     return view
             return self._cut(name, rows, base, first)
@@ -152,43 +173,46 @@ class Cutter:
 
     def several(self, items: Int64s, starts: Int64s) -> Sample:
         """Windows along a leading axis, copied together."""
-        base = self._data.items.row_offset[items][:, None]
-        first = self._first.of_each(items)[:, None]
-
-        def part(name: str) -> Array | None:
-            if name not in self._parts or name not in self._spans:
-                return None
-            return self._cut(name, starts[:, None] + self._spans[name], base, first)
-
         return Sample(
-            context=frozen(part("context")),
-            target=frozen(part("target")),
-            known=frozen(part("known")),
+            context=frozen(self.part("context", items, starts)),
+            target=frozen(self.part("target", items, starts)),
+            known=frozen(self.part("known", items, starts)),
             item=frozen(items),
             start=frozen(starts),
             **self._rest(items, starts),
         )
 
+    def has(self, name: str) -> bool:
+        """Whether windows have context, target or known."""
+        return name in self.parts and name in self.spans
+
+    def part(self, name: str, items: Int64s, starts: Int64s) -> Array | None:
+        """A part of windows along a leading axis, as a copy; None where they have none."""
+        base = self._data.items.row_offset[items][:, None]
+        if name == "static":
+            return self.parts["static"].take(base[:, 0], None) if "static" in self.parts else None
+        if name == "time":
+            return self._first.times(items, starts)
+        first = self._first.of_each(items)[:, None]
+        if name == "mask":
+            mask: Array = starts[:, None] + self.spans["context"] >= first
+            return mask
+        of, missing, _ = name.partition("_missing")
+        if not self.has(of):
+            return None
+        rows = starts[:, None] + self.spans[of]
+        if missing:
+            return self.parts[of].missing(base + np.maximum(rows, first), rows >= first)
+        return self._cut(of, rows, base, first)
+
     def _cut(self, name: str, rows: Int64s, base: Any, first: Any) -> Array:
         real = rows >= first if self._first.padded else None
-        return self._parts[name].take(base + (rows if real is None else np.maximum(rows, first)), real)
+        return self.parts[name].take(base + (rows if real is None else np.maximum(rows, first)), real)
 
     def _rest(self, items: Int64s, starts: Int64s) -> dict[str, Array | None]:
-        base = self._data.items.row_offset[items][:, None]
-        first = self._first.of_each(items)[:, None]
-        rest: dict[str, Array | None] = dict.fromkeys(("static", "time", "mask", "context_missing", "target_missing"))
-        if "static" in self._parts:
-            rest["static"] = frozen(self._parts["static"].take(base[:, 0], None))
-        rest["time"] = frozen(self._first.times(items, starts))
-        if self._first.padded:
-            rest["mask"] = frozen(starts[:, None] + self._spans["context"] >= first)
-        if self._missing:
-            for name in ("context", "target"):
-                if name in self._parts and name in self._spans:
-                    rows = starts[:, None] + self._spans[name]
-                    gone = self._parts[name].missing(base + np.maximum(rows, first), rows >= first)
-                    rest[f"{name}_missing"] = frozen(gone)
-        return rest
+        wanted = {"static": True, "time": True, "mask": self.padded}
+        wanted |= dict.fromkeys(("context_missing", "target_missing"), self.misses)
+        return {name: frozen(self.part(name, items, starts)) if want else None for name, want in wanted.items()}
 
 
 def columns_of(data: Dataset, features: list[str]) -> list[Column]:
@@ -206,7 +230,7 @@ def columns_of(data: Dataset, features: list[str]) -> list[Column]:
     return columns
 
 
-def one_matrix(data: Dataset, columns: list[Column]) -> Array | None:
+def one_matrix(data: Dataset, columns: list[Column], memory: mmap.mmap | None = None) -> Array | None:
     """All columns as one strided ``[rows, features]`` over the file, where their features lie evenly apart.
 
     That is so in layout ``packed`` for neighbours, and in layout ``columns`` for columns that follow each other.
@@ -220,7 +244,7 @@ def one_matrix(data: Dataset, columns: list[Column]) -> Array | None:
         return None
     strides = (columns[0].strides[0], apart.pop())
     shape = (len(data), len(places))
-    matrix: Array = np.ndarray(shape, DTYPES[columns[0].dtype], data._maps["data.arrow"], places[0], strides)
+    matrix: Array = np.ndarray(shape, DTYPES[columns[0].dtype], memory or data._maps["data.arrow"], places[0], strides)
     return matrix
 
 

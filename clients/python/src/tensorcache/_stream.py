@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import _fork, _wire
-from ._batch import Layout, Times
+from ._batch import Layout
+from ._deliver import Deliver, Makers
 from ._errors import FeedError, ProtocolError, TensorcacheError
 from ._ring import Ring
+from ._source import Source
 
 Descriptor = tuple[int, int, int, int, int, int]
 """Slot, rows, stream, flags, epoch, consumed."""
@@ -35,9 +37,10 @@ class Stream:
         number: the stream that descriptors must be of; older ones are to be skipped.
         pending: descriptors that are here and were not handed out.
         waited: seconds spent blocked for descriptors.
+        deliver: makes a batch of a slot, a number of windows and flags.
     """
 
-    def __init__(self, path: str, body: dict[str, Any], times: Times) -> None:
+    def __init__(self, path: str, body: dict[str, Any], source: Source, makers: Makers) -> None:
         sock = _wire.dial(path)
         fds: list[int] = []
         try:
@@ -46,9 +49,10 @@ class Stream:
             if len(fds) != 1:
                 raise ProtocolError(f"the daemon sent {len(fds)} descriptors with a feed, want the ring's")
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 0, int(TICK_SECONDS * 1e6)))
-            self.layout = Layout(self.said, times)
+            self.layout = Layout(self.said, source)
             self.slots = int(self.said["slots"])
             self.ring = Ring(fds.pop(), self.slots, self.layout.slot_bytes)
+            self.deliver: Deliver = makers[str(self.said["delivery"])](self, source)
         except BaseException:
             sock.close()
             _wire.close_all(fds)
@@ -57,7 +61,6 @@ class Stream:
         self.pending: Iterator[Descriptor] = iter(())
         self.waited = 0.0
         self.half = max(1, self.slots // 2)
-        self.most_held = max(2, self.slots - 2)
         self._sock = sock
         self._closed = False
         self._forked = False

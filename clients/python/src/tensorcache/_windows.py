@@ -315,7 +315,12 @@ class Windows:
                 trainer, wrap for several.
             weights: of items, for ``"bootstrap"``: a mapping of all item values to weights, or one weight an item in
                 the order of ``data.items``. None draws all windows evenly.
-            delivery: ``"slot"``: a piece of the feed's ring; ``"auto"`` lets the daemon choose.
+            delivery: how batches come. ``"slot"``: gathered by the daemon into a piece of the feed's ring, dense and
+                writable. ``"view"``: read-only strides over the mapped columns, without a copy, for the orders
+                ``"sequential"`` and ``"random_start"``, where neither padding nor a conversion stands in the way (in
+                ``"sequential"`` a batch that runs over an item's end is gathered). ``"local"``: gathered by this
+                process, which costs the daemon nothing but the order. ``"starts"``: only ``item``, ``start`` and
+                ``row``. ``"auto"``: views where nearly all batches can be, else slots.
             slots: batches in flight; 0 lets the daemon choose, 3 is the least.
             channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
             mask: deliver ``mask`` even where nothing is padded.

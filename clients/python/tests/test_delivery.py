@@ -1,0 +1,169 @@
+"""The ways in which a batch is delivered: slot, view, local, starts; and what each promises of its arrays."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorcache
+
+C, P, B = 24, 6, 32
+PARTS = (
+    "context", "target", "known", "static", "item", "start", "row", "time", "mask", "context_missing",
+    "target_missing", "reset",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=["columns", "packed"])
+def data(request: pytest.FixtureRequest, cache: tensorcache.Cache) -> tensorcache.Dataset:
+    """Three items of 400, 90 and 35 rows; ``a`` to ``d`` are float32, ``m`` misses values, ``k`` is float64."""
+    rows = [400, 90, 35]
+    rng = np.random.default_rng(5)
+    columns: dict[str, Any] = {
+        "id": np.repeat([7, 8, 9], rows),
+        "t": np.concatenate([np.arange(n) for n in rows]),
+        **{name: rng.normal(size=sum(rows)).astype(np.float32) for name in "abcd"},
+        "m": np.where(rng.random(sum(rows)) < 0.05, np.nan, rng.normal(size=sum(rows))).astype(np.float32),
+        "k": rng.normal(size=sum(rows)),
+    }
+    return cache.put(request.param, columns, item_id="id", time="t", layout=request.param)
+
+
+def everything(batch: tensorcache.Batch) -> dict[str, Any]:
+    return {name: getattr(batch, name) for name in PARTS}
+
+
+def hold_equal(one: tensorcache.Feed, other: tensorcache.Feed) -> None:
+    for here, there in zip(one, other, strict=True):
+        np.testing.assert_equal(everything(here), everything(there))
+        assert {k: v.dtype for k, v in everything(here).items() if v is not None} == {
+            k: v.dtype for k, v in everything(there).items() if v is not None
+        }
+
+
+SPECS: dict[str, dict[str, Any]] = {
+    "plain": {"columns": ["a", "b", "c", "d"]},
+    "one": {"columns": ["c"], "stride": 3, "gap": 2, "overlap": 5},
+    "roles": {"context_columns": ["a", "b"], "target_columns": ["c"], "known_columns": ["d"], "dilation": 2},
+    "missing": {"columns": ["m"], "max_missing": None},
+    "stored": {"columns": ["k"], "dtype": None},
+    "context": {"columns": ["b", "c"], "prediction_length": 0},
+}
+
+
+@pytest.mark.parametrize("channels_first", [False, True])
+@pytest.mark.parametrize("order", ["sequential", "random_start"])
+@pytest.mark.parametrize("spec", SPECS)
+def test_views_are_what_slots_are(data: tensorcache.Dataset, spec: str, order: str, channels_first: bool) -> None:
+    windows = data.windows(**{"context_length": C, "prediction_length": P, **SPECS[spec]})
+    options: dict[str, Any] = {
+        "batch_size": B,
+        "order": order,
+        "channels_first": channels_first,
+        "mask": spec == "missing",
+    }
+    with windows.feed(**options, delivery="view") as views, windows.feed(**options, delivery="slot") as slots:
+        assert (views.delivery, views.path) == ("view", "view")
+        for _ in range(2):
+            hold_equal(views, slots)
+        batch = next(iter(views))
+        mapped = data[SPECS[spec].get("columns", ["a"])[0]]
+        assert np.shares_memory(batch.context, mapped)
+        assert not batch.context.flags.writeable
+        with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
+            batch.context.flags.writeable = True
+
+
+def test_all_batches_of_random_start_are_views(data: tensorcache.Dataset) -> None:
+    windows = data.windows(context_length=C, columns=["b"])
+    with windows.feed(batch_size=7, order="random_start") as feed:
+        assert feed.delivery == "view", "auto"
+        assert all(np.shares_memory(batch.context, data["b"]) for batch in feed)
+    with windows.feed(batch_size=100, delivery="view") as feed:
+        shared = [np.shares_memory(batch.context, data["b"]) for batch in feed]
+        assert shared == [True, True, True, False, False], "items of 377, 67 and 12 windows"
+        assert not any(batch.context.flags.writeable for batch in feed)
+
+
+PADDED: dict[str, Any] = {"columns": ["a", "m"], "min_context": 3, "max_missing": 0.2, "missing_value": -1.0}
+
+
+@pytest.mark.parametrize("channels_first", [False, True])
+@pytest.mark.parametrize("spec", [*SPECS, "padded", "converted"])
+def test_local_is_what_slots_are(data: tensorcache.Dataset, spec: str, channels_first: bool) -> None:
+    specs = {**SPECS, "padded": PADDED, "converted": {"columns": ["a", "k"], "static_columns": []}}
+    windows = data.windows(**{"context_length": C, "prediction_length": P, **specs[spec]})
+    options: dict[str, Any] = {"batch_size": B, "order": "shuffle", "seed": 3, "channels_first": channels_first}
+    with windows.feed(**options, delivery="local") as local, windows.feed(**options, delivery="slot") as slots:
+        assert local.delivery == "local"
+        hold_equal(local, slots)
+        kept = list(local)  # in memory of this process: nobody waits for it
+        assert all(batch.context.flags.c_contiguous and batch.context.flags.writeable for batch in kept)
+        for batch, again in zip(kept, slots, strict=True):
+            np.testing.assert_equal(everything(batch), everything(again))
+
+
+def test_lanes_reset_by_any_delivery(data: tensorcache.Dataset) -> None:
+    windows = data.windows(context_length=5, stride=5, columns=["a", "b"])
+    options: dict[str, Any] = {"batch_size": 3, "order": "lanes"}
+    with windows.feed(**options, delivery="local") as local, windows.feed(**options, delivery="slot") as slots:
+        hold_equal(local, slots)
+
+
+def test_starts_say_where_the_windows_are(data: tensorcache.Dataset) -> None:
+    windows = data.windows(context_length=C, prediction_length=P, columns=["m"], max_missing=0.5, min_context=3)
+    options: dict[str, Any] = {"batch_size": B, "order": "shuffle", "mask": True}
+    with windows.feed(**options, delivery="starts") as starts, windows.feed(**options, delivery="slot") as slots:
+        assert starts.stats()["slot_bytes"] < B * (3 * 8 + C) + 4 * 64
+        for here, there in zip(starts, slots, strict=True):
+            assert here.context is here.target is None
+            np.testing.assert_array_equal(here.row, data.items.row_offset[here.item] + here.start)
+            for name in ("item", "start", "row", "time", "mask", "context_missing", "target_missing"):
+                np.testing.assert_array_equal(getattr(here, name), getattr(there, name), err_msg=name)
+
+
+@pytest.mark.parametrize("delivery", ["slot", "view", "local", "starts"])
+def test_copies_and_pickles_are_ones_own(data: tensorcache.Dataset, delivery: str) -> None:
+    windows = data.windows(context_length=C, prediction_length=P, columns=["a", "b"])
+    with windows.feed(batch_size=B, delivery=delivery) as feed:
+        for batch in feed:
+            copy, thawed = batch.copy(), pickle.loads(pickle.dumps(batch))
+            np.testing.assert_equal(everything(copy), everything(batch))
+            np.testing.assert_equal(everything(thawed), everything(batch))
+            if delivery != "starts":
+                assert copy.context.flags.c_contiguous
+                assert copy.context.__array_interface__["data"][0] % 64 == 0
+                copy.context[:] = 0
+                np.testing.assert_equal(everything(copy.copy()), everything(copy))
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "says"),
+    [
+        ({"columns": ["a"]}, {"order": "shuffle"}, 'order "shuffle" scatters windows'),
+        ({"columns": ["a"], "min_context": 1}, {}, "min_context 1 pads windows"),
+        ({"columns": ["k"]}, {}, 'column "k" is stored as float64 and asked for as float32'),
+        ({"columns": ["m"], "missing_value": 0.0}, {}, "missing_value 0 would replace"),
+        ({"columns": ["d", "a"]}, {}, "the 2 columns of the context do not lie evenly apart"),
+    ],
+)
+def test_a_view_that_cannot_be_is_refused(
+    data: tensorcache.Dataset, spec: dict[str, Any], options: dict[str, Any], says: str
+) -> None:
+    windows = data.windows(context_length=C, **spec)
+    with pytest.raises(tensorcache.SpecError, match=says) as raised:
+        windows.feed(batch_size=B, delivery="view", **options)
+    assert raised.value.field == "delivery"
+    with windows.feed(batch_size=B, **options) as feed:
+        assert feed.delivery == "slot", "auto"
+
+
+def test_a_plan_says_where_views_are(data: tensorcache.Dataset) -> None:
+    windows = data.windows(context_length=C, columns=["a", "b"])
+    assert windows.plan()["path"] in ("memcpy", "transpose")
+    assert windows.plan(batch_size=8)["path"] == "view"
+    assert windows.plan(batch_size=8, order="random_start")["path"] == "view"
+    assert windows.plan(batch_size=8, order="shuffle")["path"] != "view"

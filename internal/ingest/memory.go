@@ -1,0 +1,38 @@
+package ingest
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Memory of the child beyond the result, which is a mapped file.
+const (
+	// memoryLeast is what no load does without.
+	memoryLeast = 96 << 20
+	// memoryBase and memoryPerByte times the sources are more than any sound source takes.
+	memoryBase    = 512 << 20
+	memoryPerByte = 4
+	memoryMost    = 16 << 30
+)
+
+// memoryLimit is how much memory a job's child may take of what there is: more than a sound source asks for, and never so
+// much that the system would have to end somebody. The error wraps ErrMemory and says need and have.
+func memoryLimit(j Job, have int64) (int64, error) {
+	if have < memoryLeast {
+		return 0, fmt.Errorf("%w before it began: need %s, have %s", ErrMemory, humanize.IBytes(memoryLeast), humanize.IBytes(uint64(have)))
+	}
+	limit := int64(memoryBase)
+	sources, _ := Stat(j.Sources) // what cannot be read is refused later
+	for _, s := range sources {
+		limit += memoryPerByte * s.Bytes
+	}
+	if j.Put != nil && j.Put.Format == FormatArrow {
+		limit = memoryMost // how much comes is not known
+	} else if j.Put != nil {
+		for _, c := range j.Put.Columns {
+			limit += memoryPerByte * min(max(0, c.Bytes), memoryMost)
+		}
+	}
+	return min(limit, memoryMost, have), nil
+}

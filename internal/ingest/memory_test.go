@@ -1,0 +1,61 @@
+package ingest
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
+	small := Job{Options: Options{Sources: []string{source(t, "a.csv", "a\n1\n")}}}
+	stream := Job{Put: &Put{Format: FormatArrow}}
+	for _, c := range []struct {
+		Job
+		have, want int64
+	}{{small, 1 << 40, memoryBase + 4*4}, {small, 200 << 20, 200 << 20}, {stream, 1 << 40, memoryMost}, {stream, 1 << 30, 1 << 30}} {
+		if got, err := memoryLimit(c.Job, c.have); got != c.want || err != nil {
+			t.Errorf("of %d bytes it may take %d, %v, want %d", c.have, got, err, c.want)
+		}
+	}
+	_, err := memoryLimit(small, 50<<20)
+	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "need 96 MiB, have 50 MiB") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+	path := source(t, "a.csv", "t,a\n1,1\n2,2.5\n")
+	for _, c := range []struct {
+		options Options
+		need    int64
+	}{
+		{Options{}, 2*16 + 1<<16},
+		{Options{Scale: All(scaleStandard), Columns: []string{"a"}, Time: "t"}, 2*(8+4+8) + 1<<16}, // narrowed after it is scaled
+		{Options{Sort: true, Time: "t"}, 2*(16+16+8) + 1<<16},
+	} {
+		c.options.Sources = []string{path}
+		dir := t.TempDir()
+		l := newLoad(dir, c.options, &meter{})
+		for _, have := range []int64{c.need - 1, c.need} {
+			l.available = func(of string) int64 {
+				if of != dir {
+					t.Errorf("asked of %s", of)
+				}
+				return have
+			}
+			_, err := l.run(t.Context())
+			var s *NoSpaceError
+			if have == c.need {
+				if err != nil {
+					t.Errorf("%+v: %v", c.options, err)
+				}
+			} else if !errors.As(err, &s) || s.Need != c.need || s.Have != have {
+				t.Errorf("%+v: %v, want %d needed", c.options, err, c.need)
+			} else if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("%v was written", left)
+			}
+			l = newLoad(dir, c.options, &meter{})
+		}
+	}
+}

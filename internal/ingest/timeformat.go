@@ -1,0 +1,138 @@
+package ingest
+
+import (
+	"regexp"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/ncruces/go-strftime"
+)
+
+// timeFormat is how the cells of a time column are written, where that is said in strptime's signs. The zero value is no format: ISO 8601.
+type timeFormat struct {
+	layout          string // of package time
+	fraction, zoned bool
+	epoch           bool // seconds since 1970
+}
+
+// epochFormat is the format of seconds since 1970; it stands alone.
+const epochFormat = "%s"
+
+var (
+	// fractionFormat is a fraction of a second: time.Parse takes one after the seconds without being told.
+	fractionFormat = regexp.MustCompile(`(%S|%T|%X)[.,]%[fLN]`)
+	// lenient are the fields that strptime reads with one digit or two; a %% before them is a sign of its own.
+	lenient = regexp.MustCompile(`%%|%[dmIMS]`)
+	// packedFields are fields without a sign between them: they must have all their digits, and the layouts of lenient ones would run together.
+	packedFields = regexp.MustCompile(`%[-:]?[A-Za-z]%[^%]`)
+)
+
+// parseTimeFormat translates a format. why says what is wrong with one that cannot be used.
+func parseTimeFormat(format string) (f timeFormat, why string) {
+	if format == epochFormat {
+		return timeFormat{epoch: true, zoned: true}, ""
+	}
+	plain := fractionFormat.ReplaceAllString(format, "$1")
+	f.fraction = plain != format
+	strict, err := strftime.Layout(plain)
+	if !packedFields.MatchString(plain) {
+		plain = lenient.ReplaceAllStringFunc(plain, func(s string) string {
+			if s == "%%" {
+				return s
+			}
+			return "%-" + s[1:]
+		})
+	}
+	layout, _ := strftime.Layout(plain)
+	switch {
+	case err != nil:
+		return f, "a format such as %d/%m/%Y %H:%M, without digits, %s, weeks or weekdays as numbers; %f only after seconds"
+	case strings.Contains(layout, "MST"):
+		return f, "a format without names of zones, which mean several; %z is an offset such as +0100"
+	}
+	f.zoned = strings.Contains(layout, "-07")
+	f.layout = strings.NewReplacer("-0700", "Z0700", "-07:00", "Z07:00").Replace(layout)
+	// A format that keeps a date keeps this one.
+	want := time.Date(2001, 2, 3, 16, 5, 6, 0, time.UTC)
+	got, err := time.Parse(f.layout, want.Format(strict))
+	day := want.Truncate(24 * time.Hour)
+	if at := got.UTC(); err != nil || !at.Truncate(24*time.Hour).Equal(day) || !at.Equal(day) && at.Hour() != 16 {
+		return f, "a format that names a day: year, month and day, and the half of the day (%p) if hours go to 12"
+	}
+	return f, ""
+}
+
+// parse reads a cell. Of a fraction the unit is the coarsest that holds it.
+func (f *timeFormat) parse(b []byte) (t instant, ok bool) {
+	if f.epoch {
+		v, ok := parseInt(b)
+		return instant{seconds: v, zoned: true}, ok
+	}
+	if len(b) == 0 || len(b) > 1<<8 {
+		return t, false
+	}
+	at, err := time.Parse(f.layout, unsafe.String(&b[0], len(b)))
+	if err != nil || longFraction(b) {
+		return t, false
+	}
+	t = instant{seconds: at.Unix(), nanos: int64(at.Nanosecond()), zoned: f.zoned}
+	for unit := int64(1e9); t.nanos%unit != 0; unit /= 1000 {
+		t.unit++
+	}
+	return t, f.fraction || t.nanos == 0
+}
+
+// longFraction tells whether there are digits of a second beyond nanoseconds, which time.Parse cuts off.
+func longFraction(b []byte) bool {
+	run := -1 // digits since a point
+	for _, c := range b {
+		switch {
+		case c == '.' || c == ',':
+			run = 0
+		case c-'0' > 9:
+			run = -1
+		case run >= 0:
+			if run++; run > 9 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// dayMonth is a date whose first numbers are a day and a month in one order or the other.
+var dayMonth = regexp.MustCompile(`^(\d{1,2})([/.\-])(\d{1,2})([/.\-])(\d{4}|\d\d)(?:([ T])(\d{1,2}):(\d\d)(:\d\d)?([.,]\d+)?)?$`)
+
+// timeHint says what to do about a text that is no time in ISO's form: which formats it may be in.
+func timeHint(text string) string {
+	m := dayMonth.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil || m[2] != m[4] {
+		return `write times like "2016-07-01 00:00:00", or say how they are written with --time-format`
+	}
+	year, rest := "%Y", ""
+	if len(m[5]) == 2 {
+		year = "%y"
+	}
+	if m[6] != "" {
+		rest = m[6] + "%H:%M"
+	}
+	if m[9] != "" {
+		rest += ":%S"
+	}
+	if m[10] != "" {
+		rest += m[10][:1] + "%f"
+	}
+	var formats []string
+	for _, order := range []string{"%d" + m[2] + "%m", "%m" + m[2] + "%d"} {
+		format := order + m[2] + year + rest
+		f, why := parseTimeFormat(format)
+		if _, ok := f.parse([]byte(strings.TrimSpace(text))); ok && why == "" {
+			formats = append(formats, `--time-format "`+format+`"`)
+		}
+	}
+	if len(formats) == 0 {
+		return "say how times are written with --time-format"
+	}
+	return "say which number is the day: " + strings.Join(formats, " or ")
+}

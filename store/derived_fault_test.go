@@ -1,0 +1,19 @@
+//go:build faults
+
+package store
+
+import (
+	"testing"
+)
+
+func TestAFullDiskKeepsWhatIsDerivedInMemory(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	publish(t, s, "d", 1)
+	t.Setenv("TENSORCACHE_FAULT", "ENOSPC@derived")
+	if _, computed := keep(t, s, "a"); !computed {
+		t.Error("it was not computed")
+	}
+	if _, again := keep(t, s, "a"); again {
+		t.Error("it was computed twice")
+	}
+}
