@@ -143,13 +143,9 @@ class Run(Batch):
     _start: int
     _row: int
 
-    def __init__(
-        self, layout: Layout, rows: int, context: Array, target: Array | None, item: int, start: int, row: int
-    ) -> None:
+    def __init__(self, layout: Layout, rows: int, item: int, start: int, row: int) -> None:
         self._layout = layout
         self.rows = rows
-        self.context = context
-        self.target = target
         self._item = item
         self._start = start
         self._row = row

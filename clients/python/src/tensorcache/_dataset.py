@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import socket
 import weakref
 from collections.abc import Iterator, KeysView, Mapping, Sequence
 from types import MappingProxyType
@@ -44,17 +45,8 @@ class Dataset:
 
     def __init__(self, cache: Cache, name: str, generation: int = 0) -> None:
         self._cache = cache
-        lease = _wire.dial(cache._feed_path)
-        try:
-            _wire.request(lease, {"request": "open", "dataset": _spec.dataset_name(name), "generation": generation})
-            said, fds = _wire.receive_reply(lease)
-        except BaseException:
-            lease.close()
-            raise
+        lease, said, fds = opened(cache._feed_path, _spec.dataset_name(name), generation)
         self._lease = weakref.finalize(self, lease.close)
-        if len(fds) != len(said["files"]):
-            _wire.close_all(fds)
-            raise ProtocolError(f"the daemon sent {len(fds)} descriptors for {len(said['files'])} files")
         self._maps: dict[str, mmap.mmap] = dict(zip(said["files"], map_files(fds), strict=True))
         self._manifest = Manifest(said["manifest"])
         self._arrays: dict[str, npt.NDArray[Any]] = {}
@@ -203,6 +195,21 @@ class Dataset:
         """
         return Windows(self, window_spec(locals()), ())
 
+    def private_map(self) -> mmap.mmap:
+        """Another map of the columns: writable, and what is written stays in it.
+
+        Raises:
+            StaleError: the generation has left the cache.
+        """
+        lease, said, fds = opened(self._cache._feed_path, self.name, self.generation)
+        lease.close()
+        try:
+            if said["digest"] != self.digest:
+                raise StaleError(f'generation {self.generation} of dataset "{self.name}" is another one by now')
+            return mmap.mmap(fds[said["files"].index("data.arrow")], 0, access=mmap.ACCESS_COPY)
+        finally:
+            _wire.close_all(fds)
+
     def close(self) -> None:
         """Give the generation back: it may now leave the cache. Arrays handed out stay valid; calling twice is fine."""
         self._lease()
@@ -251,6 +258,21 @@ class Dataset:
             f"{len(self.items):,} item{'' if len(self.items) == 1 else 's'}, {', '.join(self.columns[:8])}"
             f"{', …' if len(self.columns) > 8 else ''}>"
         )
+
+
+def opened(path: str, name: str, generation: int) -> tuple[socket.socket, dict[str, Any], list[int]]:
+    """The lease on a generation, what the daemon said of it, and its files' descriptors."""
+    lease = _wire.dial(path)
+    try:
+        _wire.request(lease, {"request": "open", "dataset": name, "generation": generation})
+        said, fds = _wire.receive_reply(lease)
+        if len(fds) != len(said["files"]):
+            _wire.close_all(fds)
+            raise ProtocolError(f"the daemon sent {len(fds)} descriptors for {len(said['files'])} files")
+    except BaseException:
+        lease.close()
+        raise
+    return lease, said, fds
 
 
 def map_files(fds: list[int]) -> list[mmap.mmap]:

@@ -87,15 +87,11 @@ def view(stream: Stream, source: Source) -> Deliver:
             return read_only(gathered(slot, rows, flags))
         at = slot * words
         row = places[at + row_at]
-        batch = Run(
-            layout,
-            rows,
-            context[row : row + rows * stride : stride],
-            None if target is None else target[row : row + rows * stride : stride],
-            places[at + item_at],
-            places[at + start_at],
-            row,
-        )
+        end = row + rows * stride
+        batch = Run(layout, rows, places[at + item_at], places[at + start_at], row)
+        batch.context = context[row:end:stride]
+        if target is not None:
+            batch.target = target[row:end:stride]
         put(slot)
         return batch
 

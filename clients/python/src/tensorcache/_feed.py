@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import _random_start
+from ._choose import Chooser
 from ._deliver import MAKERS, Makers
 from ._errors import CursorError, DaemonError, FeedError, ProtocolError
 from ._items import show
@@ -33,15 +34,24 @@ class Feed:
     A feed belongs to the process that made it: after a fork the child's batches stay as they are, and its feed raises
     FeedError. Pickle the windows instead and make a feed there.
 
+    Attributes:
+        windows: what it serves.
+        delivery: ``"slot"``, ``"view"``, ``"local"`` or ``"starts"``; for ``"auto"`` what is used now.
+        path: how a context gets to the trainer: ``"memcpy"``, ``"transpose"``, ``"view"``; "" where the daemon has no
+            part in it.
+
     Raises, while it is iterated:
         DaemonError: the daemon went away; :meth:`state_dict` still says where to go on.
         FeedError: the feed was closed, or another pass over it began.
     """
 
-    def __init__(self, windows: Windows, options: dict[str, Any], makers: Makers = MAKERS) -> None:
+    def __init__(
+        self, windows: Windows, options: dict[str, Any], makers: Makers = MAKERS, chooser: Chooser | None = None
+    ) -> None:
         self.windows = windows
         self._options = options
         self._makers = makers
+        self._chooser = chooser
         self._source = Source(windows, options["channels_first"], options["mask"])
         self._start: Place = (0, 0)  # where the latest pass began
         self._last: tuple[int, int, int] | None = None  # epoch, consumed, flags of its latest batch
@@ -59,8 +69,6 @@ class Feed:
         self._stream = stream = self._attach((0, 0))
         self._cursor: dict[str, Any] = dict(stream.said["cursor"])
         self._length = int(stream.said["batches"])
-        self.delivery = str(stream.said["delivery"])
-        self.path = str(stream.said.get("path") or "")
 
     def __len__(self) -> int:
         if self._options["options"]["order"] != "random_start":
@@ -71,9 +79,10 @@ class Feed:
     def __iter__(self) -> Generator[Any, None, None]:
         """One epoch's batches; where it begins is decided when the first one is asked for."""
         stream, token = self._begin()
-        freed, half, deliver = stream.ring.freed, stream.half, stream.deliver
         try:
             while True:
+                freed, half, deliver = stream.ring.freed, stream.half, stream.deliver
+                chooser = None if self._chooser is None or self._chooser.settled else self._chooser
                 for slot, rows, number, flags, epoch, consumed in stream.pending:
                     if number != stream.number:
                         if slot != NO_SLOT:
@@ -92,11 +101,17 @@ class Feed:
                     del batch
                     if self._token != token:
                         raise self._over()
+                    if chooser is not None and chooser.step():
+                        stream = self._change(stream)
+                        if flags & LAST:
+                            return
+                        break
                     if flags & LAST:
                         return
                     if len(freed) >= half:
                         stream.give_back()
-                stream.pending = stream.receive()
+                else:
+                    stream.pending = stream.receive()
         except GeneratorExit:
             raise
         except BaseException as error:
@@ -145,7 +160,8 @@ class Feed:
 
         ``batches`` handed to the loop; ``seconds`` inside passes; ``wait_s``, those of them in which the loop waited
         for data, and ``wait_share``, their share; ``copied``, batches copied out because the loop kept nearly all
-        slots; ``held``, slots it keeps now; ``slots`` and ``slot_bytes`` of the ring; ``path`` of the gather.
+        slots; ``held``, slots it keeps now; ``slots`` and ``slot_bytes`` of the ring; ``delivery``, and ``path``, how
+        a context gets to the trainer; ``step_s``, the mean seconds of a step by each delivery that ``"auto"`` tried.
         """
         stream = self._stream
         seconds = self._seconds + (time.perf_counter() - self._began if self._began is not None else 0.0)
@@ -161,6 +177,7 @@ class Feed:
             "slot_bytes": stream.layout.slot_bytes if stream else 0,
             "delivery": self.delivery,
             "path": self.path,
+            "step_s": dict(self._chooser.seconds) if self._chooser else {},
         }
 
     def close(self) -> None:
@@ -211,9 +228,20 @@ class Feed:
             "cursor": None,
             **self._options,
         }
+        if self._chooser is not None:
+            request["delivery"] = self._chooser.delivery
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
-        return Stream(data._cache._feed_path, request, self._source, self._makers)
+        stream = Stream(data._cache._feed_path, request, self._source, self._makers)
+        self.delivery = str(stream.said["delivery"])
+        self.path = str(stream.said.get("path") or "")
+        return stream
+
+    def _change(self, stream: Stream) -> Stream:
+        """Go on at the same place by another delivery."""
+        self._drop(stream)
+        self._stream = changed = self._attach(self._place(of_stream=True))
+        return changed
 
     def _place(self, of_stream: bool = False) -> Place:
         """Where the loop is; ``of_stream``: where the stream is, whatever was asked for since."""
@@ -267,6 +295,8 @@ class Feed:
         if self._began is not None:
             self._seconds += time.perf_counter() - self._began
             self._began = None
+        if self._chooser is not None:
+            self._chooser.pause()
 
     def __repr__(self) -> str:
         epoch, consumed = self._place()

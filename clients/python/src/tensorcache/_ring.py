@@ -74,9 +74,14 @@ class Ring:
         """The ring as int64 values."""
         return memoryview(self._map).cast("q")
 
-    def _copy_out(self, slot: int) -> Memory:
+    def copy(self, slot: int) -> Memory:
+        """A slot's bytes in memory of their own."""
         memory = aligned(self._slot_bytes)
         memory[:] = np.frombuffer(self._map, np.uint8, self._slot_bytes, slot * self._slot_bytes)
+        return memory
+
+    def _copy_out(self, slot: int) -> Memory:
+        memory = self.copy(slot)
         self.freed.append(slot)
         self.copied += 1
         return memory

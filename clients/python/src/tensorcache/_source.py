@@ -32,6 +32,7 @@ class Source:
 
     def __init__(self, windows: Windows, channels_first: bool, mask: bool) -> None:
         data = windows.dataset
+        self._data = data
         self.stride: int = windows._spec.get("stride", 1)
         self._offsets = data.items.row_offset
         self._cutter = cutter = windows._cut()
@@ -60,6 +61,10 @@ class Source:
             value = np.ascontiguousarray(value.swapaxes(1, 2))
         return value
 
+    def private(self) -> mmap.mmap:
+        """A copy-on-write map of the columns."""
+        return self._data.private_map()
+
     def has(self, name: str) -> bool:
         """Whether windows have context, target or known."""
         return self._cutter.has(name)
@@ -67,9 +72,9 @@ class Source:
     def every(self, name: str, memory: mmap.mmap | None = None) -> Array | None:
         """A part of the windows that start at each row of the dataset, ``[rows, C, F]``, or ``[rows, F, C]``.
 
-        It overlaps itself and is read-only: ``every[row]`` is the part of the window whose first context row is
-        ``row``, whether or not such a window exists. None where padding, a conversion, a replaced value or the places
-        of the columns in the file forbid it.
+        It overlaps itself, and is read-only if it is over the dataset's own map. ``every[row]`` is the part of the
+        window whose first context row is ``row``, whether or not such a window exists. None where padding, a
+        conversion, a replaced value or the places of the columns in the file forbid it.
 
         Args:
             name: context, target or known; there must be such a part.
@@ -85,4 +90,4 @@ class Source:
         shape, strides = (count, len(span), matrix.shape[1]), (rows, rows * cutter.dilation, features)
         if self._channels_first:
             shape, strides = (shape[0], *shape[:0:-1]), (strides[0], *strides[:0:-1])
-        return as_strided(first, shape, strides, writeable=False)
+        return as_strided(first, shape, strides, writeable=memory is not None)

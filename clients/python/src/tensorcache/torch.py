@@ -1,4 +1,4 @@
-"""PyTorch: a loader whose tensors lie over the feed's ring.
+"""PyTorch: a loader whose tensors lie in memory that is used again.
 
 ``tensorcache.torch.loader(train, batch_size=32, shuffle=True)`` stands where a ``DataLoader`` stands. It is none: no
 workers, no collate, no pickling; the daemon has the batches ready. torch is imported by :func:`loader`, not before.
@@ -7,16 +7,17 @@ workers, no collate, no pickling; the daemon has the batches ready. torch is imp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from ._batch import PARTS, Batch
+from ._choose import Chooser
+from ._deliver import Makers
 from ._errors import DaemonError, SpecError
 from ._feed import Feed
+from ._feed_options import feed_options, sampler_options
+from ._source import Source
 from ._weights import Weights
+from ._weights import weights as item_weights
 from ._windows import Windows
-
-if TYPE_CHECKING:
-    import torch
 
 __all__ = ["Loader", "loader"]
 
@@ -34,6 +35,7 @@ def loader(
     rank: int | None = None,
     num_replicas: int | None = None,
     format: Literal["tuple", "dict"] = "tuple",  # noqa: A002
+    delivery: str = "auto",
     slots: int = 0,
     channels_first: bool = False,
     mask: bool = False,
@@ -53,6 +55,12 @@ def loader(
         num_replicas: how many there are; None likewise, else 1.
         format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` where nothing is predicted; ``"dict"``
             yields all parts by name.
+        delivery: as for :meth:`Windows.feed`, but that ``"auto"`` never gives views, and chooses between ``"slot"`` and
+            ``"local"`` by trying both on the first 256 steps, where torch can gather the windows well: the daemon's
+            gather where a core is free, the trainer's own where training keeps all of them busy. ``stats()`` tells
+            the choice. By ``"view"``, tensors are strides over a private map of the dataset: changing one in place
+            is an error at the next batch, and copying one to a GPU moves more than a dense one would. By ``"starts"``
+            a tuple is ``(item, start)``.
         slots: batches in flight; 0 lets the daemon choose.
         channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
         mask: deliver ``mask`` even where nothing is padded.
@@ -73,42 +81,37 @@ def loader(
         tail = "drop"
     elif drop_last is not None and tail == "drop":
         raise SpecError('drop_last: got False with tail="drop", want one of them', field="drop_last")
-    convert = converter(format)  # first: whoever has no torch is told so
+    makers, can_gather = torch_makers(format)  # first: whoever has no torch is told so
     rank, num_replicas = share(rank, num_replicas)
-    feed = windows.feed(
-        batch_size=batch_size,
-        order=order or "sequential",
-        seed=seed,
-        rank=rank,
-        num_replicas=num_replicas,
-        tail=tail,
-        weights=weights,
-        delivery="slot",
-        slots=slots,
-        channels_first=channels_first,
-        mask=mask,
-    )
-    return Loader(feed, batch_size, tail == "drop", convert)
+    given = None if weights is None else item_weights(weights, windows.dataset.items)
+    sampler = sampler_options(batch_size, order or "sequential", seed, rank, num_replicas, tail, given)
+    options = feed_options(sampler, delivery, slots, channels_first, mask)
+    chooser = None
+    if delivery == "auto":
+        options["delivery"] = "slot"
+        if can_gather(Source(windows, channels_first, mask)):
+            chooser = Chooser()
+    return Loader(Feed(windows, options, makers, chooser), batch_size, tail == "drop")
 
 
 class Loader:
     """Batches of torch tensors; each pass is one epoch, ``len`` counts this rank's batches in it.
 
-    Tensors are writable and lie in shared memory; their memory is reused once nothing refers to it, so keep what you
-    like, or ``clone()`` it. Attributes and methods are those that trainers look for in a ``DataLoader``: ``dataset``,
-    ``sampler`` (the loader itself, for its ``set_epoch``), ``batch_sampler`` (None), ``batch_size``, ``drop_last``,
-    ``num_workers``, and ``state_dict`` and ``load_state_dict`` as torchdata's StatefulDataLoader has them.
+    Tensors are writable (but by ``delivery="view"``); their memory is reused once nothing refers to it, so keep what
+    you like, or ``clone()`` it. Attributes and methods are those that trainers look for in a ``DataLoader``:
+    ``dataset``, ``sampler`` (the loader itself, for its ``set_epoch``), ``batch_sampler`` (None), ``batch_size``,
+    ``drop_last``, ``num_workers``, and ``state_dict`` and ``load_state_dict`` as torchdata's StatefulDataLoader has
+    them.
     """
 
     batch_sampler = None
     num_workers = 0
 
-    def __init__(self, feed: Feed, batch_size: int, drop_last: bool, convert: Callable[[Batch], Any]) -> None:
+    def __init__(self, feed: Feed, batch_size: int, drop_last: bool) -> None:
         self.feed = feed
         self.dataset = feed.windows
         self.batch_size = batch_size
         self.drop_last = drop_last
-        self._convert = convert
 
     @property
     def sampler(self) -> Loader:
@@ -119,7 +122,7 @@ class Loader:
         return len(self.feed)
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self._convert, self.feed)  # map, unlike a generator, keeps no batch alive
+        return iter(self.feed)
 
     def set_epoch(self, epoch: int) -> None:
         """Have the next pass be the given epoch, from its start."""
@@ -151,33 +154,17 @@ class Loader:
         return f"<Loader over {self.feed!r}>"
 
 
-def converter(format: str) -> Callable[[Batch], Any]:  # noqa: A002
-    """What makes tensors of a batch; importing torch happens here."""
+def torch_makers(format: str) -> tuple[Makers, Callable[[Source], bool]]:  # noqa: A002
+    """What makes tensors of descriptors, and whether there is a choice; importing torch happens here."""
     try:
-        import torch
+        from . import _torch_delivery
     except ImportError as error:
         raise DaemonError(
             "torch is not installed",
             type="torch_missing",
             hint="pip install torch, or use windows.feed(...) with numpy",
         ) from error
-    from_numpy = torch.from_numpy
-
-    def pair(batch: Batch) -> tuple[torch.Tensor, ...]:
-        target = batch.target
-        if target is None:
-            return (from_numpy(batch.context),)
-        return from_numpy(batch.context), from_numpy(target)
-
-    def named(batch: Batch) -> dict[str, torch.Tensor]:
-        parts = ((name, getattr(batch, name)) for name in PARTS)
-        return {
-            name: from_numpy(array.view("<i8") if array.dtype.kind == "M" else array)
-            for name, array in parts
-            if array is not None
-        }
-
-    return pair if format == "tuple" else named
+    return (_torch_delivery.PAIRS if format == "tuple" else _torch_delivery.DICTS), _torch_delivery.can_gather
 
 
 def share(rank: int | None, num_replicas: int | None) -> tuple[int, int]:

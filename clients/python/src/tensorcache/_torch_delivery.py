@@ -1,0 +1,197 @@
+"""How a descriptor becomes torch tensors: one maker for each delivery, as in :mod:`._deliver`.
+
+A pair is ``(context, target)``, or ``(context,)`` where nothing is predicted.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from . import _deliver
+from ._batch import PARTS, Array, Batch, Run
+from ._deliver import RUN, Deliver, Makers, Places
+from ._errors import FeedError
+from ._pool import Pool
+from ._source import Source
+
+if TYPE_CHECKING:
+    from ._stream import Stream
+
+Pair = tuple[torch.Tensor, ...]
+WINDOWS = ("context", "target")
+Maker = Callable[["Stream", Source], Deliver]
+
+
+def slot_pairs(stream: Stream, source: Source) -> Deliver:
+    """Tensors over slots of the ring."""
+    take, parts, full = stream.ring.taker(), stream.layout.parts, stream.layout.rows
+    from_numpy, ndarray = torch.from_numpy, np.ndarray
+    places = [((full, *parts[name].shape), parts[name].dtype, parts[name].offset) for name in WINDOWS if name in parts]
+    pair = len(places) == 2
+    (c_shape, c_dtype, c_at), (t_shape, t_dtype, t_at) = places[0], places[-1]
+
+    def deliver(slot: int, rows: int, flags: int) -> Pair:
+        memory = take(slot)
+        if rows == full and pair:  # spelt out, for speed
+            context = from_numpy(ndarray(c_shape, c_dtype, memory, c_at))
+            return context, from_numpy(ndarray(t_shape, t_dtype, memory, t_at))
+        return tuple(from_numpy(ndarray((rows, *shape[1:]), dtype, memory, at)) for shape, dtype, at in places)
+
+    return deliver
+
+
+def view_pairs(stream: Stream, source: Source) -> Deliver:
+    """Tensors that are strides over a copy-on-write map of the columns.
+
+    torch knows no read-only tensors: writing into a read-only map would end the process. Writing into this one would be
+    seen in the neighbouring windows, so it is found out, by torch's own count of what was done in place to a tensor and
+    its views, and refused; the map, with what was written, goes.
+    """
+    gathered, memory = local_pairs(stream, source), source.private()
+    with torch.inference_mode(mode=False):  # so that versions are counted
+        every = [torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)]
+    context, target, pair = every[0], every[-1], len(every) == 2
+    stride, put, told = source.stride, stream.ring.freed.append, Places(stream)
+    places, words, row_at = told.values, told.words, told.row
+
+    def deliver(slot: int, rows: int, flags: int) -> Pair:
+        if context._version or target._version:
+            raise FeedError(
+                "a batch that is a view of the dataset was changed in place",
+                type="view_changed",
+                hint='delivery="slot" gives batches to change; the next pass has the values as they were',
+            )
+        if not flags & RUN:
+            return gathered(slot, rows, flags)  # type: ignore[no-any-return]
+        row = places[slot * words + row_at]
+        end = row + rows * stride
+        put(slot)
+        return (context[row:end:stride], target[row:end:stride]) if pair else (context[row:end:stride],)
+
+    return deliver
+
+
+def local_pairs(stream: Stream, source: Source) -> Deliver:
+    """Tensors that are gathered here, into blocks that no batch holds any more."""
+    ring, layout = stream.ring, stream.layout
+    every = gathered_from(source)
+    if every is None:
+        return arrays_as_pairs(_deliver.local(stream, source))
+    tensors, size = [], 0
+    for array in every:
+        tensors.append((readable(array), array.shape[1:], array.dtype, size))
+        size += -(-layout.rows * math.prod(array.shape[1:]) * array.itemsize // 64) * 64
+    pool, put = Pool(size), ring.freed.append
+    rows_at, words = layout.parts["row"].offset // 8, layout.slot_bytes // 8
+    numbers = torch.from_numpy(np.frombuffer(ring.words(), np.int64))
+    select, from_numpy, ndarray = torch.index_select, torch.from_numpy, np.ndarray
+
+    def deliver(slot: int, rows: int, flags: int) -> Pair:
+        memory, at, out = pool.take(), slot * words + rows_at, []
+        for tensor, shape, dtype, offset in tensors:
+            block = from_numpy(ndarray((rows, *shape), dtype, memory, offset))
+            out.append(select(tensor, 0, numbers[at : at + rows], out=block))
+        put(slot)
+        return tuple(out)
+
+    return deliver
+
+
+def gathered_from(source: Source) -> list[Array] | None:
+    """The parts of the windows that start at each row, or None where torch cannot gather from them."""
+    every = [source.every(name) for name in WINDOWS if source.has(name)]
+    known = [array for array in every if array is not None and (array.dtype.kind in "fib" or array.itemsize == 1)]
+    return known if len(known) == len(every) else None
+
+
+def readable(array: Array) -> torch.Tensor:
+    """A tensor over a read-only array, for reading alone: torch warns of those that are handed on."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return torch.from_numpy(array)
+
+
+def starts_pairs(stream: Stream, source: Source) -> Deliver:
+    """``(item, start)``."""
+    arrays = _deliver.starts(stream, source)
+
+    def deliver(slot: int, rows: int, flags: int) -> Pair:
+        batch = arrays(slot, rows, flags)
+        return torch.from_numpy(batch.item), torch.from_numpy(batch.start)
+
+    return deliver
+
+
+def arrays_as_pairs(arrays: Deliver) -> Deliver:
+    """Tensors over the arrays of a batch, which may be written."""
+
+    def deliver(slot: int, rows: int, flags: int) -> Pair:
+        batch: Batch = arrays(slot, rows, flags)
+        both = (batch.context, batch.target)
+        return tuple(torch.from_numpy(array) for array in both if array is not None)
+
+    return deliver
+
+
+def arrays_as_dict(maker: Maker) -> Maker:
+    """All parts of a batch of writable arrays by name."""
+
+    def make(stream: Stream, source: Source) -> Deliver:
+        arrays = maker(stream, source)
+        return lambda slot, rows, flags: named(arrays(slot, rows, flags), {})
+
+    return make
+
+
+def pairs_as_dict(maker: Maker) -> Maker:
+    """Context and target as a maker of pairs has them, and all other parts beside."""
+
+    def make(stream: Stream, source: Source) -> Deliver:
+        pairs, ring, layout, told = maker(stream, source), stream.ring, stream.layout, Places(stream)
+
+        def deliver(slot: int, rows: int, flags: int) -> dict[str, torch.Tensor]:
+            if flags & RUN:
+                at = slot * told.words
+                batch: Batch = Run(
+                    layout, rows, *(told.values[at + place] for place in (told.item, told.start, told.row))
+                )
+            else:
+                batch = Batch(ring.copy(slot), layout, rows)
+            return named(batch, dict(zip(WINDOWS, pairs(slot, rows, flags), strict=False)))
+
+        return deliver
+
+    return make
+
+
+def named(batch: Batch, made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The parts of a batch by name; those that are made already, or else all."""
+    tensors = {}
+    for name in PARTS:
+        if name in made:
+            tensors[name] = made[name]
+        elif not made or name not in WINDOWS:
+            array = getattr(batch, name)
+            if array is not None:
+                tensors[name] = torch.from_numpy(array.view("<i8") if array.dtype.kind in "mM" else array)
+    return tensors
+
+
+PAIRS: Makers = {"slot": slot_pairs, "view": view_pairs, "local": local_pairs, "starts": starts_pairs}
+DICTS: Makers = {
+    "slot": arrays_as_dict(_deliver.slot),
+    "starts": arrays_as_dict(_deliver.starts),
+    "view": pairs_as_dict(view_pairs),
+    "local": pairs_as_dict(local_pairs),
+}
+
+
+def can_gather(source: Source) -> bool:
+    """Whether there is a choice between the daemon's gather and torch's own."""
+    return gathered_from(source) is not None
