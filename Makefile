@@ -99,7 +99,7 @@ soak: $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and t
 
 .PHONY: bench
 bench: ## gathers, indexes and orders, with ratios
-	go test -run xxx -bench . ./bench ./internal/feed
+	go test -run xxx -bench . ./bench ./internal/feed ./api
 
 .PHONY: test-peers
 test-peers: $(VENV)/client $(VENV)/test-tools ## windows of GluonTS, sktime, Keras and Darts beside ours, value by value

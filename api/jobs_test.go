@@ -60,7 +60,7 @@ func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
-			w.T = t
+			w.TB = t
 			job := w.load("d", test.options)
 			if job.State != wire.JobFailedIn || job.Error == nil {
 				t.Fatalf("%+v", job)

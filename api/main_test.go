@@ -63,7 +63,7 @@ func getStuck() {
 
 // world is a control API on a real socket; when the test ends nothing may be left of it.
 type world struct {
-	*testing.T
+	testing.TB
 	dir     string
 	store   *store.Store
 	jobs    *Jobs
@@ -71,9 +71,9 @@ type world struct {
 	stopped func()
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir(), stopped: func() {}}
+	w := &world{TB: t, dir: t.TempDir(), stopped: func() {}}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	st, err := store.Open(w.dir, log)
 	if err != nil {

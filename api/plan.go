@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -95,14 +94,8 @@ func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
 	}
 	defer h.Release()
 	runs := w.Index.Runs()
-	body := make([]byte, 0, len(runs)*24)
-	for _, run := range runs {
-		for _, v := range [...]int64{run.Item, run.First, run.Count} {
-			body = binary.LittleEndian.AppendUint64(body, uint64(v))
-		}
-	}
 	ctx.SetContentType("application/octet-stream")
-	ctx.SetBody(body)
+	ctx.SetBodyStream(&runsReader{runs: runs}, len(runs)*runBytes)
 	return nil
 }
 

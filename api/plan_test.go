@@ -87,7 +87,7 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
-			w.T = t
+			w.TB = t
 			w.refused(w.do("POST", "/v1/datasets/etth1/plan", test.request), test.typ, test.says)
 		})
 	}

@@ -49,7 +49,7 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 			t.Run(method+path, func(t *testing.T) {
 				w := *w
-				w.T = t
+				w.TB = t
 				want, ok := methods[method]
 				if known := slices.Contains([]string{"/v1/datasets/none", "/v1/datasets/etth1"}, path); known && method == "DELETE" && !ok {
 					return // removes it: see below
@@ -133,7 +133,7 @@ func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
-			w.T = t
+			w.TB = t
 			w.refused(w.do("POST", "/v1/datasets/"+test.path, test.body), test.typ, test.says)
 		})
 	}

@@ -25,14 +25,14 @@ func shortItems(items int64) window.Table {
 	return t
 }
 
-// BenchmarkManyItems plans over 10⁷ items, beside a pass over their offsets.
+// BenchmarkManyItems plans over 10⁷ items, beside a pass over an int64 of each.
 func BenchmarkManyItems(b *testing.B) {
 	const items = 10_000_000
 	table := shortItems(items)
-	pass := memoryPass(table.Offsets)
 	plain := window.Spec{ContextLength: 1}
 	jumps := plain
 	jumps.MaxStep = window.Nanoseconds(int64(time.Hour))
+	stepped := withSteps(b, table)
 	share := 0.8
 	for _, c := range []struct {
 		name  string
@@ -42,6 +42,7 @@ func BenchmarkManyItems(b *testing.B) {
 	}{
 		{"all", plain, table, nil},
 		{"jumps in time", jumps, table, nil},
+		{"jumps in time, steps kept", jumps, stepped, nil},
 		{"missing", plain, missing(table, 1000), nil},
 		{"where items", plain, table, []window.Cut{{Where: &window.Where{Items: []int64{3, items / 2, items - 1}}}}},
 		{"split items by hash", plain, table, []window.Cut{{Split: &window.Split{Items: &window.ItemParts{Fractions: []*float64{&share, nil}}}}}},
@@ -56,7 +57,7 @@ func BenchmarkManyItems(b *testing.B) {
 				}
 				sink += x.Len()
 			}
-			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(pass), "x-memory-pass")
+			perPass(b, b.N, items)
 		})
 	}
 }
