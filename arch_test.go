@@ -27,8 +27,8 @@ var rooms = map[string][]string{
 	"internal/mmapfile": {"internal/fault", "internal/portable"},
 	"layout":            {"internal/mmapfile", "internal/fault"},
 	"store":             {"layout", "internal/mmapfile", "internal/fault", "internal/near"},
-	"internal/ingest":   {"layout", "internal/mmapfile", "internal/fault", "internal/near"}, // a child process: it must not reach the catalogue
-	"internal/wire":     {"layout", "window", "sampler"},                                    // only the types that pass over the sockets
+	"internal/ingest":   {"layout", "window", "internal/mmapfile", "internal/fault", "internal/near"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
+	"internal/wire":     {"layout", "window", "sampler"},                                              // only the types that pass over the sockets
 	"internal/feed":     {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
 	"internal/control":  {"internal/wire"}, // a client: it must work without what the daemon is made of
 	"api":               {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire"},

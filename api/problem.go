@@ -21,8 +21,11 @@ func problemOf(err error) *wire.Problem {
 		return p
 	case errors.As(err, &option):
 		typ := wire.InvalidRequest
-		if option.Column {
+		switch {
+		case option.Column:
 			typ = wire.ColumnNotFound
+		case option.Item:
+			typ = wire.ItemNotFound
 		}
 		p := wire.NewProblem(typ, "%s", option.Error()).WithField(option.Field)
 		p.Hint = option.Hint

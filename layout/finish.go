@@ -14,6 +14,7 @@ import (
 type Final struct {
 	ItemID   []string // the item_id columns, in order
 	Time     string   // the time column, or ""
+	TimeStep *TimeStep
 	Items    Items
 	Vocab    map[string][]string  // the words of each text column
 	Source   map[string]string    // dtype in the source, by column, where it differs
@@ -32,7 +33,7 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 	defer w.Abort()
 	m := &Manifest{
 		Format: FormatVersion, Layout: w.table.Layout, Rows: w.table.Rows, Created: time.Now().UTC().Truncate(time.Second), Boot: BootID(),
-		ItemID: f.ItemID, Time: f.Time, Vocab: map[string]Words{}, Files: map[string]FileBytes{}, Recipe: f.Recipe, Sources: f.Sources,
+		ItemID: f.ItemID, Time: f.Time, TimeStep: f.TimeStep, Vocab: map[string]Words{}, Files: map[string]FileBytes{}, Recipe: f.Recipe, Sources: f.Sources,
 		Columns: make([]ManifestColumn, len(w.table.Columns)),
 	}
 	if m.ItemID == nil {

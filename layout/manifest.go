@@ -17,20 +17,22 @@ const maxManifest = 16 << 20
 
 // Manifest says what a generation holds and where. docs/FORMAT.md gives every field.
 type Manifest struct {
-	Format  int                  `json:"format"`
-	Layout  string               `json:"layout"`
-	Rows    int64                `json:"rows"`
-	Digest  string               `json:"digest"`
-	Created time.Time            `json:"created"`
-	Boot    string               `json:"boot"`
-	ItemID  []string             `json:"item_id"`
-	Time    string               `json:"time"`
-	Columns []ManifestColumn     `json:"columns"`
-	Items   ManifestItems        `json:"items"`
-	Vocab   map[string]Words     `json:"vocab"`
-	Files   map[string]FileBytes `json:"files"`
-	Recipe  json.RawMessage      `json:"recipe"`
-	Sources []Source             `json:"sources"`
+	Format  int       `json:"format"`
+	Layout  string    `json:"layout"`
+	Rows    int64     `json:"rows"`
+	Digest  string    `json:"digest"`
+	Created time.Time `json:"created"`
+	Boot    string    `json:"boot"`
+	ItemID  []string  `json:"item_id"`
+	Time    string    `json:"time"`
+	// TimeStep is nil without a time column, and where no item has two rows.
+	TimeStep *TimeStep            `json:"time_step,omitempty"`
+	Columns  []ManifestColumn     `json:"columns"`
+	Items    ManifestItems        `json:"items"`
+	Vocab    map[string]Words     `json:"vocab"`
+	Files    map[string]FileBytes `json:"files"`
+	Recipe   json.RawMessage      `json:"recipe"`
+	Sources  []Source             `json:"sources"`
 }
 
 // ManifestColumn is one column: where its first value is, and how far apart its neighbours.
@@ -66,6 +68,13 @@ type Scale struct {
 	Per   string    `json:"per"`  // column: one number per feature; item: per item and feature
 	Shift []float64 `json:"shift"`
 	Scale []float64 `json:"scale"`
+}
+
+// TimeStep says how regular the times are, in units of the time column: of neighbouring rows of an item.
+type TimeStep struct {
+	Step    int64 `json:"step"`    // the most common difference
+	Jumps   int64 `json:"jumps"`   // how many differences are others
+	Largest int64 `json:"largest"` // the largest difference
 }
 
 // ManifestItems says where in items.arrow the items are.

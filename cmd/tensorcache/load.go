@@ -22,6 +22,7 @@ import (
 type loadFlags struct {
 	ingest.Options
 	recipe, fitRows, fitBefore, fitFraction string
+	rows                                    rowFlags
 }
 
 func (f *loadFlags) add(cmd *cobra.Command) {
@@ -31,7 +32,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Time, "time", "", "the time `column`")
 	flags.StringVar(&f.DType, "dtype", "", "store floats as float32 or float64 (default: as they are)")
 	flags.StringVar(&f.Layout, "layout", "", "columns (default) or packed: windows of all columns are one copy")
-	flags.BoolVar(&f.Sort, "sort", false, "sort rows by item and time")
+	f.rows.add(cmd, &f.Options)
 }
 
 // addFiles adds what only files can have.

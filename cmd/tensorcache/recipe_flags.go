@@ -35,6 +35,9 @@ func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 
 // recipeOptions gives the options of these flags, and those of the recipe's file.
 func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err error) {
+	if err := f.rows.into(&f.Options); err != nil {
+		return o, usageError{err}
+	}
 	o = f.Options
 	if f.fitRows != "" {
 		rows, err := parseRows(f.fitRows)

@@ -10,6 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/window"
 )
 
 func newShow(o *options) *cobra.Command {
@@ -41,6 +42,9 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s, generation %d (digest %s)\n", d.Dataset, d.Generation, d.Digest)
 	fmt.Fprintf(out, "%s rows, %s items, layout %s, %s, %d readers\n", humanize.Comma(d.Rows), humanize.Comma(d.Items), d.Layout, humanize.IBytes(uint64(d.Bytes)), d.Readers)
+	if s := d.Manifest.TimeStep; s != nil {
+		fmt.Fprintln(out, stepText(d.Manifest, *s))
+	}
 	for _, s := range d.Manifest.Sources {
 		fmt.Fprintf(out, "from %s (%s)\n", s.Path, humanize.IBytes(uint64(s.Bytes)))
 	}
@@ -83,4 +87,22 @@ func stepsOf(c layout.ManifestColumn) string {
 		done = append(done, s.Kind+" per "+s.Per)
 	}
 	return strings.Join(done, ", ")
+}
+
+// stepText says how regular the times are.
+func stepText(m *layout.Manifest, s layout.TimeStep) string {
+	unit := ""
+	if c, err := m.Column(m.Time); err == nil {
+		unit = c.Unit
+	}
+	length := func(n int64) string {
+		if s, ok := window.Units(n, unit); ok {
+			return s.String()
+		}
+		return fmt.Sprint(n, unit)
+	}
+	if s.Jumps == 0 {
+		return fmt.Sprintf("%s is regular, a row every %s", m.Time, length(s.Step))
+	}
+	return fmt.Sprintf("%s has mostly a row every %s, and %s jumps, the largest of %s", m.Time, length(s.Step), humanize.Comma(s.Jumps), length(s.Largest))
 }

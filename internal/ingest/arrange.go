@@ -18,16 +18,55 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	}
 	k := l.keys(words)
 	l.order = &rowMap{dir: l.dir, rows: l.rows}
+	step, err := l.gridStep(k.clock)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.filter(ctx, k, l.order); err != nil {
+		return nil, err
+	}
 	if l.Sort {
 		if err := l.sort(ctx, k, l.order); err != nil {
 			return nil, err
 		}
 	}
-	offsets, err := l.items(ctx, k, l.order)
+	offsets, twice, err := l.items(ctx, k, l.order)
+	if err == nil && twice {
+		offsets, err = l.deduplicate(ctx, k, l.order, offsets)
+	}
+	if err == nil && step > 0 {
+		offsets, err = l.regrid(ctx, k, l.order, offsets, step)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return offsets, l.move(ctx, l.order)
+	if err := l.move(ctx, l.order); err != nil {
+		return nil, err
+	}
+	if l.order.added > 0 {
+		l.complete(l.order, offsets, step)
+	}
+	return offsets, nil
+}
+
+// gridStep is the step of regrid in the time column's unit, 0 without one.
+func (l *load) gridStep(clock column) (int64, error) {
+	s, err := l.step()
+	if err != nil || s == nil {
+		return 0, err
+	}
+	unit := ""
+	if clock.kind == kindTime {
+		unit = clock.unit
+	}
+	v, ok := s.In(unit)
+	switch {
+	case ok:
+		return v, nil
+	case unit == "":
+		return 0, &OptionError{Field: "regrid", Value: s.String(), Allowed: "an integer: the time column holds integers"}
+	}
+	return 0, &OptionError{Field: "regrid", Value: s.String(), Allowed: "a multiple of 1" + unit + ", the unit of the time column"}
 }
 
 // move moves the rows of every column: within the column by way of a column of scratch, or, where their number changes, into a

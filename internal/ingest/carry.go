@@ -7,9 +7,17 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// carry copies rows from[0], from[1], … of a column into another of the same dtype; without from, all of them. A row that is
-// inserted becomes missing where the dtype can say so, else 0.
+// carry copies rows from[0], from[1], … of a column into another of the same dtype, or of int64 into float64; without from, all of
+// them. A row that is inserted becomes missing where the dtype can say so, else 0.
 func carry(ctx context.Context, workers int, to, source layout.Dest, from []int64) error {
+	if to.DType == layout.Float64 && source.DType == layout.Int64 {
+		whole := layout.Values[int64](source)
+		return carryInto(ctx, workers, layout.Values[float64](to), from, math.NaN(), func(to []float64, row int64) {
+			for f, v := range whole.Row(row) {
+				to[f] = float64(v)
+			}
+		})
+	}
 	none := missingBits(to.DType)
 	switch to.DType.Size() {
 	case 1:
@@ -42,6 +50,10 @@ func missingBits(d layout.DType) uint64 {
 const carryBlock = 1 << 16
 
 func carryRows[T layout.Native](ctx context.Context, workers int, to, source layout.Strided[T], from []int64, none T) error {
+	return carryInto(ctx, workers, to, from, none, func(to []T, row int64) { copy(to, source.Row(row)) })
+}
+
+func carryInto[T layout.Native](ctx context.Context, workers int, to layout.Strided[T], from []int64, none T, move func(to []T, row int64)) error {
 	tasks := int((to.Rows + carryBlock - 1) / carryBlock)
 	return parallel(ctx, workers, tasks, "", func(_, i int) error {
 		for row := int64(i) * carryBlock; row < min(to.Rows, int64(i+1)*carryBlock); row++ {
@@ -50,7 +62,7 @@ func carryRows[T layout.Native](ctx context.Context, workers int, to, source lay
 				at = from[row]
 			}
 			if at != inserted {
-				copy(to.Row(row), source.Row(at))
+				move(to.Row(row), at)
 				continue
 			}
 			for f := range to.Row(row) {

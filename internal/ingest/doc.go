@@ -6,7 +6,8 @@
 //
 // The way of a load is always the same, whatever the format: a reader says what a source holds, the
 // columns are resolved and laid out (package layout), the reader fills them in place and in parallel, and then come
-// a map of the rows (which, in what order: a row stays where it is unless something asks for more), scaling and the manifest. Readers know files, transforms know columns; neither knows the other.
+// the rows (a map says which, and in what order, and the columns are moved by it once, if at all), scaling and the manifest.
+// Readers know files, transforms know columns; neither knows the other.
 //
 // # Caveats
 //

@@ -16,6 +16,8 @@ var (
 	ErrOption = errors.New("load option is not possible")
 	// ErrColumn is wrapped, besides ErrOption, by the [OptionError] that names a column that no source has.
 	ErrColumn = errors.New("column not found")
+	// ErrItem is wrapped, besides ErrOption, by the [OptionError] that names an item that no source has.
+	ErrItem = errors.New("item not found")
 	// ErrNoSpace is wrapped by every [NoSpaceError].
 	ErrNoSpace = errors.New("no space left")
 	// ErrMemory is returned when the child reached its memory limit.
@@ -77,8 +79,10 @@ type OptionError struct {
 	Value   string `json:"value"`
 	Allowed string `json:"allowed"`
 	// Column tells that the value names a column that no source has; Allowed lists near names.
-	Column bool   `json:"column,omitempty"`
-	Hint   string `json:"hint,omitempty"`
+	Column bool `json:"column,omitempty"`
+	// Item tells the same of the name of an item.
+	Item bool   `json:"item,omitempty"`
+	Hint string `json:"hint,omitempty"`
 }
 
 func (e *OptionError) Error() string {
@@ -87,15 +91,19 @@ func (e *OptionError) Error() string {
 		return fmt.Sprintf("%s: no column is named %q; near: %s", e.Field, e.Value, e.Allowed)
 	case e.Column:
 		return fmt.Sprintf("%s: no column is named %q", e.Field, e.Value)
+	case e.Item && e.Allowed != "":
+		return fmt.Sprintf("%s: no item is named %q; near: %s", e.Field, e.Value, e.Allowed)
+	case e.Item:
+		return fmt.Sprintf("%s: no item is named %q", e.Field, e.Value)
 	case e.Value == "":
 		return e.Field + ": want " + e.Allowed
 	}
 	return fmt.Sprintf("%s: %s: want %s", e.Field, quote(e.Value), e.Allowed)
 }
 
-// Is makes every OptionError an ErrOption, and one about an unknown column an ErrColumn.
+// Is makes every OptionError an ErrOption, and one about an unknown column or item an ErrColumn or ErrItem.
 func (e *OptionError) Is(target error) bool {
-	return target == ErrOption || e.Column && target == ErrColumn
+	return target == ErrOption || e.Column && target == ErrColumn || e.Item && target == ErrItem
 }
 
 // NoSpaceError says how many bytes the load needs and how many its file system has.

@@ -82,9 +82,10 @@ func (n *numbering) number(k *keys, row int64) (item int64, fresh bool) {
 	return item, fresh
 }
 
-// items finds the items' first rows in the map and checks that the rows of each lie together, in the order of their times.
-func (l *load) items(ctx context.Context, k *keys, m *rowMap) ([]int64, error) {
-	offsets := []int64{0}
+// items finds the items' first rows in the map and checks that the rows of each lie together, in the order of their times;
+// twice tells whether some share a time, which is refused unless an option says what to do.
+func (l *load) items(ctx context.Context, k *keys, m *rowMap) (offsets []int64, twice bool, err error) {
+	offsets = []int64{0}
 	seen := newNumbering(len(k.at))
 	before := m.at(0)
 	if len(k.at) > 0 {
@@ -92,21 +93,24 @@ func (l *load) items(ctx context.Context, k *keys, m *rowMap) ([]int64, error) {
 	}
 	for row := int64(1); row < m.rows; row++ {
 		if row&(1<<20-1) == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, false, ctx.Err()
 		}
 		at := m.at(row)
 		switch {
 		case !k.same(before, at):
 			if _, fresh := seen.number(k, at); !fresh {
-				return nil, l.scattered(k, at)
+				return nil, false, l.scattered(k, at)
 			}
 			offsets = append(offsets, row)
-		case k.time != nil && k.when(at) <= k.when(before):
-			return nil, l.disordered(k, before, at)
+		case k.time == nil || k.when(at) > k.when(before):
+		case l.Duplicates != "" && k.when(at) == k.when(before):
+			twice = true
+		default:
+			return nil, false, l.disordered(k, before, at)
 		}
 		before = at
 	}
-	return append(offsets, m.rows), nil
+	return append(offsets, m.rows), twice, nil
 }
 
 // scattered refuses a row of the sources whose item had ended.
@@ -128,9 +132,9 @@ func (l *load) disordered(k *keys, before, row int64) error {
 	}
 	if k.when(row) == k.when(before) {
 		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.clock.timeText(k.when(row)))
-		e.Hint = "keep one row for each time"
+		e.Hint = "keep one row for each time with --duplicates first, last or mean"
 		if len(k.at) == 0 {
-			e.Hint = "name the column that tells series apart with --item-id, or keep one row for each time"
+			e.Hint = "name the column that tells series apart with --item-id, or keep one row for each time with --duplicates first, last or mean"
 		}
 		return &e
 	}

@@ -52,8 +52,19 @@ type Options struct {
 	// TimeFormat says how text files write the time column, in the signs of strptime, as %d/%m/%Y %H:%M; %s is seconds since 1970. "" is ISO 8601,
 	// or integers.
 	TimeFormat string `json:"time_format,omitempty"`
+	// Where keeps rows by their time.
+	Where *Where `json:"where,omitempty"`
+	// Items are the items to keep: a text or a whole number each, a list of them where several columns name an item; nil keeps all.
+	Items []json.RawMessage `json:"items,omitempty"`
+	// ItemBucket, as "3/16", keeps the items whose name's xxHash64 leaves 3 when it is divided by 16.
+	ItemBucket string `json:"item_bucket,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
+	// Duplicates, first, last or mean, says what is kept of rows with the same item and time; "" refuses them.
+	Duplicates string `json:"duplicates,omitempty"`
+	// Regrid, a duration like "1h" or an integer in units of the time column, inserts the rows that are missing on a grid of that
+	// step from each item's first time on.
+	Regrid json.RawMessage `json:"regrid,omitempty"`
 	// HashSources compares sources by what they hold, instead of by the time of their last change, and keeps their hashes for
 	// later. It is no part of the recipe.
 	HashSources bool `json:"hash_sources,omitempty"`
@@ -81,10 +92,7 @@ func (o Options) Validate() error {
 	if o.Time != "" && slices.Contains(o.ItemID, o.Time) {
 		return &OptionError{Field: "time", Value: o.Time, Allowed: "a column that is not an item_id column too"}
 	}
-	if o.Sort && o.Time == "" && len(o.ItemID) == 0 {
-		return &OptionError{Field: "sort", Allowed: "it only together with time or item_id"}
-	}
-	return nil
+	return o.validateRows()
 }
 
 func oneOf(field, value string, allowed ...string) error {
@@ -128,6 +136,9 @@ func (o Options) Recipe() (json.RawMessage, error) {
 	o.NA = slices.Sorted(slices.Values(o.NA))
 	if r := o.FitRows; r != nil && (r[0] == nil || *r[0] == 0) && r[1] == nil {
 		o.FitRows = nil
+	}
+	if err := o.canonicalRows(); err != nil {
+		return nil, err
 	}
 	return json.Marshal(struct {
 		Options

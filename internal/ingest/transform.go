@@ -23,6 +23,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 		final.Vocab[l.columns[i].name] = d.finish(l.writer.Dest(i))
 	}
 	keys := l.keys(final.Vocab)
+	final.TimeStep = timeStep(keys, offsets)
 	final.Items = layout.Items{Offsets: offsets, Values: keys.values(offsets)}
 
 	l.meter.enter(phaseScale)

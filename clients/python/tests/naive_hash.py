@@ -32,6 +32,11 @@ def xxhash64(data: bytes) -> int:
     return h ^ h >> 32
 
 
+def hash_of(item: Any) -> int:
+    """The hash of an item's JSON, without blanks and escapes that need not be."""
+    return xxhash64(json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode())
+
+
 def share_of(item: Any) -> float:
     """Where in [0, 1) the hash of an item's JSON lies."""
     return (xxhash64(json.dumps(item).encode()) >> 11) / 2**53

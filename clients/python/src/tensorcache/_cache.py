@@ -77,7 +77,12 @@ class Cache:
         fit_seed: int | None = None,
         calendar: Sequence[str] | str | None = None,
         recipe: Recipe | None = None,
+        where: _spec.TimeBounds | Mapping[str, _spec.TimeBounds] | None = None,
+        items: Sequence[Any] | None = None,
+        item_bucket: str | None = None,
         sort: bool = False,
+        duplicates: str | None = None,
+        regrid: _spec.Step | None = None,
         delimiter: str | None = None,
         no_header: bool = False,
         decimal: str | None = None,
@@ -116,7 +121,14 @@ class Cache:
             fit_seed: the seed of that draw; None is 0.
             calendar: features of the time as further columns: ``"hour"``, ``"month_sincos"`` and so on.
             recipe: more of these options, as a dict or the path of a JSON or TOML file.
+            where: keep only the rows with a time in these bounds, half-open: ``(a, b)`` or ``{"time": (a, b)}``.
+            items: keep only these items, each a value, or a list of values where several columns name an item.
+            item_bucket: keep only the items of one bucket, as ``"3/16"``: the fourth of sixteen, by a hash of names.
             sort: sort the rows by item and time; else unsorted rows are an error.
+            duplicates: of several rows with one item and time keep the ``"first"``, the ``"last"`` or their ``"mean"``;
+                None refuses them.
+            regrid: insert the rows that are missing on a grid of this step from each item's first time on, such as
+                ``"1h"``, a timedelta or an integer.
             delimiter: the sign between the cells of text files; None is a tab in ``.tsv`` files and a comma in others.
             no_header: text files begin with values; their columns are ``c0``, ``c1`` and so on.
             decimal: the decimal sign of text files, ``"."`` or ``","``; None is ``"."``.
@@ -134,7 +146,8 @@ class Cache:
             SpecError: an option cannot be.
             ResourceError: the disk or memory does not suffice.
         """
-        options = load_options(columns, item_id, time, dtype, layout, sort)
+        options = load_options(columns, item_id, time, dtype, layout)
+        options |= row_options(where, items, item_bucket, sort, duplicates, regrid)
         options |= text_options(delimiter, no_header, decimal, na, time_format)
         options |= given(("hash_sources", hash_sources, _spec.flag, False))
         options = with_recipe(options, recipe, locals())
@@ -165,7 +178,12 @@ class Cache:
         fit_seed: int | None = None,
         calendar: Sequence[str] | str | None = None,
         recipe: Recipe | None = None,
+        where: _spec.TimeBounds | Mapping[str, _spec.TimeBounds] | None = None,
+        items: Sequence[Any] | None = None,
+        item_bucket: str | None = None,
         sort: bool = False,
+        duplicates: str | None = None,
+        regrid: _spec.Step | None = None,
     ) -> Dataset:
         """Put arrays into the cache as the next generation of a dataset, and open it.
 
@@ -190,13 +208,20 @@ class Cache:
             fit_seed: a seed.
             calendar: features of the time.
             recipe: a dict or a file.
+            where: as for :meth:`load`, and so are ``items`` and ``item_bucket``.
+            items: the items to keep.
+            item_bucket: the bucket of items to keep.
             sort: sort the rows by item and time.
+            duplicates: ``"first"``, ``"last"`` or ``"mean"``.
+            regrid: the step of a regular grid.
 
         Raises:
             SourceError: an array is of a kind that cannot be stored, or its length is not that of the others.
             SpecError: an option cannot be.
         """
-        options = with_recipe(load_options(None, item_id, time, dtype, layout, sort), recipe, locals())
+        options = load_options(None, item_id, time, dtype, layout)
+        options |= row_options(where, items, item_bucket, sort, duplicates, regrid)
+        options = with_recipe(options, recipe, locals())
         done = put(self._feed_path, _spec.dataset_name(name), columns, options)
         return Dataset(self, name, int(done["generation"]))
 
@@ -261,7 +286,6 @@ def load_options(
     time: str | None,
     dtype: Any,
     layout: str,
-    sort: bool,
 ) -> dict[str, Any]:
     """The load options as JSON: those that are not the default."""
     return given(
@@ -270,7 +294,25 @@ def load_options(
         ("time", time, _spec.text, None),
         ("dtype", dtype, _spec.dtype_name, None),
         ("layout", layout, _spec.text, "columns"),
+    )
+
+
+def row_options(
+    where: _spec.TimeBounds | Mapping[str, _spec.TimeBounds] | None,
+    items: Sequence[Any] | None,
+    item_bucket: str | None,
+    sort: bool,
+    duplicates: str | None,
+    regrid: _spec.Step | None,
+) -> dict[str, Any]:
+    """The load options that choose, order and insert rows."""
+    return given(
+        ("where", where, _spec.where, None),
+        ("items", items, _spec.item_values, None),
+        ("item_bucket", item_bucket, _spec.text, None),
         ("sort", sort, _spec.flag, False),
+        ("duplicates", duplicates, _spec.text, None),
+        ("regrid", regrid, _spec.step, None),
     )
 
 
@@ -295,7 +337,7 @@ def given(*readers: tuple[str, Any, Callable[[str, Any], Any], Any]) -> dict[str
     """The options that are not the default, each read by its reader."""
     options: dict[str, Any] = {}
     for field, value, read, default in readers:
-        if value is not None and value != default:
+        if value is not None and (default is None or value != default):
             options[field] = read(field, value)
     return options
 

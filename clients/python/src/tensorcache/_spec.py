@@ -9,7 +9,7 @@ import datetime
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -80,6 +80,16 @@ def rows(field: str, value: Any) -> list[int | None]:
 def times(field: str, value: Any) -> list[int | str | None]:
     """Half-open bounds in time; None is open."""
     return pair(field, value, time)
+
+
+def where(field: str, value: Any) -> dict[str, Any]:
+    """The bounds of the rows that a load keeps: two times, or ``{"time": (a, b)}``."""
+    if not isinstance(value, Mapping):
+        return {"time": times(field, value)}
+    for key in value:
+        if key != "time":
+            raise SpecError(f'{field}: got {key!r}, want "time"', field=field)
+    return {str(key): times(field, bounds) for key, bounds in value.items()}
 
 
 def time(field: str, value: Any) -> int | str:

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorcache/tensorcache/internal/ingest"
+)
+
+// rowFlags are the flags that choose, order and insert rows at a load.
+type rowFlags struct {
+	where         []string
+	items, regrid string
+}
+
+func (f *rowFlags) add(cmd *cobra.Command, o *ingest.Options) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.where, "where", nil, "keep only rows `from,to` these times, either may be empty")
+	flags.StringVar(&f.items, "items", "", "keep only these `items`: as a,b or as a JSON list")
+	flags.StringVar(&o.ItemBucket, "item-bucket", "", "keep only the items of one `bucket`, as 3/16: the fourth of sixteen")
+	flags.BoolVar(&o.Sort, "sort", false, "sort rows by item and time")
+	flags.StringVar(&o.Duplicates, "duplicates", "", "of rows with one item and time keep the first, the last or their mean")
+	flags.StringVar(&f.regrid, "regrid", "", "insert the rows that lack on a grid of this `step`, as 1h")
+}
+
+// into puts into the options what was given.
+func (f *rowFlags) into(o *ingest.Options) error {
+	if f.where != nil {
+		if len(f.where) != 2 {
+			return fmt.Errorf("--where: got %q, want two times as 2016-07-01,2017-07-01", strings.Join(f.where, ","))
+		}
+		o.Where = &ingest.Where{}
+		for _, text := range f.where {
+			bound, err := json.Marshal(timeOrNil(text))
+			if err != nil {
+				return err
+			}
+			o.Where.Time = append(o.Where.Time, bound)
+		}
+	}
+	if f.items != "" {
+		var err error
+		if o.Items, err = parseItems(f.items); err != nil {
+			return err
+		}
+	}
+	if f.regrid != "" {
+		step, err := json.Marshal(timeOrNil(f.regrid))
+		if err != nil {
+			return err
+		}
+		o.Regrid = step
+	}
+	return nil
+}
+
+// parseItems reads a,b or a JSON list. What stands between commas is text, which counts as a number where the items are numbers.
+func parseItems(text string) (items []json.RawMessage, err error) {
+	if strings.HasPrefix(text, "[") {
+		if err := json.Unmarshal([]byte(text), &items); err != nil {
+			return nil, fmt.Errorf("--items: %q is no JSON list: %w", text, err)
+		}
+		return items, nil
+	}
+	for _, name := range strings.Split(text, ",") {
+		item, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}

@@ -1,0 +1,149 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Values of Options.Duplicates.
+const (
+	duplicatesFirst = "first"
+	duplicatesLast  = "last"
+	duplicatesMean  = "mean"
+)
+
+// deduplicate leaves one row of each item and time in the map, and returns the items' first rows anew. The mean of several rows
+// is put into the first of them.
+func (l *load) deduplicate(ctx context.Context, k *keys, m *rowMap, offsets []int64) ([]int64, error) {
+	if err := m.own(); err != nil {
+		return nil, err
+	}
+	if l.Duplicates == duplicatesMean {
+		err := parallel(ctx, l.workers, len(l.columns), "", func(_, i int) error {
+			if l.wanted.roles[i] != layout.RoleValue {
+				return nil
+			}
+			return l.average(ctx, k, m, offsets, i)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	kept := make([]int64, 1, len(offsets))
+	var n int64
+	groups(k, m, offsets, func(first, end int64) error {
+		at := first
+		if l.Duplicates == duplicatesLast {
+			at = end - 1
+		}
+		if first == offsets[len(kept)] {
+			kept = append(kept, n)
+		}
+		m.from[n] = m.from[at] // n ≤ first: what is overwritten has been seen
+		n++
+		return nil
+	})
+	m.rows, m.from = n, m.from[:n]
+	return append(kept, n), nil
+}
+
+// groups goes through the rows of the map that share item and time.
+func groups(k *keys, m *rowMap, offsets []int64, visit func(first, end int64) error) error {
+	for i, first := range offsets[:len(offsets)-1] {
+		for first < offsets[i+1] {
+			end, when := first+1, k.when(m.at(first))
+			for end < offsets[i+1] && k.when(m.at(end)) == when {
+				end++
+			}
+			if err := visit(first, end); err != nil {
+				return err
+			}
+			first = end
+		}
+	}
+	return nil
+}
+
+// average puts into the first row of each group what a column holds of it: the mean of floats, of those that are not missing; all
+// else must be the same in every row.
+func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64, i int) error {
+	d := l.dest(i)
+	var mean func(rows []int64) (same bool)
+	switch d.DType {
+	case layout.Float16:
+		mean = meanRows(layout.Values[layout.Half](d), func(h layout.Half) float64 { return float64(h.Float32()) }, layout.HalfOf)
+	case layout.Float32:
+		mean = meanRows(layout.Values[float32](d), func(v float32) float64 { return float64(v) }, func(v float64) float32 { return float32(v) })
+	case layout.Float64:
+		mean = meanRows(layout.Values[float64](d), func(v float64) float64 { return v }, func(v float64) float64 { return v })
+	default:
+		mean = sameRows(d)
+	}
+	return groups(k, m, offsets, func(first, end int64) error {
+		if end-first == 1 || mean(m.from[first:end]) {
+			return ctx.Err()
+		}
+		e := l.sourcePlace(m.at(end - 1))
+		e.Column = l.columns[i].name
+		of := ""
+		if len(k.at) > 0 {
+			of = " of item " + k.item(m.at(first))
+		}
+		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", of, k.clock.timeText(k.when(m.at(first))), d.DType)
+		e.Hint = "keep one of them with --duplicates first or last"
+		return &e
+	})
+}
+
+// meanRows puts the mean of rows into the first, feature by feature.
+func meanRows[T layout.Native](v layout.Strided[T], wide func(T) float64, narrow func(float64) T) func(rows []int64) bool {
+	return func(rows []int64) bool {
+		for f := range v.Width {
+			sum, n := 0.0, 0
+			for _, row := range rows {
+				if x := wide(v.Data[row*v.Step+f]); x == x {
+					sum += x
+					n++
+				}
+			}
+			mean := math.NaN()
+			if n > 0 {
+				mean = sum / float64(n)
+			}
+			v.Data[rows[0]*v.Step+f] = narrow(mean)
+		}
+		return true
+	}
+}
+
+// sameRows tells whether rows of a column hold the same.
+func sameRows(d layout.Dest) func(rows []int64) bool {
+	switch d.DType.Size() {
+	case 1:
+		return sameValues(layout.Values[uint8](d))
+	case 2:
+		return sameValues(layout.Values[uint16](d))
+	case 4:
+		return sameValues(layout.Values[uint32](d))
+	}
+	return sameValues(layout.Values[uint64](d))
+}
+
+func sameValues[T interface {
+	layout.Native
+	comparable
+}](v layout.Strided[T]) func(rows []int64) bool {
+	return func(rows []int64) bool {
+		for _, row := range rows[1:] {
+			for f := range v.Width {
+				if v.Data[row*v.Step+f] != v.Data[rows[0]*v.Step+f] {
+					return false
+				}
+			}
+		}
+		return true
+	}
+}

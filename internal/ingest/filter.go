@@ -1,0 +1,170 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/tensorcache/tensorcache/internal/near"
+)
+
+// Where are bounds on the rows that a load keeps.
+type Where struct {
+	// Time is [from, to): RFC 3339, a date or an integer each, as the bounds of a window spec; null is open.
+	Time []json.RawMessage `json:"time,omitempty"`
+}
+
+// filter takes out of the map the rows that no option wants: items, item_bucket and where.
+func (l *load) filter(ctx context.Context, k *keys, m *rowMap) error {
+	if l.Where == nil && l.Items == nil && l.ItemBucket == "" {
+		return nil
+	}
+	f, err := l.newFilter(k)
+	if err != nil {
+		return err
+	}
+	var rows int64
+	for row := range m.rows {
+		if row&(1<<20-1) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if f.keeps(row) {
+			rows++
+		}
+	}
+	if err := l.foundAll(f); err != nil {
+		return err
+	}
+	if rows == 0 {
+		return l.nothingLeft(f)
+	}
+	if rows == m.rows {
+		return nil
+	}
+	return m.replace(rows, func(from []int64) error {
+		n := 0
+		for row := range l.rows {
+			if f.keeps(row) {
+				from[n] = row
+				n++
+			}
+		}
+		return ctx.Err()
+	})
+}
+
+// filter tells which rows are kept; it is asked for one row after the other.
+type filter struct {
+	*keys
+	from, to     int64           // times, both included
+	named        map[string]bool // items by canonical name, with whether they were met; nil: all
+	part, parts  uint64          // of a bucket; parts is 0 without one
+	seen         *numbering
+	verdicts     []bool // by the number of an item
+	verdict      bool
+	kept, inTime int64 // items that are kept, and rows in the bounds of time
+	names        []string
+}
+
+func (l *load) newFilter(k *keys) (*filter, error) {
+	f := &filter{keys: k, verdict: true, seen: newNumbering(len(k.at))}
+	var err error
+	if f.from, f.to, err = l.Where.bounds(k.clock); err != nil {
+		return nil, err
+	}
+	if f.part, f.parts, err = parseBucket(l.ItemBucket); err != nil || l.Items == nil {
+		return f, err
+	}
+	f.named = map[string]bool{}
+	for _, raw := range l.Items {
+		name, err := k.canonical(raw)
+		if err != nil {
+			return nil, err
+		}
+		f.named[name] = false
+	}
+	return f, nil
+}
+
+func (f *filter) keeps(row int64) bool {
+	if len(f.at) > 0 && (f.named != nil || f.parts > 0) && (row == 0 || !f.same(row-1, row)) {
+		n, fresh := f.seen.number(f.keys, row)
+		if fresh {
+			f.verdicts = append(f.verdicts, f.wants(row))
+		}
+		f.verdict = f.verdicts[n]
+	}
+	if f.time == nil {
+		return f.verdict
+	}
+	in := f.when(row) >= f.from && f.when(row) <= f.to
+	if in {
+		f.inTime++
+	}
+	return f.verdict && in
+}
+
+// wants tells whether the row's item is wanted.
+func (f *filter) wants(row int64) bool {
+	const mostNames = 10_000 // that are looked through for near ones
+	name := f.appendJSON(nil, row)
+	wanted := f.parts == 0 || xxhash.Sum64(name)%f.parts == f.part
+	if f.named != nil {
+		_, is := f.named[string(name)]
+		if is {
+			f.named[string(name)] = true
+		}
+		wanted = wanted && is
+		if len(f.names) < mostNames {
+			f.names = append(f.names, strings.Trim(string(name), `"`))
+		}
+	}
+	if wanted {
+		f.kept++
+	}
+	return wanted
+}
+
+// foundAll refuses names that no item has.
+func (l *load) foundAll(f *filter) error {
+	for _, raw := range l.Items {
+		name, err := f.canonical(raw)
+		if err != nil {
+			return err
+		}
+		if f.named[name] {
+			continue
+		}
+		name = strings.Trim(name, `"`)
+		return &OptionError{Field: "items", Value: name, Item: true, Allowed: strings.Join(near.Names(name, f.names), ", ")}
+	}
+	return nil
+}
+
+// nothingLeft says why no row is kept.
+func (l *load) nothingLeft(f *filter) error {
+	e := &SourceError{Path: l.readers[0].path()}
+	if items := int64(len(f.verdicts)); items > 0 && f.kept == 0 {
+		e.Reason = fmt.Sprintf("none of the %d items is kept", items)
+		if f.parts > 0 {
+			e.Reason = fmt.Sprintf("none of the %d items falls into bucket %s", items, l.ItemBucket)
+			e.Hint = "make fewer buckets"
+		}
+		return e
+	}
+	least, last := f.when(0), f.when(0)
+	for row := range l.rows {
+		least, last = min(least, f.when(row)), max(last, f.when(row))
+	}
+	e.Column = l.Time
+	e.Reason = fmt.Sprintf("none of the %d rows is kept: %d of them lie in the bounds of time, their times go from %s to %s",
+		l.rows, f.inTime, f.clock.timeText(least), f.clock.timeText(last))
+	if f.inTime > 0 {
+		e.Reason += ", and those are of other items"
+	}
+	e.Hint = "give other bounds with --where"
+	return e
+}

@@ -1,0 +1,206 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// validateRows checks the options that choose, order and insert rows.
+func (o Options) validateRows() error {
+	for field, given := range map[string]bool{"where": o.Where != nil, "duplicates": o.Duplicates != "", "regrid": len(o.Regrid) > 0} {
+		if given && o.Time == "" {
+			return &OptionError{Field: field, Allowed: "it only together with time"}
+		}
+	}
+	for field, given := range map[string]bool{"items": o.Items != nil, "item_bucket": o.ItemBucket != ""} {
+		if given && len(o.ItemID) == 0 {
+			return &OptionError{Field: field, Allowed: "it only together with item_id"}
+		}
+	}
+	if o.Sort && o.Time == "" && len(o.ItemID) == 0 {
+		return &OptionError{Field: "sort", Allowed: "it only together with time or item_id"}
+	}
+	if o.Items != nil && len(o.Items) == 0 {
+		return &OptionError{Field: "items", Allowed: "at least one item"}
+	}
+	for _, raw := range o.Items {
+		if _, err := itemParts(raw, len(o.ItemID)); err != nil {
+			return err
+		}
+	}
+	if err := oneOf("duplicates", o.Duplicates, duplicatesFirst, duplicatesLast, duplicatesMean); err != nil {
+		return err
+	}
+	if _, _, err := parseBucket(o.ItemBucket); err != nil {
+		return err
+	}
+	if _, err := o.step(); err != nil {
+		return err
+	}
+	_, err := o.Where.times()
+	return err
+}
+
+// step is the step of regrid, nil without one.
+func (o Options) step() (*window.Step, error) {
+	if len(o.Regrid) == 0 {
+		return nil, nil
+	}
+	const allowed = `a positive duration like "1h", "15min" or "1d", or a positive integer in units of the time column`
+	var s window.Step
+	if err := s.UnmarshalJSON(o.Regrid); err != nil || s == (window.Step{}) || strings.HasPrefix(s.String(), "-") {
+		return nil, &OptionError{Field: "regrid", Value: strings.Trim(string(o.Regrid), `"`), Allowed: allowed}
+	}
+	return &s, nil
+}
+
+// times are the bounds of where; nil is open.
+func (w *Where) times() (out [2]*window.TimeValue, err error) {
+	if w == nil {
+		return out, nil
+	}
+	refuse := func(allowed string) error {
+		text, _ := json.Marshal(w.Time) // JSON that was read
+		return &OptionError{Field: "where", Value: string(text), Allowed: allowed}
+	}
+	if len(w.Time) != 2 {
+		return out, refuse(`{"time": [from, to]}, either null`)
+	}
+	for i, raw := range w.Time {
+		if err := json.Unmarshal(raw, &out[i]); err != nil {
+			return out, refuse(`times like "2016-07-01T00:00:00Z", a date, or integers`)
+		}
+	}
+	return out, nil
+}
+
+// bounds are the first and the last time that is kept, in the time column's unit.
+func (w *Where) bounds(clock column) (first, last int64, err error) {
+	first, last = math.MinInt64, math.MaxInt64
+	times, err := w.times()
+	if err != nil {
+		return 0, 0, err
+	}
+	unit := ""
+	if clock.kind == kindTime {
+		unit = clock.unit
+	}
+	refuse := func(err error) error {
+		var spec *window.SpecError
+		if !errors.As(err, &spec) {
+			return err
+		}
+		return &OptionError{Field: "where", Value: spec.Value, Allowed: spec.Allowed}
+	}
+	if times[0] != nil {
+		if first, err = times[0].In("where", unit); err != nil {
+			return 0, 0, refuse(err)
+		}
+	}
+	if times[1] != nil {
+		end, err := times[1].In("where", unit)
+		if err != nil {
+			return 0, 0, refuse(err)
+		}
+		if end == math.MinInt64 {
+			return 0, -1, nil // nothing is before that
+		}
+		last = end - 1
+	}
+	return first, last, nil
+}
+
+// parseBucket reads "3/16": the fourth of sixteen parts. parts is 0 where there is no text.
+func parseBucket(text string) (part, parts uint64, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	a, b, ok := strings.Cut(text, "/")
+	part, err1 := strconv.ParseUint(a, 10, 32)
+	parts, err2 := strconv.ParseUint(b, 10, 32)
+	if !ok || err1 != nil || err2 != nil || part >= parts {
+		return 0, 0, &OptionError{Field: "item_bucket", Value: text, Allowed: `a bucket and their number like "3/16", counted from 0`}
+	}
+	return part, parts, nil
+}
+
+// itemParts takes the name of an item apart: one value, text or a whole number, for each id column.
+func itemParts(raw json.RawMessage, columns int) ([]any, error) {
+	refuse := func() ([]any, error) {
+		allowed := "a text or a whole number"
+		if columns > 1 {
+			allowed = fmt.Sprintf("a list of the %d values that name an item", columns)
+		}
+		return nil, &OptionError{Field: "items", Value: string(raw), Allowed: allowed}
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil {
+		return refuse()
+	}
+	parts, list := value.([]any)
+	if !list {
+		parts = []any{value}
+	}
+	if len(parts) != columns || list && columns == 1 {
+		return refuse()
+	}
+	for _, p := range parts {
+		switch p.(type) {
+		case string, json.Number:
+		default:
+			return refuse()
+		}
+	}
+	return parts, nil
+}
+
+// canonicalRows brings the options that choose rows into the one form that equal ones have.
+func (o *Options) canonicalRows() error {
+	if times, err := o.Where.times(); err != nil {
+		return err
+	} else if times[0] == nil && times[1] == nil {
+		o.Where = nil
+	} else {
+		o.Where = &Where{Time: make([]json.RawMessage, 2)}
+		for i, t := range times {
+			if o.Where.Time[i], err = json.Marshal(t); err != nil {
+				return err
+			}
+		}
+	}
+	if step, err := o.step(); err != nil {
+		return err
+	} else if step != nil {
+		if o.Regrid, err = json.Marshal(step); err != nil {
+			return err
+		}
+	}
+	if part, parts, err := parseBucket(o.ItemBucket); err != nil {
+		return err
+	} else if parts == 1 {
+		o.ItemBucket = ""
+	} else if parts > 0 {
+		o.ItemBucket = fmt.Sprintf("%d/%d", part, parts)
+	}
+	var names []json.RawMessage
+	for _, raw := range o.Items {
+		parts, err := itemParts(raw, len(o.ItemID))
+		if err != nil {
+			return err
+		}
+		names = append(names, appendParts(nil, parts))
+	}
+	slices.SortFunc(names, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
+	o.Items = slices.CompactFunc(names, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+	return nil
+}

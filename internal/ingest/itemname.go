@@ -1,0 +1,66 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// appendJSON appends the name of a row's item in its canonical form (docs/FORMAT.md).
+func (k *keys) appendJSON(dst []byte, row int64) []byte {
+	parts := make([]any, len(k.at))
+	for i, at := range k.at {
+		if v := at(row); k.words[i] != nil {
+			parts[i] = k.words[i][v]
+		} else {
+			parts[i] = v
+		}
+	}
+	return appendParts(dst, parts)
+}
+
+// canonical is the name of an item that somebody wrote, in its canonical form: digits are a number where the column holds
+// integers, and a text where it holds text.
+func (k *keys) canonical(raw json.RawMessage) (string, error) {
+	parts, err := itemParts(raw, len(k.at))
+	if err != nil {
+		return "", err
+	}
+	for i, p := range parts {
+		switch p := p.(type) {
+		case string:
+			if n, err := strconv.ParseInt(p, 10, 64); err == nil && k.words[i] == nil {
+				parts[i] = n
+			}
+		case json.Number:
+			if k.words[i] != nil {
+				parts[i] = p.String()
+			}
+		}
+	}
+	return string(appendParts(nil, parts)), nil
+}
+
+// appendParts appends the values of an item's name: alone, or as a list.
+func appendParts(dst []byte, parts []any) []byte {
+	for i, p := range parts {
+		switch {
+		case len(parts) > 1 && i == 0:
+			dst = append(dst, '[')
+		case i > 0:
+			dst = append(dst, ',')
+		}
+		switch p := p.(type) {
+		case string:
+			dst = layout.AppendJSONText(dst, p)
+		default:
+			dst = fmt.Append(dst, p)
+		}
+	}
+	if len(parts) > 1 {
+		dst = append(dst, ']')
+	}
+	return dst
+}

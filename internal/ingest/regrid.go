@@ -1,0 +1,150 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// What --regrid may make of the rows: an input that asks for more is a mistake in its times or in the step.
+const (
+	regridMost  = 100    // times as many rows
+	regridSmall = 10_000 // rows that are always allowed
+)
+
+// regrid inserts into the map the rows that a regular grid from each item's first time on lacks, and returns the items' first
+// rows anew.
+func (l *load) regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, step int64) ([]int64, error) {
+	most := max(regridSmall, uint64(m.rows)*regridMost)
+	grid := []int64{0}
+	var rows uint64
+	all := 0.0
+	for i, first := range offsets[:len(offsets)-1] {
+		begin := k.when(m.at(first))
+		for row := first + 1; row < offsets[i+1]; row++ {
+			if row&(1<<20-1) == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if since(begin, k.when(m.at(row)))%uint64(step) != 0 {
+				return nil, l.offGrid(k, m.at(first), m.at(row))
+			}
+		}
+		n := since(begin, k.when(m.at(offsets[i+1]-1)))/uint64(step) + 1
+		all += float64(n)
+		rows += min(n, most+1-min(rows, most))
+		grid = append(grid, int64(rows))
+	}
+	if rows > most {
+		return nil, &OptionError{Field: "regrid", Value: l.stepText(), Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", most, m.rows, all),
+			Hint: "is a time wrong, or the step too short?"}
+	}
+	added := int64(rows) - m.rows
+	if added == 0 {
+		return offsets, nil
+	}
+	if err := l.canMiss(added); err != nil {
+		return nil, err
+	}
+	err := m.replace(int64(rows), func(from []int64) error {
+		for i, first := range offsets[:len(offsets)-1] {
+			to := from[grid[i]:grid[i+1]]
+			for at := range to {
+				to[at] = inserted
+			}
+			begin := k.when(m.at(first))
+			for row := first; row < offsets[i+1]; row++ {
+				to[since(begin, k.when(m.at(row)))/uint64(step)] = m.at(row)
+			}
+		}
+		return ctx.Err()
+	})
+	m.added = added
+	return grid, err
+}
+
+// since is how much later a time is than one that is not later: also where an int64 cannot say it.
+func since(begin, when int64) uint64 { return uint64(when) - uint64(begin) }
+
+func (l *load) stepText() string {
+	s, err := l.step()
+	if err != nil || s == nil {
+		return ""
+	}
+	return s.String()
+}
+
+// offGrid refuses a row whose time is not a number of steps after its item's first.
+func (l *load) offGrid(k *keys, first, row int64) error {
+	e := l.sourcePlace(row)
+	e.Column = l.Time
+	of := ""
+	if len(k.at) > 0 {
+		of = " of item " + k.item(row)
+	}
+	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s", k.clock.timeText(k.when(row)), of, l.stepText(), k.clock.timeText(k.when(first)))
+	e.Hint = "choose a step with --regrid that all times are a multiple of"
+	return &e
+}
+
+// canMiss refuses a value column that cannot say that inserted rows hold nothing. Whole numbers of a text file become floats, as
+// they do where a cell is missing.
+func (l *load) canMiss(added int64) error {
+	for i, c := range l.columns {
+		d := l.dest(i)
+		switch {
+		case l.wanted.roles[i] != layout.RoleValue || d.DType.IsFloat() || d.DType == layout.Text:
+		case c.inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
+			c.kind = kindFloat64
+			l.columns[i] = c
+		default:
+			return &SourceError{
+				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added),
+				Hint: "fill it with --fill, or leave it out with --columns",
+			}
+		}
+	}
+	return nil
+}
+
+// exactFloats tells whether whole numbers stay what they are as float64.
+func exactFloats(v layout.Strided[int64]) bool {
+	const most = 1 << 53
+	for row := range v.Rows {
+		for _, n := range v.Row(row) {
+			if n > most || n < -most {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// complete gives inserted rows, which have been moved to their places, their item and time.
+func (l *load) complete(m *rowMap, offsets []int64, step int64) {
+	for i := range l.columns {
+		d := l.dest(i)
+		switch {
+		case l.wanted.roles[i] == layout.RoleTime:
+			v := layout.Values[int64](d)
+			between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] + (row-first)*step })
+		case l.wanted.roles[i] == layout.RoleItemID && d.DType.Size() == 4:
+			v := layout.Values[int32](d)
+			between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] })
+		case l.wanted.roles[i] == layout.RoleItemID:
+			v := layout.Values[int64](d)
+			between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] })
+		}
+	}
+}
+
+// between visits the inserted rows, each with the first row of its item.
+func between(m *rowMap, offsets []int64, visit func(first, row int64)) {
+	for i, first := range offsets[:len(offsets)-1] {
+		for row := first + 1; row < offsets[i+1]; row++ {
+			if m.from[row] == inserted {
+				visit(first, row)
+			}
+		}
+	}
+}
