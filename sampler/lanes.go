@@ -8,10 +8,12 @@ func (s *Sampler) drawLanes(epoch uint64) {
 	if e.ends == nil {
 		e.ends, e.order = make([]int64, len(e.items)), make([]int, len(e.items))
 	}
-	sum := int64(0)
-	for i := range e.ends {
+	for i := range e.order { // apart from what follows, whose reads from all over then overlap
 		e.order[i] = int(order.at(uint64(i)))
-		sum += e.items[e.order[i]].count
+	}
+	sum := int64(0)
+	for i, at := range e.order {
+		sum += e.items[at].count
 		e.ends[i] = sum
 	}
 }

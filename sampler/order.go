@@ -36,7 +36,13 @@ func (s *Sampler) prepare() error {
 }
 
 func itemsOf(x Windows) []itemWindows {
-	var items []itemWindows
+	n, last := 0, int64(-1)
+	for i := range x.RunCount() {
+		if item, _, _ := x.RunAt(i); item != last {
+			n, last = n+1, item
+		}
+	}
+	items := make([]itemWindows, 0, n)
 	for i := range x.RunCount() {
 		item, first, count := x.RunAt(i)
 		if n := len(items); n > 0 && items[n-1].item == item {
