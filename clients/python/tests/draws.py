@@ -16,6 +16,10 @@ FEATURES = ["a", "b", "c", "m[0]", "m[1]", "s"]
 """``a`` and ``m`` may miss values, ``b`` is int32, ``c`` known in advance, ``s`` constant in an item."""
 
 
+NAMES = ["item", "ü", '"', "\\", "<&>", "\t\n\b\f\r", "\x01\x1f\x7f", "\u2028\u2029", "😀", "日本語 " * 6]
+"""Items' names as hard as JSON has them: their hashes put them into parts."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A random frame, and whether its integer times stand for seconds of a timestamp."""
@@ -54,6 +58,7 @@ def tables(draw: st.DrawFn) -> Table:
     """A few items of a few rows each, with jumps in time and missing values."""
     lengths = draw(st.lists(st.sampled_from([25, 31, 18, 40, 12, 7, 1, 3]), min_size=1, max_size=4))
     text, jumps, gone = draw(st.booleans()), draw(st.booleans()), draw(st.booleans())
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=len(lengths), max_size=len(lengths)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     parts = []
     for item, n in enumerate(lengths):
@@ -61,7 +66,7 @@ def tables(draw: st.DrawFn) -> Table:
         parts.append(
             pd.DataFrame(
                 {
-                    "id": f"item {item}" if text else item * 10 - 7,
+                    "id": f"{names[item]} {item}" if text else item * 10 - 7,
                     "t": np.cumsum(steps) + int(rng.integers(-20, 20)),
                     "a": rng.normal(size=n).astype(np.float32) * np.float32(10.0 ** rng.integers(-3, 6)),
                     "b": rng.integers(-1000, 1000, n).astype(np.int32),

@@ -14,10 +14,23 @@ def rotated(x: int, by: int) -> int:
     return (x << by | x >> (64 - by)) & MASK
 
 
+def whole_stripes(data: bytes) -> int:
+    """What the 32-byte stripes of a longer text come to."""
+    lanes = [(P1 + P2) & MASK, P2, 0, -P1 & MASK]
+    for at in range(0, len(data) - 31, 32):
+        for i in range(4):
+            word = int.from_bytes(data[at + 8 * i : at + 8 * i + 8], "little")
+            lanes[i] = rotated((lanes[i] + word * P2) & MASK, 31) * P1 & MASK
+    h = sum(rotated(lane, by) for lane, by in zip(lanes, (1, 7, 12, 18), strict=True)) & MASK
+    for lane in lanes:
+        h = ((h ^ rotated(lane * P2 & MASK, 31) * P1 & MASK) * P1 + P4) & MASK
+    return h
+
+
 def xxhash64(data: bytes) -> int:
-    """The hash of fewer than 32 bytes, seed 0."""
-    assert len(data) < 32
-    h = (P5 + len(data)) & MASK
+    """The hash of a text, seed 0."""
+    h = ((whole_stripes(data) if len(data) >= 32 else P5) + len(data)) & MASK
+    data = data[len(data) // 32 * 32 :]
     while len(data) >= 8:
         k = rotated(int.from_bytes(data[:8], "little") * P2 & MASK, 31) * P1 & MASK
         h = (rotated(h ^ k, 27) * P1 + P4) & MASK
@@ -32,11 +45,17 @@ def xxhash64(data: bytes) -> int:
     return h ^ h >> 32
 
 
+def canonical(item: Any) -> str:
+    """An item's JSON in the one form that is hashed: no blanks, nothing escaped but what docs/WINDOWS.md says."""
+    text = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
 def hash_of(item: Any) -> int:
-    """The hash of an item's JSON, without blanks and escapes that need not be."""
-    return xxhash64(json.dumps(item, ensure_ascii=False, separators=(",", ":")).encode())
+    """The hash of an item's JSON."""
+    return xxhash64(canonical(item).encode())
 
 
 def share_of(item: Any) -> float:
     """Where in [0, 1) the hash of an item's JSON lies."""
-    return (xxhash64(json.dumps(item).encode()) >> 11) / 2**53
+    return (hash_of(item) >> 11) / 2**53

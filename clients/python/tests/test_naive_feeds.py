@@ -42,11 +42,12 @@ def test_feeds_serve_the_formulas_orders(
     cache.remove("orders")
 
 
-def test_lanes_reset_at_a_jump_between_two_windows(cache: tensorcache.Cache) -> None:
+@pytest.mark.parametrize("delivery", ["slot", "local", "starts"])
+def test_lanes_reset_at_a_jump_between_two_windows(cache: tensorcache.Cache, delivery: str) -> None:
     times = [0, 1, 2, 3, 100, 101, 102, 103]
     data = cache.put("border", {"t": times, "v": np.arange(8.0)}, time="t")
     windows = data.windows(context_length=2, stride=2, max_step=1)
-    with windows.feed(batch_size=1, order="lanes") as feed:
+    with windows.feed(batch_size=1, order="lanes", delivery=delivery) as feed:
         starts, resets = zip(*((int(b.start[0]), bool(b.reset[0])) for b in feed if b.reset is not None), strict=True)
     assert sorted(starts) == [0, 2, 4, 6]
     assert resets == tuple(i == 0 or start in (0, 4) for i, start in enumerate(starts)), starts
