@@ -27,6 +27,9 @@ const (
 // VocabFile is the name of the file that holds the words of a text column.
 func VocabFile(column string) string { return "vocab-" + url.PathEscape(column) + ".arrow" }
 
+// BeforeFillFile is the name of the file that lists a column's cells that were missing before they were filled.
+func BeforeFillFile(column string) string { return "before-fill-" + url.PathEscape(column) + ".runs" }
+
 var datasetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
 // CheckName refuses what cannot name a dataset.

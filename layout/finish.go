@@ -50,6 +50,13 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 			return nil, err
 		}
 	}
+	for i := range m.Columns {
+		if c := &m.Columns[i]; c.Prepared != nil && c.Prepared.Before != nil {
+			if err := c.Prepared.Before.write(w.dir, c.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if err := m.measure(w.dir); err != nil {
 		return nil, err
 	}
@@ -91,6 +98,11 @@ func (m *Manifest) measure(dir string) error {
 	names := []string{DataFile, ItemsFile}
 	for _, v := range m.Vocab {
 		names = append(names, v.File)
+	}
+	for _, c := range m.Columns {
+		if c.Prepared != nil && c.Prepared.Before != nil {
+			names = append(names, c.Prepared.Before.File)
+		}
 	}
 	for _, name := range names {
 		st, err := os.Stat(filepath.Join(dir, name))

@@ -39,12 +39,17 @@ func (m MissingRows) Count() (rows, cells int64) {
 func (m MissingRows) AppendBinary(dst []byte) []byte {
 	end := int64(0)
 	for _, r := range m {
-		dst = binary.AppendUvarint(dst, uint64(r.Row-end))
-		dst = binary.AppendUvarint(dst, uint64(r.Rows-1))
-		dst = binary.AppendUvarint(dst, uint64(r.Cells-1))
+		dst = r.AppendBinary(dst, end)
 		end = r.Row + r.Rows
 	}
 	return dst
+}
+
+// AppendBinary appends one run; end is that of the run before.
+func (r MissingRun) AppendBinary(dst []byte, end int64) []byte {
+	dst = binary.AppendUvarint(dst, uint64(r.Row-end))
+	dst = binary.AppendUvarint(dst, uint64(r.Rows-1))
+	return binary.AppendUvarint(dst, uint64(r.Cells-1))
 }
 
 // ParseMissingRows reads what AppendBinary wrote of a column of so many rows and cells a row. The error wraps [ErrTorn].

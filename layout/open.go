@@ -18,6 +18,7 @@ type Data struct {
 	data     *mmapfile.Map
 	items    *mmapfile.Map
 	vocab    map[string]*mmapfile.Map
+	before   map[string]*mmapfile.Map // by column; see BeforeFill
 }
 
 // Open maps the generation in the directory, with no copy. What the manifest says is held against the
@@ -27,7 +28,7 @@ func Open(dir string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Dir: dir, Manifest: m, vocab: map[string]*mmapfile.Map{}}
+	d := &Data{Dir: dir, Manifest: m, vocab: map[string]*mmapfile.Map{}, before: map[string]*mmapfile.Map{}}
 	if err := d.open(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -46,6 +47,17 @@ func (d *Data) open() (err error) {
 			return fmt.Errorf("%w: the vocabulary of column %q is named %q", ErrTorn, name, v.File)
 		}
 		if d.vocab[name], err = openFile(d.Dir, v.File, d.Manifest); err != nil {
+			return err
+		}
+	}
+	for _, c := range d.Manifest.Columns {
+		if c.Prepared == nil || c.Prepared.Before == nil {
+			continue
+		}
+		if c.Prepared.Before.File != BeforeFillFile(c.Name) {
+			return fmt.Errorf("%w: the missing cells of column %q are in %q", ErrTorn, c.Name, c.Prepared.Before.File)
+		}
+		if d.before[c.Name], err = openFile(d.Dir, c.Prepared.Before.File, d.Manifest); err != nil {
 			return err
 		}
 	}
@@ -187,6 +199,9 @@ func (d *Data) maps() []*mmapfile.Map {
 	maps := []*mmapfile.Map{d.data, d.items}
 	for _, v := range d.vocab {
 		maps = append(maps, v)
+	}
+	for _, b := range d.before {
+		maps = append(maps, b)
 	}
 	return slices.DeleteFunc(maps, func(m *mmapfile.Map) bool { return m == nil })
 }

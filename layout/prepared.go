@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // Prepared says what a load did to a column's values before it scaled them, in this order: fill, clip, log1p, diff.
@@ -21,6 +25,38 @@ type Prepared struct {
 	// First is, per item and feature, the value that the first difference is above (after log1p); nil where there are too many to be
 	// kept.
 	First Floats `json:"first,omitempty"`
+	// Before says which cells were missing before the fill; nil where none was.
+	Before *BeforeFill `json:"before,omitempty"`
+}
+
+// BeforeFill is where the cells that were missing before a fill are listed.
+type BeforeFill struct {
+	Missing int64  `json:"missing"` // cells
+	File    string `json:"file"`
+	XXH64   string `json:"xxh64"` // of the file's bytes
+	// Runs are the file's bytes, as [MissingRows.AppendBinary] writes them, for [Writer.Finish]; nil otherwise.
+	Runs []byte `json:"-"`
+}
+
+// write writes the file into a generation's directory.
+func (b *BeforeFill) write(dir, column string) error {
+	b.File, b.XXH64 = BeforeFillFile(column), formatHash(xxhash.Sum64(b.Runs))
+	err := os.WriteFile(filepath.Join(dir, b.File), b.Runs, 0o600)
+	b.Runs = nil
+	return err
+}
+
+// BeforeFill are a column's cells that were missing before the load filled them; none where it filled none.
+func (d *Data) BeforeFill(c *ManifestColumn) (MissingRows, error) {
+	if c.Prepared == nil || c.Prepared.Before == nil {
+		return nil, nil
+	}
+	m := d.before[c.Name]
+	b, err := m.Bytes(0, m.Len())
+	if err != nil {
+		return nil, err
+	}
+	return ParseMissingRows(b, c.Shape[0], max(c.Width(), 1))
 }
 
 // Floats are float64 values of which some may be NaN: null in JSON.

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
@@ -107,6 +109,15 @@ func (d *Data) Verify() error {
 		if sum, _ := checksum(b, c.DType, c.Strides[0], max(c.Width(), 1)*c.DType.Size(), d.Manifest.Rows); sum != c.XXH64 {
 			return fmt.Errorf("%w: %s: column %q", ErrChecksum, d.Dir, c.Name)
 		}
+		if c.Prepared != nil && c.Prepared.Before != nil {
+			m := d.before[c.Name]
+			if b, err = m.Bytes(0, m.Len()); err != nil {
+				return err
+			}
+			if formatHash(xxhash.Sum64(b)) != c.Prepared.Before.XXH64 {
+				return fmt.Errorf("%w: %s: %s", ErrChecksum, d.Dir, c.Prepared.Before.File)
+			}
+		}
 	}
 	files := map[string]string{ItemsFile: d.Manifest.Items.XXH64}
 	for _, v := range d.Manifest.Vocab {
@@ -141,11 +152,14 @@ func Block[T Native](d *Data, columns []*ManifestColumn) (block Strided[T], ok b
 }
 
 // Files gives the generation's data files, opened for reading, by name in this order: data.arrow, items.arrow, then the
-// vocabularies by column. They are valid between Acquire and release, even when the generation was removed.
+// vocabularies and what was missing before fills, by column. They are valid between Acquire and release, even when the generation was removed.
 func (d *Data) Files() (names []string, files []*os.File) {
 	names, files = []string{DataFile, ItemsFile}, []*os.File{d.data.File(), d.items.File()}
 	for _, column := range slices.Sorted(maps.Keys(d.Manifest.Vocab)) {
 		names, files = append(names, d.Manifest.Vocab[column].File), append(files, d.vocab[column].File())
+	}
+	for _, column := range slices.Sorted(maps.Keys(d.before)) {
+		names, files = append(names, BeforeFillFile(column)), append(files, d.before[column].File())
 	}
 	return names, files
 }

@@ -30,7 +30,7 @@ func NewWindows(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Window
 	if err != nil {
 		return nil, err
 	}
-	table, err := newTable(h, chosen, parsed.MaxStep != nil)
+	table, err := newTable(h, chosen, parsed)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (w *Windows) ItemRow(item int64) int64 { return w.table.Offsets[item] }
 func (w *Windows) DType() string { return string(w.chosen.dtype["context"]) }
 
 // newTable gathers what of the generation decides which windows exist; steps in time only where they are asked for.
-func newTable(h *store.Handle, s *selection, steps bool) (window.Table, error) {
+func newTable(h *store.Handle, s *selection, spec window.Spec) (window.Table, error) {
 	offsets, err := h.Derived("offsets", func() (any, error) { return h.Data.ItemOffsets() })
 	if err != nil {
 		return window.Table{}, err
@@ -78,7 +78,7 @@ func newTable(h *store.Handle, s *selection, steps bool) (window.Table, error) {
 		if t.Times == nil {
 			t.Times = []int64{} // a time column without rows
 		}
-		if steps {
+		if spec.MaxStep != nil {
 			if t.LargestSteps, err = largestSteps(h, &t); err != nil {
 				return t, err
 			}
@@ -91,6 +91,9 @@ func newTable(h *store.Handle, s *selection, steps bool) (window.Table, error) {
 			continue
 		}
 		missing, err := missingRows(h, c)
+		if err == nil && spec.CountFilled {
+			missing, err = withFilled(h, c, missing)
+		}
 		if err != nil {
 			return t, err
 		}

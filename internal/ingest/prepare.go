@@ -52,9 +52,10 @@ type preparation struct {
 	keys    *keys
 	offsets []int64
 	fit     *fitting
-	means   []float64     // of fill mean, by feature or by item and feature
-	scale   *layout.Scale // nil without one
-	firsts  []float64     // of diff, by item and feature: what the first difference is above; nil without
+	means   []float64          // of fill mean, by feature or by item and feature
+	scale   *layout.Scale      // nil without one
+	missing *layout.BeforeFill // nil where nothing was to be filled
+	firsts  []float64          // of diff, by item and feature: what the first difference is above; nil without
 }
 
 // maxFirsts is of how many items and features the values that differences begin at are kept in the manifest.
@@ -74,6 +75,11 @@ func (p *preparation) run(ctx context.Context, i int) error {
 
 // prepare fits and then writes a column. from and to may be the same.
 func prepare[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest) error {
+	if p.do.fill.How != "" {
+		if err := noteMissing(ctx, p, from); err != nil {
+			return err
+		}
+	}
 	if p.do.fill.How == fillMean {
 		if err := fitMeans(ctx, p, from); err != nil {
 			return err
@@ -194,6 +200,6 @@ func (p *preparation) prepared() *layout.Prepared {
 	if s.clip.HasHigh {
 		out.ClipHigh = &s.clip.High
 	}
-	out.First = p.firsts
+	out.First, out.Before = p.firsts, p.missing
 	return out
 }

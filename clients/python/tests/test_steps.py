@@ -288,3 +288,33 @@ def test_calendar_features_that_cannot_be(cache: tensorcache.Cache) -> None:
     rows["t"] = np.arange("2020-01-01", "2020-01-04", dtype="M8[D]")
     with pytest.raises(tensorcache.SpecError, match="no column is named like"):
         cache.put("c", rows, time="t", calendar="hour")
+
+
+@given(
+    items=st.lists(series, min_size=1, max_size=3),
+    how=st.sampled_from([0, "forward", "linear"]),
+    diff=st.booleans(),
+    share=st.sampled_from([0.0, 0.3, 0.6]),
+)
+@cases(0.01)
+def test_windows_count_filled_cells_where_they_are_asked_to(
+    cache: tensorcache.Cache, items: list[list[float]], how: Any, diff: bool, share: float
+) -> None:
+    note_seed()
+    ids = np.repeat(np.arange(len(items)), [len(item) for item in items])
+    raw = np.concatenate(items)
+    with cache.put("counted", {"id": ids, "a": raw, "b": raw}, item_id="id", fill={"a": how}, diff={"a": diff}) as data:
+        now = np.isnan(data["a"])
+        for count_filled, lacks in ((False, now), (True, now | np.isnan(raw))):
+            want = []
+            for item in range(len(items)):
+                own = lacks[ids == item]
+                want += [(item, s) for s in range(len(own) - 1) if own[s : s + 2].mean() <= share]
+            spec: dict[str, Any] = {"context_length": 2, "columns": ["a"], "max_missing": share}
+            try:
+                got = data.windows(**spec, count_filled=count_filled)[:]
+            except tensorcache.SpecError:
+                assert not want
+                continue
+            assert list(zip(got.item.tolist(), got.start.tolist(), strict=True)) == want
+    cache.remove("counted")
