@@ -67,7 +67,7 @@ func TestTextThatIsRefused(t *testing.T) {
 		{"unknown item", "close,open\n1,2\n", `item_id: no column is named "id"`, "", Options{ItemID: []string{"id"}}},
 		{"unknown time", "date,open\n1,2\n", `time: no column is named "dat"; near: date`, "", Options{Time: "dat"}},
 		{"other time", "t,a\nJan 1 2000,2\n", `row 1 (line 2), column "t": "Jan 1 2000" is no time in a form that is read without guessing`, "", Options{Time: "t"}},
-		{"day or month", "t,a\n01/02/2016,2\n", `"01/02/2016" is no time`, "2016-07-01 00:00:00", Options{Time: "t"}},
+		{"day or month", "t,a\n01/02/2016,2\n", `"01/02/2016" is no time`, "--time-format", Options{Time: "t"}},
 		{"no such day", "t,a\n2016-02-30,2\n", `"2016-02-30" is no time`, "", Options{Time: "t"}},
 		{"missing time", "t,a\n1,2\n,2\n", `row 2 (line 3), column "t": the cell is missing, but every row needs a time`, "", Options{Time: "t"}},
 		{"missing item", "i,a\nx,2\n,2\n", `row 2 (line 3), column "i": the cell is missing, but an item needs a name`, "", Options{ItemID: []string{"i"}}},
