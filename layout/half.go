@@ -1,6 +1,9 @@
 package layout
 
-import "math"
+import (
+	"math"
+	"strconv"
+)
 
 // Half is an IEEE 754 binary16: a value of a float16 column. It is a struct so that no conversion takes its bits for a number.
 type Half struct{ bits uint16 }
@@ -13,6 +16,9 @@ func (h Half) Bits() uint16 { return h.bits }
 
 // IsNaN tells whether the half is not a number.
 func (h Half) IsNaN() bool { return h.bits&0x7fff > 0x7c00 }
+
+// String is the half's value.
+func (h Half) String() string { return strconv.FormatFloat(float64(h.Float32()), 'g', -1, 32) }
 
 // HalfOf is the half nearest to x, the even one of two: ±Inf from 65520 on, NaN for NaN. One rounding, so that it is what numpy
 // makes of a float64.

@@ -21,15 +21,16 @@ type arrays struct {
 	conn  *received
 }
 
-// arrayTypes are the dtypes that may come: their size and what they are. Those that the cache does not store are widened.
-var arrayTypes = map[string]struct {
-	size int64
-	kind kind
-}{
-	"float16": {2, kindFloat32}, "float32": {4, kindFloat32}, "float64": {8, kindFloat64},
-	"int8": {1, kindInt32}, "int16": {2, kindInt32}, "int32": {4, kindInt32}, "int64": {8, kindInt64},
-	"uint8": {1, kindInt32}, "uint16": {2, kindInt32}, "uint32": {4, kindInt64}, "uint64": {8, kindInt64},
-	"bool": {1, kindBool}, "timestamp": {8, kindTime}, "utf8": {8, kindText},
+// utf8Name is what a column of texts is called on the way.
+const utf8Name = "utf8"
+
+// arrayKind is what the values of a dtype that comes are.
+func arrayKind(name string) (k kind, ok bool) {
+	if name == utf8Name {
+		return kindText, true
+	}
+	k, ok = kindOf(name)
+	return k, ok && k != kindText
 }
 
 // maxRows bounds what a header may announce; products with it do not overflow.
@@ -60,28 +61,28 @@ func openArrays(heads []PutColumn, conn io.Reader, dir string) (reader, error) {
 
 // check refuses a header that contradicts itself.
 func (h PutColumn) check() error {
-	t, known := arrayTypes[h.DType]
+	k, known := arrayKind(h.DType)
 	switch {
 	case h.Name == "":
 		return fmt.Errorf("a column has no name")
 	case !known:
-		return fmt.Errorf("dtype %q is none of float32, float64, int32, int64, bool, timestamp, utf8", h.DType)
+		return fmt.Errorf("dtype %q is none of %s, %s", h.DType, strings.Join(kindNames[kindBool:kindText], ", "), utf8Name)
 	case len(h.Shape) != 1 && len(h.Shape) != 2:
 		return fmt.Errorf("has shape %v, want [rows] or [rows, n]", h.Shape)
 	case h.Shape[0] < 0 || h.Shape[0] > maxRows || len(h.Shape) == 2 && (h.Shape[1] < 1 || h.Shape[1] > math.MaxInt32/16):
 		return fmt.Errorf("has shape %v, which cannot be stored", h.Shape)
-	case h.DType == "utf8" && len(h.Shape) == 2:
+	case k == kindText && len(h.Shape) == 2:
 		return fmt.Errorf("is text of shape %v, want [rows]", h.Shape)
-	case h.DType == "timestamp" && !slices.Contains(units[:], h.Unit):
+	case (k == kindTime || k == kindDuration) && !slices.Contains(units[:], h.Unit):
 		return fmt.Errorf("has time unit %q, want one of %s", h.Unit, strings.Join(units[:], ", "))
-	case h.DType == "utf8":
+	case k == kindText:
 		if least := 8 * (h.Shape[0] + 1); h.Bytes < least {
 			return fmt.Errorf("has %d bytes, want %d or more for %d texts", h.Bytes, least, h.Shape[0])
 		}
 		return nil
 	}
 	// A row of at most 2³¹ bytes and 2⁴⁴ rows could overflow; no header has the bytes for that.
-	if want := float64(h.Shape[0]) * float64(h.width()) * float64(t.size); want > math.MaxInt64 || h.Bytes != h.Shape[0]*h.width()*t.size {
+	if want := float64(h.Shape[0]) * float64(h.width()) * float64(k.dtype().Size()); want > math.MaxInt64 || h.Bytes != h.Shape[0]*h.width()*k.dtype().Size() {
 		return fmt.Errorf("has %d bytes, want %.0f for %s of shape %v", h.Bytes, want, h.DType, h.Shape)
 	}
 	return nil
@@ -113,15 +114,16 @@ func (a *arrays) describe(w []want) ([]column, error) {
 	out := make([]column, len(w))
 	for i, x := range w {
 		h := a.heads[x.index]
-		c := column{name: h.Name, kind: arrayTypes[h.DType].kind, unit: h.Unit, zone: h.Zone}
-		if c.kind != kindTime {
-			c.unit, c.zone = "", ""
+		k, _ := arrayKind(h.DType) // check has seen it
+		c := column{name: h.Name, kind: k}
+		if k == kindTime || k == kindDuration {
+			c.unit = h.Unit
+		}
+		if k == kindTime {
+			c.zone = h.Zone
 		}
 		if len(h.Shape) == 2 {
 			c.width = h.Shape[1]
-		}
-		if name := c.kind.String(); name != h.DType && c.kind != kindText {
-			c.source = h.DType
 		}
 		out[i] = c
 	}
@@ -162,55 +164,48 @@ func (a *arrays) skip(n int64) error {
 
 // take reads the values of one column.
 func (a *arrays) take(h PutColumn, t target) error {
-	switch h.DType {
-	case "float16":
-		return receive(a, t, func(bits uint16) float32 { return layout.HalfFromBits(bits).Float32() })
-	case "float32":
-		return receive[float32, float32](a, t, nil)
-	case "float64":
-		return receive[float64, float64](a, t, nil)
-	case "int8":
-		return receive[int8, int8](a, t, nil)
-	case "int16":
-		return receive[int16, int16](a, t, nil)
-	case "int32":
-		return receive[int32, int32](a, t, nil)
-	case "int64", "timestamp":
-		return receive[int64, int64](a, t, nil)
-	case "uint8", "bool":
-		return receive[uint8, uint8](a, t, nil)
-	case "uint16":
-		return receive[uint16, uint16](a, t, nil)
-	case "uint32":
-		return receive[uint32, uint32](a, t, nil)
-	case "uint64":
-		return receive[uint64, uint64](a, t, nil)
+	switch k, _ := arrayKind(h.DType); k {
+	case kindFloat16:
+		return receive[layout.Half](a, t)
+	case kindFloat32:
+		return receive[float32](a, t)
+	case kindFloat64:
+		return receive[float64](a, t)
+	case kindInt8:
+		return receive[int8](a, t)
+	case kindInt16:
+		return receive[int16](a, t)
+	case kindInt32:
+		return receive[int32](a, t)
+	case kindInt64, kindTime, kindDuration:
+		return receive[int64](a, t)
+	case kindUint8, kindBool:
+		return receive[uint8](a, t)
+	case kindUint16:
+		return receive[uint16](a, t)
+	case kindUint32:
+		return receive[uint32](a, t)
+	case kindUint64:
+		return receive[uint64](a, t)
 	}
 	return a.texts(h, t)
 }
 
 // receive reads the values of a column, straight into the destination where nothing is to be done to them.
-func receive[S, C number](a *arrays, t target, conv func(S) C) error {
+func receive[S storable](a *arrays, t target) error {
 	width := max(1, t.width)
-	if d, ok := direct[S](t); ok && conv == nil {
+	if d, ok := direct[S](t); ok {
 		return a.conn.full(bytesOf(d[:a.count*width]), a.total)
 	}
 	rows := max(1, blockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
 	block := make([]S, rows*width)
-	var converted []C
 	for row := int64(0); row < a.count; row += rows {
 		block = block[:min(rows, a.count-row)*width]
 		if err := a.conn.full(bytesOf(block), a.total); err != nil {
 			return err
 		}
-		bad := -1
-		if conv != nil {
-			converted = converted[:0]
-			for _, v := range block {
-				converted = append(converted, conv(v))
-			}
-			bad = put(t.dest, t.row0+row, converted)
-		} else if bad = checkCells(t.kind, block); bad < 0 {
+		bad := checkCells(t.kind, block)
+		if bad < 0 {
 			bad = put(t.dest, t.row0+row, block)
 		}
 		if bad >= 0 {
@@ -221,48 +216,23 @@ func receive[S, C number](a *arrays, t target, conv func(S) C) error {
 }
 
 // direct is where values of type S can be read to as they are.
-func direct[S number](t target) ([]S, bool) {
-	var d any
-	switch t.dest.DType {
-	case layout.Float32:
-		d = layout.Values[float32](t.dest)
-	case layout.Float64:
-		d = layout.Values[float64](t.dest)
-	case layout.Int32:
-		d = layout.Values[int32](t.dest)
-	case layout.Int64:
-		d = layout.Values[int64](t.dest)
+func direct[S storable](t target) ([]S, bool) {
+	if !isDType[S](t.dest.DType) || t.kind == kindBool || t.kind == kindTime || t.kind == kindDuration {
+		return nil, false // or their cells are to be looked at
 	}
-	switch v := d.(type) {
-	case layout.Strided[float32]:
-		return whole[S](t, v)
-	case layout.Strided[float64]:
-		return whole[S](t, v)
-	case layout.Strided[int32]:
-		return whole[S](t, v)
-	case layout.Strided[int64]:
-		return whole[S](t, v)
-	}
-	return nil, false
-}
-
-func whole[S number, D layout.Native](t target, v layout.Strided[D]) ([]S, bool) {
-	if !v.Contiguous() || t.row0 != 0 {
-		return nil, false
-	}
-	out, ok := any(v.Data).([]S)
-	return out, ok
+	v := layout.Values[S](t.dest)
+	return v.Data, v.Contiguous() && t.row0 == 0
 }
 
 // checkCells finds a value that no column of the kind may hold: a truth value that is neither 0 nor 1, a NaT.
-func checkCells[S number](k kind, block []S) (bad int) {
+func checkCells[S storable](k kind, block []S) (bad int) {
 	switch block := any(block).(type) {
 	case []uint8:
 		if k == kindBool {
 			return slices.IndexFunc(block, func(v uint8) bool { return v > 1 })
 		}
 	case []int64:
-		if k == kindTime {
+		if k == kindTime || k == kindDuration {
 			return slices.Index(block, math.MinInt64)
 		}
 	}
@@ -270,7 +240,7 @@ func checkCells[S number](k kind, block []S) (bad int) {
 }
 
 // bytesOf sees values as bytes.
-func bytesOf[S number](v []S) []byte {
+func bytesOf[S storable](v []S) []byte {
 	if len(v) == 0 {
 		return nil
 	}

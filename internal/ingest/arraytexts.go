@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// texts reads a column of texts: rows + 1 offsets, which are kept in scratch, and then the bytes.
+// texts reads a column of texts: rows + 1 offsets, which are kept in scratch, and then the bytes. An offset o that is given as -o-1
+// says that the text which ends there is missing.
 func (a *arrays) texts(h PutColumn, t target) error {
 	s, err := newScratch(a.dir, layout.Table{Rows: a.count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}}})
 	if err != nil {
@@ -21,26 +22,44 @@ func (a *arrays) texts(h PutColumn, t target) error {
 		return err
 	}
 	end := h.Bytes - 8*(a.count+1)
-	if offsets[0] != 0 || offsets[a.count] != end {
-		return &SourceError{Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], offsets[a.count], end)}
+	last := offsets[a.count]
+	if last < 0 {
+		last = -(last + 1)
+	}
+	if offsets[0] != 0 || last != end {
+		return &SourceError{Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], last, end)}
 	}
 	bytes := bufio.NewReaderSize(io.LimitReader(a.conn, end), blockBytes)
-	var last []byte
+	var before []byte
 	code := []int32{-1}
+	at := int64(0)
 	for row := range a.count {
-		n := offsets[row+1] - offsets[row]
-		if n < 0 || n > blockBytes || offsets[row+1] > end {
-			return &SourceError{Row: row + 1, Reason: fmt.Sprintf("a text from byte %d to %d, want at most %d bytes of %d", offsets[row], offsets[row+1], blockBytes, end)}
+		gone := offsets[row+1] < 0
+		if gone {
+			offsets[row+1] = -(offsets[row+1] + 1)
+		}
+		n := offsets[row+1] - at
+		at = offsets[row+1]
+		if gone && t.role != layout.RoleValue {
+			return &SourceError{Row: row + 1, Reason: "the value " + t.needs()}
+		}
+		if gone && n == 0 {
+			code[0] = -1
+			put(t.dest, t.row0+row, code)
+			continue
+		}
+		if gone || n < 0 || n > blockBytes || offsets[row+1] > end {
+			return &SourceError{Row: row + 1, Reason: fmt.Sprintf("a text from byte %d to %d, want at most %d bytes of %d", at-n, offsets[row+1], blockBytes, end)}
 		}
 		word, err := bytes.Peek(int(n))
 		if err != nil {
 			return endedEarly(a.conn.bytes, a.total)
 		}
-		if code[0] < 0 || string(word) != string(last) {
-			if err := checkWord(word, row); err != nil {
+		if code[0] < 0 || string(word) != string(before) {
+			if err := checkWord(word, t.role, row); err != nil {
 				return err
 			}
-			last = append(last[:0], word...)
+			before = append(before[:0], word...)
 			code[0] = t.dict.code(word)
 		}
 		put(t.dest, t.row0+row, code)
@@ -50,9 +69,9 @@ func (a *arrays) texts(h PutColumn, t target) error {
 }
 
 // checkWord refuses words that are no names of items. Rows count from 0 here.
-func checkWord(word []byte, row int64) error {
+func checkWord(word []byte, role layout.Role, row int64) error {
 	switch {
-	case len(word) == 0:
+	case len(word) == 0 && role == layout.RoleItemID:
 		return &SourceError{Row: row + 1, Reason: "the text is empty, but an item needs a name"}
 	case !utf8.Valid(word):
 		return &SourceError{Row: row + 1, Text: string(word), Reason: reasonUTF8}

@@ -7,31 +7,36 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/float16"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // arrowKinds are the Arrow types that are values as they are.
 var arrowKinds = map[arrow.Type]kind{
-	arrow.BOOL: kindBool, arrow.INT8: kindInt32, arrow.INT16: kindInt32, arrow.INT32: kindInt32, arrow.INT64: kindInt64,
-	arrow.UINT8: kindInt32, arrow.UINT16: kindInt32, arrow.UINT32: kindInt64, arrow.UINT64: kindInt64,
-	arrow.FLOAT16: kindFloat32, arrow.FLOAT32: kindFloat32, arrow.FLOAT64: kindFloat64,
+	arrow.NULL: kindUnknown, arrow.BOOL: kindBool,
+	arrow.INT8: kindInt8, arrow.INT16: kindInt16, arrow.INT32: kindInt32, arrow.INT64: kindInt64,
+	arrow.UINT8: kindUint8, arrow.UINT16: kindUint16, arrow.UINT32: kindUint32, arrow.UINT64: kindUint64,
+	arrow.FLOAT16: kindFloat16, arrow.FLOAT32: kindFloat32, arrow.FLOAT64: kindFloat64, arrow.DECIMAL128: kindFloat64, arrow.DECIMAL256: kindFloat64,
 	arrow.STRING: kindText, arrow.LARGE_STRING: kindText, arrow.STRING_VIEW: kindText,
 	arrow.DATE32: kindTime, arrow.DATE64: kindTime, arrow.TIMESTAMP: kindTime,
+	arrow.DURATION: kindDuration, arrow.TIME32: kindDuration, arrow.TIME64: kindDuration,
 }
 
 // arrowColumn refuses types that have no counterpart.
 func arrowColumn(t arrow.DataType) (column, error) {
-	if list, ok := t.(*arrow.FixedSizeListType); ok {
-		c, err := arrowColumn(list.Elem())
-		if err != nil || c.width > 0 || c.kind == kindText || list.Len() < 1 {
+	switch t := t.(type) {
+	case *arrow.FixedSizeListType:
+		c, err := arrowColumn(t.Elem())
+		if err != nil || c.width > 0 || c.kind == kindText || c.kind == kindUnknown || t.Len() < 1 {
 			return c, fmt.Errorf("is %s, which is not read", t)
 		}
-		c.width = int64(list.Len())
+		c.width = int64(t.Len())
 		return c, nil
-	}
-	if d, ok := t.(*arrow.DictionaryType); ok && arrowKinds[d.ValueType.ID()] == kindText {
-		return column{kind: kindText}, nil
+	case *arrow.DictionaryType:
+		return arrowColumn(t.ValueType)
+	case *arrow.ListType, *arrow.LargeListType:
+		return column{}, &remedied{fmt.Sprintf("is %s, whose rows may differ in length", t), "cast it to a fixed_size_list, as pyarrow's cast does where all rows are equally long, or leave the column out"}
 	}
 	k, ok := arrowKinds[t.ID()]
 	if !ok {
@@ -41,21 +46,20 @@ func arrowColumn(t arrow.DataType) (column, error) {
 	switch t := t.(type) {
 	case *arrow.TimestampType:
 		c.unit, c.zone = units[t.Unit], t.TimeZone
+	case *arrow.DurationType:
+		c.unit = units[t.Unit]
+	case *arrow.Time32Type: // of the day: how long after midnight
+		c.unit, c.source = units[t.Unit], "time"
+	case *arrow.Time64Type:
+		c.unit, c.source = units[t.Unit], "time"
 	case *arrow.Date32Type:
 		c.unit, c.source = "s", "date"
 	case *arrow.Date64Type:
 		c.unit, c.source = "ms", "date"
-	default:
-		if name := t.Name(); k != kindText && name != k.String() && k != kindBool && name != "float" && name != "double" {
-			c.source = arrowNames[t.ID()]
-		}
+	case arrow.DecimalType:
+		c.source = fmt.Sprintf("decimal(%d, %d)", t.GetPrecision(), t.GetScale())
 	}
 	return c, nil
-}
-
-// arrowNames are the dtypes that the cache does not store, as users write them.
-var arrowNames = map[arrow.Type]string{
-	arrow.INT8: "int8", arrow.INT16: "int16", arrow.UINT8: "uint8", arrow.UINT16: "uint16", arrow.UINT32: "uint32", arrow.UINT64: "uint64", arrow.FLOAT16: "float16",
 }
 
 // arrowBatch writes one column of one batch.
@@ -98,10 +102,18 @@ func (b arrowBatch) write(a arrow.Array) error {
 		return putArrow(b, a, a.Float32Values())
 	case *array.Float64:
 		return putArrow(b, a, a.Float64Values())
+	case *array.Float16:
+		return putArrow(b, a, plain[layout.Half](a.Values()))
 	case *array.Timestamp:
 		return putArrow(b, a, plain[int64](a.TimestampValues()))
 	case *array.Date64:
 		return putArrow(b, a, plain[int64](a.Date64Values()))
+	case *array.Duration:
+		return putArrow(b, a, plain[int64](a.DurationValues()))
+	case *array.Time32:
+		return putArrow(b, a, plain[int32](a.Time32Values()))
+	case *array.Time64:
+		return putArrow(b, a, plain[int64](a.Time64Values()))
 	}
 	return b.other(a)
 }
@@ -109,12 +121,9 @@ func (b arrowBatch) write(a arrow.Array) error {
 // other writes what must be converted or looked up first.
 func (b arrowBatch) other(a arrow.Array) error {
 	switch a := a.(type) {
-	case *array.Float16:
-		values := make([]float32, a.Len())
-		for i, v := range a.Values() {
-			values[i] = layout.HalfFromBits(v.Uint16()).Float32()
-		}
-		return putArrow(b, a, values)
+	case *array.Null:
+		putMissing(b.dest, b.row0+b.row, int64(a.Len()))
+		return nil
 	case *array.Date32:
 		if err := putArrow(b, a, plain[int32](a.Date32Values())); err != nil {
 			return err
@@ -123,40 +132,52 @@ func (b arrowBatch) other(a arrow.Array) error {
 			return fmt.Errorf("a date is out of range")
 		}
 		return nil
+	case *array.Decimal128:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		values := make([]float64, a.Len())
+		for i, v := range a.Values() {
+			values[i] = bigDecimal(v.BigInt(), scale)
+		}
+		return putArrow(b, a, values)
+	case *array.Decimal256:
+		scale := a.DataType().(arrow.DecimalType).GetScale()
+		values := make([]float64, a.Len())
+		for i, v := range a.Values() {
+			values[i] = bigDecimal(v.BigInt(), scale)
+		}
+		return putArrow(b, a, values)
 	case *array.Dictionary:
-		words, ok := a.Dictionary().(interface{ Value(int) string })
-		if !ok || a.NullN() > 0 {
-			return b.null(firstNull(a))
-		}
-		return b.texts(a.Len(), func(i int) string { return words.Value(a.GetValueIndex(i)) })
-	case interface{ Value(int) string }:
-		if n := firstNull(a.(arrow.Array)); n >= 0 {
-			return b.null(n)
-		}
-		return b.texts(a.(arrow.Array).Len(), a.Value)
+		return b.dictionary(a)
+	case wordArray:
+		return b.texts(a, func(i int) (string, bool) { return a.Value(i), a.IsValid(i) })
 	}
 	return fmt.Errorf("is %s, which is not read", a.DataType())
 }
 
+// wordArray is an array of texts, however long its offsets are.
+type wordArray interface {
+	arrow.Array
+	Value(i int) string
+}
+
 // plain sees values of a named type as what they are.
-func plain[T, N ~int32 | ~int64](values []N) []T {
+func plain[T storable, N ~int32 | ~int64 | float16.Num](values []N) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
 }
 
 // putArrow writes values; the nulls among them become NaN in a float column and are refused in others.
-func putArrow[S number](b arrowBatch, a arrow.Array, values []S) error {
+func putArrow[S storable](b arrowBatch, a arrow.Array, values []S) error {
+	if n := firstNull(a); n >= 0 && !b.dest.DType.IsFloat() {
+		return b.null(n / int(max(1, b.width)))
+	}
 	width := int(max(1, b.width))
 	step := max(1, tileRows/width) * width
 	var tile []S
 	nan, float := notANumber[S]()
 	for i := 0; i < len(values); i += step {
 		src := values[i:min(len(values), i+step)]
-		if a.NullN() > 0 {
-			if tile = append(tile[:0], src...); !float {
-				if n := firstNull(a); n >= 0 {
-					return b.null(n / width)
-				}
-			}
+		if a.NullN() > 0 { // what lies under a null may be anything
+			tile = append(tile[:0], src...)
 			for j := range tile {
 				if a.IsNull(i + j) {
 					tile[j] = nan
@@ -171,17 +192,24 @@ func putArrow[S number](b arrowBatch, a arrow.Array, values []S) error {
 		if bad >= 0 {
 			return &SourceError{Column: b.name, Row: b.row + int64((i+bad)/width) + 1, Text: fmt.Sprint(src[bad]), Reason: "does not fit " + string(b.dest.DType)}
 		}
+		for j := range src {
+			if !float && a.NullN() > 0 && a.IsNull(i+j) { // an integer on its way to be filled
+				putMissing(b.dest.Lane(int64((i+j)%width)), b.row0+b.row+int64((i+j)/width), 1)
+			}
+		}
 	}
 	return nil
 }
 
 // notANumber is NaN where S is a float type.
-func notANumber[S number]() (nan S, ok bool) {
+func notANumber[S storable]() (nan S, ok bool) {
 	switch p := any(&nan).(type) {
 	case *float32:
 		*p, ok = float32(math.NaN()), true
 	case *float64:
 		*p, ok = math.NaN(), true
+	case *layout.Half:
+		*p, ok = layout.HalfOf(math.NaN()), true
 	}
 	return nan, ok
 }
@@ -200,12 +228,19 @@ func (b arrowBatch) bools(a *array.Boolean) error {
 	return nil
 }
 
-func (b arrowBatch) texts(n int, word func(i int) string) error {
+// texts gives words their codes; a text that is not there has none.
+func (b arrowBatch) texts(a arrow.Array, word func(i int) (w string, ok bool)) error {
 	last := ""
 	code := []int32{-1}
-	for i := range n {
-		if w := word(i); code[0] < 0 || w != last {
-			if err := checkWord([]byte(w), b.row+int64(i)); err != nil {
+	for i := range a.Len() {
+		w, ok := word(i)
+		switch {
+		case !ok && b.role != layout.RoleValue:
+			return b.null(i)
+		case !ok:
+			code[0] = -1
+		case code[0] < 0 || w != last:
+			if err := checkWord([]byte(w), b.role, b.row+int64(i)); err != nil {
 				return err
 			}
 			last, code[0] = w, b.dict.code([]byte(w))

@@ -108,7 +108,6 @@ func TestBadArrowFiles(t *testing.T) {
 		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", Options{}},
 		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read", "version 2", Options{}},
 		{"compressed", packed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress", Options{}},
-		{"text", string(file), `x.arrow, column "id": holds text`, "--item-id", Options{Columns: []string{"id"}}},
 		{"null", string(file), `x.arrow: `, "", Options{Time: "f4"}},
 		{"delimiter", string(file), "delimiter: want it only for CSV and TSV files, not for ", "", Options{Delimiter: ";"}},
 		{"unknown column", string(file), `columns: no column is named "f9"`, "", Options{Columns: []string{"f9"}}},

@@ -221,7 +221,11 @@ func (s *arrowStream) describe(w []want) ([]column, error) {
 		f := s.schema.Field(x.index)
 		c, err := arrowColumn(f.Type)
 		if err != nil {
-			return nil, &SourceError{Column: f.Name, Reason: err.Error(), Hint: "leave the column out, or cast it before it is sent"}
+			e := &SourceError{Column: f.Name, Reason: err.Error(), Hint: "leave the column out, or cast it before it is sent"}
+			if r := (*remedied)(nil); errors.As(err, &r) {
+				e.Hint = r.hint
+			}
+			return nil, e
 		}
 		c.name = f.Name
 		out[i] = c

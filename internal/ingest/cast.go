@@ -11,12 +11,15 @@ type number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
+// storable is a value that put takes.
+type storable interface{ number | layout.Half }
+
 // put writes values, row after row, from a row of the destination on, as the destination's dtype. bad is the place of the
 // first value that does not fit, -1 where all do.
 //
 // Values that are not copied as they are go by way of the widest type of their kind, so that there are three times as many
 // conversions as dtypes, and not their square.
-func put[S number](d layout.Dest, row int64, src []S) (bad int) {
+func put[S storable](d layout.Dest, row int64, src []S) (bad int) {
 	if isDType[S](d.DType) {
 		copyRows(d, row, src)
 		return -1
@@ -29,16 +32,34 @@ func put[S number](d layout.Dest, row int64, src []S) (bad int) {
 	case []float64:
 		return convertTo(d, row, wide)
 	case []float32:
-		return widened[S, float64](d, row, src)
+		return widened(d, row, wide, number64[float32, float64])
+	case []layout.Half:
+		return widened(d, row, wide, func(h layout.Half) float64 { return float64(h.Float32()) })
+	case []int8:
+		return widened(d, row, wide, number64[int8, int64])
+	case []int16:
+		return widened(d, row, wide, number64[int16, int64])
+	case []int32:
+		return widened(d, row, wide, number64[int32, int64])
+	case []uint8:
+		return widened(d, row, wide, number64[uint8, int64])
+	case []uint16:
+		return widened(d, row, wide, number64[uint16, int64])
+	case []uint32:
+		return widened(d, row, wide, number64[uint32, int64])
 	}
-	return widened[S, int64](d, row, src)
+	return 0
 }
 
+func number64[S, W number](v S) W { return W(v) }
+
 // isDType tells whether a dtype is stored as values of S.
-func isDType[S number](d layout.DType) bool {
+func isDType[S storable](d layout.DType) bool {
 	var v S
 	var name layout.DType
 	switch any(v).(type) {
+	case layout.Half:
+		name = layout.Float16
 	case int8:
 		name = layout.Int8
 	case int16:
@@ -80,14 +101,14 @@ func copyRows[T layout.Native](d layout.Dest, row int64, src []T) {
 }
 
 // widened writes values by way of W, some rows at a time.
-func widened[S number, W int64 | float64](d layout.Dest, row int64, src []S) (bad int) {
+func widened[S storable, W int64 | float64](d layout.Dest, row int64, src []S, widen func(S) W) (bad int) {
 	width := int(max(1, d.Width))
 	step := max(1, min(tileRows, len(src))/width) * width
 	wide := make([]W, 0, step)
 	for i := 0; i < len(src); i += step {
 		wide = wide[:0]
 		for _, v := range src[i:min(len(src), i+step)] {
-			wide = append(wide, W(v))
+			wide = append(wide, widen(v))
 		}
 		if bad := convertTo(d, row+int64(i/width), wide); bad >= 0 {
 			return i + bad
@@ -173,7 +194,7 @@ func fits[S, D number](v S, x D) bool {
 	return S(x) == v && (x < 0) == (v < 0)
 }
 
-// putMissing writes NaN into rows of a float column; it tells whether it is one.
+// putMissing writes NaN into rows of a float column, and no word into those of texts; it tells whether it is one of these.
 func putMissing(d layout.Dest, row, n int64) bool {
 	switch d.DType {
 	case layout.Float32:
@@ -182,6 +203,8 @@ func putMissing(d layout.Dest, row, n int64) bool {
 		fillRows(layout.Values[float64](d), row, n, math.NaN())
 	case layout.Float16:
 		fillRows(layout.Values[layout.Half](d), row, n, layout.HalfOf(math.NaN()))
+	case layout.Text:
+		fillRows(layout.Values[int32](d), row, n, -1)
 	default:
 		return false
 	}

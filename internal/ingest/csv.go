@@ -145,7 +145,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 func (c *csvFile) describe(w []want) ([]column, error) {
 	out := make([]column, len(w))
 	for i, x := range w {
-		out[i] = column{name: c.header[x.index], inferred: true}
+		out[i] = column{name: c.header[x.index], inferred: true, names: x.role == layout.RoleItemID}
 	}
 	for size := int64(blockBytes); ; size *= 4 {
 		rows, whole, err := c.sample(out, w, size)
@@ -206,8 +206,8 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 		e.Hint = timeHint(e.Text)
 	case reason == reasonInteger:
 		e.Hint = "if these are times, say how they are written with --time-format"
-	case role == layout.RoleValue && reason == reasonText:
-		e.Hint = "leave the column out with --columns, or name it with --item-id"
+	case reason == reasonMixed || reason == reasonText:
+		e.Hint = "name what stands for no value with --na, or leave the column out with --columns"
 	case role == layout.RoleValue && reason == reasonNumber:
 		e.Hint = "if it stands for no value name it with --na; else mend the cell, or name the columns that are wanted with --columns, without this one"
 	case role == layout.RoleValue:

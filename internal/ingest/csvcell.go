@@ -18,6 +18,7 @@ const (
 	reasonInteger = "is neither an integer nor a time"
 	reasonZone    = "and the cells before it: some have a time zone and some have not"
 	reasonText    = "is text, not a number"
+	reasonMixed   = "is like a number, but what stands above it is text"
 	reasonItem    = "is missing, but an item needs a name"
 	reasonNoTime  = "is missing, but every row needs a time"
 	reasonMissing = "is missing, which only a float column can say"
@@ -58,7 +59,7 @@ func (c column) admit(x cell, role layout.Role, d *dialect) (out column, reason 
 			c.missing = true
 		case c.kind == kindInt64:
 			c.kind = kindFloat64
-		case c.kind != kindFloat64:
+		case c.kind != kindFloat64 && c.kind != kindText:
 			return c, reasonMissing
 		}
 		return c, ""
@@ -82,7 +83,40 @@ func (c column) admit(x cell, role layout.Role, d *dialect) (out column, reason 
 		}
 		return c.admitTime(t, ok)
 	}
-	return c.admitValue(b, d)
+	if c.kind == kindText {
+		return c, c.admitText(x, d)
+	}
+	return c.admitValue(x, d)
+}
+
+// admitText refuses what no text can be. Where a column is text because its first cell is, what looks like a number is refused: one
+// of the two is a mistake, and which is not for us to guess.
+func (c column) admitText(x cell, d *dialect) (reason string) {
+	switch b := x.trimmed(); {
+	case !utf8.Valid(x.raw):
+		return reasonUTF8
+	case !c.inferred || !likeNumber(b):
+		return ""
+	case c.kind == kindUnknown:
+		return reasonText
+	default:
+		return reasonMixed
+	}
+}
+
+// likeNumber tells whether a text has digits and no letters, or is an infinity: 1.234,5 and 01/02/2020 as well as 7.
+func likeNumber(b []byte) bool {
+	digits := false
+	for _, c := range b {
+		switch {
+		case c-'0' <= 9:
+			digits = true
+		case c|0x20-'a' <= 'z'-'a' && c|0x20 != 'e' || c >= utf8.RuneSelf:
+			_, ok := parseFloat(b)
+			return ok
+		}
+	}
+	return digits
 }
 
 func (c column) admitItem(x cell) (column, string) {
@@ -112,7 +146,8 @@ func (c column) admitTime(t instant, ok bool) (column, string) {
 	return w, ""
 }
 
-func (c column) admitValue(b []byte, d *dialect) (column, string) {
+func (c column) admitValue(x cell, d *dialect) (column, string) {
+	b := x.trimmed()
 	switch c.kind {
 	case kindBool:
 		if _, ok := parseBool(b); !ok {
@@ -142,10 +177,14 @@ func (c column) admitValue(b []byte, d *dialect) (column, string) {
 		c.kind = kindFloat64
 		return c, ""
 	}
-	if c.kind == kindUnknown && !c.missing {
-		return c, reasonText
+	if c.kind != kindUnknown {
+		return c, reasonNumber
 	}
-	return c, reasonNumber
+	if reason := c.admitText(x, d); reason != "" {
+		return c, reason
+	}
+	c.kind = kindText
+	return c, ""
 }
 
 // powers are the powers of ten that a float64 holds exactly.

@@ -187,7 +187,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 	case opCheck:
 		return p.widen(op, x)
 	case opText:
-		return op.word(x, at, &p.file.text)
+		return op.word(x, at, &p.file.text, p.columns[op.target])
 	}
 	b := x.trimmed()
 	if op.code != opFloat64 && op.code != opFloat32 && p.file.text.isMissing(b) {
@@ -254,14 +254,21 @@ func (p *csvParser) widen(op *csvOp, x cell) (reason string) {
 	return reason
 }
 
-// word gives a text its code.
-func (op *csvOp) word(x cell, at int64, d *dialect) (reason string) {
+// word gives a text its code. One that is missing has none, unless an item needs it.
+func (op *csvOp) word(x cell, at int64, d *dialect, c column) (reason string) {
 	if op.code32 < 0 || !bytes.Equal(x.raw, op.last) {
-		if d.isMissing(x.trimmed()) {
+		switch missing := d.isMissing(x.trimmed()); {
+		case missing && op.role == layout.RoleItemID:
 			return reasonItem
-		}
-		if !utf8.Valid(x.raw) {
+		case missing:
+			op.i32[at] = -1
+			return ""
+		case op.role == layout.RoleItemID && !utf8.Valid(x.raw):
 			return reasonUTF8
+		case op.role == layout.RoleValue:
+			if reason := c.admitText(x, d); reason != "" {
+				return reason
+			}
 		}
 		op.last = append(op.last[:0], x.raw...)
 		op.code32 = op.dict.code(x.text())

@@ -87,7 +87,7 @@ func TestBadDialects(t *testing.T) {
 		{"another delimiter", "a;b\n1;2\n", `columns: no column is named "a"`, "", Options{Columns: []string{"a"}}},
 		{"ragged without header", "1,2\n3\n", "row 2 (line 2): 1 cells, want 2", "", Options{NoHeader: true}},
 		{"line without header", "\n1,2\n\n3,x\n", `row 2 (line 4), column "c1": "x" is not a number`, "", Options{NoHeader: true}},
-		{"header as values", "a,b\n1,2\n", `row 1 (line 1), column "c0": "a" is text`, "", Options{NoHeader: true}},
+		{"header as values", "a,b\n1,2\n", `row 2 (line 2), column "c0": "1" is like a number`, "--na", Options{NoHeader: true}},
 		{"unknown c2", "1,2\n", `columns: no column is named "c2"; near: c0, c1`, "", Options{NoHeader: true, Columns: []string{"c2"}}},
 		{"missing item", "i,a\nx,1\n-,1\n", `row 2 (line 3), column "i": "-" is missing, but an item needs a name`, "", Options{NA: []string{"-"}, ItemID: []string{"i"}}},
 		{"missing number of an item", "i,a\n5,1\n7,1\n", `row 2 (line 3), column "i": "7" is missing, but an item needs a name`, "", Options{NA: []string{"7"}, ItemID: []string{"i"}}},

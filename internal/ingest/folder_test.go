@@ -98,7 +98,6 @@ func TestBadFolders(t *testing.T) {
 		{"column too", map[string]string{"a=1/a.csv": "a\n1\n"}, `a=1/a.csv, column "a": is in the file and in the name of its folder, a=1`, "instead of the folder"},
 		{"uneven", map[string]string{"a.csv": "a\n1\n", "k=1/b.csv": "a\n1\n"}, `/k=1/b.csv, column "k": is in this file but not in `, "--columns"},
 		{"other columns", map[string]string{"a.csv": "a\n1\n", "b.csv": "b\n1\n"}, `/b.csv, column "b": is in this file but not in `, "--columns"},
-		{"text", map[string]string{"k=x/a.csv": "a\n1\n"}, `column "k": holds text`, "--item-id"},
 		{"empty file", map[string]string{"a.csv": "a\n1\n", "b.csv": ""}, "/b.csv: the file is empty", ""},
 		{"Delta", map[string]string{"a.parquet": "x", "_delta_log/0.json": "{}"}, ": is a Delta table", "put"},
 	} {

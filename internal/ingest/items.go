@@ -17,7 +17,7 @@ type keys struct {
 	clock column
 }
 
-// keys finds the item and time columns among the filled ones. An int32 time is stored as int64 (stored sees to it).
+// keys finds the item and time columns among the filled ones. An integer time is stored as int64 (stored sees to it).
 func (l *load) keys(vocab map[string][]string) *keys {
 	k := &keys{}
 	for i, c := range l.columns {
@@ -34,12 +34,26 @@ func (l *load) keys(vocab map[string][]string) *keys {
 
 // integers reads an integer or text column.
 func integers(d layout.Dest) func(row int64) int64 {
-	if d.DType.Size() == 4 {
-		v := layout.Values[int32](d)
-		return func(row int64) int64 { return int64(v.Data[row*v.Step]) }
+	switch d.DType.Plain() {
+	case layout.Int8:
+		return integersOf[int8](d)
+	case layout.Int16:
+		return integersOf[int16](d)
+	case layout.Int32:
+		return integersOf[int32](d)
+	case layout.Uint8:
+		return integersOf[uint8](d)
+	case layout.Uint16:
+		return integersOf[uint16](d)
+	case layout.Uint32:
+		return integersOf[uint32](d)
 	}
-	v := layout.Values[int64](d)
-	return func(row int64) int64 { return v.Data[row*v.Step] }
+	return integersOf[int64](d)
+}
+
+func integersOf[T number](d layout.Dest) func(row int64) int64 {
+	v := layout.Values[T](d)
+	return func(row int64) int64 { return int64(v.Data[row*v.Step]) }
 }
 
 // when is the time of a row.

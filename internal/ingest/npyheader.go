@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 const npyMagic = "\x93NUMPY"
@@ -31,7 +33,7 @@ type npyColumn struct {
 	total  int64                         // bytes of the stream
 }
 
-// npyTypes are the dtypes by NumPy's letter and size, as arrayTypes names them.
+// npyTypes are the dtypes by NumPy's letter and size, as layout names them.
 var npyTypes = map[string]string{
 	"f2": "float16", "f4": "float32", "f8": "float64", "b1": "bool",
 	"i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64",
@@ -242,7 +244,7 @@ func npyDType(d string) npyColumn {
 	}
 	c := npyColumn{swap: order == '>'}
 	if name, ok := npyTypes[d[1:]]; ok {
-		c.DType, c.size = name, arrayTypes[name].size
+		c.DType, c.size = name, layout.DType(name).Size()
 		return c
 	}
 	switch letter {
@@ -261,18 +263,21 @@ func npyDType(d string) npyColumn {
 			c.refuse = &SourceError{Reason: "is text of length 0"}
 		}
 		return c
-	case 'M':
+	case 'M', 'm':
 		size, unit, _ := strings.Cut(strings.TrimSuffix(rest, "]"), "[")
 		count := strings.TrimRight(unit, "YMWDhmsunpfa")
 		u, ok := npyUnits[unit[len(count):]]
-		c.DType, c.size, c.Unit, c.times = "timestamp", 8, u.unit, u.times
+		c.DType, c.size, c.Unit, c.times = string(layout.Timestamp), 8, u.unit, u.times
+		if letter == 'm' {
+			c.DType = string(layout.Duration)
+		}
 		if n, err := strconv.ParseInt(count, 10, 32); err == nil && n > 0 {
 			c.times *= n
 		} else if count != "" {
 			ok = false
 		}
 		if size != "8" || !ok {
-			c = unknown("which is not read", `convert it with astype("datetime64[ns]") before np.save`)
+			c = unknown("which is not read", fmt.Sprintf("convert it with astype(%q) before np.save", map[byte]string{'M': "datetime64[ns]", 'm': "timedelta64[ns]"}[letter]))
 			c.size = 8
 		}
 		return c

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 // numpyFile reads a .npy file, or the arrays of a .npz archive. sbinet/npyio, the one library for them, knows neither halves nor times nor
@@ -222,7 +220,7 @@ func (c *npyColumn) take(t target, values *npyValues) error {
 			return err
 		}
 	}
-	if c.times > 1 && t.dest.DType == layout.Timestamp && !multiply(t.dest, t.row0, c.Shape[0], c.times) {
+	if c.times > 1 && t.dest.DType.HasUnit() && !multiply(t.dest, t.row0, c.Shape[0], c.times) {
 		return &SourceError{Reason: "a time is out of the range of " + c.Unit}
 	}
 	return nil
@@ -244,7 +242,7 @@ func (c *npyColumn) texts(t target, values io.Reader) error {
 			}
 		}
 		if code[0] < 0 || !bytes.Equal(word, last) {
-			if err := checkWord(word, row); err != nil {
+			if err := checkWord(word, t.role, row); err != nil {
 				return err
 			}
 			last, code[0] = append(last[:0], word...), t.dict.code(word)

@@ -3,6 +3,7 @@ package ingest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -27,7 +28,11 @@ func texts(l loaded, name string) []string {
 		l.Fatal(err)
 	}
 	var out []string
-	switch c.DType {
+	switch c.DType.Plain() {
+	case layout.Float16:
+		for _, v := range values[layout.Half](l, name) {
+			out = append(out, floatText(float64(v.Float32())))
+		}
 	case layout.Float32:
 		for _, v := range values[float32](l, name) {
 			out = append(out, floatText(float64(v)))
@@ -36,7 +41,14 @@ func texts(l loaded, name string) []string {
 		for _, v := range values[float64](l, name) {
 			out = append(out, floatText(v))
 		}
-	case layout.Text:
+	case layout.Int8:
+		return integerTexts[int8](l, name)
+	case layout.Int16:
+		return integerTexts[int16](l, name)
+	case layout.Int32:
+		if c.DType == layout.Int32 {
+			return integerTexts[int32](l, name)
+		}
 		for _, v := range values[int32](l, name) {
 			w, err := l.Word(name, int64(v))
 			if err != nil {
@@ -44,18 +56,24 @@ func texts(l loaded, name string) []string {
 			}
 			out = append(out, w)
 		}
-	case layout.Int32:
-		for _, v := range values[int32](l, name) {
-			out = append(out, strconv.FormatInt(int64(v), 10))
-		}
-	case layout.Bool:
-		for _, v := range values[uint8](l, name) {
-			out = append(out, strconv.Itoa(int(v)))
-		}
-	default:
-		for _, v := range values[int64](l, name) {
-			out = append(out, strconv.FormatInt(v, 10))
-		}
+	case layout.Int64:
+		return integerTexts[int64](l, name)
+	case layout.Uint8, layout.Bool:
+		return integerTexts[uint8](l, name)
+	case layout.Uint16:
+		return integerTexts[uint16](l, name)
+	case layout.Uint32:
+		return integerTexts[uint32](l, name)
+	case layout.Uint64:
+		return integerTexts[uint64](l, name)
+	}
+	return out
+}
+
+func integerTexts[T number](l loaded, name string) (out []string) {
+	l.Helper()
+	for _, v := range values[T](l, name) {
+		out = append(out, fmt.Sprint(v))
 	}
 	return out
 }
@@ -120,9 +138,9 @@ func TestParquetFilesOfPyarrowReadAsPyarrowReadsThem(t *testing.T) {
 func TestParquetTypesAreKept(t *testing.T) {
 	l := mustLoad(t, Options{Sources: []string{"testdata/flat-none.parquet"}, ItemID: []string{"text"}})
 	want := map[string][4]string{ // dtype, source dtype, unit, zone
-		"f16": {"float32", "float16"}, "f32": {"float32"}, "f64": {"float64"},
-		"i8": {"int32", "int8"}, "i16": {"int32", "int16"}, "i32": {"int32"}, "i64": {"int64"},
-		"u8": {"int32", "uint8"}, "u16": {"int32", "uint16"}, "u32": {"int64", "uint32"}, "u64": {"int64", "uint64"},
+		"f16": {"float16"}, "f32": {"float32"}, "f64": {"float64"},
+		"i8": {"int8"}, "i16": {"int16"}, "i32": {"int32"}, "i64": {"int64"},
+		"u8": {"uint8"}, "u16": {"uint16"}, "u32": {"uint32"}, "u64": {"uint64"},
 		"few": {"float64"}, "b": {"bool"}, "text": {"text"}, "s_naive": {"timestamp", "", "ms"},
 		"us_utc": {"timestamp", "", "us", "UTC"}, "ns_zone": {"timestamp", "", "ns", "UTC"}, "day": {"timestamp", "date", "s"},
 	}
@@ -152,9 +170,7 @@ func TestParquetThatIsRefused(t *testing.T) {
 		{"nested", "testdata/bad-nested.parquet", `column "a": holds nested values`, "--columns", Options{}},
 		{"null in integers", "testdata/bad-nulls.parquet", `row 3, column "i": the value is missing, which only a float column can say`, "fill the nulls", Options{}},
 		{"null in bools", "testdata/bad-nulls.parquet", `row 2, column "b": the value is missing`, "fill the nulls", Options{Columns: []string{"b"}}},
-		{"int96", "testdata/bad-int96.parquet", `column "t": holds INT96 times`, "TIMESTAMP_MICROS", Options{}},
-		{"decimal", "testdata/bad-decimal.parquet", `column "d": is DECIMAL`, "--columns", Options{}},
-		{"uint64", "testdata/bad-big.parquet", `row 2, column "u": "18446744073709551615" does not fit int64`, "", Options{}},
+		{"uint64", "testdata/bad-big.parquet", `row 2, column "u": "18446744073709551615" does not fit int64`, "", Options{Time: "u"}},
 		{"no rows", "testdata/bad-empty.parquet", "has columns but no rows", "", Options{}},
 		{"float32", "testdata/flat-none.parquet", "does not fit float32", "", Options{Columns: []string{"f64"}, DType: "float32"}},
 	} {

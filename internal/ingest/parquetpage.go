@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -84,6 +87,13 @@ func (c *parquetChunk) place() int64 { return c.row0 + c.first + c.row }
 
 // values writes values by the type that they have on the page.
 func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n int64) error {
+	if c.form.decimal {
+		d, err := c.decimals(v)
+		if err != nil {
+			return err
+		}
+		return putPage(c, d, index, levels, n)
+	}
 	switch c.form.physical {
 	case parquet.Int32:
 		if c.form.unsigned {
@@ -95,6 +105,12 @@ func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n
 			return putPage(c, v.Uint64(), index, levels, n)
 		}
 		return putPage(c, v.Int64(), index, levels, n)
+	case parquet.Int96:
+		times, err := int96Times(v.Int96())
+		if err != nil {
+			return err
+		}
+		return putPage(c, times, index, levels, n)
 	case parquet.Float:
 		return putPage(c, v.Float(), index, levels, n)
 	case parquet.Double:
@@ -104,17 +120,61 @@ func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n
 		return c.texts(data, offsets, index, levels, n)
 	case parquet.FixedLenByteArray:
 		data, _ := v.FixedLenByteArray()
-		halves := make([]float32, len(data)/2)
+		halves := make([]layout.Half, len(data)/2)
 		for i := range halves {
-			halves[i] = layout.HalfFromBits(binary.LittleEndian.Uint16(data[2*i:])).Float32()
+			halves[i] = layout.HalfFromBits(binary.LittleEndian.Uint16(data[2*i:]))
 		}
 		return putPage(c, halves, index, levels, n)
 	}
 	return fmt.Errorf("values of type %s", c.form.physical)
 }
 
+// decimals are the values of a page as float64.
+func (c *parquetChunk) decimals(v encoding.Values) (out []float64, err error) {
+	scale := c.form.scale
+	switch c.form.physical {
+	case parquet.Int32:
+		for _, u := range v.Int32() {
+			out = append(out, decimal(int64(u), scale))
+		}
+	case parquet.Int64:
+		for _, u := range v.Int64() {
+			out = append(out, decimal(u, scale))
+		}
+	case parquet.FixedLenByteArray:
+		data, size := v.FixedLenByteArray()
+		for ; size > 0 && len(data) >= size; data = data[size:] {
+			out = append(out, decimalOf(data[:size], scale))
+		}
+	case parquet.ByteArray:
+		data, offsets := v.ByteArray()
+		for i := range max(0, len(offsets)-1) {
+			if b := data[offsets[i]:offsets[i+1]]; len(b) > 0 {
+				out = append(out, decimalOf(b, scale))
+				continue
+			}
+			return nil, errors.New("a decimal without digits")
+		}
+	}
+	return out, nil
+}
+
+// int96Times are times since 1970 in nanoseconds: INT96 holds those of the day, and the Julian day.
+func int96Times(values []deprecated.Int96) ([]int64, error) {
+	const epoch, day = 2440588, 86_400_000_000_000
+	out := make([]int64, len(values))
+	for i, v := range values {
+		days, nanos := int64(int32(v[2]))-epoch, int64(uint64(v[1])<<32|uint64(v[0]))
+		if days > math.MaxInt64/day-1 || days < math.MinInt64/day+1 || nanos < 0 || nanos > day {
+			return nil, &SourceError{Reason: "holds a time of INT96 beyond those that 64 bits of nanoseconds hold", Hint: "write the times as timestamps in microseconds"}
+		}
+		out[i] = days*day + nanos
+	}
+	return out, nil
+}
+
 // putPage writes the values of a page: src in order, or looked up in it by index, with gaps where the levels say so.
-func putPage[S number](c *parquetChunk, src []S, index []int32, levels []byte, n int64) error {
+func putPage[S storable](c *parquetChunk, src []S, index []int32, levels []byte, n int64) error {
 	at := c.place()
 	have := int64(len(src))
 	if index != nil {
@@ -136,7 +196,11 @@ func putPage[S number](c *parquetChunk, src []S, index []int32, levels []byte, n
 		if bad, err := putRun(c, at+done, src, index, used, run); err != nil {
 			return err
 		} else if bad >= 0 {
-			return c.misfit(src, index, used+bad, done+bad)
+			value := used + bad
+			if index != nil {
+				value = int64(index[value])
+			}
+			return c.misfit(fmt.Sprint(src[value]), done+bad)
 		}
 		done, used = done+run, used+run
 	}
@@ -147,7 +211,7 @@ func putPage[S number](c *parquetChunk, src []S, index []int32, levels []byte, n
 }
 
 // putRun writes run values from used on.
-func putRun[S number](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
+func putRun[S storable](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
 	if index == nil {
 		return int64(put(c.dest, row, src[used:used+run])), nil
 	}
@@ -184,72 +248,62 @@ func (c *parquetChunk) null(row int64) error {
 	return &SourceError{Row: c.first + c.row + row + 1, Reason: "the value " + c.needs(), Hint: "fill the nulls, or leave the column out with --columns"}
 }
 
-func (c *parquetChunk) misfit(src any, index []int32, value, row int64) error {
-	if index != nil {
-		value = int64(index[value])
-	}
-	text := ""
-	switch v := src.(type) {
-	case []uint64:
-		text = fmt.Sprint(v[value])
-	case []float64:
-		text = fmt.Sprint(v[value])
-	}
+func (c *parquetChunk) misfit(text string, row int64) error {
 	return &SourceError{Row: c.first + c.row + row + 1, Text: text, Reason: "does not fit " + string(c.dest.DType)}
 }
 
-// texts gives words their codes.
+// texts gives words their codes. Nulls have none.
 func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, levels []byte, n int64) error {
-	if int64(len(levels)) == n && n > 0 {
-		for row, l := range levels {
-			if l != c.maxLevel {
-				return c.null(int64(row))
-			}
+	words := max(0, len(offsets)-1)
+	have := int64(words)
+	if index != nil {
+		have = int64(len(index))
+		if c.codes == nil { // one dictionary a chunk
+			c.codes = slices.Repeat([]int32{-1}, words)
 		}
 	}
-	words := len(offsets) - 1
-	word := func(i int) []byte { return data[offsets[i]:offsets[i+1]] }
-	if index == nil {
-		if int64(words) != n {
-			return fmt.Errorf("a page of %d rows has %d values", n, words)
-		}
-		return c.plainTexts(word, n)
-	}
-	if int64(len(index)) != n {
-		return fmt.Errorf("a page of %d rows has %d values", n, len(index))
-	}
-	if c.codes == nil { // one dictionary a chunk
-		c.codes = make([]int32, max(words, 0))
-		for i := range c.codes {
-			c.codes[i] = -1
-		}
-	}
-	for row, at := range index {
-		if uint(at) >= uint(len(c.codes)) {
-			return fmt.Errorf("entry %d of a dictionary of %d", at, words)
-		}
-		if c.codes[at] < 0 {
-			if err := checkWord(word(int(at)), c.first+c.row+int64(row)); err != nil {
-				return err
-			}
-			c.codes[at] = c.dict.code(word(int(at)))
-		}
-		put(c.dest, c.place()+int64(row), c.codes[at:at+1])
-	}
-	return nil
-}
-
-func (c *parquetChunk) plainTexts(word func(int) []byte, n int64) error {
-	code := []int32{-1}
+	last := int32(-1)
+	used := int64(0)
 	for row := range n {
-		if w := word(int(row)); code[0] < 0 || string(w) != string(c.spare) {
-			if err := checkWord(w, c.first+c.row+row); err != nil {
-				return err
+		code := []int32{-1}
+		if int64(len(levels)) == n && levels[row] != c.maxLevel {
+			if c.role != layout.RoleValue {
+				return c.null(row)
 			}
-			c.spare = append(c.spare[:0], w...)
-			code[0] = c.dict.code(w)
+			put(c.dest, c.place()+row, code)
+			continue
+		}
+		if used == have {
+			return fmt.Errorf("a page of %d rows has %d values", n, have)
+		}
+		at := int(used)
+		if index != nil {
+			at = int(index[used])
+			if uint(at) >= uint(len(c.codes)) || at >= words {
+				return fmt.Errorf("entry %d of a dictionary of %d", at, words)
+			}
+			code[0] = c.codes[at]
+		}
+		if code[0] < 0 {
+			word := data[offsets[at]:offsets[at+1]]
+			if index == nil && last >= 0 && string(word) == string(c.spare) {
+				code[0] = last
+			} else {
+				if err := checkWord(word, c.role, c.first+c.row+row); err != nil {
+					return err
+				}
+				code[0] = c.dict.code(word)
+				c.spare, last = append(c.spare[:0], word...), code[0]
+			}
+			if index != nil {
+				c.codes[at] = code[0]
+			}
 		}
 		put(c.dest, c.place()+row, code)
+		used++
+	}
+	if used != have {
+		return fmt.Errorf("a page of %d rows has %d values", n, have)
 	}
 	return nil
 }

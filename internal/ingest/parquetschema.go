@@ -14,7 +14,8 @@ type form struct {
 	physical parquet.Kind
 	unsigned bool
 	date     bool
-	half     bool
+	decimal  bool
+	scale    int32 // digits of a decimal after its point
 }
 
 // parquetColumn is a field of the schema.
@@ -68,16 +69,21 @@ func parquetForm(c parquetColumn) (form, error) {
 		f.kind, ok = kindFloat64, logical == nil
 	case parquet.ByteArray:
 		f.kind = kindText
-		switch logical.(type) {
+		switch t := logical.(type) {
 		case nil, *format.StringType, *format.EnumType:
 			ok = true
+		case *format.DecimalType:
+			ok = f.decimals(t)
 		}
 	case parquet.FixedLenByteArray:
-		if _, half := logical.(*format.Float16Type); half && c.Type().Length() == 2 {
-			f.kind, f.half, f.source, ok = kindFloat32, true, "float16", true
+		switch t := logical.(type) {
+		case *format.Float16Type:
+			f.kind, ok = kindFloat16, c.Type().Length() == 2
+		case *format.DecimalType:
+			ok = f.decimals(t)
 		}
-	case parquet.Int96:
-		return f, &remedied{"holds INT96 times, an old form that is not read", "write them as timestamps, in Spark with spark.sql.parquet.outputTimestampType=TIMESTAMP_MICROS"}
+	case parquet.Int96: // days and nanoseconds, as Spark and Impala wrote times; nothing else was ever kept in it
+		f.kind, f.unit, f.source, ok = kindTime, "ns", "int96", logical == nil
 	}
 	if !ok {
 		if logical != nil {
@@ -88,18 +94,26 @@ func parquetForm(c parquetColumn) (form, error) {
 	return f, nil
 }
 
+// decimals are read as the nearest float64.
+func (f *form) decimals(t *format.DecimalType) (ok bool) {
+	f.kind, f.decimal, f.scale = kindFloat64, true, t.Scale
+	f.source = fmt.Sprintf("decimal(%d, %d)", t.Precision, t.Scale)
+	return true
+}
+
 func (f *form) int32(logical any) (ok bool) {
 	switch t := logical.(type) {
 	case nil:
 		f.kind = kindInt32
 	case *format.DateType:
 		f.kind, f.unit, f.date, f.source = kindTime, "s", true, "date"
+	case *format.DecimalType:
+		return f.decimals(t)
+	case *format.TimeType: // of the day: how long after midnight
+		f.kind, f.source = kindDuration, "time"
+		return f.inUnit(t.Unit)
 	case *format.IntType:
-		f.kind = kindInt32
-		if f.unsigned = !t.IsSigned; f.unsigned && t.BitWidth == 32 {
-			f.kind = kindInt64
-		}
-		f.source = intName(t)
+		return f.integer(t)
 	default:
 		return false
 	}
@@ -111,37 +125,43 @@ func (f *form) int64(logical any) (ok bool) {
 	case nil:
 		f.kind = kindInt64
 	case *format.IntType:
-		f.kind, f.unsigned, f.source = kindInt64, !t.IsSigned, intName(t)
+		return f.integer(t)
+	case *format.DecimalType:
+		return f.decimals(t)
+	case *format.TimeType:
+		f.kind, f.source = kindDuration, "time"
+		return f.inUnit(t.Unit)
 	case *format.TimestampType:
 		f.kind = kindTime
-		switch t.Unit.Value.(type) {
-		case *format.MilliSeconds:
-			f.unit = "ms"
-		case *format.MicroSeconds:
-			f.unit = "us"
-		case *format.NanoSeconds:
-			f.unit = "ns"
-		default:
-			return false
-		}
 		if t.IsAdjustedToUTC {
 			f.zone = "UTC"
 		}
+		return f.inUnit(t.Unit)
 	default:
 		return false
 	}
 	return true
 }
 
-// intName is the name of an integer type where it is not a kind's own.
-func intName(t *format.IntType) string {
-	switch {
-	case !t.IsSigned:
-		return fmt.Sprintf("uint%d", t.BitWidth)
-	case t.BitWidth < 32:
-		return fmt.Sprintf("int%d", t.BitWidth)
+func (f *form) inUnit(u format.TimeUnit) (ok bool) {
+	switch u.Value.(type) {
+	case *format.MilliSeconds:
+		f.unit = "ms"
+	case *format.MicroSeconds:
+		f.unit = "us"
+	case *format.NanoSeconds:
+		f.unit = "ns"
 	}
-	return ""
+	return f.unit != ""
+}
+
+func (f *form) integer(t *format.IntType) (ok bool) {
+	name := fmt.Sprintf("int%d", t.BitWidth)
+	if f.unsigned = !t.IsSigned; f.unsigned {
+		name = "u" + name
+	}
+	f.kind, ok = kindOf(name)
+	return ok
 }
 
 // checkChunks refuses what parquet-go would read wrong, from the footer, before any page is read.

@@ -53,7 +53,7 @@ func (p *partitioned) describe(w []want) ([]column, error) {
 			return column{}, false
 		}
 		part := p.parts[w[i].index-p.inner]
-		c := column{name: part.key, kind: kindText, inferred: true}
+		c := column{name: part.key, kind: kindText, inferred: true, names: true}
 		if _, ok := parseCanonical([]byte(part.value)); ok {
 			c.kind = kindInt64
 		}

@@ -66,7 +66,11 @@ func everyArray(t *testing.T) (p Put, sent []byte) {
 	add("i1", "int8", "", []int64{3}, []int8{-128, 0, 127})
 	add("u2", "uint16", "", []int64{3}, []uint16{0, 1, 65535})
 	add("u4", "uint32", "", []int64{3}, []uint32{0, 1, math.MaxUint32})
-	add("u8", "uint64", "", []int64{3}, []uint64{0, 1, math.MaxInt64})
+	add("u8", "uint64", "", []int64{3}, []uint64{0, 1, math.MaxUint64})
+	add("u1", "uint8", "", []int64{3}, []uint8{0, 1, 255})
+	add("i2", "int16", "", []int64{3, 2}, []int16{-1, 0, 1, 2, 3, math.MinInt16})
+	add("d", "duration", "us", []int64{3}, []int64{-5, 0, 7})
+	add("w", "utf8", "", []int64{3}, []string{"tech", "", "food"})
 	return p, sent
 }
 
@@ -79,6 +83,10 @@ func TestArraysArrive(t *testing.T) {
 		}
 		l := openDir(t, dir)
 		checkValues(t, l)
+		checkTexts(t, l, map[string][]string{"u1": {"0", "1", "255"}, "i2": {"-1", "0", "1", "2", "3", "-32768"}, "d": {"-5", "0", "7"}, "w": {"tech", "", "food"}})
+		if c, err := l.Manifest.Column("d"); err != nil || c.Unit != "us" || c.DType != layout.Duration {
+			t.Errorf("d is %+v, %v", c, err)
+		}
 		if got := texts(l, "id"); !slices.Equal(got, []string{"b", "b", "ünï"}) {
 			t.Errorf("id is %q", got)
 		}
@@ -90,7 +98,7 @@ func TestArraysArrive(t *testing.T) {
 		}
 	}
 	// Chosen columns; what is not chosen is skipped, and floats are narrowed.
-	dir, err := receivedFrom(t, Options{Columns: []string{"u8", "f8"}, DType: "float32", Scale: All("minmax")}, p, sent)
+	dir, err := receivedFrom(t, Options{Columns: []string{"u4", "f8"}, DType: "float32", Scale: All("minmax")}, p, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,21 +125,45 @@ func checkValues(t *testing.T, l loaded) {
 	if got := values[uint8](l, "b"); !slices.Equal(got, []uint8{1, 0, 1}) {
 		t.Errorf("b is %v", got)
 	}
-	if got := values[float32](l, "f2"); !slices.Equal(got, []float32{1, 0x1p-14, float32(math.Inf(-1))}) {
+	if got := texts(l, "f2"); !slices.Equal(got, []string{floatText(1), floatText(0x1p-14), floatText(math.Inf(-1))}) {
 		t.Errorf("f2 is %v", got)
 	}
-	if got := values[int32](l, "i1"); !slices.Equal(got, []int32{-128, 0, 127}) {
-		t.Errorf("i1 is %v", got)
+	checkTexts(t, l, map[string][]string{"i1": {"-128", "0", "127"}, "u2": {"0", "1", "65535"}, "u4": {"0", "1", "4294967295"}, "u8": {"0", "1", "18446744073709551615"}})
+}
+
+func checkTexts(t *testing.T, l loaded, columns map[string][]string) {
+	t.Helper()
+	for name, want := range columns {
+		if got := texts(l, name); !slices.Equal(got, want) {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
 	}
-	if got := values[int32](l, "u2"); !slices.Equal(got, []int32{0, 1, 65535}) {
-		t.Errorf("u2 is %v", got)
+}
+
+// A negative offset says that the text before it is missing.
+func TestTextsMayBeMissing(t *testing.T) {
+	c, b := columnBytes(t, "w", "utf8", []int64{4}, []string{"", "b", "", "b"})
+	missing := func(at ...int) []byte {
+		out := slices.Clone(b)
+		for _, i := range at {
+			o := int64(binary.LittleEndian.Uint64(out[8*i:]))
+			binary.LittleEndian.PutUint64(out[8*i:], uint64(-o-1))
+		}
+		return out
 	}
-	if got := values[int64](l, "u4"); !slices.Equal(got, []int64{0, 1, math.MaxUint32}) {
-		t.Errorf("u4 is %v", got)
+	p := Put{Format: FormatColumns, Columns: []PutColumn{c}}
+	dir, err := receivedFrom(t, Options{}, p, missing(1, 3))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := values[int64](l, "u8"); !slices.Equal(got, []int64{0, 1, math.MaxInt64}) {
-		t.Errorf("u8 is %v", got)
+	l := openDir(t, dir)
+	if got := values[int32](l, "w"); !slices.Equal(got, []int32{-1, 0, -1, 0}) || l.Manifest.Columns[0].Missing != 2 || l.Manifest.Vocab["w"].Count != 1 {
+		t.Errorf("codes %v, %+v, %+v", got, l.Manifest.Columns[0], l.Manifest.Vocab)
 	}
+	_, err = receivedFrom(t, Options{ItemID: []string{"w"}}, p, missing(1, 3))
+	refused(t, err, `row 1, column "w": the value is missing, but an item needs a name`, "")
+	_, err = receivedFrom(t, Options{}, p, missing(2))
+	refused(t, err, `row 2, column "w": a text from byte 0 to 1`, "")
 }
 
 func TestArraysThatAreRefused(t *testing.T) {
@@ -172,9 +204,8 @@ func TestArraysThatAreRefused(t *testing.T) {
 		{"text of two axes", "is text of shape [1 1], want [rows]", head(PutColumn{Name: "a", DType: "utf8", Shape: []int64{1, 1}, Bytes: 8}), Options{}},
 		{"text bytes", "has 8 bytes, want 16 or more for 1 texts", head(PutColumn{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}), Options{}},
 		{"truth", `row 2, column "a": "7" does not fit bool`, whole("a", "bool", []int64{2}, []uint8{1, 7}), Options{}},
-		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`, whole("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}), Options{}},
+		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`, whole("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}), Options{Time: "a"}},
 		{"narrow", `row 1, column "a": "1e+300" does not fit float32`, whole("a", "float64", []int64{1, 2}, []float64{1, 1e300}), Options{DType: "float32"}},
-		{"text values", `column "a": holds text`, whole("a", "utf8", []int64{1}, []string{"x"}), Options{}},
 		{"empty text", `row 2, column "a": the text is empty`, whole("a", "utf8", []int64{2}, []string{"x", ""}), Options{ItemID: []string{"a"}}},
 		{"no such column", `columns: no column is named "b"`, whole("a", "bool", []int64{1}, []uint8{1}), Options{Columns: []string{"b"}}},
 		{"wide time", "a time column holds timestamps, dates or integers, not int64[2]", whole("a", "int64", []int64{1, 2}, []int64{1, 2}), Options{Time: "a"}},
@@ -252,7 +283,7 @@ func arrowBytes(t *testing.T) []byte {
 			b.Field(9).(*array.Int8Builder).Append([]int8{-128, 0, 127}[i])
 			b.Field(10).(*array.Uint16Builder).Append([]uint16{0, 1, 65535}[i])
 			b.Field(11).(*array.Uint32Builder).Append([]uint32{0, 1, math.MaxUint32}[i])
-			b.Field(12).(*array.Uint64Builder).Append([]uint64{0, 1, math.MaxInt64}[i])
+			b.Field(12).(*array.Uint64Builder).Append([]uint64{0, 1, math.MaxUint64}[i])
 			b.Field(13).(*array.Date32Builder).Append(arrow.Date32(i - 1))
 		}
 		batch := b.NewRecord()

@@ -124,8 +124,7 @@ func (o Options) steps(c column, role layout.Role) steps {
 
 // number tells whether a column holds numbers: truth values, times and texts are none.
 func (c column) number() bool {
-	d := dtypes[c.kind]
-	return d.IsNumeric() && d != layout.Bool
+	return c.kind == kindUnknown || c.kind.isInteger() || c.kind.isFloat()
 }
 
 // wholes tells whether whole numbers stay such.

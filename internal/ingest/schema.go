@@ -15,37 +15,61 @@ type kind uint8
 const (
 	kindUnknown kind = iota // no cell seen but missing ones
 	kindBool
+	kindInt8
+	kindInt16
 	kindInt32
+	kindUint8
+	kindUint16
+	kindUint32
+	kindUint64
 	kindInt64
+	kindFloat16
 	kindFloat32
 	kindFloat64
 	kindTime
+	kindDuration
 	kindText
 )
 
-var kindNames = [...]string{"unknown", "bool", "int32", "int64", "float32", "float64", "timestamp", "text"}
+var kindNames = [...]string{
+	"unknown", "bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "int64", "float16", "float32", "float64", "timestamp", "duration", "text",
+}
 
 func (k kind) String() string { return kindNames[k] }
 
-// dtypes are what a kind is stored as where no option says otherwise.
-var dtypes = [...]layout.DType{
-	layout.Float64, layout.Bool, layout.Int32, layout.Int64, layout.Float32, layout.Float64, layout.Timestamp, layout.Text,
+// dtype is what a kind is stored as where no option says otherwise.
+func (k kind) dtype() layout.DType {
+	if k == kindUnknown {
+		return layout.Float64
+	}
+	return layout.DType(kindNames[k])
+}
+
+func (k kind) isInteger() bool { return kindInt8 <= k && k <= kindInt64 }
+
+func (k kind) isFloat() bool { return kindFloat16 <= k && k <= kindFloat64 }
+
+// kindOf is the kind of a dtype's name.
+func kindOf(name string) (k kind, ok bool) {
+	i := slices.Index(kindNames[1:], name)
+	return kind(i + 1), i >= 0
 }
 
 // column is one column of a source.
 type column struct {
 	name       string
 	kind       kind
-	unit, zone string // of a time
+	unit, zone string // of a time or a duration
 	width      int64  // features of a row, 0 for a plain column
 	source     string // dtype as the source calls it, where the kind does not say it
 	inferred   bool   // the kind comes from the cells and may have to give way to others
+	names      bool   // integers are names too, and give way to texts
 	missing    bool   // a missing cell was seen while the kind was unknown
 }
 
 func (c column) describe() string {
 	s := c.kind.String()
-	if c.kind == kindTime {
+	if c.unit != "" {
 		s += "[" + c.unit
 		if c.zone != "" {
 			s += ", " + c.zone
@@ -122,12 +146,10 @@ func (c column) usable(path string, role layout.Role) error {
 	var reason string
 	hint := "leave the column out with --columns"
 	switch {
-	case role == layout.RoleItemID && (c.kind != kindInt32 && c.kind != kindInt64 && c.kind != kindText || c.width > 0):
+	case role == layout.RoleItemID && (!c.kind.isInteger() && c.kind != kindText || c.width > 0):
 		reason, hint = fmt.Sprintf("an item_id column holds integers or text, not %s", c.describe()), ""
-	case role == layout.RoleTime && (c.kind != kindInt32 && c.kind != kindInt64 && c.kind != kindTime || c.width > 0):
+	case role == layout.RoleTime && (!c.kind.isInteger() && c.kind != kindTime || c.width > 0):
 		reason, hint = fmt.Sprintf("a time column holds timestamps, dates or integers, not %s", c.describe()), ""
-	case role == layout.RoleValue && c.kind == kindText:
-		reason, hint = "holds text", "leave the column out with --columns, or name it with --item-id"
 	default:
 		return nil
 	}
@@ -157,8 +179,10 @@ func widest(a, b column) (column, bool) {
 			b.kind = kindFloat64
 		}
 		return b, true
-	case a.kind == kindInt64 && b.kind == kindFloat64, a.kind == kindInt64 && b.kind == kindText:
+	case a.kind == kindInt64 && b.kind == kindFloat64:
 		return b, true
+	case a.kind == kindInt64 && b.kind == kindText:
+		return b, a.names
 	case a.kind == kindTime && b.kind == kindTime:
 		if unitDigits(a.unit) > unitDigits(b.unit) {
 			a, b = b, a
@@ -170,8 +194,8 @@ func widest(a, b column) (column, bool) {
 
 // stored is the layout of a column under the options.
 func (o Options) stored(c column, role layout.Role) layout.Column {
-	out := layout.Column{Name: c.name, Role: role, DType: dtypes[c.kind], Width: c.width, Unit: c.unit, Zone: c.zone}
-	if role == layout.RoleTime && c.kind == kindInt32 {
+	out := layout.Column{Name: c.name, Role: role, DType: c.kind.dtype(), Width: c.width, Unit: c.unit, Zone: c.zone}
+	if role == layout.RoleTime && c.kind.isInteger() || role == layout.RoleItemID && c.kind == kindUint64 {
 		out.DType = layout.Int64
 	}
 	if o.DType != "" && out.DType.IsFloat() {
@@ -187,5 +211,11 @@ func (o Options) staged(c column, role layout.Role) bool {
 		return false
 	}
 	to := o.stored(c, role).DType
-	return to != layout.Float64 && (to != layout.Float32 || c.kind != kindFloat32)
+	if to == layout.Float32 {
+		switch c.kind {
+		case kindFloat16, kindFloat32, kindInt8, kindInt16, kindUint8, kindUint16: // it holds them
+			return false
+		}
+	}
+	return to != layout.Float64
 }

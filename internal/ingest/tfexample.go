@@ -167,7 +167,7 @@ func (x feature) write(t target, row int64, buffers *tfBuffers) error {
 		case int64List:
 			buffers.ints = append(buffers.ints, int64(bits))
 		default:
-			if err := checkWord(word, row); err != nil {
+			if err := checkWord(word, t.role, row); err != nil {
 				return err
 			}
 			put(t.dest, t.row0+row, []int32{t.dict.code(word)})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,17 @@ def arrays() -> dict[str, np.ndarray[Any, Any]]:
         "i4": rng.integers(-(2**31), 2**31, ROWS, dtype=np.int32),
         "i8": rng.integers(-(2**63), 2**63 - 1, ROWS, dtype=np.int64),
         "b": rng.random(ROWS) < 0.5,
+        "f2": rng.normal(size=ROWS).astype(np.float16),
+        "i1": rng.integers(-(2**7), 2**7, ROWS, dtype=np.int8),
+        "i2": rng.integers(-(2**15), 2**15, ROWS, dtype=np.int16),
+        "u1": rng.integers(0, 2**8, ROWS, dtype=np.uint8),
+        "u2": rng.integers(0, 2**16, ROWS, dtype=np.uint16),
+        "u4": rng.integers(0, 2**32, ROWS, dtype=np.uint32),
+        "u8": rng.integers(0, 2**64 - 1, ROWS, dtype=np.uint64),
+        "gone": rng.integers(-1000, 1000, ROWS).astype("timedelta64[ms]"),
         "many": rng.normal(size=(ROWS, 3)).astype(np.float32),
+        "counts": rng.integers(0, 2**16, (ROWS, 2), dtype=np.uint16),
+        "sector": np.where(rng.random(ROWS) < 0.5, "tech", "food"),
     }
 
 
@@ -37,8 +49,9 @@ def test_every_dtype_comes_back_as_it_went(cache: tensorcache.Cache, layout: str
     assert data.columns == tuple(given)
     assert data.layout == layout
     for name, array in given.items():
-        if name == "id":
-            assert data.vocab("id").decode(data["id"]).tolist() == array.tolist()
+        if array.dtype.kind == "U":
+            assert data[name].dtype == np.int32
+            assert data.vocab(name).decode(data[name]).tolist() == array.tolist()
             continue
         assert data[name].dtype == array.dtype, name
         assert data[name].shape == array.shape
@@ -59,12 +72,8 @@ def test_equal_content_has_an_equal_digest(cache: tensorcache.Cache) -> None:
 @pytest.mark.parametrize(
     ("given", "stored"),
     [
-        (np.arange(4, dtype=np.int8), "int32"),
-        (np.arange(4, dtype=np.uint8), "int32"),
-        (np.arange(4, dtype=np.uint16), "int32"),
-        (np.arange(4, dtype=np.uint32), "int64"),
-        (np.arange(4, dtype=np.float16), "float32"),
         (np.arange(4, dtype=">f8"), "float64"),
+        (np.arange(4, dtype=">u2"), "uint16"),
         (np.arange(8, dtype=np.float64)[::2], "float64"),
         ([1, 2, 3, 4], "int64"),
         ([1.5, 2, 3, 4], "float64"),
@@ -72,7 +81,17 @@ def test_equal_content_has_an_equal_digest(cache: tensorcache.Cache) -> None:
         (pl.Series([1.5, 2, 3, 4]), "float64"),
         (np.arange(4).astype("datetime64[D]"), "datetime64[s]"),
         (np.arange(4).astype("datetime64[ns]"), "datetime64[ns]"),
+        (np.arange(4).astype("datetime64[15m]"), "datetime64[s]"),
+        (np.arange(4).astype("timedelta64[h]"), "timedelta64[s]"),
+        (np.arange(4).astype("timedelta64[5us]"), "timedelta64[us]"),
         (pd.date_range("2020", periods=4, tz="Europe/Berlin", unit="ms"), "datetime64[ms]"),
+        (pd.Series([1, 2, 250], dtype="UInt8"), "uint8"),
+        (pd.Series([True, False], dtype="boolean"), "bool"),
+        (pl.Series([datetime.timedelta(seconds=1)]), "timedelta64[us]"),
+        (pl.Series([datetime.date(2020, 1, 2)]), "datetime64[s]"),
+        ([datetime.date(2020, 1, 2), datetime.date(1969, 1, 2)], "datetime64[s]"),
+        ([datetime.datetime(2020, 1, 2, 3, 4, 5, 6)], "datetime64[us]"),
+        ([datetime.timedelta(microseconds=-7)], "timedelta64[us]"),
     ],
 )
 def test_what_numpy_understands_is_stored_without_loss(cache: tensorcache.Cache, given: Any, stored: str) -> None:
@@ -82,6 +101,45 @@ def test_what_numpy_understands_is_stored_without_loss(cache: tensorcache.Cache,
     if getattr(getattr(given, "dtype", None), "tz", None) is not None:
         want = given.tz_convert(None)
     np.testing.assert_array_equal(data["v"], np.asarray(want).astype(stored))
+
+
+def test_what_is_missing_stays_missing(cache: tensorcache.Cache) -> None:
+    given = {
+        "f": pd.Series([1.5, None], dtype="Float32"),
+        "d": [decimal.Decimal("0.1"), None],
+        "w": ["x", None],
+        "p": pd.Series(["x", None], dtype="string"),
+        "c": pd.Categorical(["x", None]),
+        "l": pl.Series(["x", None], dtype=pl.Categorical),
+    }
+    data = cache.put("missing", given)
+    assert data["f"].dtype == np.float32
+    np.testing.assert_array_equal(data["f"], np.array([1.5, np.nan], np.float32))
+    np.testing.assert_array_equal(data["d"], [0.1, np.nan])
+    for name in "wpcl":
+        assert data[name].tolist() == [0, -1]
+        assert list(data.vocab(name)) == ["x"]
+        assert data.vocab(name).decode(data[name]).tolist() == ["x", None]
+
+
+def test_windows_of_every_dtype(cache: tensorcache.Cache) -> None:
+    given = arrays()
+    numbers = [name for name, array in given.items() if name != "id" and array.dtype.kind in "biuf"]
+    for layout in LAYOUTS:
+        data = cache.put(f"all-{layout}", given, item_id="id", time="t", layout=layout)
+        windows = data.windows(context_length=5, prediction_length=2)
+        first = np.column_stack([given[name][:5].reshape(5, -1).astype(np.float32) for name in numbers])
+        np.testing.assert_array_equal(windows[0].context, first)
+        with windows.feed(batch_size=2) as feed:
+            np.testing.assert_array_equal(next(iter(feed)).context[0], first)
+        for name in [*numbers, "gone", "sector"]:
+            stored = data.windows(context_length=5, prediction_length=2, columns=[name], dtype=None)
+            want = data[name][:5].reshape(5, -1)
+            want = want.view(np.int64) if name == "gone" else want
+            batch = next(iter(stored.feed(batch_size=1)))
+            assert batch.context.dtype == stored[0].context.dtype == want.dtype
+            np.testing.assert_array_equal(batch.context[0], want)
+            np.testing.assert_array_equal(stored[0].context, want)
 
 
 def test_data_frames(cache: tensorcache.Cache) -> None:
@@ -108,8 +166,13 @@ def test_large_columns_go_in_pieces(cache: tensorcache.Cache) -> None:
         ({"a": np.zeros((2, 2, 2))}, r'column "a" has shape \[2, 2, 2\]'),
         ({"a": 5}, r'column "a" has shape \[\]'),
         ({"a": [1 + 2j]}, 'column "a" is complex128'),
-        ({"a": np.array([2**63], np.uint64)}, 'column "a" is uint64'),
-        ({"a": ["x", None]}, 'column "a", row 1: None is no text'),
+        ({"a": ["x", {}]}, 'column "a", row 1: {} is no text'),
+        ({"a": np.zeros(1, np.longdouble)}, 'column "a" is float128'),
+        ({"a": pd.Series([1, None], dtype="Int8")}, 'column "a", row 1: the value is missing'),
+        ({"a": np.zeros(1, "datetime64[ps]")}, r'column "a" is datetime64\[ps\], want a unit'),
+        ({"a": np.zeros(1, "timedelta64[M]")}, r'column "a" is timedelta64\[M\], want a unit'),
+        ({"a": np.array([2**55], "datetime64[D]")}, 'column "a": a time does not fit 64 bits of s'),
+        ({"a": np.array(["NaT"], "timedelta64[s]")}, 'column "a", row 0: NaT'),
         ({"a": [[1], [1, 2]]}, 'column "a" is no array'),
         ({"a": np.array(["2020", "NaT"], "datetime64[s]")}, 'column "a", row 1: NaT'),
     ],

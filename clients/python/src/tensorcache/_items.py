@@ -39,11 +39,11 @@ class Texts(Sequence[str]):
         return self._bytes[self._offsets[i] : self._offsets[i + 1]].tobytes().decode()
 
     def decode(self, codes: npt.ArrayLike) -> npt.NDArray[np.object_]:
-        """The strings of an array of codes, as an object array of the same shape."""
+        """The strings of an array of codes, as an object array of the same shape; None for a negative code, no text."""
         array = np.asarray(codes)
         unique, inverse = np.unique(array, return_inverse=True)
         words = np.empty(len(unique), object)
-        words[:] = [self[int(code)] for code in unique]
+        words[:] = [self[int(code)] if code >= 0 else None for code in unique]
         return words[inverse.reshape(array.shape)]
 
     def find(self, text: str) -> npt.NDArray[np.int64]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,14 +13,16 @@ import numpy.typing as npt
 
 from . import _wire
 from ._errors import SourceError
+from ._manifest import DTYPES, TIMES
 
 CHUNK_BYTES = 4 << 20
 """How much is converted at a time: what is sent needs no second copy in memory."""
 
-AS_STORED = {"f2": "f4", "i1": "i4", "i2": "i4", "u1": "i4", "u2": "i4", "u4": "i8"}
-"""numpy kinds that the cache does not store, and what holds all their values."""
+NAMES = {dtype.str[1:]: name for name, dtype in DTYPES.items() if name not in ("text", *TIMES)}
+"""What numpy calls the dtypes of numbers, without their byte order."""
 
-NAMES = {"f4": "float32", "f8": "float64", "i4": "int32", "i8": "int64", "b1": "bool"}
+UNITS = ("s", "ms", "us", "ns")
+"""The units of times that are stored."""
 
 
 @dataclass(frozen=True)
@@ -91,15 +95,14 @@ def column_of(name: str, value: Any) -> Column:
     if array.ndim not in (1, 2):
         raise SourceError(f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]', field=name)
     kind = array.dtype.kind
-    if kind in "US" or kind == "O" or kind == "T":
+    if kind in "USOT":
         return text_column(name, array)
-    if kind == "M":
+    if kind in "mM":
         return time_column(name, array)
     code = array.dtype.str[1:]
-    code = AS_STORED.get(code, code)
     if code not in NAMES:
         raise SourceError(
-            f'column "{name}" is {array.dtype}, want one of float32, float64, int32, int64, bool, datetime64 or text',
+            f'column "{name}" is {array.dtype}, want numbers of at most 64 bits, bool, datetime64, timedelta64 or text',
             field=name,
         )
     stored = np.dtype(f"<{code}")
@@ -107,45 +110,98 @@ def column_of(name: str, value: Any) -> Column:
 
 
 def array_of(name: str, value: Any) -> npt.NDArray[Any]:
-    """``value`` as an array; a time with a zone as UTC."""
-    zone = getattr(getattr(value, "dtype", None), "tz", None)
+    """``value`` as an array; a time with a zone as UTC, objects that are numbers or times as such."""
+    kind = getattr(value, "dtype", None)
+    zone, plain = getattr(kind, "tz", None), getattr(kind, "numpy_dtype", None)
     if zone is not None and hasattr(value, "to_numpy"):  # pandas
         return np.asarray(value.to_numpy(dtype=f"datetime64[{value.dtype.unit}]"))
+    if isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna"):  # pandas' nullable numbers
+        return nullable(name, value, plain)
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise SourceError(f'column "{name}" is no array: {error}', field=name) from error
+    return of_objects(array) if array.dtype.kind == "O" and array.ndim == 1 else array
+
+
+def nullable(name: str, value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The values of a pandas array with a mask; what is missing is NaN in floats."""
+    if dtype.kind == "f":
+        return np.asarray(value.to_numpy(dtype=dtype, na_value=np.nan))
+    missing = np.flatnonzero(np.asarray(value.isna()))
+    if len(missing):
+        raise SourceError(
+            f'column "{name}", row {missing[0]:,}: the value is missing, which only a float column can say',
+            field=name,
+            hint='astype("float64") keeps it as NaN; fillna(...) fills it',
+        )
+    return np.asarray(value.to_numpy(dtype=dtype))
+
+
+def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Decimals as the nearest float64, dates, times and their differences as numpy has them; all else as it is."""
+    first = next((value for value in array if not is_missing(value)), None)
+    if isinstance(first, decimal.Decimal):
+        return np.array([np.nan if is_missing(value) else float(value) for value in array])
+    if isinstance(first, datetime.datetime) and first.tzinfo is None:
+        return array.astype("datetime64[us]")
+    if isinstance(first, datetime.date) and not isinstance(first, datetime.datetime):
+        return array.astype("datetime64[D]")
+    if isinstance(first, datetime.timedelta):
+        return array.astype("timedelta64[us]")
     return array
 
 
+def is_missing(value: Any) -> bool:
+    """Whether an object stands for no value: None, NaN, pandas' NA."""
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+
+
 def time_column(name: str, array: npt.NDArray[Any]) -> Column:
-    """A column of timestamps; days and hours are stored as seconds."""
+    """A column of timestamps or durations; days, hours and minutes are stored as seconds."""
+    kind = array.dtype.kind
     unit = np.datetime_data(array.dtype)[0]
-    if unit not in ("s", "ms", "us", "ns"):
-        array = array.astype("datetime64[s]")
-        unit = "s"
     missing = np.flatnonzero(np.isnat(array.reshape(len(array), -1)).any(axis=1))
     if len(missing):
         raise SourceError(f'column "{name}", row {missing[0]:,}: NaT is no time', field=name)
+    if unit in ("ps", "fs", "as", "generic") or (kind == "m" and unit in "YM"):
+        raise SourceError(
+            f'column "{name}" is {array.dtype}, want a unit from seconds to nanoseconds',
+            field=name,
+            hint=f'astype("{array.dtype.name[:-2]}64[ns]") makes one' if unit != "generic" else "",
+        )
+    if unit not in UNITS or np.datetime_data(array.dtype)[1] != 1:
+        unit = unit if unit in UNITS else "s"
+        fine = array.astype(f"{kind}8[{unit}]")
+        if (fine.astype(array.dtype) != array).any():
+            raise SourceError(f'column "{name}": a time does not fit 64 bits of {unit}', field=name)
+        array = fine
     pieces = pieces_of(array.view(np.int64), np.dtype("<i8"))
-    return Column(name, "timestamp", array.shape, array.size * 8, unit, pieces)
+    name_of = "timestamp" if kind == "M" else "duration"
+    return Column(name, name_of, array.shape, array.size * 8, unit, pieces)
 
 
 def text_column(name: str, array: npt.NDArray[Any]) -> Column:
-    """A column of texts, as offsets and bytes."""
+    """A column of texts, as offsets and bytes; an offset ``-o - 1`` says that the text before it is missing."""
     if array.ndim != 1:
         raise SourceError(f'column "{name}" is text of shape {list(array.shape)}, want [rows]', field=name)
     texts: list[bytes] = []
+    missing: list[int] = []
     for row, value in enumerate(array.tolist()):
         if isinstance(value, bytes):
             texts.append(value)
         elif isinstance(value, str):
             texts.append(value.encode())
+        elif is_missing(value):
+            texts.append(b"")
+            missing.append(row)
         else:
             raise SourceError(f'column "{name}", row {row:,}: {value!r} is no text', field=name)
     offsets = np.zeros(len(texts) + 1, "<i8")
     np.cumsum([len(text) for text in texts], out=offsets[1:])
     size = offsets.nbytes + int(offsets[-1])
+    ends = np.asarray(missing, np.intp) + 1
+    offsets[ends] = -offsets[ends] - 1
     return Column(name, "utf8", (len(texts),), size, "", iter([offsets.tobytes(), b"".join(texts)]))
 
 

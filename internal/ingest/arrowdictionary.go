@@ -1,0 +1,89 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// dictionary writes the values that an array of places in a dictionary stands for.
+func (b arrowBatch) dictionary(a *array.Dictionary) error {
+	values := a.Dictionary()
+	place := func(i int) (at int, ok bool, err error) {
+		if a.IsNull(i) {
+			return 0, false, nil
+		}
+		if at = a.GetValueIndex(i); at < 0 || at >= values.Len() {
+			return 0, false, &SourceError{Column: b.name, Row: b.row + int64(i) + 1, Reason: fmt.Sprintf("is entry %d of a dictionary of %d", at, values.Len()), Hint: hintDamaged}
+		}
+		return at, values.IsValid(at), nil
+	}
+	if words, ok := values.(wordArray); ok {
+		return b.dictionaryTexts(a, words, place)
+	}
+	whole, err := taken(values, a.Len(), place)
+	if err != nil {
+		return err
+	}
+	defer whole.Release()
+	return b.write(whole)
+}
+
+func (b arrowBatch) dictionaryTexts(a *array.Dictionary, words wordArray, place func(i int) (at int, ok bool, err error)) error {
+	known := slices.Repeat([]int32{-1}, words.Len()) // the code of each entry that was met
+	codes := make([]int32, a.Len())
+	for i := range codes {
+		at, ok, err := place(i)
+		switch {
+		case err != nil:
+			return err
+		case !ok && b.role != layout.RoleValue:
+			return b.null(i)
+		case !ok:
+			codes[i] = -1
+			continue
+		case known[at] < 0:
+			word := []byte(words.Value(at))
+			if err := checkWord(word, b.role, b.row+int64(i)); err != nil {
+				return err
+			}
+			known[at] = b.dict.code(word)
+		}
+		codes[i] = known[at]
+	}
+	put(b.dest, b.row0+b.row, codes)
+	return nil
+}
+
+// taken is an array of the n values, each as wide as the others, that stand at the places.
+func taken(values arrow.Array, n int, place func(i int) (at int, ok bool, err error)) (arrow.Array, error) {
+	fixed, ok := values.DataType().(arrow.FixedWidthDataType)
+	if !ok || fixed.BitWidth()%8 != 0 || len(values.Data().Buffers()) != 2 {
+		return nil, fmt.Errorf("is a dictionary of %s, which is not read", values.DataType())
+	}
+	width, from := fixed.BitWidth()/8, values.Data().Offset()
+	src := values.Data().Buffers()[1].Bytes()
+	body, valid := make([]byte, n*width), make([]byte, bitutil.BytesForBits(int64(n)))
+	nulls := 0
+	for i := range n {
+		at, ok, err := place(i)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			nulls++
+			continue
+		}
+		bitutil.SetBit(valid, i)
+		copy(body[i*width:][:width], src[(from+at)*width:])
+	}
+	data := array.NewData(values.DataType(), n, []*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(body)}, nil, nulls, 0)
+	defer data.Release()
+	return array.MakeFromData(data), nil
+}

@@ -1,0 +1,49 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"math/big"
+	"strconv"
+)
+
+// decimal is unscaled · 10^-scale as the nearest float64.
+func decimal(unscaled int64, scale int32) float64 {
+	const exact = 1 << 53
+	if -exact <= unscaled && unscaled <= exact && 0 <= scale && int(scale) < len(powers) {
+		return float64(unscaled) / powers[scale] // both are exact, so that the division is the only rounding (Clinger)
+	}
+	return parseDecimal(strconv.FormatInt(unscaled, 10), scale)
+}
+
+// bigDecimal is decimal for integers of any size.
+func bigDecimal(unscaled *big.Int, scale int32) float64 {
+	if unscaled.IsInt64() {
+		return decimal(unscaled.Int64(), scale)
+	}
+	return parseDecimal(unscaled.String(), scale)
+}
+
+func parseDecimal(digits string, scale int32) float64 {
+	v, _ := strconv.ParseFloat(digits+"e"+strconv.FormatInt(-int64(scale), 10), 64) // beyond float64 it is an infinity
+	return v
+}
+
+// decimalOf is the decimal whose unscaled integer stands in big-endian two's complement, as Parquet has it.
+func decimalOf(b []byte, scale int32) float64 {
+	negative := len(b) > 0 && b[0] >= 0x80
+	if len(b) <= 8 {
+		var word [8]byte
+		for i := range word {
+			if negative {
+				word[i] = 0xff
+			}
+		}
+		copy(word[8-len(b):], b)
+		return decimal(int64(binary.BigEndian.Uint64(word[:])), scale)
+	}
+	v := new(big.Int).SetBytes(b)
+	if negative {
+		v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	return bigDecimal(v, scale)
+}
