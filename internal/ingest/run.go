@@ -126,7 +126,8 @@ func follow(out io.Reader, progress func(Progress)) (problem error, done bool) {
 // died says how a child ended that gave no answer.
 func died(state *os.ProcessState, err error, stderr string, limit int64) error {
 	text := firstLine(stderr)
-	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed"} {
+	// The last is Go's collector, which does not look whether it got the memory for its queue.
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed", "runtime.(*spanQueue)"} {
 		if strings.Contains(stderr, sign) {
 			return fmt.Errorf("%w: it reached its limit of %s: %s", ErrMemory, humanize.IBytes(uint64(limit)), text)
 		}
