@@ -144,11 +144,11 @@ def test_no_sources_and_sources_that_are_no_paths(cache: tensorcache.Cache) -> N
     ("options", "field"),
     [
         ({"layout": "rows"}, "layout"),
-        ({"scale": "robust"}, "scale"),
+        ({"scale": "quantile"}, "scale"),
         ({"scale": "standard", "scale_per": "row"}, "scale_per"),
         ({"scale": "standard", "fit_rows": (10, 5)}, "fit_rows"),
         ({"scale": "standard", "fit_rows": 5}, "fit_rows"),
-        ({"dtype": "float16"}, "dtype"),
+        ({"dtype": "float8"}, "dtype"),
     ],
 )
 def test_load_options_that_cannot_be(load: Load, options: dict[str, Any], field: str) -> None:
