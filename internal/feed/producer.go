@@ -2,7 +2,6 @@ package feed
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
@@ -85,10 +84,12 @@ func (s *stream) next(wait bool) (int, error) {
 		if !wait {
 			return 0, nil
 		}
-		began := time.Now()
+		s.mu.Lock()
+		s.meter.wait()
+		s.mu.Unlock()
 		<-s.wake
 		s.mu.Lock()
-		s.waitTrainer += time.Since(began)
+		s.meter.done()
 		s.mu.Unlock()
 	}
 }

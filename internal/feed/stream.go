@@ -26,15 +26,15 @@ type stream struct {
 
 	wake chan struct{} // a credit, a seek or the end has come
 
-	mu          sync.Mutex
-	free        []uint32
-	lent        []bool
-	seek        *wire.Seek
-	ended       bool
-	batches     int64
-	waitTrainer time.Duration
-	epoch       uint64
-	consumed    int64
+	mu      sync.Mutex
+	free    []uint32
+	lent    []bool
+	seek    *wire.Seek
+	ended   bool
+	batches int64
+	meter
+	epoch    uint64
+	consumed int64
 
 	// The producer's own.
 	stream uint32
@@ -44,6 +44,7 @@ type stream struct {
 
 func (s *stream) start(epoch uint64, consumed int64) {
 	s.epoch, s.consumed = epoch, consumed
+	s.began = time.Now()
 	s.wake = make(chan struct{}, 1)
 	s.lent = make([]bool, s.slots)
 	s.free = make([]uint32, 0, s.slots)
@@ -88,10 +89,14 @@ func (s *stream) receive() error {
 			err = s.credit(payload)
 		case wire.FrameSeek:
 			err = s.seekTo(payload)
+		case wire.FrameMeter:
+			s.mu.Lock()
+			err = s.report(payload)
+			s.mu.Unlock()
 		case wire.FrameDone:
 			return nil
 		default:
-			err = fmt.Errorf("%w: a frame of kind %d in a feed, want credit, seek or done", wire.ErrFrame, kind)
+			err = fmt.Errorf("%w: a frame of kind %d in a feed, want credit, seek, meter or done", wire.ErrFrame, kind)
 		}
 		if err != nil {
 			return err
@@ -133,9 +138,12 @@ func (s *stream) seekTo(payload []byte) error {
 // describe is the feed as clients see it.
 func (s *stream) describe() wire.Feed {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return wire.Feed{
-		Feed: s.id, Dataset: s.windows.handle.Dataset, Generation: s.windows.handle.Generation, PID: s.pid, Batches: s.batches, Slots: s.slots,
-		SlotBytes: s.ring.slot, Epoch: s.epoch, Consumed: s.consumed, WaitTrainerS: s.waitTrainer.Seconds(),
+	f := wire.Feed{
+		Feed: s.id, Dataset: s.windows.handle.Dataset, Generation: s.windows.handle.Generation, PID: s.pid, Delivery: s.delivery, Path: pathOf(s.delivery, s.filler),
+		Batches: s.batches, Slots: s.slots, SlotBytes: s.ring.slot, Epoch: s.epoch, Consumed: s.consumed,
 	}
+	s.meter.read(&f, time.Now())
+	s.mu.Unlock()
+	f.Verdict = s.verdict(f)
+	return f
 }

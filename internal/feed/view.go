@@ -35,6 +35,16 @@ func (w *Windows) checkView(order string) error {
 	return nil
 }
 
+// converted is a column of the context that is stored as another dtype than it is delivered in; nil when none is.
+func (w *Windows) converted() *layout.ManifestColumn {
+	for _, c := range w.chosen.context {
+		if c.DType.Plain() != w.chosen.dtype["context"] {
+			return c
+		}
+	}
+	return nil
+}
+
 func noView(format string, args ...any) *wire.Problem {
 	return wire.NewProblem(wire.InvalidSpec, "delivery: no view is possible: %s", fmt.Sprintf(format, args...)).WithField("delivery")
 }

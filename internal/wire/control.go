@@ -95,18 +95,28 @@ type Jobs struct {
 	Jobs []Job `json:"jobs"`
 }
 
-// Feed is a feed as clients see it. WaitTrainerS is how long the daemon waited for the trainer.
+// Feed is a feed as clients see it. Each side's waiting is told by its own clock: WaitTrainerS is how long the daemon
+// waited for the trainer, of the Seconds since the feed was attached; WaitDataS how long the trainer said it waited for
+// data, of the PassS seconds that it was inside passes.
 type Feed struct {
-	Feed         string  `json:"feed"`
-	Dataset      string  `json:"dataset"`
-	Generation   int64   `json:"generation"`
-	PID          int     `json:"pid"`
-	Batches      int64   `json:"batches"`
-	Slots        int     `json:"slots"`
-	SlotBytes    int64   `json:"slot_bytes"`
-	Epoch        uint64  `json:"epoch"`
-	Consumed     int64   `json:"consumed"`
-	WaitTrainerS float64 `json:"wait_trainer_s"`
+	Feed             string  `json:"feed"`
+	Dataset          string  `json:"dataset"`
+	Generation       int64   `json:"generation"`
+	PID              int     `json:"pid"`
+	Delivery         string  `json:"delivery"`
+	Path             string  `json:"path"`
+	Batches          int64   `json:"batches"`
+	Slots            int     `json:"slots"`
+	SlotBytes        int64   `json:"slot_bytes"`
+	Epoch            uint64  `json:"epoch"`
+	Consumed         int64   `json:"consumed"`
+	Seconds          float64 `json:"seconds"`
+	WaitTrainerS     float64 `json:"wait_trainer_s"`
+	WaitTrainerShare float64 `json:"wait_trainer_share"`
+	PassS            float64 `json:"pass_s"`
+	WaitDataS        float64 `json:"wait_data_s"`
+	WaitDataShare    float64 `json:"wait_data_share"`
+	Verdict          string  `json:"verdict"`
 }
 
 // Feeds answers GET /v1/feeds.

@@ -20,6 +20,7 @@ const (
 	FrameCredit  uint32 = 2
 	FrameSeek    uint32 = 3
 	FrameDone    uint32 = 4
+	FrameMeter   uint32 = 5
 	FrameReply   uint32 = 101
 	FrameBatches uint32 = 102
 	FrameError   uint32 = 103
@@ -30,6 +31,7 @@ const (
 	HeaderSize     = 8
 	DescriptorSize = 32
 	SeekSize       = 24
+	MeterSize      = 16
 	MaxRequest     = 16 << 20
 	MaxFrame       = 1 << 16 // of what a client sends after its request
 )

@@ -251,9 +251,9 @@ class Cache:
         said = self._control.delete(f"/v1/datasets/{_spec.dataset_name(name)}")
         return [int(generation) for generation in said["removed"]]
 
-    def feeds(self) -> list[dict[str, Any]]:
-        """The feeds of all trainers: ``feed``, ``dataset``, ``pid``, ``batches``, ``wait_trainer_s`` and more."""
-        return list(self._control.get("/v1/feeds")["feeds"])
+    def feeds(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
+        """The feeds of all trainers: ``feed``, ``dataset``, ``pid``, ``batches``, ``verdict`` and more."""
+        return list(self._control.get("/v1/feeds", timeout)["feeds"])
 
     def health(self) -> dict[str, Any]:
         """How the daemon is: ``status``, ``version``, ``protocol``, ``pid``, ``dir``, ``uptime_s``."""

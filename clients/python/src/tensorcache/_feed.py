@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from ._choose import Chooser
 from ._deliver import MAKERS, Makers
 from ._errors import CursorError, DaemonError, FeedError, ProtocolError
 from ._items import show
+from ._meter import Meter
 from ._source import Source
 from ._spec import between
 from ._stream import LAST, NO_SLOT, Stream, forked
@@ -62,9 +62,7 @@ class Feed:
         self._pid = os.getpid()
         self._batches_served = 0
         self._copied = 0
-        self._seconds = 0.0
-        self._waited = 0.0  # in streams that are no more
-        self._began: float | None = None
+        self._meter = Meter()
         self._stream: Stream | None = None
         self._stream = stream = self._attach((0, 0))
         self._cursor: dict[str, Any] = dict(stream.said["cursor"])
@@ -73,7 +71,7 @@ class Feed:
     def __len__(self) -> int:
         if self._options["options"]["order"] != "random_start":
             return self._length
-        epoch = self._place()[0] if self._began is not None else (self._target or self._next_place())[0]
+        epoch = self._place()[0] if self._meter.running else (self._target or self._next_place())[0]
         return self._batches_of(epoch)
 
     def __iter__(self) -> Generator[Any, None, None]:
@@ -156,21 +154,25 @@ class Feed:
         self._target = (epoch, consumed)
 
     def stats(self) -> dict[str, Any]:
-        """What the feed did so far.
+        """What the feed did so far, and who waited for whom.
 
         ``batches`` handed to the loop; ``seconds`` inside passes; ``wait_s``, those of them in which the loop waited
-        for data, and ``wait_share``, their share; ``copied``, batches copied out because the loop kept nearly all
-        slots; ``held``, slots it keeps now; ``slots`` and ``slot_bytes`` of the ring; ``delivery``, and ``path``, how
-        a context gets to the trainer; ``step_s``, the mean seconds of a step by each delivery that ``"auto"`` tried.
+        for data, and ``wait_share``, their share; ``wait_trainer_s`` and ``wait_trainer_share``, how long the daemon
+        waited for the trainer, by its own clock, and the share of that in the time since the feed was attached;
+        ``verdict``, the daemon's one line on what limits the feed and what to try (these three are None while no daemon
+        serves the feed); ``copied``, batches copied out because the loop kept nearly all slots; ``held``, slots it
+        keeps now; ``slots`` and ``slot_bytes`` of the ring; ``delivery``, and ``path``, how a context gets to the
+        trainer; ``step_s``, the mean seconds of a step by each delivery that ``"auto"`` tried.
         """
         stream = self._stream
-        seconds = self._seconds + (time.perf_counter() - self._began if self._began is not None else 0.0)
-        waited = self._waited + (stream.waited if stream else 0.0)
+        seconds, waited = self._meter.seconds(), self._meter.waited
+        theirs = self._theirs(stream) if stream else {}
         return {
             "batches": self._batches_served,
             "seconds": seconds,
             "wait_s": waited,
             "wait_share": waited / seconds if seconds else 0.0,
+            **{name: theirs.get(name) for name in ("wait_trainer_s", "wait_trainer_share", "verdict")},
             "copied": self._copied + (stream.ring.copied if stream else 0),
             "held": len(stream.ring.held) if stream else 0,
             "slots": stream.slots if stream else 0,
@@ -179,6 +181,15 @@ class Feed:
             "path": self.path,
             "step_s": dict(self._chooser.seconds) if self._chooser else {},
         }
+
+    def _theirs(self, stream: Stream) -> dict[str, Any]:
+        """What the daemon says of the feed; nothing where it does not answer."""
+        stream.report()
+        try:
+            feeds = self.windows.dataset._cache.feeds(timeout=1.0)
+        except DaemonError:
+            return {}
+        return next((feed for feed in feeds if feed["feed"] == stream.said["feed"]), {})
 
     def close(self) -> None:
         """End the feed; the daemon frees its ring. Batches that were kept stay valid; calling twice is fine."""
@@ -213,7 +224,7 @@ class Feed:
                 raise
         self._start, self._last, self._target, self._empty = start, None, None, False
         self._token += 1
-        self._began = time.perf_counter()
+        self._meter.begin()
         return self._stream, self._token
 
     def _attach(self, start: Place) -> Stream:
@@ -232,7 +243,7 @@ class Feed:
             request["delivery"] = self._chooser.delivery
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
-        stream = Stream(data._cache._feed_path, request, self._source, self._makers)
+        stream = Stream(data._cache._feed_path, request, self._source, self._makers, self._meter)
         self.delivery = str(stream.said["delivery"])
         self.path = str(stream.said.get("path") or "")
         return stream
@@ -284,7 +295,6 @@ class Feed:
 
     def _drop(self, stream: Stream) -> None:
         """Close a stream; the next pass attaches anew."""
-        self._waited, stream.waited = self._waited + stream.waited, 0.0
         self._copied, stream.ring.copied = self._copied + stream.ring.copied, 0
         stream.close()
         if self._stream is stream:
@@ -292,9 +302,7 @@ class Feed:
 
     def _pause(self) -> None:
         """Stop the clock of the pass."""
-        if self._began is not None:
-            self._seconds += time.perf_counter() - self._began
-            self._began = None
+        self._meter.pause()
         if self._chooser is not None:
             self._chooser.pause()
 

@@ -15,6 +15,7 @@ from . import _fork, _wire
 from ._batch import Layout
 from ._deliver import Deliver, Makers
 from ._errors import FeedError, ProtocolError, TensorcacheError
+from ._meter import Meter
 from ._ring import Ring
 from ._source import Source
 
@@ -36,11 +37,11 @@ class Stream:
         said: the daemon's REPLY.
         number: the stream that descriptors must be of; older ones are to be skipped.
         pending: descriptors that are here and were not handed out.
-        waited: seconds spent blocked for descriptors.
+        meter: counts the seconds that are spent blocked for descriptors.
         deliver: makes a batch of a slot, a number of windows and flags.
     """
 
-    def __init__(self, path: str, body: dict[str, Any], source: Source, makers: Makers) -> None:
+    def __init__(self, path: str, body: dict[str, Any], source: Source, makers: Makers, meter: Meter) -> None:
         sock = _wire.dial(path)
         fds: list[int] = []
         try:
@@ -59,7 +60,7 @@ class Stream:
             raise
         self.number = int(self.said.get("stream", 0))
         self.pending: Iterator[Descriptor] = iter(())
-        self.waited = 0.0
+        self.meter = meter
         self.half = max(1, self.slots // 2)
         self._sock = sock
         self._closed = False
@@ -95,12 +96,17 @@ class Stream:
         return self._parse()
 
     def give_back(self) -> None:
-        """Send the freed slots as one CREDIT."""
+        """Send the freed slots as one CREDIT, and now and then what the meter says."""
         freed = self.ring.freed
         slots = [freed.popleft() for _ in range(len(freed))]
         if slots:
-            size = 4 * len(slots)
-            self._send(struct.pack(f"<{2 + len(slots)}I", size, _wire.CREDIT, *slots))
+            credit = struct.pack(f"<{2 + len(slots)}I", 4 * len(slots), _wire.CREDIT, *slots)
+            self._send(credit + self.meter.frame())
+
+    def report(self) -> None:
+        """Tell the daemon what the meter says, if it still listens."""
+        with contextlib.suppress(TensorcacheError):
+            self._send(self.meter.frame(always=True))
 
     def seek(self, epoch: int, consumed: int) -> None:
         """Go on at another place; what is under way from before is skipped and given back."""
@@ -146,7 +152,7 @@ class Stream:
                 except OSError as error:
                     raise self._gone(error) from error
         finally:
-            self.waited += time.perf_counter() - began
+            self.meter.waited += time.perf_counter() - began
 
     def _parse(self) -> Iterator[Descriptor]:
         at, chunks = 0, []

@@ -1,0 +1,95 @@
+package feed
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// meter tells how long each side of a feed waited for the other, each by its own clock: the daemon's producer for free
+// slots, and the trainer, which reports it in METER frames, for batches. The stream's mu guards it.
+type meter struct {
+	began time.Time
+	// The producer's waits, and since when it waits now; zero when it does not.
+	forTrainer time.Duration
+	since      time.Time
+	// What the trainer reported: time inside passes, and of that in wait for a batch.
+	passes, forData time.Duration
+}
+
+// wait begins a wait of the producer, done ends it.
+func (m *meter) wait() { m.since = time.Now() }
+
+func (m *meter) done() {
+	m.forTrainer += time.Since(m.since)
+	m.since = time.Time{}
+}
+
+// report takes what a METER frame says.
+func (m *meter) report(payload []byte) error {
+	u := binary.LittleEndian.Uint64
+	if len(payload) != wire.MeterSize || u(payload) > 1<<62 || u(payload[8:]) > u(payload) {
+		return fmt.Errorf("%w: a meter of %d bytes, want %d: nanoseconds in passes, and those of them in wait", wire.ErrFrame, len(payload), wire.MeterSize)
+	}
+	m.passes, m.forData = time.Duration(u(payload)), time.Duration(u(payload[8:]))
+	return nil
+}
+
+// read fills in a feed's waiting times at a moment.
+func (m *meter) read(f *wire.Feed, now time.Time) {
+	waited := m.forTrainer
+	if !m.since.IsZero() {
+		waited += now.Sub(m.since)
+	}
+	f.Seconds, f.WaitTrainerS = now.Sub(m.began).Seconds(), waited.Seconds()
+	f.PassS, f.WaitDataS = m.passes.Seconds(), m.forData.Seconds()
+	if f.Seconds > 0 {
+		f.WaitTrainerShare = min(1, f.WaitTrainerS/f.Seconds)
+	}
+	if m.passes > 0 {
+		f.WaitDataShare = f.WaitDataS / f.PassS
+	}
+}
+
+// Bounds of a verdict: a trainer that waits less is bound by its own work; a daemon that waits more for the trainer, while the
+// trainer waits for it, has too few slots to even out what comes in bursts.
+const (
+	littleWaiting = 0.02
+	muchWaiting   = 0.2
+)
+
+// verdict says in one line what limits a feed, and what to try.
+func (s *stream) verdict(f wire.Feed) string {
+	if f.PassS == 0 {
+		return "not measured yet"
+	}
+	if f.WaitDataShare < littleWaiting {
+		return fmt.Sprintf("trainer-bound: %.1f %% waiting for data", 100*f.WaitDataShare)
+	}
+	return fmt.Sprintf("input-bound %.0f %%: %s", 100*f.WaitDataShare, s.limit(f))
+}
+
+// limit is what makes a trainer wait.
+func (s *stream) limit(f wire.Feed) string {
+	o := s.sampler.Options()
+	switch {
+	case f.Delivery != Slot:
+		return fmt.Sprintf("the daemon sends places alone, and gets no core for it: %d of them are busy elsewhere", s.pool.workers)
+	case f.WaitTrainerShare > muchWaiting:
+		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
+	case s.windows.checkView(o.Order) == nil:
+		return `the gather copies what could be a view, try delivery="view"`
+	case f.Path == PathMemcpy:
+		return fmt.Sprintf("the gather is limited by memory, with %d workers; try fewer columns or a smaller dtype", s.pool.workers)
+	}
+	if c := s.windows.converted(); c != nil {
+		return fmt.Sprintf("the gather is limited by converting column %q from %s, try loading with dtype=%s", c.Name, c.DType, s.windows.chosen.dtype["context"])
+	}
+	if s.windows.handle.Data.Manifest.Layout == layout.Packed {
+		return "the gather is limited by turning packed rows around, try layout=columns or channels_first=False"
+	}
+	return "the gather is limited by interleaving columns, try layout=packed"
+}
