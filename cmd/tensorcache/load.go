@@ -32,6 +32,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Time, "time", "", "the time `column`")
 	flags.StringVar(&f.DType, "dtype", "", "store floats as float32 or float64 (default: as they are)")
 	flags.StringVar(&f.Layout, "layout", "", "columns (default) or packed: windows of all columns are one copy")
+	flags.BoolVar(&f.Melt, "melt", false, "every column but the time is a series: its name the item, its values the column value")
 	f.rows.add(cmd, &f.Options)
 }
 

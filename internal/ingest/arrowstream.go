@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
@@ -262,11 +261,7 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 		m.bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.count)))
 	}
 	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
-		e := &SourceError{Row: row + 1, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
-		if strings.Contains(e.Reason, "lz4") { // Polars' frames are refused for their block checksums
-			e.Hint = "if it is not damaged, write it with zstd or uncompressed"
-		}
-		return e
+		return &SourceError{Row: row + 1, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
 	}
 	if row != s.count {
 		return &SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.count)}

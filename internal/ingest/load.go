@@ -15,6 +15,7 @@ import (
 // load is one load in the child.
 type load struct {
 	Options
+	asked Options // before they were melted: what stands in the manifest
 	work
 	meter   *meter
 	sources []layout.Source
@@ -37,7 +38,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{Options: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m, available: available}
+	return &load{Options: o, asked: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m, available: available}
 }
 
 // run does the whole load of files.
@@ -99,6 +100,11 @@ func inSource(path string, err error) error {
 
 // convert turns the readers' rows into a generation.
 func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
+	if l.Melt {
+		if err := l.melt(); err != nil {
+			return nil, err
+		}
+	}
 	if err := l.describe(); err != nil {
 		return nil, err
 	}

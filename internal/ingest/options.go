@@ -58,6 +58,9 @@ type Options struct {
 	Items []json.RawMessage `json:"items,omitempty"`
 	// ItemBucket, as "3/16", keeps the items whose name's xxHash64 leaves 3 when it is divided by 16.
 	ItemBucket string `json:"item_bucket,omitempty"`
+	// Melt makes of every column but the time a series: their names are the column item, their values the column value. Columns names the
+	// series then.
+	Melt bool `json:"melt,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
 	// Duplicates, first, last or mean, says what is kept of rows with the same item and time; "" refuses them.
@@ -82,6 +85,9 @@ func (o Options) Validate() error {
 		return err
 	}
 	if err := o.validateText(); err != nil {
+		return err
+	}
+	if err := o.validateMelt(); err != nil {
 		return err
 	}
 	for field, names := range map[string][]string{"columns": o.Columns, "item_id": o.ItemID} {

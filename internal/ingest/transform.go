@@ -38,7 +38,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 			final.Source[c.name] = name
 		}
 	}
-	if final.Recipe, err = l.Recipe(); err != nil {
+	if final.Recipe, err = l.asked.Recipe(); err != nil {
 		return nil, err
 	}
 	l.meter.enter(phaseFinish)

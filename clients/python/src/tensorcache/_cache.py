@@ -64,6 +64,7 @@ class Cache:
         time: str | None = None,
         dtype: Any = None,
         layout: str = "columns",
+        melt: bool = False,
         fill: Fill | Mapping[str, Fill] | None = None,
         clip: Clip | Mapping[str, Clip] | None = None,
         log1p: Flags = False,
@@ -107,6 +108,8 @@ class Cache:
             time: the column that orders the rows of an item.
             dtype: store all number columns as this, such as ``"float32"``; None keeps each as it is.
             layout: ``"columns"``, each contiguous; ``"packed"``, interleaved row by row.
+            melt: every column but the time (or those in ``columns``) is a series: its name becomes its ``item``, its
+                values those of the one column ``value``.
             fill: missing cells: a number, ``"mean"``, ``"forward"``, ``"backward"`` or ``"linear"``. This and the next
                 four are done in this order, to every value column of numbers, or as ``{"OT": "linear", "*": 0}`` says.
             clip: ``(low, high)`` that values are kept within; None is open.
@@ -146,7 +149,7 @@ class Cache:
             SpecError: an option cannot be.
             ResourceError: the disk or memory does not suffice.
         """
-        options = load_options(columns, item_id, time, dtype, layout)
+        options = load_options(columns, item_id, time, dtype, layout, melt)
         options |= row_options(where, items, item_bucket, sort, duplicates, regrid)
         options |= text_options(delimiter, no_header, decimal, na, time_format)
         options |= given(("hash_sources", hash_sources, _spec.flag, False))
@@ -165,6 +168,7 @@ class Cache:
         time: str | None = None,
         dtype: Any = None,
         layout: str = "columns",
+        melt: bool = False,
         fill: Fill | Mapping[str, Fill] | None = None,
         clip: Clip | Mapping[str, Clip] | None = None,
         log1p: Flags = False,
@@ -195,6 +199,7 @@ class Cache:
             time: the column that orders the rows of an item.
             dtype: store all number columns as this.
             layout: ``"columns"`` or ``"packed"``.
+            melt: every column but the time is a series.
             fill: as the next ones until ``recipe``, as :meth:`load` has it.
             clip: bounds.
             log1p: columns.
@@ -219,7 +224,7 @@ class Cache:
             SourceError: an array is of a kind that cannot be stored, or its length is not that of the others.
             SpecError: an option cannot be.
         """
-        options = load_options(None, item_id, time, dtype, layout)
+        options = load_options(None, item_id, time, dtype, layout, melt)
         options |= row_options(where, items, item_bucket, sort, duplicates, regrid)
         options = with_recipe(options, recipe, locals())
         done = put(self._feed_path, _spec.dataset_name(name), columns, options)
@@ -286,6 +291,7 @@ def load_options(
     time: str | None,
     dtype: Any,
     layout: str,
+    melt: bool,
 ) -> dict[str, Any]:
     """The load options as JSON: those that are not the default."""
     return given(
@@ -294,6 +300,7 @@ def load_options(
         ("time", time, _spec.text, None),
         ("dtype", dtype, _spec.dtype_name, None),
         ("layout", layout, _spec.text, "columns"),
+        ("melt", melt, _spec.flag, False),
     )
 
 

@@ -1,0 +1,215 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// The columns of what was melted, besides the time.
+const (
+	meltItem  = "item"
+	meltValue = "value"
+)
+
+// melted makes of a source with one column a series a source with one row a value, as pandas.melt does: the rows of the first
+// series, then those of the second. The item is the series' name.
+type melted struct {
+	reader
+	time    int // the place of the time column in the source, -1 without one
+	timed   string
+	series  []int
+	columns []column // of the source: the time, if there is one, and the series
+}
+
+// melt wraps the readers and says what the options mean for what they give now.
+func (l *load) melt() error {
+	for i, r := range l.readers {
+		m, err := newMelted(r, l.Options)
+		if err != nil {
+			return err
+		}
+		l.readers[i] = m
+	}
+	l.ItemID, l.Columns = []string{meltItem}, nil
+	return nil
+}
+
+func newMelted(r reader, o Options) (*melted, error) {
+	if p, ok := r.(*partitioned); ok && len(o.Columns) == 0 {
+		return nil, &SourceError{Path: r.path(), Column: p.parts[0].key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
+	}
+	w, err := o.resolve(r.names())
+	if err != nil {
+		return nil, err
+	}
+	wants, err := w.in(r.path(), r.path(), r.names())
+	if err != nil {
+		return nil, err
+	}
+	m := &melted{reader: r, time: -1, timed: o.Time}
+	for i, x := range wants {
+		name := w.names[i]
+		if n := slices.Index(r.names(), name); name == "" || slices.Contains(r.names()[n+1:], name) {
+			return nil, &SourceError{Path: r.path(), Column: name, Reason: "is the name of several series, or of none"}
+		}
+		if x.role == layout.RoleTime {
+			m.time = x.index
+		} else {
+			m.series = append(m.series, x.index)
+		}
+	}
+	if len(m.series) == 0 {
+		return nil, &SourceError{Path: r.path(), Reason: "holds no series beside the time", Hint: "load it without --melt"}
+	}
+	return m, nil
+}
+
+func (m *melted) rows() int64 { return m.reader.rows() * int64(len(m.series)) }
+
+// sourceRow is the row of the source that a row of the result comes from.
+func (m *melted) sourceRow(row int64) int64 { return row % m.reader.rows() }
+
+func (m *melted) line(row int64) int64 { return m.reader.line(m.sourceRow(row)) }
+
+func (m *melted) names() []string {
+	if m.time < 0 {
+		return []string{meltItem, meltValue}
+	}
+	return []string{meltItem, m.timed, meltValue}
+}
+
+// inner are the wants of the source: the time first, if there is one.
+func (m *melted) inner() []want {
+	var out []want
+	if m.time >= 0 {
+		out = append(out, want{m.time, layout.RoleTime})
+	}
+	for _, s := range m.series {
+		out = append(out, want{s, layout.RoleValue})
+	}
+	return out
+}
+
+// describe finds the type that all series have.
+func (m *melted) describe(w []want) ([]column, error) {
+	var err error
+	if m.columns, err = m.reader.describe(m.inner()); err != nil {
+		return nil, err
+	}
+	return m.outer(w, m.columns)
+}
+
+// outer turns columns of the source into those of the result.
+func (m *melted) outer(w []want, columns []column) ([]column, error) {
+	series := columns[len(columns)-len(m.series):]
+	value := series[0]
+	for _, c := range series[1:] {
+		other, err := unify(value, c)
+		if err != nil {
+			return nil, &SourceError{Path: m.path(), Column: c.name, Reason: fmt.Sprintf("is %s, but series %q is %s", c.describe(), series[0].name, value.describe()), Hint: "name series of one type with --columns"}
+		}
+		value = other
+	}
+	value.name = meltValue
+	out := make([]column, len(w))
+	for i, x := range w {
+		switch m.names()[x.index] {
+		case meltItem:
+			out[i] = column{name: meltItem, kind: kindText}
+		case meltValue:
+			out[i] = value
+		default:
+			out[i] = columns[0]
+		}
+	}
+	return out, nil
+}
+
+// fill lets the source write each series into its part of the one column.
+func (m *melted) fill(ctx context.Context, to []target, meter *meter) error {
+	n := m.reader.rows()
+	inner := make([]target, 0, 1+len(m.series))
+	for i, x := range m.inner() {
+		t := target{want: x}
+		for _, o := range to {
+			if o.role == x.role {
+				t.column, t.dest, t.row0, t.dict = o.column, o.dest, o.row0, o.dict
+			}
+		}
+		t.name = m.columns[i].name
+		if x.role == layout.RoleValue {
+			t.row0 += n * int64(len(inner)-(len(m.columns)-len(m.series)))
+		}
+		inner = append(inner, t)
+	}
+	err := m.reader.fill(ctx, inner, meter)
+	if wider := (*widenError)(nil); errors.As(err, &wider) {
+		wants := make([]want, len(to))
+		for i, t := range to {
+			wants[i] = t.want
+		}
+		columns, err := m.outer(wants, wider.columns)
+		if err != nil {
+			return err
+		}
+		return &widenError{columns}
+	}
+	if err != nil {
+		return err
+	}
+	for _, t := range to {
+		switch t.role {
+		case layout.RoleItemID:
+			m.nameItems(t, n)
+		case layout.RoleTime:
+			m.repeatTimes(t, n)
+		}
+	}
+	meter.rows.Add(n * int64(len(m.series)-1))
+	return nil
+}
+
+// nameItems writes the name of each series into its rows.
+func (m *melted) nameItems(t target, n int64) {
+	codes := make([]int32, tileRows)
+	for s := range m.series {
+		code := t.dict.code([]byte(m.columns[len(m.columns)-len(m.series)+s].name))
+		for i := range codes {
+			codes[i] = code
+		}
+		for row := int64(0); row < n; row += tileRows {
+			put(t.dest, t.row0+int64(s)*n+row, codes[:min(tileRows, n-row)])
+		}
+	}
+}
+
+// repeatTimes copies the times of the first series to the others.
+func (m *melted) repeatTimes(t target, n int64) {
+	times := layout.Values[int64](t.dest)
+	for s := 1; s < len(m.series); s++ {
+		if times.Contiguous() {
+			copy(times.Data[t.row0+int64(s)*n:], times.Data[t.row0:t.row0+n])
+			continue
+		}
+		for row := range n {
+			copy(times.Row(t.row0+int64(s)*n+row), times.Row(t.row0+row))
+		}
+	}
+}
+
+// validateMelt checks the option against the others.
+func (o Options) validateMelt() error {
+	switch {
+	case !o.Melt:
+		return nil
+	case len(o.ItemID) > 0:
+		return &OptionError{Field: "melt", Allowed: "it without item_id: the names of the columns become the items"}
+	case o.Time == meltItem || o.Time == meltValue:
+		return &OptionError{Field: "melt", Allowed: fmt.Sprintf("it with a time column of another name than %q, which is a column of the result", o.Time)}
+	}
+	return nil
+}
