@@ -91,6 +91,9 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 	}
 	l.rows = m.rows
 	l.meter.rowsTotal.Store(m.rows)
+	if err := l.checkSpace(); err != nil {
+		return err
+	}
 	if err := l.lay(); err != nil {
 		return err
 	}

@@ -50,13 +50,28 @@ func missingBits(d layout.DType) uint64 {
 const carryBlock = 1 << 16
 
 func carryRows[T layout.Native](ctx context.Context, workers int, to, source layout.Strided[T], from []int64, none T) error {
+	if from == nil && to.Contiguous() && source.Contiguous() {
+		return carryBlocks(ctx, workers, to.Rows, func(row, end int64) {
+			copy(to.Data[row*to.Step:end*to.Step], source.Data[row*to.Step:])
+		})
+	}
+	if from != nil && to.Width == 1 {
+		return carryBlocks(ctx, workers, to.Rows, func(row, end int64) {
+			for i, at := range from[row:end] {
+				v := none
+				if at != inserted {
+					v = source.Data[at*source.Step]
+				}
+				to.Data[(row+int64(i))*to.Step] = v
+			}
+		})
+	}
 	return carryInto(ctx, workers, to, from, none, func(to []T, row int64) { copy(to, source.Row(row)) })
 }
 
 func carryInto[T layout.Native](ctx context.Context, workers int, to layout.Strided[T], from []int64, none T, move func(to []T, row int64)) error {
-	tasks := int((to.Rows + carryBlock - 1) / carryBlock)
-	return parallel(ctx, workers, tasks, "", func(_, i int) error {
-		for row := int64(i) * carryBlock; row < min(to.Rows, int64(i+1)*carryBlock); row++ {
+	return carryBlocks(ctx, workers, to.Rows, func(row, end int64) {
+		for ; row < end; row++ {
 			at := row
 			if from != nil {
 				at = from[row]
@@ -69,6 +84,13 @@ func carryInto[T layout.Native](ctx context.Context, workers int, to layout.Stri
 				to.Row(row)[f] = none
 			}
 		}
+	})
+}
+
+// carryBlocks cuts rows into blocks for the workers.
+func carryBlocks(ctx context.Context, workers int, rows int64, block func(row, end int64)) error {
+	return parallel(ctx, workers, int((rows+carryBlock-1)/carryBlock), "", func(_, i int) error {
+		block(int64(i)*carryBlock, min(rows, int64(i+1)*carryBlock))
 		return nil
 	})
 }
