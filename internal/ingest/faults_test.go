@@ -4,7 +4,9 @@ package ingest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,6 +32,31 @@ func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 				t.Error("there is a manifest")
 			}
 		})
+	}
+}
+
+// TestFullDiskWhileRowsAreMovedLeavesNothing fails at every reservation of space that a load with every kind of scratch makes.
+func TestFullDiskWhileRowsAreMovedLeavesNothing(t *testing.T) {
+	path := source(t, "x.csv", "i,t,a\nx,9,1\nx,1,2.5\nx,1,3.5\nx,5,1\ny,5,1\n")
+	o := Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true, Duplicates: duplicatesMean}
+	o.Items, o.Regrid = []json.RawMessage{json.RawMessage(`"x"`)}, json.RawMessage("4")
+	for n := 1; ; n++ {
+		t.Setenv("TENSORCACHE_FAULT", fmt.Sprintf("ENOSPC@reserve#%d", n))
+		j := job(t, o)
+		_, err := Run(t.Context(), os.Args[0], j, nil, nil)
+		if err == nil {
+			if n < 9 { // result, stage, filtered rows, items, times, sorted rows, then result and stage again
+				t.Errorf("the load makes %d reservations", n-1)
+			}
+			return
+		}
+		if !errors.Is(err, ErrNoSpace) {
+			t.Errorf("reservation %d: %v", n, err)
+		}
+		left, err := os.ReadDir(j.Dir)
+		if err != nil || len(left) > 0 {
+			t.Errorf("reservation %d leaves %v: %v", n, left, err)
+		}
 	}
 }
 

@@ -36,22 +36,22 @@ func (l *load) keys(vocab map[string][]string) *keys {
 func integers(d layout.Dest) func(row int64) int64 {
 	switch d.DType.Plain() {
 	case layout.Int8:
-		return integersOf[int8](d)
+		return integersAs[int8](d)
 	case layout.Int16:
-		return integersOf[int16](d)
+		return integersAs[int16](d)
 	case layout.Int32:
-		return integersOf[int32](d)
-	case layout.Uint8:
-		return integersOf[uint8](d)
+		return integersAs[int32](d)
+	case layout.Uint8, layout.Bool:
+		return integersAs[uint8](d)
 	case layout.Uint16:
-		return integersOf[uint16](d)
+		return integersAs[uint16](d)
 	case layout.Uint32:
-		return integersOf[uint32](d)
+		return integersAs[uint32](d)
 	}
-	return integersOf[int64](d)
+	return integersAs[int64](d)
 }
 
-func integersOf[T number](d layout.Dest) func(row int64) int64 {
+func integersAs[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](d layout.Dest) func(row int64) int64 {
 	v := layout.Values[T](d)
 	return func(row int64) int64 { return int64(v.Data[row*v.Step]) }
 }

@@ -123,19 +123,29 @@ func exactFloats(v layout.Strided[int64]) bool {
 // complete gives inserted rows, which have been moved to their places, their item and time.
 func (l *load) complete(m *rowMap, offsets []int64, step int64) {
 	for i := range l.columns {
-		d := l.dest(i)
-		switch {
-		case l.wanted.roles[i] == layout.RoleTime:
+		switch d := l.dest(i); l.wanted.roles[i] {
+		case layout.RoleTime:
 			v := layout.Values[int64](d)
 			between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] + (row-first)*step })
-		case l.wanted.roles[i] == layout.RoleItemID && d.DType.Size() == 4:
-			v := layout.Values[int32](d)
-			between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] })
-		case l.wanted.roles[i] == layout.RoleItemID:
-			v := layout.Values[int64](d)
-			between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] })
+		case layout.RoleItemID:
+			switch d.DType.Size() {
+			case 1:
+				repeatFirst[uint8](m, offsets, d)
+			case 2:
+				repeatFirst[uint16](m, offsets, d)
+			case 4:
+				repeatFirst[uint32](m, offsets, d)
+			default:
+				repeatFirst[uint64](m, offsets, d)
+			}
 		}
 	}
+}
+
+// repeatFirst gives inserted rows the value of their item's first.
+func repeatFirst[T layout.Native](m *rowMap, offsets []int64, d layout.Dest) {
+	v := layout.Values[T](d)
+	between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] })
 }
 
 // between visits the inserted rows, each with the first row of its item.

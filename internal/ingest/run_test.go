@@ -231,6 +231,15 @@ func TestAnonymousMemoryStaysSmall(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector takes memory of its own")
 	}
+	scaled := Options{Sources: []string{bigCSV(t, 200)}, Scale: All("standard")}
+	moved := Options{Sources: []string{bigCSV(t, 60)}, Time: "d", Sort: true, Duplicates: duplicatesMean, Regrid: json.RawMessage("1")}
+	moved.Where = &Where{Time: []json.RawMessage{json.RawMessage("10"), json.RawMessage("null")}}
+	for name, o := range map[string]Options{"scaled": scaled, "moved": moved} {
+		t.Run(name, func(t *testing.T) { staysSmall(t, o) })
+	}
+}
+
+func staysSmall(t *testing.T, o Options) {
 	var most int64
 	done := make(chan struct{})
 	watched := make(chan struct{})
@@ -247,7 +256,7 @@ func TestAnonymousMemoryStaysSmall(t *testing.T) {
 			}
 		}
 	}()
-	_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{bigCSV(t, 200)}, Scale: All("standard")}), nil, nil)
+	_, err := Run(t.Context(), os.Args[0], job(t, o), nil, nil)
 	close(done)
 	<-watched
 	if err != nil {

@@ -124,6 +124,19 @@ def test_scaling_sees_the_rows_that_are_kept(cache: tensorcache.Cache) -> None:
             np.testing.assert_allclose(data[name], want, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("layout", ["columns", "packed"])
+def test_inserted_rows_are_filled(cache: tensorcache.Cache, layout: str) -> None:
+    frame = pd.DataFrame(
+        {"id": ["a", "a", "b", "b"], "t": [1, 4, 7, 9], "n": [3, 5, 2**40, 7], "x": [1.0, 4.0, 2.0, 2.0]}
+    )
+    fill = {"n": "forward", "x": "linear"}
+    data = cache.put("filled", frame, item_id="id", time="t", regrid=1, fill=fill, layout=layout)
+    assert data["t"].tolist() == [1, 2, 3, 4, 7, 8, 9]
+    assert data["n"].dtype == np.int64
+    assert data["n"].tolist() == [3, 3, 3, 5, 2**40, 2**40, 7]
+    np.testing.assert_allclose(data["x"], [1, 2, 3, 4, 2, 2, 2])
+
+
 def test_the_step_of_the_times_is_in_the_manifest(cache: tensorcache.Cache) -> None:
     times = pd.to_datetime(["2020-01-01 00:00", "2020-01-01 01:00", "2020-01-01 02:00", "2020-01-01 05:00"])
     frame = pd.DataFrame({"t": times.astype("datetime64[s]"), "x": 1.0})
