@@ -121,3 +121,63 @@ def test_no_warning_without_a_later_part(cache: tensorcache.Cache) -> None:
         warnings.simplefilter("error")
         data.windows(context_length=4, prediction_length=2).split(lengths=(20, 20))
         data.windows(context_length=4, prediction_length=2).where(rows=(0, 20))
+
+
+@given(
+    rows=st.lists(st.lists(st.booleans(), min_size=6, max_size=20), min_size=1, max_size=3),
+    how=st.sampled_from(["forward", "backward", "linear", "mean"]),
+    wide=st.booleans(),
+    cut=st.integers(2, 12),
+    prediction=st.integers(0, 2),
+)
+@cases(0.03)
+def test_fills_that_look_ahead_over_a_boundary_are_found(
+    cache: tensorcache.Cache, rows: list[list[bool]], how: str, wide: bool, cut: int, prediction: int
+) -> None:
+    note_seed()
+    ids = np.repeat(np.arange(len(rows)), [len(item) for item in rows])
+    lacks = np.concatenate(rows)
+    values = np.where(lacks, np.nan, np.arange(len(ids)) * 1.0)
+    if wide:
+        values = np.stack([values, values], 1)
+    if lacks.all():
+        return
+    with cache.put("ahead", {"id": ids, "a": values}, item_id="id", fill=how) as data:
+        windows = data.windows(context_length=2, prediction_length=prediction, max_missing=None)
+        part = windows.where(rows=(cut, None)) if cut + 2 + prediction <= max(map(len, rows)) else windows
+        everything = part[:]
+        samples = range(2, 2 + prediction) if prediction else [1]
+        predicted: dict[int, set[int]] = {}
+        for item, start in zip(everything.item.tolist(), everything.start.tolist(), strict=True):
+            predicted.setdefault(item, set()).update(start + i for i in samples)
+        want = {}
+        for item, own in predicted.items():
+            for row, missing in enumerate(rows[item]):
+                after = next((r for r in range(row, len(rows[item])) if not rows[item][r]), None)
+                if how == "mean" and lacks.any():
+                    want.setdefault(item, set()).update(own)
+                elif missing and row < min(own) and after in own and how != "forward":
+                    want.setdefault(item, set()).add(after)
+        leaks = _leakage.leaks_of([("all", part)])
+        assert bool(leaks) == bool(want)
+        for leak in leaks:
+            first = min(want)
+            assert (leak.how, leak.item, leak.items) == (f"{how} fill", first, len(want))
+            assert leak.rows[0] <= min(want[first]) <= max(want[first]) <= leak.rows[1]
+    cache.remove("ahead")
+
+
+def test_a_fill_that_looked_ahead_is_warned_of_and_refused(cache: tensorcache.Cache) -> None:
+    values = np.arange(40.0)
+    values[18:23] = np.nan
+    values[30:32] = np.nan
+    data = cache.put("look", {"a": values, "b": values}, fill={"a": "linear", "b": "forward"})
+    windows = data.windows(context_length=4, prediction_length=2)
+    with pytest.warns(tensorcache.LeakageWarning, match="the linear fill of a saw rows that are predicted") as caught:
+        parts = windows.split(lengths=(20, 20))
+    assert "(to fill cells before them): rows 23 to 23 by " in str(caught[0].message)
+    with pytest.raises(tensorcache.LeakageError) as refused:
+        parts.check_leakage()
+    assert refused.value.field == "fill"
+    assert "fill with forward" in refused.value.hint
+    windows.split(lengths=(26, 14)).check_leakage()

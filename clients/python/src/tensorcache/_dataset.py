@@ -17,6 +17,7 @@ from ._errors import NotFoundError, ProtocolError, SpecError, StaleError, near
 from ._inverse import inverse
 from ._items import Items, Texts, show
 from ._manifest import Column, Manifest
+from ._missing_rows import missing_stretches
 from ._window_spec import window_spec
 from ._windows import Windows
 
@@ -230,6 +231,10 @@ class Dataset:
                 hint=f"its columns: {', '.join(self.columns[:20])}",
             )
         return column
+
+    def _before_fill(self, column: Column) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """The rows with cells that were missing before they were filled, as stretches: their first rows and ends."""
+        return missing_stretches(bytes(self._maps[column.prepared.before]))
 
     def _post(self, action: str, spec: dict[str, Any], cuts: Sequence[dict[str, Any]], **more: Any) -> dict[str, Any]:
         return self._cache._control.post(*self._question(action, spec, cuts, more))

@@ -56,7 +56,8 @@ class Prepared:
     """What a load did to values before scaling them, in this order: fill, clip, log1p, diff.
 
     ``first`` is float64 of shape ``[items, width]``: what an item's first difference is above, after log1p. None where
-    nothing was differenced, or of too many items.
+    nothing was differenced, or of too many items. ``before`` is the file that lists the cells that were missing before
+    the fill; "" where none was.
     """
 
     fill: str = ""
@@ -64,6 +65,7 @@ class Prepared:
     log1p: bool = False
     diff: bool = False
     first: npt.NDArray[np.float64] | None = None
+    before: str = ""
 
 
 @dataclass(frozen=True)
@@ -177,4 +179,5 @@ def prepared_of(said: dict[str, Any], width: int) -> Prepared:
         log1p=bool(said.get("log1p")),
         diff=bool(said.get("diff")),
         first=None if first is None else np.array(first, np.float64).reshape(-1, width),
+        before=str((said.get("before") or {}).get("file") or ""),
     )
