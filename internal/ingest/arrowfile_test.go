@@ -62,7 +62,9 @@ func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
 	want := ""
 	for name, options := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
 		file, stream := arrowFileBytes(t, options...)
-		for suffix, b := range map[string][]byte{"feather": file, "arrows": stream, "txt": file} {
+		headless := slices.Clone(file)
+		headless[arrowHead] = 4 // as Polars writes it: what stands there is no message, and the footer has the schema
+		for suffix, b := range map[string][]byte{"arrow": headless, "feather": file, "arrows": stream, "txt": file} {
 			l := mustLoad(t, arrowOptions(source(t, "x."+suffix, string(b))))
 			if l.Manifest.Rows != 4 || !slices.Equal(texts(l, "id"), []string{"b", "b", "b", "b"}) || !slices.Equal(texts(l, "w"), []string{"x", "x", "x", "x"}) {
 				t.Errorf("%s %s: %d rows, %v", name, suffix, l.Manifest.Rows, texts(l, "id"))
@@ -90,8 +92,6 @@ func TestBadArrowFiles(t *testing.T) {
 	file, stream := arrowFileBytes(t)
 	footer := int(binary.LittleEndian.Uint32(file[len(file)-10:]))
 	more := slices.Concat(file[:len(file)-10-footer], file[:200], file[len(file)-10-footer:])
-	headless := slices.Clone(file)
-	headless[8] = 4
 	long := slices.Clone(file)
 	binary.LittleEndian.PutUint32(long[len(long)-10:], uint32(len(long)))
 	for _, c := range []struct {
@@ -104,7 +104,6 @@ func TestBadArrowFiles(t *testing.T) {
 		{"more than the footer says", string(more), "x.arrow: ", "", Options{}},
 		{"cut stream", string(stream[:len(stream)-8]), "without its end mark", "close the stream's writer", Options{}},
 		{"stream cut in a batch", string(stream[:len(stream)-100]), "x.arrow: the Arrow stream ended after ", "close the stream's writer", Options{}},
-		{"schema in the footer only", string(headless), "x.arrow: does not begin with its schema as a message", "write_ipc_stream", Options{}},
 		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", Options{}},
 		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read", "version 2", Options{}},
 		{"compressed", packed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress", Options{}},

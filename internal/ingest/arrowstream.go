@@ -17,11 +17,13 @@ import (
 // first: its rows must be known before the result is laid out.
 type arrowStream struct {
 	file    *os.File
-	name    string // of a source, "" for a connection
-	begin   int64  // of the messages in the file
-	bytes   int64  // of the messages
-	batches int    // that a footer lists, -1 without one
-	most    int64  // bytes that a compressed batch may hold, 0 for any number
+	name    string  // of a source, "" for a connection
+	begin   int64   // of the messages in the file
+	lead    []byte  // what the messages lack at their beginning
+	pieces  []piece // where they stand, if not one after the other from begin on
+	bytes   int64   // of the messages
+	batches int     // that a footer lists, -1 without one
+	most    int64   // bytes that a compressed batch may hold, 0 for any number
 	count   int64
 	schema  *arrow.Schema
 	workers int
@@ -86,6 +88,7 @@ const (
 
 	dictionaryData = 6
 
+	typeSchema          = 1
 	typeDictionaryBatch = 2
 	typeRecordBatch     = 3
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import gzip
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -191,15 +192,24 @@ def test_arrow_streams_of_polars(cache: tensorcache.Cache, tmp_path: Path) -> No
         assert list(data.items) == ["x", "y"]
 
 
-def test_arrow_files_of_polars_are_read_or_refused_with_a_remedy(cache: tensorcache.Cache, tmp_path: Path) -> None:
-    pl.DataFrame({"a": [1.5, 2.5]}).write_ipc(tmp_path / "x.arrow")
-    try:
-        data = cache.load("polars-file", tmp_path / "x.arrow")
-    except tensorcache.SourceError as error:
-        assert "does not begin with its schema as a message" in str(error)  # noqa: PT017 - some versions write it so
-        assert "write_ipc_stream" in str(error)  # noqa: PT017
-    else:
-        assert data["a"].tolist() == [1.5, 2.5]
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+def test_arrow_files_of_polars(cache: tensorcache.Cache, tmp_path: Path, compression: Any) -> None:
+    rows = 1000
+    frame = pl.DataFrame(
+        {
+            "id": pl.Series(np.repeat(["x", "a longer name than twelve"], rows // 2)),
+            "kind": pl.Series(["u", "v"] * (rows // 2), dtype=pl.Categorical),
+            "t": pl.Series(np.tile(np.arange(rows // 2), 2)),
+            "a": pl.Series(np.random.default_rng(0).normal(size=rows)),
+            "hole": pl.Series([None if i % 7 == 0 else float(i) for i in range(rows)]),
+        }
+    )
+    for compat in (None, pl.CompatLevel.oldest()):
+        frame.write_ipc(tmp_path / "x.arrow", compression=compression, compat_level=compat)
+        data = cache.load("polars-file", tmp_path / "x.arrow", item_id="id", time="t", columns=["a", "hole", "kind"])
+        np.testing.assert_array_equal(data["a"], frame["a"].to_numpy())
+        np.testing.assert_array_equal(data["hole"], frame["hole"].to_numpy())
+        assert list(data.items) == ["x", "a longer name than twelve"]
 
 
 @given(
