@@ -100,6 +100,9 @@ func (s *stream) burstSize(free int) int {
 	if s.batches == 0 {
 		return 1 // the first batch, at once
 	}
+	if s.delivery != Slot {
+		return free // places take no time: as few messages as may be
+	}
 	return min(free, max(s.pool.workers, s.slots/4))
 }
 

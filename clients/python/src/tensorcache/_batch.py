@@ -135,29 +135,26 @@ class Batch:
 
 
 class Run(Batch):
-    """A batch of windows that start a stride apart in one item: its places are told by the first."""
+    """A batch of windows that start a stride apart in one item: the first one's row tells all places."""
 
-    __slots__ = ("_item", "_row", "_start")
+    __slots__ = ("_row",)
 
-    _item: int
-    _start: int
     _row: int
 
-    def __init__(self, layout: Layout, rows: int, item: int, start: int, row: int) -> None:
+    def __init__(self, layout: Layout, rows: int, row: int) -> None:
         self._layout = layout
         self.rows = rows
-        self._item = item
-        self._start = start
         self._row = row
 
     def __getattr__(self, name: str) -> Any:
         """Make a part when it is first asked for."""
         array: Array
         if name == "item":
-            array = np.full(self.rows, self._item, np.int64)
-        elif name in ("start", "row"):
-            first = self._start if name == "start" else self._row
-            array = first + self._layout.source.stride * np.arange(self.rows, dtype=np.int64)
+            array = np.full(self.rows, self._layout.source.item(self._row), np.int64)
+        elif name == "start":
+            array = self.row - self._layout.source.offset(self._row)
+        elif name == "row":
+            array = self._row + self._layout.source.stride * np.arange(self.rows, dtype=np.int64)
         else:
             return super().__getattr__(name)
         setattr(self, name, array)

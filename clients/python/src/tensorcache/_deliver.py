@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ._batch import Batch, Layout, Run
+from ._batch import Batch, Run
 from ._errors import ProtocolError
 from ._source import Source
 
@@ -27,19 +27,23 @@ RUN = 2
 
 def slot(stream: Stream, source: Source) -> Deliver:
     """Batches over slots of the ring."""
-    take, layout, ndarray = stream.ring.taker(), stream.layout, np.ndarray
-    context, target = layout.parts["context"], layout.parts.get("target")
-    full, c_dtype, c_offset = layout.rows, context.dtype, context.offset
-    c_shape = (full, *context.shape)
-    t_shape, t_dtype, t_offset = ((full, *target.shape), target.dtype, target.offset) if target else ((), None, 0)
+    take, layout, full, ndarray = stream.ring.taker(), stream.layout, stream.layout.rows, np.ndarray
+    places = [
+        ((full, *part.shape), part.dtype, part.offset)
+        for part in (layout.parts.get(name) for name in ("context", "target"))
+        if part
+    ]
+    (c_shape, c_dtype, c_at), (t_shape, t_dtype, t_at) = places[0], places[-1]
+    pair, new, kind = len(places) == 2, Batch.__new__, Batch
 
     def deliver(slot: int, rows: int, flags: int) -> Batch:
-        memory = take(slot)
-        batch = Batch(memory, layout, rows)
+        batch = new(kind)  # without __init__, for speed
+        batch._memory = memory = take(slot)
+        batch._layout, batch.rows = layout, rows
         if rows == full:
-            batch.context = ndarray(c_shape, c_dtype, memory, c_offset)
-            if t_shape:
-                batch.target = ndarray(t_shape, t_dtype, memory, t_offset)
+            batch.context = ndarray(c_shape, c_dtype, memory, c_at)
+            if pair:
+                batch.target = ndarray(t_shape, t_dtype, memory, t_at)
         return batch
 
     return deliver
@@ -76,8 +80,8 @@ def local(stream: Stream, source: Source) -> Deliver:
 def view(stream: Stream, source: Source) -> Deliver:
     """Batches that are strides over the mapped columns; one that runs over an item's end is gathered instead."""
     layout, gathered = stream.layout, local(stream, source)
-    stride, put, told = source.stride, stream.ring.freed.append, Places(stream)
-    places, words, item_at, start_at, row_at = told.values, told.words, told.item, told.start, told.row
+    stride, put, (words, row_at) = source.stride, stream.ring.freed.append, rows_in(stream)
+    new, run = Run.__new__, Run
     context, target = (source.every(name) if source.has(name) else None for name in ("context", "target"))
     if context is None or (target is None and source.has("target")):
         raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
@@ -85,10 +89,10 @@ def view(stream: Stream, source: Source) -> Deliver:
     def deliver(slot: int, rows: int, flags: int) -> Batch:
         if not flags & RUN:
             return read_only(gathered(slot, rows, flags))
-        at = slot * words
-        row = places[at + row_at]
+        batch = new(run)  # without __init__, for speed
+        batch._layout, batch.rows = layout, rows
+        batch._row = row = words[row_at[slot]]
         end = row + rows * stride
-        batch = Run(layout, rows, places[at + item_at], places[at + start_at], row)
         batch.context = context[row:end:stride]
         if target is not None:
             batch.target = target[row:end:stride]
@@ -98,20 +102,10 @@ def view(stream: Stream, source: Source) -> Deliver:
     return deliver
 
 
-class Places:
-    """Where in the ring, read as int64, the first window of a slot's batch is told.
-
-    Attributes:
-        values: the ring.
-        words: values a slot.
-        item: where its item is in a slot; and its ``start`` and ``row``.
-    """
-
-    def __init__(self, stream: Stream) -> None:
-        layout: Layout = stream.layout
-        self.values = stream.ring.words()
-        self.words = layout.slot_bytes // 8
-        self.item, self.start, self.row = (layout.parts[name].offset // 8 for name in ("item", "start", "row"))
+def rows_in(stream: Stream) -> tuple[memoryview, list[int]]:
+    """The ring as int64, and for each slot where in it the dataset's row of a batch's first window is told."""
+    words, at = stream.layout.slot_bytes // 8, stream.layout.parts["row"].offset // 8
+    return stream.ring.words(), [slot * words + at for slot in range(stream.slots)]
 
 
 def read_only(batch: Batch) -> Batch:

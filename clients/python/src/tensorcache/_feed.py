@@ -14,7 +14,7 @@ from ._items import show
 from ._meter import Meter
 from ._source import Source
 from ._spec import between
-from ._stream import LAST, NO_SLOT, Stream, forked
+from ._stream import LAST, NO_SLOT, Descriptor, Stream, forked
 
 if TYPE_CHECKING:
     from ._windows import Windows
@@ -54,7 +54,7 @@ class Feed:
         self._chooser = chooser
         self._source = Source(windows, options["channels_first"], options["mask"])
         self._start: Place = (0, 0)  # where the latest pass began
-        self._last: tuple[int, int, int] | None = None  # epoch, consumed, flags of its latest batch
+        self._last: Descriptor | None = None  # of its latest batch
         self._target: Place | None = None  # where the next pass shall begin, when somebody said so
         self._empty = False  # the latest pass ended without a last batch
         self._token = 0  # numbers the passes; a pass whose number is not this one is over
@@ -81,20 +81,21 @@ class Feed:
             while True:
                 freed, half, deliver = stream.ring.freed, stream.half, stream.deliver
                 chooser = None if self._chooser is None or self._chooser.settled else self._chooser
-                for slot, rows, number, flags, epoch, consumed in stream.pending:
+                for descriptor in stream.pending:
+                    slot, rows, number, flags, _, _ = descriptor
                     if number != stream.number:
                         if slot != NO_SLOT:
                             freed.append(slot)
                         continue
                     if slot == NO_SLOT:
-                        self._last = epoch, consumed, flags | LAST
+                        self._last = (*descriptor[:3], flags | LAST, *descriptor[4:])
                         self._empty = True
                         return
                     batch = deliver(slot, rows, flags)
                     self._batches_served += 1
                     # Last thing before the yield: no signal handler runs between them, so what the cursor counts is
                     # what the loop got.
-                    self._last = epoch, consumed, flags
+                    self._last = descriptor
                     yield batch
                     del batch
                     if self._token != token:
@@ -260,12 +261,12 @@ class Feed:
             return self._target
         if self._last is None:
             return self._start
-        epoch, consumed, flags = self._last
+        _, _, _, flags, epoch, consumed = self._last
         return (epoch + 1, 0) if flags & LAST else (epoch, consumed)
 
     def _next_place(self) -> Place:
         """Where the next pass begins when nobody says otherwise: the next epoch, if this one delivered anything."""
-        return self._start if self._last is None else (self._last[0] + 1, 0)
+        return self._start if self._last is None else (self._last[4] + 1, 0)
 
     def _batches_of(self, epoch: int) -> int:
         """This rank's batches in an epoch of ``random_start``, whose epochs differ in length."""

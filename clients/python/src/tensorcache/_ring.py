@@ -22,13 +22,6 @@ from ._batch import Memory, aligned
 MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for it
 
 
-class Held(weakref.ref[Memory]):
-    """The weak reference that tells when a slot's last array is gone."""
-
-    __slots__ = ("slot",)
-    slot: int
-
-
 class Ring:
     """The ring's map and the slots in it.
 
@@ -47,25 +40,23 @@ class Ring:
         self._saved: dict[int, bytes] = {}
         self._most_held = max(2, slots - 2)
         self.copied = 0
-        self.held: dict[int, Held] = {}
+        self.held: dict[int, weakref.ref[Memory]] = {}
         self.freed: deque[int] = deque()
-        self._done: Callable[[Any], None] = give_back_to(self.held, self.freed)
+        self._done = [on_drop(slot, self.held, self.freed) for slot in range(slots)]
 
     def taker(self) -> Callable[[int], Memory]:
         """What takes a slot's memory, which is freed when the last array over it is gone.
 
         Where the trainer holds nearly all slots it is a copy, and the slot is freed at once.
         """
-        held, size, frombuffer, uint8 = self.held, self._slot_bytes, np.frombuffer, np.uint8
+        held, size, frombuffer, uint8, ref = self.held, self._slot_bytes, np.frombuffer, np.uint8, weakref.ref
         ring, done, most, copy_out = self._map, self._done, self._most_held, self._copy_out
 
         def take(slot: int) -> Memory:
             if len(held) >= most:
                 return copy_out(slot)
             memory: Memory = frombuffer(ring, uint8, size, slot * size)
-            ref = Held(memory, done)
-            ref.slot = slot
-            held[slot] = ref
+            held[slot] = ref(memory, done[slot])
             return memory
 
         return take
@@ -112,11 +103,11 @@ class Ring:
         self._close()
 
 
-def give_back_to(held: dict[int, Held], freed: deque[int]) -> Callable[[Any], None]:
+def on_drop(slot: int, held: dict[int, Any], freed: deque[int]) -> Callable[[Any], None]:
     """What runs when a slot's last array is gone; it must not refer to the ring, which may be gone before."""
 
-    def done(ref: Held, pop: Any = held.pop, put: Any = freed.append) -> None:
-        pop(ref.slot, None)
-        put(ref.slot)
+    def done(ref: Any, slot: int = slot, pop: Any = held.pop, put: Any = freed.append) -> None:
+        pop(slot, None)
+        put(slot)
 
     return done

@@ -61,6 +61,14 @@ class Source:
             value = np.ascontiguousarray(value.swapaxes(1, 2))
         return value
 
+    def item(self, row: int) -> int:
+        """The item that a row of the dataset is of."""
+        return int(np.searchsorted(self._offsets, row, side="right")) - 1
+
+    def offset(self, row: int) -> int:
+        """The first row of the item that a row of the dataset is of."""
+        return int(self._offsets[self.item(row)])
+
     def private(self) -> mmap.mmap:
         """A copy-on-write map of the columns."""
         return self._data.private_map()

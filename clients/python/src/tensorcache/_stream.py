@@ -65,7 +65,7 @@ class Stream:
         self._sock = sock
         self._closed = False
         self._forked = False
-        self._buffer = bytearray(1 << 16)
+        self._view = memoryview(bytearray(1 << 16))
         self._filled = 0
         self._failed: TensorcacheError | None = None
         self._finalize = weakref.finalize(self, sock.close)
@@ -81,15 +81,13 @@ class Stream:
         """
         if self._failed is not None:
             raise self._failed
-        view = memoryview(self._buffer)[self._filled :]
+        view = self._view[self._filled :] if self._filled else self._view
         try:
             n = self._sock.recv_into(view, 0, socket.MSG_DONTWAIT)
         except BlockingIOError:
             n = self._receive_blocking(view)
         except OSError as error:
             raise self._gone(error) from error
-        finally:
-            view.release()
         if n == 0:
             raise self._gone(None)
         self._filled += n
@@ -155,17 +153,15 @@ class Stream:
             self.meter.waited += time.perf_counter() - began
 
     def _parse(self) -> Iterator[Descriptor]:
-        at, chunks = 0, []
+        at, chunks, view = 0, [], self._view
         while self._filled - at >= _wire.HEADER.size:
-            size, kind = _wire.HEADER.unpack_from(self._buffer, at)
+            size, kind = _wire.HEADER.unpack_from(view, at)
             end = at + _wire.HEADER.size + size
             if size > _wire.MAX_JSON or (kind == _wire.BATCHES and size % DESCRIPTOR.size):
                 raise ProtocolError(f"the daemon sent a frame of kind {kind} and {size} bytes")
             if end > self._filled:
-                if end - at > len(self._buffer):
-                    self._buffer.extend(bytes(end - at - len(self._buffer)))
                 break
-            payload = bytes(self._buffer[at + _wire.HEADER.size : end])
+            payload = bytes(view[at + _wire.HEADER.size : end])
             if kind == _wire.BATCHES:
                 chunks.append(payload)
             elif kind == _wire.ERROR:
@@ -173,12 +169,16 @@ class Stream:
             else:
                 raise ProtocolError(f"the daemon sent a frame of kind {kind} into a feed")
             at = end
-        rest = self._filled - at
-        self._buffer[:rest] = self._buffer[at : self._filled]
-        self._filled = rest
+        else:
+            end = 0
+        rest = bytes(view[at : self._filled])
+        if end - at > len(view):
+            self._view = view = memoryview(bytearray(end - at))
+        view[: len(rest)] = rest
+        self._filled = len(rest)
         if self._failed is not None and not chunks:
             raise self._failed
-        return DESCRIPTOR.iter_unpack(b"".join(chunks))
+        return DESCRIPTOR.iter_unpack(chunks[0] if len(chunks) == 1 else b"".join(chunks))
 
     def _send(self, data: bytes) -> None:
         try:
@@ -196,7 +196,7 @@ class Stream:
     def _last_words(self) -> TensorcacheError | None:
         """The ERROR frame that the daemon may have left before it closed."""
         with contextlib.suppress(OSError, TensorcacheError):
-            while n := self._sock.recv_into(memoryview(self._buffer)[self._filled :], 0, socket.MSG_DONTWAIT):
+            while n := self._sock.recv_into(self._view[self._filled :], 0, socket.MSG_DONTWAIT):
                 self._filled += n
                 self._parse()
         return self._failed

@@ -15,7 +15,7 @@ import torch
 
 from . import _deliver
 from ._batch import PARTS, Array, Batch, Run
-from ._deliver import RUN, Deliver, Makers, Places
+from ._deliver import RUN, Deliver, Makers, rows_in
 from ._errors import FeedError
 from ._pool import Pool
 from ._source import Source
@@ -57,8 +57,7 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
     with torch.inference_mode(mode=False):  # so that versions are counted
         every = [torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)]
     context, target, pair = every[0], every[-1], len(every) == 2
-    stride, put, told = source.stride, stream.ring.freed.append, Places(stream)
-    places, words, row_at = told.values, told.words, told.row
+    stride, put, (words, row_at) = source.stride, stream.ring.freed.append, rows_in(stream)
 
     def deliver(slot: int, rows: int, flags: int) -> Pair:
         if context._version or target._version:
@@ -69,7 +68,7 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
             )
         if not flags & RUN:
             return gathered(slot, rows, flags)  # type: ignore[no-any-return]
-        row = places[slot * words + row_at]
+        row = words[row_at[slot]]
         end = row + rows * stride
         put(slot)
         return (context[row:end:stride], target[row:end:stride]) if pair else (context[row:end:stride],)
@@ -153,14 +152,11 @@ def pairs_as_dict(maker: Maker) -> Maker:
     """Context and target as a maker of pairs has them, and all other parts beside."""
 
     def make(stream: Stream, source: Source) -> Deliver:
-        pairs, ring, layout, told = maker(stream, source), stream.ring, stream.layout, Places(stream)
+        pairs, ring, layout, (words, row_at) = maker(stream, source), stream.ring, stream.layout, rows_in(stream)
 
         def deliver(slot: int, rows: int, flags: int) -> dict[str, torch.Tensor]:
             if flags & RUN:
-                at = slot * told.words
-                batch: Batch = Run(
-                    layout, rows, *(told.values[at + place] for place in (told.item, told.start, told.row))
-                )
+                batch: Batch = Run(layout, rows, words[row_at[slot]])
             else:
                 batch = Batch(ring.copy(slot), layout, rows)
             return named(batch, dict(zip(WINDOWS, pairs(slot, rows, flags), strict=False)))
