@@ -21,18 +21,18 @@ func (o Options) validateRows() error {
 		}
 	}
 	for field, given := range map[string]bool{"items": o.Items != nil, "item_bucket": o.ItemBucket != ""} {
-		if given && len(o.ItemID) == 0 {
+		if given && o.idColumns() == 0 {
 			return &OptionError{Field: field, Allowed: "it only together with item_id"}
 		}
 	}
-	if o.Sort && o.Time == "" && len(o.ItemID) == 0 {
+	if o.Sort && o.Time == "" && o.idColumns() == 0 {
 		return &OptionError{Field: "sort", Allowed: "it only together with time or item_id"}
 	}
 	if o.Items != nil && len(o.Items) == 0 {
 		return &OptionError{Field: "items", Allowed: "at least one item"}
 	}
 	for _, raw := range o.Items {
-		if _, err := itemParts(raw, len(o.ItemID)); err != nil {
+		if _, err := itemParts(raw, o.idColumns()); err != nil {
 			return err
 		}
 	}
@@ -47,6 +47,14 @@ func (o Options) validateRows() error {
 	}
 	_, err := o.Where.times()
 	return err
+}
+
+// idColumns counts the columns that name an item: melting makes one.
+func (o Options) idColumns() int {
+	if o.Melt {
+		return 1
+	}
+	return len(o.ItemID)
 }
 
 // step is the step of regrid, nil without one.
@@ -194,7 +202,7 @@ func (o *Options) canonicalRows() error {
 	}
 	var names []json.RawMessage
 	for _, raw := range o.Items {
-		parts, err := itemParts(raw, len(o.ItemID))
+		parts, err := itemParts(raw, o.idColumns())
 		if err != nil {
 			return err
 		}
