@@ -12,17 +12,10 @@ import (
 // arrange finds out which rows of the sources are those of the result, in which order, and moves them there. It returns the
 // items' first rows and, at the end, the number of rows.
 func (l *load) arrange(ctx context.Context) ([]int64, error) {
-	words := map[string][]string{}
-	for i, d := range l.dicts {
-		words[l.columns[i].name] = d.words
-	}
-	k := l.keys(words)
+	k := l.keys(l.words(), l.writer.Dest)
 	l.order = &rowMap{dir: l.dir, rows: l.rows}
 	step, err := l.gridStep(k.clock)
 	if err != nil {
-		return nil, err
-	}
-	if err := l.filter(ctx, k, l.order); err != nil {
 		return nil, err
 	}
 	if l.Sort {
@@ -47,6 +40,15 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 		l.complete(l.order, offsets, step)
 	}
 	return offsets, nil
+}
+
+// words are those of the text columns so far, by column: in the order in which they were met.
+func (l *load) words() map[string][]string {
+	words := map[string][]string{}
+	for i, d := range l.dicts {
+		words[l.columns[i].name] = d.words
+	}
+	return words
 }
 
 // gridStep is the step of regrid in the time column's unit, 0 without one.
@@ -91,9 +93,6 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 	}
 	l.rows = m.rows
 	l.meter.rowsTotal.Store(m.rows)
-	if err := l.checkSpace(); err != nil {
-		return err
-	}
 	if err := l.lay(); err != nil {
 		return err
 	}
@@ -102,7 +101,7 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 		if at, ok := staged[i]; ok {
 			from = stage.Dest(at)
 		}
-		if err := carry(ctx, l.workers, l.dest(i), from, m.from); err != nil {
+		if err := carry(ctx, l.workers, l.dest(i), 0, from, m.from); err != nil {
 			return err
 		}
 	}
@@ -118,10 +117,10 @@ func (l *load) permute(ctx context.Context, d layout.Dest, from []int64) error {
 		return err
 	}
 	defer s.close()
-	if err := carry(ctx, l.workers, s.Dest(0), d, from); err != nil {
+	if err := carry(ctx, l.workers, s.Dest(0), 0, d, from); err != nil {
 		return err
 	}
-	return carry(ctx, l.workers, d, s.Dest(0), nil)
+	return carry(ctx, l.workers, d, 0, s.Dest(0), nil)
 }
 
 // place names the source and its row (from 1) of a row of the result.
@@ -132,10 +131,13 @@ func (l *load) place(row int64) SourceError {
 	return l.sourcePlace(row)
 }
 
-// sourcePlace names the source and its row (from 1) of a row of all sources together. What was inserted stands in none.
+// sourcePlace names the source and its row (from 1) of a row of all sources together, of those that the filters let through. What was inserted stands in none.
 func (l *load) sourcePlace(row int64) SourceError {
 	if row == inserted {
 		return SourceError{Path: l.readers[0].path()}
+	}
+	if l.kept != nil {
+		row = l.kept.at(row)
 	}
 	for _, r := range l.readers {
 		if row < r.rows() {

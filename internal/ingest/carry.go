@@ -7,12 +7,16 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// carry copies rows from[0], from[1], … of a column into another of the same dtype, or of int64 into float64; without from, all of
-// them. A row that is inserted becomes missing where the dtype can say so, else 0.
-func carry(ctx context.Context, workers int, to, source layout.Dest, from []int64) error {
+// carry copies rows from[0], from[1], … of a column to the rows from at on of another of the same dtype, or of int64 to float64;
+// without from, all of them. A row that is inserted becomes missing where the dtype can say so, else 0.
+func carry(ctx context.Context, workers int, to layout.Dest, at int64, source layout.Dest, from []int64) error {
+	n := source.Rows
+	if from != nil {
+		n = int64(len(from))
+	}
 	if to.DType == layout.Float64 && source.DType == layout.Int64 {
 		whole := layout.Values[int64](source)
-		return carryInto(ctx, workers, layout.Values[float64](to), from, math.NaN(), func(to []float64, row int64) {
+		return carryInto(ctx, workers, stretch(layout.Values[float64](to), at, n), from, math.NaN(), func(to []float64, row int64) {
 			for f, v := range whole.Row(row) {
 				to[f] = float64(v)
 			}
@@ -21,14 +25,20 @@ func carry(ctx context.Context, workers int, to, source layout.Dest, from []int6
 	none := missingBits(to.DType)
 	switch to.DType.Size() {
 	case 1:
-		return carryRows(ctx, workers, layout.Values[uint8](to), layout.Values[uint8](source), from, uint8(none))
+		return carryRows(ctx, workers, stretch(layout.Values[uint8](to), at, n), layout.Values[uint8](source), from, uint8(none))
 	case 2:
-		return carryRows(ctx, workers, layout.Values[uint16](to), layout.Values[uint16](source), from, uint16(none))
+		return carryRows(ctx, workers, stretch(layout.Values[uint16](to), at, n), layout.Values[uint16](source), from, uint16(none))
 	case 4:
-		return carryRows(ctx, workers, layout.Values[uint32](to), layout.Values[uint32](source), from, uint32(none))
+		return carryRows(ctx, workers, stretch(layout.Values[uint32](to), at, n), layout.Values[uint32](source), from, uint32(none))
 	default:
-		return carryRows(ctx, workers, layout.Values[uint64](to), layout.Values[uint64](source), from, none)
+		return carryRows(ctx, workers, stretch(layout.Values[uint64](to), at, n), layout.Values[uint64](source), from, none)
 	}
+}
+
+// stretch is n rows of a column.
+func stretch[T layout.Native](v layout.Strided[T], at, n int64) layout.Strided[T] {
+	v.Data, v.Rows = v.Data[at*v.Step:], n
+	return v
 }
 
 // missingBits are those of a value that is missing: NaN, and the code of no word.

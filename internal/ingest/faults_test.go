@@ -45,7 +45,7 @@ func TestFullDiskWhileRowsAreMovedLeavesNothing(t *testing.T) {
 		j := job(t, o)
 		_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 		if err == nil {
-			if n < 9 { // result, stage, filtered rows, items, times, sorted rows, then result and stage again
+			if n < 9 { // the source, its rows, the result, the stage, where they come from, items, times, sorted rows, …
 				t.Errorf("the load makes %d reservations", n-1)
 			}
 			return

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -17,44 +18,8 @@ type Where struct {
 	Time []json.RawMessage `json:"time,omitempty"`
 }
 
-// filter takes out of the map the rows that no option wants: items, item_bucket and where.
-func (l *load) filter(ctx context.Context, k *keys, m *rowMap) error {
-	if l.Where == nil && l.Items == nil && l.ItemBucket == "" {
-		return nil
-	}
-	f, err := l.newFilter(k)
-	if err != nil {
-		return err
-	}
-	var rows int64
-	for row := range m.rows {
-		if row&(1<<20-1) == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if f.keeps(row) {
-			rows++
-		}
-	}
-	if err := l.foundAll(f); err != nil {
-		return err
-	}
-	if rows == 0 {
-		return l.nothingLeft(f)
-	}
-	if rows == m.rows {
-		return nil
-	}
-	return m.replace(rows, func(from []int64) error {
-		n := 0
-		for row := range l.rows {
-			if f.keeps(row) {
-				from[n] = row
-				n++
-			}
-		}
-		return ctx.Err()
-	})
-}
+// filters tells whether an option leaves rows out.
+func (l *load) filters() bool { return l.Where != nil || l.Items != nil || l.ItemBucket != "" }
 
 // filter tells which rows are kept; it is asked for one row after the other.
 type filter struct {
@@ -66,11 +31,13 @@ type filter struct {
 	verdicts     []bool // by the number of an item
 	verdict      bool
 	kept, inTime int64 // items that are kept, and rows in the bounds of time
+	least, last  int64 // times that were seen
+	rows         int64 // that were seen
 	names        []string
 }
 
 func (l *load) newFilter(k *keys) (*filter, error) {
-	f := &filter{keys: k, verdict: true, seen: newNumbering(len(k.at))}
+	f := &filter{keys: k, verdict: true, seen: newNumbering(len(k.at)), least: math.MaxInt64, last: math.MinInt64}
 	var err error
 	if f.from, f.to, err = l.Where.bounds(k.clock); err != nil {
 		return nil, err
@@ -100,11 +67,29 @@ func (f *filter) keeps(row int64) bool {
 	if f.time == nil {
 		return f.verdict
 	}
-	in := f.when(row) >= f.from && f.when(row) <= f.to
-	if in {
-		f.inTime++
+	return f.verdict && f.inBounds(row)
+}
+
+func (f *filter) inBounds(row int64) bool { return f.when(row) >= f.from && f.when(row) <= f.to }
+
+// count counts the rows that are kept of the first ones of a source, whose keys these are.
+func (f *filter) count(ctx context.Context, k *keys, rows int64) (kept int64, err error) {
+	f.keys, f.rows = k, f.rows+rows
+	for row := range rows {
+		if row&(1<<20-1) == 0 && ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if f.keeps(row) {
+			kept++
+		}
+		if f.time != nil {
+			f.least, f.last = min(f.least, f.when(row)), max(f.last, f.when(row))
+			if f.inBounds(row) {
+				f.inTime++
+			}
+		}
 	}
-	return f.verdict && in
+	return kept, nil
 }
 
 // wants tells whether the row's item is wanted.
@@ -155,13 +140,9 @@ func (l *load) nothingLeft(f *filter) error {
 		}
 		return e
 	}
-	least, last := f.when(0), f.when(0)
-	for row := range l.rows {
-		least, last = min(least, f.when(row)), max(last, f.when(row))
-	}
 	e.Column = l.Time
 	e.Reason = fmt.Sprintf("none of the %d rows is kept: %d of them lie in the bounds of time, their times go from %s to %s",
-		l.rows, f.inTime, f.clock.timeText(least), f.clock.timeText(last))
+		f.rows, f.inTime, f.clock.timeText(f.least), f.clock.timeText(f.last))
 	if f.inTime > 0 {
 		e.Reason += ", and those are of other items"
 	}

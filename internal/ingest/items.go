@@ -18,14 +18,14 @@ type keys struct {
 }
 
 // keys finds the item and time columns among the filled ones. An integer time is stored as int64 (stored sees to it).
-func (l *load) keys(vocab map[string][]string) *keys {
+func (l *load) keys(vocab map[string][]string, dest func(i int) layout.Dest) *keys {
 	k := &keys{}
 	for i, c := range l.columns {
 		switch l.wanted.roles[i] {
 		case layout.RoleItemID:
-			k.names, k.at, k.words = append(k.names, c.name), append(k.at, integers(l.writer.Dest(i))), append(k.words, vocab[c.name])
+			k.names, k.at, k.words = append(k.names, c.name), append(k.at, integers(dest(i))), append(k.words, vocab[c.name])
 		case layout.RoleTime:
-			v := layout.Values[int64](l.writer.Dest(i))
+			v := layout.Values[int64](dest(i))
 			k.time, k.clock = &v, c
 		}
 	}

@@ -28,7 +28,8 @@ type load struct {
 	writer *layout.Writer
 	stage  *scratch // the columns that are scaled before they are narrowed
 	staged map[int]int
-	order  *rowMap // which rows of the sources are those of the result; nil until they are known
+	kept   *rowMap // which rows of the sources the filters let through; nil where all are
+	order  *rowMap // which of those are the rows of the result; nil until they are known
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }
@@ -193,21 +194,18 @@ func find(names []string, name string) (int, bool) {
 // fillAll lays the result out and fills it, again with wider columns where the first cells of a file promised too much.
 func (l *load) fillAll(ctx context.Context) error {
 	for {
-		if err := l.lay(); err != nil {
-			return err
-		}
-		if err := fault.At("ingest.fill"); err != nil {
-			return fmt.Errorf("read rows: %w", err)
-		}
-		l.meter.enter(phaseRead)
 		l.dicts = map[int]*dictionary{}
 		for i, c := range l.columns {
 			if c.kind == kindText {
 				l.dicts[i] = newDictionary()
 			}
 		}
+		fill := l.fill
+		if l.filters() {
+			fill = l.fillKept
+		}
 		var wider *widenError
-		err := l.fill(ctx)
+		err := fill(ctx)
 		if !errors.As(err, &wider) {
 			return err
 		}
@@ -240,10 +238,10 @@ func (l *load) widen(wider *widenError) error {
 	return nil
 }
 
-// lay creates the generation's file, and scratch for the columns that are scaled before they are narrowed.
-func (l *load) lay() error {
-	t := layout.Table{Layout: l.Layout, Rows: l.rows}
-	stage := layout.Table{Rows: l.rows}
+// tables are those of the result, and of scratch for the columns that are scaled before they are narrowed.
+func (l *load) tables() (t, stage layout.Table) {
+	t = layout.Table{Layout: l.Layout, Rows: l.rows}
+	stage = layout.Table{Rows: l.rows}
 	l.staged = map[int]int{}
 	for i, c := range l.columns {
 		role := l.wanted.roles[i]
@@ -258,6 +256,12 @@ func (l *load) lay() error {
 		}
 	}
 	t.Columns = append(t.Columns, l.calendarLayout()...)
+	return t, stage
+}
+
+// lay creates the generation's file, and the scratch.
+func (l *load) lay() error {
+	t, stage := l.tables()
 	err := l.checkSpace()
 	if err != nil {
 		return err
@@ -279,24 +283,31 @@ func (l *load) dest(i int) layout.Dest {
 	return l.writer.Dest(i)
 }
 
+// startReading begins the phase in which the sources are read.
+func (l *load) startReading() error {
+	if err := fault.At("ingest.fill"); err != nil {
+		return fmt.Errorf("read rows: %w", err)
+	}
+	l.meter.enter(phaseRead)
+	return nil
+}
+
 // fill lets every reader write its rows, one source after the other.
 func (l *load) fill(ctx context.Context) error {
+	if err := l.lay(); err != nil {
+		return err
+	}
+	if err := l.startReading(); err != nil {
+		return err
+	}
 	var row0 int64
 	var wider *widenError
 	for _, r := range l.readers {
-		w, err := l.wanted.in(r.path(), l.readers[0].path(), r.names())
-		if err != nil {
-			return err
-		}
-		to := make([]target, len(l.columns))
-		for i, c := range l.columns {
-			to[i] = target{want: w[i], column: c, dest: l.dest(i), row0: row0, dict: l.dicts[i]}
-		}
-		err = guard(r.path(), func() error { return r.fill(ctx, to, l.meter) })
+		err := l.read(ctx, r, row0, l.dest)
 		if again := (*widenError)(nil); errors.As(err, &again) {
 			wider = wider.merge(again)
 		} else if err != nil {
-			return inSource(r.path(), err)
+			return err
 		}
 		row0 += r.rows()
 	}
@@ -304,6 +315,19 @@ func (l *load) fill(ctx context.Context) error {
 		return wider
 	}
 	return nil
+}
+
+// read lets a reader write its columns to their destinations, from a row on.
+func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) layout.Dest) error {
+	w, err := l.wanted.in(r.path(), l.readers[0].path(), r.names())
+	if err != nil {
+		return err
+	}
+	to := make([]target, len(l.columns))
+	for i, c := range l.columns {
+		to[i] = target{want: w[i], column: c, dest: dest(i), row0: row0, dict: l.dicts[i]}
+	}
+	return inSource(r.path(), guard(r.path(), func() error { return r.fill(ctx, to, l.meter) }))
 }
 
 // merge is what must be widened for both.
@@ -324,7 +348,10 @@ func (l *load) clear() error {
 	if err := l.abort(); err != nil {
 		return err
 	}
-	return os.Remove(filepath.Join(l.dir, layout.DataFile))
+	if err := os.Remove(filepath.Join(l.dir, layout.DataFile)); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func (l *load) abort() error {
@@ -337,8 +364,8 @@ func (l *load) abort() error {
 		errs = append(errs, l.writer.Abort())
 		l.writer = nil
 	}
-	errs = append(errs, l.order.close())
-	l.order = nil
+	errs = append(errs, l.order.close(), l.kept.close())
+	l.order, l.kept = nil, nil
 	return errors.Join(errs...)
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// rowMap says which row of the sources is each row of the result. Filters, sorting, duplicates and a regular grid only make this
+// rowMap says which row of the sources is each row of the result. Sorting, duplicates and a regular grid only make this
 // map; the columns are moved once, at the end, and not at all where every row stays where it is.
 type rowMap struct {
 	dir     string
@@ -35,6 +35,9 @@ func (m *rowMap) replace(rows int64, fill func(from []int64) error) error {
 		return err
 	}
 	from := layout.Values[int64](s.Dest(0)).Data
+	if rows == 0 {
+		from = []int64{} // not every row, but none
+	}
 	if err := fill(from); err != nil {
 		return errors.Join(err, s.close())
 	}

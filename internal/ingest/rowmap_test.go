@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -156,15 +157,20 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 			ok = false
 		}
 
-		var text strings.Builder
-		text.WriteString("flag,n,x,t,item\n")
+		const header = "flag,n,x,t,item\n"
+		text := []string{header}
 		for _, v := range rows {
-			fmt.Fprintf(&text, "%t,%v,%.1f,%d,\"%s\"\n", v.flag, v.n, v.x, v.time, strings.ReplaceAll(v.item, `"`, `""`))
+			if rapid.IntRange(0, 15).Draw(r, "next file") == 0 && text[len(text)-1] != header {
+				text = append(text, header)
+			}
+			text[len(text)-1] += fmt.Sprintf("%t,%v,%.1f,%d,\"%s\"\n", v.flag, v.n, v.x, v.time, strings.ReplaceAll(v.item, `"`, `""`))
 		}
-		o.Sources = []string{source(t, "x.csv", text.String())}
+		for _, file := range text {
+			o.Sources = append(o.Sources, source(t, "x.csv", file))
+		}
 		_, dir, err := inBlocks(t, o, rapid.SampledFrom([]int64{16, 1 << 20}).Draw(r, "block"))
 		if ok != (err == nil) {
-			r.Fatalf("%v, want success: %t\n%s", err, ok, text.String())
+			r.Fatalf("%v, want success: %t\n%s", err, ok, strings.Join(text, "\n"))
 		}
 		if err != nil {
 			refusals++
@@ -218,4 +224,37 @@ func asFloats(l loaded, name string) []float64 {
 		out = append(out, float64(v))
 	}
 	return out
+}
+
+// TestMessagesNameTheRowOfTheFile filters and sorts before the row that offends, which is found all the same.
+func TestMessagesNameTheRowOfTheFile(t *testing.T) {
+	a := source(t, "a.csv", "i,t,x,n\nu,5,1.5,1\nv,1,1,1\nu,4,1,1\n")
+	b := source(t, "b.csv", "i,t,x,n\nv,0,2,1\nu,7,2,1\nu,5,2,2\nw,2,3,1\n")
+	o := Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t", Sort: true, Items: []json.RawMessage{json.RawMessage(`"u"`)}}
+	for want, change := range map[string]func(o *Options){
+		`b.csv, row 3 (line 4), column "t": two rows of item "u" have the time 5`:                                          func(o *Options) {},
+		`b.csv, row 3 (line 4), column "n": the rows of item "u" with the time 5 differ, and int64 has no mean`:            func(o *Options) { o.Duplicates = duplicatesMean },
+		`b.csv, row 2 (line 3), column "t": the time 7 of item "u" is no number of steps of 3 after the first, 5`:          func(o *Options) { o.Duplicates, o.Regrid, o.Where = duplicatesLast, json.RawMessage("3"), from("5") },
+		`a.csv, row 3 (line 4), column "t": time 4 of item "u" comes after 5`:                                              func(o *Options) { o.Sort = false },
+		`a.csv, column "t": none of the 7 rows is kept: 0 of them lie in the bounds of time, their times go from 0 to 7`:   func(o *Options) { o.Where = from("8") },
+		`a.csv, column "t": none of the 7 rows is kept: 1 of them lie in the bounds of time, their times go from 0 to 7, `: func(o *Options) { o.Where, o.Items = from("7"), []json.RawMessage{json.RawMessage(`"w"`)} },
+		`items: no item is named "x"`:                     func(o *Options) { o.Items = append(o.Items, json.RawMessage(`"x"`)) },
+		`a.csv: none of the 3 items falls into bucket 5/`: func(o *Options) { o.Items, o.ItemBucket = nil, "5/1000" },
+	} {
+		t.Run(want, func(t *testing.T) {
+			o := o
+			o.Items = slices.Clone(o.Items)
+			change(&o)
+			_, dir, err := inProcess(t, o)
+			refused(t, err, want, "")
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("%v is left: %v", left, err)
+			}
+		})
+	}
+}
+
+// from keeps what is not before a time.
+func from(time string) *Where {
+	return &Where{Time: []json.RawMessage{json.RawMessage(time), json.RawMessage("null")}}
 }

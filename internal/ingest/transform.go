@@ -22,7 +22,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	for i, d := range l.dicts {
 		final.Vocab[l.columns[i].name] = d.finish(l.writer.Dest(i))
 	}
-	keys := l.keys(final.Vocab)
+	keys := l.keys(final.Vocab, l.writer.Dest)
 	final.TimeStep = timeStep(keys, offsets)
 	final.Items = layout.Items{Offsets: offsets, Values: keys.values(offsets)}
 
@@ -45,8 +45,8 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)
 	}
-	err = errors.Join(l.stage.close(), l.order.close())
-	l.stage, l.order = nil, nil
+	err = errors.Join(l.stage.close(), l.order.close(), l.kept.close())
+	l.stage, l.order, l.kept = nil, nil, nil
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,162 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// keptRows are the rows of one source that the filters let through.
+type keptRows struct {
+	*scratch         // the columns of l.columns
+	rows     *rowMap // of the source; in the scratch they lie where this says, or one after the other where packed is set
+	packed   bool
+}
+
+func (p *keptRows) close() error { return errors.Join(p.scratch.close(), p.rows.close()) }
+
+// fillKept reads one source after the other into scratch, and keeps of each the rows that the filters let through, so that never
+// more than one source lies there whole. Then it lays the result out and moves them there.
+func (l *load) fillKept(ctx context.Context) (err error) {
+	if err := l.startReading(); err != nil {
+		return err
+	}
+	var parts []*keptRows
+	defer func() {
+		for _, p := range parts {
+			err = errors.Join(err, p.close())
+		}
+	}()
+	var f *filter
+	var wider *widenError
+	var rows int64
+	for i, r := range l.readers {
+		p, err := l.readWhole(ctx, r)
+		if again := (*widenError)(nil); errors.As(err, &again) {
+			wider = wider.merge(again)
+			continue
+		} else if err != nil {
+			return err
+		}
+		parts = append(parts, p)
+		if wider != nil { // another pass is due
+			continue
+		}
+		if f == nil {
+			if f, err = l.newFilter(l.keys(l.words(), p.Dest)); err != nil {
+				return err
+			}
+		}
+		if err := l.thin(ctx, f, p, i < len(l.readers)-1); err != nil {
+			return err
+		}
+		rows += p.rows.rows
+	}
+	if wider != nil {
+		return wider
+	}
+	if err := l.foundAll(f); err != nil {
+		return err
+	}
+	if rows == 0 {
+		return l.nothingLeft(f)
+	}
+	l.rows = rows
+	l.meter.rowsTotal.Store(rows)
+	if err := l.lay(); err != nil {
+		return err
+	}
+	return l.gatherKept(ctx, parts)
+}
+
+// readWhole reads a source into scratch.
+func (l *load) readWhole(ctx context.Context, r reader) (*keptRows, error) {
+	l.rows = r.rows()
+	s, err := l.plain()
+	if err != nil {
+		return nil, err
+	}
+	if err := l.read(ctx, r, 0, s.Dest); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return &keptRows{scratch: s, rows: &rowMap{dir: l.dir, rows: r.rows()}}, nil
+}
+
+// plain is scratch for l.rows of all columns as they are filled.
+func (l *load) plain() (*scratch, error) {
+	t, stage := l.tables()
+	t.Layout, t.Columns = layout.Columns, t.Columns[:len(l.columns)]
+	for i, at := range l.staged {
+		t.Columns[i] = stage.Columns[at]
+	}
+	return newScratch(l.dir, t)
+}
+
+// thin finds out which rows of a source are kept. With shrink the others give their space back.
+func (l *load) thin(ctx context.Context, f *filter, p *keptRows, shrink bool) error {
+	all := p.rows.rows
+	n, err := f.count(ctx, l.keys(l.words(), p.Dest), all)
+	if err != nil || n == all {
+		return err
+	}
+	err = p.rows.replace(n, func(from []int64) error {
+		at := 0
+		for row := range all {
+			if f.keeps(row) {
+				from[at] = row
+				at++
+			}
+		}
+		return ctx.Err()
+	})
+	if err != nil || !shrink {
+		return err
+	}
+	l.rows = n
+	s, err := l.plain()
+	if err != nil {
+		return err
+	}
+	for i := range l.columns {
+		if err := carry(ctx, l.workers, s.Dest(i), 0, p.Dest(i), p.rows.from); err != nil {
+			return errors.Join(err, s.close())
+		}
+	}
+	err = p.scratch.close()
+	p.scratch, p.packed = s, true
+	return err
+}
+
+// gatherKept moves what is kept of all sources into the result, and notes where it comes from.
+func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
+	l.kept = &rowMap{dir: l.dir}
+	err := l.kept.replace(l.rows, func(from []int64) error {
+		var at, row0 int64
+		for i, p := range parts {
+			for row := range p.rows.rows {
+				from[at] = row0 + p.rows.at(row)
+				at++
+			}
+			row0 += l.readers[i].rows()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var at int64
+	for _, p := range parts {
+		from := p.rows.from
+		if p.packed {
+			from = nil
+		}
+		for i := range l.columns {
+			if err := carry(ctx, l.workers, l.dest(i), at, p.Dest(i), from); err != nil {
+				return err
+			}
+		}
+		at += p.rows.rows
+	}
+	return nil
+}
