@@ -39,7 +39,7 @@ def connect(dir: Source | None = None, *, autostart: bool | None = None) -> Cach
     directory = cache_dir(dir)
     if autostart is None:
         autostart = os.environ.get("TENSORCACHE_AUTOSTART", "") != "0"
-    return Cache(directory, find_or_start(directory, autostart))
+    return Cache(directory, find_or_start(directory, autostart), autostart)
 
 
 class Cache:
@@ -49,10 +49,18 @@ class Cache:
         dir: the cache directory, absolute.
     """
 
-    def __init__(self, directory: str, address: Address) -> None:
+    def __init__(self, directory: str, address: Address, autostart: bool = True) -> None:
         self.dir = directory
-        self._control = Control(address.control, directory)
+        self._autostart = autostart
+        self._use(address)
+
+    def _use(self, address: Address) -> None:
+        self._control = Control(address.control, self.dir)
         self._feed_path = address.feed
+
+    def _find_again(self) -> None:
+        """Use the daemon that serves the directory now; start one where none does and one may be started."""
+        self._use(find_or_start(self.dir, self._autostart))
 
     def load(
         self,

@@ -19,6 +19,9 @@ from ._stream import LAST, NO_SLOT, Descriptor, Stream, forked
 if TYPE_CHECKING:
     from ._windows import Windows
 
+ATTEMPTS = 5
+"""How often a feed looks for another daemon before it gives up; each time it waits for one that is about to leave."""
+
 Place = tuple[int, int]
 """An epoch, and how many of its windows were consumed, over all ranks."""
 
@@ -41,17 +44,24 @@ class Feed:
             part in it.
 
     Raises, while it is iterated:
-        DaemonError: the daemon went away; :meth:`state_dict` still says where to go on.
+        DaemonError: the daemon went away; :meth:`state_dict` still says where to go on. With ``reconnect=True`` only if
+            none can be found or started again.
         FeedError: the feed was closed, or another pass over it began.
     """
 
     def __init__(
-        self, windows: Windows, options: dict[str, Any], makers: Makers = MAKERS, chooser: Chooser | None = None
+        self,
+        windows: Windows,
+        options: dict[str, Any],
+        makers: Makers = MAKERS,
+        chooser: Chooser | None = None,
+        reconnect: bool = False,
     ) -> None:
         self.windows = windows
         self._options = options
         self._makers = makers
         self._chooser = chooser
+        self._reconnect = reconnect
         self._source = Source(windows, options["channels_first"], options["mask"])
         self._start: Place = (0, 0)  # where the latest pass began
         self._last: Descriptor | None = None  # of its latest batch
@@ -62,6 +72,7 @@ class Feed:
         self._pid = os.getpid()
         self._batches_served = 0
         self._copied = 0
+        self._reconnects = 0
         self._meter = Meter()
         self._stream: Stream | None = None
         self._stream = stream = self._attach((0, 0))
@@ -81,36 +92,44 @@ class Feed:
             while True:
                 freed, half, deliver = stream.ring.freed, stream.half, stream.deliver
                 chooser = None if self._chooser is None or self._chooser.settled else self._chooser
-                for descriptor in stream.pending:
-                    slot, rows, number, flags, _, _ = descriptor
-                    if number != stream.number:
-                        if slot != NO_SLOT:
-                            freed.append(slot)
-                        continue
-                    if slot == NO_SLOT:
-                        self._last = (*descriptor[:3], flags | LAST, *descriptor[4:])
-                        self._empty = True
-                        return
-                    batch = deliver(slot, rows, flags)
-                    self._batches_served += 1
-                    # Last thing before the yield: no signal handler runs between them, so what the cursor counts is
-                    # what the loop got.
-                    self._last = descriptor
-                    yield batch
-                    del batch
-                    if self._token != token:
-                        raise self._over()
-                    if chooser is not None and chooser.step():
-                        stream = self._change(stream)
-                        if flags & LAST:
+                try:
+                    for descriptor in stream.pending:
+                        slot, rows, number, flags, _, _ = descriptor
+                        if number != stream.number:
+                            if slot != NO_SLOT:
+                                freed.append(slot)
+                            continue
+                        if slot == NO_SLOT:
+                            self._last = (*descriptor[:3], flags | LAST, *descriptor[4:])
+                            self._empty = True
                             return
-                        break
-                    if flags & LAST:
-                        return
-                    if len(freed) >= half:
-                        stream.give_back()
-                else:
-                    stream.pending = stream.receive()
+                        batch = deliver(slot, rows, flags)
+                        self._batches_served += 1
+                        # Last thing before the yield: no signal handler runs between them, so what the cursor counts
+                        # is what the loop got.
+                        self._last = descriptor
+                        yield batch
+                        del batch
+                        if self._token != token:
+                            raise self._over()
+                        changed = chooser is not None and chooser.step()
+                        if flags & LAST:
+                            if changed:
+                                self._drop(stream)
+                            return
+                        if changed:
+                            self._drop(stream)
+                            stream = self._attach_here()
+                            break
+                        if len(freed) >= half:
+                            stream.give_back()
+                    else:
+                        stream.pending = stream.receive()
+                except DaemonError as error:
+                    if self._token != token or not self._reconnect or isinstance(error, ProtocolError):
+                        raise
+                    self._drop(stream)
+                    stream = self._attach_anew(self._place(of_stream=True))
         except GeneratorExit:
             raise
         except BaseException as error:
@@ -160,10 +179,11 @@ class Feed:
         ``batches`` handed to the loop; ``seconds`` inside passes; ``wait_s``, those of them in which the loop waited
         for data, and ``wait_share``, their share; ``wait_trainer_s`` and ``wait_trainer_share``, how long the daemon
         waited for the trainer, by its own clock, and the share of that in the time since the feed was attached;
-        ``verdict``, the daemon's one line on what limits the feed and what to try (these three are None while no daemon
-        serves the feed); ``copied``, batches copied out because the loop kept nearly all slots; ``held``, slots it
-        keeps now; ``slots`` and ``slot_bytes`` of the ring; ``delivery``, and ``path``, how a context gets to the
-        trainer; ``step_s``, the mean seconds of a step by each delivery that ``"auto"`` tried.
+        ``verdict``, the daemon's one line on what limits the feed and what to try (these three are None while no
+        daemon serves the feed); ``reconnects``, how often another daemon took over; ``copied``, batches copied out
+        because the loop kept nearly all slots; ``held``, slots it keeps now; ``slots`` and ``slot_bytes`` of the
+        ring; ``delivery``, and ``path``, how a context gets to the trainer; ``step_s``, the mean seconds of a step by
+        each delivery that ``"auto"`` tried.
         """
         stream = self._stream
         seconds, waited = self._meter.seconds(), self._meter.waited
@@ -174,6 +194,7 @@ class Feed:
             "wait_s": waited,
             "wait_share": waited / seconds if seconds else 0.0,
             **{name: theirs.get(name) for name in ("wait_trainer_s", "wait_trainer_share", "verdict")},
+            "reconnects": self._reconnects,
             "copied": self._copied + (stream.ring.copied if stream else 0),
             "held": len(stream.ring.held) if stream else 0,
             "slots": stream.slots if stream else 0,
@@ -215,14 +236,17 @@ class Feed:
         self._pause()
         here = self._place(of_stream=True)
         start = self._target or self._next_place()
-        if self._stream is None:
-            self._stream = self._attach(start)
-        elif start != here or self._empty:  # after two epochs without a batch the daemon waits to be asked
-            try:
+        try:
+            if self._stream is None:
+                self._stream = self._attach(start)
+            elif start != here or self._empty:  # after two epochs without a batch the daemon waits to be asked
                 self._stream.seek(*start)
-            except BaseException:
+        except BaseException as error:
+            if self._stream is not None:
                 self._drop(self._stream)
+            if not (self._reconnect and isinstance(error, DaemonError)) or isinstance(error, ProtocolError):
                 raise
+            self._stream = self._attach_anew(start)
         self._start, self._last, self._target, self._empty = start, None, None, False
         self._token += 1
         self._meter.begin()
@@ -249,11 +273,30 @@ class Feed:
         self.path = str(stream.said.get("path") or "")
         return stream
 
-    def _change(self, stream: Stream) -> Stream:
-        """Go on at the same place by another delivery."""
-        self._drop(stream)
-        self._stream = changed = self._attach(self._place(of_stream=True))
-        return changed
+    def _attach_here(self) -> Stream:
+        """Go on at the place where the loop is."""
+        self._stream = stream = self._attach(self._place(of_stream=True))
+        return stream
+
+    def _attach_anew(self, place: Place) -> Stream:
+        """Go on by a daemon that is found or started again.
+
+        Raises:
+            DaemonError: none can be, or it goes away again and again.
+            StaleError: it has the generation no more.
+        """
+        cache = self.windows.dataset._cache
+        for left in reversed(range(ATTEMPTS)):
+            cache._find_again()
+            try:
+                self._stream = stream = self._attach(place)
+            except DaemonError as error:
+                if not left or isinstance(error, ProtocolError):
+                    raise
+            else:
+                self._reconnects += 1
+                return stream
+        raise AssertionError("unreachable")
 
     def _place(self, of_stream: bool = False) -> Place:
         """Where the loop is; ``of_stream``: where the stream is, whatever was asked for since."""
@@ -291,7 +334,7 @@ class Feed:
             f"the feed ended in epoch {epoch}, after {consumed:,} of {len(self.windows):,} windows: {error.detail}",
             type=error.type,
             hint="state = feed.state_dict() has the place: tensorcache.connect() again, make the feed anew, and "
-            "load_state_dict(state) goes on exactly there",
+            "load_state_dict(state) goes on exactly there; feeds made with reconnect=True do so by themselves",
         )
 
     def _drop(self, stream: Stream) -> None:

@@ -300,6 +300,7 @@ class Windows:
         slots: int = 0,
         channels_first: bool = False,
         mask: bool = False,
+        reconnect: bool = False,
     ) -> Feed:
         """A stream of batches for one trainer, prepared ahead by the daemon.
 
@@ -324,6 +325,7 @@ class Windows:
             slots: batches in flight; 0 lets the daemon choose, 3 is the least.
             channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
             mask: deliver ``mask`` even where nothing is padded.
+            reconnect: when the daemon goes away, find or start another and go on with the next batch, exactly.
 
         Raises:
             SpecError: an option cannot be; ``field`` names it.
@@ -331,7 +333,11 @@ class Windows:
         """
         given = None if weights is None else item_weights(weights, self.dataset.items)
         sampler = sampler_options(batch_size, order, seed, rank, num_replicas, tail, given)
-        return Feed(self, feed_options(sampler, delivery, slots, channels_first, mask))
+        return Feed(
+            self,
+            feed_options(sampler, delivery, slots, channels_first, mask),
+            reconnect=_spec.flag("reconnect", reconnect),
+        )
 
     def _numbers(self, index: Any) -> npt.NDArray[np.int64]:
         given = np.asarray(index)

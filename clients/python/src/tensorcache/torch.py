@@ -39,6 +39,7 @@ def loader(
     slots: int = 0,
     channels_first: bool = False,
     mask: bool = False,
+    reconnect: bool = False,
 ) -> Loader:
     """A loader of torch tensors.
 
@@ -64,6 +65,7 @@ def loader(
         slots: batches in flight; 0 lets the daemon choose.
         channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
         mask: deliver ``mask`` even where nothing is padded.
+        reconnect: when the daemon goes away, go on with another, as for :meth:`Windows.feed`.
 
     Raises:
         SpecError: options contradict each other, or one cannot be.
@@ -91,7 +93,7 @@ def loader(
         options["delivery"] = "slot"
         if can_gather(Source(windows, channels_first, mask)):
             chooser = Chooser()
-    return Loader(Feed(windows, options, makers, chooser), batch_size, tail == "drop")
+    return Loader(Feed(windows, options, makers, chooser, reconnect), batch_size, tail == "drop")
 
 
 class Loader:

@@ -1,0 +1,86 @@
+"""``reconnect=True``: another daemon takes over in mid-epoch, and no batch is missed or comes twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorcache
+from daemon import ETTH1
+
+SPEC: dict[str, Any] = {"context_length": 24, "prediction_length": 6, "columns": ["HUFL", "OT"], "rows": (0, 900)}
+
+
+@pytest.fixture
+def windows(home: Any) -> tensorcache.Windows:
+    data = tensorcache.connect().load("etth1", ETTH1, time="date", dtype="float32", columns=["date", "HUFL", "OT"])
+    return data.windows(**SPEC)
+
+
+def leave(how: str) -> None:
+    cache = tensorcache.connect()
+    if how == "stopped":
+        cache.stop()
+    else:
+        os.kill(cache.health()["pid"], signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("delivery", "order"),
+    [("slot", "shuffle"), ("local", "bootstrap"), ("view", "random_start")],
+)
+def test_another_daemon_goes_on_exactly(windows: tensorcache.Windows, delivery: str, order: str) -> None:
+    options: dict[str, Any] = {"batch_size": 16, "order": order, "seed": 4, "delivery": delivery, "slots": 6}
+
+    def all_of(feed: tensorcache.Feed, leaves: dict[int, str]) -> list[Any]:
+        got: list[Any] = []
+        for epoch in range(3):
+            for n, batch in enumerate(feed):
+                got.append((batch.start.tolist(), None if batch.context is None else np.array(batch.context)))
+                state = feed.state_dict()
+                if how := leaves.get(100 * epoch + n):
+                    leave(how)
+                    assert feed.state_dict() == state
+            if how := leaves.get(100 * epoch - 1):
+                leave(how)
+        return got
+
+    with windows.feed(**options) as feed:
+        want = all_of(feed, {})
+    # At the first batch, between passes, and in mid-epoch.
+    with windows.feed(**options, reconnect=True) as feed:
+        got = all_of(feed, {0: "killed", -1: "killed", 107: "stopped", 225: "killed"})
+        stats = feed.stats()
+    assert len(want) == len(got)
+    np.testing.assert_equal(got, want)
+    assert stats["reconnects"] == 4
+    assert stats["batches"] == len(want)
+
+
+def test_a_generation_that_left_with_the_daemon_is_said_to(windows: tensorcache.Windows) -> None:
+    options: dict[str, Any] = {"batch_size": 16, "order": "shuffle", "slots": 4}
+    with windows.feed(**options, reconnect=True) as feed, pytest.raises(tensorcache.StaleError) as raised:
+        for _ in feed:
+            cache = tensorcache.connect()
+            cache.put("etth1", {"x": np.arange(9.0)})
+            leave("killed")
+    assert "etth1" in raised.value.detail
+    assert raised.value.type == "generation_gone"
+
+
+def test_where_no_daemon_may_be_started_the_place_is_told(windows: tensorcache.Windows) -> None:
+    here = tensorcache.connect(autostart=False)
+    mine = here.dataset("etth1").windows(**SPEC)
+    with mine.feed(batch_size=16, order="shuffle", reconnect=True) as feed:
+        with pytest.raises(tensorcache.DaemonError, match="no daemon runs") as raised:
+            for n, _ in enumerate(feed):
+                if n == 3:
+                    state = feed.state_dict()
+                    here.stop()
+        assert "state_dict" in str(raised.value.hint)
+        assert feed.state_dict()["consumed"] >= state["consumed"]
+    assert windows.dataset.name == "etth1"
