@@ -141,6 +141,7 @@ func (j *Jobs) end(ctx context.Context, t *job, work func() (made, error)) (made
 	t.state.EtaS = nil
 	if err == nil {
 		t.state.Generation, t.state.Digest, t.state.Rows, t.state.RowsTotal, t.state.Hit = m.generation, m.manifest.Digest, m.manifest.Rows, m.manifest.Rows, m.hit
+		t.state.DTypeError = m.manifest.DTypeErrors()
 		t.state.Bytes, t.state.Progress = t.state.BytesTotal, 1
 		j.log.Info("loaded", "dataset", t.state.Dataset, "generation", m.generation, "rows", m.manifest.Rows, "hit", m.hit, "seconds", t.state.Seconds)
 	} else {

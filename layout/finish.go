@@ -12,16 +12,17 @@ import (
 
 // Final is what a generation's manifest says beside the values.
 type Final struct {
-	ItemID   []string // the item_id columns, in order
-	Time     string   // the time column, or ""
-	TimeStep *TimeStep
-	Items    Items
-	Vocab    map[string][]string  // the words of each text column
-	Source   map[string]string    // dtype in the source, by column, where it differs
-	Prepared map[string]*Prepared // by column
-	Scale    map[string]*Scale    // by column
-	Recipe   json.RawMessage      // the load options without their sources
-	Sources  []Source
+	ItemID     []string // the item_id columns, in order
+	Time       string   // the time column, or ""
+	TimeStep   *TimeStep
+	Items      Items
+	Vocab      map[string][]string    // the words of each text column
+	Source     map[string]string      // dtype in the source, by column, where it differs
+	Prepared   map[string]*Prepared   // by column
+	Scale      map[string]*Scale      // by column
+	DTypeError map[string]*DTypeError // by column
+	Recipe     json.RawMessage        // the load options without their sources
+	Sources    []Source
 }
 
 // Finish computes checksums, writes items, vocabularies and the manifest, and ends the writer. Nothing is
@@ -79,7 +80,7 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 			size := c.DType.Size()
 			out := ManifestColumn{
 				Name: c.Name, Role: c.Role, DType: c.DType, Unit: c.Unit, Zone: c.Zone, Shape: []int64{w.table.Rows}, Field: w.inField[i],
-				Offset: w.offsets[i], Strides: []int64{w.strides[i]}, SourceDType: f.Source[c.Name], Prepared: f.Prepared[c.Name], Scale: f.Scale[c.Name],
+				Offset: w.offsets[i], Strides: []int64{w.strides[i]}, SourceDType: f.Source[c.Name], DTypeError: f.DTypeError[c.Name], Prepared: f.Prepared[c.Name], Scale: f.Scale[c.Name],
 			}
 			if c.Width > 0 {
 				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)

@@ -49,6 +49,8 @@ type ManifestColumn struct {
 	XXH64       string  `json:"xxh64"`
 	Missing     int64   `json:"missing"`
 	SourceDType string  `json:"source_dtype,omitempty"`
+	// DTypeError is what storing the source's floats as narrower ones has lost; nil where they are not narrower.
+	DTypeError *DTypeError `json:"dtype_error,omitempty"`
 	// Prepared and Scale are the steps that the load did to the values, in this order; nil without such.
 	Prepared *Prepared `json:"prepared,omitempty"`
 	Scale    *Scale    `json:"scale,omitempty"`
@@ -60,6 +62,12 @@ func (c ManifestColumn) Width() int64 {
 		return c.Shape[1]
 	}
 	return 0
+}
+
+// DTypeError is the largest difference between a column's values in the source and as stored, absolute and as a share of the value.
+type DTypeError struct {
+	Abs float64 `json:"abs"`
+	Rel float64 `json:"rel"`
 }
 
 // Scale is a fitted scaling: stored = (value − Shift) / Scale.
@@ -137,6 +145,20 @@ func (s Source) SameFile(o Source) bool {
 // SameContent tells whether both hold the same under the same path; without hashes that is not known.
 func (s Source) SameContent(o Source) bool {
 	return s.Path == o.Path && s.Bytes == o.Bytes && s.XXH64 != "" && s.XXH64 == o.XXH64
+}
+
+// DTypeErrors are what storing floats as narrower ones has lost, by column; nil where none are narrower.
+func (m *Manifest) DTypeErrors() map[string]DTypeError {
+	var out map[string]DTypeError
+	for _, c := range m.Columns {
+		if c.DTypeError != nil {
+			if out == nil {
+				out = map[string]DTypeError{}
+			}
+			out[c.Name] = *c.DTypeError
+		}
+	}
+	return out
 }
 
 // Column finds a column by name; the error wraps ErrColumn.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -30,7 +31,7 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.Columns, "columns", nil, "value `columns` to keep (default: all)")
 	flags.StringSliceVar(&f.ItemID, "item-id", nil, "`columns` that name the series of a row")
 	flags.StringVar(&f.Time, "time", "", "the time `column`")
-	flags.StringVar(&f.DType, "dtype", "", "store floats as float32 or float64 (default: as they are)")
+	flags.Var(dtypesFlag{&f.DType}, "dtype", "store floats as float32, or columns as `a=float32,b=int16` (default: as they are)")
 	flags.StringVar(&f.Layout, "layout", "", "columns (default) or packed: windows of all columns are one copy")
 	flags.BoolVar(&f.Melt, "melt", false, "every column but the time is a series: its name the item, its values the column value")
 	f.rows.add(cmd, &f.Options)
@@ -156,5 +157,8 @@ func (o *options) load(cmd *cobra.Command, name string, in ingest.Options) error
 		how = "already there"
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows, %s\n", job.Dataset, job.Generation, job.Rows, how)
+	for _, name := range slices.Sorted(maps.Keys(job.DTypeError)) {
+		fmt.Fprintln(cmd.OutOrStdout(), narrowed(name, job.DTypeError[name]))
+	}
 	return nil
 }

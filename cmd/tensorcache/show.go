@@ -57,7 +57,15 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 		}
 		rows = append(rows, []any{c.Name, c.Role, dtype, c.Shape, c.Missing, stepsOf(c)})
 	}
-	return table(out, rows)
+	if err := table(out, rows); err != nil {
+		return err
+	}
+	for _, c := range d.Manifest.Columns {
+		if c.DTypeError != nil {
+			fmt.Fprintln(out, narrowed(c.Name, *c.DTypeError))
+		}
+	}
+	return nil
 }
 
 // stepsOf says what was done to a column's values.
@@ -105,4 +113,9 @@ func stepText(m *layout.Manifest, s layout.TimeStep) string {
 		return fmt.Sprintf("%s is regular, a row every %s", m.Time, length(s.Step))
 	}
 	return fmt.Sprintf("%s has mostly a row every %s, and %s jumps, the largest of %s", m.Time, length(s.Step), humanize.Comma(s.Jumps), length(s.Largest))
+}
+
+// narrowed says what storing a column's floats as narrower ones has lost.
+func narrowed(name string, e layout.DTypeError) string {
+	return fmt.Sprintf("%s: stored with an error of at most %.2g, %.2g of a value", name, e.Abs, e.Rel)
 }

@@ -209,7 +209,7 @@ func receive[S storable](a *arrays, t target) error {
 			bad = put(t.dest, t.row0+row, block)
 		}
 		if bad >= 0 {
-			return &SourceError{Row: row + int64(bad)/width + 1, Text: fmt.Sprint(block[bad]), Reason: "does not fit " + string(t.dest.DType)}
+			return &SourceError{Row: row + int64(bad)/width + 1, Text: fmt.Sprint(block[bad]), Reason: "does not fit " + string(t.dest.DType), Hint: hintWider}
 		}
 	}
 	return nil
@@ -220,7 +220,7 @@ func direct[S storable](t target) ([]S, bool) {
 	if !isDType[S](t.dest.DType) || t.kind == kindBool || t.kind == kindTime || t.kind == kindDuration {
 		return nil, false // or their cells are to be looked at
 	}
-	v := layout.Values[S](t.dest)
+	v := layout.Values[S](t.dest.Dest)
 	return v.Data, v.Contiguous() && t.row0 == 0
 }
 

@@ -190,7 +190,7 @@ func putArrow[S storable](b arrowBatch, a arrow.Array, values []S) error {
 			bad = put(b.dest, b.row0+b.row+int64(i/width), src)
 		}
 		if bad >= 0 {
-			return &SourceError{Column: b.name, Row: b.row + int64((i+bad)/width) + 1, Text: fmt.Sprint(src[bad]), Reason: "does not fit " + string(b.dest.DType)}
+			return &SourceError{Column: b.name, Row: b.row + int64((i+bad)/width) + 1, Text: fmt.Sprint(src[bad]), Reason: "does not fit " + string(b.dest.DType), Hint: hintWider}
 		}
 		for j := range src {
 			if !float && a.NullN() > 0 && a.IsNull(i+j) { // an integer on its way to be filled

@@ -19,7 +19,7 @@ type storable interface{ number | layout.Half }
 //
 // Values that are not copied as they are go by way of the widest type of their kind, so that there are three times as many
 // conversions as dtypes, and not their square.
-func put[S storable](d layout.Dest, row int64, src []S) (bad int) {
+func put[S storable](d sink, row int64, src []S) (bad int) {
 	if isDType[S](d.DType) {
 		copyRows(d, row, src)
 		return -1
@@ -88,8 +88,8 @@ func isDType[S storable](d layout.DType) bool {
 }
 
 // copyRows writes values that need no conversion.
-func copyRows[T layout.Native](d layout.Dest, row int64, src []T) {
-	to := layout.Values[T](d)
+func copyRows[T layout.Native](d sink, row int64, src []T) {
+	to := layout.Values[T](d.Dest)
 	if to.Contiguous() {
 		copy(to.Data[row*to.Step:], src)
 		return
@@ -101,7 +101,7 @@ func copyRows[T layout.Native](d layout.Dest, row int64, src []T) {
 }
 
 // widened writes values by way of W, some rows at a time.
-func widened[S storable, W int64 | float64](d layout.Dest, row int64, src []S, widen func(S) W) (bad int) {
+func widened[S storable, W int64 | float64](d sink, row int64, src []S, widen func(S) W) (bad int) {
 	width := int(max(1, d.Width))
 	step := max(1, min(tileRows, len(src))/width) * width
 	wide := make([]W, 0, step)
@@ -118,7 +118,28 @@ func widened[S storable, W int64 | float64](d layout.Dest, row int64, src []S, w
 }
 
 // convertTo writes values of a widest type.
-func convertTo[W int64 | uint64 | float64](d layout.Dest, row int64, src []W) (bad int) {
+func convertTo[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int) {
+	if d.loss == nil {
+		return convertAs(d, row, src)
+	}
+	switch src := any(src).(type) {
+	case []int64:
+		bad = inexact(d.DType, src)
+	case []uint64:
+		bad = inexact(d.DType, src)
+	default:
+		bad = -1
+	}
+	if bad < 0 {
+		bad = convertAs(d, row, src)
+	}
+	if floats, ok := any(src).([]float64); ok && bad < 0 {
+		note(d, row, floats)
+	}
+	return bad
+}
+
+func convertAs[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int) {
 	switch d.DType.Plain() {
 	case layout.Float16:
 		return putAs(d, row, src, toHalf)
@@ -147,8 +168,8 @@ func convertTo[W int64 | uint64 | float64](d layout.Dest, row int64, src []W) (b
 }
 
 // putAs writes values that convert converts.
-func putAs[S number, D layout.Native](d layout.Dest, row int64, src []S, convert func(to []D, src []S) (bad int)) (bad int) {
-	to := layout.Values[D](d)
+func putAs[S number, D layout.Native](d sink, row int64, src []S, convert func(to []D, src []S) (bad int)) (bad int) {
+	to := layout.Values[D](d.Dest)
 	if to.Contiguous() {
 		return convert(to.Data[row*to.Step:][:len(src)], src)
 	}
@@ -195,16 +216,16 @@ func fits[S, D number](v S, x D) bool {
 }
 
 // putMissing writes NaN into rows of a float column, and no word into those of texts; it tells whether it is one of these.
-func putMissing(d layout.Dest, row, n int64) bool {
+func putMissing(d sink, row, n int64) bool {
 	switch d.DType {
 	case layout.Float32:
-		fillRows(layout.Values[float32](d), row, n, float32(math.NaN()))
+		fillRows(layout.Values[float32](d.Dest), row, n, float32(math.NaN()))
 	case layout.Float64:
-		fillRows(layout.Values[float64](d), row, n, math.NaN())
+		fillRows(layout.Values[float64](d.Dest), row, n, math.NaN())
 	case layout.Float16:
-		fillRows(layout.Values[layout.Half](d), row, n, layout.HalfOf(math.NaN()))
+		fillRows(layout.Values[layout.Half](d.Dest), row, n, layout.HalfOf(math.NaN()))
 	case layout.Text:
-		fillRows(layout.Values[int32](d), row, n, -1)
+		fillRows(layout.Values[int32](d.Dest), row, n, -1)
 	default:
 		return false
 	}
@@ -220,8 +241,8 @@ func fillRows[T layout.Native](to layout.Strided[T], row, n int64, v T) {
 }
 
 // multiply multiplies rows of an int64 column; ok is false where a product does not fit.
-func multiply(d layout.Dest, row, n, by int64) (ok bool) {
-	to := layout.Values[int64](d)
+func multiply(d sink, row, n, by int64) (ok bool) {
+	to := layout.Values[int64](d.Dest)
 	for r := row; r < row+n; r++ {
 		for i, v := range to.Row(r) {
 			if v > math.MaxInt64/by || v < math.MinInt64/by {

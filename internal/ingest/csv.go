@@ -146,6 +146,9 @@ func (c *csvFile) describe(w []want) ([]column, error) {
 	out := make([]column, len(w))
 	for i, x := range w {
 		out[i] = column{name: c.header[x.index], inferred: true, names: x.role == layout.RoleItemID}
+		if x.text {
+			out[i] = column{name: c.header[x.index], kind: kindText}
+		}
 	}
 	for size := int64(blockBytes); ; size *= 4 {
 		rows, whole, err := c.sample(out, w, size)
@@ -207,7 +210,9 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 	case reason == reasonInteger:
 		e.Hint = "if these are times, say how they are written with --time-format"
 	case reason == reasonMixed || reason == reasonText:
-		e.Hint = "name what stands for no value with --na, or leave the column out with --columns"
+		e.Hint = fmt.Sprintf("name what stands for no value with --na, or take all cells as text with --dtype %s=text", col.name)
+	case reason == reasonNarrow:
+		e.Hint = hintWider
 	case role == layout.RoleValue && reason == reasonNumber:
 		e.Hint = "if it stands for no value name it with --na; else mend the cell, or name the columns that are wanted with --columns, without this one"
 	case role == layout.RoleValue:

@@ -47,6 +47,8 @@ type csvOp struct {
 	i32    []int32
 	u8     []uint8
 	dict   *dictionary
+	loss   *loss // of narrowed floats, nil where they are not
+	lost   layout.DTypeError
 	last   []byte // the word of the row before, and its code
 	code32 int32
 }
@@ -55,23 +57,23 @@ func newCSVParser(c *csvFile, to []target) *csvParser {
 	p := &csvParser{file: c, ops: make([]csvOp, len(c.header))}
 	for i, t := range to {
 		p.columns = append(p.columns, t.column)
-		op := csvOp{target: i, role: t.role, row0: t.row0, step: t.dest.Step, unit: unitDigits(t.unit), dict: t.dict, code32: -1}
+		op := csvOp{target: i, loss: t.dest.loss, role: t.role, row0: t.row0, step: t.dest.Step, unit: unitDigits(t.unit), dict: t.dict, code32: -1}
 		switch t.dest.DType {
 		case layout.Float64:
-			op.code, op.f64 = opFloat64, layout.Values[float64](t.dest).Data
+			op.code, op.f64 = opFloat64, layout.Values[float64](t.dest.Dest).Data
 		case layout.Float32:
-			op.code, op.f32 = opFloat32, layout.Values[float32](t.dest).Data
+			op.code, op.f32 = opFloat32, layout.Values[float32](t.dest.Dest).Data
 		case layout.Int64:
-			op.code, op.i64 = opInt64, layout.Values[int64](t.dest).Data
+			op.code, op.i64 = opInt64, layout.Values[int64](t.dest.Dest).Data
 			if t.role == layout.RoleItemID {
 				op.code = opItem
 			}
 		case layout.Timestamp:
-			op.code, op.i64 = opTime, layout.Values[int64](t.dest).Data
+			op.code, op.i64 = opTime, layout.Values[int64](t.dest.Dest).Data
 		case layout.Bool:
-			op.code, op.u8 = opBool, layout.Values[uint8](t.dest).Data
+			op.code, op.u8 = opBool, layout.Values[uint8](t.dest.Dest).Data
 		case layout.Text:
-			op.code, op.i32 = opText, layout.Values[int32](t.dest).Data
+			op.code, op.i32 = opText, layout.Values[int32](t.dest.Dest).Data
 		}
 		p.ops[t.index] = op
 	}
@@ -90,6 +92,11 @@ func (p *csvParser) span(s span) error {
 		x.start = x.at
 		if err := p.row(&x, row, s); err != nil {
 			return err
+		}
+	}
+	for i := range p.ops {
+		if op := &p.ops[i]; op.loss != nil {
+			op.loss.add(op.lost)
 		}
 	}
 	if x.blank(); x.at < len(p.buf) {
@@ -158,6 +165,7 @@ func (op *csvOp) fast(buf []byte, i int, delim, point byte, row int64) (end int,
 		v, end, ok := fastFloat(buf, i, point)
 		if end, ok = closes(buf, end, delim, ok && math.Abs(v) <= math.MaxFloat32); ok {
 			op.f32[at] = float32(v)
+			op.lost = noted(op.lost, v, float64(op.f32[at]))
 		}
 		return end, ok
 	case opInt64:
@@ -212,6 +220,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 		if op.f32[at] = float32(v); math.IsInf(float64(op.f32[at]), 0) && !math.IsInf(v, 0) {
 			return reasonNarrow
 		}
+		op.lost = noted(op.lost, v, float64(op.f32[at]))
 		return ""
 	case opInt64:
 		if v, ok := parseInt(b); ok {

@@ -28,8 +28,9 @@ type load struct {
 	writer *layout.Writer
 	stage  *scratch // the columns that are scaled before they are narrowed
 	staged map[int]int
-	kept   *rowMap // which rows of the sources the filters let through; nil where all are
-	order  *rowMap // which of those are the rows of the result; nil until they are known
+	kept   *rowMap       // which rows of the sources the filters let through; nil where all are
+	order  *rowMap       // which of those are the rows of the result; nil until they are known
+	losses map[int]*loss // by column, of those that are stored as another dtype
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }
@@ -153,6 +154,9 @@ func (l *load) describe() error {
 		if err := c.usable(first.path(), l.wanted.roles[i]); err != nil {
 			return err
 		}
+		if err := l.DType.convertible(c, first.path(), l.wanted.roles[i]); err != nil {
+			return err
+		}
 	}
 	if err := l.checkSteps(l.columns, l.wanted.roles); err != nil {
 		return err
@@ -254,6 +258,10 @@ func (l *load) tables() (t, stage layout.Table) {
 			l.staged[i] = len(stage.Columns)
 			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: layout.Float64, Width: c.width})
 		}
+		if l.converts(c, role) {
+			l.staged[i] = len(stage.Columns)
+			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: c.kind.dtype()})
+		}
 	}
 	t.Columns = append(t.Columns, l.calendarLayout()...)
 	return t, stage
@@ -287,6 +295,12 @@ func (l *load) dest(i int) layout.Dest {
 func (l *load) startReading() error {
 	if err := fault.At("ingest.fill"); err != nil {
 		return fmt.Errorf("read rows: %w", err)
+	}
+	l.losses = map[int]*loss{}
+	for i, c := range l.columns {
+		if l.asks(c, l.wanted.roles[i]) {
+			l.losses[i] = &loss{}
+		}
 	}
 	l.meter.enter(phaseRead)
 	return nil
@@ -325,7 +339,7 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 	}
 	to := make([]target, len(l.columns))
 	for i, c := range l.columns {
-		to[i] = target{want: w[i], column: c, dest: dest(i), row0: row0, dict: l.dicts[i]}
+		to[i] = target{want: w[i], column: c, dest: sink{dest(i), l.losses[i]}, row0: row0, dict: l.dicts[i]}
 	}
 	return inSource(r.path(), guard(r.path(), func() error { return r.fill(ctx, to, l.meter) }))
 }

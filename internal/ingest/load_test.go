@@ -79,7 +79,7 @@ func TestTextThatIsRefused(t *testing.T) {
 		{"falling time", "i,t,a\nx,2,2\nx,1,2\n", `row 2 (line 3), column "t": time 1 of item "x" comes after 2`, "--sort", Options{Time: "t", ItemID: []string{"i"}}},
 		{"scattered item", "i,j,a\nx,7,2\ny,7,2\nx,7,1\n", `row 3 (line 4), column "i, j": item "x", 7 comes back after another item`, "--sort", Options{ItemID: []string{"i", "j"}}},
 		{"same time sorted", "t,a\n2,2\n1,2\n2,3\n", `column "t": two rows have the time 2`, "", Options{Time: "t", Sort: true}},
-		{"too large", "a\n1\n1e300\n", `row 2 (line 3), column "a": "1e300" does not fit float32`, "", Options{DType: "float32"}},
+		{"too large", "a\n1\n1e300\n", `row 2 (line 3), column "a": "1e300" does not fit float32`, "", Options{DType: Floats("float32")}},
 		{"nothing to fit", "a\nNA\n1\n", "the fit rows hold no value to fit on", "--fit-rows", Options{Scale: All("standard"), FitRows: fit(0, 1)}},
 		{"infinite", "a\n1\ninf\n", "cannot be scaled", "--columns", Options{Scale: All("standard")}},
 		{"binary", "a\x00b", "is a binary file", "", Options{}},
@@ -100,7 +100,9 @@ func fit(a, b int64) *[2]*int64 { return &[2]*int64{&a, &b} }
 
 func TestOptionsThatAreNone(t *testing.T) {
 	for want, o := range map[string]Options{
-		`dtype: "float16": want float32 or float64`:                        {DType: "float16"},
+		`dtype: "float8": want float16 or float32 or float64`:              {DType: Floats("float8")},
+		`dtype: "int16": want float16 or float32 or float64`:               {DType: Floats("int16")},
+		`dtype: "a=bool": want a dtype of numbers`:                         {DType: DTypes{By: map[string]string{"a": "bool"}}},
 		`layout: "rows": want columns or packed`:                           {Layout: "rows"},
 		`scale: "quantile": want standard, minmax, robust`:                 {Scale: All("quantile")},
 		`fill: "median": want a number, mean, forward`:                     {Fill: All(Fill{How: "median"})},

@@ -86,10 +86,10 @@ func (m *melted) names() []string {
 func (m *melted) inner() []want {
 	var out []want
 	if m.time >= 0 {
-		out = append(out, want{m.time, layout.RoleTime})
+		out = append(out, want{m.time, layout.RoleTime, false})
 	}
 	for _, s := range m.series {
-		out = append(out, want{s, layout.RoleValue})
+		out = append(out, want{s, layout.RoleValue, false})
 	}
 	return out
 }
@@ -189,7 +189,7 @@ func (m *melted) nameItems(t target, n int64) {
 
 // repeatTimes copies the times of the first series to the others.
 func (m *melted) repeatTimes(t target, n int64) {
-	times := layout.Values[int64](t.dest)
+	times := layout.Values[int64](t.dest.Dest)
 	for s := 1; s < len(m.series); s++ {
 		if times.Contiguous() {
 			copy(times.Data[t.row0+int64(s)*n:], times.Data[t.row0:t.row0+n])

@@ -153,7 +153,7 @@ func (n *numpyFile) describe(w []want) ([]column, error) {
 		}
 		n.count = c.Shape[0]
 		a := arrays{heads: []PutColumn{c.PutColumn}}
-		described, err := a.describe([]want{{0, x.role}})
+		described, err := a.describe([]want{{role: x.role}})
 		if err != nil {
 			return nil, err
 		}

@@ -18,8 +18,8 @@ type Options struct {
 	ItemID []string `json:"item_id,omitempty"`
 	// Time is the column that orders the rows of an item.
 	Time string `json:"time,omitempty"`
-	// DType, float32 or float64, is what float columns are stored as; "" keeps what they are.
-	DType string `json:"dtype,omitempty"`
+	// DType is what columns are stored as; the zero value keeps what they are.
+	DType DTypes `json:"dtype,omitzero"`
 	// Layout is columns or packed; "" is columns.
 	Layout string `json:"layout,omitempty"`
 	// Fill, Clip, Log1p, Diff and Scale are the steps of value columns, done in this order.
@@ -75,7 +75,7 @@ type Options struct {
 
 // Validate checks what can be known without the sources. The error is an [OptionError].
 func (o Options) Validate() error {
-	if err := oneOf("dtype", o.DType, string(layout.Float32), string(layout.Float64)); err != nil {
+	if err := o.DType.validate(); err != nil {
 		return err
 	}
 	if err := oneOf("layout", o.Layout, layout.Columns, layout.Packed); err != nil {

@@ -172,7 +172,7 @@ func TestParquetThatIsRefused(t *testing.T) {
 		{"null in bools", "testdata/bad-nulls.parquet", `row 2, column "b": the value is missing`, "fill the nulls", Options{Columns: []string{"b"}}},
 		{"uint64", "testdata/bad-big.parquet", `row 2, column "u": "18446744073709551615" does not fit int64`, "", Options{Time: "u"}},
 		{"no rows", "testdata/bad-empty.parquet", "has columns but no rows", "", Options{}},
-		{"float32", "testdata/flat-none.parquet", "does not fit float32", "", Options{Columns: []string{"f64"}, DType: "float32"}},
+		{"float32", "testdata/flat-none.parquet", "does not fit float32", "", Options{Columns: []string{"f64"}, DType: Floats("float32")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{c.path}

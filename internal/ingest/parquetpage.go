@@ -249,7 +249,7 @@ func (c *parquetChunk) null(row int64) error {
 }
 
 func (c *parquetChunk) misfit(text string, row int64) error {
-	return &SourceError{Row: c.first + c.row + row + 1, Text: text, Reason: "does not fit " + string(c.dest.DType)}
+	return &SourceError{Row: c.first + c.row + row + 1, Text: text, Reason: "does not fit " + string(c.dest.DType), Hint: hintWider}
 }
 
 // texts gives words their codes. Nulls have none.

@@ -98,7 +98,7 @@ func TestArraysArrive(t *testing.T) {
 		}
 	}
 	// Chosen columns; what is not chosen is skipped, and floats are narrowed.
-	dir, err := receivedFrom(t, Options{Columns: []string{"u4", "f8"}, DType: "float32", Scale: All("minmax")}, p, sent)
+	dir, err := receivedFrom(t, Options{Columns: []string{"u4", "f8"}, DType: Floats("float32"), Scale: All("minmax")}, p, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestArraysThatAreRefused(t *testing.T) {
 		{"text bytes", "has 8 bytes, want 16 or more for 1 texts", head(PutColumn{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}), Options{}},
 		{"truth", `row 2, column "a": "7" does not fit bool`, whole("a", "bool", []int64{2}, []uint8{1, 7}), Options{}},
 		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`, whole("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}), Options{Time: "a"}},
-		{"narrow", `row 1, column "a": "1e+300" does not fit float32`, whole("a", "float64", []int64{1, 2}, []float64{1, 1e300}), Options{DType: "float32"}},
+		{"narrow", `row 1, column "a": "1e+300" does not fit float32`, whole("a", "float64", []int64{1, 2}, []float64{1, 1e300}), Options{DType: Floats("float32")}},
 		{"empty text", `row 2, column "a": the text is empty`, whole("a", "utf8", []int64{2}, []string{"x", ""}), Options{ItemID: []string{"a"}}},
 		{"no such column", `columns: no column is named "b"`, whole("a", "bool", []int64{1}, []uint8{1}), Options{Columns: []string{"b"}}},
 		{"wide time", "a time column holds timestamps, dates or integers, not int64[2]", whole("a", "int64", []int64{1, 2}, []int64{1, 2}), Options{Time: "a"}},

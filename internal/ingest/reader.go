@@ -33,7 +33,7 @@ type reader interface {
 type target struct {
 	want
 	column
-	dest layout.Dest
+	dest sink
 	row0 int64 // the source's first row in dest
 	dict *dictionary
 }

@@ -71,12 +71,12 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 		o := Options{
 			Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"i"},
 			Scale: All(kind), ScalePer: rapid.SampledFrom([]string{"", "column", "item"}).Draw(r, "per"),
-			DType: rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r, "dtype"), Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
+			DType: Floats(rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r, "dtype")), Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
 			FitRows: rapid.SampledFrom([]*[2]*int64{nil, fit(0, 5), fit(-4, 1000), {nil, fit(0, 1)[1]}}).Draw(r, "fit"),
 		}
 		l := mustLoad(t, o)
 		c, _ := l.Manifest.Column("a")
-		if want := layout.DType("float32"); c.DType != want && o.DType != "float64" || c.Scale == nil {
+		if want := layout.DType("float32"); c.DType != want && o.DType.Floats != "float64" || c.Scale == nil {
 			r.Fatalf("stored as %s, scale %v", c.DType, c.Scale)
 		}
 		var pool []float64

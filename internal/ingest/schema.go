@@ -86,17 +86,19 @@ func (c column) describe() string {
 type want struct {
 	index int
 	role  layout.Role
+	text  bool // its cells are texts, whatever they look like
 }
 
 // wanted are the columns of a load in the order in which they are stored: items, time, values.
 type wanted struct {
 	names []string
 	roles []layout.Role
+	dtype DTypes
 }
 
 // resolve finds out which columns are wanted of a source that has names.
 func (o Options) resolve(names []string) (wanted, error) {
-	var w wanted
+	w := wanted{dtype: o.DType}
 	add := func(field, name string, role layout.Role) error {
 		if !slices.Contains(names, name) {
 			return &OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
@@ -125,7 +127,7 @@ func (o Options) resolve(names []string) (wanted, error) {
 			return w, err
 		}
 	}
-	return w, nil
+	return w, o.DType.known(w)
 }
 
 // in finds the wanted columns in a source. firstPath names the source that the others must be like.
@@ -136,7 +138,7 @@ func (w wanted) in(path, firstPath string, names []string) ([]want, error) {
 		if at < 0 {
 			return nil, &SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
 		}
-		out[i] = want{at, w.roles[i]}
+		out[i] = want{at, w.roles[i], w.dtype.By[name] == string(layout.Text)}
 	}
 	return out, nil
 }
@@ -198,10 +200,14 @@ func (o Options) stored(c column, role layout.Role) layout.Column {
 	if role == layout.RoleTime && c.kind.isInteger() || role == layout.RoleItemID && c.kind == kindUint64 {
 		out.DType = layout.Int64
 	}
-	if o.DType != "" && out.DType.IsFloat() {
-		out.DType = layout.DType(o.DType)
+	if asked := o.DType.of(c); asked != "" && role == layout.RoleValue {
+		out.DType = asked
 	}
-	out.DType = o.steps(c, role).stored(out.DType, layout.DType(o.DType))
+	asked := layout.DType(o.DType.Floats)
+	if by, ok := o.DType.By[c.name]; ok {
+		asked = layout.DType(by)
+	}
+	out.DType = o.steps(c, role).stored(out.DType, asked)
 	return out
 }
 

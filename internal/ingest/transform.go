@@ -27,6 +27,10 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	final.Items = layout.Items{Offsets: offsets, Values: keys.values(offsets)}
 
 	l.meter.enter(phaseScale)
+	if err := l.convertAll(ctx, offsets[len(offsets)-1]); err != nil {
+		return nil, err
+	}
+	final.DTypeError = l.errorsOf()
 	if final.Prepared, final.Scale, err = l.prepareAll(ctx, offsets, keys); err != nil {
 		return nil, err
 	}

@@ -77,12 +77,14 @@ type Job struct {
 	// EtaS is how many seconds are left at the mean pace so far; nil while that is not known, and once it has ended.
 	EtaS *float64 `json:"eta_s"`
 	// Cores is how many cores the load may use now.
-	Cores      int      `json:"cores"`
-	Generation int64    `json:"generation"`
-	Digest     string   `json:"digest"`
-	Hit        bool     `json:"hit"`
-	Seconds    float64  `json:"seconds"`
-	Error      *Problem `json:"error"`
+	Cores      int     `json:"cores"`
+	Generation int64   `json:"generation"`
+	Digest     string  `json:"digest"`
+	Hit        bool    `json:"hit"`
+	Seconds    float64 `json:"seconds"`
+	// DTypeError is, of each column whose floats were stored as narrower ones, the largest error.
+	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
+	Error      *Problem                     `json:"error"`
 	// Owner stands in the answer to a load alone: with it, DELETE takes back this client's wish and no other's.
 	Owner string `json:"owner,omitempty"`
 }

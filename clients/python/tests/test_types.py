@@ -263,3 +263,39 @@ def test_text_in_csv_becomes_codes(cache: tensorcache.Cache, tmp_path: Path) -> 
 def test_dates_of_python_have_their_times(cache: tensorcache.Cache) -> None:
     data = cache.put("dates", {"t": [datetime.date(2020, 1, 1), datetime.date(2020, 1, 2)], "v": [1, 2]}, time="t")
     assert data["t"].tolist() == [datetime.datetime(2020, 1, 1), datetime.datetime(2020, 1, 2)]
+
+
+def test_dtype_for_all_floats_or_by_column(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    frame = {"a": rng.normal(size=500), "b": rng.integers(-100, 100, 500), "c": rng.normal(size=500)}
+    table = pa.table(frame)
+    with ipc.new_file(tmp_path / "x.arrow", table.schema) as writer:
+        writer.write_table(table)
+    pq.write_table(table, tmp_path / "x.parquet")
+    lines = [",".join(map(repr, map(float, row))) if row else "" for row in zip(frame["a"], frame["c"], strict=True)]
+    csv = [f"{line.split(',')[0]},{b},{line.split(',')[1]}" for line, b in zip(lines, frame["b"], strict=True)]
+    (tmp_path / "x.csv").write_text("\n".join(["a,b,c", *csv]) + "\n")
+    for name in ("x.arrow", "x.parquet", "x.csv"):
+        path = tmp_path / name
+        data = cache.load("narrow", path, dtype=np.float32)
+        assert [data[c].dtype for c in "abc"] == [np.float32, np.int64, np.float32]
+        narrow = cache.load("narrow", path, dtype={"b": "int8", "c": np.float16, "*": "float32"})
+        assert [narrow[c].dtype for c in "abc"] == [np.float32, np.int8, np.float16]
+        for column, dtype in (("a", np.float32), ("b", np.int8), ("c", np.float16)):
+            np.testing.assert_array_equal(narrow[column], frame[column].astype(dtype))
+            said = {c["name"]: c.get("dtype_error") for c in narrow.manifest["columns"]}[column]
+            if column == "b":
+                assert said is None
+                continue
+            off = np.abs(frame[column].astype(dtype).astype(np.float64) - frame[column])
+            assert said["abs"] == off.max()
+            assert said["rel"] == pytest.approx((off / np.abs(frame[column])).max(), rel=1e-12)
+        assert cache.load("narrow", path, dtype={"c": "float16", "*": "float32", "b": "int8"}).digest == narrow.digest
+        with pytest.raises(tensorcache.SourceError, match=r'row \d+.*, column "a": "-?\d+\.\d+" does not fit int8'):
+            cache.load("bad", path, dtype={"a": "int8"})
+    data = cache.put("narrow", frame, dtype={"a": "float16"})
+    np.testing.assert_array_equal(data["a"], frame["a"].astype(np.float16))
+    with pytest.raises(tensorcache.NotFoundError, match='dtype: no column is named "x"'):
+        cache.put("bad", frame, dtype={"x": "int8"})
+    with pytest.raises(tensorcache.SpecError, match="want a dtype"):
+        cache.put("bad", frame, dtype={"a": object()})

@@ -114,7 +114,9 @@ class Cache:
             columns: names to load; None is all.
             item_id: the column, or columns, whose values name the series of a row.
             time: the column that orders the rows of an item.
-            dtype: store all number columns as this, such as ``"float32"``; None keeps each as it is.
+            dtype: store floats as this, such as ``"float32"``, or columns as those of a mapping, such as
+                ``{"a": "float32", "b": "int16", "*": "float32"}``; ``"text"`` takes a text file's cells as words. What
+                floats lose stands in ``data.manifest`` as ``dtype_error``; integers are kept exactly or refused.
             layout: ``"columns"``, each contiguous; ``"packed"``, interleaved row by row.
             melt: every column but the time (or those in ``columns``) is a series: its name becomes its ``item``, its
                 values those of the one column ``value``.
@@ -205,7 +207,7 @@ class Cache:
                 numbers, bool, datetime64 or text. A data frame of either will do.
             item_id: as for :meth:`load`, and so are the others.
             time: the column that orders the rows of an item.
-            dtype: store all number columns as this.
+            dtype: store floats, or named columns, as this.
             layout: ``"columns"`` or ``"packed"``.
             melt: every column but the time is a series.
             fill: as the next ones until ``recipe``, as :meth:`load` has it.
@@ -306,7 +308,7 @@ def load_options(
         ("columns", columns, _spec.names, None),
         ("item_id", item_id, _spec.names, None),
         ("time", time, _spec.text, None),
-        ("dtype", dtype, _spec.dtype_name, None),
+        ("dtype", dtype, _spec.dtypes, None),
         ("layout", layout, _spec.text, "columns"),
         ("melt", melt, _spec.flag, False),
     )

@@ -217,3 +217,10 @@ def dtype_name(field: str, value: Any) -> str:
         return str(np.dtype(value).name)
     except TypeError:
         raise SpecError(f'{field}: got {value!r}, want a dtype such as "float32"', field=field) from None
+
+
+def dtypes(field: str, value: Any) -> str | dict[str, str]:
+    """A dtype for all floats, or a mapping of columns to dtypes."""
+    if isinstance(value, Mapping):
+        return {text(field, name): dtype_name(field, one) for name, one in value.items()}
+    return dtype_name(field, value)

@@ -1,0 +1,104 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/near"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// DTypes say what columns are stored as. In JSON it is a dtype for all floats, or an object with one for each named column, of
+// whatever kind, and with "*" one for the other floats. The zero value keeps what the sources have.
+type DTypes struct {
+	Floats string            // of float columns that are not named
+	By     map[string]string // of named columns
+}
+
+// Floats stores all float columns as a dtype.
+func Floats(dtype string) DTypes { return DTypes{Floats: dtype} }
+
+// MarshalJSON gives equal settings equal bytes.
+func (d DTypes) MarshalJSON() ([]byte, error) {
+	if len(d.By) == 0 {
+		return json.Marshal(d.Floats)
+	}
+	by := maps.Clone(d.By)
+	if d.Floats != "" {
+		by[everyOther] = d.Floats
+	}
+	return json.Marshal(by)
+}
+
+// UnmarshalJSON reads a dtype, or an object of them.
+func (d *DTypes) UnmarshalJSON(b []byte) error {
+	*d = DTypes{}
+	if b = bytes.TrimSpace(b); len(b) == 0 || b[0] != '{' {
+		return json.Unmarshal(b, &d.Floats)
+	}
+	if err := json.Unmarshal(b, &d.By); err != nil {
+		return err
+	}
+	d.Floats = d.By[everyOther]
+	delete(d.By, everyOther)
+	return nil
+}
+
+// IsZero tells whether nothing is asked for.
+func (d DTypes) IsZero() bool { return d.Floats == "" && len(d.By) == 0 }
+
+// validate refuses what is no dtype of numbers, and text for all.
+func (d DTypes) validate() error {
+	floats := []string{string(layout.Float16), string(layout.Float32), string(layout.Float64)}
+	if err := oneOf("dtype", d.Floats, floats...); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.By)) {
+		if v := layout.DType(d.By[name]); !v.IsFloat() && !v.IsInteger() && v != layout.Text {
+			return &OptionError{Field: "dtype", Value: name + "=" + string(v), Allowed: "a dtype of numbers, as " + strings.Join(floats, ", ") + " or int8 to uint64, or text"}
+		}
+	}
+	return nil
+}
+
+// known refuses names that no wanted column has.
+func (d DTypes) known(w wanted) error {
+	for _, name := range slices.Sorted(maps.Keys(d.By)) {
+		if !slices.Contains(w.names, name) {
+			return &OptionError{Field: "dtype", Value: name, Column: true, Allowed: strings.Join(near.Names(name, w.names), ", ")}
+		}
+	}
+	return nil
+}
+
+// of is what a column is to be stored as, "" for what it is.
+func (d DTypes) of(c column) layout.DType {
+	if v, ok := d.By[c.name]; ok {
+		return layout.DType(v)
+	}
+	if c.kind == kindUnknown || c.kind.isFloat() {
+		return layout.DType(d.Floats)
+	}
+	return ""
+}
+
+// convertible refuses a dtype that a column cannot take.
+func (d DTypes) convertible(c column, path string, role layout.Role) error {
+	v, named := d.By[c.name]
+	numeric := c.kind == kindUnknown || c.kind == kindBool || c.kind.isInteger() || c.kind.isFloat()
+	switch {
+	case !named || v == string(layout.Text) && c.kind == kindText:
+		return nil
+	case v == string(layout.Text):
+		return &SourceError{Path: path, Column: c.name, Reason: fmt.Sprintf("is %s; only columns of text files are taken as text", c.describe()), Hint: "leave it out of --dtype"}
+	case role != layout.RoleValue:
+		return &SourceError{Path: path, Column: c.name, Reason: "names items or times, which keep their own dtypes", Hint: "leave it out of --dtype"}
+	case !numeric:
+		return &SourceError{Path: path, Column: c.name, Reason: fmt.Sprintf("is %s, which is stored as nothing else", c.describe()), Hint: "leave it out of --dtype"}
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package ingest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+func TestDTypesAreOneOrByColumn(t *testing.T) {
+	for text, want := range map[string]string{
+		`"float32"`:                          `"float32"`,
+		`{"b":"int16","a":"float32"}`:        `{"a":"float32","b":"int16"}`,
+		`{"*":"float32"}`:                    `"float32"`,
+		`{"a":"float32","*":"float32"}`:      `{"*":"float32","a":"float32"}`, // a may be an integer
+		`{"*":"float16","a":"text","b":"x"}`: `{"*":"float16","a":"text","b":"x"}`,
+	} {
+		var o Options
+		if err := json.Unmarshal([]byte(`{"dtype":`+text+`}`), &o); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(o.DType); err != nil || string(got) != want {
+			t.Errorf("%s became %s, %v, want %s", text, got, err, want)
+		}
+	}
+	if b, err := (Options{}).Recipe(); err != nil || strings.Contains(string(b), "dtype") {
+		t.Errorf("a recipe without dtype is %s, %v", b, err)
+	}
+}
+
+// An integer is held by a float where numpy says that it comes back.
+func TestIntegersThatFloatsDoNotHoldAreFound(t *testing.T) {
+	holds := map[layout.DType]func(v int64) bool{
+		layout.Float64: func(v int64) bool { f := float64(v); return f < 1<<63 && int64(f) == v },
+		layout.Float32: func(v int64) bool { f := float32(v); return f < 1<<63 && int64(f) == v },
+		layout.Float16: func(v int64) bool {
+			return math.Abs(float64(v)) < 65520 && int64(layout.HalfOf(float64(v)).Float32()) == v
+		},
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		v := rapid.Int64().Draw(r, "v") >> rapid.IntRange(0, 63).Draw(r, "smaller")
+		if rapid.Bool().Draw(r, "near a power of two") {
+			v = int64(1)<<rapid.IntRange(0, 62).Draw(r, "power") + rapid.Int64Range(-2, 2).Draw(r, "beside")
+		}
+		for d, holds := range holds {
+			if got := inexact(d, []int64{0, v}) < 0; got != holds(v) {
+				r.Fatalf("%s holds %d: %v", d, v, got)
+			}
+			if v >= 0 && (inexact(d, []uint64{0, uint64(v)}) < 0) != holds(v) {
+				r.Fatalf("%s holds %d without a sign: %v", d, v, !holds(v))
+			}
+		}
+	})
+	for _, v := range []int64{math.MinInt64, math.MaxInt64} {
+		if got := inexact(layout.Float64, []int64{v}) < 0; got != (v < 0) {
+			t.Errorf("float64 holds %d: %v", v, got)
+		}
+	}
+	if inexact(layout.Float64, []uint64{math.MaxUint64}) < 0 || inexact(layout.Float64, []uint64{1 << 63}) >= 0 {
+		t.Error("of unsigned integers float64 holds 2^63 and not 2^64-1")
+	}
+}
+
+// The same numbers in each dtype that holds them, by way of every kind of source.
+func TestColumnsAreStoredAsAskedFor(t *testing.T) {
+	all := []layout.DType{
+		layout.Float16, layout.Float32, layout.Float64, layout.Int8, layout.Int16, layout.Int32, layout.Int64,
+		layout.Uint8, layout.Uint16, layout.Uint32, layout.Uint64,
+	}
+	sent := map[layout.DType]any{
+		layout.Float16: []uint16{0x3c00, 0x4000, 0x5640}, layout.Float32: []float32{1, 2, 100}, layout.Float64: []float64{1, 2, 100},
+		layout.Int8: []int8{1, 2, 100}, layout.Int16: []int16{1, 2, 100}, layout.Int32: []int32{1, 2, 100}, layout.Int64: []int64{1, 2, 100},
+		layout.Uint8: []uint8{1, 2, 100}, layout.Uint16: []uint16{1, 2, 100}, layout.Uint32: []uint32{1, 2, 100}, layout.Uint64: []uint64{1, 2, 100},
+	}
+	whole, fraction := source(t, "whole.csv", "a\n1\n2\n100\n"), source(t, "fraction.csv", "a\n1.0\n2e0\n100\n")
+	check := func(l loaded, d layout.DType, name string) {
+		t.Helper()
+		want := "[1 2 100]"
+		if d.IsFloat() {
+			want = fmt.Sprint([]string{floatText(1), floatText(2), floatText(100)})
+		}
+		if c := l.Manifest.Columns[0]; c.DType != d || fmt.Sprint(texts(l, "a")) != want {
+			t.Errorf("%s as %s: %s, %v", name, d, c.DType, texts(l, "a"))
+		}
+	}
+	for _, to := range all {
+		o := Options{DType: DTypes{By: map[string]string{"a": string(to)}}}
+		for from, values := range sent {
+			c, b := columnBytes(t, "a", string(from), []int64{3}, values)
+			dir, err := receivedFrom(t, o, Put{Format: FormatColumns, Columns: []PutColumn{c}}, b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(openDir(t, dir), to, string(from))
+		}
+		for _, path := range []string{whole, fraction} {
+			o.Sources = []string{path}
+			check(mustLoad(t, o), to, path)
+		}
+	}
+}
+
+func TestWhatNarrowingLosesIsReported(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		values := rapid.SliceOfN(rapid.Float64Range(-60000, 60000), 1, 50).Draw(r, "values")
+		to := rapid.SampledFrom([]layout.DType{layout.Float16, layout.Float32}).Draw(r, "to")
+		var want layout.DTypeError
+		lines := []string{"a,b"}
+		for _, v := range values {
+			x := float64(float32(v))
+			if to == layout.Float16 {
+				x = float64(layout.HalfOf(v).Float32())
+			}
+			want.Abs = max(want.Abs, math.Abs(x-v))
+			if v != 0 {
+				want.Rel = max(want.Rel, math.Abs(x-v)/math.Abs(v))
+			}
+			lines = append(lines, fmt.Sprintf("%v,1.5", v))
+		}
+		lines[1] = strings.TrimSuffix(lines[1], ",1.5") + ",NA"
+		o := Options{DType: DTypes{By: map[string]string{"a": string(to)}}, Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")}
+		var got []*layout.DTypeError
+		o.Sources = []string{source(t, "x.csv", strings.Join(lines, "\n")+"\n")}
+		l := mustLoad(t, o)
+		got = append(got, l.Manifest.Columns[0].DTypeError)
+		c, b := columnBytes(t, "a", "float64", []int64{int64(len(values))}, values)
+		dir, err := receivedFrom(t, Options{DType: Floats(string(to)), Layout: o.Layout}, Put{Format: FormatColumns, Columns: []PutColumn{c}}, b)
+		if err != nil {
+			r.Fatal(err)
+		}
+		got = append(got, openDir(t, dir).Manifest.Columns[0].DTypeError)
+		for i, e := range got {
+			whole := i == 0 && l.Manifest.Columns[0].SourceDType == "int64" // a text without fractions: kept exactly or refused
+			if whole != (e == nil) || e != nil && (e.Abs != want.Abs || math.Abs(e.Rel-want.Rel) > 1e-15*want.Rel) {
+				r.Fatalf("%d: %+v, want %+v", i, e, want)
+			}
+		}
+		if l.Manifest.Columns[1].DTypeError != nil {
+			r.Fatal("a column that is stored as it is has an error")
+		}
+	})
+}
+
+func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
+	by := func(pairs ...string) Options {
+		o := Options{DType: DTypes{By: map[string]string{}}}
+		for i := 0; i < len(pairs); i += 2 {
+			o.DType.By[pairs[i]] = pairs[i+1]
+		}
+		return o
+	}
+	for _, c := range []struct {
+		name, text, want, hint string
+		o                      Options
+	}{
+		{"integer too large", "a\n1\n128\n", `x.csv, row 2 (line 3), column "a": "128" does not fit int8`, "wider dtype with --dtype", by("a", "int8")},
+		{"negative", "a\n1\n-1\n", `row 2 (line 3), column "a": "-1" does not fit uint16`, "wider", by("a", "uint16")},
+		{"fraction", "a\n1\n1.5\n", `row 2 (line 3), column "a": "1.5" does not fit int32`, "wider", by("a", "int32")},
+		{"integer in float32", "a\n1\n16777217\n", `row 2 (line 3), column "a": "16777217" does not fit float32`, "wider", by("a", "float32")},
+		{"integer in float16", "a\n1\n2049\n", `row 2 (line 3), column "a": "2049" does not fit float16`, "wider", by("a", "float16")},
+		{"infinity", "a\n1.5\n65520\n", `row 2 (line 3), column "a": "65520" does not fit float16`, "wider", Options{DType: Floats("float16")}},
+		{"missing", "a,b\n1.0,1\nNA,1\n", `row 2 (line 3), column "a": the value is missing`, "--fill a=0", by("a", "int16")},
+		{"time", "a\n2020-01-01\n", `column "a": is timestamp[s], which is stored as nothing else`, "--dtype", by("a", "float32")},
+		{"text", "a\nx\n", `column "a": is text, which is stored as nothing else`, "--dtype", by("a", "float32")},
+		{"item", "a,b\n1,2\n", `column "a": names items or times`, "--dtype", func() Options { o := by("a", "int8"); o.ItemID = []string{"a"}; return o }()},
+		{"unknown", "abc,b\n1,2\n", `dtype: no column is named "abd"; near: abc`, "", by("abd", "int8")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Sources = []string{source(t, "x.csv", c.text)}
+			_, _, err := inProcess(t, c.o)
+			refused(t, err, c.want, c.hint)
+		})
+	}
+	for name, put := range map[string]func() (PutColumn, []byte, Options, string){
+		"integer": func() (PutColumn, []byte, Options, string) {
+			c, b := columnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 1<<53 + 1})
+			return c, b, by("a", "float64"), `row 3, column "a": "9007199254740993" does not fit float64`
+		},
+		"fraction": func() (PutColumn, []byte, Options, string) {
+			c, b := columnBytes(t, "a", "float32", []int64{2, 2}, []float32{1, 2, 2.5, 3})
+			return c, b, by("a", "uint8"), `row 2, column "a": "2.5" does not fit uint8`
+		},
+		"text": func() (PutColumn, []byte, Options, string) {
+			c, b := columnBytes(t, "a", "float32", []int64{1}, []float32{1})
+			return c, b, by("a", "text"), `column "a": is float32; only columns of text files are taken as text`
+		},
+	} {
+		c, b, o, want := put()
+		if _, err := receivedFrom(t, o, Put{Format: FormatColumns, Columns: []PutColumn{c}}, b); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+func TestCellsAreTakenAsTextWhereAskedFor(t *testing.T) {
+	o := Options{DType: DTypes{By: map[string]string{"zip": "text", "id": "text"}}, ItemID: []string{"id"}}
+	o.Sources = []string{source(t, "x.csv", "id,zip\n1,01234\n1,\n2,A1\n2,7\n"), source(t, "y.csv", "id,zip\n3,5\n")}
+	l := mustLoad(t, o)
+	if got := fmt.Sprint(values[int32](l, "zip")); got != "[0 -1 1 2 3]" {
+		t.Errorf("codes %s", got)
+	}
+	for code, want := range []string{"01234", "A1", "7", "5"} {
+		if w, err := l.Word("zip", int64(code)); err != nil || w != want {
+			t.Errorf("word %d is %q, %v, want %q", code, w, err, want)
+		}
+	}
+	if v, err := l.Item(2); err != nil || v[0] != "3" {
+		t.Errorf("item 2 is %v, %v", v, err)
+	}
+}

@@ -1,0 +1,158 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// hintWider is for values that a dtype which was asked for cannot hold.
+const hintWider = "store the column as a wider dtype with --dtype"
+
+// loss is the largest error that storing floats as narrower ones has made. It is safe for concurrent use.
+type loss struct {
+	mu sync.Mutex
+	layout.DTypeError
+}
+
+// add takes over larger errors.
+func (l *loss) add(e layout.DTypeError) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Abs, l.Rel = max(l.Abs, e.Abs), max(l.Rel, e.Rel)
+}
+
+// noted is e with the error of a value v that became x.
+func noted(e layout.DTypeError, v, x float64) layout.DTypeError {
+	d := math.Abs(x - v) // NaN for what is not finite, which is kept as it is
+	if d > e.Abs {
+		e.Abs = d
+	}
+	if a := math.Abs(v); d > e.Rel*a {
+		e.Rel = d / a
+	}
+	return e
+}
+
+// sink is where a column's values go.
+type sink struct {
+	layout.Dest
+	// loss is there where the load asks for another dtype: integers must then be kept exactly, and what floats lose is noted.
+	loss *loss
+}
+
+// Lane is one feature of the column.
+func (s sink) Lane(i int64) sink { return sink{s.Dest.Lane(i), s.loss} }
+
+// note measures what was written to the rows of src from row on.
+func note[S float64](s sink, row int64, src []S) {
+	var e layout.DTypeError
+	width := s.Dest.Width
+	if width < 1 {
+		width = 1
+	}
+	switch s.DType {
+	case layout.Float32:
+		to := layout.Values[float32](s.Dest)
+		for i, v := range src {
+			e = noted(e, float64(v), float64(to.Data[(row+int64(i)/width)*to.Step+int64(i)%width]))
+		}
+	case layout.Float16:
+		to := layout.Values[layout.Half](s.Dest)
+		for i, v := range src {
+			e = noted(e, float64(v), float64(to.Data[(row+int64(i)/width)*to.Step+int64(i)%width].Float32()))
+		}
+	default:
+		return
+	}
+	s.loss.add(e)
+}
+
+// inexact is the place of the first integer that the float type of d does not hold, -1 where it holds all.
+func inexact[S int64 | uint64](d layout.DType, src []S) int {
+	bits := 0
+	switch d {
+	case layout.Float16:
+		bits = 11
+	case layout.Float32:
+		bits = 24
+	case layout.Float64:
+		bits = 53
+	default:
+		return -1
+	}
+	for i, v := range src {
+		if a := max(v, -v); uint64(a)>>bits == 0 { // also of the least int64, which is its own opposite
+			continue
+		}
+		if x := float64(v); math.Abs(x) >= 1<<63 && S(x/2)*2 != v || math.Abs(x) < 1<<63 && S(x) != v || bits == 24 && float64(float32(x)) != x || bits == 11 && float64(layout.HalfOf(x).Float32()) != x {
+			return i
+		}
+	}
+	return -1
+}
+
+// asks tells whether a column is stored as another dtype than it has because the load asks for it, and nothing is done to it before.
+func (o Options) asks(c column, role layout.Role) bool {
+	return o.DType.of(c) != "" && role == layout.RoleValue && o.steps(c, role) == (steps{}) && o.stored(c, role).DType != c.kind.dtype()
+}
+
+// converts tells whether a column of a text file is filled as what it is and converted after: its cells are read as few dtypes only.
+func (o Options) converts(c column, role layout.Role) bool {
+	return c.inferred && o.asks(c, role) && !(o.stored(c, role).DType == layout.Float32 && (c.kind == kindFloat64 || c.kind == kindUnknown))
+}
+
+// convertAll converts the columns that were filled as what they are.
+func (l *load) convertAll(ctx context.Context, rows int64) error {
+	for i, c := range l.columns {
+		if !l.converts(c, l.wanted.roles[i]) {
+			continue
+		}
+		from, to := l.stage.Dest(l.staged[i]), sink{l.writer.Dest(i), l.losses[i]}
+		err := parallel(ctx, l.workers, int((rows+tileRows-1)/tileRows), "", func(_, tile int) error {
+			first := int64(tile) * tileRows
+			n := min(tileRows, rows-first)
+			switch from.DType {
+			case layout.Int64:
+				return convertTile(l, c, to, layout.Values[int64](from), first, n)
+			case layout.Bool:
+				return convertTile(l, c, to, layout.Values[uint8](from), first, n)
+			}
+			return convertTile(l, c, to, layout.Values[float64](from), first, n)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func convertTile[S number](l *load, c column, to sink, from layout.Strided[S], first, n int64) error {
+	src := from.Data[first : first+n] // plain: text has no tensors
+	bad := put(to, first, src)
+	if bad < 0 {
+		return nil
+	}
+	e := l.place(first + int64(bad))
+	e.Column, e.Text, e.Reason, e.Hint = c.name, fmt.Sprint(src[bad]), "does not fit "+string(to.DType), hintWider
+	if src[bad] != src[bad] {
+		e.Text, e.Reason, e.Hint = "", "the value is missing, which only a float column can say", "fill it with --fill "+c.name+"=0"
+	}
+	return &e
+}
+
+// errorsOf are the errors of the columns whose floats were narrowed.
+func (l *load) errorsOf() map[string]*layout.DTypeError {
+	out := map[string]*layout.DTypeError{}
+	for i, s := range l.losses {
+		c, to := l.columns[i], l.writer.Dest(i).DType
+		if (c.kind.isFloat() || c.kind == kindUnknown) && to.IsFloat() && to.Size() < c.kind.dtype().Size() {
+			e := s.DTypeError
+			out[c.name] = &e
+		}
+	}
+	return out
+}
