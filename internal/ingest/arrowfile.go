@@ -140,38 +140,6 @@ func (s *arrowStream) frameSchema(footer flatbuffers.Table) error {
 	return nil
 }
 
-// unpacked adds up what the buffers of a compressed batch say they hold, so that none asks for more memory than a sound file would.
-func (s *arrowStream) unpacked(batch flatbuffers.Table, body, bodyBytes int64) error {
-	buffers := flatbuffers.UOffsetT(batch.Offset(batchBuffers))
-	if batch.Offset(batchCompression) == 0 || buffers == 0 || s.most == 0 {
-		return nil
-	}
-	var total int64
-	prefix := make([]byte, 8)
-	first := batch.Vector(buffers)
-	for i := range batch.VectorLen(buffers) {
-		at := first + flatbuffers.UOffsetT(i)*16
-		offset, length := batch.GetInt64(at), batch.GetInt64(at+8)
-		if length == 0 {
-			continue
-		}
-		if offset < 0 || length < 8 || offset > bodyBytes-length {
-			return &SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes), Hint: hintDamaged}
-		}
-		if _, err := s.data().ReadAt(prefix, body+offset); err != nil {
-			return err
-		}
-		n := int64(binary.LittleEndian.Uint64(prefix))
-		if n == -1 { // as it is
-			n = length - 8
-		}
-		if total += max(n, 0); n < 0 || total < 0 || total > s.most {
-			return &SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.most), Hint: hintDamaged}
-		}
-	}
-	return nil
-}
-
 // data are the messages.
 func (s *arrowStream) data() *io.SectionReader {
 	return io.NewSectionReader(messages{s}, 0, s.bytes)

@@ -144,9 +144,14 @@ func (s *arrowStream) walk() error {
 		var batch flatbuffers.Table
 		message.Union(&batch, flatbuffers.UOffsetT(message.Offset(messageHeader)))
 		switch message.GetByteSlot(messageType, 0) {
+		case typeSchema:
+			if err := checkSchema(batch); err != nil {
+				return err
+			}
+			continue
 		case typeDictionaryBatch:
 			words := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
-			if err := s.unpacked(words, at-body, body); err != nil {
+			if err := s.checkBuffers(words, at-body, body); err != nil {
 				return err
 			}
 			continue
@@ -160,7 +165,7 @@ func (s *arrowStream) walk() error {
 		}
 		s.count += rows
 		batches++
-		if err := s.unpacked(batch, at-body, body); err != nil {
+		if err := s.checkBuffers(batch, at-body, body); err != nil {
 			return err
 		}
 	}
@@ -249,6 +254,9 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 			return &SourceError{Group: batch, Reason: "more rows than were announced"}
 		}
 		err := parallel(ctx, s.workers, len(to), "", func(_, i int) error {
+			if n := b.Column(to[i].index).Len(); int64(n) != b.NumRows() {
+				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
+			}
 			a := arrowBatch{target: to[i], row: row}
 			err := a.write(b.Column(to[i].index))
 			if e := (*SourceError)(nil); err != nil && !errors.As(err, &e) {
