@@ -15,6 +15,7 @@ from ._meter import Meter
 from ._source import Source
 from ._spec import between
 from ._stream import LAST, NO_SLOT, Descriptor, Stream, forked
+from ._tune import Tuner
 
 if TYPE_CHECKING:
     from ._windows import Windows
@@ -62,6 +63,7 @@ class Feed:
         self._makers = makers
         self._chooser = chooser
         self._reconnect = reconnect
+        self._tuner = None if options["slots"] else Tuner()
         self._source = Source(windows, options["channels_first"], options["mask"])
         self._start: Place = (0, 0)  # where the latest pass began
         self._last: Descriptor | None = None  # of its latest batch
@@ -125,6 +127,8 @@ class Feed:
                             stream.give_back()
                     else:
                         stream.pending = stream.receive()
+                        if self._tuner is not None and self._tuner.due(self._meter.seconds()):
+                            stream = self._tune(self._tuner, stream)
                 except DaemonError as error:
                     if self._token != token or not self._reconnect or isinstance(error, ProtocolError):
                         raise
@@ -276,6 +280,25 @@ class Feed:
     def _attach_here(self) -> Stream:
         """Go on at the place where the loop is."""
         self._stream = stream = self._attach(self._place(of_stream=True))
+        return stream
+
+    def _tune(self, tuner: Tuner, stream: Stream) -> Stream:
+        """Have more slots, or fewer, where the waiting of both sides says so."""
+        choosing = self._chooser is not None and not self._chooser.settled
+        if self.delivery != "slot" or choosing:
+            return stream
+        was = stream
+        slots = tuner.look(
+            self._meter.seconds(),
+            self._meter.waited,
+            lambda: self._theirs(was).get("wait_trainer_s"),
+            stream.slots,
+        )
+        if slots != stream.slots:
+            self._drop(stream)
+            self._options = {**self._options, "slots": slots}
+            stream = self._attach_here()
+            tuner.made(stream.slots)
         return stream
 
     def _attach_anew(self, place: Place) -> Stream:

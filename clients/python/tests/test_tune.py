@@ -1,0 +1,81 @@
+"""The number of slots: grown where both sides wait and it helps, and no further."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorcache
+from tensorcache import _tune
+from tensorcache._tune import Tuner
+
+
+def settle(share: Callable[[int], float], idle: float, slots: int = 8, most: int = 10**9, looks: int = 30) -> list[int]:
+    """The slots of each second of a trainer that waits a share of it, for a daemon that idles a share of it."""
+    tuner, had, waited, idled = Tuner(), [slots], 0.0, 0.0
+    assert not tuner.due(0.9)
+    for second in range(1, looks):
+        assert tuner.due(float(second)) or tuner.settled
+        if tuner.settled:
+            break
+        waited, idled = waited + share(slots), idled + idle
+        wanted = tuner.look(float(second), waited, lambda total=idled: total, slots)  # type: ignore[misc]
+        if wanted != slots:
+            slots, idled = min(wanted, most), 0.0
+            tuner.made(slots)
+            had.append(slots)
+    return had
+
+
+@pytest.mark.parametrize(
+    ("share", "idle", "had"),
+    [
+        (lambda slots: 0.01, 0.9, [8]),  # nobody waits for data
+        (lambda slots: 0.5, 0.1, [8]),  # the daemon is busy
+        (lambda slots: 0.5, 0.5, [8, 16, 8]),  # it does not help
+        (lambda slots: 0.3 if slots < 16 else 0.01, 0.5, [8, 16]),  # it does
+        (lambda slots: 0.3 if slots < 32 else 0.28, 0.5, [8, 16, 8]),
+        (lambda slots: 3.2 / slots, 0.5, [8, 16, 32, 64, 128, 256]),
+        (lambda slots: 0.9 / math.sqrt(math.log2(slots)), 0.5, [8, 16, 32, 64, 32]),  # less and less
+    ],
+)
+def test_slots_are_added_while_that_helps(share: Callable[[int], float], idle: float, had: list[int]) -> None:
+    assert settle(share, idle) == had
+
+
+def test_slots_end_where_memory_does() -> None:
+    assert settle(lambda slots: 3.2 / slots, 0.5, most=20) == [8, 16, 20, 20]
+    assert settle(lambda slots: 3.2 / slots, 0.5, most=8) == [8, 8]
+
+
+def test_a_silent_daemon_changes_nothing() -> None:
+    assert Tuner().look(1.0, 0.5, lambda: None, 8) == 8
+
+
+def test_a_ring_that_grows_and_shrinks_misses_nothing(
+    etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = iter([16, 32, 16])
+    asked: list[int] = []
+
+    def look(self: Tuner, seconds: float, waited: float, idle: Callable[[], Any], slots: int) -> int:
+        assert idle() >= 0
+        asked.append(slots)
+        self.settled = len(asked) == 3
+        return next(wanted)
+
+    windows = etth1.windows(context_length=24, prediction_length=6, rows=(0, 1000), dtype=None)
+    options: dict[str, Any] = {"batch_size": 8, "order": "shuffle", "delivery": "slot"}
+    with windows.feed(**options, slots=8) as plain:
+        want = [batch.start.tolist() for _ in range(2) for batch in plain]
+    monkeypatch.setattr(_tune, "INTERVAL", 1e-9)
+    monkeypatch.setattr(Tuner, "look", look)
+    with windows.feed(**options) as feed:
+        got = [batch.start.tolist() for _ in range(2) for batch in feed]
+        assert feed.stats()["slots"] == 16
+    assert asked == [64, 16, 32]
+    np.testing.assert_equal(got, want)
