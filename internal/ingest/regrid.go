@@ -100,7 +100,7 @@ func (l *load) canMiss(added int64) error {
 		default:
 			return &SourceError{
 				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added),
-				Hint: "fill it with --fill, or leave it out with --columns",
+				Hint: fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.name, c.name),
 			}
 		}
 	}
