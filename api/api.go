@@ -189,6 +189,8 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 		h = handlers{"GET": func() error { return s.showJob(ctx, rest[1]) }, "DELETE": func() error { return s.cancelJob(ctx, rest[1]) }}
 	case len(rest) == 3 && rest[0] == "datasets" && rest[2] == "load":
 		h = handlers{"POST": func() error { return s.load(ctx, rest[1]) }}
+	case len(rest) == 3 && rest[0] == "datasets" && rest[2] == "append":
+		h = handlers{"POST": func() error { return s.appendRows(ctx, rest[1]) }}
 	case len(rest) == 3 && rest[0] == "datasets" && rest[2] == "plan":
 		h = handlers{"POST": func() error { return s.plan(ctx, rest[1]) }}
 	case len(rest) == 3 && rest[0] == "datasets" && rest[2] == "runs":

@@ -61,6 +61,18 @@ func (s *Server) load(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 202, job)
 }
 
+func (s *Server) appendRows(ctx *fasthttp.RequestCtx, name string) error {
+	var a wire.Append
+	if err := read(ctx, &a); err != nil {
+		return err
+	}
+	job, err := s.Jobs.Append(name, a)
+	if err != nil {
+		return err
+	}
+	return reply(ctx, 202, job)
+}
+
 // longestWait bounds how long a request for a job may wait for its end.
 const longestWait = 30 * time.Second
 

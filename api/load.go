@@ -50,7 +50,7 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 				if m, ok, err := j.sameContent(ctx, t, hit, sources); ok || err != nil {
 					return m, err
 				}
-				return j.run(ctx, t, ingest.Job{Options: o}, nil)
+				return j.run(ctx, t, ingest.Job{Options: o}, nil, 0)
 			})
 		}()
 	}
@@ -87,6 +87,21 @@ func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire
 		return nil, err
 	}
 	in := ingest.Job{Put: &ingest.Put{Format: r.Format}}
+	after := int64(0)
+	if r.Append {
+		base, err := j.store.Acquire(r.Dataset, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer base.Release()
+		if len(r.Options) > 0 && string(r.Options) != "null" {
+			return nil, wire.NewProblem(wire.InvalidRequest, "options: rows are appended with the options of the dataset, want none").WithField("options")
+		}
+		if in.Options, err = ingest.AppendOptions(base.Data.Manifest, nil); err != nil {
+			return nil, err
+		}
+		in.Append, after = &ingest.Append{Dir: base.Data.Dir}, base.Generation
+	}
 	for field, raw := range map[string]struct {
 		json json.RawMessage
 		into any
@@ -105,7 +120,7 @@ func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire
 	defer j.running.Done()
 	stop := context.AfterFunc(ctx, t.cancel)
 	defer stop()
-	m, err := j.end(jobCtx, t, func() (made, error) { return j.run(jobCtx, t, in, conn) })
+	m, err := j.end(jobCtx, t, func() (made, error) { return j.run(jobCtx, t, in, conn, after) })
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +135,7 @@ func (j *Jobs) hit(name string, recipe json.RawMessage, sources []layout.Source,
 	if hashed {
 		same = func(a, b layout.Source) bool { return a.Path == b.Path && a.Bytes == b.Bytes && a.XXH64 != "" }
 	}
-	if err != nil || !sameJSON(i.Manifest.Recipe, recipe) || !slices.EqualFunc(i.Manifest.Sources, sources, same) {
+	if err != nil || len(i.Manifest.Appended) > 0 || !sameJSON(i.Manifest.Recipe, recipe) || !slices.EqualFunc(i.Manifest.Sources, sources, same) {
 		return wire.Job{}, false
 	}
 	h, err := j.store.Acquire(name, i.Generation)
@@ -128,10 +143,12 @@ func (j *Jobs) hit(name string, recipe json.RawMessage, sources []layout.Source,
 		return wire.Job{}, false
 	}
 	h.Release()
-	return wire.Job{
-		Job: "hit", State: wire.JobDone, Dataset: name, Generation: i.Generation, Digest: i.Manifest.Digest, Rows: i.Manifest.Rows,
-		RowsTotal: i.Manifest.Rows, Progress: 1, Hit: true,
-	}, true
+	return hitJob(name, i.Generation, i.Manifest), true
+}
+
+// hitJob is the answer where nothing is to be done.
+func hitJob(name string, generation int64, m *layout.Manifest) wire.Job {
+	return wire.Job{Job: "hit", State: wire.JobDone, Dataset: name, Generation: generation, Digest: m.Digest, Rows: m.Rows, RowsTotal: m.Rows, Progress: 1, Hit: true}
 }
 
 // sameContent reads the sources of a generation that may be a hit and finds out whether it is.
@@ -144,21 +161,26 @@ func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, sources []
 		return made{}, false, nil
 	}
 	defer h.Release()
-	p := ingest.Progress{Phase: ingest.PhaseHash}
-	for _, s := range sources {
-		p.BytesTotal += s.Bytes
-	}
-	var read atomic.Int64
-	hashed, err := ingest.HashSources(ctx, sources, j.snapshot(t).Cores, func(n int64) {
-		p := p
-		p.Bytes = read.Add(n)
-		j.note(t, p)
-	})
+	hashed, err := j.hash(ctx, t, sources)
 	if err != nil {
 		return made{}, false, err
 	}
 	m := h.Data.Manifest
 	return made{generation: hit.Generation, manifest: m, hit: true}, slices.EqualFunc(m.Sources, hashed, layout.Source.SameContent), nil
+}
+
+// hash reads the sources for a job.
+func (j *Jobs) hash(ctx context.Context, t *job, sources []layout.Source) ([]layout.Source, error) {
+	p := ingest.Progress{Phase: ingest.PhaseHash}
+	for _, s := range sources {
+		p.BytesTotal += s.Bytes
+	}
+	var read atomic.Int64
+	return ingest.HashSources(ctx, sources, j.snapshot(t).Cores, func(n int64) {
+		p := p
+		p.Bytes = read.Add(n)
+		j.note(t, p)
+	})
 }
 
 // sameJSON compares values; a manifest is written with indentation.
@@ -172,8 +194,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err == nil && err2 == nil && string(p) == string(q)
 }
 
-// run loads into a directory of its own and publishes it.
-func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File) (made, error) {
+// run loads into a directory of its own and publishes it: after a generation, where that is not 0, which must still be the newest then.
+func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File, after int64) (made, error) {
 	l, err := j.store.Begin(t.state.Dataset)
 	if err != nil {
 		return made{}, err
@@ -188,7 +210,7 @@ func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File) (m
 	if err != nil {
 		return made{}, err
 	}
-	number, err := l.Publish()
+	number, err := l.PublishAfter(after)
 	return made{generation: number, manifest: m}, err
 }
 

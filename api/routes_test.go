@@ -28,6 +28,7 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/datasets/etth1":         {"GET": {nil, 200}},
 		"/v1/datasets/none":          {"GET": {nil, 404}, "DELETE": {nil, 404}},
 		"/v1/datasets/none/load":     {"POST": {missing, 422}},
+		"/v1/datasets/none/append":   {"POST": {missing, 422}},
 		"/v1/datasets/etth1/plan":    {"POST": {map[string]any{"spec": etth}, 200}},
 		"/v1/datasets/none/plan":     {"POST": {map[string]any{"spec": etth}, 404}},
 		"/v1/datasets/etth1/runs":    {"POST": {map[string]any{"spec": etth}, 200}},

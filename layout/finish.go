@@ -23,6 +23,7 @@ type Final struct {
 	DTypeError map[string]*DTypeError // by column
 	Recipe     json.RawMessage        // the load options without their sources
 	Sources    []Source
+	Appended   []Appended
 }
 
 // Finish computes checksums, writes items, vocabularies and the manifest, and ends the writer. Nothing is
@@ -34,7 +35,7 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 	defer w.Abort()
 	m := &Manifest{
 		Format: FormatVersion, Layout: w.table.Layout, Rows: w.table.Rows, Created: time.Now().UTC().Truncate(time.Second), Boot: BootID(),
-		ItemID: f.ItemID, Time: f.Time, TimeStep: f.TimeStep, Vocab: map[string]Words{}, Files: map[string]FileBytes{}, Recipe: f.Recipe, Sources: f.Sources,
+		ItemID: f.ItemID, Time: f.Time, TimeStep: f.TimeStep, Vocab: map[string]Words{}, Files: map[string]FileBytes{}, Recipe: f.Recipe, Sources: f.Sources, Appended: f.Appended,
 		Columns: make([]ManifestColumn, len(w.table.Columns)),
 	}
 	if m.ItemID == nil {

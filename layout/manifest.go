@@ -33,6 +33,8 @@ type Manifest struct {
 	Files    map[string]FileBytes `json:"files"`
 	Recipe   json.RawMessage      `json:"recipe"`
 	Sources  []Source             `json:"sources"`
+	// Appended are the loads that appended rows to it, in order; none for a generation that was loaded at once.
+	Appended []Appended `json:"appended,omitempty"`
 }
 
 // ManifestColumn is one column: where its first value is, and how far apart its neighbours.
@@ -134,6 +136,12 @@ type Source struct {
 	MtimeNs int64  `json:"mtime_ns"`
 	Inode   uint64 `json:"inode"`
 	XXH64   string `json:"xxh64,omitempty"` // of its bytes, where the load was asked to hash
+}
+
+// Appended is one load that appended rows, and how many of the sources, those behind the ones before it, it read.
+type Appended struct {
+	Rows    int64 `json:"rows"`
+	Sources int   `json:"sources"`
 }
 
 // SameFile tells whether nothing shows that the file was changed since: path, size, time of change and inode are the same.

@@ -25,6 +25,8 @@ type Prepared struct {
 	// First is, per item and feature, the value that the first difference is above (after log1p); nil where there are too many to be
 	// kept.
 	First Floats `json:"first,omitempty"`
+	// Last is, kept like First, the last row's value (after log1p): the first difference of rows that are appended is above it.
+	Last Floats `json:"last,omitempty"`
 	// Before says which cells were missing before the fill; nil where none was.
 	Before *BeforeFill `json:"before,omitempty"`
 }

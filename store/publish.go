@@ -42,7 +42,13 @@ func (l *Load) Abort() error { return l.abort() }
 
 // Publish checks what was written and makes it the dataset's newest generation, by one rename. Older generations that
 // nobody reads are removed.
-func (l *Load) Publish() (number int64, err error) {
+func (l *Load) Publish() (number int64, err error) { return l.publish(0) }
+
+// PublishAfter is Publish for what was made from a generation: the error wraps ErrSuperseded, and nothing is published, where that is no longer
+// the newest.
+func (l *Load) PublishAfter(number int64) (int64, error) { return l.publish(number) }
+
+func (l *Load) publish(after int64) (number int64, err error) {
 	d, err := layout.Open(l.Dir)
 	if err != nil {
 		return 0, err
@@ -58,6 +64,10 @@ func (l *Load) Publish() (number int64, err error) {
 	if s.closed {
 		s.mu.Unlock()
 		return 0, ErrClosed
+	}
+	if list := s.datasets[l.Dataset]; after != 0 && (len(list) == 0 || list[len(list)-1].number != after) {
+		s.mu.Unlock()
+		return 0, fmt.Errorf("%w: generation %d of %q", ErrSuperseded, after, l.Dataset)
 	}
 	g := &generation{store: s, dataset: l.Dataset, number: s.nextNumber(l.Dataset), manifest: d.Manifest}
 	g.dir = s.generationDir(g.dataset, g.number)

@@ -32,6 +32,8 @@ var (
 	ErrNotFound = errors.New("dataset not found")
 	// ErrGone is returned when the dataset exists but the generation does not, or no longer.
 	ErrGone = errors.New("generation is gone")
+	// ErrSuperseded is returned by PublishAfter when another generation has been published since, or the dataset was removed.
+	ErrSuperseded = errors.New("generation is no longer the newest")
 	// ErrFilesystem is returned by Open for a cache directory on a network file system.
 	ErrFilesystem = errors.New("cache directory is on a network file system")
 	// ErrClosed is returned once Close was called.

@@ -300,3 +300,33 @@ func TestNearNamesAreListed(t *testing.T) {
 		t.Errorf("got %v, want ErrName", err)
 	}
 }
+
+func TestWhatWasMadeFromAnOldGenerationIsNotPublished(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	first := publish(t, s, "x", 1)
+	after := func(number int64) (int64, error) {
+		t.Helper()
+		l, err := s.Begin("x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Abort()
+		write(t, l, 9)
+		return l.PublishAfter(number)
+	}
+	if n, err := after(first); n != 2 || err != nil {
+		t.Errorf("after the newest: %d, %v", n, err)
+	}
+	if _, err := after(first); !errors.Is(err, ErrSuperseded) {
+		t.Errorf("after an older one: %v", err)
+	}
+	if _, err := s.Remove("x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := after(2); !errors.Is(err, ErrSuperseded) {
+		t.Errorf("after one that was removed: %v", err)
+	}
+	if d := s.Datasets(); len(d) != 0 {
+		t.Errorf("%+v", d)
+	}
+}

@@ -81,7 +81,7 @@ func newLoad(o *options) *cobra.Command {
 			if in.Sources, err = sourcePaths(args[1:]); err != nil {
 				return err
 			}
-			return o.load(cmd, args[0], in)
+			return o.follow(cmd, args[0], "/load", in)
 		},
 	}
 	f.add(cmd)
@@ -116,8 +116,8 @@ func sourcePaths(args []string) ([]string, error) {
 	return out, nil
 }
 
-// load starts the job and follows it; an interrupt cancels it, unless others wait for it too.
-func (o *options) load(cmd *cobra.Command, name string, in ingest.Options) error {
+// follow starts a load and follows it; an interrupt cancels it, unless others wait for it too.
+func (o *options) follow(cmd *cobra.Command, name, route string, body any) error {
 	c, err := o.connect(true)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (o *options) load(cmd *cobra.Command, name string, in ingest.Options) error
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var job wire.Job
-	if err := c.Post(ctx, control.Dataset(name, "/load"), in, &job); err != nil {
+	if err := c.Post(ctx, control.Dataset(name, route), body, &job); err != nil {
 		return err
 	}
 	bar := newBar(cmd.ErrOrStderr())

@@ -7,11 +7,13 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
 func newPut(o *options) *cobra.Command {
 	f := &loadFlags{}
+	var behind bool
 	cmd := &cobra.Command{
 		Use: "put NAME", Short: "load an Arrow stream from standard input as a dataset", Args: cobra.ExactArgs(1),
 		Long:    "Put reads an Arrow IPC stream, as pyarrow, Polars and DuckDB write it, from standard input. From Python, cache.put takes arrays.",
@@ -28,12 +30,17 @@ func newPut(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if behind {
+				if options = nil; !optionless(cmd) {
+					return usageError{errors.New("--append takes the options of the dataset, want no others")}
+				}
+			}
 			c, err := o.connect(true)
 			if err != nil {
 				return err
 			}
 			defer c.Close()
-			reply, err := c.PutArrow(args[0], options, cmd.InOrStdin())
+			reply, err := c.PutArrow(args[0], options, behind, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -43,5 +50,13 @@ func newPut(o *options) *cobra.Command {
 	}
 	f.add(cmd)
 	f.addRecipe(cmd)
+	cmd.Flags().BoolVar(&behind, "append", false, "put the rows behind those of the dataset, with its options")
 	return cmd
+}
+
+// optionless tells whether no flag of the command itself was given but --append.
+func optionless(cmd *cobra.Command) bool {
+	other := false
+	cmd.Flags().Visit(func(f *pflag.Flag) { other = other || f.Name != "append" && cmd.InheritedFlags().Lookup(f.Name) == nil })
+	return !other
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset. A refusal returns at once, even while the
+// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset, behind the rows of the last one or without them. A refusal returns at once, even while the
 // stream stands still: the goroutine that reads it is left then, until the stream's next bytes or its end.
-func (c *Client) PutArrow(name string, options json.RawMessage, stream io.Reader) (*wire.PutReply, error) {
+func (c *Client) PutArrow(name string, options json.RawMessage, behind bool, stream io.Reader) (*wire.PutReply, error) {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: c.Daemon.Feed, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	request, err := json.Marshal(wire.PutRequest{
-		Hello: wire.Hello{Protocol: wire.Protocol, Client: "tensorcache/" + c.Daemon.Version, Request: "put"}, Dataset: name, Options: options, Format: "arrow",
+		Hello: wire.Hello{Protocol: wire.Protocol, Client: "tensorcache/" + c.Daemon.Version, Request: "put"}, Dataset: name, Options: options, Format: "arrow", Append: behind,
 	})
 	if err != nil {
 		return nil, err

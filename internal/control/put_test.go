@@ -69,7 +69,7 @@ func TestARefusedPutReturnsWhileItsStreamStandsStill(t *testing.T) {
 	defer writer.Close()        // and ends the copying
 	failed := make(chan error, 1)
 	go func() {
-		_, err := c.PutArrow("../x", nil, stream)
+		_, err := c.PutArrow("../x", nil, false, stream)
 		failed <- err
 	}()
 	select {
@@ -91,7 +91,7 @@ func TestAPutSendsAllOfItsStream(t *testing.T) {
 		}
 		say(t, conn, wire.FrameReply, wire.PutReply{Dataset: "d", Rows: 3})
 	})
-	reply, err := c.PutArrow("d", nil, strings.NewReader(sent))
+	reply, err := c.PutArrow("d", nil, false, strings.NewReader(sent))
 	if err != nil || reply.Rows != 3 {
 		t.Errorf("%+v, %v", reply, err)
 	}
@@ -106,7 +106,7 @@ func TestAPutWhoseStreamFailsIsCutOff(t *testing.T) {
 		}
 	})
 	stream := io.MultiReader(bytes.NewReader([]byte("half")), iotest.ErrReader(broken))
-	if _, err := c.PutArrow("d", nil, stream); !errors.Is(err, broken) {
+	if _, err := c.PutArrow("d", nil, false, stream); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -27,10 +27,16 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	if err == nil && twice {
 		offsets, err = l.deduplicate(ctx, k, l.order, offsets)
 	}
+	if err == nil {
+		err = l.meet(k, l.order, offsets, step)
+	}
 	if err == nil && step > 0 {
 		offsets, err = l.regrid(ctx, k, l.order, offsets, step)
 	}
 	if err != nil {
+		return nil, err
+	}
+	if err := l.conform(); err != nil { // a grid may have widened columns
 		return nil, err
 	}
 	if err := l.move(ctx, l.order); err != nil {

@@ -110,6 +110,13 @@ func (j Job) load(ctx context.Context, conn io.Reader, m *meter) (manifest *layo
 	if len(j.Sources) > 0 {
 		path = j.Sources[0]
 	}
+	if j.Append != nil {
+		err = guard(path, func() error {
+			manifest, err = j.append(ctx, conn, m)
+			return err
+		})
+		return manifest, err
+	}
 	l := newLoad(j.Dir, j.Options, m)
 	err = guard(path, func() error {
 		if j.Put != nil {

@@ -13,9 +13,33 @@ type dictionary struct {
 	mu    sync.RWMutex
 	codes map[string]int32
 	words []string
+	kept  int // how many words, the first ones, have their codes for good
 }
 
-func newDictionary() *dictionary { return &dictionary{codes: map[string]int32{}} }
+// newDictionary begins with words that have codes already.
+func newDictionary(words []string) *dictionary {
+	d := &dictionary{codes: map[string]int32{}, words: slices.Clone(words), kept: len(words)}
+	for code, w := range words {
+		d.codes[w] = int32(code)
+	}
+	return d
+}
+
+// newDictionaries begins those of the text columns.
+func (l *load) newDictionaries() error {
+	l.dicts = map[int]*dictionary{}
+	for i, c := range l.columns {
+		if c.kind != kindText {
+			continue
+		}
+		words, err := l.base.words(c.name)
+		if err != nil {
+			return err
+		}
+		l.dicts[i] = newDictionary(words)
+	}
+	return nil
+}
 
 // code is that of a word, which is copied where it is new.
 func (d *dictionary) code(word []byte) int32 {
@@ -36,11 +60,14 @@ func (d *dictionary) code(word []byte) int32 {
 }
 
 // finish renumbers the words in the order of their first rows, which the workers met in any order, and
-// returns those that a row has.
+// returns those that a row has, behind those that were there before.
 func (d *dictionary) finish(dest layout.Dest) []string {
 	codes := layout.Values[int32](dest)
-	ordered := make([]string, 0, len(d.words))
+	ordered := append(make([]string, 0, len(d.words)), d.words[:d.kept]...)
 	renumbered := slices.Repeat([]int32{-1}, len(d.words))
+	for code := range d.kept {
+		renumbered[code] = int32(code)
+	}
 	for row := range codes.Rows {
 		at := &codes.Data[row*codes.Step]
 		if *at < 0 { // no word

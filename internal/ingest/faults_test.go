@@ -111,3 +111,28 @@ func TestFaultsWhileUnpacking(t *testing.T) {
 		}
 	}
 }
+
+func TestFaultsOfAnAppend(t *testing.T) {
+	old := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true})
+	o, err := AppendOptions(old.Manifest, []string{source(t, "b.csv", "i,t,a\ny,4,2\nx,3,1\ny,3,3\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, point := range append(points, "ingest.join", "create#4", "write#4", "reserve#4", "map#4", "manifest#2") {
+		for kind, want := range map[string]error{"ENOSPC": ErrNoSpace, "KILL": ErrKilled} {
+			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
+			j := Job{Dir: t.TempDir(), Options: o, Append: &Append{Dir: old.Dir}}
+			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
+			var s *NoSpaceError
+			if !errors.Is(err, want) || kind == "ENOSPC" && (!errors.As(err, &s) || s.Need <= 0 || s.Have <= 0) {
+				t.Errorf("%s at %s: %v", kind, point, err)
+			}
+			if _, err := os.Stat(filepath.Join(j.Dir, "manifest.json")); err == nil {
+				t.Errorf("%s at %s: there is a manifest", kind, point)
+			}
+		}
+	}
+	if err := old.Verify(); err != nil {
+		t.Error(err)
+	}
+}

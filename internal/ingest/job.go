@@ -16,6 +16,8 @@ type Job struct {
 	Options
 	// Put is set where the values come over a socket, which is the child's descriptor 3.
 	Put *Put `json:"put,omitempty"`
+	// Append is set where the rows go behind those of a generation; the options are that one's (see [AppendOptions]).
+	Append *Append `json:"append,omitempty"`
 	// MemoryLimit bounds the child's memory in bytes beyond the result; 0 lets Run derive it from the size of the sources and
 	// the memory that is available.
 	MemoryLimit int64 `json:"memory_limit,omitempty"`

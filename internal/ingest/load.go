@@ -31,6 +31,8 @@ type load struct {
 	kept   *rowMap       // which rows of the sources the filters let through; nil where all are
 	order  *rowMap       // which of those are the rows of the result; nil until they are known
 	losses map[int]*loss // by column, of those that are stored as another dtype
+	base   *base         // the generation to which the rows are appended; nil for a load
+	skip   []string      // files that are left out
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }
@@ -55,6 +57,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	files = leftOut(files, l.skip)
 	if l.sources, err = statFiles(files); err != nil {
 		return nil, err
 	}
@@ -121,6 +124,14 @@ func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
 func (l *load) describe() error {
 	first := l.readers[0]
 	var err error
+	for _, r := range l.readers {
+		if err := l.base.checkColumns(r.path(), r.names()); err != nil {
+			return err
+		}
+	}
+	if l.base != nil {
+		l.Columns = l.base.values
+	}
 	if l.wanted, err = l.resolve(first.names()); err != nil {
 		return err
 	}
@@ -150,6 +161,9 @@ func (l *load) describe() error {
 	if l.rows == 0 {
 		return &SourceError{Path: first.path(), Reason: "holds no rows"}
 	}
+	if err := l.conform(); err != nil {
+		return err
+	}
 	for i, c := range l.columns {
 		if err := c.usable(first.path(), l.wanted.roles[i]); err != nil {
 			return err
@@ -159,6 +173,9 @@ func (l *load) describe() error {
 		}
 	}
 	if err := l.checkSteps(l.columns, l.wanted.roles); err != nil {
+		return err
+	}
+	if err := l.checkDiff(); err != nil {
 		return err
 	}
 	return l.checkCalendar(l.columns)
@@ -198,11 +215,8 @@ func find(names []string, name string) (int, bool) {
 // fillAll lays the result out and fills it, again with wider columns where the first cells of a file promised too much.
 func (l *load) fillAll(ctx context.Context) error {
 	for {
-		l.dicts = map[int]*dictionary{}
-		for i, c := range l.columns {
-			if c.kind == kindText {
-				l.dicts[i] = newDictionary()
-			}
+		if err := l.newDictionaries(); err != nil {
+			return err
 		}
 		fill := l.fill
 		if l.filters() {
@@ -220,51 +234,6 @@ func (l *load) fillAll(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// widen takes over what the cells ask for.
-func (l *load) widen(wider *widenError) error {
-	changed := false
-	for i, c := range wider.columns {
-		w, ok := widest(l.columns[i], c)
-		if !ok {
-			return fmt.Errorf("column %q cannot be %s and %s", c.name, l.columns[i].describe(), c.describe())
-		}
-		if err := w.usable(l.readers[0].path(), l.wanted.roles[i]); err != nil {
-			return err
-		}
-		changed = changed || w != l.columns[i]
-		l.columns[i] = w
-	}
-	if !changed { // never again and again
-		return fmt.Errorf("columns cannot be widened beyond %s", l.columns[0].describe())
-	}
-	return nil
-}
-
-// tables are those of the result, and of scratch for the columns that are scaled before they are narrowed.
-func (l *load) tables() (t, stage layout.Table) {
-	t = layout.Table{Layout: l.Layout, Rows: l.rows}
-	stage = layout.Table{Rows: l.rows}
-	l.staged = map[int]int{}
-	for i, c := range l.columns {
-		role := l.wanted.roles[i]
-		if s := l.steps(c, role); c.inferred && c.kind == kindInt64 && s != (steps{}) && !s.wholes() {
-			c.kind = kindFloat64 // so that a decimal further down is nothing new
-			l.columns[i] = c
-		}
-		t.Columns = append(t.Columns, l.stored(c, role))
-		if l.Options.staged(c, role) {
-			l.staged[i] = len(stage.Columns)
-			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: layout.Float64, Width: c.width})
-		}
-		if l.converts(c, role) {
-			l.staged[i] = len(stage.Columns)
-			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: c.kind.dtype()})
-		}
-	}
-	t.Columns = append(t.Columns, l.calendarLayout()...)
-	return t, stage
 }
 
 // lay creates the generation's file, and the scratch.
@@ -342,19 +311,6 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 		to[i] = target{want: w[i], column: c, dest: sink{dest(i), l.losses[i]}, row0: row0, dict: l.dicts[i]}
 	}
 	return inSource(r.path(), guard(r.path(), func() error { return r.fill(ctx, to, l.meter) }))
-}
-
-// merge is what must be widened for both.
-func (e *widenError) merge(other *widenError) *widenError {
-	if e == nil {
-		return other
-	}
-	for i, c := range other.columns {
-		if w, ok := widest(e.columns[i], c); ok {
-			e.columns[i] = w
-		}
-	}
-	return e
 }
 
 // clear takes back what lay has made.

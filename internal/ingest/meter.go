@@ -13,6 +13,7 @@ const (
 	phaseCount  = "count"
 	phaseRead   = "read"
 	phaseScale  = "scale"
+	phaseCopy   = "copy"
 	phaseFinish = "finish"
 )
 

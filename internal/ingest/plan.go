@@ -1,6 +1,10 @@
 package ingest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
 
 // What the phases of a load cost in nanoseconds a byte of the sources on one core, as measured on the files of bench: only
 // their proportions count.
@@ -11,7 +15,8 @@ const (
 	costRead   = 2.0
 	costScale  = 0.5
 	costFinish = 0.2
-	textShrink = 4 // bytes of text to one that is compressed
+	costCopy   = 0.5 // of a byte of the old generation
+	textShrink = 4   // bytes of text to one that is compressed
 )
 
 // plan is which phases there will be, and what each is expected to cost.
@@ -38,7 +43,13 @@ func (l *load) plan() []phaseCost {
 	if l.prepares() {
 		plan = append(plan, phaseCost{phaseScale, read * costScale / costRead})
 	}
-	return append(plan, phaseCost{phaseFinish, read * costFinish / costRead})
+	finish := read * costFinish / costRead
+	if l.base != nil {
+		old := float64(l.base.data.Manifest.Files[layout.DataFile].Bytes)
+		plan = append(plan, phaseCost{phaseCopy, old * costCopy})
+		finish = old * costFinish
+	}
+	return append(plan, phaseCost{phaseFinish, finish})
 }
 
 // compressed tells by its name whether a file is compressed text.

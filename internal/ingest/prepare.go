@@ -56,6 +56,7 @@ type preparation struct {
 	scale   *layout.Scale      // nil without one
 	missing *layout.BeforeFill // nil where nothing was to be filled
 	firsts  []float64          // of diff, by item and feature: what the first difference is above; nil without
+	lasts   []float64          // likewise: the last value
 }
 
 // maxFirsts is of how many items and features the values that differences begin at are kept in the manifest.
@@ -80,18 +81,20 @@ func prepare[S float32 | float64](ctx context.Context, p *preparation, from layo
 			return err
 		}
 	}
-	if p.do.fill.How == fillMean {
+	if p.do.fill.How == fillMean && !p.keeps() {
 		if err := fitMeans(ctx, p, from); err != nil {
 			return err
 		}
 	}
-	if p.do.scale != "" {
+	p.takeOver(int(from.Width))
+	if p.do.scale != "" && !p.keeps() {
 		if err := fitScale(ctx, p, from); err != nil {
 			return err
 		}
 	}
+	p.takeOver(int(from.Width))
 	if n := int64(len(p.offsets)-1) * from.Width; p.do.diff && n <= maxFirsts {
-		p.firsts = make([]float64, n)
+		p.firsts, p.lasts = make([]float64, n), make([]float64, n)
 	}
 	return writeSteps(ctx, p, from, to)
 }
@@ -119,6 +122,7 @@ func each[S float32 | float64](ctx context.Context, p *preparation, s steps, fro
 				mean = p.means[p.slot(item, feature, width)]
 			}
 			c.begin(int64(feature), p.offsets[item], p.offsets[item+1], mean)
+			resume(&c, p, item)
 			for c.row < until[item] {
 				row := c.row
 				values, bad := c.next()
@@ -130,7 +134,7 @@ func each[S float32 | float64](ctx context.Context, p *preparation, s steps, fro
 				}
 			}
 			if p.firsts != nil {
-				p.firsts[item*width+feature] = c.first
+				p.firsts[item*width+feature], p.lasts[item*width+feature] = c.first, c.last
 			}
 		}
 	}
@@ -200,6 +204,6 @@ func (p *preparation) prepared() *layout.Prepared {
 	if s.clip.HasHigh {
 		out.ClipHigh = &s.clip.High
 	}
-	out.First, out.Before = p.firsts, p.missing
+	out.First, out.Last, out.Before = p.firsts, p.lasts, p.missing
 	return out
 }

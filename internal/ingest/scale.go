@@ -77,7 +77,7 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 		return out, err
 	}
 	return out, each(ctx, p, s, from, p.offsets[1:], func(item, feature int, values []float64, _ int64) error {
-		if out[p.slot(item, feature, width)].n == 0 && measure(values).n > 0 {
+		if out[p.slot(item, feature, width)].n == 0 && !p.knows(item) && measure(values).n > 0 {
 			return p.unfit(item, "the fit rows%s hold no value to fit on", "choose other rows with --fit-rows")
 		}
 		return nil
@@ -86,6 +86,9 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 
 // finite refuses a fit of values that are too large, or not finite.
 func (p *preparation) finite(m moments, place, width int, numbers ...float64) error {
+	if p.ScalePer == perItem && p.knows(place/width) {
+		return nil // it has a fit already
+	}
 	for _, v := range numbers {
 		if math.IsInf(v, 0) || m.n > 0 && v != v {
 			return p.unfit(place/width, "values%s from "+fmt.Sprintf("%g to %g", m.least, m.top)+" cannot be scaled", "leave the column out with --columns")

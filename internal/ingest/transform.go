@@ -45,7 +45,9 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if final.Recipe, err = l.asked.Recipe(); err != nil {
 		return nil, err
 	}
-	l.meter.enter(phaseFinish)
+	if l.base == nil { // else there is more to come
+		l.meter.enter(phaseFinish)
+	}
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)
 	}

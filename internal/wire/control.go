@@ -92,6 +92,12 @@ type Job struct {
 // Ended tells whether nothing will change any more.
 func (j Job) Ended() bool { return j.State != JobQueued && j.State != JobRunning }
 
+// Append is the body of POST /v1/datasets/{name}/append.
+type Append struct {
+	Sources     []string `json:"sources"`
+	HashSources bool     `json:"hash_sources,omitempty"`
+}
+
 // Jobs answers GET /v1/jobs.
 type Jobs struct {
 	Jobs []Job `json:"jobs"`

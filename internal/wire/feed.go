@@ -96,6 +96,8 @@ type PutRequest struct {
 	Options json.RawMessage `json:"options"`
 	Format  string          `json:"format"`
 	Columns json.RawMessage `json:"columns"`
+	// Append puts the rows behind those of the dataset, with its options; there are no others then.
+	Append bool `json:"append,omitempty"`
 }
 
 // PutReply tells what a put became.

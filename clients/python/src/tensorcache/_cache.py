@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import time as clock
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from . import _spec
 from ._connect import find_or_start, lock_is_free, reap
 from ._dataset import Dataset
-from ._errors import DaemonError, SourceError, SpecError
+from ._errors import DaemonError, SpecError
 from ._home import Address, cache_dir
 from ._http import Control
 from ._job import Progress, wait_for
+from ._paths import Source, absolute
 from ._put import put
 from ._recipe import Clip, Fill, Flags, Recipe, with_recipe
-
-Source: TypeAlias = "str | os.PathLike[str]"
 
 STOP_SECONDS = 30.0
 """How long a daemon may take to leave."""
@@ -240,6 +237,45 @@ class Cache:
         done = put(self._feed_path, _spec.dataset_name(name), columns, options)
         return Dataset(self, name, int(done["generation"]))
 
+    def append(
+        self,
+        name: str,
+        rows: Source | Sequence[Source] | Mapping[str, Any],
+        *,
+        hash_sources: bool = False,
+        progress: Progress | None = None,
+    ) -> Dataset:
+        """Put newer rows behind those of a dataset, as its next generation, and open that one.
+
+        The rows that are there are copied, not read again, and keep their items and numbers; the new ones go to the end
+        of their items, and new items behind all others. They are read with the options of the first load, and scaled
+        and filled with what was fitted then. Their times must be after the last one of their item. Files that the
+        dataset has already are passed over: appending the same twice is a hit. Feeds go on with the generation that
+        they have.
+
+        Args:
+            name: the dataset's name.
+            rows: files, as :meth:`load` takes them, or arrays by column, as :meth:`put` does.
+            hash_sources: tell by their content whether the dataset has the files, and keep their hashes.
+            progress: called with the job as for :meth:`load`; not for arrays.
+
+        Raises:
+            NotFoundError: there is no dataset of the name.
+            SourceError: a file or array cannot be read, has other columns or types than the dataset, or rows that are
+                not newer; the message says file, row and column.
+            StaleError: another client made a new generation while arrays were sent.
+            ResourceError: the disk or memory does not suffice.
+        """
+        name = _spec.dataset_name(name)
+        if isinstance(rows, Mapping) or hasattr(rows, "columns"):
+            given(("hash_sources", hash_sources, no_files, False))
+            arrays: Any = rows
+            done = put(self._feed_path, name, arrays, None)
+        else:
+            options = given(("hash_sources", hash_sources, _spec.flag, False)) | {"sources": absolute(rows)}
+            done = wait_for(self._control, self._control.post(f"/v1/datasets/{name}/append", options), progress)
+        return Dataset(self, name, int(done["generation"]))
+
     def dataset(self, name: str, generation: int = 0) -> Dataset:
         """Open a dataset.
 
@@ -359,27 +395,6 @@ def given(*readers: tuple[str, Any, Callable[[str, Any], Any], Any]) -> dict[str
     return options
 
 
-def absolute(sources: Source | Sequence[Source]) -> list[str]:
-    """The sources as absolute paths; the daemon works in another directory."""
-    listed = [sources] if isinstance(sources, (str, os.PathLike)) else list(sources)
-    if not listed:
-        raise SourceError("sources: got none, want at least one file", field="sources")
-    paths = []
-    for source in listed:
-        if not isinstance(source, (str, os.PathLike)) or isinstance(os.fspath(source), bytes):
-            raise SpecError(f"sources: got {source!r}, want paths", field="sources")
-        if not os.fspath(source):
-            raise SourceError('sources: got "", want the path of a file', field="sources")
-        paths += matches(source)
-    return paths
-
-
-def matches(source: Source) -> list[str]:
-    """The absolute path, or where it is a pattern and no file's name, those of the files and folders it matches."""
-    path = str(Path(source).absolute())
-    if os.path.lexists(path) or not glob.has_magic(os.fspath(source)):
-        return [path]
-    found = sorted(glob.glob(path))  # noqa: PTH207 - Path.glob takes no absolute pattern
-    if not found:
-        raise SourceError(f'sources: no file matches "{os.fspath(source)}"', field="sources")
-    return found
+def no_files(field: str, value: Any) -> Any:
+    """Refuses an option of files where there are none."""
+    raise SpecError(f"{field}: got {value!r}, want it for files only, not for arrays", field=field)

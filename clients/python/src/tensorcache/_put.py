@@ -42,8 +42,8 @@ class Column:
         return {**said, "unit": self.unit} if self.unit else said
 
 
-def put(path: str, name: str, columns: Mapping[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Send arrays as the next generation of a dataset; the daemon's answer.
+def put(path: str, name: str, columns: Mapping[str, Any], options: dict[str, Any] | None) -> dict[str, Any]:
+    """Send arrays as the next generation of a dataset, without options behind its rows; the daemon's answer.
 
     Raises:
         SourceError: an array cannot be stored, or its length is not that of the others.
@@ -61,7 +61,7 @@ def put(path: str, name: str, columns: Mapping[str, Any], options: dict[str, Any
     body = {
         "request": "put",
         "dataset": name,
-        "options": options,
+        **({"append": True} if options is None else {"options": options}),
         "format": "columns",
         "columns": [column.said() for column in ready],
     }

@@ -1,0 +1,140 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Append says to which generation a job's rows are appended.
+type Append struct {
+	// Dir is the generation's directory. It must stay while the job runs.
+	Dir string `json:"dir"`
+	// Skip are files, of the sources or of folders among them, whose rows the generation has already.
+	Skip []string `json:"skip,omitempty"`
+}
+
+// AppendOptions are the options with which sources are appended to a generation: those it was loaded with.
+func AppendOptions(m *layout.Manifest, sources []string) (Options, error) {
+	var o Options
+	if err := json.Unmarshal(m.Recipe, &o); err != nil {
+		return o, fmt.Errorf("read the recipe of the dataset: %w", err)
+	}
+	o.Sources = sources
+	return o, nil
+}
+
+// deltaDir is where, in the job's directory, the new rows lie until they are joined with the old ones.
+const deltaDir = "delta"
+
+// append loads new rows like any others, but for what the generation has settled already, and joins both.
+func (j Job) append(ctx context.Context, conn io.Reader, m *meter) (manifest *layout.Manifest, err error) {
+	k, err := openBase(j.Append.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, k.data.Close()) }()
+	dir := filepath.Join(j.Dir, deltaDir)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	o := j.Options
+	features, err := o.calendar()
+	if err != nil {
+		return nil, err
+	}
+	k.all = len(o.Columns) == 0
+	for _, c := range k.data.Manifest.Columns {
+		computed := slices.ContainsFunc(features, func(f calendarColumn) bool { return f.name == c.Name })
+		if c.Role == layout.RoleValue && !computed {
+			k.values = append(k.values, c.Name)
+		}
+		if !computed {
+			k.stored = append(k.stored, c.Name)
+		}
+	}
+	l := newLoad(dir, o, m)
+	l.base, l.skip = k, j.Append.Skip
+	if j.Put != nil {
+		_, err = l.runPut(ctx, *j.Put, conn)
+	} else {
+		_, err = l.run(ctx)
+	}
+	if err != nil {
+		return nil, l.failed(err)
+	}
+	delta, err := layout.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err = k.join(ctx, l, delta, j.Dir)
+	if err != nil {
+		err = k.explain(err, j.Dir, k.data.Manifest.Rows+delta.Manifest.Rows, l.available)
+	}
+	if err = errors.Join(err, delta.Close(), os.RemoveAll(dir)); err != nil {
+		return nil, err
+	}
+	return manifest, nil
+}
+
+// base is a generation to which rows are appended, and what of it holds for them too.
+type base struct {
+	data    *layout.Data
+	all     bool     // the load took all columns of its sources
+	stored  []string // the columns that come from sources
+	values  []string // those of them that hold values
+	offsets []int64
+	items   map[string]int64 // by canonical name
+	of      []int64          // by item of the new rows: its number in the generation, -1 for a new one
+}
+
+func openBase(dir string) (*base, error) {
+	d, err := layout.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	k := &base{data: d, items: map[string]int64{}}
+	k.offsets, err = d.ItemOffsets()
+	for code := int64(0); err == nil && code < d.Manifest.Items.Count; code++ {
+		var name []any
+		if name, err = d.Item(code); err == nil {
+			k.items[string(appendParts(nil, name))] = code
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return k, nil
+}
+
+// vocab are the words of a text column, in the order of their codes.
+func vocab(d *layout.Data, column string) ([]string, error) {
+	words := make([]string, d.Manifest.Vocab[column].Count)
+	for code := range words {
+		var err error
+		if words[code], err = d.Word(column, int64(code)); err != nil {
+			return nil, err
+		}
+	}
+	return words, nil
+}
+
+// words are those that a text column has already.
+func (k *base) words(column string) ([]string, error) {
+	if k == nil {
+		return nil, nil
+	}
+	return vocab(k.data, column)
+}
+
+// leftOut are the files that are not skipped.
+func leftOut(files []sourceFile, skip []string) []sourceFile {
+	return slices.DeleteFunc(files, func(f sourceFile) bool { return slices.Contains(skip, f.path) })
+}

@@ -1,0 +1,76 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// hintAnew is what to do where rows cannot be appended.
+const hintAnew = "load all files again"
+
+// checkColumns refuses a source that lacks columns of the generation, or, where all were loaded, has others.
+func (k *base) checkColumns(path string, names []string) error {
+	if k == nil {
+		return nil
+	}
+	for _, name := range k.stored {
+		if !slices.Contains(names, name) {
+			return &SourceError{Path: path, Column: name, Reason: "is in the dataset but not here", Hint: hintAnew}
+		}
+	}
+	for _, name := range names {
+		if k.all && !slices.Contains(k.stored, name) {
+			return &SourceError{Path: path, Column: name, Reason: "is here but not in the dataset", Hint: hintAnew}
+		}
+	}
+	return nil
+}
+
+// conform makes the columns what the generation's are, where their cells allow it, and else refuses them.
+func (l *load) conform() error {
+	if l.base == nil {
+		return nil
+	}
+	for i, c := range l.columns {
+		old, err := l.base.data.Manifest.Column(c.name)
+		if err != nil {
+			return err
+		}
+		want := old.SourceDType
+		if want == "" {
+			want = string(old.DType)
+		}
+		if c.inferred {
+			for k := range kindNames {
+				if as := (column{name: c.name, kind: kind(k), unit: old.Unit, zone: old.Zone, inferred: true}); as.sourceName() == want {
+					if w, ok := widest(c, as); ok && w.kind == as.kind && w.unit == as.unit {
+						c = w
+					}
+				}
+			}
+		}
+		as := l.stored(c, l.wanted.roles[i])
+		if c.sourceName() != want || as.DType != old.DType || as.Width != old.Width() || as.Unit != old.Unit || as.Zone != old.Zone {
+			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
+			return &SourceError{
+				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.describe(), typeText(was)), Hint: hintAnew,
+			}
+		}
+		l.columns[i] = c
+	}
+	return nil
+}
+
+// typeText is a column's type as messages show it.
+func typeText(c layout.Column) string {
+	s := string(c.DType)
+	switch {
+	case c.Zone != "":
+		s += "[" + c.Unit + ", " + c.Zone + "]"
+	case c.Unit != "":
+		s += "[" + c.Unit + "]"
+	}
+	return s
+}

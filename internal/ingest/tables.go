@@ -1,0 +1,28 @@
+package ingest
+
+import "github.com/tensorcache/tensorcache/layout"
+
+// tables are those of the result, and of scratch for the columns that are scaled before they are narrowed.
+func (l *load) tables() (t, stage layout.Table) {
+	t = layout.Table{Layout: l.Layout, Rows: l.rows}
+	stage = layout.Table{Rows: l.rows}
+	l.staged = map[int]int{}
+	for i, c := range l.columns {
+		role := l.wanted.roles[i]
+		if s := l.steps(c, role); c.inferred && c.kind == kindInt64 && s != (steps{}) && !s.wholes() {
+			c.kind = kindFloat64 // so that a decimal further down is nothing new
+			l.columns[i] = c
+		}
+		t.Columns = append(t.Columns, l.stored(c, role))
+		if l.Options.staged(c, role) {
+			l.staged[i] = len(stage.Columns)
+			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: layout.Float64, Width: c.width})
+		}
+		if l.converts(c, role) {
+			l.staged[i] = len(stage.Columns)
+			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: c.kind.dtype()})
+		}
+	}
+	t.Columns = append(t.Columns, l.calendarLayout()...)
+	return t, stage
+}

@@ -1,0 +1,59 @@
+package layout
+
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
+)
+
+// Copier copies rows of a generation into a Writer whose table has the same columns and layout: every column at once, as bytes. It
+// is safe for concurrent use on rows of the Writer that do not overlap.
+type Copier struct {
+	to, from []byte
+	fields   []copiedField
+	rows     [2]int64
+}
+
+// copiedField is where a field's rows begin in both files, and how many bytes each has.
+type copiedField struct{ to, from, row int64 }
+
+// Copier prepares copying from an open generation, which must stay open until the last copy. The error wraps ErrSchema where the
+// generation is laid out in another way.
+func (w *Writer) Copier(d *Data) (*Copier, error) {
+	if w.data == nil {
+		return nil, errFinished
+	}
+	if d.Manifest.Layout != w.table.Layout || len(d.Manifest.Columns) != len(w.table.Columns) {
+		return nil, fmt.Errorf("%w: %d columns in layout %s cannot be copied to %d in layout %s", ErrSchema, len(d.Manifest.Columns), d.Manifest.Layout, len(w.table.Columns), w.table.Layout)
+	}
+	c := &Copier{to: w.data.Bytes(), rows: [2]int64{w.table.Rows, d.Manifest.Rows}}
+	whole, err := d.data.Bytes(0, d.data.Len())
+	if err != nil {
+		return nil, err
+	}
+	c.from = whole
+	for i, t := range w.table.Columns {
+		if o := d.Manifest.Columns[i]; o.Name != t.Name || o.DType != t.DType || o.Width() != t.Width || o.Unit != t.Unit || o.Zone != t.Zone || o.Role != t.Role {
+			return nil, fmt.Errorf("%w: column %q cannot be copied to column %q", ErrSchema, o.Name, t.Name)
+		}
+	}
+	for _, f := range w.fields {
+		first := f.columns[0]
+		if w.strides[first] != d.Manifest.Columns[first].Strides[0] {
+			return nil, fmt.Errorf("%w: column %q has rows of %d and %d bytes", ErrSchema, w.table.Columns[first].Name, d.Manifest.Columns[first].Strides[0], w.strides[first])
+		}
+		c.fields = append(c.fields, copiedField{w.offsets[first], d.Manifest.Columns[first].Offset, w.strides[first]})
+	}
+	return c, nil
+}
+
+// Copy copies rows from to from+count-1 of the generation to those from to on.
+func (c *Copier) Copy(to, from, count int64) error {
+	if count < 0 || to < 0 || from < 0 || to > c.rows[0]-count || from > c.rows[1]-count {
+		return fmt.Errorf("%w: %d rows from %d of %d to %d of %d", mmapfile.ErrRange, count, from, c.rows[1], to, c.rows[0])
+	}
+	for _, f := range c.fields {
+		copy(c.to[f.to+to*f.row:][:count*f.row], c.from[f.from+from*f.row:][:count*f.row])
+	}
+	return nil
+}
