@@ -213,3 +213,26 @@ func TestCellsAreTakenAsTextWhereAskedFor(t *testing.T) {
 		t.Errorf("item 2 is %v, %v", v, err)
 	}
 }
+
+// What is converted after the rows were arranged is still named by its place in the source.
+func TestDTypesGoWithRowsThatMove(t *testing.T) {
+	o := Options{DType: DTypes{By: map[string]string{"n": "int16", "v": "float16"}}, ItemID: []string{"id"}, Time: "t", Sort: true, Items: []json.RawMessage{[]byte(`"b"`)}}
+	o.Sources = []string{source(t, "x.csv", "id,t,n,v\na,1,70000,1.5\nb,3,3,2.5\nb,1,1,0.5\n"), source(t, "y.csv", "id,t,n,v\nb,2,2,1.5\na,2,1,1.5\n")}
+	l := mustLoad(t, o)
+	if got := fmt.Sprint(texts(l, "n")); got != "[1 2 3]" {
+		t.Errorf("n is %s", got)
+	}
+	if got := fmt.Sprint(texts(l, "v")); got != fmt.Sprint([]string{floatText(0.5), floatText(1.5), floatText(2.5)}) {
+		t.Errorf("v is %s", got)
+	}
+	o.Items = nil
+	_, _, err := inProcess(t, o)
+	refused(t, err, `x.csv, row 1 (line 2), column "n": "70000" does not fit int16`, "--dtype")
+	o.Regrid, o.Items = []byte("1"), []json.RawMessage{[]byte(`"b"`)}
+	o.Sources[1] = source(t, "y.csv", "id,t,n,v\nb,5,2,1.5\n")
+	o.Fill = ByColumn(map[string]Fill{"n": FillWith(7)})
+	l = mustLoad(t, o)
+	if n, v := fmt.Sprint(texts(l, "n")), texts(l, "v"); n != "[1 7 3 7 2]" || v[3] != "nan" || l.Manifest.Columns[2].DType != layout.Int16 {
+		t.Errorf("on a grid: n is %s, v %v", n, v)
+	}
+}
