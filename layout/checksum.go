@@ -9,9 +9,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// checksum hashes a column's values in row order as if they lay dense, and counts those that are missing. stride is the bytes
+// checksum hashes a column's values in row order as if they lay dense, and shows them to see, which may be nil. stride is the bytes
 // between rows, width the bytes of a row.
-func checksum(data []byte, dtype DType, stride, width, rows int64) (xxh64 string, missing int64) {
+func checksum(data []byte, stride, width, rows int64, see func(block []byte)) (xxh64 string) {
 	h := xxhash.New()
 	const tile = 64 << 10
 	dense := make([]byte, 0, tile)
@@ -29,50 +29,20 @@ func checksum(data []byte, dtype DType, stride, width, rows int64) (xxh64 string
 			block = dense
 		}
 		h.Write(block) // never fails
-		missing += countMissing(block, dtype)
+		if see != nil {
+			see(block)
+		}
 	}
-	return formatHash(h.Sum64()), missing
+	return formatHash(h.Sum64())
 }
 
 func formatHash(sum uint64) string { return fmt.Sprintf("%016x", sum) }
-
-// countMissing counts NaNs, and texts without a code.
-func countMissing(block []byte, dtype DType) (n int64) {
-	switch dtype {
-	case Float16:
-		for _, v := range cast[Half](block) {
-			if v.IsNaN() {
-				n++
-			}
-		}
-	case Float32:
-		n = nans(cast[float32](block))
-	case Float64:
-		n = nans(cast[float64](block))
-	case Text:
-		for _, v := range cast[int32](block) {
-			if v < 0 {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-func nans[T float32 | float64](values []T) (n int64) {
-	for _, v := range values {
-		if v != v {
-			n++
-		}
-	}
-	return n
-}
 
 // digest names the content: equal content gives an equal digest, wherever it lies and whenever it was loaded.
 func (m *Manifest) digest() (string, error) {
 	columns := make([]ManifestColumn, len(m.Columns))
 	for i, c := range m.Columns {
-		c.Offset, c.Strides, c.Field = 0, nil, ""
+		c.Offset, c.Strides, c.Field, c.Statistics = 0, nil, "", nil // which follow from the values
 		columns[i] = c
 	}
 	vocab := map[string]string{}

@@ -87,7 +87,11 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)
 			}
 			d := w.Dest(i)
-			out.XXH64, out.Missing = checksum(d.data, c.DType, w.strides[i], c.values()*size, w.table.Rows)
+			o := newObserver(c.DType, w.table.Rows*c.values())
+			out.XXH64 = checksum(d.data, w.strides[i], c.values()*size, w.table.Rows, func(block []byte) { out.Missing += o.see(block) })
+			if c.Role == RoleValue && c.DType.IsNumeric() {
+				out.Statistics = o.statistics()
+			}
 			m.Columns[i] = out
 			return nil
 		})

@@ -56,6 +56,8 @@ type ManifestColumn struct {
 	// Prepared and Scale are the steps that the load did to the values, in this order; nil without such.
 	Prepared *Prepared `json:"prepared,omitempty"`
 	Scale    *Scale    `json:"scale,omitempty"`
+	// Statistics are nil where the column holds no numbers.
+	Statistics *Statistics `json:"statistics,omitempty"`
 }
 
 // Width is the number of features of a row, 0 for a column of shape [rows].

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 
 	"github.com/dustin/go-humanize"
@@ -16,7 +18,7 @@ import (
 func newShow(o *options) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show NAME", Short: "show a dataset: its columns, scales and sources", Args: cobra.ExactArgs(1),
+		Use: "show NAME", Short: "show a dataset: its columns, steps, statistics and sources", Args: cobra.ExactArgs(1),
 		Example: "  tensorcache show etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := o.connect(true)
@@ -65,7 +67,32 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 			fmt.Fprintln(out, narrowed(c.Name, *c.DTypeError))
 		}
 	}
-	return nil
+	return showStatistics(out, d.Manifest.Columns)
+}
+
+// showStatistics shows the statistics of the columns that have some.
+func showStatistics(out io.Writer, columns []layout.ManifestColumn) error {
+	rows := [][]any{{"COLUMN", "COUNT", "MEAN", "STD", "MIN", "~5%", "~25%", "~50%", "~75%", "~95%", "MAX"}}
+	for _, c := range columns {
+		s := c.Statistics
+		if s == nil {
+			continue
+		}
+		row := []any{c.Name, s.Count}
+		for _, v := range []*float64{s.Mean, s.Std, s.Min, s.Quantiles["0.05"], s.Quantiles["0.25"], s.Quantiles["0.5"], s.Quantiles["0.75"], s.Quantiles["0.95"], s.Max} {
+			if v == nil {
+				row = append(row, "-")
+			} else {
+				row = append(row, strconv.FormatFloat(*v, 'g', 5, 64))
+			}
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) == 1 {
+		return nil
+	}
+	fmt.Fprintln(out)
+	return table(out, rows)
 }
 
 // stepsOf says what was done to a column's values.

@@ -1,0 +1,116 @@
+package layout
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"unsafe"
+
+	"pgregory.net/rapid"
+)
+
+func bytesOf[T Number](values []T) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
+}
+
+func TestStatisticsAreThoseOfANaiveComputation(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		base := rapid.SampledFrom([]float64{0, -7, 1e6}).Draw(r, "base")
+		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Just(math.NaN()), rapid.Just(3.0)), 0, 60).Draw(r, "values")
+		var present []float64
+		mean, m2 := 0.0, 0.0
+		for i := range values {
+			if values[i] += base; values[i] == values[i] {
+				present = append(present, values[i])
+			}
+		}
+		for _, v := range present {
+			mean += v / float64(len(present))
+		}
+		for _, v := range present {
+			m2 += (v - mean) * (v - mean) / float64(len(present))
+		}
+		o := newObserver(Float64, int64(len(values)))
+		cut := rapid.IntRange(0, len(values)).Draw(r, "cut")
+		missing := o.see(bytesOf(values[:cut])) + o.see(bytesOf(values[cut:]))
+		s := o.statistics()
+		if s.Count != int64(len(present)) || missing != int64(len(values)-len(present)) {
+			r.Fatalf("%d values, %d missing, want %d of %d", s.Count, missing, len(present), len(values))
+		}
+		if len(present) == 0 {
+			if s.Min != nil || s.Mean != nil || s.Quantiles["0.5"] != nil {
+				r.Fatalf("%+v of nothing", s)
+			}
+			return
+		}
+		slices.Sort(present)
+		if *s.Min != present[0] || *s.Max != present[len(present)-1] || math.Abs(*s.Mean-mean) > 1e-9*(1+math.Abs(base)) || math.Abs(*s.Std-math.Sqrt(m2)) > 1e-6 {
+			r.Fatalf("min %v, max %v, mean %v, std %v of %v", *s.Min, *s.Max, *s.Mean, *s.Std, present)
+		}
+	})
+}
+
+func TestQuantilesOfManyAreNear(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	values := make([]float32, 300_000)
+	for i := range values {
+		values[i] = float32(1e6 + random.NormFloat64()*float64(1+i%3))
+	}
+	o := newObserver(Float32, int64(len(values)))
+	for at := 0; at < len(values); at += 5000 {
+		o.see(bytesOf(values[at : at+5000]))
+	}
+	s := o.statistics()
+	slices.Sort(values)
+	for _, q := range quantiles {
+		got := s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)]
+		rank, _ := slices.BinarySearch(values, float32(*got))
+		if off := math.Abs(float64(rank)/float64(len(values)) - q); off > 0.055 { // 4 deviations of a sample of 2,048, and the digest's own
+			t.Errorf("quantile %v has rank %v", q, float64(rank)/float64(len(values)))
+		}
+	}
+}
+
+func TestInfinitiesHaveNoMean(t *testing.T) {
+	o := newObserver(Float32, 3)
+	o.see(bytesOf([]float32{1, float32(math.Inf(1)), 2}))
+	if s := o.statistics(); s.Count != 3 || *s.Min != 1 || s.Max != nil || s.Mean != nil || s.Std != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestIntegersHaveStatisticsToo(t *testing.T) {
+	o := newObserver(Uint8, 5)
+	o.see(bytesOf([]uint8{1, 2, 3, 250, 4}))
+	if s := o.statistics(); *s.Min != 1 || *s.Max != 250 || *s.Mean != 52 {
+		t.Errorf("min %v, max %v, mean %v", *s.Min, *s.Max, *s.Mean)
+	}
+}
+
+func BenchmarkChecksum(b *testing.B) {
+	values := make([]float64, 1<<22)
+	random := rand.New(rand.NewPCG(3, 4))
+	for i := range values {
+		values[i] = random.NormFloat64()
+	}
+	data := bytesOf(values)
+	for name, see := range map[string]func() func([]byte){
+		"alone": func() func([]byte) { return nil },
+		"statistics": func() func([]byte) {
+			o := newObserver(Float64, int64(len(values)))
+			return func(block []byte) { o.see(block) }
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				checksum(data, 8, 8, int64(len(values)), see())
+			}
+		})
+	}
+}
