@@ -1,0 +1,62 @@
+"""Append of 1 % to 1 GB, beside a plain copy of the file and a load of everything.
+
+    TENSORCACHE_BIN=bin/tensorcache PYTHONPATH=clients/python/src python bench/append.py
+
+Medians of five; page cache warm. The ratio is of the append to the copy (cp, which the kernel does) of the old generation's data.arrow.
+"""
+
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import tensorcache
+
+ROWS, COLUMNS, RUNS = 7_800_000, 16, 5  # 16 float64 and a time: about 1 GB
+
+
+def rows(first: int, count: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(first)
+    return {"t": np.arange(first, first + count), **{f"c{i}": rng.normal(size=count) for i in range(COLUMNS)}}
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as home:
+        cache = tensorcache.connect(Path(home) / "cache")
+        try:
+            started = time.perf_counter()
+            cache.put("big", rows(0, ROWS), time="t", scale="standard", dtype="float64")
+            put = time.perf_counter() - started
+            more = Path(home) / "more.npz"
+            copies, appends, first = [], [], ROWS
+            for run in range(RUNS):
+                data = next((Path(home) / "cache/datasets/big").glob("*/data.arrow"))
+                size = data.stat().st_size
+                copied = Path(home) / "copy"
+                started = time.perf_counter()
+                subprocess.run(["cp", "--reflink=never", data, copied], check=True)
+                copies.append(time.perf_counter() - started)
+                copied.unlink()
+                more = Path(home) / f"more{run}.npz"
+                np.savez(more, **rows(first, ROWS // 100))
+                first += ROWS // 100
+                started = time.perf_counter()
+                cache.append("big", more)
+                appends.append(time.perf_counter() - started)
+        finally:
+            cache.stop()
+        copy, append = statistics.median(copies), statistics.median(appends)
+        print(
+            f"{size / 1e9:.2f} GB: put {put:.2f} s, append of 1 % {append:.2f} s, cp {copy:.2f} s, ratio {append / copy:.2f}"
+        )
+        print(
+            f"free disk {shutil.disk_usage(home).free / 1e9:.0f} GB, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
