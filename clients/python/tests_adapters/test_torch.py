@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import json
+import os
+import pickle
+import re
 import warnings
 from typing import Any
 
@@ -157,13 +160,69 @@ def test_rank_and_world_size_come_from_torch_distributed(windows: tensorcache.Wi
             assert loader.feed._options["options"]["num_replicas"] == dist.get_world_size()
     finally:
         dist.destroy_process_group()
-    assert tensorcache.torch.share(2, 5) == (2, 5)
 
 
-def test_windows_are_a_map_style_dataset(windows: tensorcache.Windows) -> None:
-    loader = torch.utils.data.DataLoader(
-        windows,  # type: ignore[arg-type]
-        batch_size=8,
-        collate_fn=lambda samples: torch.stack([torch.from_numpy(s.context.copy()) for s in samples]),
-    )
-    assert sum(len(batch) for batch in loader) == 971
+def test_ranks_are_looked_up_when_a_pass_begins(windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As under torchrun, and where a loader was made before the processes were joined."""
+    with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, format="dict") as loader:
+        seen: list[int] = []
+        for batch in loader:
+            seen += batch["start"].tolist()
+            if len(seen) == 4 * B:
+                break
+        loader.load_state_dict(loader.state_dict())
+        rest: list[int] = []
+        for rank in range(2):
+            monkeypatch.setenv("RANK", str(rank))
+            monkeypatch.setenv("WORLD_SIZE", "2")
+            with pickle.loads(pickle.dumps(loader)) as half:
+                assert len(half) == 16  # 971 windows are 15.2 steps of 2 * 32
+                rest += starts_of(half)
+        assert len(loader) == 16
+        assert (seen + rest).count(seen[0]) in (1, 2)
+        assert set(seen + rest) == set(range(971)), "the copies went on where the loader was"
+
+
+def test_a_loader_survives_pickling_and_forks(windows: tensorcache.Windows) -> None:
+    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 5, "format": "dict"}
+    with tensorcache.torch.loader(windows, **options) as loader:
+        epochs = [starts_of(loader), starts_of(loader)]
+        with pickle.loads(pickle.dumps(loader)) as copy:
+            third = starts_of(copy)
+        read, write = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+            child = os.fork()
+        if child == 0:
+            try:
+                os.write(write, json.dumps(starts_of(loader)).encode())
+            finally:
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            assert json.load(pipe) == third
+        os.waitpid(child, 0)
+        assert starts_of(loader) == third
+        assert third not in epochs
+    with pytest.raises(tensorcache.FeedError, match="closed"):
+        next(iter(loader))
+
+
+def test_options_of_a_data_loader(windows: tensorcache.Windows) -> None:
+    def first(**options: Any) -> list[int]:
+        with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, format="dict", **options) as loader:
+            return starts_of(loader)
+
+    assert first(generator=torch.Generator().manual_seed(6), num_workers=0, pin_memory=True) == first(seed=6)
+    for options, words in (
+        ({"num_workers": 4}, "num_workers: got 4, want 0"),
+        ({"generator": torch.Generator(), "seed": 3}, "generator: got one with seed=3"),
+        ({"device": "abacus"}, "device: "),
+        ({"device": "meta", "pin_memory": True}, "pin_memory: got True"),
+        ({"device": "meta", "delivery": "view"}, 'delivery: got "view"'),
+        ({"resident": True, "delivery": "slot"}, "resident=True"),
+    ):
+        with pytest.raises(tensorcache.SpecError, match=re.escape(words)):
+            first(**options)
+    with pytest.raises(tensorcache.SpecError, match="windows: got a list"):
+        tensorcache.torch.loader([1, 2], batch_size=2)  # type: ignore[arg-type]

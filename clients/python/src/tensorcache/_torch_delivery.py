@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -177,6 +177,28 @@ def named(batch: Batch, made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor
             if array is not None:
                 tensors[name] = torch.from_numpy(array.view("<i8") if array.dtype.kind in "mM" else array)
     return tensors
+
+
+def pinned(makers: Makers) -> Makers:
+    """Makers whose tensors lie in pinned memory, where there is a CUDA device: torch's own, safe to copy from."""
+    return {name: pinned_by(maker) for name, maker in makers.items()} if torch.cuda.is_available() else makers
+
+
+def pinned_by(maker: Maker) -> Maker:
+    """A maker that copies what another one makes into pinned memory."""
+
+    def make(stream: Stream, source: Source) -> Deliver:
+        made = maker(stream, source)
+
+        def deliver(slot: int, rows: int, flags: int) -> Any:
+            batch = made(slot, rows, flags)
+            if isinstance(batch, dict):
+                return {name: tensor.pin_memory() for name, tensor in batch.items()}
+            return tuple(tensor.pin_memory() for tensor in batch)
+
+        return deliver
+
+    return make
 
 
 PAIRS: Makers = {"slot": slot_pairs, "view": view_pairs, "local": local_pairs, "starts": starts_pairs}

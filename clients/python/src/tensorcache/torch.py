@@ -1,12 +1,14 @@
-"""PyTorch: a loader whose tensors lie in memory that is used again.
+"""PyTorch: a loader whose tensors lie in memory that is used again, and a map-style dataset.
 
 ``tensorcache.torch.loader(train, batch_size=32, shuffle=True)`` stands where a ``DataLoader`` stands. It is none: no
-workers, no collate, no pickling; the daemon has the batches ready. torch is imported by :func:`loader`, not before.
+workers, no collate, no pickling; the daemon has the batches ready. ``tensorcache.torch.dataset(train)`` is for a
+``DataLoader``. torch is imported by these two, not before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+import sys
 from typing import Any, Literal
 
 from ._choose import Chooser
@@ -14,12 +16,13 @@ from ._deliver import Makers
 from ._errors import DaemonError, SpecError
 from ._feed import Feed
 from ._feed_options import feed_options, sampler_options
+from ._loader import Loader as AnyLoader
+from ._loader import settings
 from ._source import Source
 from ._weights import Weights
-from ._weights import weights as item_weights
 from ._windows import Windows
 
-__all__ = ["Loader", "loader"]
+__all__ = ["Loader", "dataset", "loader"]
 
 
 def loader(
@@ -29,12 +32,17 @@ def loader(
     shuffle: bool | None = None,
     order: str | None = None,
     seed: int = 0,
+    generator: Any = None,
     drop_last: bool | None = None,
     tail: str | None = None,
     weights: Weights | None = None,
     rank: int | None = None,
     num_replicas: int | None = None,
     format: Literal["tuple", "dict"] = "tuple",  # noqa: A002
+    device: Any = None,
+    resident: bool = False,
+    pin_memory: bool = False,
+    num_workers: int = 0,
     delivery: str = "auto",
     slots: int = 0,
     channels_first: bool = False,
@@ -49,19 +57,27 @@ def loader(
         shuffle: short for ``order="shuffle"``; False for ``"sequential"``.
         order: the order of an epoch, as for :meth:`Windows.feed`.
         seed: of the order.
+        generator: a ``torch.Generator`` whose ``initial_seed()`` is the seed.
         drop_last: short for ``tail="drop"``.
         tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``.
         weights: of items, for ``order="bootstrap"``, as for :meth:`Windows.feed`.
-        rank: which of the trainers this is; None asks ``torch.distributed`` where it is initialised, else 0.
-        num_replicas: how many there are; None likewise, else 1.
+        rank: which of the trainers this is. None asks whenever a pass begins: ``torch.distributed`` where it is
+            initialised, else ``RANK`` and ``WORLD_SIZE`` of the environment, as torchrun sets them, else 0 of 1.
+        num_replicas: how many there are; None likewise.
         format: ``"tuple"`` yields ``(context, target)``, or ``(context,)`` where nothing is predicted; ``"dict"``
             yields all parts by name.
+        device: where the tensors shall be. On a CUDA device the ring is pinned if that can be, batches are copied
+            on a stream of their own while the device computes, and a slot is filled anew only after its copy.
+        resident: keep the columns on the device and gather there: only items and start rows travel.
+        pin_memory: copy each batch into pinned memory, as a ``DataLoader`` does, where there is a CUDA device; for
+            loops that call ``.to(device, non_blocking=True)`` themselves. ``device=`` saves the copy.
+        num_workers: 0: there are none.
         delivery: as for :meth:`Windows.feed`, but that ``"auto"`` never gives views, and chooses between ``"slot"`` and
             ``"local"`` by trying both on the first 256 steps, where torch can gather the windows well: the daemon's
             gather where a core is free, the trainer's own where training keeps all of them busy. ``stats()`` tells
             the choice. By ``"view"``, tensors are strides over a private map of the dataset: changing one in place
             is an error at the next batch, and copying one to a GPU moves more than a dense one would. By ``"starts"``
-            a tuple is ``(item, start)``.
+            a tuple is ``(item, start)``. For a device it is ``"slot"``, or with ``resident`` ``"starts"``.
         slots: batches in flight; 0 lets the daemon choose.
         channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
         mask: deliver ``mask`` even where nothing is padded.
@@ -69,95 +85,111 @@ def loader(
 
     Raises:
         SpecError: options contradict each other, or one cannot be.
+        ResourceError: the columns do not fit on the device.
     """
     if format not in ("tuple", "dict"):
         raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
-    if shuffle is not None:
-        wanted = "shuffle" if shuffle else "sequential"
-        if order is not None and order != wanted:
-            raise SpecError(f'shuffle: got {shuffle} with order="{order}", want one of them', field="shuffle")
-        order = wanted
-    if drop_last:
-        if tail not in (None, "drop"):
-            raise SpecError(f'drop_last: got True with tail="{tail}", want one of them', field="drop_last")
-        tail = "drop"
-    elif drop_last is not None and tail == "drop":
-        raise SpecError('drop_last: got False with tail="drop", want one of them', field="drop_last")
-    makers, can_gather = torch_makers(format)  # first: whoever has no torch is told so
-    rank, num_replicas = share(rank, num_replicas)
-    given = None if weights is None else item_weights(weights, windows.dataset.items)
-    sampler = sampler_options(batch_size, order or "sequential", seed, rank, num_replicas, tail, given)
-    options = feed_options(sampler, delivery, slots, channels_first, mask)
-    chooser = None
-    if delivery == "auto":
-        options["delivery"] = "slot"
-        if can_gather(Source(windows, channels_first, mask)):
-            chooser = Chooser()
-    return Loader(Feed(windows, options, makers, chooser, reconnect), batch_size, tail == "drop")
+    if num_workers != 0:
+        raise SpecError(
+            f"num_workers: got {num_workers!r}, want 0: the daemon prepares the batches, in any number",
+            field="num_workers",
+            hint="leave it out; torch.dataset(windows) is for a DataLoader with workers",
+        )
+    torch_delivery()  # first: whoever has no torch is told so
+    seed = seed_of(seed, generator)
+    on = placed(device, delivery, resident, pin_memory)
+    given = settings(
+        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas, on[1], slots,
+        channels_first, mask, reconnect, format, on[0], resident, pin_memory,
+    )  # fmt: skip
+    made = Loader(given)
+    _ = made.feed  # what cannot be is refused here, not in the loop
+    return made
 
 
-class Loader:
+class Loader(AnyLoader):
     """Batches of torch tensors; each pass is one epoch, ``len`` counts this rank's batches in it.
 
     Tensors are writable (but by ``delivery="view"``); their memory is reused once nothing refers to it, so keep what
     you like, or ``clone()`` it. Attributes and methods are those that trainers look for in a ``DataLoader``:
     ``dataset``, ``sampler`` (the loader itself, for its ``set_epoch``), ``batch_sampler`` (None), ``batch_size``,
-    ``drop_last``, ``num_workers``, and ``state_dict`` and ``load_state_dict`` as torchdata's StatefulDataLoader has
-    them.
+    ``drop_last``, ``num_workers``, ``pin_memory``, and ``state_dict`` and ``load_state_dict`` as torchdata's
+    StatefulDataLoader has them. It can be pickled, and used after a fork: see :class:`tensorcache._loader.Loader`.
     """
 
     batch_sampler = None
     num_workers = 0
-
-    def __init__(self, feed: Feed, batch_size: int, drop_last: bool) -> None:
-        self.feed = feed
-        self.dataset = feed.windows
-        self.batch_size = batch_size
-        self.drop_last = drop_last
+    _pinned: Any = None
 
     @property
     def sampler(self) -> Loader:
         """The loader itself: Lightning calls ``loader.sampler.set_epoch``."""
         return self
 
-    def __len__(self) -> int:
-        return len(self.feed)
+    @property
+    def pin_memory(self) -> bool:
+        """Whether batches are copied into pinned memory."""
+        return bool(self._settings.more[3])
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.feed)
+    def find_share(self) -> tuple[int, int]:
+        """What torch knows of this process among the trainers."""
+        return share()
 
-    def set_epoch(self, epoch: int) -> None:
-        """Have the next pass be the given epoch, from its start."""
-        self.feed.set_epoch(epoch)
+    def make_feed(self, rank: int, num_replicas: int) -> Feed:
+        """A feed that makes tensors."""
+        given = self._settings
+        form, device, resident, pin_memory = given.more
+        delivery = torch_delivery()
+        sampler = sampler_options(
+            given.batch_size, given.order, given.seed, rank, num_replicas, given.tail, given.weights
+        )
+        options = feed_options(sampler, given.delivery, given.slots, given.channels_first, given.mask)
+        makers: Makers = delivery.PAIRS if form == "tuple" else delivery.DICTS
+        chooser = None
+        if resident:
+            from ._torch_resident import resident_makers
 
-    def state_dict(self) -> dict[str, Any]:
-        """Where the loop is; see :meth:`Feed.state_dict`."""
-        return self.feed.state_dict()
+            makers = resident_makers(form, device)
+        elif device is not None:
+            from ._torch_device import ToDevice
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on where a state was saved; see :meth:`Feed.load_state_dict`."""
-        self.feed.load_state_dict(state)
+            self._pinned = to = ToDevice(form, device)
+            makers = to.makers
+        elif given.delivery == "auto":
+            options["delivery"] = "slot"
+            if delivery.can_gather(Source(given.windows, given.channels_first, given.mask)):
+                chooser = Chooser()
+        if pin_memory:
+            makers = delivery.pinned(makers)
+        return Feed(given.windows, options, makers, chooser, given.reconnect)
 
     def stats(self) -> dict[str, Any]:
-        """What the feed did so far; see :meth:`Feed.stats`."""
-        return self.feed.stats()
-
-    def close(self) -> None:
-        """End the feed; tensors that were kept stay valid."""
-        self.feed.close()
-
-    def __enter__(self) -> Loader:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"<Loader over {self.feed!r}>"
+        """What the feed did so far, see :meth:`Feed.stats`; with ``device`` also ``pinned``: "yes", or why not."""
+        return {**super().stats(), **({} if self._pinned is None else {"pinned": self._pinned.pinned})}
 
 
-def torch_makers(format: str) -> tuple[Makers, Callable[[Source], bool]]:  # noqa: A002
-    """What makes tensors of descriptors, and whether there is a choice; importing torch happens here."""
+def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> Any:  # noqa: A002
+    """A map-style ``torch.utils.data.Dataset`` of windows, for a ``DataLoader`` with its own samplers and workers.
+
+    ``dataset[i]`` is ``(context, target)`` of window i, or ``(context,)``, or all parts by name: tensors of their own,
+    cut out of the mapped columns in the calling process. It can be pickled, so workers may be started in any way. A
+    ``DataLoader`` asks for a batch at once; with ``collate_fn=dataset.collate`` it is handed on as it was cut, instead
+    of being taken apart and stacked again.
+
+    Args:
+        windows: what to load.
+        format: ``"tuple"`` or ``"dict"``.
+    """
+    if format not in ("tuple", "dict"):
+        raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
+    torch_delivery()
+    from ._torch_dataset import Cut
+
+    return Cut(windows, format)
+
+
+def torch_delivery() -> Any:
+    """What makes tensors of descriptors; importing torch happens here."""
     try:
         from . import _torch_delivery
     except ImportError as error:
@@ -166,17 +198,57 @@ def torch_makers(format: str) -> tuple[Makers, Callable[[Source], bool]]:  # noq
             type="torch_missing",
             hint="pip install torch, or use windows.feed(...) with numpy",
         ) from error
-    return (_torch_delivery.PAIRS if format == "tuple" else _torch_delivery.DICTS), _torch_delivery.can_gather
+    return _torch_delivery
 
 
-def share(rank: int | None, num_replicas: int | None) -> tuple[int, int]:
-    """This trainer's rank and their number: as given, else of ``torch.distributed``, else 0 of 1."""
-    if (rank is None) != (num_replicas is None):
-        raise SpecError("rank: give rank and num_replicas together, or neither", field="rank")
-    if rank is not None and num_replicas is not None:
-        return rank, num_replicas
+def seed_of(seed: int, generator: Any) -> int:
+    """The seed, or the generator's."""
+    if generator is None:
+        return seed
+    if seed != 0:
+        raise SpecError(f"generator: got one with seed={seed}, want one of them", field="generator")
+    return int(generator.initial_seed())
+
+
+def placed(device: Any, delivery: str, resident: bool, pin_memory: bool) -> tuple[str | None, str]:
+    """The device by its name, None for the CPU's ordinary memory, and the delivery that suits it."""
+    import torch
+
+    try:
+        to = None if device is None else torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise SpecError(f"device: {str(error).splitlines()[0]}", field="device") from None
+    name = None if to is None or to.type == "cpu" else str(to)
+    if name is not None and to is not None and to.type == "cuda" and not torch.cuda.is_available():
+        raise SpecError(f'device: got "{name}", but torch finds no CUDA device', field="device")
+    if name is not None and pin_memory:
+        raise SpecError(f'pin_memory: got True with device="{name}", which pins by itself', field="pin_memory")
+    wanted = "starts" if resident else "slot"
+    if (resident or name is not None) and delivery not in ("auto", wanted):
+        why = "resident=True" if resident else f'device="{name}"'
+        raise SpecError(f'delivery: got "{delivery}" with {why}, want "auto" or "{wanted}"', field="delivery")
+    if resident or name is not None:
+        delivery = wanted
+    return name, delivery
+
+
+def share() -> tuple[int, int]:
+    """This process' rank and the number of trainers: of ``torch.distributed``, else of the environment, else 0 of 1.
+
+    Raises:
+        SpecError: it is a worker of a ``DataLoader``, each of which would load everything.
+    """
     import torch.distributed as dist
 
+    workers = sys.modules.get("torch.utils.data")
+    if workers is not None and workers.get_worker_info() is not None:
+        raise SpecError(
+            "a loader has no place in a DataLoader's worker: each would load everything",
+            field="num_workers",
+            hint="iterate the loader itself, or give the DataLoader torch.dataset(windows)",
+        )
     if dist.is_available() and dist.is_initialized():
         return dist.get_rank(), dist.get_world_size()
+    if os.environ.get("RANK", "").isdigit() and os.environ.get("WORLD_SIZE", "").isdigit():
+        return int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     return 0, 1
