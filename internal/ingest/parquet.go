@@ -14,7 +14,7 @@ import (
 
 // parquetFile reads a Parquet file, row group by row group and column by column in parallel.
 //
-// parquet-go decodes most of what there is right, is wrong without a word in two cases (LZ4_RAW, and booleans in RLE) and
+// parquet-go decodes most of what there is right, is wrong without a word in three cases (LZ4_RAW, wide deltas of DuckDB, and booleans in RLE) and
 // trusts the footer in others; what is refused or checked here is what was measured to be needed
 // (the tests hold it against pyarrow's files).
 type parquetFile struct {

@@ -177,6 +177,9 @@ func (p *parquetFile) checkChunks(c parquetColumn) error {
 		default:
 			return &remedied{fmt.Sprintf("is compressed with %s, which is not read", meta.Codec), `write the file with another compression, such as "snappy" or "zstd"`}
 		}
+		if wideDeltas(p.pq.Metadata().CreatedBy, meta) {
+			return &remedied{"has differences of more than 32 bits, which DuckDB writes against the format", "write the file with PARQUET_VERSION V1, or the column as BIGINT"}
+		}
 		// The reader takes the codec of the first row group for all of them.
 		if first := p.pq.Metadata().RowGroups[0].Columns[c.Index()].MetaData.Codec; meta.Codec != first {
 			return &remedied{fmt.Sprintf("is compressed with %s in row group 1 and with %s in row group %d", first, meta.Codec, g+1), "write the file with one compression for each column"}

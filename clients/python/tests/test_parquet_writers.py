@@ -1,0 +1,174 @@
+"""Files of pyarrow, Polars, DuckDB and fastparquet in the types, encodings and codecs that they offer.
+
+What pyarrow reads from the same file is the reference, bit for bit; LZ4 is refused, with what to do instead.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import fastparquet
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tensorcache
+import test_types
+
+CODECS = ["none", "snappy", "gzip", "zstd", "brotli", "lz4"]
+ROWS = 500
+
+
+def same_or_refused(cache: tensorcache.Cache, path: Path, codec: str, other: pa.Table | None = None) -> None:
+    """The values that pyarrow reads, or another reader where it cannot; of LZ4 a refusal that names the remedy."""
+    if codec.startswith("lz4"):
+        with pytest.raises(tensorcache.SourceError, match=r"(?is)x\.parquet.*lz4.*hint: .*(zstd|snappy)"):
+            cache.load("writers", path)
+        return
+    test_types.check(cache.load("writers", path), pq.read_table(path) if other is None else other)
+
+
+def encodings_of(kind: pa.DataType) -> list[str]:
+    """What pyarrow can write a type in, besides a dictionary."""
+    if pa.types.is_boolean(kind):
+        return ["PLAIN", "RLE"]
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return ["PLAIN", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"]
+    if pa.types.is_float16(kind) or pa.types.is_decimal(kind):
+        return ["PLAIN", "BYTE_STREAM_SPLIT"]
+    if pa.types.is_floating(kind):
+        return ["PLAIN", "BYTE_STREAM_SPLIT"]
+    return ["PLAIN", "DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"]
+
+
+@pytest.mark.parametrize("pages", ["1.0", "2.0"])
+@pytest.mark.parametrize("codec", CODECS)
+def test_pyarrow(cache: tensorcache.Cache, tmp_path: Path, codec: str, pages: str) -> None:
+    flat = (k for k in test_types.FLAT if not pa.types.is_dictionary(k))
+    kinds = [k for k in flat if not pa.types.is_decimal(k) or k.scale >= 0]  # Parquet has no others
+    for turn in range(4) if codec == "snappy" else (int(pages[0]), 3):
+        table = test_types.table_of(kinds, ROWS, seed=turn)
+        encodings = {n: (e := encodings_of(k))[turn % len(e)] for n, k in zip(table.column_names, kinds, strict=True)}
+        options: dict[str, Any] = {"use_dictionary": True}
+        if turn < 3:
+            options = {"use_dictionary": False, "column_encoding": encodings}
+        pq.write_table(
+            table,
+            tmp_path / "x.parquet",
+            compression=codec,
+            data_page_version=pages,
+            data_page_size=700,
+            row_group_size=300,
+            write_page_checksum=turn % 2 == 0,
+            store_schema=False,  # else pyarrow makes durations of what are integers in Parquet
+            **options,
+        )
+        same_or_refused(cache, tmp_path / "x.parquet", codec)
+
+
+def plain(rows: int = ROWS) -> pl.DataFrame:
+    """The types that every writer has, without nulls where ours cannot keep them."""
+    rng = np.random.default_rng(7)
+    columns: dict[str, Any] = {
+        f"{kind}": rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, rows, dtype=kind)
+        for kind in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+    }
+    columns["f4"], columns["f8"] = rng.normal(size=rows).astype("f4"), rng.normal(size=rows)
+    columns["few"] = np.repeat([1.5, -0.0, np.inf, np.nan], rows // 4)
+    columns["hole"] = [None if i % 3 == 0 else i / 7 for i in range(rows)]
+    columns["gone"] = pl.Series([None] * rows, dtype=pl.Float32)
+    columns["bool"] = rng.random(rows) < 0.5
+    columns["true"] = np.ones(rows, bool)
+    columns["text"] = [["a", "ünï", "a longer word than twelve bytes"][i % 3] for i in range(rows)]
+    columns["t"] = pl.Series(np.arange(rows) * 10**9 + 1).cast(pl.Datetime("us"))
+    return pl.DataFrame(columns)
+
+
+@pytest.mark.parametrize("codec", ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4"])
+def test_polars(cache: tensorcache.Cache, tmp_path: Path, codec: Any) -> None:
+    frame = plain().with_columns(day=pl.col("t").cast(pl.Date))
+    for size in (None, 800):
+        frame.write_parquet(tmp_path / "x.parquet", compression=codec, row_group_size=200, data_page_size=size)
+        same_or_refused(cache, tmp_path / "x.parquet", codec)
+
+
+@pytest.mark.parametrize("version", ["V1", "V2"])
+@pytest.mark.parametrize("codec", ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4_raw"])
+def test_duckdb(cache: tensorcache.Cache, tmp_path: Path, codec: str, version: str) -> None:
+    frame = plain()  # DuckDB finds it by name
+    to = tmp_path / "x.parquet"
+    options = f"FORMAT parquet, COMPRESSION {codec}, PARQUET_VERSION {version}, ROW_GROUP_SIZE 2048"
+    duckdb.sql(f"COPY (SELECT *, CAST(int16 / 7 AS DECIMAL(9, 3)) AS dec FROM frame) TO '{to}' ({options})")
+    if version == "V2" and not codec.startswith("lz4"):
+        # Its differences of 32-bit integers may take more than 32 bits: pyarrow fails, parquet-go reads other values.
+        with pytest.raises(tensorcache.SourceError, match=r'(?s)column "int32": has differences.*hint: .*V1'):
+            cache.load("writers", to)
+        frame = frame.with_columns(pl.col("int32") // 3, pl.col("uint32") // 3)
+        duckdb.sql(f"COPY (SELECT * FROM frame) TO '{to}' ({options})")
+    same_or_refused(cache, to, codec)
+
+
+@pytest.mark.parametrize("codec", ["UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "BROTLI", "LZ4_RAW"])
+def test_fastparquet(cache: tensorcache.Cache, tmp_path: Path, codec: str) -> None:
+    frame = pd.DataFrame({name: column.to_numpy() for name, column in plain().to_dict().items()})
+    frame["text"] = frame["text"].astype(object)
+    for nulls in (False, True):
+        options = {"has_nulls": nulls, "row_group_offsets": 200, "object_encoding": {"text": "utf8"}}
+        fastparquet.write(str(tmp_path / "x.parquet"), frame, compression=codec, write_index=False, **options)
+        same_or_refused(cache, tmp_path / "x.parquet", codec.lower())
+
+
+def mutate(rng: np.random.Generator, good: bytes) -> bytes:
+    """Damage as disks, copies and programs do it: bits, lengths, ends, pieces that are gone or double."""
+    b = bytearray(good)
+    for _ in range(rng.integers(1, 4)):
+        at = int(rng.integers(len(b)))
+        if rng.random() < 0.5:
+            at = len(b) - 1 - min(at, int(rng.integers(700)))
+        size = int(rng.integers(1, 40))
+        match rng.integers(6):
+            case 0 | 1:
+                b[at] ^= 1 << int(rng.integers(8))
+            case 2:
+                b[at] = int(rng.integers(256))
+            case 3:
+                b[at : at + 4] = int(rng.choice([0, 1, 2**31 - 1, 2**32 - 1, len(b)])).to_bytes(4, "little")
+            case 4:
+                del b[at : at + size]
+            case 5:
+                b[at:at] = b[at : at + size]
+        if not b:
+            return good
+    return bytes(b)
+
+
+def test_mutants_are_refused_or_what_pyarrow_reads(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    """Of files with page checksums: what loads is what pyarrow reads of the same bytes, if it reads them."""
+    count = int(os.environ.get("TENSORCACHE_MUTANTS", "1000")) // 20
+    table = test_types.table_of([pa.int64(), pa.float64(), pa.float32(), pa.int16(), pa.timestamp("ms")], 200, seed=1)
+    path = tmp_path / "x.parquet"
+    pq.write_table(table, path, compression="snappy", write_page_checksum=True, row_group_size=90, store_schema=False)
+    good, rng, read = path.read_bytes(), np.random.default_rng(20261121), 0
+    for _ in range(count):
+        path.write_bytes(mutate(rng, good))
+        try:
+            data = cache.load("mutant", path)
+        except tensorcache.TensorcacheError as error:
+            assert "x.parquet" in str(error) or isinstance(error, tensorcache.SpecError)  # noqa: PT017
+            continue
+        read += 1
+        try:
+            want = pq.read_table(path, page_checksum_verification=True)
+        except (
+            OSError,
+            pa.ArrowInvalid,
+        ):  # it refuses damage in metadata that we do not look at: the values are the good ones
+            want = table
+        test_types.check(data, want)
+    assert read < count
