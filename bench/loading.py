@@ -1,0 +1,156 @@
+"""Loading beside pyarrow, Polars, DuckDB and pandas: `make bench-loading`.
+
+The same files, the page cache warm, a fresh process each, by turns; the median of five. What every one of them loads is
+hashed first, so that like is compared with like. Prints a table as Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import loading_files as files
+import tensorcache
+
+PEERS = ("pyarrow", "polars", "duckdb", "pandas")
+HERE = Path(__file__).parent
+
+
+class Bench:
+    """A daemon of its own, and the rows of the table."""
+
+    def __init__(self, scratch: Path, runs: int) -> None:
+        self.scratch, self.runs = scratch, runs
+        self.cache = tensorcache.connect(scratch / "cache")
+        self.daemon = self.cache.health()["pid"]
+
+    def once(self, who: str, path: Path, columns: list[str] | None, **more: object) -> dict:
+        """One load in a fresh process, into a dataset that does not exist."""
+        job = {
+            "who": who,
+            "path": str(path),
+            "columns": columns,
+            "dir": str(self.scratch / "cache"),
+            "dataset": "b",
+            "daemon": self.daemon if who == "tensorcache" else None,
+            "options": {},
+            "memory": False,
+            "hash": False,
+        }
+        spec = self.scratch / "job.json"
+        spec.write_text(json.dumps(job | more))
+        out = subprocess.run(
+            [sys.executable, str(HERE / "loading_once.py"), str(spec)], check=True, capture_output=True, text=True
+        )
+        if who == "tensorcache":
+            self.cache.remove("b")
+        return json.loads(out.stdout)
+
+    def compare(self, title: str, path: Path, columns: list[str] | None, bar: float) -> None:
+        """One row of the table."""
+        everybody = ("tensorcache", *PEERS)
+        hashes = {who: self.once(who, path, columns, hash=True)["hash"] for who in everybody}
+        if len(set(hashes.values())) != 1:
+            raise SystemExit(f"{title}: not the same values: {hashes}")
+        seconds: dict[str, list[float]] = {who: [] for who in everybody}
+        for _ in range(self.runs):
+            for who in everybody:
+                seconds[who].append(self.once(who, path, columns)["seconds"])
+        middle = {who: statistics.median(s) for who, s in seconds.items()}
+        best = min(PEERS, key=lambda who: middle[who])
+        ratio = middle[best] / middle["tensorcache"]
+        row = " | ".join(f"{middle[who]:.3f}" for who in everybody)
+        print(f"| {title} | {row} | {ratio:.2f}x {best} | {bar}x | {'yes' if ratio >= bar else 'no'} |", flush=True)
+
+    def memory(self, title: str, path: Path) -> None:
+        """Anonymous memory beyond the result, in MiB: ours is a mapped file and no anonymous memory at all."""
+        cells = []
+        for who in ("tensorcache", *PEERS):
+            got = self.once(who, path, None, memory=True)
+            beyond = got["peak"] - (0 if who == "tensorcache" else got["bytes"])
+            cells.append(f"{max(0, beyond) / 2**20:.0f}")
+        print(f"| {title} | {' | '.join(cells)} |", flush=True)
+
+    def seconds(self, path: Path, columns: list[str] | None = None, **options: object) -> float:
+        """The median of our own loads."""
+        return statistics.median(
+            self.once("tensorcache", path, columns, options=options)["seconds"] for _ in range(self.runs)
+        )
+
+    def reload(self, path: Path) -> float:
+        """Milliseconds of a load that is a hit, with the first batch."""
+        self.cache.load("hit", path)
+        took = []
+        for _ in range(max(9, self.runs)):
+            began = time.perf_counter()
+            data = self.cache.load("hit", path)
+            with data.windows(context_length=96, prediction_length=24).feed(batch_size=32) as feed:
+                next(iter(feed))
+            took.append(time.perf_counter() - began)
+        self.cache.remove("hit")
+        return statistics.median(took) * 1e3
+
+
+def warm(path: Path) -> Path:
+    """Read a file once, so that it is in the page cache."""
+    with path.open("rb") as f:
+        while f.read(1 << 24):
+            pass
+    return path
+
+
+def main() -> None:
+    """Make the files, load them by turns, print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=10_000_000, help="of the Parquet files")
+    folder = Path(tempfile.gettempdir()) / "tensorcache-bench"
+    parser.add_argument("--files", type=Path, default=folder, help="where the files are kept")
+    parser.add_argument("--long", action="store_true", help="also 100 M rows")
+    arguments = parser.parse_args()
+    folder = arguments.files
+    plain = warm(files.plain(folder / f"plain-{arguments.rows}.parquet", arguments.rows))
+    snappy, zstd = (
+        warm(files.dictionaries(folder / f"{codec}-{arguments.rows}.parquet", arguments.rows, codec))
+        for codec in ("snappy", "zstd")
+    )
+    csv = warm(files.text(folder / f"text-{arguments.rows}.csv", arguments.rows * 3 // 8))
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        bench = Bench(Path(scratch), arguments.runs)
+        try:
+            size = f"{arguments.rows:,} rows, {csv.stat().st_size / 1e6:.0f} MB of CSV"
+            print(f"{os.cpu_count()} cores, {size}; seconds, median of {arguments.runs}\n")
+            print("| what | tensorcache | " + " | ".join(PEERS) + " | ratio to the best | bar | kept |")
+            print("| --- " * 9 + "|")
+            bench.compare("Parquet plain snappy, 2 of 16 columns", plain, ["c3", "c7"], 1.6)
+            bench.compare("the same, 16 of 16", plain, None, 2.2)
+            for codec, path in ("snappy", snappy), ("zstd", zstd):
+                bench.compare(f"Parquet with dictionaries, {codec}, 2 of 16", path, ["c3", "c7"], 1.2)
+                bench.compare("the same, 16 of 16", path, None, 1.2)
+            bench.compare("CSV, 8 numeric columns", csv, None, 2.0)
+            print("\nAnonymous memory beyond the result, MiB, at most 96:\n")
+            print("| what | tensorcache | " + " | ".join(PEERS) + " |")
+            print("| --- " * 6 + "|")
+            bench.memory("Parquet plain snappy", plain)
+            bench.memory("Parquet with dictionaries, zstd", zstd)
+            bench.memory("CSV", csv)
+            alone, made = bench.seconds(plain), bench.seconds(plain, scale="standard", dtype="float64", fill="forward")
+            print(f"\nfill and standard scale of every column: {made / alone - 1:+.0%} on top of the load (bar: +20 %)")
+            print(f"reload, a hit, and its first batch: {bench.reload(plain):.1f} ms (bar: 10 ms)")
+            sizes = [arguments.rows // 10, arguments.rows, *([arguments.rows * 10] if arguments.long else [])]
+            for rows in sizes:
+                seconds = bench.seconds(warm(files.plain(folder / f"two-{rows}.parquet", rows, 2)))
+                print(f"{rows:,} rows of 2 columns: {seconds:.3f} s, {seconds / rows * 1e9:.1f} ns a row")
+        finally:
+            bench.cache.stop()
+
+
+if __name__ == "__main__":
+    main()

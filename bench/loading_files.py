@@ -1,0 +1,58 @@
+"""The files that `loading.py` loads, made once by a fixed seed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+COLUMNS = 16
+
+
+def normal(rows: int, columns: int) -> pa.Table:
+    """Columns ``c0``, ``c1``, … of shape [rows], float64, standard normal."""
+    random = np.random.default_rng(0)
+    return pa.table({f"c{i}": random.standard_normal(rows) for i in range(columns)})
+
+
+def repeating(rows: int, columns: int) -> pa.Table:
+    """As measured series are: values of three decimals that come again, so that a writer's dictionaries hold them."""
+    random = np.random.default_rng(1)
+    return pa.table({f"c{i}": np.round(random.standard_normal(rows), 3) for i in range(columns)})
+
+
+def plain(path: Path, rows: int, columns: int = COLUMNS) -> Path:
+    """Parquet without dictionaries, snappy."""
+    if not path.exists():
+        pq.write_table(normal(rows, columns), made(path), compression="snappy", use_dictionary=False)
+        made(path).rename(path)
+    return path
+
+
+def dictionaries(path: Path, rows: int, codec: str) -> Path:
+    """Parquet as pyarrow writes it by default, with dictionaries."""
+    if not path.exists():
+        pq.write_table(repeating(rows, COLUMNS), made(path), compression=codec)
+        made(path).rename(path)
+    return path
+
+
+def text(path: Path, rows: int) -> Path:
+    """CSV of eight numeric columns: an integer and seven decimals of up to six digits."""
+    if not path.exists():
+        random = np.random.default_rng(2)
+        columns: dict[str, np.ndarray] = {"n": np.arange(rows)}
+        for i in range(7):
+            columns[f"c{i}"] = np.round(random.standard_normal(rows) * 100, 6)
+        pyarrow.csv.write_csv(pa.table(columns), made(path))
+        made(path).rename(path)
+    return path
+
+
+def made(path: Path) -> Path:
+    """Where a file is written before it has its name: one that was interrupted is made again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.with_name(path.name + ".part")
