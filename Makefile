@@ -103,6 +103,11 @@ soak: $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and t
 bench: ## gathers, indexes and orders, with ratios
 	go test -run xxx -bench . ./bench ./internal/feed ./api
 
+.PHONY: bench-loading
+bench-loading: $(VENV)/client ## loads beside pyarrow, Polars, DuckDB and pandas; about ten minutes and 6 GB of files
+	$(PY) -m pip install --quiet --disable-pip-version-check -r bench/requirements-loading.txt
+	$(PY) bench/loading.py
+
 .PHONY: test-peers
 test-peers: $(VENV)/client $(VENV)/test-tools ## windows of GluonTS, sktime, Keras and Darts beside ours, value by value
 	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-peers.txt
