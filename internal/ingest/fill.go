@@ -31,6 +31,10 @@ func newFiller[S float32 | float64](f Fill, mean float64, from layout.Strided[S]
 
 // fill fills the values of rows from row on.
 func (f *filler[S]) fill(values []float64, row int64) {
+	if n := len(values); n > 0 && !anyMissing(values) {
+		f.before, f.beforeRow, f.looked = values[n-1], row+int64(n)-1, false
+		return
+	}
 	for i, v := range values {
 		if v == v {
 			f.before, f.beforeRow, f.looked = v, row+int64(i), false

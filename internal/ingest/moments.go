@@ -11,6 +11,9 @@ type moments struct {
 
 // measure are the moments of the values that are not NaN, in two passes over them.
 func measure(values []float64) (m moments) {
+	if len(values) > 0 && !anyMissing(values) {
+		return measureAll(values)
+	}
 	sum := 0.0
 	for _, v := range values {
 		if v != v {
@@ -37,6 +40,33 @@ func measure(values []float64) (m moments) {
 			m.m2 += (v - m.mean) * (v - m.mean)
 		}
 	}
+	return m
+}
+
+// measureAll is measure for values of which none is NaN.
+func measureAll(values []float64) moments {
+	m := moments{n: int64(len(values)), least: values[0], top: values[0]}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+		if v < m.least {
+			m.least = v
+		}
+		if v > m.top {
+			m.top = v
+		}
+	}
+	m.mean = sum / float64(m.n)
+	var a, b float64 // two sums, so that neither waits for the other
+	for i := 0; i+2 <= len(values); i += 2 {
+		x, y := values[i]-m.mean, values[i+1]-m.mean
+		a, b = a+x*x, b+y*y
+	}
+	if len(values)%2 == 1 {
+		x := values[len(values)-1] - m.mean
+		a += x * x
+	}
+	m.m2 = a + b
 	return m
 }
 
