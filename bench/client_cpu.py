@@ -14,7 +14,7 @@ import argparse
 import gc
 import importlib.util
 import json
-import os
+import shutil
 import statistics
 import sys
 import tempfile
@@ -67,8 +67,8 @@ def recipe(array: np.ndarray[Any, Any]) -> Iterator[Any]:
 def measure(rounds: int, slots: int) -> dict[str, float]:
     """Microseconds a batch, by what is measured."""
     array = np.random.default_rng(0).standard_normal((ROWS, FEATURES), dtype=np.float32)
-    os.environ["TENSORCACHE_DIR"] = tempfile.mkdtemp(prefix="bench-")
-    cache = tensorcache.connect()
+    directory = tempfile.mkdtemp(prefix="tensorcache-client-cpu-")
+    cache = tensorcache.connect(directory)
     try:
         data = cache.put("bench", {"a": array}, layout="packed")
         windows = data.windows(context_length=CONTEXT, prediction_length=PREDICTION)
@@ -98,6 +98,7 @@ def measure(rounds: int, slots: int) -> dict[str, float]:
         return took
     finally:
         cache.stop()
+        shutil.rmtree(directory)
 
 
 def main() -> int:
