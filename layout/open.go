@@ -29,24 +29,25 @@ func Open(dir string) (*Data, error) {
 		return nil, err
 	}
 	d := &Data{Dir: dir, Manifest: m, vocab: map[string]*mmapfile.Map{}, before: map[string]*mmapfile.Map{}}
-	if err := d.open(); err != nil {
+	if err := d.open(func(name string) (*mmapfile.Map, error) { return openFile(dir, name, m) }); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-func (d *Data) open() (err error) {
-	if d.data, err = openFile(d.Dir, DataFile, d.Manifest); err != nil {
+// open takes each file's map where the manifest says that there is one.
+func (d *Data) open(file func(name string) (*mmapfile.Map, error)) (err error) {
+	if d.data, err = file(DataFile); err != nil {
 		return err
 	}
-	if d.items, err = openFile(d.Dir, ItemsFile, d.Manifest); err != nil {
+	if d.items, err = file(ItemsFile); err != nil {
 		return err
 	}
 	for name, v := range d.Manifest.Vocab {
 		if v.File != VocabFile(name) {
 			return fmt.Errorf("%w: the vocabulary of column %q is named %q", ErrTorn, name, v.File)
 		}
-		if d.vocab[name], err = openFile(d.Dir, v.File, d.Manifest); err != nil {
+		if d.vocab[name], err = file(v.File); err != nil {
 			return err
 		}
 	}
@@ -57,7 +58,7 @@ func (d *Data) open() (err error) {
 		if c.Prepared.Before.File != BeforeFillFile(c.Name) {
 			return fmt.Errorf("%w: the missing cells of column %q are in %q", ErrTorn, c.Name, c.Prepared.Before.File)
 		}
-		if d.before[c.Name], err = openFile(d.Dir, c.Prepared.Before.File, d.Manifest); err != nil {
+		if d.before[c.Name], err = file(c.Prepared.Before.File); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ type Client struct {
 }
 
 // newClient checks that the daemon answers and speaks this protocol.
-func newClient(d wire.Daemon) (*Client, error) {
+func newClient(ctx context.Context, d wire.Daemon) (*Client, error) {
 	dialer := net.Dialer{}
 	c := &Client{Daemon: d, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -39,7 +39,7 @@ func newClient(d wire.Daemon) (*Client, error) {
 		},
 	}}}
 	var h wire.Health
-	err := c.Get(context.Background(), "/v1/health", &h)
+	err := c.Get(ctx, "/v1/health", &h)
 	if d.Protocol != wire.Protocol && !errors.Is(err, ErrGone) { // what a dead one spoke is no matter
 		err = fmt.Errorf("%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; end it with the tensorcache that started it, or kill %d", ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
 	}
@@ -63,7 +63,7 @@ func (c *Client) Delete(ctx context.Context, path string, into any) error {
 	return c.do(ctx, http.MethodDelete, path, nil, into)
 }
 
-// Post sends a body as JSON.
+// Post sends a body as JSON. An answer that is asked for as *[]byte is handed over as it came.
 func (c *Client) Post(ctx context.Context, path string, body, into any) error {
 	return c.do(ctx, http.MethodPost, path, body, into)
 }
@@ -102,6 +102,10 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 			return fmt.Errorf("the daemon answered %s to %s %s", res.Status, method, path)
 		}
 		return &p
+	}
+	if raw, ok := into.(*[]byte); ok {
+		*raw = b
+		return nil
 	}
 	return json.Unmarshal(b, into)
 }

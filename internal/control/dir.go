@@ -1,4 +1,4 @@
-// Package control is how the command line finds, starts and asks a daemon.
+// Package control is how the command line and the Go client find, start and ask a daemon.
 //
 // [Dir] says which cache directory is meant, [Connect] gives a [Client] of the daemon there, starting it where none
 // runs, as docs/PROTOCOL.md tells other clients to do.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -24,28 +25,42 @@ const (
 // Connect gives a client of the daemon that has the directory. Where none runs it starts one, unless
 // TENSORCACHE_AUTOSTART=0 or start is false; then the error wraps ErrNoDaemon.
 func Connect(dir string, start bool) (*Client, error) {
-	c, err := dial(dir)
+	if !start {
+		return ConnectWith(context.Background(), dir, nil)
+	}
+	return ConnectWith(context.Background(), dir, os.Executable)
+}
+
+// ConnectWith is Connect for a program that is not the daemon itself: exe says which one to start; nil starts none. The context
+// ends the wait for a daemon that comes or goes.
+func ConnectWith(ctx context.Context, dir string, exe func() (string, error)) (*Client, error) {
+	reap()
+	c, err := dial(ctx, dir)
 	if err == nil || !errors.Is(err, ErrNoDaemon) {
 		return c, err
 	}
-	if !start || os.Getenv("TENSORCACHE_AUTOSTART") == "0" {
+	if exe == nil || os.Getenv("TENSORCACHE_AUTOSTART") == "0" {
+		return nil, err
+	}
+	program, err := exe()
+	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	lock, err := LockStart(dir)
+	lock, err := lockStart(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	defer lock.Close()
-	if c, err := settle(dir); err == nil || !errors.Is(err, ErrNoDaemon) {
+	if c, err := settle(ctx, dir); err == nil || !errors.Is(err, ErrNoDaemon) {
 		return c, err
 	}
-	if err := spawn(dir); err != nil {
+	if err := spawn(ctx, program, dir); err != nil {
 		return nil, err
 	}
-	return dial(dir)
+	return dial(ctx, dir)
 }
 
 // How long a daemon that has the directory may take until it listens or is gone, and how often that is looked up.
@@ -55,15 +70,28 @@ const (
 )
 
 // settle waits for a daemon that is coming or going. The error wraps ErrNoDaemon once nobody has the directory.
-func settle(dir string) (*Client, error) {
-	for deadline := time.Now().Add(longestHold); ; time.Sleep(holdPause) {
-		c, err := dial(dir)
+func settle(ctx context.Context, dir string) (*Client, error) {
+	for deadline := time.Now().Add(longestHold); ; {
+		c, err := dial(ctx, dir)
 		if err == nil || !errors.Is(err, ErrNoDaemon) || isFree(dir) {
 			return c, err
 		}
 		if time.Now().After(deadline) {
 			return nil, fmt.Errorf("a daemon holds %s but neither listens nor leaves after %s", dir, longestHold)
 		}
+		if err := pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pause waits a moment, or returns why not to wait.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(holdPause):
+		return nil
 	}
 }
 
@@ -78,19 +106,28 @@ func isFree(dir string) bool {
 }
 
 // LockStart holds off others that would start a daemon in the directory, or end one because it is idle.
-func LockStart(dir string) (*os.File, error) {
+func LockStart(dir string) (*os.File, error) { return lockStart(context.Background(), dir) }
+
+func lockStart(ctx context.Context, dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, startLock), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
+	for {
+		switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
+		case err == nil:
+			return f, nil
+		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
+			return nil, errors.Join(fmt.Errorf("lock %s: %w", f.Name(), err), f.Close())
+		}
+		if err := pause(ctx); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
 	}
-	return f, nil
 }
 
 // dial connects to the daemon that runs; ErrNoDaemon when there is none.
-func dial(dir string) (*Client, error) {
+func dial(ctx context.Context, dir string) (*Client, error) {
 	d, err := ReadDaemon(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -100,19 +137,16 @@ func dial(dir string) (*Client, error) {
 	case err != nil:
 		return nil, err
 	}
-	c, err := newClient(d)
+	c, err := newClient(ctx, d)
 	if errors.Is(err, ErrGone) {
 		return nil, fmt.Errorf("%w runs in %s (the last one, pid %d, is gone)", ErrNoDaemon, dir, d.PID)
 	}
 	return c, err
 }
 
-// spawn starts this program as a daemon of its own session and waits until it listens.
-func spawn(dir string) error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
+// spawn starts the program as a daemon of its own session and waits until it listens. One that is not waited for to the end is
+// ended.
+func spawn(ctx context.Context, exe, dir string) error {
 	log, err := os.OpenFile(filepath.Join(dir, logFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -131,12 +165,32 @@ func spawn(dir string) error {
 	if err != nil {
 		return fmt.Errorf("%w: start %s: %w", ErrNoDaemon, exe, err)
 	}
+	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	line, err := bufio.NewReader(ready).ReadString('\n')
+	if !stop() {
+		_ = cmd.Wait()
+		return ctx.Err()
+	}
 	if err != nil || line != "ok\n" {
 		_ = cmd.Wait() // it has ended; its log says why
 		return fmt.Errorf("%w: it ended at its start; the end of %s:\n%s", ErrNoDaemon, log.Name(), tail(log.Name()))
 	}
-	return cmd.Process.Release()
+	started.Store(cmd.Process.Pid, cmd.Process)
+	return nil
+}
+
+// started are the daemons, by pid, that this process has started and whose end it has not seen.
+var started sync.Map
+
+// reap takes note of the end of daemons that this process started, so that none of them stays as a zombie.
+func reap() {
+	started.Range(func(pid, process any) bool {
+		if got, err := unix.Wait4(pid.(int), nil, unix.WNOHANG, nil); got != 0 || err != nil {
+			started.Delete(pid)
+			_ = process.(*os.Process).Release()
+		}
+		return true
+	})
 }
 
 // tail is the last few lines of a file, for a message.
@@ -152,11 +206,10 @@ func tail(path string) string {
 // WaitGone returns once no daemon holds the directory.
 func WaitGone(ctx context.Context, dir string) error {
 	for !isFree(dir) {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(holdPause):
+		if err := pause(ctx); err != nil {
+			return err
 		}
 	}
+	reap()
 	return nil
 }

@@ -31,7 +31,7 @@ func TestADaemonThatComesIsWaitedFor(t *testing.T) {
 	hold(t, dir)
 	done := make(chan error)
 	go func() {
-		c, err := settle(dir)
+		c, err := settle(t.Context(), dir)
 		if err == nil {
 			c.Close()
 		}
@@ -48,7 +48,7 @@ func TestADaemonThatGoesIsWaitedFor(t *testing.T) {
 	f := hold(t, dir)
 	done := make(chan error)
 	go func() {
-		_, err := settle(dir)
+		_, err := settle(t.Context(), dir)
 		done <- err
 	}()
 	if err := f.Close(); err != nil {

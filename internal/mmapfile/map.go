@@ -31,7 +31,7 @@ var (
 // Map is a file mapped read-only. It is safe for concurrent use.
 type Map struct {
 	path string
-	file *os.File
+	file *os.File // nil where it was closed once it was mapped
 	data mmap.MMap
 
 	mu      sync.Mutex
@@ -52,9 +52,15 @@ func Open(path string) (*Map, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("map %s: %w", path, err), f.Close())
 	}
-	m := &Map{path: path, file: f, data: data}
-	m.drained = sync.NewCond(&m.mu)
+	m := newMap(path, data)
+	m.file = f
 	return m, nil
+}
+
+func newMap(path string, data mmap.MMap) *Map {
+	m := &Map{path: path, data: data}
+	m.drained = sync.NewCond(&m.mu)
+	return m
 }
 
 func mapWhole(f *os.File) (mmap.MMap, error) {
@@ -69,7 +75,7 @@ func mapWhole(f *os.File) (mmap.MMap, error) {
 }
 
 // File is the mapped file, opened for reading only; it has no name any more once it was removed. It is valid
-// between Acquire and release.
+// between Acquire and release, and nil for a map made with [New].
 func (m *Map) File() *os.File { return m.file }
 
 // Len is the file's size in bytes.
@@ -121,7 +127,10 @@ func (m *Map) Close() error {
 	}
 	if !m.closed {
 		m.closed = true
-		m.err = errors.Join(m.data.Unmap(), m.file.Close())
+		m.err = m.data.Unmap()
+		if m.file != nil {
+			m.err = errors.Join(m.err, m.file.Close())
+		}
 	}
 	return m.err
 }

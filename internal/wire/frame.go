@@ -45,12 +45,17 @@ func PutHeader(b []byte, kind uint32, length int) {
 	binary.LittleEndian.PutUint32(b[4:], kind)
 }
 
+// ParseHeader reads what PutHeader wrote.
+func ParseHeader(b []byte) (kind, length uint32) {
+	return binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint32(b)
+}
+
 // ReadHeader reads a frame's header; a length over most is refused before anything is allocated.
 func ReadHeader(r io.Reader, scratch []byte, most uint32) (kind, length uint32, err error) {
 	if _, err := io.ReadFull(r, scratch[:HeaderSize]); err != nil {
 		return 0, 0, err
 	}
-	length, kind = binary.LittleEndian.Uint32(scratch), binary.LittleEndian.Uint32(scratch[4:])
+	kind, length = ParseHeader(scratch)
 	if length > most {
 		return 0, 0, fmt.Errorf("%w: a frame of kind %d says %d bytes, at most %d", ErrFrame, kind, length, most)
 	}
