@@ -31,8 +31,11 @@ var rooms = map[string][]string{
 	"internal/wire":     {"layout", "window", "sampler"},                                              // only the types that pass over the sockets
 	"internal/feed":     {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
 	"internal/control":  {"internal/wire"}, // a client: it must work without what the daemon is made of
-	"api":               {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire"},
-	"cmd/tensorcache":   {"api", "store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire", "internal/control"},
+	// a client too: it finds the daemon as the command line does, maps files through the one place that may, and sees columns, specs
+	// and cursors as the types that stand in its own surface
+	"clients/go":      {"layout", "window", "sampler", "internal/control", "internal/mmapfile", "internal/wire", "internal/near"},
+	"api":             {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire"},
+	"cmd/tensorcache": {"api", "store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire", "internal/control"},
 }
 
 // only says who may import what, beside its own tests.
@@ -53,16 +56,16 @@ var pure = map[string][]string{"window": {"os", "net", "sync", "syscall", "unsaf
 
 // pkg is what go list says of a package.
 type pkg struct {
-	ImportPath, Dir, Doc string
-	Imports              []string
-	GoFiles              []string
+	ImportPath, Dir, Doc, Name string
+	Imports                    []string
+	GoFiles                    []string
 }
 
 func (p pkg) room() string { return strings.TrimPrefix(p.ImportPath, module) }
 
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Imports,GoFiles", "./...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Name,Imports,GoFiles", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +164,7 @@ func clockCalls(t *testing.T, path string) (calls []string) {
 
 func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	for _, p := range packages(t) {
-		want := "Package " + filepath.Base(p.room()) + " "
+		want := "Package " + p.Name + " "
 		if p.room() == "cmd/tensorcache" {
 			want = "Command tensorcache "
 		}

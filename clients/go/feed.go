@@ -1,0 +1,373 @@
+package tensorcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/sampler"
+)
+
+// Feed is one trainer's stream of batches, prepared ahead by the daemon in shared memory. It serves one goroutine; State, Stats and
+// Close may be called from others.
+type Feed[T Value] struct {
+	windows *Windows
+	options FeedOptions
+	counter *sampler.Sampler // counts the batches of epochs that differ in length; nil where they do not
+	meter   meter
+
+	mu      sync.Mutex
+	stream  *stream // nil where none is attached
+	cursor  Cursor  // what the feed's cursors belong to
+	length  int64
+	start   spot  // where the latest pass began
+	last    *last // its latest batch
+	target  *spot // where the next pass shall begin, when somebody said so
+	empty   bool  // the latest pass ended without a last batch
+	passes  uint64
+	closed  bool
+	batches int64
+	copied  int64 // by streams that are gone
+}
+
+// spot is a place in the order: an epoch, and how many of its windows all ranks have consumed.
+type spot struct {
+	epoch    uint64
+	consumed int64
+}
+
+// last is the latest descriptor.
+type last struct {
+	spot
+	flags uint32
+}
+
+// NewFeed begins a stream of batches of values of type T: float32, unless the spec's dtype says otherwise. The daemon begins to
+// fill the ring at once. The error wraps ErrType where a part is of another type, and is of type InvalidSpec with the Field that
+// is to blame, or of type Memory where three slots do not fit the budget.
+func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T], error) {
+	f := &Feed[T]{windows: w, options: o}
+	if o.Order == sampler.RandomStart {
+		r, err := w.index(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if f.counter, err = sampler.New(r, o.sampler()); err != nil {
+			return nil, optionError(err)
+		}
+	}
+	s, err := f.attach(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	for name, p := range s.layout.parts {
+		switch name {
+		case "context", "target", "known", "static":
+			if err := checkType[T](name, p.dtype); err != nil {
+				s.close()
+				return nil, err
+			}
+		}
+	}
+	f.stream, f.cursor, f.length = s, s.reply.Cursor, s.reply.Batches
+	return f, nil
+}
+
+// optionError turns a sampler's refusal into an Error.
+func optionError(err error) error {
+	var o *sampler.OptionError
+	if errors.As(err, &o) {
+		return &Error{Type: InvalidSpec, Detail: err.Error(), Field: o.Field}
+	}
+	return err
+}
+
+func (f *Feed[T]) attach(ctx context.Context, at *spot) (*stream, error) {
+	w := f.windows
+	var from *Cursor
+	if at != nil {
+		c := f.cursor
+		c.Epoch, c.Consumed = at.epoch, at.consumed
+		from = &c
+	}
+	cursor, err := cursorJSON(from)
+	if err != nil {
+		return nil, err
+	}
+	return w.data.cache.attach(ctx, wire.FeedRequest{
+		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts,
+		Options: f.options.sampler(), Delivery: "slot", Slots: f.options.Slots, ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor,
+	}, &f.meter)
+}
+
+// Windows is what the feed serves.
+func (f *Feed[T]) Windows() *Windows { return f.windows }
+
+// Len is the number of this rank's batches in an epoch; in order random_start, whose epochs differ, of the epoch under way, else of
+// the next.
+func (f *Feed[T]) Len() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.counter == nil {
+		return f.length
+	}
+	switch {
+	case f.meter.running() && f.last != nil:
+		return f.counter.Steps(f.last.epoch, 0)
+	case f.meter.running():
+		return f.counter.Steps(f.start.epoch, 0)
+	case f.target != nil:
+		return f.counter.Steps(f.target.epoch, 0)
+	}
+	return f.counter.Steps(f.nextPlace().epoch, 0)
+}
+
+// Epoch is one pass over the windows: its batches, or the error that ended it. The next call's pass is the next epoch; a pass
+// counts when it ends, and when it delivered a batch and was left. A batch belongs to the loop's body (see [Batch]).
+//
+// The error, always the last that is yielded, is the context's, which leaves the feed as it is; ErrClosed or ErrPassOver; what the
+// daemon refused; or it wraps ErrGone: then the next pass attaches anew and goes on at the same batch, if a daemon is back.
+func (f *Feed[T]) Epoch(ctx context.Context) iter.Seq2[*Batch[T], error] {
+	return func(yield func(*Batch[T], error) bool) {
+		if err := f.pass(ctx, func(b *Batch[T]) bool { return yield(b, nil) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// pass hands an epoch's batches to yield, until that has enough.
+func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
+	s, pass, err := f.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.pause(pass)
+	defer guard(ctx, s.conn)()
+	half := max(1, s.reply.Slots/2)
+	for {
+		d, ok := s.next()
+		for !ok {
+			if err := s.receive(); err != nil {
+				return f.lost(ctx, s, pass, err)
+			}
+			d, ok = s.next()
+		}
+		if ctx.Err() != nil {
+			s.unread()
+			return ctx.Err()
+		}
+		if d.Slot == wire.NoSlot {
+			return f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
+		}
+		if err := f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags}, false); err != nil {
+			s.unread()
+			return err
+		}
+		if !f.deliver(s, d, yield) {
+			return nil
+		}
+		if err := f.running(pass); err != nil {
+			return err
+		}
+		if d.Flags&wire.FlagLast != 0 {
+			return nil
+		}
+		if err := s.giveBack(half); err != nil {
+			return f.lost(ctx, s, pass, err)
+		}
+	}
+}
+
+// deliver lends a slot to the loop's body.
+func (f *Feed[T]) deliver(s *stream, d wire.Descriptor, yield func(*Batch[T]) bool) bool {
+	memory, held := s.ring.take(d.Slot)
+	b := makeBatch[T](s.layout, memory, int(d.Rows))
+	b.source = f.windows.source
+	if held {
+		b.holder = &holder{ring: s.ring, slot: d.Slot}
+		b.holder.holds.Store(1)
+		defer b.drop(b.holder)
+	}
+	return yield(b)
+}
+
+// begin brings the stream to where a pass begins.
+func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, 0, fmt.Errorf("the feed is %w", ErrClosed)
+	}
+	f.passes++ // a pass that is under way is over
+	f.meter.pause()
+	here, start := f.placeOfStream(), f.nextPlace()
+	if f.target != nil {
+		start = *f.target
+	}
+	switch {
+	case f.stream == nil:
+		s, err := f.attach(ctx, &start)
+		if err != nil {
+			return nil, 0, err
+		}
+		f.stream = s
+	case start != here || f.empty: // after two epochs without a batch the daemon waits to be asked
+		end := guard(ctx, f.stream.conn)
+		err := f.stream.seek(start.epoch, start.consumed)
+		end()
+		if err != nil {
+			f.drop()
+			return nil, 0, gone(ctx, err)
+		}
+	}
+	f.start, f.last, f.target, f.empty = start, nil, nil, false
+	f.meter.begin()
+	return f.stream, f.passes, nil
+}
+
+// note remembers the batch that the loop gets now.
+func (f *Feed[T]) note(pass uint64, l *last, empty bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.over(pass); err != nil {
+		return err
+	}
+	f.last, f.empty = l, empty
+	if !empty {
+		f.batches++
+	}
+	return nil
+}
+
+// running tells whether the pass is still the feed's.
+func (f *Feed[T]) running(pass uint64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.over(pass)
+}
+
+func (f *Feed[T]) over(pass uint64) error {
+	switch {
+	case f.closed:
+		return fmt.Errorf("the feed is %w", ErrClosed)
+	case f.passes != pass:
+		return ErrPassOver
+	}
+	return nil
+}
+
+// lost ends a pass whose stream failed; the next one goes on at the same place.
+func (f *Feed[T]) lost(ctx context.Context, s *stream, pass uint64, err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if over := f.over(pass); over != nil {
+		return over
+	}
+	if ctx.Err() != nil {
+		if s.broken && f.stream == s {
+			f.drop()
+		}
+		return ctx.Err() // else the stream is whole: what was received before is kept
+	}
+	at := f.place()
+	if f.stream == s {
+		f.drop()
+	}
+	f.target = &at
+	if err = gone(ctx, err); errors.Is(err, ErrGone) {
+		return fmt.Errorf("the feed ended in epoch %d, after %d of %d windows: %w", at.epoch, at.consumed, f.windows.windows, err)
+	}
+	return err
+}
+
+// drop ends the stream; the next pass attaches anew.
+func (f *Feed[T]) drop() {
+	if f.stream != nil {
+		_, copied := f.stream.ring.stats()
+		f.copied += copied
+		f.stream.close()
+		f.stream = nil
+	}
+}
+
+// pause stops the clock of the pass.
+func (f *Feed[T]) pause(pass uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.passes == pass {
+		f.meter.pause()
+	}
+}
+
+// place is where the loop is.
+func (f *Feed[T]) place() spot {
+	if f.target != nil {
+		return *f.target
+	}
+	return f.placeOfStream()
+}
+
+// placeOfStream is where the stream is, whatever was asked for since.
+func (f *Feed[T]) placeOfStream() spot {
+	switch {
+	case f.last == nil:
+		return f.start
+	case f.last.flags&wire.FlagLast != 0:
+		return spot{f.last.epoch + 1, 0}
+	}
+	return f.last.spot
+}
+
+// nextPlace is where the next pass begins when nobody says otherwise: the next epoch, if this one delivered anything.
+func (f *Feed[T]) nextPlace() spot {
+	if f.last == nil {
+		return f.start
+	}
+	return spot{f.last.epoch + 1, 0}
+}
+
+// SetEpoch has the next pass be the given epoch, from its start.
+func (f *Feed[T]) SetEpoch(epoch uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.target = &spot{epoch, 0}
+}
+
+// State is where the loop is; the batch that it has now counts as consumed. After the last batch of an epoch it is the start of
+// the next. Any rank's state resumes any number of ranks.
+func (f *Feed[T]) State() Cursor {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c, at := f.cursor, f.place()
+	c.Epoch, c.Consumed = at.epoch, at.consumed
+	return c
+}
+
+// LoadState has the next pass go on exactly where State was called. The error is of type CursorMismatch for a state of another
+// dataset, spec, seed or order; the message says what differs.
+func (f *Feed[T]) LoadState(c Cursor) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := c.Check(f.cursor); err != nil {
+		return ours(err)
+	}
+	if c.Consumed < 0 {
+		return refuse(CursorMismatch, "consumed", "the state is at epoch %d after %d windows", c.Epoch, c.Consumed)
+	}
+	f.target = &spot{c.Epoch, c.Consumed}
+	return nil
+}
+
+// Close ends the feed, and a pass over it; the daemon frees its ring. Batches that are held stay valid. Calling it again does
+// nothing.
+func (f *Feed[T]) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	f.meter.pause()
+	f.drop()
+	return nil
+}

@@ -1,0 +1,259 @@
+package tensorcache
+
+import (
+	"math"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// InverseOptions say of whom the values are, and what came before them. The zero value will do where no step is per item.
+type InverseOptions struct {
+	// Item is the value of the item that all values are of.
+	Item any
+	// Codes, instead, are codes of items along the first axis, as [Batch.Item].
+	Codes []int64
+	// Initial, for columns that hold differences, are the undone values of the rows before the first, in the shape of the values
+	// without the axis of rows; nil where the values begin with the first rows of items.
+	Initial []float64
+}
+
+// Inverse undoes the steps of one column, in new memory: stored · scale + shift, then, for diff, sums along the rows, then, for
+// log1p, expm1. What was filled stays filled, and what was clipped clipped. Values are rows of the column, one after the other; the
+// item is named by its value, nil where no step is per item. The error is of type ColumnNotFound, ItemNotFound or InvalidSpec.
+func (d *Dataset) Inverse(column string, values []float64, item any) ([]float64, error) {
+	c, err := d.column(column)
+	if err != nil {
+		return nil, err
+	}
+	width := int(max(1, c.Width()))
+	p, err := Inverse(d, []string{column}, Part[float64]{values, []int{len(values) / width, width}}, InverseOptions{Item: item})
+	return p.Data, err
+}
+
+// Inverse undoes the steps of columns whose features stand side by side along the last axis of a part, as in Batch.Target, in
+// float64 and new memory, as [Dataset.Inverse] does. The rows run along the axis before.
+func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T], o InverseOptions) (Part[float64], error) {
+	in, err := newInversion(d, columns, values.Shape, len(values.Data), o)
+	if err != nil {
+		return Part[float64]{}, err
+	}
+	out := make([]float64, len(values.Data))
+	for i, v := range values.Data {
+		shift, scale := in.scaling(i)
+		out[i] = float64(v)*scale + shift
+	}
+	at := 0
+	for _, c := range in.columns {
+		if err := in.unprepare(c, out, at); err != nil {
+			return Part[float64]{}, err
+		}
+		at += int(max(1, c.Width()))
+	}
+	return Part[float64]{out, copySlice(values.Shape)}, nil
+}
+
+// inversion is where each value of a part belongs to.
+type inversion struct {
+	columns  []*layout.ManifestColumn
+	of       []int // the column of each feature
+	feature  []int // and which of the column's it is
+	width    int   // values of a row
+	rows     int   // along the axis of rows, 1 where there is none
+	rowed    bool  // there is an axis of rows
+	perFirst int   // values of one index of the first axis
+	flat     bool  // there is no axis before that
+	codes    []int64
+	code     int64
+	initial  []float64
+}
+
+func newInversion(d *Dataset, columns []string, shape []int, n int, o InverseOptions) (*inversion, error) {
+	in := &inversion{rows: 1, initial: o.Initial, codes: o.Codes}
+	for at, name := range columns {
+		c, err := d.column(name)
+		if err != nil {
+			return nil, err
+		}
+		in.columns = append(in.columns, c)
+		for f := range int(max(1, c.Width())) {
+			in.of, in.feature = append(in.of, at), append(in.feature, f)
+		}
+	}
+	in.width = len(in.of)
+	size := 1
+	for _, length := range shape {
+		size *= length
+	}
+	if size != n || len(columns) == 0 || len(shape) == 0 || shape[len(shape)-1] != in.width {
+		return nil, refuse(InvalidSpec, "values", "values: got %d of shape %v, want a last axis of %d, the features of %s", n, shape, in.width, strings.Join(columns, ", "))
+	}
+	in.perFirst = n / max(1, shape[0])
+	if axes := len(shape) - 1; axes > 0 {
+		in.rowed, in.rows, in.flat = true, shape[axes-1], axes == 1
+	}
+	return in, in.name(d, shape, o)
+}
+
+// name finds the item's code, or checks the codes.
+func (in *inversion) name(d *Dataset, shape []int, o InverseOptions) (err error) {
+	if o.Codes != nil {
+		if len(shape) == 0 || len(o.Codes) != shape[0] {
+			return refuse(InvalidSpec, "item", "item: got %d codes for values of shape %v, want one along the first axis", len(o.Codes), shape)
+		}
+		for _, code := range o.Codes {
+			if code < 0 || code >= d.Items() {
+				return refuse(InvalidSpec, "item", "item: got code %d, want codes from 0 to %d", code, d.Items()-1)
+			}
+		}
+		return nil
+	}
+	if o.Item != nil {
+		in.code, err = d.ItemCode(o.Item)
+		return err
+	}
+	for _, c := range in.columns {
+		scaled := c.Scale != nil && c.Scale.Per == "item"
+		summed := o.Initial == nil && c.Prepared != nil && c.Prepared.First != nil
+		if (scaled || summed) && d.Items() > 1 {
+			e := refuse(InvalidSpec, "item", "item: the steps of column %q are per item", c.Name)
+			e.Hint = "give the item's value, or Batch.Item for a batch"
+			return e
+		}
+	}
+	return nil
+}
+
+// codeAt is the item of value i.
+func (in *inversion) codeAt(i int) int64 {
+	if in.codes == nil {
+		return in.code
+	}
+	return in.codes[i/in.perFirst]
+}
+
+// scaling is that of value i.
+func (in *inversion) scaling(i int) (shift, scale float64) {
+	f := i % in.width
+	c := in.columns[in.of[f]]
+	if c.Scale == nil {
+		return 0, 1
+	}
+	at := in.feature[f]
+	if c.Scale.Per == "item" {
+		at += int(in.codeAt(i) * max(1, c.Width()))
+	}
+	return c.Scale.Shift[at], c.Scale.Scale[at]
+}
+
+// unprepare undoes differences and logarithms of one column, whose features begin at a place of each row.
+func (in *inversion) unprepare(c *layout.ManifestColumn, out []float64, at int) error {
+	if c.Prepared == nil {
+		return nil
+	}
+	if c.Prepared.Diff {
+		if err := in.sum(c, out, at); err != nil {
+			return err
+		}
+	}
+	if c.Prepared.Log1p {
+		for i := at; i < len(out); i += in.width {
+			for f := range int(max(1, c.Width())) {
+				out[i+f] = math.Expm1(out[i+f])
+			}
+		}
+	}
+	return nil
+}
+
+// sum sums up differences along the rows.
+func (in *inversion) sum(c *layout.ManifestColumn, out []float64, at int) error {
+	if !in.rowed {
+		return refuse(InvalidSpec, "values", "values: got no axis of rows to sum differences of %q along", c.Name)
+	}
+	block := in.rows * in.width
+	series := len(out) / max(1, block)
+	if in.initial != nil && len(in.initial) != series*in.width {
+		return refuse(InvalidSpec, "initial", "initial: got %d values, want %d", len(in.initial), series*in.width)
+	}
+	for k := range series {
+		for f := range int(max(1, c.Width())) {
+			column := lane{out[k*block : (k+1)*block], at + f, in.width}
+			if in.initial != nil {
+				column.sumFrom(c.Prepared, in.initial[k*in.width+at+f])
+				continue
+			}
+			if err := in.sumFirst(c, column, k*block, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sumFirst sums a series that begins with the first rows of its item; where each row has a code of its own, of several items.
+func (in *inversion) sumFirst(c *layout.ManifestColumn, l lane, begin, feature int) error {
+	n := l.len()
+	for from := 0; from < n; {
+		to := n
+		code := in.codeAt(begin + from*l.step)
+		for r := from + 1; in.flat && in.codes != nil && r < n; r++ {
+			if in.codes[r] != code {
+				to = r
+				break
+			}
+		}
+		first := int(code*max(1, c.Width())) + feature
+		if first >= len(c.Prepared.First) || !math.IsNaN(l.at(from)) {
+			e := refuse(InvalidSpec, "initial", "initial: column %q holds differences", c.Name)
+			e.Hint = "give the value before the first of them, such as the last known one"
+			return e
+		}
+		l.sumAfter(from, to, c.Prepared.First[first])
+		from = to
+	}
+	return nil
+}
+
+// lane is one feature's rows among those of others.
+type lane struct {
+	values []float64
+	from   int
+	step   int
+}
+
+func (l lane) len() int             { return len(l.values) / l.step }
+func (l lane) at(r int) float64     { return l.values[l.from+r*l.step] }
+func (l lane) set(r int, v float64) { l.values[l.from+r*l.step] = v }
+
+// sumFrom sums rows up from an undone value.
+func (l lane) sumFrom(p *layout.Prepared, initial float64) {
+	sum := initial
+	if p.ClipLow != nil {
+		sum = math.Max(sum, *p.ClipLow)
+	}
+	if p.ClipHigh != nil {
+		sum = math.Min(sum, *p.ClipHigh)
+	}
+	if p.Log1p {
+		sum = math.Log1p(sum)
+	}
+	for r := range l.len() {
+		sum += l.at(r)
+		l.set(r, sum)
+	}
+}
+
+// sumAfter sums rows whose leading missing ones end at the value first; missing ones before that stay missing.
+func (l lane) sumAfter(from, to int, first float64) {
+	r := from
+	for r+1 < to && math.IsNaN(l.at(r+1)) {
+		r++
+	}
+	sum := first
+	l.set(r, sum)
+	for r++; r < to; r++ {
+		sum += l.at(r)
+		l.set(r, sum)
+	}
+}

@@ -1,0 +1,129 @@
+package tensorcache
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"github.com/tensorcache/tensorcache/internal/near"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Items is the number of items, which are numbered from 0 in the order of their first rows: [Batch.Item] holds these codes.
+func (d *Dataset) Items() int64 { return d.data.Manifest.Items.Count }
+
+// ItemRows says where in the dataset an item's rows are: [from, to). A code that is none has no rows.
+func (d *Dataset) ItemRows(code int64) (from, to int64) {
+	if code < 0 || code >= d.Items() {
+		return 0, 0
+	}
+	return d.offsets[code], d.offsets[code+1]
+}
+
+// Item is the value that names an item: a string or an int64, a []any of them where several columns name it, nil where none does.
+func (d *Dataset) Item(code int64) (any, error) {
+	release, err := d.acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if code < 0 || code >= d.Items() {
+		return nil, refuse(ItemNotFound, "item", "items have codes from 0 to %d, got %d", d.Items()-1, code)
+	}
+	values, err := d.data.Item(code)
+	switch {
+	case err != nil || len(values) == 0:
+		return nil, err
+	case len(values) == 1:
+		return values[0], nil
+	}
+	return values, nil
+}
+
+// ItemCode is the number of the item that a value names: a string or an integer, a slice of them where several columns name it,
+// nil for the one item of a dataset without item_id. The error is of type ItemNotFound and lists near names.
+func (d *Dataset) ItemCode(value any) (int64, error) {
+	release, err := d.acquire()
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	wanted, err := appendItem(nil, value)
+	if err != nil {
+		return 0, err
+	}
+	names, err := d.data.ItemNames()
+	if err != nil {
+		return 0, err
+	}
+	var name []byte
+	for code := range names.Len() {
+		if name = names.AppendJSON(name[:0], code); string(name) == string(wanted) {
+			return code, nil
+		}
+	}
+	return 0, d.unknownItem(wanted)
+}
+
+// unknownItem is the error of a name that no item has.
+func (d *Dataset) unknownItem(wanted []byte) error {
+	e := refuse(ItemNotFound, "item", "no item of dataset %q is named %s", d.name, wanted)
+	if len(d.data.Manifest.ItemID) == 0 {
+		e.Hint = "the dataset has one item without a name (it was loaded without item_id)"
+		return e
+	}
+	const among = 10_000
+	var names []string
+	for code := range min(d.Items(), among) {
+		if v, err := d.data.Item(code); err == nil && len(v) == 1 {
+			names = append(names, fmt.Sprint(v[0]))
+		}
+	}
+	plain, err := strconv.Unquote(string(wanted))
+	if err != nil {
+		plain = string(wanted)
+	}
+	if like := near.Names(plain, names); len(like) > 0 {
+		e.Detail += fmt.Sprintf("; near: %s", like)
+	}
+	return e
+}
+
+// appendItem appends an item's name in its canonical form, as docs/FORMAT.md has it.
+func appendItem(b []byte, value any) ([]byte, error) {
+	v := reflect.ValueOf(value)
+	switch {
+	case !v.IsValid():
+		return append(b, "null"...), nil
+	case v.Kind() == reflect.String:
+		return layout.AppendJSONText(b, v.String()), nil
+	case v.CanInt():
+		return strconv.AppendInt(b, v.Int(), 10), nil
+	case v.CanUint():
+		return strconv.AppendUint(b, v.Uint(), 10), nil
+	case v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer:
+		return appendItem(b, v.Elem().Interface())
+	case v.Kind() != reflect.Slice && v.Kind() != reflect.Array:
+		return nil, refuse(InvalidSpec, "item", "an item is named by texts and integers, got %T", value)
+	}
+	b = append(b, '[')
+	for i := range v.Len() {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		var err error
+		if b, err = appendItem(b, v.Index(i).Interface()); err != nil {
+			return nil, err
+		}
+	}
+	return append(b, ']'), nil
+}
+
+// itemValues writes values of items as a cut names them.
+func itemValues(values []any) (json.RawMessage, error) {
+	if values == nil {
+		values = []any{}
+	}
+	return appendItem(nil, values)
+}

@@ -1,0 +1,150 @@
+package tensorcache
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// program is the daemon's binary, built from this working tree.
+var program string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "tcgo")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "tensorcache")
+	build := exec.Command("go", append(append([]string{"build"}, raceFlags...), "-o", program, "../../cmd/tensorcache")...)
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the daemon: %v\n%s", err, out)
+		return 1
+	}
+	os.Setenv("TENSORCACHE_BIN", program)
+	os.Unsetenv("TENSORCACHE_AUTOSTART")
+	defer os.RemoveAll(shared.dir)
+	code := m.Run()
+	if shared.cache != nil {
+		if err := stop(shared.cache); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the daemon:", err)
+			code = 1
+		}
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
+}
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// stop ends a daemon that tests have started.
+func stop(c *Cache) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return c.Stop(ctx)
+}
+
+// shared is the daemon of tests that leave it as it is.
+var shared struct {
+	dir   string
+	cache *Cache
+}
+
+// connected is the shared daemon, started by the first test that asks. Afterwards no descriptor of this process may be left.
+func connected(t *testing.T) *Cache {
+	t.Helper()
+	if shared.cache == nil {
+		var err error
+		if shared.dir, err = os.MkdirTemp("", "tcgo"); err != nil {
+			t.Fatal(err)
+		}
+		if shared.cache, err = Connect(t.Context(), Options{Dir: shared.dir}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	nothingLeft(t, shared.cache)
+	return shared.cache
+}
+
+// started is a daemon of the test's own.
+func started(t *testing.T) *Cache {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tcgo") // t.TempDir may be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	c, err := Connect(t.Context(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stop(c); err != nil && syscall.Kill(c.control.Daemon.PID, 0) == nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// nothingLeft checks at the test's end that it left no descriptor and no map.
+func nothingLeft(t *testing.T, c *Cache) {
+	t.Helper()
+	c.Close()
+	files, maps := opened()
+	t.Cleanup(func() {
+		c.Close()
+		until(t, "no descriptor and no map more than before", func() bool {
+			f, m := opened()
+			return f <= files && m <= maps
+		})
+	})
+}
+
+// until waits for something that has no event of its own.
+func until(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	end := time.Now().Add(patience)
+	for tick := time.NewTicker(time.Millisecond); !is(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("after %s: not %s", patience, what)
+		}
+	}
+}
+
+// opened counts this process's descriptors, and its maps of the cache; 0 where the system does not list them.
+func opened() (files, maps int) {
+	names, _ := os.ReadDir("/proc/self/fd")
+	b, _ := os.ReadFile("/proc/self/maps")
+	for _, name := range []string{".arrow", ".runs", "memfd"} {
+		maps += bytes.Count(b, []byte(name))
+	}
+	return len(names), maps
+}
+
+// must is a value of a call that has to succeed.
+func must[V any](v V, err error) func(t testing.TB) V {
+	return func(t testing.TB) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}

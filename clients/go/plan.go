@@ -1,0 +1,92 @@
+package tensorcache
+
+import (
+	"context"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// Plan says what would be served, exactly; its JSON is what tensorcache plan --json prints.
+type Plan struct {
+	Dataset    string                  `json:"dataset"`
+	Generation int64                   `json:"generation"`
+	Digest     string                  `json:"digest"`
+	Windows    int64                   `json:"windows"`
+	Items      int64                   `json:"items"`
+	Positions  int64                   `json:"positions"`
+	Rejected   map[window.Reason]int64 `json:"rejected"`
+	First      *Place                  `json:"first"` // nil where there is no window
+	Last       *Place                  `json:"last"`
+	Path       string                  `json:"path"` // how a context gets into a slot: memcpy or transpose
+	Features   Features                `json:"features"`
+	DType      string                  `json:"dtype"` // "" is as stored
+
+	// What follows is there for a plan with FeedOptions.
+	Batches    int64      `json:"batches"`
+	LastBatch  int64      `json:"last_batch"`
+	BatchBytes int64      `json:"batch_bytes"`
+	Ranks      []RankPlan `json:"ranks"`
+}
+
+// Place is where a window is: its item's value, its first row in the item, and that row's time (RFC 3339, or an integer).
+type Place struct {
+	Item  any   `json:"item"`
+	Start int64 `json:"start"`
+	Time  any   `json:"time"`
+}
+
+// RankPlan is a rank's share of an epoch.
+type RankPlan struct {
+	Rank    int64 `json:"rank"`
+	Windows int64 `json:"windows"`
+	Batches int64 `json:"batches"`
+}
+
+// Plan says which windows exist and why others do not, and with options also what an epoch of a feed would be; of the options
+// nil leaves that out.
+func (w *Windows) Plan(ctx context.Context, options *FeedOptions) (*Plan, error) {
+	var request wire.PlanRequest
+	if options != nil {
+		o := options.sampler()
+		request.Options, request.ChannelsFirst, request.Mask = &o, options.ChannelsFirst, options.Mask
+	}
+	var p Plan
+	if err := w.ask(ctx, "/plan", request, &p); err != nil {
+		return nil, err
+	}
+	return &p, nil
+}
+
+// FeedOptions describe one trainer's stream. Only BatchSize must be given.
+type FeedOptions struct {
+	// BatchSize is the number of windows a batch, from 1.
+	BatchSize int64
+	// Order is sequential, shuffle, bootstrap (with replacement), random_start (blocks of neighbouring windows) or lanes (for
+	// stateful recurrent models, with Batch.Reset; its spec has Stride = ContextLength); "" is sequential. docs/WINDOWS.md has
+	// their formulas.
+	Order string
+	// Seed and epoch fix an order exactly.
+	Seed uint64
+	// Rank says which of the NumReplicas trainers that share an epoch this is, from 0; NumReplicas 0 means 1.
+	Rank, NumReplicas int64
+	// Tail is what becomes of the last, incomplete step: short, wrap or drop; "" is short for one trainer and wrap for several.
+	Tail string
+	// Weights, for order bootstrap, are one per item; nil draws all windows evenly.
+	Weights []float64
+	// ChannelsFirst delivers [B, F, C] instead of [B, C, F].
+	ChannelsFirst bool
+	// Mask delivers Batch.Mask and the missing ones even where nothing is padded or missing.
+	Mask bool
+	// Slots is the number of batches in flight, each of which costs one batch of memory: 3 is the least, 0 lets the daemon choose.
+	Slots int
+}
+
+func (o FeedOptions) sampler() sampler.Options {
+	return sampler.Options{Order: o.Order, Seed: o.Seed, BatchSize: o.BatchSize, Rank: o.Rank, NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
+}
+
+// Cursor resumes an order exactly: a flat object of a few integers in JSON, the same in all clients. What it belongs to stands in
+// it, so that one of another dataset, spec or order is refused.
+type Cursor = sampler.Cursor

@@ -1,0 +1,5 @@
+//go:build !race
+
+package tensorcache
+
+var raceFlags []string

@@ -1,0 +1,98 @@
+package tensorcache
+
+import (
+	"sync"
+
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
+)
+
+// ring is the feed's ring in this process: which slots the trainer holds, and which go back. It is unmapped once it is closed and
+// nobody holds a slot.
+type ring struct {
+	slot int64 // bytes
+
+	mu     sync.Mutex
+	memory *mmapfile.Writable
+	held   int
+	most   int      // slots that may be held before batches are copied
+	freed  []uint32 // to be given back
+	copied int64
+	closed bool
+}
+
+func newRing(memory *mmapfile.Writable, slots int, slotBytes int64) *ring {
+	return &ring{slot: slotBytes, memory: memory, most: max(2, slots-2), freed: make([]uint32, 0, slots)}
+}
+
+// take is the memory of a slot, which is held until give. Where nearly all slots are held it is a copy, and nothing is held.
+func (r *ring) take(slot uint32) (memory []byte, held bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	memory = r.memory.Bytes()[int64(slot)*r.slot:][:r.slot]
+	if r.held < r.most {
+		r.held++
+		return memory, true
+	}
+	r.copied++
+	r.freed = append(r.freed, slot)
+	return append(alignedBytes(r.slot)[:0], memory...), false
+}
+
+// alignedBytes is memory in which values of every type may begin.
+func alignedBytes(size int64) []byte {
+	words := make([]uint64, (size+7)/8)
+	return castBytes(words)[:size]
+}
+
+// give gives a slot back.
+func (r *ring) give(slot uint32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.held--
+	r.freed = append(r.freed, slot)
+	r.unmapWhenDone()
+}
+
+// skip gives back a slot that was never taken.
+func (r *ring) skip(slot uint32) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.freed = append(r.freed, slot)
+}
+
+// count is how many slots wait to be given back.
+func (r *ring) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.freed)
+}
+
+// drain moves the slots that wait into b.
+func (r *ring) drain(b []uint32) []uint32 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b = append(b, r.freed...)
+	r.freed = r.freed[:0]
+	return b
+}
+
+// close unmaps the ring, as soon as no slot is held.
+func (r *ring) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.unmapWhenDone()
+}
+
+func (r *ring) unmapWhenDone() {
+	if r.closed && r.held == 0 {
+		_ = r.memory.Close()
+	}
+}
+
+// stats are the slots that are held and the batches that were copied out.
+func (r *ring) stats() (held int, copied int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.held, r.copied
+}

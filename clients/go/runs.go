@@ -1,0 +1,76 @@
+package tensorcache
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sort"
+)
+
+// runBytes are those of a run as the daemon sends it: item, first start and count.
+const runBytes = 24
+
+// runs is an index as the daemon counts it: stretches of windows of one item whose starts are a stride apart. Window numbers go
+// through them in order.
+type runs struct {
+	item, start []int64
+	end         []int64 // the number of windows up to and with each run
+	stride      int64
+	contiguous  bool // each window begins where the context of the one before ended
+}
+
+func parseRuns(b []byte, stride int64) (*runs, error) {
+	if len(b)%runBytes != 0 {
+		return nil, fmt.Errorf("%w: %d bytes of runs", ErrProtocol, len(b))
+	}
+	n := len(b) / runBytes
+	r := &runs{item: make([]int64, n), start: make([]int64, n), end: make([]int64, n), stride: stride}
+	sum := int64(0)
+	for i := range n {
+		at := b[i*runBytes:]
+		r.item[i] = int64(binary.LittleEndian.Uint64(at))
+		r.start[i] = int64(binary.LittleEndian.Uint64(at[8:]))
+		sum += int64(binary.LittleEndian.Uint64(at[16:]))
+		r.end[i] = sum
+	}
+	return r, nil
+}
+
+// place is where window i is.
+func (r *runs) place(i int64) (item, start int64) {
+	run := sort.Search(len(r.end), func(k int) bool { return r.end[k] > i })
+	_, first, _ := r.RunAt(run)
+	return r.item[run], r.start[run] + (i-first)*r.stride
+}
+
+// starts are those of an item's windows.
+func (r *runs) starts(item int64) []int64 {
+	out := []int64{}
+	for run := sort.Search(len(r.item), func(k int) bool { return r.item[k] >= item }); run < len(r.item) && r.item[run] == item; run++ {
+		_, _, count := r.RunAt(run)
+		for k := range count {
+			out = append(out, r.start[run]+k*r.stride)
+		}
+	}
+	return out
+}
+
+// Len, RunCount, RunAt, Contiguous and Continues make it the [sampler.Windows] that counts an epoch's batches.
+func (r *runs) Len() int64 {
+	if len(r.end) == 0 {
+		return 0
+	}
+	return r.end[len(r.end)-1]
+}
+
+func (r *runs) RunCount() int { return len(r.end) }
+
+func (r *runs) RunAt(i int) (item, first, count int64) {
+	if i > 0 {
+		first = r.end[i-1]
+	}
+	return r.item[i], first, r.end[i] - first
+}
+
+func (r *runs) Contiguous() bool { return r.contiguous }
+
+func (r *runs) Continues(int64) bool { return true }

@@ -1,0 +1,259 @@
+package tensorcache
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// stream is one attachment to the daemon: the socket that descriptors come from and credits go to, and the ring.
+type stream struct {
+	conn   *net.UnixConn
+	reply  wire.FeedReply
+	layout *slotLayout
+	ring   *ring
+	meter  *meter
+	close  func()
+
+	number uint32            // descriptors of an older stream are to be skipped
+	queue  []wire.Descriptor // received; those before at were handed out
+	at     int
+	buffer []byte // received; the first filled bytes are not parsed yet
+	filled int
+	failed error // an ERROR frame came
+	broken bool  // a frame was perhaps sent in part
+
+	slots []uint32 // scratch of giveBack
+	mu    sync.Mutex
+	out   []byte // what is being sent
+}
+
+// attach opens a feed.
+func (c *Cache) attach(ctx context.Context, request wire.FeedRequest, m *meter) (*stream, error) {
+	s := &stream{meter: m, buffer: make([]byte, 1<<16)}
+	conn, files, err := c.ask(ctx, request, &s.reply)
+	if err != nil {
+		return nil, err
+	}
+	s.conn = conn
+	if err := s.mapRing(files); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	s.number = s.reply.Stream
+	s.queue = make([]wire.Descriptor, 0, s.reply.Slots)
+	s.close = sync.OnceFunc(func() {
+		_ = s.conn.SetWriteDeadline(time.Now().Add(time.Second)) // a daemon that stands still holds nobody up
+		s.mu.Lock()
+		_, _ = s.conn.Write(appendHeader(nil, wire.FrameDone, 0))
+		s.mu.Unlock()
+		_ = s.conn.Close()
+		s.ring.close()
+	})
+	return s, nil
+}
+
+// mapRing maps the ring of the reply, and checks what it says of a slot against it.
+func (s *stream) mapRing(files []*os.File) error {
+	r := s.reply
+	if len(files) != 1 || r.Slots < 1 || r.SlotBytes < 1 {
+		closeAll(files)
+		return fmt.Errorf("%w: a feed with %d files, %d slots of %d bytes", ErrProtocol, len(files), r.Slots, r.SlotBytes)
+	}
+	memory, err := mmapfile.NewShared(files[0], int64(r.Slots)*r.SlotBytes)
+	if err != nil {
+		return err
+	}
+	s.ring = newRing(memory, r.Slots, r.SlotBytes)
+	if s.layout, err = newSlotLayout(r); err != nil {
+		s.ring.close()
+	}
+	return err
+}
+
+// newSlotLayout checks that all parts lie in the slot.
+func newSlotLayout(r wire.FeedReply) (*slotLayout, error) {
+	l := &slotLayout{size: r.SlotBytes, parts: map[string]slotPart{}}
+	for _, p := range r.Parts {
+		part := slotPart{dtype: p.DType, offset: p.Offset, row: 1}
+		bytes := p.DType.Size()
+		for i, n := range p.Shape {
+			if bytes < 1 || n < 0 || n > 0 && bytes > r.SlotBytes/n {
+				return nil, fmt.Errorf("%w: a slot of %d bytes with a part %+v", ErrProtocol, r.SlotBytes, p)
+			}
+			bytes *= n
+			part.shape = append(part.shape, int(n))
+			if i > 0 {
+				part.row *= n
+			}
+		}
+		if len(p.Shape) == 0 || p.Offset < 0 || p.Offset%p.DType.Size() != 0 || p.Offset > r.SlotBytes-bytes {
+			return nil, fmt.Errorf("%w: a slot of %d bytes with a part %+v", ErrProtocol, r.SlotBytes, p)
+		}
+		l.rows = p.Shape[0]
+		l.parts[p.Name] = part
+	}
+	return l, nil
+}
+
+// next is the next descriptor of this stream; older ones are skipped and their slots given back. ok is false where more must be
+// received first.
+func (s *stream) next() (d wire.Descriptor, ok bool) {
+	for s.at < len(s.queue) {
+		d = s.queue[s.at]
+		s.at++
+		if d.Stream == s.number {
+			return d, true
+		}
+		if d.Slot != wire.NoSlot {
+			s.ring.skip(d.Slot)
+		}
+	}
+	return d, false
+}
+
+// receive waits for some bytes more of what the daemon sends: descriptors, perhaps none yet. Slots are given back before, so the
+// daemon always has what the trainer does not hold. What was received before an error is kept.
+func (s *stream) receive() error {
+	if s.failed != nil {
+		return s.failed
+	}
+	if err := s.giveBack(1); err != nil {
+		return err
+	}
+	began := time.Now()
+	n, err := s.conn.Read(s.buffer[s.filled:])
+	s.meter.wait(began)
+	s.filled += n
+	if err := s.parse(); err != nil {
+		return err
+	}
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// parse takes the whole frames out of the buffer.
+func (s *stream) parse() error {
+	if s.at == len(s.queue) {
+		s.queue, s.at = s.queue[:0], 0
+	}
+	at := 0
+	for s.filled-at >= wire.HeaderSize {
+		kind, length, err := parseHeader(s.buffer[at:])
+		if err != nil {
+			return err
+		}
+		end := at + wire.HeaderSize + int(length)
+		if end > s.filled {
+			if end-at > len(s.buffer) {
+				s.buffer = append(s.buffer, make([]byte, end-at-len(s.buffer))...)
+			}
+			break
+		}
+		payload := s.buffer[at+wire.HeaderSize : end]
+		switch {
+		case kind == wire.FrameError:
+			s.failed = problemOf(payload)
+		case kind == wire.FrameBatches && length%wire.DescriptorSize == 0:
+			for ; len(payload) > 0; payload = payload[wire.DescriptorSize:] {
+				d := wire.ParseDescriptor(payload)
+				if d.Slot != wire.NoSlot && (int(d.Slot) >= s.reply.Slots || int64(d.Rows) > s.layout.rows) {
+					return fmt.Errorf("%w: a batch of %d windows in slot %d", ErrProtocol, d.Rows, d.Slot)
+				}
+				s.queue = append(s.queue, d)
+			}
+		default:
+			return fmt.Errorf("%w: a frame of kind %d and %d bytes in a feed", ErrProtocol, kind, length)
+		}
+		at = end
+	}
+	s.filled = copy(s.buffer, s.buffer[at:s.filled])
+	if s.at == len(s.queue) {
+		return s.failed
+	}
+	return nil
+}
+
+// unread takes back that next handed out its latest descriptor.
+func (s *stream) unread() { s.at-- }
+
+// giveBack sends the freed slots as one CREDIT, if there are so many, and now and then what the meter says.
+func (s *stream) giveBack(least int) error {
+	if s.ring.count() < least {
+		return nil
+	}
+	s.slots = s.ring.drain(s.slots[:0])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out = appendHeader(s.out[:0], wire.FrameCredit, 4*len(s.slots))
+	for _, slot := range s.slots {
+		s.out = binary.LittleEndian.AppendUint32(s.out, slot)
+	}
+	s.out = s.meter.appendFrame(s.out, false)
+	return s.write()
+}
+
+// report tells the daemon what the meter says.
+func (s *stream) report() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out = s.meter.appendFrame(s.out[:0], true)
+	_, err := s.conn.Write(s.out)
+	return err
+}
+
+// seek goes on at another place; what is under way from before is skipped.
+func (s *stream) seek(epoch uint64, consumed int64) error {
+	s.number++
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.out = appendHeader(s.out[:0], wire.FrameSeek, wire.SeekSize)
+	s.out = wire.Seek{Stream: s.number, Epoch: epoch, Consumed: consumed}.Append(s.out)
+	return s.write()
+}
+
+// write sends what is in out; the caller holds mu.
+func (s *stream) write() error {
+	if _, err := s.conn.Write(s.out); err != nil {
+		s.broken = true
+		return s.lastWords(err)
+	}
+	return nil
+}
+
+// lastWords is the ERROR frame that the daemon may have left before it closed, else the error.
+func (s *stream) lastWords(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return err
+	}
+	_ = s.conn.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+	for s.failed == nil {
+		n, rerr := s.conn.Read(s.buffer[s.filled:])
+		s.filled += n
+		if perr := s.parse(); perr != nil {
+			return perr
+		}
+		if rerr != nil {
+			return err
+		}
+	}
+	return s.failed
+}
+
+// cursorJSON is a cursor in a request; nil begins at the beginning.
+func cursorJSON(c *Cursor) (json.RawMessage, error) {
+	if c == nil {
+		return nil, nil
+	}
+	return json.Marshal(c)
+}
