@@ -25,8 +25,7 @@ class FirstRows:
     def __init__(self, data: Dataset, spec: dict[str, Any]) -> None:
         self._data = data
         self._rows: int | None = (spec.get("rows") or (None,))[0]
-        bound = (spec.get("time") or (None,))[0]
-        self._time = None if bound is None else moment(bound)
+        self._time: str | int | None = (spec.get("time") or (None,))[0]
         self.padded: bool = spec.get("min_context", spec["context_length"]) < spec["context_length"]
 
     def of(self, item: int) -> int:
@@ -38,7 +37,7 @@ class FirstRows:
             return max(0, n + self._rows) if self._rows < 0 else min(self._rows, n)
         if self._time is not None and self._data.time is not None:
             base = int(self._data.items.row_offset[item])
-            return bisect.bisect_left(self._data[self._data.time][base : base + n], self._time)
+            return first_row(self._data[self._data.time][base : base + n], self._time)
         return 0
 
     def of_each(self, items: Int64s) -> Int64s:
@@ -57,13 +56,32 @@ class FirstRows:
         return times
 
 
-def moment(bound: str | int) -> np.datetime64 | int:
-    """A bound of the spec, RFC 3339 or a date or an integer, as numpy compares it."""
+FORM = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d+))?(?:Z|([+-])(\d\d):?(\d\d)?)?")
+"""What the daemon reads as a time: RFC 3339, the same without a zone or with a shorter one, or a date."""
+
+NANOSECONDS = {"D": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
+
+def moment(bound: str | int, times: npt.NDArray[Any]) -> int:
+    """A bound of a spec as the first integer of the time column that is not before it.
+
+    In whole numbers of any size, since numpy compares what does not fit the column's unit wrongly and says nothing.
+
+    Args:
+        bound: RFC 3339, a date, or an integer in the column's unit.
+        times: the column, datetime64 or int64.
+    """
     if not isinstance(bound, str):
         return bound
-    match = re.fullmatch(r"(.*?)(?:Z|z|([+-])(\d\d):(\d\d))?", bound.strip())
+    match = FORM.fullmatch(bound)
     assert match is not None
-    at: np.datetime64 = np.datetime64(match[1].replace(" ", "T"))
-    if match[2]:
-        at = at - np.timedelta64(int(match[2] + "1") * (60 * int(match[3]) + int(match[4])), "m")
-    return at
+    second = int(np.datetime64(match[1].replace(" ", "T"), "s").astype(np.int64))
+    if match[3]:
+        second -= int(match[3] + "1") * 60 * (60 * int(match[4]) + int(match[5] or 0))
+    nanosecond = second * 10**9 + int((match[2] or "0").ljust(9, "0")[:9])
+    return -(-nanosecond // NANOSECONDS[np.datetime_data(times.dtype)[0]])
+
+
+def first_row(times: npt.NDArray[Any], bound: str | int) -> int:
+    """The first of the ascending times that is not before the bound."""
+    return bisect.bisect_left(times.view(np.int64), moment(bound, times))

@@ -189,7 +189,8 @@ def fitted_rows(data: Dataset) -> tuple[Int64s, Int64s]:
     if recipe.get("fit_fraction") is not None:
         high = np.minimum(high, np.floor(rows * float(recipe["fit_fraction"]) + 1e-9).astype(np.int64))
     if recipe.get("fit_before") is not None and data.time is not None and len(rows):
-        before = data[data.time] < moment(recipe["fit_before"])
+        times = data[data.time]
+        before = times.view(np.int64) < moment(recipe["fit_before"], times)
         sums = np.concatenate([[0], np.cumsum(before)])
         high = np.minimum(high, sums[data.items.row_offset + rows] - sums[data.items.row_offset])
     return low, high

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ._first_rows import moment
+from ._first_rows import first_row
 
 if TYPE_CHECKING:
     from ._windows import Windows
@@ -69,7 +69,7 @@ class Positions:
         if self._time is not None and self._data.time is not None:
             base = int(self._data.items.row_offset[code])
             times = self._data[self._data.time][base : base + n]
-            low, high = (None if bound is None else int(np.searchsorted(times, moment(bound))) for bound in self._time)
+            low, high = (None if bound is None else first_row(times, bound) for bound in self._time)
             first, end = low or 0, n if high is None else high
             return first, max(first, end)
         return 0, n
