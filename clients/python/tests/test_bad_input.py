@@ -241,7 +241,7 @@ def test_splits_that_cannot_be(etth1: tensorcache.Dataset, split: dict[str, Any]
 
 def test_windows_that_are_not_there(etth1: tensorcache.Dataset) -> None:
     windows = etth1.windows(context_length=3, prediction_length=1)
-    for index in (len(windows), -len(windows) - 1, [0, len(windows)]):
+    for index in (len(windows), -len(windows) - 1, [0, len(windows)], [2**63], np.asarray([2**64 - 1], np.uint64)):
         with pytest.raises(IndexError):
             windows[index]  # type: ignore[index]
     for nonsense in (1.5, [1.5], [[1]], [True], "1"):

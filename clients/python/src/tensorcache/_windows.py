@@ -343,10 +343,10 @@ class Windows:
         given = np.asarray(index)
         if given.dtype == np.bool_ or given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
             raise SpecError(f"windows[...]: got {index!r}, want a number, a slice or a list of numbers", field="index")
-        numbers = given.astype(np.int64)
-        outside = (numbers < -len(self)) | (numbers >= len(self))
+        outside = (given < -len(self)) | (given >= len(self))  # before the cast, which would wrap unsigned numbers
         if outside.any():
-            raise IndexError(f"{numbers[outside][0]} is outside of {len(self):,} windows")
+            raise IndexError(f"{given[outside][0]} is outside of {len(self):,} windows")
+        numbers = given.astype(np.int64)
         return np.where(numbers < 0, numbers + len(self), numbers)
 
     def _index(self) -> Runs:
