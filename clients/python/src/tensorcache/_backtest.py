@@ -71,10 +71,12 @@ def too_few(field: str, got: int, want: int) -> SpecError:
 
 def nothing_left(windows: Windows, what: str, part: Windows) -> SpecError:
     """The error of a fold without windows, with what its positions were lost to."""
-    lost = ", ".join(f"{reason} {count:,}" for reason, count in part.rejected.items()) or "nothing, there are none"
+    lost = ", ".join(f"{reason} {count:,}" for reason, count in part.rejected.items())
+    why = f"its {part.positions:,} positions are lost to {lost}" if lost else "no position of these windows lies there"
     return SpecError(
-        f"folds: {what} has no window; its {part.positions:,} positions are lost to {lost}",
+        f"folds: {what} has no window; {why}",
         type="no_windows",
         field="folds",
-        hint=f"the longest item has {longest(windows):,} rows; take fewer folds, or a smaller step or context_length",
+        hint=f"folds count rows from each item's end, and the longest has {longest(windows):,}; take fewer folds, or a "
+        "smaller step or context_length",
     )
