@@ -61,7 +61,7 @@ func (x *Index) buildLatest() error {
 			continue
 		}
 		if last := start + b.shape.last; len(b.spec.KnownColumns) > 0 && last >= to {
-			return &SpecError{"known_columns", fmt.Sprintf("item %d ends at row %d", item, to), fmt.Sprintf("rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
+			return &SpecError{"known_columns", fmt.Sprintf("%s ends at row %d", b.table.name(item), to), fmt.Sprintf("rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
 		}
 		x.runs = append(x.runs, Run{item, start, 1})
 	}

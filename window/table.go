@@ -20,6 +20,8 @@ type Table struct {
 
 	// ItemHash is a fixed hash of an item's value, for splits by fractions of items; may be nil.
 	ItemHash func(item int64) uint64
+	// ItemName is what a message calls an item, as in "item a"; nil calls it by its number.
+	ItemName func(item int64) string
 	// TargetEnd is one past an item's last row before row end with a value in some target
 	// column, for Latest; 0 when there is none. Nil asks Columns.
 	TargetEnd func(item, end int64) int64
@@ -41,6 +43,13 @@ type MissingRow struct {
 func (t *Table) Items() int64 { return max(0, int64(len(t.Offsets))-1) }
 
 func (t *Table) length(item int64) int64 { return t.Offsets[item+1] - t.Offsets[item] }
+
+func (t *Table) name(item int64) string {
+	if t.ItemName == nil {
+		return fmt.Sprintf("item %d", item)
+	}
+	return t.ItemName(item)
+}
 
 // times are the times of an item's rows.
 func (t *Table) times(item int64) []int64 { return t.Times[t.Offsets[item]:t.Offsets[item+1]] }

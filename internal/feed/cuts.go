@@ -85,11 +85,17 @@ func numberField(h *store.Handle, fields map[string]json.RawMessage, field strin
 	if err := json.Unmarshal(raw, &lists); err != nil || len(lists) == 0 || !bytes.HasPrefix(bytes.TrimSpace(lists[0]), []byte("[")) {
 		return nil
 	}
-	numbered := make([][]int64, len(lists))
+	numbered, part := make([][]int64, len(lists)), map[int64]int{}
 	for i, list := range lists {
 		var err error
 		if numbered[i], err = itemCodes(h, field, list); err != nil {
 			return err
+		}
+		for _, code := range numbered[i] { // window refuses it too, by a number that the client never wrote
+			if other, ok := part[code]; ok {
+				return &window.SpecError{Field: fmt.Sprintf("items[%d]", i), Value: itemName(h.Data, code), Allowed: fmt.Sprintf("items once, in one part only; it is in part %d", other)}
+			}
+			part[code] = i
 		}
 	}
 	var err error

@@ -58,11 +58,7 @@ func staticChanges[T layout.Native](h *store.Handle, c *layout.ManifestColumn, o
 		for row := offsets[item] + 1; row < offsets[item+1]; row++ {
 			for j, x := range v.Row(row) {
 				if was := v.Row(row - 1)[j]; differ(x, was) {
-					name, err := ItemValue(h.Data, item)
-					if err != nil {
-						return err
-					}
-					return wire.NewProblem(wire.InvalidSpec, "static_columns: column %q is not constant: item %v has %v in row %d and %v in row %d", c.Name, name,
+					return wire.NewProblem(wire.InvalidSpec, "static_columns: column %q is not constant: %s has %v in row %d and %v in row %d", c.Name, itemName(h.Data, item),
 						shown(h.Data, c, was), row-1-offsets[item], shown(h.Data, c, x), row-offsets[item]).WithField("static_columns")
 				}
 			}

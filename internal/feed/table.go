@@ -2,6 +2,7 @@ package feed
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -63,7 +64,7 @@ func newTable(h *store.Handle, s *selection, spec window.Spec) (window.Table, er
 	if err != nil {
 		return window.Table{}, err
 	}
-	t := window.Table{Offsets: offsets.([]int64), ItemHash: names.Hash}
+	t := window.Table{Offsets: offsets.([]int64), ItemHash: names.Hash, ItemName: func(item int64) string { return itemName(h.Data, item) }}
 	m := h.Data.Manifest
 	if m.Time != "" {
 		c, err := m.Column(m.Time)
@@ -109,6 +110,18 @@ func namesOf(h *store.Handle) (*layout.ItemNames, error) {
 		return nil, err
 	}
 	return names.(*layout.ItemNames), nil
+}
+
+// itemName is what a message calls an item: by its value, and the one series without a name by what it is.
+func itemName(d *layout.Data, item int64) string {
+	value, err := ItemValue(d, item)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("item number %d", item)
+	case value == nil:
+		return "the series"
+	}
+	return fmt.Sprintf("item %v", value)
 }
 
 // ItemValue is an item's name as JSON shows it: null without item_id, one value, or a list with several id columns.

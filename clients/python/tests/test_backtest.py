@@ -155,6 +155,13 @@ def test_backtests_that_cannot_be(data: tensorcache.Dataset, options: dict[str, 
     assert caught.value.field == field
 
 
+def test_a_backtest_of_a_part_says_that_folds_count_from_the_end(data: tensorcache.Dataset) -> None:
+    train, _ = data.windows(context_length=12, prediction_length=6).split(fractions=(0.5, 0.5))
+    with pytest.raises(tensorcache.SpecError, match="no position of these windows lies there") as caught:
+        train.backtest(folds=2, horizon=6)
+    assert "folds count rows from each item's end, and the longest has 80" in str(caught.value)
+
+
 def test_latest_is_the_window_to_forecast_from(cache: tensorcache.Cache) -> None:
     """Two items, the second with its last two target values missing and holidays known for them."""
     values = np.asarray([0.0, 1, 2, 3, 4, 5, 10, 11, 12, np.nan, np.nan])
@@ -172,7 +179,7 @@ def test_latest_is_the_window_to_forecast_from(cache: tensorcache.Cache) -> None
     assert (served[1], served[2]) == (None, [0, 1])
     assert [data.items[code] for code in latest[:].item] == ["x", "y"]
     known = data.windows(context_length=3, prediction_length=2, columns=["v"], known_columns=["holiday"])
-    with pytest.raises(tensorcache.SpecError, match=r"item 0 ends at row 6.* want rows up to 8") as caught:
+    with pytest.raises(tensorcache.SpecError, match=r"item x ends at row 6.* want rows up to 8") as caught:
         known.latest()
     assert caught.value.field == "known_columns"
     ahead = known.where(items=["y"]).latest()[0].known
