@@ -236,3 +236,57 @@ func TestDTypesGoWithRowsThatMove(t *testing.T) {
 		t.Errorf("on a grid: n is %s, v %v", n, v)
 	}
 }
+
+// With steps it is the results that are stored as the dtype, and held to it like cells.
+func TestResultsOfStepsAreHeldToTheirDType(t *testing.T) {
+	whole := func(dtype string) Options {
+		return Options{DType: DTypes{By: map[string]string{"a": dtype}}, Fill: All(FillWith(0))}
+	}
+	for _, c := range []struct {
+		name, text, want, hint string
+		o                      Options
+	}{
+		{"too large for float16", "a\n1.5\n70000.5\n", `x.csv, row 2 (line 3), column "a": 70000.5 after the steps does not fit float16`, "wider dtype", Options{DType: Floats("float16"), Fill: All(FillWith(0))}},
+		{"rounds to infinity", "a\n1.5\n-65520.0\n", `row 2 (line 3), column "a": -65520 after`, "wider dtype", Options{DType: Floats("float16"), Fill: All(FillWith(0))}},
+		{"too large for float32", "a\n0.0\n3e38\n-3e38\n", `row 3 (line 4), column "a": -6e+38 after the steps does not fit float32`, "wider dtype", Options{Diff: All(true)}},
+		{"an integer that float32 rounds", "a\n1\n16777217\n", `row 2 (line 3), column "a": 1.6777217e+07 after`, "wider dtype", whole("float32")},
+		{"a first difference", "a\n1\n2\n", `row 1 (line 2), column "a": the difference is missing`, "leave the column out of --dtype", Options{DType: whole("int32").DType, Diff: All(true)}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Sources = []string{source(t, "x.csv", c.text)}
+			_, _, err := inProcess(t, c.o)
+			refused(t, err, c.want, c.hint)
+		})
+	}
+	text := "a\n65519.9\nNA\ninf\n0.1\n"
+	l := mustLoad(t, Options{Sources: []string{source(t, "x.csv", text)}, DType: Floats("float16"), Fill: All(FillWith(-1))})
+	e := l.Manifest.Columns[0].DTypeError
+	if want := math.Abs(0.1-float64(layout.HalfOf(0.1).Float32())) / 0.1; e == nil || math.Abs(e.Abs-15.9) > 1e-9 || e.Rel != want && math.Abs(e.Rel-15.9/65519.9) > 1e-12 {
+		t.Errorf("lost %+v", e)
+	}
+	if e := mustLoad(t, Options{Sources: []string{source(t, "x.csv", text)}, Fill: All(FillWith(-1)), Clip: All(Clip{High: 9, HasHigh: true}), Scale: All("minmax")}).Manifest.Columns[0].DTypeError; e != nil {
+		t.Errorf("lost %+v where no dtype is asked for", e)
+	}
+	if e := mustLoad(t, Options{Sources: []string{source(t, "x.csv", "a\n1\n2048\n")}, DType: whole("float16").DType, Fill: All(FillWith(-1))}).Manifest.Columns[0].DTypeError; e != nil {
+		t.Errorf("lost %+v of whole numbers", e)
+	}
+}
+
+func TestOverflowsAreThoseOfTheConversion(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		values := rapid.SliceOf(rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{
+			65520, -65519.999, math.MaxFloat32, 0x1.ffffffp127, -0x1.fffffefffffffp127, math.Inf(1), math.Inf(-1), math.NaN(), 0,
+		}))).Draw(r, "values")
+		for _, d := range []layout.DType{layout.Float16, layout.Float32, layout.Float64} {
+			want := -1
+			for i, v := range values {
+				if want < 0 && !math.IsInf(v, 0) && math.IsInf(narrowedTo(d, v), 0) {
+					want = i
+				}
+			}
+			if got := overflows(d, values); got != want {
+				r.Fatalf("%s: %d, want %d", d, got, want)
+			}
+		}
+	})
+}

@@ -75,19 +75,40 @@ func (w *Where) times() (out [2]*window.TimeValue, err error) {
 	if w == nil {
 		return out, nil
 	}
-	refuse := func(allowed string) error {
-		text, _ := json.Marshal(w.Time) // JSON that was read
-		return &OptionError{Field: "where", Value: string(text), Allowed: allowed}
-	}
 	if len(w.Time) != 2 {
-		return out, refuse(`{"time": [from, to]}, either null`)
+		text, _ := json.Marshal(w.Time) // JSON that was read
+		return out, &OptionError{Field: "where", Value: string(text), Allowed: `{"time": [from, to]}, either null`}
 	}
 	for i, raw := range w.Time {
-		if err := json.Unmarshal(raw, &out[i]); err != nil {
-			return out, refuse(`times like "2016-07-01T00:00:00Z", a date, or integers`)
+		if out[i], err = readTime("where", raw); err != nil {
+			return out, err
 		}
 	}
 	return out, nil
+}
+
+// readTime reads a bound in time, nil where there is none.
+func readTime(field string, raw json.RawMessage) (t *window.TimeValue, err error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	if json.Unmarshal(raw, &t) != nil {
+		return nil, &OptionError{Field: field, Value: strings.Trim(string(raw), `"`), Allowed: `a time like "2016-07-01T00:00:00Z", a date, or an integer`}
+	}
+	return t, nil
+}
+
+// moment is a bound in the time column's unit: time ≥ t and time < t mean the same with it.
+func (c column) moment(field string, t window.TimeValue) (int64, error) {
+	unit := ""
+	if c.kind == kindTime {
+		unit = c.unit
+	}
+	at, err := t.In(field, unit)
+	if e := (*window.SpecError)(nil); errors.As(err, &e) {
+		return 0, &OptionError{Field: field, Value: e.Value, Allowed: e.Allowed}
+	}
+	return at, err
 }
 
 // bounds are the first and the last time that is kept, in the time column's unit.
@@ -97,26 +118,15 @@ func (w *Where) bounds(clock column) (first, last int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	unit := ""
-	if clock.kind == kindTime {
-		unit = clock.unit
-	}
-	refuse := func(err error) error {
-		var spec *window.SpecError
-		if !errors.As(err, &spec) {
-			return err
-		}
-		return &OptionError{Field: "where", Value: spec.Value, Allowed: spec.Allowed}
-	}
 	if times[0] != nil {
-		if first, err = times[0].In("where", unit); err != nil {
-			return 0, 0, refuse(err)
+		if first, err = clock.moment("where", *times[0]); err != nil {
+			return 0, 0, err
 		}
 	}
 	if times[1] != nil {
-		end, err := times[1].In("where", unit)
+		end, err := clock.moment("where", *times[1])
 		if err != nil {
-			return 0, 0, refuse(err)
+			return 0, 0, err
 		}
 		if end == math.MinInt64 {
 			return 0, -1, nil // nothing is before that
@@ -172,7 +182,7 @@ func itemParts(raw json.RawMessage, columns int) ([]any, error) {
 	return parts, nil
 }
 
-// canonicalRows brings the options that choose rows into the one form that equal ones have.
+// canonicalRows brings the options that choose rows, or name times, into the one form that equal ones have.
 func (o *Options) canonicalRows() error {
 	if times, err := o.Where.times(); err != nil {
 		return err
@@ -185,6 +195,13 @@ func (o *Options) canonicalRows() error {
 				return err
 			}
 		}
+	}
+	if before, err := readTime("fit_before", o.FitBefore); err != nil {
+		return err
+	} else if before == nil {
+		o.FitBefore = nil
+	} else if o.FitBefore, err = json.Marshal(before); err != nil {
+		return err
 	}
 	if step, err := o.step(); err != nil {
 		return err

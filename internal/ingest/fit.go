@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"sort"
@@ -60,35 +59,12 @@ func fitRows(r *[2]*int64, first, end int64) (int64, int64) {
 
 // fitBefore is fit_before in the time column's unit, nil where it is not given.
 func (o Options) fitBefore(k *keys) (*int64, error) {
-	if len(o.FitBefore) == 0 {
-		return nil, nil
+	t, err := readTime("fit_before", o.FitBefore)
+	if t == nil || err != nil {
+		return nil, err
 	}
-	refuse := func(allowed string) error {
-		return &OptionError{Field: "fit_before", Value: string(o.FitBefore), Allowed: allowed}
-	}
-	var number int64
-	var text string
-	if k.clock.kind != kindTime {
-		if json.Unmarshal(o.FitBefore, &number) != nil {
-			return nil, refuse("a whole number, as the time column holds")
-		}
-		return &number, nil
-	}
-	if json.Unmarshal(o.FitBefore, &text) != nil {
-		return nil, refuse("a time such as \"2017-06-26T00:00:00Z\"")
-	}
-	t, ok := parseTime([]byte(text))
-	if !ok {
-		return nil, refuse("a time such as \"2017-06-26T00:00:00Z\"")
-	}
-	v, ok := t.in(unitDigits(k.clock.unit))
-	if !ok {
-		return nil, refuse("a time that the time column's unit can hold")
-	}
-	if per := [...]int64{1e9, 1e6, 1e3, 1}[unitDigits(k.clock.unit)]; t.nanos%per != 0 {
-		v++ // the first whole unit that is not before
-	}
-	return &v, nil
+	before, err := k.clock.moment("fit_before", *t)
+	return &before, err
 }
 
 // draw marks n rows, or n of each item, of those that the fit may see. Every set of n is as likely (Knuth, algorithm S).

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	mathbits "math/bits"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -52,5 +53,28 @@ func TestEveryRowIsAsLikelyInASample(t *testing.T) {
 		if n < 850 || n > 1150 {
 			t.Errorf("row %d was drawn %d times of 4000, want about 1000", row, n)
 		}
+	}
+}
+
+func TestTimesOfARecipeHaveOneForm(t *testing.T) {
+	recipe := func(before string) string {
+		b, err := Options{Time: "t", Scale: All(scaleStandard), FitBefore: []byte(before)}.Recipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, same := range []string{`"2020-01-03T00:00:00"`, `"2020-01-03 00:00:00Z"`, `"2020-01-03T01:00:00+01:00"`} {
+		if got, want := recipe(same), recipe(`"2020-01-03"`); got != want {
+			t.Errorf("%s gives %s, want %s", same, got, want)
+		}
+	}
+	if recipe(`5`) == recipe(`6`) || recipe(`null`) != recipe(``) {
+		t.Error("integers, or none, are taken for others")
+	}
+	_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.csv", "t,a\n1,2\n")}, Time: "t", Scale: All(scaleStandard), FitBefore: []byte(`"2020-01-03"`)})
+	refused(t, err, `fit_before: "2020-01-03T00:00:00Z": want an integer`, "")
+	if err := (Options{Time: "t", Scale: All(scaleStandard), FitBefore: []byte(`"yesterday"`)}).Validate(); err == nil || !strings.Contains(err.Error(), `fit_before: "yesterday": want a time like`) {
+		t.Errorf("%v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -144,12 +145,67 @@ func convertTile[S number](l *load, c column, to sink, from layout.Strided[S], f
 	return &e
 }
 
+// overflows is the place of the first finite value that would be stored as infinite, -1 without one.
+func overflows(d layout.DType, values []float64) int {
+	limit := float32Overflow
+	switch d {
+	case layout.Float16:
+		limit = float16Overflow
+	case layout.Float32:
+	default:
+		return -1
+	}
+	most, over := math.Float64bits(limit)-1, uint64(0)
+	for _, v := range values {
+		over |= most - math.Float64bits(v)&^(1<<63) // its highest bit is set beyond the limit, and for what is not finite
+	}
+	if over>>63 == 0 {
+		return -1
+	}
+	return slices.IndexFunc(values, func(v float64) bool { return math.Abs(v) >= limit && !math.IsInf(v, 0) })
+}
+
+// What rounds to infinity from there on.
+const (
+	float16Overflow = 65520.0
+	float32Overflow = 0x1.ffffffp127
+)
+
+// rounds is the place of the first value that a dtype of floats does not hold exactly, -1 without one.
+func rounds(d layout.DType, values []float64) int {
+	return slices.IndexFunc(values, func(v float64) bool { return v == v && narrowedTo(d, v) != v })
+}
+
+// narrowedTo is a value as a dtype of floats holds it.
+func narrowedTo(d layout.DType, v float64) float64 {
+	switch d {
+	case layout.Float16:
+		return float64(layout.HalfOf(v).Float32())
+	case layout.Float32:
+		return float64(float32(v))
+	}
+	return v
+}
+
+// noteResults measures what storing the results of steps loses.
+func noteResults(l *loss, d layout.DType, values []float64) {
+	var e layout.DTypeError
+	for _, v := range values {
+		e = noted(e, v, narrowedTo(d, v))
+	}
+	l.add(e)
+}
+
 // errorsOf are the errors of the columns whose floats were narrowed.
 func (l *load) errorsOf() map[string]*layout.DTypeError {
 	out := map[string]*layout.DTypeError{}
 	for i, s := range l.losses {
-		c, to := l.columns[i], l.writer.Dest(i).DType
-		if (c.kind.isFloat() || c.kind == kindUnknown) && to.IsFloat() && to.Size() < c.kind.dtype().Size() {
+		c, to, do := l.columns[i], l.writer.Dest(i).DType, l.steps(l.columns[i], l.wanted.roles[i])
+		was := c.kind.dtype()
+		if do != (steps{}) && !(c.kind.isInteger() && do.wholes()) {
+			was = layout.Float64 // of results
+		}
+		if was.IsFloat() && to.IsFloat() && to.Size() < was.Size() {
 			e := s.DTypeError
 			out[c.name] = &e
 		}

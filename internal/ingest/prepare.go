@@ -24,11 +24,17 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, i := range todo {
+		if l.DType.of(l.columns[i]) != "" {
+			l.losses[i] = &loss{}
+		}
+	}
 	prepared, scales := map[string]*layout.Prepared{}, map[string]*layout.Scale{}
 	done := make([]*preparation, len(todo))
 	err = parallel(ctx, l.workers, len(todo), "", func(_, i int) error {
 		c := l.columns[todo[i]]
 		p := &preparation{load: l, do: l.steps(c, l.wanted.roles[todo[i]]), column: c, keys: k, offsets: offsets, fit: f}
+		p.loss = l.losses[todo[i]]
 		done[i] = p
 		defer l.meter.rows.Store(l.rows * int64(i+1) / int64(len(todo)))
 		return p.run(ctx, todo[i])
@@ -57,6 +63,7 @@ type preparation struct {
 	missing *layout.BeforeFill // nil where nothing was to be filled
 	firsts  []float64          // of diff, by item and feature: what the first difference is above; nil without
 	lasts   []float64          // likewise: the last value
+	loss    *loss              // of narrowing the results; nil where no dtype is asked for
 }
 
 // maxFirsts is of how many items and features the values that differences begin at are kept in the manifest.
@@ -160,23 +167,40 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 				values[i] = (v - shift) / scale
 			}
 		}
-		if bad := putFeature(to, feature, row, values); bad >= 0 {
-			return p.noInteger(row+int64(bad), values[bad], to.DType)
+		bad := overflows(to.DType, values)
+		if bad < 0 && p.loss != nil && p.wholes() {
+			bad = rounds(to.DType, values)
+		}
+		if bad < 0 {
+			bad = putFeature(to, feature, row, values)
+		}
+		if bad >= 0 {
+			return p.notHeld(row+int64(bad), values[bad], to.DType)
+		}
+		if p.loss != nil {
+			noteResults(p.loss, to.DType, values)
 		}
 		return nil
 	})
 }
 
-// noInteger refuses a value that an integer column cannot hold.
-func (p *preparation) noInteger(row int64, v float64, to layout.DType) error {
+// wholes tells whether whole numbers go through steps that keep them such.
+func (p *preparation) wholes() bool { return p.column.kind.isInteger() && p.do.wholes() }
+
+// notHeld refuses a result that its column cannot hold.
+func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
 	e := p.load.place(row)
 	e.Column = p.column.name
 	switch {
+	case v != v && p.do.diff:
+		e.Reason, e.Hint = "the difference is missing, which only a float column can say", "store the differences as floats: leave the column out of --dtype"
 	case v != v:
 		e.Reason, e.Hint = fmt.Sprintf("the value is missing and %s finds none to fill with", p.do.fill.How), "fill with a number, or store floats with --fill "+p.column.name+"=linear"
 		if p.do.fill.How == "" {
 			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.column.name+"=0"
 		}
+	case to.IsFloat():
+		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'g', -1, 64), to), hintWider
 	default:
 		e.Reason = fmt.Sprintf("%s does not fit %s, or is beyond the whole numbers up to 2^53 that steps keep exactly", strconv.FormatFloat(v, 'f', -1, 64), to)
 		e.Hint = "leave the column's steps out"

@@ -208,7 +208,7 @@ func wordsOf(err error, allowed string) error {
 // validateFit checks what the fits see.
 func (o Options) validateFit() error {
 	given := []struct{ field, value string }{
-		{"scale_per", o.ScalePer}, {"fit_rows", textIf(o.FitRows != nil, o.fitText())}, {"fit_before", string(o.FitBefore)},
+		{"scale_per", o.ScalePer}, {"fit_rows", textIf(o.FitRows != nil, o.fitText())}, {"fit_before", strings.Trim(string(o.FitBefore), `"`)},
 		{"fit_fraction", textIf(o.FitFraction != nil, o.fraction())}, {"fit_sample", textIf(o.FitSample != 0, strconv.FormatInt(o.FitSample, 10))},
 	}
 	for _, g := range given {
@@ -228,10 +228,11 @@ func (o Options) validateFit() error {
 	if o.FitSeed != 0 && o.FitSample == 0 {
 		return &OptionError{Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10), Allowed: "it only together with fit_sample"}
 	}
-	if len(o.FitBefore) > 0 && o.Time == "" {
-		return &OptionError{Field: "fit_before", Value: string(o.FitBefore), Allowed: "it only together with time"}
+	before, err := readTime("fit_before", o.FitBefore)
+	if before != nil && o.Time == "" {
+		return &OptionError{Field: "fit_before", Value: before.String(), Allowed: "it only together with time"}
 	}
-	return nil
+	return err
 }
 
 func textIf(given bool, text string) string {

@@ -78,7 +78,7 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 	}
 	return out, each(ctx, p, s, from, p.offsets[1:], func(item, feature int, values []float64, _ int64) error {
 		if out[p.slot(item, feature, width)].n == 0 && !p.knows(item) && measure(values).n > 0 {
-			return p.unfit(item, "the fit rows%s hold no value to fit on", "choose other rows with --fit-rows")
+			return p.unfit(item, "the fit rows%s hold no value to fit on", "choose other rows to fit on: --fit-rows, --fit-before or --fit-fraction")
 		}
 		return nil
 	})

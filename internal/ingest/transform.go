@@ -30,10 +30,10 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err := l.convertAll(ctx, offsets[len(offsets)-1]); err != nil {
 		return nil, err
 	}
-	final.DTypeError = l.errorsOf()
 	if final.Prepared, final.Scale, err = l.prepareAll(ctx, offsets, keys); err != nil {
 		return nil, err
 	}
+	final.DTypeError = l.errorsOf()
 	if err := l.fillCalendar(ctx, keys, len(l.columns)); err != nil {
 		return nil, err
 	}

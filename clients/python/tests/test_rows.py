@@ -153,7 +153,7 @@ REFUSED: list[tuple[dict[str, Any], str, type[Exception]]] = [
     ({"items": [["a", "b"]]}, "items: .* want a text or a whole number", tensorcache.SpecError),
     ({"item_bucket": "2/2"}, 'item_bucket: "2/2": want a bucket and their number', tensorcache.SpecError),
     ({"item_bucket": "0/0"}, 'item_bucket: "0/0": want a bucket and their number', tensorcache.SpecError),
-    ({"where": ("2020", None)}, "where: .* want times like", tensorcache.SpecError),
+    ({"where": ("2020", None)}, "where: .* want a time like", tensorcache.SpecError),
     ({"where": ("2020-01-01", None)}, "where: .*: want an integer", tensorcache.SpecError),
     ({"duplicates": "any"}, 'duplicates: "any": want first or last or mean', tensorcache.SpecError),
     ({"duplicates": "mean"}, 'row 3, column "n": the rows of item "a" with the time 1 differ', tensorcache.SourceError),
