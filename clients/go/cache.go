@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // Options say which daemon is meant. The zero value is the user's own.
@@ -93,6 +94,9 @@ func (c *Cache) Datasets(ctx context.Context) ([]Info, error) {
 // Remove removes a dataset for good and returns its generations. Handles that are open stay valid. The error is of type
 // DatasetNotFound where there is none of the name.
 func (c *Cache) Remove(ctx context.Context, name string) ([]int64, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
 	var said wire.Removed
 	err := c.control.Delete(ctx, control.Dataset(name, ""), &said)
 	return said.Removed, ours(err)
@@ -106,4 +110,12 @@ func (c *Cache) Stop(ctx context.Context) error {
 	}
 	c.control.Close()
 	return control.WaitGone(ctx, c.dir)
+}
+
+// checkName refuses what cannot name a dataset, with an error of type InvalidName.
+func checkName(name string) error {
+	if err := layout.CheckName(name); err != nil {
+		return &Error{Type: InvalidName, Detail: err.Error(), Field: "dataset"}
+	}
+	return nil
 }

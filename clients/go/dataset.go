@@ -36,6 +36,9 @@ func (c *Cache) Dataset(ctx context.Context, name string) (*Dataset, error) {
 // Generation opens one load of a dataset, numbered from 1; 0 is the newest. The error is of type GenerationGone where it has left
 // the cache.
 func (c *Cache) Generation(ctx context.Context, name string, generation int64) (*Dataset, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
 	var said wire.OpenReply
 	lease, files, err := c.ask(ctx, wire.OpenRequest{Hello: hello("open"), Dataset: name, Generation: generation}, &said)
 	if err != nil {

@@ -79,6 +79,9 @@ type Job struct {
 // sources, unchanged, with the same options are there already and cost nothing. The context's end takes the load back, unless
 // others wait for it too. The error names file, column and row that are to blame.
 func (c *Cache) Load(ctx context.Context, name string, sources []string, o LoadOptions) (*Dataset, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
 	paths, err := absolute(sources)
 	if err != nil {
 		return nil, err

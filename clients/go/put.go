@@ -74,6 +74,9 @@ func bytesOf[T Value](values []T) []byte {
 // Put puts arrays into the cache as the next generation of a dataset, and opens it. The error is of type SourceError for columns
 // that do not fit each other, and InvalidRequest for an option that cannot be.
 func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn, o LoadOptions) (*Dataset, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
 	options, err := o.putOptions()
 	if err != nil {
 		return nil, err

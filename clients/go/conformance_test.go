@@ -1,0 +1,247 @@
+package tensorcache
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/window"
+)
+
+func TestConformance(t *testing.T) {
+	files := must(filepath.Glob("../../testdata/conformance/*.json"))(t)
+	if len(files) < 10 {
+		t.Fatalf("only %d files", len(files))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			var s suite
+			if err := json.Unmarshal(must(os.ReadFile(file))(t), &s); err != nil {
+				t.Fatal(err)
+			}
+			c := connected(t)
+			d := must(c.Put(t.Context(), "conformance", s.columns(t), s.Dataset.Options))(t)
+			defer d.Close()
+			for _, asked := range s.Windows {
+				spec := must(window.ParseSpec(asked.Spec))(t)
+				w := must(d.Windows(t.Context(), spec))(t)
+				for _, cut := range asked.Cuts {
+					w = must(cut.of(t.Context(), w))(t)
+				}
+				if w.Len() != asked.Plan.Windows || w.Positions() != asked.Plan.Positions || !maps.Equal(w.Rejected(), asked.Plan.Rejected) {
+					t.Errorf("%s: %d of %d, %v, want %+v", asked.Spec, w.Len(), w.Positions(), w.Rejected(), asked.Plan)
+				}
+				for _, at := range asked.At {
+					checkAt(t, w, at.Numbers, at.Parts)
+				}
+				for _, feed := range asked.Feeds {
+					checkFeed(t, w, feed)
+				}
+			}
+			for _, bad := range s.Errors {
+				checkError(t, c, d, bad)
+			}
+			for _, one := range s.Inverse {
+				checkInverse(t, d, one.Column, one.Values)
+			}
+		})
+	}
+}
+
+func checkAt(t *testing.T, w *Windows, numbers []int64, want map[string]suitePart) {
+	t.Helper()
+	switch want["context"].DType {
+	case "float64":
+		checkParts(t, must(At[float64](t.Context(), w, numbers...))(t), want)
+	case "int32":
+		checkParts(t, must(At[int32](t.Context(), w, numbers...))(t), want)
+	case "int64":
+		checkParts(t, must(At[int64](t.Context(), w, numbers...))(t), want)
+	default:
+		checkParts(t, must(At[float32](t.Context(), w, numbers...))(t), want)
+	}
+}
+
+func checkFeed(t *testing.T, w *Windows, s suiteFeed) {
+	t.Helper()
+	switch s.Ranks[0][0].Parts["context"].DType {
+	case "float64":
+		checkRanks[float64](t, w, s)
+	case "int32":
+		checkRanks[int32](t, w, s)
+	case "int64":
+		checkRanks[int64](t, w, s)
+	default:
+		checkRanks[float32](t, w, s)
+	}
+}
+
+func checkRanks[T Value](t *testing.T, w *Windows, s suiteFeed) {
+	t.Helper()
+	for rank, batches := range s.Ranks {
+		o := s.Options.feed()
+		o.ChannelsFirst, o.Mask, o.Rank = s.ChannelsFirst, s.Mask, int64(rank)
+		f := must(NewFeed[T](t.Context(), w, o))(t)
+		state := f.State()
+		state.Epoch, state.Consumed = s.Epoch, s.Consumed
+		if err := f.LoadState(state); err != nil {
+			t.Fatal(err)
+		}
+		if s.Consumed == 0 && f.Len() != int64(len(batches)) {
+			t.Errorf("%+v: %d batches, want %d", o, f.Len(), len(batches))
+		}
+		n := 0
+		for b, err := range f.Epoch(t.Context()) {
+			if err != nil || n == len(batches) {
+				t.Fatalf("%+v: batch %d of %d: %v", o, n, len(batches), err)
+			}
+			if at := f.State(); [2]uint64{at.Epoch, uint64(at.Consumed)} != batches[n].State {
+				t.Errorf("%+v: batch %d: state %+v, want %v", o, n, at, batches[n].State)
+			}
+			checkParts(t, b, batches[n].Parts)
+			n++
+		}
+		if n != len(batches) {
+			t.Errorf("%+v: %d batches, want %d", o, n, len(batches))
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// checkParts holds a batch to the parts that are wanted, and to no others.
+func checkParts[T Value](t *testing.T, b *Batch[T], want map[string]suitePart) {
+	t.Helper()
+	got := map[string]suitePart{}
+	note(got, "context", b.Context)
+	note(got, "target", b.Target)
+	note(got, "known", b.Known)
+	note(got, "static", b.Static)
+	note(got, "mask", b.Mask)
+	note(got, "context_missing", b.ContextMissing)
+	note(got, "target_missing", b.TargetMissing)
+	note(got, "item", Part[int64]{b.Item, []int{len(b.Item)}})
+	note(got, "start", Part[int64]{b.Start, []int{len(b.Start)}})
+	note(got, "reset", Part[bool]{b.Reset, []int{len(b.Reset)}})
+	times := must(b.Times())(t)
+	note(got, "times", Part[int64]{times, []int{len(times)}})
+	for name := range want {
+		if g, w := got[name], want[name]; g.DType != w.DType || g.SHA256 != w.SHA256 || !slices.Equal(g.Shape, w.Shape) {
+			t.Errorf("%s: got %+v, want %+v", name, g, w)
+		}
+		delete(got, name)
+	}
+	for name := range got {
+		t.Errorf("%s is there, which was not asked for", name)
+	}
+}
+
+func note[T Value](parts map[string]suitePart, name string, p Part[T]) {
+	if p.Data == nil {
+		return
+	}
+	data := slices.Clone(p.Data)
+	for i := range data {
+		switch v := any(&data[i]).(type) {
+		case *float32:
+			if *v != *v {
+				*v = math.Float32frombits(0x7fc00000)
+			}
+		case *float64:
+			if *v != *v {
+				*v = math.Float64frombits(0x7ff8 << 48)
+			}
+		}
+	}
+	sum := sha256.Sum256(bytesOf(data))
+	parts[name] = suitePart{string(dtypeOf[T]()), p.Shape, hex.EncodeToString(sum[:8])}
+}
+
+func checkError(t *testing.T, c *Cache, d *Dataset, bad suiteError) {
+	t.Helper()
+	err := bad.ask(t.Context(), c, d)
+	var e *Error
+	if !errors.As(err, &e) || e.Type != bad.Type || bad.Field != "" && e.Field != bad.Field {
+		t.Errorf("%s %s%s: got %#v, want type %s, field %q", bad.Ask, bad.Name, bad.Spec, err, bad.Type, bad.Field)
+	}
+}
+
+func (bad suiteError) ask(ctx context.Context, c *Cache, d *Dataset) error {
+	switch bad.Ask {
+	case "dataset":
+		return second(c.Dataset(ctx, bad.Name))
+	case "column":
+		return second(Column[float32](d, bad.Name))
+	case "item":
+		return second(d.ItemCode(bad.Item))
+	}
+	spec, err := window.ParseSpec(bad.Spec)
+	if err != nil {
+		return ours(err) // as Windows says of a Spec that cannot be
+	}
+	w, err := d.Windows(ctx, spec)
+	if err != nil {
+		return err
+	}
+	switch bad.Ask {
+	case "where":
+		return second(w.Where(ctx, bad.Where.where(nil)))
+	case "split":
+		s, err := bad.Split.split()
+		if err != nil {
+			return err
+		}
+		return second(w.Split(ctx, s))
+	}
+	f, err := NewFeed[float32](ctx, w, bad.Options.feed())
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	state := f.State()
+	if err := json.Unmarshal(bad.State, &state); err != nil {
+		return err
+	}
+	return f.LoadState(state)
+}
+
+func checkInverse(t *testing.T, d *Dataset, column string, want []*float64) {
+	t.Helper()
+	stored := must(Column[float32](d, column))(t)
+	codes := make([]int64, len(stored))
+	for code := range d.Items() {
+		for from, to := d.ItemRows(code); from < to; from++ {
+			codes[from] = code
+		}
+	}
+	undone := must(Inverse(d, []string{column}, Part[float32]{stored, []int{len(stored), 1}}, InverseOptions{Codes: codes}))(t)
+	for i, v := range want {
+		if got := undone.Data[i]; v == nil && got == got || v != nil && !(math.Abs(got-*v) <= 1e-4+1e-4*math.Abs(*v)) {
+			t.Fatalf("%s, row %d: got %v, want %v", column, i, got, v)
+		}
+	}
+	for code := range d.Items() { // item by item, by its value
+		from, to := d.ItemRows(code)
+		part := make([]float64, 0, to-from)
+		for _, v := range stored[from:to] {
+			part = append(part, float64(v))
+		}
+		alone := must(d.Inverse(column, part, must(d.Item(code))(t)))(t)
+		if !slices.Equal(alone, undone.Data[from:to]) {
+			t.Errorf("%s, item %d: %v, want %v", column, code, alone, undone.Data[from:to])
+		}
+	}
+	if _, err := d.Inverse(column, make([]float64, 3), nil); !errors.Is(err, InvalidSpec) {
+		t.Errorf("%s without an item: %v", column, err)
+	}
+}

@@ -1,0 +1,361 @@
+"""The scripted cases that every client passes: what is put, what is asked, which bad requests are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class View:
+    """Windows of a case's dataset, and what is asked of them."""
+
+    spec: Json
+    cuts: list[Json] = field(default_factory=list)
+    at: list[list[int]] = field(default_factory=list)
+    feeds: list[Json] = field(default_factory=list)
+    naive: Json = field(default_factory=dict)
+    """Fields of the spec as the oracle takes them, where that is another way."""
+    stored: str = ""
+    """The dtype of the columns, where the spec asks for them as stored."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One file of the suite."""
+
+    what: str
+    frame: pd.DataFrame
+    columns: list[tuple[str, str, int]]
+    options: Json
+    views: list[View] = field(default_factory=list)
+    errors: list[Json] = field(default_factory=list)
+    inverse: list[Json] = field(default_factory=list)
+
+    @property
+    def features(self) -> list[str]:
+        return [name for name in self.frame.columns if name not in ("id", "t")]
+
+
+COLUMNS = [("id", "text", 1), ("t", "int64", 1), ("a", "float32", 1), ("b", "int32", 1), ("c", "float32", 1)]
+WIDE = [*COLUMNS, ("m", "float32", 2), ("s", "float32", 1)]
+OPTIONS: Json = {"item_id": ["id"], "time": "t"}
+
+
+def frame(
+    rows: list[int], missing: bool = False, jumps: bool = False, wide: bool = False, start: int = 0
+) -> pd.DataFrame:
+    """Items of so many rows with values that no two cells share, all of them exact in float32."""
+    parts, at = [], 0
+    for item, n in enumerate(rows):
+        i = np.arange(at, at + n)
+        at += n
+        steps = np.where((np.arange(n) % 7 == 6) & jumps, 3, 1)
+        part = {
+            "id": [f'{"bcad"[item % 4]}"ü{item}'] * n,
+            "t": start + np.cumsum(steps) + 5 * item,
+            "a": ((i * 37) % 1009) / 8 - 40,
+            "b": (i * 7919) % 100003 - 5000,
+            "c": ((i * 53) % 499) / 4,
+        }
+        if wide:
+            part |= {"m[0]": i / 2 + 1000, "m[1]": -i / 2, "s": np.full(n, item * 1.5)}
+        if missing:
+            part["a"] = np.where(i % 11 == 3, np.nan, part["a"])
+            part["c"] = np.where(i % 13 == 5, np.nan, part["c"])
+        parts.append(pd.DataFrame(part))
+    return pd.concat(parts, ignore_index=True)
+
+
+def feed(batch_size: int, order: str = "sequential", **more: Any) -> Json:
+    """A feed of a case: options of the order, and beside them channels_first, mask, epoch, consumed."""
+    beside = {key: more.pop(key) for key in ("channels_first", "mask", "epoch", "consumed") if key in more}
+    return {"options": {"batch_size": batch_size, "order": order, **more}, **beside}
+
+
+SHORT: Json = {"context_length": 4, "prediction_length": 2}
+AB: Json = {**SHORT, "columns": ["a", "b"]}
+
+
+def bad(ask: str, type_: str, field_: str = "", **more: Any) -> Json:
+    """A bad request: what is asked, the type of the problem, and the field that is to blame where there is one."""
+    return {"ask": ask, **more, "type": type_, **({"field": field_} if field_ else {})}
+
+
+BAD_SPECS: Json = {
+    "context_length": 0,
+    "prediction_length": -1,
+    "stride": -2,
+    "overlap": 5,
+    "anchor": "middle",
+    "min_context": 5,
+    "rows": [5, 5],
+    "max_missing": 1.5,
+    "columns": ["t"],
+    "dtype": "float8",
+}
+BAD_OPTIONS: Json = {"batch_size": 0, "order": "random", "rank": 1, "tail": "cut", "weights": [1.0, 1.0]}
+
+ROLES = [
+    View(
+        {**SHORT, "known_columns": ["c"], "static_columns": ["s"]},
+        at=[[0, 20]],
+        feeds=[feed(5), feed(5, channels_first=True)],
+    ),
+    View(
+        {**SHORT, "context_columns": ["m", "a"], "target_columns": ["b"], "gap": 1},
+        at=[[3]],
+        feeds=[feed(5, mask=True)],
+    ),
+]
+
+CASES: dict[str, Case] = {
+    "plain": Case(
+        "one series without a name and without times",
+        frame([40]).drop(columns=["id", "t"]).assign(id=0, t=range(40)),
+        [("t", "int64", 1), *COLUMNS[2:]],
+        {"time": "t"},
+        [
+            View(SHORT, at=[[0, 34, 17]], feeds=[feed(4), feed(7, tail="drop"), feed(35), feed(64)]),
+            View({"context_length": 5}, at=[[35]], feeds=[feed(6, channels_first=True)]),
+            View(
+                {**SHORT, "stride": 3, "dilation": 2, "gap": 1, "overlap": 2}, at=[[1, 0]], feeds=[feed(4, mask=True)]
+            ),
+        ],
+    ),
+    "items": Case(
+        "several items, jumps in time, strides from either end",
+        frame([25, 6, 31, 3, 18], jumps=True),
+        COLUMNS,
+        OPTIONS,
+        [
+            View({**AB, "max_step": 1}, at=[[0, 3]], feeds=[feed(5), feed(8, "shuffle", seed=1, channels_first=True)]),
+            View({**AB, "anchor": "end", "stride": 4, "gap": 2, "overlap": 1}, feeds=[feed(4)]),
+            View({**AB, "rows": [3, -2]}, at=[[5, 0]], feeds=[feed(9, "shuffle", seed=2, epoch=5)]),
+            View({**AB, "time": [8, 30]}, feeds=[feed(9)]),
+            View({**AB, "rows": [None, -5], "target_columns": ["c"]}, feeds=[feed(16)]),
+        ],
+    ),
+    "padding": Case(
+        "windows with fewer real rows than the context has",
+        frame([12, 2, 7]),
+        COLUMNS,
+        {**OPTIONS, "layout": "packed"},
+        [
+            View(
+                {**AB, "min_context": 0},
+                at=[[0, 5, 2]],
+                feeds=[feed(4), feed(5, "shuffle", seed=7, channels_first=True)],
+            ),
+            View({**AB, "min_context": 2, "dilation": 2, "anchor": "end", "stride": 2}, at=[[0]], feeds=[feed(3)]),
+            View({**AB, "min_context": 1, "rows": [2, None]}, at=[[0, 1]], feeds=[feed(4)]),
+            View({**AB, "min_context": 2, "rows": [-8, -1]}, at=[[0, 1]], feeds=[feed(4)]),
+            View({**AB, "min_context": 1, "time": [3, None]}, at=[[0, 1]], feeds=[feed(4)]),
+        ],
+    ),
+    "missing": Case(
+        "missing values: rejected, admitted, replaced",
+        frame([40, 17], missing=True),
+        COLUMNS,
+        OPTIONS,
+        [
+            View(SHORT, at=[[0]], feeds=[feed(8)]),
+            View({**SHORT, "max_missing": 0.1}, at=[[0, 4]], feeds=[feed(8), feed(6, channels_first=True)]),
+            View(
+                {**SHORT, "max_missing": None, "missing_value": -7.5}, at=[[2, 1]], feeds=[feed(8, "shuffle", seed=3)]
+            ),
+            View(
+                {**SHORT, "max_missing": None, "min_context": 1, "known_columns": ["c"]}, at=[[0, 6]], feeds=[feed(8)]
+            ),
+        ],
+    ),
+    "columns": Case(
+        "roles of columns, matrices, layout columns",
+        frame([20, 14], wide=True),
+        WIDE,
+        OPTIONS,
+        ROLES,
+    ),
+    "packed": Case(
+        "the same, packed",
+        frame([20, 14], wide=True),
+        WIDE,
+        {**OPTIONS, "layout": "packed"},
+        ROLES,
+    ),
+    "dtypes": Case(
+        "parts as float64, int32, int64 and as stored",
+        frame([30]),
+        COLUMNS,
+        OPTIONS,
+        [
+            View({**SHORT, "dtype": "float64"}, at=[[7]], feeds=[feed(8)]),
+            View({**SHORT, "dtype": "int64", "columns": ["b"]}, at=[[7]], feeds=[feed(8)]),
+            View({**SHORT, "dtype": "int32", "columns": ["b"]}, feeds=[feed(8)]),
+            View({**SHORT, "dtype": None, "columns": ["b"]}, at=[[7]], feeds=[feed(8)], stored="int32"),
+            View({**SHORT, "dtype": None, "columns": ["a", "c"]}, feeds=[feed(8)], stored="float32"),
+        ],
+    ),
+    "ranks": Case(
+        "several ranks, every tail, resume with another number of them",
+        frame([33, 20]),
+        COLUMNS,
+        OPTIONS,
+        [
+            View(
+                AB,
+                feeds=[
+                    *[feed(4, "shuffle", seed=11, num_replicas=3, tail=tail) for tail in ("short", "wrap", "drop")],
+                    *[feed(5, "sequential", num_replicas=4, tail=tail) for tail in ("short", "wrap", "drop")],
+                    feed(4, "shuffle", seed=11, num_replicas=2, tail="short", consumed=24),
+                    feed(3, "shuffle", seed=11, epoch=1, consumed=12),
+                    feed(40, "shuffle", seed=2**64 - 1, num_replicas=2, tail="wrap", epoch=2**40),
+                ],
+            )
+        ],
+    ),
+    "bootstrap": Case(
+        "draws with replacement, with weights of items and without",
+        frame([12, 9, 20]),
+        COLUMNS,
+        OPTIONS,
+        [
+            View(
+                AB,
+                feeds=[
+                    feed(6, "bootstrap", seed=5),
+                    feed(6, "bootstrap", seed=5, weights=[1.0, 0.0, 0.25], epoch=2),
+                    feed(4, "bootstrap", seed=6, num_replicas=2, tail="wrap", consumed=8),
+                ],
+            )
+        ],
+    ),
+    "random_start": Case(
+        "blocks of neighbouring windows with a phase of their own",
+        frame([26, 5, 17], jumps=True),
+        COLUMNS,
+        OPTIONS,
+        [
+            View({**AB, "max_step": 1}, feeds=[feed(3, "random_start", seed=1)]),
+            View(
+                AB,
+                feeds=[
+                    *[feed(4, "random_start", seed=9, epoch=epoch) for epoch in (0, 1)],
+                    *[feed(4, "random_start", seed=9, num_replicas=2, tail=tail) for tail in ("short", "wrap", "drop")],
+                    feed(4, "random_start", seed=9, consumed=5),
+                ],
+            ),
+        ],
+    ),
+    "lanes": Case(
+        "lanes of windows that continue each other, with resets",
+        frame([23, 9, 30], jumps=True),
+        COLUMNS,
+        OPTIONS,
+        [
+            View(
+                {**AB, "stride": 4},
+                feeds=[
+                    *[feed(2, "lanes", seed=4, epoch=epoch) for epoch in (0, 3)],
+                    feed(1, "lanes", seed=4, num_replicas=2, tail="short"),
+                    feed(2, "lanes", seed=4, tail="drop", consumed=4),
+                ],
+            ),
+            View({"context_length": 2, "stride": 2, "max_step": 1, "columns": ["a"]}, feeds=[feed(3, "lanes", seed=8)]),
+        ],
+    ),
+    "splits": Case(
+        "parts by rows, shares, times and items",
+        frame([30, 24, 41, 12]),
+        COLUMNS,
+        OPTIONS,
+        [
+            View(
+                AB, [{"split": {"lengths": [12, 6, None]}, "part": 1}], at=[[0, 2]], feeds=[feed(4, "shuffle", seed=1)]
+            ),
+            View(
+                AB,
+                [{"split": {"lengths": [12, None], "purge": 2, "context_before_split": False}, "part": 0}],
+                feeds=[feed(9)],
+            ),
+            View(AB, [{"split": {"lengths": [12, None], "context_before_split": False}, "part": 1}], feeds=[feed(9)]),
+            View(AB, [{"split": {"fractions": [0.6, 0.2, 0.2]}, "part": 2}], feeds=[feed(4)]),
+            View(AB, [{"split": {"at_times": [15, 25]}, "part": 1}], feeds=[feed(4)]),
+            View(AB, [{"split": {"items": [['b"ü0', 'a"ü2'], ['c"ü1', 'd"ü3']]}, "part": 1}], feeds=[feed(16)]),
+            View(AB, [{"split": {"items": [0.5, 0.5]}, "part": 0}], feeds=[feed(16)]),
+            View(AB, [{"where": {"rows": [-12, None]}}], feeds=[feed(4)]),
+            View(
+                AB,
+                [{"where": {"time": [10, 22], "items": ['a"ü2', 'b"ü0']}, "context_before_split": False}],
+                feeds=[feed(4)],
+            ),
+            View(AB, [{"where": {"rows": [4, None]}}, {"split": {"lengths": [10, None]}, "part": 1}], feeds=[feed(8)]),
+        ],
+    ),
+    "latest": Case(
+        "the window of each item that is forecast from",
+        frame([20, 9, 30], missing=True),
+        COLUMNS,
+        OPTIONS,
+        [
+            View(
+                {**SHORT, "max_missing": None},
+                [{"latest": True}],
+                at=[[0, 2]],
+                feeds=[feed(2), feed(8, channels_first=True)],
+            ),
+            View({**AB, "max_missing": None}, [{"where": {"rows": [None, 8]}}, {"latest": True}], feeds=[feed(8)]),
+        ],
+    ),
+    "times": Case(
+        "timestamps in seconds; bounds and steps as texts",
+        frame([30, 20], jumps=True, start=1_000_000_000),
+        [("id", "text", 1), ("t", "timestamp[s]", 1), *COLUMNS[2:]],
+        {**OPTIONS, "layout": "packed"},
+        [
+            View({**AB, "max_step": "2s"}, at=[[0]], feeds=[feed(8)], naive={"max_step": 2}),
+            View(
+                {**AB, "time": ["2001-09-09T01:46:48Z", None]},
+                feeds=[feed(8)],
+                naive={"time": (1_000_000_008, None)},
+            ),
+        ],
+    ),
+    "errors": Case(
+        "what is refused, with its type and the field that is to blame",
+        frame([20, 9]),
+        COLUMNS,
+        OPTIONS,
+        errors=[
+            bad("dataset", "dataset_not_found", "dataset", name="conformanse"),
+            bad("dataset", "invalid_name", "dataset", name="a/b"),
+            bad("column", "column_not_found", "aa", name="aa"),
+            bad("item", "item_not_found", "item", item="b"),
+            *[bad("windows", "invalid_spec", name, spec={**SHORT, name: value}) for name, value in BAD_SPECS.items()],
+            bad("windows", "column_not_found", "columns", spec={**SHORT, "columns": ["a", "aa"]}),
+            bad("windows", "no_windows", spec={"context_length": 100}),
+            bad("where", "item_not_found", "where.items", spec=SHORT, where={"items": ["z"]}),
+            bad("split", "invalid_spec", "lengths[1]", spec=SHORT, split={"lengths": [5, 0]}),
+            bad("split", "invalid_spec", "fractions", spec=SHORT, split={"fractions": [0.9, 0.2]}),
+            *[
+                bad("feed", "invalid_spec", name, spec=SHORT, options={"batch_size": 4, name: value})
+                for name, value in BAD_OPTIONS.items()
+            ],
+            bad(
+                "state", "cursor_mismatch", spec=SHORT, options={"batch_size": 4, "order": "shuffle"}, state={"seed": 9}
+            ),
+        ],
+    ),
+    "inverse": Case(
+        "what a load did to the values is undone: to the values that were put, within 1e-4 of them",
+        frame([20, 15, 9]),
+        COLUMNS,
+        {**OPTIONS, "scale": "standard", "scale_per": "item", "fit_rows": [0, 9], "log1p": ["c"], "diff": ["a"]},
+        inverse=[{"column": "b"}, {"column": "c"}, {"column": "a"}],
+    ),
+}

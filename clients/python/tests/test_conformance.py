@@ -1,0 +1,137 @@
+"""The scripted cases of testdata/conformance, which every client passes (clients/go runs the same files)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import make_conformance
+import tensorcache
+from conformance_cases import CASES
+from daemon import REPOSITORY
+from make_conformance import hashed
+
+CONFORMANCE = REPOSITORY / "testdata" / "conformance"
+NAMES = sorted(path.stem for path in CONFORMANCE.glob("*.json"))
+NUMPY = {"text": "str", "timestamp[s]": "M8[s]"}
+
+
+def kept(name: str) -> dict[str, Any]:
+    case: dict[str, Any] = json.loads((CONFORMANCE / f"{name}.json").read_text())
+    return case
+
+
+def put(cache: tensorcache.Cache, said: dict[str, Any]) -> tensorcache.Dataset:
+    columns = {}
+    for column in said["columns"]:
+        values = [np.nan if value is None else value for value in column["values"]]
+        dtype = NUMPY.get(column["dtype"], column["dtype"])
+        columns[column["name"]] = np.array(values, dtype).reshape((-1, column["width"]) if "width" in column else -1)
+    return cache.put("conformance", columns, **keywords(said["options"]))
+
+
+def keywords(given: dict[str, Any]) -> dict[str, Any]:
+    """JSON as keywords: a pair is a tuple."""
+    pairs = ("rows", "time", "fit_rows")
+    return {key: tuple(v) if key in pairs and isinstance(v, list) else v for key, v in given.items()}
+
+
+def cut(windows: tensorcache.Windows, cuts: list[dict[str, Any]]) -> tensorcache.Windows:
+    for made in cuts:
+        if "where" in made:
+            before = made.get("context_before_split", True)
+            windows = windows.where(**keywords(made["where"]), context_before_split=before)
+        elif "split" in made:
+            windows = windows.split(**made["split"])[made["part"]]
+        else:
+            windows = windows.latest()
+    return windows
+
+
+def check(got: Any, wanted: dict[str, Any]) -> None:
+    """The parts of a batch or sample: all that are wanted and no others, with the dtypes, shapes and values."""
+    names = [*tensorcache._batch.PARTS]
+    parts = {name: getattr(got, name, None) for name in names}
+    parts["times"] = parts.pop("time")
+    said = {}
+    for name, array in parts.items():
+        if array is not None:
+            plain = array.view("i8") if array.dtype.kind == "M" else array
+            said[name] = {"dtype": str(plain.dtype), "shape": list(plain.shape), "sha256": hashed(plain)}
+    assert said == wanted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_windows_and_batches(cache: tensorcache.Cache, name: str) -> None:
+    case = kept(name)
+    with put(cache, case["dataset"]) as data:
+        for asked in case["windows"]:
+            windows = cut(data.windows(**keywords(asked["spec"])), asked["cuts"])
+            plan = {"windows": len(windows), "positions": windows.positions, "rejected": dict(windows.rejected)}
+            assert plan == asked["plan"], asked["spec"]
+            for sample in asked["at"]:
+                check(windows[sample["numbers"]], sample["parts"])
+            for feed in asked["feeds"]:
+                check_feed(windows, feed)
+        for bad in case.get("errors", ()):
+            check_error(cache, data, bad)
+        for inverse in case.get("inverse", ()):
+            check_inverse(data, inverse)
+
+
+def check_feed(windows: tensorcache.Windows, said: dict[str, Any]) -> None:
+    beside = {key: said[key] for key in ("channels_first", "mask") if key in said}
+    for rank, batches in enumerate(said["ranks"]):
+        with windows.feed(**said["options"], **beside, rank=rank, delivery="slot") as feed:
+            begin = {"epoch": said.get("epoch", 0), "consumed": said.get("consumed", 0)}
+            feed.load_state_dict({**feed.state_dict(), **begin})
+            if not begin["consumed"]:
+                assert len(feed) == len(batches)
+            for batch, wanted in zip(feed, batches, strict=True):
+                state = feed.state_dict()
+                assert [state["epoch"], state["consumed"]] == wanted["state"]
+                check(batch, wanted["parts"])
+
+
+def check_error(cache: tensorcache.Cache, data: tensorcache.Dataset, bad: dict[str, Any]) -> None:
+    def ask() -> object:
+        kind = bad["ask"]
+        if kind == "dataset":
+            return cache.dataset(bad["name"])
+        if kind == "column":
+            return data[bad["name"]]
+        if kind == "item":
+            return data.items.code(bad["item"])
+        windows = data.windows(**keywords(bad["spec"]))
+        if kind == "where":
+            return windows.where(**keywords(bad["where"]))
+        if kind == "split":
+            return windows.split(**bad["split"])
+        if kind == "feed":
+            return windows.feed(**bad["options"])
+        with windows.feed(**bad["options"]) as feed:
+            feed.load_state_dict({**feed.state_dict(), **bad["state"]})
+        return None
+
+    with pytest.raises((tensorcache.TensorcacheError, ValueError)) as raised:
+        ask()
+    error = raised.value
+    assert isinstance(error, tensorcache.TensorcacheError), bad
+    assert error.type == bad["type"], bad
+    assert error.field == bad.get("field", error.field), bad
+
+
+def check_inverse(data: tensorcache.Dataset, said: dict[str, Any]) -> None:
+    codes = np.repeat(np.arange(len(data.items)), data.items.rows)
+    undone = data.inverse(said["column"], data[said["column"]], item=codes)
+    np.testing.assert_allclose(undone, said["values"], rtol=1e-4, atol=1e-4)
+
+
+def test_what_is_kept_is_what_the_oracle_says() -> None:
+    """make_conformance.py would write the same files again."""
+    assert sorted(CASES) == NAMES
+    for name, case in CASES.items():
+        assert json.loads(json.dumps(make_conformance.answered(case))) == kept(name), name
