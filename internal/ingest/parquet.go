@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 
+	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -51,6 +53,9 @@ func openParquet(path string, f *os.File, w work) (reader, error) {
 }
 
 const hintDamaged = "the file is damaged: write or copy it again"
+
+// Spark writes pages of version 2 that hold nulls alone without any byte of snappy, and parquet-go decodes none.
+const hintNullPages = "the file is damaged, or has pages of version 2 with nulls alone: write it with zstd, or with pages of version 1"
 
 // checkMagic refuses what is no whole Parquet file.
 func checkMagic(path string, f *os.File, size int64) error {
@@ -180,6 +185,9 @@ func (p *parquetFile) locate(err error, group int, t target) error {
 			reason = "ends early"
 		}
 		e = &SourceError{Reason: reason, Hint: hintDamaged}
+		if errors.Is(err, snappy.ErrCorrupt) && strings.Contains(reason, "data page v2") {
+			e.Hint = hintNullPages
+		}
 	}
 	e.Path, e.Column = p.name, t.name
 	if e.Row == 0 {

@@ -201,7 +201,7 @@ class Cache:
         Args:
             name: the dataset's name.
             columns: name to values: numpy arrays of shape ``[rows]`` or ``[rows, n]``, pandas or Polars series, lists;
-                numbers, bool, datetime64 or text. A data frame of either will do.
+                numbers, bool, datetime64 or text. A data frame of either will do, or a dataset; its texts stay texts.
             item_id: as for :meth:`load`, and so are the others.
             time: the column that orders the rows of an item.
             dtype: store floats, or named columns, as this.

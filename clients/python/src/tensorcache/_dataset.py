@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _spec, _wire
+from ._codes import codes_of
 from ._errors import NotFoundError, ProtocolError, SpecError, StaleError, near
 from ._inverse import inverse
 from ._items import Items, Texts, show
@@ -29,8 +30,9 @@ class Dataset:
     """One generation of a dataset, mapped read-only; every process that opens it shares the same pages.
 
     ``data["OT"]`` is a column as a numpy array: read-only, no copy, valid as long as somebody holds it, even after
-    :meth:`close`. Its first axis is rows. Timestamps are ``datetime64``, text is int32 codes into
-    :meth:`vocab`. ``len(data)`` counts rows; ``in`` and iteration are over column names.
+    :meth:`close`. Its first axis is rows. Timestamps are ``datetime64``, text is int32 codes into :meth:`vocab`. They
+    know their words: ``cache.put(name, {**data, "x": f(data["OT"])})`` stores texts again; of ``np.asarray(codes)``,
+    and of all that is computed from them, numbers. ``len(data)`` counts rows; ``in`` and iteration are over columns.
 
     Handles stay on the generation they opened and keep it in the cache until closed or dropped.
 
@@ -91,7 +93,10 @@ class Dataset:
         """
         array = self._arrays.get(name)
         if array is None:
-            array = self._arrays[name] = self._column(name).map(self._maps["data.arrow"])
+            array = self._column(name).map(self._maps["data.arrow"])
+            if name in self._manifest.vocab:
+                array = codes_of(array, self.vocab(name))
+            self._arrays[name] = array
         return array
 
     def vocab(self, name: str) -> Texts:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _wire
+from ._codes import Codes, plain
 from ._errors import SourceError
 from ._manifest import DTYPES, TIMES
 
@@ -79,9 +80,12 @@ def put(path: str, name: str, columns: Mapping[str, Any], options: dict[str, Any
 
 
 def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
-    """Names and values of a mapping or of a pandas or Polars data frame."""
-    if hasattr(columns, "items"):  # pandas too
+    """Names and values of a mapping, a dataset, or a pandas or Polars data frame."""
+    if callable(getattr(columns, "items", None)):  # pandas too
         yield from columns.items()
+    elif hasattr(columns, "keys"):  # a dataset, whose items are series
+        for name in columns.keys():  # noqa: SIM118 - it need not be a mapping
+            yield name, columns[name]
     elif hasattr(columns, "columns") and hasattr(columns, "get_column"):  # Polars
         for name in columns.columns:
             yield name, columns.get_column(name)
@@ -91,7 +95,9 @@ def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
 
 def column_of(name: str, value: Any) -> Column:
     """A column from anything that numpy makes an array of."""
-    array = array_of(name, value)
+    if isinstance(value, Codes) and value.words is not None and value.ndim == 1:
+        return codes_column(name, value)
+    array = array_of(name, plain(value))
     if array.ndim not in (1, 2):
         raise SourceError(f'column "{name}" has shape {list(array.shape)}, want [rows] or [rows, n]', field=name)
     kind = array.dtype.kind
@@ -203,6 +209,35 @@ def text_column(name: str, array: npt.NDArray[Any]) -> Column:
     ends = np.asarray(missing, np.intp) + 1
     offsets[ends] = -offsets[ends] - 1
     return Column(name, "utf8", (len(texts),), size, "", iter([offsets.tobytes(), b"".join(texts)]))
+
+
+def codes_column(name: str, codes: Codes) -> Column:
+    """A column of the words that codes stand for, as :func:`text_column` sends texts, a few MiB at a time."""
+    assert codes.words is not None
+    words = [word.encode() for word in codes.words]
+    numbers: npt.NDArray[np.int32] = plain(codes)
+    wrong = np.flatnonzero((numbers < -1) | (numbers >= len(words)))
+    if len(wrong):
+        raise SourceError(
+            f'column "{name}", row {wrong[0]:,}: {numbers[wrong[0]]} is no code of {len(words):,} words', field=name
+        )
+    sizes = np.array([len(word) for word in words] + [0], np.int64)  # -1 is the last, which is empty
+    step = CHUNK_BYTES // 8
+
+    def pieces() -> Iterator[bytes | memoryview]:
+        yield bytes(8)
+        end = 0
+        for at in range(0, len(numbers), step):
+            part = numbers[at : at + step]
+            ends = end + np.cumsum(sizes[part], dtype="<i8")
+            end = int(ends[-1])
+            yield np.where(part < 0, -ends - 1, ends).data.cast("B")
+        texts = [*words, b""]
+        for at in range(0, len(numbers), step):
+            yield b"".join([texts[code] for code in numbers[at : at + step].tolist()])
+
+    size = 8 * (len(numbers) + 1) + sum(int(sizes[numbers[i : i + step]].sum()) for i in range(0, len(numbers), step))
+    return Column(name, "utf8", numbers.shape, size, "", pieces())
 
 
 def pieces_of(array: npt.NDArray[Any], stored: np.dtype[Any]) -> Iterator[bytes | memoryview]:

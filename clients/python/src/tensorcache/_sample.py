@@ -62,7 +62,7 @@ class Part:
     def __init__(self, data: Dataset, features: list[str], dtype: str | None, fill: float | None) -> None:
         self._data = data
         self._columns = columns = columns_of(data, features)
-        self._arrays = [data[column.name].view(DTYPES[column.dtype]) for column in columns]
+        self._arrays = [data[column.name].view(DTYPES[column.dtype], np.ndarray) for column in columns]
         stored = np.result_type(*(DTYPES[c.dtype] for c in columns)) if columns else np.dtype("<f4")
         self._dtype = np.dtype(dtype) if dtype else stored
         self._width = sum(column.width for column in columns)
