@@ -150,11 +150,6 @@ func onlyFalse(b *bool) *bool {
 	return b
 }
 
-// ParseCuts reads a JSON list of cuts; null is none.
-func ParseCuts(data []byte) ([]Cut, error) {
-	return readList("cuts", data, readCut)
-}
-
 // UnmarshalJSON reads a cut; unknown fields are refused.
 func (c *Cut) UnmarshalJSON(data []byte) (err error) {
 	*c, err = readCut("cut", data)

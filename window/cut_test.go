@@ -21,7 +21,7 @@ func TestCutsAreReadAndWritten(t *testing.T) {
 		{`[{"split":{"at_times":[5,7]},"part":1},{"latest":true}]`, ``},
 		{`[{"split":{"items":[[0,1],[]]},"part":1},{"split":{"items":[0.5,0.5]},"part":0}]`, ``},
 	} {
-		cuts, err := window.ParseCuts([]byte(c.in))
+		cuts, err := parseCuts([]byte(c.in))
 		if err != nil {
 			t.Errorf("%s: %v", c.in, err)
 			continue
@@ -35,8 +35,8 @@ func TestCutsAreReadAndWritten(t *testing.T) {
 
 func TestCutsAreRefusedByField(t *testing.T) {
 	for _, c := range []struct{ in, field string }{
-		{`{}`, "cuts"}, {`[{}]`, "cut"}, {`[{"where":{}}]`, "where"}, {`[{"where":null}]`, "cut"}, {`[{"where":{"rows":[0,5]},"latest":true}]`, "cut"},
-		{`[{"where":{"rows":[0,5]},"part":1}]`, "cut"}, {`[{"latest":false}]`, "cut"}, {`[{"latest":true,"context_before_split":false}]`, "cuts[0]"},
+		{`[{}]`, "cut"}, {`[{"where":{}}]`, "where"}, {`[{"where":null}]`, "cut"}, {`[{"where":{"rows":[0,5]},"latest":true}]`, "cut"},
+		{`[{"where":{"rows":[0,5]},"part":1}]`, "cut"}, {`[{"latest":false}]`, "cut"}, {`[{"latest":true,"context_before_split":false}]`, "cut"},
 		{`[{"where":{"rows":[5,0]}}]`, "rows"}, {`[{"where":{"item":[0]}}]`, "where"}, {`[{"where":{"items":["a"]}}]`, "items[0]"},
 		{`[{"split":{}}]`, "split"}, {`[{"split":{"lengths":[]}}]`, "lengths"}, {`[{"split":{"lengths":[],"fractions":[0.5,0.5]}}]`, "split"}, {`[{"split":{"items":[]}}]`, "items"}, {`[{"split":{"at_times":[]}}]`, "at_times"}, {`[{"split":{"lengths":[5],"fractions":[1]}}]`, "split"},
 		{`[{"split":{"lengths":[5,5]},"part":2}]`, "part"}, {`[{"split":{"lengths":[5,5]},"part":-1}]`, "part"},
@@ -49,7 +49,7 @@ func TestCutsAreRefusedByField(t *testing.T) {
 		{`[{"split":{"items":[[0],[0]]}}]`, "items[1]"}, {`[{"split":{"items":[[0],0.5]}}]`, "items"}, {`[{"split":{"items":[0.5,0.5],"purge":1}}]`, "purge"},
 		{`[{"split":{"lengths":[5],"purge":-1}}]`, "purge"}, {`[{"split":{"lengths":[5,5],"names":["a"]}}]`, "names"}, {`[{"split":{"lengths":[5,5],"names":["a","a"]}}]`, "names"},
 	} {
-		_, err := window.ParseCuts([]byte(c.in))
+		_, err := parseCuts([]byte(c.in))
 		var e *window.SpecError
 		if !errors.As(err, &e) || e.Field != c.field {
 			t.Errorf("%s: %v, want it to name %s", c.in, err, c.field)
@@ -82,7 +82,7 @@ func TestCutsThatDoNotFitTheTable(t *testing.T) {
 		{`[{"latest":true},{"where":{"rows":[0,5]}}]`, "last cut"},
 		{`[{"latest":true}]`, "item 0 ends at row 10"}, // no known rows after it
 	} {
-		cuts, err := window.ParseCuts([]byte(c.in))
+		cuts, err := parseCuts([]byte(c.in))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,9 +1,17 @@
 package window_test
 
 import (
+	"encoding/json"
+
 	"github.com/tensorcache/tensorcache/window"
 	"pgregory.net/rapid"
 )
+
+// parseCuts reads a JSON list of cuts.
+func parseCuts(data []byte) (cuts []window.Cut, err error) {
+	err = json.Unmarshal(data, &cuts)
+	return cuts, err
+}
 
 func ptr[T any](v T) *T { return &v }
 

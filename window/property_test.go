@@ -115,7 +115,7 @@ func TestJSONKeepsSpecAndCuts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cuts, err := window.ParseCuts(cutData)
+		cuts, err := parseCuts(cutData)
 		if err != nil {
 			t.Fatalf("%s: %v", cutData, err)
 		}

@@ -114,7 +114,7 @@ func (v *vector) fill(t *testing.T) {
 	}
 	var cuts []window.Cut
 	if v.Cuts != nil {
-		if cuts, err = window.ParseCuts(v.Cuts); err != nil {
+		if cuts, err = parseCuts(v.Cuts); err != nil {
 			t.Fatal(err)
 		}
 	} else {
