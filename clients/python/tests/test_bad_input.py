@@ -256,7 +256,13 @@ def test_windows_that_are_not_there(etth1: tensorcache.Dataset) -> None:
 def test_states_that_are_none(etth1: tensorcache.Dataset) -> None:
     windows = etth1.windows(context_length=3, prediction_length=1)
     with windows.feed(batch_size=4) as feed:
-        for nonsense in ({}, {"epoch": 1}, {**feed.state_dict(), "consumed": -1}, {**feed.state_dict(), "epoch": "x"}):
+        state = feed.state_dict()
+        for nonsense in (
+            {},
+            {"epoch": 1},
+            *({**state, "consumed": bad} for bad in (-1, "4", 4.5)),
+            {**state, "epoch": "x"},
+        ):
             with pytest.raises(tensorcache.CursorError):
                 feed.load_state_dict(nonsense)
         with pytest.raises(tensorcache.SpecError, match="epoch: got -1"):

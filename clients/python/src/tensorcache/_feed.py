@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -167,8 +168,8 @@ class Feed:
             CursorError: the state is of another dataset, spec, seed or order; the message says what differs.
         """
         try:
-            epoch, consumed = int(state["epoch"]), int(state["consumed"])
-        except (KeyError, TypeError, ValueError):
+            epoch, consumed = operator.index(state["epoch"]), operator.index(state["consumed"])
+        except (KeyError, TypeError):
             raise CursorError(f"got {state!r}, want what state_dict() returned", field="state") from None
         differing = difference(state, self._cursor)
         if differing:
