@@ -32,6 +32,10 @@ $(VENV)/adapter-tools: $(VENV)/made $(CLIENT)/requirements-adapters.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-adapters.txt
 	touch $@
 
+$(VENV)/framework-tools: $(VENV)/adapter-tools $(CLIENT)/requirements-frameworks.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-frameworks.txt
+	touch $@
+
 .PHONY: build
 build: ## build bin/tensorcache
 	CGO_ENABLED=0 go build -trimpath -o bin/tensorcache ./cmd/tensorcache
@@ -81,8 +85,12 @@ test-portable: build-race $(VENV)/client $(VENV)/test-tools ## the same over the
 	export TENSORCACHE_PORTABLE=1; $(PYTEST) tests
 
 .PHONY: test-adapters
-test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapters, with torch itself
+test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tools ## the adapters, with torch, Lightning and JAX themselves
 	$(PYTEST) tests_adapters
+
+.PHONY: test-adapters-all
+test-adapters-all: test-adapters $(VENV)/framework-tools ## and with Accelerate, Transformers and Keras
+	$(PYTEST) tests_frameworks
 
 # Long runs, before a promise is called kept. SOAK_CASES random cases for each oracle; FUZZ_TIME for each fuzz target.
 SOAK_CASES ?= 100000

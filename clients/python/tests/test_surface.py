@@ -20,7 +20,8 @@ NAMES = [
     "Batch", "Cache", "CancelledError", "CursorError", "DaemonError", "Dataset", "Feed", "FeedError", "Items",
     "LeakageError", "LeakageWarning",
     "NotFoundError", "ProtocolError", "ResourceError", "Sample", "SourceError", "SpecError", "Split", "StaleError",
-    "TensorcacheError", "Texts", "Windows", "__version__", "connect", "torch",
+    "TensorcacheError", "Texts", "Windows", "__version__", "accelerate", "connect", "jax", "keras", "lightning",
+    "torch", "transformers",
 ]  # fmt: skip
 
 
@@ -30,8 +31,9 @@ def test_all_is_what_it_was() -> None:
     assert all(hasattr(tensorcache, name) for name in NAMES)
 
 
-def test_modules_are_private_but_the_adapter() -> None:
-    assert [p.name for p in PACKAGE.glob("[!_]*.py")] == ["torch.py"]
+def test_modules_are_private_but_the_adapters() -> None:
+    adapters = ["accelerate.py", "jax.py", "keras.py", "lightning.py", "torch.py", "transformers.py"]
+    assert sorted(p.name for p in PACKAGE.glob("[!_]*.py")) == adapters
     assert (PACKAGE / "py.typed").exists()
 
 

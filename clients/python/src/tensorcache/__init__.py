@@ -10,7 +10,7 @@
 Importing it does nothing; :func:`connect` finds the daemon or starts it.
 """
 
-from . import torch
+from . import accelerate, jax, keras, lightning, torch, transformers
 from ._batch import Batch
 from ._cache import Cache, connect
 from ._dataset import Dataset
@@ -60,6 +60,11 @@ __all__ = [
     "Texts",
     "Windows",
     "__version__",
+    "accelerate",
     "connect",
+    "jax",
+    "keras",
+    "lightning",
     "torch",
+    "transformers",
 ]

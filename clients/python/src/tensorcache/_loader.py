@@ -154,6 +154,16 @@ class Loader:
         """A feed of what the settings say."""
         raise NotImplementedError
 
+    def as_kind(self, kind: type[Loader]) -> Any:
+        """The same loader, with its feed, as another kind of loader; this one is to be let go."""
+        other = kind(self._settings)
+        other.__dict__.update({**self.__dict__, **other.extra()})
+        return other
+
+    def extra(self) -> dict[str, Any]:
+        """Attributes that are the kind's own."""
+        return {}
+
     def _next(self) -> Mapping[str, Any] | None:
         """Where the next pass begins, if there was one or somebody said so."""
         if self._feed is None:

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 18
 """Rows that are converted at a time on their way to the device."""
-SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
-"""What torch gathers instead of what it cannot."""
+SIGNED = {
+    getattr(torch, "u" + name): getattr(torch, name)
+    for name in ("int16", "int32", "int64")
+    if hasattr(torch, "u" + name)
+}
+"""What torch gathers instead of what it cannot; before 2.3 it did not know them."""
 
 _columns: weakref.WeakValueDictionary[tuple[Any, ...], torch.Tensor] = weakref.WeakValueDictionary()
 
@@ -147,7 +151,7 @@ def columns(source: Source, name: str, missing: bool, device: torch.device) -> t
         made = torch.empty(shape, dtype=first.dtype, device=device)
         for at in range(0, rows, CHUNK):
             made[at : at + CHUNK] = torch.from_numpy(chunk(part, at, min(at + CHUNK, rows), missing)).to(device)
-    except torch.OutOfMemoryError as error:
+    except torch.cuda.OutOfMemoryError as error:
         need = shape[0] * shape[1] * first.element_size()
         raise ResourceError(
             f"resident: the columns of {name} need {need:,} bytes on {device}, which has no room for them",

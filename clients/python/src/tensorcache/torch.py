@@ -119,6 +119,8 @@ class Loader(AnyLoader):
 
     batch_sampler = None
     num_workers = 0
+    prefetch_factor = None
+    persistent_workers = False
     _pinned: Any = None
 
     @property

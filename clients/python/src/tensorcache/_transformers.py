@@ -1,0 +1,108 @@
+"""The Trainer of Transformers over feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import transformers
+from torch.utils.data import IterableDataset
+
+from ._accelerate import Accelerated, of
+from ._errors import SpecError
+from ._windows import Windows
+
+TRAINING = ("order", "tail", "weights")
+"""Options that are for training alone."""
+
+
+class Epoch(IterableDataset[Any]):
+    """A loader's batches as a dataset: what Accelerate skips batches of, when training is resumed."""
+
+    def __init__(self, loader: Renamed) -> None:
+        self._loader = loader
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._loader)
+
+    def __len__(self) -> int:
+        return len(self._loader._settings.windows)
+
+
+class Renamed(Accelerated):
+    """A loader whose batches name parts as a model does.
+
+    Attributes:
+        names: by our name the model's.
+    """
+
+    names: dict[str, str]
+
+    def extra(self) -> dict[str, Any]:
+        """What Accelerate makes a DataLoader of must be batches already."""
+        return {"dataset": Epoch(self), "batch_size": None, "drop_last": False}
+
+    def __iter__(self) -> Iterator[Any]:
+        names = self.names.items()
+        for batch in super().__iter__():
+            named = {theirs: batch[ours] for ours, theirs in names if ours in batch}
+            del batch
+            yield named
+            del named
+
+
+class EpochOfState(transformers.TrainerCallback):
+    """Sets the epoch of a loader, also where the Trainer sees only what skips its batches."""
+
+    def on_epoch_begin(self, args: Any, state: Any, control: Any, train_dataloader: Any = None, **_: Any) -> None:
+        """Before each epoch, whether begun or resumed."""
+        if isinstance(train_dataloader, Renamed):
+            train_dataloader.set_epoch(int(state.epoch or 0))
+
+
+def extended(base: Any, names: dict[str, str], options: dict[str, Any]) -> Any:
+    """See :func:`tensorcache.transformers.trainer_class`."""
+
+    class Trainer(base or transformers.Trainer):  # type: ignore[misc]
+        """A Trainer whose datasets may be windows."""
+
+        def __init__(self, *args: Any, **given: Any) -> None:
+            super().__init__(*args, **given)
+            self.add_callback(EpochOfState())
+
+        def get_train_dataloader(self) -> Any:
+            """A feed of the windows to train on."""
+            if not isinstance(self.train_dataset, Windows):
+                return super().get_train_dataloader()
+            seed = self.args.seed if self.args.data_seed is None else self.args.data_seed
+            more = {"order": "shuffle", "seed": seed, "drop_last": self.args.dataloader_drop_last or None, **options}
+            return self._windows_loader(self.train_dataset, self._train_batch_size, more)
+
+        def get_eval_dataloader(self, eval_dataset: Any = None) -> Any:
+            """A feed of the windows to evaluate on, in their order."""
+            found = self.eval_dataset if eval_dataset is None else eval_dataset
+            if isinstance(found, str):
+                found = self.eval_dataset[found]
+            return self._evaluating(found) or super().get_eval_dataloader(eval_dataset)
+
+        def get_test_dataloader(self, test_dataset: Any) -> Any:
+            """A feed of the windows to predict from, in their order."""
+            return self._evaluating(test_dataset) or super().get_test_dataloader(test_dataset)
+
+        def _evaluating(self, windows: Any) -> Any:
+            if not isinstance(windows, Windows):
+                return None
+            more = {name: value for name, value in options.items() if name not in TRAINING}
+            return self._windows_loader(windows, self.args.eval_batch_size, more)
+
+        def _windows_loader(self, windows: Windows, batch_size: int, more: dict[str, Any]) -> Any:
+            given = {"format": "dict", "batch_size": batch_size, **more}
+            if given["format"] != "dict":
+                raise SpecError(
+                    f'format: got "{given["format"]}", want "dict": models take named parts', field="format"
+                )
+            loader = of(self.accelerator, windows, given, Renamed)
+            loader.names = names
+            return loader
+
+    return Trainer

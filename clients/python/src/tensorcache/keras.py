@@ -1,0 +1,76 @@
+"""Keras 3: windows as a ``PyDataset`` for ``fit``, ``evaluate`` and ``predict``, whatever the backend.
+
+keras is imported by :func:`dataset`, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._batch import Batch
+from ._errors import DaemonError
+from ._loader import settings
+from ._weights import Weights
+from ._windows import Windows
+
+__all__ = ["dataset"]
+
+
+def dataset(
+    windows: Windows,
+    *,
+    batch_size: int = 1,
+    shuffle: bool | None = None,
+    order: str | None = None,
+    seed: int = 0,
+    drop_last: bool | None = None,
+    tail: str | None = None,
+    weights: Weights | None = None,
+    rank: int = 0,
+    num_replicas: int = 1,
+    arrange: Callable[[Batch], Any] | None = None,
+    slots: int = 0,
+    channels_first: bool = False,
+    mask: bool = False,
+    reconnect: bool = False,
+) -> Any:
+    """A ``keras.utils.PyDataset`` of batches ``(context, target)``, or ``(context,)`` where nothing is predicted.
+
+    Each pass of Keras is one epoch, in the order of the feed: that Keras' ``fit`` shuffles the numbers of batches, as
+    it does by default, changes nothing, since ``dataset[i]`` is the next batch of the pass, whatever i is. The batch
+    that Keras looks at to build a model is not lost. ``len`` counts batches; ``set_epoch``, ``state_dict``,
+    ``load_state_dict``, ``stats`` and ``close`` are as a loader has them.
+
+    Args:
+        windows: what to load.
+        batch_size: windows a batch.
+        shuffle: short for ``order="shuffle"``; False for ``"sequential"``.
+        order: the order of an epoch, as for :meth:`Windows.feed`.
+        seed: of the order.
+        drop_last: short for ``tail="drop"``.
+        tail: what becomes of the last, incomplete step: ``"short"``, ``"wrap"``, ``"drop"``.
+        weights: of items, for ``order="bootstrap"``, as for :meth:`Windows.feed`.
+        rank: which of the trainers this is.
+        num_replicas: how many there are.
+        arrange: makes of a :class:`Batch` what Keras gets: ``(inputs, targets)`` or ``(inputs, targets,
+            sample_weights)``, of arrays or of dicts of arrays.
+        slots: batches in flight; 0 lets the daemon choose.
+        channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
+        mask: deliver ``mask`` even where nothing is padded.
+        reconnect: when the daemon goes away, go on with another, as for :meth:`Windows.feed`.
+
+    Raises:
+        SpecError: options contradict each other, or one cannot be.
+    """
+    try:
+        from . import _keras
+    except ImportError as error:
+        raise DaemonError(
+            "keras is not installed", type="keras_missing", hint="pip install keras, or use windows.feed(...)"
+        ) from error
+    given = settings(
+        windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas, "slot", slots,
+        channels_first, mask, reconnect,
+    )  # fmt: skip
+    return _keras.WindowsDataset(_keras.ArrayLoader(given), arrange or _keras.pair)

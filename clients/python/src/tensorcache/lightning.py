@@ -1,0 +1,56 @@
+"""Lightning: the torch loader works with ``Trainer.fit`` as it is; this is a data module over parts of windows.
+
+Under a distributed strategy each process loads its share, told by ``torch.distributed``; Lightning puts no sampler in,
+since the loader is no ``DataLoader``. A checkpoint has the loader's place, also in the middle of an epoch. lightning is
+imported by :func:`datamodule`, not before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._errors import DaemonError
+from ._windows import Windows
+
+__all__ = ["datamodule"]
+
+
+def datamodule(
+    train: Windows | None = None,
+    *,
+    val: Windows | None = None,
+    test: Windows | None = None,
+    predict: Windows | None = None,
+    batch_size: int,
+    shuffle: bool = True,
+    eval_batch_size: int | None = None,
+    **options: Any,
+) -> Any:
+    """A ``LightningDataModule`` whose loaders are :func:`tensorcache.torch.loader`.
+
+    Args:
+        train: the windows to train on.
+        val: to validate on; in sequential order, as the next two.
+        test: to test on.
+        predict: to predict from.
+        batch_size: windows a batch, of each process.
+        shuffle: whether training visits its windows in a random order.
+        eval_batch_size: windows a batch of the other parts; None is ``batch_size``.
+        options: of the loaders: ``format``, ``channels_first`` and the like for all parts; ``order``, ``seed``,
+            ``drop_last``, ``tail`` and ``weights`` for training.
+
+    Raises:
+        SpecError: when a loader is made: an option cannot be.
+    """
+    try:
+        from . import _lightning
+    except ImportError as error:
+        raise DaemonError(
+            "lightning is not installed",
+            type="lightning_missing",
+            hint="pip install lightning, or use tensorcache.torch.loader",
+        ) from error
+    parts = {"train": train, "val": val, "test": test, "predict": predict}
+    if "order" not in options:
+        options["shuffle"] = shuffle
+    return _lightning.WindowsModule(parts, batch_size, eval_batch_size or batch_size, options)

@@ -1,0 +1,45 @@
+"""Hugging Face Transformers: a ``Trainer`` that takes windows as its datasets.
+
+transformers is imported by :func:`trainer_class`, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from ._errors import DaemonError
+
+__all__ = ["trainer_class"]
+
+NAMES: Mapping[str, str] = MappingProxyType({"context": "past_values", "target": "future_values"})
+"""What the forecasting models of Transformers call a window's parts."""
+
+
+def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **options: Any) -> Any:
+    """A subclass of ``transformers.Trainer`` whose datasets to train on, evaluate and test may be windows.
+
+    Their batches come from a feed: shuffled by the arguments' ``data_seed``, else ``seed``; of
+    ``per_device_train_batch_size`` windows, shared by the processes as Accelerate numbers them. Training that is
+    resumed from a checkpoint goes on at the next batch. Other datasets are treated as ever. Arguments that are about
+    workers, samplers and collation do not apply to windows.
+
+    Args:
+        base: the class to extend; None is ``transformers.Trainer``.
+        names: the parts to give the model, and the names of the model's arguments for them.
+        options: for :func:`tensorcache.torch.loader`: ``channels_first``, ``resident``, ``slots`` and the like for all,
+            ``order``, ``tail`` and ``weights`` for training.
+
+    Returns:
+        The class; used as ``trainer_class()(model=…, args=…, train_dataset=windows)``.
+    """
+    try:
+        from . import _transformers
+    except ImportError as error:
+        raise DaemonError(
+            "transformers is not installed",
+            type="transformers_missing",
+            hint="pip install transformers accelerate, or use tensorcache.torch.loader",
+        ) from error
+    return _transformers.extended(base, dict(names), options)

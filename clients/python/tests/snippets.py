@@ -1,0 +1,17 @@
+"""The Python of docs/FRAMEWORKS.md, section by section."""
+
+from __future__ import annotations
+
+import re
+
+from daemon import REPOSITORY
+
+
+def snippet(section: str) -> str:
+    """All code of a section, behind the lines that all sections begin with."""
+    text = (REPOSITORY / "docs" / "FRAMEWORKS.md").read_text()
+    first, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    (body,) = [body for body in sections if body.startswith(section + "\n")]
+    blocks = [block for part in (first, body) for block in re.findall(r"^```python\n(.*?)^```", part, re.S | re.M)]
+    assert len(blocks) > 1, f"section {section} has no code"
+    return "\n".join(blocks)

@@ -1,0 +1,17 @@
+"""What docs/FRAMEWORKS.md shows, run as it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from daemon import REPOSITORY
+from snippets import snippet
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("section", ["PyTorch", "Lightning", "JAX"])
+def test_the_snippets_run(home: Path, section: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    exec(compile(snippet(section), f"docs/FRAMEWORKS.md, {section}", "exec"), {"__name__": "snippet"})

@@ -1,0 +1,95 @@
+"""Accelerate: prepared loaders are not cut again, epochs end where they end, and states are saved."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from accelerate import Accelerator
+
+import tensorcache
+from conftest import B, C, P, orders, run
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
+
+
+def starts(loader: Any) -> list[int]:
+    return [start for batch in loader for start in batch["start"].tolist()]
+
+
+@pytest.fixture(scope="module")
+def accelerator() -> Accelerator:
+    return Accelerator(cpu=True, gradient_accumulation_steps=4)
+
+
+def test_prepare_hands_it_back(windows: tensorcache.Windows, accelerator: Accelerator) -> None:
+    model = torch.nn.Linear(C, P)
+    made = tensorcache.accelerate.loader(accelerator, windows, batch_size=B, shuffle=True, seed=3, format="dict")
+    with made, tensorcache.torch.loader(windows, batch_size=B, shuffle=True, seed=3, format="dict") as plain:
+        model, adam, loader = accelerator.prepare(model, torch.optim.Adam(model.parameters()), made)
+        assert loader is made
+        assert accelerator.prepare(plain) is plain
+        want = orders(windows, 2, seed=3)
+        assert [starts(loader), starts(plain)] == [want[0]] * 2
+        steps, last = [], []
+        for batch in loader:
+            with accelerator.accumulate(model):
+                loss = model(batch["context"].transpose(1, 2)).square().mean()
+                accelerator.backward(loss)
+                steps.append(accelerator.sync_gradients)
+                adam.step()
+                adam.zero_grad()
+            last.append(accelerator.gradient_state.end_of_dataloader)
+        assert last == [False] * 30 + [True]
+        assert [number for number, sync in enumerate(steps, 1) if sync] == [4, 8, 12, 16, 20, 24, 28, 31]
+        assert accelerator.gradient_state.active_dataloader is None
+
+
+def test_a_saved_state_goes_on_at_the_next_batch(
+    windows: tensorcache.Windows, accelerator: Accelerator, tmp_path: Path
+) -> None:
+    options: dict[str, Any] = {"batch_size": B, "shuffle": True, "seed": 5, "format": "dict"}
+    seen: list[int] = []
+    with tensorcache.accelerate.loader(accelerator, windows, **options) as loader:
+        accelerator.register_for_checkpointing(loader)
+        for number, batch in enumerate(loader, 1):
+            seen += batch["start"].tolist()
+            if number == 9:
+                break
+        accelerator.save_state(str(tmp_path))
+        starts(loader)
+        accelerator.load_state(str(tmp_path))
+        assert seen + starts(loader) == orders(windows, 1, seed=5)[0]
+
+
+DISTRIBUTED = f"""
+    import json, pathlib, sys, torch
+    from accelerate import Accelerator, debug_launcher
+    import tensorcache
+
+    def work(windows, folder):
+        accelerator = Accelerator(cpu=True)
+        rank = accelerator.process_index
+        given = dict(batch_size={B}, format="dict")
+        train = tensorcache.accelerate.loader(accelerator, windows, shuffle=True, seed=3, **given)
+        val = tensorcache.accelerate.loader(accelerator, windows, **given)
+        train, val = accelerator.prepare(train, val)
+        trained = [[s for batch in train for s in batch["start"].tolist()] for _ in range(2)]
+        gathered = [s for batch in val for s in accelerator.gather_for_metrics(batch["start"].clone()).tolist()]
+        pathlib.Path(folder, f"rank{{rank}}.json").write_text(json.dumps([trained, gathered]))
+
+    windows = tensorcache.connect().dataset("etth1").windows(
+        context_length={C}, prediction_length={P}, rows=(0, 1000))
+    debug_launcher(work, (windows, sys.argv[1]), 2)
+"""
+
+
+def test_processes_share_an_epoch(windows: tensorcache.Windows, tmp_path: Path) -> None:
+    run(DISTRIBUTED, tmp_path)
+    ranks = [json.loads((tmp_path / f"rank{rank}.json").read_text()) for rank in range(2)]
+    for rank, (trained, gathered) in enumerate(ranks):
+        assert trained == orders(windows, 2, seed=3, rank=rank, num_replicas=2)
+        assert gathered == list(range(971)), "what fills the last step is left out"

@@ -1,0 +1,112 @@
+"""The Trainer of Transformers with windows as datasets."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+import tensorcache
+from conftest import B, C, P, orders
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning", "ignore::DeprecationWarning")
+
+NAMES = {"context": "past_values", "target": "future_values", "start": "start"}
+
+
+class Model(torch.nn.Module):
+    """Writes down which windows it was trained on, and evaluated."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(C, P)
+        self.trained: list[int] = []
+        self.evaluated: list[int] = []
+
+    def forward(
+        self, past_values: torch.Tensor, future_values: torch.Tensor, start: torch.Tensor
+    ) -> dict[str, torch.Tensor]:
+        (self.trained if self.training else self.evaluated).extend(start.tolist())
+        predicted = self.layer(past_values.transpose(1, 2)).transpose(1, 2)
+        return {"loss": torch.nn.functional.mse_loss(predicted, future_values), "predicted": predicted}
+
+
+def arguments(folder: Path, **options: Any) -> transformers.TrainingArguments:
+    quiet = {"report_to": [], "use_cpu": True, "disable_tqdm": True, "save_strategy": "no", "logging_strategy": "no"}
+    return transformers.TrainingArguments(
+        output_dir=str(folder), per_device_train_batch_size=B, per_device_eval_batch_size=50, data_seed=8,
+        label_names=["future_values"], **{**quiet, **options},
+    )  # fmt: skip
+
+
+def joined(epochs: list[list[int]]) -> list[int]:
+    return list(itertools.chain.from_iterable(epochs))
+
+
+@pytest.mark.parametrize("accumulate", [1, 4])
+def test_train_evaluate_and_predict(windows: tensorcache.Windows, tmp_path: Path, accumulate: int) -> None:
+    train, val = windows.split(fractions=(0.7, 0.3))
+    model = Model()
+    trainer = tensorcache.transformers.trainer_class(names=NAMES)(
+        model=model, train_dataset=train, eval_dataset={"val": val},
+        args=arguments(tmp_path, num_train_epochs=2, gradient_accumulation_steps=accumulate, eval_strategy="epoch"),
+    )  # fmt: skip
+    done = trainer.train()
+    assert model.trained == joined(orders(train, 2, seed=8))
+    batches = math.ceil(len(train) / B)
+    assert done.global_step == 2 * math.ceil(batches / accumulate)
+    wanted = val[:].start.tolist()
+    assert model.evaluated == 2 * wanted
+    said = trainer.predict(val)
+    assert said.predictions.shape == (len(val), P, 7)
+    sample = val[:]
+    torch.testing.assert_close(torch.from_numpy(said.label_ids), torch.from_numpy(sample.target.copy()))
+    want = model.layer(torch.from_numpy(sample.context.copy()).transpose(1, 2)).transpose(1, 2)
+    torch.testing.assert_close(torch.from_numpy(said.predictions), want.detach())
+
+
+@pytest.mark.parametrize("stop", [20, 31, 45])
+def test_resuming_goes_on_at_the_next_batch(windows: tensorcache.Windows, tmp_path: Path, stop: int) -> None:
+    kind = tensorcache.transformers.trainer_class(names=NAMES)
+    saving = {"save_strategy": "steps", "save_steps": stop, "save_only_model": False, "num_train_epochs": 3}
+
+    class Stop(transformers.TrainerCallback):
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            control.should_training_stop = state.global_step == stop
+
+    first, second = Model(), Model()
+    kind(model=first, args=arguments(tmp_path, **saving), train_dataset=windows, callbacks=[Stop()]).train()
+    kind(model=second, args=arguments(tmp_path, **saving), train_dataset=windows).train(resume_from_checkpoint=True)
+    assert first.trained + second.trained == joined(orders(windows, 3, seed=8))
+
+
+def test_a_model_of_the_library_and_other_datasets(windows: tensorcache.Windows, tmp_path: Path) -> None:
+    config = transformers.PatchTSTConfig(
+        num_input_channels=7, context_length=C, prediction_length=P, patch_length=8, patch_stride=8, d_model=16,
+        num_attention_heads=2, num_hidden_layers=1, ffn_dim=16,
+    )  # fmt: skip
+    kind = tensorcache.transformers.trainer_class()
+    losses = []
+    same = tensorcache.torch.dataset(windows, format="dict")
+    named = [{"past_values": same[i]["context"], "future_values": same[i]["target"]} for i in range(64)]
+    for dataset, steps in ((windows, 10), (named, 2)):
+        transformers.set_seed(1)
+        model = transformers.PatchTSTForPrediction(config)
+        args = arguments(tmp_path, max_steps=steps, learning_rate=1e-3)
+        trainer = kind(model=model, args=args, train_dataset=dataset, eval_dataset=dataset)
+        before = trainer.evaluate()["eval_loss"]
+        trainer.train()
+        losses.append((before, trainer.evaluate()["eval_loss"]))
+    assert all(after < before for before, after in losses), losses
+
+
+def test_a_tuple_is_refused(windows: tensorcache.Windows, tmp_path: Path) -> None:
+    kind = tensorcache.transformers.trainer_class(format="tuple")
+    trainer = kind(model=Model(), args=arguments(tmp_path), train_dataset=windows)
+    with pytest.raises(tensorcache.SpecError, match="named parts"):
+        trainer.get_train_dataloader()
