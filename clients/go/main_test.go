@@ -35,12 +35,20 @@ func run(m *testing.M) int {
 		return 1
 	}
 	os.Setenv("TENSORCACHE_BIN", program)
+	examples := filepath.Join(dir, "examples") // of the examples, which connect to the user's own
+	os.Setenv("TENSORCACHE_DIR", examples)
 	os.Unsetenv("TENSORCACHE_AUTOSTART")
 	defer os.RemoveAll(shared.dir)
 	code := m.Run()
 	if shared.cache != nil {
 		if err := stop(shared.cache); err != nil {
 			fmt.Fprintln(os.Stderr, "stop the daemon:", err)
+			code = 1
+		}
+	}
+	if c, err := Connect(context.Background(), Options{Dir: examples, NoStart: true}); err == nil {
+		if err := stop(c); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the daemon of the examples:", err)
 			code = 1
 		}
 	}

@@ -1,0 +1,115 @@
+package tensorcache_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	tensorcache "github.com/tensorcache/tensorcache/clients/go"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// A trainer's loop: the batches of an epoch lie in shared memory, and each is the loop's until its body ends.
+func ExampleFeed_Epoch() {
+	ctx := context.Background()
+	cache, err := tensorcache.Connect(ctx, tensorcache.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cache.Close()
+	data, err := cache.Load(ctx, "etth1", []string{"../../examples/data/ETTh1.csv"}, tensorcache.LoadOptions{Time: "date"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer data.Close()
+	windows, err := data.Windows(ctx, window.Spec{ContextLength: 336, PredictionLength: 96})
+	if err != nil {
+		log.Fatal(err)
+	}
+	parts, err := windows.Split(ctx, tensorcache.Split{Lengths: []int64{8640, 2880, 2880}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	feed, err := tensorcache.NewFeed[float32](ctx, parts[0], tensorcache.FeedOptions{BatchSize: 32, Order: "shuffle"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer feed.Close()
+	for batch, err := range feed.Epoch(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Context.Shape, batch.Target.Shape, len(batch.Context.Data))
+		break
+	}
+	state := feed.State() // json.Marshal writes it; feed.LoadState goes on exactly there
+	fmt.Println(feed.Len(), "batches an epoch; consumed:", state.Consumed)
+	// Output:
+	// [32 336 7] [32 96 7] 75264
+	// 257 batches an epoch; consumed: 32
+}
+
+// Windows of one item by their numbers, in memory of the caller's own.
+func ExampleAt() {
+	ctx := context.Background()
+	cache, err := tensorcache.Connect(ctx, tensorcache.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cache.Close()
+	data, err := cache.Put(ctx, "ramp", []tensorcache.PutColumn{tensorcache.Values("v", []float64{0, 1, 2, 3, 4, 5, 6})}, tensorcache.LoadOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer data.Close()
+	windows, err := data.Windows(ctx, window.Spec{ContextLength: 3, PredictionLength: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	batch, err := tensorcache.At[float32](ctx, windows, 3, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(windows.Len(), "windows:", batch.Context.Window(0), batch.Target.Window(0), batch.Context.Window(1), batch.Target.Window(1))
+	// Output: 4 windows: [3 4 5] [6] [0 1 2] [3]
+}
+
+// A context ends every wait; what was received is kept, and the next pass goes on.
+func ExampleFeed_LoadState() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cache, err := tensorcache.Connect(ctx, tensorcache.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cache.Close()
+	data, err := cache.Put(ctx, "ramp", []tensorcache.PutColumn{tensorcache.Values("v", []float32{0, 1, 2, 3, 4, 5, 6})}, tensorcache.LoadOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer data.Close()
+	windows, err := data.Windows(ctx, window.Spec{ContextLength: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	feed, err := tensorcache.NewFeed[float32](ctx, windows, tensorcache.FeedOptions{BatchSize: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer feed.Close()
+	for batch := range feed.Epoch(ctx) {
+		fmt.Println("first:", batch.Start)
+		break
+	}
+	if err := feed.LoadState(feed.State()); err != nil {
+		log.Fatal(err)
+	}
+	for batch := range feed.Epoch(ctx) {
+		fmt.Println("then:", batch.Start)
+	}
+	// Output:
+	// first: [0 1]
+	// then: [2 3]
+	// then: [4 5]
+}
