@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import socket
+from collections.abc import Iterator
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import tensorcache
+from tensorcache import _arrow
 
 LAYOUTS = ["columns", "packed"]
 ROWS = 1000
@@ -148,6 +153,45 @@ def test_data_frames(cache: tensorcache.Cache) -> None:
         data = cache.put("frame", given, item_id="id", time="t")
         assert data["v"].tolist() == [0.5, 1.5, 2.5]
         assert list(data.items) == ["a", "b"]
+
+
+TABLES = {
+    "pyarrow": pa.Table.from_pandas,
+    "pyarrow's reader": lambda frame: pa.Table.from_pandas(frame).to_reader(max_chunksize=2),
+    "pyarrow's batch": pa.RecordBatch.from_pandas,
+    "DuckDB": lambda frame: duckdb.sql("select * from frame order by id, t"),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_tables_that_speak_arrow(cache: tensorcache.Cache, table: str) -> None:
+    frame = pd.DataFrame({"id": ["a", "a", "b"], "t": [1, 2, 1], "v": [0.5, None, 2.5], "n": [1, 2, 3]})
+    data = cache.put("table", TABLES[table](frame), item_id="id", time="t")
+    np.testing.assert_array_equal(data["v"], frame.v)
+    assert data["n"].tolist() == [1, 2, 3]
+    assert list(data.items) == ["a", "b"]
+    newer = cache.append("table", TABLES[table](frame.assign(t=frame.t + 2)))
+    assert newer["t"].tolist() == [1, 2, 3, 4, 1, 3]
+    with pytest.raises(tensorcache.NotFoundError, match="near: t"):
+        cache.put("bad", TABLES[table](frame), time="tt")
+    with pytest.raises(tensorcache.SourceError, match=r"time 1 .*comes after"):
+        cache.put("bad", TABLES[table](frame), time="t")
+
+
+def test_a_table_that_breaks_off_has_no_end_mark() -> None:
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"v": [1.0]})
+        raise OSError("the source is gone")
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        with pytest.raises(OSError, match="the source is gone"):
+            _arrow.send(ours, pa.RecordBatchReader.from_batches(pa.schema({"v": pa.float64()}), batches()))
+        ours.close()
+        sent = theirs.makefile("rb").read()
+    with pa.ipc.open_stream(sent) as stream:
+        assert stream.read_next_batch().num_rows == 1
+    assert not sent.endswith(b"\xff\xff\xff\xff\0\0\0\0")
 
 
 def test_large_columns_go_in_pieces(cache: tensorcache.Cache) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import time as clock
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _spec
+from ._arrow import is_table
 from ._connect import find_or_start, lock_is_free, reap
 from ._dataset import Dataset
-from ._errors import DaemonError, SpecError
+from ._errors import DaemonError
 from ._home import Address, cache_dir
 from ._http import Control
 from ._job import Progress, wait_for
+from ._load_options import given, load_options, no_files, row_options, text_options
 from ._paths import Source, absolute
 from ._put import put
 from ._recipe import Clip, Fill, Flags, Recipe, with_recipe
@@ -201,7 +203,8 @@ class Cache:
         Args:
             name: the dataset's name.
             columns: name to values: numpy arrays of shape ``[rows]`` or ``[rows, n]``, pandas or Polars series, lists;
-                numbers, bool, datetime64 or text. A data frame of either will do, or a dataset; its texts stay texts.
+                numbers, bool, datetime64 or text. A data frame of either will do, or a dataset (its texts stay texts),
+                or, where pyarrow is installed, what speaks Arrow: a pyarrow table or reader, a relation of DuckDB.
             item_id: as for :meth:`load`, and so are the others.
             time: the column that orders the rows of an item.
             dtype: store floats, or named columns, as this.
@@ -267,7 +270,7 @@ class Cache:
             ResourceError: the disk or memory does not suffice.
         """
         name = _spec.dataset_name(name)
-        if isinstance(rows, Mapping) or hasattr(rows, "columns"):
+        if isinstance(rows, Mapping) or hasattr(rows, "columns") or is_table(rows):
             given(("hash_sources", hash_sources, no_files, False))
             arrays: Any = rows
             done = put(self._feed_path, name, arrays, None)
@@ -329,72 +332,3 @@ class Cache:
 
     def __repr__(self) -> str:
         return f'<Cache "{self.dir}">'
-
-
-def load_options(
-    columns: Sequence[str] | str | None,
-    item_id: Sequence[str] | str | None,
-    time: str | None,
-    dtype: Any,
-    layout: str,
-    melt: bool,
-) -> dict[str, Any]:
-    """The load options as JSON: those that are not the default."""
-    return given(
-        ("columns", columns, _spec.names, None),
-        ("item_id", item_id, _spec.names, None),
-        ("time", time, _spec.text, None),
-        ("dtype", dtype, _spec.dtypes, None),
-        ("layout", layout, _spec.text, "columns"),
-        ("melt", melt, _spec.flag, False),
-    )
-
-
-def row_options(
-    where: _spec.TimeBounds | Mapping[str, _spec.TimeBounds] | None,
-    items: Sequence[Any] | None,
-    item_bucket: str | None,
-    sort: bool,
-    duplicates: str | None,
-    regrid: _spec.Step | None,
-) -> dict[str, Any]:
-    """The load options that choose, order and insert rows."""
-    return given(
-        ("where", where, _spec.where, None),
-        ("items", items, _spec.item_values, None),
-        ("item_bucket", item_bucket, _spec.text, None),
-        ("sort", sort, _spec.flag, False),
-        ("duplicates", duplicates, _spec.text, None),
-        ("regrid", regrid, _spec.step, None),
-    )
-
-
-def text_options(
-    delimiter: str | None,
-    no_header: bool,
-    decimal: str | None,
-    na: Sequence[str] | str | None,
-    time_format: str | None,
-) -> dict[str, Any]:
-    """The load options that only text files have."""
-    return given(
-        ("delimiter", delimiter, _spec.text, None),
-        ("no_header", no_header, _spec.flag, False),
-        ("decimal", decimal, _spec.text, None),
-        ("na", na, _spec.names, None),
-        ("time_format", time_format, _spec.text, None),
-    )
-
-
-def given(*readers: tuple[str, Any, Callable[[str, Any], Any], Any]) -> dict[str, Any]:
-    """The options that are not the default, each read by its reader."""
-    options: dict[str, Any] = {}
-    for field, value, read, default in readers:
-        if value is not None and (default is None or value != default):
-            options[field] = read(field, value)
-    return options
-
-
-def no_files(field: str, value: Any) -> Any:
-    """Refuses an option of files where there are none."""
-    raise SpecError(f"{field}: got {value!r}, want it for files only, not for arrays", field=field)

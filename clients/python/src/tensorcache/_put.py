@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _wire
+from . import _arrow, _wire
 from ._codes import Codes, plain
 from ._errors import SourceError
 from ._manifest import DTYPES, TIMES
@@ -43,32 +43,26 @@ class Column:
         return {**said, "unit": self.unit} if self.unit else said
 
 
-def put(path: str, name: str, columns: Mapping[str, Any], options: dict[str, Any] | None) -> dict[str, Any]:
-    """Send arrays as the next generation of a dataset, without options behind its rows; the daemon's answer.
+def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> dict[str, Any]:
+    """Send arrays, or a table, as a dataset's next generation, without options behind its rows; the daemon's answer.
 
     Raises:
         SourceError: an array cannot be stored, or its length is not that of the others.
         TensorcacheError: what the daemon refuses.
     """
-    ready = [column_of(str(key), value) for key, value in columns_in(columns)]
-    if not ready:
-        raise SourceError("columns: got none, want at least one", field="columns")
-    for column in ready:
-        if column.shape[0] != ready[0].shape[0]:
-            raise SourceError(
-                f'column "{column.name}" has {column.shape[0]:,} rows, "{ready[0].name}" has {ready[0].shape[0]:,}',
-                field=column.name,
-            )
+    reader = _arrow.reader_of(columns) if _arrow.is_table(columns) and not is_frame(columns) else None
+    ready = [] if reader is not None else columns_of(columns)
     body = {
         "request": "put",
         "dataset": name,
         **({"append": True} if options is None else {"options": options}),
-        "format": "columns",
-        "columns": [column.said() for column in ready],
+        **({"format": "arrow"} if reader else {"format": "columns", "columns": [column.said() for column in ready]}),
     }
     sock = _wire.dial(path)
     try:
         _wire.request(sock, body)
+        if reader is not None:
+            _arrow.send(sock, reader)
         for column in ready:
             for piece in column.pieces:
                 _wire.send(sock, piece)
@@ -79,6 +73,25 @@ def put(path: str, name: str, columns: Mapping[str, Any], options: dict[str, Any
     return said
 
 
+def columns_of(columns: Any) -> list[Column]:
+    """The columns of a mapping or frame, all of one length."""
+    ready = [column_of(str(key), value) for key, value in columns_in(columns)]
+    if not ready:
+        raise SourceError("columns: got none, want at least one", field="columns")
+    for column in ready:
+        if column.shape[0] != ready[0].shape[0]:
+            raise SourceError(
+                f'column "{column.name}" has {column.shape[0]:,} rows, "{ready[0].name}" has {ready[0].shape[0]:,}',
+                field=column.name,
+            )
+    return ready
+
+
+def is_frame(columns: Any) -> bool:
+    """Whether ``columns`` is a Polars frame."""
+    return hasattr(columns, "get_column")
+
+
 def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
     """Names and values of a mapping, a dataset, or a pandas or Polars data frame."""
     if callable(getattr(columns, "items", None)):  # pandas too
@@ -86,11 +99,14 @@ def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
     elif hasattr(columns, "keys"):  # a dataset, whose items are series
         for name in columns.keys():  # noqa: SIM118 - it need not be a mapping
             yield name, columns[name]
-    elif hasattr(columns, "columns") and hasattr(columns, "get_column"):  # Polars
+    elif is_frame(columns):
         for name in columns.columns:
             yield name, columns.get_column(name)
     else:
-        raise SourceError(f"columns: got {type(columns).__name__}, want a mapping of names to arrays", field="columns")
+        raise SourceError(
+            f"columns: got {type(columns).__name__}, want a mapping of names to arrays, a frame or a table",
+            field="columns",
+        )
 
 
 def column_of(name: str, value: Any) -> Column:
