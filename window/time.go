@@ -50,10 +50,10 @@ func (t *TimeValue) UnmarshalJSON(data []byte) (err error) {
 }
 
 var timeForms = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02",
+	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02",
 }
 
-// ParseTime reads RFC 3339, the same with a space for the T or without a zone (UTC), or a date.
+// ParseTime reads RFC 3339, the same with a space for the T, without seconds or without a zone (UTC), or a date.
 func ParseTime(s string) (TimeValue, error) {
 	text := s
 	if len(text) > 10 && text[10] == ' ' {

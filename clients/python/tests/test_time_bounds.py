@@ -25,7 +25,7 @@ def hourly(cache: tensorcache.Cache, unit: str, **options: str) -> tensorcache.D
 @pytest.mark.parametrize(
     ("bounds", "rows"),
     [
-        (("2020-01-01T02:00", "2020-01-01T09:00:00Z"), (2, 9)),
+        (("2020-01-01T02:00", "2020-01-01T09:00Z"), (2, 9)),
         (("2020-01-01T03:00:00+01:00", None), (2, ROWS)),
         (("2020-01-01 01:59:59.999999999", "2020-01-01T09:00:00.000000001"), (2, 10)),
         (("0001-01-01", "9999-12-31T23:59:59.999999999Z"), (0, ROWS)),  # beyond what nanoseconds hold
