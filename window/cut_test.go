@@ -141,11 +141,6 @@ func TestLatestEndsAtTheLastTarget(t *testing.T) {
 	if latest, err := mustNew(t, spec, tab).Latest(); err != nil || latest.Len() != 2 {
 		t.Errorf("without known columns: %v", err)
 	}
-	tab.TargetEnd = func(item, end int64) int64 { return min(end, 8+item) }
-	latest, err = mustNew(t, spec, tab).Latest()
-	if err != nil || latest.Place(0).Start != 4 || latest.Place(1).Start != 5 {
-		t.Errorf("a table that knows its targets' ends: %v, %v", latest.Runs(), err)
-	}
 }
 
 // A long stretch of missing rows is one cut, not one for each row.

@@ -102,9 +102,6 @@ func newTargetEnds(t *Table) *targetEnds {
 
 // before is one past the item's last row before row end with a value in some target column.
 func (s *targetEnds) before(item, end int64) int64 {
-	if s.table.TargetEnd != nil {
-		return s.table.TargetEnd(item, end)
-	}
 	if len(s.targets) == 0 {
 		return end
 	}

@@ -22,9 +22,6 @@ type Table struct {
 	ItemHash func(item int64) uint64
 	// ItemName is what a message calls an item, as in "item a"; nil calls it by its number.
 	ItemName func(item int64) string
-	// TargetEnd is one past an item's last row before row end with a value in some target
-	// column, for Latest; 0 when there is none. Nil asks Columns.
-	TargetEnd func(item, end int64) int64
 }
 
 // Column is a value column that windows use.
