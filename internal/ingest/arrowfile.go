@@ -41,7 +41,7 @@ func openArrowFile(path string, f *os.File, stream bool, w work) (reader, error)
 	if err != nil {
 		return nil, statError(path, err)
 	}
-	s := &arrowStream{file: f, name: path, bytes: st.Size(), workers: w.workers, most: max(w.free, w.ratio*st.Size()), batches: -1}
+	s := &arrowStream{file: f, name: path, bytes: st.Size(), workers: w.workers, dir: w.dir, most: max(w.free, w.ratio*st.Size()), batches: -1}
 	err = guard(path, func() error {
 		if !stream {
 			if err := s.readFooter(st.Size()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
 )
@@ -27,6 +28,7 @@ type arrowStream struct {
 	count   int64
 	schema  *arrow.Schema
 	workers int
+	dir     string // the job's directory
 }
 
 // openArrowStream spools the stream and walks over its messages.
@@ -35,7 +37,7 @@ func openArrowStream(conn io.Reader, dir string, workers int, m *meter) (reader,
 	if err != nil {
 		return nil, err
 	}
-	s := &arrowStream{file: f, workers: workers, batches: -1}
+	s := &arrowStream{file: f, workers: workers, dir: dir, batches: -1}
 	if err = os.Remove(f.Name()); err == nil {
 		err = s.spool(conn, dir, m)
 	}
@@ -187,8 +189,8 @@ func (s *arrowStream) hint(connection string) string {
 	return hintDamaged
 }
 
-func (s *arrowStream) open() (*ipc.Reader, error) {
-	r, err := ipc.NewReader(s.data())
+func (s *arrowStream) open(mem *batchMemory) (*ipc.Reader, error) {
+	r, err := ipc.NewReader(s.data(), ipc.WithAllocator(mem))
 	if err != nil {
 		return nil, &SourceError{Reason: "the Arrow stream cannot be read: " + err.Error()}
 	}
@@ -196,7 +198,9 @@ func (s *arrowStream) open() (*ipc.Reader, error) {
 }
 
 func (s *arrowStream) readSchema() error {
-	r, err := s.open()
+	mem := &batchMemory{dir: s.dir}
+	defer mem.close()
+	r, err := s.open(mem)
 	if err != nil {
 		return err
 	}
@@ -240,9 +244,14 @@ func (s *arrowStream) describe(w []want) ([]column, error) {
 	return out, nil
 }
 
+// sliceRows is how many rows of a batch are converted at once.
+const sliceRows = 1 << 18
+
 // fill decodes batch by batch, the columns of each in parallel.
 func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
-	r, err := s.open()
+	mem := &batchMemory{dir: s.dir}
+	defer mem.close()
+	r, err := s.open(mem)
 	if err != nil {
 		return err
 	}
@@ -257,12 +266,7 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 			if n := b.Column(to[i].index).Len(); int64(n) != b.NumRows() {
 				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
 			}
-			a := arrowBatch{target: to[i], row: row}
-			err := a.write(b.Column(to[i].index))
-			if e := (*SourceError)(nil); err != nil && !errors.As(err, &e) {
-				err = &SourceError{Column: to[i].name, Group: batch, Reason: err.Error()}
-			}
-			return err
+			return s.column(ctx, b.Column(to[i].index), arrowBatch{target: to[i], row: row}, batch)
 		})
 		if err != nil {
 			return err
@@ -271,11 +275,35 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 		m.rows.Add(b.NumRows())
 		m.bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.count)))
 	}
+	if mem.err != nil {
+		return mem.err
+	}
 	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
 		return &SourceError{Row: row + 1, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
 	}
 	if row != s.count {
 		return &SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.count)}
+	}
+	return nil
+}
+
+// column writes one column of a batch, slice by slice.
+func (s *arrowStream) column(ctx context.Context, whole arrow.Array, to arrowBatch, batch int) error {
+	n, first := int64(whole.Len()), to.row
+	for at := int64(0); at < n; at += sliceRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := array.NewSlice(whole, at, min(n, at+sliceRows))
+		to.row = first + at
+		err := to.write(part)
+		part.Release()
+		if e := (*SourceError)(nil); err != nil && !errors.As(err, &e) {
+			err = &SourceError{Column: to.name, Group: batch, Reason: err.Error()}
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

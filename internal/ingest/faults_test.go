@@ -136,3 +136,18 @@ func TestFaultsOfAnAppend(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestFullDiskUnderALargeBatchIsAnErrorThatSaysNeedAndHave(t *testing.T) {
+	path := source(t, "x.arrows", string(bigStream(t, 1)))
+	for _, point := range []string{"reserve#2", "map#2"} { // the first is the result
+		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
+		j := job(t, Options{Sources: []string{path}})
+		_, err := Run(t.Context(), os.Args[0], j, nil, nil)
+		if s := (*NoSpaceError)(nil); !errors.As(err, &s) || s.Need < batchPieceBytes || s.Have <= 0 {
+			t.Errorf("%s: %v", point, err)
+		}
+		if left, err := os.ReadDir(j.Dir); err != nil || len(left) > 0 {
+			t.Errorf("%s leaves %v: %v", point, left, err)
+		}
+	}
+}

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -95,7 +95,36 @@ def test_loading_a_gigabyte_of_text_takes_little_memory_of_its_own(
     assert peak < LIMIT, f"{peak / 2**20:.0f} MiB of anonymous memory"
 
 
-def load_and_watch(cache: tensorcache.Cache, home: Path, path: Path, options: dict[str, str]) -> int:
+@pytest.mark.parametrize("how", ["put", "file", "lz4"])
+def test_one_batch_of_everything_takes_little_memory_of_its_own(
+    cache: tensorcache.Cache, home: Path, tmp_path: Path, how: str
+) -> None:
+    """A table is often written as a single batch; Arrow's reader holds it in memory, twice."""
+    rows = 2_000_000
+    rng = np.random.default_rng(0)
+    columns: dict[str, pa.Array] = {f"c{i}": pa.array(rng.random(rows)) for i in range(COLUMNS - 4)}
+    columns["bool"] = pa.array(rng.random(rows) < 0.5)
+    columns["text"] = pa.array(np.array(["some words", "a much longer text"], object)[rng.integers(0, 2, rows)])
+    columns["few"] = columns["text"].dictionary_encode()
+    columns["decimal"] = pa.array(rng.integers(0, 10**6, rows)).cast(pa.decimal128(19, 0))
+    table = pa.table(columns)
+    path = tmp_path / "one.arrow"
+    options = pa.ipc.IpcWriteOptions(compression="lz4" if how == "lz4" else None)
+    with (pa.ipc.new_stream if how == "put" else pa.ipc.new_file)(path, table.schema, options=options) as writer:
+        writer.write_batch(table.to_batches()[0])
+
+    def put() -> None:
+        command = [os.environ["TENSORCACHE_BIN"], "put", "big"]
+        with path.open("rb") as file:
+            subprocess.run(command, stdin=file, check=True, stdout=subprocess.DEVNULL)
+
+    peak = load_and_watch(cache, home, path, {}, put if how == "put" else None)
+    assert peak < LIMIT, f"{peak / 2**20:.0f} MiB of anonymous memory"
+
+
+def load_and_watch(
+    cache: tensorcache.Cache, home: Path, path: Path, options: dict[str, str], load: Callable[[], None] | None = None
+) -> int:
     """The peak of the anonymous memory of daemon and child during a load."""
     done = threading.Event()
     peak = 0
@@ -109,7 +138,11 @@ def load_and_watch(cache: tensorcache.Cache, home: Path, path: Path, options: di
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
-        data = cache.load("big", path, **options)  # type: ignore[arg-type]
+        if load is None:
+            data = cache.load("big", path, **options)  # type: ignore[arg-type]
+        else:
+            load()
+            data = cache.dataset("big")
         assert len(data.columns) == COLUMNS
     finally:
         done.set()
