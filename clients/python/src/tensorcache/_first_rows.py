@@ -56,8 +56,8 @@ class FirstRows:
         return times
 
 
-FORM = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d+))?(?:Z|([+-])(\d\d):?(\d\d)?)?")
-"""What the daemon reads as a time: RFC 3339, the same without a zone or with a shorter one, or a date."""
+FORM = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))?")
+"""What the daemon reads as a time: RFC 3339, the same without seconds or a zone, or a date."""
 
 NANOSECONDS = {"D": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
 
@@ -77,7 +77,7 @@ def moment(bound: str | int, times: npt.NDArray[Any]) -> int:
     assert match is not None
     second = int(np.datetime64(match[1].replace(" ", "T"), "s").astype(np.int64))
     if match[3]:
-        second -= int(match[3] + "1") * 60 * (60 * int(match[4]) + int(match[5] or 0))
+        second -= int(match[3] + "1") * 60 * (60 * int(match[4]) + int(match[5]))
     nanosecond = second * 10**9 + int((match[2] or "0").ljust(9, "0")[:9])
     return -(-nanosecond // NANOSECONDS[np.datetime_data(times.dtype)[0]])
 
