@@ -63,7 +63,15 @@ func Kept[T any](h *Handle, key string, compute func() (T, error), encode func(T
 	return v.(T), nil
 }
 
-func derivedFile(key string) string { return url.PathEscape(key) }
+// longestName is what file systems allow a name, in bytes.
+const longestName = 255
+
+func derivedFile(key string) string {
+	if name := url.PathEscape(key); len(name) <= longestName {
+		return name
+	}
+	return fmt.Sprintf("%016x", xxhash.Sum64String(key)) // the head has the key: another of the same hash is made again
+}
 
 func (g *generation) readDerived(key string) ([]byte, error) {
 	b, err := os.ReadFile(filepath.Join(g.dir, derivedDir, derivedFile(key)))

@@ -139,3 +139,20 @@ func TestARemovedGenerationIsGivenNoDerivedFiles(t *testing.T) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }
+
+// Columns may have names that are longer, escaped, than a file's may be.
+func TestADerivedFileOfALongNameIsKeptToo(t *testing.T) {
+	dir, quiet := t.TempDir(), slog.New(slog.DiscardHandler)
+	s, err := Open(dir, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	publish(t, s, "d", 1)
+	s.Close()
+	long := "missing-" + strings.Repeat("é", 120)
+	for _, key := range []string{long, long + "e"} {
+		if !reopened(t, dir, key, quiet) || reopened(t, dir, key, quiet) {
+			t.Errorf("%d bytes: it is not computed once and then read", len(key))
+		}
+	}
+}
