@@ -222,8 +222,12 @@ func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 
 // read takes the request's JSON; unknown fields are refused.
 func read(ctx *fasthttp.RequestCtx, into any) error {
-	if err := wire.Strict(ctx.PostBody(), into); err != nil {
-		return wire.NewProblem(wire.InvalidRequest, "the body: %s", strings.TrimPrefix(err.Error(), "json: "))
+	err := wire.Strict(ctx.PostBody(), into)
+	if field := (*wire.FieldError)(nil); errors.As(err, &field) && field.Field != "" {
+		return wire.NewProblem(wire.InvalidRequest, "%s", err).WithField(field.Field)
+	}
+	if err != nil {
+		return wire.NewProblem(wire.InvalidRequest, "the body: %s", err)
 	}
 	return nil
 }

@@ -120,7 +120,7 @@ func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
 		"unknown in plan":  {"x/plan", `{"specs": {}}`, wire.InvalidRequest, `unknown field "specs"`},
 		"wrong type":       {"x/load", `{"sources": "/a"}`, wire.InvalidRequest, "sources"},
 		"no JSON":          {"x/load", `sources: /a`, wire.InvalidRequest, "invalid character"},
-		"nothing":          {"x/load", ``, wire.InvalidRequest, "EOF"},
+		"nothing":          {"x/load", ``, wire.InvalidRequest, "ends too early"},
 		"two values":       {"x/load", `{"sources": ["/a"]} {}`, wire.InvalidRequest, "more than one JSON value"},
 		"an end too many":  {"x/load", `{"sources": ["/a"]}}`, wire.InvalidRequest, "more than one JSON value"},
 		"no sources":       {"x/load", `{}`, wire.InvalidRequest, "sources: want at least one file"},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 // addRecipe adds the flags of the steps that values go through.
@@ -77,12 +77,10 @@ func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err err
 	}
 	text, err := json.Marshal(fields)
 	if err != nil {
-		return o, fmt.Errorf("%s: %w", f.recipe, err)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&o); err != nil {
 		return o, fmt.Errorf("%s: %s", f.recipe, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if err := wire.Strict(text, &o); err != nil {
+		return o, fmt.Errorf("%s: %w", f.recipe, err)
 	}
 	return o, nil
 }
@@ -97,14 +95,15 @@ func readRecipe(path string) (fields map[string]any, err error) {
 		if err = toml.Unmarshal(text, &fields); err != nil {
 			if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
 				row, column := at.Position()
-				return nil, fmt.Errorf("%s, line %d, column %d: %w", path, row, column, err)
+				return nil, fmt.Errorf("%s, line %d, column %d: %s", path, row, column, strings.TrimPrefix(err.Error(), "toml: "))
 			}
 		}
 	} else {
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber() // whole numbers stay exact
-		if err = d.Decode(&fields); err == nil && d.More() {
-			err = errors.New("more than one JSON value")
+		var values map[string]json.RawMessage // numbers stay exact
+		err = wire.Strict(text, &values)
+		fields = make(map[string]any, len(values))
+		for field, value := range values {
+			fields[field] = value
 		}
 	}
 	if err != nil {

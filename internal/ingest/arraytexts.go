@@ -41,7 +41,7 @@ func (a *arrays) texts(h PutColumn, t target) error {
 		n := offsets[row+1] - at
 		at = offsets[row+1]
 		if gone && t.role != layout.RoleValue {
-			return &SourceError{Row: row + 1, Reason: "the value " + t.needs()}
+			return t.missing(row + 1)
 		}
 		if gone && n == 0 {
 			code[0] = -1

@@ -265,5 +265,5 @@ func firstNull(a arrow.Array) int {
 
 // null refuses a null in a column that cannot say so. Rows count from the batch's first here.
 func (b arrowBatch) null(row int) error {
-	return &SourceError{Column: b.name, Row: b.row + int64(row) + 1, Reason: "the value " + b.needs(), Hint: "fill the nulls before they are sent"}
+	return b.missing(b.row + int64(row) + 1)
 }

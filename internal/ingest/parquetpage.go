@@ -245,7 +245,7 @@ func levelRun(levels []byte, maxLevel byte, n int64) (run int64, present bool) {
 
 // null refuses a null in a column that cannot say so. Rows count from the page's first here.
 func (c *parquetChunk) null(row int64) error {
-	return &SourceError{Row: c.first + c.row + row + 1, Reason: "the value " + c.needs(), Hint: "fill the nulls, or leave the column out with --columns"}
+	return c.missing(c.first + c.row + row + 1)
 }
 
 func (c *parquetChunk) misfit(text string, row int64) error {

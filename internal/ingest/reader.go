@@ -49,6 +49,20 @@ func (t target) needs() string {
 	return reasonMissing
 }
 
+// missing refuses a missing value of a row, from 1, and says what to do about it.
+func (t target) missing(row int64) error {
+	e := &SourceError{Column: t.name, Row: row, Reason: "the value " + t.needs()}
+	switch {
+	case t.role != layout.RoleValue:
+		e.Hint = "leave the rows out before they are loaded"
+	case t.number():
+		e.Hint = "fill what is missing with --fill " + t.name + "=0, or leave the column out with --columns"
+	default:
+		e.Hint = "leave the column out with --columns"
+	}
+	return e
+}
+
 // widenError tells that columns hold what their kind cannot; the load begins again with these, in the order of the targets.
 type widenError struct{ columns []column }
 

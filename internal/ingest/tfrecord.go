@@ -282,7 +282,7 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *meter) error {
 		}, func(row int64) error {
 			for i, none := range missing {
 				if none && !(to[i].role == layout.RoleValue && putMissing(to[i].dest, to[i].row0+row, 1)) {
-					return &SourceError{Column: to[i].name, Row: row + 1, Reason: "the value " + to[i].needs()}
+					return to[i].missing(row + 1)
 				}
 			}
 			fillTrue()

@@ -1,9 +1,7 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -116,17 +114,4 @@ func ParseSeek(b []byte) (Seek, error) {
 		return Seek{}, fmt.Errorf("%w: a seek to stream %d, consumed %d", ErrFrame, u(b), int64(u(b[16:])))
 	}
 	return Seek{uint32(u(b)), u(b[8:]), int64(u(b[16:]))}, nil
-}
-
-// Strict reads JSON whose fields must all be known.
-func Strict(data []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one JSON value")
-	}
-	return nil
 }

@@ -53,18 +53,6 @@ func TestFramesThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
-	var h Hello
-	if err := Strict([]byte(` {"protocol": 1, "request": "open"} `+"\n"), &h); err != nil || h.Protocol != 1 || h.Request != "open" {
-		t.Errorf("%+v, %v", h, err)
-	}
-	for _, bad := range []string{"", "{", `{"protokol": 1}`, `{} {}`, `{}}`, `{}]`, `{},`, `{} x`, `[]`, `"x"`} {
-		if err := Strict([]byte(bad), &h); err == nil {
-			t.Errorf("%q was read", bad)
-		}
-	}
-}
-
 func TestEveryTypeOfProblemHasATitleAndAStatus(t *testing.T) {
 	for typ, k := range kinds {
 		p := NewProblem(typ, "%d %s", 3, "rows").WithField("rows").WithHint("use %d", 4)

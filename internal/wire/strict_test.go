@@ -1,0 +1,44 @@
+package wire
+
+import "testing"
+
+func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
+	var h Hello
+	if err := Strict([]byte(` {"protocol": 1, "request": "open"} `+"\n"), &h); err != nil || h.Protocol != 1 || h.Request != "open" {
+		t.Errorf("%+v, %v", h, err)
+	}
+	for _, bad := range []string{"", "{", `{"protokol": 1}`, `{} {}`, `{}}`, `{}]`, `{},`, `{} x`, `[]`, `"x"`} {
+		if err := Strict([]byte(bad), &h); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}
+
+func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
+	var into struct {
+		Item  []string           `json:"item_id"`
+		Rows  *[2]*int64         `json:"fit_rows"`
+		Sort  bool               `json:"sort"`
+		Time  string             `json:"time"`
+		Share *float64           `json:"share"`
+		By    map[string]float64 `json:"by"`
+	}
+	for text, want := range map[string]string{
+		`{"item_id": "id"}`:      "item_id: got text, want a list",
+		`{"item_id": [1]}`:       "item_id: got a number, want text",
+		`{"fit_rows": [0.5, 1]}`: "fit_rows: got 0.5, want a whole number",
+		`{"sort": {}}`:           "sort: got an object, want true or false",
+		`{"time": true}`:         "time: got a truth value, want text",
+		`{"share": []}`:          "share: got a list, want a number",
+		`{"by": 1}`:              "by: got a number, want an object",
+		`[1]`:                    "got a list, want an object",
+		`{"scal": 1}`:            `unknown field "scal"`,
+		`{"time":`:               "the JSON ends too early",
+		``:                       "the JSON ends too early",
+		`{"time": x}`:            "invalid character 'x' looking for beginning of value",
+	} {
+		if err := Strict([]byte(text), &into); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
