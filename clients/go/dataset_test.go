@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -167,15 +168,23 @@ func TestLoadsAreFollowedAndFound(t *testing.T) {
 	if again.Generation() != d.Generation() {
 		t.Errorf("generation %d after %d: the same load again is a hit", again.Generation(), d.Generation())
 	}
-	for _, open := range []*Dataset{d, again} {
+	more := filepath.Join(t.TempDir(), "b.csv")
+	if err := os.WriteFile(more, []byte("t,v\n4,7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	longer := must(c.Append(t.Context(), "files", []string{more}, AppendOptions{}))(t)
+	if v := must(Column[float32](longer, "v"))(t); !slices.Equal(v, []float32{-1, 1, 3, 5}) || d.Rows() != 3 {
+		t.Error(v, d.Rows())
+	}
+	for _, open := range []*Dataset{d, again, longer} {
 		if err := open.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	if list := must(c.Datasets(t.Context()))(t); !slices.ContainsFunc(list, func(i Info) bool { return i.Dataset == "files" && i.Rows == 3 }) {
+	if list := must(c.Datasets(t.Context()))(t); !slices.ContainsFunc(list, func(i Info) bool { return i.Dataset == "files" && i.Rows == 4 }) {
 		t.Error(list)
 	}
-	if gone := must(c.Remove(t.Context(), "files"))(t); len(gone) != 1 {
+	if gone := must(c.Remove(t.Context(), "files"))(t); len(gone) == 0 {
 		t.Error(gone)
 	}
 	if err := os.WriteFile(path, []byte("t,v\n1,1\n2,x\n"), 0o600); err != nil {
@@ -185,8 +194,30 @@ func TestLoadsAreFollowedAndFound(t *testing.T) {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
+	o.Progress = func(Job) { cancel() }
+	for range 2 { // while it runs, and before it begins
+		if _, err := c.Load(ended, "files", []string{more}, o); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	until(t, "no job of the load is left", func() bool {
+		var jobs wire.Jobs
+		if err := c.control.Get(t.Context(), "/v1/jobs", &jobs); err != nil {
+			t.Fatal(err)
+		}
+		return !slices.ContainsFunc(jobs.Jobs, func(j wire.Job) bool { return !j.Ended() })
+	})
+}
+
+func TestARefusalComesBeforeAllWasSent(t *testing.T) {
+	c := connected(t)
+	much := []PutColumn{Values("x", make([]float64, 4<<20))}
+	if _, err := c.Put(t.Context(), "much", much, LoadOptions{Layout: "wide"}); !errors.Is(err, InvalidRequest) {
+		t.Error(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Load(ended, "files", []string{path}, o); !errors.Is(err, context.Canceled) {
+	if _, err := c.Put(ended, "much", much, LoadOptions{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -175,6 +177,32 @@ func TestABatchEndsWithTheLoopsBodyUnlessItIsHeld(t *testing.T) {
 	}
 	if after.Context.Data != nil || after.Item != nil {
 		t.Error("a batch outlives its loop")
+	}
+}
+
+func TestBatchesAreHeldByOtherGoroutines(t *testing.T) {
+	const rows = 3000
+	f := feedOf(t, ramp(t, connected(t), rows, window.Spec{}), FeedOptions{Slots: 4, Order: "shuffle"})
+	var workers sync.WaitGroup
+	var sum atomic.Int64
+	for b, err := range f.Epoch(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		release := b.Hold()
+		workers.Go(func() {
+			defer release()
+			for i := range b.Len() {
+				sum.Add(int64(b.Context.Window(i)[0]))
+			}
+		})
+	}
+	workers.Wait()
+	if n := int64(rows - 5); sum.Load() != n*(n-1)/2 {
+		t.Errorf("the windows' first values sum up to %d, want %d", sum.Load(), n*(n-1)/2)
+	}
+	if stats := must(f.Stats(t.Context()))(t); stats.Held != 0 {
+		t.Errorf("%+v", stats)
 	}
 }
 

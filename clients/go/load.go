@@ -66,7 +66,7 @@ type LoadWhere struct {
 
 // Job is a load under way. Bytes are of the sources; rows and bytes are those of the phase.
 type Job struct {
-	Phase      string   `json:"phase"` // hash, count, read, scale, finish
+	Phase      string   `json:"phase"` // hash, count, read, scale, copy, finish
 	Rows       int64    `json:"rows"`
 	RowsTotal  int64    `json:"rows_total"`
 	Bytes      int64    `json:"bytes"`
@@ -90,13 +90,39 @@ func (c *Cache) Load(ctx context.Context, name string, sources []string, o LoadO
 		Sources []string `json:"sources"`
 		LoadOptions
 	}{paths, o}
+	return c.follow(ctx, name, "/load", request, o.Progress)
+}
+
+// AppendOptions are those of an append; the zero value will do.
+type AppendOptions struct {
+	// HashSources compares sources by what they hold, instead of by the time of their last change.
+	HashSources bool
+	// Progress, if not nil, is told now and then how far it is.
+	Progress func(Job)
+}
+
+// Append makes a new generation of a dataset: the rows of the newest one and, behind those of their items, the rows of more files,
+// prepared as the dataset was. Sources that it has already, unchanged, are passed over. Otherwise it is as Load.
+func (c *Cache) Append(ctx context.Context, name string, sources []string, o AppendOptions) (*Dataset, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	paths, err := absolute(sources)
+	if err != nil {
+		return nil, err
+	}
+	return c.follow(ctx, name, "/append", wire.Append{Sources: paths, HashSources: o.HashSources}, o.Progress)
+}
+
+// follow begins a job, waits for its end, and opens what it made.
+func (c *Cache) follow(ctx context.Context, name, action string, request any, progress func(Job)) (*Dataset, error) {
 	var job wire.Job
-	if err := c.control.Post(ctx, control.Dataset(name, "/load"), request, &job); err != nil {
+	if err := c.control.Post(ctx, control.Dataset(name, action), request, &job); err != nil {
 		return nil, ours(err)
 	}
 	for owner := job.Owner; !job.Ended(); {
-		if o.Progress != nil {
-			o.Progress(Job{job.Phase, job.Rows, job.RowsTotal, job.Bytes, job.BytesTotal, job.Progress, job.EtaS})
+		if progress != nil {
+			progress(Job{job.Phase, job.Rows, job.RowsTotal, job.Bytes, job.BytesTotal, job.Progress, job.EtaS})
 		}
 		err := c.control.Get(ctx, "/v1/jobs/"+job.Job+"?wait_ms=200", &job)
 		if ctx.Err() != nil {

@@ -38,7 +38,7 @@ func run(m *testing.M) int {
 	examples := filepath.Join(dir, "examples") // of the examples, which connect to the user's own
 	os.Setenv("TENSORCACHE_DIR", examples)
 	os.Unsetenv("TENSORCACHE_AUTOSTART")
-	defer os.RemoveAll(shared.dir)
+	defer func() { os.RemoveAll(shared.dir) }()
 	code := m.Run()
 	if shared.cache != nil {
 		if err := stop(shared.cache); err != nil {
@@ -76,7 +76,7 @@ var shared struct {
 }
 
 // connected is the shared daemon, started by the first test that asks. Afterwards no descriptor of this process may be left.
-func connected(t *testing.T) *Cache {
+func connected(t testing.TB) *Cache {
 	t.Helper()
 	if shared.cache == nil {
 		var err error
@@ -112,7 +112,7 @@ func started(t *testing.T) *Cache {
 }
 
 // nothingLeft checks at the test's end that it left no descriptor and no map.
-func nothingLeft(t *testing.T, c *Cache) {
+func nothingLeft(t testing.TB, c *Cache) {
 	t.Helper()
 	c.Close()
 	files, maps := opened()
