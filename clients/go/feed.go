@@ -267,7 +267,7 @@ func (f *Feed[T]) lost(ctx context.Context, s *stream, pass uint64, err error) e
 		return over
 	}
 	if ctx.Err() != nil {
-		if s.broken && f.stream == s {
+		if s.broken.Load() && f.stream == s {
 			f.drop()
 		}
 		return ctx.Err() // else the stream is whole: what was received before is kept

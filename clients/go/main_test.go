@@ -14,8 +14,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// program is the daemon's binary, built from this working tree.
-var program string
+// program and trainer are the daemon and examples/nlinear_go, built from this working tree.
+var program, trainer string
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
@@ -28,10 +28,10 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	program = filepath.Join(dir, "tensorcache")
-	build := exec.Command("go", append(append([]string{"build"}, raceFlags...), "-o", program, "../../cmd/tensorcache")...)
+	program, trainer = filepath.Join(dir, "tensorcache"), filepath.Join(dir, "nlinear_go")
+	build := exec.Command("go", append(append([]string{"build"}, raceFlags...), "-o", dir, "../../cmd/tensorcache", "../../examples/nlinear_go")...)
 	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the daemon: %v\n%s", err, out)
+		fmt.Fprintf(os.Stderr, "build the daemon and the example: %v\n%s", err, out)
 		return 1
 	}
 	os.Setenv("TENSORCACHE_BIN", program)

@@ -3,7 +3,6 @@ package tensorcache
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"testing"
@@ -12,11 +11,7 @@ import (
 // TestTheExampleLearns runs examples/nlinear_go as a user does, small: what it has learnt beats repeating the last value.
 func TestTheExampleLearns(t *testing.T) {
 	c := connected(t)
-	binary := filepath.Join(t.TempDir(), "nlinear_go")
-	if out, err := exec.Command("go", append(append([]string{"build"}, raceFlags...), "-o", binary, "../../examples/nlinear_go")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	run := exec.CommandContext(t.Context(), binary, "--csv", "../../examples/data/ETTh1.csv", "--context-length", "48", "--prediction-length", "12", "--train", "1200", "--epochs", "2")
+	run := exec.CommandContext(t.Context(), trainer, "--csv", "../../examples/data/ETTh1.csv", "--context-length", "48", "--prediction-length", "12", "--train", "1200", "--epochs", "2")
 	run.Env = append(os.Environ(), "TENSORCACHE_DIR="+c.Dir())
 	out, err := run.CombinedOutput()
 	if err != nil {

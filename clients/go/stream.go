@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
@@ -29,8 +30,8 @@ type stream struct {
 	at     int
 	buffer []byte // received; the first filled bytes are not parsed yet
 	filled int
-	failed error // an ERROR frame came
-	broken bool  // a frame was perhaps sent in part
+	failed error       // an ERROR frame came
+	broken atomic.Bool // a frame was perhaps sent in part
 
 	slots []uint32 // scratch of giveBack
 	mu    sync.Mutex
@@ -209,6 +210,9 @@ func (s *stream) report() error {
 	defer s.mu.Unlock()
 	s.out = s.meter.appendFrame(s.out[:0], true)
 	_, err := s.conn.Write(s.out)
+	if err != nil {
+		s.broken.Store(true)
+	}
 	return err
 }
 
@@ -225,7 +229,7 @@ func (s *stream) seek(epoch uint64, consumed int64) error {
 // write sends what is in out; the caller holds mu.
 func (s *stream) write() error {
 	if _, err := s.conn.Write(s.out); err != nil {
-		s.broken = true
+		s.broken.Store(true)
 		return s.lastWords(err)
 	}
 	return nil
