@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -15,7 +16,8 @@ import numpy as np
 import pytest
 
 import tensorcache
-import tensorcache.jax
+from daemon import REPOSITORY
+from snippets import snippet
 
 C, P, B = 24, 6, 32
 
@@ -60,16 +62,15 @@ def test_a_slot_is_never_filled_under_an_array(windows: tensorcache.Windows) -> 
                 doubled.append(double(target))
                 if number % keep == 0:
                     kept.append((number, context, target))
-            del context, target
             for number, context, target in kept:
                 np.testing.assert_array_equal(context, want[number][0])
                 np.testing.assert_array_equal(target, want[number][1])
             for array, (_, target) in zip(doubled, want, strict=True):
                 np.testing.assert_array_equal(array, target * 2)
-            kept.clear()
+            del kept, doubled, context, target
             loader.set_epoch(loader.state_dict()["epoch"])
-        settle()
-        assert loader.stats()["held"] == 0
+            settle()
+            assert loader.stats()["held"] == 0
         assert loader.stats()["copied"] > 0, "keeping all arrays makes copies, not a standstill"
 
 
@@ -183,7 +184,13 @@ def test_batches_over_several_devices(windows: tensorcache.Windows, home: Any) -
             assert all(np.array_equal(one, other) for one, other in kept)
     """
     flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
-    import os
-
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **flags})
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **flags}, check=False
+    )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_snippet_runs(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    exec(compile(snippet("JAX"), "docs/FRAMEWORKS.md, JAX", "exec"), {"__name__": "snippet"})

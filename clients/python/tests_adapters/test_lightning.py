@@ -15,6 +15,7 @@ import torch
 from lightning.pytorch.callbacks import ModelCheckpoint
 
 import tensorcache
+from daemon import wait_until
 
 C, P, B = 24, 6, 32
 
@@ -104,7 +105,7 @@ def test_the_data_module_serves_all_stages(windows: tensorcache.Windows) -> None
     fitting.test(model, datamodule=module)
     assert model.others["test"] == wanted["test"]
     assert torch.cat(fitting.predict(model, datamodule=module)).tolist() == wanted["test"]  # type: ignore[arg-type]
-    assert not windows.dataset._cache.feeds(), "no feed is left open"
+    wait_until(lambda: not windows.dataset._cache.feeds(), "feeds are left open")
 
 
 def test_a_data_module_of_one_part(windows: tensorcache.Windows) -> None:
@@ -120,7 +121,6 @@ def test_a_data_module_of_one_part(windows: tensorcache.Windows) -> None:
 DISTRIBUTED = f"""if True:
     import json, os, pathlib, sys, warnings
     warnings.simplefilter("ignore")
-    sys.path.insert(0, sys.argv[1])
     import tensorcache
     from test_lightning import Model, trainer
     windows = tensorcache.connect().dataset("etth1").windows(
@@ -131,7 +131,7 @@ DISTRIBUTED = f"""if True:
     loaders = [tensorcache.torch.loader(train, shuffle=True, **options), tensorcache.torch.loader(val, **options)]
     fitting.fit(model, *loaders)
     said = json.dumps([model.seen, model.others["val"]])
-    pathlib.Path(sys.argv[2], f"rank{{fitting.global_rank}}.json").write_text(said)
+    pathlib.Path(sys.argv[1], f"rank{{fitting.global_rank}}.json").write_text(said)
 """
 
 
@@ -141,8 +141,8 @@ def test_processes_share_an_epoch(windows: tensorcache.Windows, tmp_path: Path) 
     script.write_text(DISTRIBUTED)
     environment = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
     done = subprocess.run(
-        [sys.executable, str(script), str(Path(__file__).parent), str(tmp_path)],
-        capture_output=True, text=True, env=environment, check=False,
+        [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, check=False,
+        env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     ranks = [json.loads((tmp_path / f"rank{rank}.json").read_text()) for rank in range(2)]

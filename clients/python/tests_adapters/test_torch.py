@@ -111,8 +111,14 @@ def test_set_epoch_and_state(windows: tensorcache.Windows) -> None:
         state = json.loads(json.dumps(loader.state_dict()))
     with tensorcache.torch.loader(windows, **options) as loader:
         loader.load_state_dict(state)
+        loader.set_epoch(0)  # as trainers do after loading a state: it goes on in the middle
         assert seen + starts_of(loader) == epochs[0]
         assert starts_of(loader) == epochs[1]
+        loader.set_epoch(0)
+        assert starts_of(loader) == epochs[0]
+        loader.load_state_dict(state)
+        loader.set_epoch(2)
+        assert starts_of(loader) == epochs[2]
 
 
 def test_a_slot_is_held_as_long_as_any_tensor(windows: tensorcache.Windows) -> None:
@@ -191,7 +197,7 @@ def test_a_loader_survives_pickling_and_forks(windows: tensorcache.Windows) -> N
             third = starts_of(copy)
         read, write = os.pipe()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads
+            warnings.simplefilter("ignore")  # of forks beside threads
             child = os.fork()
         if child == 0:
             try:

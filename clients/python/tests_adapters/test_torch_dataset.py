@@ -14,7 +14,8 @@ import tensorcache
 
 C, P, B = 24, 6, 32
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+# Where JAX is loaded too it warns of forks, in a hook that cannot raise.
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:.*os.fork:RuntimeWarning")
 
 
 @pytest.fixture(scope="module")
