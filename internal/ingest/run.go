@@ -126,8 +126,8 @@ func follow(out io.Reader, progress func(Progress)) (problem error, done bool) {
 // died says how a child ended that gave no answer.
 func died(state *os.ProcessState, err error, stderr string, limit int64) error {
 	text := firstLine(stderr)
-	// The last is Go's collector, which does not look whether it got the memory for its queue.
-	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed", "runtime.(*spanQueue)"} {
+	// The last two are Go's runtime, which does not look everywhere whether it got memory for itself, as for its collector's queue.
+	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed", "unexpected signal during runtime execution", "runtime.(*spanQueue)"} {
 		if strings.Contains(stderr, sign) {
 			return fmt.Errorf("%w: it reached its limit of %s: %s", ErrMemory, humanize.IBytes(uint64(limit)), text)
 		}
