@@ -108,6 +108,7 @@ func (w *Writer) Dest(i int) Dest {
 	if w.table.Rows > 0 {
 		end := w.offsets[i] + (w.table.Rows-1)*w.strides[i] + c.values()*c.DType.Size()
 		d.data = w.data.Bytes()[w.offsets[i]:end:end]
+		d.write, d.offset = w.data.WriteAt, w.offsets[i]
 	}
 	return d
 }

@@ -20,6 +20,9 @@ type Dest struct {
 	// Step is the number of values between the beginnings of neighbouring rows.
 	Step int64
 	data []byte
+	// write writes bytes at an offset of the file, in which data begins at offset; nil where they must go through data.
+	write  func(b []byte, at int64) error
+	offset int64
 }
 
 // Values sees a column's bytes as values of T, whose size must be that of the column's dtype.

@@ -21,7 +21,7 @@ type storable interface{ number | layout.Half }
 // conversions as dtypes, and not their square.
 func put[S storable](d sink, row int64, src []S) (bad int) {
 	if isDType[S](d.DType) {
-		copyRows(d, row, src)
+		layout.Put(d.Dest, row, src)
 		return -1
 	}
 	switch wide := any(src).(type) {
@@ -85,19 +85,6 @@ func isDType[S storable](d layout.DType) bool {
 		name = layout.Float64
 	}
 	return d.Plain() == name
-}
-
-// copyRows writes values that need no conversion.
-func copyRows[T layout.Native](d sink, row int64, src []T) {
-	to := layout.Values[T](d.Dest)
-	if to.Contiguous() {
-		copy(to.Data[row*to.Step:], src)
-		return
-	}
-	width := int(to.Width)
-	for i := 0; i < len(src); i += width {
-		copy(to.Row(row+int64(i/width)), src[i:])
-	}
 }
 
 // widened writes values by way of W, some rows at a time.

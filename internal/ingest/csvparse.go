@@ -33,48 +33,11 @@ const (
 	opCheck // the column is to be widened; its cells are only looked at
 )
 
-// csvOp is one column of the file and where its values go.
-type csvOp struct {
-	code   opcode
-	target int
-	role   layout.Role
-	row0   int64
-	step   int64
-	unit   int
-	f64    []float64
-	f32    []float32
-	i64    []int64
-	i32    []int32
-	u8     []uint8
-	dict   *dictionary
-	loss   *loss // of narrowed floats, nil where they are not
-	lost   layout.DTypeError
-	last   []byte // the word of the row before, and its code
-	code32 int32
-}
-
 func newCSVParser(c *csvFile, to []target) *csvParser {
 	p := &csvParser{file: c, ops: make([]csvOp, len(c.header))}
 	for i, t := range to {
 		p.columns = append(p.columns, t.column)
-		op := csvOp{target: i, loss: t.dest.loss, role: t.role, row0: t.row0, step: t.dest.Step, unit: unitDigits(t.unit), dict: t.dict, code32: -1}
-		switch t.dest.DType {
-		case layout.Float64:
-			op.code, op.f64 = opFloat64, layout.Values[float64](t.dest.Dest).Data
-		case layout.Float32:
-			op.code, op.f32 = opFloat32, layout.Values[float32](t.dest.Dest).Data
-		case layout.Int64:
-			op.code, op.i64 = opInt64, layout.Values[int64](t.dest.Dest).Data
-			if t.role == layout.RoleItemID {
-				op.code = opItem
-			}
-		case layout.Timestamp:
-			op.code, op.i64 = opTime, layout.Values[int64](t.dest.Dest).Data
-		case layout.Bool:
-			op.code, op.u8 = opBool, layout.Values[uint8](t.dest.Dest).Data
-		case layout.Text:
-			op.code, op.i32 = opText, layout.Values[int32](t.dest.Dest).Data
-		}
+		op := csvOp{code: codeOf(t.dest.DType, t.role), target: i, loss: t.dest.loss, role: t.role, row0: t.row0, step: t.dest.Step, unit: unitDigits(t.unit), dest: t.dest.Dest, dict: t.dict, code32: -1}
 		p.ops[t.index] = op
 	}
 	return p
@@ -87,6 +50,9 @@ func (p *csvParser) span(s span) error {
 		return err
 	}
 	x := splitter{delim: p.file.delim, buf: p.buf}
+	for i := range p.ops {
+		p.ops[i].begin(s)
+	}
 	for row := s.row0; row < s.row0+s.rows; row++ {
 		x.blank()
 		x.start = x.at
@@ -95,9 +61,7 @@ func (p *csvParser) span(s span) error {
 		}
 	}
 	for i := range p.ops {
-		if op := &p.ops[i]; op.loss != nil {
-			op.loss.add(op.lost)
-		}
+		p.ops[i].end(s)
 	}
 	if x.blank(); x.at < len(p.buf) {
 		return p.broken(s, x.at, s.row0+s.rows, "there are more rows than were counted")
@@ -153,7 +117,7 @@ func (p *csvParser) broken(s span, at int, row int64, reason string) error {
 
 // fast reads the cell at buf[i] if it is a plain number, or skips an unquoted one. buf[end] is the delimiter or line feed after it.
 func (op *csvOp) fast(buf []byte, i int, delim, point byte, row int64) (end int, ok bool) {
-	at := (op.row0 + row) * op.step
+	at := (op.row0+row)*op.step - op.first
 	switch op.code {
 	case opFloat64:
 		v, end, ok := fastFloat(buf, i, point)
@@ -188,7 +152,7 @@ func closes(buf []byte, end int, delim byte, ok bool) (int, bool) {
 
 // slow reads any cell. reason says why it is refused.
 func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
-	at := (op.row0 + row) * op.step
+	at := (op.row0+row)*op.step - op.first
 	switch op.code {
 	case opSkip:
 		return ""

@@ -100,6 +100,9 @@ func (n *numbering) number(k *keys, row int64) (item int64, fresh bool) {
 // twice tells whether some share a time, which is refused unless an option says what to do.
 func (l *load) items(ctx context.Context, k *keys, m *rowMap) (offsets []int64, twice bool, err error) {
 	offsets = []int64{0}
+	if len(k.at) == 0 && k.time == nil {
+		return append(offsets, m.rows), false, nil
+	}
 	seen := newNumbering(len(k.at))
 	before := m.at(0)
 	if len(k.at) > 0 {

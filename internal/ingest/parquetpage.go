@@ -25,10 +25,14 @@ type parquetChunk struct {
 	maxLevel byte  // definition level of a value that is there
 	codes    []int32
 	spare    []byte
+	tile     any // values of the column's physical type that were looked up, []S
 }
 
 // tileRows is how many values are looked up or converted before they are written.
 const tileRows = 4096
+
+// lookedUp is how many values are looked up in a dictionary before they are written: enough that they are written past the mapping.
+const lookedUp = 32 << 10
 
 // read decodes all pages.
 func (c *parquetChunk) read(pages parquet.Pages) error {
@@ -215,9 +219,13 @@ func putRun[S storable](c *parquetChunk, row int64, src []S, index []int32, used
 	if index == nil {
 		return int64(put(c.dest, row, src[used:used+run])), nil
 	}
-	var tile [tileRows]S
-	for i := int64(0); i < run; i += tileRows {
-		n := min(tileRows, run-i)
+	tile, ok := c.tile.([]S)
+	if !ok {
+		tile = make([]S, min(lookedUp, c.rows))
+		c.tile = tile
+	}
+	for i := int64(0); i < run; i += lookedUp {
+		n := min(lookedUp, run-i)
 		for j, at := range index[used+i : used+i+n] {
 			if uint(at) >= uint(len(src)) {
 				return 0, fmt.Errorf("entry %d of a dictionary of %d", at, len(src))
@@ -238,7 +246,13 @@ func levelRun(levels []byte, maxLevel byte, n int64) (run int64, present bool) {
 		return n, true
 	}
 	present = levels[0] == maxLevel
-	for run = 1; run < n && (levels[run] == maxLevel) == present; run++ {
+	run = 1
+	if present { // mostly all are
+		all := uint64(maxLevel) * 0x0101010101010101
+		for run = 0; run+8 <= n && binary.LittleEndian.Uint64(levels[run:]) == all; run += 8 {
+		}
+	}
+	for ; run < n && (levels[run] == maxLevel) == present; run++ {
 	}
 	return run, present
 }

@@ -39,6 +39,12 @@ func NewWritable(f *os.File, size int64) (*Writable, error) {
 // Bytes is the whole mapping, valid until Close.
 func (w *Writable) Bytes() []byte { return w.data }
 
+// WriteAt writes to the file past the mapping, which shows it at once.
+func (w *Writable) WriteAt(b []byte, at int64) error {
+	_, err := w.file.WriteAt(b, at)
+	return err
+}
+
 // File is the mapped file, valid until Close.
 func (w *Writable) File() *os.File { return w.file }
 

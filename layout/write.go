@@ -1,0 +1,36 @@
+package layout
+
+import "unsafe"
+
+// writeLeast is from how many bytes on values are written to the file and not into its mapping.
+const writeLeast = 64 << 10
+
+// Collects tells whether so many rows are better collected and Put than written one by one.
+func (d Dest) Collects(rows int64) bool {
+	return d.write != nil && d.Step == d.values() && rows*d.values()*d.DType.Size() >= writeLeast
+}
+
+// Put copies whole rows, which lie row after row in src, to a row of the column and those behind it. T must be what the column is
+// stored as.
+//
+// Large pieces go to the file by a write: into pages that it fills as a whole the kernel copies at once, while those that are
+// touched through the mapping are cleared and faulted in one by one before. A write that fails is done through the mapping,
+// where a page that cannot be had is a fault as everywhere.
+func Put[T Native](d Dest, row int64, src []T) {
+	to := Values[T](d)
+	if !to.Contiguous() {
+		width := int(to.Width)
+		for i := 0; i < len(src); i += width {
+			copy(to.Row(row+int64(i/width)), src[i:])
+		}
+		return
+	}
+	into := to.Data[row*to.Step:][:len(src)]
+	size := int64(unsafe.Sizeof(*new(T)))
+	if bytes := int64(len(src)) * size; d.write != nil && bytes >= writeLeast {
+		if d.write(unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), bytes), d.offset+row*to.Step*size) == nil {
+			return
+		}
+	}
+	copy(into, src)
+}
