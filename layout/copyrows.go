@@ -12,6 +12,7 @@ type Copier struct {
 	to, from []byte
 	fields   []copiedField
 	rows     [2]int64
+	write    func(b []byte, at int64) error
 }
 
 // copiedField is where a field's rows begin in both files, and how many bytes each has.
@@ -26,7 +27,7 @@ func (w *Writer) Copier(d *Data) (*Copier, error) {
 	if d.Manifest.Layout != w.table.Layout || len(d.Manifest.Columns) != len(w.table.Columns) {
 		return nil, fmt.Errorf("%w: %d columns in layout %s cannot be copied to %d in layout %s", ErrSchema, len(d.Manifest.Columns), d.Manifest.Layout, len(w.table.Columns), w.table.Layout)
 	}
-	c := &Copier{to: w.data.Bytes(), rows: [2]int64{w.table.Rows, d.Manifest.Rows}}
+	c := &Copier{to: w.data.Bytes(), rows: [2]int64{w.table.Rows, d.Manifest.Rows}, write: w.data.WriteAt}
 	whole, err := d.data.Bytes(0, d.data.Len())
 	if err != nil {
 		return nil, err
@@ -53,7 +54,10 @@ func (c *Copier) Copy(to, from, count int64) error {
 		return fmt.Errorf("%w: %d rows from %d of %d to %d of %d", mmapfile.ErrRange, count, from, c.rows[1], to, c.rows[0])
 	}
 	for _, f := range c.fields {
-		copy(c.to[f.to+to*f.row:][:count*f.row], c.from[f.from+from*f.row:][:count*f.row])
+		at, rows := f.to+to*f.row, c.from[f.from+from*f.row:][:count*f.row]
+		if len(rows) < writeLeast || c.write(rows, at) != nil { // see Put
+			copy(c.to[at:][:count*f.row], rows)
+		}
 	}
 	return nil
 }
