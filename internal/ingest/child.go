@@ -49,6 +49,8 @@ func Main(in io.Reader, out io.Writer) int {
 		w.write(answer{Problem: toProblem(err)})
 		return 1
 	}
+	slack := make([]byte, slackBytes)
+	defer runtime.KeepAlive(slack)
 	if err := job.do(w); err != nil {
 		w.write(answer{Problem: toProblem(err)})
 		return 1
@@ -131,6 +133,10 @@ func (j Job) load(ctx context.Context, conn io.Reader, m *meter) (manifest *layo
 	}
 	return manifest, nil
 }
+
+// slackBytes lets the heap grow by some MiB before it is first collected, as if it held this much already: it is never touched, so
+// that it takes address space only, and a small load is done before there is anything to collect.
+const slackBytes = 16 << 20
 
 // collectAt is by how much of its live size (in percent) the heap grows before it is collected.
 const collectAt = 50
