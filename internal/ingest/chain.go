@@ -35,7 +35,9 @@ func (c *chain[S]) begin(feature, row, end int64, mean float64) {
 // next is the next values, valid until the next call; bad is the place of a value that has no logarithm, -1 where all have.
 func (c *chain[S]) next() (values []float64, bad int) {
 	values = c.tile[:min(stepTile, c.end-c.row)]
-	if c.from.Step == 1 {
+	if same, ok := any(c.from.Data).([]float64); ok && c.from.Step == 1 {
+		copy(values, same[c.row:])
+	} else if c.from.Step == 1 {
 		for i, v := range c.from.Data[c.row:][:len(values)] {
 			values[i] = float64(v)
 		}

@@ -159,7 +159,8 @@ func (p *preparation) noLog(row int64, v float64) error {
 // writeSteps does all steps and stores the values.
 func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest) error {
 	width := int(from.Width)
-	return each(ctx, p, p.do, from, p.offsets[1:], func(item, feature int, values []float64, row int64) error {
+	put, end := gather(to)
+	err := each(ctx, p, p.do, from, p.offsets[1:], func(item, feature int, values []float64, row int64) error {
 		if p.scale != nil {
 			at := p.slot(item, feature, width)
 			shift, scale := p.scale.Shift[at], p.scale.Scale[at]
@@ -172,7 +173,7 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 			bad = rounds(to.DType, values)
 		}
 		if bad < 0 {
-			bad = putFeature(to, feature, row, values)
+			bad = put(feature, row, values)
 		}
 		if bad >= 0 {
 			return p.notHeld(row+int64(bad), values[bad], to.DType)
@@ -182,6 +183,10 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 		}
 		return nil
 	})
+	if err == nil {
+		end()
+	}
+	return err
 }
 
 // wholes tells whether whole numbers go through steps that keep them such.
