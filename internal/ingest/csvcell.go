@@ -194,11 +194,11 @@ var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10
 // below 2⁵³ and a power of ten up to 10²². ok is false for whatever is not of that kind. buf[end] is what comes after it;
 // the buffer ends with a line feed.
 func fastFloat(buf []byte, i int, point byte) (v float64, end int, ok bool) {
-	negative := false
+	sign := 0 // a number, so that no branch depends on it
 	if buf[i] == '-' {
-		negative = true
-		i++
+		sign = 1
 	}
+	i += sign
 	var mantissa uint64
 	begin := i
 	for ; ; i++ {
@@ -241,10 +241,7 @@ func fastFloat(buf []byte, i int, point byte) (v float64, end int, ok bool) {
 	} else if exponent > 0 {
 		v *= powers[exponent]
 	}
-	if negative {
-		v = -v
-	}
-	return v, i, true
+	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), i, true
 }
 
 func fastExponent(buf []byte, i int) (e, end int, ok bool) {
