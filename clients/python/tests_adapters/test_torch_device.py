@@ -7,6 +7,7 @@ what the daemon wrote after.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -98,7 +99,8 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
     def copy(self: Any, flat: torch.Tensor) -> torch.Tensor:
         there = torch.zeros_like(flat)
         event = fake.Event()
-        fake.late.append(lambda: there.copy_(flat))
+        place = (ctypes.c_uint8 * flat.numel()).from_address(flat.data_ptr())  # as a device: it holds no tensor
+        fake.late.append(lambda: there.copy_(torch.from_numpy(np.array(place))))
         event.record(None)
         fake.current.wait_stream(self._stream)
         self.held.append((event, flat))
