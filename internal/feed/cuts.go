@@ -46,11 +46,12 @@ func (w *Windows) ParseSplit(raw json.RawMessage) (window.Split, error) {
 	return window.ParseSplit(numbered)
 }
 
-// numberItems replaces item values by item numbers where a cut has them.
+// numberItems replaces item values by item numbers where a cut has them. A cut that has none stays as it was written, so that
+// window sees its faults.
 func numberItems(h *store.Handle, raw wire.Cut) (wire.Cut, error) {
-	cut := map[string]json.RawMessage{}
+	cut, changed := map[string]json.RawMessage{}, false
 	if json.Unmarshal(raw, &cut) != nil {
-		return raw, nil // window refuses it, with the right words
+		return raw, nil
 	}
 	for _, kind := range []string{"where", "split"} {
 		fields := map[string]json.RawMessage{}
@@ -64,6 +65,10 @@ func numberItems(h *store.Handle, raw wire.Cut) (wire.Cut, error) {
 		if cut[kind], err = json.Marshal(fields); err != nil {
 			return nil, err
 		}
+		changed = true
+	}
+	if !changed {
+		return raw, nil
 	}
 	return json.Marshal(cut)
 }
