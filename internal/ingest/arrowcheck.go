@@ -15,6 +15,12 @@ const (
 	fieldMetadata  = 16
 )
 
+// Of a BodyCompression table.
+const (
+	compressionCodec = 4
+	codecLZ4         = 0
+)
+
 // checkSchema refuses a schema whose vectors are longer than its bytes: Arrow v15 makes room for what they say.
 func checkSchema(schema flatbuffers.Table) error {
 	left := len(schema.Bytes) / 8 // no field takes less
@@ -59,7 +65,20 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, body, bodyBytes int6
 	if buffers == 0 {
 		return nil
 	}
-	compressed := batch.Offset(batchCompression) != 0
+	if o := flatbuffers.UOffsetT(batch.Offset(batchNodes)); o != 0 {
+		rows := batch.GetInt64Slot(batchLength, 0)
+		for i := range batch.VectorLen(o) {
+			at := batch.Vector(o) + flatbuffers.UOffsetT(i)*16
+			if n, nulls := batch.GetInt64(at), batch.GetInt64(at+8); i == 0 && n != rows || n < 0 || nulls < 0 || nulls > n {
+				return &SourceError{Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows), Hint: hintDamaged}
+			}
+		}
+	}
+	compressed, lz4 := batch.Offset(batchCompression) != 0, false
+	if compressed {
+		c := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(batchCompression)))}
+		lz4 = c.GetInt8Slot(compressionCodec, codecLZ4) == codecLZ4
+	}
 	var total, packed int64
 	prefix := make([]byte, 8)
 	first := batch.Vector(buffers)
@@ -72,8 +91,11 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, body, bodyBytes int6
 		if offset < 0 || length < 0 || compressed && length < 8 || offset > bodyBytes-length || packed > bodyBytes-length {
 			return &SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes), Hint: hintDamaged}
 		}
+		if offset%8 != 0 {
+			return &SourceError{Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset), Hint: hintDamaged}
+		}
 		packed += length
-		if !compressed || s.most == 0 {
+		if !compressed {
 			continue
 		}
 		if _, err := s.data().ReadAt(prefix, body+offset); err != nil {
@@ -82,10 +104,61 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, body, bodyBytes int6
 		n := int64(binary.LittleEndian.Uint64(prefix))
 		if n == -1 { // as it is
 			n = length - 8
+		} else if lz4 {
+			if err := s.checkFrame(body+offset+8, length-8); err != nil {
+				return err
+			}
 		}
-		if total += max(n, 0); n < 0 || total < 0 || total > s.most {
+		if total += max(n, 0); n < 0 || total < 0 || s.most > 0 && total > s.most {
 			return &SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.most), Hint: hintDamaged}
 		}
+	}
+	return nil
+}
+
+// checkFrame walks over the blocks of an LZ4 frame up to its end mark: Arrow v15 stops reading where it has enough bytes, and so takes frames that
+// are cut off or damaged there.
+func (s *arrowStream) checkFrame(at, length int64) error {
+	damaged := &SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame", length), Hint: hintDamaged}
+	head := make([]byte, 6)
+	if length < 7 {
+		return damaged
+	}
+	if _, err := s.data().ReadAt(head, at); err != nil {
+		return err
+	}
+	flags, most := head[4], head[5]
+	if binary.LittleEndian.Uint32(head) != 0x184d2204 || flags>>6 != 1 || most&0x8f != 0 || most>>4 < 4 {
+		return damaged
+	}
+	here := int64(7) // magic, flags, the largest block, the head's checksum
+	if flags&8 != 0 {
+		here += 8 // the size of the content
+	}
+	if flags&1 != 0 {
+		here += 4 // a dictionary's number
+	}
+	size := head[:4]
+	for {
+		if here > length-4 {
+			return damaged
+		}
+		if _, err := s.data().ReadAt(size, at+here); err != nil {
+			return err
+		}
+		n := int64(binary.LittleEndian.Uint32(size) &^ (1 << 31)) // the bit says that the block is not compressed
+		if here += 4 + n; n == 0 {
+			break
+		}
+		if flags&16 != 0 {
+			here += 4 // the block's checksum
+		}
+	}
+	if flags&4 != 0 {
+		here += 4 // the content's
+	}
+	if here > length {
+		return damaged
 	}
 	return nil
 }

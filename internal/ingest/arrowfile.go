@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sort"
 
 	flatbuffers "github.com/google/flatbuffers/go"
@@ -22,15 +23,6 @@ const (
 	arrowTail = 4 + len(arrowMagic)
 )
 
-// Slots of the flatbuffer table Footer, as vtable offsets, and the size of the struct Block.
-const (
-	footerVersion      = 4
-	footerSchema       = 6
-	footerDictionaries = 8
-	footerBatches      = 10
-	blockSize          = 24
-)
-
 // openArrowFile reads an Arrow file by the stream that is in it: its messages stand in the order of a stream. The footer is used to
 // check that they are all there.
 func openArrowFile(path string, f *os.File, stream bool, w work) (reader, error) {
@@ -41,7 +33,7 @@ func openArrowFile(path string, f *os.File, stream bool, w work) (reader, error)
 	if err != nil {
 		return nil, statError(path, err)
 	}
-	s := &arrowStream{file: f, name: path, bytes: st.Size(), workers: w.workers, dir: w.dir, most: max(w.free, w.ratio*st.Size()), batches: -1}
+	s := &arrowStream{file: f, name: path, bytes: st.Size(), workers: w.workers, dir: w.dir, most: max(w.free, w.ratio*st.Size())}
 	err = guard(path, func() error {
 		if !stream {
 			if err := s.readFooter(st.Size()); err != nil {
@@ -82,61 +74,38 @@ func (s *arrowStream) readFooter(size int64) error {
 		return statError(s.name, err)
 	}
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
-	s.batches = 0
-	if o := table.Offset(footerBatches); o != 0 {
-		s.batches = table.VectorLen(flatbuffers.UOffsetT(o))
-	}
+	s.listed = &arrowBlocks{dictionaries: blocksOf(table, footerDictionaries), batches: blocksOf(table, footerBatches)}
 	s.begin, s.bytes = arrowHead, end-arrowHead
 	if _, err := s.file.ReadAt(tail[:4], arrowHead); err != nil {
 		return statError(s.name, err)
 	}
 	if string(tail[:4]) != streamMagic {
-		return s.frameSchema(table)
+		return s.frameMessages(table)
 	}
-	return nil
+	said, err := schemaMessage(table)
+	s.said = said
+	return err
 }
 
-// frameSchema makes a message of the footer's schema, for files of Polars: what they begin with is no message, its dictionaries have other
-// numbers, and those stand behind the batches that need them. The messages are taken in the order of the footer.
-func (s *arrowStream) frameSchema(footer flatbuffers.Table) error {
+// frameMessages is for files of Polars: what they begin with is no message, their dictionaries have other numbers than the schema there, and
+// stand behind the batches that need them. The messages are taken in the order of the footer, behind its schema.
+func (s *arrowStream) frameMessages(footer flatbuffers.Table) (err error) {
 	begin, end := s.begin, s.begin+s.bytes
-	var blocks []piece
 	var total int64
-	for _, slot := range []flatbuffers.VOffsetT{footerDictionaries, footerBatches} {
-		o := flatbuffers.UOffsetT(footer.Offset(slot))
-		for i := 0; o != 0 && i < footer.VectorLen(o); i++ {
-			block := footer.Vector(o) + flatbuffers.UOffsetT(i)*blockSize
-			from, meta, body := footer.GetInt64(block), int64(footer.GetInt32(block+8)), footer.GetInt64(block+16)
-			if from < begin || meta < 8 || body < 0 || meta > end-from || body > end-from-meta || total > end-meta-body {
-				return &SourceError{Reason: fmt.Sprintf("has a block of %d and %d bytes at byte %d, but %d bytes in all", meta, body, from, end), Hint: hintDamaged}
-			}
-			blocks = append(blocks, piece{at: total, from: from})
-			total += meta + body
+	for _, b := range slices.Concat(s.listed.dictionaries, s.listed.batches) {
+		if b.at < begin || b.meta < 8 || b.body < 0 || b.meta > end-b.at || b.body > end-b.at-b.meta || total > end-b.meta-b.body {
+			return &SourceError{Reason: fmt.Sprintf("has a block of %d and %d bytes at byte %d, but %d bytes in all", b.meta, b.body, b.at, end), Hint: hintDamaged}
 		}
+		s.pieces = append(s.pieces, piece{at: total, from: b.at})
+		total += b.meta + b.body
 	}
-	schema := footer.Offset(footerSchema)
-	if schema == 0 {
-		return &SourceError{Reason: "has no schema", Hint: hintDamaged}
+	if s.lead, err = schemaMessage(footer); err != nil {
+		return err
 	}
-	// A Message whose header is the table in the footer behind it: offsets of flatbuffers are relative and go forward.
-	const message, header = 32, 20
-	meta := make([]byte, message, message+len(footer.Bytes)+8)
-	le := binary.LittleEndian
-	le.PutUint32(meta, 16)                                   // the root table
-	for i, v := range []uint16{12, 12, 8, 10, header - 16} { // its vtable: sizes, and where version, type and header are
-		le.PutUint16(meta[4+2*i:], v)
+	for i := range s.pieces {
+		s.pieces[i].at += int64(len(s.lead))
 	}
-	le.PutUint32(meta[16:], 12) // back to the vtable
-	le.PutUint32(meta[header:], uint32(message-header)+uint32(footer.Indirect(footer.Pos+flatbuffers.UOffsetT(schema))))
-	le.PutUint16(meta[24:], uint16(footer.GetInt16Slot(footerVersion, 0)))
-	meta[26] = typeSchema
-	meta = append(meta, footer.Bytes...)
-	meta = append(meta, make([]byte, -len(meta)&7)...)
-	s.lead = append(le.AppendUint32([]byte(streamMagic), uint32(len(meta))), meta...)
-	for i := range blocks {
-		blocks[i].at += int64(len(s.lead))
-	}
-	s.pieces, s.bytes = blocks, total+int64(len(s.lead))
+	s.bytes = total + int64(len(s.lead))
 	return nil
 }
 

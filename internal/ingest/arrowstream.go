@@ -18,13 +18,15 @@ import (
 // first: its rows must be known before the result is laid out.
 type arrowStream struct {
 	file    *os.File
-	name    string  // of a source, "" for a connection
-	begin   int64   // of the messages in the file
-	lead    []byte  // what the messages lack at their beginning
-	pieces  []piece // where they stand, if not one after the other from begin on
-	bytes   int64   // of the messages
-	batches int     // that a footer lists, -1 without one
-	most    int64   // bytes that a compressed batch may hold, 0 for any number
+	name    string       // of a source, "" for a connection
+	begin   int64        // of the messages in the file
+	lead    []byte       // what the messages lack at their beginning
+	pieces  []piece      // where they stand, if not one after the other from begin on
+	bytes   int64        // of the messages
+	listed  *arrowBlocks // what a file's footer lists
+	said    []byte       // a message of the schema that stands there
+	found   arrowBlocks
+	most    int64 // bytes that a compressed batch may hold, 0 for any number
 	count   int64
 	schema  *arrow.Schema
 	workers int
@@ -37,7 +39,7 @@ func openArrowStream(conn io.Reader, dir string, workers int, m *meter) (reader,
 	if err != nil {
 		return nil, err
 	}
-	s := &arrowStream{file: f, workers: workers, dir: dir, batches: -1}
+	s := &arrowStream{file: f, workers: workers, dir: dir}
 	if err = os.Remove(f.Name()); err == nil {
 		err = s.spool(conn, dir, m)
 	}
@@ -85,6 +87,7 @@ const (
 	messageBody   = 10
 	batchLength   = 4
 
+	batchNodes       = 6
 	batchBuffers     = 8
 	batchCompression = 10
 
@@ -109,9 +112,9 @@ func (s *arrowStream) walk() error {
 		early.Hint = "close the stream's writer, or copy the file again"
 	}
 	prefix := make([]byte, 8)
-	for at, batches := int64(0), 0; ; {
-		if at == s.bytes && s.batches >= 0 { // a footer says the same as an end mark
-			return s.counted(batches)
+	for at := int64(0); ; {
+		if at == s.bytes && s.listed != nil { // a footer says the same as an end mark
+			return nil
 		}
 		if at+8 > s.bytes {
 			return early
@@ -125,10 +128,11 @@ func (s *arrowStream) walk() error {
 			}
 			return &SourceError{Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", s.begin+at), Hint: s.hint("send an Arrow IPC stream")}
 		}
+		block := arrowBlock{at: s.begin + at}
 		length := int64(int32(binary.LittleEndian.Uint32(prefix[4:])))
 		at += 8
 		if length == 0 {
-			return s.counted(batches)
+			return nil
 		}
 		if length < 8 || length > s.bytes-at {
 			return early
@@ -142,6 +146,7 @@ func (s *arrowStream) walk() error {
 		if at += length; body < 0 || body > s.bytes-at {
 			return early
 		}
+		block.meta, block.body = 8+length, body
 		at += body
 		var batch flatbuffers.Table
 		message.Union(&batch, flatbuffers.UOffsetT(message.Offset(messageHeader)))
@@ -152,6 +157,7 @@ func (s *arrowStream) walk() error {
 			}
 			continue
 		case typeDictionaryBatch:
+			s.found.dictionaries = append(s.found.dictionaries, block)
 			words := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
 			if err := s.checkBuffers(words, at-body, body); err != nil {
 				return err
@@ -166,19 +172,11 @@ func (s *arrowStream) walk() error {
 			return &SourceError{Reason: fmt.Sprintf("a batch of %d rows", rows)}
 		}
 		s.count += rows
-		batches++
+		s.found.batches = append(s.found.batches, block)
 		if err := s.checkBuffers(batch, at-body, body); err != nil {
 			return err
 		}
 	}
-}
-
-// counted holds the number of batches against the footer's.
-func (s *arrowStream) counted(batches int) error {
-	if s.batches >= 0 && batches != s.batches {
-		return &SourceError{Reason: fmt.Sprintf("holds %d batches, its footer lists %d", batches, s.batches), Hint: hintDamaged}
-	}
-	return nil
 }
 
 // hint is one for a connection, or that a source is damaged.
@@ -209,7 +207,7 @@ func (s *arrowStream) readSchema() error {
 	if s.count == 0 {
 		return &SourceError{Reason: "the Arrow stream has no rows"}
 	}
-	return nil
+	return s.checkFooter(s.found)
 }
 
 func (s *arrowStream) path() string     { return s.name }

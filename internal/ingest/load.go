@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/layout"
@@ -192,6 +193,9 @@ func (l *load) checkNames(r, first reader) error {
 		_, wanted := find(l.wanted.names, name)
 		if wanted && name == "" {
 			return &SourceError{Path: r.path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
+		}
+		if wanted && !utf8.ValidString(name) {
+			return &SourceError{Path: r.path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1), Hint: hintDamaged}
 		}
 		if wanted && have[name] > 1 {
 			return &SourceError{Path: r.path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name])}

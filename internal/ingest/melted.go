@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -53,6 +54,9 @@ func newMelted(r reader, o Options) (*melted, error) {
 	m := &melted{reader: r, time: -1, timed: o.Time}
 	for i, x := range wants {
 		name := w.names[i]
+		if !utf8.ValidString(name) {
+			return nil, &SourceError{Path: r.path(), Text: name, Reason: "the name of a series is not UTF-8", Hint: hintDamaged}
+		}
 		if n := slices.Index(r.names(), name); name == "" || slices.Contains(r.names()[n+1:], name) {
 			return nil, &SourceError{Path: r.path(), Column: name, Reason: "is the name of several series, or of none"}
 		}

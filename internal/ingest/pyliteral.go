@@ -131,6 +131,9 @@ func (l *literal) integer() (int64, error) {
 	for l.at++; l.at < len(l.text) && l.text[l.at] >= '0' && l.text[l.at] <= '9'; l.at++ {
 	}
 	v, err := strconv.ParseInt(l.text[begin:l.at], 10, 64)
+	if digits := strings.TrimLeft(l.text[begin:l.at], "+-"); err == nil && v != 0 && digits[0] == '0' {
+		err = errLiteral // Python reads no leading zeros
+	}
 	if l.at < len(l.text) && l.text[l.at] == 'L' { // as Python 2 wrote it
 		l.at++
 	}

@@ -1,0 +1,152 @@
+"""Damaged Parquet, Arrow and NumPy files: an error, or exactly what the reference reader gives for the same bytes.
+
+The formats that Go's own readers are the reference for are in internal/ingest/mutants_test.go, and so are limits of
+time and memory.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyarrow import ipc
+
+import tensorcache
+import test_types
+
+MUTANTS = int(os.environ.get("TENSORCACHE_MUTANTS", "1000")) // 10  # read before fixtures clear the environment
+SEED = 20261121
+KINDS = [pa.int64(), pa.float64(), pa.float32(), pa.int16(), pa.timestamp("ms")]
+
+
+def mutate(rng: np.random.Generator, good: bytes, tail: int = 700) -> bytes:
+    """Damage as disks, copies and programs do it: bits, lengths, ends, pieces that are gone or double."""
+    b = bytearray(good)
+    for _ in range(rng.integers(1, 4)):
+        at = int(rng.integers(len(b)))
+        if rng.random() < 0.5:
+            at = len(b) - 1 - min(at, int(rng.integers(tail)))
+        size = int(rng.integers(1, 40))
+        match rng.integers(6):
+            case 0 | 1:
+                b[at] ^= 1 << int(rng.integers(8))
+            case 2:
+                b[at] = int(rng.integers(256))
+            case 3:
+                b[at : at + 4] = int(rng.choice([0, 1, 2**31 - 1, 2**32 - 1, len(b)])).to_bytes(4, "little")
+            case 4:
+                del b[at : at + size]
+            case 5:
+                b[at:at] = b[at : at + size]
+        if not b:
+            return good
+    return bytes(b)
+
+
+def loaded(cache: tensorcache.Cache, path: Path, b: bytes) -> tensorcache.Dataset | None:
+    """What a load of the bytes gives, None for a refusal, which names the file."""
+    path.write_bytes(b)
+    try:
+        return cache.load("mutant", path)
+    except tensorcache.TensorcacheError as error:
+        assert path.name in str(error) or isinstance(error, tensorcache.SpecError)  # noqa: PT017
+        return None
+
+
+def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    """With page checksums: what loads is what pyarrow reads of the same bytes, if it reads them."""
+    table = test_types.table_of(KINDS, 200, seed=1)
+    path = tmp_path / "x.parquet"
+    pq.write_table(table, path, compression="snappy", write_page_checksum=True, row_group_size=90, store_schema=False)
+    good, rng, read = path.read_bytes(), np.random.default_rng(SEED), 0
+    for _ in range(MUTANTS):
+        data = loaded(cache, path, mutate(rng, good))
+        if data is None:
+            continue
+        read += 1
+        try:
+            want = pq.read_table(path, page_checksum_verification=True)
+        except (OSError, pa.ArrowInvalid):  # histograms and indexes in the footer, which we pass over: the good values
+            want = table
+        test_types.check(data, want)
+    assert 0 < read < MUTANTS
+
+
+@pytest.mark.parametrize("form", ["file", "stream", "lz4", "zstd"])
+def test_arrow(cache: tensorcache.Cache, tmp_path: Path, form: str) -> None:
+    """Without checksums: what loads is what pyarrow reads of the same bytes."""
+    table = test_types.table_of([*KINDS, pa.string(), pa.dictionary(pa.int8(), pa.string())], 40, seed=2)
+    sink = io.BytesIO()
+    options = ipc.IpcWriteOptions(compression=form if form in ("lz4", "zstd") else None)
+    with (ipc.new_stream if form == "stream" else ipc.new_file)(sink, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=25)
+    path, good = tmp_path / "x.arrow", sink.getvalue()
+    rng, read, count = np.random.default_rng(SEED), 0, MUTANTS // 2
+    for _ in range(count):
+        b = mutate(rng, good)
+        data = loaded(cache, path, b)
+        if data is None:
+            continue
+        read += 1
+        test_types.check(data, read_arrow(b, form) or table)
+    assert 0 < read < count
+
+
+def read_arrow(b: bytes, form: str) -> pa.Table | None:
+    """What pyarrow reads of a file, or of the stream that is in it where it refuses a footer; None for neither.
+
+    It holds metadata against rules of flatbuffers that nothing read by us is under: then the values must be the good
+    ones.
+    """
+    readers = (
+        [lambda: ipc.open_stream(b)]
+        if form == "stream"
+        else [
+            lambda: ipc.open_file(b),
+            lambda: ipc.open_stream(b[8:]),
+        ]
+    )
+    for reader in readers:
+        try:
+            table = reader().read_all()
+            table.validate(full=True)
+        except (OSError, pa.ArrowException):
+            continue
+        return table
+    return None
+
+
+HEADERS = ["f", "i", "u", "m", "M", "U", "S", "<", ">", "|", "=", "1", "2", "3", "4", "6", "8", "0", "True", ",", "x"]
+
+
+def test_npy(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    """Other dtypes, orders and shapes: what loads is what numpy reads of the same bytes."""
+    sink = io.BytesIO()
+    np.save(sink, np.random.default_rng(3).normal(size=(60, 6)))
+    path, good = tmp_path / "x.npy", sink.getvalue()
+    rng, read = np.random.default_rng(SEED), 0
+    for _ in range(MUTANTS):
+        b = bytearray(good)
+        for _ in range(rng.integers(1, 4)):
+            said = b.find(b"'descr': '") + 10
+            if rng.random() < 0.2:
+                shape = rng.choice([b"(6, 60)", b"(360,) ", b"(90, 4)"])
+                b = bytearray(bytes(b).replace(b"False", b"True ").replace(b"(60, 6)", shape))
+                continue
+            at = said + int(rng.integers(3)) if said >= 10 and rng.random() < 0.5 else int(rng.integers(10, 80))
+            word = str(rng.choice(HEADERS)).encode()
+            b[at : at + len(word)] = word
+        data = loaded(cache, path, bytes(b))
+        if data is None:
+            continue
+        read += 1
+        want = np.load(io.BytesIO(bytes(b)), allow_pickle=False)
+        got = data["value"]
+        assert got.dtype == want.dtype.newbyteorder("=")
+        np.testing.assert_array_equal(got, want)
+    assert 0 < read < MUTANTS

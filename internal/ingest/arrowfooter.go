@@ -1,0 +1,90 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// Slots of the flatbuffer table Footer, as vtable offsets, and the size of the struct Block.
+const (
+	footerVersion      = 4
+	footerSchema       = 6
+	footerDictionaries = 8
+	footerBatches      = 10
+	blockSize          = 24
+)
+
+// arrowBlocks are the messages of a file with bodies, as its footer lists them.
+type arrowBlocks struct{ dictionaries, batches []arrowBlock }
+
+// arrowBlock is where a message begins in the file, and how long it is before its body, and its body.
+type arrowBlock struct{ at, meta, body int64 }
+
+func blocksOf(footer flatbuffers.Table, slot flatbuffers.VOffsetT) (out []arrowBlock) {
+	o := flatbuffers.UOffsetT(footer.Offset(slot))
+	for i := 0; o != 0 && i < footer.VectorLen(o); i++ {
+		b := footer.Vector(o) + flatbuffers.UOffsetT(i)*blockSize
+		out = append(out, arrowBlock{footer.GetInt64(b), int64(footer.GetInt32(b + 8)), footer.GetInt64(b + 16)})
+	}
+	return out
+}
+
+// schemaMessage makes a message of the footer's schema.
+func schemaMessage(footer flatbuffers.Table) ([]byte, error) {
+	schema := footer.Offset(footerSchema)
+	if schema == 0 {
+		return nil, &SourceError{Reason: "has no schema", Hint: hintDamaged}
+	}
+	// A Message whose header is the table in the footer behind it: offsets of flatbuffers are relative and go forward.
+	const message, header = 32, 20
+	meta := make([]byte, message, message+len(footer.Bytes)+8)
+	le := binary.LittleEndian
+	le.PutUint32(meta, 16)                                   // the root table
+	for i, v := range []uint16{12, 12, 8, 10, header - 16} { // its vtable: sizes, and where version, type and header are
+		le.PutUint16(meta[4+2*i:], v)
+	}
+	le.PutUint32(meta[16:], 12) // back to the vtable
+	le.PutUint32(meta[header:], uint32(message-header)+uint32(footer.Indirect(footer.Pos+flatbuffers.UOffsetT(schema))))
+	le.PutUint16(meta[24:], uint16(footer.GetInt16Slot(footerVersion, 0)))
+	meta[26] = typeSchema
+	meta = append(meta, footer.Bytes...)
+	meta = append(meta, make([]byte, -len(meta)&7)...)
+	out := append(le.AppendUint32([]byte(streamMagic), uint32(len(meta))), meta...)
+	return out, nil
+}
+
+// checkFooter holds what the footer says against the messages: a reader may go by either.
+func (s *arrowStream) checkFooter(found arrowBlocks) error {
+	if s.listed == nil {
+		return nil
+	}
+	if n, want := len(found.batches), len(s.listed.batches); n != want {
+		return &SourceError{Reason: fmt.Sprintf("holds %d batches, its footer lists %d", n, want), Hint: hintDamaged}
+	}
+	if s.lead != nil { // the messages are the footer's
+		return nil
+	}
+	if !slices.Equal(found.batches, s.listed.batches) || !slices.Equal(found.dictionaries, s.listed.dictionaries) {
+		return &SourceError{Reason: "has messages elsewhere than its footer says", Hint: hintDamaged}
+	}
+	table := flatbuffers.Table{Bytes: s.said[8:], Pos: flatbuffers.GetUOffsetT(s.said[8:])}
+	var schema flatbuffers.Table
+	table.Union(&schema, flatbuffers.UOffsetT(table.Offset(messageHeader)))
+	if err := checkSchema(schema); err != nil {
+		return err
+	}
+	r, err := ipc.NewReader(bytes.NewReader(s.said))
+	if err != nil {
+		return &SourceError{Reason: "has a footer that cannot be read: " + err.Error(), Hint: hintDamaged}
+	}
+	defer r.Release()
+	if !r.Schema().Equal(s.schema) {
+		return &SourceError{Reason: "has another schema in its footer than at its beginning", Hint: hintDamaged}
+	}
+	return nil
+}
