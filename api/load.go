@@ -124,7 +124,9 @@ func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire
 	if err != nil {
 		return nil, err
 	}
-	return &wire.PutReply{Protocol: wire.Protocol, Dataset: r.Dataset, Generation: m.generation, Digest: m.manifest.Digest, Rows: m.manifest.Rows}, nil
+	return &wire.PutReply{
+		Protocol: wire.Protocol, Dataset: r.Dataset, Generation: m.generation, Digest: m.manifest.Digest, Rows: m.manifest.Rows, DTypeError: m.manifest.DTypeErrors(),
+	}, nil
 }
 
 // hit finds out whether the newest generation is what a load would make, and usable. Where hashes are to decide, that is not

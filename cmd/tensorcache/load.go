@@ -17,6 +17,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // loadFlags are the flags of load options, which load and put share.
@@ -157,8 +158,13 @@ func (o *options) follow(cmd *cobra.Command, name, route string, body any) error
 		how = "already there"
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows, %s\n", job.Dataset, job.Generation, job.Rows, how)
-	for _, name := range slices.Sorted(maps.Keys(job.DTypeError)) {
-		fmt.Fprintln(cmd.OutOrStdout(), narrowed(name, job.DTypeError[name]))
-	}
+	sayLost(cmd, job.DTypeError)
 	return nil
+}
+
+// sayLost prints what narrowing the columns' floats has lost.
+func sayLost(cmd *cobra.Command, lost map[string]layout.DTypeError) {
+	for _, name := range slices.Sorted(maps.Keys(lost)) {
+		fmt.Fprintln(cmd.OutOrStdout(), narrowed(name, lost[name]))
+	}
 }

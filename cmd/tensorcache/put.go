@@ -45,6 +45,7 @@ func newPut(o *options) *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows\n", reply.Dataset, reply.Generation, reply.Rows)
+			sayLost(cmd, reply.DTypeError)
 			return nil
 		},
 	}

@@ -107,6 +107,8 @@ type PutReply struct {
 	Generation int64  `json:"generation"`
 	Digest     string `json:"digest"`
 	Rows       int64  `json:"rows"`
+	// DTypeError is as in [Job].
+	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
 }
 
 // PlanRequest asks which windows exist.
