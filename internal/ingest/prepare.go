@@ -178,7 +178,7 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 		if bad >= 0 {
 			return p.notHeld(row+int64(bad), values[bad], to.DType)
 		}
-		if p.loss != nil {
+		if p.loss != nil && to.DType != layout.Float64 { // which loses nothing
 			noteResults(p.loss, to.DType, values)
 		}
 		return nil
