@@ -356,5 +356,7 @@ def test_both_sides_tell_how_long_they_waited(windows: tensorcache.Windows, cach
         assert said["pass_s"] == pytest.approx(stats["seconds"])
         assert said["wait_data_share"] == pytest.approx(stats["wait_share"], rel=1e-6)
         assert said["wait_trainer_s"] >= stats["wait_trainer_s"]
-        assert (said["delivery"], said["verdict"]) == ("slot", stats["verdict"])
+        assert said["delivery"] == "slot"
+        bound, asked = (v["verdict"].partition(":")[0] for v in (said, stats))  # the rest changes with time
+        assert bound == asked
     assert feed.stats()["verdict"] is None
