@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -25,10 +26,21 @@ const (
 )
 
 // VocabFile is the name of the file that holds the words of a text column.
-func VocabFile(column string) string { return "vocab-" + url.PathEscape(column) + ".arrow" }
+func VocabFile(column string) string { return fileOf("vocab-", column, ".arrow") }
 
 // BeforeFillFile is the name of the file that lists a column's cells that were missing before they were filled.
-func BeforeFillFile(column string) string { return "before-fill-" + url.PathEscape(column) + ".runs" }
+func BeforeFillFile(column string) string { return fileOf("before-fill-", column, ".runs") }
+
+// longestName is what file systems allow a name, in bytes.
+const longestName = 255
+
+// fileOf names a column's file: escaped as in a URL's path, or, where that is too long for a name, by the column's SHA-256.
+func fileOf(prefix, column, suffix string) string {
+	if name := prefix + url.PathEscape(column) + suffix; len(name) <= longestName {
+		return name
+	}
+	return fmt.Sprintf("%s%x%s", prefix, sha256.Sum256([]byte(column)), suffix)
+}
 
 var datasetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
