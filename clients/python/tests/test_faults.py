@@ -173,6 +173,7 @@ def test_interrupting_a_waiting_loop_attaches_anew_at_the_same_place(windows: te
     pid = tensorcache.connect().health()["pid"]
     seen: list[int] = []
     interrupt = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     try:
         with pytest.raises(KeyboardInterrupt):
             for batch in feed:
@@ -183,6 +184,7 @@ def test_interrupting_a_waiting_loop_attaches_anew_at_the_same_place(windows: te
     finally:
         os.kill(pid, signal.SIGCONT)
         interrupt.join()
+        signal.signal(signal.SIGINT, before)
     state = feed.state_dict()
     assert state["consumed"] == len(seen)
     feed.load_state_dict(state)
