@@ -36,8 +36,11 @@ func readRequest(conn *net.UnixConn) ([]byte, error) {
 	if kind != wire.FrameRequest {
 		return nil, wire.NewProblem(wire.ProtocolError, "the first frame is of kind %d, want a request (%d)", kind, wire.FrameRequest)
 	}
-	payload := make([]byte, length)
-	if err := readFull(conn, payload); err != nil {
+	payload, err := io.ReadAll(io.LimitReader(conn, int64(length))) // memory for what was sent, not for what was announced
+	if err == nil && len(payload) < int(length) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
 		return nil, err
 	}
 	return payload, conn.SetReadDeadline(time.Time{})

@@ -36,7 +36,11 @@ func FuzzConnection(f *testing.F) {
 		frames(wire.FrameRequest, request("plain", options("order", "lanes"), spec("stride", 4), with("channels_first", true), with("mask", true))),
 		frames(wire.FrameRequest, map[string]any{"protocol": 1, "request": "open", "dataset": "named"}, wire.FrameDone, []byte{}),
 		frames(wire.FrameRequest, request("named", with("cuts", []any{map[string]any{"split": map[string]any{"lengths": []any{10, nil}}, "part": 1}}))),
-		le(0xFFFFFFFF, 1), le(100, 1),
+		frames(wire.FrameRequest, request("plain", with("delivery", "view"), options("order", "random_start")), wire.FrameMeter, make([]byte, wire.MeterSize), wire.FrameCredit, le(wire.NoSlot)),
+		frames(wire.FrameRequest, request("plain", with("delivery", "local")), wire.FrameSeek, wire.Seek{Stream: 1, Epoch: 1 << 63, Consumed: 1 << 62}.Append(nil)),
+		frames(wire.FrameRequest, request("plain", with("slots", 3)), wire.FrameDone, []byte{}, wire.FrameCredit, le(0, 0, 1<<31)),
+		frames(wire.FrameRequest, map[string]any{"protocol": 2, "request": "feed"}),
+		le(0xFFFFFFFF, 1), le(wire.MaxRequest, 1), le(100, 1),
 	} {
 		f.Add(seed)
 	}

@@ -129,7 +129,7 @@ func TestAttachingAndLeavingLeavesNothing(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("reads /proc")
 	}
-	const rounds = 300
+	const rounds = 1000
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)
 	leave := []func(tr *trainer){

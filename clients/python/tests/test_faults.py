@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import subprocess
@@ -243,20 +242,6 @@ def test_killing_the_daemon_ends_its_load_and_loses_nothing(
     wait_until(lambda: not list((home / "tmp").glob("*")), "the load left files")
     again = cache.load("etth1", ETTH1, time="date")
     assert again.digest == etth1.digest
-
-
-def test_a_feed_of_many_rounds_leaves_no_descriptor(windows: tensorcache.Windows) -> None:
-    pid = tensorcache.connect().health()["pid"]
-    gc.collect()
-    counts = []
-    for _ in range(50):
-        with windows.feed(batch_size=B) as feed:
-            next(iter(feed))
-        del feed
-        counts.append(descriptors(os.getpid()))
-    gc.collect()
-    assert counts[-1] <= counts[0]
-    wait_until(lambda: descriptors(pid) < 40, "the daemon keeps descriptors")
 
 
 def test_a_program_that_ends_with_live_feeds_is_silent() -> None:

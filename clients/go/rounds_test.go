@@ -1,0 +1,105 @@
+package tensorcache
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// held is what a process holds: descriptors, rings that are mapped, and bytes of memory of its own.
+type held struct {
+	files, rings int
+	memory       int64
+}
+
+func heldBy(t *testing.T, pid int) (h held) {
+	t.Helper()
+	at := fmt.Sprintf("/proc/%d", pid)
+	h.files = len(must(os.ReadDir(at + "/fd"))(t))
+	h.rings = bytes.Count(must(os.ReadFile(at+"/maps"))(t), []byte(" rw-s "))
+	for line := range bytes.Lines(must(os.ReadFile(at + "/status"))(t)) {
+		var kilobytes int64
+		if n, _ := fmt.Sscanf(string(line), "RssAnon: %d kB", &kilobytes); n == 1 {
+			h.memory += kilobytes << 10
+		}
+	}
+	return h
+}
+
+func TestAThousandRoundsLeaveNothingOnEitherSide(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
+	}
+	const warm, rounds = 100, 1000
+	const room = 16 << 20 // the allocators' to keep; what a round leaves counts a thousand times
+	c := started(t)
+	w := ramp(t, c, 200, window.Spec{})
+	both := []int{os.Getpid(), c.control.Daemon.PID}
+	play := func(n int) (now []held) {
+		for i := range n {
+			f := must(NewFeed[float32](t.Context(), w, FeedOptions{BatchSize: 8, Slots: 3}))(t)
+			if i%2 == 1 {
+				must(starts(t, t.Context(), f, 1))(t)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		until(t, "all rings are gone", func() bool { return heldBy(t, both[1]).rings == 0 })
+		runtime.GC()
+		for _, pid := range both {
+			now = append(now, heldBy(t, pid))
+		}
+		return now
+	}
+	before := play(warm)
+	after := play(rounds)
+	until(t, "the daemon has no descriptor more", func() bool { return heldBy(t, both[1]).files <= before[1].files })
+	for i, was := range before {
+		if now := after[i]; now.rings > 0 || now.memory > was.memory+room || i == 0 && now.files > was.files {
+			t.Errorf("process %d of 2: %+v after %d rounds, %+v before", i+1, now, rounds, was)
+		}
+	}
+}
+
+func TestAFeedGoesOnWithItsGeneration(t *testing.T) {
+	for change, then := range map[string]error{"removed": DatasetNotFound, "replaced": GenerationGone} {
+		t.Run(change, func(t *testing.T) {
+			c := started(t)
+			w := ramp(t, c, 1000, window.Spec{})
+			f := feedOf(t, w, FeedOptions{Order: "shuffle", Slots: 3})
+			must(starts(t, t.Context(), f, 2))(t)
+			if change == "removed" {
+				must(c.Remove(t.Context(), "ramp"))(t)
+			} else {
+				d := must(c.Put(t.Context(), "ramp", []PutColumn{Values("v", make([]float32, 50))}, LoadOptions{}))(t)
+				if err := d.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := w.Dataset().Close(); err != nil {
+				t.Error(err)
+			}
+			for range 2 {
+				if got := must(starts(t, t.Context(), f, 0))(t); int64(len(got)) != f.Len() {
+					t.Errorf("%d batches of %d", len(got), f.Len())
+				}
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+			until(t, "the generation is no more", func() bool {
+				again, err := NewFeed[float32](t.Context(), w, FeedOptions{BatchSize: 8})
+				if err == nil {
+					_ = again.Close()
+				}
+				return errors.Is(err, then)
+			})
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package feed
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+func TestDescriptorsThatAClientSendsAreDropped(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
+	}
+	const rights, frames = 200, 50 // a message carries at most 253
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1000)
+	null := must(os.Open(os.DevNull))(t)
+	defer null.Close()
+	oob := unix.UnixRights(slices.Repeat([]int{int(null.Fd())}, rights)...)
+	flood := func(c client, kind uint32, payload []byte) {
+		t.Helper()
+		frame := append(le(uint32(len(payload)), kind), payload...)
+		if _, _, err := c.conn.WriteMsgUnix(frame, oob, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.attach(t, request("d")).close() // the store has opened what it keeps open
+	until(t, "gone", func() bool { return w.server.Connections() == 0 })
+	before := have(t).descriptors
+	for _, r := range []map[string]any{request("d"), {"protocol": 1, "request": "open", "dataset": "d"}, {"protocol": 1, "request": "fetch"}} {
+		t.Run(r["request"].(string), func(t *testing.T) {
+			c := must(dial(w.path))(t)
+			flood(c, wire.FrameRequest, asJSON(r))
+			kind, _, fds, err := c.receive()
+			if closeAll(fds); r["request"] != "fetch" && (err != nil || kind != wire.FrameReply) {
+				t.Errorf("got %d, %v, want a reply", kind, err)
+			}
+			if r["request"] == "feed" {
+				for range frames {
+					flood(c, wire.FrameMeter, make([]byte, wire.MeterSize))
+				}
+				flood(c, wire.FrameDone, nil)
+				for err == nil {
+					_, _, fds, err = c.receive()
+					closeAll(fds)
+				}
+				if !errors.Is(err, io.EOF) {
+					t.Errorf("got %v, want the end", err)
+				}
+			}
+			c.conn.Close()
+			until(t, "gone", func() bool { return w.server.Connections() == 0 })
+			until(t, "dropped", func() bool { return have(t).descriptors <= before })
+		})
+	}
+}
+
+func TestManyConnectionsThatSayLittleCostLittle(t *testing.T) {
+	const many = 200
+	w := newWorld(t, roomy)
+	w.series(t, "d", 100_000)
+	busy := w.attach(t, request("d"))
+	defer busy.close()
+	before := heap()
+	var idle []client
+	defer func() {
+		for _, c := range idle {
+			c.conn.Close()
+		}
+	}()
+	for range many {
+		c := must(dial(w.path))(t)
+		idle = append(idle, c)
+		if _, err := c.conn.Write(append(le(wire.MaxRequest, wire.FrameRequest), `{"protocol": 1, `...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "accepted", func() bool { return w.server.Connections() == many+1 })
+	for range 200 {
+		busy.credit(t, busy.batch(t).Slot)
+	}
+	if grown := heap() - before; grown > many<<16 {
+		t.Errorf("%d connections that announce %d bytes each and send none hold %d bytes", many, wire.MaxRequest, grown)
+	}
+}
+
+func TestAFeedThatNobodyReadsStandsStill(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 100_000)
+	lazy := w.attach(t, request("d", with("slots", 5)))
+	defer lazy.close()
+	busy := w.attach(t, request("d"))
+	defer busy.close()
+	bytes := lazy.SlotBytes*5 + busy.SlotBytes*int64(busy.Slots)
+	for range 1000 {
+		busy.credit(t, busy.batch(t).Slot)
+	}
+	until(t, "full", func() bool { return w.server.Feeds()[0].Batches >= 5 })
+	for range 1000 {
+		busy.credit(t, busy.batch(t).Slot)
+	}
+	if f := w.server.Feeds()[0]; f.Batches != 5 || f.WaitTrainerShare < 0.5 {
+		t.Errorf("got %+v, want a feed of 5 batches that waits for its trainer", f)
+	}
+	w.server.mu.Lock()
+	defer w.server.mu.Unlock()
+	if w.server.rings != bytes {
+		t.Errorf("rings take %d bytes, want %d", w.server.rings, bytes)
+	}
+}
+
+func TestACreditForASlotThatWasNeverHandedOutEndsTheFeed(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 7) // 2 windows for 3 ranks: the last one's slots are never handed out
+	for _, slot := range []uint32{0, 4, 1 << 31, 1<<32 - 2} {
+		t.Run(fmt.Sprint(slot), func(t *testing.T) {
+			tr := w.attach(t, request("d", with("slots", 5), options("batch_size", 1, "num_replicas", 3, "rank", 2, "tail", "short")))
+			defer tr.close()
+			tr.batch(t)
+			tr.credit(t, slot)
+			if p := problemIn(t, tr.ended()); p.Type != wire.ProtocolError || !strings.Contains(p.Detail, fmt.Sprintf("credit for slot %d, which", slot)) {
+				t.Errorf("got %s: %s", p.Type, p.Detail)
+			}
+			until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+		})
+	}
+}
+
+func TestWhatComesBehindTheEndIsNotRead(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1000)
+	tr := w.attach(t, request("d"))
+	defer tr.close()
+	tr.batch(t)
+	if _, err := tr.conn.Write(slices.Concat(frames(wire.FrameDone, []byte{}, wire.FrameCredit, le(0, 0, 77)), make([]byte, 1000))); err != nil {
+		t.Fatal(err)
+	}
+	if err := tr.ended(); !errors.Is(err, io.EOF) && !errors.Is(err, unix.ECONNRESET) {
+		t.Errorf("got %v, want the end", err)
+	}
+	until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
+}
