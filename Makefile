@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 CLIENT := clients/python
-CLIENT_SOURCES := $(shell find $(CLIENT)/src $(CLIENT)/pyproject.toml $(CLIENT)/hatch_build.py) $(shell find . -name '*.go' -not -name '*_test.go' -not -path './.venv/*')
+CLIENT_SOURCES := $(shell find $(CLIENT)/src $(CLIENT)/pyproject.toml $(CLIENT)/hatch_build.py) $(shell find . \( -name '*.go' -o -name '*.s' \) -not -name '*_test.go' -not -path './.venv/*')
 
 .PHONY: help
 help: ## list the targets

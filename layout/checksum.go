@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -13,8 +14,8 @@ import (
 // between rows, width the bytes of a row.
 func checksum(data []byte, stride, width, rows int64, see func(block []byte)) (xxh64 string) {
 	h := xxhash.New()
-	const tile = 64 << 10
-	dense := make([]byte, 0, tile)
+	const tile = 256 << 10 // stays in a core's own cache until see is through
+	var dense []byte
 	perTile := max(1, tile/width)
 	for row := int64(0); row < rows; row += perTile {
 		n := min(perTile, rows-row)
@@ -22,7 +23,7 @@ func checksum(data []byte, stride, width, rows int64, see func(block []byte)) (x
 		if stride == width {
 			block = block[:n*width]
 		} else {
-			dense = dense[:0]
+			dense = slices.Grow(dense[:0], int(n*width))
 			for i := range n {
 				dense = append(dense, block[i*stride:i*stride+width]...)
 			}

@@ -1,11 +1,13 @@
 package layout
 
 import (
-	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	tdigest "github.com/caio/go-tdigest/v4"
+
+	"github.com/tensorcache/tensorcache/internal/moments"
 )
 
 // Statistics are those of the values of a numeric column as they are stored, features together. What is no finite number, or of a
@@ -28,20 +30,15 @@ func sampleOf(values int64) int64 { return min(values, max(1<<10, min(values/64,
 
 // observer follows the values of a column, block by block.
 type observer struct {
-	dtype    DType
-	values   int64 // of the whole column
-	n        int64
-	mean, m2 float64
-	lo, hi   float64
-	sample   []float64
-	random   *rand.Rand
+	dtype  DType
+	values int64 // of the whole column
+	moments.Moments
+	sample []float64
+	random *rand.Rand
 }
 
 func newObserver(dtype DType, values int64) *observer {
-	return &observer{
-		dtype: dtype, values: values, lo: math.Inf(1), hi: math.Inf(-1), random: rand.New(rand.NewPCG(1, 2)),
-		sample: make([]float64, 0, sampleOf(values)),
-	}
+	return &observer{dtype: dtype, values: values, random: rand.New(rand.NewPCG(1, 2)), sample: make([]float64, 0, sampleOf(values))}
 }
 
 // see takes in a block and tells how many of its values are missing.
@@ -68,12 +65,14 @@ func (o *observer) see(block []byte) (missing int64) {
 	case Uint64:
 		return observe(o, cast[uint64](block))
 	case Float16:
-		half := cast[Half](block)
-		wide := make([]float32, len(half))
-		for i, h := range half {
-			wide[i] = h.Float32()
+		wide := make([]float32, min(len(block)/2, 4096))
+		for half := range slices.Chunk(cast[Half](block), 4096) {
+			for i, h := range half {
+				wide[i] = h.Float32()
+			}
+			missing += observe(o, wide[:len(half)])
 		}
-		return observe(o, wide)
+		return missing
 	}
 	if o.dtype == Text {
 		for _, v := range cast[int32](block) {
@@ -85,104 +84,10 @@ func (o *observer) see(block []byte) (missing int64) {
 	return missing
 }
 
-// sums are what is summed up over a block: differences from a value near them, and their squares.
-type sums struct {
-	n               int64
-	sum, squares    float64
-	least, greatest float64
-}
-
-func observe[T Number](o *observer, values []T) (missing int64) {
-	near := o.mean
-	for i := 0; o.n == 0 && i < len(values); i++ {
-		if near = float64(values[i]); near-near == 0 {
-			break
-		}
-	}
-	if near-near != 0 {
-		near = 0
-	}
-	s := sumUp(values, near)
-	if s.sum != s.sum { // a value is missing, or there are infinities
-		s = sumUpPresent(values, near)
-	}
-	o.join(s, near)
+func observe[T moments.Number](o *observer, values []T) (missing int64) {
+	missing = moments.See(&o.Moments, values)
 	o.draw(len(values), func(i int) float64 { return float64(values[i]) })
-	return int64(len(values)) - s.n
-}
-
-// sumUp sums up values of which none is missing; else the sum is NaN.
-func sumUp[T Number](values []T, near float64) sums {
-	if len(values) == 0 {
-		return sums{}
-	}
-	var s0, s1, s2, s3, q0, q1, q2, q3 float64
-	lo, hi := values[0], values[0]
-	i := 0
-	for ; i+4 <= len(values); i += 4 {
-		v := values[i : i+4 : i+4]
-		a, b, c, d := v[0], v[1], v[2], v[3]
-		x, y, z, w := float64(a)-near, float64(b)-near, float64(c)-near, float64(d)-near
-		s0, s1, s2, s3 = s0+x, s1+y, s2+z, s3+w
-		q0, q1, q2, q3 = q0+x*x, q1+y*y, q2+z*z, q3+w*w
-		if a < lo {
-			lo = a
-		}
-		if a > hi {
-			hi = a
-		}
-		if b < lo {
-			lo = b
-		}
-		if b > hi {
-			hi = b
-		}
-		if c < lo {
-			lo = c
-		}
-		if c > hi {
-			hi = c
-		}
-		if d < lo {
-			lo = d
-		}
-		if d > hi {
-			hi = d
-		}
-	}
-	for ; i < len(values); i++ {
-		x := float64(values[i]) - near
-		s0, q0, lo, hi = s0+x, q0+x*x, min(lo, values[i]), max(hi, values[i])
-	}
-	return sums{int64(len(values)), s0 + s1 + s2 + s3, q0 + q1 + q2 + q3, float64(lo), float64(hi)}
-}
-
-// sumUpPresent leaves out what is missing.
-func sumUpPresent[T Number](values []T, near float64) sums {
-	s := sums{least: math.Inf(1), greatest: math.Inf(-1)}
-	for _, v := range values {
-		if v != v {
-			continue
-		}
-		x := float64(v) - near
-		s.n, s.sum, s.squares = s.n+1, s.sum+x, s.squares+x*x
-		s.least, s.greatest = min(s.least, float64(v)), max(s.greatest, float64(v))
-	}
-	return s
-}
-
-// join joins a block's sums with those before (Chan, Golub, LeVeque).
-func (o *observer) join(s sums, near float64) {
-	if s.n == 0 {
-		return
-	}
-	k, n := float64(s.n), float64(o.n+s.n)
-	mean := near + s.sum/k
-	delta := mean - o.mean
-	o.m2 += max(0, s.squares-s.sum*s.sum/k) + delta*delta*k*float64(o.n)/n
-	o.mean += delta * k / n
-	o.n += s.n
-	o.lo, o.hi = min(o.lo, s.least), max(o.hi, s.greatest)
+	return missing
 }
 
 // draw takes the block's share of the sample, one value out of each of so many equal parts of it.
@@ -208,10 +113,10 @@ func (o *observer) draw(n int, value func(i int) float64) {
 
 // statistics are those of all that was seen.
 func (o *observer) statistics() *Statistics {
-	s := &Statistics{Count: o.n, Quantiles: map[string]*float64{}}
-	if o.n > 0 {
-		s.Min, s.Max = finite(o.lo), finite(o.hi)
-		s.Mean, s.Std = finite(o.mean), finite(math.Sqrt(o.m2/float64(o.n)))
+	s := &Statistics{Count: o.N, Quantiles: map[string]*float64{}}
+	if o.N > 0 {
+		s.Min, s.Max = finite(o.Least), finite(o.Greatest)
+		s.Mean, s.Std = finite(o.Mean), finite(o.Std())
 	}
 	digest, err := tdigest.New(tdigest.LocalRandomNumberGenerator(1))
 	if err != nil { // of options, which are constant
@@ -222,7 +127,7 @@ func (o *observer) statistics() *Statistics {
 	}
 	for _, q := range quantiles {
 		// Between the ends it draws lines, which may go beyond the values.
-		s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)] = finite(min(max(digest.Quantile(q), o.lo), o.hi))
+		s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)] = finite(min(max(digest.Quantile(q), o.Least), o.Greatest))
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -13,14 +14,14 @@ const sortAtMost = 1 << 16
 
 // quartiles are the 25th, 50th and 75th percentiles of what the fit sees, between neighbours on the line as numpy's and
 // scikit-learn's RobustScaler: exactly, in the memory of a few counters.
-func quartiles[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S], fits []moments) ([][3]float64, error) {
+func quartiles[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S], fits []moments.Moments) ([][3]float64, error) {
 	width := int(from.Width)
 	small := make([][]float64, len(fits))
 	large := make([]*ranks, len(fits))
 	counting := false
 	for i, m := range fits {
-		if m.n > sortAtMost {
-			large[i], counting = newRanks(m.n), true
+		if m.N > sortAtMost {
+			large[i], counting = newRanks(m.N), true
 		}
 	}
 	out := make([][3]float64, len(fits))
@@ -40,7 +41,7 @@ func quartiles[S float32 | float64](ctx context.Context, p *preparation, s steps
 					small[at] = append(small[at], v)
 				}
 			}
-			if int64(len(small[at])) == fits[at].n { // all seen: give the memory back
+			if int64(len(small[at])) == fits[at].N { // all seen: give the memory back
 				slices.Sort(small[at])
 				out[at] = quartilesOf(int64(len(small[at])), func(rank int64) float64 { return small[at][rank] })
 				small[at] = nil
@@ -61,7 +62,7 @@ func quartiles[S float32 | float64](ctx context.Context, p *preparation, s steps
 	}
 	for i, r := range large {
 		if r != nil {
-			out[i] = quartilesOf(fits[i].n, r.value)
+			out[i] = quartilesOf(fits[i].N, r.value)
 		}
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -17,7 +18,7 @@ func fitMeans[S float32 | float64](ctx context.Context, p *preparation, from lay
 	}
 	means := make([]float64, len(fits))
 	for i, m := range fits {
-		if means[i] = m.mean; m.n == 0 {
+		if means[i] = m.Mean; m.N == 0 {
 			means[i] = math.NaN()
 		}
 		if err := p.finite(m, i, int(from.Width), means[i]); err != nil {
@@ -44,8 +45,8 @@ func fitScale[S float32 | float64](ctx context.Context, p *preparation, from lay
 		}
 	}
 	for i, m := range fits {
-		out.Shift[i], out.Scale[i] = m.fit(p.do.scale)
-		if middles != nil && m.n > 0 {
+		out.Shift[i], out.Scale[i] = shiftAndScale(m, p.do.scale)
+		if middles != nil && m.N > 0 {
 			out.Shift[i], out.Scale[i] = middles[i][1], middles[i][2]-middles[i][0]
 			if out.Scale[i] == 0 {
 				out.Scale[i] = 1
@@ -61,23 +62,22 @@ func fitScale[S float32 | float64](ctx context.Context, p *preparation, from lay
 
 // fitMoments measures the values that the fit sees: one per feature, or item and feature. Rows that hold nothing to fit on, though
 // others do, are refused.
-func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S]) ([]moments, error) {
+func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S]) ([]moments.Moments, error) {
 	width := int(from.Width)
 	n := width
 	if p.ScalePer == perItem {
 		n *= len(p.offsets) - 1
 	}
-	out := make([]moments, n)
+	out := make([]moments.Moments, n)
 	err := each(ctx, p, s, from, p.fit.high, func(item, feature int, values []float64, row int64) error {
-		o := &out[p.slot(item, feature, width)]
-		*o = o.add(measure(p.fit.keep(item, values, row)))
+		moments.See(&out[p.slot(item, feature, width)], p.fit.keep(item, values, row))
 		return nil
 	})
-	if err != nil || !slices.ContainsFunc(out, func(m moments) bool { return m.n == 0 }) {
+	if err != nil || !slices.ContainsFunc(out, func(m moments.Moments) bool { return m.N == 0 }) {
 		return out, err
 	}
 	return out, each(ctx, p, s, from, p.offsets[1:], func(item, feature int, values []float64, _ int64) error {
-		if out[p.slot(item, feature, width)].n == 0 && !p.knows(item) && measure(values).n > 0 {
+		if out[p.slot(item, feature, width)].N == 0 && !p.knows(item) && slices.ContainsFunc(values, func(v float64) bool { return v == v }) {
 			return p.unfit(item, "the fit rows%s hold no value to fit on", "choose other rows to fit on: --fit-rows, --fit-before or --fit-fraction")
 		}
 		return nil
@@ -85,13 +85,13 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 }
 
 // finite refuses a fit of values that are too large, or not finite.
-func (p *preparation) finite(m moments, place, width int, numbers ...float64) error {
+func (p *preparation) finite(m moments.Moments, place, width int, numbers ...float64) error {
 	if p.ScalePer == perItem && p.knows(place/width) {
 		return nil // it has a fit already
 	}
 	for _, v := range numbers {
-		if math.IsInf(v, 0) || m.n > 0 && v != v {
-			return p.unfit(place/width, "values%s from "+fmt.Sprintf("%g to %g", m.least, m.top)+" cannot be scaled", "leave the column out with --columns")
+		if math.IsInf(v, 0) || m.N > 0 && v != v {
+			return p.unfit(place/width, "values%s from "+fmt.Sprintf("%g to %g", m.Least, m.Greatest)+" cannot be scaled", "leave the column out with --columns")
 		}
 	}
 	return nil
@@ -104,4 +104,23 @@ func (p *preparation) unfit(item int, reason, hint string) error {
 		of = " of item " + p.keys.item(p.offsets[item])
 	}
 	return &SourceError{Path: p.readers[0].path(), Column: p.column.name, Reason: fmt.Sprintf(reason, of), Hint: hint}
+}
+
+// shiftAndScale are what moments make of a scaling, as scikit-learn's StandardScaler, MinMaxScaler and MaxAbsScaler. A spread of 0 scales by 1.
+func shiftAndScale(m moments.Moments, kind string) (shift, scale float64) {
+	if kind == scaleMaxAbs {
+		if scale = max(-m.Least, m.Greatest); m.N == 0 || scale == 0 {
+			scale = 1
+		}
+		return 0, scale
+	}
+	switch {
+	case m.N == 0:
+		return 0, 1
+	case m.Least == m.Greatest:
+		return m.Least, 1
+	case kind == scaleMinMax:
+		return m.Least, m.Greatest - m.Least
+	}
+	return m.Mean, m.Std()
 }

@@ -1,0 +1,63 @@
+package moments
+
+import "math"
+
+// Number is a value that is measured: the types that columns of numbers are stored as, but for halves.
+type Number interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+}
+
+// Moments are those of values that are not missing (NaN). The zero value is that of none.
+type Moments struct {
+	N               int64
+	Mean            float64
+	M2              float64 // sum of the squared deviations from the mean; where values are infinite, neither is finite
+	Least, Greatest float64 // 0 without values
+}
+
+// See takes in a block of values, in one pass, and tells how many of them are missing. Results depend on how values are cut into
+// blocks, in their last bits.
+func See[T Number](m *Moments, values []T) (missing int64) {
+	if len(values) == 0 {
+		return 0
+	}
+	near := m.Mean
+	if m.N == 0 || near-near != 0 {
+		near = firstFinite(values)
+	}
+	var l lanes
+	l.begin()
+	sum(&l, values, near)
+	b := l.moments(near)
+	*m = m.Join(b)
+	return int64(len(values)) - b.N
+}
+
+// firstFinite is the first finite value, 0 without one.
+func firstFinite[T Number](values []T) float64 {
+	for _, v := range values {
+		if f := float64(v); f-f == 0 {
+			return f
+		}
+	}
+	return 0
+}
+
+// Join are the moments of both groups of values.
+func (m Moments) Join(o Moments) Moments {
+	switch {
+	case o.N == 0:
+		return m
+	case m.N == 0:
+		return o
+	}
+	a, b := float64(m.N), float64(o.N)
+	delta := o.Mean - m.Mean
+	return Moments{
+		N: m.N + o.N, Mean: m.Mean + delta*b/(a+b), M2: m.M2 + o.M2 + delta*delta*a*b/(a+b),
+		Least: min(m.Least, o.Least), Greatest: max(m.Greatest, o.Greatest),
+	}
+}
+
+// Std is the standard deviation with ddof 0; NaN without values.
+func (m Moments) Std() float64 { return math.Sqrt(m.M2 / float64(m.N)) }

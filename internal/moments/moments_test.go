@@ -1,0 +1,169 @@
+package moments
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// floats are values as columns have them, some missing, some infinite.
+func floats(r *rapid.T, most int) []float64 {
+	base := rapid.SampledFrom([]float64{0, -7, 1e6}).Draw(r, "base")
+	values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Just(math.NaN()), rapid.Just(3.0), rapid.Just(math.Copysign(0, -1))), 0, most).Draw(r, "values")
+	for i := range values {
+		values[i] += base
+	}
+	if len(values) > 0 && rapid.IntRange(0, 9).Draw(r, "infinite") == 0 {
+		values[rapid.IntRange(0, len(values)-1).Draw(r, "at")] = math.Inf(1)
+	}
+	return values
+}
+
+func TestMomentsAreThoseOfANaiveComputation(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		values := floats(r, 60)
+		var n, sum, squares float64
+		least, greatest := math.Inf(1), math.Inf(-1)
+		for _, v := range values {
+			if v == v {
+				n, sum, least, greatest = n+1, sum+v, min(least, v), max(greatest, v)
+			}
+		}
+		for _, v := range values {
+			if v == v {
+				squares += (v - sum/n) * (v - sum/n)
+			}
+		}
+		cut := rapid.IntRange(0, len(values)).Draw(r, "cut")
+		var m Moments
+		missing := See(&m, values[:cut]) + See(&m, values[cut:])
+		if m.N != int64(n) || missing != int64(len(values))-m.N {
+			r.Fatalf("%d values and %d missing of %d, want %v", m.N, missing, len(values), n)
+		}
+		if n == 0 {
+			return
+		}
+		if m.Least != least || m.Greatest != greatest || math.IsInf(greatest, 1) != !finite(m.Mean) {
+			r.Fatalf("%+v, want %v to %v", m, least, greatest)
+		}
+		if finite(greatest) && (math.Abs(m.Mean-sum/n) > 1e-14*(1+math.Abs(sum/n))*n || math.Abs(m.Std()-math.Sqrt(squares/n)) > 1e-8) {
+			r.Fatalf("mean %v, std %v, want %v and %v", m.Mean, m.Std(), sum/n, math.Sqrt(squares/n))
+		}
+	})
+}
+
+func finite(v float64) bool { return v-v == 0 }
+
+// same tells whether two are the same, NaN included.
+func same[T Float](a, b []T) bool {
+	for i := range a {
+		if a[i] != b[i] && (a[i] == a[i] || b[i] == b[i]) || math.Signbit(float64(a[i])) != math.Signbit(float64(b[i])) && a[i] == a[i] {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+func TestEveryProcessorGivesTheSameMoments(t *testing.T) {
+	if !vectors {
+		t.Skip("this processor has no AVX2: there is one way only")
+	}
+	both := func(f func() Moments) (vector, plain Moments) {
+		vector = f()
+		vectors = false
+		defer func() { vectors = true }()
+		return vector, f()
+	}
+	check := func(r *rapid.T, a, b Moments) {
+		if a.N != b.N || !same([]float64{a.Mean, a.M2, a.Least, a.Greatest}, []float64{b.Mean, b.M2, b.Least, b.Greatest}) {
+			r.Fatalf("vectors give %+v, plain Go %+v", a, b)
+		}
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		values := floats(r, 100)
+		narrow, whole := make([]float32, len(values)), make([]int16, len(values))
+		for i, v := range values {
+			narrow[i], whole[i] = float32(v), int16(i*i-50)
+		}
+		a, b := both(func() (m Moments) { See(&m, values); return m })
+		check(r, a, b)
+		a, b = both(func() (m Moments) { See(&m, narrow); return m })
+		check(r, a, b)
+		a, b = both(func() (m Moments) { See(&m, whole); return m })
+		check(r, a, b)
+	})
+}
+
+func TestScaledValuesAreDividedNotMultiplied(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		values := floats(r, 60)
+		shift, scale := rapid.Float64Range(-10, 10).Draw(r, "shift"), rapid.Float64Range(1e-3, 1e3).Draw(r, "scale")
+		narrow, want, want32 := make([]float32, len(values)), make([]float64, len(values)), make([]float32, len(values))
+		wantNarrow, wantNarrow32 := make([]float64, len(values)), make([]float32, len(values))
+		for i, v := range values {
+			want[i], want32[i] = (v-shift)/scale, float32((v-shift)/scale)
+			narrow[i] = float32(v)
+			wantNarrow[i], wantNarrow32[i] = (float64(narrow[i])-shift)/scale, float32((float64(narrow[i])-shift)/scale)
+		}
+		to, to32 := make([]float64, len(values)), make([]float32, len(values))
+		if Scale(to, values, shift, scale); !same(to, want) {
+			r.Fatalf("float64: %v, want %v", to, want)
+		}
+		if Scale(to32, values, shift, scale); !same(to32, want32) {
+			r.Fatalf("float64 to float32: %v, want %v", to32, want32)
+		}
+		if Scale(to, narrow, shift, scale); !same(to, wantNarrow) {
+			r.Fatalf("float32 to float64: %v, want %v", to, wantNarrow)
+		}
+		if Scale(values, values, shift, scale); !same(values, want) {
+			r.Fatalf("in place: %v, want %v", values, want)
+		}
+		if Scale(narrow, narrow, shift, scale); !same(narrow, wantNarrow32) {
+			r.Fatalf("float32 in place: %v, want %v", narrow, wantNarrow32)
+		}
+	})
+}
+
+func BenchmarkSee(b *testing.B) {
+	values, narrow, whole := make([]float64, 4096), make([]float32, 4096), make([]int32, 4096)
+	for i := range values {
+		values[i], narrow[i], whole[i] = math.Sin(float64(i)), float32(math.Sin(float64(i))), int32(i)
+	}
+	per := func(b *testing.B) { b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/value") }
+	run := func(name string) {
+		b.Run(name+"/float64", func(b *testing.B) {
+			for b.Loop() {
+				var m Moments
+				See(&m, values)
+			}
+			per(b)
+		})
+		b.Run(name+"/float32", func(b *testing.B) {
+			for b.Loop() {
+				var m Moments
+				See(&m, narrow)
+			}
+			per(b)
+		})
+		b.Run(name+"/int32", func(b *testing.B) {
+			for b.Loop() {
+				var m Moments
+				See(&m, whole)
+			}
+			per(b)
+		})
+		to := make([]float64, 4096)
+		b.Run(name+"/scale", func(b *testing.B) {
+			for b.Loop() {
+				Scale(to, values, 1, 3)
+			}
+			per(b)
+		})
+	}
+	run("vectors")
+	was := vectors
+	vectors = false
+	run("plain")
+	vectors = was
+}

@@ -1,0 +1,30 @@
+package moments
+
+import (
+	"golang.org/x/sys/cpu"
+
+	"github.com/tensorcache/tensorcache/internal/portable"
+)
+
+// vectors tells whether the assembly is used.
+var vectors = cpu.X86.HasAVX2 && !portable.Forced()
+
+// The assembly takes n values, a multiple of laneCount.
+
+//go:noescape
+func sum64(l *lanes, values *float64, n int, near float64)
+
+//go:noescape
+func sum32(l *lanes, values *float32, n int, near float64)
+
+//go:noescape
+func scale64(to, from *float64, n int, shift, scale float64)
+
+//go:noescape
+func scale32(to, from *float32, n int, shift, scale float64)
+
+//go:noescape
+func scale64to32(to *float32, from *float64, n int, shift, scale float64)
+
+//go:noescape
+func scale32to64(to *float64, from *float32, n int, shift, scale float64)

@@ -1,0 +1,181 @@
+#include "textflag.h"
+
+// Two registers of four lanes each of sums (Y0, Y1), squares (Y2, Y3), least (Y4, Y5), greatest (Y6, Y7) and counts (Y8, Y9);
+// Y15 is what differences are from.
+#define LOAD_LANES \
+	VMOVUPD 0(DI), Y0    \
+	VMOVUPD 32(DI), Y1   \
+	VMOVUPD 64(DI), Y2   \
+	VMOVUPD 96(DI), Y3   \
+	VMOVUPD 128(DI), Y4  \
+	VMOVUPD 160(DI), Y5  \
+	VMOVUPD 192(DI), Y6  \
+	VMOVUPD 224(DI), Y7  \
+	VMOVDQU 256(DI), Y8  \
+	VMOVDQU 288(DI), Y9
+
+#define STORE_LANES \
+	VMOVUPD Y0, 0(DI)    \
+	VMOVUPD Y1, 32(DI)   \
+	VMOVUPD Y2, 64(DI)   \
+	VMOVUPD Y3, 96(DI)   \
+	VMOVUPD Y4, 128(DI)  \
+	VMOVUPD Y5, 160(DI)  \
+	VMOVUPD Y6, 192(DI)  \
+	VMOVUPD Y7, 224(DI)  \
+	VMOVDQU Y8, 256(DI)  \
+	VMOVDQU Y9, 288(DI)  \
+	VZEROUPPER
+
+// The values in Y10 and Y11. Least and greatest keep what they have beside a NaN; the mask of what is present (all ones) counts by
+// its value -1, and makes the difference of what is missing 0.
+#define TAKE \
+	VCMPPD     $7, Y10, Y10, Y12 \
+	VCMPPD     $7, Y11, Y11, Y13 \
+	VMINPD     Y4, Y10, Y4       \
+	VMINPD     Y5, Y11, Y5       \
+	VMAXPD     Y6, Y10, Y6       \
+	VMAXPD     Y7, Y11, Y7       \
+	VPSUBQ     Y12, Y8, Y8       \
+	VPSUBQ     Y13, Y9, Y9       \
+	VSUBPD     Y15, Y10, Y10     \
+	VSUBPD     Y15, Y11, Y11     \
+	VANDPD     Y12, Y10, Y10     \
+	VANDPD     Y13, Y11, Y11     \
+	VADDPD     Y10, Y0, Y0       \
+	VADDPD     Y11, Y1, Y1       \
+	VMULPD     Y10, Y10, Y10     \
+	VMULPD     Y11, Y11, Y11     \
+	VADDPD     Y10, Y2, Y2       \
+	VADDPD     Y11, Y3, Y3
+
+// func sum64(l *lanes, values *float64, n int, near float64)
+TEXT ·sum64(SB), NOSPLIT, $0-32
+	MOVQ         l+0(FP), DI
+	MOVQ         values+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD near+24(FP), Y15
+	LOAD_LANES
+
+loop:
+	VMOVUPD 0(SI), Y10
+	VMOVUPD 32(SI), Y11
+	TAKE
+	ADDQ    $64, SI
+	SUBQ    $8, CX
+	JNZ     loop
+	STORE_LANES
+	RET
+
+// func sum32(l *lanes, values *float32, n int, near float64)
+TEXT ·sum32(SB), NOSPLIT, $0-32
+	MOVQ         l+0(FP), DI
+	MOVQ         values+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD near+24(FP), Y15
+	LOAD_LANES
+
+loop:
+	VCVTPS2PD 0(SI), Y10
+	VCVTPS2PD 16(SI), Y11
+	TAKE
+	ADDQ      $32, SI
+	SUBQ      $8, CX
+	JNZ       loop
+	STORE_LANES
+	RET
+
+// Y15 is the shift, Y14 the scale.
+#define SCALE \
+	VSUBPD Y15, Y0, Y0 \
+	VSUBPD Y15, Y1, Y1 \
+	VDIVPD Y14, Y0, Y0 \
+	VDIVPD Y14, Y1, Y1
+
+// func scale64(to, from *float64, n int, shift, scale float64)
+TEXT ·scale64(SB), NOSPLIT, $0-40
+	MOVQ         to+0(FP), DI
+	MOVQ         from+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD shift+24(FP), Y15
+	VBROADCASTSD scale+32(FP), Y14
+
+loop:
+	VMOVUPD 0(SI), Y0
+	VMOVUPD 32(SI), Y1
+	SCALE
+	VMOVUPD Y0, 0(DI)
+	VMOVUPD Y1, 32(DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	SUBQ    $8, CX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
+// func scale32(to, from *float32, n int, shift, scale float64)
+TEXT ·scale32(SB), NOSPLIT, $0-40
+	MOVQ         to+0(FP), DI
+	MOVQ         from+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD shift+24(FP), Y15
+	VBROADCASTSD scale+32(FP), Y14
+
+loop:
+	VCVTPS2PD  0(SI), Y0
+	VCVTPS2PD  16(SI), Y1
+	SCALE
+	VCVTPD2PSY Y0, X0
+	VCVTPD2PSY Y1, X1
+	VMOVUPS    X0, 0(DI)
+	VMOVUPS    X1, 16(DI)
+	ADDQ       $32, SI
+	ADDQ       $32, DI
+	SUBQ       $8, CX
+	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func scale64to32(to *float32, from *float64, n int, shift, scale float64)
+TEXT ·scale64to32(SB), NOSPLIT, $0-40
+	MOVQ         to+0(FP), DI
+	MOVQ         from+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD shift+24(FP), Y15
+	VBROADCASTSD scale+32(FP), Y14
+
+loop:
+	VMOVUPD    0(SI), Y0
+	VMOVUPD    32(SI), Y1
+	SCALE
+	VCVTPD2PSY Y0, X0
+	VCVTPD2PSY Y1, X1
+	VMOVUPS    X0, 0(DI)
+	VMOVUPS    X1, 16(DI)
+	ADDQ       $64, SI
+	ADDQ       $32, DI
+	SUBQ       $8, CX
+	JNZ        loop
+	VZEROUPPER
+	RET
+
+// func scale32to64(to *float64, from *float32, n int, shift, scale float64)
+TEXT ·scale32to64(SB), NOSPLIT, $0-40
+	MOVQ         to+0(FP), DI
+	MOVQ         from+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD shift+24(FP), Y15
+	VBROADCASTSD scale+32(FP), Y14
+
+loop:
+	VCVTPS2PD 0(SI), Y0
+	VCVTPS2PD 16(SI), Y1
+	SCALE
+	VMOVUPD   Y0, 0(DI)
+	VMOVUPD   Y1, 32(DI)
+	ADDQ      $32, SI
+	ADDQ      $64, DI
+	SUBQ      $8, CX
+	JNZ       loop
+	VZEROUPPER
+	RET
