@@ -45,7 +45,13 @@ func openParquet(path string, f *os.File, w work) (reader, error) {
 	if err != nil {
 		return nil, &SourceError{Path: path, Reason: "its footer cannot be read: " + err.Error(), Hint: hintDamaged}
 	}
-	p := &parquetFile{work: w, file: f, name: path, size: st.Size(), pq: pq, columns: fields(pq)}
+	var hints map[string]arrowHint
+	if schema, ok := pq.Lookup(arrowSchemaKey); ok {
+		if hints, err = arrowHints(path, schema); err != nil {
+			return nil, err
+		}
+	}
+	p := &parquetFile{work: w, file: f, name: path, size: st.Size(), pq: pq, columns: fields(pq, hints)}
 	for _, c := range p.columns {
 		p.header = append(p.header, c.Name())
 	}

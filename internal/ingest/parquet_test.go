@@ -142,7 +142,7 @@ func TestParquetTypesAreKept(t *testing.T) {
 		"i8": {"int8"}, "i16": {"int16"}, "i32": {"int32"}, "i64": {"int64"},
 		"u8": {"uint8"}, "u16": {"uint16"}, "u32": {"uint32"}, "u64": {"uint64"},
 		"few": {"float64"}, "b": {"bool"}, "text": {"text"}, "s_naive": {"timestamp", "", "ms"},
-		"us_utc": {"timestamp", "", "us", "UTC"}, "ns_zone": {"timestamp", "", "ns", "UTC"}, "day": {"timestamp", "date", "s"},
+		"us_utc": {"timestamp", "", "us", "UTC"}, "ns_zone": {"timestamp", "", "ns", "Europe/Paris"}, "day": {"timestamp", "date", "s"},
 	}
 	for _, c := range l.Manifest.Columns {
 		if got := [4]string{string(c.DType), c.SourceDType, c.Unit, c.Zone}; got != want[c.Name] {

@@ -217,6 +217,9 @@ func putPage[S storable](c *parquetChunk, src []S, index []int32, levels []byte,
 // putRun writes run values from used on.
 func putRun[S storable](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
 	if index == nil {
+		if bad = int64(checkCells(c.kind, src[used:used+run])); bad >= 0 {
+			return bad, nil
+		}
 		return int64(put(c.dest, row, src[used:used+run])), nil
 	}
 	tile, ok := c.tile.([]S)
@@ -232,7 +235,11 @@ func putRun[S storable](c *parquetChunk, row int64, src []S, index []int32, used
 			}
 			tile[j] = src[at]
 		}
-		if bad := put(c.dest, row+i, tile[:n]); bad >= 0 {
+		bad := checkCells(c.kind, tile[:n])
+		if bad < 0 {
+			bad = put(c.dest, row+i, tile[:n])
+		}
+		if bad >= 0 {
 			return i + int64(bad), nil
 		}
 	}

@@ -21,17 +21,18 @@ type form struct {
 // parquetColumn is a field of the schema.
 type parquetColumn struct {
 	*parquet.Column
-	logical any // of its logical type, nil for none
+	logical any       // of its logical type, nil for none
+	hint    arrowHint // what the schema says that Arrow's writers add
 }
 
 // fields are the fields of the schema. The reader forgets logical types that it has no values for, such as FLOAT16, so they
 // are looked up in the footer.
-func fields(pq *parquet.File) []parquetColumn {
+func fields(pq *parquet.File, hints map[string]arrowHint) []parquetColumn {
 	elements := pq.Metadata().Schema
 	at := 1 // the first is the root
 	out := make([]parquetColumn, 0, len(pq.Root().Columns()))
 	for _, c := range pq.Root().Columns() {
-		f := parquetColumn{Column: c}
+		f := parquetColumn{Column: c, hint: hints[c.Name()]}
 		if l := c.Type().LogicalType(); l != nil {
 			f.logical = l.Value
 		}
@@ -91,6 +92,7 @@ func parquetForm(c parquetColumn) (form, error) {
 		}
 		return f, fmt.Errorf("is %s, which is not read", c.Type())
 	}
+	f.refine(c.hint, logical)
 	return f, nil
 }
 

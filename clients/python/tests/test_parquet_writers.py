@@ -65,7 +65,7 @@ def test_pyarrow(cache: tensorcache.Cache, tmp_path: Path, codec: str, pages: st
             data_page_size=700,
             row_group_size=300,
             write_page_checksum=turn % 2 == 0,
-            store_schema=False,  # else pyarrow makes durations of what are integers in Parquet
+            store_schema=turn > 0,  # which says what durations and zones are
             **options,
         )
         same_or_refused(cache, tmp_path / "x.parquet", codec)
@@ -95,6 +95,16 @@ def test_polars(cache: tensorcache.Cache, tmp_path: Path, codec: Any) -> None:
     for size in (None, 800):
         frame.write_parquet(tmp_path / "x.parquet", compression=codec, row_group_size=200, data_page_size=size)
         same_or_refused(cache, tmp_path / "x.parquet", codec)
+
+
+def test_durations_and_zones_of_polars(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    """As Polars has them: of Parquet's types they are integers and UTC."""
+    times = pl.Series("t", [1, 2], pl.Datetime("ms")).dt.replace_time_zone("America/St_Johns")
+    frame = pl.DataFrame({"d": pl.Series([3, -4], dtype=pl.Duration("us")), "z": times})
+    frame.write_parquet(tmp_path / "x.parquet")
+    data = cache.load("polars", tmp_path / "x.parquet")
+    test_types.check(data, frame.to_arrow())
+    assert data["d"].dtype == "timedelta64[us]"
 
 
 @pytest.mark.parametrize("version", ["V1", "V2"])

@@ -257,8 +257,11 @@ def test_calendar_features_are_those_of_pandas(cache: tensorcache.Cache, tmp_pat
     times = pd.Series(pd.to_datetime(seconds, unit="s")).dt.as_unit(unit)
     if zone:
         times = times.dt.tz_localize("UTC").dt.tz_convert(zone)
-    path = tmp_path / "times.arrow"  # which keeps the zone, as Parquet does not
-    feather.write_feather(pd.DataFrame({"t": times, "a": 1.0}), path, compression="uncompressed")
+    path, frame = tmp_path / ("times.arrow" if unit == "s" else "times.parquet"), pd.DataFrame({"t": times, "a": 1.0})
+    if unit == "s":
+        feather.write_feather(frame, path, compression="uncompressed")
+    else:
+        frame.to_parquet(path)
     names = ["minute", "hour", "dayofweek", "day", "dayofyear", "month", "quarter", "year", "weekofyear"]
     periods = {"minute": 60, "hour": 24, "dayofweek": 7, "day": 31, "dayofyear": 366, "month": 12, "quarter": 4}
     waves = [f"{name}_sincos" for name in periods] + ["weekofyear_cos"]

@@ -93,12 +93,14 @@ def table_of(kinds: list[pa.DataType], rows: int, seed: int) -> pa.Table:
 def check(data: tensorcache.Dataset, table: pa.Table) -> None:
     """Hold every column against pyarrow's, bit for bit."""
     assert data.columns == tuple(table.column_names)
+    zones = {column["name"]: column.get("zone", "") for column in data.manifest["columns"]}
     for name in table.column_names:
         column = table[name]
         kind = column.type
         if pa.types.is_dictionary(kind):
             column, kind = column.cast(kind.value_type), kind.value_type
         got = data[name]
+        assert zones[name] == (getattr(kind, "tz", None) or "")
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             assert data.vocab(name).decode(got).tolist() == column.to_pylist(), name
             continue
@@ -162,6 +164,7 @@ def test_arrow(
     words=st.booleans(),
     integer=st.booleans(),
     old=st.booleans(),
+    schema=st.booleans(),
 )
 @draws
 def test_parquet(
@@ -175,6 +178,7 @@ def test_parquet(
     words: bool,
     integer: bool,
     old: bool,
+    schema: bool,
 ) -> None:
     kinds = [kind for kind in FLAT if not pa.types.is_decimal(kind) or kind.scale >= 0]
     path = tmp_path / "x.parquet"
@@ -187,7 +191,7 @@ def test_parquet(
         use_dictionary=words,
         store_decimal_as_integer=integer,
         use_deprecated_int96_timestamps=old,
-        store_schema=False,
+        store_schema=schema,
         data_page_size=1000,
     )
     data = cache.load("parquet", path, layout="packed" if seed % 2 else "columns")

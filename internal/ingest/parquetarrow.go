@@ -1,0 +1,113 @@
+package ingest
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"unicode/utf8"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// arrowSchemaKey is where pyarrow, Polars and arrow-rs keep the Arrow schema that a Parquet file was written from: an IPC message in base64.
+const arrowSchemaKey = "ARROW:schema"
+
+// Slots of the flatbuffer tables Field, Timestamp and Duration, as vtable offsets, and of the types that are looked for.
+const (
+	fieldName     = 4
+	fieldTypeKind = 8
+	fieldType     = 10
+	timeUnit      = 4
+	timeZone      = 6
+
+	typeTimestamp = 10
+	typeDuration  = 18
+)
+
+// arrowHint is what a field of the schema says that Parquet's own types cannot. The zero value says nothing.
+type arrowHint struct {
+	duration string // unit of what is stored as int64
+	zone     string // of a time that is stored as UTC
+}
+
+// arrowHints reads the schema in the file's metadata, by the names of its fields. It is read by hand, field by field: Arrow v15 fails on
+// types that are newer than it, and they may be those of columns that nobody wants. A name that stands there twice says nothing.
+func arrowHints(path, text string) (hints map[string]arrowHint, err error) {
+	damaged := &SourceError{Path: path, Reason: "its metadata " + arrowSchemaKey + " cannot be read", Hint: hintDamaged + ", or write it without store_schema"}
+	defer func() {
+		if recover() != nil { // flatbuffers that point beyond their bytes
+			hints, err = nil, damaged
+		}
+	}()
+	b, e := base64.StdEncoding.DecodeString(text)
+	if e != nil || len(b) < 16 {
+		return nil, damaged
+	}
+	if binary.LittleEndian.Uint32(b) == 0xffffffff { // streams of before Arrow 0.15 begin with the length
+		b = b[4:]
+	}
+	b = b[4:] // the length, which ends with the text
+	message := flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}
+	var schema flatbuffers.Table
+	if message.Union(&schema, flatbuffers.UOffsetT(message.Offset(messageHeader))); message.GetByteSlot(messageType, 0) != typeSchema {
+		return nil, damaged
+	}
+	if checkSchema(schema) != nil {
+		return nil, damaged
+	}
+	hints = map[string]arrowHint{}
+	fields := flatbuffers.UOffsetT(schema.Offset(schemaFields))
+	if fields == 0 {
+		return hints, nil
+	}
+	for i := range schema.VectorLen(fields) {
+		field := flatbuffers.Table{Bytes: b, Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(i)*4)}
+		name := string(slotString(field, fieldName))
+		if _, twice := hints[name]; twice {
+			hints[name] = arrowHint{}
+			continue
+		}
+		if hints[name] = arrowHintOf(field); !utf8.ValidString(hints[name].zone) {
+			return nil, damaged
+		}
+	}
+	return hints, nil
+}
+
+// arrowHintOf says what a field is, if it is one of the types that are looked for.
+func arrowHintOf(field flatbuffers.Table) (h arrowHint) {
+	kind, at := field.GetByteSlot(fieldTypeKind, 0), flatbuffers.UOffsetT(field.Offset(fieldType))
+	if at == 0 || kind != typeTimestamp && kind != typeDuration {
+		return h
+	}
+	var t flatbuffers.Table
+	field.Union(&t, at)
+	if kind == typeTimestamp {
+		h.zone = string(slotString(t, timeZone))
+		return h
+	}
+	const milliseconds = 1 // what is not written
+	h.duration = units[t.GetInt16Slot(timeUnit, milliseconds)]
+	return h
+}
+
+// slotString is a string of a table, empty where it is not there.
+func slotString(t flatbuffers.Table, slot flatbuffers.VOffsetT) []byte {
+	o := flatbuffers.UOffsetT(t.Offset(slot))
+	if o == 0 {
+		return nil
+	}
+	return t.ByteVector(o + t.Pos)
+}
+
+// refine lets the schema say what the values of a plain int64, or of a time in UTC, are. Where it is of another file (a program may have
+// copied it and changed the columns), the file's own types hold.
+func (f *form) refine(h arrowHint, logical any) {
+	t, integer := logical.(*format.IntType)
+	switch {
+	case h.duration != "" && f.kind == kindInt64 && (logical == nil || integer && t.IsSigned):
+		f.kind, f.unit = kindDuration, h.duration
+	case h.zone != "" && f.kind == kindTime && f.zone == "UTC":
+		f.zone = h.zone
+	}
+}
