@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
@@ -114,6 +117,21 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, body, bodyBytes int6
 		}
 	}
 	return nil
+}
+
+// miscounted holds the number of nulls that an array, or the values of its lists or its dictionary, says it has against its bits: both
+// numbers, where they differ. Readers go by either.
+func miscounted(a arrow.Array) (said, found int) {
+	switch a := a.(type) {
+	case *array.FixedSizeList:
+		said, found = miscounted(a.ListValues())
+	case *array.Dictionary:
+		said, found = miscounted(a.Dictionary())
+	}
+	if bits := a.NullBitmapBytes(); said == found && len(bits) > 0 {
+		return a.NullN(), a.Len() - bitutil.CountSetBits(bits, a.Data().Offset(), a.Len())
+	}
+	return said, found
 }
 
 // checkFrame walks over the blocks of an LZ4 frame up to its end mark: Arrow v15 stops reading where it has enough bytes, and so takes frames that

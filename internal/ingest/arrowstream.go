@@ -264,6 +264,9 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 			if n := b.Column(to[i].index).Len(); int64(n) != b.NumRows() {
 				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
 			}
+			if said, n := miscounted(b.Column(to[i].index)); said != n {
+				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("says that it has %d nulls and has %d", said, n), Hint: s.hint("")}
+			}
 			return s.column(ctx, b.Column(to[i].index), arrowBatch{target: to[i], row: row}, batch)
 		})
 		if err != nil {

@@ -1,0 +1,48 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// halfNull are the nulls of four values, of which it says so many are null.
+func halfNull(nulls int) arrow.ArrayData {
+	values := memory.NewBufferBytes(arrow.Float64Traits.CastToBytes([]float64{1, 2, 3, 4}))
+	return array.NewData(arrow.PrimitiveTypes.Float64, 4, []*memory.Buffer{memory.NewBufferBytes([]byte{0b1010}), values}, nil, nulls, 0)
+}
+
+func TestNullsOfArrowAreCounted(t *testing.T) {
+	list := array.NewData(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2, []*memory.Buffer{nil}, []arrow.ArrayData{halfNull(1)}, 0, 0)
+	for _, c := range []struct {
+		data    arrow.ArrayData
+		refused string
+	}{
+		{halfNull(2), ""},
+		{halfNull(1), `column "a", row group 1: says that it has 1 nulls and has 2`},
+		{halfNull(4), `column "a", row group 1: says that it has 4 nulls and has 2`},
+		{list, `column "a", row group 1: says that it has 1 nulls and has 2`},
+	} {
+		a := array.MakeFromData(c.data)
+		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: a.DataType(), Nullable: true}}, nil), []arrow.Array{a}, int64(a.Len()))
+		var b bytes.Buffer
+		w := ipc.NewWriter(&b, ipc.WithSchema(record.Schema()))
+		if err := errors.Join(w.Write(record), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Sources: []string{source(t, "x.arrows", b.String())}}
+		if c.refused == "" {
+			if got := texts(mustLoad(t, o), "a"); got[0] != "nan" || got[2] != "nan" || got[1] == "nan" {
+				t.Error(got)
+			}
+			continue
+		}
+		_, _, err := inProcess(t, o)
+		refused(t, err, c.refused, "damaged")
+	}
+}
