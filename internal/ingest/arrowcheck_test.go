@@ -24,9 +24,9 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		refused string
 	}{
 		{halfNull(2), ""},
-		{halfNull(1), `column "a", row group 1: says that it has 1 nulls and has 2`},
-		{halfNull(4), `column "a", row group 1: says that it has 4 nulls and has 2`},
-		{list, `column "a", row group 1: says that it has 1 nulls and has 2`},
+		{halfNull(1), `row group 1, column "a": says that it has 1 nulls and has 2`},
+		{halfNull(3), `row group 1, column "a": says that it has 3 nulls and has 2`},
+		{list, `row group 1, column "a": says that it has 1 nulls and has 2`},
 	} {
 		a := array.MakeFromData(c.data)
 		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: a.DataType(), Nullable: true}}, nil), []arrow.Array{a}, int64(a.Len()))
