@@ -10,30 +10,32 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// checksum hashes a column's values in row order as if they lay dense, and shows them to see, which may be nil. stride is the bytes
-// between rows, width the bytes of a row.
-func checksum(data []byte, stride, width, rows int64, see func(block []byte)) (xxh64 string) {
-	h := xxhash.New()
-	const tile = 256 << 10 // stays in a core's own cache until see is through
-	var dense []byte
+// tile is how many bytes of a column are taken at once: they stay in a core's own cache until everything is done with them.
+const tile = 64 << 10
+
+// tiles shows a column's rows from row on, dense, some at a time. stride is the bytes between rows, width the bytes of a row.
+func tiles(data []byte, stride, width, row, rows int64, see func(block []byte)) {
 	perTile := max(1, tile/width)
-	for row := int64(0); row < rows; row += perTile {
+	var dense []byte
+	for ; row < rows; row += perTile {
 		n := min(perTile, rows-row)
 		block := data[row*stride:]
 		if stride == width {
-			block = block[:n*width]
-		} else {
-			dense = slices.Grow(dense[:0], int(n*width))
-			for i := range n {
-				dense = append(dense, block[i*stride:i*stride+width]...)
-			}
-			block = dense
+			see(block[:n*width])
+			continue
 		}
-		h.Write(block) // never fails
-		if see != nil {
-			see(block)
+		dense = slices.Grow(dense[:0], int(n*width))
+		for i := range n {
+			dense = append(dense, block[i*stride:i*stride+width]...)
 		}
+		see(dense)
 	}
+}
+
+// checksum hashes a column's values in row order as if they lay dense.
+func checksum(data []byte, stride, width, rows int64) (xxh64 string) {
+	h := xxhash.New()
+	tiles(data, stride, width, 0, rows, func(block []byte) { h.Write(block) }) // never fails
 	return formatHash(h.Sum64())
 }
 

@@ -19,6 +19,7 @@ type Writer struct {
 	offsets []int64 // of each column's first value
 	strides []int64 // bytes between rows, by column
 	inField []string
+	running []*running // of the columns that are filled once, nil for others
 	data    *mmapfile.Writable
 }
 
@@ -31,7 +32,7 @@ func Create(dir string, t Table) (*Writer, error) {
 	}
 	w := &Writer{
 		dir: dir, table: t, fields: t.fields(),
-		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)), inField: make([]string, len(t.Columns)),
+		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)), inField: make([]string, len(t.Columns)), running: make([]*running, len(t.Columns)),
 	}
 	names := map[string]bool{}
 	for _, f := range w.fields {
@@ -110,6 +111,18 @@ func (w *Writer) Dest(i int) Dest {
 		d.data = w.data.Bytes()[w.offsets[i]:end:end]
 		d.write, d.offset = w.data.WriteAt, w.offsets[i]
 	}
+	return d
+}
+
+// DestOnce is the i-th column of the table as [Writer.Dest], for one whose values are stored once and stay: those that are [Put]
+// about in the order of rows are summed up for the manifest on the way, which spares Finish to read them again. It is not for use by
+// several goroutines at once; what it returns is.
+func (w *Writer) DestOnce(i int) Dest {
+	if w.running[i] == nil {
+		w.running[i] = w.newRunning(i)
+	}
+	d := w.Dest(i)
+	d.running = w.running[i]
 	return d
 }
 

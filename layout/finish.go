@@ -86,11 +86,14 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 			if c.Width > 0 {
 				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)
 			}
-			d := w.Dest(i)
-			o := newObserver(c.DType, w.table.Rows*c.values())
-			out.XXH64 = checksum(d.data, w.strides[i], c.values()*size, w.table.Rows, func(block []byte) { out.Missing += o.see(block) })
+			r := w.running[i]
+			if r == nil {
+				r = w.newRunning(i)
+			}
+			r.end(w.table.Rows)
+			out.XXH64, out.Missing = formatHash(r.hash.Sum64()), r.missing
 			if c.Role == RoleValue && c.DType.IsNumeric() {
-				out.Statistics = o.statistics()
+				out.Statistics = r.seen.statistics()
 			}
 			m.Columns[i] = out
 			return nil

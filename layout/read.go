@@ -106,7 +106,7 @@ func (d *Data) Verify() error {
 		if err != nil {
 			return err
 		}
-		if sum := checksum(b, c.Strides[0], max(c.Width(), 1)*c.DType.Size(), d.Manifest.Rows, nil); sum != c.XXH64 {
+		if sum := checksum(b, c.Strides[0], max(c.Width(), 1)*c.DType.Size(), d.Manifest.Rows); sum != c.XXH64 {
 			return fmt.Errorf("%w: %s: column %q", ErrChecksum, d.Dir, c.Name)
 		}
 		if c.Prepared != nil && c.Prepared.Before != nil {

@@ -17,6 +17,20 @@ func (d Dest) Collects(rows int64) bool {
 // touched through the mapping are cleared and faulted in one by one before. A write that fails is done through the mapping,
 // where a page that cannot be had is a fault as everywhere.
 func Put[T Native](d Dest, row int64, src []T) {
+	if len(src) == 0 {
+		return
+	}
+	size := int64(unsafe.Sizeof(src[0]))
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), int64(len(src))*size)
+	taken := d.running != nil && d.running.take(row, bytes)
+	store(d, row, src, bytes)
+	if d.running != nil && !taken {
+		d.running.stored(row, int64(len(src))/d.values())
+	}
+}
+
+// store stores rows; bytes are those of src.
+func store[T Native](d Dest, row int64, src []T, bytes []byte) {
 	to := Values[T](d)
 	if !to.Contiguous() {
 		width := int(to.Width)
@@ -26,11 +40,9 @@ func Put[T Native](d Dest, row int64, src []T) {
 		return
 	}
 	into := to.Data[row*to.Step:][:len(src)]
-	size := int64(unsafe.Sizeof(*new(T)))
-	if bytes := int64(len(src)) * size; d.write != nil && bytes >= writeLeast {
-		if d.write(unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), bytes), d.offset+row*to.Step*size) == nil {
-			return
-		}
+	at := row * to.Step * int64(unsafe.Sizeof(src[0]))
+	if d.write != nil && len(bytes) >= writeLeast && d.write(bytes, d.offset+at) == nil {
+		return
 	}
 	copy(into, src)
 }

@@ -264,6 +264,22 @@ func (l *load) dest(i int) layout.Dest {
 	return l.writer.Dest(i)
 }
 
+// destRead is where the values of a column are written to as they are read.
+func (l *load) destRead(i int) layout.Dest {
+	if l.staysAsRead(i) {
+		return l.writer.DestOnce(i)
+	}
+	return l.dest(i)
+}
+
+// staysAsRead tells whether nothing changes the values of a column, or their order, once they are read. Times may yet be
+// multiplied to their unit.
+func (l *load) staysAsRead(i int) bool {
+	c, role := l.columns[i], l.wanted.roles[i]
+	_, staged := l.staged[i]
+	return !staged && c.kind < kindTime && l.steps(c, role) == (steps{}) && !l.Sort && l.Duplicates == "" && len(l.Regrid) == 0
+}
+
 // startReading begins the phase in which the sources are read.
 func (l *load) startReading() error {
 	if err := fault.At("ingest.fill"); err != nil {
@@ -290,7 +306,7 @@ func (l *load) fill(ctx context.Context) error {
 	var row0 int64
 	var wider *widenError
 	for _, r := range l.readers {
-		err := l.read(ctx, r, row0, l.dest)
+		err := l.read(ctx, r, row0, l.destRead)
 		if again := (*widenError)(nil); errors.As(err, &again) {
 			wider = wider.merge(again)
 		} else if err != nil {

@@ -60,6 +60,9 @@ func openDir(t *testing.T, dir string) loaded {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
+	if err := d.Verify(); err != nil { // checksums are taken while values are written
+		t.Error(err)
+	}
 	return loaded{t, d}
 }
 

@@ -1,0 +1,97 @@
+package layout
+
+import (
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// running are the checksum and the statistics of a column, which are taken from its rows in their order: where the values are [Put],
+// while they are in the processor's cache, or soon after where others come before them; what is left then by [Writer.Finish].
+type running struct {
+	width, stride int64 // bytes of a row, and between the beginnings of rows
+	data          []byte
+	hash          xxhash.Digest
+	seen          *observer
+	missing       int64
+	aligned       []byte
+
+	mu   sync.Mutex
+	busy bool  // somebody takes in rows
+	rows int64 // that are taken in
+	done []rowRange
+}
+
+// rowRange are rows that are stored but not taken in: others before them are not.
+type rowRange struct{ from, to int64 }
+
+func (w *Writer) newRunning(i int) *running {
+	c := w.table.Columns[i]
+	r := &running{width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.Dest(i).data, seen: newObserver(c.DType, w.table.Rows*c.values())}
+	r.hash.Reset()
+	return r
+}
+
+// take takes rows in, dense, if they are the next; they need not be stored yet.
+func (r *running) take(row int64, dense []byte) (taken bool) {
+	r.mu.Lock()
+	if r.busy || row != r.rows {
+		r.mu.Unlock()
+		return false
+	}
+	r.busy = true
+	r.mu.Unlock()
+	n := int64(len(dense)) / r.width
+	tiles(dense, r.width, r.width, 0, n, r.see)
+	r.mu.Lock()
+	r.rows += n
+	r.catchUp()
+	r.mu.Unlock()
+	return true
+}
+
+// stored notes rows that were stored but not taken in.
+func (r *running) stored(row, n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, _ := slices.BinarySearchFunc(r.done, row, func(d rowRange, row int64) int { return int(d.from - row) })
+	if at > 0 && r.done[at-1].to == row {
+		r.done[at-1].to += n
+	} else {
+		r.done = slices.Insert(r.done, at, rowRange{row, row + n})
+	}
+	if !r.busy {
+		r.busy = true
+		r.catchUp()
+	}
+}
+
+// catchUp takes in what is stored behind the rows that are, and ends being busy. It holds the lock but while it works.
+func (r *running) catchUp() {
+	for len(r.done) > 0 && r.done[0].from == r.rows {
+		end := r.done[0].to
+		r.done = slices.Delete(r.done, 0, 1)
+		r.mu.Unlock()
+		tiles(r.data, r.stride, r.width, r.rows, end, r.see)
+		r.mu.Lock()
+		r.rows = end
+	}
+	r.busy = false
+}
+
+// end takes in the rows that are left of so many.
+func (r *running) end(rows int64) {
+	tiles(r.data, r.stride, r.width, r.rows, rows, r.see)
+	r.rows = rows
+}
+
+func (r *running) see(block []byte) {
+	if uintptr(unsafe.Pointer(&block[0]))%8 != 0 { // as the values of a decoded page may lie
+		r.aligned = append(r.aligned[:0], block...)
+		block = r.aligned
+	}
+	r.hash.Write(block) // never fails
+	r.missing += r.seen.see(block)
+}

@@ -1,0 +1,80 @@
+package layout
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What is put in any order and by any number of goroutines has the checksum and statistics of what is stored.
+func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		rows := rapid.Int64Range(1, 9_000).Draw(r, "rows")
+		width := rapid.SampledFrom([]int64{0, 1, 3}).Draw(r, "width")
+		table := Table{Rows: rows, Layout: rapid.SampledFrom([]string{Columns, Packed}).Draw(r, "layout"), Columns: []Column{
+			{Name: "a", Role: RoleValue, DType: Float64, Width: width}, {Name: "b", Role: RoleValue, DType: Float64},
+		}}
+		w, err := Create(t.TempDir(), table)
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer w.Abort()
+		values := make([]float64, rows*max(1, width))
+		for i := range values {
+			if values[i] = float64(i * i % 1009); i%97 == 5 {
+				values[i] = math.NaN()
+			}
+		}
+		cuts := rapid.SliceOfNDistinct(rapid.Int64Range(0, rows), 0, 12, rapid.ID[int64]).Draw(r, "cuts")
+		cuts = append(cuts, 0, rows)
+		slices.Sort(cuts)
+		cuts = slices.Compact(cuts)
+		pieces := rapid.Permutation(cuts[:len(cuts)-1]).Draw(r, "order")
+		left := rapid.IntRange(0, 1).Draw(r, "left") // a piece that is stored otherwise
+		once, workers := w.DestOnce(0), rapid.IntRange(1, 3).Draw(r, "workers")
+		end := func(from int64) int64 { at, _ := slices.BinarySearch(cuts, from+1); return cuts[at] }
+		todo := make(chan int64, len(pieces))
+		for i, from := range pieces {
+			if i < left {
+				copied(w.Dest(0), from, values[from*max(1, width):end(from)*max(1, width)])
+				continue
+			}
+			todo <- from
+		}
+		close(todo)
+		var group sync.WaitGroup
+		for range workers {
+			group.Go(func() {
+				for from := range todo {
+					Put(once, from, values[from*max(1, width):end(from)*max(1, width)])
+				}
+			})
+		}
+		group.Wait()
+		copied(w.Dest(1), 0, make([]float64, rows))
+		m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
+		if err != nil {
+			r.Fatal(err)
+		}
+		c, want := m.Columns[0], Column{DType: Float64}
+		o := newObserver(want.DType, int64(len(values)))
+		missing := o.see(bytesOf(values))
+		if sum := checksum(bytesOf(values), max(1, width)*8, max(1, width)*8, rows); c.XXH64 != sum || c.Missing != missing {
+			r.Fatalf("%s and %d missing, want %s and %d", c.XXH64, c.Missing, sum, missing)
+		}
+		if got, want := c.Statistics, o.statistics(); got.Count != want.Count || *got.Min != *want.Min || *got.Max != *want.Max || math.Abs(*got.Mean-*want.Mean) > 1e-9**want.Mean {
+			r.Fatalf("%+v, want %+v", got, want)
+		}
+	})
+}
+
+// copied stores rows through the mapping.
+func copied(d Dest, row int64, values []float64) {
+	to := Values[float64](d)
+	for i, width := 0, int(to.Width); i < len(values); i += width {
+		copy(to.Row(row+int64(i/width)), values[i:i+width])
+	}
+}
