@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/layout"
@@ -171,6 +172,10 @@ func (s *Store) discard(g *generation) {
 	}
 }
 
+// syncAfter is how long a generation is left alone before it is written to disk: its first readers have the machine to themselves,
+// and one that is replaced or removed at once is never written.
+const syncAfter = time.Second
+
 // syncLater writes the generation to disk in the background and marks it. The caller holds mu, or is Open.
 func (s *Store) syncLater(g *generation) {
 	if g.isSynced() || g.manifest.Boot != layout.BootID() {
@@ -179,6 +184,16 @@ func (s *Store) syncLater(g *generation) {
 	s.syncing.Add(1)
 	go func() {
 		defer s.syncing.Done()
+		wait := time.NewTimer(syncAfter)
+		defer wait.Stop()
+		select {
+		case <-s.stop:
+			return
+		case <-wait.C:
+		}
+		if g.isGone() {
+			return
+		}
 		if err := s.sync(g); err != nil && !os.IsNotExist(err) {
 			s.log.Warn("sync", "dir", g.dir, "error", err)
 		}
@@ -208,6 +223,12 @@ func (s *Store) sync(g *generation) error {
 		}
 	}
 	return g.mark()
+}
+
+func (g *generation) isGone() bool {
+	g.store.mu.Lock()
+	defer g.store.mu.Unlock()
+	return g.gone
 }
 
 // mark notes that the generation is on the disk. One that was removed is not marked: another may have its name.
