@@ -65,7 +65,7 @@ lint-go: ## gofmt, vet (Linux and macOS), staticcheck
 
 .PHONY: lint-python
 lint-python: $(VENV)/test-tools ## ruff, mypy strict
-	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples && ../../$(VENV)/bin/ruff format --check . ../../examples
+	cd $(CLIENT) && ../../$(VENV)/bin/ruff check . ../../examples ../../bench && ../../$(VENV)/bin/ruff format --check . ../../examples ../../bench
 	cd $(CLIENT) && ../../$(VENV)/bin/mypy
 
 .PHONY: test-go
@@ -109,7 +109,12 @@ soak: $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and t
 	    go test $$p -run xxx -fuzz "^$$f\$$" -fuzztime $(FUZZ_TIME); done; done
 
 .PHONY: bench
-bench: ## gathers, indexes and orders, with ratios
+bench: $(VENV)/client ## delivery beside DataLoaders, an expert's recipes and the machine's limit; about six minutes and 3 GB of files
+	$(PY) -m pip install --quiet --disable-pip-version-check -r bench/requirements-delivery.txt
+	$(PY) bench/delivery.py $(BENCH)
+
+.PHONY: bench-go
+bench-go: ## gathers, indexes and orders, with ratios
 	go test -run xxx -bench . ./bench ./internal/feed ./api
 
 .PHONY: bench-loading

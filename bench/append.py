@@ -2,7 +2,8 @@
 
     TENSORCACHE_BIN=bin/tensorcache PYTHONPATH=clients/python/src python bench/append.py
 
-Medians of five; page cache warm. The ratio is of the append to the copy (cp, which the kernel does) of the old generation's data.arrow.
+Medians of five; page cache warm. The ratio is of the append to the copy (cp, which the kernel does) of the old
+generation's data.arrow.
 """
 
 import os
@@ -14,17 +15,20 @@ import time
 from pathlib import Path
 
 import numpy as np
+
 import tensorcache
 
 ROWS, COLUMNS, RUNS = 7_800_000, 16, 5  # 16 float64 and a time: about 1 GB
 
 
 def rows(first: int, count: int) -> dict[str, np.ndarray]:
+    """So many rows from the given one on."""
     rng = np.random.default_rng(first)
     return {"t": np.arange(first, first + count), **{f"c{i}": rng.normal(size=count) for i in range(COLUMNS)}}
 
 
 def main() -> None:
+    """Put, copy and append, and print what they took."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_DIR")) as home:
         cache = tensorcache.connect(Path(home) / "cache")
         try:
@@ -51,10 +55,12 @@ def main() -> None:
             cache.stop()
         copy, append = statistics.median(copies), statistics.median(appends)
         print(
-            f"{size / 1e9:.2f} GB: put {put:.2f} s, append of 1 % {append:.2f} s, cp {copy:.2f} s, ratio {append / copy:.2f}"
+            f"{size / 1e9:.2f} GB: put {put:.2f} s, append of 1 % {append:.2f} s, cp {copy:.2f} s, "
+            f"ratio {append / copy:.2f}"
         )
         print(
-            f"free disk {shutil.disk_usage(home).free / 1e9:.0f} GB, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+            f"free disk {shutil.disk_usage(home).free / 1e9:.0f} GB, {os.cpu_count()} cores, "
+            f"load {os.getloadavg()[0]:.1f}"
         )
 
 

@@ -3,8 +3,8 @@
     TENSORCACHE_BIN=... python bench/client_cpu.py [--rounds 1000] [--slots 16] [--json]
 
 Batches of 16 windows of 8 + 2 rows of 8 float32 columns, packed: what the client does does not depend on their bytes,
-and the daemon is ahead of it. Batches are timed 64 at a time by the thread's own clock; times in which the client waited
-for the daemon do not count, since then the ring was not full. The recipe is what an expert writes in process: a random
+and the daemon is ahead of it. Batches are timed 64 at a time by the thread's own clock; times in which it waited for
+the daemon do not count, since then the ring was not full. The recipe is what an expert writes in process: a random
 start, and ``torch.as_strided`` of a resident tensor for context and target.
 """
 

@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 import loading_files as files
+
 import tensorcache
 
 PEERS = ("pyarrow", "polars", "duckdb", "pandas")

@@ -1,0 +1,148 @@
+"""Delivery beside in-process recipes, DataLoaders and the machine's own limit: `make bench`.
+
+    python bench/delivery.py [--only packed,train1] [--runs 5] [--quick]
+
+Each group of cases runs in a fresh process with a daemon of its own; inside, cases take turns, and a ratio is the
+median of the rounds' ratios. Contents are compared by hash before the clock starts. Prints a table, and writes it into
+bench/README.md and README.md with the picture bench/delivery.svg; with --only, the other groups' lines stay as
+bench/delivery.json has them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import delivery_cold
+import delivery_picture
+from delivery_case import Options, Skip
+from delivery_once import GROUPS, skipped
+
+HERE = Path(__file__).parent
+BEGIN, END = "<!-- make bench writes from here -->\n", "<!-- to here -->\n"
+WORDS = {True: "held", False: "**missed**", None: ""}
+
+
+def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
+    """A group's result, measured now."""
+    directory = tempfile.mkdtemp(prefix=f"tensorcache-bench-{name}-", dir=folder)
+    command = [sys.executable, str(HERE / "delivery_once.py"), name]
+    child = None
+    try:
+        if name == "cold":
+            if options.cgroup:
+                child = delivery_cold.made(options.cgroup)
+                options = Options(options.runs, options.seconds, options.quick, str(child))
+            command = delivery_cold.scope(options, command)
+        command.append(json.dumps(vars(options)))
+        env = {**os.environ, "TENSORCACHE_DIR": directory, "HF_HOME": directory, "HF_HUB_OFFLINE": "1"}
+        done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
+        return json.loads(done.stdout.splitlines()[-1])
+    except Skip as why:
+        return skipped(name, why).said()
+    finally:
+        stop = "import tensorcache, sys; tensorcache.connect(sys.argv[1]).stop()"
+        if (Path(directory) / "daemon.json").exists():
+            subprocess.run([sys.executable, "-c", stop, directory], check=False, capture_output=True)
+        shutil.rmtree(directory)
+        if child is not None:
+            child.rmdir()
+
+
+def machine() -> str:
+    """What this was measured on."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line.partition(": ")[2] for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = names[0] if names else cpu
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    parts = [
+        f"{os.cpu_count()} cores of {cpu}",
+        f"{memory:.0f} GiB",
+        platform.system(),
+        f"Python {platform.python_version()}",
+    ]
+    return ", ".join(parts)
+
+
+def rows_of(results: dict[str, Any], bars_alone: bool = False) -> str:
+    """The table in Markdown, or of it the lines that have a bar and were measured."""
+    out = ["| what | measured | ratio | to | bar | | note |", "| --- | --- | --- | --- | --- | --- | --- |"]
+    for name in GROUPS:
+        for line in results.get(name, {}).get("lines", ()):
+            if bars_alone and line.get("held") is None:
+                continue
+            ratio = line.get("ratio")
+            cells = (
+                line["what"], line.get("value", ""), "" if ratio is None else f"{ratio:.3g} ×", line.get("to", ""),
+                line.get("bar", ""), WORDS[line.get("held")], line.get("note", ""),
+            )  # fmt: skip
+            out.append(f"| {' | '.join(cells)} |")
+    return "\n".join(out)
+
+
+def heading(results: dict[str, Any], options: Options) -> str:
+    """What the table says before its rows."""
+    lines = [line for result in results.values() for line in result["lines"]]
+    bars = [line for line in lines if line.get("held") is not None]
+    return (
+        f"{sum(line['held'] for line in bars)} of {len(bars)} bars held. "
+        f"Medians of {options.runs} rounds, ratios within a round."
+    )
+
+
+def publish(page: Path, text: str) -> None:
+    """Put a table into a page, between its marks."""
+    before, _, rest = page.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{text}\n\n{END}{after}")
+
+
+def main() -> None:
+    """Measure, print, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help=f"groups, of {','.join(GROUPS)}")
+    parser.add_argument("--runs", type=int, default=5, help="rounds; fewer take less time")
+    parser.add_argument("--seconds", type=float, default=0.7, help="of each case in a round")
+    parser.add_argument("--quick", action="store_true", help="see that it runs and contents agree; writes nothing")
+    parser.add_argument("--dry", action="store_true", help="write nothing")
+    parser.add_argument("--cgroup", default="", help="a cgroup directory in which one may be made")
+    parser.add_argument("--files", help="where data is kept meanwhile, 3 GB (the system's temporary directory)")
+    given = parser.parse_args()
+    only = given.only.split(",") if given.only else list(GROUPS)
+    if unknown := set(only) - set(GROUPS):
+        parser.error(f"--only: got {sorted(unknown)}, want of {','.join(GROUPS)}")
+    options = Options(given.runs, given.seconds, cgroup=given.cgroup)
+    if given.quick:
+        options = Options(1, 0.02, True, given.cgroup)
+    kept = HERE / "delivery.json"
+    writes = not (given.quick or given.dry)
+    results = json.loads(kept.read_text()) if given.only and writes and kept.exists() else {}
+    for name in only:
+        began = time.perf_counter()
+        results[name] = run(name, options, given.files)
+        print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        groups = {name: results[name] for name in GROUPS if name in results}
+        if writes:
+            kept.write_text(json.dumps(groups, indent=1, ensure_ascii=False) + "\n")
+    said = f"{machine()}; {datetime.date.today():%B %Y}. {heading(groups, options)}"
+    print(f"{said}\n\n{rows_of(groups)}")
+    if writes:
+        (HERE / "delivery.svg").write_text(delivery_picture.draw(groups))
+        publish(HERE / "README.md", f"{said}\n\n{rows_of(groups)}")
+        publish(HERE.parent / "README.md", f"{said}\n\n{rows_of(groups, bars_alone=True)}")
+
+
+if __name__ == "__main__":
+    main()

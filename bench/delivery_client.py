@@ -1,0 +1,20 @@
+"""The client's own CPU time a batch, as client_cpu.py measures it."""
+
+from __future__ import annotations
+
+import gc
+
+import client_cpu
+from delivery_case import Options, Result
+
+
+def client(options: Options) -> Result:
+    """By delivery, 16 in flight."""
+    result = Result()
+    gc.disable()
+    took = client_cpu.measure(100 if options.quick else 300 * options.runs, 16)
+    for name, bar in client_cpu.BARS.items():
+        result.limit(f"client's own CPU a batch, {name}", took[name], "µs", bar)
+    if "recipe" in took:
+        result.told("strided recipe in process, CPU a batch", f"{took['recipe']:.2f} µs")
+    return result

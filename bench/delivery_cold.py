@@ -1,0 +1,73 @@
+"""Data four times the memory that a cgroup allows, beside `dd` of the same file in the same cgroup.
+
+The whole group runs inside one: a scope of systemd's, where systemd is there to be asked, or a child of the cgroup that
+`--cgroup` names. A cgroup that nobody named is somebody else's and is left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+from delivery_case import Options, Result, Skip, by_turns, forever, middle, put, rate, ratio, table
+
+MEMORY = 256 << 20
+TIMES = 4
+
+
+def scope(options: Options, command: list[str]) -> list[str]:
+    """The command that runs ``command`` with so little memory.
+
+    Raises:
+        Skip: there is no such cgroup to be had.
+    """
+    if options.cgroup:
+        return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', options.cgroup, *command]
+    if not Path("/run/systemd/system").is_dir():
+        raise Skip("no systemd to ask for a cgroup; name a writable one with --cgroup DIR")
+    user = [] if os.getuid() == 0 else ["--user"]
+    limits = ["-p", f"MemoryMax={MEMORY}", "-p", "MemorySwapMax=0"]
+    asked = ["systemd-run", *user, "--scope", "--quiet", *limits]
+    if subprocess.run([*asked, "true"], capture_output=True, check=False).returncode:
+        raise Skip("systemd gives no scope with a limit of memory; name a writable cgroup with --cgroup DIR")
+    return [*asked, *command]
+
+
+def made(parent: str) -> Path:
+    """A child of a cgroup with the limit set, of either version."""
+    child = Path(parent) / f"tensorcache-bench-{os.getpid()}"
+    child.mkdir()
+    old = child / "memory.limit_in_bytes"
+    (old if old.exists() else child / "memory.max").write_text(str(MEMORY))
+    return child
+
+
+def cold(options: Options) -> Result:
+    """``random_start``, slots, nothing read; windows that do not overlap, so that an epoch is the file, once."""
+    shape, result = options.shape(MEMORY * TIMES // 32), Result()
+    data = put("cold", table(shape), "packed")
+    path = next(Path(os.environ["TENSORCACHE_DIR"]).glob("datasets/cold/*/data.arrow"))
+    subprocess.run(["sync", "-f", str(path)], check=True)
+    size = path.stat().st_size
+    windows = data.windows(context_length=shape.context, prediction_length=shape.prediction, stride=shape.length)
+
+    def dd() -> float:
+        began = time.perf_counter()
+        subprocess.run(["dd", f"if={path}", "of=/dev/null", "bs=1M", "status=none"], check=True)
+        return size / (time.perf_counter() - began)
+
+    def epoch() -> float:
+        began = time.perf_counter()
+        for _ in feed:
+            pass
+        return size / (time.perf_counter() - began)
+
+    with windows.feed(batch_size=shape.batch, order="random_start", delivery="slot") as feed:
+        rate(forever(feed), 0.05)
+        measured = by_turns({"tensorcache": epoch, "dd": dd}, min(3, options.runs))
+    value = f"{middle(measured, 'tensorcache') / 1e6:.0f} MB/s of the file"
+    what = f"data {TIMES} × the memory, random_start"
+    result.at_least(what, value, ratio(measured, "tensorcache", "dd"), "dd of the file", 0.8)
+    return result

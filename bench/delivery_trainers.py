@@ -1,0 +1,168 @@
+"""Four trainers at once over one dataset, each in an order of its own: throughput and memory, shared."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from delivery_case import (
+    Options,
+    Result,
+    Shape,
+    Skip,
+    by_turns,
+    connect,
+    forever,
+    middle,
+    millions,
+    put,
+    rate,
+    ratio,
+    table,
+)  # fmt: skip
+
+TRAINERS = 4
+HERE = Path(__file__).parent
+
+
+def pss(pid: int) -> int:
+    """Bytes of a process, what it shares divided by those who share it."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    raise ValueError(f"no Pss of process {pid}")
+
+
+class Trainer:
+    """A process that is told what to do, a line a time."""
+
+    def __init__(self, seed: int, shape: Shape) -> None:
+        job = json.dumps({"seed": seed, "rows": shape.rows})
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "delivery_trainers.py"), job],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        self.hear()
+
+    def say(self, word: object) -> None:
+        """Tell it what to do."""
+        assert self.process.stdin
+        self.process.stdin.write(f"{json.dumps(word)}\n")
+        self.process.stdin.flush()
+
+    def hear(self) -> Any:
+        """What it answers."""
+        assert self.process.stdout
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit("a trainer ended")
+        return json.loads(line)
+
+
+def together(trainers: list[Trainer], seconds: float) -> Callable[[], float]:
+    """A case: windows a second of all of these."""
+
+    def case() -> float:
+        for trainer in trainers:
+            trainer.say(seconds)
+        return sum(trainer.hear() for trainer in trainers)
+
+    return case
+
+
+def four(options: Options) -> Result:
+    """Against one of them, and against the memory of one dataset and four rings."""
+    if not Path("/proc/self/smaps_rollup").exists():
+        raise Skip("this system does not tell shares of memory")
+    result, shape = Result(), options.shape()
+    daemon = connect().health()["pid"]
+    trainers = [Trainer(seed, shape) for seed in range(TRAINERS)]
+    try:
+        pids = [daemon, *(trainer.process.pid for trainer in trainers)]
+        put("packed", table(Shape(1000)), "packed")  # tiny: what a feed needs besides data and ring is there
+        for word, trainer in itertools.product(("attach", "detach"), trainers):
+            trainer.say(word)
+            trainer.hear()
+        connect().remove("packed")
+        before = sum(map(pss, pids))
+        data = put("packed", table(shape), "packed")
+        for trainer in trainers:
+            trainer.say("attach")
+            trainer.hear()
+        seconds = options.seconds * 2
+        cases = {"one": together(trainers[:1], seconds), "four": together(trainers, seconds)}
+        by_turns(cases, 1)
+        measured = by_turns(cases, options.runs)
+        rings = 0
+        for trainer in trainers:
+            trainer.say("ring")
+            rings += trainer.hear()
+        more, own = sum(map(pss, pids)) - before, sum(data[name].nbytes for name in data.columns)
+    finally:
+        for trainer in trainers:
+            trainer.process.kill()
+            trainer.process.wait()
+    value = millions(middle(measured, "four"))
+    alone = f"alone {millions(middle(measured, 'one'))}"
+    result.at_least(
+        "4 trainers at once, different orders", value, ratio(measured, "four", "one"), "one alone", 0.9, alone
+    )
+    value = f"{more / 2**20:.0f} MiB"
+    need = (
+        f"data {own / 2**20:.0f} MiB, rings {rings / 2**20:.0f} MiB; daemon and trainers, beyond what they had before"
+    )
+    result.at_most("sum of PSS", value, more / (own + rings), "data + rings", 1.05, need)
+    return result
+
+
+def main() -> None:
+    """A trainer: answers 0 once torch is there, the bytes of its ring to "attach" and "ring", a rate to seconds."""
+    import torch
+
+    from tensorcache import torch as adapter
+
+    torch.set_num_threads(1)
+    job = json.loads(sys.argv[1])
+    batch, loader, batches = 256, None, iter(())
+    print(0, flush=True)
+    for line in sys.stdin:
+        word = json.loads(line)
+        if isinstance(word, float):
+            print(rate(batches, word) * batch, flush=True)
+            continue
+        if word == "attach":
+            data = connect().dataset("packed")
+            for name in data.columns:
+                data[name].sum()  # so that its pages are in this process's map
+            windows = data.windows(context_length=96, prediction_length=24)
+            loader = adapter.loader(windows, batch_size=batch, shuffle=True, seed=job["seed"])
+            batches = reading(forever(loader))
+            rate(batches, 0.1)
+        assert loader
+        if word == "detach":
+            loader.close()
+            loader = batches = None
+            gc.collect()
+            print(0, flush=True)
+            continue
+        stats = loader.stats()
+        print(stats["slots"] * stats["slot_bytes"], flush=True)
+
+
+def reading(batches: Iterator[Any]) -> Iterator[Any]:
+    """Touches a value of each page of the first batches, so that the ring is in this process's map too."""
+    for count, (context, target) in enumerate(batches):
+        if count < 1024:
+            context.flatten()[::1024].sum()
+            target.flatten()[::1024].sum()
+        yield count
+
+
+if __name__ == "__main__":
+    main()
