@@ -109,14 +109,14 @@ func (w *Writer) Dest(i int) Dest {
 	if w.table.Rows > 0 {
 		end := w.offsets[i] + (w.table.Rows-1)*w.strides[i] + c.values()*c.DType.Size()
 		d.data = w.data.Bytes()[w.offsets[i]:end:end]
-		d.write, d.offset = w.data.WriteAt, w.offsets[i]
+		d.write, d.populate, d.offset = w.data.WriteAt, w.data.Populate, w.offsets[i]
 	}
 	return d
 }
 
 // DestOnce is the i-th column of the table as [Writer.Dest], for one whose values are stored once and stay: those that are [Put]
 // about in the order of rows are summed up for the manifest on the way, which spares Finish to read them again. It is not for use by
-// several goroutines at once; what it returns is.
+// several goroutines for one column at once; what it returns is.
 func (w *Writer) DestOnce(i int) Dest {
 	if w.running[i] == nil {
 		w.running[i] = w.newRunning(i)

@@ -23,6 +23,8 @@ type Dest struct {
 	// write writes bytes at an offset of the file, in which data begins at offset; nil where they must go through data.
 	write  func(b []byte, at int64) error
 	offset int64
+	// populate readies bytes of the file to be written through data.
+	populate func(at, n int64) (ok bool)
 	// running sums up what is put; nil where nothing does.
 	running *running
 }

@@ -8,7 +8,7 @@ import (
 
 // stepTile is how many values of a feature go through the steps at a time. What is fitted is summed up tile by tile and then
 // joined: results depend on it, not on timing.
-const stepTile = 2048
+const stepTile = 16 << 10
 
 // chain does the steps before scaling to one feature of one item, a tile at a time, in the order fill, clip, log1p, diff. It reads
 // ahead of what it gives and never behind, so that the result may overwrite the source.
@@ -22,6 +22,7 @@ type chain[S float32 | float64] struct {
 	last    float64 // of diff: the value before the tile, NaN at the item's first
 	first   float64 // of diff: the value before the first difference, else the last value
 	found   bool    // there was a difference
+	own     bool    // values are never the source's
 	tile    [stepTile]float64
 }
 
@@ -32,16 +33,21 @@ func (c *chain[S]) begin(feature, row, end int64, mean float64) {
 	c.filler = newFiller(c.fill, mean, c.from, feature, end)
 }
 
-// next is the next values, valid until the next call; bad is the place of a value that has no logarithm, -1 where all have.
+// next is the next values, valid until the next call: those of the source itself where nothing is done to them. bad is the place of a
+// value that has no logarithm, -1 where all have.
 func (c *chain[S]) next() (values []float64, bad int) {
 	values = c.tile[:min(stepTile, c.end-c.row)]
-	if same, ok := any(c.from.Data).([]float64); ok && c.from.Step == 1 {
+	same, ok := any(c.from.Data).([]float64)
+	switch {
+	case ok && c.from.Step == 1 && !c.own && c.steps == steps{}:
+		values = same[c.row:][:len(values)]
+	case ok && c.from.Step == 1:
 		copy(values, same[c.row:])
-	} else if c.from.Step == 1 {
+	case c.from.Step == 1:
 		for i, v := range c.from.Data[c.row:][:len(values)] {
 			values[i] = float64(v)
 		}
-	} else {
+	default:
 		at := c.row*c.from.Step + c.feature
 		for i := range values {
 			values[i] = float64(c.from.Data[at])

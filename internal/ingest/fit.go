@@ -106,6 +106,16 @@ func (f *fitting) keep(item int, values []float64, row int64) []float64 {
 	return values
 }
 
+// all tells whether the fit sees every row.
+func (f *fitting) all(offsets []int64) bool {
+	for i := range f.low {
+		if f.low[i] != offsets[i] || f.high[i] != offsets[i+1] {
+			return false
+		}
+	}
+	return f.sampled == nil
+}
+
 // perWhat is how a fit is told in the manifest.
 func (o Options) perWhat() string {
 	if o.ScalePer == perItem {

@@ -1,33 +1,106 @@
 package ingest
 
-import "github.com/tensorcache/tensorcache/layout"
+import (
+	"context"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
 
 // gatheredRows is how many values are gathered before they are written.
 const gatheredRows = 32 << 10
 
-// gathered are values of a column that follow each other, on the way to be written at once (see [layout.Put]).
+// results is where the results of a column's steps go.
+type results interface {
+	// room is where n values of a feature from a row on are computed, before they are put.
+	room(row int64, n int) []float64
+	// put stores them. bad is the place of the first that does not fit, -1 where all do.
+	put(feature int, row int64, values []float64) (bad int)
+	// end stores what is left.
+	end()
+}
+
+// resultsIn stores values that lie there already through the mapping, once its pages are ready, and others, where they are many, past
+// it.
+func (p *preparation) resultsIn(ctx context.Context, to layout.Dest) (results, error) {
+	plain := to.Width == 0 && to.Step == 1
+	collects := plain && to.Collects(min(gatheredRows, to.Rows))
+	if !collects || !p.apart {
+		ready, err := populate(ctx, to)
+		if err != nil {
+			return nil, err
+		}
+		collects = collects && !ready
+	}
+	switch {
+	case collects && to.DType == layout.Float32:
+		return newGathered[float32](to), nil
+	case collects && to.DType == layout.Float64:
+		return newGathered[float64](to), nil
+	case plain && to.DType == layout.Float64:
+		return inPlace{to, layout.Values[float64](to).Data}, nil
+	}
+	return byFeature{to, make([]float64, stepTile)}, nil
+}
+
+// populatedRows is how many rows are readied at a time.
+const populatedRows = 1 << 20
+
+// populate readies a column to be written through the mapping, where the system has a way to.
+func populate(ctx context.Context, to layout.Dest) (ok bool, err error) {
+	for row := int64(0); row < to.Rows; row += populatedRows {
+		if !to.Populate(row, min(populatedRows, to.Rows-row)) {
+			return false, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// inPlace computes values where they stay.
+type inPlace struct {
+	to   layout.Dest
+	data []float64
+}
+
+func (r inPlace) room(row int64, n int) []float64 { return r.data[row:][:n] }
+func (r inPlace) put(_ int, row int64, values []float64) (bad int) {
+	r.to.Sum(row, int64(len(values)))
+	return -1
+}
+func (r inPlace) end() {}
+
+// byFeature stores values of any dtype and shape one by one.
+type byFeature struct {
+	to   layout.Dest
+	tile []float64
+}
+
+func (r byFeature) room(_ int64, n int) []float64 { return r.tile[:n] }
+func (r byFeature) put(feature int, row int64, values []float64) (bad int) {
+	bad = putFeature(r.to, feature, row, values)
+	if bad < 0 && r.to.Width == 0 {
+		r.to.Sum(row, int64(len(values)))
+	}
+	return bad
+}
+func (r byFeature) end() {}
+
+// gathered are values of a plain column that follow each other, on the way to be written at once (see [layout.Put]).
 type gathered[D float32 | float64] struct {
 	to     layout.Dest
+	tile   []float64
 	row    int64 // of the first
 	values []D
 }
 
-// gather gives a way to write the values of one feature from a row on, as [putFeature] does, and one to end that.
-func gather(to layout.Dest) (put func(feature int, row int64, values []float64) (bad int), end func()) {
-	if to.Width == 0 && to.Collects(min(gatheredRows, to.Rows)) {
-		switch to.DType {
-		case layout.Float32:
-			g := &gathered[float32]{to: to, values: make([]float32, 0, gatheredRows)}
-			return g.put, g.end
-		case layout.Float64:
-			g := &gathered[float64]{to: to, values: make([]float64, 0, gatheredRows)}
-			return g.put, g.end
-		}
-	}
-	return func(feature int, row int64, values []float64) int { return putFeature(to, feature, row, values) }, func() {}
+func newGathered[D float32 | float64](to layout.Dest) *gathered[D] {
+	return &gathered[D]{to: to, tile: make([]float64, stepTile), values: make([]D, 0, gatheredRows)}
 }
 
-// put takes values of a plain column, of which all fit.
+func (g *gathered[D]) room(_ int64, n int) []float64 { return g.tile[:n] }
+
 func (g *gathered[D]) put(_ int, row int64, values []float64) (bad int) {
 	n := len(g.values)
 	if row != g.row+int64(n) || n+len(values) > cap(g.values) {
@@ -41,7 +114,6 @@ func (g *gathered[D]) put(_ int, row int64, values []float64) (bad int) {
 	return -1
 }
 
-// end writes what was gathered.
 func (g *gathered[D]) end() {
 	layout.Put(g.to, g.row, g.values)
 	g.values = g.values[:0]

@@ -3,19 +3,20 @@ package ingest
 import (
 	"context"
 
+	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// noteMissing keeps which cells of a column are missing before they are filled.
+// noteMissing keeps which cells of a column are missing before they are filled, and measures a plain column on the way.
 func noteMissing[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S]) error {
 	var n missingNotes
-	const block = 4096
-	for row := int64(0); row < from.Rows; row += block {
+	var seen moments.Moments
+	for row := int64(0); row < from.Rows; row += stepTile {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		end := min(row+block, from.Rows)
-		if from.Step == 1 && !anyMissing(from.Data[row:end]) {
+		end := min(row+stepTile, from.Rows)
+		if from.Contiguous() && moments.See(&seen, from.Data[row*from.Step:end*from.Step]) == 0 {
 			continue
 		}
 		for r := row; r < end; r++ {
@@ -30,6 +31,10 @@ func noteMissing[S float32 | float64](ctx context.Context, p *preparation, from 
 	}
 	if n.close(); n.cells > 0 {
 		p.missing = &layout.BeforeFill{Missing: n.cells, Runs: n.bytes}
+	}
+	p.full = n.cells == 0
+	if from.Contiguous() && from.Width == 1 {
+		p.seen = &seen
 	}
 	return nil
 }

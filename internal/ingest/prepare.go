@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -58,6 +59,9 @@ type preparation struct {
 	keys    *keys
 	offsets []int64
 	fit     *fitting
+	apart   bool               // the values lie in scratch, not where the results go
+	seen    *moments.Moments   // of all values before the steps; nil where they were not measured
+	full    bool               // nothing is to be filled
 	means   []float64          // of fill mean, by feature or by item and feature
 	scale   *layout.Scale      // nil without one
 	missing *layout.BeforeFill // nil where nothing was to be filled
@@ -71,8 +75,9 @@ const maxFirsts = 1 << 16
 
 // run does the steps of the i-th column.
 func (p *preparation) run(ctx context.Context, i int) error {
-	to := p.writer.Dest(i)
-	if at, ok := p.staged[i]; ok {
+	to := p.writer.DestOnce(i)
+	at, apart := p.staged[i]
+	if p.apart = apart; apart {
 		return prepare(ctx, p, layout.Values[float64](p.stage.Dest(at)), to)
 	}
 	if to.DType == layout.Float32 {
@@ -83,6 +88,10 @@ func (p *preparation) run(ctx context.Context, i int) error {
 
 // prepare fits and then writes a column. from and to may be the same.
 func prepare[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest) error {
+	results, err := p.resultsIn(ctx, to) // first: pages that were read are readied one by one
+	if err != nil {
+		return err
+	}
 	if p.do.fill.How != "" {
 		if err := noteMissing(ctx, p, from); err != nil {
 			return err
@@ -103,7 +112,7 @@ func prepare[S float32 | float64](ctx context.Context, p *preparation, from layo
 	if n := int64(len(p.offsets)-1) * from.Width; p.do.diff && n <= maxFirsts {
 		p.firsts, p.lasts = make([]float64, n), make([]float64, n)
 	}
-	return writeSteps(ctx, p, from, to)
+	return writeSteps(ctx, p, from, to, results)
 }
 
 // slot is where the fit of an item's feature stands among all.
@@ -114,10 +123,24 @@ func (p *preparation) slot(item, feature, width int) int {
 	return feature
 }
 
+// fitsAll tells whether there is one fit, of every row.
+func (p *preparation) fitsAll() bool {
+	return (p.ScalePer != perItem || len(p.offsets) == 2) && p.fit.all(p.offsets)
+}
+
+// needed are those of the steps that may change a value of the column.
+func (p *preparation) needed(s steps) steps {
+	s.scale = ""
+	if p.full {
+		s.fill = Fill{}
+	}
+	return s
+}
+
 // each calls f with the values of every item and feature after the steps before scaling, a tile at a time; row is that of the first
-// value. f may change them. Rows of an item from its until on may be left out.
+// value. f may change them where the fit is of a sample. Rows of an item from its until on may be left out.
 func each[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S], until []int64, f func(item, feature int, values []float64, row int64) error) error {
-	c := chain[S]{from: from, steps: s}
+	c := chain[S]{from: from, steps: p.needed(s), own: p.fit.sampled != nil}
 	width := int(from.Width)
 	for item := range len(p.offsets) - 1 {
 		if err := ctx.Err(); err != nil {
@@ -157,23 +180,22 @@ func (p *preparation) noLog(row int64, v float64) error {
 }
 
 // writeSteps does all steps and stores the values.
-func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest) error {
+func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest, results results) error {
 	width := int(from.Width)
-	put, end := gather(to)
-	err := each(ctx, p, p.do, from, p.offsets[1:], func(item, feature int, values []float64, row int64) error {
+	err := each(ctx, p, p.do, from, p.offsets[1:], func(item, feature int, before []float64, row int64) error {
+		values := results.room(row, len(before))
 		if p.scale != nil {
 			at := p.slot(item, feature, width)
-			shift, scale := p.scale.Shift[at], p.scale.Scale[at]
-			for i, v := range values {
-				values[i] = (v - shift) / scale
-			}
+			moments.Scale(values, before, p.scale.Shift[at], p.scale.Scale[at])
+		} else {
+			copy(values, before)
 		}
 		bad := overflows(to.DType, values)
 		if bad < 0 && p.loss != nil && p.wholes() {
 			bad = rounds(to.DType, values)
 		}
 		if bad < 0 {
-			bad = put(feature, row, values)
+			bad = results.put(feature, row, values)
 		}
 		if bad >= 0 {
 			return p.notHeld(row+int64(bad), values[bad], to.DType)
@@ -184,7 +206,7 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 		return nil
 	})
 	if err == nil {
-		end()
+		results.end()
 	}
 	return err
 }

@@ -75,6 +75,27 @@ func TestWhatIsWrittenToAMapIsInItsFile(t *testing.T) {
 	}
 }
 
+func TestPopulatingChangesNothing(t *testing.T) {
+	f := file(t, []byte("head"))
+	w, err := NewWritable(f, 100_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.WriteAt([]byte("middle"), 50_000); err != nil {
+		t.Fatal(err)
+	}
+	w.Populate(50_001, 40_000)
+	w.Populate(0, 100_000)
+	if b := w.Bytes(); string(b[:4]) != "head" || string(b[50_000:50_006]) != "middle" || b[99_999] != 0 {
+		t.Errorf("%q, %q and %d", b[:4], b[50_000:50_006], b[99_999])
+	}
+	w.Bytes()[99_999] = 7
+	if got, err := os.ReadFile(f.Name()); err != nil || got[99_999] != 7 {
+		t.Errorf("%v, %v", got[99_999], err)
+	}
+}
+
 func TestAFileThatCannotBeWrittenCannotBeReserved(t *testing.T) {
 	f, err := os.Open(file(t, nil).Name())
 	if err != nil {
