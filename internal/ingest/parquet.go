@@ -45,7 +45,7 @@ func openParquet(path string, f *os.File, w work) (reader, error) {
 	if err != nil {
 		return nil, &SourceError{Path: path, Reason: "its footer cannot be read: " + err.Error(), Hint: hintDamaged}
 	}
-	var hints map[string]arrowHint
+	var hints []arrowHint
 	if schema, ok := pq.Lookup(arrowSchemaKey); ok {
 		if hints, err = arrowHints(path, schema); err != nil {
 			return nil, err

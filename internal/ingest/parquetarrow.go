@@ -3,6 +3,7 @@ package ingest
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"unicode/utf8"
 
 	flatbuffers "github.com/google/flatbuffers/go"
@@ -26,13 +27,14 @@ const (
 
 // arrowHint is what a field of the schema says that Parquet's own types cannot. The zero value says nothing.
 type arrowHint struct {
+	name     string
 	duration string // unit of what is stored as int64
 	zone     string // of a time that is stored as UTC
 }
 
-// arrowHints reads the schema in the file's metadata, by the names of its fields. It is read by hand, field by field: Arrow v15 fails on
-// types that are newer than it, and they may be those of columns that nobody wants. A name that stands there twice says nothing.
-func arrowHints(path, text string) (hints map[string]arrowHint, err error) {
+// arrowHints reads the schema in the file's metadata. It is read by hand, field by field: Arrow v15 fails on types that are newer than it,
+// and they may be those of columns that nobody wants.
+func arrowHints(path, text string) (hints []arrowHint, err error) {
 	damaged := &SourceError{Path: path, Reason: "its metadata " + arrowSchemaKey + " cannot be read", Hint: hintDamaged + ", or write it without store_schema"}
 	defer func() {
 		if recover() != nil { // flatbuffers that point beyond their bytes
@@ -55,21 +57,17 @@ func arrowHints(path, text string) (hints map[string]arrowHint, err error) {
 	if checkSchema(schema) != nil {
 		return nil, damaged
 	}
-	hints = map[string]arrowHint{}
 	fields := flatbuffers.UOffsetT(schema.Offset(schemaFields))
 	if fields == 0 {
-		return hints, nil
+		return nil, nil
 	}
 	for i := range schema.VectorLen(fields) {
 		field := flatbuffers.Table{Bytes: b, Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(i)*4)}
-		name := string(slotString(field, fieldName))
-		if _, twice := hints[name]; twice {
-			hints[name] = arrowHint{}
-			continue
-		}
-		if hints[name] = arrowHintOf(field); !utf8.ValidString(hints[name].zone) {
+		h := arrowHintOf(field)
+		if h.name = string(slotString(field, fieldName)); !utf8.ValidString(h.zone) {
 			return nil, damaged
 		}
+		hints = append(hints, h)
 	}
 	return hints, nil
 }
@@ -100,14 +98,20 @@ func slotString(t flatbuffers.Table, slot flatbuffers.VOffsetT) []byte {
 	return t.ByteVector(o + t.Pos)
 }
 
-// refine lets the schema say what the values of a plain int64, or of a time in UTC, are. Where it is of another file (a program may have
-// copied it and changed the columns), the file's own types hold.
-func (f *form) refine(h arrowHint, logical any) {
+// refine lets the schema say what the values of a plain int64, or of a time in UTC, are. Where it says what no writer would have stored so,
+// the file's own types hold, as they do for pyarrow; where it is of a column of another name, it is not for us to guess.
+func (f *form) refine(h arrowHint, name string, logical any) error {
 	t, integer := logical.(*format.IntType)
 	switch {
 	case h.duration != "" && f.kind == kindInt64 && (logical == nil || integer && t.IsSigned):
 		f.kind, f.unit = kindDuration, h.duration
 	case h.zone != "" && f.kind == kindTime && f.zone == "UTC":
 		f.zone = h.zone
+	default:
+		return nil
 	}
+	if h.name != name {
+		return &remedied{fmt.Sprintf("is called %q in the metadata %s, which says what it is", h.name, arrowSchemaKey), "write the file again, or leave the column out with --columns"}
+	}
+	return nil
 }

@@ -27,12 +27,15 @@ type parquetColumn struct {
 
 // fields are the fields of the schema. The reader forgets logical types that it has no values for, such as FLOAT16, so they
 // are looked up in the footer.
-func fields(pq *parquet.File, hints map[string]arrowHint) []parquetColumn {
+func fields(pq *parquet.File, hints []arrowHint) []parquetColumn {
 	elements := pq.Metadata().Schema
 	at := 1 // the first is the root
 	out := make([]parquetColumn, 0, len(pq.Root().Columns()))
-	for _, c := range pq.Root().Columns() {
-		f := parquetColumn{Column: c, hint: hints[c.Name()]}
+	for i, c := range pq.Root().Columns() {
+		f := parquetColumn{Column: c}
+		if len(hints) == len(pq.Root().Columns()) {
+			f.hint = hints[i]
+		}
 		if l := c.Type().LogicalType(); l != nil {
 			f.logical = l.Value
 		}
@@ -92,8 +95,7 @@ func parquetForm(c parquetColumn) (form, error) {
 		}
 		return f, fmt.Errorf("is %s, which is not read", c.Type())
 	}
-	f.refine(c.hint, logical)
-	return f, nil
+	return f, f.refine(c.hint, c.Name(), logical)
 }
 
 // decimals are read as the nearest float64.
