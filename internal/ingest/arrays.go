@@ -75,6 +75,8 @@ func (h PutColumn) check() error {
 		return fmt.Errorf("is text of shape %v, want [rows]", h.Shape)
 	case (k == kindTime || k == kindDuration) && !slices.Contains(units[:], h.Unit):
 		return fmt.Errorf("has time unit %q, want one of %s", h.Unit, strings.Join(units[:], ", "))
+	case k == kindText && h.Missing:
+		return fmt.Errorf("is text, whose offsets say what is missing")
 	case k == kindText:
 		if least := 8 * (h.Shape[0] + 1); h.Bytes < least {
 			return fmt.Errorf("has %d bytes, want %d or more for %d texts", h.Bytes, least, h.Shape[0])
@@ -82,7 +84,11 @@ func (h PutColumn) check() error {
 		return nil
 	}
 	// A row of at most 2³¹ bytes and 2⁴⁴ rows could overflow; no header has the bytes for that.
-	if want := float64(h.Shape[0]) * float64(h.width()) * float64(k.dtype().Size()); want > math.MaxInt64 || h.Bytes != h.Shape[0]*h.width()*k.dtype().Size() {
+	size := k.dtype().Size()
+	if h.Missing {
+		size++
+	}
+	if want := float64(h.Shape[0]) * float64(h.width()) * float64(size); want > math.MaxInt64 || h.Bytes != h.Shape[0]*h.width()*size {
 		return fmt.Errorf("has %d bytes, want %.0f for %s of shape %v", h.Bytes, want, h.DType, h.Shape)
 	}
 	return nil
@@ -140,8 +146,8 @@ func (a *arrays) fill(ctx context.Context, to []target, m *meter) error {
 		var err error
 		if at < 0 {
 			err = a.skip(h.Bytes)
-		} else {
-			err = a.take(h, to[at])
+		} else if err = a.take(h, to[at]); err == nil && h.Missing {
+			err = a.missing(to[at])
 		}
 		if err != nil {
 			if e, ok := err.(*SourceError); ok && at >= 0 && e.Column == "" {
@@ -210,6 +216,25 @@ func receive[S storable](a *arrays, t target) error {
 		}
 		if bad >= 0 {
 			return &SourceError{Row: row + int64(bad)/width + 1, Text: fmt.Sprint(block[bad]), Reason: "does not fit " + string(t.dest.DType), Hint: hintWider}
+		}
+	}
+	return nil
+}
+
+// missing reads which values of a column are missing, after them.
+func (a *arrays) missing(t target) error {
+	width := max(1, t.width)
+	rows := max(1, blockBytes/width)
+	block := make([]byte, rows*width)
+	for row := int64(0); row < a.count; row += rows {
+		block = block[:min(rows, a.count-row)*width]
+		if err := a.conn.full(block, a.total); err != nil {
+			return err
+		}
+		for i := range int64(len(block)) {
+			if block[i] != 0 && !putMissing(t.dest.Lane(i%width), t.row0+row+i/width, 1) {
+				return t.missing(row + i/width + 1)
+			}
 		}
 	}
 	return nil

@@ -215,8 +215,9 @@ func notANumber[S storable]() (nan S, ok bool) {
 }
 
 func (b arrowBatch) bools(a *array.Boolean) error {
-	if n := firstNull(a); n >= 0 {
-		return b.null(n / int(max(1, b.width)))
+	width := int(max(1, b.width))
+	if n := firstNull(a); n >= 0 && !b.dest.DType.IsFloat() {
+		return b.null(n / width)
 	}
 	cells := make([]uint8, a.Len())
 	for i := range cells {
@@ -225,6 +226,11 @@ func (b arrowBatch) bools(a *array.Boolean) error {
 		}
 	}
 	put(b.dest, b.row0+b.row, cells)
+	for i := range cells {
+		if a.NullN() > 0 && a.IsNull(i) { // on its way to be filled
+			putMissing(b.dest.Lane(int64(i%width)), b.row0+b.row+int64(i/width), 1)
+		}
+	}
 	return nil
 }
 

@@ -82,16 +82,20 @@ func (s *arrowStream) spool(conn io.Reader, dir string, m *meter) error {
 
 // Slots of the flatbuffer tables of Arrow's Message.fbs, as vtable offsets, and the types of messages.
 const (
-	messageType   = 6
-	messageHeader = 8
-	messageBody   = 10
-	batchLength   = 4
+	messageVersion = 4
+	messageType    = 6
+	messageHeader  = 8
+	messageBody    = 10
+	batchLength    = 4
 
 	batchNodes       = 6
 	batchBuffers     = 8
 	batchCompression = 10
 
 	dictionaryData = 6
+
+	versionV4 = 3
+	versionV5 = 4
 
 	typeSchema          = 1
 	typeDictionaryBatch = 2
@@ -142,6 +146,9 @@ func (s *arrowStream) walk() error {
 			return err
 		}
 		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+		if v := message.GetInt16Slot(messageVersion, 0); v != versionV4 && v != versionV5 {
+			return &SourceError{Reason: fmt.Sprintf("has metadata of version %d, want 4 or 5", v+1), Hint: s.hint("write it with another version of Arrow")}
+		}
 		body := message.GetInt64Slot(messageBody, 0)
 		if at += length; body < 0 || body > s.bytes-at {
 			return early

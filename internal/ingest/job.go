@@ -50,6 +50,8 @@ type PutColumn struct {
 	Zone  string  `json:"zone,omitempty"`
 	Shape []int64 `json:"shape"`
 	Bytes int64   `json:"bytes"`
+	// Missing tells that a byte for each value follows the values, 1 where it is missing. Texts have their own way to say it.
+	Missing bool `json:"missing,omitempty"`
 }
 
 // answer is one line that the child writes.

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func (b *boolChunk) takeV2(d *format.DataPageHeaderV2, size int64) error {
 		}
 	}
 	data := b.page[levels:]
-	if !d.IsCompressed.Valid || d.IsCompressed.V {
+	if len(data) > 0 && (!d.IsCompressed.Valid || d.IsCompressed.V) { // else all are null, and nothing was compressed
 		if data, err = b.decompress(data, size-levels, n); err != nil {
 			return err
 		}
@@ -163,7 +164,7 @@ func (b *boolChunk) present(levels []byte, n int) error {
 		return err
 	}
 	for i, l := range b.levels[:n] {
-		if l == 0 {
+		if l == 0 && !b.dest.DType.IsFloat() { // else it is on its way to be filled
 			return (&parquetChunk{target: b.target, first: b.first, row: b.row}).null(int64(i))
 		}
 	}
@@ -172,19 +173,24 @@ func (b *boolChunk) present(levels []byte, n int) error {
 
 // values writes the values of a page.
 func (b *boolChunk) values(data []byte, encoding format.Encoding, n int) error {
-	cells := b.cells[:n]
-	switch encoding {
-	case format.Plain:
-		if len(data) < (n+7)/8 {
+	cells, have := b.cells[:n], n
+	if b.nullable {
+		have = bytes.Count(b.levels[:n], []byte{1})
+	}
+	there := cells[:have]
+	switch {
+	case have == 0: // a page of nulls may have no values of any encoding
+	case encoding == format.Plain:
+		if len(data) < (have+7)/8 {
 			return io.ErrUnexpectedEOF
 		}
-		for i := range cells {
-			cells[i] = data[i/8] >> (i % 8) & 1
+		for i := range there {
+			there[i] = data[i/8] >> (i % 8) & 1
 		}
-	case format.RLE:
+	case encoding == format.RLE:
 		runs, _, err := prefixed(data)
 		if err == nil {
-			err = hybrid(runs, cells)
+			err = hybrid(runs, there)
 		}
 		if err != nil {
 			return err
@@ -192,7 +198,21 @@ func (b *boolChunk) values(data []byte, encoding format.Encoding, n int) error {
 	default:
 		return fmt.Errorf("booleans in %s", encoding)
 	}
-	put(b.dest, b.row0+b.first+b.row, cells)
+	for i := n - 1; have < n && i >= 0; i-- { // spread over the rows that have one, from the last on
+		v := uint8(0)
+		if b.levels[i] == 1 {
+			have--
+			v = cells[have]
+		}
+		cells[i] = v
+	}
+	at := b.row0 + b.first + b.row
+	put(b.dest, at, cells)
+	for i := range cells {
+		if b.nullable && b.levels[i] == 0 {
+			putMissing(b.dest, at+int64(i), 1)
+		}
+	}
 	b.row += int64(n)
 	return nil
 }

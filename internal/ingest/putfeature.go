@@ -28,7 +28,7 @@ func putFeature(d layout.Dest, feature int, row int64, values []float64) (bad in
 		return putIntegers(layout.Values[int32](d), feature, row, values)
 	case layout.Int64:
 		return putIntegers(layout.Values[int64](d), feature, row, values)
-	case layout.Uint8:
+	case layout.Uint8, layout.Bool:
 		return putIntegers(layout.Values[uint8](d), feature, row, values)
 	case layout.Uint16:
 		return putIntegers(layout.Values[uint16](d), feature, row, values)

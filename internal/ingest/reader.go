@@ -55,7 +55,7 @@ func (t target) missing(row int64) error {
 	switch {
 	case t.role != layout.RoleValue:
 		e.Hint = "leave the rows out before they are loaded"
-	case t.number():
+	case t.number() || t.truths():
 		e.Hint = "fill what is missing with --fill " + t.name + "=0, or leave the column out with --columns"
 	default:
 		e.Hint = "leave the column out with --columns"

@@ -112,7 +112,10 @@ type steps struct {
 
 // steps are those of a column; none where it is no value column of numbers.
 func (o Options) steps(c column, role layout.Role) steps {
-	if role != layout.RoleValue || !c.number() {
+	switch {
+	case role == layout.RoleValue && c.truths() && o.Fill.Of(c.name).truths():
+		return steps{fill: o.Fill.Of(c.name)}
+	case role != layout.RoleValue || !c.number():
 		return steps{}
 	}
 	s := steps{o.Fill.Of(c.name), o.Clip.Of(c.name), o.Log1p.Of(c.name), o.Diff.Of(c.name), o.Scale.Of(c.name)}
@@ -122,10 +125,18 @@ func (o Options) steps(c column, role layout.Role) steps {
 	return s
 }
 
+// truths tells whether truth values can be filled so: with 0 or 1, forward or backward.
+func (f Fill) truths() bool {
+	return f.How == fillForward || f.How == fillBackward || f.How == fillValue && (f.Value == 0 || f.Value == 1)
+}
+
 // number tells whether a column holds numbers: truth values, times and texts are none.
 func (c column) number() bool {
 	return c.kind == kindUnknown || c.kind.isInteger() || c.kind.isFloat()
 }
+
+// truths tells whether a column holds truth values that may be missing. Those of text files may not: their cells are read as what they are.
+func (c column) truths() bool { return c.kind == kindBool && !c.inferred }
 
 // wholes tells whether whole numbers stay such.
 func (s steps) wholes() bool {
@@ -251,10 +262,13 @@ func (o Options) fraction() string {
 
 // checkSteps refuses steps of columns that are not there or hold no numbers.
 func (o Options) checkSteps(columns []column, roles []layout.Role) error {
-	var numbers []string
+	var numbers, truths []string
 	for i, c := range columns {
 		if roles[i] == layout.RoleValue && c.number() {
 			numbers = append(numbers, c.name)
+		}
+		if roles[i] == layout.RoleValue && c.truths() {
+			truths = append(truths, c.name)
 		}
 	}
 	for _, named := range []struct {
@@ -262,8 +276,11 @@ func (o Options) checkSteps(columns []column, roles []layout.Role) error {
 		names []string
 	}{{"fill", o.Fill.names()}, {"clip", o.Clip.names()}, {"log1p", o.Log1p.names()}, {"diff", o.Diff.names()}, {"scale", o.Scale.names()}} {
 		for _, name := range named.names {
-			if slices.Contains(numbers, name) {
+			if slices.Contains(numbers, name) || named.field == "fill" && slices.Contains(truths, name) && (o.Fill.Of(name).truths() || o.Fill.Of(name) == Fill{}) {
 				continue
+			}
+			if named.field == "fill" && slices.Contains(truths, name) {
+				return &OptionError{Field: named.field, Value: name, Allowed: "0, 1, forward or backward for a column of truth values"}
 			}
 			if i := slices.IndexFunc(columns, func(c column) bool { return c.name == name }); i >= 0 {
 				return &OptionError{Field: named.field, Value: name, Allowed: "value columns of numbers, not " + columns[i].describe()}

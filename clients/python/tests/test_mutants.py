@@ -93,15 +93,15 @@ def test_arrow(cache: tensorcache.Cache, tmp_path: Path, form: str) -> None:
         if data is None:
             continue
         read += 1
-        test_types.check(data, read_arrow(b, form) or table)
+        test_types.check(data, read_arrow(b, form) or read_arrow(mended(good, b, form), form) or table)
     assert 0 < read < count
 
 
 def read_arrow(b: bytes, form: str) -> pa.Table | None:
     """What pyarrow reads of a file, or of the stream that is in it where it refuses a footer; None for neither.
 
-    It holds metadata against rules of flatbuffers that nothing read by us is under: then the values must be the good
-    ones.
+    It holds metadata against rules of flatbuffers that nothing read by us is under: then the values must be those of
+    the good metadata.
     """
     readers = (
         [lambda: ipc.open_stream(b)]
@@ -119,6 +119,28 @@ def read_arrow(b: bytes, form: str) -> pa.Table | None:
             continue
         return table
     return None
+
+
+def mended(good: bytes, b: bytes, form: str) -> bytes:
+    """A damaged file or stream with the good one's metadata, where nothing has moved."""
+    if len(b) != len(good):
+        return good
+    out = bytearray(good)
+    start = 0 if form == "stream" else 8
+    source = pa.BufferReader(good[start:])
+    while (message := next_message(source)) is not None:
+        size = message.body.size if message.body is not None else 0
+        end = start + source.tell()
+        out[end - size : end] = b[end - size : end]
+    return bytes(out)
+
+
+def next_message(source: pa.NativeFile) -> ipc.Message | None:
+    """The next message, None at the end mark."""
+    try:
+        return ipc.read_message(source)
+    except EOFError:
+        return None
 
 
 HEADERS = ["f", "i", "u", "m", "M", "U", "S", "<", ">", "|", "=", "1", "2", "3", "4", "6", "8", "0", "True", ",", "x"]

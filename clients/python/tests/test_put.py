@@ -212,7 +212,7 @@ def test_large_columns_go_in_pieces(cache: tensorcache.Cache) -> None:
         ({"a": [1 + 2j]}, 'column "a" is complex128'),
         ({"a": ["x", {}]}, 'column "a", row 1: {} is no text'),
         ({"a": np.zeros(1, np.longdouble)}, 'column "a" is float128'),
-        ({"a": pd.Series([1, None], dtype="Int8")}, 'column "a", row 1: the value is missing'),
+        ({"a": pd.Series([1, None], dtype="Int8")}, 'row 2, column "a": the value is missing'),
         ({"a": np.zeros(1, "datetime64[ps]")}, r'column "a" is datetime64\[ps\], want a unit'),
         ({"a": np.zeros(1, "timedelta64[M]")}, r'column "a" is timedelta64\[M\], want a unit'),
         ({"a": np.array([2**55], "datetime64[D]")}, 'column "a": a time does not fit 64 bits of s'),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import decimal
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,14 @@ class Column:
     size: int
     unit: str
     pieces: Iterator[bytes | memoryview]
+    missing: bool = False
+    zone: str = ""
 
     def said(self) -> dict[str, Any]:
         """Its line in the request."""
         said: dict[str, Any] = {"name": self.name, "dtype": self.dtype, "shape": list(self.shape), "bytes": self.size}
-        return {**said, "unit": self.unit} if self.unit else said
+        more = {"unit": self.unit, "zone": self.zone, "missing": self.missing}
+        return {**said, **{key: value for key, value in more.items() if value}}
 
 
 def put(path: str, name: str, columns: Any, options: dict[str, Any] | None) -> dict[str, Any]:
@@ -120,7 +124,7 @@ def column_of(name: str, value: Any) -> Column:
     if kind in "USOT":
         return text_column(name, array)
     if kind in "mM":
-        return time_column(name, array)
+        return replace(time_column(name, array), zone=zone_of(value))
     code = array.dtype.str[1:]
     if code not in NAMES:
         raise SourceError(
@@ -128,17 +132,34 @@ def column_of(name: str, value: Any) -> Column:
             field=name,
         )
     stored = np.dtype(f"<{code}")
-    return Column(name, NAMES[code], array.shape, array.size * stored.itemsize, "", pieces_of(array, stored))
+    values = Column(name, NAMES[code], array.shape, array.size * stored.itemsize, "", pieces_of(array, stored))
+    if not isinstance(array, np.ma.MaskedArray):
+        return values
+    gone = np.ma.getmaskarray(array)
+    pieces = chain(values.pieces, pieces_of(gone, np.dtype("?")))
+    return replace(values, size=values.size + gone.size, pieces=pieces, missing=True)
 
 
 def array_of(name: str, value: Any) -> npt.NDArray[Any]:
-    """``value`` as an array; a time with a zone as UTC, objects that are numbers or times as such."""
-    kind = getattr(value, "dtype", None)
+    """``value`` as an array; a time with a zone as UTC, objects that are numbers or times as such.
+
+    It is masked where values are missing of which the type has no way to say it.
+    """
+    kind: Any = getattr(value, "dtype", None)
     zone, plain = getattr(kind, "tz", None), getattr(kind, "numpy_dtype", None)
     if zone is not None and hasattr(value, "to_numpy"):  # pandas
         return np.asarray(value.to_numpy(dtype=f"datetime64[{value.dtype.unit}]"))
     if isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna"):  # pandas' nullable numbers
-        return nullable(name, value, plain)
+        fill = np.nan if plain.kind == "f" else 0
+        return masked(value.to_numpy(dtype=plain, na_value=fill), np.asarray(value.isna()))
+    if callable(getattr(value, "null_count", None)) and (kind.is_integer() or str(kind) == "Boolean"):  # of Polars
+        return masked(value.fill_null(strategy="zero").to_numpy(), value.is_null().to_numpy())
+    if isinstance(value, np.ma.MaskedArray):
+        if value.dtype.kind in "iufb":
+            fill = np.nan if value.dtype.kind == "f" else 0
+            return masked(value.filled(fill), np.ma.getmaskarray(value))
+        if np.ma.getmaskarray(value).any():
+            return array_of(name, np.where(value.mask, np.array(None), value.data.astype(object)))
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -146,23 +167,29 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
     return of_objects(array) if array.dtype.kind == "O" and array.ndim == 1 else array
 
 
-def nullable(name: str, value: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The values of a pandas array with a mask; what is missing is NaN in floats."""
-    if dtype.kind == "f":
-        return np.asarray(value.to_numpy(dtype=dtype, na_value=np.nan))
-    missing = np.flatnonzero(np.asarray(value.isna()))
-    if len(missing):
-        raise SourceError(
-            f'column "{name}", row {missing[0]:,}: the value is missing, which only a float column can say',
-            field=name,
-            hint='astype("float64") keeps it as NaN; fillna(...) fills it',
-        )
-    return np.asarray(value.to_numpy(dtype=dtype))
+def zone_of(value: Any) -> str:
+    """The time zone of a pandas or Polars array as Arrow names it; empty without one."""
+    kind = getattr(value, "dtype", None)
+    zone, tz = getattr(kind, "time_zone", None), getattr(kind, "tz", None)
+    if isinstance(zone, str) or tz is None:
+        return zone or ""
+    name = getattr(tz, "key", None) or getattr(tz, "zone", None)
+    if name is None and isinstance(tz, datetime.timezone):
+        name = tz.tzname(None).removeprefix("UTC")
+    return name or "UTC"
+
+
+def masked(values: Any, gone: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    """Values of which some may be missing, which floats say by NaN."""
+    values = np.asarray(values)
+    return values if values.dtype.kind == "f" or not gone.any() else np.ma.MaskedArray(values, gone)
 
 
 def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Decimals as the nearest float64, dates, times and their differences as numpy has them; all else as it is."""
     first = next((value for value in array if not is_missing(value)), None)
+    if isinstance(first, (bool, int, float, np.number, np.bool_)):
+        return of_numbers(array)
     if isinstance(first, decimal.Decimal):
         return np.array([np.nan if is_missing(value) else float(value) for value in array])
     if isinstance(first, datetime.datetime) and first.tzinfo is None:
@@ -172,6 +199,17 @@ def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if isinstance(first, datetime.timedelta):
         return array.astype("timedelta64[us]")
     return array
+
+
+def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers that stand among missing values, as numpy has them without those; all else as it is."""
+    gone = np.fromiter((is_missing(value) for value in array), np.bool_, len(array))
+    there = np.asarray(array[~gone].tolist())
+    if there.dtype.kind not in "iufb":
+        return array
+    values = np.full(len(array), np.nan) if there.dtype.kind == "f" else np.zeros(len(array), there.dtype)
+    values[~gone] = there
+    return masked(values, gone)
 
 
 def is_missing(value: Any) -> bool:
