@@ -32,6 +32,7 @@ type partFiller struct {
 	block   int64 // bytes of a window's block
 	first   int64 // the window's sample at which the part begins
 	length  int64
+	spans   []span
 	missing *wire.Part
 	replace *float64
 }
@@ -59,6 +60,9 @@ func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 		}
 		pf := partFiller{Part: *p, movers: movers, block: t.length * t.features * p.DType.Size(), first: firsts[name], length: t.length,
 			missing: s.part(name + "_missing"), replace: spec.MissingValue}
+		for _, m := range movers {
+			pf.spans = append(pf.spans, m.spans()...)
+		}
 		if name == "static" {
 			f.static = &pf
 		} else {
@@ -79,24 +83,30 @@ func (f *filler) fill(slot []byte, b *sampler.Batch) {
 	if f.row != nil {
 		rows = int64s(slot, f.row.Offset, n)
 	}
-	for i, number := range b.Windows {
-		place := f.index.Place(number)
-		items[i], starts[i] = place.Item, place.Start
-		row := f.offsets[place.Item] + place.Start
-		if rows != nil {
-			rows[i] = row
+	var next spot
+	if n > 0 {
+		next = f.spot(b.Windows[0])
+	}
+	for i := range n {
+		at := next
+		if i+1 < n {
+			next = f.spot(b.Windows[i+1])
 		}
-		pad := f.index.Pad(place)
+		items[i], starts[i] = at.Item, at.Start
+		if rows != nil {
+			rows[i] = at.row
+		}
 		for p := range f.parts {
-			f.parts[p].fill(slot, int64(i), row, pad, f.dilation)
+			f.parts[p].ahead(&at, &next, f.dilation)
+			f.parts[p].fill(slot, int64(i), at.row, at.pad, f.dilation)
 		}
 		if f.static != nil {
-			f.static.fill(slot, int64(i), f.offsets[place.Item], 0, 1)
+			f.static.fill(slot, int64(i), f.offsets[at.Item], 0, 1)
 		}
 		if f.mask != nil {
 			m := slot[f.mask.Offset+int64(i)*f.context:][:f.context]
 			for j := range m {
-				m[j] = boolByte(int64(j) >= pad)
+				m[j] = boolByte(int64(j) >= at.pad)
 			}
 		}
 	}
@@ -111,6 +121,28 @@ func (f *filler) fill(slot []byte, b *sampler.Batch) {
 		for i, r := range b.Reset {
 			out[i] = boolByte(r)
 		}
+	}
+}
+
+// spot is where a window is read: its first row in the dataset, and how many leading samples are padding.
+type spot struct {
+	window.Place
+	row, pad int64
+}
+
+func (f *filler) spot(number int64) spot {
+	place := f.index.Place(number)
+	return spot{place, f.offsets[place.Item] + place.Start, f.index.Pad(place)}
+}
+
+// ahead fetches what this part of the next window will be read from, unless the window at hand, which it overlaps then, brings it.
+func (p *partFiller) ahead(at, next *spot, dilation int64) {
+	if uint64(next.row-at.row) < uint64(p.length*dilation) {
+		return
+	}
+	row := next.row + (p.first+max(0, next.pad-p.first))*dilation
+	for i := range p.spans {
+		p.spans[i].ahead(row)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 type mover interface {
 	// move fills samples [from, length) of the block; row is the dataset row of sample from.
 	move(block unsafe.Pointer, row, from int64)
+	// spans are what a window is read from.
+	spans() []span
 }
 
 // target is the block that movers fill: its shape and order.
@@ -64,6 +66,8 @@ func (m *blockMover[S, D]) move(block unsafe.Pointer, row, from int64) {
 	}
 }
 
+func (m *blockMover[S, D]) spans() []span { return []span{spanOf(m.source, m.target)} }
+
 // convert moves value by value.
 func (m *blockMover[S, D]) convert(dst []D, row, from int64) {
 	sample, feature := m.features, int64(1)
@@ -93,11 +97,28 @@ type laneMover[S, D numeric] struct {
 	target
 	sources [][]S
 	feature int64
+	first   *[lanes]unsafe.Pointer // of the sources' values, where interleave8 moves them
+}
+
+func newLaneMover[S, D numeric](t target, sources [][]S, feature int64) *laneMover[S, D] {
+	m := &laneMover[S, D]{target: t, sources: sources, feature: feature}
+	var value D
+	if _, same := any(sources).([][]D); same && unsafe.Sizeof(value) == 4 && len(sources) == lanes && t.dilation == 1 && canInterleave {
+		m.first = new([lanes]unsafe.Pointer)
+		for i, s := range sources {
+			m.first[i] = unsafe.Pointer(unsafe.SliceData(s))
+		}
+	}
+	return m
 }
 
 func (m *laneMover[S, D]) move(block unsafe.Pointer, row, from int64) {
 	dst := unsafe.Slice((*D)(block), m.length*m.features)
 	n := m.length - from
+	if m.first != nil {
+		moved := m.interleave(dst, row, from, n&^3)
+		row, from, n = row+moved, from+moved, n-moved
+	}
 	if len(m.sources) == lanes && m.dilation == 1 {
 		m.move8(dst[from*m.features:], row, n)
 		return
@@ -110,6 +131,28 @@ func (m *laneMover[S, D]) move(block unsafe.Pointer, row, from int64) {
 			out[j] = D(s[at])
 		}
 	}
+}
+
+// interleave moves n rows, a multiple of 4, after it has checked what move8 is checked for by the language.
+func (m *laneMover[S, D]) interleave(dst []D, row, from, n int64) int64 {
+	if n == 0 {
+		return 0
+	}
+	for _, s := range m.sources {
+		_ = s[row : row+n]
+	}
+	at := from*m.features + m.feature
+	_ = dst[at : at+(n-1)*m.features+lanes]
+	interleave8(unsafe.Pointer(&dst[at]), m.features*4, m.first, row*4, n)
+	return n
+}
+
+func (m *laneMover[S, D]) spans() []span {
+	out := make([]span, len(m.sources))
+	for i, s := range m.sources {
+		out[i] = spanOf(layout.Strided[S]{Data: s, Step: 1, Width: 1}, m.target)
+	}
+	return out
 }
 
 // move8 keeps eight columns in registers.
@@ -148,3 +191,5 @@ func (m *halfMover[D]) move(block unsafe.Pointer, row, from int64) {
 		}
 	}
 }
+
+func (m *halfMover[D]) spans() []span { return []span{spanOf(m.source, m.target)} }

@@ -109,7 +109,7 @@ func moverFrom[S, D numeric](d *layout.Data, columns []*layout.ManifestColumn, t
 			return 0, nil, err
 		}
 		if len(sources) > 1 {
-			return len(sources), &laneMover[S, D]{target: t, sources: sources, feature: feature}, nil
+			return len(sources), newLaneMover[S, D](t, sources, feature), nil
 		}
 	}
 	block, _, err := layout.Block[S](d, columns[:n])

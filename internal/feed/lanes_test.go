@@ -1,0 +1,86 @@
+package feed
+
+import (
+	"encoding/binary"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"pgregory.net/rapid"
+)
+
+// lane is a case of eight columns of 4 bytes that are interleaved into some features of a block, between values that must stay.
+type lane struct {
+	length, features, feature, from, row int64
+	seed                                 uint32
+}
+
+const stays = 0xabadcafe
+
+// check moves a case by interleave8 where the processor has it, and without, and holds both to one value after the other.
+func (l lane) check(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}) {
+	t.Helper()
+	sources := make([][]uint32, lanes)
+	for i := range sources {
+		sources[i] = make([]uint32, l.row+l.length-l.from) // no value more: reading on would be seen by the race detector or crash
+		for j := range sources[i] {
+			sources[i][j] = l.seed + uint32(i)<<24 + uint32(j)
+		}
+	}
+	block := func() []uint32 { return slices.Repeat([]uint32{stays}, int(l.length*l.features)+lanes) }
+	want := block()
+	for i := l.from; i < l.length; i++ {
+		for j := range sources {
+			want[i*l.features+l.feature+int64(j)] = sources[j][l.row+i-l.from]
+		}
+	}
+	m := newLaneMover[uint32, uint32](target{length: l.length, features: l.features, dilation: 1}, sources, l.feature)
+	plain := *m
+	plain.first = nil
+	for name, m := range map[string]*laneMover[uint32, uint32]{"interleaved": m, "one by one": &plain} {
+		got := block()
+		m.move(unsafe.Pointer(&got[0]), l.row, l.from)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%s, %+v:\ngot  %x\nwant %x", name, l, got, want)
+		}
+	}
+}
+
+func TestLanesAreInterleavedAsOneByOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := lane{length: rapid.Int64Range(1, 60).Draw(t, "length"), features: rapid.Int64Range(lanes, 20).Draw(t, "features"), row: rapid.Int64Range(0, 9).Draw(t, "row"), seed: rapid.Uint32().Draw(t, "seed")}
+		l.feature = rapid.Int64Range(0, l.features-lanes).Draw(t, "feature")
+		l.from = rapid.Int64Range(0, l.length-1).Draw(t, "from")
+		l.check(t)
+	})
+}
+
+func TestLanesPastTheEndAreAPanicAndNoRead(t *testing.T) {
+	sources := slices.Repeat([][]uint32{make([]uint32, 10)}, lanes)
+	m := newLaneMover[uint32, uint32](target{length: 8, features: lanes, dilation: 1}, sources, 0)
+	for _, row := range []int64{-1, 3, 1 << 40} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("row %d of 10 was read 8 times", row)
+				}
+			}()
+			m.move(unsafe.Pointer(&make([]uint32, 8*lanes)[0]), row, 0)
+		}()
+	}
+}
+
+func FuzzLanes(f *testing.F) {
+	f.Add([]byte{4, 8, 0, 0, 0, 1})
+	f.Add([]byte{97, 9, 1, 3, 5, 7})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var b [8]byte
+		copy(b[:], data)
+		l := lane{length: 1 + int64(b[0]), features: lanes + int64(b[1]%32), row: int64(b[4]), seed: binary.LittleEndian.Uint32(b[4:])}
+		l.feature, l.from = int64(b[2])%(l.features-lanes+1), int64(b[3])%l.length
+		l.check(t)
+	})
+}
