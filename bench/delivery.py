@@ -14,7 +14,6 @@ import argparse
 import datetime
 import json
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -26,6 +25,7 @@ from typing import Any
 import delivery_cold
 import delivery_picture
 from delivery_case import Options, Skip
+from delivery_machine import Others, machine
 from delivery_once import GROUPS, skipped
 
 HERE = Path(__file__).parent
@@ -46,8 +46,9 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
             command = delivery_cold.scope(options, command)
         command.append(json.dumps(vars(options)))
         env = {**os.environ, "TENSORCACHE_DIR": directory, "HF_HOME": directory, "HF_HUB_OFFLINE": "1"}
+        others = Others()
         done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
-        return json.loads(done.stdout.splitlines()[-1])
+        return {**json.loads(done.stdout.splitlines()[-1]), "others": others.share(Path(directory))}
     except Skip as why:
         return skipped(name, why).said()
     finally:
@@ -57,23 +58,6 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
         shutil.rmtree(directory)
         if child is not None:
             child.rmdir()
-
-
-def machine() -> str:
-    """What this was measured on."""
-    cpu = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [line.partition(": ")[2] for line in info.read_text().splitlines() if line.startswith("model name")]
-        cpu = names[0] if names else cpu
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    parts = [
-        f"{os.cpu_count()} cores of {cpu}",
-        f"{memory:.0f} GiB",
-        platform.system(),
-        f"Python {platform.python_version()}",
-    ]
-    return ", ".join(parts)
 
 
 def rows_of(results: dict[str, Any], bars_alone: bool = False) -> str:
@@ -96,9 +80,11 @@ def heading(results: dict[str, Any], options: Options) -> str:
     """What the table says before its rows."""
     lines = [line for result in results.values() for line in result["lines"]]
     bars = [line for line in lines if line.get("held") is not None]
+    others = max((result.get("others") or 0.0 for result in results.values()), default=0.0)
     return (
         f"{sum(line['held'] for line in bars)} of {len(bars)} bars held. "
-        f"Medians of {options.runs} rounds, ratios within a round."
+        f"Medians of {options.runs} rounds, ratios within a round; "
+        f"other processes used at most {others:.0%} of the cores."
     )
 
 
@@ -132,7 +118,9 @@ def main() -> None:
     for name in only:
         began = time.perf_counter()
         results[name] = run(name, options, given.files)
-        print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        others = results[name].get("others") or 0.0
+        took = f"{name}: {time.perf_counter() - began:.0f} s, others used {others:.0%} of the cores"
+        print(took, file=sys.stderr, flush=True)
         groups = {name: results[name] for name in GROUPS if name in results}
         if writes:
             kept.write_text(json.dumps(groups, indent=1, ensure_ascii=False) + "\n")
