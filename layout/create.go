@@ -114,9 +114,9 @@ func (w *Writer) Dest(i int) Dest {
 	return d
 }
 
-// DestOnce is the i-th column of the table as [Writer.Dest], for one whose values are stored once and stay: those that are [Put]
-// about in the order of rows are summed up for the manifest on the way, which spares Finish to read them again. It is not for use by
-// several goroutines for one column at once; what it returns is.
+// DestOnce is the i-th column of the table as [Writer.Dest], for one whose values are stored once, by way of what this returns, and
+// stay: where they are [Put] about in the order of rows they are summed up for the manifest on the way, which spares Finish to read them
+// again. It is not for use by several goroutines for one column at once; what it returns is.
 func (w *Writer) DestOnce(i int) Dest {
 	if w.running[i] == nil {
 		w.running[i] = w.newRunning(i)

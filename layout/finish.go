@@ -87,7 +87,7 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)
 			}
 			r := w.running[i]
-			if r == nil {
+			if r == nil || r.off {
 				r = w.newRunning(i)
 			}
 			r.end(w.table.Rows)

@@ -2,6 +2,7 @@ package layout
 
 // Lane is one feature of a column of shape [rows, n] as a plain column, for values that come feature by feature.
 func (d Dest) Lane(i int64) Dest {
+	d.running.giveUp()
 	d.data = d.data[i*d.DType.Size():]
 	d.Width, d.write, d.populate, d.running = 0, nil, nil, nil
 	return d

@@ -19,6 +19,7 @@ type running struct {
 	aligned       []byte
 
 	mu   sync.Mutex
+	off  bool  // rows may have changed that are taken in
 	busy bool  // somebody takes in rows
 	rows int64 // that are taken in
 	done []rowRange
@@ -37,7 +38,8 @@ func (w *Writer) newRunning(i int) *running {
 // take takes rows in, dense, if they are the next; they need not be stored yet.
 func (r *running) take(row int64, dense []byte) (taken bool) {
 	r.mu.Lock()
-	if r.busy || row != r.rows {
+	r.off = r.off || row < r.rows
+	if r.off || r.busy || row != r.rows {
 		r.mu.Unlock()
 		return false
 	}
@@ -56,6 +58,9 @@ func (r *running) take(row int64, dense []byte) (taken bool) {
 func (r *running) stored(row, n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.off {
+		return
+	}
 	at, _ := slices.BinarySearchFunc(r.done, row, func(d rowRange, row int64) int { return int(d.from - row) })
 	if at > 0 && r.done[at-1].to == row {
 		r.done[at-1].to += n
@@ -68,9 +73,19 @@ func (r *running) stored(row, n int64) {
 	}
 }
 
+// giveUp leaves everything to the end: values are stored in a way that is not seen here.
+func (r *running) giveUp() {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.off = true
+}
+
 // catchUp takes in what is stored behind the rows that are, and ends being busy. It holds the lock but while it works.
 func (r *running) catchUp() {
-	for len(r.done) > 0 && r.done[0].from == r.rows {
+	for !r.off && len(r.done) > 0 && r.done[0].from == r.rows {
 		end := r.done[0].to
 		r.done = slices.Delete(r.done, 0, 1)
 		r.mu.Unlock()

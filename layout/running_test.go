@@ -54,6 +54,18 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 			})
 		}
 		group.Wait()
+		if again := rapid.SampledFrom([]string{"", "put", "values"}).Draw(r, "again"); again != "" { // what may not be, but must not lie
+			from := pieces[0]
+			part := values[from*max(1, width) : end(from)*max(1, width)]
+			for i := range part {
+				part[i] = 7
+			}
+			if again == "put" {
+				Put(once, from, part)
+			} else {
+				copied(once, from, part)
+			}
+		}
 		copied(w.Dest(1), 0, make([]float64, rows))
 		m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
 		if err != nil {

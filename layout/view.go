@@ -29,8 +29,14 @@ type Dest struct {
 	running *running
 }
 
-// Values sees a column's bytes as values of T, whose size must be that of the column's dtype.
+// Values sees a column's bytes as values of T, whose size must be that of the column's dtype. What is stored there is not summed up
+// on the way (see [Writer.DestOnce]).
 func Values[T Native](d Dest) Strided[T] {
+	d.running.giveUp()
+	return values[T](d)
+}
+
+func values[T Native](d Dest) Strided[T] {
 	return Strided[T]{Data: cast[T](d.data), Step: d.Step, Width: d.values(), Rows: d.Rows}
 }
 

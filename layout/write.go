@@ -31,7 +31,7 @@ func Put[T Native](d Dest, row int64, src []T) {
 
 // store stores rows; bytes are those of src.
 func store[T Native](d Dest, row int64, src []T, bytes []byte) {
-	to := Values[T](d)
+	to := values[T](d)
 	if !to.Contiguous() {
 		width := int(to.Width)
 		for i := 0; i < len(src); i += width {
@@ -54,7 +54,7 @@ func (d Dest) Populate(row, rows int64) (ok bool) {
 	return d.populate != nil && d.populate(d.offset+row*d.Step*size, ((rows-1)*d.Step+d.values())*size)
 }
 
-// Sum sums up for the manifest rows that were stored through [Values], soon after: they must not change any more.
+// Sum sums up for the manifest rows that were stored through the [Values] of [Writer.Dest], soon after: they must not change any more.
 func (d Dest) Sum(row, rows int64) {
 	if d.running != nil && d.Step == d.values() {
 		size := d.Step * d.DType.Size()

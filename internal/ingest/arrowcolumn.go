@@ -171,7 +171,7 @@ func putArrow[S storable](b arrowBatch, a arrow.Array, values []S) error {
 		return b.null(n / int(max(1, b.width)))
 	}
 	width := int(max(1, b.width))
-	step := max(1, tileRows/width) * width
+	step := max(1, lookedUp/width) * width
 	var tile []S
 	nan, float := notANumber[S]()
 	for i := 0; i < len(values); i += step {

@@ -106,24 +106,19 @@ func widened[S storable, W int64 | float64](d sink, row int64, src []S, widen fu
 
 // convertTo writes values of a widest type.
 func convertTo[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int) {
-	if d.loss == nil {
-		return convertAs(d, row, src)
-	}
-	switch src := any(src).(type) {
-	case []int64:
-		bad = inexact(d.DType, src)
-	case []uint64:
-		bad = inexact(d.DType, src)
-	default:
+	if d.loss != nil {
 		bad = -1
+		switch src := any(src).(type) {
+		case []int64:
+			bad = inexact(d.DType, src)
+		case []uint64:
+			bad = inexact(d.DType, src)
+		}
+		if bad >= 0 {
+			return bad
+		}
 	}
-	if bad < 0 {
-		bad = convertAs(d, row, src)
-	}
-	if floats, ok := any(src).([]float64); ok && bad < 0 {
-		note(d, row, floats)
-	}
-	return bad
+	return convertAs(d, row, src)
 }
 
 func convertAs[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int) {
@@ -131,6 +126,9 @@ func convertAs[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int)
 	case layout.Float16:
 		return putAs(d, row, src, toHalf)
 	case layout.Float32:
+		if floats, ok := any(src).([]float64); ok {
+			return putAs(d, row, floats, toFloat32)
+		}
 		return putAs(d, row, src, convert[W, float32])
 	case layout.Float64:
 		return putAs(d, row, src, convert[W, float64])
@@ -154,17 +152,18 @@ func convertAs[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int)
 	return 0
 }
 
-// putAs writes values that convert converts.
+// putAs writes values that convert converts, and notes what that loses.
 func putAs[S number, D layout.Native](d sink, row int64, src []S, convert func(to []D, src []S) (bad int)) (bad int) {
-	to := layout.Values[D](d.Dest)
-	if to.Contiguous() {
-		return convert(to.Data[row*to.Step:][:len(src)], src)
-	}
-	width := int(to.Width)
-	for i := 0; i < len(src); i += width {
-		if bad := convert(to.Row(row+int64(i/width)), src[i:i+width]); bad >= 0 {
+	width := int(max(1, d.Width))
+	tile := make([]D, min(len(src), max(1, gatheredRows/width)*width))
+	for i := 0; i < len(src); i += len(tile) {
+		part := src[i:min(len(src), i+len(tile))]
+		to := tile[:len(part)]
+		if bad := convert(to, part); bad >= 0 {
 			return i + bad
 		}
+		d.loss.note(part, to)
+		layout.Put(d.Dest, row+int64(i/width), to)
 	}
 	return -1
 }
@@ -179,6 +178,14 @@ func convert[S, D number](to []D, src []S) (bad int) {
 		}
 	}
 	return -1
+}
+
+// toFloat32 converts values, as convert does and much faster.
+func toFloat32(to []float32, src []float64) (bad int) {
+	for i, v := range src {
+		to[i] = float32(v)
+	}
+	return overflows(layout.Float32, src)
 }
 
 // toHalf converts values one by one, as convert does.

@@ -33,13 +33,13 @@ func (p *preparation) resultsIn(ctx context.Context, to layout.Dest) (results, e
 	}
 	switch {
 	case collects && to.DType == layout.Float32:
-		return newGathered[float32](to), nil
+		return newGathered[float32](p.summed), nil
 	case collects && to.DType == layout.Float64:
-		return newGathered[float64](to), nil
+		return newGathered[float64](p.summed), nil
 	case plain && to.DType == layout.Float64:
-		return inPlace{to, layout.Values[float64](to).Data}, nil
+		return inPlace{p.summed, layout.Values[float64](to).Data}, nil
 	}
-	return byFeature{to, make([]float64, stepTile)}, nil
+	return byFeature{to, p.summed, make([]float64, stepTile)}, nil
 }
 
 // populatedRows is how many rows are readied at a time.
@@ -60,28 +60,28 @@ func populate(ctx context.Context, to layout.Dest) (ok bool, err error) {
 
 // inPlace computes values where they stay.
 type inPlace struct {
-	to   layout.Dest
-	data []float64
+	summed layout.Dest
+	data   []float64
 }
 
 func (r inPlace) room(row int64, n int) []float64 { return r.data[row:][:n] }
 func (r inPlace) put(_ int, row int64, values []float64) (bad int) {
-	r.to.Sum(row, int64(len(values)))
+	r.summed.Sum(row, int64(len(values)))
 	return -1
 }
 func (r inPlace) end() {}
 
 // byFeature stores values of any dtype and shape one by one.
 type byFeature struct {
-	to   layout.Dest
-	tile []float64
+	to, summed layout.Dest
+	tile       []float64
 }
 
 func (r byFeature) room(_ int64, n int) []float64 { return r.tile[:n] }
 func (r byFeature) put(feature int, row int64, values []float64) (bad int) {
 	bad = putFeature(r.to, feature, row, values)
 	if bad < 0 && r.to.Width == 0 {
-		r.to.Sum(row, int64(len(values)))
+		r.summed.Sum(row, int64(len(values)))
 	}
 	return bad
 }

@@ -272,12 +272,11 @@ func (l *load) destRead(i int) layout.Dest {
 	return l.dest(i)
 }
 
-// staysAsRead tells whether nothing changes the values of a column, or their order, once they are read. Times may yet be
-// multiplied to their unit.
+// staysAsRead tells whether nothing changes the values of a column, or their order, once they are read.
 func (l *load) staysAsRead(i int) bool {
 	c, role := l.columns[i], l.wanted.roles[i]
 	_, staged := l.staged[i]
-	return !staged && c.kind < kindTime && l.steps(c, role) == (steps{}) && !l.Sort && l.Duplicates == "" && len(l.Regrid) == 0
+	return !staged && c.kind != kindText && l.steps(c, role) == (steps{}) && !l.Sort && l.Duplicates == "" && len(l.Regrid) == 0
 }
 
 // startReading begins the phase in which the sources are read.

@@ -48,28 +48,32 @@ type sink struct {
 // Lane is one feature of the column.
 func (s sink) Lane(i int64) sink { return sink{s.Dest.Lane(i), s.loss} }
 
-// note measures what was written to the rows of src from row on.
-func note[S float64](s sink, row int64, src []S) {
-	var e layout.DTypeError
-	width := s.Dest.Width
-	if width < 1 {
-		width = 1
+// note measures what storing floats as narrower ones has lost; from and to are slices of values.
+func (l *loss) note(from, to any) {
+	src, ok := from.([]float64)
+	if l == nil || !ok {
+		return
 	}
-	switch s.DType {
-	case layout.Float32:
-		to := layout.Values[float32](s.Dest)
-		for i, v := range src {
-			e = noted(e, float64(v), float64(to.Data[(row+int64(i)/width)*to.Step+int64(i)%width]))
+	var e layout.DTypeError
+	switch to := to.(type) {
+	case []float32:
+		for i, v := range src { // as noted, in registers
+			d, a := math.Abs(float64(to[i])-v), math.Abs(v)
+			if d > e.Abs {
+				e.Abs = d
+			}
+			if d > e.Rel*a {
+				e.Rel = d / a
+			}
 		}
-	case layout.Float16:
-		to := layout.Values[layout.Half](s.Dest)
+	case []layout.Half:
 		for i, v := range src {
-			e = noted(e, float64(v), float64(to.Data[(row+int64(i)/width)*to.Step+int64(i)%width].Float32()))
+			e = noted(e, v, float64(to[i].Float32()))
 		}
 	default:
 		return
 	}
-	s.loss.add(e)
+	l.add(e)
 }
 
 // inexact is the place of the first integer that the float type of d does not hold, -1 where it holds all.

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -184,6 +185,9 @@ func putPage[S storable](c *parquetChunk, src []S, index []int32, levels []byte,
 	if index != nil {
 		have = int64(len(index))
 	}
+	if nan, float := notANumber[S](); float && c.dest.DType.IsFloat() && int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
+		return putGaps(c, src, index, levels, nan)
+	}
 	used := int64(0)
 	for done := int64(0); done < n; {
 		run, present := levelRun(levels[min(done, int64(len(levels))):], c.maxLevel, n-done)
@@ -214,6 +218,51 @@ func putPage[S storable](c *parquetChunk, src []S, index []int32, levels []byte,
 	return nil
 }
 
+// putGaps writes the values of a page of floats of which some are missing.
+func putGaps[S storable](c *parquetChunk, src []S, index []int32, levels []byte, nan S) error {
+	tile := tileOf[S](c)
+	used, have := 0, len(src)
+	if index != nil {
+		have = len(index)
+	}
+	for first := 0; first < len(levels); first += len(tile) {
+		part := levels[first:min(len(levels), first+len(tile))]
+		for i, level := range part {
+			if level != c.maxLevel {
+				tile[i] = nan
+				continue
+			}
+			at := used
+			if used++; used > have {
+				return fmt.Errorf("a page of %d rows has %d values", len(levels), have)
+			}
+			if index != nil {
+				if at = int(index[at]); uint(at) >= uint(len(src)) {
+					return fmt.Errorf("entry %d of a dictionary of %d", at, len(src))
+				}
+			}
+			tile[i] = src[at]
+		}
+		if bad := put(c.dest, c.place()+int64(first), tile[:len(part)]); bad >= 0 {
+			return c.misfit(fmt.Sprint(tile[bad]), int64(first+bad))
+		}
+	}
+	if used != have {
+		return fmt.Errorf("a page of %d rows has %d values", len(levels), have)
+	}
+	return nil
+}
+
+// tileOf is where values are gathered before they are written.
+func tileOf[S storable](c *parquetChunk) []S {
+	tile, ok := c.tile.([]S)
+	if !ok {
+		tile = make([]S, min(lookedUp, c.rows))
+		c.tile = tile
+	}
+	return tile
+}
+
 // putRun writes run values from used on.
 func putRun[S storable](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
 	if index == nil {
@@ -222,11 +271,7 @@ func putRun[S storable](c *parquetChunk, row int64, src []S, index []int32, used
 		}
 		return int64(put(c.dest, row, src[used:used+run])), nil
 	}
-	tile, ok := c.tile.([]S)
-	if !ok {
-		tile = make([]S, min(lookedUp, c.rows))
-		c.tile = tile
-	}
+	tile := tileOf[S](c)
 	for i := int64(0); i < run; i += lookedUp {
 		n := min(lookedUp, run-i)
 		for j, at := range index[used+i : used+i+n] {

@@ -59,6 +59,7 @@ type preparation struct {
 	keys    *keys
 	offsets []int64
 	fit     *fitting
+	summed  layout.Dest        // where the results go, to be summed up on the way
 	apart   bool               // the values lie in scratch, not where the results go
 	seen    *moments.Moments   // of all values before the steps; nil where they were not measured
 	full    bool               // nothing is to be filled
@@ -75,7 +76,8 @@ const maxFirsts = 1 << 16
 
 // run does the steps of the i-th column.
 func (p *preparation) run(ctx context.Context, i int) error {
-	to := p.writer.DestOnce(i)
+	to := p.writer.Dest(i)
+	p.summed = p.writer.DestOnce(i)
 	at, apart := p.staged[i]
 	if p.apart = apart; apart {
 		return prepare(ctx, p, layout.Values[float64](p.stage.Dest(at)), to)
