@@ -52,7 +52,7 @@ type pool struct {
 }
 
 func newPool() *pool {
-	n := runtime.NumCPU()
+	n := runtime.GOMAXPROCS(0)
 	p := &pool{work: make(chan gather, 2*n), workers: n}
 	for range n {
 		p.running.Go(func() {
