@@ -77,8 +77,6 @@ func (s *Sampler) ready(epoch uint64) {
 // append adds the window, or the block of windows, at a position.
 func (s *Sampler) append(dst *Batch, p int64) {
 	switch s.options.Order {
-	case Shuffle:
-		dst.Windows = append(dst.Windows, int64(s.epoch.permutation.at(uint64(p))))
 	case Bootstrap:
 		dst.Windows = append(dst.Windows, s.drawn(uint64(p)))
 	case RandomStart:

@@ -77,14 +77,71 @@ func (p *permutation) at(x uint64) uint64 {
 	for {
 		l, r := x/p.a, x%p.a
 		for _, k := range p.keys[:p.rounds] {
-			l += below(draw(k, r), p.a)
-			if l >= p.a {
-				l -= p.a
-			}
-			l, r = r, l
+			l, r = round(l, r, k, p.a)
 		}
 		if x = l*p.a + r; x < p.n {
 			return x
 		}
 	}
+}
+
+func round(l, r, key, a uint64) (uint64, uint64) {
+	l += below(draw(key, r), a)
+	if less := l - a; l >= a {
+		l = less
+	}
+	return r, l
+}
+
+// append adds the images of count positions from first on, which go on at 0 behind the last. Four are under way at once, since
+// each round of one has to wait for the round before.
+func (p *permutation) append(dst []int64, first, count uint64) []int64 {
+	x := first % p.n
+	for ; count > 0; count-- {
+		if count >= 4 && x+4 <= p.n {
+			a, b, c, d := p.four(x)
+			dst = append(dst, a, b, c, d)
+			x, count = x+4, count-3
+		} else {
+			dst = append(dst, int64(p.at(x)))
+			x++
+		}
+		if x == p.n {
+			x = 0
+		}
+	}
+	return dst
+}
+
+// four are the images of x and the three positions after it.
+func (p *permutation) four(x uint64) (a, b, c, d int64) {
+	l, r := x/p.a, x%p.a
+	l0, r0 := l, r
+	l1, r1 := p.next(l0, r0)
+	l2, r2 := p.next(l1, r1)
+	l3, r3 := p.next(l2, r2)
+	for _, k := range p.keys[:p.rounds] {
+		l0, r0 = round(l0, r0, k, p.a)
+		l1, r1 = round(l1, r1, k, p.a)
+		l2, r2 = round(l2, r2, k, p.a)
+		l3, r3 = round(l3, r3, k, p.a)
+	}
+	return p.inside(l0, r0), p.inside(l1, r1), p.inside(l2, r2), p.inside(l3, r3)
+}
+
+// next is the position after one, in its two halves.
+func (p *permutation) next(l, r uint64) (uint64, uint64) {
+	if r++; r == p.a {
+		return l + 1, 0
+	}
+	return l, r
+}
+
+// inside goes on from an image that lies outside of [0, n) until one lies inside.
+func (p *permutation) inside(l, r uint64) int64 {
+	x := l*p.a + r
+	if x >= p.n {
+		x = p.at(x)
+	}
+	return int64(x)
 }

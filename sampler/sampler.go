@@ -159,6 +159,10 @@ func (s *Sampler) Batch(dst *Batch, epoch uint64, consumed int64) error {
 			first, count = consumed+s.options.Rank*(m/r)+min(s.options.Rank, m%r), s.shareOf(m)
 		}
 	}
+	if s.options.Order == Shuffle {
+		dst.Windows = s.epoch.permutation.append(dst.Windows, uint64(first), uint64(count))
+		return nil
+	}
 	for i := range count {
 		p := first + i
 		if p >= n {
