@@ -187,6 +187,9 @@ func (d *Data) Acquire() (release func(), err error) {
 	return release, nil
 }
 
+// Map is the map of data.arrow, in which the manifest's offsets are. It is valid between Acquire and release.
+func (d *Data) Map() *mmapfile.Map { return d.data }
+
 // Close waits for all readers and unmaps. It is idempotent.
 func (d *Data) Close() error {
 	var err error

@@ -4,6 +4,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/sampler"
+	"github.com/tensorcache/tensorcache/window"
 )
 
 // Deliveries: how a batch reaches the trainer. In all but Slot the ring holds places alone (item, start and row of each
@@ -64,7 +65,7 @@ func newRingLayout(w *Windows, delivery string, o sampler.Options, channelsFirst
 
 // fillPlaces writes the places of a batch's windows, and returns its flags. Of a view it is the first place alone.
 func (s *stream) fillPlaces(slot []byte, b *sampler.Batch) (flags uint32) {
-	if s.delivery == View && s.follows(b.Windows) {
+	if s.delivery == View && follows(s.filler.index, b.Windows) {
 		f := s.filler
 		place := f.index.Place(b.Windows[0])
 		int64s(slot, f.item, 1)[0], int64s(slot, f.start, 1)[0] = place.Item, place.Start
@@ -77,8 +78,8 @@ func (s *stream) fillPlaces(slot []byte, b *sampler.Batch) (flags uint32) {
 
 // follows tells whether windows, whose numbers ascend but where a tail wraps, start a stride apart in one item: then and
 // only then first and last are as far apart as their count says.
-func (s *stream) follows(windows []int64) bool {
-	x, last := s.filler.index, int64(len(windows)-1)
+func follows(x *window.Index, windows []int64) bool {
+	last := int64(len(windows) - 1)
 	a, b := x.Place(windows[0]), x.Place(windows[last])
 	return windows[last]-windows[0] == last && a.Item == b.Item && b.Start-a.Start == last*max(x.Spec().Stride, 1)
 }

@@ -34,6 +34,7 @@ func (s *stream) produce() (err error) {
 		for i := range s.bursts {
 			s.bursts[i].Wait() // whatever happens, no gather outlives the ring
 		}
+		s.asker.forget()
 	}()
 	for turn := 0; ; turn = 1 - turn {
 		n, err := s.next(flying == nil)
@@ -73,6 +74,7 @@ func (s *stream) next(wait bool) (int, error) {
 		}
 		s.mu.Unlock()
 		if seek != nil {
+			s.asker.forget()
 			c := s.sampler.Cursor("", "", seek.Epoch, seek.Consumed)
 			if err := s.sampler.Check(c, "", ""); err != nil {
 				return 0, err
@@ -124,6 +126,15 @@ func (s *stream) begin(b *burst, n int) error {
 		s.empty = 0
 		batch := b.batches[b.filled]
 		if err := s.sampler.Batch(batch, epoch, consumed); err != nil {
+			return err
+		}
+		if b.filled == 0 {
+			err := s.asker.look(batch, epoch, consumed)
+			if err != nil {
+				return err
+			}
+		}
+		if err := s.asker.next(batch); err != nil {
 			return err
 		}
 		slot := s.take()

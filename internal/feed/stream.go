@@ -39,6 +39,7 @@ type stream struct {
 	// The producer's own.
 	stream uint32
 	bursts [2]burst
+	asker  *asker
 	empty  int // epochs in a row in which this rank has no batch
 }
 

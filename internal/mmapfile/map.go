@@ -34,12 +34,13 @@ type Map struct {
 	file *os.File // nil where it was closed once it was mapped
 	data mmap.MMap
 
-	mu      sync.Mutex
-	drained *sync.Cond
-	readers int
-	closing bool
-	closed  bool
-	err     error
+	mu        sync.Mutex
+	drained   *sync.Cond
+	readers   int
+	scattered int // who asked for Scattered
+	closing   bool
+	closed    bool
+	err       error
 }
 
 // Open maps the whole file at path and keeps it open; an empty file is an error.

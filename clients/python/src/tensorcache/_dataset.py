@@ -19,6 +19,7 @@ from ._inverse import inverse
 from ._items import Items, Texts, show
 from ._manifest import Column, Manifest
 from ._missing_rows import missing_stretches
+from ._scattered import Scattered
 from ._window_spec import window_spec
 from ._windows import Windows
 
@@ -53,6 +54,7 @@ class Dataset:
         self._maps: dict[str, mmap.mmap] = dict(zip(said["files"], map_files(fds), strict=True))
         self._manifest = Manifest(said["manifest"])
         self._arrays: dict[str, npt.NDArray[Any]] = {}
+        self._scattered = Scattered(self._maps["data.arrow"])
         self._texts: dict[str, Texts] = {}
         self.name = str(said["dataset"])
         self.generation = int(said["generation"])

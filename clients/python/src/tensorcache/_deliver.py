@@ -62,6 +62,7 @@ def starts(stream: Stream, source: Source) -> Deliver:
 def local(stream: Stream, source: Source) -> Deliver:
     """Batches that are gathered here, into memory of this process."""
     take, layout = stream.ring.taker(), stream.layout
+    source.scattered()
     # Indexing these by rows copies whole windows, in the order in which values lie in memory, so that columns have to
     # be turned around after. np.take would first copy all windows that could be.
     context, target = (source.every(name) if source.has(name) else None for name in ("context", "target"))

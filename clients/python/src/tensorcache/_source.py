@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ._scattered import advise
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -37,6 +39,7 @@ class Source:
         self._offsets = data.items.row_offset
         self._cutter = cutter = windows._cut()
         self._channels_first = channels_first
+        self._counted = False
         self._missing = {"context_missing", "target_missing"} if mask or cutter.misses else set()
         self._mask = {"mask"} if mask or cutter.padded else set()
 
@@ -70,8 +73,16 @@ class Source:
         return int(self._offsets[self.item(row)])
 
     def private(self) -> mmap.mmap:
-        """A copy-on-write map of the columns."""
-        return self._data.private_map()
+        """A copy-on-write map of the columns, for windows here and there."""
+        memory = self._data.private_map()
+        advise(memory, scattered=True)
+        return memory
+
+    def scattered(self) -> None:
+        """Say that windows here and there are read from the dataset's map, as long as this lives."""
+        if not self._counted:
+            self._counted = True
+            self._data._scattered.add(self)
 
     def has(self, name: str) -> bool:
         """Whether windows have context, target or known."""

@@ -82,6 +82,7 @@ def local_pairs(stream: Stream, source: Source) -> Deliver:
     every = gathered_from(source)
     if every is None:
         return arrays_as_pairs(_deliver.local(stream, source))
+    source.scattered()
     tensors, size = [], 0
     for array in every:
         tensors.append((readable(array), array.shape[1:], array.dtype, size))

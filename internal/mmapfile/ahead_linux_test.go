@@ -1,0 +1,95 @@
+package mmapfile
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/portable"
+	"golang.org/x/sys/unix"
+)
+
+// cold maps a file of so many pages that is not in memory; whether it could be dropped is for the file system to say.
+func cold(t *testing.T, pages int) *Map {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), pages*int(pageSize)-7), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := m.File().Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Fadvise(int(m.File().Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestPagesComeWhenTheyAreAskedFor(t *testing.T) {
+	const pages = 64
+	m := cold(t, pages)
+	for _, outside := range [][2]int64{{-1, 5}, {m.Len(), 1}, {1 << 62, 1 << 62}, {0, 0}, {5, -9}} {
+		m.WillNeed(outside[0], outside[1])
+		m.Populate(outside[0], outside[1])
+	}
+	if !m.Resident(-1) || !m.Resident(m.Len()) {
+		t.Error("what is outside the file is missing")
+	}
+	all := func(first, last int64) bool {
+		for i := first; i <= last; i++ {
+			if !m.Resident(i*pageSize + 5) {
+				return false
+			}
+		}
+		return true
+	}
+	m.Populate(3*pageSize-1, pageSize+2) // a byte of the page before, and one of the page after
+	if !portable.Forced() && !all(2, 4) {
+		t.Error("pages that were waited for are not in memory")
+	}
+	m.WillNeed(0, 1<<62)
+	for end := time.Now().Add(20 * time.Second); !all(0, pages-1); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("pages that were asked for do not come")
+		}
+	}
+}
+
+// TestOnlyWhatIsTouchedIsReadWhileAnybodyIsScattered looks at the advice that the kernel has for the map: rr is for random reads.
+func TestOnlyWhatIsTouchedIsReadWhileAnybodyIsScattered(t *testing.T) {
+	m := cold(t, 4)
+	advised := func() bool {
+		maps, err := os.ReadFile("/proc/self/smaps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, of, found := strings.Cut(string(maps), m.path)
+		_, flags, _ := strings.Cut(of, "VmFlags:")
+		flags, _, _ = strings.Cut(flags, "\n")
+		if !found {
+			t.Fatal("the map is not listed")
+		}
+		return strings.Contains(flags, " rr")
+	}
+	one, two := m.Scattered(), m.Scattered()
+	one()
+	one()
+	if !advised() {
+		t.Error("the advice ended with the first of two")
+	}
+	if two(); advised() {
+		t.Error("the advice did not end with the last")
+	}
+}
