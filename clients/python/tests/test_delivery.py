@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 import tensorcache
+from tensorcache._deliver import gathered
 
 C, P, B = 24, 6, 32
 PARTS = (
@@ -167,3 +169,14 @@ def test_a_plan_says_where_views_are(data: tensorcache.Dataset) -> None:
     assert windows.plan(batch_size=8)["path"] == "view"
     assert windows.plan(batch_size=8, order="random_start")["path"] == "view"
     assert windows.plan(batch_size=8, order="shuffle")["path"] != "view"
+
+
+@pytest.mark.parametrize("columns", [1, 2, 7, 8, 9])
+@pytest.mark.parametrize("axes", [(1, 2, 0), (1, 0, 2)], ids=["windows by rows", "channels first"])
+def test_gathering_by_columns_is_indexing(columns: int, axes: tuple[int, ...]) -> None:
+    matrix = np.arange(50.0 * columns).reshape(columns, 50)
+    every = sliding_window_view(matrix, 6, axis=1).transpose(axes)
+    rows = np.array([40, 3, 3, 0])
+    got = gathered(every, rows)
+    assert got.flags.c_contiguous
+    np.testing.assert_array_equal(got, every[rows])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ._batch import Batch, Run
+from ._batch import Array, Batch, Run
 from ._errors import ProtocolError
 from ._source import Source
 
@@ -23,6 +23,13 @@ Makers: TypeAlias = "Mapping[str, Callable[[Stream, Source], Deliver]]"
 
 RUN = 2
 """The descriptor's flag for windows that start a stride apart in one item."""
+
+FEW = 8
+"""Fewer columns that lie apart are gathered one after the other: two in 0.4 of the time, four in 0.65, seven in 0.9.
+
+Eight and more write each line of memory too often: 1.05 of the time, sixteen 1.4 (measured, windows of 120 rows).
+torch's ``index_select`` is left as it is: it would gain 0.6, 0.75, 0.85 of its time, and nothing from eight on.
+"""
 
 
 def slot(stream: Stream, source: Source) -> Deliver:
@@ -63,24 +70,36 @@ def local(stream: Stream, source: Source) -> Deliver:
     """Batches that are gathered here, into memory of this process."""
     take, layout = stream.ring.taker(), stream.layout
     source.scattered()
-    # Indexing these by rows copies whole windows, in the order in which values lie in memory, so that columns have to
-    # be turned around after. np.take would first copy all windows that could be.
     context, target = (source.every(name) if source.has(name) else None for name in ("context", "target"))
 
     def deliver(slot: int, rows: int, flags: int) -> Batch:
         batch = Batch(take(slot), layout, rows)
         if context is not None:
-            batch.context = np.ascontiguousarray(context[batch.row])
+            batch.context = gathered(context, batch.row)
         if target is not None:
-            batch.target = np.ascontiguousarray(target[batch.row])
+            batch.target = gathered(target, batch.row)
         return batch
 
     return deliver
 
 
+def gathered(every: Array, rows: Array) -> Array:
+    """Windows out of those that start at each row, ``[rows, ...]``, in memory of their own and dense.
+
+    Indexing copies whole windows in the order in which values lie in memory, so that columns that lie apart have to be
+    turned around after, in a second pass. ``np.take`` would first copy all windows that could be.
+    """
+    if every.strides[1] >= every.strides[2] or every.shape[2] >= FEW:
+        return np.ascontiguousarray(every[rows])
+    out = np.empty((len(rows), *every.shape[1:]), every.dtype)
+    for i in range(every.shape[2]):
+        out[:, :, i] = every[:, :, i][rows]
+    return out
+
+
 def view(stream: Stream, source: Source) -> Deliver:
     """Batches that are strides over the mapped columns; one that runs over an item's end is gathered instead."""
-    layout, gathered = stream.layout, local(stream, source)
+    layout, elsewhere = stream.layout, local(stream, source)
     stride, put, (words, row_at) = source.stride, stream.ring.freed.append, rows_in(stream)
     new, run = Run.__new__, Run
     context, target = (source.every(name) if source.has(name) else None for name in ("context", "target"))
@@ -89,7 +108,7 @@ def view(stream: Stream, source: Source) -> Deliver:
 
     def deliver(slot: int, rows: int, flags: int) -> Batch:
         if not flags & RUN:
-            return read_only(gathered(slot, rows, flags))
+            return read_only(elsewhere(slot, rows, flags))
         batch = new(run)  # without __init__, for speed
         batch._layout, batch.rows = layout, rows
         batch._row = row = words[row_at[slot]]
