@@ -128,10 +128,14 @@ func miscounted(a arrow.Array) (said, found int) {
 	case *array.Dictionary:
 		said, found = miscounted(a.Dictionary())
 	}
-	if bits := a.NullBitmapBytes(); said == found && len(bits) > 0 {
+	switch bits := a.NullBitmapBytes(); {
+	case said != found || a.DataType().ID() == arrow.NULL:
+		return said, found
+	case len(bits) == 0: // all are there
+		return a.NullN(), 0
+	default:
 		return a.NullN(), a.Len() - bitutil.CountSetBits(bits, a.Data().Offset(), a.Len())
 	}
-	return said, found
 }
 
 // checkFrame walks over the blocks of an LZ4 frame up to its end mark: Arrow v15 stops reading where it has enough bytes, and so takes frames that

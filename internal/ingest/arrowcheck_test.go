@@ -44,6 +44,10 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		refused(t, err, c.refused, "damaged")
 	}
 	list := array.NewData(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2, []*memory.Buffer{nil}, []arrow.ArrayData{halfNull(1)}, 0, 0)
+	bare := array.NewData(arrow.PrimitiveTypes.Float64, 4, []*memory.Buffer{nil, halfNull(0).Buffers()[1]}, nil, 3, 0)
+	if said, n := miscounted(array.MakeFromData(bare)); said != 3 || n != 0 {
+		t.Error(said, n)
+	}
 	if said, n := miscounted(array.MakeFromData(list)); said != 1 || n != 2 { // which Go's writer counts anew
 		t.Error(said, n)
 	}

@@ -72,9 +72,23 @@ def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
         try:
             want = pq.read_table(path, page_checksum_verification=True)
         except (OSError, pa.ArrowException):  # of what we pass over, as histograms in the footer: the good values
-            want = table
+            want = as_read(table, data)
         test_types.check(data, want)
     assert 0 < read < MUTANTS
+
+
+def as_read(table: pa.Table, data: tensorcache.Dataset) -> pa.Table:
+    """The good values of the types that were read, which for times may stand in damaged metadata alone."""
+    columns = []
+    for column in data.manifest["columns"]:
+        values = table[column["name"]]
+        if pa.types.is_timestamp(values.type):
+            values = values.cast(pa.timestamp(values.type.unit, column.get("zone") or None))
+        elif pa.types.is_duration(values.type):
+            values = values.cast(pa.int64())
+            values = values if column["dtype"] == "int64" else values.cast(pa.duration(column["unit"]))
+        columns.append(values)
+    return pa.table(columns, table.column_names)
 
 
 @pytest.mark.parametrize("form", ["file", "stream", "lz4", "zstd"])
