@@ -133,11 +133,20 @@ func TestRecipeIsCanonical(t *testing.T) {
 	for _, pair := range [][2]Options{
 		{{Sources: []string{"a"}}, {Sources: []string{"b"}, Layout: "columns"}},
 		{{Scale: All("minmax")}, {Scale: All("minmax"), ScalePer: "column", FitRows: &[2]*int64{&zero, nil}}},
+		{{Scale: All("none")}, {}},
+		{{Scale: All("minmax"), FitFraction: new(1.0)}, {Scale: All("minmax")}},
+		{{Scale: ByColumn(map[string]string{"a": "none", "b": "robust"})}, {Scale: ByColumn(map[string]string{"b": "robust", "*": "none"})}},
+		{{Scale: ByColumn(map[string]string{"a": "", "*": "robust"})}, {Scale: ByColumn(map[string]string{"a": "none", "*": "robust"})}},
+		{{Time: "t", Calendar: []string{"hour_sincos", "day"}}, {Time: "t", Calendar: []string{"hour_sin", "hour_cos", "day"}}},
+		{{Fill: ByColumn(map[string]Fill{"a": {}})}, {Clip: ByColumn(map[string]Clip{"*": {}})}},
 	} {
 		a, _ := pair[0].Recipe()
 		b, _ := pair[1].Recipe()
 		if string(a) != string(b) {
 			t.Errorf("%s and %s", a, b)
+		}
+		if c, err := pair[0].Recipe(); err != nil || string(c) != string(a) {
+			t.Errorf("%s, then %s: %v", a, c, err)
 		}
 	}
 }

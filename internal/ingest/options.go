@@ -143,6 +143,18 @@ func (o Options) Recipe() (json.RawMessage, error) {
 	if r := o.FitRows; r != nil && (r[0] == nil || *r[0] == 0) && r[1] == nil {
 		o.FitRows = nil
 	}
+	if f := o.FitFraction; f != nil && *f == 1 {
+		o.FitFraction = nil
+	}
+	o.Scale = canonicalScale(o.Scale)
+	features, err := o.calendar()
+	if err != nil {
+		return nil, err
+	}
+	o.Calendar = nil
+	for _, c := range features {
+		o.Calendar = append(o.Calendar, c.name)
+	}
 	if err := o.canonicalRows(); err != nil {
 		return nil, err
 	}

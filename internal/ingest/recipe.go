@@ -130,6 +130,23 @@ func (f Fill) truths() bool {
 	return f.How == fillForward || f.How == fillBackward || f.How == fillValue && (f.Value == 0 || f.Value == 1)
 }
 
+// canonicalScale leaves out none where it is what all others are, and spells it so elsewhere.
+func canonicalScale(p PerColumn[string]) PerColumn[string] {
+	out := PerColumn[string]{rest: p.rest, by: map[string]string{}}
+	if out.rest == none {
+		out.rest = ""
+	}
+	for name, v := range p.by {
+		switch {
+		case v != "" && v != none:
+			out.by[name] = v
+		case out.rest != "":
+			out.by[name] = none
+		}
+	}
+	return out
+}
+
 // number tells whether a column holds numbers: truth values, times and texts are none.
 func (c column) number() bool {
 	return c.kind == kindUnknown || c.kind.isInteger() || c.kind.isFloat()
