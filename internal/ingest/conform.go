@@ -51,6 +51,14 @@ func (l *load) conform() error {
 				}
 			}
 		}
+		if delete(l.units, i); sameInstants(c, old) {
+			if c.unit != old.Unit {
+				l.units[i] = c.unit
+			}
+			c.unit, c.zone = old.Unit, old.Zone
+			l.columns[i] = c
+			continue
+		}
 		as := l.stored(c, l.wanted.roles[i])
 		if c.sourceName() != want || as.DType != old.DType || as.Width != old.Width() || as.Unit != old.Unit || as.Zone != old.Zone {
 			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}

@@ -29,11 +29,12 @@ type load struct {
 	writer *layout.Writer
 	stage  *scratch // the columns that are scaled before they are narrowed
 	staged map[int]int
-	kept   *rowMap       // which rows of the sources the filters let through; nil where all are
-	order  *rowMap       // which of those are the rows of the result; nil until they are known
-	losses map[int]*loss // by column, of those that are stored as another dtype
-	base   *base         // the generation to which the rows are appended; nil for a load
-	skip   []string      // files that are left out
+	kept   *rowMap        // which rows of the sources the filters let through; nil where all are
+	order  *rowMap        // which of those are the rows of the result; nil until they are known
+	losses map[int]*loss  // by column, of those that are stored as another dtype
+	units  map[int]string // by column, of times that are read in another unit than the generation's
+	base   *base          // the generation to which the rows are appended; nil for a load
+	skip   []string       // files that are left out
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }
@@ -43,7 +44,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{Options: o, asked: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m, available: available}
+	return &load{units: map[int]string{}, Options: o, asked: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m, available: available}
 }
 
 // run does the whole load of files.
@@ -327,9 +328,20 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 	}
 	to := make([]target, len(l.columns))
 	for i, c := range l.columns {
+		if unit, ok := l.units[i]; ok {
+			c.unit = unit
+		}
 		to[i] = target{want: w[i], column: c, dest: sink{dest(i), l.losses[i]}, row0: row0, dict: l.dicts[i]}
 	}
-	return inSource(r.path(), guard(r.path(), func() error { return r.fill(ctx, to, l.meter) }))
+	return inSource(r.path(), guard(r.path(), func() error {
+		err := r.fill(ctx, to, l.meter)
+		for i := range l.columns {
+			if unit, ok := l.units[i]; ok && err == nil {
+				err = rescale(r, l.columns[i], dest(i), row0, unit, l.columns[i].unit)
+			}
+		}
+		return err
+	}))
 }
 
 // clear takes back what lay has made.

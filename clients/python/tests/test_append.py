@@ -107,3 +107,49 @@ def test_random_appends_are_one_load(cache: tensorcache.Cache) -> None:
         assert list(data.items) == list(want["i"].cat.categories), f"draw {draw}"
         for column in "tvn":
             np.testing.assert_array_equal(data[column], want[column], err_msg=f"draw {draw}")
+
+
+UNITS = ["s", "ms", "us", "ns"]
+
+
+@pytest.mark.parametrize("was", UNITS)
+def test_times_of_another_unit_are_turned_into_the_datasets(cache: tensorcache.Cache, tmp_path: Path, was: str) -> None:
+    def part(first: str, unit: str) -> pd.DataFrame:
+        times = pd.Series(pd.date_range(first, periods=3).as_unit(unit))
+        gone = pd.Series(pd.to_timedelta([1, 2, 3], unit="s")).dt.as_unit(unit)
+        return pd.DataFrame({"t": times, "gone": gone, "v": [1.0, 2.0, 3.0]})
+
+    for unit in UNITS:
+        old, new = part("2020-01-01", was), part("2020-02-01", unit)
+        cache.put("units", old, time="t")
+        data = cache.append("units", new)
+        assert data["t"].dtype == f"datetime64[{was}]"
+        both = pd.concat([old, new])
+        np.testing.assert_array_equal(data["t"], both["t"].to_numpy().astype(f"datetime64[{was}]"))
+        np.testing.assert_array_equal(data["gone"], both["gone"].to_numpy().astype(f"timedelta64[{was}]"))
+
+        new = part("2020-02-01", unit).drop(columns="gone")
+        cache.put("units", old.drop(columns="gone"), time="t", where={"time": ("2020-01-02", None)})
+        data = cache.append("units", write(tmp_path / f"{was}-{unit}.csv", new))
+        assert data["t"].tolist() == both["t"].to_numpy().astype(f"datetime64[{was}]")[1:].tolist()
+
+
+def test_times_that_the_datasets_unit_cannot_say(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("t,v\n2020-01-01T00:00:01,1\n")
+    cache.load("coarse", tmp_path / "a.csv", time="t")
+    late = np.array(["2020-01-01T00:00:02.000", "2020-01-01T00:00:03.500"], "M8[ms]")
+    words = r'row 2, column "t": "2020-01-01 00:00:03.500" is no whole number of s, .*\nhint: load all files again'
+    with pytest.raises(tensorcache.SourceError, match=words):
+        cache.append("coarse", {"t": late, "v": [1, 2]})
+    (tmp_path / "b.csv").write_text("t,v\n2020-01-01T00:00:02.000,2\n2020-01-01T00:00:03.25,3\n")
+    with pytest.raises(
+        tensorcache.SourceError, match=r'b.csv, row 2 \(line 3\), column "t": "2020-01-01 00:00:03.250"'
+    ):
+        cache.append("coarse", tmp_path / "b.csv")
+    (tmp_path / "c.csv").write_text("t,v\n2020-01-01T00:00:02.000,2\n")
+    assert cache.append("coarse", tmp_path / "c.csv")["t"].astype(int).tolist() == [1577836801, 1577836802]
+    cache.put("fine", {"t": late.astype("M8[ns]"), "v": [1.0, 2.0]}, time="t")
+    with pytest.raises(
+        tensorcache.SourceError, match='row 1, column "t": "3000-01-01 00:00:00" is no whole number of ns, or'
+    ):
+        cache.append("fine", {"t": np.array(["3000-01-01"], "M8[s]"), "v": [1.0]})

@@ -1,0 +1,48 @@
+package ingest
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// perSecond is how many of a unit are in a second.
+func perSecond(unit string) int64 { return [...]int64{1, 1e3, 1e6, 1e9}[unitDigits(unit)] }
+
+// rescale turns the times or durations that a reader wrote, from a row on, from one unit into another. One that the other unit cannot say
+// exactly is refused.
+func rescale(r reader, c column, d layout.Dest, row0 int64, from, to string) error {
+	by, over := perSecond(to)/perSecond(from), perSecond(from)/perSecond(to)
+	values := layout.Values[int64](d)
+	for row := range r.rows() {
+		cells := values.Row(row0 + row)
+		for i, v := range cells {
+			if by > 0 && v <= math.MaxInt64/by && v >= -(math.MaxInt64/by) {
+				cells[i] = v * by
+				continue
+			}
+			if by == 0 && v%over == 0 {
+				cells[i] = v / over
+				continue
+			}
+			text := fmt.Sprint(v, " ", from)
+			if c.kind == kindTime {
+				text = timeText(v, from)
+			}
+			return &SourceError{
+				Path: r.path(), Row: row + 1, Line: r.line(row), Column: c.name, Text: text,
+				Reason: "is no whole number of " + to + ", or too many: that is the dataset's unit", Hint: hintAnew,
+			}
+		}
+	}
+	return nil
+}
+
+// sameInstants tells whether times or durations of a source are what a column of the generation holds, but for their units.
+func sameInstants(c column, old *layout.ManifestColumn) bool {
+	if c.width != old.Width() {
+		return false
+	}
+	return c.kind == kindDuration && old.DType == layout.Duration || c.kind == kindTime && old.DType == layout.Timestamp && (c.zone == "") == (old.Zone == "")
+}
