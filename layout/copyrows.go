@@ -6,8 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// Copier copies rows of a generation into a Writer whose table has the same columns and layout: every column at once, as bytes. It
-// is safe for concurrent use on rows of the Writer that do not overlap.
+// Copier copies rows of a generation into a Writer whose table has the same columns and layout: every column at once, as bytes, and
+// sums them up as [Put] does. It is safe for concurrent use on rows of the Writer that do not overlap.
 type Copier struct {
 	to, from []byte
 	fields   []copiedField
@@ -15,8 +15,11 @@ type Copier struct {
 	write    func(b []byte, at int64) error
 }
 
-// copiedField is where a field's rows begin in both files, and how many bytes each has.
-type copiedField struct{ to, from, row int64 }
+// copiedField is where a field's rows begin in both files, how many bytes each has, and what its columns are summed up in.
+type copiedField struct {
+	to, from, row int64
+	running       []*running
+}
 
 // Copier prepares copying from an open generation, which must stay open until the last copy. The error wraps ErrSchema where the
 // generation is laid out in another way.
@@ -43,7 +46,11 @@ func (w *Writer) Copier(d *Data) (*Copier, error) {
 		if w.strides[first] != d.Manifest.Columns[first].Strides[0] {
 			return nil, fmt.Errorf("%w: column %q has rows of %d and %d bytes", ErrSchema, w.table.Columns[first].Name, d.Manifest.Columns[first].Strides[0], w.strides[first])
 		}
-		c.fields = append(c.fields, copiedField{w.offsets[first], d.Manifest.Columns[first].Offset, w.strides[first]})
+		field := copiedField{to: w.offsets[first], from: d.Manifest.Columns[first].Offset, row: w.strides[first]}
+		for _, i := range f.columns {
+			field.running = append(field.running, w.DestOnce(i).running)
+		}
+		c.fields = append(c.fields, field)
 	}
 	return c, nil
 }
@@ -55,8 +62,15 @@ func (c *Copier) Copy(to, from, count int64) error {
 	}
 	for _, f := range c.fields {
 		at, rows := f.to+to*f.row, c.from[f.from+from*f.row:][:count*f.row]
+		alone := len(f.running) == 1 // else the values of a column are not dense
+		taken := alone && f.running[0].take(to, rows)
 		if len(rows) < writeLeast || c.write(rows, at) != nil { // see Put
 			copy(c.to[at:][:count*f.row], rows)
+		}
+		for _, r := range f.running {
+			if !taken {
+				r.stored(to, count)
+			}
 		}
 	}
 	return nil
