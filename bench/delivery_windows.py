@@ -83,7 +83,7 @@ def checked(windows: Any, array: np.ndarray, shape: Shape, recipes: dict[str, An
 def warm(loader: Any, options: Options) -> Iterator[Any]:
     """The loader's batches, once it has chosen how to deliver and how many slots to have."""
     batches = forever(loader)
-    rate(batches, min(3.0, options.seconds * 5), at_least=300)
+    rate(batches, min(3.0, options.seconds * 5), at_least=640)
     return batches
 
 
@@ -184,6 +184,8 @@ def attach(options: Options) -> Result:
             next(iter(made))
             figures.append((time.perf_counter() - began) * 1e3)
             made.close()
+            while connect().feeds():  # what it had is given back
+                time.sleep(0.02)
     for name, figures in took.items():
         note = f"slowest of {len(figures)}: {max(figures):.1f} ms"
         result.limit(f"connect, attach, first batch, warm, {name}", statistics.median(figures), "ms", 10, note)

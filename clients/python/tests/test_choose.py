@@ -37,7 +37,7 @@ def settle(monkeypatch: pytest.MonkeyPatch, clock: Clock, noise: random.Random |
 
 @pytest.mark.parametrize(
     ("slot", "local", "chosen", "changes"),
-    [(2.0, 1.0, "local", 3), (1.0, 2.0, "slot", 4), (1.0, 1.0, "slot", 4), (1.0, 0.995, "slot", 4)],
+    [(2.0, 1.0, "local", 7), (1.0, 2.0, "slot", 8), (1.0, 1.0, "slot", 8), (1.0, 0.995, "slot", 8)],
 )
 def test_the_faster_one_is_kept(
     monkeypatch: pytest.MonkeyPatch, slot: float, local: float, chosen: str, changes: int

@@ -6,14 +6,14 @@ import time
 
 clock = time.perf_counter
 
-LEGS = ("slot", "local", "slot", "local")
-"""The deliveries that are tried in turn; twice each, so that a machine that changes its pace deceives less."""
+LEGS = ("slot", "local") * 4
+"""The deliveries that are tried in turn; four times each, so that a machine that changes its pace deceives less."""
 WARM = 16
 """Steps after a change that do not count: the ring is being filled, memory is cold."""
 STEPS = 48
 """Steps of a leg that count."""
-OUTLIERS = 8
-"""The slowest of them that do not: a checkpoint, a log line."""
+OUTLIERS = 2
+"""The slowest of them that do not: a checkpoint, a log line. Few, since the daemon's wakes make few steps slow."""
 GAIN = 0.99
 """The client's gather is taken where its steps take less than this share of the daemon's."""
 
@@ -24,7 +24,7 @@ class Chooser:
     The daemon's gather costs the trainer nothing where a core is free; where training keeps every core busy, each wake
     of the daemon takes one away (research: a small step became 1.1 to 1.2 times as long), and gathering in the trainer
     itself is cheaper. Neither side can know which holds, so the steps are asked: a step is the time from one batch
-    to the next. A delivery's time is the better of its two legs, each the mean of its steps without the slowest.
+    to the next. A delivery's time is the best of its legs, each the mean of its steps without the slowest.
 
     Attributes:
         delivery: the one to use now.

@@ -73,7 +73,7 @@ def loader(
             loops that call ``.to(device, non_blocking=True)`` themselves. ``device=`` saves the copy.
         num_workers: 0: there are none.
         delivery: as for :meth:`Windows.feed`, but that ``"auto"`` never gives views, and chooses between ``"slot"`` and
-            ``"local"`` by trying both on the first 256 steps, where torch can gather the windows well: the daemon's
+            ``"local"`` by trying both on the first 512 steps, where torch can gather the windows well: the daemon's
             gather where a core is free, the trainer's own where training keeps all of them busy. ``stats()`` tells
             the choice. By ``"view"``, tensors are strides over a private map of the dataset: changing one in place
             is an error at the next batch, and copying one to a GPU moves more than a dense one would. By ``"starts"``
