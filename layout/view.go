@@ -27,6 +27,8 @@ type Dest struct {
 	populate func(at, n int64) (ok bool)
 	// running sums up what is put; nil where nothing does.
 	running *running
+	// collector gathers what is put; nil where it is stored at once.
+	collector *collector
 }
 
 // Values sees a column's bytes as values of T, whose size must be that of the column's dtype. What is stored there is not summed up

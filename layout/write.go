@@ -22,6 +22,9 @@ func Put[T Native](d Dest, row int64, src []T) {
 	}
 	size := int64(unsafe.Sizeof(src[0]))
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), int64(len(src))*size)
+	if d.collector != nil && d.collector.put(row, bytes) {
+		return
+	}
 	taken := d.running != nil && d.running.take(row, bytes)
 	store(d, row, src, bytes)
 	if d.running != nil && !taken {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // parquetFile reads a Parquet file, row group by row group and column by column in parallel.
@@ -148,7 +150,8 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 	groups := p.pq.RowGroups()
 	rows0, bytes0 := m.rows.Load(), m.bytes.Load()
 	var cells atomic.Int64
-	return parallel(ctx, p.workers, len(groups)*len(to), p.name, func(_, task int) error {
+	buffers := make([][]byte, p.workers)
+	return parallel(ctx, p.workers, len(groups)*len(to), p.name, func(worker, task int) error {
 		g, t := task/len(to), to[task%len(to)]
 		n := groups[g].NumRows()
 		if n == 0 {
@@ -165,8 +168,19 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 				b.meta = &p.pq.Metadata().RowGroups[g].Columns[c.Index()].MetaData
 				return b.read(p.file)
 			}
+			flush := func() {}
+			if form.collects() {
+				if buffers[worker] == nil {
+					buffers[worker] = make([]byte, layout.CollectBytes)
+				}
+				t.dest.Dest, flush = t.dest.Collected(buffers[worker])
+			}
 			c := &parquetChunk{target: t, form: form, first: p.groups[g], rows: n, maxLevel: byte(p.columns[t.index].MaxDefinitionLevel())}
-			return c.read(groups[g].ColumnChunks()[p.columns[t.index].Index()].Pages())
+			err = c.read(groups[g].ColumnChunks()[p.columns[t.index].Index()].Pages())
+			if err == nil {
+				flush()
+			}
+			return err
 		})
 		if err != nil {
 			return p.locate(err, g, t)

@@ -18,6 +18,15 @@ type form struct {
 	scale    int32 // digits of a decimal after its point
 }
 
+// collects tells whether values come in large pieces and are not looked at again once they are put.
+func (f form) collects() bool {
+	switch f.physical {
+	case parquet.Int32, parquet.Int64, parquet.Float, parquet.Double:
+		return !f.date
+	}
+	return false
+}
+
 // parquetColumn is a field of the schema.
 type parquetColumn struct {
 	*parquet.Column
