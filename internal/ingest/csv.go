@@ -14,6 +14,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -287,7 +288,7 @@ func (c *csvFile) read(buf []byte, s span) ([]byte, error) {
 	if n > longestLine {
 		return nil, &SourceError{Path: c.name, Row: s.row0 + 1, Line: s.line0 + 1, Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, longestLine)}
 	}
-	buf = slices.Grow(buf[:0], int(n)+1)[:n]
+	buf = slices.Grow(buf[:0], int(n)+1+numerals.Pad)[:n]
 	if _, err := c.file.ReadAt(buf, s.begin); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil, &SourceError{Path: c.name, Reason: "the file became shorter while it was loaded"}

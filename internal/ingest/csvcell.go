@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -187,12 +188,8 @@ func (c column) admitValue(x cell, d *dialect) (column, string) {
 	return c, ""
 }
 
-// powers are the powers of ten that a float64 holds exactly.
-var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
-
-// fastFloat reads a decimal, with point as its sign, at buf[i] whose value one multiplication or division gives exactly rounded (Clinger): a mantissa
-// below 2⁵³ and a power of ten up to 10²². ok is false for whatever is not of that kind. buf[end] is what comes after it;
-// the buffer ends with a line feed.
+// fastFloat reads a decimal, with point as its sign, of up to 19 digits at buf[i] whose value one multiplication or division gives (see
+// [numerals.Decimal]). ok is false for whatever is not of that kind. buf[end] is what comes after it; the buffer ends with a line feed.
 func fastFloat(buf []byte, i int, point byte) (v float64, end int, ok bool) {
 	sign := 0 // a number, so that no branch depends on it
 	if buf[i] == '-' {
@@ -232,16 +229,8 @@ func fastFloat(buf []byte, i int, point byte) (v float64, end int, ok bool) {
 		}
 		exponent, i = exponent+e, next
 	}
-	if mantissa >= 1<<53 || exponent < -22 || exponent > 22 {
-		return 0, i, false
-	}
-	v = float64(mantissa)
-	if exponent < 0 {
-		v /= powers[-exponent]
-	} else if exponent > 0 {
-		v *= powers[exponent]
-	}
-	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), i, true
+	v, ok = numerals.Decimal(mantissa, exponent)
+	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), i, ok
 }
 
 func fastExponent(buf []byte, i int) (e, end int, ok bool) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -16,6 +17,8 @@ type csvParser struct {
 	columns []column // by target, as wide as the cells so far ask for
 	widened bool
 	buf     []byte
+	plain   numerals.Rows
+	reads   bool // plain numbers are read by that
 }
 
 // opcode says what is done with the cells of a column.
@@ -40,6 +43,7 @@ func newCSVParser(c *csvFile, to []target) *csvParser {
 		op := csvOp{code: codeOf(t.dest.DType, t.role), target: i, loss: t.dest.loss, role: t.role, row0: t.row0, step: t.dest.Step, unit: unitDigits(t.unit), dest: t.dest.Dest, dict: t.dict, code32: -1}
 		p.ops[t.index] = op
 	}
+	p.plain.Reset(len(p.ops), c.delim, c.text.point)
 	return p
 }
 
@@ -49,14 +53,12 @@ func (p *csvParser) span(s span) error {
 	if p.buf, err = p.file.read(p.buf, s); err != nil {
 		return err
 	}
+	p.begin(s)
 	x := splitter{delim: p.file.delim, buf: p.buf}
-	for i := range p.ops {
-		p.ops[i].begin(s)
-	}
-	for row := s.row0; row < s.row0+s.rows; row++ {
+	for row := int64(0); row < s.rows; {
 		x.blank()
 		x.start = x.at
-		if err := p.row(&x, row, s); err != nil {
+		if row, err = p.row(&x, row, s); err != nil {
 			return err
 		}
 	}
@@ -69,36 +71,78 @@ func (p *csvParser) span(s span) error {
 	return nil
 }
 
-// row parses one row.
-func (p *csvParser) row(x *splitter, row int64, s span) error {
+// begin turns to the rows of a span.
+func (p *csvParser) begin(s span) {
+	p.reads = false
+	for i := range p.ops {
+		op := &p.ops[i]
+		op.begin(s)
+		p.reads = p.reads || op.code == opFloat64 || op.code == opInt64
+	}
+	if p.reads = p.reads && numerals.Available && !p.file.text.numbers; !p.reads {
+		return
+	}
+	p.plain.Begin(p.buf, int(s.rows))
+	for i := range p.ops {
+		op := &p.ops[i]
+		at := (op.row0+s.row0)*op.step - op.first
+		switch op.code {
+		case opFloat64:
+			numerals.To(&p.plain, i, op.f64[at:], int(op.step))
+		case opInt64:
+			numerals.To(&p.plain, i, op.i64[at:], int(op.step))
+		}
+	}
+}
+
+// row parses a row of a span, or more. It says which one comes next.
+func (p *csvParser) row(x *splitter, row int64, s span) (next int64, err error) {
 	buf, delim, fast := p.buf, p.file.delim, !p.file.text.numbers
 	i, last := x.at, len(p.ops)-1
-	for c := range p.ops {
+	for c := 0; c <= last; c++ {
+		if p.reads && p.plain.Reads(c) && i >= numerals.Lead {
+			if i, c = p.readPlain(x, i, c, row); int64(p.plain.Row) > row && c == 0 {
+				x.at = i
+				return int64(p.plain.Row), nil
+			}
+			row = int64(p.plain.Row)
+		}
 		op := &p.ops[c]
 		end, ok := 0, false
 		if fast {
-			end, ok = op.fast(buf, i, delim, p.file.text.point, row)
+			end, ok = op.fast(buf, i, delim, p.file.text.point, s.row0+row)
 		}
 		if !ok {
 			var cell cell
-			var err error
 			if cell, end, err = cutCell(buf, i, delim); err != nil {
 				if err == errShort {
 					err = errOpen
 				}
-				return p.broken(s, x.start, row, err.Error())
+				return 0, p.broken(s, x.start, s.row0+row, err.Error())
 			}
-			if reason := p.slow(op, cell, row); reason != "" {
-				return p.file.refuse(p.columns[op.target], op.role, cell, row, p.file.lineOf(x.start, buf, s.line0), reason)
+			if reason := p.slow(op, cell, s.row0+row); reason != "" {
+				return 0, p.file.refuse(p.columns[op.target], op.role, cell, s.row0+row, p.file.lineOf(x.start, buf, s.line0), reason)
+			}
+			if op.code == opCheck && p.reads {
+				p.plain.Leave(c)
 			}
 		}
 		if (buf[end] == '\n') != (c == last) {
-			return p.ragged(x, row, s)
+			return 0, p.ragged(x, s.row0+row, s)
 		}
 		i = end + 1
 	}
 	x.at = i
-	return nil
+	return row + 1, nil
+}
+
+// readPlain reads cells as long as they are plain numbers, over the ends of rows.
+func (p *csvParser) readPlain(x *splitter, i, c int, row int64) (at, column int) {
+	r := &p.plain
+	r.At, r.Column, r.Row, r.Start = i, c, int(row), x.start
+	r.Read()
+	x.start = r.Start
+	return r.At, r.Column
 }
 
 // ragged says how many cells a row has.

@@ -4,13 +4,16 @@ import (
 	"encoding/binary"
 	"math/big"
 	"strconv"
+
+	"github.com/tensorcache/tensorcache/internal/numerals"
 )
 
 // decimal is unscaled · 10^-scale as the nearest float64.
 func decimal(unscaled int64, scale int32) float64 {
-	const exact = 1 << 53
-	if -exact <= unscaled && unscaled <= exact && 0 <= scale && int(scale) < len(powers) {
-		return float64(unscaled) / powers[scale] // both are exact, so that the division is the only rounding (Clinger)
+	if v, ok := numerals.Decimal(uint64(max(unscaled, -unscaled)), -int(scale)); ok && unscaled < 0 {
+		return -v
+	} else if ok {
+		return v
 	}
 	return parseDecimal(strconv.FormatInt(unscaled, 10), scale)
 }

@@ -1,0 +1,18 @@
+package numerals
+
+import (
+	"golang.org/x/sys/cpu"
+
+	"github.com/tensorcache/tensorcache/internal/portable"
+)
+
+// Available tells whether this processor has what the package needs.
+var Available = cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && !portable.Forced()
+
+// mark sets the bits of what is no digit in blocks of 64 bytes.
+//
+//go:noescape
+func mark(marks *uint64, text *byte, blocks int)
+
+//go:noescape
+func read(r *Rows)
