@@ -288,22 +288,24 @@ func parseCanonical(b []byte) (v int64, ok bool) {
 	return parseInt(b)
 }
 
-// fastInt reads an integer of up to 18 digits at buf[i].
+// fastInt reads an integer of up to 19 digits at buf[i].
 func fastInt(buf []byte, i int) (v int64, end int, ok bool) {
 	negative := buf[i] == '-'
 	if negative {
 		i++
 	}
 	begin := i
+	var u uint64 // which 19 digits do not overflow
 	for ; ; i++ {
 		d := buf[i] - '0'
 		if d > 9 {
 			break
 		}
-		v = v*10 + int64(d)
+		u = u*10 + uint64(d)
 	}
-	if negative {
+	ok = i > begin && i-begin <= 19 && u <= math.MaxInt64
+	if v = int64(u); negative {
 		v = -v
 	}
-	return v, i, i > begin && i-begin <= 18
+	return v, i, ok
 }
