@@ -35,16 +35,47 @@ func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
 		return err
 	}
 	defer h.Release()
-	st, reply, err := s.attach(conn, p, h, r)
+	st, reply, err := s.attach(p, h, r)
 	if err != nil {
 		return err
 	}
 	defer s.detach(st)
-	defer s.watch(conn, p, func() { conn.Close() })()
 	if err := sendReply(conn, reply, st.ring.memory.File()); err != nil {
 		return err
 	}
-	return st.serve()
+	l, release, err := s.hush(conn)
+	if err != nil {
+		return err
+	}
+	defer release()
+	defer s.watch(conn, p, func() { l.Close() })()
+	if l != link(conn) {
+		conn.Close() // Go's poller forgets the socket, which lives on
+	}
+	st.conn = l
+	s.ended(l, st.serve())
+	return nil
+}
+
+// hush takes a connection over for a feed's messages, and has Close end what it became.
+func (s *Server) hush(conn *net.UnixConn) (link, func(), error) {
+	l, release, err := hush(conn)
+	if err != nil {
+		return nil, nil, fmt.Errorf("take over the connection of a feed: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, conn)
+	s.open[l] = true
+	if s.closed {
+		l.Close()
+	}
+	return l, func() {
+		s.mu.Lock()
+		delete(s.open, l)
+		s.mu.Unlock()
+		release()
+	}, nil
 }
 
 // serve runs the stream's producer beside its reader, and ends both when one ends.
@@ -71,7 +102,7 @@ func (s *stream) serve() error {
 }
 
 // attach checks a request and makes its stream, ring and reply.
-func (s *Server) attach(conn *net.UnixConn, p peer, h *store.Handle, r wire.FeedRequest) (*stream, *wire.FeedReply, error) {
+func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *wire.FeedReply, error) {
 	if r.Slots != 0 && (r.Slots < minSlots || r.Slots > maxSlots) {
 		return nil, nil, wire.NewProblem(wire.InvalidSpec, "slots: got %d, want %d to %d, or 0 to let the daemon choose", r.Slots, minSlots, maxSlots).WithField("slots")
 	}
@@ -112,7 +143,7 @@ func (s *Server) attach(conn *net.UnixConn, p peer, h *store.Handle, r wire.Feed
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, conn: conn, windows: w, sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots, asker: newAsker(h.Data.Map(), w, sm.Options())}
+	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, windows: w, sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots, asker: newAsker(h.Data.Map(), w, sm.Options())}
 	st.start(cursor.Epoch, cursor.Consumed)
 	s.mu.Lock()
 	s.streams[st] = true

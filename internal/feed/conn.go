@@ -79,7 +79,7 @@ func sendReply(conn *net.UnixConn, reply any, files ...*os.File) error {
 const lastWords = time.Second
 
 // sendError tells the client why the connection ends. It is best effort: the client may be gone.
-func sendError(conn *net.UnixConn, p *wire.Problem) error {
+func sendError(conn link, p *wire.Problem) error {
 	payload, err := json.Marshal(p)
 	if err != nil {
 		return err

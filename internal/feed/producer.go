@@ -96,8 +96,11 @@ func (s *stream) next(wait bool) (int, error) {
 	}
 }
 
+// burstBytes is how much a burst of small batches may hold: what is gathered in about the time that a message takes.
+const burstBytes = 1 << 18
+
 // burstSize is how many of the free slots to fill before telling the client: as few as keep all workers busy, and more
-// where the ring has many slots, since small batches are many and each message may wake the client.
+// where the ring has many slots or batches are small, since each message may wake the client.
 func (s *stream) burstSize(free int) int {
 	if s.batches == 0 {
 		return 1 // the first batch, at once
@@ -105,7 +108,7 @@ func (s *stream) burstSize(free int) int {
 	if s.delivery != Slot {
 		return free // places take no time: as few messages as may be
 	}
-	return min(free, max(s.pool.workers, s.slots/4))
+	return min(free, max(s.pool.workers, s.slots/4, int(burstBytes/s.ring.slot)))
 }
 
 // begin starts up to n gathers into free slots and writes their descriptors into the burst's message. After the last

@@ -46,14 +46,14 @@ type Server struct {
 
 	mu      sync.Mutex
 	closed  bool
-	open    map[*net.UnixConn]bool
+	open    map[io.Closer]bool
 	streams map[*stream]bool
 	rings   int64 // bytes
 }
 
 // NewServer starts the gather workers. Close ends them.
 func NewServer(c Config) *Server {
-	s := &Server{Config: c, pool: newPool(), open: map[*net.UnixConn]bool{}, streams: map[*stream]bool{}}
+	s := &Server{Config: c, pool: newPool(), open: map[io.Closer]bool{}, streams: map[*stream]bool{}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -141,12 +141,16 @@ func (s *Server) connection(conn *net.UnixConn) {
 		delete(s.open, conn)
 		s.mu.Unlock()
 	}()
-	err := s.serve(conn)
+	s.ended(conn, s.serve(conn))
+}
+
+// ended tells the client why its connection ends, where it does not know.
+func (s *Server) ended(l link, err error) {
 	if err == nil || isGone(err) {
 		return
 	}
 	s.Log.Info("connection ended", "error", err)
-	if err := sendError(conn, ProblemOf(err)); err != nil {
+	if err := sendError(l, ProblemOf(err)); err != nil {
 		s.Log.Debug("send error", "error", err)
 	}
 }

@@ -2,7 +2,6 @@ package feed
 
 import (
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 type stream struct {
 	id       string
 	pid      int
-	conn     *net.UnixConn
+	conn     link
 	windows  *Windows
 	sampler  *sampler.Sampler
 	delivery string

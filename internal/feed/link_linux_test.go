@@ -1,0 +1,100 @@
+package feed
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// linked is a link and its peer.
+func linked(t *testing.T) (link, *net.UnixConn) {
+	t.Helper()
+	address := &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unix"}
+	l, err := net.ListenUnix("unix", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	peer, err := net.DialUnix("unix", nil, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { peer.Close() })
+	conn, err := l.AcceptUnix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	made, release, err := hush(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
+	if made != link(conn) {
+		conn.Close()
+	}
+	return made, peer
+}
+
+func TestALinkReadsWhatComesBeforeAndWhileItWaits(t *testing.T) {
+	l, peer := linked(t)
+	b := make([]byte, 8)
+	for _, want := range []string{"one", "two"} {
+		if _, err := peer.Write([]byte(want)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := l.Read(b); err != nil || string(b[:n]) != want {
+			t.Fatalf("read %q, %v, want %q", b[:n], err, want)
+		}
+	}
+	go func() { _, _ = peer.Write([]byte("three")) }()
+	if _, err := io.ReadFull(l, b[:5]); err != nil || string(b[:5]) != "three" {
+		t.Fatalf("read %q, %v", b[:5], err)
+	}
+	peer.Close()
+	if _, err := l.Read(b); err != io.EOF {
+		t.Errorf("got %v after the peer has closed, want the end", err)
+	}
+}
+
+func TestClosingALinkEndsItsReaderAndItsWriter(t *testing.T) {
+	l, _ := linked(t)
+	ended := make(chan error, 2)
+	go func() {
+		_, err := l.Read(make([]byte, 1))
+		ended <- err
+	}()
+	go func() {
+		_, err := l.Write(make([]byte, 64<<20)) // more than fits where nobody reads
+		ended <- err
+	}()
+	l.Close()
+	for range 2 {
+		if err := <-ended; err == nil || !isGone(err) {
+			t.Errorf("got %v, want an end of the connection", err)
+		}
+	}
+}
+
+func TestAWriteThatNobodyReadsEndsAtItsDeadline(t *testing.T) {
+	l, peer := linked(t)
+	wrote := make(chan error)
+	go func() {
+		_, err := l.Write(bytes.Repeat([]byte{1}, 64<<20))
+		wrote <- err
+	}()
+	if _, err := io.ReadFull(peer, make([]byte, 1<<16)); err != nil { // it is under way
+		t.Fatal(err)
+	}
+	if err := l.SetWriteDeadline(time.Now().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-wrote; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("got %v, want a deadline that has passed", err)
+	}
+}
