@@ -14,15 +14,13 @@ import numpy as np
 from ._batch import Array, Batch, Run
 from ._errors import ProtocolError
 from ._source import Source
+from ._wire import RUN
 
 if TYPE_CHECKING:
     from ._stream import Stream
 
 Deliver: TypeAlias = Callable[[int, int, int], Any]
 Makers: TypeAlias = "Mapping[str, Callable[[Stream, Source], Deliver]]"
-
-RUN = 2
-"""The descriptor's flag for windows that start a stride apart in one item."""
 
 FEW = 8
 """Fewer columns that lie apart are gathered one after the other: two in 0.4 of the time, four in 0.65, seven in 0.9.
@@ -100,7 +98,7 @@ def gathered(every: Array, rows: Array) -> Array:
 def view(stream: Stream, source: Source) -> Deliver:
     """Batches that are strides over the mapped columns; one that runs over an item's end is gathered instead."""
     layout, elsewhere = stream.layout, local(stream, source)
-    stride, put, (words, row_at) = source.stride, stream.ring.freed.append, rows_in(stream)
+    stride, row_of = source.stride, stream.row_of
     new, run = Run.__new__, Run
     context, target = (source.every(name) if source.has(name) else None for name in ("context", "target"))
     if context is None or (target is None and source.has("target")):
@@ -111,21 +109,14 @@ def view(stream: Stream, source: Source) -> Deliver:
             return read_only(elsewhere(slot, rows, flags))
         batch = new(run)  # without __init__, for speed
         batch._layout, batch.rows = layout, rows
-        batch._row = row = words[row_at[slot]]
+        batch._row = row = row_of[slot]
         end = row + rows * stride
         batch.context = context[row:end:stride]
         if target is not None:
             batch.target = target[row:end:stride]
-        put(slot)
         return batch
 
     return deliver
-
-
-def rows_in(stream: Stream) -> tuple[memoryview, list[int]]:
-    """The ring as int64, and for each slot where in it the dataset's row of a batch's first window is told."""
-    words, at = stream.layout.slot_bytes // 8, stream.layout.parts["row"].offset // 8
-    return stream.ring.words(), [slot * words + at for slot in range(stream.slots)]
 
 
 def read_only(batch: Batch) -> Batch:

@@ -15,8 +15,9 @@ from ._items import show
 from ._meter import Meter
 from ._source import Source
 from ._spec import between
-from ._stream import LAST, NO_SLOT, Descriptor, Stream, forked
+from ._stream import Descriptor, Stream, forked
 from ._tune import Tuner
+from ._wire import LAST, NO_SLOT
 
 if TYPE_CHECKING:
     from ._windows import Windows
@@ -93,15 +94,11 @@ class Feed:
         stream, token = self._begin()
         try:
             while True:
-                freed, half, deliver = stream.ring.freed, stream.half, stream.deliver
+                taken, freed, bulk, deliver = stream.ring.taken, stream.ring.freed, stream.bulk, stream.deliver
                 chooser = None if self._chooser is None or self._chooser.settled else self._chooser
                 try:
                     for descriptor in stream.pending:
-                        slot, rows, number, flags, _, _ = descriptor
-                        if number != stream.number:
-                            if slot != NO_SLOT:
-                                freed.append(slot)
-                            continue
+                        slot, rows, _, flags, _, _ = descriptor
                         if slot == NO_SLOT:
                             self._last = (*descriptor[:3], flags | LAST, *descriptor[4:])
                             self._empty = True
@@ -124,8 +121,8 @@ class Feed:
                             self._drop(stream)
                             stream = self._attach_here()
                             break
-                        if len(freed) >= half:
-                            stream.give_back()
+                        if len(taken) + len(freed) >= bulk:
+                            stream.give_back(stream.least)
                     else:
                         stream.pending = stream.receive()
                         if self._tuner is not None and self._tuner.due(self._meter.seconds()):
@@ -201,7 +198,7 @@ class Feed:
             **{name: theirs.get(name) for name in ("wait_trainer_s", "wait_trainer_share", "verdict")},
             "reconnects": self._reconnects,
             "copied": self._copied + (stream.ring.copied if stream else 0),
-            "held": len(stream.ring.held) if stream else 0,
+            "held": stream.ring.held if stream else 0,
             "slots": stream.slots if stream else 0,
             "slot_bytes": stream.layout.slot_bytes if stream else 0,
             "delivery": self.delivery,

@@ -13,21 +13,34 @@ import os
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ._batch import Memory, aligned
 
+BYTES = np.dtype(np.uint8)
 MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for it
+
+
+class Held(weakref.ref[Memory]):
+    """A block that is in use. Its callback is ``deque.append``, which takes no interpreted code and suits any thread.
+
+    Attributes:
+        slot: which block it is.
+    """
+
+    __slots__ = ("slot",)
+
+    slot: int
 
 
 class Ring:
     """The ring's map and the slots in it.
 
     Attributes:
-        held: the slots that the trainer holds.
-        freed: slots to give back, oldest first; arrays may die in any thread, so only ``append`` and ``popleft``.
+        taken: the slots whose memory was handed out and was not given back, whether or not it is still in use.
+        dropped: those of them that are not, oldest first; arrays may die in any thread.
+        freed: other slots to give back.
         copied: batches that were copied out.
     """
 
@@ -37,29 +50,46 @@ class Ring:
         self._close = weakref.finalize(self, os.close, fd)
         self._map = mmap.mmap(fd, slots * slot_bytes)
         self._slot_bytes = slot_bytes
+        self._blocks = [memoryview(self._map)[at : at + slot_bytes] for at in range(0, len(self._map), slot_bytes)]
         self._saved: dict[int, bytes] = {}
         self._most_held = max(2, slots - 2)
         self.copied = 0
-        self.held: dict[int, weakref.ref[Memory]] = {}
+        self.taken: dict[int, Held] = {}
+        self.dropped: deque[Held] = deque()
         self.freed: deque[int] = deque()
-        self._done = [on_drop(slot, self.held, self.freed) for slot in range(slots)]
 
     def taker(self) -> Callable[[int], Memory]:
         """What takes a slot's memory, which is freed when the last array over it is gone.
 
         Where the trainer holds nearly all slots it is a copy, and the slot is freed at once.
         """
-        held, size, frombuffer, uint8, ref = self.held, self._slot_bytes, np.frombuffer, np.uint8, weakref.ref
-        ring, done, most, copy_out = self._map, self._done, self._most_held, self._copy_out
+        taken, dropped, most, copy_out = self.taken, self.dropped, self._most_held, self._copy_out
+        blocks, drop, frombuffer, uint8, held = self._blocks, self.dropped.append, np.frombuffer, BYTES, Held
 
         def take(slot: int) -> Memory:
-            if len(held) >= most:
+            if len(taken) >= most and len(taken) - len(dropped) >= most:
                 return copy_out(slot)
-            memory: Memory = frombuffer(ring, uint8, size, slot * size)
-            held[slot] = ref(memory, done[slot])
+            memory: Memory = frombuffer(blocks[slot], uint8)
+            taken[slot] = ref = held(memory, drop)
+            ref.slot = slot
             return memory
 
         return take
+
+    @property
+    def held(self) -> int:
+        """How many slots the trainer holds."""
+        return len(self.taken) - len(self.dropped)
+
+    def drain(self) -> list[int]:
+        """The slots to give back, which are given back with this."""
+        freed, dropped, taken = self.freed, self.dropped, self.taken
+        slots = [freed.popleft() for _ in range(len(freed))]
+        for _ in range(len(dropped)):
+            slot = dropped.popleft().slot
+            del taken[slot]
+            slots.append(slot)
+        return slots
 
     def words(self) -> memoryview:
         """The ring as int64 values."""
@@ -68,7 +98,7 @@ class Ring:
     def copy(self, slot: int) -> Memory:
         """A slot's bytes in memory of their own."""
         memory = aligned(self._slot_bytes)
-        memory[:] = np.frombuffer(self._map, np.uint8, self._slot_bytes, slot * self._slot_bytes)
+        memory[:] = np.frombuffer(self._blocks[slot], BYTES)
         return memory
 
     def _copy_out(self, slot: int) -> Memory:
@@ -79,8 +109,8 @@ class Ring:
 
     def before_fork(self) -> None:
         """Remember the held slots as they are now: the daemon may refill them before the child has its own."""
-        size = self._slot_bytes
-        self._saved = {slot: self._map[slot * size : (slot + 1) * size] for slot in list(self.held)}
+        held = [slot for slot, ref in list(self.taken.items()) if ref() is not None]
+        self._saved = {slot: bytes(self._blocks[slot]) for slot in held}
 
     def after_fork_in_parent(self) -> None:
         """Forget them."""
@@ -101,13 +131,3 @@ class Ring:
             ring[slot * self._slot_bytes : (slot + 1) * self._slot_bytes] = np.frombuffer(was, np.uint8)
         self._saved = {}
         self._close()
-
-
-def on_drop(slot: int, held: dict[int, Any], freed: deque[int]) -> Callable[[Any], None]:
-    """What runs when a slot's last array is gone; it must not refer to the ring, which may be gone before."""
-
-    def done(ref: Any, slot: int = slot, pop: Any = held.pop, put: Any = freed.append) -> None:
-        pop(slot, None)
-        put(slot)
-
-    return done

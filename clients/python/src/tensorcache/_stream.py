@@ -8,6 +8,7 @@ import struct
 import threading
 import time
 import weakref
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,14 +19,13 @@ from ._errors import FeedError, ProtocolError, TensorcacheError
 from ._meter import Meter
 from ._ring import Ring
 from ._source import Source
+from ._wire import NO_SLOT, RUN
 
 Descriptor = tuple[int, int, int, int, int, int]
 """Slot, rows, stream, flags, epoch, consumed."""
 
 DESCRIPTOR = struct.Struct("<IIIIQq")
 SEEK = struct.Struct("<IIQq")
-NO_SLOT = 0xFFFFFFFF
-LAST = 1
 TICK_SECONDS = 0.5
 """How often a wait looks up whether the process still wants the batch."""
 
@@ -35,8 +35,9 @@ class Stream:
 
     Attributes:
         said: the daemon's REPLY.
-        number: the stream that descriptors must be of; older ones are to be skipped.
         pending: descriptors that are here and were not handed out.
+        row_of: for each slot the dataset's row at which the run begins that was announced in it last.
+        bulk: how many slots are delivered before those that are free again are given back, if they are ``least``.
         meter: counts the seconds that are spent blocked for descriptors.
         deliver: makes a batch of a slot, a number of windows and flags.
     """
@@ -53,15 +54,22 @@ class Stream:
             self.layout = Layout(self.said, source)
             self.slots = int(self.said["slots"])
             self.ring = Ring(fds.pop(), self.slots, self.layout.slot_bytes)
+            self.row_of = [0] * self.slots
+            self._words: memoryview | None = None  # of the ring, where only rows are read from it
+            if self.said["delivery"] == "view":
+                self._words, self._row_at = self._places()
             self.deliver: Deliver = makers[str(self.said["delivery"])](self, source)
         except BaseException:
             sock.close()
             _wire.close_all(fds)
             raise
-        self.number = int(self.said.get("stream", 0))
         self.pending: Iterator[Descriptor] = iter(())
         self.meter = meter
-        self.half = max(1, self.slots // 2)
+        # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it has answered.
+        self.bulk = self.slots * 5 // 8
+        self.least = max(self.slots // 4, 1)
+        self._number = int(self.said.get("stream", 0))
+        self._sought = False  # descriptors of before a seek may still come
         self._sock = sock
         self._closed = False
         self._forked = False
@@ -91,13 +99,16 @@ class Stream:
         if n == 0:
             raise self._gone(None)
         self._filled += n
-        return self._parse()
+        descriptors = self._parse()
+        if self._sought:
+            descriptors = self._skip(descriptors)
+        return descriptors if self._words is None else self._take_runs(self._words, descriptors)
 
-    def give_back(self) -> None:
-        """Send the freed slots as one CREDIT, and now and then what the meter says."""
-        freed = self.ring.freed
-        slots = [freed.popleft() for _ in range(len(freed))]
-        if slots:
+    def give_back(self, least: int = 1) -> None:
+        """Send the freed slots, if there are so many, as one CREDIT, and now and then what the meter says."""
+        ring = self.ring
+        if len(ring.freed) + len(ring.dropped) >= least:
+            slots = ring.drain()
             credit = struct.pack(f"<{2 + len(slots)}I", 4 * len(slots), _wire.CREDIT, *slots)
             self._send(credit + self.meter.frame())
 
@@ -108,8 +119,12 @@ class Stream:
 
     def seek(self, epoch: int, consumed: int) -> None:
         """Go on at another place; what is under way from before is skipped and given back."""
-        self.number += 1
-        self._send(_wire.HEADER.pack(SEEK.size, _wire.SEEK) + SEEK.pack(self.number, 0, epoch, consumed))
+        self._number += 1
+        self._sought = True
+        for slot, _, _, flags, _, _ in self.pending:
+            if slot != NO_SLOT and not flags & RUN:  # those of runs went back when they came
+                self.ring.freed.append(slot)
+        self._send(_wire.HEADER.pack(SEEK.size, _wire.SEEK) + SEEK.pack(self._number, 0, epoch, consumed))
 
     def close(self) -> None:
         """End the feed; a thread that waits in it wakes up."""
@@ -133,7 +148,7 @@ class Stream:
     def after_fork_in_child(self) -> None:
         """Leave the feed to the parent: close our copy of its socket without a word, keep our batches as they are."""
         self._forked = True
-        self.number = -1  # of no descriptor: those that are pending are skipped
+        deque(self.pending, 0)  # none of them is handed out
         self._finalize()
         self.ring.after_fork_in_child()
 
@@ -152,8 +167,39 @@ class Stream:
         finally:
             self.meter.waited += time.perf_counter() - began
 
+    def _skip(self, descriptors: Iterator[Descriptor]) -> Iterator[Descriptor]:
+        """What comes after a seek, without what was under way."""
+        kept = []
+        for descriptor in descriptors:
+            if descriptor[2] == self._number:
+                kept.append(descriptor)
+            elif descriptor[0] != NO_SLOT:
+                self.ring.freed.append(descriptor[0])
+        self._sought = not kept
+        return iter(kept)
+
+    def _places(self) -> tuple[memoryview, list[int]]:
+        """The ring as int64, and for each slot where in it the dataset's row of a batch's first window is told."""
+        words, at = self.layout.slot_bytes // 8, self.layout.parts["row"].offset // 8
+        return self.ring.words(), [slot * words + at for slot in range(self.slots)]
+
+    def _take_runs(self, words: memoryview, descriptors: Iterator[Descriptor]) -> Iterator[Descriptor]:
+        """Read where the runs begin: all there is in their slots, which so go back before they are delivered."""
+        kept, row_of, row_at, put = list(descriptors), self.row_of, self._row_at, self.ring.freed.append
+        for slot, _, _, flags, _, _ in kept:
+            if flags & RUN:
+                row_of[slot] = words[row_at[slot]]
+                put(slot)
+        self.give_back(self.bulk)
+        return iter(kept)
+
     def _parse(self) -> Iterator[Descriptor]:
         at, chunks, view = 0, [], self._view
+        if self._filled >= _wire.HEADER.size:
+            size, kind = _wire.HEADER.unpack_from(view)
+            if kind == _wire.BATCHES and size == self._filled - _wire.HEADER.size and not size % DESCRIPTOR.size:
+                self._filled = 0  # one whole frame, as nearly always
+                return DESCRIPTOR.iter_unpack(bytes(view[_wire.HEADER.size : _wire.HEADER.size + size]))
         while self._filled - at >= _wire.HEADER.size:
             size, kind = _wire.HEADER.unpack_from(view, at)
             end = at + _wire.HEADER.size + size

@@ -15,10 +15,11 @@ import torch
 
 from . import _deliver
 from ._batch import PARTS, Array, Batch, Run
-from ._deliver import RUN, Deliver, Makers, rows_in
+from ._deliver import Deliver, Makers
 from ._errors import FeedError
 from ._pool import Pool
 from ._source import Source
+from ._wire import RUN
 
 if TYPE_CHECKING:
     from ._stream import Stream
@@ -57,7 +58,7 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
     with torch.inference_mode(mode=False):  # so that versions are counted
         every = [torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)]
     context, target, pair = every[0], every[-1], len(every) == 2
-    stride, put, (words, row_at) = source.stride, stream.ring.freed.append, rows_in(stream)
+    stride, row_of = source.stride, stream.row_of
 
     def deliver(slot: int, rows: int, flags: int) -> Pair:
         if context._version or target._version:
@@ -68,9 +69,8 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
             )
         if not flags & RUN:
             return gathered(slot, rows, flags)  # type: ignore[no-any-return]
-        row = words[row_at[slot]]
+        row = row_of[slot]
         end = row + rows * stride
-        put(slot)
         return (context[row:end:stride], target[row:end:stride]) if pair else (context[row:end:stride],)
 
     return deliver
@@ -153,11 +153,11 @@ def pairs_as_dict(maker: Maker) -> Maker:
     """Context and target as a maker of pairs has them, and all other parts beside."""
 
     def make(stream: Stream, source: Source) -> Deliver:
-        pairs, ring, layout, (words, row_at) = maker(stream, source), stream.ring, stream.layout, rows_in(stream)
+        pairs, ring, layout, row_of = maker(stream, source), stream.ring, stream.layout, stream.row_of
 
         def deliver(slot: int, rows: int, flags: int) -> dict[str, torch.Tensor]:
             if flags & RUN:
-                batch: Batch = Run(layout, rows, words[row_at[slot]])
+                batch: Batch = Run(layout, rows, row_of[slot])
             else:
                 batch = Batch(ring.copy(slot), layout, rows)
             return named(batch, dict(zip(WINDOWS, pairs(slot, rows, flags), strict=False)))

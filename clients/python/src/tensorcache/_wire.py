@@ -16,6 +16,9 @@ from ._version import CLIENT, PROTOCOL
 REQUEST, CREDIT, SEEK, DONE = 1, 2, 3, 4
 REPLY, BATCHES, ERROR = 101, 102, 103
 
+NO_SLOT, LAST, RUN = 0xFFFFFFFF, 1, 2
+"""Of a descriptor: no slot, and the flags: the last of an epoch, and windows that start a stride apart in one item."""
+
 HEADER = struct.Struct("<II")
 MAX_JSON = 64 << 20
 MAX_DESCRIPTORS = 253  # the kernel's SCM_MAX_FD
