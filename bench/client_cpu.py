@@ -1,11 +1,15 @@
-"""The client's own CPU time per batch, ring full, against its bar and an in-process recipe.
+"""The client's own CPU time per batch, ring full, views per second, and attach to first batch, each against its bar.
 
-    TENSORCACHE_BIN=... python bench/client_cpu.py [--rounds 1000] [--slots 16] [--json]
+    TENSORCACHE_BIN=... python bench/client_cpu.py [--rounds 300] [--slots 16] [--json]
 
-Batches of 16 windows of 8 + 2 rows of 8 float32 columns, packed: what the client does does not depend on their bytes,
-and the daemon is ahead of it. Batches are timed 64 at a time by the thread's own clock; times in which it waited for
-the daemon do not count, since then the ring was not full. The recipe is what an expert writes in process: a random
-start, and ``torch.as_strided`` of a resident tensor for context and target.
+Batches of 16 windows of 8 + 2 rows of 8 float32 columns, packed: what the client does does not depend on their bytes.
+Each batch is followed by a step, a loop of about 60 µs in which the daemon fills what was given back. What is timed is
+the call that gets the next batch and lets the last one go, less what the same call of an empty iterator takes; of
+bursts of 64 the median counts, without those in which the client waited. The recipe is what an expert writes in
+process: a random start, and ``torch.as_strided`` of a resident tensor for context and target.
+
+Views per second, by turns with the recipe's, and attach to first batch are of the wall's clock, with batches of 256
+windows of 96 + 24 rows and as many slots as the daemon chooses.
 """
 
 from __future__ import annotations
@@ -19,16 +23,22 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
 
 import tensorcache
 
-ROWS, FEATURES, CONTEXT, PREDICTION, BATCH, BURST = 200_000, 8, 8, 2, 16, 64
+ROWS, FEATURES = 1_000_000, 8
+SMALL, LARGE = (8, 2, 16), (96, 24, 256)
+"""Rows of context and of target, and windows a batch."""
+BURST, STEP = 64, 4000
 BARS = {"numpy slot": 2.5, "numpy view": 1.5, "torch slot": 4.0, "torch view": 4.0}
 """Microseconds of CPU a batch."""
+VIEWS_BAR, ATTACH_BAR_MS = 1.5, 10.0
 
 
 def forever(feed: Any) -> Iterator[Any]:
@@ -37,45 +47,87 @@ def forever(feed: Any) -> Iterator[Any]:
         yield from feed
 
 
-def cost(batches: Iterator[Any], rounds: int, waited: Callable[[], float] = float) -> float:
-    """Microseconds of CPU a batch: the median of the bursts without a wait; nan where there was none."""
-    took = []
-    for _ in range(rounds):
-        before, began = waited(), time.thread_time()
-        for _ in zip(range(BURST), batches, strict=False):
+def burst(batches: Iterator[Any]) -> float:
+    """Seconds that getting a burst of batches takes, each followed by a step."""
+    took, clock, batch = 0.0, time.perf_counter, None
+    for _ in repeat(None, BURST):
+        began = clock()
+        batch = next(batches)
+        took += clock() - began
+        for _ in repeat(None, STEP):
             pass
-        seconds = time.thread_time() - began
+    del batch
+    return took
+
+
+def cost(batches: Iterator[Any], rounds: int, waited: Callable[[], float] = float) -> float:
+    """Microseconds a batch: the median of the bursts without a wait; nan where there was none."""
+    nothing, took = repeat(None), []
+    for _ in range(rounds):
+        before = waited()
+        seconds = burst(batches) - burst(nothing)
         if waited() == before:
             took.append(seconds)
     return statistics.median(took) / BURST * 1e6 if took else float("nan")
 
 
-def recipe(array: np.ndarray[Any, Any]) -> Iterator[Any]:
+def recipe(array: np.ndarray[Any, Any], context: int, prediction: int, batch: int) -> Iterator[Any]:
     """Views of a resident tensor at random starts."""
     import torch
 
     tensor, starts = torch.from_numpy(array), np.random.default_rng(1)
-    last = ROWS - BATCH - CONTEXT - PREDICTION
+    last = ROWS - batch - context - prediction
     while True:
         for start in starts.integers(0, last, 1024).tolist():
             yield (
-                tensor.as_strided((BATCH, CONTEXT, FEATURES), (FEATURES, FEATURES, 1), start * FEATURES),
-                tensor.as_strided((BATCH, PREDICTION, FEATURES), (FEATURES, FEATURES, 1), (start + CONTEXT) * FEATURES),
+                tensor.as_strided((batch, context, FEATURES), (FEATURES, FEATURES, 1), start * FEATURES),
+                tensor.as_strided((batch, prediction, FEATURES), (FEATURES, FEATURES, 1), (start + context) * FEATURES),
             )
 
 
-def measure(rounds: int, slots: int) -> dict[str, float]:
-    """Microseconds a batch, by what is measured."""
+def rate(batches: Iterator[Any], count: int) -> float:
+    """Batches a second."""
+    began = time.perf_counter()
+    deque(islice(batches, count), 0)
+    return count / (time.perf_counter() - began)
+
+
+def views(windows: Any, array: np.ndarray[Any, Any], count: int) -> dict[str, float]:
+    """View batches a second, the recipe's, and the median of their ratios."""
+    with windows.feed(batch_size=LARGE[2], order="random_start", delivery="view") as feed:
+        ours, theirs = forever(feed), recipe(array, *LARGE)
+        rates = [(rate(ours, count), rate(theirs, count)) for _ in range(7)][1:]
+    return {
+        "views_per_s": statistics.median(a for a, _ in rates),
+        "recipe_per_s": statistics.median(b for _, b in rates),
+        "ratio": statistics.median(a / b for a, b in rates),
+    }
+
+
+def attach_ms(windows: Any, **options: Any) -> float:
+    """From asking for a feed to its first batch: the median of 20, in milliseconds."""
+    took = []
+    for _ in range(20):
+        began = time.perf_counter()
+        with windows.feed(batch_size=LARGE[2], **options) as feed:
+            next(iter(feed))
+            took.append(time.perf_counter() - began)
+    return statistics.median(took) * 1e3
+
+
+def measure(rounds: int, slots: int) -> dict[str, dict[str, float]]:
+    """What is measured: microseconds a batch, views per second, and milliseconds to the first batch."""
     array = np.random.default_rng(0).standard_normal((ROWS, FEATURES), dtype=np.float32)
     directory = tempfile.mkdtemp(prefix="tensorcache-client-cpu-")
     cache = tensorcache.connect(directory)
     try:
         data = cache.put("bench", {"a": array}, layout="packed")
-        windows = data.windows(context_length=CONTEXT, prediction_length=PREDICTION)
+        windows = data.windows(context_length=SMALL[0], prediction_length=SMALL[1])
+        large = data.windows(context_length=LARGE[0], prediction_length=LARGE[1])
         has_torch = importlib.util.find_spec("torch") is not None
         feeds: dict[str, Callable[[], Any]] = {
             f"numpy {delivery}": lambda delivery=delivery, order=order: windows.feed(
-                batch_size=BATCH, order=order, delivery=delivery, slots=slots
+                batch_size=SMALL[2], order=order, delivery=delivery, slots=slots
             )
             for delivery, order in (("slot", "shuffle"), ("view", "random_start"))
         }
@@ -84,7 +136,7 @@ def measure(rounds: int, slots: int) -> dict[str, float]:
 
             feeds |= {
                 f"torch {delivery}": lambda delivery=delivery, order=order: adapter.loader(
-                    windows, batch_size=BATCH, order=order, delivery=delivery, slots=slots
+                    windows, batch_size=SMALL[2], order=order, delivery=delivery, slots=slots
                 )
                 for delivery, order in (("slot", "shuffle"), ("view", "random_start"))
             }
@@ -93,9 +145,15 @@ def measure(rounds: int, slots: int) -> dict[str, float]:
             with make() as feed:
                 meter = getattr(feed, "feed", feed)._meter
                 took[name] = cost(forever(feed), rounds, lambda meter=meter: meter.waited)
+        found = {"us_per_batch": took}
         if has_torch:
-            took["recipe"] = cost(recipe(array), rounds)
-        return took
+            took["recipe"] = cost(recipe(array, *SMALL), rounds)
+            found["views"] = views(large, array, 50 * rounds)
+        found["attach_ms"] = {
+            "slot": attach_ms(large, order="shuffle"),
+            "view": attach_ms(large, order="random_start", delivery="view"),
+        }
+        return found
     finally:
         cache.stop()
         shutil.rmtree(directory)
@@ -104,20 +162,30 @@ def measure(rounds: int, slots: int) -> dict[str, float]:
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=1000, help=f"bursts of {BURST} batches")
+    parser.add_argument("--rounds", type=int, default=300, help=f"bursts of {BURST} batches")
     parser.add_argument("--slots", type=int, default=16, help="batches in flight; the bars are for 16")
     parser.add_argument("--json", action="store_true", help="print JSON")
     args = parser.parse_args()
     gc.disable()
-    took = measure(args.rounds, args.slots)
+    found = measure(args.rounds, args.slots)
     if args.json:
-        print(json.dumps({"us_per_batch": took, "bars_us": BARS}))
+        bars = {"us_per_batch": BARS, "views": VIEWS_BAR, "attach_ms": ATTACH_BAR_MS}
+        print(json.dumps({**found, "bars": bars}))
         return 0
+    took = found["us_per_batch"]
     print(f"{'':12} {'us/batch':>9} {'x bar':>7} {'x recipe':>9}")
     for name, us in took.items():
         bar = f"{us / BARS[name]:.2f}" if name in BARS else "-"
         of_recipe = f"{us / took['recipe']:.2f}" if "recipe" in took else "-"
         print(f"{name:12} {us:9.2f} {bar:>7} {of_recipe:>9}")
+    if "views" in found:
+        per_s = found["views"]
+        print(
+            f"views/s {per_s['views_per_s']:,.0f}, recipe {per_s['recipe_per_s']:,.0f}, "
+            f"ratio {per_s['ratio']:.2f}, bar {VIEWS_BAR}"
+        )
+    for name, ms in found["attach_ms"].items():
+        print(f"attach to first {name} {ms:.1f} ms, bar {ATTACH_BAR_MS:g}")
     return 0
 
 
