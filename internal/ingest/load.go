@@ -155,9 +155,19 @@ func (l *load) describe() error {
 			continue
 		}
 		for i := range columns {
-			if l.columns[i], err = unify(l.columns[i], columns[i]); err != nil {
-				return &SourceError{Path: r.path(), Column: columns[i].name, Reason: err.Error() + " " + first.path(), Hint: "load the files one by one, or leave the column out with --columns"}
+			a, b := l.columns[i], columns[i]
+			if l.columns[i], err = unify(a, b); err == nil {
+				continue
 			}
+			hint := "load the files one by one, or leave the column out with --columns"
+			if wider, ok := ofOneSort(a, b); ok {
+				if l.DType.of(a) != "" && l.DType.of(a) == l.DType.of(b) && l.wanted.roles[i] == layout.RoleValue {
+					l.columns[i] = wider
+					continue
+				}
+				hint = "say what to store with --dtype " + b.name + "=" + wider.kind.String()
+			}
+			return &SourceError{Path: r.path(), Column: b.name, Reason: err.Error() + " " + first.path(), Hint: hint}
 		}
 	}
 	if l.rows == 0 {

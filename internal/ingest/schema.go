@@ -170,6 +170,18 @@ func unify(a, b column) (column, error) {
 	return a, fmt.Errorf("is %s here but %s in", b.describe(), a.describe())
 }
 
+// ofOneSort gives the wider of two columns of typed files that are both floats or both integers: values of either become what a dtype
+// asks for, or are refused one by one.
+func ofOneSort(a, b column) (wider column, ok bool) {
+	if a.inferred || b.inferred || a.width != b.width || !(a.kind.isFloat() && b.kind.isFloat() || a.kind.isInteger() && b.kind.isInteger()) {
+		return a, false
+	}
+	if b.kind.dtype().Size() > a.kind.dtype().Size() {
+		return b, true
+	}
+	return a, true
+}
+
 // widest is the kind of inferred columns that holds both.
 func widest(a, b column) (column, bool) {
 	if a.kind > b.kind {
