@@ -80,11 +80,13 @@ def heading(results: dict[str, Any], options: Options) -> str:
     """What the table says before its rows."""
     lines = [line for result in results.values() for line in result["lines"]]
     bars = [line for line in lines if line.get("held") is not None]
-    others = max((result.get("others") or 0.0 for result in results.values()), default=0.0)
+    others = [result.get("others") for result in results.values() if any(line.get("value") for line in result["lines"])]
+    known = f"; other processes used at most {max(others):.0%} of the cores" if others and None not in others else ""
+    runs = len({result.get("run") for result in results.values()})
+    pieces = " Not one run: groups were measured one by one, at different states of the code." if runs > 1 else ""
     return (
         f"{sum(line['held'] for line in bars)} of {len(bars)} bars held. "
-        f"Medians of {options.runs} rounds, ratios within a round; "
-        f"other processes used at most {others:.0%} of the cores."
+        f"Medians of {options.runs} rounds, ratios within a round{known}.{pieces}"
     )
 
 
@@ -115,9 +117,10 @@ def main() -> None:
     kept = HERE / "delivery.json"
     writes = not (given.quick or given.dry)
     results = json.loads(kept.read_text()) if given.only and writes and kept.exists() else {}
+    began_at = datetime.datetime.now().isoformat(timespec="seconds")
     for name in only:
         began = time.perf_counter()
-        results[name] = run(name, options, given.files)
+        results[name] = {**run(name, options, given.files), "run": began_at}
         others = results[name].get("others") or 0.0
         took = f"{name}: {time.perf_counter() - began:.0f} s, others used {others:.0%} of the cores"
         print(took, file=sys.stderr, flush=True)
