@@ -52,3 +52,10 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		t.Error(said, n)
 	}
 }
+
+func TestZonesThatAreNoTextAreRefused(t *testing.T) {
+	_, err := arrowColumn(&arrow.TimestampType{TimeZone: "Eur\x95pe"})
+	if err == nil || err.Error() != `has a time zone "Eur\x95pe", which is not UTF-8` {
+		t.Error(err)
+	}
+}

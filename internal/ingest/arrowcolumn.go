@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 	"math"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -45,7 +46,9 @@ func arrowColumn(t arrow.DataType) (column, error) {
 	c := column{kind: k}
 	switch t := t.(type) {
 	case *arrow.TimestampType:
-		c.unit, c.zone = units[t.Unit], t.TimeZone
+		if c.unit, c.zone = units[t.Unit], t.TimeZone; !utf8.ValidString(c.zone) {
+			return c, &remedied{fmt.Sprintf("has a time zone %q, which is not UTF-8", c.zone), hintDamaged}
+		}
 	case *arrow.DurationType:
 		c.unit = units[t.Unit]
 	case *arrow.Time32Type: // of the day: how long after midnight
