@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
 	"github.com/tensorcache/tensorcache/internal/control"
@@ -43,7 +44,7 @@ func newShow(o *options) *cobra.Command {
 func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s, generation %d (digest %s)\n", d.Dataset, d.Generation, d.Digest)
-	fmt.Fprintf(out, "%s rows, %s items, layout %s, %s, %d readers\n", humanize.Comma(d.Rows), humanize.Comma(d.Items), d.Layout, humanize.IBytes(uint64(d.Bytes)), d.Readers)
+	fmt.Fprintf(out, "%s, %s, layout %s, %s, %s\n", counted(d.Rows, "row"), counted(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), counted(int64(d.Readers), "reader"))
 	if s := d.Manifest.TimeStep; s != nil {
 		fmt.Fprintln(out, stepText(d.Manifest, *s))
 	}
@@ -145,4 +146,9 @@ func stepText(m *layout.Manifest, s layout.TimeStep) string {
 // narrowed says what storing a column's floats as narrower ones has lost.
 func narrowed(name string, e layout.DTypeError) string {
 	return fmt.Sprintf("%s: stored with an error of at most %.2g, %.2g of a value", name, e.Abs, e.Rel)
+}
+
+// counted is a number of things.
+func counted(n int64, thing string) string {
+	return humanize.Comma(n) + " " + english.PluralWord(int(n), thing, "")
 }
