@@ -176,7 +176,13 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 				t.dest.Dest, flush = t.dest.Collected(buffers[worker])
 			}
 			c := &parquetChunk{target: t, form: form, first: p.groups[g], rows: n, maxLevel: byte(p.columns[t.index].MaxDefinitionLevel())}
-			err = c.read(groups[g].ColumnChunks()[p.columns[t.index].Index()].Pages())
+			at := p.columns[t.index].Index()
+			err = c.read(groups[g].ColumnChunks()[at].Pages())
+			if errors.Is(err, snappy.ErrCorrupt) && nullsAlone(p.file, &p.pq.Metadata().RowGroups[g].Columns[at].MetaData, n) {
+				if c.row, err = 0, nil; !putMissing(c.dest, c.place(), n) {
+					err = c.null(0)
+				}
+			}
 			if err == nil {
 				flush()
 			}
