@@ -32,8 +32,8 @@ type parquetFile struct {
 	groups  []int64 // the first row of each row group, and the number of all rows
 }
 
-// pageBuffer is what a worker reads at once; larger pages are read in one piece.
-const pageBuffer = 128 << 10
+// pageBuffer is what a worker reads ahead: the header of a page, and little of its values, which are then read to where they are wanted.
+const pageBuffer = 4 << 10
 
 func openParquet(path string, f *os.File, w work) (reader, error) {
 	st, err := f.Stat()
