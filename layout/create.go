@@ -19,7 +19,7 @@ type Writer struct {
 	offsets []int64 // of each column's first value
 	strides []int64 // bytes between rows, by column
 	inField []string
-	running []*running // of the columns that are filled once, nil for others
+	running []*running // of the columns that are filled once, nil for others and beyond the first runningAtMost
 	data    *mmapfile.Writable
 }
 
@@ -118,7 +118,7 @@ func (w *Writer) Dest(i int) Dest {
 // stay: where they are [Put] about in the order of rows they are summed up for the manifest on the way, which spares Finish to read them
 // again. It is not for use by several goroutines for one column at once; what it returns is.
 func (w *Writer) DestOnce(i int) Dest {
-	if w.running[i] == nil {
+	if i < runningAtMost && w.running[i] == nil {
 		w.running[i] = w.newRunning(i)
 	}
 	d := w.Dest(i)

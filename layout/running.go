@@ -16,7 +16,6 @@ type running struct {
 	hash          xxhash.Digest
 	seen          *observer
 	missing       int64
-	aligned       []byte
 
 	mu   sync.Mutex
 	off  bool  // rows may have changed that are taken in
@@ -28,6 +27,9 @@ type running struct {
 // rowRange are rows that are stored but not taken in: others before them are not.
 type rowRange struct{ from, to int64 }
 
+// runningAtMost is of how many columns sums are kept while they are filled: each keeps a sample of up to 16 KiB.
+const runningAtMost = 1 << 10
+
 func (w *Writer) newRunning(i int) *running {
 	c := w.table.Columns[i]
 	r := &running{width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.Dest(i).data, seen: newObserver(c.DType, w.table.Rows*c.values())}
@@ -37,6 +39,9 @@ func (w *Writer) newRunning(i int) *running {
 
 // take takes rows in, dense, if they are the next; they need not be stored yet.
 func (r *running) take(row int64, dense []byte) (taken bool) {
+	if r == nil {
+		return false
+	}
 	r.mu.Lock()
 	r.off = r.off || row < r.rows
 	if r.off || r.busy || row != r.rows {
@@ -56,6 +61,9 @@ func (r *running) take(row int64, dense []byte) (taken bool) {
 
 // stored notes rows that were stored but not taken in.
 func (r *running) stored(row, n int64) {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.off {
@@ -102,10 +110,15 @@ func (r *running) end(rows int64) {
 	r.rows = rows
 }
 
+// aligned are buffers, *[]byte, of whoever takes in what is not aligned: a few for all columns, of which there may be thousands.
+var aligned = sync.Pool{New: func() any { return new([]byte) }}
+
 func (r *running) see(block []byte) {
 	if uintptr(unsafe.Pointer(&block[0]))%8 != 0 { // as the values of a decoded page may lie
-		r.aligned = append(r.aligned[:0], block...)
-		block = r.aligned
+		buffer := aligned.Get().(*[]byte)
+		defer aligned.Put(buffer)
+		*buffer = append((*buffer)[:0], block...)
+		block = *buffer
 	}
 	r.hash.Write(block) // never fails
 	r.missing += r.seen.see(block)

@@ -2,7 +2,9 @@ package layout
 
 import (
 	"math"
+	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -88,5 +90,45 @@ func copied(d Dest, row int64, values []float64) {
 	to := Values[float64](d)
 	for i, width := 0, int(to.Width); i < len(values); i += width {
 		copy(to.Row(row+int64(i/width)), values[i:i+width])
+	}
+}
+
+// Of thousands of columns no more than a little is kept in memory while they are put, wherever the values lie before.
+func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
+	const columns, rows = runningAtMost + 26, 4 << 10
+	table := Table{Rows: rows}
+	for i := range columns {
+		table.Columns = append(table.Columns, Column{Name: strconv.Itoa(i), Role: RoleItemID, DType: Float32})
+	}
+	w, err := Create(t.TempDir(), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	live := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	values := make([]float32, rows+1)
+	for i := range values {
+		values[i] = float32(i)
+	}
+	before := live()
+	for i := range columns {
+		Put(w.DestOnce(i), 0, values[1:]) // four bytes beside a multiple of eight
+	}
+	if grown := live() - before; grown > 14<<20 {
+		t.Errorf("%d bytes are kept of %d columns", grown, columns)
+	}
+	m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range columns {
+		if first, last := m.Columns[0], m.Columns[i]; last.XXH64 != first.XXH64 {
+			t.Fatalf("column %d has %s, column 0 %s", i, last.XXH64, first.XXH64)
+		}
 	}
 }

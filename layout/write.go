@@ -25,9 +25,9 @@ func Put[T Native](d Dest, row int64, src []T) {
 	if d.collector != nil && d.collector.put(row, bytes) {
 		return
 	}
-	taken := d.running != nil && d.running.take(row, bytes)
+	taken := d.running.take(row, bytes)
 	store(d, row, src, bytes)
-	if d.running != nil && !taken {
+	if !taken {
 		d.running.stored(row, int64(len(src))/d.values())
 	}
 }
@@ -59,7 +59,7 @@ func (d Dest) Populate(row, rows int64) (ok bool) {
 
 // Sum sums up for the manifest rows that were stored through the [Values] of [Writer.Dest], soon after: they must not change any more.
 func (d Dest) Sum(row, rows int64) {
-	if d.running != nil && d.Step == d.values() {
+	if d.Step == d.values() {
 		size := d.Step * d.DType.Size()
 		d.running.take(row, d.data[row*size:(row+rows)*size])
 	}
