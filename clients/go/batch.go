@@ -7,22 +7,50 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Part is one array of a batch: dense, in C order, of len(Shape) axes of which the first counts the windows. It is empty where the
-// spec does not ask for the part.
+// Part is one array of a batch: of len(Shape) axes, of which the first counts the windows. It is empty where the spec does not ask
+// for the part. Values of a window are dense, in C order; so are the windows, unless Step says otherwise.
 type Part[T Value] struct {
 	Data  []T
 	Shape []int
+	// Step is 0 where the windows follow each other in Data. In a view they overlap: then it is the number of values from the first of
+	// a window to the first of the next.
+	Step int
 }
 
-// Window is the piece of one window: all of Data that belongs to index i of the first axis.
+// Window is the piece of one window: what belongs to index i of the first axis, without a copy.
 func (p Part[T]) Window(i int) []T {
-	size := len(p.Data) / max(1, p.Shape[0])
-	return p.Data[i*size : (i+1)*size : (i+1)*size]
+	size := p.size()
+	from := i * size
+	if p.Step > 0 {
+		from = i * p.Step
+	}
+	return p.Data[from : from+size : from+size]
+}
+
+// size is how many values a window has.
+func (p Part[T]) size() int {
+	if len(p.Shape) == 0 {
+		return 0
+	}
+	size := 1
+	for _, n := range p.Shape[1:] {
+		size *= n
+	}
+	return size
+}
+
+// dense is the part with windows that follow each other: a copy where they do not.
+func (p Part[T]) dense() Part[T] {
+	if p.Step == 0 {
+		return p
+	}
+	return copyPart(p)
 }
 
 // Batch is consecutive windows of an epoch's order, or those that [At] was asked for. Parts that the spec does not ask for are
-// empty. A batch of a feed is a piece of the feed's ring, yours to write to, and belongs to the body of the loop that got it:
-// then all of it is empty, and its memory is filled anew. Hold and Copy keep one for longer.
+// empty. A batch of a feed belongs to the body of the loop that got it: then all of it is empty, and its memory is filled anew. Hold
+// and Copy keep one for longer. It is yours to write to, but by [DeliverView]: views are of the mapped file, and to write to one ends
+// the program. By [DeliverStarts] there are only Item, Start, Mask and Reset.
 type Batch[T Value] struct {
 	Context Part[T] // [B, C, F], or [B, F, C] with ChannelsFirst
 	Target  Part[T] // [B, L + P, F], likewise
@@ -72,7 +100,16 @@ func (b *Batch[T]) Copy() *Batch[T] {
 	return &own
 }
 
-func copyPart[T Value](p Part[T]) Part[T] { return Part[T]{copySlice(p.Data), copySlice(p.Shape)} }
+func copyPart[T Value](p Part[T]) Part[T] {
+	if p.Step == 0 {
+		return Part[T]{Data: copySlice(p.Data), Shape: copySlice(p.Shape)}
+	}
+	own := Part[T]{Data: make([]T, 0, p.Shape[0]*p.size()), Shape: copySlice(p.Shape)}
+	for i := range p.Shape[0] {
+		own.Data = append(own.Data, p.Window(i)...)
+	}
+	return own
+}
 
 func copySlice[T any](s []T) []T {
 	if s == nil {
@@ -82,7 +119,8 @@ func copySlice[T any](s []T) []T {
 }
 
 // Hold keeps the batch beyond the loop's body until release, which may be called from any goroutine, and more than once. It
-// outlives the feed's Close. Who holds nearly all slots gets further batches as copies, so a loop never waits for itself.
+// outlives the feed's Close, and the dataset's. Who holds nearly all slots gets further batches as copies, so a loop never waits for
+// itself.
 func (b *Batch[T]) Hold() (release func()) {
 	h := b.holder
 	if h == nil { // of its own memory, or over already
@@ -92,19 +130,26 @@ func (b *Batch[T]) Hold() (release func()) {
 	return sync.OnceFunc(func() { b.drop(h) })
 }
 
-// drop takes back one hold, and gives the slot back with the last.
+// drop takes back one hold, and with the last gives back what the batch is made of.
 func (b *Batch[T]) drop(h *holder) {
-	if h.holds.Add(-1) == 0 {
-		*b = Batch[T]{}
+	if h.holds.Add(-1) > 0 {
+		return
+	}
+	*b = Batch[T]{}
+	if h.ring != nil {
 		h.ring.give(h.slot)
+	}
+	if h.block != nil {
+		h.block()
 	}
 }
 
-// holder counts who holds a slot: the loop's body, and each Hold.
+// holder counts who holds a batch: the loop's body, and each Hold.
 type holder struct {
 	holds atomic.Int32
-	ring  *ring
+	ring  *ring // nil where no slot is held
 	slot  uint32
+	block func() // gives back memory of the gatherer; nil where there is none
 }
 
 // slotLayout says where in a slot each part of a batch is.

@@ -25,6 +25,10 @@ type Dataset struct {
 	close      func() error
 
 	offsets []int64 // each item's first row, and the number of rows at the end
+
+	mu     sync.Mutex
+	closed bool
+	feeds  int // that read the maps here: after Close the last of them unmaps
 }
 
 // Dataset opens the newest generation of a dataset. The error is of type DatasetNotFound where there is none of the name; the
@@ -49,8 +53,12 @@ func (c *Cache) Generation(ctx context.Context, name string, generation int64) (
 		d.offsets, err = d.data.ItemOffsets()
 	}
 	d.close = sync.OnceValue(func() error {
+		d.mu.Lock()
+		d.closed = true
+		read := d.feeds > 0
+		d.mu.Unlock()
 		err := lease.Close()
-		if d.data != nil {
+		if d.data != nil && !read {
 			err = errors.Join(err, d.data.Close())
 		}
 		return err
@@ -107,13 +115,38 @@ func (d *Dataset) Columns() []string {
 	return names
 }
 
-// acquire keeps the maps until release.
+// acquire keeps the maps until release, for which Close waits.
 func (d *Dataset) acquire() (release func(), err error) {
-	release, err = d.data.Acquire()
-	if errors.Is(err, mmapfile.ErrClosed) {
-		return nil, fmt.Errorf("this handle of dataset %q is %w", d.name, ErrClosed)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, d.errClosed()
 	}
-	return release, err
+	return d.data.Acquire()
+}
+
+// retain keeps the maps until release, for which Close does not wait: the program that closes a dataset may be the one that has to
+// close the feed.
+func (d *Dataset) retain() (release func(), err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil, d.errClosed()
+	}
+	d.feeds++
+	return sync.OnceFunc(func() {
+		d.mu.Lock()
+		d.feeds--
+		unmap := d.closed && d.feeds == 0
+		d.mu.Unlock()
+		if unmap {
+			_ = d.data.Close()
+		}
+	}), nil
+}
+
+func (d *Dataset) errClosed() error {
+	return fmt.Errorf("this handle of dataset %q is %w", d.name, ErrClosed)
 }
 
 // column finds a column; the error is of type ColumnNotFound and lists near names.

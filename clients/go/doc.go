@@ -23,6 +23,12 @@
 // Which windows exist, and in which order they come, is what docs/WINDOWS.md says; a [window.Spec] is its dictionary. The daemon,
 // its files and its command line are described in docs/PROTOCOL.md, docs/FORMAT.md and the README.
 //
+// # Deliveries
+//
+// By default the daemon gathers each batch into a slot of shared memory ([DeliverSlot]). [DeliverView] lends pieces of the mapped file
+// instead, where windows follow each other and have whole rows; [DeliverLocal] gathers in this process; [DeliverStarts] only says
+// where the windows are. All of them bring the same windows in the same order, and the same [Feed.State].
+//
 // # Whose memory
 //
 // What lives in shared memory has a scope that ends by itself: a batch belongs to the body of the loop that got it, and its

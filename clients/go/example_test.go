@@ -75,6 +75,47 @@ func ExampleAt() {
 	// Output: 4 windows: [3 4 5] [6] [0 1 2] [3]
 }
 
+// Windows that follow each other are pieces of the mapped file: nothing is copied, and they overlap.
+func ExampleFeedOptions_views() {
+	ctx := context.Background()
+	cache, err := tensorcache.Connect(ctx, tensorcache.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer cache.Close()
+	columns := []tensorcache.PutColumn{tensorcache.Values("a", []float32{0, 1, 2, 3, 4}), tensorcache.Values("b", []float32{5, 6, 7, 8, 9})}
+	data, err := cache.Put(ctx, "rows", columns, tensorcache.LoadOptions{Layout: "packed"}) // a and b side by side
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer data.Close()
+	windows, err := data.Windows(ctx, window.Spec{ContextLength: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	feed, err := tensorcache.NewFeed[float32](ctx, windows, tensorcache.FeedOptions{BatchSize: 3, Delivery: tensorcache.DeliverView})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer feed.Close()
+	for batch, err := range feed.Epoch(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.Context.Shape, "step", batch.Context.Step)
+		for i := range batch.Len() {
+			fmt.Println(batch.Context.Window(i))
+		}
+	}
+	// Output:
+	// [3 2 2] step 2
+	// [0 5 1 6]
+	// [1 6 2 7]
+	// [2 7 3 8]
+	// [1 2 2] step 2
+	// [3 8 4 9]
+}
+
 // A context ends every wait; what was received is kept, and the next pass goes on.
 func ExampleFeed_LoadState() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

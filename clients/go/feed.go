@@ -17,6 +17,7 @@ type Feed[T Value] struct {
 	windows *Windows
 	options FeedOptions
 	counter *sampler.Sampler // counts the batches of epochs that differ in length; nil where they do not
+	gather  *gatherer[T]     // nil where the daemon gathers, or nobody
 	meter   meter
 
 	mu      sync.Mutex
@@ -59,18 +60,13 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 			return nil, optionError(err)
 		}
 	}
-	s, err := f.attach(ctx, nil)
-	if err != nil {
-		return nil, err
+	if f.options.Delivery == "" {
+		f.options.Delivery = DeliverSlot
 	}
-	for name, p := range s.layout.parts {
-		switch name {
-		case "context", "target", "known", "static":
-			if err := checkType[T](name, p.dtype); err != nil {
-				s.close()
-				return nil, err
-			}
-		}
+	s, err := f.first(ctx)
+	if err != nil {
+		f.stopGather()
+		return nil, err
 	}
 	f.stream, f.cursor, f.length = s, s.reply.Cursor, s.reply.Batches
 	return f, nil
@@ -97,11 +93,22 @@ func (f *Feed[T]) attach(ctx context.Context, at *spot) (*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.data.cache.attach(ctx, wire.FeedRequest{
+	s, err := w.data.cache.attach(ctx, wire.FeedRequest{
 		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts,
-		Options: f.options.sampler(), Delivery: "slot", Slots: f.options.Slots, ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor,
+		Options: f.options.sampler(), Delivery: f.options.Delivery, Views: f.gather != nil && f.gather.cutters.checkViews() == nil, Slots: f.options.Slots, ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor,
 	}, &f.meter)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkDelivery(f.options.Delivery); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
 }
+
+// Delivery is how batches come; of DeliverAuto what it chose.
+func (f *Feed[T]) Delivery() string { return f.options.Delivery }
 
 // Windows is what the feed serves.
 func (f *Feed[T]) Windows() *Windows { return f.windows }
@@ -166,7 +173,14 @@ func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 			s.unread()
 			return err
 		}
-		if !f.deliver(s, d, yield) {
+		b, err := f.batch(s, d)
+		if err != nil {
+			if over := f.running(pass); over != nil {
+				return over
+			}
+			return err
+		}
+		if !lend(b, yield) {
 			return nil
 		}
 		if err := f.running(pass); err != nil {
@@ -179,19 +193,6 @@ func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 			return f.lost(ctx, s, pass, err)
 		}
 	}
-}
-
-// deliver lends a slot to the loop's body.
-func (f *Feed[T]) deliver(s *stream, d wire.Descriptor, yield func(*Batch[T]) bool) bool {
-	memory, held := s.ring.take(d.Slot)
-	b := makeBatch[T](s.layout, memory, int(d.Rows))
-	b.source = f.windows.source
-	if held {
-		b.holder = &holder{ring: s.ring, slot: d.Slot}
-		b.holder.holds.Store(1)
-		defer b.drop(b.holder)
-	}
-	return yield(b)
 }
 
 // begin brings the stream to where a pass begins.
@@ -369,5 +370,6 @@ func (f *Feed[T]) Close() error {
 	f.closed = true
 	f.meter.pause()
 	f.drop()
+	f.stopGather()
 	return nil
 }

@@ -27,13 +27,14 @@ func (d *Dataset) Inverse(column string, values []float64, item any) ([]float64,
 		return nil, err
 	}
 	width := int(max(1, c.Width()))
-	p, err := Inverse(d, []string{column}, Part[float64]{values, []int{len(values) / width, width}}, InverseOptions{Item: item})
+	p, err := Inverse(d, []string{column}, Part[float64]{Data: values, Shape: []int{len(values) / width, width}}, InverseOptions{Item: item})
 	return p.Data, err
 }
 
 // Inverse undoes the steps of columns whose features stand side by side along the last axis of a part, as in Batch.Target, in
 // float64 and new memory, as [Dataset.Inverse] does. The rows run along the axis before.
 func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T], o InverseOptions) (Part[float64], error) {
+	values = values.dense()
 	in, err := newInversion(d, columns, values.Shape, len(values.Data), o)
 	if err != nil {
 		return Part[float64]{}, err
@@ -50,7 +51,7 @@ func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T], 
 		}
 		at += int(max(1, c.Width()))
 	}
-	return Part[float64]{out, copySlice(values.Shape)}, nil
+	return Part[float64]{Data: out, Shape: copySlice(values.Shape)}, nil
 }
 
 // inversion is where each value of a part belongs to.

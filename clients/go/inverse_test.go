@@ -54,10 +54,10 @@ func TestForecastsOfABatchComeBackAsTheyWereInTheFile(t *testing.T) {
 		"no item":      second(Inverse(d, named, b.Target, InverseOptions{Initial: before})),
 		"no beginning": second(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item})),
 		"few codes":    second(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item[1:], Initial: before})),
-		"no such code": second(Inverse(d, named[1:2], Part[float64]{[]float64{1}, []int{1, 1}}, InverseOptions{Codes: []int64{2}})),
+		"no such code": second(Inverse(d, named[1:2], Part[float64]{Data: []float64{1}, Shape: []int{1, 1}}, InverseOptions{Codes: []int64{2}})),
 		"few initial":  second(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item, Initial: before[1:]})),
 		"a shape":      second(Inverse(d, named[:2], b.Target, InverseOptions{Codes: b.Item, Initial: before})),
-		"no rows":      second(Inverse(d, named[:1], Part[float64]{[]float64{1}, []int{1}}, InverseOptions{Item: "a"})),
+		"no rows":      second(Inverse(d, named[:1], Part[float64]{Data: []float64{1}, Shape: []int{1}}, InverseOptions{Item: "a"})),
 		"no columns":   second(Inverse(d, nil, b.Target, InverseOptions{})),
 	} {
 		if !errors.Is(err, InvalidSpec) {

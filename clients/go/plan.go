@@ -19,7 +19,7 @@ type Plan struct {
 	Rejected   map[window.Reason]int64 `json:"rejected"`
 	First      *Place                  `json:"first"` // nil where there is no window
 	Last       *Place                  `json:"last"`
-	Path       string                  `json:"path"` // how a context gets into a slot: memcpy or transpose
+	Path       string                  `json:"path"` // how a context gets into a slot: memcpy or transpose; view where it need not
 	Features   Features                `json:"features"`
 	DType      string                  `json:"dtype"` // "" is as stored
 
@@ -79,6 +79,8 @@ type FeedOptions struct {
 	ChannelsFirst bool
 	// Mask delivers Batch.Mask and the missing ones even where nothing is padded or missing.
 	Mask bool
+	// Delivery is how batches come: [DeliverSlot], which "" means, DeliverView, DeliverLocal, DeliverStarts or DeliverAuto.
+	Delivery string
 	// Slots is the number of batches in flight, each of which costs one batch of memory: 3 is the least, 0 lets the daemon choose.
 	Slots int
 }

@@ -2,94 +2,140 @@ package tensorcache
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// reader copies rows of one column as values of T.
+// reader copies rows of columns that lie side by side as values of T.
 type reader[T Value] struct {
 	width int64
-	// read copies a row of the dataset into out, and says of each value whether it is missing.
-	read func(row int64, out []T, missing []bool)
+	// read copies n rows of the dataset, a step apart, to out, where rows and the features of a row lie so far apart.
+	read func(from, step, n int64, out []T, row, feature int64)
 }
 
-// newReader reads a column as it is stored, or converted where numbers become other numbers, as the daemon's gather does.
-func newReader[T Value](d *layout.Data, c *layout.ManifestColumn) (reader[T], error) {
-	r := reader[T]{width: max(1, c.Width())}
+// newReaders reads columns as they are stored, as many at a time as lie side by side, or converted where numbers become other
+// numbers, as the daemon's gather does.
+func newReaders[T Value](d *layout.Data, columns []*layout.ManifestColumn) (readers []reader[T], err error) {
+	for len(columns) > 0 {
+		n, r := 1, reader[T]{width: max(1, columns[0].Width())}
+		if storedAs[T](columns[0]) {
+			var v layout.Strided[T]
+			for n = len(columns); n > 0; n-- {
+				var beside bool
+				if v, beside, err = block[T](d, columns[:n]); err != nil {
+					return nil, err
+				} else if beside {
+					break
+				}
+			}
+			r.width, r.read = v.Width, same(v)
+		} else if r.read, err = newConverting[T](d, columns[0]); err != nil {
+			return nil, err
+		}
+		readers, columns = append(readers, r), columns[n:]
+	}
+	return readers, nil
+}
+
+// storedAs tells whether values of a column are of T in the file.
+func storedAs[T Value](c *layout.ManifestColumn) bool {
+	return goTypes[c.DType.Plain()] == reflect.TypeFor[T]()
+}
+
+// block sees columns that are stored as T as one, where they lie side by side.
+func block[T Value](d *layout.Data, columns []*layout.ManifestColumn) (v layout.Strided[T], beside bool, err error) {
+	raw, beside, err := layout.Block[uint8](d, columns)
+	return layout.Strided[T]{Data: cast[T](raw.Data), Step: raw.Step, Width: raw.Width, Rows: raw.Rows}, beside, err
+}
+
+// same reads columns of T.
+func same[T Value](v layout.Strided[T]) func(from, step, n int64, out []T, row, feature int64) {
+	return func(from, step, n int64, out []T, row, feature int64) {
+		apart, in := step*v.Step, v.Data[min(from*v.Step, int64(len(v.Data))):]
+		switch {
+		case feature == 1 && row == v.Width && apart == v.Width:
+			copy(out[:n*row], in)
+		case feature == 1 && v.Width > 1:
+			for k := range n {
+				copy(out[k*row:k*row+v.Width], in[k*apart:])
+			}
+		default:
+			for f := range v.Width {
+				to, in := out[f*feature:], in[f:]
+				switch {
+				case apart == 1 && row == 1:
+					copy(to[:n], in)
+				case apart == 1:
+					at := int64(0)
+					for _, v := range in[:n] {
+						to[at] = v
+						at += row
+					}
+				default:
+					for k := range n {
+						to[k*row] = in[k*apart]
+					}
+				}
+			}
+		}
+	}
+}
+
+func newConverting[T Value](d *layout.Data, c *layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
 	var zero T
-	var err error
 	switch any(zero).(type) {
 	case float32:
-		r.read, err = converting[float32, T](d, c)
+		return converting[float32, T](d, c)
 	case float64:
-		r.read, err = converting[float64, T](d, c)
+		return converting[float64, T](d, c)
 	case int32:
-		r.read, err = converting[int32, T](d, c)
+		return converting[int32, T](d, c)
 	case int64:
-		r.read, err = converting[int64, T](d, c)
-	default: // only as stored
-		r.read, err = same[T](d, c)
-	}
-	return r, err
-}
-
-// same reads a column of T.
-func same[T Value](d *layout.Data, c *layout.ManifestColumn) (func(int64, []T, []bool), error) {
-	v, err := view[T](d, c)
-	return func(row int64, out []T, missing []bool) {
-		copy(out, v.Row(row))
-		for i := range out {
-			half, ok := any(out[i]).(layout.Half)
-			missing[i] = ok && half.IsNaN()
-		}
-	}, err
-}
-
-// converting reads numbers as N, which is T.
-func converting[N layout.Number, T Value](d *layout.Data, c *layout.ManifestColumn) (func(int64, []T, []bool), error) {
-	switch c.DType.Plain() {
-	case layout.Float16:
-		return halves[N, T](d, c)
-	case layout.Float32:
-		return numbers[float32, N, T](d, c)
-	case layout.Float64:
-		return numbers[float64, N, T](d, c)
-	case layout.Int8:
-		return numbers[int8, N, T](d, c)
-	case layout.Int16:
-		return numbers[int16, N, T](d, c)
-	case layout.Int32:
-		return numbers[int32, N, T](d, c)
-	case layout.Int64:
-		return numbers[int64, N, T](d, c)
-	case layout.Uint8, layout.Bool:
-		return numbers[uint8, N, T](d, c)
-	case layout.Uint16:
-		return numbers[uint16, N, T](d, c)
-	case layout.Uint32:
-		return numbers[uint32, N, T](d, c)
-	case layout.Uint64:
-		return numbers[uint64, N, T](d, c)
+		return converting[int64, T](d, c)
 	}
 	return nil, fmt.Errorf("%w: column %q is %s", ErrType, c.Name, c.DType)
 }
 
-func numbers[S, N layout.Number, T Value](d *layout.Data, c *layout.ManifestColumn) (func(int64, []T, []bool), error) {
-	v, err := layout.View[S](d, c)
-	return func(row int64, out []T, missing []bool) {
-		to := any(out).([]N)
-		for i, value := range v.Row(row) {
-			to[i], missing[i] = N(value), value != value
-		}
-	}, err
+// converting reads numbers as N, which is T.
+func converting[N layout.Number, T Value](d *layout.Data, c *layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
+	switch c.DType.Plain() {
+	case layout.Float16:
+		return numbers[layout.Half, N, T](d, c, func(v layout.Half) N { return N(v.Float32()) })
+	case layout.Float32:
+		return numbers[float32, N, T](d, c, to)
+	case layout.Float64:
+		return numbers[float64, N, T](d, c, to)
+	case layout.Int8:
+		return numbers[int8, N, T](d, c, to)
+	case layout.Int16:
+		return numbers[int16, N, T](d, c, to)
+	case layout.Int32:
+		return numbers[int32, N, T](d, c, to)
+	case layout.Int64:
+		return numbers[int64, N, T](d, c, to)
+	case layout.Uint8, layout.Bool:
+		return numbers[uint8, N, T](d, c, to)
+	case layout.Uint16:
+		return numbers[uint16, N, T](d, c, to)
+	case layout.Uint32:
+		return numbers[uint32, N, T](d, c, to)
+	case layout.Uint64:
+		return numbers[uint64, N, T](d, c, to)
+	}
+	return nil, fmt.Errorf("%w: column %q is %s", ErrType, c.Name, c.DType)
 }
 
-func halves[N layout.Number, T Value](d *layout.Data, c *layout.ManifestColumn) (func(int64, []T, []bool), error) {
-	v, err := layout.View[layout.Half](d, c)
-	return func(row int64, out []T, missing []bool) {
-		to := any(out).([]N)
-		for i, value := range v.Row(row) {
-			to[i], missing[i] = N(value.Float32()), value.IsNaN()
+func to[S, N layout.Number](v S) N { return N(v) }
+
+func numbers[S layout.Native, N layout.Number, T Value](d *layout.Data, c *layout.ManifestColumn, as func(S) N) (func(from, step, n int64, out []T, row, feature int64), error) {
+	v, err := layout.View[S](d, c)
+	return func(from, step, n int64, out []T, row, feature int64) {
+		for f := range v.Width {
+			to := any(out[f*feature:]).([]N)
+			for k := range n {
+				to[k*row] = as(v.Data[(from+k*step)*v.Step+f])
+			}
 		}
 	}, err
 }

@@ -24,11 +24,15 @@ func newRing(memory *mmapfile.Writable, slots int, slotBytes int64) *ring {
 	return &ring{slot: slotBytes, memory: memory, most: max(2, slots-2), freed: make([]uint32, 0, slots)}
 }
 
-// take is the memory of a slot, which is held until give. Where nearly all slots are held it is a copy, and nothing is held.
+// take is the memory of a slot, which is held until give. Where nearly all slots are held it is a copy, and nothing is held. Of a
+// ring that was closed it is nil.
 func (r *ring) take(slot uint32) (memory []byte, held bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	memory = r.memory.Bytes()[int64(slot)*r.slot:][:r.slot]
+	if r.closed {
+		return nil, false
+	}
+	memory = r.bytes(slot)
 	if r.held < r.most {
 		r.held++
 		return memory, true
@@ -37,6 +41,19 @@ func (r *ring) take(slot uint32) (memory []byte, held bool) {
 	r.freed = append(r.freed, slot)
 	return append(alignedBytes(r.slot)[:0], memory...), false
 }
+
+// peek reads a slot and gives it back at once; ok is false once the ring was closed.
+func (r *ring) peek(slot uint32, read func(memory []byte)) (ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		read(r.bytes(slot))
+		r.freed = append(r.freed, slot)
+	}
+	return !r.closed
+}
+
+func (r *ring) bytes(slot uint32) []byte { return r.memory.Bytes()[int64(slot)*r.slot:][:r.slot] }
 
 // alignedBytes is memory in which values of every type may begin.
 func alignedBytes(size int64) []byte {

@@ -17,7 +17,7 @@ type Stats struct {
 	Copied    int64         // batches copied out because the trainer kept nearly all slots
 	Slots     int           // of the ring
 	SlotBytes int64
-	Path      string // how a context gets into a slot: memcpy or transpose
+	Path      string // how a context gets to the loop: memcpy, transpose or view; "" where the daemon has no part in it
 
 	WaitTrainer      time.Duration // how long the daemon waited for the trainer
 	WaitTrainerShare float64       // of the time since the feed was attached

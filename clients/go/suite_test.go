@@ -72,16 +72,18 @@ type suiteOptions struct {
 	NumReplicas int64     `json:"num_replicas"`
 	Tail        string    `json:"tail"`
 	Weights     []float64 `json:"weights"`
+	Delivery    string    `json:"delivery"`
 }
 
 func (o suiteOptions) feed() FeedOptions {
-	return FeedOptions{BatchSize: o.BatchSize, Order: o.Order, Seed: o.Seed, Rank: o.Rank, NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
+	return FeedOptions{Delivery: o.Delivery, BatchSize: o.BatchSize, Order: o.Order, Seed: o.Seed, Rank: o.Rank, NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
 }
 
 type suiteFeed struct {
 	Options       suiteOptions `json:"options"`
 	ChannelsFirst bool         `json:"channels_first"`
 	Mask          bool         `json:"mask"`
+	View          bool         `json:"view"`
 	Epoch         uint64       `json:"epoch"`
 	Consumed      int64        `json:"consumed"`
 	Ranks         [][]struct {

@@ -2,90 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
-import pandas as pd
-
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class View:
-    """Windows of a case's dataset, and what is asked of them."""
-
-    spec: Json
-    cuts: list[Json] = field(default_factory=list)
-    at: list[list[int]] = field(default_factory=list)
-    feeds: list[Json] = field(default_factory=list)
-    naive: Json = field(default_factory=dict)
-    """Fields of the spec as the oracle takes them, where that is another way."""
-    stored: str = ""
-    """The dtype of the columns, where the spec asks for them as stored."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One file of the suite."""
-
-    what: str
-    frame: pd.DataFrame
-    columns: list[tuple[str, str, int]]
-    options: Json
-    views: list[View] = field(default_factory=list)
-    errors: list[Json] = field(default_factory=list)
-    inverse: list[Json] = field(default_factory=list)
-
-    @property
-    def features(self) -> list[str]:
-        return [name for name in self.frame.columns if name not in ("id", "t")]
-
-
-COLUMNS = [("id", "text", 1), ("t", "int64", 1), ("a", "float32", 1), ("b", "int32", 1), ("c", "float32", 1)]
-WIDE = [*COLUMNS, ("m", "float32", 2), ("s", "float32", 1)]
-OPTIONS: Json = {"item_id": ["id"], "time": "t"}
-
-
-def frame(
-    rows: list[int], missing: bool = False, jumps: bool = False, wide: bool = False, start: int = 0
-) -> pd.DataFrame:
-    """Items of so many rows with values that no two cells share, all of them exact in float32."""
-    parts, at = [], 0
-    for item, n in enumerate(rows):
-        i = np.arange(at, at + n)
-        at += n
-        steps = np.where((np.arange(n) % 7 == 6) & jumps, 3, 1)
-        part = {
-            "id": [f'{"bcad"[item % 4]}"ü{item}'] * n,
-            "t": start + np.cumsum(steps) + 5 * item,
-            "a": ((i * 37) % 1009) / 8 - 40,
-            "b": (i * 7919) % 100003 - 5000,
-            "c": ((i * 53) % 499) / 4,
-        }
-        if wide:
-            part |= {"m[0]": i / 2 + 1000, "m[1]": -i / 2, "s": np.full(n, item * 1.5)}
-        if missing:
-            part["a"] = np.where(i % 11 == 3, np.nan, part["a"])
-            part["c"] = np.where(i % 13 == 5, np.nan, part["c"])
-        parts.append(pd.DataFrame(part))
-    return pd.concat(parts, ignore_index=True)
-
-
-def feed(batch_size: int, order: str = "sequential", **more: Any) -> Json:
-    """A feed of a case: options of the order, and beside them channels_first, mask, epoch, consumed."""
-    beside = {key: more.pop(key) for key in ("channels_first", "mask", "epoch", "consumed") if key in more}
-    return {"options": {"batch_size": batch_size, "order": order, **more}, **beside}
-
-
-SHORT: Json = {"context_length": 4, "prediction_length": 2}
-AB: Json = {**SHORT, "columns": ["a", "b"]}
-
-
-def bad(ask: str, type_: str, field_: str = "", **more: Any) -> Json:
-    """A bad request: what is asked, the type of the problem, and the field that is to blame where there is one."""
-    return {"ask": ask, **more, "type": type_, **({"field": field_} if field_ else {})}
-
+from conformance_case import AB, COLUMNS, OPTIONS, SHORT, WIDE, Case, Json, View, bad, feed, frame
 
 BAD_SPECS: Json = {
     "context_length": 0,
@@ -99,6 +16,13 @@ BAD_SPECS: Json = {
     "columns": ["t"],
     "dtype": "float8",
 }
+NO_VIEWS: list[tuple[Json, str]] = [
+    ({**SHORT, "columns": ["a"]}, "shuffle"),
+    ({**SHORT, "columns": ["a"], "min_context": 1}, "sequential"),
+    (SHORT, "sequential"),
+    ({**SHORT, "columns": ["c", "a"]}, "random_start"),
+]
+"""What cannot be viewed: scattered, padded, converted, in another order than in the file."""
 BAD_OPTIONS: Json = {"batch_size": 0, "order": "random", "rank": 1, "tail": "cut", "weights": [1.0, 1.0]}
 
 ROLES = [
@@ -199,6 +123,50 @@ CASES: dict[str, Case] = {
             View({**SHORT, "dtype": "int32", "columns": ["b"]}, feeds=[feed(8)]),
             View({**SHORT, "dtype": None, "columns": ["b"]}, at=[[7]], feeds=[feed(8)], stored="int32"),
             View({**SHORT, "dtype": None, "columns": ["a", "c"]}, feeds=[feed(8)], stored="float32"),
+        ],
+    ),
+    "views": Case(
+        "windows of whole rows that follow each other, so that they can be views",
+        frame([26, 5, 17], missing=True).drop(columns="b"),
+        [COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[4]],
+        {**OPTIONS, "layout": "packed"},
+        [
+            View(
+                {**SHORT, "max_missing": None},
+                at=[[0, 25]],
+                feeds=[
+                    feed(4, view=True),
+                    feed(40, view=True),
+                    feed(4, "random_start", seed=3, epoch=2, view=True),
+                    feed(3, "random_start", seed=3, num_replicas=2, tail="wrap", view=True),
+                    feed(4, "random_start", seed=3, consumed=5, view=True),
+                ],
+            ),
+            View(
+                {**SHORT, "stride": 3, "gap": 1, "overlap": 2, "columns": ["a", "c"]},
+                feeds=[feed(2, view=True), feed(3, "random_start", seed=5, mask=True, view=True)],
+            ),
+            View(
+                {"context_length": 3, "max_missing": 0.5, "rows": [2, -1]},
+                feeds=[feed(5, "sequential", num_replicas=2, tail="drop", view=True)],
+            ),
+            View({**SHORT, "anchor": "end", "stride": 2}, feeds=[feed(3, view=True)]),
+        ],
+    ),
+    "views_of_columns": Case(
+        "the same of single columns of layout columns",
+        frame([20, 14], wide=True),
+        WIDE,
+        OPTIONS,
+        [
+            View(
+                {**SHORT, "context_columns": ["c"], "target_columns": ["a"], "known_columns": ["c"]}
+                | {"static_columns": ["s"]},
+                feeds=[feed(5, view=True), feed(5, "random_start", seed=2, channels_first=True, view=True)],
+            ),
+            View({**SHORT, "columns": ["m"]}, feeds=[feed(6, mask=True, view=True)]),
+            View({**SHORT, "columns": ["b"], "dtype": "int32"}, feeds=[feed(8, "random_start", seed=1, view=True)]),
+            View({**SHORT, "columns": ["b"], "dtype": None}, feeds=[feed(8, view=True)], stored="int32"),
         ],
     ),
     "ranks": Case(
@@ -345,6 +313,13 @@ CASES: dict[str, Case] = {
             *[
                 bad("feed", "invalid_spec", name, spec=SHORT, options={"batch_size": 4, name: value})
                 for name, value in BAD_OPTIONS.items()
+            ],
+            *[
+                bad("feed", "invalid_spec", "delivery", spec=spec, options=options)
+                for spec, options in [
+                    *[(spec, {"batch_size": 4, "order": order, "delivery": "view"}) for spec, order in NO_VIEWS],
+                    (SHORT, {"batch_size": 4, "delivery": "slots"}),
+                ]
             ],
             bad(
                 "state", "cursor_mismatch", spec=SHORT, options={"batch_size": 4, "order": "shuffle"}, state={"seed": 9}

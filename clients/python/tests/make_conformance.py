@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from conformance_cases import CASES, Case, View
+from conformance_case import Case, View
+from conformance_cases import CASES
 from naive import Found, Naive
 from naive_orders import Order
 

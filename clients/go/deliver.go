@@ -1,0 +1,120 @@
+package tensorcache
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Deliveries of [FeedOptions]: how batches come.
+const (
+	// DeliverSlot has the daemon gather batches into slots of the feed's ring, on cores that the trainer leaves free.
+	DeliverSlot = "slot"
+	// DeliverView has batches that are pieces of the mapped file, without any copy: see [Part.Step]. It is there for the orders
+	// sequential and random_start, where all columns of a part lie side by side in whole rows (one column, or all that a packed
+	// dataset stores side by side, in their order) as values of T, where Dilation is 1 and nothing is padded or replaced. A batch
+	// that runs over the end of an item is gathered here instead.
+	DeliverView = "view"
+	// DeliverLocal gathers batches in this process, as the loop asks for them, into memory that no batch holds any more: for
+	// trainers that keep every core busy, from whom each wake of the daemon takes one away.
+	DeliverLocal = "local"
+	// DeliverStarts only says where the windows are: Batch.Item and Batch.Start, which Batch.Rows sums up, and Mask and Reset where
+	// these are asked for. T is then of no matter.
+	DeliverStarts = "starts"
+	// DeliverAuto is DeliverView where that can be and nearly all batches are views, else DeliverSlot. [Feed.Delivery] says which.
+	DeliverAuto = "auto"
+)
+
+// first attaches for the first time, and settles the delivery.
+func (f *Feed[T]) first(ctx context.Context) (s *stream, err error) {
+	if o := f.options; o.Delivery != DeliverSlot && o.Delivery != DeliverStarts {
+		if f.gather, err = newGatherer[T](f.windows, o); err != nil {
+			return nil, err
+		}
+	}
+	if s, err = f.attach(ctx, nil); err != nil {
+		return nil, err
+	}
+	if err = f.settle(s); err != nil {
+		s.close()
+	}
+	return s, err
+}
+
+func (f *Feed[T]) settle(s *stream) error {
+	f.options.Delivery = s.reply.Delivery
+	switch s.reply.Delivery {
+	case DeliverView: // auto is asked without views where this would refuse
+		return f.gather.cutters.checkViews()
+	case DeliverSlot: // what auto chose
+		f.stopGather()
+		f.gather = nil
+	}
+	for _, name := range []string{"context", "target", "known", "static"} {
+		if p, ok := s.layout.parts[name]; ok {
+			if err := checkType[T](name, p.dtype); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkDelivery holds the reply to what was asked for.
+func (s *stream) checkDelivery(asked string) error {
+	got := s.reply.Delivery
+	settled := got == asked || asked == DeliverAuto && (got == DeliverSlot || got == DeliverView)
+	for _, name := range []string{"item", "start"} {
+		p := s.layout.parts[name]
+		settled = settled && p.dtype == layout.Int64 && len(p.shape) == 1 && int64(p.shape[0]) == s.layout.rows
+	}
+	if !settled {
+		return fmt.Errorf("%w: delivery %q of parts %+v, where %q was asked for", ErrProtocol, got, s.reply.Parts, asked)
+	}
+	return nil
+}
+
+// stopGather lets go of the dataset's maps; a pass that still runs sees that it is over.
+func (f *Feed[T]) stopGather() {
+	if f.gather != nil {
+		f.gather.close()
+	}
+}
+
+// batch makes the batch of a descriptor.
+func (f *Feed[T]) batch(s *stream, d wire.Descriptor) (*Batch[T], error) {
+	if s.reply.Delivery == DeliverView && d.Flags&wire.FlagRun != 0 {
+		return f.gather.view(s, d)
+	}
+	memory, held := s.ring.take(d.Slot)
+	if memory == nil {
+		return nil, fmt.Errorf("the feed is %w", ErrClosed)
+	}
+	b := makeBatch[T](s.layout, memory, int(d.Rows))
+	b.source = f.windows.source
+	h := &holder{slot: d.Slot}
+	h.holds.Store(1)
+	if held {
+		h.ring = s.ring
+	}
+	if f.gather != nil {
+		if err := f.gather.gather(b, h); err != nil {
+			b.drop(h)
+			return nil, err
+		}
+	}
+	if held || h.block != nil {
+		b.holder = h
+	}
+	return b, nil
+}
+
+// lend hands a batch to the loop's body.
+func lend[T Value](b *Batch[T], yield func(*Batch[T]) bool) bool {
+	if b.holder != nil {
+		defer b.drop(b.holder)
+	}
+	return yield(b)
+}

@@ -1,0 +1,279 @@
+package tensorcache
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// inside tells whether values lie in a column's memory.
+func inside[T Value](values, column []T) bool {
+	from := uintptr(unsafe.Pointer(unsafe.SliceData(column)))
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(values)))
+	return at >= from && at < from+uintptr(len(column))*unsafe.Sizeof(column[0])
+}
+
+func TestViewsAreTheFileItself(t *testing.T) {
+	w := ramp(t, connected(t), 100, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 3, Gap: 1, Overlap: 1})
+	column := must(Column[float32](w.Dataset(), "v"))(t)
+	f := feedOf(t, w, FeedOptions{BatchSize: 10, Order: "random_start", Delivery: DeliverView})
+	n := 0
+	for b, err := range f.Epoch(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !inside(b.Context.Data, column) || !inside(b.Target.Data, column) || b.Context.Step != 3 {
+			t.Fatalf("batch %d is a copy", n)
+		}
+		own := b.Copy()
+		for i, start := range b.Start {
+			if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) || len(c) != 4 || p[0] != float32(start+4) || len(p) != 3 || cap(p) != 3 {
+				t.Errorf("window at %d: %v, %v", start, c, p)
+			}
+			if !slices.Equal(own.Context.Data[4*i:4*i+4], b.Context.Window(i)) || inside(own.Target.Data, column) {
+				t.Errorf("the copy of the window at %d: %v", start, own.Context.Window(i))
+			}
+			n++
+		}
+		undone := must(Inverse(w.Dataset(), []string{"v"}, b.Context, InverseOptions{}))(t)
+		if undone.Data[len(undone.Data)-1] != float64(b.Start[b.Len()-1]+3) {
+			t.Error(undone)
+		}
+	}
+	if n == 0 || must(f.Stats(t.Context()))(t).Path != "view" {
+		t.Errorf("%d windows", n)
+	}
+}
+
+func TestAViewThatCannotBeIsRefusedAndAutoTakesSlots(t *testing.T) {
+	c, values := connected(t), make([]float32, 90)
+	columns := []PutColumn{Values("a", values), Values("b", values), Values("c", values), Values("n", make([]int32, 90))}
+	for layout, cases := range map[string]map[string]struct {
+		spec window.Spec
+		o    FeedOptions
+	}{
+		"packed": {
+			"": {window.Spec{ContextLength: 4, Columns: []string{"a", "b", "c"}}, FeedOptions{}},
+			"delivery: no view is possible: the 2 columns of the context are not whole rows of the file": {window.Spec{ContextLength: 4, Columns: []string{"a", "b"}}, FeedOptions{}},
+			"delivery: no view is possible: channels_first turns the 3 columns of the context around":    {window.Spec{ContextLength: 4, Columns: []string{"a", "b", "c"}}, FeedOptions{ChannelsFirst: true}},
+			"delivery: no view is possible: dilation 2 leaves out rows between those of a window":        {window.Spec{ContextLength: 4, Columns: []string{"a", "b", "c"}, Dilation: 2}, FeedOptions{}},
+		},
+		"columns": {
+			"": {window.Spec{ContextLength: 4, Columns: []string{"b"}, KnownColumns: []string{"c"}}, FeedOptions{ChannelsFirst: true}},
+			"delivery: no view is possible: the 3 columns of the context are not whole rows of the file":                 {window.Spec{ContextLength: 4, Columns: []string{"a", "b", "c"}}, FeedOptions{}},
+			`delivery: no view is possible: column "n" is stored as int32 and asked for as float32`:                      {window.Spec{ContextLength: 4, Columns: []string{"n"}}, FeedOptions{}},
+			`delivery: no view is possible: order "shuffle" scatters windows, views need "sequential" or "random_start"`: {window.Spec{ContextLength: 4, Columns: []string{"a"}}, FeedOptions{Order: "shuffle"}},
+			`delivery: got "views", want auto, slot, view, local or starts`:                                              {window.Spec{ContextLength: 4, Columns: []string{"a"}}, FeedOptions{Delivery: "views"}},
+		},
+	} {
+		d := must(c.Put(t.Context(), "layouts", columns, LoadOptions{Layout: layout}))(t)
+		defer d.Close()
+		for says, one := range cases {
+			w := must(d.Windows(t.Context(), one.spec))(t)
+			one.o.BatchSize = 8
+			if one.o.Delivery == "" {
+				auto := one.o
+				auto.Delivery = DeliverAuto
+				if got, views := feedOf(t, w, auto).Delivery(), says == ""; (got == DeliverView) != views || (got == DeliverSlot) == views {
+					t.Errorf("auto took %s where a view says %q", got, says)
+				}
+				one.o.Delivery = DeliverView
+			}
+			f, err := NewFeed[float32](t.Context(), w, one.o)
+			var e *Error
+			if says == "" && err != nil || says != "" && (!errors.As(err, &e) || e.Detail != says || e.Type != InvalidSpec || e.Field != "delivery") {
+				t.Errorf("got %v, want %q", err, says)
+			}
+			if err == nil {
+				defer f.Close()
+			}
+		}
+	}
+}
+
+func TestLocalBatchesTakeMemoryThatNobodyHolds(t *testing.T) {
+	f := feedOf(t, ramp(t, connected(t), 400, window.Spec{}), FeedOptions{Order: "shuffle", BatchSize: 5, Slots: 3, Delivery: DeliverLocal})
+	blocks := map[*float32]int{}
+	var kept []*Batch[float32]
+	var firsts []float32
+	var releases []func()
+	n := 0
+	for b, err := range f.Epoch(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, start := range b.Start {
+			if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) || p[1] != float32(start+5) {
+				t.Fatalf("window at %d: %v, %v", start, c, p)
+			}
+		}
+		blocks[&b.Context.Data[0]]++
+		if n%16 == 3 {
+			kept, firsts, releases = append(kept, b), append(firsts, b.Context.Data[0]), append(releases, b.Hold())
+		}
+		n++
+	}
+	if most := len(kept) + 1; len(blocks) > most {
+		t.Errorf("%d blocks for %d batches, want %d", len(blocks), n, most)
+	}
+	for i, b := range kept {
+		if b.Context.Data[0] != firsts[i] || b.Len() != 5 {
+			t.Errorf("batch %d was overwritten: %v", i, b.Context.Data)
+		}
+		b.Context.Data[0] = -1 // it is the holder's
+		releases[i]()
+	}
+	if stats := must(f.Stats(t.Context()))(t); stats.Held != 0 || stats.Path != "" {
+		t.Errorf("%+v", stats)
+	}
+}
+
+func TestFeedsGoOnWhenTheirDatasetIsClosed(t *testing.T) {
+	c := connected(t) // no map may be left
+	for _, delivery := range []string{DeliverView, DeliverLocal, DeliverStarts} {
+		w := ramp(t, c, 60, window.Spec{})
+		f := feedOf(t, w, FeedOptions{BatchSize: 6, Delivery: delivery})
+		var held *Batch[float32]
+		var release func()
+		n := 0
+		for b, err := range f.Epoch(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n == 0 {
+				if err := w.Dataset().Close(); err != nil { // in the body: it must not wait for the feed
+					t.Fatal(err)
+				}
+			}
+			if n == 4 {
+				held, release = b, b.Hold()
+			}
+			n++
+		}
+		if n != 10 {
+			t.Errorf("%s: %d batches", delivery, n)
+		}
+		if _, err := Column[float32](w.Dataset(), "v"); !errors.Is(err, ErrClosed) {
+			t.Errorf("%s: %v", delivery, err)
+		}
+		for range 2 {
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if held.Start[5] != 29 || delivery != DeliverStarts && held.Context.Window(5)[3] != 32 {
+			t.Errorf("%s: %+v", delivery, held)
+		}
+		release()
+		if _, err := NewFeed[float32](t.Context(), w, FeedOptions{BatchSize: 6, Delivery: DeliverLocal}); !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestEveryDeliveryResumesAndEndsWithItsContext(t *testing.T) {
+	w := ramp(t, connected(t), 300, window.Spec{})
+	for _, delivery := range []string{DeliverView, DeliverLocal, DeliverStarts} {
+		o := FeedOptions{BatchSize: 7, Order: "random_start", Seed: 2, Delivery: delivery}
+		f := feedOf(t, w, o)
+		var whole [][]int64
+		for b, err := range f.Epoch(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole = append(whole, slices.Clone(b.Start))
+		}
+		f.SetEpoch(0)
+		ctx, cancel := context.WithCancel(t.Context())
+		var got [][]int64
+		for b, err := range f.Epoch(ctx) {
+			if err != nil {
+				if !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+				break
+			}
+			if got = append(got, slices.Clone(b.Start)); len(got) == 3 {
+				cancel()
+			}
+		}
+		cancel()
+		resumed := feedOf(t, w, o)
+		if err := resumed.LoadState(f.State()); err != nil {
+			t.Fatal(err)
+		}
+		for b, err := range resumed.Epoch(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, slices.Clone(b.Start))
+		}
+		if !slices.EqualFunc(got, whole, slices.Equal[[]int64]) {
+			t.Errorf("%s: %v, want %v", delivery, got, whole)
+		}
+	}
+}
+
+func TestCloseEndsAPassOfAnyDelivery(t *testing.T) {
+	w := ramp(t, connected(t), 2000, window.Spec{})
+	for _, delivery := range []string{DeliverSlot, DeliverView, DeliverLocal, DeliverStarts} {
+		for rounds := range 10 {
+			f := feedOf(t, w, FeedOptions{BatchSize: 1, Slots: 3, Delivery: delivery})
+			var closing sync.WaitGroup
+			n, end := 0, error(nil)
+			for b, err := range f.Epoch(t.Context()) {
+				if end = err; err != nil {
+					break
+				}
+				if n += b.Len(); n == 1+rounds {
+					closing.Go(func() {
+						if err := f.Close(); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+			}
+			closing.Wait()
+			if !errors.Is(end, ErrClosed) && n < 1995 {
+				t.Errorf("%s: %d batches, then %v", delivery, n, end)
+			}
+		}
+	}
+}
+
+func TestAGathererIsOfTheTypeThatIsDelivered(t *testing.T) {
+	w := ramp(t, connected(t), 50, window.Spec{})
+	if _, err := NewFeed[float64](t.Context(), w, FeedOptions{BatchSize: 4, Delivery: DeliverLocal}); !errors.Is(err, ErrType) {
+		t.Error(err)
+	}
+	f := must(NewFeed[int8](t.Context(), w, FeedOptions{BatchSize: 4, Delivery: DeliverStarts}))(t)
+	defer f.Close()
+	for b, err := range f.Epoch(t.Context()) {
+		if err != nil || b.Context.Data != nil || b.Rows()[3] != b.Start[3] {
+			t.Fatal(b, err)
+		}
+		break
+	}
+}
+
+func TestNoBatchIsMadeOfARingThatWasClosed(t *testing.T) {
+	w := ramp(t, connected(t), 50, window.Spec{})
+	for _, delivery := range []string{DeliverSlot, DeliverView, DeliverLocal, DeliverStarts} {
+		f := feedOf(t, w, FeedOptions{BatchSize: 4, Delivery: delivery})
+		s := f.stream
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		for _, flags := range []uint32{0, wire.FlagRun} {
+			if b, err := f.batch(s, wire.Descriptor{Rows: 4, Flags: flags}); !errors.Is(err, ErrClosed) {
+				t.Errorf("%s: %v, %v", delivery, b, err)
+			}
+		}
+	}
+}
