@@ -16,6 +16,8 @@ const (
 	// where batches are small.
 	aheadBytes   = 16 << 20
 	aheadBatches = 256
+	// aheadBursts is in how many bursts that is announced: the trainer gets nothing of a burst before all of it is in memory.
+	aheadBursts = 16
 	// warmBatches is how many batches in a row must have been in memory before it is believed that all is.
 	warmBatches = 1024
 )
@@ -157,6 +159,14 @@ func (a *asker) next(b *sampler.Batch) error {
 		a.forget()
 	}
 	return nil
+}
+
+// burst is how many of n batches to announce at once.
+func (a *asker) burst(n int) int {
+	if !a.cold {
+		return n
+	}
+	return min(n, max(1, int(a.most/aheadBursts)))
 }
 
 // isResident looks at the first page of a batch.

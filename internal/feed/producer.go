@@ -81,7 +81,7 @@ func (s *stream) next(wait bool) (int, error) {
 			}
 		}
 		if free > 0 && s.empty < 2 {
-			return s.burstSize(free), nil
+			return s.asker.burst(s.burstSize(free)), nil
 		}
 		if !wait {
 			return 0, nil

@@ -1,0 +1,82 @@
+package feed
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// slow is a file of which nothing is in memory; it counts what was waited for.
+type slow struct {
+	shelf
+	waits int
+}
+
+func (s *slow) Populate(int64, int64) { s.waits++ }
+
+// told is a trainer's end that writes down how many pages had been waited for when it was told of batches.
+type told struct {
+	net.Conn
+	file    *slow
+	batches int
+	most    int // waits for pages that were not of a batch it was told of
+	full    chan struct{}
+}
+
+func (c *told) CloseRead() error                 { return nil }
+func (c *told) SetWriteDeadline(time.Time) error { return nil }
+
+func (c *told) Write(b []byte) (int, error) {
+	c.most = max(c.most, c.file.waits-c.batches)
+	c.batches += int(binary.LittleEndian.Uint32(b)) / wire.DescriptorSize
+	if c.batches == coldSlots {
+		close(c.full)
+	}
+	return len(b), nil
+}
+
+const coldSlots = 32
+
+// TestAColdBatchIsAnnouncedBeforeManyOthersAreRead counts pages, one a batch, that were waited for before a batch was announced.
+func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
+	for _, delivery := range []string{Slot, Local} {
+		t.Run(delivery, func(t *testing.T) {
+			w := newWorld(t, roomy)
+			w.series(t, "d", 1_000_000)
+			var r wire.FeedRequest
+			if err := json.Unmarshal(asJSON(request("d", with("slots", coldSlots), with("delivery", delivery),
+				spec("columns", []string{"a"}), options("order", "random_start", "batch_size", 60_000))), &r); err != nil {
+				t.Fatal(err)
+			}
+			h := must(w.store.Acquire("d", 0))(t)
+			defer h.Release()
+			st, _, err := w.server.attach(peer{pid: os.Getpid()}, h, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.server.detach(st)
+			file := &slow{}
+			c := &told{file: file, full: make(chan struct{})}
+			st.asker.pages, st.conn = file, c
+			produced := make(chan error)
+			go func() { produced <- st.produce() }()
+			select {
+			case <-c.full:
+				st.end()
+				err = <-produced
+			case err = <-produced:
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if most := 2 * int(st.asker.most) / aheadBursts; c.most > most {
+				t.Errorf("%d batches were waited for before one of them was announced, want at most %d: a burst, and the next", c.most, most)
+			}
+		})
+	}
+}
