@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,35 @@ def test_masked_tensors_and_texts(cache: tensorcache.Cache) -> None:
     assert data["whole"].dtype == np.int64
     with pytest.raises(tensorcache.SourceError, match='row 2, column "n": the value is missing'):
         cache.put("masked", columns)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([-1, 2**63 + 1], '"a" is no array: row 1: 9223372036854775809 does not fit float64, as its other numbers'),
+        ([0.5, None, 2**53 + 1], '"a" is no array: row 2: 9007199254740993 does not fit float64, as its other numbers'),
+        ([np.array([1, 2]), np.array([3])], r'"a", row 0: array\(\[1, 2\]\) is no text'),
+        (["x", np.array([1, 2])], r'"a", row 1: array\(\[1, 2\]\) is no text'),
+        ([decimal.Decimal("1.5"), decimal.Decimal("sNaN")], '"a" is no array: cannot convert signaling NaN'),
+        ([decimal.Decimal("1.5"), "x"], '"a" is no array: could not convert string'),
+        ([datetime.datetime(2020, 1, 1), "x"], '"a" is no array: '),
+        (pl.Series([[1, 2], [3]]), '"a", row 0: array'),
+    ],
+)
+def test_objects_that_are_no_column_are_refused(cache: tensorcache.Cache, values: Any, words: str) -> None:
+    if isinstance(values, list):
+        objects = np.empty(len(values), object)
+        objects[:] = values
+        values = objects
+    with pytest.raises(tensorcache.SourceError, match=words):
+        cache.put("bad", {"a": values})
+
+
+def test_nullable_columns_of_arrow_in_pandas(cache: tensorcache.Cache) -> None:
+    frame = pd.DataFrame({"a": pd.array([True, None], "bool[pyarrow]"), "b": pd.array([7, None], "int8[pyarrow]")})
+    data = cache.put("arrow", {name: frame[name] for name in frame}, fill={"a": 1, "b": -1})
+    assert data["a"].tolist() == [1, 1]
+    assert data["b"].tolist() == [7, -1]
 
 
 def test_truth_values_are_filled_with_such_alone(cache: tensorcache.Cache) -> None:

@@ -150,7 +150,7 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
     if zone is not None and hasattr(value, "to_numpy"):  # pandas
         return np.asarray(value.to_numpy(dtype=f"datetime64[{value.dtype.unit}]"))
     if isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna"):  # pandas' nullable numbers
-        fill = np.nan if plain.kind == "f" else 0
+        fill = np.nan if plain.kind == "f" else plain.type(0).item()  # Arrow's truth values take no 0
         return masked(value.to_numpy(dtype=plain, na_value=fill), np.asarray(value.isna()))
     if callable(getattr(value, "null_count", None)) and (kind.is_integer() or str(kind) == "Boolean"):  # of Polars
         return masked(value.fill_null(strategy="zero").to_numpy(), value.is_null().to_numpy())
@@ -162,9 +162,9 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
             return array_of(name, np.where(value.mask, np.array(None), value.data.astype(object)))
     try:
         array = np.asarray(value)
-    except ValueError as error:
+        return of_objects(array) if array.dtype.kind == "O" and array.ndim == 1 else array
+    except (ValueError, TypeError, OverflowError) as error:
         raise SourceError(f'column "{name}" is no array: {error}', field=name) from error
-    return of_objects(array) if array.dtype.kind == "O" and array.ndim == 1 else array
 
 
 def zone_of(value: Any) -> str:
@@ -202,11 +202,19 @@ def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Numbers that stand among missing values, as numpy has them without those; all else as it is."""
+    """Numbers that stand among missing values, as numpy has them without those; all else as it is.
+
+    Raises:
+        ValueError: the numbers are of no one type that holds them all, and so would be changed.
+    """
     gone = np.fromiter((is_missing(value) for value in array), np.bool_, len(array))
-    there = np.asarray(array[~gone].tolist())
+    numbers = array[~gone].tolist()
+    there = np.asarray(numbers)
     if there.dtype.kind not in "iufb":
         return array
+    for row, was, value in zip(np.flatnonzero(~gone), numbers, there.tolist(), strict=True):
+        if was != value:
+            raise ValueError(f"row {row:,}: {was} does not fit {there.dtype}, as its other numbers need")
     values = np.full(len(array), np.nan) if there.dtype.kind == "f" else np.zeros(len(array), there.dtype)
     values[~gone] = there
     return masked(values, gone)
@@ -214,7 +222,12 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def is_missing(value: Any) -> bool:
     """Whether an object stands for no value: None, NaN, pandas' NA."""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    try:
+        return bool(value != value)
+    except (ValueError, ArithmeticError):  # an array, a number that signals
+        return False
 
 
 def time_column(name: str, array: npt.NDArray[Any]) -> Column:
