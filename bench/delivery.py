@@ -80,13 +80,20 @@ def heading(results: dict[str, Any], options: Options) -> str:
     """What the table says before its rows."""
     lines = [line for result in results.values() for line in result["lines"]]
     bars = [line for line in lines if line.get("held") is not None]
-    others = [result.get("others") for result in results.values() if any(line.get("value") for line in result["lines"])]
-    known = f"; other processes used at most {max(others):.0%} of the cores" if others and None not in others else ""
+    groups = [(r["lines"], r.get("others")) for r in results.values()]
+    measured = {lines[0]["what"]: others for lines, others in groups if any(line.get("value") for line in lines)}
+    shares = {name: share for name, share in measured.items() if share is not None}
+    known = ""
+    if shares:
+        most = max(shares, key=lambda name: shares[name])
+        known = f" Other processes used at most {shares[most]:.0%} of the cores, in “{most}”"
+        unknown = [f"“{name}”" for name in measured if name not in shares]
+        known += f"; not recorded of {', '.join(unknown)}." if unknown else "."
     runs = len({result.get("run") for result in results.values()})
     pieces = " Not one run: groups were measured one by one, at different states of the code." if runs > 1 else ""
     return (
         f"{sum(line['held'] for line in bars)} of {len(bars)} bars held. "
-        f"Medians of {options.runs} rounds, ratios within a round{known}.{pieces}"
+        f"Medians of {options.runs} rounds, ratios within a round.{known}{pieces}"
     )
 
 
