@@ -2,10 +2,13 @@ package feed
 
 import (
 	"encoding/binary"
+	"os"
 	"slices"
+	"sync"
 	"testing"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
@@ -17,6 +20,22 @@ type lane struct {
 
 const stays = 0xabadcafe
 
+// guarded are memory for the columns of a case, each with a page behind it that cannot be read.
+var guarded = sync.OnceValue(func() (out [lanes][]uint32) {
+	size := os.Getpagesize()
+	for i := range out {
+		b, err := unix.Mmap(-1, 0, 2*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err == nil {
+			err = unix.Mprotect(b[size:], unix.PROT_NONE)
+		}
+		if err != nil {
+			panic(err)
+		}
+		out[i] = unsafe.Slice((*uint32)(unsafe.Pointer(&b[0])), size/4)
+	}
+	return out
+})
+
 // check moves a case by interleave8 where the processor has it, and without, and holds both to one value after the other.
 func (l lane) check(t interface {
 	Helper()
@@ -25,7 +44,8 @@ func (l lane) check(t interface {
 	t.Helper()
 	sources := make([][]uint32, lanes)
 	for i := range sources {
-		sources[i] = make([]uint32, l.row+l.length-l.from) // no value more: reading on would be seen by the race detector or crash
+		page := guarded()[i]
+		sources[i] = page[int64(len(page))-(l.row+l.length-l.from):] // no value more: reading on ends the process
 		for j := range sources[i] {
 			sources[i][j] = l.seed + uint32(i)<<24 + uint32(j)
 		}
