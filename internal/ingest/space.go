@@ -1,10 +1,15 @@
 package ingest
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"math"
+	"os"
+	"slices"
 	"syscall"
 
+	"github.com/dustin/go-humanize"
 	"golang.org/x/sys/unix"
 )
 
@@ -14,7 +19,21 @@ func (l *load) checkSpace() error {
 	if have < 0 || need <= have {
 		return nil
 	}
-	return &NoSpaceError{Dir: l.dir, Need: need, Have: have, Text: "the result and what is kept beside it while it is made"}
+	return &NoSpaceError{Dir: l.dir, Need: need, Have: have, Text: "the result and what is kept beside it while it is made" + l.ofRows()}
+}
+
+// ofRows names the source that says it has the most rows, and that it may be damaged where none of them has as much as a byte.
+func (l *load) ofRows() string {
+	most := slices.MaxFunc(l.readers, func(a, b reader) int { return cmp.Compare(a.rows(), b.rows()) })
+	file := most.path()
+	if file == "" { // a put
+		return ""
+	}
+	text := fmt.Sprintf(", with the %d rows of %s", most.rows(), file)
+	if st, err := os.Stat(file); err == nil && st.Size() < most.rows() {
+		text += ": they lie in " + humanize.IBytes(uint64(st.Size())) + ", the file may be damaged"
+	}
+	return text
 }
 
 // explain adds to a full disk what the load needs and what there is.
@@ -51,6 +70,9 @@ func (l *load) need() int64 {
 	}
 	if l.Sort && l.order == nil { // once the order is known, it has its scratch
 		row += 16 + widest
+	}
+	if row > 0 && l.rows > math.MaxInt64/2/row { // as a damaged file has it
+		return math.MaxInt64 / 2
 	}
 	return l.rows*row + 1<<16
 }
