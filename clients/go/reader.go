@@ -18,24 +18,44 @@ type reader[T Value] struct {
 // numbers, as the daemon's gather does.
 func newReaders[T Value](d *layout.Data, columns []*layout.ManifestColumn) (readers []reader[T], err error) {
 	for len(columns) > 0 {
-		n, r := 1, reader[T]{width: max(1, columns[0].Width())}
-		if storedAs[T](columns[0]) {
-			var v layout.Strided[T]
-			for n = len(columns); n > 0; n-- {
-				var beside bool
-				if v, beside, err = block[T](d, columns[:n]); err != nil {
-					return nil, err
-				} else if beside {
-					break
-				}
-			}
-			r.width, r.read = v.Width, same(v)
-		} else if r.read, err = newConverting[T](d, columns[0]); err != nil {
+		n, r, err := nextReader[T](d, columns)
+		if err != nil {
 			return nil, err
 		}
 		readers, columns = append(readers, r), columns[n:]
 	}
 	return readers, nil
+}
+
+// nextReader takes as many columns from the front as one reader can read.
+func nextReader[T Value](d *layout.Data, columns []*layout.ManifestColumn) (n int, r reader[T], err error) {
+	if n = apart(columns); n > 0 && converts[T]() {
+		r.width = int64(n)
+		r.read, err = newConverting[T](d, columns[:n])
+		return n, r, err
+	}
+	if !storedAs[T](columns[0]) {
+		r.width = max(1, columns[0].Width())
+		r.read, err = newConverting[T](d, columns[:1])
+		return 1, r, err
+	}
+	for n = len(columns); ; n-- {
+		v, beside, err := block[T](d, columns[:n])
+		if beside || err != nil {
+			return n, reader[T]{width: v.Width, read: same(v)}, err
+		}
+	}
+}
+
+// apart counts the plain columns of one dtype at the front that each lie in one piece.
+func apart(columns []*layout.ManifestColumn) (n int) {
+	for _, c := range columns {
+		if c.DType != columns[0].DType || c.Width() > 0 || c.Strides[0] != c.DType.Size() {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // storedAs tells whether values of a column are of T in the file.
@@ -82,60 +102,56 @@ func same[T Value](v layout.Strided[T]) func(from, step, n int64, out []T, row, 
 	}
 }
 
-func newConverting[T Value](d *layout.Data, c *layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
+// converts tells whether numbers become T.
+func converts[T Value]() bool {
+	var zero T
+	switch any(zero).(type) {
+	case float32, float64, int32, int64:
+		return true
+	}
+	return false
+}
+
+func newConverting[T Value](d *layout.Data, columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
 	var zero T
 	switch any(zero).(type) {
 	case float32:
-		return converting[float32, T](d, c)
+		return converting[float32, T](d, columns)
 	case float64:
-		return converting[float64, T](d, c)
+		return converting[float64, T](d, columns)
 	case int32:
-		return converting[int32, T](d, c)
+		return converting[int32, T](d, columns)
 	case int64:
-		return converting[int64, T](d, c)
+		return converting[int64, T](d, columns)
 	}
-	return nil, fmt.Errorf("%w: column %q is %s", ErrType, c.Name, c.DType)
+	return nil, fmt.Errorf("%w: column %q is %s", ErrType, columns[0].Name, columns[0].DType)
 }
 
 // converting reads numbers as N, which is T.
-func converting[N layout.Number, T Value](d *layout.Data, c *layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
-	switch c.DType.Plain() {
+func converting[N layout.Number, T Value](d *layout.Data, columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
+	switch columns[0].DType.Plain() {
 	case layout.Float16:
-		return numbers[layout.Half, N, T](d, c, func(v layout.Half) N { return N(v.Float32()) })
+		return halves[N, T](d, columns)
 	case layout.Float32:
-		return numbers[float32, N, T](d, c, to)
+		return numbers[float32, N, T](d, columns)
 	case layout.Float64:
-		return numbers[float64, N, T](d, c, to)
+		return numbers[float64, N, T](d, columns)
 	case layout.Int8:
-		return numbers[int8, N, T](d, c, to)
+		return numbers[int8, N, T](d, columns)
 	case layout.Int16:
-		return numbers[int16, N, T](d, c, to)
+		return numbers[int16, N, T](d, columns)
 	case layout.Int32:
-		return numbers[int32, N, T](d, c, to)
+		return numbers[int32, N, T](d, columns)
 	case layout.Int64:
-		return numbers[int64, N, T](d, c, to)
+		return numbers[int64, N, T](d, columns)
 	case layout.Uint8, layout.Bool:
-		return numbers[uint8, N, T](d, c, to)
+		return numbers[uint8, N, T](d, columns)
 	case layout.Uint16:
-		return numbers[uint16, N, T](d, c, to)
+		return numbers[uint16, N, T](d, columns)
 	case layout.Uint32:
-		return numbers[uint32, N, T](d, c, to)
+		return numbers[uint32, N, T](d, columns)
 	case layout.Uint64:
-		return numbers[uint64, N, T](d, c, to)
+		return numbers[uint64, N, T](d, columns)
 	}
-	return nil, fmt.Errorf("%w: column %q is %s", ErrType, c.Name, c.DType)
-}
-
-func to[S, N layout.Number](v S) N { return N(v) }
-
-func numbers[S layout.Native, N layout.Number, T Value](d *layout.Data, c *layout.ManifestColumn, as func(S) N) (func(from, step, n int64, out []T, row, feature int64), error) {
-	v, err := layout.View[S](d, c)
-	return func(from, step, n int64, out []T, row, feature int64) {
-		for f := range v.Width {
-			to := any(out[f*feature:]).([]N)
-			for k := range n {
-				to[k*row] = as(v.Data[(from+k*step)*v.Step+f])
-			}
-		}
-	}, err
+	return nil, fmt.Errorf("%w: column %q is %s", ErrType, columns[0].Name, columns[0].DType)
 }

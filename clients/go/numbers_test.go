@@ -1,0 +1,72 @@
+package tensorcache
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// Any number of columns, of one dtype or of several, side by side or apart, comes here as the daemon brings it.
+func TestWhatIsGatheredHereIsWhatTheDaemonGathers(t *testing.T) {
+	const rows = 60
+	c, least := connected(t), int64(2)
+	var columns []PutColumn
+	var names []string
+	for i := range 11 {
+		values := make([]float32, rows)
+		doubles := make([]float64, rows)
+		for k := range values {
+			values[k] = float32(10*k + i)
+			doubles[k] = float64(10*k+i) / 3
+		}
+		name := fmt.Sprintf("c%d", i)
+		if names = append(names, name); i == 5 {
+			columns = append(columns, Values(name, doubles))
+		} else {
+			columns = append(columns, Values(name, values))
+		}
+	}
+	for _, l := range []string{"columns", "packed"} {
+		for _, dtype := range []any{nil, "float64", map[string]string{"*": "float16"}} {
+			d := must(c.Put(t.Context(), "numbers", columns, LoadOptions{Layout: l, DType: dtype}))(t)
+			t.Cleanup(func() { d.Close() })
+			for _, n := range []int{1, 3, 4, 5, 8, 11} {
+				for _, spec := range []window.Spec{
+					{ContextLength: 7, PredictionLength: 3, Columns: names[:n]},
+					{ContextLength: 7, PredictionLength: 2, Dilation: 2, Stride: 3, MinContext: &least, ContextColumns: names[11-n:], TargetColumns: names[:1], KnownColumns: names[1:3]},
+				} {
+					w := must(d.Windows(t.Context(), spec))(t)
+					for _, first := range []bool{false, true} {
+						o := FeedOptions{BatchSize: 9, Order: "shuffle", ChannelsFirst: first}
+						want := batches(t, w, o)
+						o.Delivery = DeliverLocal
+						if got := batches(t, w, o); !slices.Equal(got, want) {
+							t.Errorf("%s, %v, %d columns, channels first %t: %v, want %v", l, dtype, n, first, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// batches are the parts of an epoch's batches, as their shapes and hashes.
+func batches(t *testing.T, w *Windows, o FeedOptions) (out []string) {
+	t.Helper()
+	f := must(NewFeed[float32](t.Context(), w, o))(t)
+	defer f.Close()
+	for b, err := range f.Epoch(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := map[string]suitePart{}
+		note(parts, "context", b.Context)
+		note(parts, "target", b.Target)
+		note(parts, "known", b.Known)
+		note(parts, "mask", b.Mask)
+		out = append(out, fmt.Sprint(parts))
+	}
+	return out
+}
