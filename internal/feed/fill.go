@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"runtime"
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -75,6 +76,10 @@ func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 // path says how the context gets into a slot.
 func (f *filler) path() string { return path(f.parts[0].movers) }
 
+// turn is after how many windows the others have their turn: who reads credits, draws batches and announces them must not wait until
+// a whole batch is through where there are as many workers as threads.
+const turn = 16
+
 // fill writes a batch into a slot. The slot's memory is written only, never read but for what was just written.
 func (f *filler) fill(slot []byte, b *sampler.Batch) {
 	n := len(b.Windows)
@@ -91,6 +96,9 @@ func (f *filler) fill(slot []byte, b *sampler.Batch) {
 		at := next
 		if i+1 < n {
 			next = f.spot(b.Windows[i+1])
+		}
+		if i%turn == turn-1 {
+			runtime.Gosched()
 		}
 		items[i], starts[i] = at.Item, at.Start
 		if rows != nil {
