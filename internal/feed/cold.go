@@ -20,6 +20,7 @@ const (
 	aheadBursts = 16
 	// warmBatches is how many batches in a row must have been in memory before it is believed that all is.
 	warmBatches = 1024
+	pageBytes   = 1 << 12 // about
 )
 
 // pages are those of a mapped file.
@@ -66,7 +67,7 @@ func newAsker(p pages, w *Windows, o sampler.Options) *asker {
 	var scattered, beside float64
 	for _, s := range a.stripes {
 		row, rows := float64(s.row), float64(s.rows)
-		scattered += batch * (rows*row + 1<<12)
+		scattered += batch * (rows*row + pageBytes)
 		beside += (batch*stride + rows) * row
 	}
 	bytes := scattered
@@ -175,13 +176,14 @@ func (a *asker) isResident(b *sampler.Batch) bool {
 	return a.pages.Resident(from)
 }
 
-// each does something with all that a batch reads: at once with what lies beside each other.
+// each does something with all that a batch reads: at once with what lies beside each other, or less than a page apart.
 func (a *asker) each(b *sampler.Batch, do func(offset, n int64)) {
 	x, last := a.windows.Index, len(b.Windows)-1
+	stride := max(x.Spec().Stride, 1)
 	together := a.ascend && follows(x, b.Windows)
 	for _, s := range a.stripes {
 		from, to := a.span(s, x.Place(b.Windows[0]))
-		if together {
+		if together && (stride-s.rows)*s.row < pageBytes {
 			_, to = a.span(s, x.Place(b.Windows[last]))
 			do(from, to-from)
 			continue

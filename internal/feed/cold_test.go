@@ -178,3 +178,23 @@ func TestWhatIsInMemoryCostsOneLookABurst(t *testing.T) {
 		t.Error("asking goes on though all is in memory")
 	}
 }
+
+func TestRowsBetweenWindowsThatLieFarApartAreNotAskedFor(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 100_000)
+	for _, order := range []string{"sequential", "random_start"} {
+		a, s := asking(t, w, "d", spec("stride", 1000), options("order", order))
+		var b sampler.Batch
+		if err := must(sampler.New(a.windows.Index, a.options))(t).Batch(&b, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		a.each(&b, s.WillNeed)
+		var bytes int64
+		for _, r := range s.asked {
+			bytes += r[1]
+		}
+		if read := int64(len(b.Windows)) * 6 * 8 * 2; bytes < read || bytes > 2*read {
+			t.Errorf("order %s: %d bytes are asked for, %d are read", order, bytes, read)
+		}
+	}
+}
