@@ -8,4 +8,5 @@
 //	TENSORCACHE_FAULT=ENOSPC@3            the third point reached, whatever its name
 //	TENSORCACHE_FAULT=KILL@publish        the process kills itself there
 //	TENSORCACHE_FAULT=ENOSPC@reserve#2    the second time that point is reached
+//	TENSORCACHE_FAULT=HOLD@ingest.read    it waits there until who has opened the pipe TENSORCACHE_HOLD for writing closes it
 package fault

@@ -16,7 +16,7 @@ const Enabled = true
 
 var reached, named atomic.Int64
 
-// At returns the error planted at a point, or ends the process there.
+// At returns the error planted at a point, or ends or holds the process there.
 func At(point string) error {
 	kind, where, ok := strings.Cut(os.Getenv("TENSORCACHE_FAULT"), "@")
 	if !ok || !hit(where, point) {
@@ -26,12 +26,15 @@ func At(point string) error {
 	case "KILL":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
+	case "HOLD":
+		_, _ = os.ReadFile(os.Getenv("TENSORCACHE_HOLD")) // until its writer closes it
+		return nil
 	case "ENOSPC":
 		return fmt.Errorf("fault at %s: %w", point, syscall.ENOSPC)
 	case "EIO":
 		return fmt.Errorf("fault at %s: %w", point, syscall.EIO)
 	}
-	panic("TENSORCACHE_FAULT: " + kind + " is none of ENOSPC, EIO, KILL")
+	panic("TENSORCACHE_FAULT: " + kind + " is none of ENOSPC, EIO, KILL, HOLD")
 }
 
 // hit counts the point and tells whether it is the one that is meant.

@@ -343,6 +343,9 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 		}
 		to[i] = target{want: w[i], column: c, dest: sink{dest(i), l.losses[i]}, row0: row0, dict: l.dicts[i]}
 	}
+	if err := fault.At("ingest.read"); err != nil {
+		return fmt.Errorf("read %s: %w", r.path(), err)
+	}
 	return inSource(r.path(), guard(r.path(), func() error {
 		err := r.fill(ctx, to, l.meter)
 		for i := range l.columns {
@@ -384,5 +387,8 @@ func (l *load) abort() error {
 func (l *load) failed(err error) error {
 	_ = l.abort() // the load has failed already
 	_ = os.Remove(filepath.Join(l.dir, layout.DataFile))
+	if changed := unchanged(l.sources); changed != nil {
+		return changed // whatever was made of it
+	}
 	return l.explain(err)
 }

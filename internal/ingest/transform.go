@@ -56,12 +56,15 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := unchanged(l.sources); err != nil { // all of them are read
+		return nil, err
+	}
 	m, err := l.writer.Finish(final)
 	if err != nil {
 		return nil, err
 	}
 	l.writer = nil
-	return m, errors.Join(ctx.Err(), unchanged(l.sources))
+	return m, ctx.Err()
 }
 
 // sourceName is what the source calls the type of a column.

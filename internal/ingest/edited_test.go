@@ -1,0 +1,147 @@
+//go:build faults && unix
+
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/parquet-go/parquet-go"
+)
+
+// TestSourcesEditedWhileTheyAreReadAreRefused holds a load of two files in its child, once both were counted and the first was read,
+// and edits one of them there.
+func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
+	const rows = 20_000
+	var text strings.Builder
+	text.WriteString("x\n")
+	floats, records := make([]float64, rows), make([][]byte, rows)
+	type row struct {
+		X float64 `parquet:"x"`
+	}
+	table := make([]row, rows)
+	for i := range rows {
+		x := float64(i) + 0.25
+		fmt.Fprintln(&text, x)
+		floats[i], table[i].X = x, x
+		records[i] = example(false, map[string]any{"x": []float32{float32(x)}})
+	}
+	var pq bytes.Buffer
+	w := parquet.NewGenericWriter[row](&pq, parquet.MaxRowsPerRowGroup(rows/4))
+	if _, err := w.Write(table); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	b.Field(0).(*array.Float64Builder).AppendValues(floats, nil)
+	var stream bytes.Buffer
+	s := ipc.NewWriter(&stream, ipc.WithSchema(schema))
+	if err := errors.Join(s.Write(b.NewRecord()), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	formats := map[string]string{
+		"csv": text.String(), "csv.gz": packed(t, ".gz", text.String()), "parquet": pq.String(), "arrows": stream.String(),
+		"npy": npy("<f8", fmt.Sprintf("(%d,)", rows), false, binary.LittleEndian, floats), "tfrecord": tfRecords(records...),
+	}
+	edits := map[string]func(path string) error{
+		"truncated": func(path string) error { return os.Truncate(path, 1000) },
+		"appended": func(path string) error {
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err == nil {
+				_, err = f.WriteString("7\n")
+				err = errors.Join(err, f.Close())
+			}
+			return err
+		},
+		"overwritten": func(path string) error { // as long as before
+			f, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err == nil {
+				_, err = f.WriteAt(bytes.Repeat([]byte("7"), 600), 200)
+				err = errors.Join(err, f.Close())
+			}
+			return err
+		},
+	}
+	for format, good := range formats {
+		for edit, do := range edits {
+			for which, name := range []string{"a." + format, "b." + format} { // read already, and about to be read
+				if which == 0 && edit != "truncated" {
+					continue
+				}
+				t.Run(name+" "+edit, func(t *testing.T) {
+					dir, earlier := t.TempDir(), time.Now().Add(-time.Hour)
+					var paths []string
+					for _, file := range []string{"a." + format, "b." + format} {
+						path := filepath.Join(dir, file)
+						if err := errors.Join(os.WriteFile(path, []byte(good), 0o600), os.Chtimes(path, earlier, earlier)); err != nil {
+							t.Fatal(err)
+						}
+						paths = append(paths, path)
+					}
+					left, err := whileHeld(t, "ingest.read#2", Options{Sources: paths}, func() error { return do(paths[which]) })
+					var s *SourceError
+					if !errors.As(err, &s) || s.Path != paths[which] || s.Reason != "the file was changed while it was loaded" {
+						t.Errorf("%v is %+v", err, s)
+					}
+					if len(left) > 0 {
+						t.Errorf("%v is left", left)
+					}
+				})
+			}
+		}
+	}
+}
+
+// whileHeld loads in a child and acts while that waits at a point. left is what lies in the load's directory afterwards.
+func whileHeld(t *testing.T, point string, o Options, act func() error) (left []os.DirEntry, err error) {
+	t.Helper()
+	hold := filepath.Join(t.TempDir(), "hold")
+	if err := syscall.Mkfifo(hold, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TENSORCACHE_FAULT", "HOLD@"+point)
+	t.Setenv("TENSORCACHE_HOLD", hold)
+	acted := make(chan error, 1)
+	ended := make(chan struct{})
+	go func() {
+		f, err := os.OpenFile(hold, os.O_WRONLY, 0) // once somebody reads
+		select {
+		case <-ended:
+			err = errors.New("the load was not held")
+		default:
+			err = errors.Join(err, act())
+		}
+		acted <- errors.Join(err, f.Close())
+	}()
+	j := job(t, o)
+	_, err = Run(t.Context(), os.Args[0], j, nil, nil)
+	close(ended)
+	f, openErr := os.OpenFile(hold, os.O_RDONLY|syscall.O_NONBLOCK, 0) // lets go who still waits for a reader
+	if openErr != nil {
+		t.Fatal(openErr)
+	}
+	defer f.Close()
+	if err := <-acted; err != nil {
+		t.Fatal(err)
+	}
+	left, readErr := os.ReadDir(j.Dir)
+	if readErr != nil {
+		t.Fatal(readErr)
+	}
+	return left, err
+}
