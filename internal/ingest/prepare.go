@@ -225,6 +225,9 @@ func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
 		e.Reason, e.Hint = "the difference is missing, which only a float column can say", "store the differences as floats: leave the column out of --dtype"
 	case v != v:
 		e.Reason, e.Hint = fmt.Sprintf("the value is missing and %s finds none to fill with", p.do.fill.How), "fill with a number, or store floats with --fill "+p.column.name+"=linear"
+		if p.column.kind == kindBool {
+			e.Hint = "fill with 0 or 1: --fill " + p.column.name + "=0"
+		}
 		if p.do.fill.How == "" {
 			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.column.name+"=0"
 		}

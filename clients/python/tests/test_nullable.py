@@ -143,6 +143,8 @@ def test_truth_values_are_filled_with_such_alone(cache: tensorcache.Cache) -> No
         cache.put("truth", frame, fill={"a": "mean"})
     with pytest.raises(tensorcache.SourceError, match=r'row 2, column "a": the value is missing.*\n.*--fill a=0'):
         cache.put("truth", frame, fill="mean")  # which is for numbers
+    with pytest.raises(tensorcache.SourceError, match=r'row 2, column "a": .* backward finds none.*\n.*--fill a=0'):
+        cache.put("truth", frame, fill="backward")  # and not linear, which is for numbers
     assert cache.put("truth", frame, fill={"a": 1, "*": "mean"})["a"].tolist() == [True, True]
 
 
