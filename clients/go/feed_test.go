@@ -250,9 +250,16 @@ func stopped(t *testing.T, pid int, signal syscall.Signal) {
 }
 
 func TestADeadDaemonIsAnErrorAndTheNextOneGoesOn(t *testing.T) {
+	for _, delivery := range []string{DeliverSlot, DeliverLocal, DeliverView} {
+		t.Run(delivery, func(t *testing.T) {
+			killAndGoOn(t, FeedOptions{Order: "random_start", Seed: 1, Slots: 3, Delivery: delivery})
+		})
+	}
+}
+
+func killAndGoOn(t *testing.T, o FeedOptions) {
 	c := started(t)
 	w := ramp(t, c, 1000, window.Spec{})
-	o := FeedOptions{Order: "shuffle", Seed: 1, Slots: 3}
 	whole := must(starts(t, t.Context(), feedOf(t, w, o), 0))(t)
 	f := feedOf(t, w, o)
 	var got [][]int64
