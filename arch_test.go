@@ -30,7 +30,7 @@ var rooms = map[string][]string{
 	"layout":            {"internal/mmapfile", "internal/fault", "internal/moments"},
 	"store":             {"layout", "internal/mmapfile", "internal/fault", "internal/near"},
 	"internal/ingest":   {"layout", "window", "internal/mmapfile", "internal/moments", "internal/numerals", "internal/fault", "internal/near"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
-	"internal/wire":     {"layout", "window", "sampler"},                                                                                       // only the types that pass over the sockets
+	"internal/wire":     {"layout", "window", "sampler", "internal/near"},                                                                      // only the types that pass over the sockets
 	"internal/feed":     {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
 	"internal/control":  {"internal/wire"}, // a client: it must work without what the daemon is made of
 	// a client too: it finds the daemon as the command line does, maps files through the one place that may, and sees columns, specs

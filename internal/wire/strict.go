@@ -16,7 +16,7 @@ func Strict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return plain(err)
+		return plain(err, into)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("more than one JSON value")
@@ -39,7 +39,7 @@ func (e *FieldError) Error() string {
 }
 
 // plain is an error of encoding/json as somebody who wrote the JSON understands it.
-func plain(err error) error {
+func plain(err error, into any) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind):
@@ -48,7 +48,11 @@ func plain(err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the JSON ends too early")
 	}
-	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	text := strings.TrimPrefix(err.Error(), "json: ")
+	if field, ok := strings.CutPrefix(text, "unknown field "); ok {
+		text += nearFields(strings.Trim(field, `"`), into)
+	}
+	return errors.New(text)
 }
 
 // jsonNames say what encoding/json calls a value.

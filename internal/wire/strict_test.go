@@ -22,6 +22,9 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 		Time  string             `json:"time"`
 		Share *float64           `json:"share"`
 		By    map[string]float64 `json:"by"`
+		Deep  []struct {
+			ID string `json:"item_idx"`
+		} `json:"deep"`
 	}
 	for text, want := range map[string]string{
 		`{"item_id": "id"}`:      "item_id: got text, want a list",
@@ -33,6 +36,9 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 		`{"by": 1}`:              "by: got a number, want an object",
 		`[1]`:                    "got a list, want an object",
 		`{"scal": 1}`:            `unknown field "scal"`,
+		`{"fitrows": 1}`:         `unknown field "fitrows"; near: fit_rows`,
+		`{"itm_id": 1}`:          `unknown field "itm_id"; near: item_id, item_idx`,
+		`{"deep": [{"z": 1}]}`:   `unknown field "z"`,
 		`{"time":`:               "the JSON ends too early",
 		``:                       "the JSON ends too early",
 		`{"time": x}`:            "invalid character 'x' looking for beginning of value",

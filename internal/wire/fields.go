@@ -1,0 +1,47 @@
+package wire
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/near"
+)
+
+// nearFields says which fields that a value is read from somebody who wrote another may have meant, "" where there are none.
+func nearFields(name string, into any) string {
+	fields := map[string]bool{}
+	gather(reflect.TypeOf(into), fields, map[reflect.Type]bool{})
+	var all []string
+	for f := range fields {
+		all = append(all, f)
+	}
+	slices.Sort(all)
+	meant := near.Names(name, all)
+	if len(meant) == 0 {
+		return ""
+	}
+	return "; near: " + strings.Join(meant, ", ")
+}
+
+// gather finds the names of the fields of a type and of those within.
+func gather(t reflect.Type, fields map[string]bool, seen map[reflect.Type]bool) {
+	if seen[t] {
+		return
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		gather(t.Elem(), fields, seen)
+	case reflect.Struct:
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name != "" && name != "-" {
+				fields[name] = true
+			}
+			if name != "-" {
+				gather(f.Type, fields, seen)
+			}
+		}
+	}
+}
