@@ -38,7 +38,11 @@ func (c *collector) put(row int64, bytes []byte) (ok bool) {
 	}
 	c.next = row + int64(len(bytes))/size
 	if r := c.to.running; r != nil && !r.take(row, bytes) {
-		c.late = append(c.late, rowRange{row, c.next})
+		if n := len(c.late); n > 0 && c.late[n-1].to == row {
+			c.late[n-1].to = c.next
+		} else {
+			c.late = append(c.late, rowRange{row, c.next})
+		}
 	}
 	for len(bytes) > 0 {
 		n := copy(c.buffer[c.n:CollectBytes-int(c.at%CollectBytes)], bytes)

@@ -37,9 +37,12 @@ func (w *Writer) newRunning(i int) *running {
 	return r
 }
 
-// take takes rows in, dense, if they are the next; they need not be stored yet.
+// takeLeast is how many bytes are worth to be taken in at once: a few values cost more by themselves.
+const takeLeast = 4 << 10
+
+// take takes rows in, dense, if they are the next and many; they need not be stored yet.
 func (r *running) take(row int64, dense []byte) (taken bool) {
-	if r == nil {
+	if r == nil || len(dense) < takeLeast {
 		return false
 	}
 	r.mu.Lock()
@@ -61,19 +64,24 @@ func (r *running) take(row int64, dense []byte) (taken bool) {
 
 // stored notes rows that were stored but not taken in.
 func (r *running) stored(row, n int64) {
-	if r == nil {
+	if r == nil || n == 0 {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.off {
+	if r.off = r.off || row < r.rows; r.off {
 		return
 	}
 	at, _ := slices.BinarySearchFunc(r.done, row, func(d rowRange, row int64) int { return int(d.from - row) })
 	if at > 0 && r.done[at-1].to == row {
-		r.done[at-1].to += n
+		at--
+		r.done[at].to += n
 	} else {
 		r.done = slices.Insert(r.done, at, rowRange{row, row + n})
+	}
+	if next := at + 1; next < len(r.done) && r.done[next].from == r.done[at].to {
+		r.done[at].to = r.done[next].to
+		r.done = slices.Delete(r.done, next, next+1)
 	}
 	if !r.busy {
 		r.busy = true
@@ -91,9 +99,9 @@ func (r *running) giveUp() {
 	r.off = true
 }
 
-// catchUp takes in what is stored behind the rows that are, and ends being busy. It holds the lock but while it works.
+// catchUp takes in what is stored behind the rows that are, if it is much, and ends being busy. It holds the lock but while it works.
 func (r *running) catchUp() {
-	for !r.off && len(r.done) > 0 && r.done[0].from == r.rows {
+	for !r.off && len(r.done) > 0 && r.done[0].from == r.rows && (r.done[0].to-r.rows)*r.width >= takeLeast {
 		end := r.done[0].to
 		r.done = slices.Delete(r.done, 0, 1)
 		r.mu.Unlock()

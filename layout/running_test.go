@@ -132,3 +132,41 @@ func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
 		}
 	}
 }
+
+// Values that are put one by one, as readers of records do, are summed up many at a time, in whatever order they come.
+func TestFewValuesAreSummedUpTogether(t *testing.T) {
+	const rows, many = 3000, takeLeast / 8
+	w, err := Create(t.TempDir(), Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	once, values := w.DestOnce(0), make([]float64, rows)
+	for i := range values {
+		values[i] = float64(i)
+	}
+	put := func(row int64) { Put(once, row, values[row:row+1]) }
+	for row := range int64(many - 1) {
+		put(row)
+	}
+	if n := w.running[0].rows; n != 0 {
+		t.Errorf("%d rows are taken in by themselves", n)
+	}
+	if put(many - 1); w.running[0].rows != many {
+		t.Errorf("%d rows are taken in, want %d", w.running[0].rows, many)
+	}
+	for row := int64(2*many - 1); row >= many; row-- { // the last one joins all before
+		put(row)
+	}
+	if n := w.running[0].rows; n != 2*many {
+		t.Errorf("%d rows are taken in, want %d", n, 2*many)
+	}
+	Put(once, 2*many, values[2*many:])
+	m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := m.Columns[0]; c.XXH64 != checksum(bytesOf(values), 8, 8, rows) || c.Statistics.Count != rows || *c.Statistics.Mean != (rows-1)/2. {
+		t.Errorf("%+v", c)
+	}
+}

@@ -59,8 +59,8 @@ func (d Dest) Populate(row, rows int64) (ok bool) {
 
 // Sum sums up for the manifest rows that were stored through the [Values] of [Writer.Dest], soon after: they must not change any more.
 func (d Dest) Sum(row, rows int64) {
-	if d.Step == d.values() {
-		size := d.Step * d.DType.Size()
-		d.running.take(row, d.data[row*size:(row+rows)*size])
+	size := d.Step * d.DType.Size()
+	if d.Step != d.values() || !d.running.take(row, d.data[row*size:(row+rows)*size]) {
+		d.running.stored(row, rows)
 	}
 }
