@@ -73,7 +73,12 @@ func (s *stream) end() {
 }
 
 // receive takes frames from the client until the feed ends. io.EOF is a client that went away.
-func (s *stream) receive() error {
+func (s *stream) receive() (err error) {
+	defer func() {
+		if p := recover(); p != nil { // the producer must be ended before the ring goes
+			err = fmt.Errorf("receive credits: %v", p)
+		}
+	}()
 	scratch := make([]byte, wire.MaxFrame)
 	for {
 		kind, length, err := wire.ReadHeader(s.conn, scratch, wire.MaxFrame)
@@ -90,9 +95,7 @@ func (s *stream) receive() error {
 		case wire.FrameSeek:
 			err = s.seekTo(payload)
 		case wire.FrameMeter:
-			s.mu.Lock()
-			err = s.report(payload)
-			s.mu.Unlock()
+			err = s.metered(payload)
 		case wire.FrameDone:
 			return nil
 		default:
@@ -102,6 +105,13 @@ func (s *stream) receive() error {
 			return err
 		}
 	}
+}
+
+// metered takes in what the client says of its waiting.
+func (s *stream) metered(payload []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.report(payload)
 }
 
 // credit takes slots back. One that the client does not hold ends the feed: its memory may be in use.
