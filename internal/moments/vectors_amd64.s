@@ -49,133 +49,82 @@
 	VADDPD     Y10, Y2, Y2       \
 	VADDPD     Y11, Y3, Y3
 
+// Eight values from SI on, which moves behind them.
+#define LOAD64 \
+	VMOVUPD 0(SI), Y10  \
+	VMOVUPD 32(SI), Y11 \
+	ADDQ    $64, SI
+
+#define LOAD32 \
+	VCVTPS2PD 0(SI), Y10  \
+	VCVTPS2PD 16(SI), Y11 \
+	ADDQ      $32, SI
+
+// And those to DI on.
+#define STORE64 \
+	VMOVUPD Y10, 0(DI)  \
+	VMOVUPD Y11, 32(DI) \
+	ADDQ    $64, DI
+
+#define STORE32 \
+	VCVTPD2PSY Y10, X10    \
+	VCVTPD2PSY Y11, X11    \
+	VMOVUPS    X10, 0(DI)  \
+	VMOVUPS    X11, 16(DI) \
+	ADDQ       $32, DI
+
+#define SUM(LOAD) \
+	MOVQ         l+0(FP), DI       \
+	MOVQ         values+8(FP), SI  \
+	MOVQ         n+16(FP), CX      \
+	VBROADCASTSD near+24(FP), Y15  \
+	LOAD_LANES                     \
+loop:                              \
+	LOAD                           \
+	TAKE                           \
+	SUBQ         $8, CX            \
+	JNZ          loop              \
+	STORE_LANES                    \
+	RET
+
+#define SCALE(LOAD, STORE) \
+	MOVQ         to+0(FP), DI       \
+	MOVQ         from+8(FP), SI     \
+	MOVQ         n+16(FP), CX       \
+	VBROADCASTSD shift+24(FP), Y15  \
+	VBROADCASTSD scale+32(FP), Y14  \
+loop:                               \
+	LOAD                            \
+	VSUBPD       Y15, Y10, Y10      \
+	VSUBPD       Y15, Y11, Y11      \
+	VDIVPD       Y14, Y10, Y10      \
+	VDIVPD       Y14, Y11, Y11      \
+	STORE                           \
+	SUBQ         $8, CX             \
+	JNZ          loop               \
+	VZEROUPPER                      \
+	RET
+
 // func sum64(l *lanes, values *float64, n int, near float64)
 TEXT ·sum64(SB), NOSPLIT, $0-32
-	MOVQ         l+0(FP), DI
-	MOVQ         values+8(FP), SI
-	MOVQ         n+16(FP), CX
-	VBROADCASTSD near+24(FP), Y15
-	LOAD_LANES
-
-loop:
-	VMOVUPD 0(SI), Y10
-	VMOVUPD 32(SI), Y11
-	TAKE
-	ADDQ    $64, SI
-	SUBQ    $8, CX
-	JNZ     loop
-	STORE_LANES
-	RET
+	SUM(LOAD64)
 
 // func sum32(l *lanes, values *float32, n int, near float64)
 TEXT ·sum32(SB), NOSPLIT, $0-32
-	MOVQ         l+0(FP), DI
-	MOVQ         values+8(FP), SI
-	MOVQ         n+16(FP), CX
-	VBROADCASTSD near+24(FP), Y15
-	LOAD_LANES
-
-loop:
-	VCVTPS2PD 0(SI), Y10
-	VCVTPS2PD 16(SI), Y11
-	TAKE
-	ADDQ      $32, SI
-	SUBQ      $8, CX
-	JNZ       loop
-	STORE_LANES
-	RET
-
-// Y15 is the shift, Y14 the scale.
-#define SCALE \
-	VSUBPD Y15, Y0, Y0 \
-	VSUBPD Y15, Y1, Y1 \
-	VDIVPD Y14, Y0, Y0 \
-	VDIVPD Y14, Y1, Y1
+	SUM(LOAD32)
 
 // func scale64(to, from *float64, n int, shift, scale float64)
 TEXT ·scale64(SB), NOSPLIT, $0-40
-	MOVQ         to+0(FP), DI
-	MOVQ         from+8(FP), SI
-	MOVQ         n+16(FP), CX
-	VBROADCASTSD shift+24(FP), Y15
-	VBROADCASTSD scale+32(FP), Y14
-
-loop:
-	VMOVUPD 0(SI), Y0
-	VMOVUPD 32(SI), Y1
-	SCALE
-	VMOVUPD Y0, 0(DI)
-	VMOVUPD Y1, 32(DI)
-	ADDQ    $64, SI
-	ADDQ    $64, DI
-	SUBQ    $8, CX
-	JNZ     loop
-	VZEROUPPER
-	RET
+	SCALE(LOAD64, STORE64)
 
 // func scale32(to, from *float32, n int, shift, scale float64)
 TEXT ·scale32(SB), NOSPLIT, $0-40
-	MOVQ         to+0(FP), DI
-	MOVQ         from+8(FP), SI
-	MOVQ         n+16(FP), CX
-	VBROADCASTSD shift+24(FP), Y15
-	VBROADCASTSD scale+32(FP), Y14
-
-loop:
-	VCVTPS2PD  0(SI), Y0
-	VCVTPS2PD  16(SI), Y1
-	SCALE
-	VCVTPD2PSY Y0, X0
-	VCVTPD2PSY Y1, X1
-	VMOVUPS    X0, 0(DI)
-	VMOVUPS    X1, 16(DI)
-	ADDQ       $32, SI
-	ADDQ       $32, DI
-	SUBQ       $8, CX
-	JNZ        loop
-	VZEROUPPER
-	RET
+	SCALE(LOAD32, STORE32)
 
 // func scale64to32(to *float32, from *float64, n int, shift, scale float64)
 TEXT ·scale64to32(SB), NOSPLIT, $0-40
-	MOVQ         to+0(FP), DI
-	MOVQ         from+8(FP), SI
-	MOVQ         n+16(FP), CX
-	VBROADCASTSD shift+24(FP), Y15
-	VBROADCASTSD scale+32(FP), Y14
-
-loop:
-	VMOVUPD    0(SI), Y0
-	VMOVUPD    32(SI), Y1
-	SCALE
-	VCVTPD2PSY Y0, X0
-	VCVTPD2PSY Y1, X1
-	VMOVUPS    X0, 0(DI)
-	VMOVUPS    X1, 16(DI)
-	ADDQ       $64, SI
-	ADDQ       $32, DI
-	SUBQ       $8, CX
-	JNZ        loop
-	VZEROUPPER
-	RET
+	SCALE(LOAD64, STORE32)
 
 // func scale32to64(to *float64, from *float32, n int, shift, scale float64)
 TEXT ·scale32to64(SB), NOSPLIT, $0-40
-	MOVQ         to+0(FP), DI
-	MOVQ         from+8(FP), SI
-	MOVQ         n+16(FP), CX
-	VBROADCASTSD shift+24(FP), Y15
-	VBROADCASTSD scale+32(FP), Y14
-
-loop:
-	VCVTPS2PD 0(SI), Y0
-	VCVTPS2PD 16(SI), Y1
-	SCALE
-	VMOVUPD   Y0, 0(DI)
-	VMOVUPD   Y1, 32(DI)
-	ADDQ      $32, SI
-	ADDQ      $64, DI
-	SUBQ      $8, CX
-	JNZ       loop
-	VZEROUPPER
-	RET
+	SCALE(LOAD32, STORE64)
