@@ -11,13 +11,9 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"maps"
 	"net"
-	"net/url"
 	"os"
 	"runtime/debug"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -149,66 +145,9 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// segments are the parts of the path as the client wrote it: a name may have an escaped slash or be "..", and is refused
-// as a name then.
-func segments(ctx *fasthttp.RequestCtx) []string {
-	parts := strings.Split(strings.Trim(string(ctx.URI().PathOriginal()), "/"), "/")
-	for i, p := range parts {
-		if text, err := url.PathUnescape(p); err == nil {
-			parts[i] = text
-		}
-	}
-	return parts
-}
-
-// route finds the handler by path and method.
-func (s *Server) route(ctx *fasthttp.RequestCtx) error {
-	path := segments(ctx)
-	if path[0] != "v1" || len(path) < 2 {
-		return notFound(ctx)
-	}
-	type handlers map[string]func() error
-	var h handlers
-	switch rest := path[1:]; {
-	case len(rest) == 1:
-		switch rest[0] {
-		case "health":
-			h = handlers{"GET": func() error { return s.health(ctx) }}
-		case "datasets":
-			h = handlers{"GET": func() error { return s.listDatasets(ctx) }}
-		case "jobs":
-			h = handlers{"GET": func() error { return reply(ctx, 200, wire.Jobs{Jobs: s.Jobs.List()}) }}
-		case "feeds":
-			h = handlers{"GET": func() error { return reply(ctx, 200, wire.Feeds{Feeds: s.Feeds.Feeds()}) }}
-		case "stop":
-			h = handlers{"POST": func() error { return s.stop(ctx) }}
-		}
-	case len(rest) == 2 && rest[0] == "datasets":
-		h = handlers{"GET": func() error { return s.showDataset(ctx, rest[1]) }, "DELETE": func() error { return s.removeDataset(ctx, rest[1]) }}
-	case len(rest) == 2 && rest[0] == "jobs":
-		h = handlers{"GET": func() error { return s.showJob(ctx, rest[1]) }, "DELETE": func() error { return s.cancelJob(ctx, rest[1]) }}
-	case len(rest) == 3 && rest[0] == "datasets" && rest[2] == "load":
-		h = handlers{"POST": func() error { return s.load(ctx, rest[1]) }}
-	case len(rest) == 3 && rest[0] == "datasets" && rest[2] == "append":
-		h = handlers{"POST": func() error { return s.appendRows(ctx, rest[1]) }}
-	case len(rest) == 3 && rest[0] == "datasets" && rest[2] == "plan":
-		h = handlers{"POST": func() error { return s.plan(ctx, rest[1]) }}
-	case len(rest) == 3 && rest[0] == "datasets" && rest[2] == "runs":
-		h = handlers{"POST": func() error { return s.runs(ctx, rest[1]) }}
-	}
-	if h == nil {
-		return notFound(ctx)
-	}
-	serve, ok := h[string(ctx.Method())]
-	if !ok {
-		ctx.Response.Header.Set("Allow", strings.Join(slices.Sorted(maps.Keys(h)), ", "))
-		return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s", ctx.Method(), ctx.Path())
-	}
-	return serve()
-}
-
-func notFound(ctx *fasthttp.RequestCtx) error {
-	return wire.NewProblem(wire.NotFound, "there is no route %s", ctx.Path())
+var daemonRoutes = []route{
+	{"GET", "/v1/health", plain((*Server).health)},
+	{"POST", "/v1/stop", plain((*Server).stop)},
 }
 
 func (s *Server) health(ctx *fasthttp.RequestCtx) error {

@@ -11,6 +11,24 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
+var datasetRoutes = []route{
+	{"GET", "/v1/datasets", plain((*Server).listDatasets)},
+	{"GET", "/v1/datasets/{name}", named((*Server).showDataset)},
+	{"DELETE", "/v1/datasets/{name}", named((*Server).removeDataset)},
+	{"POST", "/v1/datasets/{name}/load", named((*Server).load)},
+	{"POST", "/v1/datasets/{name}/append", named((*Server).appendRows)},
+}
+
+var jobRoutes = []route{
+	{"GET", "/v1/jobs", plain((*Server).listJobs)},
+	{"GET", "/v1/jobs/{id}", named((*Server).showJob)},
+	{"DELETE", "/v1/jobs/{id}", named((*Server).cancelJob)},
+}
+
+var feedRoutes = []route{
+	{"GET", "/v1/feeds", plain((*Server).listFeeds)},
+}
+
 func describe(i store.Info) wire.Dataset {
 	m := i.Manifest
 	d := wire.Dataset{
@@ -71,6 +89,14 @@ func (s *Server) appendRows(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	return reply(ctx, 202, job)
+}
+
+func (s *Server) listFeeds(ctx *fasthttp.RequestCtx) error {
+	return reply(ctx, 200, wire.Feeds{Feeds: s.Feeds.Feeds()})
+}
+
+func (s *Server) listJobs(ctx *fasthttp.RequestCtx) error {
+	return reply(ctx, 200, wire.Jobs{Jobs: s.Jobs.List()})
 }
 
 // longestWait bounds how long a request for a job may wait for its end.

@@ -16,6 +16,11 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
+var planRoutes = []route{
+	{"POST", "/v1/datasets/{name}/plan", named((*Server).plan)},
+	{"POST", "/v1/datasets/{name}/runs", named((*Server).runs)},
+}
+
 // mostRanks bounds how many ranks a plan lists.
 const mostRanks = 4096
 

@@ -1,0 +1,82 @@
+package api
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// route is what one method does on one path. In the path {name} stands for one segment, which serve is given.
+type route struct {
+	method, path string
+	serve        func(s *Server, ctx *fasthttp.RequestCtx, args []string) error
+}
+
+// routes are all there are, each list beside its handlers.
+var routes = slices.Concat(daemonRoutes, datasetRoutes, planRoutes, jobRoutes, feedRoutes)
+
+// plain is a handler of a path without arguments, named one of a path with one.
+func plain(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx, []string) error {
+	return func(s *Server, ctx *fasthttp.RequestCtx, _ []string) error { return serve(s, ctx) }
+}
+
+func named(serve func(*Server, *fasthttp.RequestCtx, string) error) func(*Server, *fasthttp.RequestCtx, []string) error {
+	return func(s *Server, ctx *fasthttp.RequestCtx, args []string) error { return serve(s, ctx, args[0]) }
+}
+
+// match gives the arguments in segments, where the route is of that path.
+func (r *route) match(segments []string) (args []string, ok bool) {
+	i := 0
+	for part := range strings.SplitSeq(strings.TrimPrefix(r.path, "/"), "/") {
+		if i == len(segments) {
+			return nil, false
+		}
+		switch {
+		case part[0] == '{':
+			args = append(args, segments[i])
+		case part != segments[i]:
+			return nil, false
+		}
+		i++
+	}
+	return args, i == len(segments)
+}
+
+// segments are the parts of the path as the client wrote it: a name may have an escaped slash or be "..", and is refused
+// as a name then.
+func segments(ctx *fasthttp.RequestCtx) []string {
+	parts := strings.Split(strings.Trim(string(ctx.URI().PathOriginal()), "/"), "/")
+	for i, p := range parts {
+		if text, err := url.PathUnescape(p); err == nil {
+			parts[i] = text
+		}
+	}
+	return parts
+}
+
+// route finds the handler by path and method.
+func (s *Server) route(ctx *fasthttp.RequestCtx) error {
+	path := segments(ctx)
+	var allowed []string
+	for i := range routes {
+		r := &routes[i]
+		args, ok := r.match(path)
+		if !ok {
+			continue
+		}
+		if r.method == string(ctx.Method()) {
+			return r.serve(s, ctx, args)
+		}
+		allowed = append(allowed, r.method)
+	}
+	if allowed == nil {
+		return wire.NewProblem(wire.NotFound, "there is no route %s", ctx.Path())
+	}
+	slices.Sort(allowed)
+	ctx.Response.Header.Set("Allow", strings.Join(allowed, ", "))
+	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s", ctx.Method(), ctx.Path())
+}
