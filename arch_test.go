@@ -38,7 +38,7 @@ var rooms = map[string][]string{
 	"clients/go":          {"layout", "window", "sampler", "internal/control", "internal/mmapfile", "internal/wire", "internal/near"},
 	"examples/nlinear_go": {"clients/go", "window"}, // a user's program: public packages alone
 	"api":                 {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire"},
-	"cmd/tensorcache":     {"api", "store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire", "internal/control"},
+	"cmd/tensorcache":     {"api", "store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire", "internal/control", "internal/near"},
 }
 
 // only says who may import what, beside its own tests.

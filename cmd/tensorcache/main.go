@@ -14,6 +14,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -82,7 +83,7 @@ func newRoot() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usageError{fmt.Errorf("there is no verb %q", args[0])}
+				return usageError{noVerb(cmd, args[0])}
 			}
 			return cmd.Help()
 		},
@@ -105,6 +106,18 @@ func newRoot() *cobra.Command {
 		}
 	}
 	return root
+}
+
+// noVerb says that there is none of that name, and which may have been meant.
+func noVerb(root *cobra.Command, name string) error {
+	var all []string
+	for _, c := range root.Commands() {
+		all = append(all, c.Name())
+	}
+	if meant := near.Names(name, all); len(meant) > 0 {
+		return fmt.Errorf("there is no verb %q; near: %s", name, strings.Join(meant, ", "))
+	}
+	return fmt.Errorf("there is no verb %q", name)
 }
 
 // argsError says what a verb wants and what it got.
