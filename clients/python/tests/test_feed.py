@@ -155,6 +155,10 @@ def test_a_state_of_other_windows_is_refused_with_what_differs(
         pytest.raises(tensorcache.CursorError, match="its seed is 1, here 2"),
     ):
         feed.load_state_dict(state)
+    with windows.feed(batch_size=B, order="shuffle") as feed:  # whose seed is 0, which a cursor leaves out
+        with pytest.raises(tensorcache.CursorError, match=r"its seed is 1, here 0$"):
+            feed.load_state_dict(state)
+        feed.load_state_dict({**feed.state_dict(), "seed": 0})
     with windows.feed(batch_size=B) as feed, pytest.raises(tensorcache.CursorError, match='its order is "shuffle"'):
         feed.load_state_dict(state)
     other = etth1.windows(context_length=C, prediction_length=P)

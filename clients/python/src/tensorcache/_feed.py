@@ -381,5 +381,7 @@ class Feed:
 
 def difference(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
     """What differs between two cursors, their places aside, in words; "" when nothing does."""
+    unsaid = {"seed": 0}  # a cursor leaves a seed of 0 out
+    theirs, ours = {**unsaid, **theirs}, {**unsaid, **ours}
     keys = [key for key in {**ours, **theirs} if key not in ("epoch", "consumed") and theirs.get(key) != ours.get(key)]
     return ", ".join(f"its {key} is {show(theirs.get(key))}, here {show(ours.get(key))}" for key in keys)
