@@ -94,7 +94,7 @@ class Feed:
         stream, token = self._begin()
         try:
             while True:
-                taken, freed, bulk, deliver = stream.ring.taken, stream.ring.freed, stream.bulk, stream.deliver
+                taken, freed, deliver = stream.ring.taken, stream.ring.freed, stream.deliver
                 chooser = None if self._chooser is None or self._chooser.settled else self._chooser
                 try:
                     for descriptor in stream.pending:
@@ -121,7 +121,7 @@ class Feed:
                             self._drop(stream)
                             stream = self._attach_here()
                             break
-                        if len(taken) + len(freed) >= bulk:
+                        if len(taken) + len(freed) >= stream.due:
                             stream.give_back(stream.least)
                     else:
                         stream.pending = stream.receive()

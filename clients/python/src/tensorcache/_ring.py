@@ -1,8 +1,10 @@
 """The feed's ring in this process: which slots the trainer holds, which go back, and what a fork does.
 
-A slot belongs to the trainer while any array over it lives. That is known from a weak reference to one array a slot,
-which is the base of everything made from it: a plain ndarray over the map (``np.frombuffer``), because numpy shortens
-chains of bases down to the last plain ndarray and no further.
+A slot belongs to the trainer while any array over it lives. That is known from the references to one array a slot, its
+block, which is the base of everything made from it: a plain ndarray over the map (``np.frombuffer``), because numpy
+shortens chains of bases down to the last plain ndarray and no further. Nobody can come by a new reference to a block
+that has only those it had when nothing of it was lent. Looking takes a tenth of what a weak reference a batch takes,
+and arrays of a batch's shape over the block can be made in advance.
 """
 
 from __future__ import annotations
@@ -10,9 +12,9 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import sys
 import weakref
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -22,25 +24,14 @@ BYTES = np.dtype(np.uint8)
 MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for it
 
 
-class Held(weakref.ref[Memory]):
-    """A block that is in use. Its callback is ``deque.append``, which takes no interpreted code and suits any thread.
-
-    Attributes:
-        slot: which block it is.
-    """
-
-    __slots__ = ("slot",)
-
-    slot: int
-
-
 class Ring:
     """The ring's map and the slots in it.
 
     Attributes:
+        blocks: the memory of each slot.
         taken: the slots whose memory was handed out and was not given back, whether or not it is still in use.
-        dropped: those of them that are not, oldest first; arrays may die in any thread.
         freed: other slots to give back.
+        most_held: more are not lent: batches are copied out.
         copied: batches that were copied out.
     """
 
@@ -50,46 +41,60 @@ class Ring:
         self._close = weakref.finalize(self, os.close, fd)
         self._map = mmap.mmap(fd, slots * slot_bytes)
         self._slot_bytes = slot_bytes
-        self._blocks = [memoryview(self._map)[at : at + slot_bytes] for at in range(0, len(self._map), slot_bytes)]
+        view = memoryview(self._map)
+        self.blocks = [np.frombuffer(view[at : at + slot_bytes], BYTES) for at in range(0, len(view), slot_bytes)]
+        self._idle = 0
         self._saved: dict[int, bytes] = {}
-        self._most_held = max(2, slots - 2)
+        # Without the interpreter's lock a count may be read while a reference goes from one thread to another.
+        self.most_held = max(2, slots - 2) if getattr(sys, "_is_gil_enabled", lambda: True)() else 0
         self.copied = 0
-        self.taken: dict[int, Held] = {}
-        self.dropped: deque[Held] = deque()
-        self.freed: deque[int] = deque()
+        self.taken: list[int] = []
+        self.freed: list[int] = []
+
+    def ready(self) -> None:
+        """A block that is referred to as often as now is not in use: by what makes batches, while the ring lives."""
+        self._idle = min(self._references(range(len(self.blocks))))
+
+    def _references(self, slots: Iterable[int]) -> Iterator[int]:
+        return map(sys.getrefcount, map(self.blocks.__getitem__, slots))
+
+    def _in_use(self) -> list[int]:
+        taken = tuple(self.taken)  # another thread may ask
+        return [slot for slot, count in zip(taken, self._references(taken), strict=True) if count > self._idle]
 
     def taker(self) -> Callable[[int], Memory]:
         """What takes a slot's memory, which is freed when the last array over it is gone.
 
         Where the trainer holds nearly all slots it is a copy, and the slot is freed at once.
         """
-        taken, dropped, most, copy_out = self.taken, self.dropped, self._most_held, self._copy_out
-        blocks, drop, frombuffer, uint8, held = self._blocks, self.dropped.append, np.frombuffer, BYTES, Held
+        taken, most, spare, copy_out = self.taken, self.most_held, self.spare, self.copy_out
+        blocks = self.blocks
 
         def take(slot: int) -> Memory:
-            if len(taken) >= most and len(taken) - len(dropped) >= most:
+            if len(taken) >= most and not spare():
                 return copy_out(slot)
-            memory: Memory = frombuffer(blocks[slot], uint8)
-            taken[slot] = ref = held(memory, drop)
-            ref.slot = slot
-            return memory
+            taken.append(slot)
+            return blocks[slot]
 
         return take
 
     @property
     def held(self) -> int:
         """How many slots the trainer holds."""
-        return len(self.taken) - len(self.dropped)
+        return len(self._in_use())
 
-    def drain(self) -> list[int]:
-        """The slots to give back, which are given back with this."""
-        freed, dropped, taken = self.freed, self.dropped, self.taken
-        slots = [freed.popleft() for _ in range(len(freed))]
-        for _ in range(len(dropped)):
-            slot = dropped.popleft().slot
-            del taken[slot]
-            slots.append(slot)
-        return slots
+    def collect(self) -> None:
+        """Move the slots that are taken and no longer in use to those that are freed."""
+        taken, freed, idle = self.taken, self.freed, self._idle
+        kept: list[int] = []
+        for slot, count in zip(taken, self._references(taken), strict=True):
+            (freed if count <= idle else kept).append(slot)
+        taken[:] = kept
+
+    def spare(self) -> bool:
+        """Whether the trainer may hold another slot."""
+        self.collect()
+        return len(self.taken) < self.most_held
 
     def words(self) -> memoryview:
         """The ring as int64 values."""
@@ -98,10 +103,11 @@ class Ring:
     def copy(self, slot: int) -> Memory:
         """A slot's bytes in memory of their own."""
         memory = aligned(self._slot_bytes)
-        memory[:] = np.frombuffer(self._blocks[slot], BYTES)
+        memory[:] = self.blocks[slot]
         return memory
 
-    def _copy_out(self, slot: int) -> Memory:
+    def copy_out(self, slot: int) -> Memory:
+        """A slot's bytes in memory of their own; the slot is freed."""
         memory = self.copy(slot)
         self.freed.append(slot)
         self.copied += 1
@@ -109,8 +115,7 @@ class Ring:
 
     def before_fork(self) -> None:
         """Remember the held slots as they are now: the daemon may refill them before the child has its own."""
-        held = [slot for slot, ref in list(self.taken.items()) if ref() is not None]
-        self._saved = {slot: bytes(self._blocks[slot]) for slot in held}
+        self._saved = {slot: self.blocks[slot].tobytes() for slot in self._in_use()}
 
     def after_fork_in_parent(self) -> None:
         """Forget them."""

@@ -37,7 +37,7 @@ class Stream:
         said: the daemon's REPLY.
         pending: descriptors that are here and were not handed out.
         row_of: for each slot the dataset's row at which the run begins that was announced in it last.
-        bulk: how many slots are delivered before those that are free again are given back, if they are ``least``.
+        due: how many slots are delivered before those that are free again are given back, if they are ``least``.
         meter: counts the seconds that are spent blocked for descriptors.
         deliver: makes a batch of a slot, a number of windows and flags.
     """
@@ -59,6 +59,7 @@ class Stream:
             if self.said["delivery"] == "view":
                 self._words, self._row_at = self._places()
             self.deliver: Deliver = makers[str(self.said["delivery"])](self, source)
+            self.ring.ready()
         except BaseException:
             sock.close()
             _wire.close_all(fds)
@@ -66,7 +67,7 @@ class Stream:
         self.pending: Iterator[Descriptor] = iter(())
         self.meter = meter
         # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it has answered.
-        self.bulk = self.slots * 5 // 8
+        self._bulk = self.due = self.slots * 5 // 8
         self.least = max(self.slots // 4, 1)
         self._number = int(self.said.get("stream", 0))
         self._sought = False  # descriptors of before a seek may still come
@@ -107,10 +108,13 @@ class Stream:
     def give_back(self, least: int = 1) -> None:
         """Send the freed slots, if there are so many, as one CREDIT, and now and then what the meter says."""
         ring = self.ring
-        if len(ring.freed) + len(ring.dropped) >= least:
-            slots = ring.drain()
-            credit = struct.pack(f"<{2 + len(slots)}I", 4 * len(slots), _wire.CREDIT, *slots)
+        ring.collect()
+        freed = ring.freed
+        if len(freed) >= least:
+            credit = struct.pack(f"<{2 + len(freed)}I", 4 * len(freed), _wire.CREDIT, *freed)
+            freed.clear()
             self._send(credit + self.meter.frame())
+        self.due = max(self._bulk, len(ring.taken) + len(freed) + self.least)
 
     def report(self) -> None:
         """Tell the daemon what the meter says, if it still listens."""
@@ -190,7 +194,7 @@ class Stream:
             if flags & RUN:
                 row_of[slot] = words[row_at[slot]]
                 put(slot)
-        self.give_back(self.bulk)
+        self.give_back(self._bulk)
         return iter(kept)
 
     def _parse(self) -> Iterator[Descriptor]:

@@ -15,7 +15,7 @@ import torch
 
 from . import _deliver
 from ._batch import PARTS, Array, Batch, Run
-from ._deliver import Deliver, Makers
+from ._deliver import Deliver, Makers, cubes
 from ._errors import FeedError
 from ._pool import Pool
 from ._source import Source
@@ -31,18 +31,20 @@ Maker = Callable[["Stream", Source], Deliver]
 
 def slot_pairs(stream: Stream, source: Source) -> Deliver:
     """Tensors over slots of the ring."""
-    take, parts, full = stream.ring.taker(), stream.layout.parts, stream.layout.rows
-    from_numpy, ndarray = torch.from_numpy, np.ndarray
-    places = [((full, *parts[name].shape), parts[name].dtype, parts[name].offset) for name in WINDOWS if name in parts]
-    pair = len(places) == 2
-    (c_shape, c_dtype, c_at), (t_shape, t_dtype, t_at) = places[0], places[-1]
+    ring, layout, full = stream.ring, stream.layout, stream.layout.rows
+    taken, most, spare, put = ring.taken, ring.most_held, ring.spare, ring.taken.append
+    take, from_numpy = ring.taker(), torch.from_numpy
+    names = [name for name in WINDOWS if name in layout.parts]
+    arrays, parts = [cubes(ring, layout, name) for name in names], [layout.parts[name] for name in names]
+    contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
 
     def deliver(slot: int, rows: int, flags: int) -> Pair:
+        if rows == full and pair and (len(taken) < most or spare()):  # spelt out, for speed
+            put(slot)
+            return from_numpy(contexts[slot][0]), from_numpy(targets[slot][0])
         memory = take(slot)
-        if rows == full and pair:  # spelt out, for speed
-            context = from_numpy(ndarray(c_shape, c_dtype, memory, c_at))
-            return context, from_numpy(ndarray(t_shape, t_dtype, memory, t_at))
-        return tuple(from_numpy(ndarray((rows, *shape[1:]), dtype, memory, at)) for shape, dtype, at in places)
+        made = (np.ndarray((rows, *part.shape), part.dtype, memory, part.offset) for part in parts)
+        return tuple(map(from_numpy, made))
 
     return deliver
 
@@ -55,10 +57,12 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
     its views, and refused; the map, with what was written, goes.
     """
     gathered, memory = local_pairs(stream, source), source.private()
+    stride, row_of, full = source.stride, stream.row_of, stream.layout.rows
     with torch.inference_mode(mode=False):  # so that versions are counted
         every = [torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)]
+        whole = [runs_of(tensor, full, stride) for tensor in every]
     context, target, pair = every[0], every[-1], len(every) == 2
-    stride, row_of = source.stride, stream.row_of
+    contexts, targets = whole[0], whole[-1]
 
     def deliver(slot: int, rows: int, flags: int) -> Pair:
         if context._version or target._version:
@@ -70,10 +74,19 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
         if not flags & RUN:
             return gathered(slot, rows, flags)  # type: ignore[no-any-return]
         row = row_of[slot]
+        if rows == full and pair:
+            return contexts[row], targets[row]
         end = row + rows * stride
         return (context[row:end:stride], target[row:end:stride]) if pair else (context[row:end:stride],)
 
     return deliver
+
+
+def runs_of(every: torch.Tensor, rows: int, stride: int) -> torch.Tensor:
+    """As :func:`._deliver.runs`, a view of the tensor: they share the count of what is done in place."""
+    shape = (max(0, len(every) - (rows - 1) * stride), rows, *every.shape[1:])
+    first, *rest = every.stride()
+    return every.as_strided(shape, (first, first * stride, *rest))
 
 
 def local_pairs(stream: Stream, source: Source) -> Deliver:
