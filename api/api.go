@@ -1,7 +1,7 @@
 // Package api is the daemon's HTTP control API on fasthttp: datasets, loads as jobs, plans, feeds.
 //
 // A [Server] holds the routes. [Jobs] runs loads in child processes and publishes what they make; the feed server's put
-// goes through it too. docs/PROTOCOL.md lists the routes.
+// goes through it too. docs/HTTP.md lists the routes, openapi/ describes them.
 //
 // Every error is an RFC 9457 problem. No panic of a handler crosses the package.
 package api
@@ -47,14 +47,15 @@ type Config struct {
 // Server is the control API.
 type Server struct {
 	Config
-	http    *fasthttp.Server
-	started time.Time
-	last    atomic.Int64 // unix seconds of the last request
+	http     *fasthttp.Server
+	document *document
+	started  time.Time
+	last     atomic.Int64 // unix seconds of the last request
 }
 
 // New makes a server; Serve lets it answer.
 func New(c Config) *Server {
-	s := &Server{Config: c, started: time.Now()}
+	s := &Server{Config: c, started: time.Now(), document: theDocument().of(c.Version)}
 	s.last.Store(time.Now().Unix())
 	s.http = &fasthttp.Server{
 		Handler: s.handle, Name: "tensorcache", MaxRequestBodySize: maxBody, ReadBufferSize: maxHeader, ReadTimeout: readTime, IdleTimeout: idleTime,
@@ -147,6 +148,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 
 var daemonRoutes = []route{
 	{"GET", "/v1/health", plain((*Server).health)},
+	{"GET", "/v1/openapi.json", plain((*Server).openapi)},
 	{"POST", "/v1/stop", plain((*Server).stop)},
 }
 

@@ -24,7 +24,7 @@ import (
 )
 
 // stuckVariable makes the child of loads one that reads half and then waits to be killed. Its value is the phase it names, but
-// for stuckOrders: then the phase is what it was ordered last.
+// for stuckOrders: then the rows are the cores that it was ordered last.
 const (
 	stuckVariable = "TENSORCACHE_API_TEST_STUCK"
 	stuckOrders   = "orders"
@@ -46,17 +46,20 @@ func TestMain(m *testing.M) {
 func getStuck() {
 	r := bufio.NewReader(os.Stdin)
 	_, _ = r.ReadString('\n')
-	phase := os.Getenv(stuckVariable)
+	phase, rows := os.Getenv(stuckVariable), 5
+	if phase == stuckOrders {
+		phase, rows = "read", 0
+	}
 	for {
-		if phase != stuckOrders {
-			fmt.Printf(`{"progress":{"phase":%q,"rows":5,"rows_total":10,"bytes":50,"bytes_total":100,"share":0.5}}`+"\n", phase)
-		}
+		fmt.Printf(`{"progress":{"phase":%q,"rows":%d,"rows_total":10,"bytes":50,"bytes_total":100,"share":0.5}}`+"\n", phase, rows)
 		line, err := r.ReadString('\n')
 		if err != nil {
 			os.Exit(3)
 		}
 		if os.Getenv(stuckVariable) == stuckOrders {
-			phase = strings.TrimSpace(line)
+			if _, err := fmt.Sscanf(line, `{"cores":%d}`, &rows); err != nil {
+				os.Exit(3)
+			}
 		}
 	}
 }
@@ -127,17 +130,27 @@ type answer struct {
 	body   []byte
 }
 
+// do asks, and holds the exchange to the OpenAPI document.
 func (w *world) do(method, path string, body any) answer {
 	w.Helper()
-	var payload io.Reader
+	var payload []byte
 	switch b := body.(type) {
 	case nil:
 	case string:
-		payload = strings.NewReader(b)
+		payload = []byte(b)
 	default:
-		payload = bytes.NewReader(asJSON(b))
+		payload = asJSON(b)
 	}
-	req, err := http.NewRequestWithContext(w.Context(), method, "http://localhost"+path, payload)
+	a := w.ask(method, path, payload)
+	if err := breach(method, path, payload, a); err != nil {
+		w.Errorf("%s %s answered %d: %v", method, path, a.status, err)
+	}
+	return a
+}
+
+func (w *world) ask(method, path string, payload []byte) answer {
+	w.Helper()
+	req, err := http.NewRequestWithContext(w.Context(), method, "http://localhost"+path, bytes.NewReader(payload))
 	if err != nil {
 		w.Fatal(err)
 	}

@@ -58,9 +58,12 @@ func segments(ctx *fasthttp.RequestCtx) []string {
 	return parts
 }
 
-// route finds the handler by path and method.
+// route finds the handler by path and method. HEAD is served as GET; fasthttp leaves the body out.
 func (s *Server) route(ctx *fasthttp.RequestCtx) error {
-	path := segments(ctx)
+	path, method := segments(ctx), string(ctx.Method())
+	if method == fasthttp.MethodHead {
+		method = fasthttp.MethodGet
+	}
 	var allowed []string
 	for i := range routes {
 		r := &routes[i]
@@ -68,10 +71,16 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 		if !ok {
 			continue
 		}
-		if r.method == string(ctx.Method()) {
+		if r.method == method {
+			if err := checkQuery(ctx, r); err != nil {
+				return err
+			}
 			return r.serve(s, ctx, args)
 		}
 		allowed = append(allowed, r.method)
+		if r.method == fasthttp.MethodGet {
+			allowed = append(allowed, fasthttp.MethodHead)
+		}
 	}
 	if allowed == nil {
 		return wire.NewProblem(wire.NotFound, "there is no route %s", ctx.Path())

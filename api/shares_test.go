@@ -38,7 +38,7 @@ func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 		t.Helper()
 		sum := 0
 		for id, cores := range want {
-			w.until(id, func(j wire.Job) bool { return j.Cores == cores && j.Phase == fmt.Sprintf(`{"cores":%d}`, cores) })
+			w.until(id, func(j wire.Job) bool { return j.Cores == cores && j.Rows == int64(cores) })
 			sum += cores
 		}
 		if sum > 3 {

@@ -28,7 +28,7 @@ var (
 	ErrType = errors.New("other type")
 )
 
-// Type is what kind of refusal an [Error] is. A type, once published, keeps its meaning; docs/PROTOCOL.md lists them. It is an
+// Type is what kind of refusal an [Error] is. A type, once published, keeps its meaning; docs/HTTP.md lists them. It is an
 // error itself, so that errors.Is(err, DatasetNotFound) asks for it.
 type Type string
 

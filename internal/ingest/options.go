@@ -8,7 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Options are the load options of docs/PROTOCOL.md. The zero value of each means the default.
+// Options are the load options of docs/HTTP.md. The zero value of each means the default.
 type Options struct {
 	// Sources are absolute paths of files and folders. Their rows follow each other in this order, those of a folder's files by path.
 	Sources []string `json:"sources,omitempty"`

@@ -1,10 +1,14 @@
 // Package wire is what passes between daemon and clients: problems, frames and JSON bodies.
 //
-// docs/PROTOCOL.md describes it for other languages. Both sides of this program import it, so that a
+// docs/PROTOCOL.md and docs/HTTP.md describe it for other languages. Both sides of this program import it, so that a
 // field has one name.
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // Problem is an error as clients see it (RFC 9457, application/problem+json). Type is stable.
 type Problem struct {
@@ -77,6 +81,9 @@ var kinds = map[string]kind{
 	ShuttingDown:     {"daemon is shutting down", 503},
 	Internal:         {"internal error", 500},
 }
+
+// Types lists the types of problems, sorted.
+func Types() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 // NewProblem makes a problem of a known type.
 func NewProblem(typ, format string, args ...any) *Problem {

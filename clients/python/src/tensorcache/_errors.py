@@ -27,7 +27,7 @@ class TensorcacheError(Exception):
     """What went wrong and what to do about it.
 
     Attributes:
-        type: a stable word, such as ``"dataset_not_found"``; PROTOCOL.md lists the daemon's.
+        type: a stable word, such as ``"dataset_not_found"``; HTTP.md lists the daemon's.
         detail: the message: where, what, and the value in quotes.
         hint: what to do, or "".
         field: the option or file that is to blame, or "".

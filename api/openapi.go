@@ -1,0 +1,190 @@
+package api
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// parts are the OpenAPI document by topic: each an object of paths and components, laid over the others.
+//
+//go:embed openapi/*.json
+var parts embed.FS
+
+// document is the control API as OpenAPI 3.1 describes it.
+type document struct {
+	OpenAPI    string                               `json:"openapi"`
+	Info       map[string]any                       `json:"info"`
+	Servers    []any                                `json:"servers"`
+	Paths      map[string]map[string]any            `json:"paths"`
+	Components map[string]map[string]map[string]any `json:"components"`
+}
+
+// answersOfAll are the statuses that every operation may answer with a problem.
+var answersOfAll = []string{"400", "401", "403", "413", "500", "503"}
+
+// theDocument is put together when it is first asked for: most runs of the program are no daemon.
+var theDocument = sync.OnceValue(func() *document {
+	d, err := assemble()
+	if err != nil { // it is a part of the program
+		panic(fmt.Sprintf("api/openapi: %v", err))
+	}
+	return d
+})
+
+// assemble puts the parts together and adds what all operations share: the problems that any may answer, and HEAD beside GET.
+func assemble() (*document, error) {
+	d := &document{Paths: map[string]map[string]any{}, Components: map[string]map[string]map[string]any{}}
+	files, err := parts.ReadDir("openapi")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		b, err := parts.ReadFile("openapi/" + f.Name())
+		if err != nil {
+			return nil, err
+		}
+		if err := d.add(b); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name(), err)
+		}
+	}
+	for _, item := range d.Paths {
+		for _, method := range slices.Collect(maps.Keys(item)) {
+			op, ok := item[method].(map[string]any)
+			if !ok {
+				continue
+			}
+			responses, ok := op["responses"].(map[string]any)
+			if !ok {
+				return nil, fmt.Errorf("%v has no responses", op["operationId"])
+			}
+			for _, status := range answersOfAll {
+				responses[status] = map[string]any{"$ref": "#/components/responses/Problem"}
+			}
+			if method == "get" {
+				item["head"] = headOf(op, responses)
+			}
+		}
+	}
+	return d, nil
+}
+
+// add lays a part over the document. What two parts have is a mistake.
+func (d *document) add(b []byte) error {
+	var part document
+	r := json.NewDecoder(bytes.NewReader(b))
+	r.DisallowUnknownFields()
+	if err := r.Decode(&part); err != nil {
+		return err
+	}
+	if part.OpenAPI != "" {
+		d.OpenAPI, d.Info, d.Servers = part.OpenAPI, part.Info, part.Servers
+	}
+	for path, item := range part.Paths {
+		if d.Paths[path] != nil {
+			return fmt.Errorf("%s is in two parts", path)
+		}
+		d.Paths[path] = item
+	}
+	for kind, named := range part.Components {
+		if d.Components[kind] == nil {
+			d.Components[kind] = map[string]map[string]any{}
+		}
+		for name, c := range named {
+			if d.Components[kind][name] != nil {
+				return fmt.Errorf("%s %s is in two parts", kind, name)
+			}
+			d.Components[kind][name] = c
+		}
+	}
+	return nil
+}
+
+// of is the document of a version of the program.
+func (d *document) of(version string) *document {
+	out := *d
+	out.Info = maps.Clone(d.Info)
+	out.Info["version"] = version
+	return &out
+}
+
+// headOf is the operation HEAD: as GET, without the bodies.
+func headOf(get, responses map[string]any) map[string]any {
+	head := maps.Clone(get)
+	head["operationId"] = fmt.Sprint(get["operationId"], "Head")
+	bare := map[string]any{}
+	for status, r := range responses {
+		said, ok := r.(map[string]any)["description"]
+		if !ok {
+			said = "a problem"
+		}
+		bare[status] = map[string]any{"description": said}
+	}
+	head["responses"] = bare
+	return head
+}
+
+// parameters are the names of the query parameters that an operation takes, sorted.
+func (d *document) parameters(method, path string) []string {
+	item := d.Paths[path]
+	op, _ := item[strings.ToLower(method)].(map[string]any)
+	var names []string
+	for _, of := range []map[string]any{item, op} {
+		list, _ := of["parameters"].([]any)
+		for _, p := range list {
+			param, _ := p.(map[string]any)
+			if ref, ok := param["$ref"].(string); ok {
+				param = d.Components["parameters"][strings.TrimPrefix(ref, "#/components/parameters/")]
+			}
+			if name, ok := param["name"].(string); ok && param["in"] == "query" {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// queries are the query parameters of each route, by its method and path.
+var queries = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for _, r := range routes {
+		all[r.method+r.path] = theDocument().parameters(r.method, r.path)
+	}
+	return all
+})
+
+// checkQuery refuses parameters that the route does not take, and those that are given twice.
+func checkQuery(ctx *fasthttp.RequestCtx, r *route) error {
+	if len(ctx.URI().QueryString()) == 0 {
+		return nil
+	}
+	allowed := queries()[r.method+r.path]
+	want := strings.Join(allowed, ", ")
+	if want == "" {
+		want = "none"
+	}
+	seen := map[string]bool{}
+	for key := range ctx.QueryArgs().All() {
+		name := string(key)
+		if !slices.Contains(allowed, name) {
+			return wire.NewProblem(wire.InvalidRequest, "there is no parameter %q here, want %s", name, want).WithField(name)
+		}
+		if seen[name] {
+			return wire.NewProblem(wire.InvalidRequest, "%s: is given more than once", name).WithField(name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+func (s *Server) openapi(ctx *fasthttp.RequestCtx) error { return reply(ctx, 200, s.document) }

@@ -1,0 +1,259 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// contract is the document as kin-openapi reads it.
+var contract = sync.OnceValue(func() *openapi3.T {
+	doc, err := openapi3.NewLoader().LoadFromData(asJSON(theDocument().of("test")))
+	if err == nil {
+		err = doc.Validate(context.Background(), openapi3.EnableSchemaFormatValidation())
+	}
+	if err != nil {
+		panic(err)
+	}
+	return doc
+})
+
+// operation is what the document says of a request, nil where there is no such path or method.
+func operation(method, path string) *openapi3.Operation {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	for i, s := range segments {
+		if text, err := url.PathUnescape(s); err == nil {
+			segments[i] = text
+		}
+	}
+	for template, item := range contract().Paths.Map() {
+		r := route{path: template}
+		if _, ok := r.match(segments); ok {
+			return item.GetOperation(method)
+		}
+	}
+	return nil
+}
+
+// breach says how an exchange differs from the document. A request that was served must be one that is documented; what is
+// refused may be anything, but the answer is a documented one all the same.
+func breach(method, target string, body []byte, a answer) error {
+	u, err := url.Parse(target)
+	if err != nil {
+		return nil // no request that a client can make
+	}
+	op := operation(method, u.EscapedPath())
+	if op == nil {
+		if method == "HEAD" {
+			return nil
+		}
+		return fits("#/components/schemas/Problem", a.body)
+	}
+	documented := op.Responses.Status(a.status)
+	if documented == nil {
+		return fmt.Errorf("status %d is not documented", a.status)
+	}
+	if a.status < 300 {
+		if err := served(op, u.Query(), body); err != nil {
+			return fmt.Errorf("it was served, though the document forbids it: %w", err)
+		}
+	}
+	content := documented.Value.Content
+	if len(content) == 0 {
+		if len(a.body) > 0 {
+			return fmt.Errorf("a body is not documented: %s", a.body)
+		}
+		return nil
+	}
+	media := content.Get(a.header.Get("Content-Type"))
+	if media == nil {
+		return fmt.Errorf("content type %q is not documented", a.header.Get("Content-Type"))
+	}
+	if media.Schema == nil || !strings.HasSuffix(a.header.Get("Content-Type"), "json") {
+		return nil
+	}
+	return fits(media.Schema.Ref, a.body)
+}
+
+// served holds a request that was served to the document.
+func served(op *openapi3.Operation, query url.Values, body []byte) error {
+	for name := range query {
+		if op.Parameters.GetByInAndName("query", name) == nil {
+			return fmt.Errorf("parameter %q", name)
+		}
+	}
+	if op.RequestBody == nil {
+		if len(body) > 0 {
+			return fmt.Errorf("a body: %s", body)
+		}
+		return nil
+	}
+	if len(body) == 0 && !op.RequestBody.Value.Required {
+		return nil
+	}
+	return fits(op.RequestBody.Value.Content.Get("application/json").Schema.Ref, body)
+}
+
+// schemas compiles a schema of the document once. kin-openapi itself checks values by the rules of OpenAPI 3.0 wherever a schema
+// refers to another, and knows no null in an enum then: this is the validator beneath it, for 3.1.
+var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON(theDocument())))
+	if err != nil {
+		panic(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("openapi.json", doc); err != nil {
+		panic(err)
+	}
+	var mu sync.Mutex // c remembers what it has compiled
+	return func(ref string) *jsonschema.Schema {
+		mu.Lock()
+		defer mu.Unlock()
+		return c.MustCompile("openapi.json" + ref)
+	}
+})
+
+// fits holds a body to a schema, which stands among the components.
+func fits(ref string, body []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, body)
+	}
+	if err := schemas()(ref).Validate(v); err != nil {
+		return fmt.Errorf("%w\nof %s", err, body)
+	}
+	return nil
+}
+
+func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
+	w := newWorld(t)
+	a := w.do("GET", "/v1/openapi.json", nil)
+	doc, err := openapi3.NewLoader().LoadFromData(a.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc.OpenAPI != "3.1.0" || doc.Info.Version != "test" {
+		t.Errorf("%s of %s", doc.OpenAPI, doc.Info.Version)
+	}
+	var served, documented []string
+	for _, r := range routes {
+		served = append(served, r.method+" "+r.path)
+		if r.method == "GET" {
+			served = append(served, "HEAD "+r.path)
+		}
+	}
+	ids := map[string]bool{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			documented = append(documented, method+" "+path)
+			if ids[op.OperationID] || op.OperationID == "" || op.Summary == "" || len(op.Tags) != 1 {
+				t.Errorf("%s %s: want an operationId of its own, a summary and one tag, got %q, %q, %v", method, path, op.OperationID, op.Summary, op.Tags)
+			}
+			ids[op.OperationID] = true
+			for status, r := range op.Responses.Map() {
+				for media, content := range r.Value.Content {
+					if strings.HasSuffix(media, "json") && (content.Schema == nil || content.Schema.Ref == "") {
+						t.Errorf("%s %s: the body of %s is no schema of the components", method, path, status)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(served)
+	slices.Sort(documented)
+	if !slices.Equal(served, documented) {
+		t.Errorf("served and documented:\n%s\n%s", strings.Join(served, "\n"), strings.Join(documented, "\n"))
+	}
+}
+
+// TestTheDocumentKnowsEveryProblem: clients branch on their types.
+func TestTheDocumentKnowsEveryProblem(t *testing.T) {
+	var documented []string
+	for _, typ := range contract().Components.Schemas["Problem"].Value.Properties["type"].Value.Enum {
+		documented = append(documented, typ.(string))
+	}
+	slices.Sort(documented)
+	if types := wire.Types(); !slices.Equal(types, documented) {
+		t.Errorf("the daemon has\n%v\nthe document\n%v", types, documented)
+	}
+}
+
+// TestEveryObjectOfTheDocumentIsClosed: a field that is not documented is a mistake on either side.
+func TestEveryObjectOfTheDocumentIsClosed(t *testing.T) {
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			_, closed := v["additionalProperties"]
+			if _, properties := v["properties"].(map[string]any); properties && !closed {
+				t.Errorf("%s has no additionalProperties", at)
+			}
+			for k, x := range v {
+				walk(at+"/"+k, x)
+			}
+		case []any:
+			for i, x := range v {
+				walk(fmt.Sprintf("%s/%d", at, i), x)
+			}
+		}
+	}
+	var doc any
+	if err := json.Unmarshal(asJSON(theDocument()), &doc); err != nil {
+		t.Fatal(err)
+	}
+	walk("", doc)
+}
+
+func TestParametersThatARouteDoesNotTakeAreRefused(t *testing.T) {
+	w := newWorld(t)
+	for target, says := range map[string]string{
+		"/v1/health?verbose=1":                `there is no parameter "verbose" here, want none`,
+		"/v1/jobs/j1?wait=1":                  `there is no parameter "wait" here, want wait_ms`,
+		"/v1/jobs/j1?wait_ms=1&wait_ms=2":     "wait_ms: is given more than once",
+		"/v1/jobs/j1?" + url.QueryEscape("ü"): `there is no parameter "ü" here, want wait_ms`,
+	} {
+		a := w.do("GET", target, nil)
+		w.refused(a, wire.InvalidRequest, says)
+		if p := w.problem(a); p.Field == "" {
+			t.Errorf("%s: no field", target)
+		}
+	}
+}
+
+// TestBreachesAreSeen: a contract test that sees nothing would hold nothing.
+func TestBreachesAreSeen(t *testing.T) {
+	json := map[string][]string{"Content-Type": {"application/json"}}
+	for name, test := range map[string]struct {
+		method, target, body string
+		a                    answer
+	}{
+		"an unknown field":   {"GET", "/v1/feeds", "", answer{200, json, []byte(`{"feeds": [], "more": 1}`)}},
+		"a missing field":    {"GET", "/v1/feeds", "", answer{200, json, []byte(`{}`)}},
+		"null for a list":    {"GET", "/v1/feeds", "", answer{200, json, []byte(`{"feeds": null}`)}},
+		"a nested field":     {"POST", "/v1/stop", "", answer{202, json, []byte(`{"pid": "1"}`)}},
+		"another status":     {"GET", "/v1/feeds", "", answer{201, json, []byte(`{"feeds": []}`)}},
+		"a content type":     {"GET", "/v1/feeds", "", answer{200, map[string][]string{"Content-Type": {"text/plain"}}, []byte(`{"feeds": []}`)}},
+		"a served parameter": {"GET", "/v1/feeds?x=1", "", answer{200, json, []byte(`{"feeds": []}`)}},
+		"a served body":      {"POST", "/v1/stop", "{}", answer{202, json, []byte(`{"pid": 1}`)}},
+		"an unknown problem": {"GET", "/v1/nothing", "", answer{404, json, []byte(`{"type": "odd", "title": "x", "status": 404, "detail": "x"}`)}},
+	} {
+		if breach(test.method, test.target, []byte(test.body), test.a) == nil {
+			t.Errorf("%s is not seen", name)
+		}
+	}
+	if err := breach("GET", "/v1/feeds", nil, answer{200, json, []byte(`{"feeds": []}`)}); err != nil {
+		t.Error(err)
+	}
+}
