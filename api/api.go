@@ -10,26 +10,41 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tensorcache/tensorcache/internal/feed"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Limits of a request. A plan's cuts may list items by name, hence the body.
+// Limits of a request: a plan's cuts may list items by name, hence the body over the control socket.
 const (
-	maxBody   = 16 << 20
-	maxHeader = 16 << 10
-	readTime  = 30 * time.Second
-	idleTime  = 10 * time.Minute
+	maxHeader  = 8 << 10
+	maxBody    = 16 << 20
+	maxBodyTCP = 1 << 20
+	readTime   = 5 * time.Second  // for the whole header
+	bodyTime   = 30 * time.Second // for the whole body
+	writeTime  = 30 * time.Second // for each write of an answer
+	idleTime   = 10 * time.Minute // between two requests
+	idleTCP    = 2 * time.Minute
+)
+
+// Limits of connections, of which some are kept for those of which no request is served yet.
+const (
+	mostSocket  = 1024
+	mostTCP     = 256
+	spareSocket = 128
+	spareTCP    = 64
 )
 
 // Config is what a server is made from.
@@ -42,87 +57,129 @@ type Config struct {
 	AllowUID []int
 	// Stop is called once when a client asks the daemon to end.
 	Stop func()
+	// Opened is told the address once the API is served over TCP; it may be nil.
+	Opened func(addr string)
 }
 
 // Server is the control API.
 type Server struct {
 	Config
-	http     *fasthttp.Server
+	http     *fasthttp.Server // over the control socket
+	tcp      *fasthttp.Server
 	document *document
 	started  time.Time
 	last     atomic.Int64 // unix seconds of the last request
+	serving  sync.WaitGroup
+
+	mu       sync.Mutex // guards what OpenTCP makes and Close ends
+	closed   bool
+	crowd    *crowd
+	tcpCrowd *crowd
+	guard    *guard
 }
 
 // New makes a server; Serve lets it answer.
 func New(c Config) *Server {
 	s := &Server{Config: c, started: time.Now(), document: theDocument().of(c.Version)}
 	s.last.Store(time.Now().Unix())
-	s.http = &fasthttp.Server{
-		Handler: s.handle, Name: "tensorcache", MaxRequestBodySize: maxBody, ReadBufferSize: maxHeader, ReadTimeout: readTime, IdleTimeout: idleTime,
-		NoDefaultDate: true, Logger: quiet{c.Log}, ErrorHandler: protocolError, CloseOnShutdown: true,
+	s.http = s.newHTTP(s.handleSocket, func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBody) }, idleTime)
+	s.http.HeaderReceived = func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
+		return fasthttp.RequestConfig{ReadTimeout: bodyTime, MaxRequestBodySize: maxBody}
 	}
+	s.tcp = s.newTCP()
 	return s
 }
 
-// Serve answers until Close.
-func (s *Server) Serve(l net.Listener) error { return s.http.Serve(patient{l, s.Log}) }
-
-// patient is a listener that outlasts a failed accept, of which the want of descriptors is the usual cause: fasthttp
-// would answer nobody ever after.
-type patient struct {
-	net.Listener
-	log *slog.Logger
+func (s *Server) newHTTP(handle fasthttp.RequestHandler, failed func(*fasthttp.RequestCtx, error), idle time.Duration) *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler: handle, ErrorHandler: failed, Name: "tensorcache", ReadBufferSize: maxHeader, ReadTimeout: readTime, IdleTimeout: idle,
+		NoDefaultDate: true, Logger: quiet{s.Log}, CloseOnShutdown: true, SecureErrorLogMessage: true, DisablePreParseMultipartForm: true,
+	}
 }
 
-// acceptPause keeps a daemon without descriptors from spinning.
-const acceptPause = 100 * time.Millisecond
-
-func (p patient) Accept() (net.Conn, error) {
-	for {
-		conn, err := p.Listener.Accept()
-		if err == nil || errors.Is(err, net.ErrClosed) {
-			return conn, err
-		}
-		p.log.Warn("accept", "error", err)
-		time.Sleep(acceptPause)
-	}
+// Serve answers on the control socket until Close.
+func (s *Server) Serve(l net.Listener) error {
+	s.mu.Lock()
+	s.crowd = newCrowd(l, s.Log, mostSocket, mostSocket-spareSocket)
+	c := s.crowd
+	s.mu.Unlock()
+	return s.http.Serve(c)
 }
 
 // Close refuses new requests and waits, a while, for those under way.
 func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	crowds := map[*fasthttp.Server]*crowd{s.http: s.crowd, s.tcp: s.tcpCrowd}
+	s.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if err := s.http.ShutdownWithContext(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return err
+	var both errgroup.Group
+	for h, c := range crowds {
+		both.Go(func() error {
+			err := h.ShutdownWithContext(ctx)
+			if !errors.Is(err, context.DeadlineExceeded) {
+				return err
+			}
+			if c != nil {
+				c.closeAll()
+			}
+			return nil
+		})
 	}
-	return nil
+	err := both.Wait()
+	if c := crowds[s.tcp]; c != nil {
+		_ = c.Close() // closed already, unless Serve had not begun
+	}
+	s.serving.Wait()
+	return err
 }
 
 // LastRequest is when a client last asked anything.
 func (s *Server) LastRequest() time.Time { return time.Unix(s.last.Load(), 0) }
 
-// quiet sends fasthttp's own messages, mostly about connections that were cut, to the debug log.
+// quiet sends fasthttp's own messages, mostly about connections that were cut, to the debug log. It leaves errors out: some quote the
+// request, and the token with it.
 type quiet struct{ log *slog.Logger }
 
 func (q quiet) Printf(format string, args ...any) {
-	q.log.Debug("http", "format", format, "args", args)
+	for i, a := range args {
+		if err, ok := a.(error); ok {
+			args[i] = fmt.Sprintf("%T", err)
+		}
+	}
+	q.log.Debug("http", "message", fmt.Sprintf(format, args...))
 }
 
-// protocolError answers what is no HTTP request, or too large a one.
-func protocolError(ctx *fasthttp.RequestCtx, err error) {
+// protocolError answers what is no HTTP request, too large a one, or one that does not come to its end.
+func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 	var small *fasthttp.ErrSmallBuffer
+	var late net.Error
 	switch {
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		fail(ctx, wire.NewProblem(wire.TooLarge, "the body is over %d bytes", maxBody))
 	case errors.As(err, &small):
 		fail(ctx, wire.NewProblem(wire.TooLarge, "the headers are over %d bytes", maxHeader))
+	case errors.As(err, &late) && late.Timeout():
+		fail(ctx, wire.NewProblem(wire.Timeout, "the request did not come to its end within %s for its header and %s for its body", readTime, bodyTime))
 	default:
-		fail(ctx, wire.NewProblem(wire.InvalidRequest, "%s", err))
+		fail(ctx, wire.NewProblem(wire.InvalidRequest, "this is no HTTP request that can be read")) // the error may quote it, and the token
 	}
 }
 
-// handle answers one request.
-func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+// handleSocket answers one request over the control socket.
+func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
+	if conn, ok := ctx.Conn().(*guest).Conn.(*net.UnixConn); ok {
+		if err := feed.CheckPeer(conn, s.AllowUID); err != nil {
+			fail(ctx, feed.ProblemOf(err))
+			return
+		}
+	}
+	s.answer(ctx)
+}
+
+// answer answers a request of somebody who may ask.
+func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.Error("panic", "path", string(ctx.Path()), "value", p, "stack", string(debug.Stack()))
@@ -131,11 +188,11 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		}
 	}()
 	s.last.Store(time.Now().Unix())
-	if conn, ok := ctx.Conn().(*net.UnixConn); ok {
-		if err := feed.CheckPeer(conn, s.AllowUID); err != nil {
-			fail(ctx, feed.ProblemOf(err))
-			return
-		}
+	if g, ok := ctx.Conn().(*guest); ok && !g.enter() {
+		ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, "1")
+		fail(ctx, wire.NewProblem(wire.Busy, "too many requests are served at once").WithHint("try again, or close some dashboards"))
+		ctx.SetConnectionClose()
+		return
 	}
 	if err := s.route(ctx); err != nil {
 		p := problemOf(err)

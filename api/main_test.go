@@ -71,6 +71,7 @@ type world struct {
 	store   *store.Store
 	jobs    *Jobs
 	client  *http.Client
+	server  *Server
 	stopped func()
 }
 
@@ -85,6 +86,7 @@ func newWorld(t testing.TB) *world {
 	w.store, w.jobs = st, NewJobs(st, os.Args[0], log)
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test"})
 	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test", Stop: func() { w.stopped() }})
+	w.server = server
 	short, err := os.MkdirTemp("", "api") // t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ type document struct {
 }
 
 // answersOfAll are the statuses that every operation may answer with a problem.
-var answersOfAll = []string{"400", "401", "403", "413", "500", "503"}
+var answersOfAll = []string{"400", "401", "403", "408", "413", "415", "500", "503"}
 
 // theDocument is put together when it is first asked for: most runs of the program are no daemon.
 var theDocument = sync.OnceValue(func() *document {
@@ -41,7 +41,8 @@ var theDocument = sync.OnceValue(func() *document {
 	return d
 })
 
-// assemble puts the parts together and adds what all operations share: the problems that any may answer, and HEAD beside GET.
+// assemble puts the parts together and adds what all operations share: the problems that any may answer unless it says otherwise, and
+// HEAD beside GET.
 func assemble() (*document, error) {
 	d := &document{Paths: map[string]map[string]any{}, Components: map[string]map[string]map[string]any{}}
 	files, err := parts.ReadDir("openapi")
@@ -68,7 +69,9 @@ func assemble() (*document, error) {
 				return nil, fmt.Errorf("%v has no responses", op["operationId"])
 			}
 			for _, status := range answersOfAll {
-				responses[status] = map[string]any{"$ref": "#/components/responses/Problem"}
+				if responses[status] == nil {
+					responses[status] = map[string]any{"$ref": "#/components/responses/Problem"}
+				}
 			}
 			if method == "get" {
 				item["head"] = headOf(op, responses)

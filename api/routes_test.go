@@ -150,7 +150,7 @@ func TestRequestsThatAreTooLargeAreRefused(t *testing.T) {
 	w := newWorld(t)
 	// Before the body is sent: a client that has begun may find the connection closed.
 	w.refused(w.raw("POST /v1/datasets/x/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n"), wire.TooLarge, "the body is over 16777216 bytes")
-	w.refused(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeader), nil), wire.TooLarge, "the headers are over 16384 bytes")
+	w.refused(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeader), nil), wire.TooLarge, "the headers are over 8192 bytes")
 }
 
 func TestWhatIsNoHTTPIsAnsweredByAProblem(t *testing.T) {

@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 			"half-put":    halfPut,
 			"ended":       ended,
 			"empty":       empty,
+			"tcp":         overTCP,
 		},
 	})
 }
@@ -104,7 +105,7 @@ func gone(ts *testscript.TestScript, _ bool, _ []string) {
 	entries, err := os.ReadDir(cacheDir(ts))
 	ts.Check(err)
 	for _, e := range entries {
-		if !slices.Contains([]string{"daemon.lock", "daemon.log", "start.lock", "datasets", "tmp"}, e.Name()) {
+		if !slices.Contains([]string{"daemon.lock", "daemon.log", "start.lock", "datasets", "tmp", "token"}, e.Name()) {
 			ts.Fatalf("%s was left behind", e.Name())
 		}
 	}

@@ -35,6 +35,7 @@ type serveOptions struct {
 	auto     bool
 	readyFD  int
 	allowUID []int
+	http     string
 }
 
 func newServe(o *options) *cobra.Command {
@@ -43,11 +44,19 @@ func newServe(o *options) *cobra.Command {
 		Use: "serve", Short: "run the daemon in the foreground", Args: cobra.NoArgs,
 		Long:    "Serve runs the daemon of a cache directory until it is stopped. Clients start one by themselves when none runs.",
 		Example: "  tensorcache serve --dir /data/cache",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("http") {
+				if err := api.CheckAddress(s.http); err != nil {
+					return usageError{fmt.Errorf("--http: %w", err)}
+				}
+			}
+			return s.run(cmd.Context())
+		},
 	}
 	cmd.Flags().BoolVar(&s.auto, "auto", false, "leave after an hour without clients")
 	cmd.Flags().IntVar(&s.readyFD, "ready-fd", -1, "write \"ok\" to this `descriptor` once both sockets listen")
 	cmd.Flags().IntSliceVar(&s.allowUID, "allow-uid", nil, "let in these user `ids` too, besides one's own and root")
+	cmd.Flags().StringVar(&s.http, "http", "", "serve the control API and the dashboard on this loopback `address` too, for who has the token; port 0 is any (127.0.0.1:7007)")
 	return cmd
 }
 
@@ -80,12 +89,18 @@ func (o *serveOptions) run(ctx context.Context) error {
 	defer jobs.Close()
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID, Budget: ringBudget(), Put: jobs.Put})
 	defer feeds.Close()
-	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop})
+	told := announcement{dir: dir, daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol, Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
+	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop, Opened: func(addr string) { told.http(addr, log) }})
+	if o.http != "" {
+		if _, err := http.OpenTCP(o.http); err != nil {
+			return fmt.Errorf("serve over TCP: %w", err)
+		}
+	}
 
 	var serving errgroup.Group
 	serving.Go(func() error { return http.Serve(sockets.control) })
 	serving.Go(func() error { return feeds.Serve(sockets.feed) })
-	if err := control.WriteDaemon(dir, wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol, Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}); err != nil {
+	if err := told.write(); err != nil {
 		stop()
 		log.Error("announce the daemon", "error", err)
 	}

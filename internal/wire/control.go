@@ -13,6 +13,7 @@ type Daemon struct {
 	Protocol int       `json:"protocol"`
 	Control  string    `json:"control"`
 	Feed     string    `json:"feed"`
+	HTTP     string    `json:"http,omitempty"` // host:port, where the control API is served over TCP too
 	Started  time.Time `json:"started"`
 }
 
@@ -130,6 +131,11 @@ type Feed struct {
 // Feeds answers GET /v1/feeds.
 type Feeds struct {
 	Feeds []Feed `json:"feeds"`
+}
+
+// UI answers POST /v1/ui.
+type UI struct {
+	URL string `json:"url"`
 }
 
 // Stopping answers POST /v1/stop.

@@ -48,10 +48,14 @@ const (
 	CursorMismatch   = "cursor_mismatch"
 	ProtocolMismatch = "protocol_mismatch"
 	ProtocolError    = "protocol_error"
+	Unauthorized     = "unauthorized"
 	Forbidden        = "forbidden"
 	NotFound         = "not_found"
 	MethodNotAllowed = "method_not_allowed"
 	TooLarge         = "too_large"
+	UnsupportedMedia = "unsupported_media_type"
+	Timeout          = "timeout"
+	Busy             = "busy"
 	ShuttingDown     = "shutting_down"
 	Internal         = "internal"
 )
@@ -74,10 +78,14 @@ var kinds = map[string]kind{
 	CursorMismatch:   {"cursor does not fit", 409},
 	ProtocolMismatch: {"other protocol version", 426},
 	ProtocolError:    {"protocol error", 400},
+	Unauthorized:     {"not logged in", 401},
 	Forbidden:        {"forbidden", 403},
 	NotFound:         {"no such route", 404},
 	MethodNotAllowed: {"method not allowed", 405},
 	TooLarge:         {"request is too large", 413},
+	UnsupportedMedia: {"unsupported media type", 415},
+	Timeout:          {"request came too slowly", 408},
+	Busy:             {"daemon is busy", 503},
 	ShuttingDown:     {"daemon is shutting down", 503},
 	Internal:         {"internal error", 500},
 }

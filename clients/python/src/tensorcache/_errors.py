@@ -138,6 +138,8 @@ CLASSES: dict[str, type[TensorcacheError]] = {
     "protocol_mismatch": ProtocolError,
     "protocol_error": ProtocolError,
     "shutting_down": DaemonError,
+    "busy": DaemonError,
+    "timeout": DaemonError,
 }
 """The daemon's problem types that have a class of their own; the others are a plain TensorcacheError."""
 

@@ -22,7 +22,7 @@ func (p *poor) Accept() (net.Conn, error) {
 
 func TestAWantOfDescriptorsPasses(t *testing.T) {
 	l := &poor{fails: 2}
-	if _, err := (patient{l, slog.New(slog.DiscardHandler)}).Accept(); err != net.ErrClosed {
+	if _, err := newCrowd(l, slog.New(slog.DiscardHandler), 2, 1).Accept(); err != net.ErrClosed {
 		t.Errorf("got %v, want to be asked again until the listener is closed", err)
 	}
 	if l.fails >= 0 {

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+const loginPath = "/login"
+
+var loginRoutes = []route{
+	{"POST", "/v1/ui", plain((*Server).ui)},
+	{"GET", loginPath, plain((*Server).login)},
+}
+
+// ui gives an address that opens the dashboard, once and soon. Over TCP it is refused: a key would outlive the cookie it is asked with.
+func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
+	if isTCP(ctx) {
+		return forbidden("a login is given out over the control socket only").WithHint("run tensorcache ui on the daemon's machine")
+	}
+	if len(ctx.PostBody()) > 0 {
+		if err := read(ctx, &struct{}{}); err != nil {
+			return err
+		}
+	}
+	addr, err := s.OpenTCP(anyPort)
+	if errors.Is(err, ErrToken) {
+		return forbidden("%s", err)
+	}
+	if err != nil {
+		return err
+	}
+	return reply(ctx, 200, wire.UI{URL: "http://" + addr + loginPath + "?key=" + s.guard.logins.newKey()})
+}
+
+// login turns a one-time key into a cookie that no script reads and no other site's page sends.
+func (s *Server) login(ctx *fasthttp.RequestCtx) error {
+	if !isTCP(ctx) {
+		return wire.NewProblem(wire.NotFound, "there is no route %s over the control socket", loginPath)
+	}
+	var session string
+	ok := false
+	if !ctx.IsHead() { // which changes nothing
+		session, ok = s.guard.logins.redeem(string(ctx.QueryArgs().Peek("key")))
+	}
+	if !ok {
+		loginPage(ctx)
+		return nil
+	}
+	var c fasthttp.Cookie
+	c.SetKey(s.guard.cookie)
+	c.SetValue(session)
+	c.SetPath("/")
+	c.SetHTTPOnly(true)
+	c.SetSameSite(fasthttp.CookieSameSiteStrictMode)
+	ctx.Response.Header.SetCookie(&c)
+	ctx.Response.Header.Set(fasthttp.HeaderLocation, "/") // a fragment, which names what is to be shown, stays with the browser
+	ctx.SetStatusCode(fasthttp.StatusSeeOther)
+	return nil
+}
+
+// loginPage tells somebody with a browser how to get in.
+func loginPage(ctx *fasthttp.RequestCtx) {
+	ctx.SetStatusCode(fasthttp.StatusUnauthorized)
+	ctx.SetContentType("text/html; charset=utf-8")
+	ctx.SetBodyString(`<!doctype html>
+<html lang="en"><title>tensorcache: not logged in</title>
+<h1>Not logged in</h1>
+<p>An address that <code>tensorcache ui</code> gives opens the dashboard once, within a minute. This one was used, is too old, or is none.</p>
+<p>Run <code>tensorcache ui</code> again. Where this browser is logged in already, go to <a href="/">the dashboard</a>.</p>
+</html>
+`)
+	ctx.SetConnectionClose()
+}

@@ -1,0 +1,148 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// ErrAddress is returned for an address that is none of the loopback's.
+var ErrAddress = errors.New("not a loopback address")
+
+// anyPort is where the dashboard is served when no address was asked for.
+const anyPort = "127.0.0.1:0"
+
+// headers go with every answer over TCP: a browser runs and shows nothing there but the dashboard's own files, and hands its answers to
+// no other page.
+var headers = [][2]string{
+	{"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"},
+	{"X-Content-Type-Options", "nosniff"},
+	{"Referrer-Policy", "no-referrer"},
+	{"X-Frame-Options", "DENY"},
+	{"Cross-Origin-Opener-Policy", "same-origin"},
+	{"Cross-Origin-Resource-Policy", "same-origin"},
+}
+
+// strangersBody is as much as is read, and dropped, of the body of a request that is refused: a client hears why once it has sent it.
+const strangersBody = 4 << 10
+
+// CheckAddress refuses an address that is not 127.0.0.1 or ::1 with a port, of which 0 is any.
+func CheckAddress(addr string) error {
+	a, err := netip.ParseAddrPort(addr)
+	if err != nil || a.Addr() != netip.AddrFrom4([4]byte{127, 0, 0, 1}) && a.Addr() != netip.IPv6Loopback() {
+		return fmt.Errorf("%w: got %q, want 127.0.0.1:PORT or [::1]:PORT", ErrAddress, addr)
+	}
+	return nil
+}
+
+// newTCP makes the server that OpenTCP lets answer.
+func (s *Server) newTCP() *fasthttp.Server {
+	h := s.newHTTP(s.handleTCP, s.tcpError, idleTCP)
+	h.HeaderReceived = func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+		if s.guard.refuse(h) != nil {
+			return fasthttp.RequestConfig{ReadTimeout: readTime, MaxRequestBodySize: strangersBody}
+		}
+		return fasthttp.RequestConfig{ReadTimeout: bodyTime, MaxRequestBodySize: maxBodyTCP}
+	}
+	return h
+}
+
+// OpenTCP answers on a loopback address too, with the token's check before everything, until Close. Where it does so already it
+// only says on which. The error wraps ErrAddress, ErrToken or that of listening.
+func (s *Server) OpenTCP(addr string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return "", store.ErrClosed
+	}
+	if s.tcpCrowd != nil {
+		return s.tcpCrowd.Addr().String(), nil
+	}
+	if err := CheckAddress(addr); err != nil {
+		return "", err
+	}
+	token, err := readToken(s.Store.Dir())
+	if err != nil {
+		return "", err
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "", err
+	}
+	at := l.Addr().(*net.TCPAddr)
+	s.guard = newGuard(token, at.Port)
+	s.tcpCrowd = newCrowd(l, s.Log, mostTCP, mostTCP-spareTCP)
+	s.serving.Go(func() {
+		if err := s.tcp.Serve(s.tcpCrowd); err != nil {
+			s.Log.Error("serve over TCP", "error", err)
+		}
+	})
+	s.Log.Info("serving over TCP", "http", at.String())
+	if s.Opened != nil {
+		s.Opened(at.String())
+	}
+	return at.String(), nil
+}
+
+// handleTCP answers one request over TCP, if the guard lets it in.
+func (s *Server) handleTCP(ctx *fasthttp.RequestCtx) {
+	defer harden(ctx)
+	if p := s.guard.refuse(&ctx.Request.Header); p != nil {
+		turnAway(ctx, p)
+		return
+	}
+	s.answer(ctx)
+}
+
+// tcpError answers what could not be read. What the guard refuses is told so, whatever else was wrong with it.
+func (s *Server) tcpError(ctx *fasthttp.RequestCtx, err error) {
+	defer harden(ctx)
+	if text := err.Error(); strings.Contains(text, "too many host headers") || strings.Contains(text, "missing required host header in request") {
+		turnAway(ctx, forbidden("host: got none or several, want one"))
+		return
+	}
+	if h := &ctx.Request.Header; len(h.RawHeaders()) > 0 { // the header was read
+		if p := s.guard.refuse(h); p != nil {
+			turnAway(ctx, p)
+			return
+		}
+	}
+	protocolError(ctx, err, maxBodyTCP)
+}
+
+// turnAway refuses a request and whatever else comes on its connection. Somebody with a browser reads a page.
+func turnAway(ctx *fasthttp.RequestCtx, p *wire.Problem) {
+	if p.Type == wire.Unauthorized {
+		ctx.Response.Header.Set(fasthttp.HeaderWWWAuthenticate, `Bearer realm="tensorcache"`)
+		if strings.Contains(string(ctx.Request.Header.Peek(fasthttp.HeaderAccept)), "text/html") {
+			loginPage(ctx)
+			return
+		}
+	}
+	fail(ctx, p)
+	ctx.SetConnectionClose()
+}
+
+// harden adds what every answer over TCP says to browsers.
+func harden(ctx *fasthttp.RequestCtx) {
+	h := &ctx.Response.Header
+	for _, f := range headers {
+		h.Set(f[0], f[1])
+	}
+	if len(h.Peek(fasthttp.HeaderCacheControl)) == 0 {
+		h.Set(fasthttp.HeaderCacheControl, "no-store")
+	}
+}
+
+// isTCP tells whether a request came over TCP, and not over the control socket.
+func isTCP(ctx *fasthttp.RequestCtx) bool {
+	_, is := ctx.LocalAddr().(*net.TCPAddr)
+	return is
+}

@@ -1,0 +1,273 @@
+package api
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// patience is how long a test waits for what must happen.
+const patience = 20 * time.Second
+
+// door is the control API over TCP.
+type door struct {
+	testing.TB
+	w     *world
+	addr  string
+	token string
+}
+
+func (w *world) openTCP() *door {
+	w.Helper()
+	addr, err := w.server.OpenTCP("127.0.0.1:0")
+	if err != nil {
+		w.Fatal(err)
+	}
+	token, err := os.ReadFile(filepath.Join(w.dir, TokenFile))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return &door{w, w, addr, string(token)}
+}
+
+// dial opens a connection, which the test's end closes.
+func (d *door) dial() net.Conn {
+	d.Helper()
+	conn, err := net.Dial("tcp", d.addr)
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		d.Fatal(err)
+	}
+	return conn
+}
+
+// raw sends a request as it stands, on a connection of its own. The body is left unread: it may have no end.
+func (d *door) raw(request string) *http.Response {
+	d.Helper()
+	conn := d.dial()
+	defer conn.Close()
+	if _, err := io.WriteString(conn, request); err != nil {
+		d.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: "HEAD"})
+	if err != nil {
+		d.Fatalf("%q: %v", request, err)
+	}
+	return res
+}
+
+// lines writes a request's header.
+func lines(first string, fields ...string) string {
+	return first + "\r\n" + strings.Join(fields, "\r\n") + "\r\n\r\n"
+}
+
+func (d *door) bearer() string { return "Authorization: Bearer " + d.token }
+
+// ask asks as a program that has the token.
+func (d *door) ask(method, path, body string, fields ...string) answer {
+	d.Helper()
+	req, err := http.NewRequestWithContext(d.Context(), method, "http://"+d.addr+path, strings.NewReader(body))
+	if err != nil {
+		d.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Authorization", "Bearer "+d.token)
+	for _, f := range fields {
+		name, value, _ := strings.Cut(f, ": ")
+		req.Header.Set(name, value)
+		if value == "" {
+			req.Header.Del(name)
+		}
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		d.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, b}
+}
+
+func TestWhoHasTheTokenIsServedOverTCPAsOverTheSocket(t *testing.T) {
+	w := newWorld(t)
+	d := w.openTCP()
+	var h wire.Health
+	w.into(d.ask("GET", "/v1/health", ""), 200, &h)
+	if h.Dir != w.dir {
+		t.Errorf("%+v", h)
+	}
+	w.loaded()
+	var plan wire.PlanReply
+	w.into(d.ask("POST", "/v1/datasets/etth1/plan", `{"spec": {"context_length": 336, "prediction_length": 96}}`), 200, &plan)
+	if plan.Windows != 16989 {
+		t.Errorf("%d windows", plan.Windows)
+	}
+	if again, err := w.server.OpenTCP("127.0.0.1:0"); err != nil || again != d.addr {
+		t.Errorf("opened again at %s, %v", again, err)
+	}
+}
+
+func TestOnlyLoopbackAddressesAreListenedOn(t *testing.T) {
+	for _, addr := range []string{"", ":80", "0.0.0.0:0", "192.168.0.1:80", "[::]:80", "127.0.0.2:80", "localhost:80", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", "[::1%lo]:80", "[::ffff:127.0.0.1]:80"} {
+		if err := CheckAddress(addr); !errors.Is(err, ErrAddress) {
+			t.Errorf("%q: %v", addr, err)
+		}
+	}
+	w := newWorld(t)
+	if _, err := w.server.OpenTCP("0.0.0.0:0"); !errors.Is(err, ErrAddress) {
+		t.Errorf("got %v", err)
+	}
+	for _, addr := range []string{"127.0.0.1:0", "[::1]:7007"} {
+		if err := CheckAddress(addr); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestATokenThatOthersCouldKnowIsNotUsed(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"mode":  func(path string) error { return os.Chmod(path, 0o640) },
+		"text":  func(path string) error { return os.WriteFile(path, []byte("secret\n"), 0o600) },
+		"empty": func(path string) error { return os.Truncate(path, 0) },
+		"link":  func(path string) error { return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path)) },
+		"folder": func(path string) error {
+			return errors.Join(os.Remove(path), os.Mkdir(path, 0o700))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			token, err := readToken(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, TokenFile)
+			if st, err := os.Stat(path); err != nil || st.Mode() != 0o600 {
+				t.Errorf("%v, %v", st.Mode(), err)
+			}
+			if again, err := readToken(dir); err != nil || again != token || len(token) != 64 {
+				t.Errorf("%q, then %q, %v", token, again, err)
+			}
+			if err := spoil(path); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := readToken(dir); !errors.Is(err, ErrToken) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestWhatIsNoPlainRequestIsRefused are the requests that proxies and servers have read differently.
+func TestWhatIsNoPlainRequestIsRefused(t *testing.T) {
+	d := newWorld(t).openTCP()
+	get, post, host, bearer := "GET /v1/health HTTP/1.1", "POST /v1/datasets/x/plan HTTP/1.1", "Host: "+d.addr, d.bearer()
+	for name, test := range map[string]struct {
+		request string
+		status  int
+	}{
+		"as it should be":              {lines(get, host, bearer), 200},
+		"version 1.0":                  {lines("GET /v1/health HTTP/1.0", host, bearer), 200},
+		"version 1.0 without a host":   {lines("GET /v1/health HTTP/1.0", bearer), 403},
+		"no host":                      {lines(get, bearer), 403},
+		"no header at all":             {get + "\r\n\r\n", 403},
+		"two hosts":                    {lines(get, host, host, bearer), 403},
+		"a foreign host first":         {lines(get, "Host: evil.example", host, bearer), 403},
+		"a foreign host last":          {lines(get, host, "host: evil.example", bearer), 403},
+		"a host in two lines":          {lines(get, host, " evil.example", bearer), 403},
+		"a space before the colon":     {lines(get, "Host : "+d.addr, bearer), 400},
+		"absolute form":                {lines("GET http://"+d.addr+"/v1/health HTTP/1.1", host, bearer), 403},
+		"absolute form, foreign host":  {lines("GET http://"+d.addr+"/v1/health HTTP/1.1", "Host: evil.example", bearer), 403},
+		"absolute form of another":     {lines("GET http://evil.example/v1/health HTTP/1.1", host, bearer), 403},
+		"a target with a host":         {lines("GET //"+d.addr+"/v1/health HTTP/1.1", host, bearer), 403},
+		"asterisk":                     {lines("OPTIONS * HTTP/1.1", host, bearer), 403},
+		"authority":                    {lines("CONNECT "+d.addr+" HTTP/1.1", host, bearer), 403},
+		"a path with dots":             {lines("GET /v1/../v1/health HTTP/1.1", host, bearer), 404},
+		"a path that is written again": {lines("GET /v1/%2e%2e/v1/health HTTP/1.1", host, bearer), 404},
+		"chunks":                       {lines(post, host, bearer, "Content-Type: application/json", "Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 400},
+		"chunks without a token":       {lines(post, host, "Content-Type: application/json", "Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 401},
+		"chunks and a length":          {lines(post, host, bearer, "Content-Length: 2", "Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 400},
+		"identity":                     {lines(post, host, bearer, "Transfer-Encoding: identity"), 400},
+		"unknown encoding":             {lines(post, host, bearer, "Transfer-Encoding: xchunked"), 400},
+		"two lengths":                  {lines(post, host, bearer, "Content-Length: 2", "Content-Length: 2") + "{}", 400},
+		"a length with a sign":         {lines(post, host, bearer, "Content-Length: +2") + "{}", 400},
+		"no JSON by type":              {lines(post, host, bearer, "Content-Length: 2", "Content-Type: text/plain") + "{}", 415},
+		"no type":                      {lines(post, host, bearer, "Content-Length: 2") + "{}", 415},
+		"a form":                       {lines(post, host, bearer, "Content-Length: 2", "Content-Type: multipart/form-data; boundary=a") + "{}", 415},
+		"JSON by type":                 {lines(post, host, bearer, "Content-Length: 2", "Content-Type: Application/JSON; charset=utf-8") + "{}", 404},
+		"a large body":                 {lines(post, host, bearer, "Content-Length: 1048577", "Content-Type: application/json"), 413},
+		"a large body of a stranger":   {lines(post, host, "Content-Length: 1048577", "Content-Type: application/json"), 401},
+		"a large header":               {lines(get, host, bearer, "X: "+strings.Repeat("x", 8<<10)), 413},
+		"a NUL":                        {lines(get, host, bearer, "X: \x00"), 400},
+		"no HTTP":                      {"\x16\x03\x01\r\n\r\n", 400},
+		"Redis":                        {"*1\r\n$4\r\nPING\r\n\r\n", 400},
+		"scheme in lower case":         {lines(get, host, "Authorization: bearer "+d.token), 200},
+		"token in the query":           {lines("GET /v1/health?token="+d.token+" HTTP/1.1", host), 401},
+		"token as a cookie":            {lines(get, host, "Cookie: "+d.w.server.guard.cookie+"="+d.token), 401},
+		"two tokens":                   {lines(get, host, bearer, bearer), 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if res := d.raw(test.request); res.StatusCode != test.status {
+				t.Errorf("answered %d, want %d", res.StatusCode, test.status)
+			}
+		})
+	}
+}
+
+func TestNothingBehindARefusedRequestIsRead(t *testing.T) {
+	d := newWorld(t).openTCP()
+	conn := d.dial()
+	good := lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer())
+	if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: evil.example")+good); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(conn)
+	if err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(b), "HTTP/1.1 "); n != 1 || !strings.HasPrefix(string(b), "HTTP/1.1 403 ") {
+		t.Errorf("%d answers: %s", n, b)
+	}
+}
+
+func TestAMessageToAStrangerSaysNothingOfTheToken(t *testing.T) {
+	d := newWorld(t).openTCP()
+	for _, request := range []string{
+		lines("GET /v1/health HTTP/1.1", "Host: evil.example", d.bearer()),
+		lines("GET /v1/health HTTP/9.9", d.bearer()),
+		lines("GET /v1/health HTTP/1.1", d.bearer(), "Bad Name: x"),
+		lines("GET  HTTP/1.1", d.bearer()),
+		"GET" + d.bearer() + "\r\n\r\n",
+		lines("GET /v1/health HTTP/1.1", d.bearer()+"\x01"),
+	} {
+		conn := d.dial()
+		if _, err := fmt.Fprint(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		b, _ := io.ReadAll(conn)
+		if len(b) == 0 || strings.Contains(string(b), d.token) {
+			t.Errorf("%q was answered %q", request, b)
+		}
+	}
+}
