@@ -70,6 +70,7 @@ type Server struct {
 	started  time.Time
 	last     atomic.Int64 // unix seconds of the last request
 	serving  sync.WaitGroup
+	bodyTime time.Duration
 
 	mu       sync.Mutex // guards what OpenTCP makes and Close ends
 	closed   bool
@@ -80,11 +81,11 @@ type Server struct {
 
 // New makes a server; Serve lets it answer.
 func New(c Config) *Server {
-	s := &Server{Config: c, started: time.Now(), document: theDocument().of(c.Version)}
+	s := &Server{Config: c, started: time.Now(), bodyTime: bodyTime, document: theDocument().of(c.Version)}
 	s.last.Store(time.Now().Unix())
 	s.http = s.newHTTP(s.handleSocket, func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBody) }, idleTime)
 	s.http.HeaderReceived = func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
-		return fasthttp.RequestConfig{ReadTimeout: bodyTime, MaxRequestBodySize: maxBody}
+		return fasthttp.RequestConfig{ReadTimeout: s.bodyTime, MaxRequestBodySize: maxBody}
 	}
 	s.tcp = s.newTCP()
 	return s

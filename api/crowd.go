@@ -17,6 +17,7 @@ type crowd struct {
 	net.Listener
 	log            *slog.Logger
 	most, mostBusy int // at least one fewer busy than all: there is always one to make room
+	writeTime      time.Duration
 
 	mu   sync.Mutex
 	idle *list.List // of *guest, who waits for longest first
@@ -24,7 +25,7 @@ type crowd struct {
 }
 
 func newCrowd(l net.Listener, log *slog.Logger, most, mostBusy int) *crowd {
-	return &crowd{Listener: l, log: log, most: most, mostBusy: mostBusy, idle: list.New(), busy: map[*guest]struct{}{}}
+	return &crowd{Listener: l, log: log, most: most, mostBusy: mostBusy, writeTime: writeTime, idle: list.New(), busy: map[*guest]struct{}{}}
 }
 
 // acceptPause keeps a daemon without descriptors from spinning.
@@ -111,7 +112,7 @@ func (g *guest) Read(b []byte) (int, error) {
 
 // Write gives the client so long to take what is written, each time: an answer may be a stream without end.
 func (g *guest) Write(b []byte) (int, error) {
-	if err := g.Conn.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+	if err := g.Conn.SetWriteDeadline(time.Now().Add(g.crowd.writeTime)); err != nil {
 		return 0, err
 	}
 	return g.Conn.Write(b)

@@ -72,6 +72,7 @@ type world struct {
 	jobs    *Jobs
 	client  *http.Client
 	server  *Server
+	socket  string
 	stopped func()
 }
 
@@ -92,6 +93,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	path := filepath.Join(short, "control.sock")
+	w.socket = path
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)

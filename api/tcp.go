@@ -49,7 +49,7 @@ func (s *Server) newTCP() *fasthttp.Server {
 		if s.guard.refuse(h) != nil {
 			return fasthttp.RequestConfig{ReadTimeout: readTime, MaxRequestBodySize: strangersBody}
 		}
-		return fasthttp.RequestConfig{ReadTimeout: bodyTime, MaxRequestBodySize: maxBodyTCP}
+		return fasthttp.RequestConfig{ReadTimeout: s.bodyTime, MaxRequestBodySize: maxBodyTCP}
 	}
 	return h
 }
