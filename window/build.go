@@ -117,7 +117,11 @@ func (x *Index) keeps(item int64) bool {
 
 // Bytes is about the memory that the index holds beside its table.
 func (x *Index) Bytes() int64 {
-	return 1<<10 + 24*int64(cap(x.runs)) + 8*int64(cap(x.ends)) + 32*int64(cap(x.base.blocks))
+	bytes := 1<<10 + 24*int64(cap(x.runs)) + 8*int64(cap(x.ends)) + 32*int64(cap(x.base.blocks))
+	if x.context != nil {
+		bytes += 32 * int64(cap(x.context.blocks))
+	}
+	return bytes
 }
 
 // plain says that nothing but an item's end forbids a window where no block is.
@@ -138,25 +142,34 @@ func (x *Index) addPlain(item, n int64) {
 	}
 }
 
-// addItem counts the positions of an item and appends its runs. All ranges below are of position
-// numbers k, half-open.
-func (x *Index) addItem(item int64, e extent, blocks []block) {
-	sh := &x.base.shape
-	p := sh.series(x.base.table.length(item), e.a, e.b)
+// limits are ranges of position numbers of an item, half-open.
+type limits struct {
+	from, to    int64 // those that count
+	fits, ends  int64 // those inside the admitted rows
+	first, last int64 // those that stay inside the part
+}
 
-	from, to := int64(0), p.count // those that count
-	first, last := from, to       // those that stay inside the part
+func (x *Index) limits(p *series, e extent) limits {
+	sh := &x.base.shape
+	l := limits{to: p.count, last: p.count}
 	if e.bounded {
-		from, to = p.below(e.lo-sh.placed), p.below(e.hi-sh.placed)
-		to = max(from, to)
-		first, last = from, p.below(e.hi-max(sh.last, sh.placed))
+		l.from, l.to = p.below(e.lo-sh.placed), p.below(e.hi-sh.placed)
+		l.to = max(l.from, l.to)
+		l.first, l.last = l.from, p.below(e.hi-max(sh.last, sh.placed))
 	}
 	if e.context > e.a {
-		first = max(first, p.below(e.context))
+		l.first = max(l.first, p.below(e.context))
 	}
-	fits, ends := p.below(e.a-p.pad), p.below(e.b-sh.last) // those inside the admitted rows
-	x.reject(&p, from, to, fits, ends)
-	from, to = max(from, fits), min(to, ends)
+	l.fits, l.ends = p.below(e.a-p.pad), p.below(e.b-sh.last)
+	return l
+}
+
+// addItem counts the positions of an item and appends its runs.
+func (x *Index) addItem(item int64, e extent, blocks []block) {
+	p := x.base.shape.series(x.base.table.length(item), e.a, e.b)
+	l := x.limits(&p, e)
+	x.reject(&p, l.from, l.to, l.fits, l.ends)
+	from, to := max(l.from, l.fits), min(l.to, l.ends)
 	if from >= to {
 		return
 	}
@@ -168,12 +181,12 @@ func (x *Index) addItem(item int64, e extent, blocks []block) {
 		if bl.to <= k {
 			continue
 		}
-		x.addFree(item, &p, k, bl.from, first, last)
+		x.addFree(item, &p, k, bl.from, l.first, l.last)
 		k = max(k, bl.from)
 		x.rejected[bl.reason] += min(bl.to, to) - k
 		k = bl.to
 	}
-	x.addFree(item, &p, k, to, first, last)
+	x.addFree(item, &p, k, to, l.first, l.last)
 }
 
 // reject counts the positions in [from, to) outside [fits, ends).

@@ -23,6 +23,7 @@ type Index struct {
 	cuts     []Cut
 	narrow   []narrower
 	latest   bool
+	context  *base // of latest: that of windows which are a context alone
 	runs     []Run
 	ends     []int64 // ends[i] is the number of windows in runs[:i+1]
 	rejected [len(Reasons)]int64

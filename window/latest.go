@@ -2,9 +2,8 @@ package window
 
 import "fmt"
 
-// buildLatest finds the one window of each item: its positions are the items of the part.
-func (x *Index) buildLatest() error {
-	b := x.base
+// contextAlone is the base of windows that have no more than the context.
+func (b *base) contextAlone() (*base, error) {
 	sh := b.shape
 	sh.total, sh.target, sh.stride, sh.fromEnd = sh.context, sh.context, 1, false
 	sh.last = (sh.context - 1) * sh.dilation
@@ -17,10 +16,16 @@ func (x *Index) buildLatest() error {
 			context.table.Columns = append(context.table.Columns, c)
 		}
 	}
-	if err := context.findBlocks(); err != nil {
+	return context, context.findBlocks()
+}
+
+// buildLatest finds the one window of each item: its positions are the items of the part.
+func (x *Index) buildLatest() (err error) {
+	b := x.base
+	if x.context, err = b.contextAlone(); err != nil {
 		return err
 	}
-	blocks := context.blocks
+	blocks := x.context.blocks
 	ends := newTargetEnds(&b.table)
 	named, items := x.candidates()
 	x.runs = make([]Run, 0, x.expected(items))
@@ -33,40 +38,47 @@ func (x *Index) buildLatest() error {
 		if e.absent {
 			continue
 		}
-		end := ends.before(item, e.hi)
-		if end <= e.lo {
-			continue
-		}
 		for len(blocks) > 0 && blocks[0].item < item {
 			blocks = blocks[1:]
 		}
-		a, to := e.a, e.b
-		start := end - 1 - sh.last
-		p := sh.series(b.table.length(item), a, to)
-		k := p.below(start)
-		reason := bySplit
-		switch {
-		case start < a-p.pad && a > 0:
-			reason = byBounds
-		case start < a-p.pad:
-			reason = byItemEnd
-		default:
-			reason = blockedBy(blocks, item, k)
-			if reason < 0 && e.context > a && start < e.context {
-				reason = bySplit
-			}
+		start, reason, ok := x.latestOf(item, e, ends, blocks)
+		if !ok {
+			continue
 		}
 		if reason >= 0 {
 			x.rejected[reason]++
 			continue
 		}
-		if last := start + b.shape.last; len(b.spec.KnownColumns) > 0 && last >= to {
-			return &SpecError{"known_columns", fmt.Sprintf("%s ends at row %d", b.table.name(item), to), fmt.Sprintf("rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
+		if last := start + b.shape.last; len(b.spec.KnownColumns) > 0 && last >= e.b {
+			return &SpecError{"known_columns", fmt.Sprintf("%s ends at row %d", b.table.name(item), e.b), fmt.Sprintf("rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
 		}
 		x.runs = append(x.runs, Run{item, start, 1})
 	}
 	x.count()
 	return nil
+}
+
+// latestOf is the one position of an item and the reason that forbids it, −1 for none; false where it has none. Of blocks none is
+// of an item before.
+func (x *Index) latestOf(item int64, e extent, ends *targetEnds, blocks []block) (start int64, reason int, ok bool) {
+	end := ends.before(item, e.hi)
+	if end <= e.lo {
+		return 0, 0, false
+	}
+	sh := &x.context.shape
+	start = end - 1 - sh.last
+	p := sh.series(x.base.table.length(item), e.a, e.b)
+	switch {
+	case start < e.a-p.pad && e.a > 0:
+		return start, byBounds, true
+	case start < e.a-p.pad:
+		return start, byItemEnd, true
+	}
+	reason = blockedBy(blocks, item, p.below(start))
+	if reason < 0 && e.context > e.a && start < e.context {
+		reason = bySplit
+	}
+	return start, reason, true
 }
 
 // blockedBy is the reason that forbids position k, −1 for none.
