@@ -77,6 +77,8 @@ type Server struct {
 	crowd    *crowd
 	tcpCrowd *crowd
 	guard    *guard
+
+	summaries sync.Mutex // one summary of a series is made at a time: each takes all cores
 }
 
 // New makes a server; Serve lets it answer.

@@ -30,16 +30,22 @@ func (s *Server) windows(ctx *fasthttp.RequestCtx, name string) (*store.Handle, 
 	if err := read(ctx, &r); err != nil {
 		return nil, nil, r, err
 	}
+	h, w, err := s.open(name, r)
+	return h, w, r, err
+}
+
+// open finds the windows of a request. The handle is the caller's to release.
+func (s *Server) open(name string, r wire.PlanRequest) (*store.Handle, *feed.Windows, error) {
 	h, err := feed.Acquire(s.Store, name, r.Generation, r.Digest)
 	if err != nil {
-		return nil, nil, r, err
+		return nil, nil, err
 	}
 	w, err := feed.NewWindows(h, r.Spec, r.Cuts)
 	if err != nil {
 		h.Release()
-		return nil, nil, r, err
+		return nil, nil, err
 	}
-	return h, w, r, nil
+	return h, w, nil
 }
 
 // plan says which windows exist, and why others do not. A spec that admits none at all is refused, and so is a split
@@ -137,10 +143,7 @@ func emptyPart(split json.RawMessage, field, name string, x *window.Index) error
 	if err := json.Unmarshal(split, &given); err != nil {
 		return err
 	}
-	value := string(given[field])
-	if len(value) > mostShown {
-		value = strings.ToValidUTF8(value[:mostShown], "") + "…"
-	}
+	value := shortened(string(given[field]))
 	why := strings.TrimPrefix(x.Explain().Error(), window.ErrNoWindows.Error()+": ")
 	return wire.NewProblem(wire.NoWindows, "%s: got %s, but part %q has no window: %s", field, value, name, why).WithField(field)
 }

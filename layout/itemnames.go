@@ -85,6 +85,22 @@ func (v *itemValues) appendJSON(dst []byte, code int64) []byte {
 	return AppendJSONText(dst, v.text[v.bounds[code]:v.bounds[code+1]])
 }
 
+// AppendText appends an item's name as it is read: an integer or a text, with several id columns one after the other with ", "
+// between; nothing without item_id. It panics unless 0 ≤ code < Len.
+func (n *ItemNames) AppendText(dst []byte, code int64) []byte {
+	for i := range n.values {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		if v := &n.values[i]; v.bounds == nil {
+			dst = strconv.AppendInt(dst, v.ints[code], 10)
+		} else {
+			dst = append(dst, v.text[v.bounds[code]:v.bounds[code+1]]...)
+		}
+	}
+	return dst
+}
+
 // Hash is the xxHash64 (seed 0) of an item's name in its canonical form: by it an item falls into the same part of a split by
 // fractions of items everywhere.
 func (n *ItemNames) Hash(code int64) uint64 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/near"
@@ -125,7 +126,7 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 		}
 		wanted[key] = append(wanted[key], i)
 	}
-	names, err := namesOf(h)
+	names, err := ItemNames(h)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +147,18 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 		return nil, unknownItem(h.Data, field, value)
 	}
 	return codes, nil
+}
+
+// ItemCode is the number of the item that a client named by its value in JSON.
+func ItemCode(h *store.Handle, field string, value json.RawMessage) (int64, error) {
+	if !json.Valid(value) {
+		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want an item's value as JSON", field, value).WithField(field).WithHint(`a text stands in quotes: "a"`)
+	}
+	codes, err := itemCodes(h, field, slices.Concat([]byte("["), value, []byte("]")))
+	if err != nil {
+		return 0, err
+	}
+	return codes[0], nil
 }
 
 // sameText is the canonical form of JSON that some client wrote: with or without escapes and spaces.

@@ -90,7 +90,7 @@ func without[T comparable](all, leave []T) []T {
 func valueColumn(m *layout.Manifest, field, name string) (*layout.ManifestColumn, error) {
 	c, err := m.Column(name)
 	if err != nil {
-		return nil, unknownColumn(m, field, name)
+		return nil, UnknownColumn(m, field, name)
 	}
 	if c.Role != layout.RoleValue || c.DType == layout.Timestamp {
 		return nil, wire.NewProblem(wire.InvalidSpec, "%s: column %q is %s of dtype %s, want a value column of numbers, durations or text", field, name, c.Role, c.DType).WithField(field)
@@ -98,7 +98,8 @@ func valueColumn(m *layout.Manifest, field, name string) (*layout.ManifestColumn
 	return c, nil
 }
 
-func unknownColumn(m *layout.Manifest, field, name string) error {
+// UnknownColumn refuses a column that is not there, with those that may have been meant.
+func UnknownColumn(m *layout.Manifest, field, name string) error {
 	names := make([]string, len(m.Columns))
 	for i, c := range m.Columns {
 		names[i] = c.Name

@@ -56,15 +56,15 @@ func (w *Windows) DType() string { return string(w.chosen.dtype["context"]) }
 
 // newTable gathers what of the generation decides which windows exist; steps in time only where they are asked for.
 func newTable(h *store.Handle, s *selection, spec window.Spec) (window.Table, error) {
-	offsets, err := h.Derived("offsets", func() (any, error) { return h.Data.ItemOffsets() })
+	offsets, err := Offsets(h)
 	if err != nil {
 		return window.Table{}, err
 	}
-	names, err := namesOf(h)
+	names, err := ItemNames(h)
 	if err != nil {
 		return window.Table{}, err
 	}
-	t := window.Table{Offsets: offsets.([]int64), ItemHash: names.Hash, ItemName: func(item int64) string { return itemName(h.Data, item) }}
+	t := window.Table{Offsets: offsets, ItemHash: names.Hash, ItemName: func(item int64) string { return itemName(h.Data, item) }}
 	m := h.Data.Manifest
 	if m.Time != "" {
 		c, err := m.Column(m.Time)
@@ -103,8 +103,8 @@ func newTable(h *store.Handle, s *selection, spec window.Spec) (window.Table, er
 	return t, nil
 }
 
-// namesOf gives the items' names, checked once.
-func namesOf(h *store.Handle) (*layout.ItemNames, error) {
+// ItemNames are the names of a generation's items, checked once.
+func ItemNames(h *store.Handle) (*layout.ItemNames, error) {
 	names, err := h.Derived("item names", func() (any, error) { return h.Data.ItemNames() })
 	if err != nil {
 		return nil, err
@@ -137,4 +137,13 @@ func ItemValue(d *layout.Data, code int64) (any, error) {
 		return values[0], nil
 	}
 	return values, nil
+}
+
+// Offsets are the first rows of a generation's items and, at the end, the number of rows.
+func Offsets(h *store.Handle) ([]int64, error) {
+	offsets, err := h.Derived("offsets", func() (any, error) { return h.Data.ItemOffsets() })
+	if err != nil {
+		return nil, err
+	}
+	return offsets.([]int64), nil
 }

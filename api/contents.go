@@ -1,0 +1,113 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// mostWindows bounds how many windows are sent at once.
+const mostWindows = 64
+
+// contents sends what a few windows hold, as a feed delivers it.
+func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
+	var r wire.WindowsRequest
+	if err := read(ctx, &r); err != nil {
+		return err
+	}
+	h, w, err := s.open(name, r.PlanRequest)
+	if err != nil {
+		return err
+	}
+	defer h.Release()
+	numbers, err := numbersOf(w.Index, r)
+	if err != nil {
+		return err
+	}
+	out := wire.Windows{Windows: []wire.WindowContent{}, Features: w.Features()}
+	if len(numbers) == 0 {
+		return reply(ctx, 200, out)
+	}
+	content, err := w.Content(numbers)
+	if err != nil {
+		return err
+	}
+	parts := map[int64]*itemParts{}
+	for i, n := range numbers {
+		at := w.Index.Place(n)
+		where, err := place(h.Data, w, n)
+		if err != nil {
+			return err
+		}
+		c := wire.WindowContent{
+			Number: n, Code: at.Item, Item: where.Item, Start: at.Start, Time: where.Time,
+			Context: content.Rows("context", i), Target: content.Rows("target", i), Known: content.Rows("known", i), Static: content.Static(i), Mask: content.Mask(i),
+		}
+		if parts[at.Item] == nil {
+			p := &itemParts{}
+			if p.parts, p.names, err = partsOf(w, r.PlanRequest, at.Item); err != nil {
+				return err
+			}
+			parts[at.Item] = p
+		}
+		c.Part = parts[at.Item].of(at)
+		out.Windows = append(out.Windows, c)
+	}
+	return reply(ctx, 200, out)
+}
+
+// itemParts are the parts of a split, of one item.
+type itemParts struct {
+	parts []*window.Index
+	names []string
+}
+
+// of is the part that has a window; nil for none.
+func (p *itemParts) of(at window.Place) *string {
+	i := slices.IndexFunc(p.parts, func(x *window.Index) bool { _, ok := x.Number(at); return ok })
+	if i < 0 {
+		return nil
+	}
+	return &p.names[i]
+}
+
+// numbersOf are the windows that are asked for.
+func numbersOf(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
+	byRow := r.Row != nil
+	if byRow == (r.Numbers != nil) {
+		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got numbers %t and row %t, want one of them", r.Numbers != nil, byRow).WithField("numbers")
+	}
+	if byRow {
+		code := int64(0)
+		if r.Code != nil {
+			code = *r.Code
+		}
+		if err := checkCode(code, x.Items()); err != nil {
+			return nil, err
+		}
+		n, ok := x.Holding(code, *r.Row)
+		if !ok {
+			return nil, nil
+		}
+		return []int64{n}, nil
+	}
+	if r.Code != nil {
+		return nil, wire.NewProblem(wire.InvalidRequest, "code: got it with numbers, want it with row").WithField("code")
+	}
+	if len(r.Numbers) > mostWindows {
+		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %d of them, want at most %d", len(r.Numbers), mostWindows).WithField("numbers")
+	}
+	for _, n := range r.Numbers {
+		if n >= 0 && n < x.Len() {
+			continue
+		}
+		if err := x.Explain(); err != nil {
+			return nil, err
+		}
+		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %d, want numbers from 0 to %d", n, x.Len()-1).WithField("numbers")
+	}
+	return r.Numbers, nil
+}

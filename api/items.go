@@ -1,0 +1,147 @@
+package api
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// viewRoutes show what a dataset holds.
+var viewRoutes = []route{
+	{"GET", "/v1/datasets/{name}/items", named((*Server).listItems)},
+	{"GET", "/v1/datasets/{name}/rows", named((*Server).showRows)},
+	{"GET", "/v1/datasets/{name}/series", named((*Server).drawSeries)},
+	{"POST", "/v1/datasets/{name}/stretches", named((*Server).stretches)},
+	{"POST", "/v1/datasets/{name}/windows", named((*Server).contents)},
+}
+
+// Bounds of a page of items.
+const (
+	someItems = 100
+	maxItems  = 1000
+)
+
+// generation opens the generation that a query names, the newest where it names none. The handle is the caller's to release.
+func (s *Server) generation(name string, q query) (*store.Handle, error) {
+	number, err := q.number("generation", 0, 0, 1<<62)
+	if err != nil {
+		return nil, err
+	}
+	return s.Store.Acquire(name, number)
+}
+
+func (s *Server) listItems(ctx *fasthttp.RequestCtx, name string) error {
+	q := queryOf(ctx)
+	limit, err := q.number("limit", someItems, 1, maxItems)
+	if err != nil {
+		return err
+	}
+	after, err := q.number("after", -1, -1, 1<<62)
+	if err != nil {
+		return err
+	}
+	h, err := s.generation(name, q)
+	if err != nil {
+		return err
+	}
+	defer h.Release()
+	names, err := feed.ItemNames(h)
+	if err != nil {
+		return err
+	}
+	list := wire.Items{Items: []wire.Item{}, Count: names.Len()}
+	codes := between(after+1, names.Len(), limit+1)
+	if search := q["search"]; search != "" {
+		codes, list.Count = find(names, search, after, limit+1)
+	}
+	if int64(len(codes)) > limit {
+		codes = codes[:limit]
+		list.Next = &codes[limit-1]
+	}
+	offsets, err := feed.Offsets(h)
+	if err != nil {
+		return err
+	}
+	for _, code := range codes {
+		item, err := describeItem(h, offsets, code)
+		if err != nil {
+			return err
+		}
+		list.Items = append(list.Items, item)
+	}
+	return reply(ctx, 200, list)
+}
+
+// between are the numbers from first on below end, at most n of them.
+func between(first, end, n int64) []int64 {
+	codes := []int64{}
+	for code := first; code < end && int64(len(codes)) < n; code++ {
+		codes = append(codes, code)
+	}
+	return codes
+}
+
+// find gives the first n items behind one whose name has the text in it, in any case of letters, and how many there are in all.
+func find(names *layout.ItemNames, text string, after, n int64) (codes []int64, count int64) {
+	wanted := []byte(strings.ToLower(text))
+	var room []byte
+	for code := range names.Len() {
+		room = names.AppendText(room[:0], code)
+		if !bytes.Contains(lower(room), wanted) {
+			continue
+		}
+		if count++; code > after && int64(len(codes)) < n {
+			codes = append(codes, code)
+		}
+	}
+	return codes, count
+}
+
+// lower is a text in small letters, in place where all of them are ASCII.
+func lower(b []byte) []byte {
+	for i, c := range b {
+		if c >= utf8.RuneSelf {
+			return bytes.ToLower(b)
+		}
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return b
+}
+
+func describeItem(h *store.Handle, offsets []int64, code int64) (wire.Item, error) {
+	value, err := feed.ItemValue(h.Data, code)
+	if err != nil {
+		return wire.Item{}, err
+	}
+	item := wire.Item{Code: code, Item: value, Rows: offsets[code+1] - offsets[code]}
+	if item.Rows == 0 {
+		return item, nil
+	}
+	times, c, err := timesOf(h.Data)
+	if times != nil {
+		item.FirstTime, item.LastTime = timeValue(times[offsets[code]], c), timeValue(times[offsets[code+1]-1], c)
+	}
+	return item, err
+}
+
+// timesOf are the times of all rows and their column; nil without one.
+func timesOf(d *layout.Data) ([]int64, *layout.ManifestColumn, error) {
+	if d.Manifest.Time == "" {
+		return nil, nil, nil
+	}
+	c, err := d.Manifest.Column(d.Manifest.Time)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := layout.View[int64](d, c)
+	return v.Data, c, err
+}

@@ -1,0 +1,93 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// query are a request's parameters; that the route takes them, each once, has been checked.
+type query map[string]string
+
+func queryOf(ctx *fasthttp.RequestCtx) query {
+	q := query{}
+	for k, v := range ctx.QueryArgs().All() {
+		q[string(k)] = string(v)
+	}
+	return q
+}
+
+// number is a whole number from least to most, otherwise where it is not given.
+func (q query) number(name string, otherwise, least, most int64) (int64, error) {
+	text, given := q[name]
+	if !given {
+		return otherwise, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < least || n > most {
+		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want a whole number from %d to %d", name, text, least, most).WithField(name)
+	}
+	return n, nil
+}
+
+// names is a list of names, nil where it is not given: a,b, or where a name has a comma a list in JSON.
+func (q query) names(name string) ([]string, error) {
+	text, given := q[name]
+	switch {
+	case !given:
+		return nil, nil
+	case !strings.HasPrefix(text, "["):
+		return strings.Split(text, ","), nil
+	}
+	list := []string{}
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, wire.NewProblem(wire.InvalidRequest, `%s: got %q, want names as a,b or as ["a","b"]`, name, shortened(text)).WithField(name)
+	}
+	return list, nil
+}
+
+// oneOf is one of the values, the first where it is not given.
+func (q query) oneOf(name string, values ...string) (string, error) {
+	text, given := q[name]
+	if !given {
+		return values[0], nil
+	}
+	if !slices.Contains(values, text) {
+		return "", wire.NewProblem(wire.InvalidRequest, "%s: got %q, want %s", name, shortened(text), strings.Join(values, " or ")).WithField(name)
+	}
+	return text, nil
+}
+
+// shortened is a text as a message quotes it.
+func shortened(text string) string {
+	if len(text) > mostShown {
+		return strings.ToValidUTF8(text[:mostShown], "") + "…"
+	}
+	return text
+}
+
+// code reads the number of an item, 0 where it is not given.
+func (q query) code(items int64) (int64, error) {
+	n, err := q.number("code", 0, 0, 1<<62)
+	if err != nil {
+		return 0, err
+	}
+	return n, checkCode(n, items)
+}
+
+func checkCode(code, items int64) error {
+	if code >= 0 && code < items {
+		return nil
+	}
+	want := "the dataset has no items"
+	if items > 0 {
+		want = fmt.Sprintf("want a number from 0 to %d", items-1)
+	}
+	return wire.NewProblem(wire.ItemNotFound, "code: got %d, %s", code, want).WithField("code")
+}

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// Bounds of a preview.
+const (
+	someRows  = 20
+	mostRows  = 1000
+	mostCells = 1_000_000
+)
+
+// showRows sends a few rows of an item, or of the dataset.
+func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
+	q := queryOf(ctx)
+	h, err := s.generation(name, q)
+	if err != nil {
+		return err
+	}
+	defer h.Release()
+	first, count, err := rowsOf(h, q)
+	if err != nil {
+		return err
+	}
+	from, to, err := q.slice(count)
+	if err != nil {
+		return err
+	}
+	columns, err := q.columns(h.Data.Manifest, to-from)
+	if err != nil {
+		return err
+	}
+	format, err := q.oneOf("format", "json", "arrow")
+	if err != nil {
+		return err
+	}
+	if format == "arrow" {
+		ctx.SetContentType("application/vnd.apache.arrow.stream")
+		return h.Data.WriteStream(ctx.Response.BodyWriter(), columns, first+from, first+to)
+	}
+	p := wire.Rows{From: from, To: to, Count: count, Columns: make([]string, len(columns)), Rows: make([][]any, to-from)}
+	for i := range p.Rows {
+		p.Rows[i] = make([]any, len(columns))
+	}
+	for i, c := range columns {
+		p.Columns[i] = c.Name
+		cells, err := shownCells(h.Data, c, first+from, first+to)
+		if err != nil {
+			return err
+		}
+		for row, cell := range cells {
+			p.Rows[row][i] = cell
+		}
+	}
+	return reply(ctx, 200, p)
+}
+
+// rowsOf are the rows of the item that a query names, or of the dataset.
+func rowsOf(h *store.Handle, q query) (first, count int64, err error) {
+	value, byValue := q["item"]
+	_, byCode := q["code"]
+	offsets, err := feed.Offsets(h)
+	if err != nil {
+		return 0, 0, err
+	}
+	code := int64(0)
+	switch {
+	case byValue && byCode:
+		return 0, 0, wire.NewProblem(wire.InvalidRequest, "item: given together with code, want one of them").WithField("item")
+	case byValue:
+		code, err = feed.ItemCode(h, "item", json.RawMessage(value))
+	case byCode:
+		code, err = q.code(int64(len(offsets)) - 1)
+	default:
+		return 0, h.Data.Manifest.Rows, nil
+	}
+	if err != nil {
+		return 0, 0, err
+	}
+	return offsets[code], offsets[code+1] - offsets[code], nil
+}
+
+// slice reads from and to as a slice of Python, of n rows; without to it is a preview's length.
+func (q query) slice(n int64) (from, to int64, err error) {
+	const most = 1 << 62
+	if from, err = q.number("from", 0, -most, most); err != nil {
+		return 0, 0, err
+	}
+	if to, err = q.number("to", most, -most, most); err != nil {
+		return 0, 0, err
+	}
+	from, to = clamp(from, n), clamp(to, n)
+	if _, given := q["to"]; !given {
+		to = min(to, from+someRows)
+	}
+	to = max(from, to)
+	if to-from > mostRows {
+		return 0, 0, wire.NewProblem(wire.InvalidRequest, "to: got rows %d to %d, want at most %d rows", from, to, mostRows).WithField("to")
+	}
+	return from, to, nil
+}
+
+func clamp(row, n int64) int64 {
+	if row < 0 {
+		row += n
+	}
+	return min(max(0, row), n)
+}
+
+// columns are those that a query names, or all.
+func (q query) columns(m *layout.Manifest, rows int64) ([]*layout.ManifestColumn, error) {
+	wanted, err := q.names("columns")
+	if err != nil {
+		return nil, err
+	}
+	if wanted == nil {
+		for _, c := range m.Columns {
+			wanted = append(wanted, c.Name)
+		}
+	}
+	columns, cells := make([]*layout.ManifestColumn, 0, min(len(wanted), len(m.Columns))), int64(0)
+	for _, name := range wanted {
+		c, err := columnOf(m, name)
+		if err != nil {
+			return nil, err
+		}
+		if cells += rows * max(c.Width(), 1); cells > mostCells {
+			return nil, wire.NewProblem(wire.TooLarge, "columns: the rows have over %d values", mostCells).WithField("columns").WithHint("ask for fewer rows or columns")
+		}
+		columns = append(columns, c)
+	}
+	return columns, nil
+}
+
+// columnOf finds a column, or says which there are.
+func columnOf(m *layout.Manifest, name string) (*layout.ManifestColumn, error) {
+	c, err := m.Column(name)
+	if err != nil {
+		return nil, feed.UnknownColumn(m, "columns", name)
+	}
+	return c, nil
+}
+
+// shownCells are the values of rows as people read them: words, times, and lists in a column of shape [rows, n].
+func shownCells(d *layout.Data, c *layout.ManifestColumn, from, to int64) ([]any, error) {
+	b, err := d.Dense(c, from, to)
+	if err != nil {
+		return nil, err
+	}
+	cells := layout.Cells(c.DType, b)
+	switch c.DType {
+	case layout.Timestamp:
+		for i := range cells {
+			cells[i] = timeValue(cells[i].(int64), c)
+		}
+	case layout.Text:
+		words, missing, err := d.Words(c.Name, b)
+		if err != nil {
+			return nil, err
+		}
+		for i := range cells {
+			if cells[i] = words[i]; missing[i] {
+				cells[i] = nil
+			}
+		}
+	}
+	width := c.Width()
+	if width == 0 {
+		return cells, nil
+	}
+	rows := make([]any, to-from)
+	for i := range rows {
+		rows[i] = cells[int64(i)*width:][:width:width]
+	}
+	return rows, nil
+}

@@ -1,0 +1,165 @@
+package api
+
+import (
+	"bytes"
+	"iter"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// mostStretches bounds how many an answer has.
+const mostStretches = 10_000
+
+// stretches says of the positions of one item which are windows, and why others are not.
+func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
+	var r wire.StretchesRequest
+	if err := read(ctx, &r); err != nil {
+		return err
+	}
+	h, w, err := s.open(name, r.PlanRequest)
+	if err != nil {
+		return err
+	}
+	defer h.Release()
+	if err := checkCode(r.Code, w.Index.Items()); err != nil {
+		return err
+	}
+	spec := w.Index.Spec()
+	out := wire.Stretches{Code: r.Code, Rows: w.ItemRow(r.Code+1) - w.ItemRow(r.Code), Stride: max(spec.Stride, 1)}
+	if out.Item, err = feed.ItemValue(h.Data, r.Code); err != nil {
+		return err
+	}
+	out.Windows, out.Positions, out.Rejected = tally(w.Index, r.Code)
+	parts, names, err := partsOf(w, r.PlanRequest, r.Code)
+	if err != nil {
+		return err
+	}
+	for i, x := range parts {
+		p := wire.ItemSplit{Name: names[i]}
+		p.From, p.To = x.Range(r.Code)
+		p.Windows, p.Positions, p.Rejected = tally(x, r.Code)
+		out.Splits = append(out.Splits, p)
+	}
+	all := func(yield func(wire.Stretch) bool) { stretchesOf(w.Index, nil, r.Code, out.Stride, yield) }
+	if parts != nil {
+		all = func(yield func(wire.Stretch) bool) {
+			for i, x := range parts {
+				if !stretchesOf(x, &i, r.Code, out.Stride, yield) {
+					return
+				}
+			}
+		}
+	}
+	out.Stretches, out.Merged = atMost(mostStretches, all)
+	return reply(ctx, 200, out)
+}
+
+// tally counts the positions of an item.
+func tally(x *window.Index, code int64) (windows, positions int64, rejected map[window.Reason]int64) {
+	rejected = map[window.Reason]int64{}
+	for s := range x.Stretches(code) {
+		if positions += s.Count; s.Reason == "" {
+			windows += s.Count
+		} else {
+			rejected[s.Reason] += s.Count
+		}
+	}
+	return windows, positions, rejected
+}
+
+// partsOf are the parts of a request's split, of one item alone; nil without a split.
+func partsOf(w *feed.Windows, r wire.PlanRequest, code int64) ([]*window.Index, []string, error) {
+	if len(r.Split) == 0 || bytes.Equal(r.Split, []byte("null")) {
+		return nil, nil, nil
+	}
+	split, err := w.ParseSplit(r.Split)
+	if err != nil {
+		return nil, nil, err
+	}
+	item, err := w.Index.Where(window.Where{Items: []int64{code}})
+	if err != nil {
+		return nil, nil, err
+	}
+	parts, err := item.Split(split)
+	if err != nil {
+		return nil, nil, err
+	}
+	names := make([]string, len(parts))
+	for i := range parts {
+		names[i] = partName(split.Names, i, len(parts))
+	}
+	return parts, names, nil
+}
+
+// stretchesOf yields the stretches of an item; false where no more are wanted.
+func stretchesOf(x *window.Index, part *int, code, stride int64, yield func(wire.Stretch) bool) bool {
+	for s := range x.Stretches(code) {
+		out := wire.Stretch{From: s.First, To: s.First + (s.Count-1)*stride + 1, Positions: s.Count, Part: part}
+		if s.Reason == "" {
+			out.Windows = s.Count
+		} else {
+			out.Reason = &s.Reason
+		}
+		if !yield(out) {
+			return false
+		}
+	}
+	return true
+}
+
+// atMost collects stretches. Where there are more than n, those that lie in the same one of n/2 equal parts of the rows are joined.
+func atMost(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool) {
+	out = []wire.Stretch{}
+	first, end, count := int64(0), int64(0), 0
+	for s := range all {
+		if count++; count == 1 {
+			first = s.From
+		}
+		if end = s.To; count <= n {
+			out = append(out, s)
+		}
+	}
+	if count <= n {
+		return out, false
+	}
+	out = out[:0]
+	width := (end-first)/int64(n/2) + 1
+	rejects := map[window.Reason]int64{}
+	for s := range all {
+		at := (s.From - first) / width
+		inOne := (s.To-1-first)/width == at
+		last := len(out) - 1
+		if last < 0 || !inOne || (out[last].From-first)/width != at || (out[last].To-1-first)/width != at || !samePart(out[last].Part, s.Part) {
+			out = append(out, s)
+			clear(rejects)
+			note(rejects, &s)
+			continue
+		}
+		note(rejects, &s)
+		o := &out[last]
+		o.To, o.Positions, o.Windows, o.Reason = s.To, o.Positions+s.Positions, o.Windows+s.Windows, most(rejects)
+	}
+	return out, true
+}
+
+func samePart(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
+
+func note(rejects map[window.Reason]int64, s *wire.Stretch) {
+	if s.Reason != nil {
+		rejects[*s.Reason] += s.Positions
+	}
+}
+
+// most is the reason that rejects most, the first of equals; nil where none does.
+func most(rejects map[window.Reason]int64) (reason *window.Reason) {
+	for i := range window.Reasons {
+		if why := &window.Reasons[i]; rejects[*why] > 0 && (reason == nil || rejects[*why] > rejects[*reason]) {
+			reason = why
+		}
+	}
+	return reason
+}
