@@ -10,60 +10,18 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Slots of the flatbuffer tables of Arrow's Schema.fbs that hold vectors, as vtable offsets.
-const (
-	schemaFields   = 6
-	schemaMetadata = 8
-	fieldChildren  = 14
-	fieldMetadata  = 16
-)
-
 // Of a BodyCompression table.
 const (
 	compressionCodec = 4
 	codecLZ4         = 0
 )
 
-// checkSchema refuses a schema whose vectors are longer than its bytes: Arrow v15 makes room for what they say.
-func checkSchema(schema flatbuffers.Table) error {
-	left := len(schema.Bytes) / 8 // no field takes less
-	return checkFields(schema, schemaFields, schemaMetadata, &left)
-}
-
-func checkFields(t flatbuffers.Table, fields, metadata flatbuffers.VOffsetT, left *int) error {
-	vector := func(slot flatbuffers.VOffsetT) (at flatbuffers.UOffsetT, n int, err error) {
-		o := flatbuffers.UOffsetT(t.Offset(slot))
-		if o == 0 {
-			return 0, 0, nil
-		}
-		at, n = t.Vector(o), t.VectorLen(o)
-		if n < 0 || n > (len(t.Bytes)-int(at))/4 {
-			return 0, 0, &SourceError{Reason: fmt.Sprintf("has a schema with a list of %d in %d bytes", n, len(t.Bytes)), Hint: hintDamaged}
-		}
-		return at, n, nil
-	}
-	if _, _, err := vector(metadata); err != nil {
-		return err
-	}
-	at, n, err := vector(fields)
-	if err != nil {
-		return err
-	}
-	for i := range n {
-		if *left--; *left < 0 {
-			return &SourceError{Reason: fmt.Sprintf("has more fields than its schema of %d bytes can hold", len(t.Bytes)), Hint: hintDamaged}
-		}
-		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(at + flatbuffers.UOffsetT(i)*4)}
-		if err := checkFields(field, fieldChildren, fieldMetadata, left); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // checkBuffers holds the buffers of a batch against its body, and adds up what compressed ones say they hold, so that none asks for
 // more memory than a sound file would.
-func (s *arrowStream) checkBuffers(batch flatbuffers.Table, body, bodyBytes int64) error {
+func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, body, bodyBytes int64) error {
+	if err := shape.check(batch); err != nil {
+		return err
+	}
 	buffers := flatbuffers.UOffsetT(batch.Offset(batchBuffers))
 	if buffers == 0 {
 		return nil
@@ -105,12 +63,14 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, body, bodyBytes int6
 			return err
 		}
 		n := int64(binary.LittleEndian.Uint64(prefix))
+		check := s.checkZstd
+		if lz4 {
+			check = s.checkLZ4
+		}
 		if n == -1 { // as it is
 			n = length - 8
-		} else if lz4 {
-			if err := s.checkFrame(body+offset+8, length-8); err != nil {
-				return err
-			}
+		} else if err := check(body+offset+8, length-8, n); err != nil {
+			return err
 		}
 		if total += max(n, 0); n < 0 || total < 0 || s.most > 0 && total > s.most {
 			return &SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.most), Hint: hintDamaged}
@@ -138,49 +98,37 @@ func miscounted(a arrow.Array) (said, found int) {
 	}
 }
 
-// checkFrame walks over the blocks of an LZ4 frame up to its end mark: Arrow v15 stops reading where it has enough bytes, and so takes frames that
-// are cut off or damaged there.
-func (s *arrowStream) checkFrame(at, length int64) error {
-	damaged := &SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame", length), Hint: hintDamaged}
-	head := make([]byte, 6)
-	if length < 7 {
-		return damaged
-	}
-	if _, err := s.data().ReadAt(head, at); err != nil {
-		return err
-	}
-	flags, most := head[4], head[5]
-	if binary.LittleEndian.Uint32(head) != 0x184d2204 || flags>>6 != 1 || most&0x8f != 0 || most>>4 < 4 {
-		return damaged
-	}
-	here := int64(7) // magic, flags, the largest block, the head's checksum
-	if flags&8 != 0 {
-		here += 8 // the size of the content
-	}
-	if flags&1 != 0 {
-		here += 4 // a dictionary's number
-	}
-	size := head[:4]
-	for {
-		if here > length-4 {
-			return damaged
+// shortened finds a buffer of an array, or of the values of its lists or its dictionary, that is too short for its rows, as where less was
+// compressed than there should be. Arrow v15 goes on in the room behind it.
+func shortened(a arrow.ArrayData) (have, need int64) {
+	for i, spec := range a.DataType().Layout().Buffers {
+		end := int64(a.Offset()) + int64(a.Len())
+		switch spec.Kind {
+		case arrow.KindBitmap:
+			need = (end + 7) / 8
+		case arrow.KindFixedWidth:
+			need = end * int64(spec.ByteWidth)
+		default: // what the offsets, which are looked at where they are read, say
+			continue
 		}
-		if _, err := s.data().ReadAt(size, at+here); err != nil {
-			return err
+		if i >= len(a.Buffers()) || i == 0 && a.Buffers()[i] == nil { // without nulls
+			continue
 		}
-		n := int64(binary.LittleEndian.Uint32(size) &^ (1 << 31)) // the bit says that the block is not compressed
-		if here += 4 + n; n == 0 {
-			break
+		have = 0
+		if b := a.Buffers()[i]; b != nil {
+			have = int64(b.Len())
 		}
-		if flags&16 != 0 {
-			here += 4 // the block's checksum
+		if a.Len() > 0 && have < need {
+			return have, need
 		}
 	}
-	if flags&4 != 0 {
-		here += 4 // the content's
+	for _, child := range a.Children() {
+		if have, need := shortened(child); have < need {
+			return have, need
+		}
 	}
-	if here > length {
-		return damaged
+	if a.DataType().ID() == arrow.DICTIONARY {
+		return shortened(a.Dictionary())
 	}
-	return nil
+	return 0, 0
 }

@@ -53,6 +53,39 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 	}
 }
 
+func TestBuffersThatAreTooShortAreFound(t *testing.T) {
+	bytesOf := func(n int) *memory.Buffer { return memory.NewBufferBytes(make([]byte, n, 128)) }
+	floats := func(n, offset int, bits *memory.Buffer, values int) *array.Data {
+		return array.NewData(arrow.PrimitiveTypes.Float64, n, []*memory.Buffer{bits, bytesOf(values)}, nil, 0, offset)
+	}
+	texts := array.NewData(arrow.BinaryTypes.String, 2, []*memory.Buffer{nil, bytesOf(12), bytesOf(0)}, nil, 0, 0)
+	for what, c := range map[string]struct {
+		data       arrow.ArrayData
+		have, need int64
+	}{
+		"none":                 {floats(0, 0, nil, 0), 0, 0},
+		"values":               {floats(4, 0, nil, 32), 0, 0},
+		"values of a slice":    {floats(3, 1, nil, 31), 31, 32},
+		"bits":                 {floats(9, 0, bytesOf(1), 72), 1, 2},
+		"values of lists":      {array.NewData(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2, []*memory.Buffer{nil}, []arrow.ArrayData{floats(4, 0, nil, 24)}, 0, 0), 24, 32},
+		"truth values":         {array.NewData(arrow.FixedWidthTypes.Boolean, 17, []*memory.Buffer{nil, bytesOf(2)}, nil, 0, 0), 2, 3},
+		"no values":            {array.NewData(arrow.PrimitiveTypes.Int8, 3, []*memory.Buffer{nil, nil}, nil, 0, 0), 0, 3},
+		"codes":                {dictionaryOf(bytesOf(3), texts), 3, 4},
+		"words":                {dictionaryOf(bytesOf(4), array.NewData(arrow.BinaryTypes.String, 2, []*memory.Buffer{nil, bytesOf(7), nil}, nil, 0, 0)), 7, 8},
+		"codes and words":      {dictionaryOf(bytesOf(4), texts), 0, 0},
+		"nothing, whose bytes": {array.NewData(arrow.Null, 3, []*memory.Buffer{nil}, nil, 3, 0), 0, 0},
+	} {
+		if have, need := shortened(c.data); have != c.have || need != c.need {
+			t.Errorf("%s: %d of %d bytes, want %d of %d", what, have, need, c.have, c.need)
+		}
+	}
+}
+
+func dictionaryOf(codes *memory.Buffer, words *array.Data) arrow.ArrayData {
+	kind := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}
+	return array.NewDataWithDictionary(kind, 2, []*memory.Buffer{nil, codes}, 0, 0, words)
+}
+
 func TestZonesThatAreNoTextAreRefused(t *testing.T) {
 	_, err := arrowColumn(&arrow.TimestampType{TimeZone: "Eur\x95pe"})
 	if err == nil || err.Error() != `has a time zone "Eur\x95pe", which is not UTF-8` {

@@ -73,6 +73,9 @@ func (s *arrowStream) readFooter(size int64) error {
 	if _, err := s.file.ReadAt(footer, end); err != nil {
 		return statError(s.name, err)
 	}
+	if err := checkFlat(footer, flatFooter); err != nil {
+		return err
+	}
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
 	s.listed = &arrowBlocks{dictionaries: blocksOf(table, footerDictionaries), batches: blocksOf(table, footerBatches)}
 	s.begin, s.bytes = arrowHead, end-arrowHead
@@ -82,14 +85,13 @@ func (s *arrowStream) readFooter(size int64) error {
 	if string(tail[:4]) != streamMagic {
 		return s.frameMessages(table)
 	}
-	said, err := schemaMessage(table)
-	s.said = said
-	return err
+	s.said = schemaMessage(table)
+	return nil
 }
 
 // frameMessages is for files of Polars: what they begin with is no message, their dictionaries have other numbers than the schema there, and
 // stand behind the batches that need them. The messages are taken in the order of the footer, behind its schema.
-func (s *arrowStream) frameMessages(footer flatbuffers.Table) (err error) {
+func (s *arrowStream) frameMessages(footer flatbuffers.Table) error {
 	begin, end := s.begin, s.begin+s.bytes
 	var total int64
 	for _, b := range slices.Concat(s.listed.dictionaries, s.listed.batches) {
@@ -99,9 +101,7 @@ func (s *arrowStream) frameMessages(footer flatbuffers.Table) (err error) {
 		s.pieces = append(s.pieces, piece{at: total, from: b.at})
 		total += b.meta + b.body
 	}
-	if s.lead, err = schemaMessage(footer); err != nil {
-		return err
-	}
+	s.lead = schemaMessage(footer)
 	for i := range s.pieces {
 		s.pieces[i].at += int64(len(s.lead))
 	}

@@ -35,11 +35,8 @@ func blocksOf(footer flatbuffers.Table, slot flatbuffers.VOffsetT) (out []arrowB
 }
 
 // schemaMessage makes a message of the footer's schema.
-func schemaMessage(footer flatbuffers.Table) ([]byte, error) {
-	schema := footer.Offset(footerSchema)
-	if schema == 0 {
-		return nil, &SourceError{Reason: "has no schema", Hint: hintDamaged}
-	}
+func schemaMessage(footer flatbuffers.Table) []byte {
+	schema := footer.Offset(footerSchema) // it is there: checkFlat
 	// A Message whose header is the table in the footer behind it: offsets of flatbuffers are relative and go forward.
 	const message, header = 32, 20
 	meta := make([]byte, message, message+len(footer.Bytes)+8)
@@ -54,8 +51,7 @@ func schemaMessage(footer flatbuffers.Table) ([]byte, error) {
 	meta[26] = typeSchema
 	meta = append(meta, footer.Bytes...)
 	meta = append(meta, make([]byte, -len(meta)&7)...)
-	out := append(le.AppendUint32([]byte(streamMagic), uint32(len(meta))), meta...)
-	return out, nil
+	return append(le.AppendUint32([]byte(streamMagic), uint32(len(meta))), meta...)
 }
 
 // checkFooter holds what the footer says against the messages: a reader may go by either.
@@ -71,12 +67,6 @@ func (s *arrowStream) checkFooter(found arrowBlocks) error {
 	}
 	if !slices.Equal(found.batches, s.listed.batches) || !slices.Equal(found.dictionaries, s.listed.dictionaries) {
 		return &SourceError{Reason: "has messages elsewhere than its footer says", Hint: hintDamaged}
-	}
-	table := flatbuffers.Table{Bytes: s.said[8:], Pos: flatbuffers.GetUOffsetT(s.said[8:])}
-	var schema flatbuffers.Table
-	table.Union(&schema, flatbuffers.UOffsetT(table.Offset(messageHeader)))
-	if err := checkSchema(schema); err != nil {
-		return err
 	}
 	r, err := ipc.NewReader(bytes.NewReader(s.said))
 	if err != nil {

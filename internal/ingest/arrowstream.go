@@ -26,7 +26,9 @@ type arrowStream struct {
 	listed  *arrowBlocks // what a file's footer lists
 	said    []byte       // a message of the schema that stands there
 	found   arrowBlocks
-	most    int64 // bytes that a compressed batch may hold, 0 for any number
+	shape   flatShape           // of a batch
+	words   map[int64]flatShape // of the dictionaries, by number
+	most    int64               // bytes that a compressed batch may hold, 0 for any number
 	count   int64
 	schema  *arrow.Schema
 	workers int
@@ -145,6 +147,9 @@ func (s *arrowStream) walk() error {
 		if _, err := s.data().ReadAt(meta, at); err != nil {
 			return err
 		}
+		if err := checkFlat(meta, flatMessage); err != nil {
+			return err
+		}
 		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
 		if v := message.GetInt16Slot(messageVersion, 0); v != versionV4 && v != versionV5 {
 			return &SourceError{Reason: fmt.Sprintf("has metadata of version %d, want 4 or 5", v+1), Hint: s.hint("write it with another version of Arrow")}
@@ -157,22 +162,21 @@ func (s *arrowStream) walk() error {
 		at += body
 		var batch flatbuffers.Table
 		message.Union(&batch, flatbuffers.UOffsetT(message.Offset(messageHeader)))
-		switch message.GetByteSlot(messageType, 0) {
+		switch kind := message.GetByteSlot(messageType, 0); kind {
 		case typeSchema:
-			if err := checkSchema(batch); err != nil {
-				return err
-			}
+			s.words = map[int64]flatShape{}
+			s.shape = shapeOf(batch, schemaFields, s.words)
 			continue
 		case typeDictionaryBatch:
 			s.found.dictionaries = append(s.found.dictionaries, block)
 			words := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
-			if err := s.checkBuffers(words, at-body, body); err != nil {
+			if err := s.checkBuffers(words, s.words[batch.GetInt64Slot(dictionaryID, 0)], at-body, body); err != nil {
 				return err
 			}
 			continue
 		case typeRecordBatch:
 		default:
-			continue
+			return &SourceError{Reason: fmt.Sprintf("has a message of type %d at byte %d, want a schema, a dictionary or rows", kind, block.at), Hint: s.hint("send an Arrow IPC stream of one table")}
 		}
 		rows := batch.GetInt64Slot(batchLength, 0)
 		if rows < 0 || rows > maxRows-s.count {
@@ -180,7 +184,7 @@ func (s *arrowStream) walk() error {
 		}
 		s.count += rows
 		s.found.batches = append(s.found.batches, block)
-		if err := s.checkBuffers(batch, at-body, body); err != nil {
+		if err := s.checkBuffers(batch, s.shape, at-body, body); err != nil {
 			return err
 		}
 	}
@@ -273,6 +277,9 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 			}
 			if said, n := miscounted(b.Column(to[i].index)); said != n {
 				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("says that it has %d nulls and has %d", said, n), Hint: s.hint("")}
+			}
+			if have, need := shortened(b.Column(to[i].index).Data()); have < need {
+				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
 			}
 			return s.column(ctx, b.Column(to[i].index), arrowBatch{target: to[i], row: row}, batch)
 		})

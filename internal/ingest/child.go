@@ -75,7 +75,7 @@ func obey(in *bufio.Reader, use func(cores int)) {
 
 // do does the job and tells how far it is, until it is done.
 func (j Job) do(w *lines) error {
-	m := &meter{}
+	m := &meter{tell: func(source string) { w.write(answer{Reading: &source}) }}
 	m.enter(phaseCount)
 	stop := make(chan struct{})
 	var telling sync.WaitGroup

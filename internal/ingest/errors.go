@@ -20,9 +20,10 @@ var (
 	ErrItem = errors.New("item not found")
 	// ErrNoSpace is wrapped by every [NoSpaceError].
 	ErrNoSpace = errors.New("no space left")
-	// ErrMemory is returned when the child reached its memory limit.
+	// ErrMemory is returned when the child reached its memory limit. The message begins with the source that it read, if it did.
 	ErrMemory = errors.New("load ran out of memory")
-	// ErrKilled is returned when the child ended without an answer. The message says by which signal.
+	// ErrKilled is returned when the child ended without an answer. The message says by which signal, and begins with the source that it
+	// read, if it did.
 	ErrKilled = errors.New("load process died")
 )
 

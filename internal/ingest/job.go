@@ -57,7 +57,8 @@ type PutColumn struct {
 // answer is one line that the child writes.
 type answer struct {
 	Progress *Progress `json:"progress,omitempty"`
-	Done     bool      `json:"done,omitempty"` // the manifest is in the directory
+	Reading  *string   `json:"reading,omitempty"` // a source, or "" for none
+	Done     bool      `json:"done,omitempty"`    // the manifest is in the directory
 	Problem  *problem  `json:"problem,omitempty"`
 }
 

@@ -79,6 +79,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		return nil, fmt.Errorf("count rows: %w", err)
 	}
 	for i, s := range l.sources {
+		l.meter.reads(s.Path)
 		var r reader
 		err := guard(s.Path, func() (err error) {
 			r, err = open(s.Path, l.work)
@@ -94,6 +95,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		l.readers = append(l.readers, r)
 		l.meter.bytes.Add(s.Bytes)
 	}
+	l.meter.reads("")
 	return l.convert(ctx)
 }
 
@@ -346,6 +348,8 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 	if err := fault.At("ingest.read"); err != nil {
 		return fmt.Errorf("read %s: %w", r.path(), err)
 	}
+	l.meter.reads(r.path())
+	defer l.meter.reads("")
 	return inSource(r.path(), guard(r.path(), func() error {
 		err := r.fill(ctx, to, l.meter)
 		for i := range l.columns {

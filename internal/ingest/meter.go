@@ -36,6 +36,7 @@ type phaseCost struct {
 
 // meter is the progress that workers add to.
 type meter struct {
+	tell                               func(source string) // nil where nobody asks
 	phase                              atomic.Value
 	rows, rowsTotal, bytes, bytesTotal atomic.Int64
 	plan                               atomic.Pointer[[]phaseCost]
@@ -44,6 +45,13 @@ type meter struct {
 
 // expect tells which phases there will be.
 func (m *meter) expect(plan []phaseCost) { m.plan.Store(&plan) }
+
+// reads tells which source is looked at from here on, "" for none: what it is named by if the process does not survive it.
+func (m *meter) reads(source string) {
+	if m.tell != nil {
+		m.tell(source)
+	}
+}
 
 // enter begins a phase, with rows and bytes at zero.
 func (m *meter) enter(phase string) {

@@ -177,6 +177,9 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 			}
 			c := &parquetChunk{target: t, form: form, first: p.groups[g], rows: n, maxLevel: byte(p.columns[t.index].MaxDefinitionLevel())}
 			at := p.columns[t.index].Index()
+			if err := checkPages(p.file, &p.pq.Metadata().RowGroups[g].Columns[at].MetaData, n); err != nil {
+				return err
+			}
 			err = c.read(groups[g].ColumnChunks()[at].Pages())
 			if errors.Is(err, snappy.ErrCorrupt) && nullsAlone(p.file, &p.pq.Metadata().RowGroups[g].Columns[at].MetaData, n) {
 				if c.row, err = 0, nil; !putMissing(c.dest, c.place(), n) {

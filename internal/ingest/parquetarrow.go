@@ -13,13 +13,10 @@ import (
 // arrowSchemaKey is where pyarrow, Polars and arrow-rs keep the Arrow schema that a Parquet file was written from: an IPC message in base64.
 const arrowSchemaKey = "ARROW:schema"
 
-// Slots of the flatbuffer tables Field, Timestamp and Duration, as vtable offsets, and of the types that are looked for.
+// Slots of the flatbuffer tables Timestamp and Duration, as vtable offsets, and the types that are looked for.
 const (
-	fieldName     = 4
-	fieldTypeKind = 8
-	fieldType     = 10
-	timeUnit      = 4
-	timeZone      = 6
+	timeUnit = 4
+	timeZone = 6
 
 	typeTimestamp = 10
 	typeDuration  = 18
@@ -36,31 +33,23 @@ type arrowHint struct {
 // and they may be those of columns that nobody wants.
 func arrowHints(path, text string) (hints []arrowHint, err error) {
 	damaged := &SourceError{Path: path, Reason: "its metadata " + arrowSchemaKey + " cannot be read", Hint: hintDamaged + ", or write it without store_schema"}
-	defer func() {
-		if recover() != nil { // flatbuffers that point beyond their bytes
-			hints, err = nil, damaged
-		}
-	}()
-	b, e := base64.StdEncoding.DecodeString(text)
-	if e != nil || len(b) < 16 {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(b) < 16 {
 		return nil, damaged
 	}
 	if binary.LittleEndian.Uint32(b) == 0xffffffff { // streams of before Arrow 0.15 begin with the length
 		b = b[4:]
 	}
 	b = b[4:] // the length, which ends with the text
+	if checkFlat(b, flatMessage) != nil {
+		return nil, damaged
+	}
 	message := flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}
 	var schema flatbuffers.Table
 	if message.Union(&schema, flatbuffers.UOffsetT(message.Offset(messageHeader))); message.GetByteSlot(messageType, 0) != typeSchema {
 		return nil, damaged
 	}
-	if checkSchema(schema) != nil {
-		return nil, damaged
-	}
 	fields := flatbuffers.UOffsetT(schema.Offset(schemaFields))
-	if fields == 0 {
-		return nil, nil
-	}
 	for i := range schema.VectorLen(fields) {
 		field := flatbuffers.Table{Bytes: b, Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(i)*4)}
 		h := arrowHintOf(field)

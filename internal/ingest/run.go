@@ -67,7 +67,7 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 	ended := make(chan struct{})
 	var telling sync.WaitGroup
 	telling.Go(func() { tell(feed, line, job.Cores, ended) })
-	answered, done := follow(out, progress)
+	reading, done, answered := follow(out, progress)
 	err = cmd.Wait()
 	close(ended)
 	feed.Close() // a write that nobody reads
@@ -77,10 +77,13 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 		return nil, context.Cause(ctx)
 	case done && err == nil:
 		return layout.ReadManifest(job.Dir)
-	case answered != nil:
-		return nil, answered
+	case answered == nil:
+		answered = died(cmd.ProcessState, err, stderr.String(), job.MemoryLimit)
 	}
-	return nil, died(cmd.ProcessState, err, stderr.String(), job.MemoryLimit)
+	if reading != "" && (errors.Is(answered, ErrMemory) || errors.Is(answered, ErrKilled)) {
+		answered = fmt.Errorf("%s: %w", reading, answered)
+	}
+	return nil, answered
 }
 
 // tell hands the child its job, and then how many cores it may use, until it has ended.
@@ -100,13 +103,13 @@ func tell(feed io.Writer, job []byte, cores <-chan int, ended <-chan struct{}) {
 	}
 }
 
-// follow reads the child's lines until it closes its end.
-func follow(out io.Reader, progress func(Progress)) (problem error, done bool) {
+// follow reads the child's lines until it closes its end. reading is the source that it was at.
+func follow(out io.Reader, progress func(Progress)) (reading string, done bool, problem error) {
 	r := bufio.NewReader(out)
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
-			return problem, done
+			return reading, done, problem
 		}
 		var a answer
 		if json.Unmarshal(line, &a) != nil {
@@ -115,6 +118,8 @@ func follow(out io.Reader, progress func(Progress)) (problem error, done bool) {
 		switch {
 		case a.Problem != nil:
 			problem = a.Problem.error()
+		case a.Reading != nil:
+			reading = *a.Reading
 		case a.Done:
 			done = true
 		case a.Progress != nil && progress != nil:

@@ -157,8 +157,8 @@ func TestKilledChildIsAnErrorThatSaysSo(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if !errors.Is(err, ErrKilled) || !strings.Contains(err.Error(), "signal 9: killed") {
-		t.Errorf("%v, want ErrKilled with the signal", err)
+	if !errors.Is(err, ErrKilled) || !strings.Contains(err.Error(), ".csv: load process died: signal 9: killed") {
+		t.Errorf("%v, want ErrKilled with the source and the signal", err)
 	}
 }
 
@@ -221,8 +221,9 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	}
 	j := job(t, Options{Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"i"}})
 	j.MemoryLimit = 96 << 20
-	if _, err := Run(t.Context(), os.Args[0], j, nil, nil); !errors.Is(err, ErrMemory) {
-		t.Errorf("%v, want ErrMemory", err)
+	_, err := Run(t.Context(), os.Args[0], j, nil, nil)
+	if !errors.Is(err, ErrMemory) || !strings.HasPrefix(err.Error(), j.Sources[0]+": load ran out of memory: ") {
+		t.Errorf("%v, want ErrMemory, with the source", err)
 	}
 }
 

@@ -53,9 +53,12 @@ def loaded(cache: tensorcache.Cache, path: Path, b: bytes) -> tensorcache.Datase
     path.write_bytes(b)
     try:
         return cache.load("mutant", path)
-    except tensorcache.TensorcacheError as error:
-        assert path.name in str(error) or isinstance(error, tensorcache.SpecError)  # noqa: PT017
+    except tensorcache.SpecError:  # of a column that is not there any more
         return None
+    except tensorcache.TensorcacheError as error:
+        message = str(error)
+    assert path.name in message
+    return None
 
 
 def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
@@ -107,56 +110,15 @@ def test_arrow(cache: tensorcache.Cache, tmp_path: Path, form: str) -> None:
         if data is None:
             continue
         read += 1
-        want = read_arrow(b, form)
-        if want is None and len(b) == len(good):
-            want = read_arrow(mended(good, b, form), form) or table
-        if want is not None:  # else nobody can say what is right
-            test_types.check(data, want)
+        test_types.check(data, read_arrow(b, form))
     assert 0 < read < count
 
 
-def read_arrow(b: bytes, form: str) -> pa.Table | None:
-    """What pyarrow reads of a file, or of the stream that is in it where it refuses a footer; None for neither.
-
-    It holds metadata against rules of flatbuffers that nothing read by us is under: then the values must be those of
-    the good metadata.
-    """
-    readers = (
-        [lambda: ipc.open_stream(b)]
-        if form == "stream"
-        else [
-            lambda: ipc.open_file(b),
-            lambda: ipc.open_stream(b[8:]),
-        ]
-    )
-    for reader in readers:
-        try:
-            table = reader().read_all()
-            table.validate(full=True)
-        except (OSError, pa.ArrowException):
-            continue
-        return table
-    return None
-
-
-def mended(good: bytes, b: bytes, form: str) -> bytes:
-    """A damaged file or stream, of which nothing has moved, with the good one's metadata."""
-    out = bytearray(good)
-    start = 0 if form == "stream" else 8
-    source = pa.BufferReader(good[start:])
-    while (message := next_message(source)) is not None:
-        size = message.body.size if message.body is not None else 0
-        end = start + source.tell()
-        out[end - size : end] = b[end - size : end]
-    return bytes(out)
-
-
-def next_message(source: pa.NativeFile) -> ipc.Message | None:
-    """The next message, None at the end mark."""
-    try:
-        return ipc.read_message(source)
-    except EOFError:
-        return None
+def read_arrow(b: bytes, form: str) -> pa.Table:
+    """What pyarrow reads of a stream or file, all of it checked."""
+    table = (ipc.open_stream if form == "stream" else ipc.open_file)(b).read_all()
+    table.validate(full=True)
+    return table
 
 
 HEADERS = ["f", "i", "u", "m", "M", "U", "S", "<", ">", "|", "=", "1", "2", "3", "4", "6", "8", "0", "True", ",", "x"]

@@ -1,0 +1,99 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Arrow v15 stops reading a compressed buffer where it has enough bytes, and so takes frames that are cut off or damaged there. These walk over
+// the blocks of a frame up to its end.
+
+// checkLZ4 holds a frame of LZ4 (https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md) against its length.
+func (s *arrowStream) checkLZ4(at, length, holds int64) error {
+	damaged := &SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame", length), Hint: hintDamaged}
+	head := make([]byte, 6)
+	if length < 7 {
+		return damaged
+	}
+	if _, err := s.data().ReadAt(head, at); err != nil {
+		return err
+	}
+	flags, most := head[4], head[5]
+	if binary.LittleEndian.Uint32(head) != 0x184d2204 || flags>>6 != 1 || most&0x8f != 0 || most>>4 < 4 {
+		return damaged
+	}
+	here := int64(7) // magic, flags, the largest block, the head's checksum
+	if flags&8 != 0 {
+		content := make([]byte, 8)
+		if _, err := s.data().ReadAt(content, at+here-1); err != nil || int64(binary.LittleEndian.Uint64(content)) != holds {
+			return damaged
+		}
+		here += 8
+	}
+	if flags&1 != 0 {
+		here += 4 // a dictionary's number
+	}
+	size := head[:4]
+	for {
+		if here > length-4 {
+			return damaged
+		}
+		if _, err := s.data().ReadAt(size, at+here); err != nil {
+			return err
+		}
+		n := int64(binary.LittleEndian.Uint32(size) &^ (1 << 31)) // the bit says that the block is not compressed
+		if here += 4 + n; n == 0 {
+			break
+		}
+		if flags&16 != 0 {
+			here += 4 // the block's checksum
+		}
+	}
+	if flags&4 != 0 {
+		here += 4 // the content's
+	}
+	if here > length {
+		return damaged
+	}
+	return nil
+}
+
+// checkZstd holds a frame of Zstandard (RFC 8878, section 3.1.1) against its length, and against how many bytes it holds.
+func (s *arrowStream) checkZstd(at, length, holds int64) error {
+	damaged := &SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole Zstandard frame of %d", length, holds), Hint: hintDamaged}
+	if length < 5 { // the magic and what follows
+		return damaged
+	}
+	head := make([]byte, min(length, zstd.HeaderMaxSize))
+	if _, err := s.data().ReadAt(head, at); err != nil {
+		return err
+	}
+	var h zstd.Header
+	if h.Decode(head) != nil || h.Skippable || h.HasFCS && h.FrameContentSize != uint64(holds) {
+		return damaged
+	}
+	here, last := int64(h.HeaderSize), false
+	for !last {
+		if here > length-3 {
+			return damaged
+		}
+		if _, err := s.data().ReadAt(head[:3], at+here); err != nil {
+			return err
+		}
+		block := int64(head[0]) | int64(head[1])<<8 | int64(head[2])<<16
+		size := block >> 3
+		if block>>1&3 == 1 { // one byte, repeated
+			size = 1
+		}
+		here, last = here+3+size, block&1 == 1
+	}
+	if h.HasCheckSum {
+		here += 4
+	}
+	if here != length {
+		return damaged
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// frameOf is a compressed frame of so many bytes that take several blocks.
+func frameOf(t *testing.T, codec string, n int) []byte {
+	t.Helper()
+	values := make([]byte, n)
+	for i := range values {
+		values[i] = byte(i * i >> 7)
+	}
+	var b bytes.Buffer
+	switch codec {
+	case "zstd":
+		w, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		return w.EncodeAll(values, nil)
+	default:
+		w := lz4.NewWriter(&b)
+		if err := w.Apply(lz4.BlockSizeOption(lz4.Block64Kb), lz4.SizeOption(uint64(n))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(values); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+func TestFramesThatAreNotWholeAreRefused(t *testing.T) {
+	const n = 300_000
+	for _, codec := range []string{"zstd", "lz4"} {
+		frame := frameOf(t, codec, n)
+		check := func(frame []byte, holds int64) error {
+			f, err := os.Open(source(t, "frame", string(frame)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			s := &arrowStream{file: f, bytes: int64(len(frame))}
+			if codec == "lz4" {
+				return s.checkLZ4(0, s.bytes, holds)
+			}
+			return s.checkZstd(0, s.bytes, holds)
+		}
+		if err := check(frame, n); err != nil {
+			t.Errorf("%s: %v", codec, err)
+		}
+		for _, cut := range []int{0, 3, 7, 12, len(frame) / 2, len(frame) - 1} {
+			refused(t, check(frame[:cut], n), "that are no whole", "damaged")
+		}
+		refused(t, check(frame, n-1), "that are no whole", "damaged")
+		other := bytes.Clone(frame)
+		other[0]++
+		refused(t, check(other, n), "that are no whole", "damaged")
+	}
+}
+
+// TestCompressedBuffersAreAsLongAsTheirRows says of each compressed buffer of a stream that it holds 8 bytes less.
+func TestCompressedBuffersAreAsLongAsTheirRows(t *testing.T) {
+	_, good := arrowFileBytes(t, ipc.WithZstd())
+	for at, shortened := 0, 0; ; {
+		next := bytes.Index(good[at:], []byte{0x28, 0xb5, 0x2f, 0xfd})
+		if next < 0 {
+			if shortened < 4 {
+				t.Errorf("%d buffers were compressed", shortened)
+			}
+			return
+		}
+		at += next
+		b := bytes.Clone(good)
+		prefix := b[at-8 : at]
+		at += 4
+		n := binary.LittleEndian.Uint64(prefix)
+		if n <= 8 {
+			continue
+		}
+		shortened++
+		binary.LittleEndian.PutUint64(prefix, n-8)
+		o := arrowOptions()
+		o.Sources = []string{source(t, "x.arrows", string(b))}
+		if _, _, err := inProcess(t, o); err == nil {
+			t.Errorf("a buffer of %d bytes that should have %d is taken", n-8, n)
+		} else {
+			refused(t, err, "x.arrows", "damaged")
+		}
+	}
+}

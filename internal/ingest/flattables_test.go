@@ -1,0 +1,165 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// schemaOfAll is the metadata of a stream of every type of Arrow.
+func schemaOfAll(t *testing.T) []byte {
+	t.Helper()
+	types := []arrow.DataType{
+		arrow.Null, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.Binary, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
+		&arrow.Decimal128Type{Precision: 9, Scale: 2}, arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time64us,
+		&arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "Europe/Berlin"}, arrow.FixedWidthTypes.MonthInterval,
+		arrow.ListOf(arrow.PrimitiveTypes.Int16), arrow.StructOf(arrow.Field{Name: "x", Type: arrow.BinaryTypes.String}),
+		arrow.DenseUnionOf([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int8}}, []int8{3}), &arrow.FixedSizeBinaryType{ByteWidth: 5},
+		arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Float32), arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8), arrow.FixedWidthTypes.Duration_ns,
+		arrow.BinaryTypes.LargeBinary, arrow.BinaryTypes.LargeString, arrow.LargeListOf(arrow.PrimitiveTypes.Int8),
+		arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int8), arrow.BinaryTypes.BinaryView, arrow.BinaryTypes.StringView,
+		arrow.ListViewOf(arrow.PrimitiveTypes.Int8), arrow.LargeListViewOf(arrow.PrimitiveTypes.Int8),
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String},
+	}
+	var fields []arrow.Field
+	for _, kind := range types {
+		fields = append(fields, arrow.Field{Name: kind.Name(), Type: kind, Nullable: true, Metadata: arrow.NewMetadata([]string{"key"}, []string{"value"})})
+	}
+	meta := arrow.NewMetadata([]string{"pandas"}, []string{"{}"})
+	var b bytes.Buffer
+	w := ipc.NewWriter(&b, ipc.WithSchema(arrow.NewSchema(fields, &meta)))
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()[8:][:binary.LittleEndian.Uint32(b.Bytes()[4:])]
+}
+
+func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
+	good := schemaOfAll(t)
+	if err := checkFlat(good, flatMessage); err != nil {
+		t.Fatal(err)
+	}
+	root := flatbuffers.Table{Bytes: good, Pos: flatbuffers.GetUOffsetT(good)}
+	var schema flatbuffers.Table
+	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(messageHeader)))
+	field := flatbuffers.Table{Bytes: good, Pos: schema.Indirect(schema.Vector(flatbuffers.UOffsetT(schema.Offset(schemaFields))) + 4*2)} // a float64
+	place := func(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
+		return int(t.Pos) + int(t.Offset(slot))
+	}
+	name := int(field.Indirect(flatbuffers.UOffsetT(place(field, fieldName))))
+	kind := int(field.Indirect(flatbuffers.UOffsetT(place(field, fieldType))))
+	slots := kind - int(int32(binary.LittleEndian.Uint32(good[kind:])))
+	for what, damage := range map[string]func(b []byte){
+		"a root beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b, uint32(len(b))) },
+		"a root that points to itself": func(b []byte) { clear(b[:4]) },
+		"a root that is not aligned":   func(b []byte) { b[0]++ },
+		"a table without fields":       func(b []byte) { b[kind+3] ^= 0x40 },
+		"a table before the beginning": func(b []byte) { binary.LittleEndian.PutUint32(b[kind:], uint32(len(b))) },
+		"fields of an odd size":        func(b []byte) { b[slots]++ },
+		"fields beyond the end":        func(b []byte) { b[slots+1] = 0xff },
+		"a number that is not aligned": func(b []byte) { b[slots+4]++ },
+		"a number beyond the end":      func(b []byte) { b[slots+5] = 0xff },
+		"a name beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b[place(field, fieldName):], 1<<20) },
+		"a name behind itself":         func(b []byte) { binary.LittleEndian.PutUint32(b[place(field, fieldName):], 1<<31) },
+		"a name that is too long":      func(b []byte) { binary.LittleEndian.PutUint32(b[name:], 1<<31-1) },
+		"a name without its end":       func(b []byte) { b[name+4+int(binary.LittleEndian.Uint32(b[name:]))] = 'x' },
+		"a field without a type": func(b []byte) {
+			clear(b[int(field.Pos)-int(int32(binary.LittleEndian.Uint32(b[field.Pos:])))+fieldType:][:2])
+		},
+		"more fields than bytes": func(b []byte) {
+			binary.LittleEndian.PutUint32(b[schema.Vector(flatbuffers.UOffsetT(schema.Offset(schemaFields)))-4:], 1<<30)
+		},
+		"a child that is the field itself": func(b []byte) { nest(b, field) },
+	} {
+		b := bytes.Clone(good)
+		damage(b)
+		if err := checkFlat(b, flatMessage); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for n := range good[:64] {
+		if checkFlat(good[:n], flatMessage) == nil {
+			t.Errorf("the first %d bytes are taken", n)
+		}
+	}
+}
+
+// nest makes the first field behind one its own child.
+func nest(b []byte, field flatbuffers.Table) {
+	children := int(field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(fieldChildren))))
+	binary.LittleEndian.PutUint32(b[children:], 1)
+	binary.LittleEndian.PutUint32(b[children+4:], uint32(int(field.Pos)-children-4))
+}
+
+// TestMetadataThatIsTakenCanBeRead damages metadata: what is not refused leads Arrow's reader nowhere.
+func TestMetadataThatIsTakenCanBeRead(t *testing.T) {
+	const seed = 20261121
+	draw := rand.New(rand.NewPCG(seed, 0))
+	good := schemaOfAll(t)
+	taken := 0
+	for i := range 20_000 {
+		b := mutate(draw, good)
+		if checkFlat(b, flatMessage) != nil {
+			continue
+		}
+		taken++
+		func() {
+			defer func() {
+				if p := recover(); p != nil && strings.Contains(strings.ToLower(asText(p)), "out of range") {
+					t.Errorf("seed %d, mutant %d: %v", seed, i, p)
+				}
+			}()
+			root := flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}
+			var schema flatbuffers.Table
+			root.Union(&schema, flatbuffers.UOffsetT(root.Offset(messageHeader)))
+			if root.GetByteSlot(messageType, 0) == typeSchema {
+				shapeOf(schema, schemaFields, map[int64]flatShape{})
+			}
+			message := append(binary.LittleEndian.AppendUint32([]byte(streamMagic), uint32(len(b))), b...)
+			if r, err := ipc.NewReader(bytes.NewReader(message)); err == nil {
+				r.Release()
+			}
+		}()
+	}
+	if taken == 0 || taken == 20_000 {
+		t.Errorf("%d were taken", taken)
+	}
+}
+
+func asText(p any) string {
+	if err, ok := p.(error); ok {
+		return err.Error()
+	}
+	if s, ok := p.(string); ok {
+		return s
+	}
+	return ""
+}
+
+func TestShapeOfASchema(t *testing.T) {
+	good := schemaOfAll(t)
+	root := flatbuffers.Table{Bytes: good, Pos: flatbuffers.GetUOffsetT(good)}
+	var schema flatbuffers.Table
+	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(messageHeader)))
+	words := map[int64]flatShape{}
+	got := shapeOf(schema, schemaFields, words)
+	// By the columnar format's table of buffers: 0 of null, 1 of structs, sparse unions and fixed-size lists, 3 of texts and list views, else 2.
+	nodes := 27 + 1 + 1 + 1 + 1 + 3 + 1 + 2 + 1 + 1
+	buffers := 0 + 2 + 2 + 3 + 3 + 2 + 2 + 2 + 2 + 2 + 2 + (2 + 2) + (1 + 3) + (2 + 2) + 2 + (1 + 2) + (2 + 1 + 3 + 2) + 2 + 3 + 3 + (2 + 2) + (0 + 2 + 2) + 2 + 2 + (3 + 2) + (3 + 2) + 2
+	if want := (flatShape{nodes, buffers}); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if len(words) != 1 || words[0] != (flatShape{1, 3}) {
+		t.Error(words)
+	}
+	if err := got.check(flatbuffers.Table{Bytes: make([]byte, 16), Pos: 4}); !errors.Is(err, ErrSource) {
+		t.Errorf("a batch without arrays: %v", err)
+	}
+}
