@@ -79,6 +79,7 @@ type Server struct {
 	guard    *guard
 
 	summaries sync.Mutex // one summary of a series is made at a time: each takes all cores
+	stopping  atomic.Bool
 }
 
 // New makes a server; Serve lets it answer.
@@ -115,6 +116,7 @@ func (s *Server) Close() error {
 	s.closed = true
 	crowds := map[*fasthttp.Server]*crowd{s.http: s.crowd, s.tcp: s.tcpCrowd}
 	s.mu.Unlock()
+	s.stopping.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	var both errgroup.Group
@@ -208,6 +210,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 
 var daemonRoutes = []route{
 	{"GET", "/v1/health", plain((*Server).health)},
+	{"GET", "/v1/ready", plain((*Server).ready)},
 	{"GET", "/v1/openapi.json", plain((*Server).openapi)},
 	{"POST", "/v1/stop", plain((*Server).stop)},
 }
@@ -216,7 +219,16 @@ func (s *Server) health(ctx *fasthttp.RequestCtx) error {
 	return reply(ctx, 200, wire.Health{Status: "ok", Version: s.Version, Protocol: wire.Protocol, PID: os.Getpid(), Dir: s.Store.Dir(), UptimeS: time.Since(s.started).Seconds()})
 }
 
+// ready tells whether new work is taken: a daemon that was told to stop still answers, but takes none.
+func (s *Server) ready(ctx *fasthttp.RequestCtx) error {
+	if s.stopping.Load() {
+		return store.ErrClosed
+	}
+	return reply(ctx, 200, wire.Ready{Status: "ready"})
+}
+
 func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
+	s.stopping.Store(true)
 	s.Stop()
 	return reply(ctx, 202, wire.Stopping{PID: os.Getpid()})
 }
@@ -235,13 +247,16 @@ func read(ctx *fasthttp.RequestCtx, into any) error {
 
 func reply(ctx *fasthttp.RequestCtx, status int, body any) error {
 	b, err := json.Marshal(body)
-	if err != nil {
-		return err
+	if err == nil {
+		replyJSON(ctx, status, b)
 	}
+	return err
+}
+
+func replyJSON(ctx *fasthttp.RequestCtx, status int, b []byte) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType("application/json")
 	ctx.SetBody(append(b, '\n'))
-	return nil
 }
 
 func fail(ctx *fasthttp.RequestCtx, p *wire.Problem) {

@@ -33,10 +33,10 @@ func (j *Jobs) Append(name string, a wire.Append) (wire.Job, error) {
 		if skip, err := present(i.Manifest.Sources, sources); err != nil {
 			return wire.Job{}, err
 		} else if len(skip) == len(sources) {
-			return hitJob(name, i.Generation, i.Manifest), nil
+			return hitJob(wire.AppendJob, name, i.Generation, i.Manifest), nil
 		}
 	}
-	t, ctx, owner, began, err := j.begin(name, fmt.Sprint("append ", name, sources, a.HashSources))
+	t, ctx, owner, began, err := j.begin(wire.AppendJob, name, fmt.Sprint("append ", name, sources, a.HashSources))
 	if err != nil {
 		return wire.Job{}, err
 	}

@@ -1,8 +1,7 @@
 package api
 
 import (
-	"strconv"
-	"time"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -19,16 +18,6 @@ var datasetRoutes = []route{
 	{"POST", "/v1/datasets/{name}/append", named((*Server).appendRows)},
 }
 
-var jobRoutes = []route{
-	{"GET", "/v1/jobs", plain((*Server).listJobs)},
-	{"GET", "/v1/jobs/{id}", named((*Server).showJob)},
-	{"DELETE", "/v1/jobs/{id}", named((*Server).cancelJob)},
-}
-
-var feedRoutes = []route{
-	{"GET", "/v1/feeds", plain((*Server).listFeeds)},
-}
-
 func describe(i store.Info) wire.Dataset {
 	m := i.Manifest
 	d := wire.Dataset{
@@ -42,11 +31,21 @@ func describe(i store.Info) wire.Dataset {
 }
 
 func (s *Server) listDatasets(ctx *fasthttp.RequestCtx) error {
-	list := wire.Datasets{Datasets: []wire.Dataset{}}
-	for _, i := range s.Store.Datasets() {
-		list.Datasets = append(list.Datasets, describe(i))
+	p, err := readPaging(ctx)
+	if err != nil {
+		return err
 	}
-	return reply(ctx, 200, list)
+	return reply(ctx, 200, s.datasets(p))
+}
+
+// datasets is a page of the datasets.
+func (s *Server) datasets(p paging) wire.Datasets {
+	infos, next := page(p, s.Store.Datasets(), func(i store.Info) string { return i.Dataset }, strings.Compare)
+	list := wire.Datasets{Datasets: make([]wire.Dataset, len(infos)), Next: next}
+	for i, info := range infos {
+		list.Datasets[i] = describe(info)
+	}
+	return list
 }
 
 func (s *Server) showDataset(ctx *fasthttp.RequestCtx, name string) error {
@@ -56,7 +55,7 @@ func (s *Server) showDataset(ctx *fasthttp.RequestCtx, name string) error {
 	}
 	d := describe(i)
 	d.Manifest, d.Generations = i.Manifest, i.Generations
-	return reply(ctx, 200, d)
+	return replyTagged(ctx, d)
 }
 
 func (s *Server) removeDataset(ctx *fasthttp.RequestCtx, name string) error {
@@ -89,39 +88,4 @@ func (s *Server) appendRows(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	return reply(ctx, 202, job)
-}
-
-func (s *Server) listFeeds(ctx *fasthttp.RequestCtx) error {
-	return reply(ctx, 200, wire.Feeds{Feeds: s.Feeds.Feeds()})
-}
-
-func (s *Server) listJobs(ctx *fasthttp.RequestCtx) error {
-	return reply(ctx, 200, wire.Jobs{Jobs: s.Jobs.List()})
-}
-
-// longestWait bounds how long a request for a job may wait for its end.
-const longestWait = 30 * time.Second
-
-func (s *Server) showJob(ctx *fasthttp.RequestCtx, id string) error {
-	var wait time.Duration
-	if arg := ctx.QueryArgs().Peek("wait_ms"); len(arg) > 0 {
-		ms, err := strconv.ParseInt(string(arg), 10, 64)
-		if err != nil || ms < 0 || ms > longestWait.Milliseconds() {
-			return wire.NewProblem(wire.InvalidRequest, "wait_ms: got %q, want a whole number from 0 to %d", arg, longestWait.Milliseconds()).WithField("wait_ms")
-		}
-		wait = time.Duration(ms) * time.Millisecond
-	}
-	job, err := s.Jobs.Wait(id, wait)
-	if err != nil {
-		return err
-	}
-	return reply(ctx, 200, job)
-}
-
-func (s *Server) cancelJob(ctx *fasthttp.RequestCtx, id string) error {
-	job, err := s.Jobs.Cancel(id, string(ctx.QueryArgs().Peek("owner")))
-	if err != nil {
-		return err
-	}
-	return reply(ctx, 200, job)
 }

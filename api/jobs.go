@@ -36,11 +36,10 @@ type Jobs struct {
 	jobs   []*job // oldest first
 }
 
-// job is one load; the registry's mu guards all that changes.
+// job is one load, or other work; the registry's mu guards all that changes.
 type job struct {
 	state    wire.Job
-	key      string // what it loads: the same load is not started twice
-	put      bool
+	key      string // what it does: the same is not started twice
 	began    time.Time
 	begun    chan struct{} // closed when its turn comes
 	cores    chan int      // the newest number of cores, until it is passed on
@@ -80,9 +79,9 @@ func (j *Jobs) Running() int {
 	return n
 }
 
-// begin registers a job, counted in running, unless one with the same key runs already; then it is joined. An empty key
-// is that of a put. The owner is who may take the wish back.
-func (j *Jobs) begin(name, key string) (t *job, ctx context.Context, owner string, began bool, err error) {
+// begin registers a job, counted in running, unless one with the same key runs already; then it is joined. With an empty key it is
+// joined by none. The owner is who may take the wish back.
+func (j *Jobs) begin(kind, name, key string) (t *job, ctx context.Context, owner string, began bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
@@ -95,7 +94,7 @@ func (j *Jobs) begin(name, key string) (t *job, ctx context.Context, owner strin
 	}
 	j.last++
 	t = &job{
-		state: wire.Job{Job: fmt.Sprintf("j%d", j.last), State: wire.JobQueued, Dataset: name}, key: key, put: key == "", owners: map[string]bool{},
+		state: wire.Job{Job: fmt.Sprintf("j%d", j.last), Kind: kind, State: wire.JobQueued, Dataset: name}, key: key, owners: map[string]bool{},
 		begun: make(chan struct{}), cores: make(chan int, 1), done: make(chan struct{}),
 	}
 	ctx, t.cancel = context.WithCancel(j.ctx)
@@ -143,14 +142,14 @@ func (j *Jobs) end(ctx context.Context, t *job, work func() (made, error)) (made
 		t.state.Generation, t.state.Digest, t.state.Rows, t.state.RowsTotal, t.state.Hit = m.generation, m.manifest.Digest, m.manifest.Rows, m.manifest.Rows, m.hit
 		t.state.DTypeError = m.manifest.DTypeErrors()
 		t.state.Bytes, t.state.Progress = t.state.BytesTotal, 1
-		j.log.Info("loaded", "dataset", t.state.Dataset, "generation", m.generation, "rows", m.manifest.Rows, "hit", m.hit, "seconds", t.state.Seconds)
+		j.log.Info("job done", "job", t.state.Job, "kind", t.state.Kind, "dataset", t.state.Dataset, "generation", m.generation, "rows", m.manifest.Rows, "hit", m.hit, "seconds", t.state.Seconds)
 	} else {
 		t.state.Error = problemOf(err)
 		t.state.State = wire.JobFailedIn
 		if t.state.Error.Type == wire.Cancelled {
 			t.state.State = wire.JobCancelled
 		}
-		j.log.Info("load failed", "dataset", t.state.Dataset, "error", err)
+		j.log.Info("job failed", "job", t.state.Job, "kind", t.state.Kind, "dataset", t.state.Dataset, "error", err)
 	}
 	t.state.Cores = 0
 	close(t.done)
@@ -162,7 +161,7 @@ func (j *Jobs) end(ctx context.Context, t *job, work func() (made, error)) (made
 func guarded(work func() (made, error)) (m made, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("load: %v", p)
+			err = fmt.Errorf("the daemon failed: %v", p)
 		}
 	}()
 	return work()
@@ -211,7 +210,7 @@ func (j *Jobs) find(id string) (*job, error) {
 			return t, nil
 		}
 	}
-	return nil, wire.NewProblem(wire.JobNotFound, "no job is named %q; the last %d are remembered", id, keptJobs).WithField("job")
+	return nil, wire.NewProblem(wire.JobNotFound, "no job is named %q; the last %d are remembered", id, keptJobs).WithField("job").WithHint("tensorcache jobs lists them")
 }
 
 // Wait gives a job's state once it has ended, or after so long.

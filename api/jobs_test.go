@@ -147,7 +147,7 @@ func TestCloseCancelsWhatRunsAndRefusesMore(t *testing.T) {
 func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
 	w := newWorld(t)
 	for range keptJobs + 5 {
-		j, ctx, _, _, err := w.jobs.begin("d", "")
+		j, ctx, _, _, err := w.jobs.begin(wire.PutJob, "d", "")
 		if err != nil {
 			t.Fatal(err)
 		}

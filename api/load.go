@@ -39,7 +39,7 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 		return hit, nil
 	}
 	key := fmt.Sprint(name, string(recipe), sources, o.HashSources)
-	t, ctx, owner, began, err := j.begin(name, key)
+	t, ctx, owner, began, err := j.begin(wire.LoadJob, name, key)
 	if err != nil {
 		return wire.Job{}, err
 	}
@@ -113,7 +113,7 @@ func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire
 			return nil, wire.NewProblem(wire.InvalidRequest, "%s: %s", field, err).WithField(field)
 		}
 	}
-	t, jobCtx, _, _, err := j.begin(r.Dataset, "")
+	t, jobCtx, _, _, err := j.begin(wire.PutJob, r.Dataset, "")
 	if err != nil {
 		return nil, err
 	}
@@ -145,12 +145,12 @@ func (j *Jobs) hit(name string, recipe json.RawMessage, sources []layout.Source,
 		return wire.Job{}, false
 	}
 	h.Release()
-	return hitJob(name, i.Generation, i.Manifest), true
+	return hitJob(wire.LoadJob, name, i.Generation, i.Manifest), true
 }
 
 // hitJob is the answer where nothing is to be done.
-func hitJob(name string, generation int64, m *layout.Manifest) wire.Job {
-	return wire.Job{Job: "hit", State: wire.JobDone, Dataset: name, Generation: generation, Digest: m.Digest, Rows: m.Rows, RowsTotal: m.Rows, Progress: 1, Hit: true}
+func hitJob(kind, name string, generation int64, m *layout.Manifest) wire.Job {
+	return wire.Job{Job: "hit", Kind: kind, State: wire.JobDone, Dataset: name, Generation: generation, Digest: m.Digest, Rows: m.Rows, RowsTotal: m.Rows, Progress: 1, Hit: true}
 }
 
 // sameContent reads the sources of a generation that may be a hit and finds out whether it is.

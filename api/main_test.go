@@ -74,6 +74,8 @@ type world struct {
 	server  *Server
 	socket  string
 	stopped func()
+
+	feedPath string // of the socket of feeds
 }
 
 func newWorld(t testing.TB) *world {
@@ -85,7 +87,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.store, w.jobs = st, NewJobs(st, os.Args[0], log)
-	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test"})
+	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test", Budget: 1 << 30})
 	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test", Stop: func() { w.stopped() }})
 	w.server = server
 	short, err := os.MkdirTemp("", "api") // t.TempDir may be too long for a socket
@@ -98,8 +100,14 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error, 1)
+	w.feedPath = filepath.Join(short, "feed.sock")
+	feedListener, err := net.ListenUnix("unix", &net.UnixAddr{Name: w.feedPath, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, fed := make(chan error, 1), make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
+	go func() { fed <- feeds.Serve(feedListener) }()
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}
@@ -107,12 +115,13 @@ func newWorld(t testing.TB) *world {
 	t.Cleanup(func() {
 		w.jobs.Close()
 		transport.CloseIdleConnections()
-		for name, err := range map[string]error{"server": server.Close(), "serve": <-served, "store": st.Close()} {
+		feedListener.Close()
+		feeds.Close()
+		for name, err := range map[string]error{"server": server.Close(), "serve": <-served, "feeds": <-fed, "store": st.Close()} {
 			if err != nil {
 				t.Error(name, err)
 			}
 		}
-		feeds.Close()
 		w.checkTmp()
 		os.RemoveAll(short)
 	})

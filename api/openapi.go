@@ -190,4 +190,4 @@ func checkQuery(ctx *fasthttp.RequestCtx, r *route) error {
 	return nil
 }
 
-func (s *Server) openapi(ctx *fasthttp.RequestCtx) error { return reply(ctx, 200, s.document) }
+func (s *Server) openapi(ctx *fasthttp.RequestCtx) error { return replyTagged(ctx, s.document) }

@@ -239,13 +239,13 @@ func TestBreachesAreSeen(t *testing.T) {
 		method, target, body string
 		a                    answer
 	}{
-		"an unknown field":   {"GET", "/v1/feeds", "", answer{200, json, []byte(`{"feeds": [], "more": 1}`)}},
+		"an unknown field":   {"GET", "/v1/feeds", "", answer{200, json, []byte(`{"feeds": [], "next": null, "more": 1}`)}},
 		"a missing field":    {"GET", "/v1/feeds", "", answer{200, json, []byte(`{}`)}},
-		"null for a list":    {"GET", "/v1/feeds", "", answer{200, json, []byte(`{"feeds": null}`)}},
+		"null for a list":    {"GET", "/v1/feeds", "", answer{200, json, []byte(`{"feeds": null, "next": null}`)}},
 		"a nested field":     {"POST", "/v1/stop", "", answer{202, json, []byte(`{"pid": "1"}`)}},
-		"another status":     {"GET", "/v1/feeds", "", answer{201, json, []byte(`{"feeds": []}`)}},
-		"a content type":     {"GET", "/v1/feeds", "", answer{200, map[string][]string{"Content-Type": {"text/plain"}}, []byte(`{"feeds": []}`)}},
-		"a served parameter": {"GET", "/v1/feeds?x=1", "", answer{200, json, []byte(`{"feeds": []}`)}},
+		"another status":     {"GET", "/v1/feeds", "", answer{201, json, []byte(`{"feeds": [], "next": null}`)}},
+		"a content type":     {"GET", "/v1/feeds", "", answer{200, map[string][]string{"Content-Type": {"text/plain"}}, []byte(`{"feeds": [], "next": null}`)}},
+		"a served parameter": {"GET", "/v1/feeds?x=1", "", answer{200, json, []byte(`{"feeds": [], "next": null}`)}},
 		"a served body":      {"POST", "/v1/stop", "{}", answer{202, json, []byte(`{"pid": 1}`)}},
 		"an unknown problem": {"GET", "/v1/nothing", "", answer{404, json, []byte(`{"type": "odd", "title": "x", "status": 404, "detail": "x"}`)}},
 	} {
@@ -253,7 +253,7 @@ func TestBreachesAreSeen(t *testing.T) {
 			t.Errorf("%s is not seen", name)
 		}
 	}
-	if err := breach("GET", "/v1/feeds", nil, answer{200, json, []byte(`{"feeds": []}`)}); err != nil {
+	if err := breach("GET", "/v1/feeds", nil, answer{200, json, []byte(`{"feeds": [], "next": null}`)}); err != nil {
 		t.Error(err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// page is docs/HTTP.md.
-func page(t *testing.T) string {
+// httpPage is docs/HTTP.md.
+func httpPage(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile("../docs/HTTP.md")
 	if err != nil {
@@ -23,7 +23,7 @@ func page(t *testing.T) string {
 }
 
 func TestThePageListsEveryRouteAndProblem(t *testing.T) {
-	text := page(t)
+	text := httpPage(t)
 	var listed, served []string
 	for line := range strings.Lines(text) {
 		if cell, _, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | "); ok && cell[0] == '`' {
@@ -58,7 +58,7 @@ func TestThePageListsEveryRouteAndProblem(t *testing.T) {
 func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
-	examples := regexp.MustCompile(`(?m)^    ([A-Z]+) (/\S+)(?: (\{.*\}))?\n    ([0-9]{3})(?: (.*))?$`).FindAllStringSubmatch(page(t), -1)
+	examples := regexp.MustCompile(`(?m)^    ([A-Z]+) (/\S+)(?: (\{.*\}))?\n    ([0-9]{3})(?: (.*))?$`).FindAllStringSubmatch(httpPage(t), -1)
 	if len(examples) < 4 {
 		t.Fatalf("only %d examples were found", len(examples))
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -19,7 +20,7 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
 	missing := map[string]any{"sources": []string{"/no/such.csv"}}
-	for path, methods := range map[string]map[string]struct {
+	asked := map[string]map[string]struct {
 		body   any
 		status int
 	}{
@@ -38,6 +39,8 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/jobs/j1":                {"GET": {nil, 200}, "DELETE": {nil, 200}},
 		"/v1/jobs/none":              {"GET": {nil, 404}, "DELETE": {nil, 404}},
 		"/v1/feeds":                  {"GET": {nil, 200}},
+		"/v1/feeds/f1":               {"GET": {nil, 404}, "DELETE": {nil, 404}},
+		"/v1/ready":                  {"GET": {nil, 200}},
 		"/v1/stop":                   {"POST": {nil, 202}},
 		"/":                          {},
 		"/v1":                        {},
@@ -47,7 +50,9 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/health/more":            {},
 		"/v1/datasets/etth1/nothing": {},
 		"/v1/datasets/a/b/c":         {},
-	} {
+	}
+	for _, path := range slices.Sorted(maps.Keys(asked)) { // stop comes last
+		methods := asked[path]
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
 			t.Run(method+path, func(t *testing.T) {
 				w := *w

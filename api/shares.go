@@ -11,16 +11,16 @@ func (j *Jobs) share() {
 	for _, t := range j.jobs {
 		if t.state.State == wire.JobRunning {
 			running = append(running, t)
-			if !t.put {
+			if !t.put() {
 				files++
 			}
 		}
 	}
 	for _, t := range j.jobs {
-		if t.state.State != wire.JobQueued || !t.put && files >= j.cores {
+		if t.state.State != wire.JobQueued || !t.put() && files >= j.cores {
 			continue
 		}
-		if !t.put {
+		if !t.put() {
 			files++
 		}
 		t.state.State, t.began = wire.JobRunning, j.now()
@@ -35,6 +35,9 @@ func (j *Jobs) share() {
 		t.give(max(1, n))
 	}
 }
+
+// put tells whether the job's work comes over a connection.
+func (t *job) put() bool { return t.state.Kind == wire.PutJob }
 
 // give tells a load how many cores it may use. The caller holds mu.
 func (t *job) give(cores int) {

@@ -84,11 +84,16 @@ type Info struct {
 
 // Datasets lists all datasets.
 func (c *Cache) Datasets(ctx context.Context) ([]Info, error) {
-	var list struct {
-		Datasets []Info `json:"datasets"`
+	type page struct {
+		Datasets []Info  `json:"datasets"`
+		Next     *string `json:"next"`
 	}
-	err := c.control.Get(ctx, "/v1/datasets", &list)
-	return list.Datasets, ours(err)
+	var list []Info
+	err := control.Pages(ctx, c.control, "/v1/datasets", func(p page) *string {
+		list = append(list, p.Datasets...)
+		return p.Next
+	})
+	return list, ours(err)
 }
 
 // Remove removes a dataset for good and returns its generations. Handles that are open stay valid. The error is of type

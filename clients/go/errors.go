@@ -47,6 +47,9 @@ const (
 	Memory          Type = wire.Memory
 	JobFailed       Type = wire.JobFailed
 	Cancelled       Type = wire.Cancelled
+	Corrupt         Type = wire.Corrupt
+	FeedNotFound    Type = wire.FeedNotFound
+	FeedClosed      Type = wire.FeedClosed
 	CursorMismatch  Type = wire.CursorMismatch
 	Forbidden       Type = wire.Forbidden
 	ShuttingDown    Type = wire.ShuttingDown

@@ -2,6 +2,7 @@ package tensorcache
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -40,15 +41,14 @@ func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
 	if err := s.report(); err != nil {
 		return stats, gone(ctx, err)
 	}
-	var feeds wire.Feeds
-	if err := f.windows.data.cache.control.Get(ctx, "/v1/feeds", &feeds); err != nil {
-		return stats, ours(err)
-	}
-	for _, one := range feeds.Feeds {
-		if one.Feed == s.reply.Feed {
-			stats.WaitTrainer = time.Duration(one.WaitTrainerS * float64(time.Second))
-			stats.WaitTrainerShare, stats.Verdict = one.WaitTrainerShare, one.Verdict
-		}
+	var one wire.Feed
+	switch err := ours(f.windows.data.cache.control.Get(ctx, "/v1/feeds/"+s.reply.Feed, &one)); {
+	case errors.Is(err, FeedNotFound): // it has just ended
+	case err != nil:
+		return stats, err
+	default:
+		stats.WaitTrainer = time.Duration(one.WaitTrainerS * float64(time.Second))
+		stats.WaitTrainerShare, stats.Verdict = one.WaitTrainerShare, one.Verdict
 	}
 	return stats, nil
 }

@@ -2,18 +2,22 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 func newFeeds(o *options) *cobra.Command {
 	var asJSON bool
+	var closing string
 	cmd := &cobra.Command{
-		Use: "feeds", Short: "list the trainers' feeds, and who waits for whom", Args: cobra.NoArgs,
-		Long: `List the trainers' feeds, and who waits for whom.
+		Use: "feeds", Short: "list the trainers' feeds, and who waits for whom; close one", Args: cobra.NoArgs,
+		Long: `List the trainers' feeds, and who waits for whom. With --close one is ended: its trainer gets an
+error that says so, and can go on where it was by the state that it saved.
 
 WAITS is the share of its passes that a trainer waited for data, by its own clock; IDLE the share of
 the feed's life that the daemon waited for the trainer.`,
@@ -24,8 +28,23 @@ the feed's life that the daemon waited for the trainer.`,
 				return err
 			}
 			defer c.Close()
-			var list wire.Feeds
-			if err := c.Get(cmd.Context(), "/v1/feeds", &list); err != nil {
+			if closing != "" {
+				var closed wire.Feed
+				if err := c.Delete(cmd.Context(), "/v1/feeds/"+url.PathEscape(closing), &closed); err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(cmd.OutOrStdout(), closed)
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "closed %s of process %d\n", closed.Feed, closed.PID)
+				return nil
+			}
+			list := wire.Feeds{Feeds: []wire.Feed{}}
+			err = control.Pages(cmd.Context(), c, "/v1/feeds", func(p wire.Feeds) *string {
+				list.Feeds = append(list.Feeds, p.Feeds...)
+				return p.Next
+			})
+			if err != nil {
 				return err
 			}
 			if asJSON {
@@ -40,6 +59,7 @@ the feed's life that the daemon waited for the trainer.`,
 		},
 	}
 	jsonFlag(cmd, &asJSON)
+	cmd.Flags().StringVar(&closing, "close", "", "end this `feed`")
 	return cmd
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -20,8 +21,12 @@ func newLs(o *options) *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			var list wire.Datasets
-			if err := c.Get(cmd.Context(), "/v1/datasets", &list); err != nil {
+			list := wire.Datasets{Datasets: []wire.Dataset{}}
+			err = control.Pages(cmd.Context(), c, "/v1/datasets", func(p wire.Datasets) *string {
+				list.Datasets = append(list.Datasets, p.Datasets...)
+				return p.Next
+			})
+			if err != nil {
 				return err
 			}
 			if asJSON {

@@ -94,7 +94,10 @@ func newRoot() *cobra.Command {
 		text, _, _ := strings.Cut(err.Error(), ": strconv.")
 		return usageError{errors.New(text)}
 	})
-	root.AddCommand(newServe(o), newLoad(o), newAppend(o), newPut(o), newLs(o), newShow(o), newHead(o), newPlan(o), newFeeds(o), newUI(o), newRm(o), newStop(o), newVersion(o))
+	root.AddCommand(
+		newServe(o), newLoad(o), newAppend(o), newPut(o), newLs(o), newShow(o), newHead(o), newPlan(o),
+		newFeeds(o), newJobs(o), newUI(o), newRm(o), newStop(o), newVersion(o),
+	)
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error {

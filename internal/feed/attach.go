@@ -52,8 +52,8 @@ func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
 	if l != link(conn) {
 		conn.Close() // Go's poller forgets the socket, which lives on
 	}
-	st.conn = l
-	s.ended(l, st.serve())
+	st.connected(l)
+	s.ended(l, st.serve(func(err error) { s.ended(l, err) }))
 	return nil
 }
 
@@ -78,25 +78,25 @@ func (s *Server) hush(conn *net.UnixConn) (link, func(), error) {
 	}, nil
 }
 
-// serve runs the stream's producer beside its reader, and ends both when one ends.
-func (s *stream) serve() error {
+// serve runs the stream's producer beside its reader, and ends both when one ends. Where it is the producer, tell is told why: before
+// the reader leaves, so that a client that cannot send any more finds the reason.
+func (s *stream) serve(tell func(error)) error {
 	produced := make(chan error, 1)
 	go func() {
 		err := s.produce()
 		if err != nil {
-			_ = s.conn.CloseRead() // wakes the reader, so that the client is told
+			if !errors.Is(err, os.ErrDeadlineExceeded) { // perhaps in the middle of a frame: nothing more can be said
+				tell(err)
+			}
+			_ = s.conn.CloseRead() // wakes the reader
 		}
 		produced <- err
 	}()
 	err := s.receive()
 	s.end()
 	_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords)) // a client that does not read holds nobody up
-	perr := <-produced
-	switch {
-	case errors.Is(perr, os.ErrDeadlineExceeded):
-		return nil // perhaps in the middle of a frame: nothing more can be said
-	case perr != nil:
-		return perr
+	if perr := <-produced; perr != nil {
+		return nil
 	}
 	return err
 }

@@ -64,6 +64,10 @@ func (s *stream) produce() (err error) {
 func (s *stream) next(wait bool) (int, error) {
 	for {
 		s.mu.Lock()
+		if why := s.closed; why != nil {
+			s.mu.Unlock()
+			return 0, why
+		}
 		if s.ended {
 			s.mu.Unlock()
 			return -1, nil

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -112,24 +109,6 @@ func (s *Server) Connections() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.open)
-}
-
-// Feeds lists the attached trainers.
-func (s *Server) Feeds() []wire.Feed {
-	s.mu.Lock()
-	streams := make([]*stream, 0, len(s.streams))
-	for f := range s.streams {
-		streams = append(streams, f)
-	}
-	s.mu.Unlock()
-	out := make([]wire.Feed, 0, len(streams))
-	for _, f := range streams {
-		out = append(out, f.describe())
-	}
-	slices.SortFunc(out, func(a, b wire.Feed) int {
-		return cmp.Or(len(a.Feed)-len(b.Feed), strings.Compare(a.Feed, b.Feed)) // f2 before f10
-	})
-	return out
 }
 
 // connection serves one client until either side ends it.

@@ -30,6 +30,7 @@ type stream struct {
 	lent    []bool
 	seek    *wire.Seek
 	ended   bool
+	closed  *wire.Problem // why, where it was closed from outside
 	batches int64
 	meter
 	epoch    uint64

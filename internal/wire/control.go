@@ -27,6 +27,11 @@ type Health struct {
 	UptimeS  float64 `json:"uptime_s"`
 }
 
+// Ready answers GET /v1/ready.
+type Ready struct {
+	Status string `json:"status"`
+}
+
 // Dataset is a dataset in a list; with Manifest and Generations where one is shown.
 type Dataset struct {
 	Dataset     string           `json:"dataset"`
@@ -46,6 +51,7 @@ type Dataset struct {
 // Datasets answers GET /v1/datasets.
 type Datasets struct {
 	Datasets []Dataset `json:"datasets"`
+	Next     *string   `json:"next"` // what to go on after, nil at the end; the same in every list
 }
 
 // Removed answers DELETE /v1/datasets/{name}.
@@ -63,9 +69,18 @@ const (
 	JobCancelled = "cancelled"
 )
 
-// Job is a load as clients see it. Bytes are of the sources.
+// Kinds of jobs.
+const (
+	LoadJob   = "load"
+	AppendJob = "append"
+	PutJob    = "put"
+	VerifyJob = "verify"
+)
+
+// Job is a load, or other work on a dataset, as clients see it. Bytes are of the sources; for verify, of the dataset.
 type Job struct {
 	Job        string `json:"job"`
+	Kind       string `json:"kind"`
 	State      string `json:"state"`
 	Dataset    string `json:"dataset"`
 	Phase      string `json:"phase"`
@@ -101,7 +116,8 @@ type Append struct {
 
 // Jobs answers GET /v1/jobs.
 type Jobs struct {
-	Jobs []Job `json:"jobs"`
+	Jobs []Job   `json:"jobs"`
+	Next *string `json:"next"`
 }
 
 // Feed is a feed as clients see it. Each side's waiting is told by its own clock: WaitTrainerS is how long the daemon
@@ -130,7 +146,8 @@ type Feed struct {
 
 // Feeds answers GET /v1/feeds.
 type Feeds struct {
-	Feeds []Feed `json:"feeds"`
+	Feeds []Feed  `json:"feeds"`
+	Next  *string `json:"next"`
 }
 
 // UI answers POST /v1/ui.

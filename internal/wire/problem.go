@@ -45,6 +45,9 @@ const (
 	JobFailed        = "job_failed"
 	JobNotFound      = "job_not_found"
 	Cancelled        = "cancelled"
+	Corrupt          = "corrupt"
+	FeedNotFound     = "feed_not_found"
+	FeedClosed       = "feed_closed"
 	CursorMismatch   = "cursor_mismatch"
 	ProtocolMismatch = "protocol_mismatch"
 	ProtocolError    = "protocol_error"
@@ -75,6 +78,9 @@ var kinds = map[string]kind{
 	JobFailed:        {"job failed", 500},
 	JobNotFound:      {"job not found", 404},
 	Cancelled:        {"cancelled", 409},
+	Corrupt:          {"data is damaged", 409},
+	FeedNotFound:     {"feed not found", 404},
+	FeedClosed:       {"feed was closed", 409},
 	CursorMismatch:   {"cursor does not fit", 409},
 	ProtocolMismatch: {"other protocol version", 426},
 	ProtocolError:    {"protocol error", 400},

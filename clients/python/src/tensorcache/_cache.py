@@ -294,7 +294,7 @@ class Cache:
 
     def datasets(self) -> list[dict[str, Any]]:
         """All datasets, each at its newest: ``dataset``, ``generation``, ``rows``, ``items``, ``bytes`` and more."""
-        return list(self._control.get("/v1/datasets")["datasets"])
+        return self._control.pages("/v1/datasets", "datasets")
 
     def remove(self, name: str) -> list[int]:
         """Remove a dataset for good and return its generations; handles that are open stay valid.
@@ -307,7 +307,7 @@ class Cache:
 
     def feeds(self, *, timeout: float | None = None) -> list[dict[str, Any]]:
         """The feeds of all trainers: ``feed``, ``dataset``, ``pid``, ``batches``, ``verdict`` and more."""
-        return list(self._control.get("/v1/feeds", timeout)["feeds"])
+        return self._control.pages("/v1/feeds", "feeds", timeout)
 
     def health(self) -> dict[str, Any]:
         """How the daemon is: ``status``, ``version``, ``protocol``, ``pid``, ``dir``, ``uptime_s``."""

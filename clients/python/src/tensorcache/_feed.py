@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _random_start
 from ._choose import Chooser
 from ._deliver import MAKERS, Makers
-from ._errors import CursorError, DaemonError, FeedError, ProtocolError
+from ._errors import CursorError, DaemonError, FeedError, NotFoundError, ProtocolError
 from ._items import show
 from ._meter import Meter
 from ._source import Source
@@ -49,7 +49,8 @@ class Feed:
     Raises, while it is iterated:
         DaemonError: the daemon went away; :meth:`state_dict` still says where to go on. With ``reconnect=True`` only if
             none can be found or started again.
-        FeedError: the feed was closed, or another pass over it began.
+        FeedError: the feed was closed, here or through the control API (type ``feed_closed``, also with
+            ``reconnect=True``), or another pass over it began.
     """
 
     def __init__(
@@ -210,10 +211,9 @@ class Feed:
         """What the daemon says of the feed; nothing where it does not answer."""
         stream.report()
         try:
-            feeds = self.windows.dataset._cache.feeds(timeout=1.0)
-        except DaemonError:
+            return self.windows.dataset._cache._control.get(f"/v1/feeds/{stream.said['feed']}", timeout=1.0)
+        except (DaemonError, NotFoundError):
             return {}
-        return next((feed for feed in feeds if feed["feed"] == stream.said["feed"]), {})
 
     def close(self) -> None:
         """End the feed; the daemon frees its ring. Batches that were kept stay valid; calling twice is fine."""

@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import socket
+import urllib.parse
 from collections.abc import Iterator
 from typing import Any
 
@@ -47,6 +48,17 @@ class Control:
     def get(self, route: str, timeout: float | None = None) -> dict[str, Any]:
         """GET a JSON object."""
         return self._object("GET", route, None, timeout)
+
+    def pages(self, route: str, name: str, timeout: float | None = None) -> list[dict[str, Any]]:
+        """GET all pages of a list: the entries under ``name``."""
+        entries: list[dict[str, Any]] = []
+        after: str | None = ""
+        while after is not None:
+            query = urllib.parse.urlencode({"limit": 1000, "after": after} if after else {"limit": 1000})
+            page = self.get(f"{route}?{query}", timeout)
+            entries += page[name]
+            after = page["next"]
+        return entries
 
     def post(self, route: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """POST a JSON object and get one."""

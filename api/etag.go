@@ -1,0 +1,37 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+	"github.com/valyala/fasthttp"
+)
+
+// replyTagged is reply with an ETag of the body: a client that has it already is told so, without the body.
+func replyTagged(ctx *fasthttp.RequestCtx, body any) error {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	tag := fmt.Sprintf(`"%016x"`, xxhash.Sum64(b))
+	ctx.Response.Header.Set("ETag", tag)
+	if matches(string(ctx.Request.Header.Peek("If-None-Match")), tag) {
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		return nil
+	}
+	replyJSON(ctx, 200, b)
+	return nil
+}
+
+// matches tells whether a list of tags, as If-None-Match has them, names a tag.
+func matches(list, tag string) bool {
+	for one := range strings.SplitSeq(list, ",") {
+		one = strings.TrimSpace(one)
+		if one == "*" || strings.TrimPrefix(one, "W/") == tag {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,47 @@
+package api
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+var feedRoutes = []route{
+	{"GET", "/v1/feeds", plain((*Server).listFeeds)},
+	{"GET", "/v1/feeds/{id}", named((*Server).showFeed)},
+	{"DELETE", "/v1/feeds/{id}", named((*Server).closeFeed)},
+}
+
+func (s *Server) listFeeds(ctx *fasthttp.RequestCtx) error {
+	p, err := readPaging(ctx)
+	if err == nil {
+		err = p.checkNumbered("f")
+	}
+	if err != nil {
+		return err
+	}
+	return reply(ctx, 200, s.feeds(p))
+}
+
+// feeds is a page of the feeds, oldest first.
+func (s *Server) feeds(p paging) wire.Feeds {
+	list, next := page(p, s.Feeds.Feeds(), func(f wire.Feed) string { return f.Feed }, byNumber)
+	return wire.Feeds{Feeds: list, Next: next}
+}
+
+func (s *Server) showFeed(ctx *fasthttp.RequestCtx, id string) error {
+	f, err := s.Feeds.Feed(id)
+	if err != nil {
+		return err
+	}
+	return reply(ctx, 200, f)
+}
+
+// closeFeed ends a feed. Its trainer is told why.
+func (s *Server) closeFeed(ctx *fasthttp.RequestCtx, id string) error {
+	f, err := s.Feeds.CloseFeed(id)
+	if err != nil {
+		return err
+	}
+	return reply(ctx, 200, f)
+}

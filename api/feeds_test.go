@@ -1,0 +1,77 @@
+package api
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// trainer attaches a feed of a dataset to the world and gives the daemon's side of its id and its connection.
+func (w *world) trainer(dataset string) (id string, conn net.Conn) {
+	w.Helper()
+	conn, err := net.Dial("unix", w.feedPath)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { conn.Close() })
+	request := asJSON(map[string]any{"protocol": wire.Protocol, "client": "test/1", "request": "feed", "dataset": dataset, "spec": etth, "options": map[string]any{"batch_size": 8}})
+	frame := make([]byte, wire.HeaderSize)
+	wire.PutHeader(frame, wire.FrameRequest, len(request))
+	if _, err := conn.Write(append(frame, request...)); err != nil {
+		w.Fatal(err)
+	}
+	var said wire.FeedReply
+	if kind, payload := w.frame(conn); kind != wire.FrameReply || json.Unmarshal(payload, &said) != nil {
+		w.Fatalf("a frame of kind %d: %s", kind, payload)
+	}
+	return said.Feed, conn
+}
+
+// frame reads one from a connection.
+func (w *world) frame(conn net.Conn) (kind uint32, payload []byte) {
+	w.Helper()
+	kind, length, err := wire.ReadHeader(conn, make([]byte, wire.HeaderSize), wire.MaxRequest)
+	payload = make([]byte, length)
+	if err == nil {
+		_, err = io.ReadFull(conn, payload)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return kind, payload
+}
+
+func TestAFeedIsListedShownAndClosed(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	first, conn := w.trainer("etth1")
+	second, _ := w.trainer("etth1")
+	var list wire.Feeds
+	w.into(w.do("GET", "/v1/feeds?limit=1", nil), 200, &list)
+	if len(list.Feeds) != 1 || list.Feeds[0].Feed != first || list.Next == nil || *list.Next != first {
+		t.Errorf("%+v", list)
+	}
+	w.into(w.do("GET", "/v1/feeds?after="+first, nil), 200, &list)
+	if len(list.Feeds) != 1 || list.Feeds[0].Feed != second || list.Next != nil {
+		t.Errorf("%+v", list)
+	}
+	var one wire.Feed
+	if w.into(w.do("GET", "/v1/feeds/"+first, nil), 200, &one); one.Feed != first || one.Dataset != "etth1" || one.Slots < 3 {
+		t.Errorf("%+v", one)
+	}
+	w.into(w.do("DELETE", "/v1/feeds/"+first, nil), 200, &one)
+	for {
+		kind, payload := w.frame(conn)
+		if kind == wire.FrameBatches {
+			continue
+		}
+		if p := w.problem(answer{409, map[string][]string{"Content-Type": {"application/problem+json"}}, payload}); kind != wire.FrameError || p.Type != wire.FeedClosed {
+			t.Errorf("a frame of kind %d: %s", kind, payload)
+		}
+		break
+	}
+	w.refused(w.do("DELETE", "/v1/feeds/f9", nil), wire.FeedNotFound, `no feed is named "f9"`)
+}

@@ -1,0 +1,80 @@
+package feed
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// Feeds lists the attached trainers, oldest first.
+func (s *Server) Feeds() []wire.Feed {
+	s.mu.Lock()
+	streams := make([]*stream, 0, len(s.streams))
+	for f := range s.streams {
+		streams = append(streams, f)
+	}
+	s.mu.Unlock()
+	out := make([]wire.Feed, 0, len(streams))
+	for _, f := range streams {
+		out = append(out, f.describe())
+	}
+	slices.SortFunc(out, func(a, b wire.Feed) int {
+		return cmp.Or(len(a.Feed)-len(b.Feed), strings.Compare(a.Feed, b.Feed)) // f2 before f10
+	})
+	return out
+}
+
+// Feed describes one of them. The error is a *wire.Problem of type feed_not_found.
+func (s *Server) Feed(id string) (wire.Feed, error) {
+	f, err := s.find(id)
+	if err != nil {
+		return wire.Feed{}, err
+	}
+	return f.describe(), nil
+}
+
+// CloseFeed ends a feed; its trainer is told by an error of type feed_closed, once it has taken what was announced before. Closing one
+// that is just ending is no error.
+func (s *Server) CloseFeed(id string) (wire.Feed, error) {
+	f, err := s.find(id)
+	if err != nil {
+		return wire.Feed{}, err
+	}
+	said := f.describe()
+	f.close(wire.NewProblem(wire.FeedClosed, "feed %s was closed through the control API", id).WithHint("attach again with the saved state to go on"))
+	return said, nil
+}
+
+func (s *Server) find(id string) (*stream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for f := range s.streams {
+		if f.id == id {
+			return f, nil
+		}
+	}
+	return nil, wire.NewProblem(wire.FeedNotFound, "no feed is named %q", id).WithField("feed").WithHint("tensorcache feeds lists them")
+}
+
+// close has the feed end for a reason, which its trainer is told. The first reason counts.
+func (s *stream) close(why *wire.Problem) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed == nil {
+		s.closed = why
+	}
+	if s.conn != nil {
+		_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords)) // of a client that does not read
+	}
+	s.notify()
+}
+
+// connected gives the stream its connection: from now on it may be closed while it writes.
+func (s *stream) connected(l link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn = l
+}
