@@ -55,6 +55,8 @@ type Config struct {
 	Log      *slog.Logger
 	Version  string
 	AllowUID []int
+	// Roots are the folders that may be loaded from over TCP.
+	Roots []string
 	// Stop is called once when a client asks the daemon to end.
 	Stop func()
 	// Opened is told the address once the API is served over TCP; it may be nil.

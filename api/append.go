@@ -13,15 +13,15 @@ import (
 )
 
 // Append starts a load that puts rows behind those of a dataset, as its next generation. Sources that it has already are passed
-// over; where it has them all, that is a hit.
-func (j *Jobs) Append(name string, a wire.Append) (wire.Job, error) {
+// over; where it has them all, that is a hit. They must be in reach.
+func (j *Jobs) Append(name string, a wire.Append, reach ingest.Reach) (wire.Job, error) {
 	if err := layout.CheckName(name); err != nil {
 		return wire.Job{}, err
 	}
 	if err := checkSources(a.Sources); err != nil {
 		return wire.Job{}, err
 	}
-	sources, err := ingest.Stat(a.Sources)
+	sources, err := reach.Stat(a.Sources)
 	if err != nil {
 		return wire.Job{}, err
 	}
@@ -45,7 +45,7 @@ func (j *Jobs) Append(name string, a wire.Append) (wire.Job, error) {
 			defer j.running.Done()
 			_, _ = j.end(ctx, t, func() (made, error) {
 				for {
-					m, err := j.appendOnce(ctx, t, a, sources)
+					m, err := j.appendOnce(ctx, t, a, reach, sources)
 					if !errors.Is(err, store.ErrSuperseded) {
 						return m, err
 					}
@@ -59,7 +59,7 @@ func (j *Jobs) Append(name string, a wire.Append) (wire.Job, error) {
 }
 
 // appendOnce appends to the newest generation. The error wraps store.ErrSuperseded where there is another by the end.
-func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, sources []layout.Source) (made, error) {
+func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, reach ingest.Reach, sources []layout.Source) (made, error) {
 	base, err := j.store.Acquire(t.state.Dataset, 0)
 	if err != nil {
 		return made{}, err
@@ -67,7 +67,7 @@ func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, sources []
 	defer base.Release()
 	m := base.Data.Manifest
 	if a.HashSources {
-		if sources, err = j.hash(ctx, t, sources); err != nil {
+		if sources, err = j.hash(ctx, t, reach, sources); err != nil {
 			return made{}, err
 		}
 	}
@@ -82,7 +82,7 @@ func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, sources []
 	if err != nil {
 		return made{}, err
 	}
-	o.HashSources = a.HashSources
+	o.HashSources, o.Reach = a.HashSources, reach
 	return j.run(ctx, t, ingest.Job{Options: o, Append: &ingest.Append{Dir: base.Data.Dir, Skip: skip}}, nil, base.Generation)
 }
 

@@ -71,6 +71,7 @@ func (s *Server) load(ctx *fasthttp.RequestCtx, name string) error {
 	if err := read(ctx, &o); err != nil {
 		return err
 	}
+	o.Reach = s.reach(ctx)
 	job, err := s.Jobs.Load(name, o)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func (s *Server) appendRows(ctx *fasthttp.RequestCtx, name string) error {
 	if err := read(ctx, &a); err != nil {
 		return err
 	}
-	job, err := s.Jobs.Append(name, a)
+	job, err := s.Jobs.Append(name, a, s.reach(ctx))
 	if err != nil {
 		return err
 	}

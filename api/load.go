@@ -26,7 +26,7 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 	if err := checkSources(o.Sources); err != nil {
 		return wire.Job{}, err
 	}
-	sources, err := ingest.Stat(o.Sources)
+	sources, err := o.Reach.Stat(o.Sources)
 	if err != nil {
 		return wire.Job{}, err
 	}
@@ -47,7 +47,7 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 		go func() {
 			defer j.running.Done()
 			_, _ = j.end(ctx, t, func() (made, error) {
-				if m, ok, err := j.sameContent(ctx, t, hit, sources); ok || err != nil {
+				if m, ok, err := j.sameContent(ctx, t, hit, o.Reach, sources); ok || err != nil {
 					return m, err
 				}
 				return j.run(ctx, t, ingest.Job{Options: o}, nil, 0)
@@ -154,7 +154,7 @@ func hitJob(kind, name string, generation int64, m *layout.Manifest) wire.Job {
 }
 
 // sameContent reads the sources of a generation that may be a hit and finds out whether it is.
-func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, sources []layout.Source) (made, bool, error) {
+func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, reach ingest.Reach, sources []layout.Source) (made, bool, error) {
 	if !hit.Hit {
 		return made{}, false, nil
 	}
@@ -163,7 +163,7 @@ func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, sources []
 		return made{}, false, nil
 	}
 	defer h.Release()
-	hashed, err := j.hash(ctx, t, sources)
+	hashed, err := j.hash(ctx, t, reach, sources)
 	if err != nil {
 		return made{}, false, err
 	}
@@ -172,13 +172,13 @@ func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, sources []
 }
 
 // hash reads the sources for a job.
-func (j *Jobs) hash(ctx context.Context, t *job, sources []layout.Source) ([]layout.Source, error) {
+func (j *Jobs) hash(ctx context.Context, t *job, reach ingest.Reach, sources []layout.Source) ([]layout.Source, error) {
 	p := ingest.Progress{Phase: ingest.PhaseHash}
 	for _, s := range sources {
 		p.BytesTotal += s.Bytes
 	}
 	var read atomic.Int64
-	return ingest.HashSources(ctx, sources, j.snapshot(t).Cores, func(n int64) {
+	return reach.HashSources(ctx, sources, j.snapshot(t).Cores, func(n int64) {
 		p := p
 		p.Bytes = read.Add(n)
 		j.note(t, p)

@@ -16,7 +16,11 @@ func problemOf(err error) *wire.Problem {
 	var space *ingest.NoSpaceError
 	switch {
 	case errors.As(err, &source):
-		p := wire.NewProblem(wire.SourceError, "%s", source.Error()).WithField("sources")
+		typ := wire.SourceError
+		if source.Beyond {
+			typ = wire.Forbidden
+		}
+		p := wire.NewProblem(typ, "%s", source.Error()).WithField("sources")
 		p.Hint = source.Hint
 		return p
 	case errors.As(err, &option):

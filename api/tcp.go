@@ -9,6 +9,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -139,6 +140,11 @@ func harden(ctx *fasthttp.RequestCtx) {
 	if len(h.Peek(fasthttp.HeaderCacheControl)) == 0 {
 		h.Set(fasthttp.HeaderCacheControl, "no-store")
 	}
+}
+
+// reach is which files a request may have loaded: over the socket any that the daemon can read, for the caller could read them too.
+func (s *Server) reach(ctx *fasthttp.RequestCtx) ingest.Reach {
+	return ingest.Reach{Limited: isTCP(ctx), Roots: s.Roots}
 }
 
 // isTCP tells whether a request came over TCP, and not over the control socket.

@@ -36,6 +36,7 @@ type serveOptions struct {
 	readyFD  int
 	allowUID []int
 	http     string
+	roots    []string
 }
 
 func newServe(o *options) *cobra.Command {
@@ -57,12 +58,17 @@ func newServe(o *options) *cobra.Command {
 	cmd.Flags().IntVar(&s.readyFD, "ready-fd", -1, "write \"ok\" to this `descriptor` once both sockets listen")
 	cmd.Flags().IntSliceVar(&s.allowUID, "allow-uid", nil, "let in these user `ids` too, besides one's own and root")
 	cmd.Flags().StringVar(&s.http, "http", "", "serve the control API and the dashboard on this loopback `address` too, for who has the token; port 0 is any (127.0.0.1:7007)")
+	cmd.Flags().StringArrayVar(&s.roots, "root", nil, "let sources below this `folder` be loaded over TCP; may be given several times (default none)")
 	return cmd
 }
 
 // run holds the order of start and stop: what serves ends before what it serves from.
 func (o *serveOptions) run(ctx context.Context) error {
 	dir, err := control.Dir(o.dir)
+	if err != nil {
+		return err
+	}
+	roots, err := o.sourceRoots()
 	if err != nil {
 		return err
 	}
@@ -90,7 +96,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID, Budget: ringBudget(), Put: jobs.Put})
 	defer feeds.Close()
 	told := announcement{dir: dir, daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol, Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
-	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop, Opened: func(addr string) { told.http(addr, log) }})
+	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop, Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
 	if o.http != "" {
 		if _, err := http.OpenTCP(o.http); err != nil {
 			return fmt.Errorf("serve over TCP: %w", err)

@@ -50,7 +50,7 @@ func openCSV(path, name string, f *os.File, w work) (reader, error) {
 		return nil, statError(path, err)
 	}
 	c := &csvFile{work: w, file: f, name: path, delim: ',', size: st.Size(), share: 1}
-	if source, err := os.Stat(path); err == nil && source.Size() != c.size {
+	if source, err := w.reach.stat(path); err == nil && source.Size() != c.size {
 		c.share = float64(source.Size()) / float64(max(1, c.size))
 	}
 	if w.text.delim != 0 {

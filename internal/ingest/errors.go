@@ -40,6 +40,8 @@ type SourceError struct {
 	Group  int    `json:"group,omitempty"`
 	Reason string `json:"reason"`
 	Hint   string `json:"hint,omitempty"`
+	// Beyond tells that it is out of the load's reach.
+	Beyond bool `json:"beyond,omitempty"`
 }
 
 // Error says where, and then what.

@@ -1,9 +1,9 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,10 +50,10 @@ func formatOf(name string) string {
 }
 
 // expand replaces folders by the files in them, sorted by path.
-func expand(sources []string) ([]sourceFile, error) {
+func (r Reach) expand(sources []string) ([]sourceFile, error) {
 	var out []sourceFile
 	for _, s := range sources {
-		st, err := os.Stat(s)
+		st, err := r.stat(s)
 		if err != nil {
 			return nil, statError(s, err)
 		}
@@ -61,7 +61,7 @@ func expand(sources []string) ([]sourceFile, error) {
 			out = append(out, sourceFile{path: s})
 			continue
 		}
-		f := folder{root: s}
+		f := folder{reach: r, root: s}
 		if err := f.walk(s, nil); err != nil {
 			return nil, err
 		}
@@ -76,6 +76,7 @@ func expand(sources []string) ([]sourceFile, error) {
 
 // folder is what was found in one.
 type folder struct {
+	reach Reach
 	root  string
 	files []sourceFile
 	other string // a folder in it that is no partition
@@ -84,7 +85,7 @@ type folder struct {
 // walk collects the files of a folder and of the partitions in it. Names that begin with a dot or an underscore are
 // somebody's notes.
 func (f *folder) walk(dir string, parts []part) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := f.reach.readDir(dir)
 	if err != nil {
 		return statError(dir, err)
 	}
@@ -96,8 +97,8 @@ func (f *folder) walk(dir string, parts []part) error {
 		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
 			continue
 		}
-		st, err := os.Stat(path)
-		if err != nil && formatOf(e.Name()) == "" {
+		st, err := f.reach.stat(path)
+		if beyond := (*SourceError)(nil); err != nil && formatOf(e.Name()) == "" && !errors.As(err, &beyond) {
 			continue // a link to nowhere, and none that would be read
 		}
 		if err != nil {
@@ -166,8 +167,8 @@ func (f *folder) sorted() ([]sourceFile, error) {
 }
 
 // partitions are the keys of all partitions below the sources, which stand in the recipe: a file that is named itself has none.
-func partitions(sources []string) []string {
-	files, err := expand(sources)
+func (r Reach) partitions(sources []string) []string {
+	files, err := r.expand(sources)
 	if err != nil {
 		return nil // the load says so
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -16,20 +15,20 @@ import (
 // HashSources gives the sources with the xxHash64 (seed 0) of their bytes, which costs reading them once: several files at
 // once, each by one worker. tell is called with the number of bytes read since. A file that is no longer the one that was
 // looked at is a [SourceError].
-func HashSources(ctx context.Context, sources []layout.Source, workers int, tell func(bytes int64)) ([]layout.Source, error) {
+func (r Reach) HashSources(ctx context.Context, sources []layout.Source, workers int, tell func(bytes int64)) ([]layout.Source, error) {
 	out := slices.Clone(sources)
 	err := parallel(ctx, workers, len(out), "", func(_, i int) (err error) {
-		out[i].XXH64, err = hashFile(ctx, out[i].Path, tell)
+		out[i].XXH64, err = r.hashFile(ctx, out[i].Path, tell)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, unchanged(sources)
+	return out, r.unchanged(sources)
 }
 
-func hashFile(ctx context.Context, path string, tell func(bytes int64)) (string, error) {
-	f, err := os.Open(path)
+func (r Reach) hashFile(ctx context.Context, path string, tell func(bytes int64)) (string, error) {
+	f, err := r.open(path)
 	if err != nil {
 		return "", statError(path, err)
 	}

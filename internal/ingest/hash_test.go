@@ -30,11 +30,11 @@ func TestSourcesAreHashed(t *testing.T) {
 
 func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
 	path := source(t, "a.csv", "a\n1\n")
-	sources, err := Stat([]string{path})
+	sources, err := Reach{}.Stat([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = HashSources(t.Context(), sources, 1, func(int64) {
+	_, err = Reach{}.HashSources(t.Context(), sources, 1, func(int64) {
 		if err := os.WriteFile(path, []byte("a\n1\n2\n"), 0o600); err != nil {
 			t.Error(err)
 		}
@@ -42,7 +42,7 @@ func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
 	refused(t, err, path+": the file was changed", "load it again")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := HashSources(ctx, sources, 1, func(int64) {}); !errors.Is(err, context.Canceled) {
+	if _, err := (Reach{}).HashSources(ctx, sources, 1, func(int64) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -14,6 +14,8 @@ type Job struct {
 	// Dir is the load's own directory below tmp; it exists and is empty.
 	Dir string `json:"dir"`
 	Options
+	// Within is the reach of the options, which these do not carry across the pipe.
+	Within Reach `json:"within,omitzero"`
 	// Put is set where the values come over a socket, which is the child's descriptor 3.
 	Put *Put `json:"put,omitempty"`
 	// Append is set where the rows go behind those of a generation; the options are that one's (see [AppendOptions]).

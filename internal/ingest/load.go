@@ -44,7 +44,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{units: map[int]string{}, Options: o, asked: o, work: work{workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m, available: available}
+	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m, available: available}
 }
 
 // run does the whole load of files.
@@ -55,12 +55,12 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if len(l.Sources) == 0 {
 		return nil, &OptionError{Field: "sources", Allowed: "at least one file"}
 	}
-	files, err := expand(l.Sources)
+	files, err := l.Reach.expand(l.Sources)
 	if err != nil {
 		return nil, err
 	}
 	files = leftOut(files, l.skip)
-	if l.sources, err = statFiles(files); err != nil {
+	if l.sources, err = l.Reach.statFiles(files); err != nil {
 		return nil, err
 	}
 	for _, s := range l.sources {
@@ -69,7 +69,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	l.meter.expect(l.plan())
 	if l.HashSources {
 		l.meter.enter(PhaseHash)
-		if l.sources, err = HashSources(ctx, l.sources, l.workers, func(n int64) { l.meter.bytes.Add(n) }); err != nil {
+		if l.sources, err = l.Reach.HashSources(ctx, l.sources, l.workers, func(n int64) { l.meter.bytes.Add(n) }); err != nil {
 			return nil, err
 		}
 	}
@@ -391,7 +391,7 @@ func (l *load) abort() error {
 func (l *load) failed(err error) error {
 	_ = l.abort() // the load has failed already
 	_ = os.Remove(filepath.Join(l.dir, layout.DataFile))
-	if changed := unchanged(l.sources); changed != nil {
+	if changed := l.Reach.unchanged(l.sources); changed != nil {
 		return changed // whatever was made of it
 	}
 	return l.explain(err)

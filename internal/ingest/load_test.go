@@ -30,7 +30,7 @@ func TestSourcesThatAreNone(t *testing.T) {
 		{"/dev/null", "is a device, want a file", ""},
 		{source(t, "empty.csv", ""), "the file is empty", ""},
 	} {
-		_, err := Stat([]string{c.path})
+		_, err := Reach{}.Stat([]string{c.path})
 		refused(t, err, c.path+": "+c.want, c.hint)
 		_, _, err = inProcess(t, Options{Sources: []string{c.path}})
 		refused(t, err, c.path+": "+c.want, c.hint)
@@ -177,17 +177,17 @@ func TestSeveralSourcesFollowEachOther(t *testing.T) {
 
 func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
 	path := source(t, "x.csv", "a\n1\n2\n")
-	before, err := Stat([]string{path})
+	before, err := Reach{}.Stat([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := unchanged(before); err != nil {
+	if err := (Reach{}).unchanged(before); err != nil {
 		t.Error(err)
 	}
 	if err := os.WriteFile(path, []byte("a\n1\n2\n3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, unchanged(before), path+": the file was changed while it was loaded", "complete")
+	refused(t, Reach{}.unchanged(before), path+": the file was changed while it was loaded", "complete")
 }
 
 // TestSortedRowsAreThoseOfAStableSort draws rows in any order, loads them sorted, and compares with the order of a naive sort.

@@ -71,6 +71,8 @@ type Options struct {
 	// HashSources compares sources by what they hold, instead of by the time of their last change, and keeps their hashes for
 	// later. It is no part of the recipe.
 	HashSources bool `json:"hash_sources,omitempty"`
+	// Reach is which files may be sources: who serves the load says so, never who asks for it.
+	Reach Reach `json:"-"`
 }
 
 // Validate checks what can be known without the sources. The error is an [OptionError].
@@ -127,7 +129,7 @@ func (o Options) fitText() string {
 
 // Recipe is the options without their sources as canonical JSON: equal recipes are equal bytes.
 func (o Options) Recipe() (json.RawMessage, error) {
-	keys := partitions(o.Sources)
+	keys := o.Reach.partitions(o.Sources)
 	o.Sources, o.HashSources = nil, false
 	if o.Layout == "" {
 		o.Layout = layout.Columns

@@ -89,6 +89,7 @@ const (
 
 // work is how a reader goes about it.
 type work struct {
+	reach       Reach
 	workers     int
 	block       int64  // bytes of text that a worker reads at once
 	dir         string // the job's directory
@@ -98,7 +99,7 @@ type work struct {
 
 // open opens a source with the reader of its format.
 func open(path string, w work) (reader, error) {
-	f, err := os.Open(path)
+	f, err := w.reach.open(path)
 	if err != nil {
 		return nil, statError(path, err)
 	}

@@ -36,6 +36,7 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 		}
 		job.MemoryLimit = limit
 	}
+	job.Within = job.Reach
 	line, err := json.Marshal(job)
 	if err != nil {
 		return nil, err

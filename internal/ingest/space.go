@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"syscall"
 
@@ -30,7 +29,7 @@ func (l *load) ofRows() string {
 		return ""
 	}
 	text := fmt.Sprintf(", with the %d rows of %s", most.rows(), file)
-	if st, err := os.Stat(file); err == nil && st.Size() < most.rows() {
+	if st, err := l.Reach.stat(file); err == nil && st.Size() < most.rows() {
 		text += ": they lie in " + humanize.IBytes(uint64(st.Size())) + ", the file may be damaged"
 	}
 	return text

@@ -3,7 +3,6 @@ package ingest
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -11,19 +10,19 @@ import (
 
 // Stat notes size, mtime and inode of each source, and refuses what cannot be one. A folder stands for the files in it. The
 // error is a [SourceError].
-func Stat(sources []string) ([]layout.Source, error) {
-	files, err := expand(sources)
+func (r Reach) Stat(sources []string) ([]layout.Source, error) {
+	files, err := r.expand(sources)
 	if err != nil {
 		return nil, err
 	}
-	return statFiles(files)
+	return r.statFiles(files)
 }
 
-func statFiles(files []sourceFile) ([]layout.Source, error) {
+func (r Reach) statFiles(files []sourceFile) ([]layout.Source, error) {
 	out := make([]layout.Source, len(files))
 	for i, f := range files {
 		path := f.path
-		st, err := os.Stat(path)
+		st, err := r.stat(path)
 		if err != nil {
 			return nil, statError(path, err)
 		}
@@ -36,6 +35,9 @@ func statFiles(files []sourceFile) ([]layout.Source, error) {
 }
 
 func statError(path string, err error) error {
+	if e := (*SourceError)(nil); errors.As(err, &e) {
+		return e
+	}
 	reason := err.Error()
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -72,12 +74,12 @@ func inode(st fs.FileInfo) uint64 {
 }
 
 // unchanged is an error when a source is not what it was before.
-func unchanged(before []layout.Source) error {
+func (r Reach) unchanged(before []layout.Source) error {
 	files := make([]sourceFile, len(before))
 	for i, s := range before {
 		files[i].path = s.Path
 	}
-	after, err := statFiles(files)
+	after, err := r.statFiles(files)
 	if err != nil {
 		return err
 	}

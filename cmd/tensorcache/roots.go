@@ -1,0 +1,28 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// sourceRoots are the folders of --root as absolute paths. One that is a link is known by both its names.
+func (o *serveOptions) sourceRoots() (roots []string, err error) {
+	for _, dir := range o.roots {
+		path, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, err
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return nil, fmt.Errorf("--root: %w", err)
+		}
+		if st, err := os.Stat(real); err != nil || !st.IsDir() {
+			return nil, fmt.Errorf("--root: %q is no folder", dir)
+		}
+		if roots = append(roots, path); real != path {
+			roots = append(roots, real)
+		}
+	}
+	return roots, nil
+}

@@ -1,0 +1,93 @@
+package ingest
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Reach is which files may be sources. The zero value is every file that the process may read; of a limited reach those below its
+// roots only, wherever a link leads. All sources are opened and looked at through it, in the daemon and in the child: a path that
+// is exchanged between two looks leads nowhere else.
+type Reach struct {
+	Limited bool     `json:"limited,omitempty"`
+	Roots   []string `json:"roots,omitempty"`
+}
+
+// open opens a regular file for reading. It never waits for a pipe's other end.
+func (r Reach) open(path string) (*os.File, error) {
+	const flags = os.O_RDONLY | syscall.O_NONBLOCK
+	f, err := within(r, path, func(root *os.Root, rel string) (*os.File, error) {
+		if root == nil {
+			return os.OpenFile(path, flags, 0)
+		}
+		return root.OpenFile(rel, flags, 0)
+	})
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		reason, hint := notLoadable(st)
+		err = &SourceError{Path: path, Reason: reason, Hint: hint}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (r Reach) stat(path string) (fs.FileInfo, error) {
+	return within(r, path, func(root *os.Root, rel string) (fs.FileInfo, error) {
+		if root == nil {
+			return os.Stat(path)
+		}
+		return root.Stat(rel)
+	})
+}
+
+// readDir lists a folder, sorted.
+func (r Reach) readDir(path string) ([]fs.DirEntry, error) {
+	return within(r, path, func(root *os.Root, rel string) ([]fs.DirEntry, error) {
+		if root == nil {
+			return os.ReadDir(path)
+		}
+		return fs.ReadDir(root.FS(), filepath.ToSlash(rel))
+	})
+}
+
+// within looks a path up below the root that it lies in; without a limit root is nil.
+func within[T any](r Reach, path string, look func(root *os.Root, rel string) (T, error)) (found T, err error) {
+	if !r.Limited {
+		return look(nil, path)
+	}
+	for _, dir := range r.Roots {
+		rel, err := filepath.Rel(dir, path)
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		found, err := lookBelow(dir, rel, look)
+		if !escapes(err) {
+			return found, err
+		}
+	}
+	return found, &SourceError{Path: path, Reason: "lies below none of the folders that may be loaded from over TCP", Hint: "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine", Beyond: true}
+}
+
+func lookBelow[T any](dir, rel string, look func(root *os.Root, rel string) (T, error)) (found T, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return found, err
+	}
+	defer root.Close()
+	return look(root, rel)
+}
+
+// escapes tells whether a link led out of a root. The package os has no error of its own for that.
+func escapes(err error) bool {
+	var pe *fs.PathError
+	return errors.As(err, &pe) && pe.Err.Error() == "path escapes from parent"
+}
