@@ -170,3 +170,30 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+func TestQuietValuesAreSummedUpWhenTheyAreTold(t *testing.T) {
+	const rows = 2 * takeLeast / 8
+	w, err := Create(t.TempDir(), Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Abort()
+	once := w.DestOnce(0)
+	for row := range int64(rows) {
+		Put(once.Quiet(), row, []float64{float64(row)})
+	}
+	if n := len(w.running[0].done); n != 0 || w.running[0].rows != 0 {
+		t.Errorf("%d ranges and %d rows are noted before they were told", n, w.running[0].rows)
+	}
+	once.Sum(0, rows)
+	if n := w.running[0].rows; n != rows {
+		t.Errorf("%d rows are taken in, want %d", n, rows)
+	}
+	m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := m.Columns[0]; c.Statistics.Count != rows || *c.Statistics.Mean != (rows-1)/2. {
+		t.Errorf("%+v", c)
+	}
+}

@@ -50,6 +50,13 @@ func store[T Native](d Dest, row int64, src []T, bytes []byte) {
 	copy(into, src)
 }
 
+// Quiet is d for somebody who puts few values at a time, which summing up would have a lock for each: [Dest.Sum] of d tells of them, many
+// at once.
+func (d Dest) Quiet() Dest {
+	d.running = nil
+	return d
+}
+
 // Populate readies rows that are stored already to be written anew where they lie, through the mapping: for large ones in half the
 // time of a write past it. ok is false where the system has no way to.
 func (d Dest) Populate(row, rows int64) (ok bool) {

@@ -29,7 +29,7 @@ func TestGenerationsAreSyncedOnceTheyAreOfSomeAge(t *testing.T) {
 		if _, err := s.Remove("y"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(syncAfter)
+		time.Sleep(syncAfter) // the bubble's clock, which jumps there: nobody sleeps
 		synctest.Wait()
 		if !isMarked(s, "x", 1) {
 			t.Error("never synced")

@@ -256,8 +256,10 @@ func (t *tfFile) describe(w []want) ([]column, error) {
 // fill decodes the spans in parallel.
 func (t *tfFile) fill(ctx context.Context, to []target, m *meter) error {
 	at := map[string]int{}
+	quiet := slices.Clone(to)
 	for i, x := range to {
 		at[t.sorted[x.index]] = i
+		quiet[i].dest.Dest = x.dest.Quiet()
 	}
 	return parallel(ctx, t.workers, len(t.spans), t.name, func(_, i int) error {
 		s := t.spans[i]
@@ -278,16 +280,19 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *meter) error {
 				return &SourceError{Path: t.name, Reason: "the file was changed while it was loaded"}
 			}
 			missing[i] = false
-			return in(x.write(to[i], row, &buffers), to[i].name, row)
+			return in(x.write(quiet[i], row, &buffers), to[i].name, row)
 		}, func(row int64) error {
 			for i, none := range missing {
-				if none && !(to[i].role == layout.RoleValue && putMissing(to[i].dest, to[i].row0+row, 1)) {
+				if none && !(to[i].role == layout.RoleValue && putMissing(quiet[i].dest, to[i].row0+row, 1)) {
 					return to[i].missing(row + 1)
 				}
 			}
 			fillTrue()
 			return nil
 		})
+		for _, x := range to {
+			x.dest.Sum(x.row0+s.row0, s.rows)
+		}
 		m.rows.Add(s.rows)
 		m.bytes.Add(s.end - s.begin)
 		return err

@@ -12,7 +12,7 @@ import (
 
 func TestAFaultOfTheResultsMemoryIsAPanic(t *testing.T) {
 	if !Available {
-		t.Skip("not on this processor")
+		t.Skip("the assembly needs AVX2, BMI1 and BMI2 (and no TENSORCACHE_PORTABLE=1)")
 	}
 	page, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
