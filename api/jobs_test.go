@@ -29,6 +29,12 @@ func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
 	if !hit.Hit || hit.State != wire.JobDone || hit.Generation != 1 || hit.Digest != job.Digest || hit.Rows != 2 {
 		t.Errorf("%+v", hit)
 	}
+	for setting, says := range map[string]string{"a": "", "nope": "no column is named", "t": "want value columns of numbers"} { // steps that do nothing
+		again := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "scale": map[string]string{setting: "none"}})
+		if again.Hit != (says == "") || says != "" && (again.Error == nil || !strings.Contains(again.Error.Detail, says)) {
+			t.Errorf("no scale of %q: %+v", setting, again)
+		}
+	}
 	if other := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "dtype": "float32"}); other.Hit || other.Generation != 2 || other.Digest == job.Digest {
 		t.Errorf("with another dtype: %+v", other)
 	}
@@ -43,7 +49,7 @@ func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
 	}
 	var jobs wire.Jobs
 	w.into(w.do("GET", "/v1/jobs", nil), 200, &jobs)
-	if len(jobs.Jobs) != 4 || jobs.Jobs[0].Job != "j1" || jobs.Jobs[3].Job != "j4" {
+	if len(jobs.Jobs) != 6 || jobs.Jobs[0].Job != "j1" || jobs.Jobs[5].Job != "j6" {
 		t.Errorf("%+v", jobs)
 	}
 }

@@ -34,7 +34,7 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 	if err != nil {
 		return wire.Job{}, err
 	}
-	hit, same := j.hit(name, recipe, sources, o.HashSources)
+	hit, same := j.hit(name, o, recipe, sources)
 	if same && !o.HashSources {
 		return hit, nil
 	}
@@ -131,13 +131,16 @@ func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire
 
 // hit finds out whether the newest generation is what a load would make, and usable. Where hashes are to decide, that is not
 // known before the sources have been read: then it tells whether it may be.
-func (j *Jobs) hit(name string, recipe json.RawMessage, sources []layout.Source, hashed bool) (wire.Job, bool) {
+func (j *Jobs) hit(name string, o ingest.Options, recipe json.RawMessage, sources []layout.Source) (wire.Job, bool) {
 	i, err := j.store.Dataset(name)
 	same := layout.Source.SameFile
-	if hashed {
+	if o.HashSources {
 		same = func(a, b layout.Source) bool { return a.Path == b.Path && a.Bytes == b.Bytes && a.XXH64 != "" }
 	}
 	if err != nil || len(i.Manifest.Appended) > 0 || !sameJSON(i.Manifest.Recipe, recipe) || !slices.EqualFunc(i.Manifest.Sources, sources, same) {
+		return wire.Job{}, false
+	}
+	if !o.StepsFit(i.Manifest.Columns) { // which the load says better
 		return wire.Job{}, false
 	}
 	h, err := j.store.Acquire(name, i.Generation)

@@ -277,6 +277,33 @@ func (o Options) fraction() string {
 	return strconv.FormatFloat(*o.FitFraction, 'g', -1, 64)
 }
 
+// stepNames are the columns that the steps name.
+func (o Options) stepNames() []stepNames {
+	return []stepNames{{"fill", o.Fill.names()}, {"clip", o.Clip.names()}, {"log1p", o.Log1p.names()}, {"diff", o.Diff.names()}, {"scale", o.Scale.names()}}
+}
+
+type stepNames struct {
+	field string
+	names []string
+}
+
+// StepsFit tells whether every column that the steps name, also where they do nothing and the recipe leaves them out, is one of a generation
+// that may have them.
+func (o Options) StepsFit(columns []layout.ManifestColumn) bool {
+	for _, named := range o.stepNames() {
+		for _, name := range named.names {
+			fits := func(c layout.ManifestColumn) bool {
+				truths := c.DType == layout.Bool || c.SourceDType == string(layout.Bool)
+				return c.Name == name && c.Role == layout.RoleValue && c.Unit == "" && c.DType != layout.Text && (!truths || named.field == "fill")
+			}
+			if !slices.ContainsFunc(columns, fits) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // checkSteps refuses steps of columns that are not there or hold no numbers.
 func (o Options) checkSteps(columns []column, roles []layout.Role) error {
 	var numbers, truths []string
@@ -288,10 +315,7 @@ func (o Options) checkSteps(columns []column, roles []layout.Role) error {
 			truths = append(truths, c.name)
 		}
 	}
-	for _, named := range []struct {
-		field string
-		names []string
-	}{{"fill", o.Fill.names()}, {"clip", o.Clip.names()}, {"log1p", o.Log1p.names()}, {"diff", o.Diff.names()}, {"scale", o.Scale.names()}} {
+	for _, named := range o.stepNames() {
 		for _, name := range named.names {
 			if slices.Contains(numbers, name) || named.field == "fill" && slices.Contains(truths, name) && (o.Fill.Of(name).truths() || o.Fill.Of(name) == Fill{}) {
 				continue
