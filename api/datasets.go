@@ -16,6 +16,7 @@ var datasetRoutes = []route{
 	{"DELETE", "/v1/datasets/{name}", named((*Server).removeDataset)},
 	{"POST", "/v1/datasets/{name}/load", named((*Server).load)},
 	{"POST", "/v1/datasets/{name}/append", named((*Server).appendRows)},
+	{"POST", "/v1/datasets/{name}/verify", named((*Server).verify)},
 }
 
 func describe(i store.Info) wire.Dataset {

@@ -31,6 +31,8 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/datasets/none/load":     {"POST": {missing, 422}},
 		"/v1/datasets/none/append":   {"POST": {missing, 422}},
 		"/v1/datasets/etth1/plan":    {"POST": {map[string]any{"spec": etth}, 200}},
+		"/v1/datasets/etth1/verify":  {"POST": {nil, 202}},
+		"/v1/datasets/none/verify":   {"POST": {nil, 404}},
 		"/v1/datasets/none/plan":     {"POST": {map[string]any{"spec": etth}, 404}},
 		"/v1/datasets/etth1/runs":    {"POST": {map[string]any{"spec": etth}, 200}},
 		"/v1/datasets/none/runs":     {"POST": {map[string]any{"spec": etth}, 404}},

@@ -1,16 +1,13 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -124,34 +121,12 @@ func (o *options) follow(cmd *cobra.Command, name, route string, body any) error
 		return err
 	}
 	defer c.Close()
-	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var job wire.Job
-	if err := c.Post(ctx, control.Dataset(name, route), body, &job); err != nil {
+	if err := c.Post(cmd.Context(), control.Dataset(name, route), body, &job); err != nil {
 		return err
 	}
-	bar := newBar(cmd.ErrOrStderr())
-	defer bar.end()
-	owner := job.Owner
-	for !job.Ended() {
-		bar.show(job)
-		err := c.Get(ctx, "/v1/jobs/"+job.Job+"?wait_ms="+bar.waitMS(), &job)
-		if ctx.Err() != nil {
-			if err := c.Delete(context.WithoutCancel(ctx), "/v1/jobs/"+job.Job+"?owner="+owner, &job); err != nil {
-				return err
-			}
-			if !job.Ended() {
-				return fmt.Errorf("interrupted; the load of %s goes on, since others wait for it", name)
-			}
-			break
-		}
-		if err != nil {
-			return err
-		}
-	}
-	bar.end()
-	if job.Error != nil {
-		return job.Error
+	if job, err = await(cmd, c, job); err != nil {
+		return err
 	}
 	how := fmt.Sprintf("in %.1f s", job.Seconds)
 	if job.Hit {

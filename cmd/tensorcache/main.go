@@ -96,7 +96,7 @@ func newRoot() *cobra.Command {
 	})
 	root.AddCommand(
 		newServe(o), newLoad(o), newAppend(o), newPut(o), newLs(o), newShow(o), newHead(o), newPlan(o),
-		newFeeds(o), newJobs(o), newUI(o), newRm(o), newStop(o), newVersion(o),
+		newVerify(o), newFeeds(o), newJobs(o), newUI(o), newRm(o), newStop(o), newVersion(o),
 	)
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {

@@ -51,6 +51,7 @@ func TestScripts(t *testing.T) {
 			"half-put":    halfPut,
 			"ended":       ended,
 			"empty":       empty,
+			"damage":      damage,
 			"tcp":         overTCP,
 		},
 	})

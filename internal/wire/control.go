@@ -114,6 +114,11 @@ type Append struct {
 	HashSources bool     `json:"hash_sources,omitempty"`
 }
 
+// Verify is the body of POST /v1/datasets/{name}/verify.
+type Verify struct {
+	Generation int64 `json:"generation"` // 0 is the newest
+}
+
 // Jobs answers GET /v1/jobs.
 type Jobs struct {
 	Jobs []Job   `json:"jobs"`

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// phaseVerify is that of a job that compares a generation with its checksums.
+const phaseVerify = "verify"
+
+// verify begins to compare a generation with its checksums.
+func (s *Server) verify(ctx *fasthttp.RequestCtx, name string) error {
+	var v wire.Verify
+	if len(ctx.PostBody()) > 0 {
+		if err := read(ctx, &v); err != nil {
+			return err
+		}
+	}
+	job, err := s.Jobs.Verify(name, v.Generation)
+	if err != nil {
+		return err
+	}
+	return reply(ctx, 202, job)
+}
+
+// Verify starts to compare a generation with its checksums, 0 being the newest, or joins who does. The job fails with a problem of type
+// corrupt where they differ.
+func (j *Jobs) Verify(name string, generation int64) (wire.Job, error) {
+	h, err := j.hold(name, generation)
+	if err != nil {
+		return wire.Job{}, err
+	}
+	t, ctx, owner, began, err := j.begin(wire.VerifyJob, name, fmt.Sprint("verify ", name, " ", h.Generation))
+	if err != nil || !began {
+		h.Release()
+	}
+	if err != nil {
+		return wire.Job{}, err
+	}
+	if began {
+		go func() {
+			defer j.running.Done()
+			defer h.Release()
+			_, _ = j.end(ctx, t, func() (made, error) { return j.verifyHeld(ctx, t, h) })
+		}()
+	}
+	job := j.snapshot(t)
+	job.Owner = owner
+	return job, nil
+}
+
+// hold opens a generation to be verified. That one cannot even be opened is found out here, before there is a job.
+func (j *Jobs) hold(name string, generation int64) (*store.Handle, error) {
+	h, err := j.store.Acquire(name, generation)
+	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
+		return nil, corrupt(name, err)
+	}
+	return h, err
+}
+
+func (j *Jobs) verifyHeld(ctx context.Context, t *job, h *store.Handle) (made, error) {
+	p := ingest.Progress{Phase: phaseVerify, RowsTotal: h.Data.Manifest.Rows, BytesTotal: h.Data.Bytes()}
+	var read atomic.Int64
+	j.note(t, p)
+	err := h.Data.Check(ctx, j.snapshot(t).Cores, func(n int64) {
+		p := p
+		p.Bytes = read.Add(n)
+		p.Share = float64(p.Bytes) / float64(max(1, p.BytesTotal))
+		j.note(t, p)
+	})
+	if errors.Is(err, layout.ErrChecksum) {
+		err = corrupt(h.Dataset, err)
+	}
+	return made{generation: h.Generation, manifest: h.Data.Manifest}, err
+}
+
+// corrupt is the problem of a dataset whose files are not what was written.
+func corrupt(name string, err error) *wire.Problem {
+	return wire.NewProblem(wire.Corrupt, "%s: %s", name, err).WithField("dataset").
+		WithHint("tensorcache rm %s, then load it again from its sources", name)
+}

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// verified is the job of a verify, at its end.
+func (w *world) verified(name string) (job wire.Job) {
+	w.Helper()
+	w.into(w.do("POST", "/v1/datasets/"+name+"/verify", nil), 202, &job)
+	return w.until(job.Job, wire.Job.Ended)
+}
+
+// TestVerifyNamesWhatIsDamaged flips bytes and cuts files off, of both layouts.
+func TestVerifyNamesWhatIsDamaged(t *testing.T) {
+	w := newWorld(t)
+	path := w.source("a.csv", "id,when,x,y,word\nu,1,1,4,a\nu,2,2,5,b\nv,1,,6,a\nv,2,3,7,c\n")
+	for _, kind := range []string{layout.Columns, layout.Packed} {
+		load := func(name string) string {
+			options := map[string]any{"sources": []string{path}, "item_id": []string{"id"}, "time": "when", "layout": kind, "fill": map[string]any{"x": 0}}
+			if job := w.load(name, options); job.State != wire.JobDone {
+				t.Fatalf("%+v", job.Error)
+			}
+			return filepath.Join(w.dir, "datasets", name, "1")
+		}
+		dir := load("good-" + kind)
+		if job := w.verified("good-" + kind); job.State != wire.JobDone || job.Kind != wire.VerifyJob || job.Progress != 1 || job.Generation != 1 || job.Bytes == 0 {
+			t.Errorf("%+v", job)
+		}
+		m, err := layout.ReadManifest(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := m.Column("x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		damage := map[string]func(file string) error{
+			`column "x" of data.arrow`: func(dir string) error { return flip(filepath.Join(dir, layout.DataFile), x.Offset+x.Strides[0]) },
+			"items.arrow":              func(dir string) error { return flip(filepath.Join(dir, layout.ItemsFile), m.Items.RowOffset.Offset+8) },
+			"vocab-word.arrow":         func(dir string) error { return flip(filepath.Join(dir, "vocab-word.arrow"), m.Vocab["word"].Data) },
+			"before-fill-x.runs":       func(dir string) error { return flip(filepath.Join(dir, "before-fill-x.runs"), 0) },
+		}
+		for says, do := range damage {
+			name := "bad-" + kind + "-" + strings.Trim(strings.Map(func(r rune) rune {
+				if r == ' ' || r == '"' {
+					return '-'
+				}
+				return r
+			}, says), "-")
+			dir := load(name)
+			w.verified(name) // it is open, and was good
+			if err := do(dir); err != nil {
+				t.Fatal(err)
+			}
+			job := w.verified(name)
+			if job.State != wire.JobFailedIn || job.Error == nil || job.Error.Type != wire.Corrupt || !strings.HasPrefix(job.Error.Detail, name+": "+says+" in "+dir) ||
+				job.Error.Hint != "tensorcache rm "+name+", then load it again from its sources" {
+				t.Errorf("%s: %s %+v", name, job.State, job.Error)
+			}
+		}
+	}
+}
+
+// TestAFileThatWasCutOffIsNotTheDaemonsEnd: a read beyond the end of a map would be.
+func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	w.verified("etth1")
+	path := filepath.Join(w.dir, "datasets", "etth1", "1", layout.DataFile)
+	st, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { // the maps are closed over what they were made of
+		if err := os.Truncate(path, st.Size()); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := os.Truncate(path, 200_000); err != nil {
+		t.Fatal(err)
+	}
+	job := w.verified("etth1")
+	if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt || !strings.Contains(job.Error.Detail, `column "OT" of data.arrow`) || strings.Contains(job.Error.Detail, `column "date"`) {
+		t.Errorf("%s %+v", job.State, job.Error)
+	}
+	w.refused(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`), wire.GenerationGone, `generation 7 of "etth1"; the newest is 1`)
+}
+
+// flip changes one bit of a file.
+func flip(path string, at int64) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var b [1]byte
+	if _, err := f.ReadAt(b[:], at); err != nil {
+		return err
+	}
+	b[0] ^= 4
+	_, err = f.WriteAt(b[:], at)
+	return err
+}

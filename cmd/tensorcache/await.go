@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// await follows a job that this command asked for to its end; an interrupt cancels it, unless others wait for it too. A job that
+// failed is an error.
+func await(cmd *cobra.Command, c *control.Client, job wire.Job) (wire.Job, error) {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	bar := newBar(cmd.ErrOrStderr())
+	defer bar.end()
+	owner := job.Owner
+	for !job.Ended() {
+		bar.show(job)
+		err := c.Get(ctx, "/v1/jobs/"+job.Job+"?wait_ms="+bar.waitMS(), &job)
+		if ctx.Err() != nil {
+			if err := c.Delete(context.WithoutCancel(ctx), "/v1/jobs/"+job.Job+"?owner="+owner, &job); err != nil {
+				return job, err
+			}
+			if !job.Ended() {
+				return job, fmt.Errorf("interrupted; the %s of %s goes on, since others wait for it", job.Kind, job.Dataset)
+			}
+			break
+		}
+		if err != nil {
+			return job, err
+		}
+	}
+	if job.Error != nil {
+		return job, job.Error
+	}
+	return job, nil
+}

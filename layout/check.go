@@ -1,0 +1,150 @@
+package layout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
+	"golang.org/x/sync/errgroup"
+)
+
+// DamageError lists what of a generation's files differs from what was written.
+type DamageError struct {
+	Dir   string
+	Parts []string // as `column "OT" of data.arrow`, or a file
+}
+
+func (e *DamageError) Error() string {
+	const most = 10
+	parts := e.Parts
+	more := ""
+	if len(parts) > most {
+		parts, more = parts[:most], fmt.Sprintf(" and %d more", len(parts)-most)
+	}
+	return fmt.Sprintf("%s%s in %s: not what was written", strings.Join(parts, ", "), more, e.Dir)
+}
+
+// Unwrap makes errors.Is(err, ErrChecksum) true.
+func (e *DamageError) Unwrap() error { return ErrChecksum }
+
+// checkBytes is how much is read of a column at once.
+const checkBytes = 1 << 20
+
+// Bytes are those that Check reads.
+func (d *Data) Bytes() (n int64) {
+	for _, c := range d.Manifest.Columns {
+		n += c.Shape[0] * max(c.Width(), 1) * c.DType.Size()
+	}
+	return n
+}
+
+// Check compares all files with their checksums, some columns at once by so many workers. Unlike [Data.Verify] it reads them, and not the
+// maps: a file that was cut off, or a disk that fails, is an error here and not the end of the process. tell is called with the bytes of
+// columns that were read since, from several goroutines. The error is a [*DamageError] that names all that is damaged, or the context's.
+// The caller holds an Acquire.
+func (d *Data) Check(ctx context.Context, workers int, tell func(bytes int64)) error {
+	var mu sync.Mutex
+	bad := make([]bool, len(d.Manifest.Columns))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, workers))
+	for i := range d.Manifest.Columns {
+		group.Go(func() error {
+			ok, err := d.checkColumn(ctx, &d.Manifest.Columns[i], tell)
+			mu.Lock()
+			defer mu.Unlock()
+			bad[i] = !ok
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	damage := &DamageError{Dir: d.Dir}
+	for i, c := range d.Manifest.Columns {
+		if bad[i] {
+			damage.Parts = append(damage.Parts, fmt.Sprintf("column %q of %s", c.Name, DataFile))
+		}
+	}
+	files, err := d.checkFiles()
+	if err != nil {
+		return err
+	}
+	if damage.Parts = append(damage.Parts, files...); len(damage.Parts) > 0 {
+		return damage
+	}
+	return nil
+}
+
+// checkColumn reads a column and tells whether it is what was written. One that cannot be read is not.
+func (d *Data) checkColumn(ctx context.Context, c *ManifestColumn, tell func(int64)) (bool, error) {
+	width, stride := max(c.Width(), 1)*c.DType.Size(), c.Strides[0]
+	h := xxhash.New()
+	perBlock := max(1, checkBytes/stride)
+	buf := make([]byte, min(perBlock, max(1, c.Shape[0]))*stride)
+	for row := int64(0); row < c.Shape[0]; row += perBlock {
+		if err := ctx.Err(); err != nil {
+			return false, context.Cause(ctx)
+		}
+		n := min(perBlock, c.Shape[0]-row)
+		block := buf[:(n-1)*stride+width]
+		if _, err := d.data.File().ReadAt(block, c.Offset+row*stride); err != nil {
+			if errors.Is(err, os.ErrClosed) {
+				return false, err
+			}
+			return false, nil
+		}
+		tiles(block, stride, width, 0, n, func(dense []byte) { h.Write(dense) }) // never fails
+		tell(n * width)
+	}
+	return formatHash(h.Sum64()) == c.XXH64, nil
+}
+
+// checkFiles lists the smaller files that are not what was written.
+func (d *Data) checkFiles() (bad []string, err error) {
+	names, files := d.Files()
+	want := map[string]string{ItemsFile: d.Manifest.Items.XXH64}
+	for _, v := range d.Manifest.Vocab {
+		want[v.File] = v.XXH64
+	}
+	whole := map[string]string{}
+	for _, c := range d.Manifest.Columns {
+		if c.Prepared != nil && c.Prepared.Before != nil {
+			whole[c.Prepared.Before.File] = c.Prepared.Before.XXH64
+		}
+	}
+	for i, name := range names {
+		var sum string
+		switch {
+		case want[name] != "":
+			sum, err = hashBuffers(files[i])
+		case whole[name] != "":
+			sum, err = hashWhole(files[i])
+		default: // the columns
+			continue
+		}
+		if errors.Is(err, os.ErrClosed) {
+			return nil, err
+		}
+		if err != nil || sum != want[name]+whole[name] {
+			bad = append(bad, name)
+		}
+	}
+	slices.Sort(bad)
+	return bad, nil
+}
+
+// hashWhole is the checksum of a file's bytes.
+func hashWhole(f *os.File) (string, error) {
+	h := xxhash.New()
+	st, err := f.Stat()
+	if err == nil {
+		_, err = io.Copy(h, io.NewSectionReader(f, 0, st.Size()))
+	}
+	return formatHash(h.Sum64()), err
+}
