@@ -24,7 +24,7 @@ from typing import Any
 
 import delivery_cold
 import delivery_picture
-from delivery_case import Options, Skip
+from delivery_case import NotMeasuredError, Options
 from delivery_machine import Others, machine
 from delivery_once import GROUPS, skipped
 
@@ -49,7 +49,7 @@ def run(name: str, options: Options, folder: str | None) -> dict[str, Any]:
         others = Others()
         done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
         return {**json.loads(done.stdout.splitlines()[-1]), "others": others.share(Path(directory))}
-    except Skip as why:
+    except NotMeasuredError as why:
         return skipped(name, why).said()
     finally:
         stop = "import tensorcache, sys; tensorcache.connect(sys.argv[1]).stop()"

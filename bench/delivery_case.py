@@ -16,7 +16,7 @@ import numpy as np
 import tensorcache
 
 
-class Skip(Exception):  # noqa: N818 - as unittest.SkipTest: nothing failed
+class NotMeasuredError(Exception):
     """A case cannot be measured on this machine; the message says why."""
 
 

@@ -11,7 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from delivery_case import Options, Result, Skip, by_turns, forever, middle, put, rate, ratio, table
+from delivery_case import NotMeasuredError, Options, Result, by_turns, forever, middle, put, rate, ratio, table
 
 MEMORY = 256 << 20
 TIMES = 4
@@ -21,17 +21,19 @@ def scope(options: Options, command: list[str]) -> list[str]:
     """The command that runs ``command`` with so little memory.
 
     Raises:
-        Skip: there is no such cgroup to be had.
+        NotMeasuredError: there is no such cgroup to be had.
     """
     if options.cgroup:
         return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', options.cgroup, *command]
     if not Path("/run/systemd/system").is_dir():
-        raise Skip("no systemd to ask for a cgroup; name a writable one with --cgroup DIR")
+        raise NotMeasuredError("no systemd to ask for a cgroup; name a writable one with --cgroup DIR")
     user = [] if os.getuid() == 0 else ["--user"]
     limits = ["-p", f"MemoryMax={MEMORY}", "-p", "MemorySwapMax=0"]
     asked = ["systemd-run", *user, "--scope", "--quiet", *limits]
     if subprocess.run([*asked, "true"], capture_output=True, check=False).returncode:
-        raise Skip("systemd gives no scope with a limit of memory; name a writable cgroup with --cgroup DIR")
+        raise NotMeasuredError(
+            "systemd gives no scope with a limit of memory; name a writable cgroup with --cgroup DIR"
+        )
     return [*asked, *command]
 
 

@@ -5,7 +5,20 @@ from __future__ import annotations
 import itertools
 
 import torch
-from delivery_case import Options, Result, Skip, agree, by_turns, digest, middle, put, ratio, table, timed, windows_of
+from delivery_case import (
+    NotMeasuredError,
+    Options,
+    Result,
+    agree,
+    by_turns,
+    digest,
+    middle,
+    put,
+    ratio,
+    table,
+    timed,
+    windows_of,
+)
 from delivery_peers import expert
 from delivery_windows import CHECKED, OURS, drawn, in_order, warm
 
@@ -17,7 +30,7 @@ LINK, GATHER = "pinned contiguous copy", "plain gather on the device"
 def cuda(options: Options) -> Result:
     """Beside the link, and beside a gather from a tensor that lies on the device."""
     if not torch.cuda.is_available():
-        raise Skip("no CUDA device here")
+        raise NotMeasuredError("no CUDA device here")
     result, shape = Result(), options.shape()
     array = table(shape)
     windows = windows_of(put("packed", array, "packed"), shape)

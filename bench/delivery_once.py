@@ -6,7 +6,7 @@ import importlib
 import json
 import sys
 
-from delivery_case import Options, Result, Skip
+from delivery_case import NotMeasuredError, Options, Result
 
 GROUPS = {
     "packed": ("delivery_windows", "packed"),
@@ -33,7 +33,7 @@ SKIPPED = {
 """Lines of groups that not every machine can measure."""
 
 
-def skipped(name: str, why: Skip) -> Result:
+def skipped(name: str, why: NotMeasuredError) -> Result:
     """The lines of a group that were not measured."""
     result = Result()
     for what, bar in SKIPPED[name]:
@@ -47,7 +47,7 @@ def main() -> None:
     module, function = GROUPS[name]
     try:
         result = getattr(importlib.import_module(module), function)(options)
-    except Skip as why:
+    except NotMeasuredError as why:
         result = skipped(name, why)
     print(json.dumps(result.said()))
 

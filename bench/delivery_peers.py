@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
-from delivery_case import Shape, Skip
+from delivery_case import NotMeasuredError, Shape
 
 Pairs = Iterator[tuple[torch.Tensor, torch.Tensor]]
 Recipe = Callable[[np.ndarray, np.ndarray, Shape], Pairs]
@@ -120,7 +120,7 @@ def hugging_face(array: np.ndarray, starts: np.ndarray, shape: Shape) -> Pairs:
 def need(package: str) -> None:
     """A package that not everybody installs."""
     if importlib.util.find_spec(package) is None:
-        raise Skip(f"{package} is not installed")
+        raise NotMeasuredError(f"{package} is not installed")
 
 
 PEERS: dict[str, Recipe] = {

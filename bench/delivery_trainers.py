@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from delivery_case import (
+    NotMeasuredError,
     Options,
     Result,
     Shape,
-    Skip,
     by_turns,
     connect,
     forever,
@@ -79,7 +79,7 @@ def together(trainers: list[Trainer], seconds: float) -> Callable[[], float]:
 def four(options: Options) -> Result:
     """Against one of them, and against the memory of one dataset and four rings."""
     if not Path("/proc/self/smaps_rollup").exists():
-        raise Skip("this system does not tell shares of memory")
+        raise NotMeasuredError("this system does not tell shares of memory")
     result, shape = Result(), options.shape()
     daemon = connect().health()["pid"]
     trainers = [Trainer(seed, shape) for seed in range(TRAINERS)]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 from delivery_case import (
+    NotMeasuredError,
     Options,
     Result,
     Shape,
-    Skip,
     agree,
     by_turns,
     connect,
@@ -74,7 +74,7 @@ def checked(windows: Any, array: np.ndarray, shape: Shape, recipes: dict[str, An
         try:
             hashes[name] = digest(itertools.islice(recipe(array, starts, shape), count))
             there[name] = recipe
-        except Skip as why:
+        except NotMeasuredError as why:
             there[name] = why
     agree(hashes)
     return there
@@ -99,12 +99,12 @@ def against(name: str, layout: str, shape: Shape, options: Options, peers: bool)
         cases[OURS] = timed(lambda: ours, options)
         cases[MEMCPY] = timed(lambda: memcpy(array, shape), options)
         for peer, recipe in recipes.items():
-            if not isinstance(recipe, Skip):
+            if not isinstance(recipe, NotMeasuredError):
                 cases[peer] = timed(lambda recipe=recipe: recipe(array, order, shape), options)
         measured = by_turns(cases, options.runs)
         stats = loader.stats()
     measured = {case: [batches * shape.batch for batches in figures] for case, figures in measured.items()}
-    skips = {peer: why for peer, why in recipes.items() if isinstance(why, Skip)}
+    skips = {peer: why for peer, why in recipes.items() if isinstance(why, NotMeasuredError)}
     return measured, skips, f"delivery {stats['delivery']}, {stats['slots']} slots"
 
 
