@@ -2,7 +2,6 @@ package tensorcache
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -32,9 +31,6 @@ func heldBy(t *testing.T, pid int) (h held) {
 }
 
 func TestAThousandRoundsLeaveNothingOnEitherSide(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("reads /proc")
-	}
 	const warm, rounds = 100, 1000
 	const room = 16 << 20 // the allocators' to keep; what a round leaves counts a thousand times
 	c := started(t)
@@ -64,42 +60,5 @@ func TestAThousandRoundsLeaveNothingOnEitherSide(t *testing.T) {
 		if now := after[i]; now.rings > 0 || now.memory > was.memory+room || i == 0 && now.files > was.files {
 			t.Errorf("process %d of 2: %+v after %d rounds, %+v before", i+1, now, rounds, was)
 		}
-	}
-}
-
-func TestAFeedGoesOnWithItsGeneration(t *testing.T) {
-	for change, then := range map[string]error{"removed": DatasetNotFound, "replaced": GenerationGone} {
-		t.Run(change, func(t *testing.T) {
-			c := started(t)
-			w := ramp(t, c, 1000, window.Spec{})
-			f := feedOf(t, w, FeedOptions{Order: "shuffle", Slots: 3})
-			must(starts(t, t.Context(), f, 2))(t)
-			if change == "removed" {
-				must(c.Remove(t.Context(), "ramp"))(t)
-			} else {
-				d := must(c.Put(t.Context(), "ramp", []PutColumn{Values("v", make([]float32, 50))}, LoadOptions{}))(t)
-				if err := d.Close(); err != nil {
-					t.Error(err)
-				}
-			}
-			if err := w.Dataset().Close(); err != nil {
-				t.Error(err)
-			}
-			for range 2 {
-				if got := must(starts(t, t.Context(), f, 0))(t); int64(len(got)) != f.Len() {
-					t.Errorf("%d batches of %d", len(got), f.Len())
-				}
-			}
-			if err := f.Close(); err != nil {
-				t.Error(err)
-			}
-			until(t, "the generation is no more", func() bool {
-				again, err := NewFeed[float32](t.Context(), w, FeedOptions{BatchSize: 8})
-				if err == nil {
-					_ = again.Close()
-				}
-				return errors.Is(err, then)
-			})
-		})
 	}
 }
