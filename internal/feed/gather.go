@@ -52,7 +52,7 @@ func (m *blockMover[S, D]) move(block unsafe.Pointer, row, from int64) {
 	n := m.length - from
 	switch {
 	case m.whole:
-		copy(dst[from*m.features:], same[D](m.source.Data[row*m.source.Step:(row+n)*m.source.Step]))
+		moveAll(dst[from*m.features:], same[D](m.source.Data[row*m.source.Step:(row+n)*m.source.Step]))
 	case m.rows:
 		for i := range n {
 			at := (from+i)*m.features + m.feature
@@ -60,7 +60,7 @@ func (m *blockMover[S, D]) move(block unsafe.Pointer, row, from int64) {
 		}
 	case m.plain:
 		at := m.feature * m.length
-		copy(dst[at+from:at+m.length], same[D](m.source.Data[row:row+n]))
+		moveAll(dst[at+from:at+m.length], same[D](m.source.Data[row:row+n]))
 	default:
 		m.convert(dst, row, from)
 	}

@@ -20,7 +20,7 @@ type lane struct {
 
 const stays = 0xabadcafe
 
-// guarded are memory for the columns of a case, each with a page behind it that cannot be read.
+// guarded are memory for the columns of a case, each with a page behind it that can be neither read nor written.
 var guarded = sync.OnceValue(func() (out [lanes][]uint32) {
 	size := os.Getpagesize()
 	for i := range out {

@@ -1,0 +1,43 @@
+package feed
+
+import (
+	"bytes"
+	"testing"
+	"unsafe"
+
+	"pgregory.net/rapid"
+)
+
+// TestMovedBytesAreThoseAndNoOthers moves bytes between two pieces of memory that end where nothing can be read or written, at any
+// distance in their pages: also where repeat would be slow.
+func TestMovedBytesAreThoseAndNoOthers(t *testing.T) {
+	memory := func(i int) []byte {
+		return unsafe.Slice((*byte)(unsafe.Pointer(&guarded()[i][0])), 4*len(guarded()[i]))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.OneOf(rapid.IntRange(0, 300), rapid.IntRange(repeatBytes-8, repeatBytes+8), rapid.IntRange(0, 4000)).Draw(t, "n")
+		src, dst := memory(0), memory(1)
+		for i := range src {
+			src[i], dst[i] = byte(i*7+n), 0xab
+		}
+		from := rapid.IntRange(0, len(src)-n).Draw(t, "from")
+		to := min(max(from+rapid.IntRange(-200, 200).Draw(t, "further"), 0), len(dst)-n)
+		moveAll(dst[to:to+n], src[from:from+n])
+		if !bytes.Equal(dst[to:to+n], src[from:from+n]) {
+			t.Fatal("other bytes were moved")
+		}
+		if rest := len(dst) - n; bytes.Count(dst[:to], []byte{0xab})+bytes.Count(dst[to+n:], []byte{0xab}) != rest {
+			t.Fatal("bytes beside were written")
+		}
+	})
+}
+
+func TestMovingToFewerOrMoreIsACopy(t *testing.T) {
+	src := bytes.Repeat([]byte{1}, 3*repeatBytes)
+	for _, n := range []int{repeatBytes, 3 * repeatBytes, 5 * repeatBytes} {
+		dst := make([]byte, n)
+		if moveAll(dst, src); bytes.Count(dst, []byte{1}) != min(n, len(src)) {
+			t.Errorf("%d bytes of %d are there", bytes.Count(dst, []byte{1}), n)
+		}
+	}
+}
