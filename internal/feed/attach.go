@@ -1,12 +1,9 @@
 package feed
 
 import (
-	"errors"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -49,11 +46,11 @@ func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
 	}
 	defer release()
 	defer s.watch(conn, p, func() { l.Close() })()
-	if l != link(conn) {
+	if _, same := l.(*plain); !same {
 		conn.Close() // Go's poller forgets the socket, which lives on
 	}
 	st.connected(l)
-	s.ended(l, st.serve(func(err error) { s.ended(l, err) }))
+	s.ended(l, st.serve())
 	return nil
 }
 
@@ -76,29 +73,6 @@ func (s *Server) hush(conn *net.UnixConn) (link, func(), error) {
 		s.mu.Unlock()
 		release()
 	}, nil
-}
-
-// serve runs the stream's producer beside its reader, and ends both when one ends. Where it is the producer, tell is told why: before
-// the reader leaves, so that a client that cannot send any more finds the reason.
-func (s *stream) serve(tell func(error)) error {
-	produced := make(chan error, 1)
-	go func() {
-		err := s.produce()
-		if err != nil {
-			if !errors.Is(err, os.ErrDeadlineExceeded) { // perhaps in the middle of a frame: nothing more can be said
-				tell(err)
-			}
-			_ = s.conn.CloseRead() // wakes the reader
-		}
-		produced <- err
-	}()
-	err := s.receive()
-	s.end()
-	_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords)) // a client that does not read holds nobody up
-	if perr := <-produced; perr != nil {
-		return nil
-	}
-	return err
 }
 
 // attach checks a request and makes its stream, ring and reply.

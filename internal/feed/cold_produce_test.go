@@ -3,6 +3,8 @@ package feed
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"testing"
@@ -25,18 +27,18 @@ type told struct {
 	file    *slow
 	batches int
 	most    int // waits for pages that were not of a batch it was told of
-	full    chan struct{}
 }
 
-func (c *told) CloseRead() error                 { return nil }
+func (c *told) SetReadDeadline(time.Time) error  { return nil }
 func (c *told) SetWriteDeadline(time.Time) error { return nil }
+func (c *told) TryRead([]byte) (int, error)      { return 0, nil }
+
+// Read is called once all slots are full: the trainer has heard enough, and goes.
+func (c *told) Read([]byte) (int, error) { return 0, io.EOF }
 
 func (c *told) Write(b []byte) (int, error) {
 	c.most = max(c.most, c.file.waits-c.batches)
 	c.batches += int(binary.LittleEndian.Uint32(b)) / wire.DescriptorSize
-	if c.batches == coldSlots {
-		close(c.full)
-	}
 	return len(b), nil
 }
 
@@ -61,18 +63,10 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 			}
 			defer w.server.detach(st)
 			file := &slow{}
-			c := &told{file: file, full: make(chan struct{})}
+			c := &told{file: file}
 			st.asker.pages, st.conn = file, c
-			produced := make(chan error)
-			go func() { produced <- st.produce() }()
-			select {
-			case <-c.full:
-				st.end()
-				err = <-produced
-			case err = <-produced:
-			}
-			if err != nil {
-				t.Fatal(err)
+			if err := st.serve(); !errors.Is(err, io.EOF) || c.batches != coldSlots {
+				t.Fatalf("%d batches, then %v", c.batches, err)
 			}
 			if most := 2 * int(st.asker.most) / aheadBursts; c.most > most {
 				t.Errorf("%d batches were waited for before one of them was announced, want at most %d: a burst, and the next", c.most, most)

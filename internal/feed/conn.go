@@ -78,8 +78,14 @@ func sendReply(conn *net.UnixConn, reply any, files ...*os.File) error {
 // lastWords is how long a client may take to read why its connection ends.
 const lastWords = time.Second
 
+// teller is a connection that can be told something before it ends.
+type teller interface {
+	io.Writer
+	SetWriteDeadline(at time.Time) error
+}
+
 // sendError tells the client why the connection ends. It is best effort: the client may be gone.
-func sendError(conn link, p *wire.Problem) error {
+func sendError(conn teller, p *wire.Problem) error {
 	payload, err := json.Marshal(p)
 	if err != nil {
 		return err

@@ -61,15 +61,13 @@ func (s *Server) find(id string) (*stream, error) {
 
 // close has the feed end for a reason, which its trainer is told. The first reason counts.
 func (s *stream) close(why *wire.Problem) {
+	s.closed.CompareAndSwap(nil, why)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed == nil {
-		s.closed = why
-	}
 	if s.conn != nil {
+		_ = s.conn.SetReadDeadline(time.Now())                 // where it waits for the client
 		_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords)) // of a client that does not read
 	}
-	s.notify()
 }
 
 // connected gives the stream its connection: from now on it may be closed while it writes.

@@ -78,7 +78,7 @@ func (f *filler) path() string { return path(f.parts[0].movers) }
 
 // turn is after how many windows the others have their turn: who reads credits, draws batches and announces them must not wait until
 // a whole batch is through where there are as many workers as threads.
-const turn = 16
+const turn = 64
 
 // fill writes a batch into a slot. The slot's memory is written only, never read but for what was just written.
 func (f *filler) fill(slot []byte, b *sampler.Batch) {
@@ -106,6 +106,8 @@ func (f *filler) fill(slot []byte, b *sampler.Batch) {
 		}
 		for p := range f.parts {
 			f.parts[p].ahead(&at, &next, f.dilation)
+		}
+		for p := range f.parts {
 			f.parts[p].fill(slot, int64(i), at.row, at.pad, f.dilation)
 		}
 		if f.static != nil {

@@ -2,7 +2,6 @@ package feed
 
 import (
 	"errors"
-	"io"
 	"net"
 	"os"
 	"sync"
@@ -18,15 +17,11 @@ import (
 // quiet is a socket whose peer may read without waking anybody here. Go's poller wants to know of each socket when it can be
 // written to again, so each message that a trainer reads would wake the daemon, for nothing, and the trainer pays for the wake.
 // This one is told of what comes in alone, by an epoll instance of its own that Go's poller watches in the socket's stead.
-//
-// One goroutine reads, and one writes.
 type quiet struct {
 	incoming *os.File // the epoll instance
 	wait     syscall.RawConn
 	try      func(uintptr) bool
-	into     []byte // what is being read, and how it went
-	n        int
-	err      error
+	attempted
 	deadline atomic.Int64 // of writes, in Unix nanoseconds; 0 is none
 
 	mu sync.Mutex
@@ -36,7 +31,8 @@ type quiet struct {
 // hush takes a connection's socket over; the connection is to be closed then. After the last use release closes the socket.
 func hush(conn *net.UnixConn) (l link, release func(), err error) {
 	if portable.Forced() {
-		return conn, func() {}, nil
+		l, err := newPlain(conn)
+		return l, func() {}, err
 	}
 	q := &quiet{}
 	if err := onFile(conn, func(fd int) error {
@@ -76,22 +72,19 @@ func (q *quiet) Read(b []byte) (int, error) {
 	if err := q.wait.Read(q.try); err != nil {
 		return 0, err
 	}
-	switch {
-	case q.err != nil:
-		return 0, q.err
-	case q.n == 0 && len(b) > 0:
-		return 0, io.EOF
-	}
-	return q.n, nil
+	return q.result()
 }
 
 func (q *quiet) tryRead(uintptr) bool {
-	for {
-		q.n, q.err = unix.Read(q.fd, q.into)
-		if q.err != unix.EINTR {
-			return q.err != unix.EAGAIN
-		}
-	}
+	q.read(q.fd)
+	return q.err != unix.EAGAIN
+}
+
+// TryRead is link's.
+func (q *quiet) TryRead(b []byte) (int, error) {
+	q.into = b
+	q.read(q.fd)
+	return q.result()
 }
 
 // writeTick is how soon a write that waits for room looks whether its deadline has come.
@@ -116,25 +109,23 @@ func (q *quiet) Write(b []byte) (sent int, err error) {
 	return sent, nil
 }
 
+// SetReadDeadline bounds what waits for something to read, also now.
+func (q *quiet) SetReadDeadline(at time.Time) error { return q.incoming.SetReadDeadline(at) }
+
 // SetWriteDeadline bounds writes, also one that is under way.
 func (q *quiet) SetWriteDeadline(at time.Time) error {
 	q.deadline.Store(at.UnixNano())
 	return nil
 }
 
-// CloseRead ends what reads.
-func (q *quiet) CloseRead() error { return q.shutdown(unix.SHUT_RD) }
-
 // Close ends what reads and writes.
-func (q *quiet) Close() error { return q.shutdown(unix.SHUT_RDWR) }
-
-func (q *quiet) shutdown(how int) error {
+func (q *quiet) Close() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.fd < 0 {
 		return net.ErrClosed
 	}
-	return unix.Shutdown(q.fd, how)
+	return unix.Shutdown(q.fd, unix.SHUT_RDWR)
 }
 
 // release closes the socket; nothing reads or writes any more.

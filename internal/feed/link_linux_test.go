@@ -35,7 +35,7 @@ func linked(t *testing.T) (link, *net.UnixConn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(release)
-	if made != link(conn) {
+	if _, same := made.(*plain); !same {
 		conn.Close()
 	}
 	return made, peer
@@ -52,11 +52,23 @@ func TestALinkReadsWhatComesBeforeAndWhileItWaits(t *testing.T) {
 			t.Fatalf("read %q, %v, want %q", b[:n], err, want)
 		}
 	}
+	if n, err := l.TryRead(b); n != 0 || err != nil {
+		t.Fatalf("got %d bytes and %v where there is nothing", n, err)
+	}
 	go func() { _, _ = peer.Write([]byte("three")) }()
 	if _, err := io.ReadFull(l, b[:5]); err != nil || string(b[:5]) != "three" {
 		t.Fatalf("read %q, %v", b[:5], err)
 	}
+	if _, err := peer.Write([]byte("four")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := l.TryRead(b); string(b[:n]) != "four" {
+		t.Fatalf("read %q, %v, want what is there", b[:n], err)
+	}
 	peer.Close()
+	if _, err := l.TryRead(b); err != io.EOF {
+		t.Errorf("got %v after the peer has closed, want the end", err)
+	}
 	if _, err := l.Read(b); err != io.EOF {
 		t.Errorf("got %v after the peer has closed, want the end", err)
 	}

@@ -1,7 +1,10 @@
 package feed
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"time"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
@@ -23,23 +26,30 @@ func (b *burst) make(slots int) {
 	b.message = make([]byte, wire.HeaderSize, wire.HeaderSize+(slots+2)*wire.DescriptorSize)
 }
 
-// produce keeps the ring full until the feed ends or the client is gone. Two bursts take turns: while one is
-// gathered the next is begun, so that the workers never wait for a message to be sent.
-func (s *stream) produce() (err error) {
+// serve keeps the ring full until the client wants no more or is gone. Two bursts take turns: while one is gathered the next is
+// begun, so that the workers never wait for a message to be sent. What the client sends is read between two bursts, and waited
+// for where there is nothing to do: a goroutine that waited for it beside would have its turn only where a worker has no work.
+func (s *stream) serve() (err error) {
 	var flying *burst
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("produce batches: %v", p)
+			err = fmt.Errorf("serve batches: %v", p)
 		}
 		for i := range s.bursts {
 			s.bursts[i].Wait() // whatever happens, no gather outlives the ring
 		}
 		s.asker.forget()
+		if errors.Is(err, os.ErrDeadlineExceeded) { // perhaps in the middle of a frame: nothing more can be said
+			err = nil
+		}
 	}()
 	for turn := 0; ; turn = 1 - turn {
 		n, err := s.next(flying == nil)
 		if err != nil {
 			return err
+		}
+		if s.done {
+			return nil
 		}
 		var begun *burst
 		if n > 0 {
@@ -49,42 +59,28 @@ func (s *stream) produce() (err error) {
 			}
 		}
 		if flying != nil {
-			if err := s.announce(flying); err != nil {
+			if err := s.announce(flying); err != nil || s.done {
 				return err
 			}
-		}
-		if n < 0 {
-			return nil
 		}
 		flying = begun
 	}
 }
 
-// next says how many batches to fill, or -1 at the end of the feed. Where there is nothing to do it waits, or says 0.
+// next says how many batches to fill. Where there is nothing to do it waits, or says 0.
 func (s *stream) next(wait bool) (int, error) {
+	err := s.hear(false)
 	for {
-		s.mu.Lock()
-		if why := s.closed; why != nil {
-			s.mu.Unlock()
+		if why := s.closed.Load(); why != nil {
 			return 0, why
 		}
-		if s.ended {
-			s.mu.Unlock()
-			return -1, nil
+		if err != nil || s.done {
+			return 0, err
 		}
-		seek, free := s.seek, len(s.free)
-		if seek != nil {
-			s.stream, s.epoch, s.consumed, s.seek, s.empty = seek.Stream, seek.Epoch, seek.Consumed, nil, 0
+		if err := s.goOn(); err != nil {
+			return 0, err
 		}
-		s.mu.Unlock()
-		if seek != nil {
-			s.asker.forget()
-			c := s.sampler.Cursor("", "", seek.Epoch, seek.Consumed)
-			if err := s.sampler.Check(c, "", ""); err != nil {
-				return 0, err
-			}
-		}
-		if free > 0 && s.empty < 2 {
+		if free := len(s.free); free > 0 && s.empty < 2 {
 			return s.asker.burst(s.burstSize(free)), nil
 		}
 		if !wait {
@@ -93,11 +89,25 @@ func (s *stream) next(wait bool) (int, error) {
 		s.mu.Lock()
 		s.meter.wait()
 		s.mu.Unlock()
-		<-s.wake
+		err = s.hear(true)
 		s.mu.Lock()
 		s.meter.done()
 		s.mu.Unlock()
 	}
+}
+
+// goOn goes on where the client has asked for.
+func (s *stream) goOn() error {
+	if s.seek == nil {
+		return nil
+	}
+	seek := *s.seek
+	s.mu.Lock()
+	s.epoch, s.consumed = seek.Epoch, seek.Consumed
+	s.mu.Unlock()
+	s.stream, s.seek, s.empty = seek.Stream, nil, 0
+	s.asker.forget()
+	return s.sampler.Check(s.sampler.Cursor("", "", seek.Epoch, seek.Consumed), "", "")
 }
 
 // burstBytes is how much a burst of small batches may hold: what is gathered in about the time that a message takes.
@@ -169,20 +179,32 @@ func (s *stream) begin(b *burst, n int) error {
 	return nil
 }
 
-// announce waits for a burst's gathers and sends its descriptors.
+// announce waits for a burst's gathers and sends its descriptors. A client that reads none of them may still say that it is done.
 func (s *stream) announce(b *burst) error {
 	if err := b.wait(); err != nil {
 		return err
 	}
 	wire.PutHeader(b.message, wire.FrameBatches, len(b.message)-wire.HeaderSize)
-	_, err := s.conn.Write(b.message)
-	return err
+	for message := b.message; ; {
+		if err := s.conn.SetWriteDeadline(time.Now().Add(lastWords)); err != nil {
+			return err
+		}
+		n, err := s.conn.Write(message)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if s.closed.Load() != nil {
+			return err
+		}
+		message = message[n:]
+		if err := s.hear(false); err != nil || s.done {
+			return err
+		}
+	}
 }
 
 // take lends a free slot to the client.
 func (s *stream) take() uint32 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	slot := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
 	s.lent[slot] = true

@@ -124,7 +124,7 @@ func (s *Server) connection(conn *net.UnixConn) {
 }
 
 // ended tells the client why its connection ends, where it does not know.
-func (s *Server) ended(l link, err error) {
+func (s *Server) ended(l teller, err error) {
 	if err == nil || isGone(err) {
 		return
 	}

@@ -3,14 +3,15 @@ package feed
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// stream is one attached trainer. Its reader goroutine (serve) takes credits and seeks, its producer
-// goroutine (produce) fills slots and announces them; mu guards what they share.
+// stream is one attached trainer. One goroutine (serve) takes its credits and seeks, fills slots and announces them; mu guards what
+// others look at.
 type stream struct {
 	id       string
 	pid      int
@@ -22,21 +23,20 @@ type stream struct {
 	ring     *ring
 	pool     *pool
 	slots    int
-
-	wake chan struct{} // a credit, a seek or the end has come
+	closed   atomic.Pointer[wire.Problem] // why, where it was closed from outside
 
 	mu      sync.Mutex
-	free    []uint32
-	lent    []bool
-	seek    *wire.Seek
-	ended   bool
-	closed  *wire.Problem // why, where it was closed from outside
 	batches int64
 	meter
 	epoch    uint64
 	consumed int64
 
-	// The producer's own.
+	inbox  []byte // what came from the client, the last frame perhaps in part
+	heard  int    // bytes of it
+	done   bool   // the client wants no more
+	seek   *wire.Seek
+	free   []uint32
+	lent   []bool
 	stream uint32
 	bursts [2]burst
 	asker  *asker
@@ -46,7 +46,7 @@ type stream struct {
 func (s *stream) start(epoch uint64, consumed int64) {
 	s.epoch, s.consumed = epoch, consumed
 	s.began = time.Now()
-	s.wake = make(chan struct{}, 1)
+	s.inbox = make([]byte, wire.HeaderSize+wire.MaxFrame)
 	s.lent = make([]bool, s.slots)
 	s.free = make([]uint32, 0, s.slots)
 	for i := s.slots - 1; i >= 0; i-- {
@@ -57,62 +57,66 @@ func (s *stream) start(epoch uint64, consumed int64) {
 	}
 }
 
-// notify wakes the producer.
-func (s *stream) notify() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// end tells the producer to leave.
-func (s *stream) end() {
-	s.mu.Lock()
-	s.ended = true
-	s.mu.Unlock()
-	s.notify()
-}
-
-// receive takes frames from the client until the feed ends. io.EOF is a client that went away.
-func (s *stream) receive() (err error) {
-	defer func() {
-		if p := recover(); p != nil { // the producer must be ended before the ring goes
-			err = fmt.Errorf("receive credits: %v", p)
-		}
-	}()
-	scratch := make([]byte, wire.MaxFrame)
+// hear takes in what the client has sent, and where that is nothing waits for something, if it shall. io.EOF is a client that went away.
+func (s *stream) hear(wait bool) error {
 	for {
-		kind, length, err := wire.ReadHeader(s.conn, scratch, wire.MaxFrame)
-		if err != nil {
+		var n int
+		var err error
+		if wait {
+			n, err = s.conn.Read(s.inbox[s.heard:])
+		} else {
+			n, err = s.conn.TryRead(s.inbox[s.heard:])
+		}
+		if n == 0 {
 			return err
 		}
-		payload := scratch[:length]
-		if err := readFull(s.conn, payload); err != nil {
+		s.heard += n
+		all := s.heard == len(s.inbox) // there may be more
+		if err := s.takeIn(); err != nil || s.done || !all {
 			return err
 		}
-		switch kind {
-		case wire.FrameCredit:
-			err = s.credit(payload)
-		case wire.FrameSeek:
-			err = s.seekTo(payload)
-		case wire.FrameMeter:
-			err = s.metered(payload)
-		case wire.FrameDone:
-			return nil
-		default:
-			err = fmt.Errorf("%w: a frame of kind %d in a feed, want credit, seek, meter or done", wire.ErrFrame, kind)
-		}
-		if err != nil {
-			return err
-		}
+		wait = false
 	}
 }
 
-// metered takes in what the client says of its waiting.
-func (s *stream) metered(payload []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.report(payload)
+// takeIn does what the whole frames in the inbox say.
+func (s *stream) takeIn() error {
+	rest := s.inbox[:s.heard]
+	for len(rest) >= wire.HeaderSize && !s.done {
+		kind, length := wire.ParseHeader(rest)
+		if length > wire.MaxFrame {
+			return fmt.Errorf("%w: a frame of kind %d says %d bytes, at most %d", wire.ErrFrame, kind, length, wire.MaxFrame)
+		}
+		end := wire.HeaderSize + int(length)
+		if len(rest) < end {
+			break
+		}
+		if err := s.obey(kind, rest[wire.HeaderSize:end]); err != nil {
+			return err
+		}
+		rest = rest[end:]
+	}
+	s.heard = copy(s.inbox, rest)
+	return nil
+}
+
+func (s *stream) obey(kind uint32, payload []byte) error {
+	switch kind {
+	case wire.FrameCredit:
+		return s.credit(payload)
+	case wire.FrameSeek:
+		seek, err := wire.ParseSeek(payload)
+		s.seek = &seek
+		return err
+	case wire.FrameMeter:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.report(payload)
+	case wire.FrameDone:
+		s.done = true
+		return nil
+	}
+	return fmt.Errorf("%w: a frame of kind %d in a feed, want credit, seek, meter or done", wire.ErrFrame, kind)
 }
 
 // credit takes slots back. One that the client does not hold ends the feed: its memory may be in use.
@@ -120,8 +124,6 @@ func (s *stream) credit(payload []byte) error {
 	if len(payload)%4 != 0 {
 		return fmt.Errorf("%w: a credit of %d bytes, want a multiple of 4", wire.ErrFrame, len(payload))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for ; len(payload) > 0; payload = payload[4:] {
 		slot := le32(payload)
 		if int64(slot) >= int64(s.slots) || !s.lent[slot] {
@@ -130,19 +132,6 @@ func (s *stream) credit(payload []byte) error {
 		s.lent[slot] = false
 		s.free = append(s.free, slot)
 	}
-	s.notify()
-	return nil
-}
-
-func (s *stream) seekTo(payload []byte) error {
-	seek, err := wire.ParseSeek(payload)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seek = &seek
-	s.notify()
 	return nil
 }
 
