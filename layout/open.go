@@ -176,7 +176,7 @@ func (d *Data) Acquire() (release func(), err error) {
 			r()
 		}
 	}
-	for _, m := range d.maps() {
+	for _, m := range d.Maps() {
 		r, err := m.Acquire()
 		if err != nil {
 			release()
@@ -193,13 +193,14 @@ func (d *Data) Map() *mmapfile.Map { return d.data }
 // Close waits for all readers and unmaps. It is idempotent.
 func (d *Data) Close() error {
 	var err error
-	for _, m := range d.maps() {
+	for _, m := range d.Maps() {
 		err = errors.Join(err, m.Close())
 	}
 	return err
 }
 
-func (d *Data) maps() []*mmapfile.Map {
+// Maps are those of all files, data.arrow's first. They are valid between Acquire and release.
+func (d *Data) Maps() []*mmapfile.Map {
 	maps := []*mmapfile.Map{d.data, d.items}
 	for _, v := range d.vocab {
 		maps = append(maps, v)

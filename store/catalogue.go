@@ -17,12 +17,7 @@ type Info struct {
 }
 
 // Bytes is the size of the generation's files.
-func (i Info) Bytes() (n int64) {
-	for _, f := range i.Manifest.Files {
-		n += f.Bytes
-	}
-	return n
-}
+func (i Info) Bytes() int64 { return bytesOf(i.Manifest) }
 
 // Datasets lists them all by name.
 func (s *Store) Datasets() []Info {

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// generation is one immutable load. The store's mu guards readers, data and gone.
+// generation is one immutable load. The store's mu guards readers, used and gone.
 type generation struct {
 	store    *Store
 	dataset  string
@@ -19,10 +21,12 @@ type generation struct {
 	manifest *layout.Manifest
 
 	readers int
-	gone    bool // no longer published: unmap when the last reader leaves
+	used    time.Time // when the last reader came or went
+	gone    bool      // no longer published: unmap when the last reader leaves
 
-	opening sync.Mutex // one opener at a time, without holding the store
-	data    *layout.Data
+	opening sync.Mutex                  // one opener at a time, without holding the store
+	data    atomic.Pointer[layout.Data] // nil before the first has opened it; changed under opening
+	residency
 	derived sync.Map // key → *derived
 
 	unwritable sync.Once // warned of
@@ -50,6 +54,7 @@ func (s *Store) Acquire(name string, number int64) (*Handle, error) {
 	g, err := s.find(name, number)
 	if err == nil {
 		g.readers++ // keeps it while it is being opened
+		g.used = time.Now()
 	}
 	s.mu.Unlock()
 	if err != nil {
@@ -91,8 +96,8 @@ func (h *Handle) Derived(key string, compute func() (any, error)) (any, error) {
 func (g *generation) open() (*layout.Data, error) {
 	g.opening.Lock()
 	defer g.opening.Unlock()
-	if g.data != nil {
-		return g.data, nil
+	if d := g.data.Load(); d != nil {
+		return d, nil
 	}
 	d, err := layout.Open(g.dir)
 	if err != nil {
@@ -106,7 +111,7 @@ func (g *generation) open() (*layout.Data, error) {
 			g.store.log.Warn("mark", "dir", g.dir, "error", err)
 		}
 	}
-	g.data = d
+	g.data.Store(d)
 	return d, nil
 }
 
@@ -114,12 +119,12 @@ func (g *generation) open() (*layout.Data, error) {
 func (g *generation) unmap() error {
 	g.opening.Lock()
 	defer g.opening.Unlock()
-	if g.data == nil {
+	d := g.data.Swap(nil)
+	if d == nil {
 		return nil
 	}
-	err := g.data.Close()
-	g.data = nil
-	return err
+	defer g.pinned.Store(0)
+	return d.Close()
 }
 
 func (g *generation) isSynced() bool {
@@ -131,6 +136,7 @@ func (g *generation) isSynced() bool {
 func (s *Store) leave(g *generation) {
 	s.mu.Lock()
 	g.readers--
+	g.used = time.Now()
 	last := g.readers == 0 && !s.closed
 	superseded := false
 	if last && !g.gone {

@@ -79,8 +79,9 @@ func (l *Load) publish(after int64) (number int64, err error) {
 		s.mu.Unlock()
 		return 0, fmt.Errorf("publish %s: %w", l.Dataset, err)
 	}
+	older := slices.Clone(s.datasets[g.dataset])
 	var unread []*generation
-	for _, old := range slices.Clone(s.datasets[g.dataset]) {
+	for _, old := range older {
 		if old.readers == 0 {
 			s.unpublish(old)
 			unread = append(unread, old)
@@ -88,6 +89,9 @@ func (l *Load) publish(after int64) (number int64, err error) {
 	}
 	s.datasets[g.dataset] = append(s.datasets[g.dataset], g)
 	s.syncLater(g)
+	if s.pins[g.dataset] {
+		s.repinLater(g, older)
+	}
 	s.mu.Unlock()
 	for _, old := range unread {
 		s.discard(old)
@@ -121,6 +125,7 @@ func (s *Store) Remove(name string) (numbers []int64, err error) {
 		s.mu.Unlock()
 		return nil, err
 	}
+	delete(s.pins, name)
 	list := slices.Clone(s.datasets[name])
 	for _, g := range list {
 		numbers = append(numbers, g.number)
@@ -181,13 +186,13 @@ func (s *Store) syncLater(g *generation) {
 	if g.isSynced() || g.manifest.Boot != layout.BootID() {
 		return
 	}
-	s.syncing.Add(1)
+	s.background.Add(1)
 	go func() {
-		defer s.syncing.Done()
+		defer s.background.Done()
 		wait := time.NewTimer(syncAfter)
 		defer wait.Stop()
 		select {
-		case <-s.stop:
+		case <-s.ctx.Done():
 			return
 		case <-wait.C:
 		}
@@ -214,7 +219,7 @@ func (s *Store) sync(g *generation) error {
 	}
 	for _, path := range append(paths, g.dir, filepath.Dir(g.dir), filepath.Join(s.dir, datasetsDir)) {
 		select {
-		case <-s.stop:
+		case <-s.ctx.Done():
 			return nil
 		default:
 		}

@@ -5,6 +5,10 @@
 // [Load.Publish] makes it visible, whole, by one rename. [Store.Acquire] gives a [Handle] on a generation, mapped; what a
 // handle shows stays mapped until its Release, whatever is published or removed meanwhile.
 //
+// The store keeps to a memory budget: [Store.Residency] says what of a dataset is in memory, and where a load or a preload needs more
+// than there is, the pages of generations that nobody reads are given up, those first that were not read for longest. Files are never
+// deleted for it. What is mapped and read is the kernel's to keep or to give up; only pinned datasets and rings are sure of their memory.
+//
 // # Caveats
 //
 // Publishing does not wait for the disk: the files are synced afterwards and marked with a file named
@@ -12,9 +16,11 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +42,8 @@ var (
 	ErrSuperseded = errors.New("generation is no longer the newest")
 	// ErrFilesystem is returned by Open for a cache directory on a network file system.
 	ErrFilesystem = errors.New("cache directory is on a network file system")
+	// ErrMemory is wrapped by every [MemoryError].
+	ErrMemory = errors.New("not enough memory")
 	// ErrClosed is returned once Close was called.
 	ErrClosed = errors.New("store is closed")
 )
@@ -57,8 +65,12 @@ type Store struct {
 	closed   bool
 	datasets map[string][]*generation // published, ascending
 	removed  map[*generation]bool     // no longer published, but somebody holds them
-	syncing  sync.WaitGroup
-	stop     chan struct{}
+	pins     map[string]bool          // names of datasets that are to stay in memory
+	memory
+
+	ctx        context.Context // of what goes on in the background
+	cancel     context.CancelFunc
+	background sync.WaitGroup
 }
 
 // Open takes the directory, creating it (0700) where needed, removes what a killed load left, and reads
@@ -76,7 +88,8 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if err := checkFilesystem(dir); err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, log: log, datasets: map[string][]*generation{}, removed: map[*generation]bool{}, stop: make(chan struct{})}
+	s := &Store{dir: dir, log: log, datasets: map[string][]*generation{}, removed: map[*generation]bool{}, pins: map[string]bool{}, memory: memory{budget: math.MaxInt64}}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if s.lock, err = takeLock(dir); err != nil {
 		return nil, err
 	}
@@ -151,7 +164,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	close(s.stop)
+	s.cancel()
 	var all []*generation
 	for _, list := range s.datasets {
 		all = append(all, list...)
@@ -161,7 +174,7 @@ func (s *Store) Close() error {
 	}
 	s.mu.Unlock()
 
-	s.syncing.Wait()
+	s.background.Wait()
 	var err error
 	for _, g := range all {
 		err = errors.Join(err, g.unmap())

@@ -93,7 +93,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	defer stop()
 	jobs := api.NewJobs(st, executable(), log)
 	defer jobs.Close()
-	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID, Budget: ringBudget(), Put: jobs.Put})
+	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID, Put: jobs.Put})
 	defer feeds.Close()
 	told := announcement{dir: dir, daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol, Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
 	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop, Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
@@ -185,9 +185,6 @@ func executable() string {
 	}
 	return exe
 }
-
-// ringBudget is what all rings together may take: a quarter of the machine's memory.
-func ringBudget() int64 { return totalMemory() / 4 }
 
 // sockets are the daemon's listeners.
 type sockets struct {

@@ -129,29 +129,27 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 	}, nil
 }
 
-// makeRing reserves a ring within the budget, with fewer slots where it does not fit.
+// makeRing reserves a ring within the store's budget, with fewer slots where it does not fit.
 func (s *Server) makeRing(slots int, slotBytes int64) (*ring, int, error) {
-	s.mu.Lock()
-	have := s.Budget - s.rings
+	s.mu.Lock() // one ring at a time
+	have, budget := s.Store.RingRoom()
 	if int64(slots)*slotBytes > have {
 		slots = int(have / slotBytes)
 	}
 	if slots < minSlots {
 		s.mu.Unlock()
 		need := uint64(minSlots * slotBytes)
-		return nil, 0, wire.NewProblem(wire.Memory, "a ring of %d slots needs %s, the budget for rings has %s left of %s", minSlots, humanize.IBytes(need), humanize.IBytes(uint64(max(have, 0))), humanize.IBytes(uint64(s.Budget))).
-			WithField("batch_size").WithHint("use a smaller batch_size, fewer columns, or close another feed")
+		return nil, 0, wire.NewProblem(wire.Memory, "a ring of %d slots needs %s, the memory budget has %s left of %s", minSlots, humanize.IBytes(need), humanize.IBytes(uint64(have)), humanize.IBytes(uint64(budget))).
+			WithField("batch_size").WithHint("use a smaller batch_size, fewer columns, close another feed, or unpin a dataset")
 	}
-	bytes := int64(slots) * slotBytes
-	s.rings += bytes
+	remove := s.Store.AddRing(int64(slots) * slotBytes)
 	s.mu.Unlock()
 	r, err := newRing(filepath.Join(s.Store.Dir(), "tmp"), slots, slotBytes)
 	if err != nil {
-		s.mu.Lock()
-		s.rings -= bytes
-		s.mu.Unlock()
+		remove()
 		return nil, 0, err
 	}
+	r.remove = remove
 	return r, slots, nil
 }
 
@@ -159,7 +157,6 @@ func (s *Server) makeRing(slots int, slotBytes int64) (*ring, int, error) {
 func (s *Server) detach(st *stream) {
 	s.mu.Lock()
 	delete(s.streams, st)
-	s.rings -= int64(len(st.ring.memory.Bytes()))
 	s.mu.Unlock()
 	if err := st.ring.close(); err != nil {
 		s.Log.Error("close ring", "feed", st.id, "error", err)

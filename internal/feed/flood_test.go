@@ -60,10 +60,8 @@ func TestAFeedThatNobodyReadsStandsStill(t *testing.T) {
 	if f := w.server.Feeds()[0]; f.Batches != 5 || f.WaitTrainerShare < 0.5 {
 		t.Errorf("got %+v, want a feed of 5 batches that waits for its trainer", f)
 	}
-	w.server.mu.Lock()
-	defer w.server.mu.Unlock()
-	if w.server.rings != bytes {
-		t.Errorf("rings take %d bytes, want %d", w.server.rings, bytes)
+	if rings := w.store.Memory().Rings; rings != bytes {
+		t.Errorf("rings take %d bytes, want %d", rings, bytes)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 type ring struct {
 	memory *mmapfile.Writable
 	slot   int64
+	remove func() // takes it out of the budget, where it is in one
 }
 
 // newRing reserves the memory of all slots now, so that full memory is an error and never a SIGBUS.
@@ -40,7 +41,12 @@ func (r *ring) bytes(slot uint32) []byte {
 }
 
 // close unmaps the ring here; a client's own mapping stays.
-func (r *ring) close() error { return r.memory.Close() }
+func (r *ring) close() error {
+	if r.remove != nil {
+		defer r.remove()
+	}
+	return r.memory.Close()
+}
 
 // unlinkedFile is the ring's file on systems without memory files.
 func unlinkedFile(dir string) (*os.File, error) {

@@ -25,8 +25,6 @@ type Config struct {
 	Log      *slog.Logger
 	Version  string
 	AllowUID []int
-	// Budget is the memory that all rings together may take, in bytes.
-	Budget int64
 	// Put loads what a client sends on the connection, whose descriptor is the callee's to close.
 	Put func(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error)
 }
@@ -45,7 +43,6 @@ type Server struct {
 	closed  bool
 	open    map[io.Closer]bool
 	streams map[*stream]bool
-	rings   int64 // bytes
 }
 
 // NewServer starts the gather workers. Close ends them.

@@ -55,10 +55,11 @@ func newWorld(t testing.TB, budget int64) *world {
 	w := &world{dir: t.TempDir(), log: &logged{}}
 	log := slog.New(slog.NewTextHandler(w.log, nil))
 	w.store = must(store.Open(w.dir, log))(t)
+	w.store.SetBudget(budget)
 	short := must(os.MkdirTemp("", "feed"))(t) // t.TempDir may be too long for a socket
 	w.path = filepath.Join(short, "feed.sock")
 	listener := must(net.ListenUnix("unix", &net.UnixAddr{Name: w.path, Net: "unix"}))(t)
-	w.server = NewServer(Config{Store: w.store, Log: log, Version: "test", Budget: budget, Put: func(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
+	w.server = NewServer(Config{Store: w.store, Log: log, Version: "test", Put: func(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
 		defer conn.Close()
 		if r.Dataset == panics {
 			panic("as asked")
@@ -90,8 +91,8 @@ func (w *world) checkEmpty(t testing.TB) {
 	if n := w.server.Connections(); n != 0 {
 		t.Errorf("%d connections are left", n)
 	}
-	if f := w.server.Feeds(); len(f) != 0 || w.server.rings != 0 {
-		t.Errorf("%d feeds and %d bytes of rings are left", len(f), w.server.rings)
+	if f, rings := w.server.Feeds(), w.store.Memory().Rings; len(f) != 0 || rings != 0 {
+		t.Errorf("%d feeds and %d bytes of rings are left", len(f), rings)
 	}
 	if left := must(os.ReadDir(filepath.Join(w.dir, "tmp")))(t); len(left) != 0 {
 		t.Errorf("%v is left in tmp", left)

@@ -21,8 +21,3 @@ func limitData(bytes int64) error {
 	}
 	return nil
 }
-
-// inMemory tells whether a file system keeps its files in memory.
-func inMemory(st *unix.Statfs_t) bool {
-	return st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC
-}

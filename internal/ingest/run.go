@@ -16,6 +16,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/tensorcache/tensorcache/internal/machine"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -30,7 +31,7 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 		return nil, err
 	}
 	if job.MemoryLimit == 0 {
-		limit, err := memoryLimit(job, availableMemory())
+		limit, err := memoryLimit(job, machine.Available())
 		if err != nil {
 			return nil, err
 		}

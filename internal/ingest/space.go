@@ -9,7 +9,8 @@ import (
 	"syscall"
 
 	"github.com/dustin/go-humanize"
-	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
 // checkSpace refuses a load that does not fit, before anything is written.
@@ -79,13 +80,12 @@ func (l *load) need() int64 {
 // available is how much a file system takes, negative where it does not tell. One that lies in memory takes no more than there
 // is of that.
 func available(dir string) int64 {
-	var st unix.Statfs_t
-	if err := unix.Statfs(dir, &st); err != nil {
+	have, _, err := machine.Disk(dir)
+	if err != nil {
 		return -1
 	}
-	have := int64(min(float64(st.Bavail)*float64(st.Bsize), math.MaxInt64/2))
-	if inMemory(&st) {
-		have = min(have, availableMemory())
+	if f, err := machine.FilesystemOf(dir); err == nil && f.Kind == machine.Memory {
+		have = min(have, machine.Available())
 	}
 	return have
 }

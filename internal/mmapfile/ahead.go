@@ -22,7 +22,7 @@ func (m *Map) WillNeed(offset, n int64) {
 // caller holds an Acquire.
 func (m *Map) Populate(offset, n int64) {
 	if b := m.pagesOf(offset, n); b != nil {
-		populate(b)
+		_ = populate(b)
 	}
 }
 

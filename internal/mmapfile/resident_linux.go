@@ -1,6 +1,7 @@
 package mmapfile
 
 import (
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -15,8 +16,40 @@ func resident(b []byte) bool {
 		return true
 	}
 	var page [1]byte
-	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), 1, uintptr(unsafe.Pointer(&page)))
-	return failed != 0 || page[0]&1 != 0
+	return mincore(b[:1], page[:]) != nil || page[0]&1 != 0
 }
 
-func populate(b []byte) { _ = unix.Madvise(b, unix.MADV_POPULATE_READ) }
+// mincore tells of each page of b whether it is in memory, in the lowest bit of a byte.
+func mincore(b, there []byte) error {
+	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(unsafe.Pointer(unsafe.SliceData(there))))
+	if failed != 0 {
+		return failed
+	}
+	return nil
+}
+
+// cachedPages asks the kernel for the number of a file's pages in memory, which Linux tells from 6.5 on.
+func cachedPages(f *os.File) (int64, bool) {
+	if portable.Forced() {
+		return 0, false
+	}
+	var whole unix.CachestatRange
+	var stat unix.Cachestat_t
+	if err := unix.Cachestat(uint(f.Fd()), &whole, &stat, 0); err != nil {
+		return 0, false
+	}
+	return int64(stat.Cache), true
+}
+
+func uncache(f *os.File) error { return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
+
+func populate(b []byte) error {
+	if portable.Forced() {
+		return unix.ENOSYS
+	}
+	for {
+		if err := unix.Madvise(b, unix.MADV_POPULATE_READ); err != unix.EINTR {
+			return err // Linux knows it from 5.14 on
+		}
+	}
+}

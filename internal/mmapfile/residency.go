@@ -1,0 +1,125 @@
+package mmapfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrUnknown is returned where the system does not say which pages of a file are in memory.
+var ErrUnknown = errors.New("what of the file is in memory is not known")
+
+// InMemory counts the bytes of a file that are in memory, or on their way there, whoever asked for them: exact to a page. Linux 6.5 counts them itself, in
+// 60 µs for a GiB; elsewhere each page is looked up by mincore(2), in 13 ms. The error wraps ErrUnknown where neither is there.
+func InMemory(f *os.File) (int64, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if st.Size() == 0 {
+		return 0, nil
+	}
+	pages, ok := cachedPages(f)
+	if !ok {
+		if pages, err = lookUp(f); err != nil {
+			return 0, fmt.Errorf("%s: %w: %w", f.Name(), ErrUnknown, err)
+		}
+	}
+	return min(pages*pageSize, st.Size()), nil
+}
+
+// lookPages is how many pages are looked up at once.
+const lookPages = 1 << 16
+
+// lookUp counts pages by mincore, over a map of its own.
+func lookUp(f *os.File) (pages int64, err error) {
+	data, err := mapWhole(f)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, data.Unmap()) }()
+	there := make([]byte, lookPages)
+	for at := int64(0); at < int64(len(data)); at += lookPages * pageSize {
+		part := data[at:min(at+lookPages*pageSize, int64(len(data)))]
+		if err := mincore(part, there); err != nil {
+			return 0, err
+		}
+		for _, p := range there[:(int64(len(part))+pageSize-1)/pageSize] {
+			pages += int64(p & 1)
+		}
+	}
+	return pages, nil
+}
+
+// Uncache asks the system to give up the pages of a file, which must be on the disk: those that are changed, locked or mapped by
+// anybody stay. macOS has no call for it and gives them up when it needs the memory.
+func Uncache(f *os.File) error {
+	if err := uncache(f); err != nil {
+		return fmt.Errorf("give up the pages of %s: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// Unmapped takes the file's pages out of this map, where they are found again when they are read, and asks the system to give them up
+// as [Uncache] does. The caller holds an Acquire; others may be reading.
+func (m *Map) Unmapped() error {
+	_ = unix.Madvise(m.data, unix.MADV_DONTNEED) // locked pages stay, which is no error of the caller's
+	if m.file == nil {
+		return nil
+	}
+	return Uncache(m.file)
+}
+
+// Read brings n bytes from offset on into memory and waits for them. What cannot be read is an error, and never a SIGBUS. The caller
+// holds an Acquire.
+func (m *Map) Read(offset, n int64) error {
+	b := m.pagesOf(offset, n)
+	if b == nil {
+		return nil
+	}
+	if err := populate(b); err == nil || m.file == nil {
+		return err
+	}
+	// The system has no such call, or the reason is one that read(2) says better.
+	buf := make([]byte, 1<<20)
+	for end := min(offset+n, m.Len()); offset < end; offset += int64(len(buf)) {
+		if _, err := m.file.ReadAt(buf[:min(int64(len(buf)), end-offset)], offset); err != nil {
+			return fmt.Errorf("read %s: %w", m.path, err)
+		}
+	}
+	return nil
+}
+
+// lockBytes is how much is locked at once.
+const lockBytes = 64 << 20
+
+// Lock brings the file into memory and locks it there until Unlock or Close, as much of it as the process may lock: it says how many
+// bytes are locked, and why not all. Every 64 MiB it asks stop, whose error ends it. The caller holds an Acquire.
+func (m *Map) Lock(stop func() error) (locked int64, err error) {
+	for n := int64(lockBytes); locked < m.Len(); {
+		if err := stop(); err != nil {
+			return locked, err
+		}
+		n = min(n, m.Len()-locked)
+		err := unix.Mlock(m.data[locked : locked+n])
+		switch {
+		case err == nil:
+			locked += n
+		case (err == unix.ENOMEM || err == unix.EAGAIN) && n > pageSize: // less may be allowed
+			n = max(n/2/pageSize, 1) * pageSize
+		default:
+			return locked, fmt.Errorf("lock %s in memory: %w", m.path, err)
+		}
+	}
+	return locked, nil
+}
+
+// Unlock ends a Lock. The caller holds an Acquire.
+func (m *Map) Unlock() error {
+	if err := unix.Munlock(m.data); err != nil {
+		return fmt.Errorf("unlock %s: %w", m.path, err)
+	}
+	return nil
+}

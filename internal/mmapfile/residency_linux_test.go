@@ -1,0 +1,193 @@
+package mmapfile
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// inMemory counts by both ways, which must agree.
+func inMemory(t *testing.T, m *Map) int64 {
+	t.Helper()
+	n, err := InMemory(m.File())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := lookUp(m.File())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if looked := min(pages*pageSize, m.Len()); looked != n {
+		t.Errorf("%d bytes are in memory by the kernel's count, %d page by page", n, looked)
+	}
+	return n
+}
+
+// smaps is a figure of the kernel's about the map, in bytes.
+func smaps(t *testing.T, m *Map, name string) (sum int64) {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := false
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		switch {
+		case !strings.HasSuffix(f[0], ":"):
+			ours = strings.HasSuffix(strings.TrimSpace(line), m.path)
+		case ours && f[0] == name+":":
+			kib, err := strconv.ParseInt(f[1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += kib << 10
+		}
+	}
+	return sum
+}
+
+func TestWhatIsInMemoryIsCountedAsTheKernelDoes(t *testing.T) {
+	const pages = 1000
+	m := cold(t, pages)
+	cold := inMemory(t, m)
+	if cold == m.Len() {
+		t.Skip("the file system keeps its files in memory")
+	}
+	end := m.Scattered() // no more than is asked for
+	if err := m.Read(100*pageSize+1, 50*pageSize); err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if n := inMemory(t, m); n != cold+51*pageSize {
+		t.Errorf("%d bytes are in memory after 51 pages were read, and %d before", n, cold)
+	}
+	if err := m.Read(0, m.Len()); err != nil {
+		t.Fatal(err)
+	}
+	if n := inMemory(t, m); n != m.Len() {
+		t.Errorf("%d of %d bytes are in memory after all were read", n, m.Len())
+	}
+	if fincore, err := exec.Command("fincore", "-b", "-n", "-o", "RES", m.path).Output(); err == nil {
+		if got := strings.TrimSpace(string(fincore)); got != strconv.Itoa(pages*int(pageSize)) {
+			t.Errorf("fincore says %s bytes, want those of %d pages", got, pages)
+		}
+	}
+	if err := m.Unmapped(); err != nil {
+		t.Fatal(err)
+	}
+	if n, rss := inMemory(t, m), smaps(t, m, "Rss"); n != 0 || rss != 0 {
+		t.Errorf("%d bytes are in memory and %d mapped after they were given up", n, rss)
+	}
+	if b, err := m.Bytes(5*pageSize, 3); err != nil || string(b) != "xxx" {
+		t.Errorf("then %q is read, %v", b, err)
+	}
+}
+
+func TestPagesThatSomebodyElseMapsStay(t *testing.T) {
+	m := cold(t, 100)
+	other, err := Open(m.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := errors.Join(m.Read(0, m.Len()), other.Read(0, 10*pageSize)); err != nil {
+		t.Fatal(err)
+	}
+	sum := byte(0)
+	for i := range int64(10) {
+		sum += other.data[i*pageSize]
+	}
+	runtime.KeepAlive(sum)
+	if err := m.Unmapped(); err != nil {
+		t.Fatal(err)
+	}
+	if n := inMemory(t, m); n < 10*pageSize {
+		t.Errorf("%d bytes stay of the 10 pages that another map shows", n)
+	}
+}
+
+func onAndOn() error { return nil }
+
+func TestALockedFileStaysInMemory(t *testing.T) {
+	m := cold(t, 300)
+	locked, err := m.Lock(onAndOn)
+	if err != nil || locked != m.Len() {
+		t.Fatalf("%d of %d bytes are locked, %v", locked, m.Len(), err)
+	}
+	if kernel := smaps(t, m, "Locked"); kernel-locked < 0 || kernel-locked >= pageSize {
+		t.Errorf("%d bytes are locked by the kernel's count, %d by ours", kernel, locked)
+	}
+	if err := m.Unmapped(); err != nil {
+		t.Fatal(err)
+	}
+	if n := inMemory(t, m); n != m.Len() {
+		t.Errorf("%d of %d bytes stay", n, m.Len())
+	}
+	if err := m.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if kernel := smaps(t, m, "Locked"); kernel != 0 {
+		t.Errorf("%d bytes are locked after Unlock", kernel)
+	}
+}
+
+// TestAsMuchIsLockedAsTheLimitAllows runs itself without the right to lock more.
+func TestAsMuchIsLockedAsTheLimitAllows(t *testing.T) {
+	const variable = "TENSORCACHE_TEST_MEMLOCK"
+	if os.Getenv(variable) == "" {
+		if os.Getuid() != 0 {
+			t.Skip("only root can take the right away from a child")
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		cmd.Env = append(os.Environ(), variable+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	m := cold(t, 300)
+	runtime.LockOSThread() // never unlocked: the thread ends with the test
+	const limit = 100 << 10
+	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+		t.Fatal(err)
+	}
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&head, &none[0]); err != nil { // of this thread alone
+		t.Fatal(err)
+	}
+	locked, err := m.Lock(onAndOn)
+	if !errors.Is(err, unix.ENOMEM) || locked > limit || locked < limit*3/4 {
+		t.Errorf("%d bytes are locked of %d allowed, %v", locked, limit, err)
+	}
+}
+
+func TestLockingEndsWhenItIsTold(t *testing.T) {
+	enough := errors.New("enough")
+	if locked, err := cold(t, 3).Lock(func() error { return enough }); err != enough || locked != 0 {
+		t.Errorf("%d bytes are locked, %v", locked, err)
+	}
+}
+
+func TestWhatCannotBeReadIsAnError(t *testing.T) {
+	f := file(t, bytes.Repeat([]byte("x"), 3*int(pageSize)))
+	m, err := Open(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := f.Truncate(pageSize); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Read(0, m.Len()); err == nil || !strings.Contains(err.Error(), f.Name()) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,364 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/machine"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// bigRows make a dataset of about 4 MiB.
+const (
+	bigRows = 1 << 20
+	mib     = 1 << 20
+)
+
+// bigStore is one whose file system can give pages up.
+func bigStore(t *testing.T) *Store {
+	t.Helper()
+	dir := t.TempDir()
+	if f, err := machine.FilesystemOf(dir); err != nil || f.Kind == machine.Memory {
+		t.Skip("the file system keeps its files in memory", err)
+	}
+	return openStore(t, dir)
+}
+
+// big publishes a dataset, and lets the clock go on before the next one.
+func big(t *testing.T, s *Store, name string) int64 {
+	t.Helper()
+	l, err := s.Begin(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Abort()
+	w, err := layout.Create(l.Dir, layout.Table{Rows: bigRows, Columns: []layout.Column{{Name: "a", Role: layout.RoleValue, DType: layout.Float32}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Finish(layout.Final{Items: layout.Items{Offsets: []int64{0, bigRows}}}); err != nil {
+		t.Fatal(err)
+	}
+	n, err := l.Publish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// resident is what of a dataset is in memory now, by our count and, for its published files, by the kernel's.
+func resident(t *testing.T, s *Store, name string) int64 {
+	t.Helper()
+	s.mu.Lock()
+	g, err := s.find(name, 0)
+	s.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := g.inMemory(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernel := int64(0)
+	for file := range g.manifest.Files {
+		out, err := exec.Command("fincore", "-b", "-n", "-o", "RES", filepath.Join(g.dir, file)).Output()
+		if err != nil {
+			return n // util-linux is not there
+		}
+		bytes, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kernel += bytes
+	}
+	if !agree(n, kernel) {
+		t.Errorf("%d bytes of %s are in memory by our count, %d by fincore", n, name, kernel)
+	}
+	return n
+}
+
+// agree allows one in a hundred, and the ends of the last pages.
+func agree(a, b int64) bool { return max(a, b)-min(a, b) <= max(a, b)/100+8192 }
+
+func bytesIn(t *testing.T, s *Store, name string) int64 {
+	t.Helper()
+	i, err := s.Dataset(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i.Bytes()
+}
+
+// locked is what the kernel says is locked of the files below a directory.
+func locked(t *testing.T, dir string) (sum int64) {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := false
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if !strings.HasSuffix(f[0], ":") {
+			ours = strings.Contains(line, dir)
+		} else if ours && f[0] == "Locked:" {
+			kib, err := strconv.ParseInt(f[1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += kib << 10
+		}
+	}
+	return sum
+}
+
+func touch(t *testing.T, s *Store, name string) {
+	t.Helper()
+	h, err := s.Acquire(name, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Release()
+}
+
+func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
+	s := bigStore(t)
+	big(t, s, "x")
+	if n := resident(t, s, "x"); n != bytesIn(t, s, "x") {
+		t.Errorf("%d bytes are in memory just after the load", n)
+	}
+	for range 2 { // unmapped, then mapped
+		r, readers, err := s.Unload("x")
+		if err != nil || readers != 0 || r.Resident != 0 || !r.Known || resident(t, s, "x") != 0 {
+			t.Errorf("%+v with %d readers, %v, after unload", r, readers, err)
+		}
+		var told []int64
+		i, err := s.Preload(t.Context(), "x", func(done, total int64) { told = append(told, done, total) })
+		if err != nil || i.Generation != 1 {
+			t.Fatal(i, err)
+		}
+		all := bytesIn(t, s, "x")
+		if n := resident(t, s, "x"); n != all || told[len(told)-2] != all || told[1] != all {
+			t.Errorf("%d of %d bytes are in memory after a preload that told %d", n, all, told)
+		}
+	}
+	if _, err := s.Preload(t.Context(), "y", nil); !errors.Is(err, ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := s.Unload("y"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	enough := errors.New("enough")
+	cancel(enough)
+	if _, err := s.Preload(ctx, "x", nil); err != enough {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestALoadTakesThePagesOfWhatIsNotReadLeastRecentlyUsedFirst(t *testing.T) {
+	s := bigStore(t)
+	for _, name := range []string{"a", "b", "c", "d"} {
+		big(t, s, name)
+	}
+	held := acquire(t, s, "a", 0) // the oldest use of all
+	for _, name := range []string{"c", "b", "d"} {
+		touch(t, s, name)
+	}
+	all := bytesIn(t, s, "a")
+	s.SetBudget(4*all + 2*mib)
+	defer s.AddRing(mib)()
+	release, err := s.ReserveLoad("new", mib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds := func(want map[string]int64) {
+		t.Helper()
+		for name, n := range want {
+			if got := resident(t, s, name); got != n {
+				t.Errorf("%d bytes of %s are in memory, want %d", got, name, n)
+			}
+		}
+	}
+	holds(map[string]int64{"a": all, "b": all, "c": all, "d": all})
+	second, err := s.ReserveLoad("new", all+1) // more than c has
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(map[string]int64{"a": all, "b": 0, "c": 0, "d": all})
+	var refused *MemoryError
+	if _, err := s.ReserveLoad("new", 2*all); !errors.As(err, &refused) || !errors.Is(err, ErrMemory) || refused.Need != 2*all || refused.Have != 4*all+2*mib-mib-mib-(all+1)-all {
+		t.Fatalf("got %v: %+v", err, refused)
+	}
+	if text := refused.Error(); text != "loading new needs 8.0 MiB, the memory budget has 8.0 MiB left of 18 MiB" {
+		t.Error(text)
+	}
+	holds(map[string]int64{"a": all, "d": all}) // a refusal takes nothing
+	second()
+	second()
+	release()
+	held.Release()
+	if m := s.Memory(); m.Loading != 0 || m.Rings != mib || m.Budget != 4*all+2*mib || m.Pinned != 0 {
+		t.Errorf("%+v", m)
+	}
+	if _, err := s.ReserveLoad("new", 4*all+mib); err != nil { // when nobody reads
+		t.Error(err)
+	}
+	holds(map[string]int64{"a": 0, "d": 0})
+}
+
+func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
+	s := bigStore(t)
+	big(t, s, "x")
+	big(t, s, "y")
+	all := bytesIn(t, s, "x")
+	r, limited, err := s.Pin(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limited != nil {
+		t.Skip("this process may not lock so much:", limited)
+	}
+	kernel := func(want int64) {
+		t.Helper()
+		if n := locked(t, s.dir); !agree(n, want) {
+			t.Errorf("%d bytes are locked by the kernel's count, want %d", n, want)
+		}
+	}
+	if r.Pinned != all || r.Resident != all || s.Memory().Pinned != all {
+		t.Errorf("%+v of %d bytes", r, all)
+	}
+	kernel(all)
+	if r, _, err := s.Unload("x"); err != nil || r.Resident != all {
+		t.Errorf("%+v stays of a pinned dataset, %v", r, err)
+	}
+	s.SetBudget(2 * all)
+	if room, _ := s.RingRoom(); room != all {
+		t.Errorf("there is room for %d bytes of rings", room)
+	}
+	release, err := s.ReserveLoad("new", all)
+	if err != nil || resident(t, s, "x") != all || resident(t, s, "y") != 0 {
+		t.Fatalf("x has %d bytes in memory and y %d, %v", resident(t, s, "x"), resident(t, s, "y"), err)
+	}
+	if _, _, err := s.Pin(t.Context(), "y"); !errors.Is(err, ErrMemory) {
+		t.Errorf("got %v", err)
+	}
+	release()
+
+	held := acquire(t, s, "x", 0)
+	if big(t, s, "x") != 2 {
+		t.Fatal("another generation")
+	}
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		old, second := s.datasets["x"][0].pinned.Load(), s.datasets["x"][1].pinned.Load()
+		s.mu.Unlock()
+		if old == 0 && second == all {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d bytes of the old generation are pinned, %d of the new one", old, second)
+		}
+	}
+	kernel(all)
+	held.Release()
+	if r, err := s.Unpin("x"); err != nil || r.Pinned != 0 || r.Resident != all {
+		t.Errorf("%+v, %v", r, err)
+	}
+	kernel(0)
+	if _, _, err := s.Pin(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remove("x"); err != nil {
+		t.Fatal(err)
+	}
+	kernel(0)
+	big(t, s, "x")
+	if n := s.Memory().Pinned; n != 0 {
+		t.Errorf("%d bytes are pinned of a dataset that was loaded after its pinned namesake was removed", n)
+	}
+	for name, err := range map[string]error{"pin": pinned(s.Pin(t.Context(), "z")), "unpin": unpinned(s.Unpin("z"))} {
+		if !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func pinned(_ Residency, _, err error) error { return err }
+func unpinned(_ Residency, err error) error  { return err }
+
+func TestAPinThatIsGivenUpLeavesNothingLocked(t *testing.T) {
+	s := bigStore(t)
+	big(t, s, "x")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) || locked(t, s.dir) != 0 || s.pins["x"] {
+		t.Errorf("%v with %d bytes locked", err, locked(t, s.dir))
+	}
+}
+
+// TestWhatIsLoadedStaysWithinTheBudget tries orders of loads, readers, rings and removals, and holds what was admitted to the budget by
+// the kernel's count.
+func TestWhatIsLoadedStaysWithinTheBudget(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	s := bigStore(t)
+	big(t, s, "probe")
+	all := bytesIn(t, s, "probe")
+	budget := 3*all + all/2
+	s.SetBudget(budget)
+	names := []string{"a", "b", "c", "d"}
+	holds := map[string]*Handle{}
+	for range 40 {
+		name := names[random.IntN(len(names))]
+		switch random.IntN(4) {
+		case 0, 1:
+			release, err := s.ReserveLoad(name, all)
+			if err != nil {
+				if !errors.Is(err, ErrMemory) || len(holds) < 3 {
+					t.Fatalf("refused with %d readers: %v", len(holds), err)
+				}
+				continue
+			}
+			big(t, s, name)
+			release()
+			sum := int64(0)
+			s.mu.Lock()
+			every := s.generations()
+			s.mu.Unlock()
+			for _, g := range every {
+				n, _ := g.inMemory(0)
+				sum += n
+			}
+			if sum > budget {
+				t.Fatalf("%d bytes are in memory, the budget is %d", sum, budget)
+			}
+		case 2:
+			if h, err := s.Acquire(name, 0); err == nil && holds[name] == nil {
+				holds[name] = h
+				if _, err := s.Preload(t.Context(), name, func(_, _ int64) {}); err != nil && !errors.Is(err, ErrMemory) {
+					t.Fatal(err)
+				}
+			} else if err == nil {
+				h.Release()
+			}
+		case 3:
+			if h := holds[name]; h != nil {
+				h.Release()
+				delete(holds, name)
+			}
+		}
+	}
+	for _, h := range holds {
+		h.Release()
+	}
+}

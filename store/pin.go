@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Pin locks a dataset's newest generation in memory, and from then on each one that is published under the name, until Unpin, Remove or
+// the end of the process. It is done as far as the process may: limited is why not all is locked. The error wraps ErrNotFound, or is a
+// *MemoryError where the dataset does not fit into the budget; then nothing is pinned. Trainers share the pages: what is locked here
+// stays in memory for them.
+func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err error) {
+	s.mu.Lock()
+	g, err := s.find(name, 0)
+	had := s.pins[name]
+	if err == nil {
+		s.pins[name] = true
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return r, nil, err
+	}
+	limited, err = s.pin(ctx, g)
+	if err != nil {
+		s.mu.Lock()
+		if !had {
+			delete(s.pins, name)
+		}
+		s.mu.Unlock()
+		return r, nil, err
+	}
+	return g.describe(0), limited, nil
+}
+
+// pin locks a generation.
+func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
+	g.pinning.Lock()
+	defer g.pinning.Unlock()
+	leave, err := s.admit("pinning", g)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	d, err := g.open()
+	if err != nil {
+		return nil, err
+	}
+	release, err := d.Acquire()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	stop := func() error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return s.wantsPinned(g)
+	}
+	total := int64(0)
+	for _, m := range d.Maps() {
+		n, err := m.Lock(stop)
+		total += n
+		g.pinned.Store(total)
+		if stopped := stop(); stopped != nil {
+			return nil, errors.Join(stopped, s.unlock(g))
+		}
+		if err != nil {
+			return err, nil
+		}
+	}
+	return nil, nil
+}
+
+// wantsPinned is an error unless a generation is to be locked: the newest of a pinned dataset.
+func (s *Store) wantsPinned(g *generation) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if list := s.datasets[g.dataset]; !s.pins[g.dataset] || len(list) == 0 || list[len(list)-1] != g {
+		return fmt.Errorf("%w: generation %d of %q is not to be pinned any more", ErrGone, g.number, g.dataset)
+	}
+	return nil
+}
+
+// Unpin ends a Pin. The pages stay in memory as long as the system has room. The error wraps ErrNotFound.
+func (s *Store) Unpin(name string) (Residency, error) {
+	s.mu.Lock()
+	newest, err := s.find(name, 0)
+	delete(s.pins, name)
+	all := s.generations()
+	s.mu.Unlock()
+	if err != nil {
+		return Residency{}, err
+	}
+	for _, g := range all {
+		if g.dataset == name {
+			err = errors.Join(err, s.unpin(g))
+		}
+	}
+	return newest.describe(0), err
+}
+
+func (s *Store) unpin(g *generation) error {
+	g.pinning.Lock()
+	defer g.pinning.Unlock()
+	return s.unlock(g)
+}
+
+// unlock ends the lock on a generation's maps. The caller holds pinning.
+func (s *Store) unlock(g *generation) error {
+	if g.pinned.Swap(0) == 0 {
+		return nil
+	}
+	d := g.data.Load()
+	if d == nil {
+		return nil
+	}
+	release, closed := d.Acquire()
+	if closed != nil { // unmapped, and so unlocked
+		return nil
+	}
+	defer release()
+	var err error
+	for _, m := range d.Maps() {
+		err = errors.Join(err, m.Unlock())
+	}
+	return err
+}
+
+// repinLater passes a pin on from older generations to the one that was just published. The caller holds mu.
+func (s *Store) repinLater(g *generation, older []*generation) {
+	s.background.Go(func() {
+		for _, old := range older {
+			if err := s.unpin(old); err != nil {
+				s.log.Warn("unpin", "dataset", old.dataset, "generation", old.number, "error", err)
+			}
+		}
+		limited, err := s.pin(s.ctx, g)
+		if err = errors.Join(limited, err); err != nil && s.ctx.Err() == nil {
+			s.log.Warn("pin", "dataset", g.dataset, "generation", g.number, "error", err)
+		}
+	})
+}
