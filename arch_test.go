@@ -38,8 +38,8 @@ var rooms = map[string][]string{
 	// and cursors as the types that stand in its own surface
 	"clients/go":          {"layout", "window", "sampler", "internal/control", "internal/mmapfile", "internal/wire", "internal/near"},
 	"examples/nlinear_go": {"clients/go", "window"}, // a user's program: public packages alone
-	"api":                 {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire"},
-	"cmd/tensorcache":     {"api", "store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/wire", "internal/control", "internal/near"},
+	"api":                 {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/machine", "internal/wire"},
+	"cmd/tensorcache":     {"api", "store", "layout", "window", "sampler", "clients/go", "internal/feed", "internal/ingest", "internal/machine", "internal/wire", "internal/control", "internal/near"},
 }
 
 // only says who may import what, beside its own tests.

@@ -23,7 +23,7 @@ func describe(i store.Info) wire.Dataset {
 	m := i.Manifest
 	d := wire.Dataset{
 		Dataset: i.Dataset, Generation: i.Generation, Digest: m.Digest, Rows: m.Rows, Items: m.Items.Count, Layout: m.Layout, Bytes: i.Bytes(),
-		Created: m.Created, Readers: i.Readers, Columns: make([]string, len(m.Columns)),
+		Created: m.Created, Readers: i.Readers, Columns: make([]string, len(m.Columns)), ResidentBytes: residentBytes(i.Memory), PinnedBytes: i.Memory.Pinned,
 	}
 	for j, c := range m.Columns {
 		d.Columns[j] = c.Name

@@ -210,7 +210,16 @@ func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File, af
 			j.log.Error("remove an unfinished load", "dir", l.Dir, "error", err)
 		}
 	}()
+	room := func() {}
+	defer func() { room() }()
 	in.Dir, in.Cores = l.Dir, t.cores
+	in.Room = func(bytes int64) (err error) {
+		room() // what was reserved before is part of it
+		if room, err = j.store.ReserveLoad(t.state.Dataset, bytes); err != nil {
+			room = func() {}
+		}
+		return err
+	}
 	m, err := ingest.Run(ctx, j.exe, in, conn, func(p ingest.Progress) { j.note(t, p) })
 	if err != nil {
 		return made{}, err

@@ -87,7 +87,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	w.store, w.jobs = st, NewJobs(st, os.Args[0], log)
-	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test", Budget: 1 << 30})
+	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test"})
 	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test", Stop: func() { w.stopped() }})
 	w.server = server
 	short, err := os.MkdirTemp("", "api") // t.TempDir may be too long for a socket

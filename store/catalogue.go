@@ -14,6 +14,7 @@ type Info struct {
 	Generations []int64
 	Manifest    *layout.Manifest
 	Readers     int // handles on any of its generations
+	Memory      Residency
 }
 
 // Bytes is the size of the generation's files.
@@ -22,10 +23,14 @@ func (i Info) Bytes() int64 { return bytesOf(i.Manifest) }
 // Datasets lists them all by name.
 func (s *Store) Datasets() []Info {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]Info, 0, len(s.datasets))
+	out, newest := make([]Info, 0, len(s.datasets)), make([]*generation, 0, len(s.datasets))
 	for _, name := range slices.Sorted(maps.Keys(s.datasets)) {
-		out = append(out, s.info(name))
+		i, g := s.info(name)
+		out, newest = append(out, i), append(newest, g)
+	}
+	s.mu.Unlock()
+	for i, g := range newest {
+		out[i].Memory = g.describe(residencyAge)
 	}
 	return out
 }
@@ -33,14 +38,18 @@ func (s *Store) Datasets() []Info {
 // Dataset describes one; the error wraps ErrNotFound.
 func (s *Store) Dataset(name string) (Info, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if _, err := s.find(name, 0); err != nil {
+		s.mu.Unlock()
 		return Info{}, err
 	}
-	return s.info(name), nil
+	i, g := s.info(name)
+	s.mu.Unlock()
+	i.Memory = g.describe(residencyAge)
+	return i, nil
 }
 
-func (s *Store) info(name string) Info {
+// info describes a dataset but for its memory, and gives its newest generation. The caller holds mu.
+func (s *Store) info(name string) (Info, *generation) {
 	list := s.datasets[name]
 	newest := list[len(list)-1]
 	i := Info{Dataset: name, Generation: newest.number, Manifest: newest.manifest}
@@ -48,5 +57,5 @@ func (s *Store) info(name string) Info {
 		i.Generations = append(i.Generations, g.number)
 		i.Readers += g.readers
 	}
-	return i
+	return i, newest
 }

@@ -35,17 +35,6 @@ type residency struct {
 	coming  atomic.Int32 // who is bringing all of it into memory
 }
 
-// Residency tells what of a dataset is in memory. The error wraps ErrNotFound.
-func (s *Store) Residency(name string) (Residency, error) {
-	s.mu.Lock()
-	g, err := s.find(name, 0)
-	s.mu.Unlock()
-	if err != nil {
-		return Residency{}, err
-	}
-	return g.describe(residencyAge), nil
-}
-
 func (g *generation) describe(age time.Duration) Residency {
 	n, err := g.inMemory(age)
 	return Residency{Bytes: bytesOf(g.manifest), Resident: n, Known: err == nil, Pinned: g.pinned.Load()}

@@ -5,7 +5,7 @@
 // [Load.Publish] makes it visible, whole, by one rename. [Store.Acquire] gives a [Handle] on a generation, mapped; what a
 // handle shows stays mapped until its Release, whatever is published or removed meanwhile.
 //
-// The store keeps to a memory budget: [Store.Residency] says what of a dataset is in memory, and where a load or a preload needs more
+// The store keeps to a memory budget: [Store.Dataset] says what of a dataset is in memory, and where a load or a preload needs more
 // than there is, the pages of generations that nobody reads are given up, those first that were not read for longest. Files are never
 // deleted for it. What is mapped and read is the kernel's to keep or to give up; only pinned datasets and rings are sure of their memory.
 //

@@ -3,10 +3,7 @@
 package main
 
 import (
-	"context"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,38 +12,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// daemon is a daemon process of a test with a planted fault.
-type daemon struct {
-	*testing.T
-	*exec.Cmd
-	dir    string
-	client *control.Client
-}
-
+// serve starts a daemon with a planted fault.
 func serve(t *testing.T, dir, planted string) *daemon {
 	t.Helper()
-	ready, report, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ready.Close()
-	cmd := exec.Command(os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
-	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE=atexit_sleep_ms=0", "TENSORCACHE_FAULT="+planted)
-	cmd.ExtraFiles = []*os.File{report}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	report.Close()
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	if b, err := io.ReadAll(ready); err != nil || string(b) != "ok\n" {
-		t.Fatalf("the daemon says %q, %v", b, err)
-	}
-	c, err := control.Connect(dir, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
-	return &daemon{t, cmd, dir, c}
+	return start(t, dir, planted, os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 }
 
 // load runs a load to its end.
@@ -78,17 +47,6 @@ func (d *daemon) holds() {
 		if left, err := os.ReadDir(filepath.Join(d.dir, sub)); len(left) > 0 || err != nil && !os.IsNotExist(err) {
 			d.Errorf("%v is left in %s, %v", left, sub, err)
 		}
-	}
-}
-
-func (d *daemon) stop() {
-	d.Helper()
-	var s wire.Stopping
-	if err := d.client.Post(context.Background(), "/v1/stop", nil, &s); err != nil {
-		d.Fatal(err)
-	}
-	if err := d.Wait(); err != nil {
-		d.Error(err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -32,13 +33,37 @@ func newLs(o *options) *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), list)
 			}
-			rows := [][]any{{"DATASET", "GENERATION", "ROWS", "ITEMS", "COLUMNS", "SIZE", "LOADED", "READERS"}}
+			rows := [][]any{{"DATASET", "GENERATION", "ROWS", "ITEMS", "COLUMNS", "SIZE", "IN MEMORY", "LOADED", "READERS"}}
 			for _, d := range list.Datasets {
-				rows = append(rows, []any{d.Dataset, d.Generation, humanize.Comma(d.Rows), humanize.Comma(d.Items), len(d.Columns), humanize.IBytes(uint64(d.Bytes)), d.Created.Local().Format(time.DateTime), d.Readers})
+				rows = append(rows, []any{d.Dataset, d.Generation, humanize.Comma(d.Rows), humanize.Comma(d.Items), len(d.Columns), humanize.IBytes(uint64(d.Bytes)), inMemory(d), d.Created.Local().Format(time.DateTime), d.Readers})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},
 	}
 	jsonFlag(cmd, &asJSON)
 	return cmd
+}
+
+// inMemory is the share of a dataset that is in memory, and how much of it is pinned.
+func inMemory(d wire.Dataset) string {
+	if d.ResidentBytes == nil {
+		return "unknown"
+	}
+	text := percentOf(*d.ResidentBytes, d.Bytes)
+	if d.PinnedBytes > 0 {
+		text += fmt.Sprintf(" (%s pinned)", percentOf(d.PinnedBytes, d.Bytes))
+	}
+	return text
+}
+
+// percentOf is a share that says 100 % of the whole alone, and 0 % of nothing.
+func percentOf(part, whole int64) string {
+	n := 100 * float64(part) / float64(max(whole, 1))
+	switch {
+	case part > 0 && n < 1:
+		n = 1
+	case part < whole && n > 99:
+		n = 99
+	}
+	return fmt.Sprintf("%.0f %%", n)
 }

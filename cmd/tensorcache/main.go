@@ -97,6 +97,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newServe(o), newLoad(o), newAppend(o), newPut(o), newLs(o), newShow(o), newHead(o), newPlan(o),
 		newVerify(o), newFeeds(o), newJobs(o), newUI(o), newRm(o), newStop(o), newVersion(o),
+		newUnload(o), newPin(o),
 	)
 	for _, c := range root.Commands() {
 		if check := c.Args; check != nil {

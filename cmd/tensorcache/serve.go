@@ -37,6 +37,7 @@ type serveOptions struct {
 	allowUID []int
 	http     string
 	roots    []string
+	memory   size
 }
 
 func newServe(o *options) *cobra.Command {
@@ -54,6 +55,7 @@ func newServe(o *options) *cobra.Command {
 			return s.run(cmd.Context())
 		},
 	}
+	cmd.Flags().Var(&s.memory, "memory", "keep datasets and rings together below this `size`, as 8GiB (default half of the machine's memory, or of the control group's limit)")
 	cmd.Flags().BoolVar(&s.auto, "auto", false, "leave after an hour without clients")
 	cmd.Flags().IntVar(&s.readyFD, "ready-fd", -1, "write \"ok\" to this `descriptor` once both sockets listen")
 	cmd.Flags().IntSliceVar(&s.allowUID, "allow-uid", nil, "let in these user `ids` too, besides one's own and root")
@@ -83,6 +85,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 			log.Error("close the store", "error", err)
 		}
 	}()
+	st.SetBudget(o.budget(log))
 	sockets, err := listen(dir)
 	if err != nil {
 		return err

@@ -68,6 +68,11 @@ func (c *Client) Post(ctx context.Context, path string, body, into any) error {
 	return c.do(ctx, http.MethodPost, path, body, into)
 }
 
+// Put is Post by the method that may be repeated.
+func (c *Client) Put(ctx context.Context, path string, body, into any) error {
+	return c.do(ctx, http.MethodPut, path, body, into)
+}
+
 // Dataset is the path of a dataset, with what follows it.
 func Dataset(name, rest string) string { return "/v1/datasets/" + url.PathEscape(name) + rest }
 

@@ -76,7 +76,10 @@ func obey(in *bufio.Reader, use func(cores int)) {
 
 // do does the job and tells how far it is, until it is done.
 func (j Job) do(w *lines) error {
-	m := &meter{tell: func(source string) { w.write(answer{Reading: &source}) }}
+	m := &meter{
+		tell: func(source string) { w.write(answer{Reading: &source}) },
+		need: func(bytes int64) { w.write(answer{Need: bytes}) },
+	}
 	m.enter(phaseCount)
 	stop := make(chan struct{})
 	var telling sync.WaitGroup

@@ -25,6 +25,9 @@ type Job struct {
 	MemoryLimit int64 `json:"memory_limit,omitempty"`
 	// Cores tells how many cores the child may use, as often as that changes; nil lets it have all.
 	Cores <-chan int `json:"-"`
+	// Room is told how many bytes the result and what is kept beside it take, as soon as that is known and whenever it grows; an error
+	// ends the job. nil takes any.
+	Room func(bytes int64) error `json:"-"`
 }
 
 // order is what the child is told while it works, one line of JSON after that of the job.
@@ -60,6 +63,7 @@ type PutColumn struct {
 type answer struct {
 	Progress *Progress `json:"progress,omitempty"`
 	Reading  *string   `json:"reading,omitempty"` // a source, or "" for none
+	Need     int64     `json:"need,omitempty"`    // bytes that the job is going to take in the cache directory
 	Done     bool      `json:"done,omitempty"`    // the manifest is in the directory
 	Problem  *problem  `json:"problem,omitempty"`
 }

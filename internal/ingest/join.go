@@ -59,6 +59,8 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 	if err := k.checkSpace(dir, table.Rows, l.available); err != nil {
 		return nil, err
 	}
+	l.meter.beside = delta.Manifest.Files[layout.DataFile].Bytes
+	l.meter.announce(k.need(table.Rows))
 	w, err := layout.Create(dir, table)
 	if err != nil {
 		return nil, err

@@ -41,6 +41,16 @@ type meter struct {
 	rows, rowsTotal, bytes, bytesTotal atomic.Int64
 	plan                               atomic.Pointer[[]phaseCost]
 	best                               atomic.Uint64 // bits of the greatest share that was told
+
+	need   func(int64) // is told what the job is going to take; nil in tests
+	beside int64       // what it takes besides, from before
+}
+
+// announce tells what is going to be taken.
+func (m *meter) announce(bytes int64) {
+	if m.need != nil {
+		m.need(m.beside + bytes)
+	}
 }
 
 // expect tells which phases there will be.

@@ -42,6 +42,8 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 	if err != nil {
 		return nil, err
 	}
+	ctx, refuse := context.WithCancelCause(ctx)
+	defer refuse(nil)
 	// Not exec.CommandContext's own pipes: the child's standard input stays open until it has ended, and its closing, also by
 	// the death of this process, is what ends an orphan.
 	in, feed, err := os.Pipe()
@@ -69,7 +71,13 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 	ended := make(chan struct{})
 	var telling sync.WaitGroup
 	telling.Go(func() { tell(feed, line, job.Cores, ended) })
-	reading, done, answered := follow(out, progress)
+	reading, done, answered := follow(out, progress, func(need int64) {
+		if job.Room != nil {
+			if err := job.Room(need); err != nil {
+				refuse(err)
+			}
+		}
+	})
 	err = cmd.Wait()
 	close(ended)
 	feed.Close() // a write that nobody reads
@@ -106,7 +114,7 @@ func tell(feed io.Writer, job []byte, cores <-chan int, ended <-chan struct{}) {
 }
 
 // follow reads the child's lines until it closes its end. reading is the source that it was at.
-func follow(out io.Reader, progress func(Progress)) (reading string, done bool, problem error) {
+func follow(out io.Reader, progress func(Progress), need func(int64)) (reading string, done bool, problem error) {
 	r := bufio.NewReader(out)
 	for {
 		line, err := r.ReadBytes('\n')
@@ -124,6 +132,8 @@ func follow(out io.Reader, progress func(Progress)) (reading string, done bool, 
 			reading = *a.Reading
 		case a.Done:
 			done = true
+		case a.Need > 0:
+			need(a.Need)
 		case a.Progress != nil && progress != nil:
 			progress(*a.Progress)
 		}

@@ -34,16 +34,20 @@ type Ready struct {
 
 // Dataset is a dataset in a list; with Manifest and Generations where one is shown.
 type Dataset struct {
-	Dataset     string           `json:"dataset"`
-	Generation  int64            `json:"generation"`
-	Digest      string           `json:"digest"`
-	Rows        int64            `json:"rows"`
-	Items       int64            `json:"items"`
-	Columns     []string         `json:"columns"`
-	Layout      string           `json:"layout"`
-	Bytes       int64            `json:"bytes"`
-	Created     time.Time        `json:"created"`
-	Readers     int              `json:"readers"`
+	Dataset    string    `json:"dataset"`
+	Generation int64     `json:"generation"`
+	Digest     string    `json:"digest"`
+	Rows       int64     `json:"rows"`
+	Items      int64     `json:"items"`
+	Columns    []string  `json:"columns"`
+	Layout     string    `json:"layout"`
+	Bytes      int64     `json:"bytes"`
+	Created    time.Time `json:"created"`
+	Readers    int       `json:"readers"`
+	// ResidentBytes is what of Bytes is in memory, whoever brought it there; nil where the system does not tell.
+	ResidentBytes *int64 `json:"resident_bytes"`
+	// PinnedBytes is what of it is locked there.
+	PinnedBytes int64            `json:"pinned_bytes"`
 	Manifest    *layout.Manifest `json:"manifest,omitempty"`
 	Generations []int64          `json:"generations,omitempty"`
 }

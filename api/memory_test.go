@@ -1,0 +1,104 @@
+package api
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/machine"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+func (w *world) dataset(name string) (d wire.Dataset) {
+	w.Helper()
+	w.into(w.do("GET", "/v1/datasets/"+name, nil), 200, &d)
+	return d
+}
+
+func TestADatasetIsUnloadedAndPinned(t *testing.T) {
+	w := newWorld(t)
+	name := w.loaded()
+	d := w.dataset(name)
+	if d.ResidentBytes == nil || *d.ResidentBytes != d.Bytes || d.PinnedBytes != 0 {
+		t.Errorf("%v of %d bytes are in memory after the load, %d pinned", d.ResidentBytes, d.Bytes, d.PinnedBytes)
+	}
+	if f, err := machine.FilesystemOf(w.dir); err != nil || f.Kind == machine.Memory {
+		t.Skip("the file system keeps its files in memory", err)
+	}
+	var u wire.Unloaded
+	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	if u.Dataset != name || u.Bytes != d.Bytes || *u.ResidentBytes != 0 || u.Kept != "" {
+		t.Errorf("%+v", u)
+	}
+	var p wire.Pinned
+	w.into(w.do("PUT", "/v1/datasets/etth1/pin", nil), 200, &p)
+	if limit, ok := machine.MemlockLimit(); p.Limited == "" != (p.PinnedBytes == p.Bytes) || ok != (p.LimitBytes != nil) || ok && limit != *p.LimitBytes || p.Bytes != d.Bytes {
+		t.Errorf("%+v", p)
+	}
+	if m := w.machine(); m.Memory.Pinned != p.PinnedBytes || w.dataset(name).PinnedBytes != p.PinnedBytes {
+		t.Errorf("%d bytes are pinned: %+v", p.PinnedBytes, m)
+	}
+	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	if *u.ResidentBytes < p.PinnedBytes || !strings.Contains(u.Kept, "tensorcache pin etth1 --off") {
+		t.Errorf("%+v", u)
+	}
+	w.into(w.do("DELETE", "/v1/datasets/etth1/pin", nil), 200, &p)
+	if p.PinnedBytes != 0 || w.machine().Memory.Pinned != 0 {
+		t.Errorf("%+v", p)
+	}
+	w.store.SetBudget(d.Bytes - 1)
+	w.refused(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
+	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
+	w.refused(w.do("PUT", "/v1/datasets/etth1/pin", nil), wire.Memory, "pinning etth1 needs")
+}
+
+func (w *world) machine() (m wire.Machine) {
+	w.Helper()
+	w.into(w.do("GET", "/v1/machine", nil), 200, &m)
+	return m
+}
+
+func TestTheMachineIsDescribed(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	w.store.SetBudget(1 << 30)
+	defer w.store.AddRing(12345)()
+	m := w.machine()
+	if m.Dir != w.dir || m.Cores < 1 || m.Memory.Budget != 1<<30 || m.Memory.Rings != 12345 || m.Memory.Resident != w.dataset("etth1").Bytes || m.Memory.Limit > m.Memory.Total ||
+		m.Disk.Free <= 0 || m.Disk.Free > m.Disk.Total || m.Descriptors.Limit < m.Descriptors.Open {
+		t.Errorf("%+v", m)
+	}
+}
+
+// TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing is refused by what the child says that it needs.
+func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
+	w := newWorld(t)
+	name := w.loaded()
+	w.store.SetBudget(w.dataset(name).Bytes * 3 / 2)
+	h, err := w.store.Acquire(name, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Release()
+	path, rows := "a.csv", slices.Repeat([]string{"1.5,2.5,3.5,4.5\n"}, 40_000)
+	source := w.source(path, "a,b,c,d\n"+strings.Join(rows, ""))
+	job := w.load("big", map[string]any{"sources": []string{source}})
+	if job.State != wire.JobFailedIn || job.Error.Type != wire.Memory || !strings.HasPrefix(job.Error.Detail, "loading big needs ") || !strings.Contains(job.Error.Detail, "the memory budget has ") || job.Error.Hint == "" {
+		t.Fatalf("%+v: %+v", job, job.Error)
+	}
+	w.checkTmp()
+	if m := w.store.Memory(); m.Loading != 0 {
+		t.Errorf("%+v", m)
+	}
+	h.Release()
+	if job := w.load("big", map[string]any{"sources": []string{source}}); job.State != wire.JobDone {
+		t.Errorf("%+v when nobody reads the other: %+v", job, job.Error)
+	}
+	if left := w.store.Memory(); left.Loading != 0 {
+		t.Errorf("%+v", left)
+	}
+	if _, err := os.Stat(w.dir + "/datasets/" + name); err != nil {
+		t.Error("files were deleted:", err)
+	}
+}

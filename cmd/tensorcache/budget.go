@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tensorcache/tensorcache/internal/machine"
+)
+
+// leastBudget is what a daemon cannot do without: a ring of small batches and a small dataset.
+const leastBudget = 1 << 20
+
+// size is a flag of bytes as people write them; 0 is one that was not given.
+type size int64
+
+func (s *size) String() string {
+	if *s == 0 {
+		return ""
+	}
+	return humanize.IBytes(uint64(*s))
+}
+
+func (s *size) Set(text string) error {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n < leastBudget || n > math.MaxInt64 {
+		return fmt.Errorf("want a size of %s or more, as 8GiB or 500MB", humanize.IBytes(leastBudget))
+	}
+	*s = size(n)
+	return nil
+}
+
+func (s *size) Type() string { return "size" }
+
+// budget is what datasets and rings may take together: the flag's, else half of what this process may take.
+func (o *serveOptions) budget(log *slog.Logger) int64 {
+	limit := machine.Limit()
+	if o.memory == 0 {
+		return limit / 2
+	}
+	if int64(o.memory) > limit {
+		log.Warn("the memory budget is more than there is", "budget", o.memory.String(), "limit", humanize.IBytes(uint64(limit)))
+	}
+	return int64(o.memory)
+}

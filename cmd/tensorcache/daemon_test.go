@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// daemon is a daemon process of a test.
+type daemon struct {
+	*testing.T
+	*exec.Cmd
+	dir    string
+	client *control.Client
+}
+
+// start runs a daemon, with a planted fault or none, by a command that inherits descriptor 3 to say that it is ready.
+func start(t *testing.T, dir, planted string, command ...string) *daemon {
+	t.Helper()
+	ready, report, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ready.Close()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE=atexit_sleep_ms=0", "TENSORCACHE_FAULT="+planted)
+	cmd.ExtraFiles = []*os.File{report}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	report.Close()
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	if b, err := io.ReadAll(ready); err != nil || string(b) != "ok\n" {
+		t.Fatalf("the daemon says %q, %v", b, err)
+	}
+	c, err := control.Connect(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return &daemon{t, cmd, dir, c}
+}
+
+func (d *daemon) stop() {
+	d.Helper()
+	var s wire.Stopping
+	if err := d.client.Post(context.Background(), "/v1/stop", nil, &s); err != nil {
+		d.Fatal(err)
+	}
+	if err := d.Wait(); err != nil {
+		d.Error(err)
+	}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	tensorcache "github.com/tensorcache/tensorcache/clients/go"
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/machine"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// groupLimit is the memory of the control group that the daemon runs in.
+const groupLimit = 512 << 20
+
+// newGroup makes a control group, where that is allowed, and says how it counts file pages: in which field of memory.stat.
+func newGroup(t *testing.T) (dir, field string) {
+	t.Helper()
+	for _, v := range []struct{ root, limit, field string }{
+		{"/sys/fs/cgroup/memory", "memory.limit_in_bytes", "cache"},
+		{"/sys/fs/cgroup", "memory.max", "file"},
+	} {
+		dir := filepath.Join(v.root, fmt.Sprintf("tensorcache-test-%d", os.Getpid()))
+		if os.Mkdir(dir, 0o755) != nil {
+			continue
+		}
+		t.Cleanup(func() {
+			if err := os.Remove(dir); err != nil {
+				t.Error(err)
+			}
+		})
+		if os.WriteFile(filepath.Join(dir, v.limit), []byte(strconv.Itoa(groupLimit)), 0) == nil {
+			return dir, v.field
+		}
+	}
+	return "", ""
+}
+
+// in reads a number behind a name in a file of such lines.
+func in(t *testing.T, file, name string) int64 {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) == 2 && f[0] == name {
+			n, err := strconv.ParseInt(f[1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatalf("%s has no %s", file, name)
+	return 0
+}
+
+// mapped sums a figure of the kernel's about a process's maps whose names hold a text.
+func mapped(t *testing.T, pid int, of, figure string) (sum int64) {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := false
+	for line := range strings.Lines(string(b)) {
+		f := strings.Fields(line)
+		if !strings.HasSuffix(f[0], ":") {
+			ours = strings.Contains(line, of)
+		} else if ours && f[0] == figure+":" {
+			kib, err := strconv.ParseInt(f[1], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += kib << 10
+		}
+	}
+	return sum
+}
+
+// until waits for what has no event of its own.
+func until(t *testing.T, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not come")
+		}
+	}
+}
+
+// TestTheMachinesFiguresAreTheKernels holds what the daemon says of its memory to what the kernel counts, within one in a hundred: of
+// its maps, and of its control group where one can be made.
+func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
+	dir := t.TempDir()
+	if f, err := machine.FilesystemOf(dir); err != nil || f.Kind == machine.Memory {
+		t.Skip("the file system keeps its files in memory", err)
+	}
+	group, field := newGroup(t)
+	command := []string{os.Args[0], "serve", "--dir", dir, "--ready-fd", "3"}
+	if group != "" {
+		command = append([]string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(group, "cgroup.procs")}, command...)
+	}
+	d := start(t, dir, "", command...)
+	defer d.stop()
+	cache, err := tensorcache.Connect(t.Context(), tensorcache.Options{Dir: dir, NoStart: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cache.Close()
+	ask := func() (m wire.Machine, x wire.Dataset) {
+		t.Helper()
+		if err := errors.Join(d.client.Get(t.Context(), "/v1/machine", &m), d.client.Get(t.Context(), control.Dataset("x", ""), &x)); err != nil {
+			t.Fatal(err)
+		}
+		return m, x
+	}
+	agree := func(what string, ours, kernels int64) {
+		t.Helper()
+		if diff := max(ours, kernels) - min(ours, kernels); diff > max(ours, kernels)/100 {
+			t.Errorf("%s: %d bytes by the daemon's count, %d by the kernel's", what, ours, kernels)
+		}
+	}
+
+	data, err := cache.Put(t.Context(), "x", []tensorcache.PutColumn{tensorcache.Values("a", make([]float32, 16<<20))}, tensorcache.LoadOptions{})
+	if err = errors.Join(err, data.Close()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() bool { _, x := ask(); return x.Readers == 0 })
+	var unloaded wire.Unloaded
+	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil, &unloaded); err != nil || *unloaded.ResidentBytes != 0 {
+		t.Fatalf("%+v, %v", unloaded, err)
+	}
+	before := int64(0)
+	if group != "" {
+		before = in(t, filepath.Join(group, "memory.stat"), field)
+	}
+	var pinned wire.Pinned
+	if err := d.client.Put(t.Context(), control.Dataset("x", "/pin"), nil, &pinned); err != nil {
+		t.Fatal(err)
+	}
+	m, x := ask()
+	files := filepath.Join(dir, "datasets")
+	agree("pinned", m.Memory.Pinned, mapped(t, d.Process.Pid, files, "Locked"))
+	if pinned.Limited == "" {
+		agree("resident", m.Memory.Resident, x.Bytes)
+		agree("resident and mapped", *x.ResidentBytes, mapped(t, d.Process.Pid, files, "Rss"))
+		if group != "" {
+			agree("resident in the group", m.Memory.Resident, in(t, filepath.Join(group, "memory.stat"), field)-before)
+		}
+	}
+	if group != "" && (m.Memory.Limit != groupLimit || m.Memory.Budget != groupLimit/2 || m.Memory.Available > groupLimit) {
+		t.Errorf("%+v in a group of %d bytes", m.Memory, groupLimit)
+	}
+
+	if data, err = cache.Dataset(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	w, err := data.Windows(t.Context(), window.Spec{ContextLength: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed, err := tensorcache.NewFeed[float32](t.Context(), w, tensorcache.FeedOptions{BatchSize: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range feed.Epoch(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		break
+	}
+	m, _ = ask()
+	if m.Memory.Rings == 0 {
+		t.Error("a feed has no ring")
+	}
+	agree("rings", m.Memory.Rings, mapped(t, d.Process.Pid, "memfd:tensorcache-ring", "Size"))
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.Process.Pid))
+	if err != nil || m.Descriptors.Open < int64(len(open))-2 || m.Descriptors.Open > int64(len(open))+2 {
+		t.Errorf("%d descriptors by the daemon's count, %d by the kernel's, %v", m.Descriptors.Open, len(open), err)
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || m.Descriptors.Limit < int64(limit.Cur) {
+		t.Errorf("a limit of %d descriptors, ours is %d, %v", m.Descriptors.Limit, limit.Cur, err)
+	}
+	if err := errors.Join(feed.Close(), data.Close()); err != nil {
+		t.Error(err)
+	}
+}
