@@ -24,9 +24,15 @@ func (k *keys) appendJSON(dst []byte, row int64) []byte {
 // canonical is the name of an item that somebody wrote, in its canonical form: digits are a number where the column holds
 // integers, and a text where it holds text.
 func (k *keys) canonical(raw json.RawMessage) (string, error) {
+	parts, err := k.canonicalParts(raw)
+	return string(appendParts(nil, parts)), err
+}
+
+// canonicalParts are the values of the name.
+func (k *keys) canonicalParts(raw json.RawMessage) ([]any, error) {
 	parts, err := itemParts(raw, len(k.at))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for i, p := range parts {
 		switch p := p.(type) {
@@ -40,7 +46,7 @@ func (k *keys) canonical(raw json.RawMessage) (string, error) {
 			}
 		}
 	}
-	return string(appendParts(nil, parts)), nil
+	return parts, nil
 }
 
 // appendParts appends the values of an item's name: alone, or as a list.

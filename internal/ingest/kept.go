@@ -9,9 +9,10 @@ import (
 
 // keptRows are the rows of one source that the filters let through.
 type keptRows struct {
-	*scratch         // the columns of l.columns
-	rows     *rowMap // of the source; in the scratch they lie where this says, or one after the other where packed is set
-	packed   bool
+	*scratch // the columns of l.columns
+	chosen
+	rows   *rowMap // of what was read of the source; in the scratch they lie where this says, or one after the other where packed is set
+	packed bool
 }
 
 func (p *keptRows) close() error { return errors.Join(p.scratch.close(), p.rows.close()) }
@@ -30,9 +31,17 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 	}()
 	var f *filter
 	var wider *widenError
-	var rows int64
+	var rows, all, read int64
+	sources := make([]chosen, len(l.readers))
 	for i, r := range l.readers {
-		p, err := l.readWhole(ctx, r)
+		sources[i] = l.choose(r)
+		all += r.rows()
+		read += sources[i].rows
+	}
+	skipped := read < all
+	l.meter.rowsTotal.Store(read)
+	for i, source := range sources {
+		p, err := l.readWhole(ctx, source)
 		if again := (*widenError)(nil); errors.As(err, &again) {
 			wider = wider.merge(again)
 			continue
@@ -56,8 +65,19 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 	if wider != nil {
 		return wider
 	}
-	if err := l.foundAll(f); err != nil {
-		return err
+	missed := l.foundAll(f)
+	if skipped && (missed != nil || rows == 0) { // read it all, for the message
+		for _, p := range parts {
+			err = errors.Join(err, p.close())
+		}
+		if parts = nil; err != nil {
+			return err
+		}
+		l.whole = true
+		return l.fillKept(ctx)
+	}
+	if missed != nil {
+		return missed
 	}
 	if rows == 0 {
 		return l.nothingLeft(f)
@@ -70,17 +90,19 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 	return l.gatherKept(ctx, parts)
 }
 
-// readWhole reads a source into scratch.
-func (l *load) readWhole(ctx context.Context, r reader) (*keptRows, error) {
-	l.rows = r.rows()
+// readWhole reads into scratch what is chosen of a source.
+func (l *load) readWhole(ctx context.Context, r chosen) (*keptRows, error) {
+	l.rows = r.rows
 	s, err := l.plain()
 	if err != nil {
 		return nil, err
 	}
-	if err := l.read(ctx, r, 0, s.Dest); err != nil {
-		return nil, errors.Join(err, s.close())
+	if r.rows > 0 {
+		if err := l.read(ctx, r.reader, 0, s.Dest); err != nil {
+			return nil, errors.Join(err, s.close())
+		}
 	}
-	return &keptRows{scratch: s, rows: &rowMap{dir: l.dir, rows: r.rows()}}, nil
+	return &keptRows{scratch: s, chosen: r, rows: &rowMap{dir: l.dir, rows: r.rows}}, nil
 }
 
 // plain is scratch for l.rows of all columns as they are filled.
@@ -135,7 +157,7 @@ func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
 		var at, row0 int64
 		for i, p := range parts {
 			for row := range p.rows.rows {
-				from[at] = row0 + p.rows.at(row)
+				from[at] = row0 + p.origin(p.rows.at(row))
 				at++
 			}
 			row0 += l.readers[i].rows()

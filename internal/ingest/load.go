@@ -35,6 +35,7 @@ type load struct {
 	units  map[int]string // by column, of times that are read in another unit than the generation's
 	base   *base          // the generation to which the rows are appended; nil for a load
 	skip   []string       // files that are left out
+	whole  bool           // every row is read, also where it is known that it is not kept
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }

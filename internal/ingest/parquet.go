@@ -30,6 +30,7 @@ type parquetFile struct {
 	columns []parquetColumn
 	header  []string
 	groups  []int64 // the first row of each row group, and the number of all rows
+	skip    []bool  // by row group: what is not read; nil where all is
 }
 
 // pageBuffer is what a worker reads ahead: the header of a page, and little of its values, which are then read to where they are wanted.
@@ -117,9 +118,20 @@ func (p *parquetFile) damaged(reason string) error {
 	return &SourceError{Path: p.name, Reason: reason, Hint: hintDamaged}
 }
 
-func (p *parquetFile) path() string     { return p.name }
-func (p *parquetFile) names() []string  { return p.header }
-func (p *parquetFile) rows() int64      { return p.groups[len(p.groups)-1] }
+func (p *parquetFile) path() string    { return p.name }
+func (p *parquetFile) names() []string { return p.header }
+
+// rows are those of the row groups that are read.
+func (p *parquetFile) rows() int64 {
+	n := p.groups[len(p.groups)-1]
+	for g, skipped := range p.skip {
+		if skipped {
+			n -= p.groups[g+1] - p.groups[g]
+		}
+	}
+	return n
+}
+
 func (p *parquetFile) line(int64) int64 { return 0 }
 func (p *parquetFile) close() error     { return p.file.Close() }
 
@@ -148,11 +160,22 @@ func (p *parquetFile) describe(w []want) ([]column, error) {
 // fill decodes every (row group, column) on its own.
 func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 	groups := p.pq.RowGroups()
+	var read []int    // row groups
+	var ahead []int64 // rows that are left out before each
+	var skipped int64
+	for g := range groups {
+		if p.skip != nil && p.skip[g] {
+			skipped += p.groups[g+1] - p.groups[g]
+			continue
+		}
+		read, ahead = append(read, g), append(ahead, skipped)
+	}
 	rows0, bytes0 := m.rows.Load(), m.bytes.Load()
 	var cells atomic.Int64
 	buffers := make([][]byte, p.workers)
-	return parallel(ctx, p.workers, len(groups)*len(to), p.name, func(worker, task int) error {
-		g, t := task/len(to), to[task%len(to)]
+	return parallel(ctx, p.workers, len(read)*len(to), p.name, func(worker, task int) error {
+		g, t := read[task/len(to)], to[task%len(to)]
+		t.row0 -= ahead[task/len(to)] // rows are the file's in messages
 		n := groups[g].NumRows()
 		if n == 0 {
 			return nil

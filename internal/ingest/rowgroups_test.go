@@ -1,0 +1,195 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+	"pgregory.net/rapid"
+)
+
+type groupedRow struct {
+	ID   string  `parquet:"id,dict"`
+	Site int32   `parquet:"site"`
+	T    int64   `parquet:"t,timestamp(millisecond)"`
+	N    uint32  `parquet:"n"`
+	X    float64 `parquet:"x"`
+}
+
+// parquetGroups writes a file of row groups of so many rows, with statistics.
+func parquetGroups(t testing.TB, path string, rows []groupedRow, group int) {
+	t.Helper()
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[groupedRow](&b)
+	for len(rows) > 0 {
+		n := min(group, len(rows))
+		if _, err := w.Write(rows[:n]); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		rows = rows[n:]
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRowGroupsLeftOutChangeNothing holds loads that leave row groups and folders out against those that read everything: the same
+// generation, or the same refusal.
+func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
+	left, kept, refusedLoads := 0, 0, 0
+	rapid.Check(t, func(r *rapid.T) {
+		dir, err := os.MkdirTemp("", "groups")
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		folders := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"7", "8", "x"}), 1, 3, rapid.ID).Draw(r, "folders")
+		hive := rapid.Bool().Draw(r, "hive")
+		ids := []string{"a", "b", "c", "7"}
+		for f, folder := range folders {
+			var rows []groupedRow
+			item, at := 0, int64(0)
+			for range rapid.IntRange(1, 40).Draw(r, "rows") {
+				if rapid.IntRange(0, 6).Draw(r, "step") == 0 {
+					item, at = rapid.IntRange(0, 3).Draw(r, "item"), int64(rapid.IntRange(-3, 3).Draw(r, "start")*1000)
+				}
+				at += 500
+				rows = append(rows, groupedRow{ids[item], int32(item) - 1, at, uint32(item) + 1<<31, float64(at) + float64(item)})
+			}
+			path := filepath.Join(dir, fmt.Sprintf("%d.parquet", f))
+			if hive {
+				path = filepath.Join(dir, "part="+folder, "0.parquet")
+			}
+			parquetGroups(t, path, rows, rapid.IntRange(1, 12).Draw(r, "group"))
+		}
+		o := Options{Sources: []string{dir}, Time: "t"}
+		columns := []string{"id", "site", "n"}
+		if hive {
+			columns = append(columns, "part")
+		}
+		o.ItemID = rapid.SliceOfNDistinct(rapid.SampledFrom(columns), 1, 2, rapid.ID).Draw(r, "item_id")
+		names := map[string][]string{"id": {`"a"`, `"b"`, `"7"`, "7", `"q"`}, "site": {"-1", "0", `"1"`, "9"}, "n": {"2147483648", "2147483650"}, "part": {"7", `"8"`, `"x"`}}
+		which := rapid.IntRange(1, 7).Draw(r, "filters")
+		if which&1 != 0 {
+			a := rapid.SampledFrom([]string{"null", `"1969-12-31T23:59:59Z"`, `"1970-01-01T00:00:01.5Z"`}).Draw(r, "from")
+			b := rapid.SampledFrom([]string{"null", `"1970-01-01T00:00:00Z"`, `"1970-01-01T00:00:04Z"`}).Draw(r, "to")
+			o.Where = &Where{Time: []json.RawMessage{json.RawMessage(a), json.RawMessage(b)}}
+		}
+		if which&2 != 0 {
+			for range rapid.IntRange(1, 3).Draw(r, "items") {
+				name := rapid.SampledFrom(names[o.ItemID[0]]).Draw(r, "name")
+				if len(o.ItemID) == 2 {
+					name = "[" + name + "," + rapid.SampledFrom(names[o.ItemID[1]]).Draw(r, "name") + "]"
+				}
+				o.Items = append(o.Items, json.RawMessage(name))
+			}
+		}
+		if which&4 != 0 {
+			o.ItemBucket = fmt.Sprintf("%d/3", rapid.IntRange(0, 2).Draw(r, "bucket"))
+		}
+		o.Sort, o.Duplicates = true, rapid.SampledFrom([]string{duplicatesFirst, ""}).Draw(r, "duplicates")
+		run := func(whole bool) (string, int64) {
+			out, err := os.MkdirTemp("", "out")
+			if err != nil {
+				r.Fatal(err)
+			}
+			defer os.RemoveAll(out)
+			l := newLoad(out, o, &meter{})
+			l.whole = whole
+			m, err := l.run(t.Context())
+			if err != nil {
+				return l.failed(err).Error(), 0
+			}
+			m.Created = time.Time{}
+			b, err := json.Marshal(m)
+			if err != nil {
+				r.Fatal(err)
+			}
+			var left int64
+			for _, source := range l.readers {
+				left += source.rows() - l.choose(source).rows
+			}
+			return string(b), left
+		}
+		all, _ := run(true)
+		some, skipped := run(false)
+		if all != some {
+			r.Fatalf("%+v:\n%s\nwithout leaving out\n%s", o, some, all)
+		}
+		switch {
+		case all[0] != '{':
+			refusedLoads++
+		case skipped > 0:
+			left++
+		default:
+			kept++
+		}
+	})
+	t.Logf("%d loads left rows out, %d read all, %d were refused", left, kept, refusedLoads)
+	if left == 0 || kept == 0 || refusedLoads == 0 {
+		t.Error("a case is not drawn")
+	}
+}
+
+func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	parquetGroups(t, path, []groupedRow{{"a", -1, 1000, 1<<31 + 5, 0.5}, {"b", 7, 2000, 3, 1.5}}, 2)
+	number, text, when := column{kind: kindInt64}, column{kind: kindText}, column{kind: kindTime, unit: "ms"}
+	meta := func(p *parquetFile, i int) *format.Statistics {
+		return &p.pq.Metadata().RowGroups[0].Columns[i].MetaData.Statistics
+	}
+	for what, c := range map[string]struct {
+		index       int
+		as          column
+		change      func(p *parquetFile)
+		least, most any // nil: not trusted
+	}{
+		"texts":             {0, text, nil, "a", "b"},
+		"signed":            {1, number, nil, int64(-1), int64(7)},
+		"times":             {2, when, nil, int64(1000), int64(2000)},
+		"unsigned":          {3, number, nil, int64(3), int64(1<<31 + 5)},
+		"floats":            {4, column{kind: kindFloat64}, nil, nil, nil},
+		"another unit":      {2, column{kind: kindTime, unit: "us"}, nil, nil, nil},
+		"texts as integers": {0, number, nil, nil, nil},
+		"integers as texts": {1, text, nil, nil, nil},
+		"nulls":             {1, number, func(p *parquetFile) { meta(p, 1).NullCount = 1 }, nil, nil},
+		"no order":          {1, number, func(p *parquetFile) { p.pq.Metadata().ColumnOrders = nil }, nil, nil},
+		"deprecated fields": {1, number, func(p *parquetFile) {
+			s := meta(p, 1)
+			s.Min, s.Max, s.MinValue, s.MaxValue = s.MinValue, s.MaxValue, nil, nil
+		}, nil, nil},
+		"crossed":         {1, number, func(p *parquetFile) { s := meta(p, 1); s.MinValue, s.MaxValue = s.MaxValue, s.MinValue }, nil, nil},
+		"of another size": {1, number, func(p *parquetFile) { meta(p, 1).MinValue = make([]byte, 8) }, nil, nil},
+		"cut texts":       {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = bytes.Repeat([]byte("b"), textBounds) }, nil, nil},
+		"no greatest":     {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = nil }, nil, nil},
+	} {
+		r, err := open(path, work{workers: 1, dir: t.TempDir(), text: defaultDialect})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.close()
+		p := r.(*parquetFile)
+		if c.change != nil {
+			c.change(p)
+		}
+		least, most, ok := p.bounds(c.index, 0, c.as)
+		if ok != (c.least != nil) || ok && (least != c.least || most != c.most) {
+			t.Errorf("%s: %v to %v, %v; want %v to %v", what, least, most, ok, c.least, c.most)
+		}
+	}
+}
