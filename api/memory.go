@@ -14,6 +14,7 @@ import (
 
 var memoryRoutes = []route{
 	{"GET", "/v1/machine", plain((*Server).machine)},
+	{"POST", "/v1/datasets/{name}/preload", named((*Server).preload)},
 	{"POST", "/v1/datasets/{name}/unload", named((*Server).unload)},
 	{"PUT", "/v1/datasets/{name}/pin", named((*Server).pin)},
 	{"DELETE", "/v1/datasets/{name}/pin", named((*Server).unpin)},

@@ -18,17 +18,6 @@ func serve(t *testing.T, dir, planted string) *daemon {
 	return start(t, dir, planted, os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 }
 
-// load runs a load to its end.
-func (d *daemon) load(name, source string) (wire.Job, error) {
-	d.Helper()
-	var job wire.Job
-	err := d.client.Post(d.Context(), control.Dataset(name, "/load"), map[string]any{"sources": []string{source}}, &job)
-	for err == nil && !job.Ended() {
-		err = d.client.Get(d.Context(), "/v1/jobs/"+job.Job+"?wait_ms=10000", &job)
-	}
-	return job, err
-}
-
 // holds fails unless the daemon serves exactly the dataset keep, and nothing is left of a load.
 func (d *daemon) holds() {
 	d.Helper()

@@ -4,7 +4,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/near"
-	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 // version is set by the linker for releases.
@@ -53,22 +51,6 @@ func run() int {
 	return exitFailed
 }
 
-// say prints an error and, on a line of its own, what to do about it.
-func say(w io.Writer, err error) {
-	fmt.Fprintf(w, "tensorcache: %s\n", err)
-	var p *wire.Problem
-	if errors.As(err, &p) && p.Hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", p.Hint)
-	}
-	if errors.Is(err, control.ErrGone) {
-		fmt.Fprintln(w, "hint: run it again, which starts a new daemon; what was published is still there")
-	}
-	var usage usageError
-	if errors.As(err, &usage) {
-		fmt.Fprintln(w, "hint: tensorcache VERB --help shows the usage")
-	}
-}
-
 // options are the flags of all verbs.
 type options struct {
 	dir string
@@ -80,7 +62,6 @@ func newRoot() *cobra.Command {
 		Use:           "tensorcache",
 		Short:         "load time series once, share them in memory, and feed windows to trainers",
 		SilenceErrors: true, SilenceUsage: true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usageError{noVerb(cmd, args[0])}
@@ -97,9 +78,16 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newServe(o), newLoad(o), newAppend(o), newPut(o), newLs(o), newShow(o), newHead(o), newPlan(o),
 		newVerify(o), newFeeds(o), newJobs(o), newUI(o), newRm(o), newStop(o), newVersion(o),
-		newUnload(o), newPin(o),
+		newPreload(o), newUnload(o), newPin(o), newTop(o),
 	)
+	root.InitDefaultCompletionCmd() // else only Execute adds it, and not to what is listed
+	if err := root.MarkPersistentFlagDirname("dir"); err != nil {
+		panic(err) // there is no such flag
+	}
 	for _, c := range root.Commands() {
+		if c.ValidArgsFunction == nil && strings.Contains(c.Use, " NAME") {
+			c.ValidArgsFunction = o.completeName
+		}
 		if check := c.Args; check != nil {
 			c.Args = func(cmd *cobra.Command, args []string) error {
 				if check(cmd, args) != nil || slices.Contains(args, "") {
@@ -142,11 +130,7 @@ func (o *options) connect(start bool) (*control.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := control.Connect(dir, start)
-	if errors.Is(err, control.ErrNoDaemon) && start && os.Getenv("TENSORCACHE_AUTOSTART") == "0" {
-		return nil, fmt.Errorf("%w\nhint: start one with tensorcache serve, or unset TENSORCACHE_AUTOSTART", err)
-	}
-	return c, err
+	return control.Connect(dir, start)
 }
 
 // fullVersion adds the commit where the build knows it.

@@ -75,10 +75,11 @@ const (
 
 // Kinds of jobs.
 const (
-	LoadJob   = "load"
-	AppendJob = "append"
-	PutJob    = "put"
-	VerifyJob = "verify"
+	LoadJob    = "load"
+	AppendJob  = "append"
+	PutJob     = "put"
+	VerifyJob  = "verify"
+	PreloadJob = "preload"
 )
 
 // Job is a load, or other work on a dataset, as clients see it. Bytes are of the sources; for verify, of the dataset.

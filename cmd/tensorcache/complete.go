@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// completeTime is how long who presses TAB waits for names at most.
+const completeTime = time.Second
+
+// completeName completes the name of a dataset from the daemon that runs; none is started for it. What follows the name is files, where
+// the verb takes any.
+func (o *options) completeName(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		if cmd.Args(cmd, append(args, "file")) == nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	c, err := o.connect(false)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+	defer cancel()
+	var names []cobra.Completion
+	err = control.Pages(ctx, c, "/v1/datasets", func(p wire.Datasets) *string {
+		for _, d := range p.Datasets {
+			names = append(names, d.Dataset)
+		}
+		return p.Next
+	})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/store"
+)
+
+// say prints an error and, on a line of its own, what to do about it.
+func say(w io.Writer, err error) {
+	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", err, hintFor(err))
+}
+
+// hintFor is the one thing to try: what the daemon advises, else what goes with the error.
+func hintFor(err error) string {
+	var p *wire.Problem
+	var usage usageError
+	switch {
+	case errors.As(err, &p) && p.Hint != "":
+		return p.Hint
+	case errors.As(err, &usage), p != nil && p.Status < 500:
+		return "tensorcache VERB --help shows the usage"
+	case errors.Is(err, control.ErrGone):
+		return "run it again, which starts a new daemon; what was published is still there"
+	case errors.Is(err, control.ErrNoDaemon) && os.Getenv("TENSORCACHE_AUTOSTART") == "0":
+		return "start one with tensorcache serve, or unset TENSORCACHE_AUTOSTART"
+	case errors.Is(err, control.ErrNoDaemon):
+		return "tensorcache serve starts one, and tensorcache doctor says what may keep it from starting"
+	case errors.Is(err, control.ErrProtocol):
+		return "tensorcache stop, by the version that started it, or end that process"
+	case errors.Is(err, store.ErrLocked):
+		return "tensorcache stop ends the daemon that has it; --dir names another directory"
+	}
+	return "tensorcache doctor looks for what may be wrong"
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+func newPreload(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "preload NAME", Short: "bring all of a dataset into memory", Args: cobra.ExactArgs(1),
+		Long: "Preload reads what of a dataset is not in memory, so that no trainer waits for the disk. Where the memory budget has no room for it, " +
+			"the pages of datasets that nobody reads are given up first; where that is not enough it is refused. The system may take the pages again when it is short of memory: pin keeps them.",
+		Example: "  tensorcache preload etth1",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := o.connect(true)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			var job wire.Job
+			if err := c.Post(cmd.Context(), control.Dataset(args[0], "/preload"), struct{}{}, &job); err != nil {
+				return err
+			}
+			if job, err = await(cmd, c, job); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "preloaded %s: %s, in %.1f s\n", job.Dataset, humanize.IBytes(uint64(job.BytesTotal)), job.Seconds)
+			return nil
+		},
+	}
+}

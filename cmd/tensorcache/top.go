@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// leastInterval keeps top from being what the daemon is busy with.
+const leastInterval = 50 * time.Millisecond
+
+func newTop(o *options) *cobra.Command {
+	t := &top{options: o}
+	cmd := &cobra.Command{
+		Use: "top", Short: "watch feeds, jobs and memory", Args: cobra.NoArgs,
+		Long: `Watch the trainers' feeds, the jobs that run and what of the datasets is in memory. On a terminal
+top fills the screen until q is pressed; elsewhere it prints lines, and with --json one object a tick.
+
+WAITS is the share of its passes that a trainer waited for data; IDLE the share of the feed's life
+that the daemon waited for the trainer. No daemon is started.`,
+		Example: "  tensorcache top --count 1",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if t.interval < leastInterval {
+				return usageError{fmt.Errorf("--interval: got %s, want %s or more", t.interval, leastInterval)}
+			}
+			if t.count < 0 {
+				return usageError{fmt.Errorf("--count: got %d, want 1 or more, or 0 for no end", t.count)}
+			}
+			return t.run(cmd)
+		},
+	}
+	jsonFlag(cmd, &t.asJSON)
+	cmd.Flags().DurationVar(&t.interval, "interval", time.Second, "look again after this `time`")
+	cmd.Flags().IntVar(&t.count, "count", 0, "end after this `number` of looks, 0 for never")
+	return cmd
+}
+
+type top struct {
+	*options
+	interval time.Duration
+	count    int
+	asJSON   bool
+}
+
+// look is what top shows at one moment.
+type look struct {
+	Time     time.Time      `json:"time"`
+	Machine  wire.Machine   `json:"machine"`
+	Datasets []wire.Dataset `json:"datasets"`
+	Feeds    []feedRate     `json:"feeds"`
+	Jobs     []wire.Job     `json:"jobs"` // that run or wait for their turn
+}
+
+// feedRate is a feed and how fast it is.
+type feedRate struct {
+	wire.Feed
+	// BatchesPerS is since the look before, or in the first one since the feed began.
+	BatchesPerS float64 `json:"batches_per_s"`
+}
+
+// run looks and shows until it is told to end.
+func (t *top) run(cmd *cobra.Command) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c, err := t.connect(false)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	show, end, err := t.shower(cmd, stop)
+	if err != nil {
+		return err
+	}
+	defer end()
+	tick := time.NewTicker(t.interval)
+	defer tick.Stop()
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	var last *look
+	for n := 1; ; n++ {
+		now, err := take(ctx, c, last)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := show(now); err != nil {
+			return ignoreGone(err)
+		}
+		if last = now; n == t.count {
+			return nil
+		}
+		for waits := true; waits; {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-resized:
+				if err := show(now); err != nil {
+					return ignoreGone(err)
+				}
+			case <-tick.C:
+				waits = false
+			}
+		}
+	}
+}
+
+// ignoreGone takes a reader that had enough for no error.
+func ignoreGone(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+// take asks the daemon for all that is shown.
+func take(ctx context.Context, c *control.Client, last *look) (*look, error) {
+	l := &look{Time: time.Now(), Datasets: []wire.Dataset{}, Feeds: []feedRate{}, Jobs: []wire.Job{}}
+	if err := c.Get(ctx, "/v1/machine", &l.Machine); err != nil {
+		return nil, err
+	}
+	err := control.Pages(ctx, c, "/v1/datasets", func(p wire.Datasets) *string {
+		l.Datasets = append(l.Datasets, p.Datasets...)
+		return p.Next
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = control.Pages(ctx, c, "/v1/feeds", func(p wire.Feeds) *string {
+		for _, f := range p.Feeds {
+			l.Feeds = append(l.Feeds, feedRate{f, rateOf(f, l.Time, last)})
+		}
+		return p.Next
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, state := range []string{wire.JobRunning, wire.JobQueued} {
+		jobs, err := listJobs(ctx, c, state, "")
+		if err != nil {
+			return nil, err
+		}
+		l.Jobs = append(l.Jobs, jobs.Jobs...)
+	}
+	return l, nil
+}
+
+// rateOf is how many batches a second a feed has made.
+func rateOf(f wire.Feed, now time.Time, last *look) float64 {
+	batches, seconds := f.Batches, f.Seconds
+	if last != nil {
+		for _, before := range last.Feeds {
+			if before.Feed.Feed == f.Feed {
+				batches, seconds = f.Batches-before.Batches, now.Sub(last.Time).Seconds()
+			}
+		}
+	}
+	return float64(batches) / max(seconds, 1e-9)
+}
+
+// shower is how looks are shown: as JSON, on the whole of a terminal, or in lines.
+func (t *top) shower(cmd *cobra.Command, quit func()) (show func(*look) error, end func(), err error) {
+	out := cmd.OutOrStdout()
+	if t.asJSON {
+		e := json.NewEncoder(out)
+		e.SetEscapeHTML(false)
+		return func(l *look) error { return e.Encode(l) }, func() {}, nil
+	}
+	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s, err := newScreen(f, os.Stdin, quit)
+		if err != nil {
+			return nil, nil, err
+		}
+		return func(l *look) error { return s.draw(func(w io.Writer) error { return writeLook(w, l) }) }, s.end, nil
+	}
+	return func(l *look) error { return writeLook(out, l) }, func() {}, nil
+}

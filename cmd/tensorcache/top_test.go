@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// terminal is what a program has written on a pseudo-terminal.
+type terminal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *terminal) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+func (t *terminal) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
+}
+
+// TestTopFillsATerminalAndGivesItBack watches, makes the window smaller and presses q.
+func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
+	dir := t.TempDir()
+	d := start(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	defer d.stop()
+	source := filepath.Join(t.TempDir(), "a.csv")
+	if err := os.WriteFile(source, []byte("a\n1\n2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if job, err := d.load("prices", source); err != nil || job.State != wire.JobDone {
+		t.Fatalf("%+v, %v", job, err)
+	}
+	cmd := exec.Command(os.Args[0], "top", "--dir", dir, "--interval", "50ms")
+	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE=atexit_sleep_ms=0")
+	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var shown terminal
+	read := make(chan struct{})
+	go func() { _, _ = io.Copy(&shown, f); close(read) }() // a terminal that is closed is an error of reading
+	says := func(what string) {
+		t.Helper()
+		for end := time.Now().Add(patience); !strings.Contains(shown.String(), what); time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("no %q in %q", what, shown.String())
+			}
+		}
+	}
+	says(enterScreen + toTop)
+	says("prices")
+	says("q quits")
+	if strings.Contains(shown.String(), "\x1b[2J") {
+		t.Error("the screen is cleared before it is drawn")
+	}
+	if err := pty.Setsize(f, &pty.Winsize{Rows: 2, Cols: 20}); err != nil {
+		t.Fatal(err)
+	}
+	says(toTop + time.Now().Format("2006-01-02 15:")) // a line of no more than 20
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		pictures := strings.Split(shown.String(), toTop)
+		if last := pictures[len(pictures)-1]; len(pictures) > 2 && strings.HasSuffix(last, "q quits") && strings.Count(last, "\n") == 1 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("a window of 2 lines shows %q", pictures[len(pictures)-1])
+		}
+	}
+	if _, err := f.WriteString("q"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	f.Close()
+	<-read
+	if !strings.HasSuffix(shown.String(), leaveScreen) {
+		t.Errorf("the terminal is left as %q", shown.String()[max(0, shown.text.Len()-80):])
+	}
+}
+
+func TestAPictureFitsTheScreen(t *testing.T) {
+	text := "one\ntwo is longer\näöü is as long as it looks\nfour\n"
+	for _, size := range [][2]int{{80, 24}, {5, 3}, {1, 1}, {7, 0}} {
+		lines := strings.Split(strings.TrimPrefix(picture(text, size[0], size[1]), toTop), "\r\n")
+		if len(lines) > max(size[1], 1) {
+			t.Errorf("%d lines on a screen of %d", len(lines), size[1])
+		}
+		for _, line := range lines {
+			if line = strings.NewReplacer(clearLine, "", clearRest, "").Replace(line); len([]rune(line)) > size[0] {
+				t.Errorf("%q is wider than %d", line, size[0])
+			}
+		}
+	}
+}
+
+func TestARateIsOfTheTimeSinceTheLookBefore(t *testing.T) {
+	now := time.Now()
+	last := &look{Time: now.Add(-2 * time.Second), Feeds: []feedRate{{Feed: wire.Feed{Feed: "f1", Batches: 100}}}}
+	f := wire.Feed{Feed: "f1", Batches: 130, Seconds: 1000}
+	if got := rateOf(f, now, last); got < 14.99 || got > 15.01 {
+		t.Errorf("%v batches a second, want 30 in 2 s", got)
+	}
+	if got := rateOf(f, now, nil); got != 0.13 {
+		t.Errorf("%v batches a second at first, want 130 in 1000 s", got)
+	}
+}
