@@ -34,6 +34,13 @@ func (m *Map) Scattered() (end func()) {
 	return sync.OnceFunc(func() { m.scatter(-1) })
 }
 
+// IsScattered tells whether anybody has called Scattered and not its end.
+func (m *Map) IsScattered() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.scattered > 0
+}
+
 func (m *Map) scatter(by int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -110,10 +110,10 @@ func TestOnlyWhatIsTouchedIsReadWhileAnybodyIsScattered(t *testing.T) {
 	one, two := m.Scattered(), m.Scattered()
 	one()
 	one()
-	if !advised() {
+	if !advised() || !m.IsScattered() {
 		t.Error("the advice ended with the first of two")
 	}
-	if two(); advised() {
+	if two(); advised() || m.IsScattered() {
 		t.Error("the advice did not end with the last")
 	}
 }
