@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	tensorcache "github.com/tensorcache/tensorcache/clients/go"
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
@@ -19,8 +20,11 @@ func say(w io.Writer, err error) {
 // hintFor is the one thing to try: what the daemon advises, else what goes with the error.
 func hintFor(err error) string {
 	var p *wire.Problem
+	var refused *tensorcache.Error
 	var usage usageError
 	switch {
+	case errors.As(err, &refused) && refused.Hint != "":
+		return refused.Hint
 	case errors.As(err, &p) && p.Hint != "":
 		return p.Hint
 	case errors.As(err, &usage), p != nil && p.Status < 500:
@@ -33,6 +37,8 @@ func hintFor(err error) string {
 		return "tensorcache serve starts one, and tensorcache doctor says what may keep it from starting"
 	case errors.Is(err, control.ErrProtocol):
 		return "tensorcache stop, by the version that started it, or end that process"
+	case errors.Is(err, errUnwell):
+		return "mend what fails first, as the lines that begin with fix: say"
 	case errors.Is(err, store.ErrLocked):
 		return "tensorcache stop ends the daemon that has it; --dir names another directory"
 	}

@@ -78,7 +78,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newServe(o), newLoad(o), newAppend(o), newPut(o), newLs(o), newShow(o), newHead(o), newPlan(o),
 		newVerify(o), newFeeds(o), newJobs(o), newUI(o), newRm(o), newStop(o), newVersion(o),
-		newPreload(o), newUnload(o), newPin(o), newTop(o),
+		newPreload(o), newUnload(o), newPin(o), newTop(o), newDoctor(o), newBench(o),
 	)
 	root.InitDefaultCompletionCmd() // else only Execute adds it, and not to what is listed
 	if err := root.MarkPersistentFlagDirname("dir"); err != nil {

@@ -73,7 +73,7 @@ const (
 func settle(ctx context.Context, dir string) (*Client, error) {
 	for deadline := time.Now().Add(longestHold); ; {
 		c, err := dial(ctx, dir)
-		if err == nil || !errors.Is(err, ErrNoDaemon) || isFree(dir) {
+		if err == nil || !errors.Is(err, ErrNoDaemon) || IsFree(dir) {
 			return c, err
 		}
 		if time.Now().After(deadline) {
@@ -95,8 +95,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// isFree tells whether no daemon holds the directory.
-func isFree(dir string) bool {
+// IsFree tells whether no daemon holds the directory.
+func IsFree(dir string) bool {
 	f, err := os.Open(filepath.Join(dir, "daemon.lock"))
 	if err != nil {
 		return true // there is none, or whoever tries to take it is told why not
@@ -205,7 +205,7 @@ func tail(path string) string {
 
 // WaitGone returns once no daemon holds the directory.
 func WaitGone(ctx context.Context, dir string) error {
-	for !isFree(dir) {
+	for !IsFree(dir) {
 		if err := pause(ctx); err != nil {
 			return err
 		}

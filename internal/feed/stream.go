@@ -15,6 +15,7 @@ import (
 type stream struct {
 	id       string
 	pid      int
+	client   string
 	conn     link
 	windows  *Windows
 	sampler  *sampler.Sampler
@@ -139,7 +140,7 @@ func (s *stream) credit(payload []byte) error {
 func (s *stream) describe() wire.Feed {
 	s.mu.Lock()
 	f := wire.Feed{
-		Feed: s.id, Dataset: s.windows.handle.Dataset, Generation: s.windows.handle.Generation, PID: s.pid, Delivery: s.delivery, Path: pathOf(s.delivery, s.filler),
+		Feed: s.id, Dataset: s.windows.handle.Dataset, Generation: s.windows.handle.Generation, PID: s.pid, Client: s.client, Delivery: s.delivery, Path: pathOf(s.delivery, s.filler),
 		Batches: s.batches, Slots: s.slots, SlotBytes: s.ring.slot, Epoch: s.epoch, Consumed: s.consumed,
 	}
 	s.meter.read(&f, time.Now())

@@ -138,6 +138,7 @@ type Feed struct {
 	Dataset          string  `json:"dataset"`
 	Generation       int64   `json:"generation"`
 	PID              int     `json:"pid"`
+	Client           string  `json:"client"` // name/version, as it says itself
 	Delivery         string  `json:"delivery"`
 	Path             string  `json:"path"`
 	Batches          int64   `json:"batches"`

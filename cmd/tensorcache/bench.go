@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	tensorcache "github.com/tensorcache/tensorcache/clients/go"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+func newBench(o *options) *cobra.Command {
+	b := &bench{options: o}
+	cmd := &cobra.Command{
+		Use: "bench [NAME]", Short: "measure this machine's limit, and a dataset's feeds beside it", Args: cobra.MaximumNArgs(1),
+		Long: `Bench copies memory as fast as one core can, contiguously: the machine's limit. With a name it then
+reads that dataset's windows as a trainer does that only looks at each batch, by each delivery: dense
+batches gathered into shared memory in both shapes, and views where the order allows them. RATIO is
+the bytes of the batches to those that memory can be copied at; views copy nothing.`,
+		Example: "  tensorcache bench etth1 --seconds 0.5",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if b.seconds <= 0 || b.seconds > 3600 {
+				return usageError{fmt.Errorf("--seconds: got %v, want more than 0 and at most 3600", b.seconds)}
+			}
+			if b.batch < 1 {
+				return usageError{fmt.Errorf("--batch-size: got %d, want 1 or more", b.batch)}
+			}
+			return b.run(cmd, args)
+		},
+	}
+	jsonFlag(cmd, &b.asJSON)
+	f := cmd.Flags()
+	f.Float64Var(&b.seconds, "seconds", 1, "measure each for so many `seconds`")
+	f.Int64Var(&b.batch, "batch-size", 256, "windows of a batch")
+	f.Int64Var(&b.spec.ContextLength, "context-length", 0, "rows a window looks back over (default 336, fewer where items are short)")
+	f.Int64Var(&b.spec.PredictionLength, "prediction-length", 0, "rows to predict (default 96, fewer where items are short)")
+	return cmd
+}
+
+type bench struct {
+	*options
+	seconds float64
+	batch   int64
+	spec    window.Spec
+	asJSON  bool
+}
+
+// measured is what bench found.
+type measured struct {
+	CopyBytesPerS float64    `json:"copy_bytes_per_s"` // one core, contiguous
+	Dataset       string     `json:"dataset,omitempty"`
+	Layout        string     `json:"layout,omitempty"`
+	Context       int64      `json:"context_length,omitempty"`
+	Prediction    int64      `json:"prediction_length,omitempty"`
+	Windows       int64      `json:"windows,omitempty"`
+	BatchSize     int64      `json:"batch_size,omitempty"`
+	Feeds         []feedPace `json:"feeds,omitempty"`
+}
+
+// feedPace is how fast one way of delivery is.
+type feedPace struct {
+	Name        string  `json:"name"`
+	Order       string  `json:"order"`
+	Path        string  `json:"path"` // how a context gets to the loop
+	WindowsPerS float64 `json:"windows_per_s"`
+	BytesPerS   float64 `json:"bytes_per_s"` // of the batches' contexts and targets
+	Ratio       float64 `json:"ratio"`       // to the copy
+	WaitShare   float64 `json:"wait_share"`  // of the passes, in wait for data
+	Reason      string  `json:"reason"`      // why there is none, "" where there is
+}
+
+func (b *bench) run(cmd *cobra.Command, args []string) error {
+	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	m := measured{CopyBytesPerS: copyPace(b.length())}
+	if len(args) > 0 {
+		if err := b.dataset(ctx, args[0], &m); err != nil {
+			return err
+		}
+	}
+	if b.asJSON {
+		return printJSON(cmd.OutOrStdout(), m)
+	}
+	return writeMeasured(cmd, m)
+}
+
+func (b *bench) length() time.Duration { return time.Duration(b.seconds * float64(time.Second)) }
+
+// copyBytes is more than the caches of most processors hold.
+const copyBytes = 64 << 20
+
+// copyPace is how many bytes a second one core copies, reading and writing counted once.
+func copyPace(length time.Duration) float64 {
+	from, to := make([]byte, copyBytes), make([]byte, copyBytes)
+	copy(from, to) // so that all pages are there
+	copy(to, from)
+	began, n := time.Now(), 0
+	for ; n == 0 || time.Since(began) < length; n++ {
+		copy(to, from)
+	}
+	return float64(n) * copyBytes / time.Since(began).Seconds()
+}
+
+// ways are the deliveries that are measured.
+var ways = []struct {
+	name string
+	tensorcache.FeedOptions
+}{
+	{"rows [B, C, F], shuffled", tensorcache.FeedOptions{Order: "shuffle", Delivery: tensorcache.DeliverSlot}},
+	{"channels first [B, F, C], shuffled", tensorcache.FeedOptions{Order: "shuffle", Delivery: tensorcache.DeliverSlot, ChannelsFirst: true}},
+	{"views, random_start", tensorcache.FeedOptions{Order: "random_start", Delivery: tensorcache.DeliverView}},
+}
+
+func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
+	c, err := b.connect(true)
+	if err != nil {
+		return err
+	}
+	c.Close()
+	cache, err := tensorcache.Connect(ctx, tensorcache.Options{Dir: b.dir, NoStart: true})
+	if err != nil {
+		return err
+	}
+	defer cache.Close()
+	d, err := cache.Dataset(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	w, err := b.windows(ctx, d)
+	if err != nil {
+		return err
+	}
+	m.Dataset, m.Layout, m.Windows, m.BatchSize = name, d.Manifest().Layout, w.Len(), b.batch
+	m.Context, m.Prediction = w.Spec().ContextLength, w.Spec().PredictionLength
+	for _, way := range ways {
+		o := way.FeedOptions
+		o.BatchSize = b.batch
+		p, err := pace(ctx, w, o, b.length())
+		var refused *tensorcache.Error
+		switch {
+		case errors.As(err, &refused) && refused.Field == "delivery":
+			p.Reason = refused.Detail
+		case err != nil:
+			return err
+		}
+		p.Name, p.Order, p.Ratio = way.name, o.Order, p.BytesPerS/m.CopyBytesPerS
+		m.Feeds = append(m.Feeds, p)
+	}
+	return nil
+}
+
+// lengths are those of windows that are tried one after the other, until a dataset has some.
+var lengths = [][2]int64{{336, 96}, {96, 24}, {24, 6}, {4, 1}, {1, 0}}
+
+// windows are those that the flags ask for, else the longest usual ones.
+func (b *bench) windows(ctx context.Context, d *tensorcache.Dataset) (*tensorcache.Windows, error) {
+	if b.spec.ContextLength > 0 || b.spec.PredictionLength > 0 {
+		return d.Windows(ctx, b.spec)
+	}
+	for _, l := range lengths {
+		w, err := d.Windows(ctx, window.Spec{ContextLength: l[0], PredictionLength: l[1]})
+		if err != nil || w.Len() > 0 {
+			return w, err
+		}
+	}
+	return nil, &tensorcache.Error{Type: tensorcache.NoWindows, Detail: "the dataset has no rows without missing values", Hint: "name a window with --context-length"}
+}
+
+// pace reads batches for so long, after a first one for which the ring was made.
+func pace(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions, length time.Duration) (p feedPace, err error) {
+	f, err := tensorcache.NewFeed[float32](ctx, w, o)
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	var began time.Time
+	windows, perWindow := 0, int64(0)
+	for began.IsZero() || time.Since(began) < length {
+		for batch, err := range f.Epoch(ctx) {
+			switch {
+			case err != nil:
+				return p, err
+			case began.IsZero():
+				began = time.Now()
+				perWindow = valuesOf(batch.Context.Shape) + valuesOf(batch.Target.Shape)
+				continue
+			}
+			if windows += batch.Len(); time.Since(began) >= length {
+				break
+			}
+		}
+	}
+	took := time.Since(began).Seconds()
+	s, err := f.Stats(ctx)
+	if err != nil {
+		return p, err
+	}
+	p.Path, p.WindowsPerS, p.BytesPerS = s.Path, float64(windows)/took, float64(windows)*float64(perWindow)*4/took
+	p.WaitShare = s.WaitData.Seconds() / max(s.Pass.Seconds(), 1e-9)
+	return p, nil
+}
+
+// valuesOf is how many values of a part are one window's.
+func valuesOf(shape []int) int64 {
+	if len(shape) == 0 {
+		return 0
+	}
+	n := int64(1)
+	for _, s := range shape[1:] {
+		n *= int64(s)
+	}
+	return n
+}
+
+func writeMeasured(cmd *cobra.Command, m measured) error {
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "one core copies %s/s of contiguous memory\n", humanize.Bytes(uint64(m.CopyBytesPerS)))
+	if m.Dataset == "" {
+		return nil
+	}
+	fmt.Fprintf(out, "%s (layout %s): %s windows of %d and %d rows, %d a batch\n\n", m.Dataset, m.Layout, humanize.Comma(m.Windows), m.Context, m.Prediction, m.BatchSize)
+	rows := [][]any{{"FEED", "PATH", "WINDOWS/S", "BYTES/S", "RATIO", "WAITS"}}
+	var none []string
+	for _, p := range m.Feeds {
+		if p.Reason != "" {
+			none = append(none, p.Name+": "+p.Reason)
+			continue
+		}
+		ratio := fmt.Sprintf("%.2f", p.Ratio)
+		if p.Path == "view" {
+			ratio = "no copy"
+		}
+		rows = append(rows, []any{p.Name, p.Path, humanize.Comma(int64(p.WindowsPerS)), humanize.Bytes(uint64(p.BytesPerS)) + "/s", ratio, percent(p.WaitShare)})
+	}
+	if err := table(out, rows); err != nil {
+		return err
+	}
+	for _, n := range none {
+		fmt.Fprintln(out, n)
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+)
+
+func newDoctor(o *options) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "look for what may be wrong, and say how to mend it", Args: cobra.NoArgs,
+		Long: `Doctor looks at the machine, the cache directory, the daemon and its clients. Each finding is ok, warn
+or fail, and has a remedy where it is not ok. It starts no daemon and changes nothing. It exits with 1
+where something fails.`,
+		Example: "  tensorcache doctor",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := control.Dir(o.dir)
+			if err != nil {
+				return err
+			}
+			found := examine(cmd.Context(), dir)
+			if asJSON {
+				if err := printJSON(cmd.OutOrStdout(), findings{found}); err != nil {
+					return err
+				}
+			} else if err := writeFindings(cmd.OutOrStdout(), found); err != nil {
+				return err
+			}
+			return failure(found)
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// States of a finding.
+const (
+	isOK   = "ok"
+	isWarn = "warn"
+	isFail = "fail"
+)
+
+// finding is what doctor says of one thing.
+type finding struct {
+	Check  string `json:"check"`
+	State  string `json:"state"`
+	Detail string `json:"detail"`
+	Fix    string `json:"fix"` // "" where all is well
+}
+
+type findings struct {
+	Findings []finding `json:"findings"`
+}
+
+func ok(check, format string, args ...any) finding {
+	return finding{Check: check, State: isOK, Detail: fmt.Sprintf(format, args...)}
+}
+
+// warns is a finding that something will not go as well as it could, fails that it will not go.
+func warns(check, fix, format string, args ...any) finding {
+	return finding{check, isWarn, fmt.Sprintf(format, args...), fix}
+}
+
+func fails(check, fix, format string, args ...any) finding {
+	return finding{check, isFail, fmt.Sprintf(format, args...), fix}
+}
+
+func writeFindings(w io.Writer, found []finding) error {
+	rows := make([][]any, 0, len(found))
+	for _, f := range found {
+		rows = append(rows, []any{f.State, f.Check, f.Detail})
+		if f.Fix != "" {
+			rows = append(rows, []any{"", "", "fix: " + f.Fix})
+		}
+	}
+	return table(w, rows)
+}
+
+// errUnwell is returned where something fails.
+var errUnwell = errors.New("something is wrong")
+
+func failure(found []finding) error {
+	var failed []string
+	for _, f := range found {
+		if f.State == isFail {
+			failed = append(failed, f.Check)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", errUnwell, joined(failed))
+}

@@ -1,0 +1,71 @@
+package machine
+
+import (
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Kernel is the system's name and version.
+func Kernel() string {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return "Linux"
+	}
+	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
+}
+
+// Watch is how the end of another process can be learnt.
+type Watch int
+
+// Ways of watching, best first.
+const (
+	// WatchPeer is of whoever is at the other end of a socket, in any pid namespace.
+	WatchPeer Watch = iota
+	// WatchPID is of a process by its number, which only holds inside one pid namespace.
+	WatchPID
+	// WatchNothing leaves the end of file, which a forked child may hold up.
+	WatchNothing
+)
+
+// Watches tries which way the system has.
+func Watches() Watch {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		defer unix.Close(pair[0])
+		defer unix.Close(pair[1])
+		if fd, err := unix.GetsockoptInt(pair[0], unix.SOL_SOCKET, unix.SO_PEERPIDFD); err == nil {
+			unix.Close(fd)
+			return WatchPeer
+		}
+	}
+	if fd, err := unix.PidfdOpen(os.Getpid(), 0); err == nil {
+		unix.Close(fd)
+		return WatchPID
+	}
+	return WatchNothing
+}
+
+// firstNamespace is the name of the pid namespace that the system started with.
+const firstNamespace = "pid:[4026531836]"
+
+// InPIDNamespace tells whether the process runs in a pid namespace of its own, as containers do.
+func InPIDNamespace() bool {
+	name, err := os.Readlink("/proc/self/ns/pid")
+	return err == nil && name != firstNamespace
+}
+
+// HugePages are the settings of transparent huge pages: of private memory, and of memory files as rings are; "" where there are none.
+func HugePages() (private, shared string) {
+	chosen := func(file string) string {
+		b, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/" + file)
+		if err != nil {
+			return ""
+		}
+		_, s, _ := strings.Cut(string(b), "[")
+		s, _, _ = strings.Cut(s, "]")
+		return s
+	}
+	return chosen("enabled"), chosen("shmem_enabled")
+}
