@@ -43,8 +43,8 @@ func (s *arrowStream) checkLZ4(at, length, holds int64) error {
 		if _, err := s.data().ReadAt(size, at+here); err != nil {
 			return err
 		}
-		n := int64(binary.LittleEndian.Uint32(size) &^ (1 << 31)) // the bit says that the block is not compressed
-		if here += 4 + n; n == 0 {
+		mark := binary.LittleEndian.Uint32(size)
+		if here += 4 + int64(mark&^(1<<31)); mark == 0 { // the bit says that the block is not compressed
 			break
 		}
 		if flags&16 != 0 {
