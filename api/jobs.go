@@ -9,10 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
 )
+
+// idleChild is how long a process waits for the next load: it holds a few MiB, and its start takes as long as a small load.
+const idleChild = time.Minute
 
 // keptJobs is how many ended jobs can still be asked for.
 const keptJobs = 100
@@ -21,7 +25,7 @@ const keptJobs = 100
 // concurrent use.
 type Jobs struct {
 	store *store.Store
-	exe   string
+	runs  *ingest.Runner
 	log   *slog.Logger
 	cores int
 	now   func() time.Time
@@ -52,7 +56,7 @@ type job struct {
 
 // NewJobs makes a registry whose loads run exe with [ingest.Verb]. Close ends them.
 func NewJobs(s *store.Store, exe string, log *slog.Logger) *Jobs {
-	j := &Jobs{store: s, exe: exe, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now}
+	j := &Jobs{store: s, runs: &ingest.Runner{Exe: exe, Idle: idleChild}, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j
 }
@@ -64,6 +68,7 @@ func (j *Jobs) Close() {
 	j.mu.Unlock()
 	j.cancel()
 	j.running.Wait()
+	j.runs.Close()
 }
 
 // Running counts the loads under way, those that wait for their turn too.

@@ -220,7 +220,7 @@ func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File, af
 		}
 		return err
 	}
-	m, err := ingest.Run(ctx, j.exe, in, conn, func(p ingest.Progress) { j.note(t, p) })
+	m, err := j.runs.Run(ctx, in, conn, func(p ingest.Progress) { j.note(t, p) })
 	if err != nil {
 		return made{}, err
 	}

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,10 +22,15 @@ import (
 // Verb is the hidden verb that makes the program the child of a load: its main calls [Main].
 const Verb = "ingest"
 
-// Run does a job in a child process, exe with [Verb], and follows it until it has ended: when Run returns there is no child. A
-// cancelled context kills it. conn, where it is not nil, is the socket that the values of a put come from. progress is called
-// from Run's own goroutine and may be nil.
+// Run does a job in a child process as [Runner.Run] does, exe with [Verb], and keeps none for the next.
 func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(Progress)) (*layout.Manifest, error) {
+	r := &Runner{Exe: exe}
+	return r.Run(ctx, job, conn, progress)
+}
+
+// Run does a job in a child process and follows it until it has ended. A cancelled context kills it. conn, where it is not nil, is the
+// socket that the values of a put come from. progress is called from Run's own goroutine and may be nil.
+func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(Progress)) (*layout.Manifest, error) {
 	if err := job.Validate(); err != nil {
 		return nil, err
 	}
@@ -44,51 +48,37 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 	}
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
-	// Not exec.CommandContext's own pipes: the child's standard input stays open until it has ended, and its closing, also by
-	// the death of this process, is what ends an orphan.
-	in, feed, err := os.Pipe()
-	if err != nil {
-		return nil, err
+	var c *process
+	if conn == nil {
+		c = r.take()
 	}
-	defer feed.Close()
-	var stderr head
-	cmd := exec.CommandContext(ctx, exe, Verb)
-	cmd.Stdin, cmd.Stderr = in, &stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's ^C is for the daemon to answer
-	if conn != nil {
-		cmd.ExtraFiles = []*os.File{conn}
+	if c == nil {
+		if c, err = startProcess(r.Exe, conn); err != nil {
+			return nil, err
+		}
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		in.Close()
-		return nil, err
-	}
-	err = cmd.Start()
-	in.Close()
-	if err != nil {
-		return nil, fmt.Errorf("start the load process: %w", err)
-	}
-	ended := make(chan struct{})
+	defer c.out.Close()
+	defer context.AfterFunc(ctx, c.kill)()
 	var telling sync.WaitGroup
-	telling.Go(func() { tell(feed, line, job.Cores, ended) })
-	reading, done, answered := follow(out, progress, func(need int64) {
+	telling.Go(func() { tell(c.feed, line, job.Cores, c.ended) })
+	reading, done, answered := follow(c.out, progress, func(need int64) {
 		if job.Room != nil {
 			if err := job.Room(need); err != nil {
 				refuse(err)
 			}
 		}
 	})
-	err = cmd.Wait()
-	close(ended)
-	feed.Close() // a write that nobody reads
+	<-c.ended
+	c.feed.Close() // a write that nobody reads
 	telling.Wait()
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case done && err == nil:
+	case done && c.err == nil:
+		r.keep()
 		return layout.ReadManifest(job.Dir)
 	case answered == nil:
-		answered = died(cmd.ProcessState, err, stderr.String(), job.MemoryLimit)
+		answered = died(c.cmd.ProcessState, c.err, c.stderr.String(), job.MemoryLimit)
 	}
 	if reading != "" && (errors.Is(answered, ErrMemory) || errors.Is(answered, ErrKilled)) {
 		answered = fmt.Errorf("%s: %w", reading, answered)
@@ -169,13 +159,4 @@ func died(state *os.ProcessState, err error, stderr string, limit int64) error {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line
-}
-
-// head keeps the beginning of what is written, where a dying Go program says why.
-type head struct{ bytes.Buffer }
-
-func (t *head) Write(p []byte) (int, error) {
-	const most = 64 << 10
-	t.Buffer.Write(p[:min(len(p), max(0, most-t.Len()))])
-	return len(p), nil
 }
