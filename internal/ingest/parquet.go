@@ -173,6 +173,8 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 	rows0, bytes0 := m.rows.Load(), m.bytes.Load()
 	var cells atomic.Int64
 	buffers := make([][]byte, p.workers)
+	directs := make([]directBuffers, p.workers)
+	indirect := make([]atomic.Bool, len(to)) // columns of which a chunk could not be decoded directly
 	return parallel(ctx, p.workers, len(read)*len(to), p.name, func(worker, task int) error {
 		g, t := read[task/len(to)], to[task%len(to)]
 		t.row0 -= ahead[task/len(to)] // rows are the file's in messages
@@ -197,6 +199,19 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 					buffers[worker] = make([]byte, layout.CollectBytes)
 				}
 				t.dest.Dest, flush = t.dest.Collected(buffers[worker])
+			}
+			if !indirect[task%len(to)].Load() {
+				c := p.columns[t.index]
+				chunk := &p.pq.Metadata().RowGroups[g].Columns[c.Index()]
+				err := guard(p.name, func() error {
+					return readDirect(p.file, &directs[worker], t, form, t.row0+p.groups[g], chunk, c.Compression(), c.MaxDefinitionLevel() > 0)
+				})
+				if err == nil {
+					flush()
+					return nil
+				}
+				flush() // what follows goes to the same rows, by other ways too
+				indirect[task%len(to)].Store(true)
 			}
 			c := &parquetChunk{target: t, form: form, first: p.groups[g], rows: n, maxLevel: byte(p.columns[t.index].MaxDefinitionLevel())}
 			at := p.columns[t.index].Index()

@@ -97,6 +97,11 @@ write("holes", holes(), compression="snappy")
 write("holes-v2", holes(), compression="zstd", data_page_version="2.0", row_group_size=13)
 write("bools-v2", {"b": pa.array([True] * 100), "c": pa.array([i % 3 == 0 for i in range(100)])}, data_page_version="2.0")
 
+random = np.random.default_rng(4)
+stored = pa.table({"a": random.standard_normal(600), "b": random.integers(-(2**62), 2**62, 600), "c": random.standard_normal(600).astype("f4")})
+for codec in ("none", "snappy"):  # pages that are as long as their values, with definition levels and without a checksum
+    pq.write_table(stored, f"stored-{codec}.parquet", compression=codec, use_dictionary=False, data_page_size=1500, write_batch_size=100)
+
 bad = {
     "lz4": pa.table({"a": pa.array(np.zeros(1000))}),
     "nested": pa.table({"a": pa.array([[1.0], [2.0, 3.0]]), "x": pa.array([1.0, 2.0])}),

@@ -1,0 +1,356 @@
+package ingest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"unsafe"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// errIndirect tells that a chunk is not what is decoded directly, or is damaged.
+var errIndirect = errors.New("is not to be decoded directly")
+
+// directBuffers are those of a worker.
+type directBuffers struct {
+	in          *bufio.Reader
+	page, plain []byte // as in the file, and as before it was compressed
+	words       []byte // of the dictionary
+}
+
+// Bounds of what is decoded directly.
+const (
+	directBuffer = 256 << 10 // what is read at once: it stays in a core's own cache until it is moved
+	directPage   = 4 << 20   // bytes of a page that is held in memory
+	directRows   = 8 << 10   // that are moved at once, and summed up while they are in the nearest cache
+)
+
+// plainDictionary is what older writers call the encodings of a dictionary and of places in it.
+const plainDictionary = format.Encoding(2)
+
+// directChunk decodes a column of one row group whose values are stored as they stand in the file: numbers of which none is missing, plain or
+// from a dictionary. They are written to where they are gathered for the result; parquet-go has them in a page first, with a level and an index
+// for each, which takes more than half as long again.
+//
+// It is stricter than parquet-go: a chunk of which anything is not as expected is an error here, whatever it says, and is then decoded by that,
+// which also says what is wrong with it.
+type directChunk[S storable] struct {
+	*directBuffers
+	target
+	row, left int64 // in dest, to be decoded next, and how many are left
+	nullable  bool
+	meta      *format.ColumnMetaData
+	codec     compress.Codec
+	values    []S // of the dictionary
+	pages     int
+}
+
+// readDirect decodes a chunk into t.dest. On an error some of its rows may be written.
+func readDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+	switch f.physical {
+	case parquet.Double:
+		return readAs[float64](file, b, t, row, chunk, codec, nullable)
+	case parquet.Float:
+		return readAs[float32](file, b, t, row, chunk, codec, nullable)
+	case parquet.Int64:
+		if f.unsigned {
+			return readAs[uint64](file, b, t, row, chunk, codec, nullable)
+		}
+		return readAs[int64](file, b, t, row, chunk, codec, nullable)
+	case parquet.Int32:
+		if f.unsigned {
+			return readAs[uint32](file, b, t, row, chunk, codec, nullable)
+		}
+		return readAs[int32](file, b, t, row, chunk, codec, nullable)
+	}
+	return errIndirect
+}
+
+func readAs[S storable](file io.ReaderAt, b *directBuffers, t target, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+	m := &chunk.MetaData
+	if !isDType[S](t.dest.DType) || !t.dest.Gathers() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
+		return errIndirect
+	}
+	begin := m.DataPageOffset
+	if m.DictionaryPageOffset != 0 {
+		begin = m.DictionaryPageOffset
+	}
+	section := io.NewSectionReader(file, begin, m.TotalCompressedSize)
+	if b.in == nil {
+		b.in = bufio.NewReaderSize(section, directBuffer)
+	}
+	b.in.Reset(section)
+	c := &directChunk[S]{directBuffers: b, target: t, row: row, left: m.NumValues, nullable: nullable, meta: m, codec: codec}
+	var protocol thrift.CompactProtocol
+	decoder := thrift.NewDecoder(protocol.NewReader(b.in))
+	for c.left > 0 {
+		var h format.PageHeader
+		if err := decoder.Decode(&h); err != nil {
+			return err
+		}
+		if err := c.take(&h); err != nil {
+			return err
+		}
+		c.pages++
+	}
+	if _, err := b.in.ReadByte(); !errors.Is(err, io.EOF) {
+		return errIndirect // there is more
+	}
+	return nil
+}
+
+// take decodes a page.
+func (c *directChunk[S]) take(h *format.PageHeader) error {
+	most := max(c.meta.TotalUncompressedSize, pageFree)
+	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 || int64(h.CompressedPageSize) > c.meta.TotalCompressedSize || int64(h.UncompressedPageSize) > most {
+		return errIndirect
+	}
+	switch {
+	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid && c.pages == 0:
+		return c.takeDictionary(h)
+	case h.Type != format.DataPage || !h.DataPageHeader.Valid:
+		return errIndirect
+	}
+	d := &h.DataPageHeader.V
+	n := int64(d.NumValues)
+	if n < 0 || n > c.left || c.nullable && d.DefinitionLevelEncoding != format.RLE {
+		return errIndirect
+	}
+	switch d.Encoding {
+	case format.Plain:
+		if h.CRC == 0 && h.CompressedPageSize >= h.UncompressedPageSize && (c.meta.Codec == format.Snappy || c.meta.Codec == format.Uncompressed) {
+			return c.stored(h, n)
+		}
+		data, err := c.unpacked(h, &c.plain)
+		if err == nil {
+			data, err = c.allPresent(data, n)
+		}
+		if err != nil || int64(len(data)) != n*sizeOf[S]() {
+			return errors.Join(errIndirect, err)
+		}
+		return c.put(n, func(to []S) error {
+			data = data[copy(bytesOf(to), data):]
+			return nil
+		})
+	case plainDictionary, format.RLEDictionary:
+		data, err := c.unpacked(h, &c.plain)
+		if err == nil {
+			data, err = c.allPresent(data, n)
+		}
+		if err != nil || c.values == nil {
+			return errors.Join(errIndirect, err)
+		}
+		x, err := newLookUps(data)
+		if err == nil {
+			err = c.put(n, func(to []S) error { return gatherWords(x, to, c.values) })
+		}
+		if err == nil && !x.ended() {
+			err = errIndirect
+		}
+		return err
+	}
+	return errIndirect
+}
+
+// put writes n values, some at a time.
+func (c *directChunk[S]) put(n int64, fill func(to []S) error) error {
+	for n > 0 {
+		to := layout.Room[S](c.dest.Dest, c.row, min(n, directRows))
+		if err := fill(to); err != nil {
+			return err
+		}
+		if checkCells(c.kind, to) >= 0 {
+			return errIndirect
+		}
+		done := int64(len(to))
+		c.dest.Gathered(done)
+		c.row, c.left, n = c.row+done, c.left-done, n-done
+	}
+	return nil
+}
+
+// unpacked reads the bytes of a page, as they were before they were compressed, and 8 bytes of room behind them.
+func (c *directChunk[S]) unpacked(h *format.PageHeader, into *[]byte) ([]byte, error) {
+	if h.CompressedPageSize > directPage || h.UncompressedPageSize > directPage {
+		return nil, errIndirect
+	}
+	c.page = grown(c.page, int(h.CompressedPageSize))
+	if _, err := io.ReadFull(c.in, c.page); err != nil {
+		return nil, err
+	}
+	if h.CRC != 0 && crc32.ChecksumIEEE(c.page) != uint32(h.CRC) {
+		return nil, errIndirect
+	}
+	if c.meta.Codec == format.Uncompressed {
+		if h.CompressedPageSize != h.UncompressedPageSize {
+			return nil, errIndirect
+		}
+		*into = append(grown(*into, int(h.UncompressedPageSize)+8)[:0], c.page...)
+		return *into, nil
+	}
+	if packedSize(bytes.NewReader(c.page), c.meta.Codec, 0, int64(len(c.page))) > uint64(h.UncompressedPageSize) {
+		return nil, errIndirect // the decoder would make room for it
+	}
+	*into = grown(*into, int(h.UncompressedPageSize)+8)[:h.UncompressedPageSize]
+	plain, err := c.codec.Decode(*into, c.page)
+	if err != nil || len(plain) != len(*into) {
+		return nil, errors.Join(errIndirect, err)
+	}
+	if &plain[:1][0] != &(*into)[:1][0] {
+		copy(*into, plain)
+	}
+	return *into, nil
+}
+
+// allPresent cuts off the levels of a page of n values, if they say that none is missing.
+func (c *directChunk[S]) allPresent(data []byte, n int64) ([]byte, error) {
+	if !c.nullable {
+		return data, nil
+	}
+	levels, data, err := prefixed(data)
+	if err == nil && !allOnes(levels, n) {
+		err = errIndirect
+	}
+	return data, err
+}
+
+// allOnes tells whether n levels are runs of 1, which is what writers make of pages without missing values.
+func allOnes(levels []byte, n int64) bool {
+	for n > 0 {
+		head, size := binary.Uvarint(levels)
+		if size <= 0 || head&1 != 0 || head == 0 || head>>1 > uint64(n) || len(levels) <= size || levels[size] != 1 {
+			return false
+		}
+		n, levels = n-int64(head>>1), levels[size+1:]
+	}
+	return len(levels) == 0
+}
+
+// takeDictionary keeps the values of a dictionary.
+func (c *directChunk[S]) takeDictionary(h *format.PageHeader) error {
+	d := &h.DictionaryPageHeader.V
+	if d.Encoding != format.Plain && d.Encoding != plainDictionary || d.NumValues < 1 {
+		return errIndirect
+	}
+	data, err := c.unpacked(h, &c.words)
+	if err != nil || int64(len(data)) != int64(d.NumValues)*sizeOf[S]() {
+		return errors.Join(errIndirect, err)
+	}
+	c.values = unsafe.Slice((*S)(unsafe.Pointer(&data[0])), d.NumValues)
+	return nil
+}
+
+// stored decodes a page that is as long as its values: snappy has found nothing to shorten, or there is no codec.
+func (c *directChunk[S]) stored(h *format.PageHeader, n int64) error {
+	l := &literals{in: c.in, left: int64(h.CompressedPageSize)}
+	if c.meta.Codec == format.Uncompressed {
+		l.run = l.left
+	} else if err := l.begin(int64(h.UncompressedPageSize)); err != nil {
+		return err
+	}
+	size := int64(h.UncompressedPageSize)
+	if c.nullable {
+		var head [4 + 64]byte
+		if err := l.read(head[:4]); err != nil {
+			return err
+		}
+		levels := int64(binary.LittleEndian.Uint32(head[:]))
+		if levels > int64(len(head)-4) {
+			return errIndirect
+		}
+		if err := l.read(head[4 : 4+levels]); err != nil {
+			return err
+		}
+		if !allOnes(head[4:4+levels], n) {
+			return errIndirect
+		}
+		size -= 4 + levels
+	}
+	if size != n*sizeOf[S]() {
+		return errIndirect
+	}
+	if err := c.put(n, func(to []S) error { return l.read(bytesOf(to)) }); err != nil {
+		return err
+	}
+	if l.left != 0 || l.run != 0 && c.meta.Codec != format.Uncompressed {
+		return errIndirect
+	}
+	return nil
+}
+
+func sizeOf[S storable]() int64 {
+	var zero S
+	return int64(unsafe.Sizeof(zero))
+}
+
+// literals are the bytes of a block of snappy of nothing but such.
+type literals struct {
+	in        *bufio.Reader
+	left, run int64 // bytes of the block, and of the literal
+}
+
+// begin reads how long the block is when it is decoded.
+func (l *literals) begin(want int64) error {
+	head, err := l.in.Peek(int(min(binary.MaxVarintLen64, l.left)))
+	if err != nil {
+		return err
+	}
+	n, size := binary.Uvarint(head)
+	if size <= 0 || n != uint64(want) {
+		return fmt.Errorf("%w: %w", errIndirect, snappy.ErrCorrupt)
+	}
+	l.left -= int64(size)
+	_, err = l.in.Discard(size)
+	return err
+}
+
+// read fills p.
+func (l *literals) read(p []byte) error {
+	for len(p) > 0 {
+		if l.run == 0 {
+			if err := l.next(); err != nil {
+				return err
+			}
+		}
+		n := min(int64(len(p)), l.run)
+		if n > l.left {
+			return errIndirect
+		}
+		if _, err := io.ReadFull(l.in, p[:n]); err != nil {
+			return err
+		}
+		p, l.run, l.left = p[n:], l.run-n, l.left-n
+	}
+	return nil
+}
+
+// next reads the tag of a literal.
+func (l *literals) next() error {
+	tag, err := l.in.ReadByte()
+	if err != nil || tag&3 != 0 {
+		return errors.Join(errIndirect, err)
+	}
+	l.left--
+	l.run = int64(tag >> 2)
+	if extra := int(l.run) - 59; extra > 0 {
+		var length [8]byte
+		if _, err := io.ReadFull(l.in, length[:extra]); err != nil {
+			return err
+		}
+		l.left -= int64(extra)
+		l.run = int64(binary.LittleEndian.Uint64(length[:]))
+	}
+	l.run++
+	return nil
+}

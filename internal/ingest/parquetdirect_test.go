@@ -1,0 +1,239 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// TestLookUpsAreThoseOfTheBits packs places as the format says, bit by bit, and looks values up in pieces of any size.
+func TestLookUpsAreThoseOfTheBits(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		width := rapid.IntRange(1, widestLookUp).Draw(r, "width")
+		words := make([]float64, rapid.IntRange(1, min(1<<width, 5000)).Draw(r, "words"))
+		for i := range words {
+			words[i] = float64(i) + 0.25
+		}
+		place := rapid.IntRange(0, len(words)-1)
+		page, want := []byte{byte(width)}, []float64(nil)
+		for range rapid.IntRange(1, 5).Draw(r, "runs") {
+			if rapid.Bool().Draw(r, "of one") {
+				at, n := place.Draw(r, "place"), rapid.IntRange(1, 100).Draw(r, "n")
+				page = binary.AppendUvarint(page, uint64(n)<<1)
+				page = append(page, binary.LittleEndian.AppendUint32(nil, uint32(at))[:(width+7)/8]...)
+				want = append(want, slices.Repeat([]float64{words[at]}, n)...)
+				continue
+			}
+			groups := rapid.IntRange(1, 12).Draw(r, "groups")
+			page = binary.AppendUvarint(page, uint64(groups)<<1|1)
+			packed := make([]byte, groups*width)
+			for i := range groups * 8 {
+				at := place.Draw(r, "place")
+				for bit := range width {
+					packed[(i*width+bit)/8] |= byte(at>>bit&1) << ((i*width + bit) % 8)
+				}
+				want = append(want, words[at])
+			}
+			page = append(page, packed...)
+		}
+		read := func(page []byte, words []float64, n int) ([]float64, bool) {
+			page = append(slices.Clip(page), 1, 2, 3, 4, 5, 6, 7, 8)[:len(page)]
+			x, err := newLookUps(page)
+			if err != nil {
+				return nil, false
+			}
+			var got []float64
+			for len(got) < n {
+				part := make([]float64, min(n-len(got), rapid.IntRange(1, 70).Draw(r, "part")))
+				if gatherWords(x, part, words) != nil {
+					return nil, false
+				}
+				got = append(got, part...)
+			}
+			return got, x.ended()
+		}
+		if got, ok := read(page, words, len(want)); !ok || !slices.Equal(got, want) {
+			r.Fatalf("got %v, %v, want %v", got, ok, want)
+		}
+		if _, ok := read(page, words, len(want)+1); ok {
+			r.Error("more values were read than there are")
+		}
+		if _, ok := read(page[:len(page)-1], words, len(want)); ok {
+			r.Error("a page that is cut off was read")
+		}
+		most := slices.Max(want)
+		if _, ok := read(page, words[:int(most)], len(want)); ok {
+			r.Error("places beyond the dictionary were read")
+		}
+	})
+}
+
+// directRecord is a row of columns without missing values, in every shape that is decoded directly.
+type directRecord struct {
+	A float64  `parquet:"a,plain"`
+	B *float64 `parquet:"b,optional,plain"`
+	C int64    `parquet:"c,dict"`
+	D *float32 `parquet:"d,optional,dict"`
+	E int32    `parquet:"e,plain"`
+	F uint64   `parquet:"f,dict"`
+}
+
+func directFile(t *testing.T, rows int, same bool, options ...parquet.WriterOption) []byte {
+	t.Helper()
+	random := rand.New(rand.NewPCG(7, uint64(rows)))
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[directRecord](&b, append(options, parquet.DataPageVersion(1))...)
+	records := make([]directRecord, rows)
+	for i := range records {
+		v, d := random.NormFloat64(), float32(random.IntN(300))
+		if same { // which is worth to be compressed
+			v = float64(i % 50)
+		}
+		records[i] = directRecord{A: v, B: &v, C: random.Int64N(1000), D: &d, E: int32(random.Uint32()), F: random.Uint64N(5)}
+	}
+	if _, err := w.Write(records); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// bothWays decodes every chunk directly and by parquet-go. Whatever is decoded directly must come out the same; it counts how many.
+func bothWays(t *testing.T, content []byte) (direct, chunks int) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := open(path, work{workers: 1})
+	if err != nil {
+		return 0, 0
+	}
+	defer r.close()
+	p := r.(*parquetFile)
+	var buffers directBuffers
+	for i, c := range p.columns {
+		form, err := parquetForm(c)
+		if err != nil || p.checkChunks(c) != nil {
+			continue
+		}
+		column := layout.Column{Role: layout.RoleValue, DType: layout.DType(form.kind.String())}
+		for g := range p.groups[1:] {
+			rows := p.groups[g+1] - p.groups[g]
+			if rows == 0 || rows > 1<<20 {
+				continue
+			}
+			table := layout.Table{Rows: rows, Columns: []layout.Column{column, column}}
+			table.Columns[0].Name, table.Columns[1].Name = "a", "b"
+			w, err := layout.Create(t.TempDir(), table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			chunks++
+			to := target{want: want{index: i}, column: form.column}
+			chunk := &p.pq.Metadata().RowGroups[g].Columns[c.Index()]
+			one, flush := w.Dest(0).Collected(make([]byte, layout.CollectBytes))
+			to.dest = sink{Dest: one}
+			nullable := c.MaxDefinitionLevel() > 0
+			err = guard(path, func() error {
+				return readDirect(p.file, &buffers, to, form, 0, chunk, c.Compression(), nullable)
+			})
+			if err == nil {
+				direct++
+				flush()
+				to.dest = sink{Dest: w.Dest(1)}
+				other := &parquetChunk{target: to, form: form, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
+				if err := other.read(p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
+					t.Errorf("column %s, row group %d: decoded directly, where parquet-go says %v", c.Name(), g, err)
+				} else if !sameBytes(w.Dest(0), w.Dest(1)) {
+					t.Errorf("column %s, row group %d: other values than those of parquet-go", c.Name(), g)
+				}
+			}
+			w.Abort()
+		}
+	}
+	return direct, chunks
+}
+
+func sameBytes(a, b layout.Dest) bool {
+	switch a.DType.Size() {
+	case 4:
+		return slices.Equal(layout.Values[uint32](a).Data, layout.Values[uint32](b).Data)
+	default:
+		return slices.Equal(layout.Values[uint64](a).Data, layout.Values[uint64](b).Data)
+	}
+}
+
+func TestChunksDecodedDirectlyAreWhatParquetGoMakesOfThem(t *testing.T) {
+	for name, codec := range map[string]parquet.WriterOption{
+		"none": parquet.Compression(&parquet.Uncompressed), "snappy": parquet.Compression(&parquet.Snappy), "zstd": parquet.Compression(&parquet.Zstd), "gzip": parquet.Compression(&parquet.Gzip),
+	} {
+		for _, same := range []bool{false, true} {
+			for _, page := range []int{5000, 100_000} {
+				content := directFile(t, 16_000, same, codec, parquet.PageBufferSize(page), parquet.MaxRowsPerRowGroup(12_000))
+				if n, all := bothWays(t, content); n != all || n != 12 {
+					t.Errorf("%s, pages of %d bytes: %d of %d chunks were decoded directly, want 12", name, page, n, all)
+				}
+			}
+		}
+	}
+}
+
+// stored are files of pages that are as long as their values, which have neither a checksum nor a dictionary.
+func stored(t *testing.T, codec string) []byte {
+	t.Helper()
+	b, err := os.ReadFile("testdata/stored-" + codec + ".parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestPagesAsLongAsTheirValuesAreDecodedDirectly(t *testing.T) {
+	for _, codec := range []string{"none", "snappy"} {
+		if n, all := bothWays(t, stored(t, codec)); n != 3 || all != 3 {
+			t.Errorf("%s: %d of %d chunks were decoded directly, want 3", codec, n, all)
+		}
+	}
+}
+
+func TestDamagedChunksAreDecodedDirectlyAsParquetGoDoesOrNotAtAll(t *testing.T) {
+	for name, whole := range map[string][]byte{
+		"none":          directFile(t, 600, false, parquet.Compression(&parquet.Uncompressed), parquet.PageBufferSize(1000)),
+		"snappy":        directFile(t, 600, true, parquet.Compression(&parquet.Snappy), parquet.PageBufferSize(1000)),
+		"zstd":          directFile(t, 600, false, parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(1000)),
+		"stored none":   stored(t, "none"),
+		"stored snappy": stored(t, "snappy"),
+	} {
+		direct, chunks := 0, 0
+		for seed := range uint64(mutants / 4) {
+			random := rand.New(rand.NewPCG(seed, 3))
+			b := slices.Clone(whole)
+			for range 1 + random.IntN(3) {
+				at := random.IntN(len(b))
+				if random.IntN(2) == 0 {
+					at = 4 + random.IntN(60) // about the header of the first page
+				}
+				b[at] = byte(random.IntN(256))
+			}
+			n, all := bothWays(t, b)
+			if direct, chunks = direct+n, chunks+all; t.Failed() {
+				t.Fatalf("%s, seed %d", name, seed)
+			}
+		}
+		if direct == 0 || direct == chunks {
+			t.Errorf("%s: %d of %d chunks were decoded directly", name, direct, chunks)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package ingest
+
+import (
+	"encoding/binary"
+)
+
+// lookUps are the places of a page's values in a dictionary: runs of one place, and of places packed to bits (the format's hybrid of RLE and
+// bit-packing).
+type lookUps struct {
+	data  []byte // behind what is read; 8 bytes more are there behind its end
+	width int    // bits of a place
+	run   int64  // values left of the run
+	word  uint64 // place of a run of one, else packed
+	bit   uint   // in data, of the next packed place
+	pack  bool
+}
+
+// widestLookUp is how many bits a place may have: twice as many, from any bit of a byte on, are in 8 bytes.
+const widestLookUp = 28
+
+func newLookUps(page []byte) (*lookUps, error) {
+	if len(page) < 1 || page[0] < 1 || page[0] > widestLookUp {
+		return nil, errIndirect
+	}
+	return &lookUps{data: page[1:], width: int(page[0])}, nil
+}
+
+// next begins the next run.
+func (x *lookUps) next() error {
+	if x.pack { // it is read to its end
+		x.data, x.bit = x.data[x.bit/8:], 0
+	}
+	head, n := binary.Uvarint(x.data)
+	if n <= 0 || head>>1 == 0 || head > 1<<32 {
+		return errIndirect
+	}
+	x.data = x.data[n:]
+	if x.pack = head&1 != 0; x.pack {
+		x.run = int64(head>>1) * 8
+		if x.run/8*int64(x.width) > int64(len(x.data)) {
+			return errIndirect
+		}
+		return nil
+	}
+	size := (x.width + 7) / 8
+	if size > len(x.data) {
+		return errIndirect
+	}
+	var word [8]byte
+	copy(word[:], x.data[:size])
+	x.run, x.word, x.data = int64(head>>1), binary.LittleEndian.Uint64(word[:]), x.data[size:]
+	return nil
+}
+
+// ended tells whether the page holds no more values than were wanted, but for those that fill up its last eight.
+func (x *lookUps) ended() bool {
+	if x.pack {
+		return x.run < 8 && (x.bit+uint(x.run)*uint(x.width))/8 == uint(len(x.data))
+	}
+	return x.run == 0 && len(x.data) == 0
+}
+
+// gatherWords looks up as many values as to has room for.
+func gatherWords[S storable](x *lookUps, to, words []S) error {
+	for len(to) > 0 {
+		if x.run == 0 {
+			if err := x.next(); err != nil {
+				return err
+			}
+		}
+		part := to[:min(int64(len(to)), x.run)]
+		if x.pack {
+			if !lookUp(part, words, x.data[:len(x.data)+8], x.bit, uint(x.width)) {
+				return errIndirect
+			}
+			x.bit += uint(len(part)) * uint(x.width)
+		} else {
+			if x.word >= uint64(len(words)) {
+				return errIndirect
+			}
+			for i, v := 0, words[x.word]; i < len(part); i++ {
+				part[i] = v
+			}
+		}
+		x.run, to = x.run-int64(len(part)), to[len(part):]
+	}
+	return nil
+}
+
+// lookUp looks up values by places that are packed from a bit of data on. ok is false where one is beyond the words.
+func lookUp[S storable](to, words []S, data []byte, bit, width uint) (ok bool) {
+	mask := uint64(1)<<(width&63) - 1
+	i := 0
+	if width <= 14 { // four of them are in 8 bytes, from any bit of the first on
+		for n := uint64(len(words)); i+4 <= len(to); i += 4 {
+			x := binary.LittleEndian.Uint64(data[bit/8:]) >> (bit & 7)
+			a := x & mask
+			x >>= width & 63
+			b := x & mask
+			x >>= width & 63
+			c := x & mask
+			d := x >> (width & 63) & mask
+			if a >= n || b >= n || c >= n || d >= n {
+				return false
+			}
+			four := to[i : i+4 : i+4]
+			four[0], four[1], four[2], four[3] = words[a], words[b], words[c], words[d]
+			bit += 4 * width
+		}
+	}
+	for ; i < len(to); i++ {
+		at := binary.LittleEndian.Uint64(data[bit/8:]) >> (bit & 7) & mask
+		if at >= uint64(len(words)) {
+			return false
+		}
+		to[i] = words[at]
+		bit += width
+	}
+	return true
+}
