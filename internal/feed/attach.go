@@ -113,24 +113,31 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 	if err != nil {
 		return nil, nil, err
 	}
-	rng, slots, err := s.makeRing(chooseSlots(r.Slots, layout.bytes), layout.bytes)
+	queued := r.Queue && queues()
+	rng, slots, err := s.makeRing(chooseSlots(r.Slots, layout.bytes), layout.bytes, queued)
 	if err != nil {
 		return nil, nil, err
 	}
 	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, client: r.Client, windows: w, sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots, asker: newAsker(h.Data.Map(), w, sm.Options())}
 	st.start(cursor.Epoch, cursor.Consumed)
+	var place *wire.Queue
+	if queued {
+		at := int64(slots) * layout.bytes
+		st.queue = newQueue(rng.memory.Bytes()[at:], slots)
+		place = &wire.Queue{Offset: at, Descriptors: int(st.queue.room)}
+	}
 	s.mu.Lock()
 	s.streams[st] = true
 	s.mu.Unlock()
 	return st, &wire.FeedReply{
 		Protocol: wire.Protocol, Version: s.Version, Feed: st.id, Dataset: h.Dataset, Generation: h.Generation, Digest: digest,
 		Delivery: delivery, Path: pathOf(delivery, f), Slots: slots, SlotBytes: layout.bytes, Parts: layout.parts,
-		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Features: w.Features(),
+		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Queue: place, Features: w.Features(),
 	}, nil
 }
 
 // makeRing reserves a ring within the store's budget, with fewer slots where it does not fit.
-func (s *Server) makeRing(slots int, slotBytes int64) (*ring, int, error) {
+func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, error) {
 	s.mu.Lock() // one ring at a time
 	have, budget := s.Store.RingRoom()
 	if int64(slots)*slotBytes > have {
@@ -142,9 +149,13 @@ func (s *Server) makeRing(slots int, slotBytes int64) (*ring, int, error) {
 		return nil, 0, wire.NewProblem(wire.Memory, "a ring of %d slots needs %s, the memory budget has %s left of %s", minSlots, humanize.IBytes(need), humanize.IBytes(uint64(have)), humanize.IBytes(uint64(budget))).
 			WithField("batch_size").WithHint("use a smaller batch_size, fewer columns, close another feed, or unpin a dataset")
 	}
-	remove := s.Store.AddRing(int64(slots) * slotBytes)
+	var more int64
+	if queued {
+		more = queueBytes(slots)
+	}
+	remove := s.Store.AddRing(int64(slots)*slotBytes + more)
 	s.mu.Unlock()
-	r, err := newRing(filepath.Join(s.Store.Dir(), "tmp"), slots, slotBytes)
+	r, err := newRing(filepath.Join(s.Store.Dir(), "tmp"), slots, slotBytes, more)
 	if err != nil {
 		remove()
 		return nil, 0, err

@@ -33,6 +33,9 @@ func (c *told) SetReadDeadline(time.Time) error  { return nil }
 func (c *told) SetWriteDeadline(time.Time) error { return nil }
 func (c *told) TryRead([]byte) (int, error)      { return 0, nil }
 
+// Nap is not called where there is no queue.
+func (c *told) Nap([]byte, time.Duration) (int, error) { return 0, io.EOF }
+
 // Read is called once all slots are full: the trainer has heard enough, and goes.
 func (c *told) Read([]byte) (int, error) { return 0, io.EOF }
 

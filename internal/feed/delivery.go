@@ -63,17 +63,18 @@ func newRingLayout(w *Windows, delivery string, o sampler.Options, channelsFirst
 	return s, nil
 }
 
-// fillPlaces writes the places of a batch's windows, and returns its flags. Of a view it is the first place alone.
-func (s *stream) fillPlaces(slot []byte, b *sampler.Batch) (flags uint32) {
+// fillPlaces writes the places of a batch's windows. Of a view it is the first place alone, whose row the descriptor has too.
+func (s *stream) fillPlaces(slot []byte, b *sampler.Batch, d *wire.Descriptor) {
 	if s.delivery == View && follows(s.filler.index, b.Windows) {
 		f := s.filler
 		place := f.index.Place(b.Windows[0])
 		int64s(slot, f.item, 1)[0], int64s(slot, f.start, 1)[0] = place.Item, place.Start
-		int64s(slot, f.row.Offset, 1)[0] = f.offsets[place.Item] + place.Start
-		return wire.FlagRun
+		d.Row = f.offsets[place.Item] + place.Start
+		int64s(slot, f.row.Offset, 1)[0] = d.Row
+		d.Flags |= wire.FlagRun
+		return
 	}
 	s.filler.fill(slot, b)
-	return 0
 }
 
 // follows tells whether windows, whose numbers ascend but where a tail wraps, start a stride apart in one item: then and

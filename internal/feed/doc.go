@@ -11,5 +11,6 @@
 // # Caveats
 //
 // A slot belongs to the client from its descriptor to its credit; the daemon only writes there and never reads what
-// a client may have written. A client can therefore harm nobody but itself.
+// a client may have written, but for counts and credits of the queue behind the slots, which it reads once each and checks as
+// it checks frames. A client can therefore harm nobody but itself.
 package feed

@@ -187,6 +187,7 @@ type wish struct {
 	slots                                       int
 	spec                                        map[string]any
 	delivery                                    string
+	queue                                       bool
 }
 
 // places tells whether the ring holds no values.
@@ -340,4 +341,5 @@ func (w *wish) drawOptions(t *rapid.T) {
 	}
 	w.options = o
 	w.delivery = rapid.SampledFrom([]string{Slot, Slot, Slot, View, View, Local, Starts}).Draw(t, "delivery")
+	w.queue = rapid.Bool().Draw(t, "queue")
 }

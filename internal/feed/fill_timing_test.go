@@ -38,7 +38,7 @@ func timed(b *testing.B, s *store.Store) {
 func BenchmarkFill(b *testing.B) {
 	w := newWorld(b, roomy)
 	timed(b, w.store)
-	memory, err := newRing(w.dir+"/tmp", 16, timedBatch*(120*timedFeatures*4+16))
+	memory, err := newRing(w.dir+"/tmp", 16, timedBatch*(120*timedFeatures*4+16), 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"errors"
 	"io"
 	"net"
 	"syscall"
@@ -15,6 +16,8 @@ type link interface {
 	io.ReadWriteCloser
 	// TryRead reads what is there; (0, nil) where that is nothing, and io.EOF after the last of it.
 	TryRead(b []byte) (int, error)
+	// Nap is Read that waits for d at most, and then is (0, nil).
+	Nap(b []byte, d time.Duration) (int, error)
 	SetReadDeadline(at time.Time) error
 	SetWriteDeadline(at time.Time) error
 }
@@ -55,6 +58,9 @@ func (p *plain) TryRead(b []byte) (int, error) {
 	}
 	return p.result()
 }
+
+// Nap is link's. No feed with a queue has such a link.
+func (p *plain) Nap([]byte, time.Duration) (int, error) { return 0, errors.ErrUnsupported }
 
 // read asks the system, which may have nothing.
 func (a *attempted) read(fd int) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -23,6 +24,11 @@ type quiet struct {
 	try      func(uintptr) bool
 	attempted
 	deadline atomic.Int64 // of writes, in Unix nanoseconds; 0 is none
+
+	// Go's own timers are rounded up to a millisecond where nothing else runs. This one is in the epoll instance too.
+	timer  int
+	ring   [8]byte
+	tryNap func(uintptr) bool
 
 	mu sync.Mutex
 	fd int // -1 once it is released
@@ -62,7 +68,13 @@ func (q *quiet) watch() error {
 	if q.wait, err = q.incoming.SyscallConn(); err != nil {
 		return errors.Join(err, q.incoming.Close())
 	}
-	q.try = q.tryRead
+	q.try, q.tryNap = q.tryRead, q.tryUntil
+	if q.timer, err = unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK); err != nil {
+		return errors.Join(err, q.incoming.Close())
+	}
+	if err := unix.EpollCtl(fd, unix.EPOLL_CTL_ADD, q.timer, &unix.EpollEvent{Events: unix.EPOLLIN}); err != nil {
+		return errors.Join(err, q.incoming.Close(), unix.Close(q.timer))
+	}
 	return nil
 }
 
@@ -78,6 +90,33 @@ func (q *quiet) Read(b []byte) (int, error) {
 func (q *quiet) tryRead(uintptr) bool {
 	q.read(q.fd)
 	return q.err != unix.EAGAIN
+}
+
+// Nap is link's.
+func (q *quiet) Nap(b []byte, d time.Duration) (int, error) {
+	q.into = b
+	if err := q.set(d); err != nil {
+		return 0, err
+	}
+	if err := q.wait.Read(q.tryNap); err != nil {
+		return 0, err
+	}
+	return q.result()
+}
+
+func (q *quiet) tryUntil(uintptr) bool {
+	q.read(q.fd)
+	if q.err != unix.EAGAIN {
+		_ = q.set(0)
+		return true
+	}
+	_, err := unix.Read(q.timer, q.ring[:])
+	return err == nil
+}
+
+// set has the timer ring after d, or not at all.
+func (q *quiet) set(d time.Duration) error {
+	return unix.TimerfdSettime(q.timer, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
 }
 
 // TryRead is link's.
@@ -134,5 +173,9 @@ func (q *quiet) release() {
 	defer q.mu.Unlock()
 	_ = unix.Close(q.fd)
 	_ = q.incoming.Close()
+	_ = unix.Close(q.timer)
 	q.fd = -1
 }
+
+// queues tells whether a client in any language can be one side of a queue here.
+func queues() bool { return runtime.GOARCH == "amd64" && !portable.Forced() }

@@ -88,7 +88,7 @@ func (w *wish) inPart(at place) bool {
 
 // request is the wish as a client writes it.
 func (w *wish) request(dataset string, m *made) map[string]any {
-	r := request(dataset, with("spec", w.spec), with("options", w.options), with("channels_first", w.first), with("mask", w.mask), with("slots", w.slots), with("delivery", w.delivery))
+	r := request(dataset, with("spec", w.spec), with("options", w.options), with("channels_first", w.first), with("mask", w.mask), with("slots", w.slots), with("delivery", w.delivery), with("queue", w.queue))
 	cuts := []any{}
 	if w.rows != nil {
 		cuts = append(cuts, map[string]any{"where": map[string]any{"rows": w.rows}})

@@ -80,8 +80,14 @@ func (s *stream) next(wait bool) (int, error) {
 		if err := s.goOn(); err != nil {
 			return 0, err
 		}
+		if err := s.look(); err != nil {
+			return 0, err
+		}
 		if free := len(s.free); free > 0 && s.empty < 2 {
-			return s.asker.burst(s.burstSize(free)), nil
+			n := s.burstSize(free)
+			if fits, err := s.fits(n); fits || err != nil {
+				return s.asker.burst(n), err
+			}
 		}
 		if !wait {
 			return 0, nil
@@ -89,7 +95,7 @@ func (s *stream) next(wait bool) (int, error) {
 		s.mu.Lock()
 		s.meter.wait()
 		s.mu.Unlock()
-		err = s.hear(true)
+		err = s.rest()
 		s.mu.Lock()
 		s.meter.done()
 		s.mu.Unlock()
@@ -163,7 +169,7 @@ func (s *stream) begin(b *burst, n int) error {
 			b.Add(1)
 			s.pool.work <- gather{s.filler, s.ring.bytes(slot), batch, &b.gathers}
 		} else { // a few integers: sooner written than handed to a worker
-			d.Flags |= s.fillPlaces(s.ring.bytes(slot), batch)
+			s.fillPlaces(s.ring.bytes(slot), batch, &d)
 		}
 		b.message = d.Append(b.message)
 		consumed = batch.Next
@@ -183,6 +189,10 @@ func (s *stream) begin(b *burst, n int) error {
 func (s *stream) announce(b *burst) error {
 	if err := b.wait(); err != nil {
 		return err
+	}
+	if s.queue != nil {
+		s.queue.send(b.message[wire.HeaderSize:])
+		return s.rouse()
 	}
 	wire.PutHeader(b.message, wire.FrameBatches, len(b.message)-wire.HeaderSize)
 	for message := b.message; ; {

@@ -196,6 +196,9 @@ func (c *checker) descriptor(d wire.Descriptor, epoch uint64, last bool, s *samp
 		flags |= wire.FlagRun
 	}
 	wanted := wire.Descriptor{Slot: d.Slot, Rows: uint32(len(want.Windows)), Stream: c.stream, Flags: flags, Epoch: epoch, Consumed: next}
+	if flags&wire.FlagRun != 0 {
+		wanted.Row = int64s(c.slot(d.Slot), c.part("row").Offset, 1)[0] // which is compared with the rest of the slot
+	}
 	if d != wanted || int(d.Slot) >= c.Slots {
 		c.Fatalf("got %+v, want %+v", d, wanted)
 	}

@@ -19,12 +19,13 @@ type ring struct {
 
 // newRing reserves the memory of all slots now, so that full memory is an error and never a SIGBUS.
 // dir is where the file is made and unlinked where the system has no memory files.
-func newRing(dir string, slots int, slotBytes int64) (*ring, error) {
+// Behind the slots there may be more memory.
+func newRing(dir string, slots int, slotBytes, more int64) (*ring, error) {
 	f, seal, err := ringFile(dir)
 	if err != nil {
 		return nil, fmt.Errorf("make a ring: %w", err)
 	}
-	memory, err := mmapfile.NewWritable(f, int64(slots)*slotBytes)
+	memory, err := mmapfile.NewWritable(f, int64(slots)*slotBytes+more)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

@@ -42,6 +42,13 @@ type stream struct {
 	bursts [2]burst
 	asker  *asker
 	empty  int // epochs in a row in which this rank has no batch
+
+	// Where the client asked for a queue.
+	queue *queue
+	pace
+	napFor time.Duration // how long hear waits at most; 0: until something comes
+	waits  bool          // the client sleeps until something is sent
+	read   uint64        // that it had not read by then
 }
 
 func (s *stream) start(epoch uint64, consumed int64) {
@@ -63,9 +70,12 @@ func (s *stream) hear(wait bool) error {
 	for {
 		var n int
 		var err error
-		if wait {
+		switch {
+		case wait && s.napFor > 0:
+			n, err = s.conn.Nap(s.inbox[s.heard:], s.napFor)
+		case wait:
 			n, err = s.conn.Read(s.inbox[s.heard:])
-		} else {
+		default:
 			n, err = s.conn.TryRead(s.inbox[s.heard:])
 		}
 		if n == 0 {
@@ -113,11 +123,13 @@ func (s *stream) obey(kind uint32, payload []byte) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.report(payload)
+	case wire.FrameWait:
+		return s.waiting(payload)
 	case wire.FrameDone:
 		s.done = true
 		return nil
 	}
-	return fmt.Errorf("%w: a frame of kind %d in a feed, want credit, seek, meter or done", wire.ErrFrame, kind)
+	return fmt.Errorf("%w: a frame of kind %d in a feed, want credit, seek, meter, wait or done", wire.ErrFrame, kind)
 }
 
 // credit takes slots back. One that the client does not hold ends the feed: its memory may be in use.
@@ -126,13 +138,19 @@ func (s *stream) credit(payload []byte) error {
 		return fmt.Errorf("%w: a credit of %d bytes, want a multiple of 4", wire.ErrFrame, len(payload))
 	}
 	for ; len(payload) > 0; payload = payload[4:] {
-		slot := le32(payload)
-		if int64(slot) >= int64(s.slots) || !s.lent[slot] {
-			return fmt.Errorf("%w: a credit for slot %d, which the client does not hold", wire.ErrFrame, slot)
+		if err := s.takeBack(uint64(le32(payload))); err != nil {
+			return err
 		}
-		s.lent[slot] = false
-		s.free = append(s.free, slot)
 	}
+	return nil
+}
+
+func (s *stream) takeBack(slot uint64) error {
+	if slot >= uint64(s.slots) || !s.lent[slot] {
+		return fmt.Errorf("%w: a credit for slot %d, which the client does not hold", wire.ErrFrame, slot)
+	}
+	s.lent[slot] = false
+	s.free = append(s.free, uint32(slot))
 	return nil
 }
 

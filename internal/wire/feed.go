@@ -50,7 +50,14 @@ type FeedRequest struct {
 	Slots         int             `json:"slots"`
 	ChannelsFirst bool            `json:"channels_first"`
 	Mask          bool            `json:"mask"`
+	Queue         bool            `json:"queue"` // the client takes descriptors from the ring's memory and gives credits there
 	Cursor        json.RawMessage `json:"cursor"`
+}
+
+// Queue says where in the ring's memory descriptors come and credits go.
+type Queue struct {
+	Offset      int64 `json:"offset"`
+	Descriptors int   `json:"descriptors"`
 }
 
 // FeedReply comes with one descriptor, the ring.
@@ -70,6 +77,7 @@ type FeedReply struct {
 	Batches    int64          `json:"batches"`
 	Stream     uint32         `json:"stream"`
 	Cursor     sampler.Cursor `json:"cursor"`
+	Queue      *Queue         `json:"queue,omitempty"`
 	Features   Features       `json:"features"`
 }
 

@@ -19,6 +19,7 @@ const (
 	FrameSeek    uint32 = 3
 	FrameDone    uint32 = 4
 	FrameMeter   uint32 = 5
+	FrameWait    uint32 = 6
 	FrameReply   uint32 = 101
 	FrameBatches uint32 = 102
 	FrameError   uint32 = 103
@@ -27,9 +28,10 @@ const (
 // Sizes of what passes over feed.sock, in bytes.
 const (
 	HeaderSize     = 8
-	DescriptorSize = 32
+	DescriptorSize = 40
 	SeekSize       = 24
 	MeterSize      = 16
+	WaitSize       = 8
 	MaxRequest     = 16 << 20
 	MaxFrame       = 1 << 16 // of what a client sends after its request
 )
@@ -65,6 +67,7 @@ type Descriptor struct {
 	Slot, Rows, Stream, Flags uint32
 	Epoch                     uint64
 	Consumed                  int64
+	Row                       int64 // of a batch with FlagRun: where in the dataset its first window starts
 }
 
 // FlagLast marks the last batch of a rank's epoch, FlagRun (in a feed of views) one whose windows follow each other
@@ -81,13 +84,14 @@ func (d Descriptor) Append(b []byte) []byte {
 		b = binary.LittleEndian.AppendUint32(b, v)
 	}
 	b = binary.LittleEndian.AppendUint64(b, d.Epoch)
-	return binary.LittleEndian.AppendUint64(b, uint64(d.Consumed))
+	b = binary.LittleEndian.AppendUint64(b, uint64(d.Consumed))
+	return binary.LittleEndian.AppendUint64(b, uint64(d.Row))
 }
 
 // ParseDescriptor reads what Append wrote.
 func ParseDescriptor(b []byte) Descriptor {
-	u := binary.LittleEndian.Uint32
-	return Descriptor{u(b), u(b[4:]), u(b[8:]), u(b[12:]), binary.LittleEndian.Uint64(b[16:]), int64(binary.LittleEndian.Uint64(b[24:]))}
+	u, v := binary.LittleEndian.Uint32, binary.LittleEndian.Uint64
+	return Descriptor{u(b), u(b[4:]), u(b[8:]), u(b[12:]), v(b[16:]), int64(v(b[24:])), int64(v(b[32:]))}
 }
 
 // Seek asks a feed to go on elsewhere.

@@ -27,8 +27,8 @@ func TestWhatIsAppendedIsReadBack(t *testing.T) {
 
 // TestTheBytesAreThoseOfTheProtocol holds docs/PROTOCOL.md: clients in other languages are written by it.
 func TestTheBytesAreThoseOfTheProtocol(t *testing.T) {
-	want := []byte{2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}
-	if got := (Descriptor{2, 3, 4, 1, 5, 256}).Append(nil); !bytes.Equal(got, want) {
+	want := []byte{2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0}
+	if got := (Descriptor{2, 3, 4, 1, 5, 256, 9}).Append(nil); !bytes.Equal(got, want) {
 		t.Errorf("descriptor %v, want %v", got, want)
 	}
 	want = []byte{6, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0}

@@ -76,7 +76,7 @@ def test_a_generation_that_left_with_the_daemon_is_said_to(windows: tensorcache.
 def test_where_no_daemon_may_be_started_the_place_is_told(windows: tensorcache.Windows) -> None:
     here = tensorcache.connect(autostart=False)
     mine = here.dataset("etth1").windows(**SPEC)
-    with mine.feed(batch_size=16, order="shuffle", reconnect=True) as feed:
+    with mine.feed(batch_size=16, order="shuffle", slots=4, reconnect=True) as feed:
         with pytest.raises(tensorcache.DaemonError, match="no daemon runs") as raised:
             for n, _ in enumerate(feed):
                 if n == 3:

@@ -1,7 +1,7 @@
 """How a descriptor becomes a batch of numpy arrays: one maker for each delivery.
 
-A maker is asked once for each attachment, and what it makes is called for every batch: with the slot, the number of
-windows and the descriptor's flags.
+A maker is asked once for each attachment, and what it makes is called for every batch: with what its
+descriptor says: slot, number of windows, flags, and the row at which a run begins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ._ring import Ring
     from ._stream import Stream
 
-Deliver: TypeAlias = Callable[[int, int, int], Any]
+Deliver: TypeAlias = Callable[[int, int, int, int], Any]
 Makers: TypeAlias = "Mapping[str, Callable[[Stream, Source], Deliver]]"
 
 FEW = 8
@@ -40,7 +40,7 @@ def slot(stream: Stream, source: Source) -> Deliver:
     contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
     new, kind = Batch.__new__, Batch
 
-    def deliver(slot: int, rows: int, flags: int) -> Batch:
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         if len(taken) >= most and not spare():
             return Batch(ring.copy_out(slot), layout, rows)
         put(slot)
@@ -65,7 +65,7 @@ def starts(stream: Stream, source: Source) -> Deliver:
     """Batches that say where the windows are."""
     take, layout = stream.ring.taker(), stream.layout
 
-    def deliver(slot: int, rows: int, flags: int) -> Batch:
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         return Batch(take(slot), layout, rows)
 
     return deliver
@@ -77,7 +77,7 @@ def local(stream: Stream, source: Source) -> Deliver:
     source.scattered()
     context, target = (source.every(name) if source.has(name) else None for name in ("context", "target"))
 
-    def deliver(slot: int, rows: int, flags: int) -> Batch:
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         batch = Batch(take(slot), layout, rows)
         if context is not None:
             batch.context = gathered(context, batch.row)
@@ -105,19 +105,19 @@ def gathered(every: Array, rows: Array) -> Array:
 def view(stream: Stream, source: Source) -> Deliver:
     """Batches that are strides over the mapped columns; one that runs over an item's end is gathered instead."""
     layout, elsewhere, full = stream.layout, local(stream, source), stream.layout.rows
-    stride, row_of = source.stride, stream.row_of
+    stride, put = source.stride, stream.ring.freed.append
     new, run = Run.__new__, Run
     context, target = (source.every(name) if source.has(name) else None for name in ("context", "target"))
     if context is None or (target is None and source.has("target")):
         raise ProtocolError("the daemon delivers views of columns that cannot be viewed")
     contexts, targets = runs(context, full, stride), None if target is None else runs(target, full, stride)
 
-    def deliver(slot: int, rows: int, flags: int) -> Batch:
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Batch:
         if not flags & RUN:
-            return read_only(elsewhere(slot, rows, flags))
+            return read_only(elsewhere(slot, rows, flags, row))
+        put(slot)  # there is nothing in it
         batch = new(run)  # without __init__, for speed
-        batch._layout, batch.rows = layout, rows
-        batch._row = row = row_of[slot]
+        batch._layout, batch.rows, batch._row = layout, rows, row
         if rows == full:
             batch.context = contexts[row]
             if targets is not None:

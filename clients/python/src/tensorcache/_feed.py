@@ -95,16 +95,16 @@ class Feed:
         stream, token = self._begin()
         try:
             while True:
-                taken, freed, deliver = stream.ring.taken, stream.ring.freed, stream.deliver
+                deliver = stream.deliver
                 chooser = None if self._chooser is None or self._chooser.settled else self._chooser
                 try:
                     for descriptor in stream.pending:
-                        slot, rows, _, flags, _, _ = descriptor
+                        slot, rows, _, flags, _, _, row = descriptor
                         if slot == NO_SLOT:
                             self._last = (*descriptor[:3], flags | LAST, *descriptor[4:])
                             self._empty = True
                             return
-                        batch = deliver(slot, rows, flags)
+                        batch = deliver(slot, rows, flags, row)
                         self._batches_served += 1
                         # Last thing before the yield: no signal handler runs between them, so what the cursor counts
                         # is what the loop got.
@@ -122,8 +122,6 @@ class Feed:
                             self._drop(stream)
                             stream = self._attach_here()
                             break
-                        if len(taken) + len(freed) >= stream.due:
-                            stream.give_back(stream.least)
                     else:
                         stream.pending = stream.receive()
                         if self._tuner is not None and self._tuner.due(self._meter.seconds()):
@@ -325,7 +323,7 @@ class Feed:
             return self._target
         if self._last is None:
             return self._start
-        _, _, _, flags, epoch, consumed = self._last
+        _, _, _, flags, epoch, consumed, _ = self._last
         return (epoch + 1, 0) if flags & LAST else (epoch, consumed)
 
     def _next_place(self) -> Place:

@@ -39,12 +39,12 @@ def makers(form: str, device: Any) -> Makers:
                     hint='data.windows(..., dtype="float32"), or jax.config.update("jax_enable_x64", True)',
                 )
 
-        def pairs(slot: int, rows: int, flags: int) -> tuple[jax.Array, ...]:
-            batch = batches(slot, rows, flags)
+        def pairs(slot: int, rows: int, flags: int, row: int) -> tuple[jax.Array, ...]:
+            batch = batches(slot, rows, flags, row)
             return tuple(put(part) for part in (batch.context, batch.target) if part is not None)
 
-        def named(slot: int, rows: int, flags: int) -> dict[str, Any]:
-            batch = batches(slot, rows, flags)
+        def named(slot: int, rows: int, flags: int, row: int) -> dict[str, Any]:
+            batch = batches(slot, rows, flags, row)
             parts = ((name, getattr(batch, name)) for name in PARTS)
             return {name: np.array(part) if name in PLACES else put(part) for name, part in parts if part is not None}
 

@@ -14,7 +14,7 @@ import mmap
 import os
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -39,10 +39,12 @@ class Ring:
         # The descriptor stays open: a forked child maps the ring anew with it.
         self._fd = fd
         self._close = weakref.finalize(self, os.close, fd)
-        self._map = mmap.mmap(fd, slots * slot_bytes)
+        self._map = mmap.mmap(fd, 0)
         self._slot_bytes = slot_bytes
         view = memoryview(self._map)
-        self.blocks = [np.frombuffer(view[at : at + slot_bytes], BYTES) for at in range(0, len(view), slot_bytes)]
+        self.blocks = [
+            np.frombuffer(view[at : at + slot_bytes], BYTES) for at in range(0, slots * slot_bytes, slot_bytes)
+        ]
         self._idle = 0
         self._saved: dict[int, bytes] = {}
         # Without the interpreter's lock a count may be read while a reference goes from one thread to another.
@@ -53,14 +55,12 @@ class Ring:
 
     def ready(self) -> None:
         """A block that is referred to as often as now is not in use: by what makes batches, while the ring lives."""
-        self._idle = min(self._references(range(len(self.blocks))))
-
-    def _references(self, slots: Iterable[int]) -> Iterator[int]:
-        return map(sys.getrefcount, map(self.blocks.__getitem__, slots))
+        blocks, count = self.blocks, sys.getrefcount
+        self._idle = min(count(blocks[slot]) for slot in range(len(blocks)))
 
     def _in_use(self) -> list[int]:
-        taken = tuple(self.taken)  # another thread may ask
-        return [slot for slot, count in zip(taken, self._references(taken), strict=True) if count > self._idle]
+        blocks, count, idle = self.blocks, sys.getrefcount, self._idle
+        return [slot for slot in tuple(self.taken) if count(blocks[slot]) > idle]  # another thread may ask
 
     def taker(self) -> Callable[[int], Memory]:
         """What takes a slot's memory, which is freed when the last array over it is gone.
@@ -85,10 +85,13 @@ class Ring:
 
     def collect(self) -> None:
         """Move the slots that are taken and no longer in use to those that are freed."""
-        taken, freed, idle = self.taken, self.freed, self._idle
-        kept: list[int] = []
-        for slot, count in zip(taken, self._references(taken), strict=True):
-            (freed if count <= idle else kept).append(slot)
+        taken, blocks, put, count, idle = self.taken, self.blocks, self.freed.append, sys.getrefcount, self._idle
+        kept = []
+        for slot in taken:
+            if count(blocks[slot]) > idle:
+                kept.append(slot)
+            else:
+                put(slot)
         taken[:] = kept
 
     def spare(self) -> bool:
@@ -99,6 +102,10 @@ class Ring:
     def words(self) -> memoryview:
         """The ring as int64 values."""
         return memoryview(self._map).cast("q")
+
+    def memory(self) -> memoryview:
+        """All that is mapped."""
+        return memoryview(self._map)
 
     def copy(self, slot: int) -> Memory:
         """A slot's bytes in memory of their own."""

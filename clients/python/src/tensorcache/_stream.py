@@ -10,6 +10,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from . import _fork, _wire
@@ -17,15 +18,19 @@ from ._batch import Layout
 from ._deliver import Deliver, Makers
 from ._errors import FeedError, ProtocolError, TensorcacheError
 from ._meter import Meter
+from ._queue import Queue, usable
 from ._ring import Ring
 from ._source import Source
-from ._wire import NO_SLOT, RUN
+from ._wire import NO_SLOT
 
-Descriptor = tuple[int, int, int, int, int, int]
-"""Slot, rows, stream, flags, epoch, consumed."""
+Descriptor = tuple[int, int, int, int, int, int, int]
+"""Slot, rows, stream, flags, epoch, consumed, and of a run the dataset's row at which it begins."""
 
-DESCRIPTOR = struct.Struct("<IIIIQq")
+DESCRIPTOR = struct.Struct("<IIIIQqq")
 SEEK = struct.Struct("<IIQq")
+WAIT = struct.Struct("<IIQ")
+WAKE = _wire.HEADER.pack(0, _wire.CREDIT)
+"""A credit of no slot: there are some in the queue."""
 TICK_SECONDS = 0.5
 """How often a wait looks up whether the process still wants the batch."""
 
@@ -35,9 +40,8 @@ class Stream:
 
     Attributes:
         said: the daemon's REPLY.
-        pending: descriptors that are here and were not handed out.
-        row_of: for each slot the dataset's row at which the run begins that was announced in it last.
-        due: how many slots are delivered before those that are free again are given back, if they are ``least``.
+        pending: descriptors that are here and were not handed out, of as many batches as are delivered before slots
+            go back.
         meter: counts the seconds that are spent blocked for descriptors.
         deliver: makes a batch of a slot, a number of windows and flags.
     """
@@ -46,7 +50,7 @@ class Stream:
         sock = _wire.dial(path)
         fds: list[int] = []
         try:
-            _wire.request(sock, body)
+            _wire.request(sock, {**body, "queue": usable()})
             self.said, fds = _wire.receive_reply(sock)
             if len(fds) != 1:
                 raise ProtocolError(f"the daemon sent {len(fds)} descriptors with a feed, want the ring's")
@@ -54,10 +58,8 @@ class Stream:
             self.layout = Layout(self.said, source)
             self.slots = int(self.said["slots"])
             self.ring = Ring(fds.pop(), self.slots, self.layout.slot_bytes)
-            self.row_of = [0] * self.slots
-            self._words: memoryview | None = None  # of the ring, where only rows are read from it
-            if self.said["delivery"] == "view":
-                self._words, self._row_at = self._places()
+            queue = self.said.get("queue")
+            self._queue = Queue(self.ring.memory(), queue, self.slots, DESCRIPTOR.size) if queue else None
             self.deliver: Deliver = makers[str(self.said["delivery"])](self, source)
             self.ring.ready()
         except BaseException:
@@ -65,10 +67,12 @@ class Stream:
             _wire.close_all(fds)
             raise
         self.pending: Iterator[Descriptor] = iter(())
+        self._more: Iterator[Descriptor] = iter(())  # behind them
         self.meter = meter
         # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it has answered.
-        self._bulk = self.due = self.slots * 5 // 8
-        self.least = max(self.slots // 4, 1)
+        # Through the queue a credit wakes nobody as a rule, and the daemon shall see it soon.
+        self._bulk = max(1, self.slots * 5 // 16 if self._queue is not None else self.slots * 5 // 8)
+        self._least = max(1, self.slots // 4)
         self._number = int(self.said.get("stream", 0))
         self._sought = False  # descriptors of before a seek may still come
         self._sock = sock
@@ -81,7 +85,7 @@ class Stream:
         _fork.watch(self)
 
     def receive(self) -> Iterator[Descriptor]:
-        """At least some bytes more of what the daemon sends: its descriptors, perhaps none yet.
+        """More of what the daemon sent, or at least some bytes of it: perhaps no descriptor yet.
 
         Slots are given back before this blocks, so the daemon always has what the trainer does not hold.
 
@@ -90,6 +94,17 @@ class Stream:
         """
         if self._failed is not None:
             raise self._failed
+        if len(self.ring.taken) + len(self.ring.freed) >= self._bulk:
+            self.give_back(self._least)
+        pending = list(islice(self._more, self._bulk))
+        if not pending:
+            more = self._receive() if self._queue is None else DESCRIPTOR.iter_unpack(self._take(self._queue))
+            self._more = self._skip(more) if self._sought else more
+            pending = list(islice(self._more, self._bulk))
+        return iter(pending)
+
+    def _receive(self) -> Iterator[Descriptor]:
+        """What comes over the socket."""
         view = self._view[self._filled :] if self._filled else self._view
         try:
             n = self._sock.recv_into(view, 0, socket.MSG_DONTWAIT)
@@ -100,21 +115,47 @@ class Stream:
         if n == 0:
             raise self._gone(None)
         self._filled += n
-        descriptors = self._parse()
-        if self._sought:
-            descriptors = self._skip(descriptors)
-        return descriptors if self._words is None else self._take_runs(self._words, descriptors)
+        return self._parse()
+
+    def _take(self, queue: Queue) -> bytes:
+        """What the queue holds; where that is nothing, it is waited for."""
+        taken = queue.take()
+        if not taken:
+            self.give_back()
+            taken = queue.take()
+        while not taken:
+            self._send(WAIT.pack(8, _wire.WAIT, queue.read))
+            n = self._receive_blocking(self._view[self._filled :])
+            if n == 0:
+                raise self._gone(None)
+            self._filled += n
+            self._parse()
+            taken = queue.take()
+        return taken
 
     def give_back(self, least: int = 1) -> None:
         """Send the freed slots, if there are so many, as one CREDIT, and now and then what the meter says."""
         ring = self.ring
-        ring.collect()
         freed = ring.freed
-        if len(freed) >= least:
+        if ring.taken:
+            ring.collect()
+        if len(freed) < least:
+            return
+        if self._queue is not None:
+            asleep = self._queue.give(freed)
+            freed.clear()
+            meter = self.meter.frame()  # which also tells whether there is a daemon
+            if asleep or meter:
+                self._send(WAKE + meter)
+        else:
             credit = struct.pack(f"<{2 + len(freed)}I", 4 * len(freed), _wire.CREDIT, *freed)
             freed.clear()
             self._send(credit + self.meter.frame())
-        self.due = max(self._bulk, len(ring.taken) + len(freed) + self.least)
+
+    @property
+    def queued(self) -> bool:
+        """Whether descriptors and credits go through the ring's memory."""
+        return self._queue is not None
 
     def report(self) -> None:
         """Tell the daemon what the meter says, if it still listens."""
@@ -125,9 +166,8 @@ class Stream:
         """Go on at another place; what is under way from before is skipped and given back."""
         self._number += 1
         self._sought = True
-        for slot, _, _, flags, _, _ in self.pending:
-            if slot != NO_SLOT and not flags & RUN:  # those of runs went back when they came
-                self.ring.freed.append(slot)
+        left = chain(self.pending, self._more)
+        self.ring.freed += [descriptor[0] for descriptor in left if descriptor[0] != NO_SLOT]
         self._send(_wire.HEADER.pack(SEEK.size, _wire.SEEK) + SEEK.pack(self._number, 0, epoch, consumed))
 
     def close(self) -> None:
@@ -151,8 +191,8 @@ class Stream:
 
     def after_fork_in_child(self) -> None:
         """Leave the feed to the parent: close our copy of its socket without a word, keep our batches as they are."""
-        self._forked = True
-        deque(self.pending, 0)  # none of them is handed out
+        self._forked, self._failed = True, forked()
+        deque(chain(self.pending, self._more), 0)  # none of them is handed out
         self._finalize()
         self.ring.after_fork_in_child()
 
@@ -180,21 +220,6 @@ class Stream:
             elif descriptor[0] != NO_SLOT:
                 self.ring.freed.append(descriptor[0])
         self._sought = not kept
-        return iter(kept)
-
-    def _places(self) -> tuple[memoryview, list[int]]:
-        """The ring as int64, and for each slot where in it the dataset's row of a batch's first window is told."""
-        words, at = self.layout.slot_bytes // 8, self.layout.parts["row"].offset // 8
-        return self.ring.words(), [slot * words + at for slot in range(self.slots)]
-
-    def _take_runs(self, words: memoryview, descriptors: Iterator[Descriptor]) -> Iterator[Descriptor]:
-        """Read where the runs begin: all there is in their slots, which so go back before they are delivered."""
-        kept, row_of, row_at, put = list(descriptors), self.row_of, self._row_at, self.ring.freed.append
-        for slot, _, _, flags, _, _ in kept:
-            if flags & RUN:
-                row_of[slot] = words[row_at[slot]]
-                put(slot)
-        self.give_back(self._bulk)
         return iter(kept)
 
     def _parse(self) -> Iterator[Descriptor]:

@@ -38,7 +38,7 @@ def slot_pairs(stream: Stream, source: Source) -> Deliver:
     arrays, parts = [cubes(ring, layout, name) for name in names], [layout.parts[name] for name in names]
     contexts, targets, pair = arrays[0], arrays[-1], len(arrays) == 2
 
-    def deliver(slot: int, rows: int, flags: int) -> Pair:
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
         if rows == full and pair and (len(taken) < most or spare()):  # spelt out, for speed
             put(slot)
             return from_numpy(contexts[slot][0]), from_numpy(targets[slot][0])
@@ -57,14 +57,14 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
     its views, and refused; the map, with what was written, goes.
     """
     gathered, memory = local_pairs(stream, source), source.private()
-    stride, row_of, full = source.stride, stream.row_of, stream.layout.rows
+    stride, full, put = source.stride, stream.layout.rows, stream.ring.freed.append
     with torch.inference_mode(mode=False):  # so that versions are counted
         every = [torch.from_numpy(source.every(name, memory)) for name in WINDOWS if source.has(name)]
         whole = [runs_of(tensor, full, stride) for tensor in every]
     context, target, pair = every[0], every[-1], len(every) == 2
     contexts, targets = whole[0], whole[-1]
 
-    def deliver(slot: int, rows: int, flags: int) -> Pair:
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
         if context._version or target._version:
             raise FeedError(
                 "a batch that is a view of the dataset was changed in place",
@@ -72,8 +72,8 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
                 hint='delivery="slot" gives batches to change; the next pass has the values as they were',
             )
         if not flags & RUN:
-            return gathered(slot, rows, flags)  # type: ignore[no-any-return]
-        row = row_of[slot]
+            return gathered(slot, rows, flags, row)  # type: ignore[no-any-return]
+        put(slot)  # there is nothing in it
         if rows == full and pair:
             return contexts[row], targets[row]
         end = row + rows * stride
@@ -105,7 +105,7 @@ def local_pairs(stream: Stream, source: Source) -> Deliver:
     numbers = torch.from_numpy(np.frombuffer(ring.words(), np.int64))
     select, from_numpy, ndarray = torch.index_select, torch.from_numpy, np.ndarray
 
-    def deliver(slot: int, rows: int, flags: int) -> Pair:
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
         memory, at, out = pool.take(), slot * words + rows_at, []
         for tensor, shape, dtype, offset in tensors:
             block = from_numpy(ndarray((rows, *shape), dtype, memory, offset))
@@ -134,8 +134,8 @@ def starts_pairs(stream: Stream, source: Source) -> Deliver:
     """``(item, start)``."""
     arrays = _deliver.starts(stream, source)
 
-    def deliver(slot: int, rows: int, flags: int) -> Pair:
-        batch = arrays(slot, rows, flags)
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
+        batch = arrays(slot, rows, flags, row)
         return torch.from_numpy(batch.item), torch.from_numpy(batch.start)
 
     return deliver
@@ -144,8 +144,8 @@ def starts_pairs(stream: Stream, source: Source) -> Deliver:
 def arrays_as_pairs(arrays: Deliver) -> Deliver:
     """Tensors over the arrays of a batch, which may be written."""
 
-    def deliver(slot: int, rows: int, flags: int) -> Pair:
-        batch: Batch = arrays(slot, rows, flags)
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
+        batch: Batch = arrays(slot, rows, flags, row)
         both = (batch.context, batch.target)
         return tuple(torch.from_numpy(array) for array in both if array is not None)
 
@@ -157,7 +157,7 @@ def arrays_as_dict(maker: Maker) -> Maker:
 
     def make(stream: Stream, source: Source) -> Deliver:
         arrays = maker(stream, source)
-        return lambda slot, rows, flags: named(arrays(slot, rows, flags), {})
+        return lambda slot, rows, flags, row: named(arrays(slot, rows, flags, row), {})
 
     return make
 
@@ -166,14 +166,14 @@ def pairs_as_dict(maker: Maker) -> Maker:
     """Context and target as a maker of pairs has them, and all other parts beside."""
 
     def make(stream: Stream, source: Source) -> Deliver:
-        pairs, ring, layout, row_of = maker(stream, source), stream.ring, stream.layout, stream.row_of
+        pairs, ring, layout = maker(stream, source), stream.ring, stream.layout
 
-        def deliver(slot: int, rows: int, flags: int) -> dict[str, torch.Tensor]:
+        def deliver(slot: int, rows: int, flags: int, row: int) -> dict[str, torch.Tensor]:
             if flags & RUN:
-                batch: Batch = Run(layout, rows, row_of[slot])
+                batch: Batch = Run(layout, rows, row)
             else:
                 batch = Batch(ring.copy(slot), layout, rows)
-            return named(batch, dict(zip(WINDOWS, pairs(slot, rows, flags), strict=False)))
+            return named(batch, dict(zip(WINDOWS, pairs(slot, rows, flags, row), strict=False)))
 
         return deliver
 
@@ -204,8 +204,8 @@ def pinned_by(maker: Maker) -> Maker:
     def make(stream: Stream, source: Source) -> Deliver:
         made = maker(stream, source)
 
-        def deliver(slot: int, rows: int, flags: int) -> Any:
-            batch = made(slot, rows, flags)
+        def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
+            batch = made(slot, rows, flags, row)
             if isinstance(batch, dict):
                 return {name: tensor.pin_memory() for name, tensor in batch.items()}
             return tuple(tensor.pin_memory() for tensor in batch)

@@ -60,7 +60,7 @@ class ToDevice:
         low, high = min(part[1] for part in parts), max(part[2] for part in parts)
         take, copies = stream.ring.taker(), self._copies(stream)
 
-        def deliver(slot: int, rows: int, flags: int) -> Any:
+        def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
             copies.make_room()
             memory = take(slot)
             there = copies.copy(torch.from_numpy(memory[low:high]))

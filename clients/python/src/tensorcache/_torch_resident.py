@@ -56,14 +56,14 @@ def gather(stream: Stream, source: Source, form: str, device: torch.device) -> D
     names = [name for name in PARTS if name in gathers or name in rest]
     first_rows = cutter._first.of_each
 
-    def deliver(slot: int, rows: int, flags: int) -> Any:
-        batch = arrays(slot, rows, flags)
-        item, start, row = (torch.from_numpy(array).to(device) for array in (batch.item, batch.start, batch.row))
+    def deliver(slot: int, rows: int, flags: int, row: int) -> Any:
+        batch = arrays(slot, rows, flags, row)
+        item, start, at = (torch.from_numpy(array).to(device) for array in (batch.item, batch.start, batch.row))
         first = torch.from_numpy(first_rows(batch.item)).to(device) if source._mask else start
         tensors = {}
         for name in names:
             if name in gathers:
-                tensors[name] = gathers[name](row, start, first, item)
+                tensors[name] = gathers[name](at, start, first, item)
             else:
                 array = getattr(batch, name)
                 if array is not None:

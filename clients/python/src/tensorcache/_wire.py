@@ -13,7 +13,7 @@ from ._errors import DaemonError, ProtocolError, TensorcacheError, from_problem
 from ._http import GONE_HINT
 from ._version import CLIENT, PROTOCOL
 
-REQUEST, CREDIT, SEEK, DONE = 1, 2, 3, 4
+REQUEST, CREDIT, SEEK, DONE, WAIT = 1, 2, 3, 4, 6
 REPLY, BATCHES, ERROR = 101, 102, 103
 
 NO_SLOT, LAST, RUN = 0xFFFFFFFF, 1, 2

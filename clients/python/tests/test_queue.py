@@ -1,0 +1,70 @@
+"""Descriptors and credits through the ring's memory, beside those over the socket, which other machines use."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorcache
+from tensorcache import _stream
+from tensorcache._errors import ProtocolError
+from tensorcache._queue import Queue
+
+here = sys.platform == "linux" and platform.machine() == "x86_64"
+
+
+@pytest.fixture(params=[3, 16])
+def feeds(
+    request: pytest.FixtureRequest, etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[tensorcache.Feed]]:
+    windows = etth1.windows(context_length=24, prediction_length=6, dtype=None)
+    options: dict[str, Any] = {"batch_size": 32, "order": "random_start", "slots": request.param, "delivery": "auto"}
+    deliveries = ("slot", "view", "local", "starts")
+    through = [windows.feed(**{**options, "delivery": name}) for name in deliveries]
+    monkeypatch.setattr(_stream, "usable", lambda: False)
+    over = [windows.feed(**{**options, "delivery": name}) for name in deliveries]
+    yield through + over
+    for feed in through + over:
+        feed.close()
+
+
+def test_both_ways_serve_the_same(feeds: list[tensorcache.Feed]) -> None:
+    for epoch in (0, 1, 5, 1):  # more descriptors than a queue has room for, and seeks
+        kept: list[list[Any]] = []
+        for feed in feeds:
+            feed.set_epoch(epoch)
+            kept.append([(batch.item.copy(), batch.start.copy()) for batch in feed])
+        for other in kept[1:]:
+            np.testing.assert_equal(other, kept[0])
+    assert all(feed.stats()["held"] == 0 for feed in feeds)
+
+
+def test_a_pass_that_is_left_loses_no_slot(feeds: list[tensorcache.Feed]) -> None:
+    for feed in feeds:
+        for n in range(1, 40):
+            feed.set_epoch(n)
+            for i, _ in enumerate(feed):
+                if i == n % 7:
+                    break
+        feed.set_epoch(3)
+        assert sum(len(batch) for batch in feed) == len(feed.windows)
+
+
+def test_it_is_used_where_it_can_be(feeds: list[tensorcache.Feed]) -> None:
+    through, over = feeds[:4], feeds[4:]
+    assert [feed._stream is not None and feed._stream.queued for feed in over] == [False] * 4
+    offered = [feed._stream is not None and "queue" in feed._stream.said for feed in through]
+    assert [feed._stream is not None and feed._stream.queued for feed in through] == offered
+    assert here or not any(offered)
+
+
+def test_a_queue_that_does_not_fit_is_refused() -> None:
+    ring = memoryview(bytearray(4096))
+    for said in ({"offset": 4000, "descriptors": 8}, {"offset": 4, "descriptors": 8}, {"offset": 0, "descriptors": 0}):
+        with pytest.raises(ProtocolError, match="lays out a queue"):
+            Queue(ring, said, 4, 40)
