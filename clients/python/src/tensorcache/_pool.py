@@ -3,50 +3,47 @@
 from __future__ import annotations
 
 import mmap
-import weakref
-from collections import deque
+import sys
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from ._batch import Memory
+from ._ring import LOCKED
+
+Made = TypeVar("Made")
 
 
-class Held(weakref.ref[Memory]):
-    """A block that is in use. Its callback is ``deque.append``, which takes no interpreted code and suits any thread.
-
-    Attributes:
-        block: its number.
-    """
-
-    __slots__ = ("block",)
-
-    block: int
-
-
-class Pool:
+class Pool(Generic[Made]):
     """As many blocks of one size as batches are held at once, and one more.
 
-    A block is freed when a weak reference to the one array that is the base of all others over it says so: a plain
-    ndarray whose own base is none (see :mod:`._ring`). It is private memory, so a forked child has its own.
+    A block is in use as long as it is referred to more often than when it was made, as a slot of the ring is (see
+    :mod:`._ring`); it is private memory, so a forked child has its own.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, make: Callable[[Memory], Made]) -> None:
         self._size = size
-        self._blocks: list[mmap.mmap] = []
-        self._held: dict[int, Held] = {}
-        self._free: deque[Held] = deque()
+        self._make = make
+        self._blocks: list[Memory] = []
+        self._made: list[Made] = []
+        self._idle = 0
 
-    def take(self) -> Memory:
-        """A block that nobody uses, at a multiple of 64; the one that was freed last, whose pages are still at hand."""
-        try:
-            block = self._free.pop().block
-        except IndexError:
-            block = len(self._blocks)
-            self._blocks.append(mmap.mmap(-1, max(self._size, 1), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
-        memory: Memory = np.frombuffer(self._blocks[block], np.uint8, self._size)
-        self._held[block] = held = Held(memory, self._free.append)
-        held.block = block
-        return memory
+    def take(self) -> Made:
+        """What was made of a block that nobody uses, at a multiple of 64; of the same one again and again."""
+        blocks, count, idle = self._blocks, sys.getrefcount, self._idle
+        for i in range(len(blocks)):
+            if count(blocks[i]) <= idle:
+                return self._made[i]
+        memory = mmap.mmap(-1, max(self._size, 1), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        block: Memory = np.frombuffer(memory, np.uint8, self._size)
+        made = self._make(block)
+        if LOCKED:
+            blocks.append(block)
+            self._made.append(made)
+            del block
+            self._idle = count(blocks[-1])
+        return made
 
     def __len__(self) -> int:
         return len(self._blocks)

@@ -23,6 +23,9 @@ from ._batch import Memory, aligned
 BYTES = np.dtype(np.uint8)
 MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for it
 
+LOCKED = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+"""Whether counts of references can be trusted: else one may be read while a reference goes from thread to thread."""
+
 
 class Ring:
     """The ring's map and the slots in it.
@@ -47,8 +50,7 @@ class Ring:
         ]
         self._idle = 0
         self._saved: dict[int, bytes] = {}
-        # Without the interpreter's lock a count may be read while a reference goes from one thread to another.
-        self.most_held = max(2, slots - 2) if getattr(sys, "_is_gil_enabled", lambda: True)() else 0
+        self.most_held = max(2, slots - 2) if LOCKED else 0
         self.copied = 0
         self.taken: list[int] = []
         self.freed: list[int] = []

@@ -96,22 +96,27 @@ def local_pairs(stream: Stream, source: Source) -> Deliver:
     if every is None:
         return arrays_as_pairs(_deliver.local(stream, source))
     source.scattered()
-    tensors, size = [], 0
+    tensors, places, size, full = [readable(array) for array in every], [], 0, layout.rows
     for array in every:
-        tensors.append((readable(array), array.shape[1:], array.dtype, size))
-        size += -(-layout.rows * math.prod(array.shape[1:]) * array.itemsize // 64) * 64
-    pool, put = Pool(size), ring.freed.append
+        places.append(((full, *array.shape[1:]), array.dtype, size))
+        size += -(-full * math.prod(array.shape[1:]) * array.itemsize // 64) * 64
+    pool, put = (
+        Pool(size, lambda memory: [np.ndarray(shape, dtype, memory, at) for shape, dtype, at in places]),
+        ring.freed.append,
+    )
     rows_at, words = layout.parts["row"].offset // 8, layout.slot_bytes // 8
     numbers = torch.from_numpy(np.frombuffer(ring.words(), np.int64))
-    select, from_numpy, ndarray = torch.index_select, torch.from_numpy, np.ndarray
+    of_slot = [numbers[at : at + full] for at in range(rows_at, stream.slots * words, words)]
+    select, from_numpy = torch.index_select, torch.from_numpy
 
     def deliver(slot: int, rows: int, flags: int, row: int) -> Pair:
-        memory, at, out = pool.take(), slot * words + rows_at, []
-        for tensor, shape, dtype, offset in tensors:
-            block = from_numpy(ndarray((rows, *shape), dtype, memory, offset))
-            out.append(select(tensor, 0, numbers[at : at + rows], out=block))
+        number = of_slot[slot] if rows == full else of_slot[slot][:rows]
+        out = tuple(
+            select(tensor, 0, number, out=from_numpy(block[:rows]))
+            for tensor, block in zip(tensors, pool.take(), strict=True)
+        )
         put(slot)
-        return tuple(out)
+        return out
 
     return deliver
 
