@@ -100,9 +100,24 @@ func (x *Index) Len() int64 {
 
 // Place is where window n is. It panics unless 0 ≤ n < Len.
 func (x *Index) Place(n int64) Place {
-	i := x.runOf(n)
-	r := &x.runs[i]
-	return Place{r.Item, r.First + (n-x.ends[i]+r.Count)*x.base.shape.stride}
+	return x.placeIn(x.runOf(n), n)
+}
+
+// PlaceNear is Place for windows that mostly follow each other: run is where the latest one was found, 0 at first, and is kept by
+// the caller. A window of the same run or of the next one is found without a search.
+func (x *Index) PlaceNear(n int64, run *int) Place {
+	if i := *run; n < x.ends[i]-x.runs[i].Count || n >= x.ends[i] {
+		if i++; i == len(x.ends) || n < x.ends[i-1] || n >= x.ends[i] {
+			i = x.runOf(n)
+		}
+		*run = i
+	}
+	return x.placeIn(*run, n)
+}
+
+func (x *Index) placeIn(run int, n int64) Place {
+	r := &x.runs[run]
+	return Place{r.Item, r.First + (n-x.ends[run]+r.Count)*x.base.shape.stride}
 }
 
 // runOf is the run that holds window n.

@@ -69,6 +69,19 @@ func TestPlaceAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestAPlaceIsTheSameWhereverTheLatestOneWas(t *testing.T) {
+	x := mustNew(t, window.Spec{ContextLength: 4, PredictionLength: 2}, items(30, 6, 5, 100, 6, 6))
+	for _, step := range []int64{1, 7, x.Len() - 1, x.Len() - 26} {
+		run, n := 0, int64(0)
+		for range 3 * x.Len() {
+			if got, want := x.PlaceNear(n, &run), x.Place(n); got != want {
+				t.Fatalf("window %d by steps of %d: %+v, want %+v", n, step, got, want)
+			}
+			n = (n + step) % x.Len()
+		}
+	}
+}
+
 func TestPlacePanicsOutOfRange(t *testing.T) {
 	x := mustNew(t, window.Spec{ContextLength: 4}, items(10))
 	for _, n := range []int64{-1, x.Len()} {

@@ -68,10 +68,10 @@ func (s *Server) hush(conn *net.UnixConn) (link, func(), error) {
 		l.Close()
 	}
 	return l, func() {
+		release() // before the connection counts as gone
 		s.mu.Lock()
 		delete(s.open, l)
 		s.mu.Unlock()
-		release()
 	}, nil
 }
 

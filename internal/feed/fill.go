@@ -89,13 +89,14 @@ func (f *filler) fill(slot []byte, b *sampler.Batch) {
 		rows = int64s(slot, f.row.Offset, n)
 	}
 	var next spot
+	run := 0
 	if n > 0 {
-		next = f.spot(b.Windows[0])
+		next = f.spot(b.Windows[0], &run)
 	}
 	for i := range n {
 		at := next
 		if i+1 < n {
-			next = f.spot(b.Windows[i+1])
+			next = f.spot(b.Windows[i+1], &run)
 		}
 		if i%turn == turn-1 {
 			runtime.Gosched()
@@ -140,8 +141,9 @@ type spot struct {
 	row, pad int64
 }
 
-func (f *filler) spot(number int64) spot {
-	place := f.index.Place(number)
+// spot finds a window; run is where the latest one was found.
+func (f *filler) spot(number int64, run *int) spot {
+	place := f.index.PlaceNear(number, run)
 	return spot{place, f.offsets[place.Item] + place.Start, f.index.Pad(place)}
 }
 
