@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -81,7 +82,7 @@ func TestADaemonThatIsGoneOrStuckIsFound(t *testing.T) {
 	dir := t.TempDir()
 	found := func(state, says string) {
 		t.Helper()
-		c, f := examineDaemon(dir)
+		c, f := examineDaemon(t.Context(), dir)
 		if c != nil {
 			t.Error("there is a daemon")
 		}
@@ -119,7 +120,7 @@ func TestADaemonOfAnotherVersionIsFound(t *testing.T) {
 	dir := t.TempDir()
 	d := start(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
 	defer d.stop()
-	c, f := examineDaemon(dir)
+	c, f := examineDaemon(t.Context(), dir)
 	finds(t, f, isOK, "tensorcache "+version+", pid ")
 	c.Close()
 	other, err := control.ReadDaemon(dir)
@@ -131,18 +132,28 @@ func TestADaemonOfAnotherVersionIsFound(t *testing.T) {
 	if err := control.WriteDaemon(dir, other); err != nil {
 		t.Fatal(err)
 	}
-	c, f = examineDaemon(dir)
+	c, f = examineDaemon(t.Context(), dir)
 	finds(t, f, isWarn, "tensorcache 0.0.1 runs")
 	c.Close()
 	other.Protocol = 99
 	if err := control.WriteDaemon(dir, other); err != nil {
 		t.Fatal(err)
 	}
-	_, f = examineDaemon(dir)
+	_, f = examineDaemon(t.Context(), dir)
 	finds(t, f, isFail, "speaks protocol 99")
 	if err := control.WriteDaemon(dir, mine); err != nil {
 		t.Fatal(err)
 	}
+	if err := unix.Kill(d.Process.Pid, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	_, f = examineDaemon(ctx, dir)
+	cancel()
+	if err := unix.Kill(d.Process.Pid, unix.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	finds(t, f, isFail, "does not answer")
 	conn, err := net.Dial("unix", mine.Feed)
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func examine(ctx context.Context, dir string) []finding {
 	found := []finding{ok("program", "tensorcache %s, protocol %d, format %d, on %s", fullVersion(), wire.Protocol, layout.FormatVersion, machine.Kernel())}
 	found = append(found, examineUser(os.Geteuid()))
 	found = append(found, examineDir(dir)...)
-	c, daemon := examineDaemon(dir)
+	c, daemon := examineDaemon(ctx, dir)
 	found = append(found, daemon)
 	var m wire.Machine
 	if c != nil {
@@ -124,7 +124,7 @@ func examineFilesystem(dir string) []finding {
 }
 
 // examineDaemon finds the daemon and compares versions. That none runs is no fault.
-func examineDaemon(dir string) (*control.Client, finding) {
+func examineDaemon(ctx context.Context, dir string) (*control.Client, finding) {
 	const check = "daemon"
 	d, err := control.ReadDaemon(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,13 +136,13 @@ func examineDaemon(dir string) (*control.Client, finding) {
 	if err != nil {
 		return nil, fails(check, "remove "+filepath.Join(dir, control.DaemonFile)+", or start a daemon, which writes it anew", "%s", err)
 	}
-	c, err := control.Connect(dir, false)
+	c, err := control.ConnectWith(ctx, dir, nil)
 	switch {
 	case errors.Is(err, control.ErrProtocol):
 		return nil, fails(check, "end it, and the next client starts one of this version", "%s", err)
 	case errors.Is(err, control.ErrNoDaemon) && control.IsFree(dir):
 		return nil, warns(check, "nothing needs to be done: the next daemon writes it anew", "%s is left of a daemon that was killed (pid %d)", control.DaemonFile, d.PID)
-	case errors.Is(err, control.ErrNoDaemon):
+	case errors.Is(err, control.ErrNoDaemon), ctx.Err() != nil:
 		return nil, fails(check, fmt.Sprintf("look at the end of %s; kill %d ends it", filepath.Join(dir, "daemon.log"), d.PID), "the daemon (pid %d) has %s but does not answer", d.PID, dir)
 	case err != nil:
 		return nil, fails(check, "look at the end of "+filepath.Join(dir, "daemon.log"), "%s", err)

@@ -183,6 +183,18 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		t.Error("a feed has no ring")
 	}
 	agree("rings", m.Memory.Rings, mapped(t, d.Process.Pid, "memfd:tensorcache-ring", "Size"))
+	if err := d.client.Delete(t.Context(), control.Dataset("x", "/pin"), &pinned); err != nil || pinned.PinnedBytes != 0 {
+		t.Errorf("%+v, %v", pinned, err)
+	}
+	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil, &unloaded); err != nil || *unloaded.ResidentBytes > 0 != strings.HasPrefix(unloaded.Kept, "mapped by ") {
+		t.Errorf("%+v while a trainer reads, %v", unloaded, err)
+	}
+	for batch, err := range feed.Epoch(t.Context()) { // the pages come back
+		if err != nil || batch.Len() != 64 {
+			t.Fatal(batch, err)
+		}
+		break
+	}
 	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.Process.Pid))
 	if err != nil || m.Descriptors.Open < int64(len(open))-2 || m.Descriptors.Open > int64(len(open))+2 {
 		t.Errorf("%d descriptors by the daemon's count, %d by the kernel's, %v", m.Descriptors.Open, len(open), err)
