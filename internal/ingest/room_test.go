@@ -1,0 +1,50 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom holds what a load, a sorted one and an append say that they take to what they make.
+func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
+	var text strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&text, "%d,%d.5,%d.25\n", (i*7919)%50_000, i, i)
+	}
+	a, b := source(t, "a.csv", "t,x,y\n"+text.String()), source(t, "b.csv", "t,x,y\n60000,1.5,2.5\n")
+	old := mustLoad(t, Options{Sources: []string{a}, Time: "t", Sort: true})
+	appended, err := AppendOptions(old.Manifest, []string{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, j := range map[string]Job{
+		"load":        {Options: Options{Sources: []string{a}}},
+		"sorted load": {Options: Options{Sources: []string{a}, Time: "t", Sort: true, Scale: All(scaleStandard)}},
+		"append":      {Options: appended, Append: &Append{Dir: old.Dir, Skip: []string{a}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := j
+			j.Dir = t.TempDir()
+			var told []int64
+			j.Room = func(bytes int64) error { told = append(told, bytes); return nil }
+			m, err := Run(t.Context(), os.Args[0], j, nil, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made := m.Files[layout.DataFile].Bytes
+			if len(told) == 0 || told[len(told)-1] < made || told[len(told)-1] > 4*made {
+				t.Errorf("%d bytes were made, it told of %d", made, told)
+			}
+			full := errors.New("full")
+			j.Dir, j.Room = t.TempDir(), func(int64) error { return full }
+			if _, err := Run(t.Context(), os.Args[0], j, nil, nil); err != full {
+				t.Errorf("got %v where there is no room", err)
+			}
+		})
+	}
+}
