@@ -82,11 +82,15 @@ type Server struct {
 
 	summaries sync.Mutex // one summary of a series is made at a time: each takes all cores
 	stopping  atomic.Bool
+	ending    chan struct{} // closed by Close
+	streams   atomic.Int64  // of events, that are open
+	events    *events
 }
 
 // New makes a server; Serve lets it answer.
 func New(c Config) *Server {
 	s := &Server{Config: c, started: time.Now(), bodyTime: bodyTime, document: theDocument().of(c.Version)}
+	s.ending, s.events = make(chan struct{}), newEvents(s)
 	s.last.Store(time.Now().Unix())
 	s.http = s.newHTTP(s.handleSocket, func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBody) }, idleTime)
 	s.http.HeaderReceived = func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
@@ -115,6 +119,9 @@ func (s *Server) Serve(l net.Listener) error {
 // Close refuses new requests and waits, a while, for those under way.
 func (s *Server) Close() error {
 	s.mu.Lock()
+	if !s.closed {
+		close(s.ending)
+	}
 	s.closed = true
 	crowds := map[*fasthttp.Server]*crowd{s.http: s.crowd, s.tcp: s.tcpCrowd}
 	s.mu.Unlock()
@@ -139,6 +146,7 @@ func (s *Server) Close() error {
 		_ = c.Close() // closed already, unless Serve had not begun
 	}
 	s.serving.Wait()
+	s.events.close()
 	return err
 }
 

@@ -64,6 +64,7 @@ func (s *Server) removeDataset(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
+	s.events.note(topicDatasets)
 	return reply(ctx, 200, wire.Removed{Dataset: name, Removed: removed})
 }
 

@@ -37,7 +37,9 @@ type Jobs struct {
 	mu     sync.Mutex
 	closed bool
 	last   int
-	jobs   []*job // oldest first
+	ended  int
+	jobs   []*job        // oldest first
+	change chan struct{} // closed at the next change of any of them
 }
 
 // job is one load, or other work; the registry's mu guards all that changes.
@@ -56,7 +58,7 @@ type job struct {
 
 // NewJobs makes a registry whose loads run exe with [ingest.Verb]. Close ends them.
 func NewJobs(s *store.Store, exe string, log *slog.Logger) *Jobs {
-	j := &Jobs{store: s, runs: &ingest.Runner{Exe: exe, Idle: idleChild}, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now}
+	j := &Jobs{store: s, runs: &ingest.Runner{Exe: exe, Idle: idleChild}, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now, change: make(chan struct{})}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j
 }
@@ -112,6 +114,26 @@ func (j *Jobs) begin(kind, name, key string) (t *job, ctx context.Context, owner
 	return t, ctx, t.join(), true, nil
 }
 
+// changes is closed at the next change of any job.
+func (j *Jobs) changes() <-chan struct{} {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.change
+}
+
+// endedJobs counts those that have ended so far.
+func (j *Jobs) endedJobs() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.ended
+}
+
+// touch says that a job has changed. The caller holds mu.
+func (j *Jobs) touch() {
+	close(j.change)
+	j.change = make(chan struct{})
+}
+
 // join adds an owner. The caller holds mu.
 func (t *job) join() string {
 	t.joined++
@@ -157,6 +179,7 @@ func (j *Jobs) end(ctx context.Context, t *job, work func() (made, error)) (made
 		j.log.Info("job failed", "job", t.state.Job, "kind", t.state.Kind, "dataset", t.state.Dataset, "error", err)
 	}
 	t.state.Cores = 0
+	j.ended++
 	close(t.done)
 	j.share()
 	return m, err

@@ -234,4 +234,5 @@ func (j *Jobs) note(t *job, p ingest.Progress) {
 	defer j.mu.Unlock()
 	t.state.Phase, t.state.Rows, t.state.RowsTotal, t.state.Bytes, t.state.BytesTotal = p.Phase, p.Rows, p.RowsTotal, p.Bytes, p.BytesTotal
 	t.estimate.note(p.Share)
+	j.touch()
 }

@@ -21,23 +21,32 @@ var memoryRoutes = []route{
 }
 
 func (s *Server) machine(ctx *fasthttp.RequestCtx) error {
-	free, total, err := machine.Disk(s.Store.Dir())
+	m, err := s.machineNow()
 	if err != nil {
 		return err
+	}
+	return reply(ctx, 200, m)
+}
+
+// machineNow is what the machine has and what of it is taken.
+func (s *Server) machineNow() (wire.Machine, error) {
+	free, total, err := machine.Disk(s.Store.Dir())
+	if err != nil {
+		return wire.Machine{}, err
 	}
 	fs, err := machine.FilesystemOf(s.Store.Dir())
 	if err != nil {
-		return err
+		return wire.Machine{}, err
 	}
 	m := s.Store.Memory()
 	open, most := machine.Descriptors()
-	return reply(ctx, 200, wire.Machine{
+	return wire.Machine{
 		Memory: wire.MachineMemory{
 			Total: machine.Total(), Available: machine.Available(), Limit: machine.Limit(), Budget: m.Budget, Resident: m.Resident, Rings: m.Rings, Loading: m.Loading,
 			Pinned: m.Pinned, MemlockLimit: memlockLimit(),
 		},
 		Cores: runtime.GOMAXPROCS(0), Dir: s.Store.Dir(), Disk: wire.Disk{Free: free, Total: total, Filesystem: fs.Name}, Descriptors: wire.Descriptors{Open: open, Limit: most},
-	})
+	}, nil
 }
 
 // residentBytes is nil where the system does not tell.

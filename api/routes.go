@@ -17,7 +17,7 @@ type route struct {
 }
 
 // routes are all there are, each list beside its handlers.
-var routes = slices.Concat(daemonRoutes, datasetRoutes, planRoutes, jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes)
+var routes = slices.Concat(daemonRoutes, eventRoutes, datasetRoutes, planRoutes, jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes)
 
 // plain is a handler of a path without arguments, named one of a path with one.
 func plain(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx, []string) error {

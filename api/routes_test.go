@@ -39,6 +39,8 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/openapi.json":           {"GET": {nil, 200}},
 		"/v1/jobs":                   {"GET": {nil, 200}},
 		"/v1/jobs/j1":                {"GET": {nil, 200}, "DELETE": {nil, 200}},
+		"/v1/jobs/j1/events":         {"GET": {nil, 200}},
+		"/v1/jobs/none/events":       {"GET": {nil, 404}},
 		"/v1/jobs/none":              {"GET": {nil, 404}, "DELETE": {nil, 404}},
 		"/v1/feeds":                  {"GET": {nil, 200}},
 		"/v1/feeds/f1":               {"GET": {nil, 404}, "DELETE": {nil, 404}},

@@ -6,6 +6,7 @@ import "github.com/tensorcache/tensorcache/internal/wire"
 // cores at once, the others in the order they came. A put begins at once: it is as fast as its client, who waits on
 // the connection. The caller holds mu.
 func (j *Jobs) share() {
+	defer j.touch()
 	var running []*job
 	files := 0
 	for _, t := range j.jobs {

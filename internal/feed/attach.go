@@ -128,6 +128,7 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 	}
 	s.mu.Lock()
 	s.streams[st] = true
+	s.touch()
 	s.mu.Unlock()
 	return st, &wire.FeedReply{
 		Protocol: wire.Protocol, Version: s.Version, Feed: st.id, Dataset: h.Dataset, Generation: h.Generation, Digest: digest,
@@ -168,6 +169,7 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 func (s *Server) detach(st *stream) {
 	s.mu.Lock()
 	delete(s.streams, st)
+	s.touch()
 	s.mu.Unlock()
 	if err := st.ring.close(); err != nil {
 		s.Log.Error("close ring", "feed", st.id, "error", err)

@@ -27,6 +27,19 @@ func (s *Server) Feeds() []wire.Feed {
 	return out
 }
 
+// Changes is closed when the next feed comes or goes.
+func (s *Server) Changes() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.change
+}
+
+// touch says that a feed came or went. The caller holds mu.
+func (s *Server) touch() {
+	close(s.change)
+	s.change = make(chan struct{})
+}
+
 // Feed describes one of them. The error is a *wire.Problem of type feed_not_found.
 func (s *Server) Feed(id string) (wire.Feed, error) {
 	f, err := s.find(id)

@@ -43,11 +43,12 @@ type Server struct {
 	closed  bool
 	open    map[io.Closer]bool
 	streams map[*stream]bool
+	change  chan struct{} // closed when one comes or goes
 }
 
 // NewServer starts the gather workers. Close ends them.
 func NewServer(c Config) *Server {
-	s := &Server{Config: c, pool: newPool(), open: map[io.Closer]bool{}, streams: map[*stream]bool{}}
+	s := &Server{Config: c, pool: newPool(), open: map[io.Closer]bool{}, streams: map[*stream]bool{}, change: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }

@@ -1,0 +1,258 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+var eventRoutes = []route{
+	{"GET", "/v1/events", plain((*Server).allEvents)},
+	{"GET", "/v1/jobs/{id}/events", named((*Server).jobEvents)},
+}
+
+// topic is something that changes: the body of the GET of that name.
+type topic struct {
+	name string
+	body func(*Server) (any, error)
+}
+
+// Topics of GET /v1/events.
+const (
+	topicJobs = iota
+	topicFeeds
+	topicDatasets
+	topicMachine
+)
+
+var topics = []topic{
+	topicJobs:     {"jobs", func(s *Server) (any, error) { return jobPage(paging{limit: largestPage}, s.Jobs.List()), nil }},
+	topicFeeds:    {"feeds", func(s *Server) (any, error) { return s.feeds(paging{limit: largestPage}), nil }},
+	topicDatasets: {"datasets", func(s *Server) (any, error) { return s.datasets(paging{limit: largestPage}), nil }},
+	topicMachine:  {"machine", func(s *Server) (any, error) { return s.machineNow() }},
+}
+
+// How often topics are looked at: every second, sooner where something is known to have changed, and never for more than a fiftieth of the
+// time, however long it takes.
+const (
+	eventTick  = time.Second
+	eventGap   = 100 * time.Millisecond
+	eventShare = 50
+)
+
+// events tells all listeners what changes. One goroutine looks for all of them, and none while nobody listens.
+type events struct {
+	server *Server
+	wake   chan struct{}
+
+	mu        sync.Mutex
+	listeners map[*listener]bool
+	changed   map[int]bool // topics that somebody says have changed
+	running   bool
+	closed    bool
+	runs      sync.WaitGroup
+}
+
+func newEvents(s *Server) *events {
+	return &events{server: s, wake: make(chan struct{}, 1), listeners: map[*listener]bool{}, changed: map[int]bool{}}
+}
+
+// listener is one stream of events. Of each topic only the newest body waits for it, so a slow client holds nobody up and takes no
+// memory; events.mu guards it.
+type listener struct {
+	events  *events
+	fresh   bool // it has been told nothing yet
+	pending [][]byte
+	signal  chan struct{}
+}
+
+func (s *Server) allEvents(ctx *fasthttp.RequestCtx) error {
+	return s.replyStream(ctx, func() source { return s.events.listen() })
+}
+
+func (e *events) listen() *listener {
+	l := &listener{events: e, fresh: true, pending: make([][]byte, len(topics)), signal: make(chan struct{}, 1)}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.listeners[l] = true
+	if !e.running && !e.closed {
+		e.running = true
+		e.runs.Go(e.run)
+	}
+	e.nudge()
+	return l
+}
+
+// close waits for the end of who looks; the server is ending.
+func (e *events) close() {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.runs.Wait()
+}
+
+func (l *listener) take() ([]byte, bool) {
+	l.events.mu.Lock()
+	defer l.events.mu.Unlock()
+	var b []byte
+	for i, body := range l.pending {
+		if body != nil {
+			b, l.pending[i] = event(b, topics[i].name, body), nil
+		}
+	}
+	return b, false
+}
+
+func (l *listener) ready() <-chan struct{} { return l.signal }
+
+func (l *listener) leave() {
+	e := l.events
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.listeners, l)
+	e.nudge()
+}
+
+// note has a topic looked at soon.
+func (e *events) note(topic int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.running {
+		e.changed[topic] = true
+		e.nudge()
+	}
+}
+
+func (e *events) nudge() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run looks at the topics until nobody listens or the server ends.
+func (e *events) run() {
+	last, due := make([][]byte, len(topics)), make([]time.Time, len(topics))
+	ended := -1
+	for {
+		jobs, feeds := e.server.Jobs.changes(), e.server.Feeds.Changes()
+		changed, listening := e.round()
+		if !listening {
+			return
+		}
+		if n := e.server.Jobs.endedJobs(); n != ended { // each may have made a generation
+			ended, changed[topicDatasets] = n, true
+		}
+		next := time.Now().Add(eventTick)
+		for i := range topics {
+			if now := time.Now(); changed[i] || !now.Before(due[i]) {
+				body := e.look(i)
+				due[i] = time.Now().Add(max(eventTick, eventShare*time.Since(now)))
+				if body != nil && !bytes.Equal(body, last[i]) {
+					last[i] = body
+					e.tell(i, body)
+				}
+			}
+			if due[i].Before(next) {
+				next = due[i]
+			}
+		}
+		e.greet(last)
+		if !e.wait(eventGap, nil, nil, nil) {
+			return
+		}
+		if !e.wait(time.Until(next), jobs, feeds, e.wake) {
+			return
+		}
+		if isClosed(jobs) {
+			e.note(topicJobs)
+		}
+		if isClosed(feeds) {
+			e.note(topicFeeds)
+		}
+	}
+}
+
+// wait returns when something happens, or after so long; false once the server ends.
+func (e *events) wait(most time.Duration, jobs, feeds, wake <-chan struct{}) bool {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-e.server.ending:
+		return false
+	case <-timer.C:
+	case <-jobs:
+	case <-feeds:
+	case <-wake:
+	}
+	return true
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// round takes the topics that are said to have changed. Where nobody listens, run is over.
+func (e *events) round() (changed map[int]bool, listening bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	changed, e.changed = e.changed, map[int]bool{}
+	e.running = len(e.listeners) > 0
+	return changed, e.running
+}
+
+// look gives a topic's body; nil where it cannot be told.
+func (e *events) look(topic int) []byte {
+	said, err := topics[topic].body(e.server)
+	var body []byte
+	if err == nil {
+		body, err = json.Marshal(said)
+	}
+	if err != nil {
+		e.server.Log.Error("events", "topic", topics[topic].name, "error", err)
+		return nil
+	}
+	return body
+}
+
+// tell leaves a body for all who have been greeted.
+func (e *events) tell(topic int, body []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for l := range e.listeners {
+		if !l.fresh {
+			l.give(topic, body)
+		}
+	}
+}
+
+// greet tells newcomers how everything is.
+func (e *events) greet(bodies [][]byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for l := range e.listeners {
+		if l.fresh {
+			l.fresh = false
+			for i, body := range bodies {
+				l.give(i, body)
+			}
+		}
+	}
+}
+
+// give leaves a body for the listener. The caller holds mu.
+func (l *listener) give(topic int, body []byte) {
+	l.pending[topic] = body
+	select {
+	case l.signal <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,206 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// listening is a client of a stream of events.
+type listening struct {
+	*world
+	events chan told
+	leave  func()
+}
+
+type told struct {
+	name string
+	data []byte
+}
+
+func (w *world) listen(path string) *listening {
+	w.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	req, err := http.NewRequestWithContext(ctx, "GET", "http://localhost"+path, nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	res, err := w.client.Do(req)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" || res.Header.Get("Cache-Control") != "no-store" {
+		w.Fatalf("%s: %v", res.Status, res.Header)
+	}
+	l := &listening{world: w, events: make(chan told, 1000), leave: cancel}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(l.events)
+		defer res.Body.Close()
+		lines := bufio.NewScanner(res.Body)
+		lines.Buffer(nil, 1<<24)
+		var e told
+		for lines.Scan() {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch name {
+			case "event":
+				e.name = value
+			case "data":
+				e.data = []byte(value)
+			case "":
+				if e.name != "" {
+					l.events <- e
+				}
+				e = told{}
+			}
+		}
+	}()
+	w.Cleanup(func() { cancel(); <-done })
+	return l
+}
+
+// next is the next event, whose data is of the schema of its name; false at the end of the stream.
+func (l *listening) next() (e told, ok bool) {
+	l.Helper()
+	select {
+	case e, ok = <-l.events:
+	case <-time.After(20 * time.Second):
+		l.Fatal("no event came")
+	}
+	if schema := map[string]string{"job": "Job", "jobs": "Jobs", "feeds": "Feeds", "datasets": "Datasets", "machine": "Machine"}[e.name]; ok {
+		if err := fits("#/components/schemas/"+schema, e.data); err != nil {
+			l.Errorf("%s: %v", e.name, err)
+		}
+	}
+	return e, ok
+}
+
+// until reads events up to one of a name whose data is as wanted.
+func (l *listening) until(name string, is func(data []byte) bool) {
+	l.Helper()
+	for {
+		e, ok := l.next()
+		if !ok {
+			l.Fatal("the stream ended")
+		}
+		if e.name == name && is(e.data) {
+			return
+		}
+	}
+}
+
+func TestEventsTellWhatChanges(t *testing.T) {
+	w := newWorld(t)
+	l := w.listen("/v1/events")
+	for _, name := range []string{"jobs", "feeds", "datasets"} {
+		if e, ok := l.next(); !ok || e.name != name || !strings.Contains(string(e.data), `"`+name+`":[]`) {
+			t.Fatalf("%s: %s", e.name, e.data)
+		}
+	}
+	l.until("machine", func(b []byte) bool { return strings.Contains(string(b), `"descriptors":{"open":`) })
+	w.loaded()
+	l.until("jobs", func(b []byte) bool { return strings.Contains(string(b), `"state":"done"`) })
+	l.until("datasets", func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
+	id, conn := w.trainer("etth1")
+	l.until("feeds", func(b []byte) bool { return strings.Contains(string(b), `"feed":"`+id+`"`) })
+	conn.Close()
+	l.until("feeds", func(b []byte) bool { return strings.Contains(string(b), `"feeds":[]`) })
+	w.do("DELETE", "/v1/datasets/etth1", nil)
+	l.until("datasets", func(b []byte) bool { return strings.Contains(string(b), `"datasets":[]`) })
+}
+
+// TestAJobsEventsEndWithIt also where it had ended before.
+func TestAJobsEventsEndWithIt(t *testing.T) {
+	w := newWorld(t)
+	w.Setenv(stuckVariable, stuckOrders)
+	w.jobs.cores = 1
+	var job wire.Job
+	w.into(w.do("POST", "/v1/datasets/d/load", map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}), 202, &job)
+	l := w.listen("/v1/jobs/" + job.Job + "/events")
+	l.until("job", func(b []byte) bool { return strings.Contains(string(b), `"rows":1,`) })
+	w.do("DELETE", "/v1/jobs/"+job.Job, nil)
+	l.until("job", func(b []byte) bool { return strings.Contains(string(b), `"state":"cancelled"`) })
+	if e, ok := l.next(); ok {
+		t.Errorf("after its end: %s", e.data)
+	}
+	ended := w.listen("/v1/jobs/" + job.Job + "/events")
+	ended.until("job", func(b []byte) bool { return json.Unmarshal(b, &job) == nil && job.Ended() })
+	if e, ok := ended.next(); ok {
+		t.Errorf("after its end: %s", e.data)
+	}
+	w.refused(w.do("GET", "/v1/jobs/j9/events", nil), wire.JobNotFound, "")
+}
+
+// TestNobodyLooksWhereNobodyListens also holds that listeners who leave are noticed, whether or not there is news for them.
+func TestNobodyLooksWhereNobodyListens(t *testing.T) {
+	w := newWorld(t)
+	l := w.listen("/v1/events")
+	if _, ok := l.next(); !ok || w.server.streams.Load() != 1 || !w.looks() {
+		t.Fatal("nobody looks")
+	}
+	l.leave()
+	end := time.Now().Add(20 * time.Second)
+	for tick := time.NewTicker(5 * time.Millisecond); w.server.streams.Load() != 0 || w.looks(); <-tick.C {
+		if time.Now().After(end) {
+			t.Fatalf("%d streams, looking %t", w.server.streams.Load(), w.looks())
+		}
+	}
+	if _, ok := w.listen("/v1/events").next(); !ok || !w.looks() {
+		t.Error("nobody looks again")
+	}
+}
+
+func (w *world) looks() bool {
+	w.server.events.mu.Lock()
+	defer w.server.events.mu.Unlock()
+	return w.server.events.running
+}
+
+// TestAListenerThatReadsNothingHoldsNobodyUp: its connection is full, and the daemon goes on, tells others, and ends.
+func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
+	w := newWorld(t)
+	conn, err := w.client.Transport.(*http.Transport).DialContext(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	l := w.listen("/v1/events")
+	l.next()
+	big := make([]byte, 1<<20)
+	for i := range big {
+		big[i] = ' '
+	}
+	for range 20 { // more than a socket holds
+		w.server.events.tell(topicJobs, append([]byte(`{"jobs": [], "next": null`), append(big, '}')...))
+	}
+	w.loaded()
+	l.until("datasets", func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
+}
+
+func TestOnlySoManyStreamsAreServed(t *testing.T) {
+	w := newWorld(t)
+	w.server.streams.Add(mostStreams)
+	a := w.do("GET", "/v1/events", nil)
+	w.refused(a, wire.Busy, "64 event streams are open, no more are served at once")
+	if a.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	w.server.streams.Add(-1)
+	w.listen("/v1/events").next()
+	w.server.streams.Add(1 - mostStreams)
+	if a := w.do("HEAD", "/v1/events", nil); a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("%d %v", a.status, a.header)
+	}
+	w.refused(w.do("GET", "/v1/events?"+url.QueryEscape("topics")+"=jobs", nil), wire.InvalidRequest, `there is no parameter "topics" here, want none`)
+}
