@@ -7,22 +7,30 @@ import (
 )
 
 // Pin locks a dataset's newest generation in memory, and from then on each one that is published under the name, until Unpin, Remove or
-// the end of the process. It is done as far as the process may: limited is why not all is locked. The error wraps ErrNotFound, or is a
+// the end of the process. It is done as far as the process may: limited is why not all is locked. The error wraps ErrNotFound, is ErrGone where it is unpinned or removed meanwhile, or is a
 // *MemoryError where the dataset does not fit into the budget; then nothing is pinned. Trainers share the pages: what is locked here
 // stays in memory for them.
 func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err error) {
 	s.mu.Lock()
-	g, err := s.find(name, 0)
 	had := s.pins[name]
-	if err == nil {
-		s.pins[name] = true
-	}
 	s.mu.Unlock()
-	if err != nil {
-		return r, nil, err
-	}
-	limited, err = s.pin(ctx, g)
-	if err != nil {
+	for {
+		s.mu.Lock()
+		g, err := s.find(name, 0)
+		if err == nil {
+			s.pins[name] = true
+		}
+		s.mu.Unlock()
+		if err != nil {
+			return r, nil, err
+		}
+		limited, err := s.pin(ctx, g)
+		switch {
+		case err == nil:
+			return g.describe(0), limited, nil
+		case errors.Is(err, ErrGone) && s.isPinned(name): // another was published meanwhile
+			continue
+		}
 		s.mu.Lock()
 		if !had {
 			delete(s.pins, name)
@@ -30,7 +38,12 @@ func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err
 		s.mu.Unlock()
 		return r, nil, err
 	}
-	return g.describe(0), limited, nil
+}
+
+func (s *Store) isPinned(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pins[name]
 }
 
 // pin locks a generation.
@@ -42,15 +55,11 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 		return nil, err
 	}
 	defer leave()
-	d, err := g.open()
+	h, err := s.Acquire(g.dataset, g.number) // as a reader: it stays while it is locked
 	if err != nil {
 		return nil, err
 	}
-	release, err := d.Acquire()
-	if err != nil {
-		return nil, err
-	}
-	defer release()
+	defer h.Release()
 	stop := func() error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -58,7 +67,7 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 		return s.wantsPinned(g)
 	}
 	total := int64(0)
-	for _, m := range d.Maps() {
+	for _, m := range h.Data.Maps() {
 		n, err := m.Lock(stop)
 		total += n
 		g.pinned.Store(total)
