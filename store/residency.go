@@ -20,13 +20,15 @@ type Residency struct {
 	Pinned   int64 // locked by Pin
 }
 
-// residencyAge is how old a figure may be that is only shown.
+// residencyAge is how old a figure may be that is only shown; or older, where each page has to be looked up and that takes long: counting
+// takes a tenth of one core at most.
 const residencyAge = time.Second
 
 // residency is a generation's memory.
 type residency struct {
 	counting sync.Mutex // guards what follows, and keeps counts from running beside each other
 	counted  time.Time
+	cost     time.Duration // of counting
 	resident int64
 	unknown  error
 
@@ -52,14 +54,16 @@ func bytesOf(m *layout.Manifest) (n int64) {
 func (g *generation) inMemory(age time.Duration) (int64, error) {
 	g.counting.Lock()
 	defer g.counting.Unlock()
-	if now := time.Now(); now.Sub(g.counted) >= age {
+	if now := time.Now(); age == 0 || now.Sub(g.counted) >= max(age, 9*g.cost) {
 		sum := int64(0)
 		g.unknown = g.each(func(f *os.File, _ *mmapfile.Map) error {
 			n, err := mmapfile.InMemory(f)
 			sum += n
 			return err
 		})
-		if g.resident, g.counted = sum, now; g.unknown != nil {
+		g.counted = time.Now()
+		g.cost = g.counted.Sub(now)
+		if g.resident = sum; g.unknown != nil {
 			g.resident = 0
 		}
 	}

@@ -14,7 +14,11 @@ import (
 
 // say prints an error and, on a line of its own, what to do about it.
 func say(w io.Writer, err error) {
-	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", err, hintFor(err))
+	text := err.Error()
+	if refused := (*tensorcache.Error)(nil); errors.As(err, &refused) { // which says its hint itself
+		text = refused.Detail
+	}
+	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", text, hintFor(err))
 }
 
 // hintFor is the one thing to try: what the daemon advises, else what goes with the error.
