@@ -2,11 +2,9 @@ package feed
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
-	"os"
 	"testing"
 	"time"
 
@@ -53,18 +51,9 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 		t.Run(delivery, func(t *testing.T) {
 			w := newWorld(t, roomy)
 			w.series(t, "d", 1_000_000)
-			var r wire.FeedRequest
-			if err := json.Unmarshal(asJSON(request("d", with("slots", coldSlots), with("delivery", delivery),
-				spec("columns", []string{"a"}), options("order", "random_start", "batch_size", 60_000))), &r); err != nil {
-				t.Fatal(err)
-			}
-			h := must(w.store.Acquire("d", 0))(t)
-			defer h.Release()
-			st, _, err := w.server.attach(peer{pid: os.Getpid()}, h, r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer w.server.detach(st)
+			st, detach := w.stream(t, request("d", with("slots", coldSlots), with("delivery", delivery),
+				spec("columns", []string{"a"}), options("order", "random_start", "batch_size", 60_000)))
+			defer detach()
 			file := &slow{}
 			c := &told{file: file}
 			st.asker.pages, st.conn = file, c

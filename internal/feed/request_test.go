@@ -93,7 +93,7 @@ func TestRequestsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 		"unknown tail":          {c(options("tail", "keep")), wire.InvalidSpec, `tail: got "keep"`},
 		"all left out":          {c(options("batch_size", 100, "tail", "drop")), wire.NoWindows, `tail "drop"`},
 		"unknown delivery":      {c(with("delivery", "pigeon")), wire.InvalidSpec, `delivery: got "pigeon", want auto, slot, view, local or starts`},
-		"too few slots":         {c(with("slots", 2)), wire.InvalidSpec, "slots: got 2, want 3 to 65535, or 0"},
+		"too few slots":         {c(with("slots", 2)), wire.InvalidSpec, "slots: got 2, want 3 to 16384, or 0"},
 		"too many slots":        {c(with("slots", 65536)), wire.InvalidSpec, "slots: got 65536"},
 		"another's cursor":      {c(with("cursor", cursor)), wire.CursorMismatch, `dataset is "other"`},
 		"no cursor at all":      {c(with("cursor", []int{1})), wire.CursorMismatch, "want one JSON object"},

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -114,10 +113,10 @@ func chooseSlots(asked int, slotBytes int64) int {
 	return int(min(64, max(8, (16<<20)/max(slotBytes, 1))))
 }
 
-// Fewest and most slots of a ring. Three let one be filled while one is read and one is held.
+// Fewest and most slots of a ring. Three let one be filled while one is read and one is held; a credit of the most is one frame.
 const (
 	minSlots = 3
-	maxSlots = math.MaxUint16
+	maxSlots = wire.MaxFrame / 4
 )
 
 // SlotPath says how batches of these windows get into slots (a path), and the bytes of one.

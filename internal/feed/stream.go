@@ -65,29 +65,24 @@ func (s *stream) start(epoch uint64, consumed int64) {
 	}
 }
 
-// hear takes in what the client has sent, and where that is nothing waits for something, if it shall. io.EOF is a client that went away.
+// hear takes in what the client has sent, and where that is nothing waits for something, if it shall. There may be more: it reads once,
+// so that a client that never stops sending does not keep its feed from being closed. io.EOF is a client that went away.
 func (s *stream) hear(wait bool) error {
-	for {
-		var n int
-		var err error
-		switch {
-		case wait && s.napFor > 0:
-			n, err = s.conn.Nap(s.inbox[s.heard:], s.napFor)
-		case wait:
-			n, err = s.conn.Read(s.inbox[s.heard:])
-		default:
-			n, err = s.conn.TryRead(s.inbox[s.heard:])
-		}
-		if n == 0 {
-			return err
-		}
-		s.heard += n
-		all := s.heard == len(s.inbox) // there may be more
-		if err := s.takeIn(); err != nil || s.done || !all {
-			return err
-		}
-		wait = false
+	var n int
+	var err error
+	switch {
+	case wait && s.napFor > 0:
+		n, err = s.conn.Nap(s.inbox[s.heard:], s.napFor)
+	case wait:
+		n, err = s.conn.Read(s.inbox[s.heard:])
+	default:
+		n, err = s.conn.TryRead(s.inbox[s.heard:])
 	}
+	if n == 0 {
+		return err
+	}
+	s.heard += n
+	return s.takeIn()
 }
 
 // takeIn does what the whole frames in the inbox say.

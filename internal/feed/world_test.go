@@ -3,6 +3,7 @@ package feed
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net"
@@ -140,4 +141,23 @@ func request(dataset string, change ...func(map[string]any)) map[string]any {
 
 func with(key string, value any) func(map[string]any) {
 	return func(r map[string]any) { r[key] = value }
+}
+
+// stream is an attached stream without a connection, and what detaches it.
+func (w *world) stream(t *testing.T, request map[string]any) (st *stream, detach func()) {
+	t.Helper()
+	var r wire.FeedRequest
+	if err := json.Unmarshal(asJSON(request), &r); err != nil {
+		t.Fatal(err)
+	}
+	h := must(w.store.Acquire(r.Dataset, 0))(t)
+	st, _, err := w.server.attach(peer{pid: os.Getpid()}, h, r)
+	if err != nil {
+		h.Release()
+		t.Fatal(err)
+	}
+	return st, func() {
+		w.server.detach(st)
+		h.Release()
+	}
 }

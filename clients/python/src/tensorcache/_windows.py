@@ -322,7 +322,7 @@ class Windows:
                 ``"sequential"`` a batch that runs over an item's end is gathered). ``"local"``: gathered by this
                 process, which costs the daemon nothing but the order. ``"starts"``: only ``item``, ``start`` and
                 ``row``. ``"auto"``: views where nearly all batches can be, else slots.
-            slots: batches in flight; 0 lets the daemon choose, and tunes them by what both sides wait; 3 is the least.
+            slots: batches in flight; 0 lets the daemon choose, and tunes them by what both sides wait; 3 to 16,384.
             channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
             mask: deliver ``mask`` even where nothing is padded.
             reconnect: when the daemon goes away, find or start another and go on with the next batch, exactly.
