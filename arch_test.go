@@ -52,6 +52,7 @@ var only = []struct {
 	{"github.com/edsrzf/mmap-go", []string{"internal/mmapfile"}, "one place maps files, and knows when they may be unmapped"},
 	{"github.com/apache/arrow/", []string{"layout", "internal/ingest"}, "behind the layout a column is bytes at an offset"},
 	{"github.com/parquet-go/", []string{"internal/ingest"}, "sources are read in the child process only"},
+	{"github.com/prometheus/", []string{"api"}, "what is measured is told where it is asked for"},
 	{"github.com/spf13/", []string{"cmd/tensorcache"}, "flags end at the command line"},
 }
 

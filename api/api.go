@@ -85,12 +85,13 @@ type Server struct {
 	ending    chan struct{} // closed by Close
 	streams   atomic.Int64  // of events, that are open
 	events    *events
+	metrics   *metrics
 }
 
 // New makes a server; Serve lets it answer.
 func New(c Config) *Server {
 	s := &Server{Config: c, started: time.Now(), bodyTime: bodyTime, document: theDocument().of(c.Version)}
-	s.ending, s.events = make(chan struct{}), newEvents(s)
+	s.ending, s.events, s.metrics = make(chan struct{}), newEvents(s), newMetrics(s)
 	s.last.Store(time.Now().Unix())
 	s.http = s.newHTTP(s.handleSocket, func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBody) }, idleTime)
 	s.http.HeaderReceived = func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
@@ -195,6 +196,7 @@ func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 
 // answer answers a request of somebody who may ask.
 func (s *Server) answer(ctx *fasthttp.RequestCtx) {
+	defer s.metrics.served(ctx, time.Now())
 	defer func() {
 		if p := recover(); p != nil {
 			s.Log.Error("panic", "path", string(ctx.Path()), "value", p, "stack", string(debug.Stack()))

@@ -38,6 +38,7 @@ type Jobs struct {
 	closed bool
 	last   int
 	ended  int
+	totals totals
 	jobs   []*job        // oldest first
 	change chan struct{} // closed at the next change of any of them
 }
@@ -58,7 +59,7 @@ type job struct {
 
 // NewJobs makes a registry whose loads run exe with [ingest.Verb]. Close ends them.
 func NewJobs(s *store.Store, exe string, log *slog.Logger) *Jobs {
-	j := &Jobs{store: s, runs: &ingest.Runner{Exe: exe, Idle: idleChild}, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now, change: make(chan struct{})}
+	j := &Jobs{store: s, runs: &ingest.Runner{Exe: exe, Idle: idleChild}, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now, change: make(chan struct{}), totals: newTotals()}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j
 }
@@ -180,6 +181,7 @@ func (j *Jobs) end(ctx context.Context, t *job, work func() (made, error)) (made
 	}
 	t.state.Cores = 0
 	j.ended++
+	j.totals.count(t.state)
 	close(t.done)
 	j.share()
 	return m, err

@@ -17,7 +17,7 @@ type route struct {
 }
 
 // routes are all there are, each list beside its handlers.
-var routes = slices.Concat(daemonRoutes, eventRoutes, datasetRoutes, planRoutes, jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes)
+var routes = slices.Concat(daemonRoutes, eventRoutes, metricRoutes, datasetRoutes, planRoutes, jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes)
 
 // plain is a handler of a path without arguments, named one of a path with one.
 func plain(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx, []string) error {
@@ -72,6 +72,7 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 			continue
 		}
 		if r.method == method {
+			ctx.SetUserValue(routeKey, r)
 			if err := checkQuery(ctx, r); err != nil {
 				return err
 			}

@@ -44,6 +44,7 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/jobs/none":              {"GET": {nil, 404}, "DELETE": {nil, 404}},
 		"/v1/feeds":                  {"GET": {nil, 200}},
 		"/v1/feeds/f1":               {"GET": {nil, 404}, "DELETE": {nil, 404}},
+		"/metrics":                   {"GET": {nil, 200}},
 		"/v1/ready":                  {"GET": {nil, 200}},
 		"/v1/stop":                   {"POST": {nil, 202}},
 		"/":                          {},

@@ -135,7 +135,7 @@ func (s *stream) burstSize(free int) int {
 // batch of an epoch the next epoch follows.
 func (s *stream) begin(b *burst, n int) error {
 	b.message, b.filled = b.message[:wire.HeaderSize], 0
-	epoch, consumed := s.epoch, s.consumed
+	epoch, consumed, windows := s.epoch, s.consumed, int64(0)
 	for b.filled < n {
 		left := s.sampler.Steps(epoch, consumed)
 		if left == 0 { // a seek to an epoch's end, or none of its last windows are this rank's
@@ -176,11 +176,13 @@ func (s *stream) begin(b *burst, n int) error {
 		if left == 1 {
 			epoch, consumed = epoch+1, 0
 		}
+		windows += int64(len(batch.Windows))
 		b.filled++
 	}
 	s.mu.Lock()
 	s.epoch, s.consumed = epoch, consumed
 	s.batches += int64(b.filled)
+	s.served += windows
 	s.mu.Unlock()
 	return nil
 }

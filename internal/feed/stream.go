@@ -28,6 +28,7 @@ type stream struct {
 
 	mu      sync.Mutex
 	batches int64
+	served  int64 // windows in them
 	meter
 	epoch    uint64
 	consumed int64
@@ -154,7 +155,7 @@ func (s *stream) describe() wire.Feed {
 	s.mu.Lock()
 	f := wire.Feed{
 		Feed: s.id, Dataset: s.windows.handle.Dataset, Generation: s.windows.handle.Generation, PID: s.pid, Client: s.client, Delivery: s.delivery, Path: pathOf(s.delivery, s.filler),
-		Batches: s.batches, Slots: s.slots, SlotBytes: s.ring.slot, Epoch: s.epoch, Consumed: s.consumed,
+		Batches: s.batches, ServedWindows: s.served, Slots: s.slots, SlotBytes: s.ring.slot, Epoch: s.epoch, Consumed: s.consumed,
 	}
 	s.meter.read(&f, time.Now())
 	s.mu.Unlock()

@@ -142,6 +142,7 @@ type Feed struct {
 	Delivery         string  `json:"delivery"`
 	Path             string  `json:"path"`
 	Batches          int64   `json:"batches"`
+	ServedWindows    int64   `json:"served_windows"` // windows in them
 	Slots            int     `json:"slots"`
 	SlotBytes        int64   `json:"slot_bytes"`
 	Epoch            uint64  `json:"epoch"`

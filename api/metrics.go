@@ -1,0 +1,178 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+var metricRoutes = []route{
+	{"GET", "/metrics", plain((*Server).metricsPage)},
+}
+
+// metrics are what Prometheus may scrape. What the daemon knows anyway is looked up when it is asked for; requests alone are counted.
+type metrics struct {
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+	page     fasthttp.RequestHandler
+	registry *prometheus.Registry
+}
+
+func newMetrics(s *Server) *metrics {
+	m := &metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tensorcache_http_requests_total", Help: "Requests of the control API, by route, method and status."}, []string{"route", "method", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "tensorcache_http_request_duration_seconds", Help: "How long requests took until their answer began, by route and method.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9),
+		}, []string{"route", "method"}),
+		registry: prometheus.NewPedanticRegistry(),
+	}
+	m.registry.MustRegister(m.requests, m.seconds, state{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.page = fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{DisableCompression: true}))
+	return m
+}
+
+// metricsPage answers in Prometheus' text format.
+func (s *Server) metricsPage(ctx *fasthttp.RequestCtx) error {
+	ctx.Request.Header.Del(fasthttp.HeaderAccept) // the text format whatever else is asked for, as it is documented
+	s.metrics.page(ctx)
+	return nil
+}
+
+// routeKey is where a request remembers the route that serves it.
+const routeKey = "route"
+
+// served counts a request. What no route serves is counted under "none", so that clients do not choose how many series there are.
+func (m *metrics) served(ctx *fasthttp.RequestCtx, began time.Time) {
+	path, method := "none", "other"
+	if r, ok := ctx.UserValue(routeKey).(*route); ok {
+		path, method = r.path, string(ctx.Method())
+	}
+	m.requests.WithLabelValues(path, method, strconv.Itoa(ctx.Response.StatusCode())).Inc()
+	m.seconds.WithLabelValues(path, method).Observe(time.Since(began).Seconds())
+}
+
+// state collects what the daemon holds and serves, at the moment of a scrape.
+type state struct{ server *Server }
+
+// sample is one kind of value of a scrape.
+type sample struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+}
+
+func gauge(name, help string, labels ...string) sample {
+	return sample{prometheus.NewDesc("tensorcache_"+name, help, labels, nil), prometheus.GaugeValue}
+}
+
+func counter(name, help string, labels ...string) sample {
+	return sample{prometheus.NewDesc("tensorcache_"+name, help, labels, nil), prometheus.CounterValue}
+}
+
+func (s sample) put(ch chan<- prometheus.Metric, value float64, labels ...string) {
+	ch <- prometheus.MustNewConstMetric(s.desc, s.kind, value, labels...)
+}
+
+var (
+	info            = gauge("build_info", "1, with the version of the daemon.", "version")
+	datasetRows     = gauge("dataset_rows", "Rows of the newest generation.", "dataset")
+	datasetBytes    = gauge("dataset_bytes", "Bytes of its files.", "dataset")
+	datasetResident = gauge("dataset_resident_bytes", "Bytes of it that are in memory.", "dataset")
+	datasetReaders  = gauge("dataset_readers", "Handles on any of its generations.", "dataset")
+	memoryBudget    = gauge("memory_budget_bytes", "What datasets and rings together may take.")
+	memoryResident  = gauge("memory_resident_bytes", "What of all generations is in memory.")
+	memoryRings     = gauge("memory_rings_bytes", "What the rings of feeds take.")
+	memoryPinned    = gauge("memory_pinned_bytes", "What is locked in memory.")
+	jobs            = gauge("jobs", "Jobs that wait or run, by kind and state.", "kind", "state")
+	jobsEnded       = counter("jobs_ended_total", "Jobs that have ended, by kind and state.", "kind", "state")
+	jobRows         = counter("job_rows_total", "Rows of jobs that are done, by kind.", "kind")
+	jobBytes        = counter("job_source_bytes_total", "Bytes of the sources of jobs that are done, by kind.", "kind")
+	feedLabels      = []string{"feed", "dataset", "delivery", "pid"}
+	feedBatches     = counter("feed_batches_total", "Batches that the feed was sent.", feedLabels...)
+	feedWindows     = counter("feed_windows_total", "Windows in these batches.", feedLabels...)
+	feedSlots       = gauge("feed_ring_bytes", "Bytes of the feed's ring.", feedLabels...)
+	feedIdle        = counter("feed_wait_trainer_seconds_total", "How long the daemon waited for the trainer.", feedLabels...)
+	feedPasses      = counter("feed_pass_seconds_total", "How long the trainer was inside passes, by its own clock.", feedLabels...)
+	feedWaits       = counter("feed_wait_data_seconds_total", "How long of that it waited for data.", feedLabels...)
+)
+
+// Describe says that what is collected is known only then: which labels there are changes.
+func (state) Describe(chan<- *prometheus.Desc) {}
+
+// Collect looks everything up.
+func (c state) Collect(ch chan<- prometheus.Metric) {
+	s := c.server
+	info.put(ch, 1, s.Version)
+	for _, i := range s.Store.Datasets() {
+		d := describe(i)
+		datasetRows.put(ch, float64(d.Rows), d.Dataset)
+		datasetBytes.put(ch, float64(d.Bytes), d.Dataset)
+		datasetReaders.put(ch, float64(d.Readers), d.Dataset)
+		if d.ResidentBytes != nil {
+			datasetResident.put(ch, float64(*d.ResidentBytes), d.Dataset)
+		}
+	}
+	m := s.Store.Memory()
+	memoryBudget.put(ch, float64(m.Budget))
+	memoryResident.put(ch, float64(m.Resident))
+	memoryRings.put(ch, float64(m.Rings))
+	memoryPinned.put(ch, float64(m.Pinned))
+	c.jobs(ch)
+	for _, f := range s.Feeds.Feeds() {
+		of := []string{f.Feed, f.Dataset, f.Delivery, strconv.Itoa(f.PID)}
+		feedBatches.put(ch, float64(f.Batches), of...)
+		feedWindows.put(ch, float64(f.ServedWindows), of...)
+		feedSlots.put(ch, float64(f.SlotBytes)*float64(f.Slots), of...)
+		feedIdle.put(ch, f.WaitTrainerS, of...)
+		feedPasses.put(ch, f.PassS, of...)
+		feedWaits.put(ch, f.WaitDataS, of...)
+	}
+}
+
+func (c state) jobs(ch chan<- prometheus.Metric) {
+	now := map[[2]string]int{}
+	for _, j := range c.server.Jobs.List() {
+		if !j.Ended() {
+			now[[2]string{j.Kind, j.State}]++
+		}
+	}
+	for of, n := range now {
+		jobs.put(ch, float64(n), of[0], of[1])
+	}
+	j := c.server.Jobs
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for of, n := range j.totals.ended {
+		jobsEnded.put(ch, float64(n), of[0], of[1])
+	}
+	for kind, n := range j.totals.rows {
+		jobRows.put(ch, float64(n), kind)
+		jobBytes.put(ch, float64(j.totals.bytes[kind]), kind)
+	}
+}
+
+// totals counts what jobs have come to.
+type totals struct {
+	ended       map[[2]string]int // by kind and state
+	rows, bytes map[string]int64  // by kind, of those that are done
+}
+
+func newTotals() totals {
+	return totals{ended: map[[2]string]int{}, rows: map[string]int64{}, bytes: map[string]int64{}}
+}
+
+// count takes in a job that has ended. A hit has read nothing.
+func (t *totals) count(j wire.Job) {
+	t.ended[[2]string{j.Kind, j.State}]++
+	if j.State == wire.JobDone && !j.Hit {
+		t.rows[j.Kind] += j.Rows
+		t.bytes[j.Kind] += j.BytesTotal
+	}
+}
