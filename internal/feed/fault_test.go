@@ -22,3 +22,21 @@ func TestAFeedWithoutSpaceForItsRingIsRefusedAndTakesNone(t *testing.T) {
 	tr.batch(t)
 	tr.close()
 }
+
+func TestAFeedWhoseRingCannotGrowGoesOnWithTheSlotsItHas(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1000)
+	t.Setenv("TENSORCACHE_FAULT", "ENOSPC@reserve#2")
+	tr := w.attach(t, request("d", with("slots", 8)))
+	defer tr.close()
+	for range 20 {
+		b := tr.batch(t)
+		if b.Slot >= minSlots {
+			t.Fatalf("a batch in slot %d, whose memory is not there", b.Slot)
+		}
+		tr.credit(t, b.Slot)
+	}
+	if f := w.server.Feeds()[0]; f.Slots != minSlots {
+		t.Errorf("%d slots, want %d", f.Slots, minSlots)
+	}
+}

@@ -83,6 +83,7 @@ func (s *stream) next(wait bool) (int, error) {
 		if err := s.look(); err != nil {
 			return 0, err
 		}
+		growing := s.grow()
 		if free := len(s.free); free > 0 && s.empty < 2 {
 			n := s.burstSize(free)
 			if fits, err := s.fits(n); fits || err != nil {
@@ -92,6 +93,9 @@ func (s *stream) next(wait bool) (int, error) {
 		if !wait {
 			return 0, nil
 		}
+		if growing {
+			continue
+		}
 		s.mu.Lock()
 		s.meter.wait()
 		s.mu.Unlock()
@@ -100,6 +104,28 @@ func (s *stream) next(wait bool) (int, error) {
 		s.meter.done()
 		s.mu.Unlock()
 	}
+}
+
+// growBytes is how much of the ring is reserved between two bursts.
+const growBytes = 1 << 20
+
+// grow adds more of the ring's slots to the free ones once the first batch is away, and tells whether it did. Where there is no
+// memory for them the feed goes on with those it has.
+func (s *stream) grow() bool {
+	if s.batches == 0 || s.reserved == s.slots {
+		return false
+	}
+	to := min(s.slots, s.reserved+max(1, int(growBytes/s.ring.slot)))
+	if err := s.ring.reserve(s.reserved, to); err != nil {
+		s.mu.Lock()
+		s.slots = s.reserved
+		s.mu.Unlock()
+		return false
+	}
+	for ; s.reserved < to; s.reserved++ {
+		s.free = append(s.free, uint32(s.reserved))
+	}
+	return true
 }
 
 // goOn goes on where the client has asked for.

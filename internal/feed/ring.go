@@ -17,7 +17,8 @@ type ring struct {
 	remove func() // takes it out of the budget, where it is in one
 }
 
-// newRing reserves the memory of all slots now, so that full memory is an error and never a SIGBUS.
+// newRing reserves the memory of the first minSlots slots, so that full memory is an error and never a SIGBUS; that of the others,
+// a millisecond for each four MiB, is for the time after the first batch: see reserve.
 // dir is where the file is made and unlinked where the system has no memory files.
 // Behind the slots there may be more memory.
 func newRing(dir string, slots int, slotBytes, more int64) (*ring, error) {
@@ -25,14 +26,27 @@ func newRing(dir string, slots int, slotBytes, more int64) (*ring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a ring: %w", err)
 	}
-	memory, err := mmapfile.NewWritable(f, int64(slots)*slotBytes+more)
+	all := int64(slots) * slotBytes
+	memory, err := mmapfile.NewSparse(f, all+more)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	err = memory.Reserve(0, min(minSlots*slotBytes, all))
+	if err == nil && more > 0 {
+		err = memory.Reserve(all, more)
+	}
+	if err != nil {
+		return nil, errors.Join(err, memory.Close())
 	}
 	if err := seal(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("seal a ring: %w", err), memory.Close())
 	}
 	return &ring{memory: memory, slot: slotBytes}, nil
+}
+
+// reserve reserves the memory of slots [from, to).
+func (r *ring) reserve(from, to int) error {
+	return r.memory.Reserve(int64(from)*r.slot, int64(to-from)*r.slot)
 }
 
 // bytes is a slot's memory.

@@ -21,7 +21,9 @@ func TestTheRingIsSealedAndHasNoName(t *testing.T) {
 	if !strings.HasSuffix(name, " (deleted)") {
 		t.Errorf("the ring is %s, which has a name", name)
 	}
+	tr.batch(t)
 	var st unix.Stat_t
+	until(t, "reserved", func() bool { return unix.Fstat(tr.fd, &st) != nil || st.Blocks*512 >= st.Size })
 	if err := unix.Fstat(tr.fd, &st); err != nil || st.Size != tr.SlotBytes*int64(tr.Slots) || st.Blocks*512 < st.Size {
 		t.Errorf("the ring has %d bytes in %d blocks, %v; want %d of %d, all there", st.Size, st.Blocks, err, tr.Slots, tr.SlotBytes)
 	}

@@ -24,6 +24,8 @@ type stream struct {
 	ring     *ring
 	pool     *pool
 	slots    int
+	reserved int                          // of them, whose memory is there: the others are not used yet
+	short    bool                         // there was no memory for more
 	closed   atomic.Pointer[wire.Problem] // why, where it was closed from outside
 
 	mu      sync.Mutex
@@ -58,7 +60,8 @@ func (s *stream) start(epoch uint64, consumed int64) {
 	s.inbox = make([]byte, wire.HeaderSize+wire.MaxFrame)
 	s.lent = make([]bool, s.slots)
 	s.free = make([]uint32, 0, s.slots)
-	for i := s.slots - 1; i >= 0; i-- {
+	s.reserved = min(minSlots, s.slots)
+	for i := s.reserved - 1; i >= 0; i-- {
 		s.free = append(s.free, uint32(i))
 	}
 	for i := range s.bursts {

@@ -6,15 +6,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserve makes the file size bytes long with all its blocks allocated.
-func reserve(f *os.File, size int64) error {
+// reserve makes the file at least at + n bytes long, and these n have blocks.
+func reserve(f *os.File, at, n int64) error {
 	st, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	store := unix.Fstore_t{Flags: unix.F_ALLOCATEALL, Posmode: unix.F_PEOFPOSMODE, Length: max(0, size-st.Size())}
-	if err := unix.FcntlFstore(f.Fd(), unix.F_PREALLOCATE, &store); err != nil {
-		return fillHoles(f, size)
+	more := at + n - st.Size()
+	store := unix.Fstore_t{Flags: unix.F_ALLOCATEALL, Posmode: unix.F_PEOFPOSMODE, Length: more}
+	if more <= 0 || unix.FcntlFstore(f.Fd(), unix.F_PREALLOCATE, &store) != nil { // the call adds to a file's end alone
+		return fillHoles(f, at, n)
 	}
-	return f.Truncate(max(size, st.Size()))
+	return f.Truncate(at + n)
 }

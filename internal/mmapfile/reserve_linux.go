@@ -8,15 +8,15 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// reserve makes the file size bytes long with all its blocks allocated.
-func reserve(f *os.File, size int64) error {
+// reserve makes the file at least at + n bytes long, and these n have blocks.
+func reserve(f *os.File, at, n int64) error {
 	if portable.Forced() {
-		return fillHoles(f, size)
+		return fillHoles(f, at, n)
 	}
 	for {
-		err := unix.Fallocate(int(f.Fd()), 0, 0, size)
+		err := unix.Fallocate(int(f.Fd()), 0, at, n)
 		if err == unix.EOPNOTSUPP {
-			return fillHoles(f, size)
+			return fillHoles(f, at, n)
 		}
 		if err != unix.EINTR {
 			return err

@@ -20,20 +20,45 @@ type Writable struct {
 // NewWritable reserves size bytes of the file's space and maps them. It takes the file over: Close
 // closes it. A full disk is an error that wraps ENOSPC.
 func NewWritable(f *os.File, size int64) (*Writable, error) {
-	if err := fault.At("reserve"); err != nil {
-		return nil, fmt.Errorf("reserve %d bytes for %s: %w", size, f.Name(), err)
+	w := &Writable{file: f}
+	if err := w.Reserve(0, size); err != nil {
+		return nil, err
 	}
-	if err := reserve(f, size); err != nil {
-		return nil, fmt.Errorf("reserve %d bytes for %s: %w", size, f.Name(), err)
+	return w, w.mapBytes(size)
+}
+
+// NewSparse maps size bytes of a file of which nothing is reserved yet: a write where [Writable.Reserve] was not before may kill
+// the process. It takes the file over: Close closes it.
+func NewSparse(f *os.File, size int64) (*Writable, error) {
+	if err := f.Truncate(size); err != nil {
+		return nil, err
 	}
-	if err := fault.At("map"); err != nil {
-		return nil, fmt.Errorf("map %s: %w", f.Name(), err)
+	w := &Writable{file: f}
+	return w, w.mapBytes(size)
+}
+
+func (w *Writable) mapBytes(size int64) error {
+	err := fault.At("map")
+	if err == nil {
+		w.data, err = mmap.MapRegion(w.file, int(size), mmap.RDWR, 0, 0)
 	}
-	data, err := mmap.MapRegion(f, int(size), mmap.RDWR, 0, 0)
 	if err != nil {
-		return nil, fmt.Errorf("map %s: %w", f.Name(), err)
+		return fmt.Errorf("map %s: %w", w.file.Name(), err)
 	}
-	return &Writable{file: f, data: data}, nil
+	return nil
+}
+
+// Reserve reserves the space of n bytes from at on, and keeps what is there. Full memory or a full disk is an error that wraps
+// ENOMEM or ENOSPC.
+func (w *Writable) Reserve(at, n int64) error {
+	err := fault.At("reserve")
+	if err == nil {
+		err = reserve(w.file, at, n)
+	}
+	if err != nil {
+		return fmt.Errorf("reserve %d bytes for %s: %w", n, w.file.Name(), err)
+	}
+	return nil
 }
 
 // Bytes is the whole mapping, valid until Close.
@@ -64,10 +89,10 @@ func (w *Writable) Close() error {
 
 // fillHoles reserves space where the system has no call for it: every block is read and written back,
 // so that what is there stays and a hole becomes zeros on real blocks.
-func fillHoles(f *os.File, size int64) error {
-	buf := make([]byte, 1<<20)
-	for at := int64(0); at < size; at += int64(len(buf)) {
-		block := buf[:min(int64(len(buf)), size-at)]
+func fillHoles(f *os.File, at, n int64) error {
+	buf := make([]byte, min(1<<20, n))
+	for end := at + n; at < end; at += int64(len(buf)) {
+		block := buf[:min(int64(len(buf)), end-at)]
 		n, err := f.ReadAt(block, at)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err

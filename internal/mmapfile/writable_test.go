@@ -19,13 +19,13 @@ func allocated(t *testing.T, f *os.File) int64 {
 
 func TestReservedSpaceHasBlocksAndKeepsWhatWasThere(t *testing.T) {
 	const size = 3<<20 + 5
-	for name, reserve := range map[string]func(*os.File, int64) error{"reserve": reserve, "fillHoles": fillHoles} {
+	for name, reserve := range map[string]func(*os.File, int64, int64) error{"reserve": reserve, "fillHoles": fillHoles} {
 		t.Run(name, func(t *testing.T) {
 			f := file(t, []byte("head"))
 			if _, err := f.WriteAt([]byte("middle"), 1<<20-3); err != nil { // over the border of two blocks
 				t.Fatal(err)
 			}
-			if err := reserve(f, size); err != nil {
+			if err := reserve(f, 0, size); err != nil {
 				t.Fatal(err)
 			}
 			want := make([]byte, size)
@@ -44,7 +44,7 @@ func TestReservedSpaceHasBlocksAndKeepsWhatWasThere(t *testing.T) {
 
 func TestReservingLessThanAFileHasKeepsIt(t *testing.T) {
 	f := file(t, []byte("0123456789"))
-	if err := fillHoles(f, 4); err != nil {
+	if err := fillHoles(f, 0, 4); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(f.Name()); err != nil || string(got) != "0123456789" {
