@@ -45,6 +45,9 @@ func TestEachThingThatMayBeWrongIsFound(t *testing.T) {
 	finds(t, examineWatch(machine.WatchPeer, false), isOK, "also from other pid namespaces")
 	finds(t, examineWatch(machine.WatchPID, true), isWarn, "as in a container")
 	finds(t, examineWatch(machine.WatchNothing, false), isWarn, "only the end of a connection tells")
+	finds(t, judgeClients(nil), isOK, "no trainer is attached")
+	finds(t, judgeClients(map[string]int{"tensorcache-python/" + version: 2, "tensorcache-go/1": 1}), isOK, "tensorcache-go/1 (1), tensorcache-python/"+version+" (2) attached")
+	finds(t, judgeClients(map[string]int{"tensorcache-python/0.0.9": 1}), isWarn, "tensorcache-python/0.0.9 (1) attached; this program is "+version)
 	finds(t, examineHugePages("", ""), isOK, "none")
 	finds(t, examineHugePages("madvise", "never"), isOK, "madvise for private memory, never for rings")
 }

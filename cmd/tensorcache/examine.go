@@ -209,22 +209,27 @@ func examineClients(ctx context.Context, c *control.Client) []finding {
 	if err != nil {
 		return []finding{fails("clients", "tensorcache stop ends the daemon; the next client starts another", "%s", err)}
 	}
+	return []finding{judgeClients(clients)}
+}
+
+// judgeClients compares the versions of programs that are attached, each so many times.
+func judgeClients(clients map[string]int) finding {
 	if len(clients) == 0 {
-		return []finding{ok("clients", "no trainer is attached")}
+		return ok("clients", "no trainer is attached")
 	}
-	var names, other []string
+	var names []string
+	other := false
 	for name, n := range clients {
 		names = append(names, fmt.Sprintf("%s (%d)", name, n))
 		if v, python := strings.CutPrefix(name, "tensorcache-python/"); python && v != version {
-			other = append(other, name)
+			other = true
 		}
 	}
 	slices.Sort(names)
-	if len(other) > 0 {
-		slices.Sort(other)
-		return []finding{warns("clients", "pip install -U tensorcache, so that client and daemon are of one version", "%s attached; this program is %s", joined(names), version)}
+	if other {
+		return warns("clients", "pip install -U tensorcache, so that client and daemon are of one version", "%s attached; this program is %s", joined(names), version)
 	}
-	return []finding{ok("clients", "%s attached", joined(names))}
+	return ok("clients", "%s attached", joined(names))
 }
 
 func examineHugePages(private, shared string) finding {

@@ -44,7 +44,7 @@ func newShow(o *options) *cobra.Command {
 func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s, generation %d (digest %s)\n", d.Dataset, d.Generation, d.Digest)
-	fmt.Fprintf(out, "%s, %s, layout %s, %s, %s\n", counted(d.Rows, "row"), counted(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), counted(int64(d.Readers), "reader"))
+	fmt.Fprintf(out, "%s, %s, layout %s, %s (%s in memory), %s\n", counted(d.Rows, "row"), counted(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), inMemory(d), counted(int64(d.Readers), "reader"))
 	if s := d.Manifest.TimeStep; s != nil {
 		fmt.Fprintln(out, stepText(d.Manifest, *s))
 	}
