@@ -57,8 +57,8 @@ type Config struct {
 	AllowUID []int
 	// Roots are the folders that may be loaded from over TCP.
 	Roots []string
-	// Stop is called once when a client asks the daemon to end.
-	Stop func()
+	// Stop is called when a client asks the daemon to end, StopWhenIdle when it asks to once nobody needs it.
+	Stop, StopWhenIdle func()
 	// Opened is told the address once the API is served over TCP; it may be nil.
 	Opened func(addr string)
 }
@@ -80,8 +80,9 @@ type Server struct {
 	tcpCrowd *crowd
 	guard    *guard
 
-	summaries sync.Mutex // one summary of a series is made at a time: each takes all cores
-	stopping  atomic.Bool
+	summaries sync.Mutex  // one summary of a series is made at a time: each takes all cores
+	stopping  atomic.Bool // it was told to
+	refusing  atomic.Bool
 	ending    chan struct{} // closed by Close
 	streams   atomic.Int64  // of events, that are open
 	events    *events
@@ -117,6 +118,19 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.http.Serve(c)
 }
 
+// Refuse answers new requests that the daemon is shutting down; those under way go on.
+func (s *Server) Refuse() {
+	s.stopping.Store(true)
+	s.refusing.Store(true)
+}
+
+// How long Close waits for requests under way, and then for their connections.
+const (
+	longestServing = 2 * time.Second
+	longestClosing = 500 * time.Millisecond
+	servingPause   = 5 * time.Millisecond
+)
+
 // Close refuses new requests and waits, a while, for those under way.
 func (s *Server) Close() error {
 	s.mu.Lock()
@@ -126,8 +140,13 @@ func (s *Server) Close() error {
 	s.closed = true
 	crowds := map[*fasthttp.Server]*crowd{s.http: s.crowd, s.tcp: s.tcpCrowd}
 	s.mu.Unlock()
-	s.stopping.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	s.Refuse()
+	for end := time.Now().Add(longestServing); time.Now().Before(end); time.Sleep(servingPause) {
+		if crowds[s.http].served() == 0 && crowds[s.tcp].served() == 0 {
+			break
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), longestClosing)
 	defer cancel()
 	var both errgroup.Group
 	for h, c := range crowds {
@@ -205,6 +224,11 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		}
 	}()
 	s.last.Store(time.Now().Unix())
+	if s.refusing.Load() {
+		fail(ctx, problemOf(store.ErrClosed))
+		ctx.SetConnectionClose()
+		return
+	}
 	if g, ok := ctx.Conn().(*guest); ok && !g.enter() {
 		ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, "1")
 		fail(ctx, wire.NewProblem(wire.Busy, "too many requests are served at once").WithHint("try again, or close some dashboards"))
@@ -240,6 +264,16 @@ func (s *Server) ready(ctx *fasthttp.RequestCtx) error {
 }
 
 func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
+	var r wire.StopRequest
+	if len(ctx.PostBody()) > 0 {
+		if err := read(ctx, &r); err != nil {
+			return err
+		}
+	}
+	if r.WhenIdle {
+		s.StopWhenIdle()
+		return reply(ctx, 202, wire.Stopping{PID: os.Getpid(), Feeds: s.Feeds.Attached(), Jobs: s.Jobs.Running()})
+	}
 	s.stopping.Store(true)
 	s.Stop()
 	return reply(ctx, 202, wire.Stopping{PID: os.Getpid()})

@@ -62,6 +62,16 @@ func (c *crowd) admit(conn net.Conn) *guest {
 	return g
 }
 
+// served is how many connections are busy.
+func (c *crowd) served() int {
+	if c == nil {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.busy)
+}
+
 // closeAll cuts all connections off.
 func (c *crowd) closeAll() {
 	c.mu.Lock()

@@ -153,7 +153,7 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 		want, got := want(at.method, path, host.good, origin.good, dashboard, token.who), res.StatusCode
 		switch {
 		case want != 0 && got == want:
-		case want == 0 && got != 401 && got != 403 && got < 500:
+		case want == 0 && got != 401 && got != 403 && (got < 500 || at.path == "/v1/ready"): // which is not, once the daemon was told to stop
 			served++
 		default:
 			t.Errorf("%s %s, host %s, origin %s, token %s: answered %d, want %d", at.method, path, host.name, origin.name, token.name, got, want)

@@ -200,12 +200,6 @@ func TestRequestsBeyondWhatIsServedAtOnceAreToldSo(t *testing.T) {
 	}
 }
 
-func (c *crowd) served() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.busy)
-}
-
 // count is how many connections are held.
 func (c *crowd) count() int {
 	c.mu.Lock()

@@ -53,6 +53,7 @@ func TestScripts(t *testing.T) {
 			"empty":       empty,
 			"damage":      damage,
 			"tcp":         overTCP,
+			"draining":    draining,
 		},
 	})
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -30,6 +30,9 @@ const daemonMemory = 48 << 20
 // idleExit is how long a daemon that a client started stays without clients.
 const idleExit = time.Hour
 
+// longestEnd is when a daemon that was told to stop gives up waiting for whatever does not end.
+const longestEnd = 4 * time.Second
+
 type serveOptions struct {
 	*options
 	auto     bool
@@ -38,6 +41,9 @@ type serveOptions struct {
 	http     string
 	roots    []string
 	memory   size
+
+	idleAfter time.Duration
+	logOptions
 }
 
 func newServe(o *options) *cobra.Command {
@@ -52,6 +58,9 @@ func newServe(o *options) *cobra.Command {
 					return usageError{fmt.Errorf("--http: %w", err)}
 				}
 			}
+			if err := s.logOptions.check(); err != nil {
+				return usageError{err}
+			}
 			return s.run(cmd.Context())
 		},
 	}
@@ -61,6 +70,9 @@ func newServe(o *options) *cobra.Command {
 	cmd.Flags().IntSliceVar(&s.allowUID, "allow-uid", nil, "let in these user `ids` too, besides one's own and root")
 	cmd.Flags().StringVar(&s.http, "http", "", "serve the control API and the dashboard on this loopback `address` too, for who has the token; port 0 is any (127.0.0.1:7007)")
 	cmd.Flags().StringArrayVar(&s.roots, "root", nil, "let sources below this `folder` be loaded over TCP; may be given several times (default none)")
+	cmd.Flags().DurationVar(&s.idleAfter, "idle-after", idleExit, "with --auto, leave after so `long` without clients")
+	_ = cmd.Flags().MarkHidden("idle-after") // for tests
+	s.logOptions.register(cmd.Flags())
 	return cmd
 }
 
@@ -75,7 +87,11 @@ func (o *serveOptions) run(ctx context.Context) error {
 		return err
 	}
 	debug.SetMemoryLimit(daemonMemory)
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	log, closeLog, err := o.logOptions.open(os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
 	st, err := store.Open(dir, log)
 	if err != nil {
 		return err
@@ -94,12 +110,13 @@ func (o *serveOptions) run(ctx context.Context) error {
 
 	stopping, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
+	whenIdle := make(chan struct{})
 	jobs := api.NewJobs(st, executable(), log)
 	defer jobs.Close()
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID, Put: jobs.Put})
 	defer feeds.Close()
 	told := announcement{dir: dir, daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol, Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
-	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop, Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
+	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop, StopWhenIdle: sync.OnceFunc(func() { close(whenIdle) }), Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
 	if o.http != "" {
 		if _, err := http.OpenTCP(o.http); err != nil {
 			return fmt.Errorf("serve over TCP: %w", err)
@@ -118,50 +135,25 @@ func (o *serveOptions) run(ctx context.Context) error {
 	}
 	log.Info("serving", "version", fullVersion(), "pid", os.Getpid(), "dir", dir)
 
-	idle := func() bool {
-		return time.Since(http.LastRequest()) > idleExit && feeds.Connections() == 0 && jobs.Running() == 0
+	leaves := ending{
+		dir: dir, asked: whenIdle,
+		isUnused: func() bool {
+			return o.auto && time.Since(http.LastRequest()) > o.idleAfter && feeds.Connections() == 0 && jobs.Running() == 0
+		},
+		isIdle: func() bool { return feeds.Attached() == 0 && jobs.Running() == 0 },
+		every:  min(time.Minute, o.idleAfter/4),
 	}
-	lock := waitForEnd(stopping, o.auto, dir, idle)
+	lock := leaves.wait(stopping)
 	defer lock.release()
 	log.Info("stopping")
-	err = sockets.feed.Close()
+	time.AfterFunc(longestEnd, func() { giveUp(log, sockets) })
+	http.Refuse()
+	feeds.Refuse()
 	jobs.Close() // first: whoever waits for a load is told, and does not hold up the rest
-	err = errors.Join(err, http.Close())
+	err = http.Close()
+	err = errors.Join(err, sockets.feed.Close())
 	_ = sockets.control.Close() // closed already, unless the stop came before serving began
 	return errors.Join(err, serving.Wait())
-}
-
-// startLock is held by a daemon that leaves because it is idle, so that no client starts one meanwhile.
-type startLock struct{ file *os.File }
-
-func (l startLock) release() {
-	if l.file != nil {
-		l.file.Close()
-	}
-}
-
-// waitForEnd returns when the daemon is to end: it was told to, or nobody has used it for long.
-func waitForEnd(stopping context.Context, auto bool, dir string, idle func() bool) startLock {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		select {
-		case <-stopping.Done():
-			return startLock{}
-		case <-tick.C:
-		}
-		if !auto || !idle() {
-			continue
-		}
-		lock, err := control.LockStart(dir)
-		if err != nil {
-			continue
-		}
-		if idle() {
-			return startLock{lock}
-		}
-		lock.Close()
-	}
 }
 
 // ready tells whoever started the daemon that it listens.

@@ -39,6 +39,8 @@ type Server struct {
 	conns  sync.WaitGroup
 	ids    atomic.Int64
 
+	refusing atomic.Bool
+
 	mu      sync.Mutex
 	closed  bool
 	open    map[io.Closer]bool
@@ -100,6 +102,22 @@ func (s *Server) Close() {
 	s.cancel()
 	s.conns.Wait()
 	s.pool.close()
+}
+
+// Refuse answers whoever comes from now on that the daemon is shutting down; what is attached goes on.
+func (s *Server) Refuse() { s.refusing.Store(true) }
+
+// Attached counts the feeds of trainers that could not go on without this daemon.
+func (s *Server) Attached() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for f := range s.streams {
+		if !f.goesOn {
+			n++
+		}
+	}
+	return n
 }
 
 // Connections counts those that are open.
@@ -164,6 +182,9 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 	if hello.Protocol != wire.Protocol {
 		return wire.NewProblem(wire.ProtocolMismatch, "the client (%s) speaks protocol %d, this daemon (tensorcache %s, pid %d) speaks %d", hello.Client, hello.Protocol, s.Version, os.Getpid(), wire.Protocol).
 			WithHint("tensorcache stop, then connect again, so that client and daemon are of one version")
+	}
+	if s.refusing.Load() {
+		return store.ErrClosed
 	}
 	switch hello.Request {
 	case "open":

@@ -167,7 +167,14 @@ type UI struct {
 	URL string `json:"url"`
 }
 
-// Stopping answers POST /v1/stop.
+// StopRequest is the body of POST /v1/stop, which may be left out.
+type StopRequest struct {
+	WhenIdle bool `json:"when_idle"`
+}
+
+// Stopping answers POST /v1/stop. With when_idle, Feeds and Jobs are what is waited for.
 type Stopping struct {
-	PID int `json:"pid"`
+	PID   int `json:"pid"`
+	Feeds int `json:"feeds"`
+	Jobs  int `json:"jobs"`
 }

@@ -52,6 +52,7 @@ type FeedRequest struct {
 	Mask          bool            `json:"mask"`
 	Queue         bool            `json:"queue"` // the client takes descriptors from the ring's memory and gives credits there
 	Cursor        json.RawMessage `json:"cursor"`
+	Reconnect     bool            `json:"reconnect,omitempty"` // the client goes on with another daemon, should this one leave
 }
 
 // Queue says where in the ring's memory descriptors come and credits go.

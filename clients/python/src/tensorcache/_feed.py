@@ -266,6 +266,8 @@ class Feed:
         }
         if self._chooser is not None:
             request["delivery"] = self._chooser.delivery
+        if self._reconnect:
+            request["reconnect"] = True
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
         stream = Stream(data._cache._feed_path, request, self._source, self._makers, self._meter)

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+)
+
+// startLock is held by a daemon that leaves by itself, so that no client starts one meanwhile.
+type startLock struct{ file *os.File }
+
+func (l startLock) release() {
+	if l.file != nil {
+		l.file.Close()
+	}
+}
+
+// Idle is who has nothing to do for so long, which is looked up so often: a trainer that attaches anew, or its next feed after the
+// last, is no end.
+const (
+	idleSettled = time.Second
+	idleEvery   = 50 * time.Millisecond
+)
+
+// ending is when a daemon leaves without being told to at once.
+type ending struct {
+	dir      string
+	asked    <-chan struct{} // closed once it shall leave as soon as it is idle
+	isIdle   func() bool     // nobody needs it: whoever comes is served until then
+	isUnused func() bool     // nobody has used it for long
+	every    time.Duration   // how often that is looked up
+}
+
+// wait returns when the daemon is to end, because it was told to or by itself.
+func (e *ending) wait(stopping context.Context) startLock {
+	tick := time.NewTicker(e.every)
+	defer tick.Stop()
+	asked, since := e.asked, time.Now()
+	for {
+		select {
+		case <-stopping.Done():
+			return startLock{}
+		case <-asked:
+			asked = nil
+			tick.Reset(idleEvery)
+		case <-tick.C:
+		}
+		if asked != nil || !e.isIdle() {
+			since = time.Now()
+		}
+		leaves := e.isUnused
+		if asked == nil {
+			leaves = func() bool { return e.isIdle() && time.Since(since) >= idleSettled }
+		}
+		if !leaves() {
+			continue
+		}
+		lock, err := control.LockStart(e.dir)
+		if err != nil {
+			continue
+		}
+		if leaves() { // still, now that no client finds none and starts one
+			return startLock{lock}
+		}
+		lock.Close()
+	}
+}
+
+// giveUp ends a daemon in which something does not end. Nothing is lost by that: what was published is whole.
+func giveUp(log *slog.Logger, s *sockets) {
+	log.Error("gave up waiting for the end", "seconds", longestEnd.Seconds())
+	s.remove()
+	os.Exit(exitFailed)
+}
