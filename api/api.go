@@ -55,7 +55,7 @@ type Config struct {
 	Log      *slog.Logger
 	Version  string
 	AllowUID []int
-	// Roots are the folders that may be loaded from over TCP.
+	// Roots are the folders that may be loaded from over TCP, and by the users of AllowUID.
 	Roots []string
 	// Stop is called when a client asks the daemon to end, StopWhenIdle when it asks to once nobody needs it.
 	Stop, StopWhenIdle func()
@@ -205,10 +205,12 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 // handleSocket answers one request over the control socket.
 func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 	if conn, ok := ctx.Conn().(*guest).Conn.(*net.UnixConn); ok {
-		if err := feed.CheckPeer(conn, s.AllowUID); err != nil {
+		other, err := feed.CheckPeer(conn, s.AllowUID)
+		if err != nil {
 			fail(ctx, feed.ProblemOf(err))
 			return
 		}
+		ctx.SetUserValue(otherUser, other)
 	}
 	s.answer(ctx)
 }

@@ -142,9 +142,14 @@ func harden(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// reach is which files a request may have loaded: over the socket any that the daemon can read, for the caller could read them too.
+// otherUser is the key of what a request of another user is marked with.
+const otherUser = "other user"
+
+// reach is which files a request may have loaded: over the socket any that the daemon can read, for the caller could read them too
+// unless it is another user.
 func (s *Server) reach(ctx *fasthttp.RequestCtx) ingest.Reach {
-	return ingest.Reach{Limited: isTCP(ctx), Roots: s.Roots}
+	other, _ := ctx.UserValue(otherUser).(bool)
+	return ingest.Reach{Limited: isTCP(ctx) || other, Roots: s.Roots}
 }
 
 // isTCP tells whether a request came over TCP, and not over the control socket.

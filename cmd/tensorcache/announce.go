@@ -2,6 +2,8 @@ package main
 
 import (
 	"log/slog"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/tensorcache/tensorcache/internal/control"
@@ -10,7 +12,8 @@ import (
 
 // announcement is what daemon.json says, which changes when the dashboard is first asked for. It is safe for concurrent use.
 type announcement struct {
-	dir string
+	dir   string
+	share bool // other users read it too
 
 	mu     sync.Mutex
 	daemon wire.Daemon
@@ -19,7 +22,10 @@ type announcement struct {
 func (a *announcement) write() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return control.WriteDaemon(a.dir, a.daemon)
+	if err := control.WriteDaemon(a.dir, a.daemon); err != nil || !a.share {
+		return err
+	}
+	return os.Chmod(filepath.Join(a.dir, control.DaemonFile), 0o644)
 }
 
 // http adds where the control API is served over TCP.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,7 +94,10 @@ func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 				t.Cleanup(func() { conn.Close() })
 			}
 		}()
-		open(at[0], at[1], "GET /v1/events HTTP/1.1\r\n"+fields+"\r\n")
+		stream := open(at[0], at[1], "GET /v1/events HTTP/1.1\r\n"+fields+"\r\n")
+		if res, err := http.ReadResponse(bufio.NewReader(stream), nil); err != nil || res.Header.Get("Content-Type") != "text/event-stream" {
+			t.Error("no stream of events", err)
+		}
 	}
 	for running := (wire.Jobs{}); len(running.Jobs) == 0; {
 		if err := c.Get(t.Context(), "/v1/jobs?state=running", &running); err != nil {

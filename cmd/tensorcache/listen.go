@@ -66,3 +66,17 @@ func removeShort(dir string) {
 		_ = os.RemoveAll(short)
 	}
 }
+
+// share lets other users reach the sockets, which ask each peer for its user id. Of the cache they see nothing but who listens where.
+func (s *sockets) share(dir string) error {
+	modes := map[string]os.FileMode{dir: 0o711, s.controlPath: 0o666, s.feedPath: 0o666}
+	if s.dir != "" {
+		modes[s.dir] = 0o711
+	}
+	for path, mode := range modes {
+		if err := os.Chmod(path, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -67,9 +67,9 @@ func newServe(o *options) *cobra.Command {
 	cmd.Flags().Var(&s.memory, "memory", "keep datasets and rings together below this `size`, as 8GiB (default half of the machine's memory, or of the control group's limit)")
 	cmd.Flags().BoolVar(&s.auto, "auto", false, "leave after an hour without clients")
 	cmd.Flags().IntVar(&s.readyFD, "ready-fd", -1, "write \"ok\" to this `descriptor` once both sockets listen")
-	cmd.Flags().IntSliceVar(&s.allowUID, "allow-uid", nil, "let in these user `ids` too, besides one's own and root")
+	cmd.Flags().IntSliceVar(&s.allowUID, "allow-uid", nil, "let in these user `ids` too, besides one's own and root; what they load lies below a --root")
 	cmd.Flags().StringVar(&s.http, "http", "", "serve the control API and the dashboard on this loopback `address` too, for who has the token; port 0 is any (127.0.0.1:7007)")
-	cmd.Flags().StringArrayVar(&s.roots, "root", nil, "let sources below this `folder` be loaded over TCP; may be given several times (default none)")
+	cmd.Flags().StringArrayVar(&s.roots, "root", nil, "let sources below this `folder` be loaded over TCP and by the users of --allow-uid; may be given several times (default none)")
 	cmd.Flags().DurationVar(&s.idleAfter, "idle-after", idleExit, "with --auto, leave after so `long` without clients")
 	_ = cmd.Flags().MarkHidden("idle-after") // for tests
 	s.logOptions.register(cmd.Flags())
@@ -107,6 +107,11 @@ func (o *serveOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer sockets.remove()
+	if len(o.allowUID) > 0 {
+		if err := sockets.share(dir); err != nil {
+			return err
+		}
+	}
 
 	stopping, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -115,7 +120,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	defer jobs.Close()
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID, Put: jobs.Put})
 	defer feeds.Close()
-	told := announcement{dir: dir, daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol, Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
+	told := announcement{dir: dir, share: len(o.allowUID) > 0, daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol, Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
 	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop, StopWhenIdle: sync.OnceFunc(func() { close(whenIdle) }), Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
 	if o.http != "" {
 		if _, err := http.OpenTCP(o.http); err != nil {

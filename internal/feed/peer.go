@@ -26,10 +26,10 @@ func checkPeer(conn *net.UnixConn, allow []int) (peer, error) {
 	return p, nil
 }
 
-// CheckPeer is the same check for other sockets of the daemon.
-func CheckPeer(conn *net.UnixConn, allow []int) error {
-	_, err := checkPeer(conn, allow)
-	return err
+// CheckPeer is the same check for other sockets of the daemon. It tells whether the peer is another user than the daemon's own and root.
+func CheckPeer(conn *net.UnixConn, allow []int) (other bool, err error) {
+	p, err := checkPeer(conn, allow)
+	return p.uid != os.Getuid() && p.uid != 0, err
 }
 
 // onFile runs f with the connection's descriptor.

@@ -42,7 +42,7 @@ func fenced(t *testing.T) (root, outside string) {
 
 func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 	root, outside := fenced(t)
-	const beyond = "lies below none of the folders that may be loaded from over TCP"
+	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"
 	for path, want := range map[string]string{
 		"a.csv": "", "in/b.csv": "", "in": "", "near.csv": "", "inside/b.csv": "", "in/../a.csv": "", "./a.csv": "", "hive/k=1": "",
 		"none.csv": "no such file", "pipe.csv": "is a pipe", "a.csv/x": "not a directory",

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// contributed is a file for systems that start the daemon.
+func contributed(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("../..", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// runs holds a command line to what the program takes.
+func runs(t *testing.T, words []string) {
+	t.Helper()
+	c, rest, err := newRoot().Find(words)
+	if err != nil || !c.Runnable() || c.Name() != words[0] {
+		t.Fatalf("%q: there is no such verb, %v", words, err)
+	}
+	if err := errors.Join(c.ParseFlags(rest), c.ValidateArgs(c.Flags().Args())); err != nil {
+		t.Errorf("%q: %v", words, err)
+	}
+}
+
+func TestTheSystemdUnitIsOne(t *testing.T) {
+	unit := contributed(t, "contrib/tensorcache.service")
+	line := regexp.MustCompile(`(?m)^ExecStart=%h/\.local/bin/tensorcache (.*)$`).FindStringSubmatch(unit)
+	if line == nil {
+		t.Fatal("it starts nothing")
+	}
+	runs(t, strings.Fields(line[1]))
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("the rest needs systemd-analyze")
+	}
+	exe, err := os.Executable() // which stands for the program that is to be installed
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "tensorcache.service")
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(unit, "%h/.local/bin/tensorcache", exe)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(analyze, "--user", "--man=no", "verify", path)
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	if err != nil || strings.Contains(string(out), "tensorcache.service") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestTheLaunchdAgentIsOne(t *testing.T) {
+	var words []string
+	depth, text := 0, ""
+	for d := xml.NewDecoder(strings.NewReader(contributed(t, "contrib/dev.tensorcache.plist"))); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			if e.Name.Local == "array" {
+				depth++
+			}
+		case xml.CharData:
+			text = string(e)
+		case xml.EndElement:
+			if e.Name.Local == "array" {
+				depth--
+			}
+			if e.Name.Local == "string" && depth == 1 {
+				words = append(words, text)
+			}
+		}
+	}
+	if len(words) < 2 || filepath.Base(words[0]) != "tensorcache" {
+		t.Fatalf("it starts %q", words)
+	}
+	runs(t, words[1:])
+}
+
+func TestTheImageStartsTheDaemonAndLooksAfterIt(t *testing.T) {
+	text := contributed(t, "Dockerfile")
+	var started []string
+	for _, m := range regexp.MustCompile(`(?m)\bCMD (\[.*\])$`).FindAllStringSubmatch(text, -1) {
+		var words []string
+		if err := json.Unmarshal([]byte(m[1]), &words); err != nil {
+			t.Fatal(err)
+		}
+		if words[0] == "/tensorcache" { // the health check names the program, what is started by default follows the entry point
+			words = words[1:]
+		}
+		runs(t, words)
+		started = append(started, words[0])
+	}
+	if strings.Join(started, " ") != "ls serve" || !strings.Contains(text, "\nUSER 65532:65532\n") || !strings.Contains(text, "TENSORCACHE_AUTOSTART=0") {
+		t.Errorf("it starts %q", started)
+	}
+}
