@@ -14,9 +14,12 @@ from ._ring import LOCKED
 
 Made = TypeVar("Made")
 
+MOST = 64
+"""How many blocks are looked at for one that nobody uses. The block of a batch that is kept longer goes with it."""
+
 
 class Pool(Generic[Made]):
-    """As many blocks of one size as batches are held at once, and one more.
+    """As many blocks of one size as batches are held at once, and one more, but the latest ``MOST`` at most.
 
     A block is in use as long as it is referred to more often than when it was made, as a slot of the ring is (see
     :mod:`._ring`); it is private memory, so a forked child has its own.
@@ -39,11 +42,10 @@ class Pool(Generic[Made]):
         block: Memory = np.frombuffer(memory, np.uint8, self._size)
         made = self._make(block)
         if LOCKED:
+            if len(blocks) == MOST:
+                del blocks[0], self._made[0]
             blocks.append(block)
             self._made.append(made)
             del block
             self._idle = count(blocks[-1])
         return made
-
-    def __len__(self) -> int:
-        return len(self._blocks)
