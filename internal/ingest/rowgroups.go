@@ -16,7 +16,7 @@ import (
 // grouped is a reader of rows in groups that can be left out, each by itself, where it is known that no row of them is kept.
 type grouped interface {
 	reader
-	// groupRows are the rows of each group.
+	// groupRows are the rows of each group, nil where none can be left out.
 	groupRows() []int64
 	// bounds are values that no value of a column is below and above in a group: two int64 or two string, as the column is read. ok is false
 	// where they are not known.
@@ -41,12 +41,12 @@ func (c chosen) origin(row int64) int64 {
 	return row
 }
 
-// choose leaves out the groups of a source of which the filters keep no row. Nothing is left out where what was read would be reported: the
-// error of narrowed floats.
+// choose leaves out the groups of a source of which the filters keep no row. Nothing is left out where what was read would be reported, the
+// error of narrowed floats, or is changed in place: times of another unit than the generation's.
 func (l *load) choose(r reader) chosen {
 	all := chosen{reader: r, rows: r.rows()}
 	g, ok := r.(grouped)
-	if !ok || l.whole {
+	if !ok || l.whole || len(l.units) > 0 {
 		return all
 	}
 	for i := range l.losses {
@@ -59,6 +59,9 @@ func (l *load) choose(r reader) chosen {
 		return all
 	}
 	rows := g.groupRows()
+	if rows == nil {
+		return all
+	}
 	skip := make([]bool, len(rows))
 	some := chosen{}
 	var row int64
@@ -100,15 +103,15 @@ func (l *load) question(r reader) (q question, ok bool) {
 	k := &keys{}
 	q.clock = -1
 	for i, c := range l.columns {
-		switch _, rescaled := l.units[i]; {
-		case l.wanted.roles[i] == layout.RoleItemID:
+		switch l.wanted.roles[i] {
+		case layout.RoleItemID:
 			q.index, q.ids = append(q.index, w[i].index), append(q.ids, c)
 			var words []string
 			if c.kind == kindText {
 				words = []string{}
 			}
 			k.at, k.words = append(k.at, nil), append(k.words, words)
-		case l.wanted.roles[i] == layout.RoleTime && !rescaled:
+		case layout.RoleTime:
 			q.clock, q.time, k.clock = w[i].index, c, c
 		}
 	}
@@ -250,8 +253,11 @@ func (p *parquetFile) without(skip []bool) reader {
 }
 
 func (p *partitioned) groupRows() []int64 {
-	if g, ok := p.reader.(grouped); ok {
-		return g.groupRows()
+	switch r := p.reader.(type) {
+	case grouped:
+		return r.groupRows()
+	case *csvFile: // any of its cells may say that a column holds something wider
+		return nil
 	}
 	return []int64{p.rows()}
 }
