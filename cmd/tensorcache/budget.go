@@ -10,6 +10,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
+// memoryVariable says the budget where no flag does: a daemon that a client starts is given none.
+const memoryVariable = "TENSORCACHE_MEMORY"
+
 // leastBudget is what a daemon cannot do without: a ring of small batches and a small dataset.
 const leastBudget = 1 << 20
 
@@ -34,7 +37,7 @@ func (s *size) Set(text string) error {
 
 func (s *size) Type() string { return "size" }
 
-// budget is what datasets and rings may take together: the flag's, else half of what this process may take.
+// budget is what datasets and rings may take together: as told, else half of what this process may take.
 func (o *serveOptions) budget(log *slog.Logger) int64 {
 	limit := machine.Limit()
 	if o.memory == 0 {

@@ -61,10 +61,15 @@ func newServe(o *options) *cobra.Command {
 			if err := s.logOptions.check(); err != nil {
 				return usageError{err}
 			}
+			if text := os.Getenv(memoryVariable); text != "" && !cmd.Flags().Changed("memory") {
+				if err := s.memory.Set(text); err != nil {
+					return usageError{fmt.Errorf("%s: got %q, %w", memoryVariable, text, err)}
+				}
+			}
 			return s.run(cmd.Context())
 		},
 	}
-	cmd.Flags().Var(&s.memory, "memory", "keep datasets and rings together below this `size`, as 8GiB (default half of the machine's memory, or of the control group's limit)")
+	cmd.Flags().Var(&s.memory, "memory", "keep datasets and rings together below this `size`, as 8GiB (default $TENSORCACHE_MEMORY, else half of the machine's memory, or of the control group's limit)")
 	cmd.Flags().BoolVar(&s.auto, "auto", false, "leave after an hour without clients")
 	cmd.Flags().IntVar(&s.readyFD, "ready-fd", -1, "write \"ok\" to this `descriptor` once both sockets listen")
 	cmd.Flags().IntSliceVar(&s.allowUID, "allow-uid", nil, "let in these user `ids` too, besides one's own and root; what they load lies below a --root")

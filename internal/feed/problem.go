@@ -23,7 +23,7 @@ var sentinels = []struct {
 	{store.ErrNotFound, wire.DatasetNotFound, "dataset", "tensorcache ls lists them"},
 	{store.ErrGone, wire.GenerationGone, "generation", "open the dataset again to get the newest"},
 	{store.ErrSuperseded, wire.GenerationGone, "dataset", "another client made a new generation meanwhile; send the rows again"},
-	{store.ErrMemory, wire.Memory, "", "unload or unpin other datasets, close feeds, load fewer columns, or give the daemon more with serve --memory"},
+	{store.ErrMemory, wire.Memory, "", "unload or unpin other datasets, close feeds, load fewer columns, or give the daemon more with serve --memory or TENSORCACHE_MEMORY"},
 	{store.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{mmapfile.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{layout.ErrName, wire.InvalidName, "dataset", ""},
