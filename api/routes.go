@@ -17,7 +17,7 @@ type route struct {
 }
 
 // routes are all there are, each list beside its handlers.
-var routes = slices.Concat(daemonRoutes, eventRoutes, metricRoutes, datasetRoutes, planRoutes, jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes)
+var routes = slices.Concat(daemonRoutes, eventRoutes, metricRoutes, datasetRoutes, planRoutes, jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes, dashboardRoutes)
 
 // plain is a handler of a path without arguments, named one of a path with one.
 func plain(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx, []string) error {
@@ -36,7 +36,7 @@ func (r *route) match(segments []string) (args []string, ok bool) {
 			return nil, false
 		}
 		switch {
-		case part[0] == '{':
+		case strings.HasPrefix(part, "{"):
 			args = append(args, segments[i])
 		case part != segments[i]:
 			return nil, false

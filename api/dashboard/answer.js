@@ -1,0 +1,51 @@
+// Plan's answer: how many windows there are, why other positions are none, the parts, the batches.
+
+import { h, put, count, percent, bytes, itemName } from "./dom.js";
+import { colors } from "./plot.js";
+import { reasons, swatch } from "./patterns.js";
+
+/** answer shows a plan. */
+export function answer(root, p) {
+  const c = colors();
+  const lost = Object.entries(p.rejected);
+  put(
+    root,
+    h("p", { class: "big" }, h("b", { class: "num" }, count(p.windows)), " windows"),
+    h("p", { class: "quiet num" }, `of ${count(p.positions)} positions in ${count(p.items)} item${p.items === 1 ? "" : "s"}`),
+    lost.length
+      ? h(
+          "table",
+          { class: "plain" },
+          h("caption", null, "Rejected by"),
+          h("tbody", null, lost.map(([r, n]) => h("tr", null, h("th", { scope: "row" }, swatch(r, c.reasons[r]), " ", r.replace("_", " ")), h("td", { class: "num" }, count(n)), h("td", { class: "num quiet" }, percent(n / p.positions)), h("td", { class: "quiet why" }, reasons[r])))),
+        )
+      : h("p", { class: "quiet" }, "No position is rejected."),
+    p.splits && parts(p.splits),
+    h(
+      "dl",
+      { class: "facts" },
+      p.first && fact("first", place(p.first)),
+      p.last && fact("last", place(p.last)),
+      fact("delivered as", `${p.dtype}, path ${p.path}`),
+      fact("context", features(p.features.context)),
+      p.features.target?.length ? fact("target", features(p.features.target)) : null,
+      p.features.known?.length ? fact("known", features(p.features.known)) : null,
+      p.features.static?.length ? fact("static", features(p.features.static)) : null,
+      p.batches != null && fact("an epoch", `${count(p.batches)} batches, the last of ${count(p.last_batch)}, ${bytes(p.batch_bytes)} each`),
+    ),
+  );
+}
+
+const fact = (name, value) => h("div", null, h("dt", null, name), h("dd", null, value));
+const place = (w) => `row ${count(w.start)}${w.item == null ? "" : ` of ${itemName(w.item)}`}${w.time == null ? "" : `, ${String(w.time).replace("T", " ").replace("Z", "")}`}`;
+const features = (list) => (list.length > 8 ? `${list.slice(0, 7).join(", ")} … (${count(list.length)})` : list.join(", "));
+
+function parts(splits) {
+  return h(
+    "table",
+    { class: "plain" },
+    h("caption", null, "Parts"),
+    h("thead", null, h("tr", null, h("th", { scope: "col" }, "part"), h("th", { scope: "col", class: "num" }, "windows"), h("th", { scope: "col", class: "num" }, "positions"), h("th", { scope: "col" }, "rejected"))),
+    h("tbody", null, splits.map((s) => h("tr", null, h("th", { scope: "row" }, s.name), h("td", { class: "num" }, count(s.windows)), h("td", { class: "num" }, count(s.positions)), h("td", { class: "quiet" }, Object.entries(s.rejected).map(([r, n]) => `${r.replace("_", " ")} ${count(n)}`).join(", ") || "–")))),
+  );
+}

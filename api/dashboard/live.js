@@ -1,0 +1,72 @@
+// What changes by itself: datasets, jobs, feeds and the machine, by the daemon's event stream. While there is no stream they are
+// asked for every two seconds.
+
+import { get, Problem } from "./http.js";
+
+const topics = { datasets: "/v1/datasets", jobs: "/v1/jobs", feeds: "/v1/feeds", machine: "/v1/machine" };
+const listeners = {};
+const last = {};
+
+/** on calls back with each new body of a topic, and with the last one now. */
+export function on(topic, callback) {
+  (listeners[topic] ??= []).push(callback);
+  if (last[topic]) callback(last[topic]);
+}
+
+function tell(topic, body) {
+  last[topic] = body;
+  for (const callback of listeners[topic] ?? []) callback(body);
+}
+
+/** refresh asks for a topic at once, after something was done. */
+export async function refresh(topic) {
+  tell(topic, await get(topics[topic]));
+}
+
+let polling, asking;
+
+async function poll() {
+  try {
+    await Promise.all(Object.keys(topics).map(refresh));
+    banner("");
+  } catch (e) {
+    if (e instanceof Problem && e.status === 401) banner("This browser is no longer logged in. Run tensorcache ui again.");
+    else if (e instanceof Problem) banner(e.message);
+    else banner("The daemon does not answer. It is asked again every two seconds.");
+  }
+}
+
+function banner(text) {
+  const b = document.getElementById("banner");
+  if (b.textContent !== text) b.textContent = text;
+  b.hidden = text === "";
+}
+
+/** start opens the stream; it reconnects by itself. */
+export function start() {
+  const stream = new EventSource("/v1/events");
+  const told = new Set();
+  for (const topic of Object.keys(topics)) {
+    stream.addEventListener(topic, (e) => {
+      told.add(topic);
+      tell(topic, JSON.parse(e.data));
+    });
+  }
+  clearInterval(asking);
+  asking = setInterval(() => {
+    for (const topic of Object.keys(topics)) if (polling === undefined && !told.has(topic)) refresh(topic).catch(() => {});
+  }, 5000); // what the stream does not tell of
+  stream.addEventListener("open", () => {
+    clearInterval(polling);
+    polling = undefined;
+    banner("");
+    if (!last.machine) refresh("machine").catch(() => {});
+  });
+  stream.addEventListener("error", () => {
+    if (polling === undefined) {
+      polling = setInterval(poll, 2000);
+      poll();
+    }
+    if (stream.readyState === EventSource.CLOSED) setTimeout(start, 5000);
+  });
+}

@@ -1,0 +1,51 @@
+// Reasons have a colour and a pattern, so that they are told apart without colours too.
+
+export const reasons = {
+  bounds: "reaches over the rows or times that the spec admits",
+  item_end: "needs a row past the item's end",
+  max_step: "a jump in time lies inside",
+  max_missing: "too many of its cells are missing",
+  split: "begins in one part and ends beyond it",
+};
+
+const size = 8;
+
+/** pattern is a canvas pattern of a reason. */
+export function pattern(ctx, reason, color) {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = size;
+  const t = tile.getContext("2d");
+  t.strokeStyle = t.fillStyle = color;
+  t.lineWidth = 1.5;
+  const line = (...p) => {
+    t.beginPath();
+    for (let i = 0; i < p.length; i += 4) {
+      t.moveTo(p[i], p[i + 1]);
+      t.lineTo(p[i + 2], p[i + 3]);
+    }
+    t.stroke();
+  };
+  const up = [-2, 2, 2, -2, 0, size, size, 0, size - 2, size + 2, size + 2, size - 2];
+  const down = [-2, size - 2, 2, size + 2, 0, 0, size, size, size - 2, -2, size + 2, 2];
+  if (reason === "bounds") {
+    t.fillRect(1, 1, 2, 2);
+    t.fillRect(5, 5, 2, 2);
+  } else if (reason === "item_end") line(0, 2, size, 2, 0, 6, size, 6);
+  else if (reason === "max_step") line(...up);
+  else if (reason === "max_missing") line(...up, ...down);
+  else line(...down);
+  return ctx.createPattern(tile, "repeat");
+}
+
+/** swatch shows a reason's pattern in a legend. */
+export function swatch(reason, color) {
+  const c = document.createElement("canvas");
+  c.width = 36;
+  c.height = 24;
+  c.className = "swatch";
+  c.setAttribute("aria-hidden", "true");
+  const ctx = c.getContext("2d");
+  ctx.fillStyle = pattern(ctx, reason, color);
+  ctx.fillRect(0, 0, c.width, c.height);
+  return c;
+}
