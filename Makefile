@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 CLIENT := clients/python
-CLIENT_SOURCES := $(shell find $(CLIENT)/src $(CLIENT)/pyproject.toml $(CLIENT)/hatch_build.py) $(shell find . \( -name '*.go' -o -name '*.s' \) -not -name '*_test.go' -not -path './.venv/*')
+CLIENT_SOURCES := $(shell find $(CLIENT)/src api/dashboard api/openapi $(CLIENT)/pyproject.toml $(CLIENT)/hatch_build.py -type f) $(shell find . \( -name '*.go' -o -name '*.s' \) -not -name '*_test.go' -not -path './.venv/*')
 
 .PHONY: help
 help: ## list the targets
@@ -32,6 +32,10 @@ $(VENV)/adapter-tools: $(VENV)/made $(CLIENT)/requirements-adapters.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-adapters.txt
 	touch $@
 
+$(VENV)/browser-tools: $(VENV)/made $(CLIENT)/requirements-browser.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-browser.txt
+	touch $@
+
 $(VENV)/framework-tools: $(VENV)/adapter-tools $(CLIENT)/requirements-frameworks.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check -r $(CLIENT)/requirements-frameworks.txt
 	touch $@
@@ -48,6 +52,7 @@ build-race:
 .PHONY: demo
 demo: $(VENV)/client ## train a forecasting model on real data that the daemon serves
 	$(PY) examples/nlinear_numpy.py
+	@echo; echo "see its windows in a browser: $(VENV)/bin/tensorcache ui etth1"
 
 .PHONY: test
 test: lint test-go test-python test-portable ## run all tests and linters
@@ -92,6 +97,11 @@ test-adapters: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/adapter-tool
 .PHONY: test-adapters-all
 test-adapters-all: test-adapters $(VENV)/framework-tools ## and with Accelerate, Transformers and Keras
 	$(PYTEST) tests_frameworks
+
+# CHROMIUM names another one than the first of chromium and chromium-browser that is found.
+.PHONY: test-browser
+test-browser: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools ## the dashboard in a real Chromium
+	$(PYTEST) tests_browser
 
 # Long runs, before a promise is called kept. SOAK_CASES random cases for each oracle; FUZZ_TIME for each fuzz target.
 SOAK_CASES ?= 100000

@@ -1,0 +1,58 @@
+"""A page of the dashboard that is logged in as a user's would be, and listened to."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from playwright.sync_api import ConsoleMessage, Page, Request
+
+
+@dataclass
+class Dashboard:
+    """A page that is logged in, and what it said and asked for."""
+
+    page: Page
+    base: str
+    refusals: int = 0  # answers that refuse, which a test expects: Chromium writes each to its console
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def go(self, fragment: str = "#/", **parameters: str) -> Page:
+        """Show what a fragment names."""
+        query = "&".join(f"{k}={quote(v, safe='')}" for k, v in parameters.items())
+        self.page.goto("about:blank")
+        self.page.goto(f"{self.base}/{fragment}{'?' + query if query else ''}")
+        return self.page
+
+    def listen(self) -> None:
+        def console(m: ConsoleMessage) -> None:
+            if m.type in ("error", "warning"):
+                self.said.append(m.text)
+
+        def request(r: Request) -> None:
+            self.asked.append(r.url)
+
+        self.page.on("console", console)
+        self.page.on("pageerror", lambda e: self.said.append(f"{e}"))
+        self.page.on("request", request)
+
+    def check(self) -> None:
+        """Nothing went wrong in the page, and nothing left the machine."""
+        refused = [s for s in self.said if re.match(r"Failed to load resource: .* status of 4\d\d", s)]
+        wrong = [s for s in self.said if s not in refused]
+        assert not wrong, f"the page's console: {wrong}"
+        assert len(refused) <= self.refusals, f"{len(refused)} answers refuse, want at most {self.refusals}: {refused}"
+        foreign = [u for u in self.asked if not u.startswith((self.base + "/", "data:", "about:"))]
+        assert not foreign, f"requests left the machine: {foreign}"
+
+
+def login() -> str:
+    """The address that ``tensorcache ui`` gives, which is good once."""
+    run = subprocess.run(
+        [os.environ["TENSORCACHE_BIN"], "ui", "--print"], capture_output=True, text=True, check=True, timeout=60
+    )
+    return run.stdout.strip()

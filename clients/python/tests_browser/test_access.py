@@ -1,0 +1,112 @@
+"""The dashboard without a mouse, for a screen reader, in light and dark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from dashboard import Dashboard
+from playwright.sync_api import Page, expect
+
+import tensorcache
+
+PAPERS = {
+    "spec": json.dumps({"context_length": 336, "prediction_length": 96}),
+    "split": json.dumps({"lengths": [8640, 2880, 2880]}),
+}
+MOST_TABS = 120
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Press Tab until the element has the focus, as somebody without a mouse does."""
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        if page.evaluate("s => document.activeElement?.matches(s)", selector):
+            return
+    raise AssertionError(f"{selector} is not reached by {MOST_TABS} tabs")
+
+
+def test_everything_goes_by_the_keyboard(dashboard: Dashboard, etth1: tensorcache.Dataset) -> None:
+    page = dashboard.go()
+    expect(page.get_by_role("link", name="etth1")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    tab_to(page, "a[href='#/datasets/etth1']")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="etth1", level=1)).to_be_visible()
+    expect(page.locator("main")).to_be_focused()
+    expect(page.locator(".answer[aria-busy=false] .big")).to_be_visible()
+    tab_to(page, ".columns input")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("checkbox", name="HUFL", exact=True)).not_to_be_checked()
+    tab_to(page, ".plot.main")
+    page.keyboard.press("+")
+    expect(page.get_by_text("rows 4,355 to 13,065 of 17,420")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("rows 5,444 to 14,154 of 17,420")).to_be_visible()
+    page.keyboard.press("0")
+    expect(page.get_by_text("rows 0 to 17,420 of 17,420")).to_be_visible()
+    tab_to(page, "[aria-label='Next window']")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Window", exact=True)).to_have_value("1")
+    tab_to(page, "#f-spec-context_length")
+    page.keyboard.press("Control+A")
+    page.keyboard.type("100")
+    expect(page.locator(".big")).to_contain_text("17,225 windows")
+    tab_to(page, "#f-split-fractions")
+    page.keyboard.type("0.5, 0.5")
+    expect(page.locator(".answer")).to_contain_text("train")
+    page.keyboard.press("Shift+Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid", "the focus is not seen"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(open_page: Callable[..., Dashboard], etth1: tensorcache.Dataset, scheme: str) -> None:
+    d = open_page(color_scheme=scheme, reduced_motion="reduce")
+    page = d.go()
+    expect(page.get_by_role("link", name="etth1")).to_be_visible()
+    check(page)
+    page.get_by_role("button", name="Remove etth1").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    check(page)
+    d.go("#/datasets/etth1", **PAPERS)
+    expect(page.locator(".answer[aria-busy=false] .big")).to_be_visible()
+    for details in page.locator("details.group").all():
+        details.evaluate("e => { e.open = true }")
+    d.refusals = 3  # the plan, and its stretches with and without the split
+    page.get_by_label("context_length").fill("0")
+    expect(page.locator("[aria-invalid=true]")).to_be_visible()
+    check(page)
+
+
+def check(page: Page) -> None:
+    found = Axe().run(page).response["violations"]
+    told = [(v["id"], [n["target"] for n in v["nodes"]], v["nodes"][0]["failureSummary"]) for v in found]
+    assert not told, told
+
+
+def test_light_and_dark_are_those_of_the_system(
+    open_page: Callable[..., Dashboard], etth1: tensorcache.Dataset
+) -> None:
+    d = open_page(color_scheme="dark")
+    page = d.go("#/datasets/etth1", **PAPERS)
+    expect(page.locator(".answer[aria-busy=false] .big")).to_be_visible()
+    dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    before = page.locator(".plot.main canvas").screenshot()
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+    assert (dark, light) == ("rgb(20, 24, 30)", "rgb(255, 255, 255)")
+    expect(page.locator(".plot.main canvas")).to_be_visible()
+    assert page.locator(".plot.main canvas").screenshot() != before, "the chart keeps its colours"
+
+
+def test_a_narrow_window_loses_nothing(open_page: Callable[..., Dashboard], etth1: tensorcache.Dataset) -> None:
+    d = open_page(viewport={"width": 420, "height": 800})
+    page = d.go("#/datasets/etth1", **PAPERS)
+    expect(page.locator(".answer[aria-busy=false] .big")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"

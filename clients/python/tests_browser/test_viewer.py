@@ -1,0 +1,241 @@
+"""The window viewer: what it draws is what the daemon says, and what is edited is planned at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+
+import numpy as np
+import pytest
+from dashboard import Dashboard
+from playwright.sync_api import Page, Response, expect
+
+import tensorcache
+
+Cache, Dataset = tensorcache.Cache, tensorcache.Dataset
+
+SPEC = {"context_length": 336, "prediction_length": 96}
+SPLIT = {"lengths": [8640, 2880, 2880]}
+PAPERS = {"spec": json.dumps(SPEC), "split": json.dumps(SPLIT)}
+MINUS = "\N{MINUS SIGN}"
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def meters(cache: Cache) -> Dataset:
+    """Items of which one has too few rows, one a jump in time and one missing values, named as nobody should."""
+    names = ["<script>alert(1)</script>", "MT_001", "MT_002", *(f"MT_{i:03d}" for i in range(3, 40))]
+    rows = [10 if name == "MT_002" else 200 for name in names]
+    ids = np.repeat(np.array(names), rows)
+    time = np.concatenate([np.arange(n) * 3600 + np.where(np.arange(n) > 100, 7200, 0) for n in rows])
+    load = np.random.default_rng(0).normal(size=sum(rows))
+    load[220:240] = np.nan
+    columns = {"id": ids, "t": time.astype("datetime64[s]"), EVIL: load, "b": np.arange(sum(rows)) % 2 == 0}
+    return cache.put("meters", columns, item_id="id", time="t")
+
+
+def opened(page: Page) -> Page:
+    """Wait until the plan is there and nothing is under way."""
+    expect(page.locator(".answer[aria-busy=false] .big")).to_contain_text("windows")
+    expect(page.locator(".plot.main canvas")).to_be_visible()
+    return page
+
+
+def test_etth1_is_drawn_with_its_parts_and_its_plan(dashboard: Dashboard, etth1: Dataset) -> None:
+    page = opened(dashboard.go("#/datasets/etth1", **PAPERS, window="5000"))
+    answer = page.locator(".answer")
+    expect(answer).to_contain_text("16,989 windows")
+    expect(answer.get_by_role("row", name=re.compile("item end"))).to_contain_text("431")
+    expect(answer.get_by_role("row", name=re.compile("train"))).to_contain_text("8,209")
+    chart = page.locator(".plot.main")
+    expect(chart).to_have_attribute(
+        "aria-label", re.compile("16,989 windows, 431 rejected by item end, 285 rejected by split")
+    )
+    expect(page.get_by_label("Window", exact=True)).to_have_value("5000")
+    expect(page.get_by_text("from row 5,000, 2017-01-25 08:00:00, in train")).to_be_visible()
+    page.get_by_text("The window as a table").click()
+    sample = etth1.windows(**SPEC)[5000]
+    row = page.get_by_role("region", name="Values of the window").get_by_role("row").nth(3)
+    shown = float(row.get_by_role("cell").nth(1).inner_text().replace(MINUS, "-"))
+    assert shown == pytest.approx(float(sample.context[2, 0]), rel=1e-5)
+
+
+def test_windows_are_picked_by_number_by_button_and_by_click(dashboard: Dashboard, etth1: Dataset) -> None:
+    page = opened(dashboard.go("#/datasets/etth1", **PAPERS))
+    number = page.get_by_label("Window", exact=True)
+    expect(number).to_have_value("0")
+    expect(page.get_by_role("button", name="Previous window")).to_be_disabled()
+    page.get_by_role("button", name="Next window").click()
+    expect(number).to_have_value("1")
+    number.fill("16988")
+    number.press("Enter")
+    expect(page.get_by_text("2018-06-08 20:00:00, in no part")).to_be_visible()
+    expect(page.get_by_role("button", name="Next window")).to_be_disabled()
+    number.fill("16989")
+    number.press("Enter")
+    expect(page.get_by_text("want a number from 0 to 16,988")).to_be_visible()
+    expect(number).to_have_value("16988")
+    over = page.locator(".plot.main .u-over")
+    box = over.bounding_box()
+    assert box is not None
+    over.click(position={"x": box["width"] / 4, "y": 60})
+    expect(number).not_to_have_value("16988")
+    assert abs(int(number.input_value()) - 17420 / 4) < 30
+    over.click(position={"x": box["width"] - 2, "y": 60})
+    expect(number).to_have_value("16988")  # the last one, whose rows hold the last row
+
+
+def test_the_address_keeps_the_view(dashboard: Dashboard, etth1: Dataset) -> None:
+    page = opened(
+        dashboard.go("#/datasets/etth1", **PAPERS, window="77", columns="OT", **{"from": "100", "to": "2100"})
+    )
+    expect(page.get_by_text("rows 100 to 2,100 of 17,420")).to_be_visible()
+    page.get_by_label("stride").fill("7")
+    expect(page.locator(".big")).to_contain_text("2,427 windows")
+    page.get_by_role("button", name="Next window").click()
+    expect(page.get_by_label("Window", exact=True)).to_have_value("12")
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    opened(page)
+    expect(page.get_by_label("Window", exact=True)).to_have_value("12")
+    expect(page.get_by_label("stride")).to_have_value("7")
+    expect(page.get_by_text("rows 100 to 2,100 of 17,420")).to_be_visible()
+    expect(page.get_by_role("checkbox", name="OT", exact=True)).to_be_checked()
+    expect(page.get_by_role("checkbox", name="HUFL", exact=True)).not_to_be_checked()
+
+
+def test_what_is_refused_stands_beside_its_field(dashboard: Dashboard, etth1: Dataset) -> None:
+    dashboard.refusals = 100
+    page = opened(dashboard.go("#/datasets/etth1", **PAPERS))
+    for label, bad, says, good in [
+        ("context_length", "0", 'got "0", want a whole number from 1', "336"),
+        ("context_length", "many", "context_length", "336"),
+        ("lengths", "8640, 0", "lengths[1]", "8640, 2880, 2880"),
+        ("max_step", "1 fortnight", "max_step", ""),
+        ("columns", "OTT", "near: OT", ""),
+        ("batch_size", "0", "batch_size", "32"),
+    ]:
+        box = page.get_by_label(label, exact=True)
+        box.evaluate("e => e.closest('details').open = true")
+        box.fill(bad)
+        problem = page.locator(f"#{box.get_attribute('id')}-problem")
+        expect(problem).to_contain_text(says)
+        expect(box).to_have_attribute("aria-invalid", "true")
+        box.fill(good)
+        expect(problem).to_have_text("")
+        expect(box).not_to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".answer")).to_contain_text("batches, the last of")
+    raw = page.get_by_label("The request of this plan")
+    raw.evaluate("e => e.closest('details').open = true")
+    raw.fill('{"spec": {"context_length": 336, "strid": 2}}')
+    expect(page.locator("#form-problem")).to_contain_text("strid")
+    raw.fill('{"spec": {"context_length": 336')
+    expect(page.locator("#raw-problem")).to_contain_text("no JSON")
+    raw.fill('{"spec": {"context_length": 336, "stride": 2}}')
+    expect(page.get_by_label("stride")).to_have_value("2")
+    expect(page.locator(".big")).to_contain_text("8,543 windows")
+
+
+def test_items_are_found_and_say_why_they_have_no_window(dashboard: Dashboard, meters: Dataset) -> None:
+    spec = {"context_length": 12, "prediction_length": 4, "max_step": "1h"}
+    page = opened(dashboard.go("#/datasets/meters", spec=json.dumps(spec)))
+    box = page.get_by_role("combobox", name="Item")
+    expect(box).to_have_value("<script>alert(1)</script>")
+    box.fill("mt_00")
+    expect(page.get_by_role("listbox").get_by_role("option")).to_have_count(9)
+    box.fill("mt_002")
+    expect(page.get_by_role("listbox").get_by_role("option")).to_have_count(1)
+    box.press("ArrowDown")
+    box.press("Enter")
+    expect(box).to_have_value("MT_002")
+    expect(page.get_by_text("this item has no window")).to_be_visible()
+    expect(page.locator(".plot.main")).to_have_attribute("aria-label", re.compile("0 windows, 10 rejected by item end"))
+    box.fill("MT_001")
+    box.press("ArrowDown")
+    box.press("Enter")
+    expect(page.locator(".plot.main")).to_have_attribute(
+        "aria-label",
+        re.compile("rejected by max step, .* rejected by max missing|rejected by max missing, .* rejected by max step"),
+    )
+    expect(page.get_by_text("MT_001, from row 0")).to_be_visible()
+    box.fill("nobody")
+    expect(page.get_by_text("no item is named so")).to_be_visible()
+
+
+def test_names_are_text_whatever_they_are(dashboard: Dashboard, meters: Dataset) -> None:
+    page = dashboard.page
+    page.on("dialog", lambda d: pytest.fail(f"a script ran: {d.message}"))
+    opened(dashboard.go("#/datasets/meters", spec='{"context_length": 5, "prediction_length": 1, "max_missing": null}'))
+    expect(page.get_by_role("checkbox", name=EVIL)).to_be_checked()
+    expect(page.locator(".legend").first).to_contain_text(EVIL)
+    expect(page.get_by_text("<script>alert(1)</script>, from row 0")).to_be_visible()
+    for name in ("img", "script:not([src])"):
+        assert page.locator(name).count() == 0
+    page.goto(f"{dashboard.base}/#/datasets/<script>alert(1)</script>")
+    dashboard.refusals = 4
+    expect(page.get_by_role("alert").filter(has_text="alert(1)")).to_be_visible()
+
+
+def test_the_code_gives_the_same_windows(dashboard: Dashboard, etth1: Dataset, meters: Dataset) -> None:
+    etth = {**SPEC, "stride": 5, "columns": ["OT", "HUFL"], "rows": [None, -100]}
+    padded = {"context_length": 6, "prediction_length": 2, "max_step": "1h", "max_missing": None, "min_context": 2}
+    purged = {"fractions": [0.7, 0.3], "purge": 1}
+    for name, spec, split in [("etth1", etth, SPLIT), ("meters", padded, purged)]:
+        view = {"spec": json.dumps(spec), "split": json.dumps(split), "window": "3"}
+        page = opened(dashboard.go(f"#/datasets/{name}", **view))
+        planned = int(re.sub(r"\D", "", page.locator(".big b").inner_text()))
+        python = page.get_by_label("Python lines", exact=True).inner_text()
+        scope: dict[str, object] = {}
+        exec(python, scope)
+        windows = scope["windows"]
+        assert isinstance(windows, tensorcache.Windows)
+        assert len(windows) == planned
+        assert scope["train"].rejected == windows.split(**split)["train"].rejected  # type: ignore[attr-defined]
+        sample = scope["window"]
+        start = f"{int(sample.start):,}"  # type: ignore[attr-defined]
+        expect(page.get_by_text(re.compile(rf"from row {start}\b"))).to_be_visible()
+        words = shlex.split(page.get_by_label("Command line lines", exact=True).inner_text())
+        assert words[0] == "tensorcache"
+        command = [os.environ["TENSORCACHE_BIN"], *words[1:], "--json"]
+        said = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
+        assert said["windows"] == planned
+
+
+def test_a_million_rows_come_as_few_points_and_keep_their_spike(
+    dashboard: Dashboard, cache: Cache, etth1: Dataset
+) -> None:
+    values = np.zeros(1_000_000, dtype=np.float32)
+    values[654_321] = 7
+    cache.put("million", {"v": values})
+    answers: list[Response] = []
+    dashboard.page.on("response", lambda r: answers.append(r) if "/series?" in r.url else None)
+    page = opened(dashboard.go("#/datasets/million", spec='{"context_length": 100, "prediction_length": 10}'))
+    series = json.loads(answers[-1].text())
+    assert len(series["row"]) <= 2000
+    assert max(series["series"][0]["max"]) == 7
+    assert page.evaluate("performance.getEntriesByName('series').length") >= 1
+    over = page.locator(".plot.main .u-over")
+    box = over.bounding_box()
+    assert box is not None
+    for _ in range(2):  # dragged around the spike, it comes nearer
+        left, width = over.evaluate("e => [e.getBoundingClientRect().left, e.getBoundingClientRect().width]")
+        shown = answers[-1].request.url
+        first, last = series["from"], series["to"]
+        at = left + width * (654_321 - first) / (last - first)
+        page.mouse.move(max(left + 1, at - 20), box["y"] + 100)
+        page.mouse.down()
+        page.mouse.move(min(left + width - 1, at + 20), box["y"] + 120, steps=4)
+        with page.expect_response(re.compile("/series")) as answer:
+            page.mouse.up()
+        assert answer.value.request.url != shown
+        series = json.loads(answer.value.text())
+        assert last - first > 10 * (series["to"] - series["from"])
+        assert max(v for v in series["series"][0]["max"]) == 7
+        expect(page.get_by_text(f"rows {series['from']:,} to {series['to']:,} of 1,000,000")).to_be_visible()
+    page.get_by_role("button", name="Show all rows").click()
+    expect(page.get_by_text("rows 0 to 1,000,000 of 1,000,000")).to_be_visible()
+    cache.remove("million")
