@@ -7,6 +7,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -283,6 +284,9 @@ func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 
 // read takes the request's JSON; unknown fields are refused.
 func read(ctx *fasthttp.RequestCtx, into any) error {
+	if string(bytes.TrimSpace(ctx.PostBody())) == "null" { // which encoding/json takes for a struct of nothing
+		return wire.NewProblem(wire.InvalidRequest, "the body: got null, want an object")
+	}
 	err := wire.Strict(ctx.PostBody(), into)
 	if field := (*wire.FieldError)(nil); errors.As(err, &field) && field.Field != "" {
 		return wire.NewProblem(wire.InvalidRequest, "%s", err).WithField(field.Field)

@@ -157,29 +157,41 @@ func (d *document) parameters(method, path string) []string {
 	return names
 }
 
-// queries are the query parameters of each route, by its method and path.
-var queries = sync.OnceValue(func() map[string][]string {
-	all := map[string][]string{}
+// takes is what a route's requests may have.
+type takes struct {
+	query []string
+	body  bool
+}
+
+// allTakes are those of each route, by its method and path.
+var allTakes = sync.OnceValue(func() map[string]takes {
+	all := map[string]takes{}
 	for _, r := range routes {
-		all[r.method+r.path] = theDocument().parameters(r.method, r.path)
+		op, _ := theDocument().Paths[r.path][strings.ToLower(r.method)].(map[string]any)
+		_, body := op["requestBody"]
+		all[r.method+r.path] = takes{theDocument().parameters(r.method, r.path), body}
 	}
 	return all
 })
 
-// checkQuery refuses parameters that the route does not take, and those that are given twice.
-func checkQuery(ctx *fasthttp.RequestCtx, r *route) error {
+// checkRequest refuses parameters that the route does not take, those that are given twice, and a body where there is nothing to say. An
+// empty object says nothing.
+func checkRequest(ctx *fasthttp.RequestCtx, r *route) error {
+	may := allTakes()[r.method+r.path]
+	if body := bytes.TrimSpace(ctx.PostBody()); !may.body && len(body) > 0 && string(body) != "{}" {
+		return wire.NewProblem(wire.InvalidRequest, "%s %s takes no body", r.method, r.path)
+	}
 	if len(ctx.URI().QueryString()) == 0 {
 		return nil
 	}
-	allowed := queries()[r.method+r.path]
-	want := strings.Join(allowed, ", ")
+	want := strings.Join(may.query, ", ")
 	if want == "" {
 		want = "none"
 	}
 	seen := map[string]bool{}
 	for key := range ctx.QueryArgs().All() {
 		name := string(key)
-		if !slices.Contains(allowed, name) {
+		if !slices.Contains(may.query, name) {
 			return wire.NewProblem(wire.InvalidRequest, "there is no parameter %q here, want %s", name, want).WithField(name)
 		}
 		if seen[name] {

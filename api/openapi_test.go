@@ -94,7 +94,7 @@ func served(op *openapi3.Operation, query url.Values, body []byte) error {
 		}
 	}
 	if op.RequestBody == nil {
-		if len(body) > 0 {
+		if len(body) > 0 && string(bytes.TrimSpace(body)) != "{}" { // which says nothing
 			return fmt.Errorf("a body: %s", body)
 		}
 		return nil
@@ -246,7 +246,7 @@ func TestBreachesAreSeen(t *testing.T) {
 		"another status":     {"GET", "/v1/feeds", "", answer{201, json, []byte(`{"feeds": [], "next": null}`)}},
 		"a content type":     {"GET", "/v1/feeds", "", answer{200, map[string][]string{"Content-Type": {"text/plain"}}, []byte(`{"feeds": [], "next": null}`)}},
 		"a served parameter": {"GET", "/v1/feeds?x=1", "", answer{200, json, []byte(`{"feeds": [], "next": null}`)}},
-		"a served body":      {"POST", "/v1/stop", "{}", answer{202, json, []byte(`{"pid": 1}`)}},
+		"a served body":      {"DELETE", "/v1/jobs/j1", "[]", answer{202, json, []byte(`{"pid": 1}`)}},
 		"an unknown problem": {"GET", "/v1/nothing", "", answer{404, json, []byte(`{"type": "odd", "title": "x", "status": 404, "detail": "x"}`)}},
 	} {
 		if breach(test.method, test.target, []byte(test.body), test.a) == nil {

@@ -73,7 +73,7 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 		}
 		if r.method == method {
 			ctx.SetUserValue(routeKey, r)
-			if err := checkQuery(ctx, r); err != nil {
+			if err := checkRequest(ctx, r); err != nil {
 				return err
 			}
 			return r.serve(s, ctx, args)

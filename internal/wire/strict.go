@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -44,7 +45,7 @@ func plain(err error, into any) error {
 	switch {
 	case errors.As(err, &kind):
 		name, number, _ := strings.Cut(kind.Value, " ") // "number 0.5"
-		return &FieldError{kind.Field, cmp.Or(number, jsonNames[name], kind.Value), wanted(kind.Type)}
+		return &FieldError{jsonPath(kind.Field), cmp.Or(number, jsonNames[name], kind.Value), wanted(kind.Type)}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the JSON ends too early")
 	}
@@ -53,6 +54,11 @@ func plain(err error, into any) error {
 		text += nearFields(strings.Trim(field, `"`), into)
 	}
 	return errors.New(text)
+}
+
+// jsonPath leaves the names of embedded Go structs out of the path of a field.
+func jsonPath(field string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(field, "."), func(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }), ".")
 }
 
 // jsonNames say what encoding/json calls a value.

@@ -14,6 +14,17 @@ func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
 	}
 }
 
+// TestStrictKnowsNothingOfGo: a struct within another is no level of the JSON.
+func TestStrictKnowsNothingOfGo(t *testing.T) {
+	var into struct {
+		Hello
+		More int `json:"more"`
+	}
+	if err := Strict([]byte(`{"protocol": 1.5}`), &into); err == nil || err.Error() != "protocol: got 1.5, want a whole number" {
+		t.Error(err)
+	}
+}
+
 func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 	var into struct {
 		Item  []string           `json:"item_id"`
