@@ -23,20 +23,14 @@ func TestAFeedWithoutSpaceForItsRingIsRefusedAndTakesNone(t *testing.T) {
 	tr.close()
 }
 
-func TestAFeedWhoseRingCannotGrowGoesOnWithTheSlotsItHas(t *testing.T) {
+// TestAFeedWhoseRingCannotGrowEndsAndSaysWhy: its client counts on all slots, and may keep those that are there.
+func TestAFeedWhoseRingCannotGrowEndsAndSaysWhy(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)
 	t.Setenv("TENSORCACHE_FAULT", "ENOSPC@reserve#2")
 	tr := w.attach(t, request("d", with("slots", 8)))
 	defer tr.close()
-	for range 20 {
-		b := tr.batch(t)
-		if b.Slot >= minSlots {
-			t.Fatalf("a batch in slot %d, whose memory is not there", b.Slot)
-		}
-		tr.credit(t, b.Slot)
-	}
-	if f := w.server.Feeds()[0]; f.Slots != minSlots {
-		t.Errorf("%d slots, want %d", f.Slots, minSlots)
+	if p := problemIn(t, tr.ended()); p.Type != wire.NoSpace || p.Status != 507 {
+		t.Errorf("got %+v, want no_space", p)
 	}
 }

@@ -83,7 +83,10 @@ func (s *stream) next(wait bool) (int, error) {
 		if err := s.look(); err != nil {
 			return 0, err
 		}
-		growing := s.grow()
+		growing, full := s.grow()
+		if full != nil {
+			return 0, full
+		}
 		if free := len(s.free); free > 0 && s.empty < 2 {
 			n := s.burstSize(free)
 			if fits, err := s.fits(n); fits || err != nil {
@@ -110,22 +113,19 @@ func (s *stream) next(wait bool) (int, error) {
 const growBytes = 1 << 20
 
 // grow adds more of the ring's slots to the free ones once the first batch is away, and tells whether it did. Where there is no
-// memory for them the feed goes on with those it has.
-func (s *stream) grow() bool {
+// memory for them the feed ends: a client that counts on its slots would keep those that are there and wait for ever.
+func (s *stream) grow() (bool, error) {
 	if s.batches == 0 || s.reserved == s.slots {
-		return false
+		return false, nil
 	}
 	to := min(s.slots, s.reserved+max(1, int(growBytes/s.ring.slot)))
 	if err := s.ring.reserve(s.reserved, to); err != nil {
-		s.mu.Lock()
-		s.slots = s.reserved
-		s.mu.Unlock()
-		return false
+		return false, err
 	}
 	for ; s.reserved < to; s.reserved++ {
 		s.free = append(s.free, uint32(s.reserved))
 	}
-	return true
+	return true, nil
 }
 
 // goOn goes on where the client has asked for.

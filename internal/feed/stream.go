@@ -25,7 +25,6 @@ type stream struct {
 	pool     *pool
 	slots    int
 	reserved int                          // of them, whose memory is there: the others are not used yet
-	short    bool                         // there was no memory for more
 	closed   atomic.Pointer[wire.Problem] // why, where it was closed from outside
 	goesOn   bool                         // with another daemon
 
