@@ -129,6 +129,10 @@ bench: $(VENV)/client ## delivery beside DataLoaders, an expert's recipes and th
 bench-go: ## gathers, indexes and orders, with ratios
 	go test -run xxx -bench . ./bench ./internal/feed ./api
 
+.PHONY: bench-control
+bench-control: $(VENV)/client ## requests beside a feed, what they take from it, and the start of ls; half a minute
+	OMP_NUM_THREADS=1 $(PY) bench/control.py
+
 .PHONY: bench-loading
 bench-loading: $(VENV)/client ## loads beside pyarrow, Polars, DuckDB and pandas; about ten minutes and 6 GB of files
 	$(PY) -m pip install --quiet --disable-pip-version-check -r bench/requirements-loading.txt
