@@ -116,6 +116,9 @@ func splits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n, err := split.Parts(); err == nil && n*len(r.Split) > maxBody { // each part's cut repeats the split
+		return nil, wire.NewProblem(wire.TooLarge, "split: the cuts of its %d parts are over %d bytes", n, maxBody).WithField("split").WithHint("split into fewer parts, or name fewer items")
+	}
 	parts, err := w.Index.Split(split)
 	if err != nil {
 		return nil, err

@@ -200,3 +200,18 @@ func comparePlan(t *testing.T, x *window.Index, o sampler.Options, p *wire.Batch
 		t.Errorf("%+v: %d bytes a batch", o, p.BatchBytes)
 	}
 }
+
+// TestAPlanOfManyPartsIsBounded: the cut of each part repeats the split, so that an answer could grow with the square of the request.
+func TestAPlanOfManyPartsIsBounded(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	body := func(parts, name int) map[string]any {
+		lengths, names := make([]int, parts), make([]string, parts)
+		for i := range parts {
+			lengths[i], names[i] = 1, fmt.Sprintf("%0*d", name, i)
+		}
+		return map[string]any{"spec": etth, "split": map[string]any{"lengths": lengths, "names": names}}
+	}
+	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec, `lengths: got "100000 parts", want at most 1000 parts`)
+	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge, "split: the cuts of its 200 parts are over 16777216 bytes")
+}

@@ -48,6 +48,7 @@ func TestCutsAreRefusedByField(t *testing.T) {
 		{`[{"split":{"at_times":[5,5]}}]`, "at_times[1]"}, {`[{"split":{"at_times":["soon"]}}]`, "at_times[0]"},
 		{`[{"split":{"items":[[0],[0]]}}]`, "items[1]"}, {`[{"split":{"items":[[0],0.5]}}]`, "items"}, {`[{"split":{"items":[0.5,0.5],"purge":1}}]`, "purge"},
 		{`[{"split":{"lengths":[5],"purge":-1}}]`, "purge"}, {`[{"split":{"lengths":[5,5],"names":["a"]}}]`, "names"}, {`[{"split":{"lengths":[5,5],"names":["a","a"]}}]`, "names"},
+		{`[{"split":{"lengths":[5` + strings.Repeat(",5", 1000) + `]}}]`, "lengths"}, {`[{"split":{"items":[[0]` + strings.Repeat(",[]", 1000) + `]}}]`, "items"},
 	} {
 		_, err := parseCuts([]byte(c.in))
 		var e *window.SpecError

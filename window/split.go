@@ -25,7 +25,10 @@ type ItemParts struct {
 	Fractions []*float64
 }
 
-// Parts validates the split and is its number of parts; the error is a *SpecError.
+// mostParts bounds a split: each part is an index of its own, which looks at all of the split.
+const mostParts = 1000
+
+// Parts validates the split and is its number of parts, from 2 to 1000; the error is a *SpecError.
 func (s *Split) Parts() (int, error) {
 	given, by := 0, way{}
 	for _, w := range s.ways() {
@@ -42,6 +45,9 @@ func (s *Split) Parts() (int, error) {
 	n := by.parts
 	if n < 2 {
 		return 0, &SpecError{by.field, shorten([]byte(mustJSON(by.value))), "at least two parts; where keeps one"}
+	}
+	if n > mostParts {
+		return 0, &SpecError{by.field, fmt.Sprintf("%d parts", n), fmt.Sprintf("at most %d parts", mostParts)}
 	}
 	if s.Names != nil {
 		return n, s.validateNames(n)
