@@ -9,6 +9,9 @@ import (
 // sourceRoots are the folders of --root as absolute paths. One that is a link is known by both its names.
 func (o *serveOptions) sourceRoots() (roots []string, err error) {
 	for _, dir := range o.roots {
+		if dir == "" { // as a variable that is not set: where the daemon was started is nobody's choice
+			return nil, fmt.Errorf("--root: got %q, want a folder", dir)
+		}
 		path, err := filepath.Abs(dir)
 		if err != nil {
 			return nil, err
