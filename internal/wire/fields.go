@@ -45,3 +45,14 @@ func gather(t reflect.Type, fields map[string]bool, seen map[reflect.Type]bool) 
 		}
 	}
 }
+
+// hasField tells whether a struct has a field of this very name in JSON.
+func hasField(t reflect.Type, name string) bool {
+	for _, f := range reflect.VisibleFields(t) {
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if tag == name || tag == "" && !f.Anonymous && f.Name == name {
+			return true
+		}
+	}
+	return false
+}

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// Strict reads JSON whose fields must all be known. Its errors speak of fields and JSON, not of Go.
+// Strict reads JSON whose fields must all be known, written as they are and each given once. Its errors speak of fields and JSON, not
+// of Go.
 func Strict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -21,6 +22,34 @@ func Strict(data []byte, into any) error {
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("more than one JSON value")
+	}
+	return exactFields(data, into)
+}
+
+// exactFields refuses what encoding/json takes: a field that is given twice, of which it has the last one, and one in another case.
+func exactFields(data []byte, into any) error {
+	t := reflect.TypeOf(into).Elem()
+	d := json.NewDecoder(bytes.NewReader(data))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') || t.Kind() != reflect.Struct {
+		return nil
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		field := name.(string)
+		if seen[field] {
+			return fmt.Errorf("field %q is given more than once", field)
+		}
+		seen[field] = true
+		if !hasField(t, field) {
+			return fmt.Errorf("unknown field %q%s", field, nearFields(field, into))
+		}
+		if err := d.Decode(&json.RawMessage{}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -52,7 +52,9 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 		`{"deep": [{"z": 1}]}`:   `unknown field "z"`,
 		`{"time":`:               "the JSON ends too early",
 		``:                       "the JSON ends too early",
-		`{"time": x}`:            "invalid character 'x' looking for beginning of value",
+		`{"sort": true, "share": 1, "sort": false}`: `field "sort" is given more than once`,
+		`{"SORT": true}`: `unknown field "SORT"; near: sort`,
+		`{"time": x}`:    "invalid character 'x' looking for beginning of value",
 	} {
 		if err := Strict([]byte(text), &into); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
