@@ -81,13 +81,15 @@ func (o Options) validateText() error {
 			return &OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: why}
 		}
 	}
-	for i, word := range o.NA {
+	seen := make(map[string]bool, len(o.NA))
+	for _, word := range o.NA {
 		switch {
 		case word == "" || strings.Trim(word, " \t") != word:
 			return &OptionError{Field: "na", Value: word, Allowed: "words without blanks around them; an empty cell is missing anyway"}
-		case slices.Contains(o.NA[:i], word):
+		case seen[word]:
 			return &OptionError{Field: "na", Value: word, Allowed: "each word once"}
 		}
+		seen[word] = true
 	}
 	return nil
 }

@@ -111,13 +111,15 @@ func oneOf(field, value string, allowed ...string) error {
 }
 
 func distinct(field string, names []string) error {
-	for i, name := range names {
+	seen := make(map[string]bool, len(names))
+	for _, name := range names {
 		if name == "" {
 			return &OptionError{Field: field, Allowed: "names that are not empty"}
 		}
-		if slices.Contains(names[:i], name) {
+		if seen[name] {
 			return &OptionError{Field: field, Value: name, Allowed: "each column once"}
 		}
+		seen[name] = true
 	}
 	return nil
 }
