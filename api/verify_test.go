@@ -90,6 +90,9 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt || !strings.Contains(job.Error.Detail, `column "OT" of data.arrow`) || strings.Contains(job.Error.Detail, `column "date"`) {
 		t.Errorf("%s %+v", job.State, job.Error)
 	}
+	for _, path := range []string{"rows?from=-1", "rows?from=-1&format=arrow", "series?columns=OT"} {
+		w.refused(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt, "a file of the dataset was cut off while it was read")
+	}
 	w.refused(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`), wire.GenerationGone, `generation 7 of "etth1"; the newest is 1`)
 }
 
