@@ -78,7 +78,11 @@ func (p *itemParts) of(at window.Place) *string {
 func numbersOf(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 	byRow := r.Row != nil
 	if byRow == (r.Numbers != nil) {
-		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got numbers %t and row %t, want one of them", r.Numbers != nil, byRow).WithField("numbers")
+		given := "neither numbers nor row"
+		if byRow {
+			given = "both numbers and row"
+		}
+		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %s, want one of them", given).WithField("numbers")
 	}
 	if byRow {
 		code := int64(0)

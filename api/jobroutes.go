@@ -30,7 +30,7 @@ func (s *Server) listJobs(ctx *fasthttp.RequestCtx) error {
 	q := ctx.QueryArgs()
 	state, dataset := string(q.Peek("state")), string(q.Peek("dataset"))
 	if q.Has("state") && !slices.Contains(jobStates, state) {
-		return wire.NewProblem(wire.InvalidRequest, "state: got %q, want %s", state, strings.Join(jobStates, ", ")).WithField("state")
+		return wire.NewProblem(wire.InvalidRequest, "state: got %q, want %s", shortened(state), strings.Join(jobStates, ", ")).WithField("state")
 	}
 	jobs := slices.DeleteFunc(s.Jobs.List(), func(j wire.Job) bool {
 		return q.Has("state") && j.State != state || q.Has("dataset") && j.Dataset != dataset
@@ -48,7 +48,7 @@ func jobPage(p paging, jobs []wire.Job) wire.Jobs {
 const longestWait = 30 * time.Second
 
 func (s *Server) showJob(ctx *fasthttp.RequestCtx, id string) error {
-	ms, err := wholeQuery(ctx, "wait_ms", 0, 0, longestWait.Milliseconds())
+	ms, err := queryOf(ctx).number("wait_ms", 0, 0, longestWait.Milliseconds())
 	if err != nil {
 		return err
 	}

@@ -23,21 +23,9 @@ type paging struct {
 }
 
 func readPaging(ctx *fasthttp.RequestCtx) (paging, error) {
-	limit, err := wholeQuery(ctx, "limit", usualPage, 1, largestPage)
-	return paging{int(limit), string(ctx.QueryArgs().Peek("after"))}, err
-}
-
-// wholeQuery reads a whole number from a query parameter.
-func wholeQuery(ctx *fasthttp.RequestCtx, name string, missing, least, most int64) (int64, error) {
-	if !ctx.QueryArgs().Has(name) {
-		return missing, nil
-	}
-	arg := string(ctx.QueryArgs().Peek(name))
-	v, err := strconv.ParseInt(arg, 10, 64)
-	if err != nil || v < least || v > most {
-		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want a whole number from %d to %d", name, arg, least, most).WithField(name)
-	}
-	return v, nil
+	q := queryOf(ctx)
+	limit, err := q.number("limit", usualPage, 1, largestPage)
+	return paging{int(limit), q["after"]}, err
 }
 
 // page cuts a page out of a list that is sorted by its keys, and names the key to go on after, nil at the list's end. The key after
@@ -64,7 +52,7 @@ func byNumber(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a,
 func (p paging) checkNumbered(letter string) error {
 	digits, ok := strings.CutPrefix(p.after, letter)
 	if n, err := strconv.ParseUint(digits, 10, 63); p.after != "" && (!ok || err != nil || strconv.FormatUint(n, 10) != digits) {
-		return wire.NewProblem(wire.InvalidRequest, "after: got %q, want the next of the page before, as %s12", p.after, letter).WithField("after")
+		return wire.NewProblem(wire.InvalidRequest, "after: got %q, want the next of the page before, as %s12", shortened(p.after), letter).WithField("after")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (q query) number(name string, otherwise, least, most int64) (int64, error) 
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most {
-		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want a whole number from %d to %d", name, text, least, most).WithField(name)
+		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want a whole number from %d to %d", name, shortened(text), least, most).WithField(name)
 	}
 	return n, nil
 }

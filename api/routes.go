@@ -83,10 +83,11 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 			allowed = append(allowed, fasthttp.MethodHead)
 		}
 	}
+	asked := shortened(string(ctx.URI().PathOriginal())) // as the client wrote it: fasthttp's path has another meaning
 	if allowed == nil {
-		return wire.NewProblem(wire.NotFound, "there is no route %s", ctx.Path())
+		return wire.NewProblem(wire.NotFound, "there is no route %s", asked)
 	}
 	slices.Sort(allowed)
 	ctx.Response.Header.Set("Allow", strings.Join(allowed, ", "))
-	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s", ctx.Method(), ctx.Path())
+	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s", shortened(method), asked)
 }
