@@ -232,3 +232,45 @@ def test_options_of_a_data_loader(windows: tensorcache.Windows) -> None:
             first(**options)
     with pytest.raises(tensorcache.SpecError, match="windows: got a list"):
         tensorcache.torch.loader([1, 2], batch_size=2)  # type: ignore[arg-type]
+
+
+HOLDERS: dict[str, Any] = {
+    "a view": lambda tensor: tensor.transpose(0, 1)[1:],
+    "its storage": lambda tensor: torch.empty(0).set_(tensor.untyped_storage()),
+    "numpy": lambda tensor: torch.as_tensor(tensor.numpy()[1:]),
+    "dlpack": lambda tensor: torch.from_dlpack(np.from_dlpack(tensor)),
+    "a capsule": lambda tensor: torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(tensor)),
+    "a buffer": lambda tensor: torch.frombuffer(memoryview(tensor.numpy()), dtype=torch.float32),
+    "a parameter": lambda tensor: torch.nn.Parameter(tensor)[0],
+    "a slice of data": lambda tensor: tensor.data.detach().unbind(0)[3],
+    "bits": lambda tensor: tensor.view(torch.int32)[2:],
+}
+
+
+@pytest.mark.parametrize("delivery", ["slot", "local"])
+@pytest.mark.parametrize("name", HOLDERS)
+def test_what_torch_makes_of_a_batch_stays_as_it_is(windows: tensorcache.Windows, name: str, delivery: str) -> None:
+    with tensorcache.torch.loader(windows, batch_size=B, slots=4, shuffle=True, delivery=delivery) as loader:
+        context, target = next(iter(loader))
+        held = [HOLDERS[name](tensor) for tensor in (context, target)]
+        want = [tensor.detach().clone() for tensor in held]
+        del context, target
+        for _ in range(2):
+            assert sum(len(context) for context, _ in loader) == 971
+        assert all(map(torch.equal, held, want))
+        assert loader.stats()["held"] == (1 if delivery == "slot" else 0)
+        del held
+        gc.collect()
+        assert loader.stats()["held"] == 0
+
+
+@pytest.mark.parametrize("delivery", ["slot", "local"])
+def test_what_is_sent_to_another_process_stays_as_it_is(windows: tensorcache.Windows, delivery: str) -> None:
+    queue = torch.multiprocessing.get_context("fork").SimpleQueue()
+    with tensorcache.torch.loader(windows, batch_size=B, slots=4, shuffle=True, delivery=delivery) as loader:
+        context, _ = next(iter(loader))
+        want = context.clone()
+        queue.put(context)  # moves it into memory that both have
+        del context
+        assert sum(len(context) for context, _ in loader) == 971
+        assert torch.equal(queue.get(), want)

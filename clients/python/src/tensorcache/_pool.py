@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from ._batch import Memory
-from ._ring import LOCKED
+from ._ring import COUNTED
 
 Made = TypeVar("Made")
 
@@ -34,18 +34,18 @@ class Pool(Generic[Made]):
 
     def take(self) -> Made:
         """What was made of a block that nobody uses, at a multiple of 64; of the same one again and again."""
-        blocks, count, idle = self._blocks, sys.getrefcount, self._idle
+        blocks, idle = self._blocks, self._idle
         for i in range(len(blocks)):
-            if count(blocks[i]) <= idle:
+            if sys.getrefcount(blocks[i]) <= idle:
                 return self._made[i]
         memory = mmap.mmap(-1, max(self._size, 1), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         block: Memory = np.frombuffer(memory, np.uint8, self._size)
         made = self._make(block)
-        if LOCKED:
+        if COUNTED:
             if len(blocks) == MOST:
                 del blocks[0], self._made[0]
             blocks.append(block)
             self._made.append(made)
             del block
-            self._idle = count(blocks[-1])
+            self._idle = sys.getrefcount(blocks[-1])
         return made

@@ -23,8 +23,9 @@ from ._batch import Memory, aligned
 BYTES = np.dtype(np.uint8)
 MAP_FIXED = 0x10  # the same on Linux and macOS; Python's mmap has no name for it
 
-LOCKED = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
-"""Whether counts of references can be trusted: else one may be read while a reference goes from thread to thread."""
+COUNTED = sys.implementation.name == "cpython" and bool(getattr(sys, "_is_gil_enabled", lambda: True)())
+"""Whether counts of references can be trusted. Other interpreters have none; without a lock, one may be read while a
+reference goes from thread to thread. There batches are copied out."""
 
 
 class Ring:
@@ -50,17 +51,20 @@ class Ring:
         ]
         self._idle = 0
         self._saved: dict[int, bytes] = {}
-        self.most_held = max(2, slots - 2) if LOCKED else 0
+        self.most_held = max(2, slots - 2) if COUNTED else 0
         self.copied = 0
         self.taken: list[int] = []
         self.freed: list[int] = []
 
     def ready(self) -> None:
         """A block that is referred to as often as now is not in use: by what makes batches, while the ring lives."""
-        blocks, count = self.blocks, sys.getrefcount
-        self._idle = min(count(blocks[slot]) for slot in range(len(blocks)))
+        if COUNTED:
+            blocks, count = self.blocks, sys.getrefcount
+            self._idle = min(count(blocks[slot]) for slot in range(len(blocks)))
 
     def _in_use(self) -> list[int]:
+        if not self.taken:
+            return []
         blocks, count, idle = self.blocks, sys.getrefcount, self._idle
         return [slot for slot in tuple(self.taken) if count(blocks[slot]) > idle]  # another thread may ask
 
@@ -87,7 +91,10 @@ class Ring:
 
     def collect(self) -> None:
         """Move the slots that are taken and no longer in use to those that are freed."""
-        taken, blocks, put, count, idle = self.taken, self.blocks, self.freed.append, sys.getrefcount, self._idle
+        taken, blocks, put, idle = self.taken, self.blocks, self.freed.append, self._idle
+        if not taken:
+            return
+        count = sys.getrefcount
         kept = []
         for slot in taken:
             if count(blocks[slot]) > idle:
