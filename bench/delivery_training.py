@@ -20,6 +20,7 @@ from delivery_windows import CHECKED, OURS, in_order
 
 import tensorcache
 from tensorcache import torch as adapter
+from tensorcache._choose import MOST_STEPS
 
 CSV = Path(__file__).parent.parent / "examples" / "data" / "ETTh1.csv"
 TRAIN = 8640
@@ -89,7 +90,7 @@ def stepping(batches: Iterator[Any], step: Step, options: Options) -> Callable[[
 def measure(loader: Any, others: dict[str, Iterator[Any]], step: Step, options: Options) -> tuple[dict, float]:
     """Microseconds a step by case, and the share of its time in which ours waited for data."""
     batches, waits, seconds = forever(loader), 0.0, 0.0
-    rate(map(step, batches), 0, at_least=640)  # until it has chosen how to deliver
+    rate(map(step, batches), 0, at_least=MOST_STEPS)  # until it has chosen how to deliver
     ours = stepping(batches, step, options)
 
     def waiting() -> float:

@@ -32,6 +32,7 @@ from delivery_case import (
 from delivery_peers import PEERS, expert, views
 
 from tensorcache import torch as adapter
+from tensorcache._choose import MOST_STEPS
 
 CHECKED = 16
 """Batches whose contents are compared."""
@@ -86,7 +87,7 @@ def checked(windows: Any, array: np.ndarray, shape: Shape, recipes: dict[str, An
 def warm(loader: Any, options: Options) -> Iterator[Any]:
     """The loader's batches, once it has chosen how to deliver and how many slots to have."""
     batches = forever(loader)
-    rate(batches, min(3.0, options.seconds * 5), at_least=640)
+    rate(batches, min(3.0, options.seconds * 5), at_least=MOST_STEPS)
     return batches
 
 

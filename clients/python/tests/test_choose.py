@@ -2,66 +2,141 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
 
-from tensorcache import _choose
-from tensorcache._choose import LEGS, STEPS, WARM, Chooser
+from tensorcache import _choose, _cores
+from tensorcache._choose import LEAD, LEGS, MOST_STEPS, STEPS, WARM, Chooser
+
+CORES = 2
 
 
-class Clock:
-    """Steps take what the delivery of the moment takes."""
+class Machine:
+    """Steps take what the delivery of the moment takes; of two cores so many are idle under the daemon's gather."""
 
-    def __init__(self, slot: float, local: float) -> None:
+    def __init__(self, slot: float, local: float, idle: float | None = 1.0) -> None:
         self.takes = {"slot": slot, "local": local}
+        self.idle = idle
         self.now = 0.0
+        self.idled = self.passed = 0.0
+        self.chooser = Chooser()
 
-    def __call__(self) -> float:
+    def clock(self) -> float:
         return self.now
 
+    def ticks(self) -> tuple[int, int] | None:
+        return None if self.idle is None else (round(self.idled), round(self.passed))
 
-def settle(monkeypatch: pytest.MonkeyPatch, clock: Clock, noise: random.Random | None = None) -> tuple[Chooser, int]:
-    """Step until it is settled; how often the delivery changed."""
-    monkeypatch.setattr(_choose, "clock", clock)
-    chooser, changes, steps = Chooser(), 0, 0
-    while not chooser.settled:
-        clock.now += clock.takes[chooser.delivery] * (noise.uniform(0.9, 1.1) if noise else 1)
+    def step(self, slower: float = 1.0) -> bool:
+        """A step; whether another delivery is to be had."""
+        delivery = self.chooser.delivery
+        took = self.takes[delivery] * slower
+        self.now += took
+        self.passed += 100 * CORES * took
+        self.idled += 100 * took * ((self.idle or 0.0) if delivery == "slot" else 2.0)
+        return self.chooser.step()
+
+
+def settle(
+    patch: pytest.MonkeyPatch, machine: Machine, noise: random.Random | None = None, scatter: float = 0.0
+) -> tuple[str, int, int]:
+    """Step until it is settled: the choice, how often the delivery changed, and after how many steps."""
+    patch.setattr(_choose, "clock", machine.clock)
+    patch.setattr(_choose, "ticks", machine.ticks)
+    patch.setattr(_cores, "count", lambda: CORES)
+    changes, steps, pace = 0, 0, 1.0
+    while not machine.chooser.settled:
+        if noise and steps % STEPS == 0:
+            pace = noise.uniform(1 - scatter, 1 + scatter)
         if noise and noise.random() < 0.02:
-            clock.now += 1.0  # a checkpoint
-        changes += chooser.step()
+            machine.now += 1.0  # a checkpoint
+        changes += machine.step(pace * noise.uniform(0.9, 1.1) if noise else 1.0)
         steps += 1
-    assert steps == len(LEGS) * (STEPS + WARM + 1)
-    return chooser, changes
+        assert steps <= MOST_STEPS
+    return machine.chooser.delivery, changes, steps
 
 
 @pytest.mark.parametrize(
-    ("slot", "local", "chosen", "changes"),
-    [(2.0, 1.0, "local", 7), (1.0, 2.0, "slot", 8), (1.0, 1.0, "slot", 8), (1.0, 0.995, "slot", 8)],
+    ("slot", "local", "idle", "chosen"),
+    [
+        (2.0, 1.0, 1.0, "local"),
+        (1.0, 2.0, 1.0, "slot"),
+        (1.0, 2.0, 0.0, "slot"),
+        (1.0, 1.0, 1.0, "slot"),
+        (1.0, 0.995, 1.0, "slot"),
+        (1.0, 0.995, None, "slot"),
+        (1.0, 0.97, 1.0, "local"),
+        (1.0, 1.0, 0.3, "local"),
+        (1.0, 1.01, 0.0, "local"),
+        (1.0, 1.03, 0.0, "slot"),
+    ],
 )
-def test_the_faster_one_is_kept(
-    monkeypatch: pytest.MonkeyPatch, slot: float, local: float, chosen: str, changes: int
+def test_the_faster_one_is_kept_and_cores_decide_a_tie(
+    monkeypatch: pytest.MonkeyPatch, slot: float, local: float, idle: float | None, chosen: str
 ) -> None:
-    chooser, changed = settle(monkeypatch, Clock(slot, local))
-    assert (chooser.delivery, changed) == (chosen, changes)
-    assert chooser.seconds == {"slot": pytest.approx(slot), "local": pytest.approx(local)}
+    machine = Machine(slot, local, idle)
+    found, changes, steps = settle(monkeypatch, machine)
+    assert found == chosen
+    assert changes == LEAD + (chosen == "local")  # the last leg is a "slot" one
+    assert steps == 2 * LEAD * (STEPS + 1) + (LEAD + 1) * WARM
+    assert machine.chooser.seconds == {"slot": pytest.approx(slot), "local": pytest.approx(local)}
+    assert not any(machine.step() for _ in range(3 * STEPS))
+    assert machine.chooser.delivery == chosen
 
 
 def test_checkpoints_and_noise_deceive_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(50):
-        better, worse = settle(monkeypatch, Clock(1e-3, 0.9e-3), random.Random(seed)), Clock(1e-3, 1.1e-3)
-        assert better[0].delivery == "local", seed
-        assert settle(monkeypatch, worse, random.Random(seed))[0].delivery == "slot", seed
+        for local, want in ((0.9e-3, "local"), (1.1e-3, "slot")):
+            assert settle(monkeypatch, Machine(1e-3, local), random.Random(seed))[0] == want, seed
+
+
+def test_legs_that_scatter_are_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong, longer = 0, 0
+    for seed in range(200):
+        for local, want in ((0.85, "local"), (1.15, "slot")):
+            found, _, steps = settle(monkeypatch, Machine(1.0, local), random.Random(seed), scatter=0.25)
+            wrong += found != want
+            longer += steps > 2 * LEAD * (STEPS + 1) + (LEAD + 1) * WARM
+    assert wrong < 14  # 8 of 400; the median of four pairs is wrong in 26
+    assert longer > 100
+
+
+def test_pairs_that_disagree_to_the_end_have_their_median_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine(1.0, 1.0)
+    monkeypatch.setattr(_choose, "clock", machine.clock)
+    monkeypatch.setattr(_choose, "ticks", machine.ticks)
+    ratios = iter([0.8, 1.2] * (len(LEGS) // 4 - 1) + [0.8, 0.9])
+    steps, legs = 0, 0
+    while not machine.chooser.settled:
+        at = len(machine.chooser._means["slot"]) + len(machine.chooser._means["local"])
+        if at == legs and at % 2 == 0:
+            machine.takes["local"], legs = next(ratios), at + 2
+        machine.step()
+        steps += 1
+    assert (machine.chooser.delivery, next(ratios, None)) == ("local", None)
+    assert steps <= MOST_STEPS
 
 
 def test_the_time_between_passes_is_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock(1.0, 0.5)
-    monkeypatch.setattr(_choose, "clock", clock)
-    chooser = Chooser()
-    while not chooser.settled:
+    machine = Machine(1.0, 0.5)
+    monkeypatch.setattr(_choose, "clock", machine.clock)
+    monkeypatch.setattr(_choose, "ticks", machine.ticks)
+    while not machine.chooser.settled:
         for _ in range(10):
-            clock.now += clock.takes[chooser.delivery]
-            chooser.step()
-        clock.now += 1000 if chooser.delivery == "local" else 1  # an evaluation
-        chooser.pause()
-    assert chooser.delivery == "local"
+            machine.step()
+        machine.now += 1000 if machine.chooser.delivery == "local" else 1  # an evaluation
+        machine.chooser.pause()
+    assert machine.chooser.delivery == "local"
+
+
+def test_ticks_go_on_and_no_more_are_idle_than_passed() -> None:
+    before = _cores.ticks()
+    if before is None:
+        pytest.skip("this system has no /proc/stat")
+    after = _cores.ticks()
+    assert after is not None
+    assert 0 <= before[0] <= before[1]
+    assert before <= after
+    assert 1 <= _cores.count() <= (os.cpu_count() or 1)

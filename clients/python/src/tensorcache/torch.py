@@ -73,11 +73,11 @@ def loader(
             loops that call ``.to(device, non_blocking=True)`` themselves. ``device=`` saves the copy.
         num_workers: 0: there are none.
         delivery: as for :meth:`Windows.feed`, but that ``"auto"`` never gives views, and chooses between ``"slot"`` and
-            ``"local"`` by trying both on the first 512 steps, where torch can gather the windows well: the daemon's
-            gather where a core is free, the trainer's own where training keeps all of them busy. ``stats()`` tells
-            the choice. By ``"view"``, tensors are strides over a private map of the dataset: changing one in place
-            is an error at the next batch, and copying one to a GPU moves more than a dense one would. By ``"starts"``
-            a tuple is ``(item, start)``. For a device it is ``"slot"``, or with ``resident`` ``"starts"``.
+            ``"local"`` by trying both on the first 900 to 2,000 steps, where torch can gather the windows well: the
+            daemon's gather where a core is free, the trainer's own where training keeps all of them busy. ``stats()``
+            tells the choice. By ``"view"``, tensors are strides over a private map of the dataset: changing one in
+            place is an error at the next batch, and copying one to a GPU moves more than a dense one would. By
+            ``"starts"`` a tuple is ``(item, start)``. For a device it is ``"slot"``, or with ``resident`` ``"starts"``.
         slots: batches in flight; 0 lets the daemon choose.
         channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
         mask: deliver ``mask`` even where nothing is padded.
