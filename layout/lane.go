@@ -7,3 +7,10 @@ func (d Dest) Lane(i int64) Dest {
 	d.Width, d.write, d.populate, d.running, d.collector = 0, nil, nil, nil, nil
 	return d
 }
+
+// Lanes are n features of a column of shape [rows, m], from one on, as a column of its own: a plain one where n is 0.
+func (d Dest) Lanes(i, n int64) Dest {
+	d = d.Lane(i)
+	d.Width = n
+	return d
+}

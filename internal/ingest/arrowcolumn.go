@@ -170,7 +170,7 @@ func plain[T storable, N ~int32 | ~int64 | float16.Num](values []N) []T {
 
 // putArrow writes values; the nulls among them become NaN in a float column and are refused in others.
 func putArrow[S storable](b arrowBatch, a arrow.Array, values []S) error {
-	if n := firstNull(a); n >= 0 && !b.dest.DType.IsFloat() {
+	if n := firstNull(a); n >= 0 && !b.dest.canMiss() {
 		return b.null(n / int(max(1, b.width)))
 	}
 	width := int(max(1, b.width))
@@ -219,7 +219,7 @@ func notANumber[S storable]() (nan S, ok bool) {
 
 func (b arrowBatch) bools(a *array.Boolean) error {
 	width := int(max(1, b.width))
-	if n := firstNull(a); n >= 0 && !b.dest.DType.IsFloat() {
+	if n := firstNull(a); n >= 0 && !b.dest.canMiss() {
 		return b.null(n / width)
 	}
 	cells := make([]uint8, a.Len())

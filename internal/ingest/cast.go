@@ -209,8 +209,13 @@ func fits[S, D number](v S, x D) bool {
 	return S(x) == v && (x < 0) == (v < 0)
 }
 
-// putMissing writes NaN into rows of a float column, and no word into those of texts; it tells whether it is one of these.
+// putMissing writes NaN into rows of a float column, no word into those of texts, and marks into those of a held one; it tells whether it is
+// one of these.
 func putMissing(d sink, row, n int64) bool {
+	if d.marked {
+		d.mark(row, n)
+		return true
+	}
 	switch d.DType {
 	case layout.Float32:
 		fillRows(layout.Values[float32](d.Dest), row, n, float32(math.NaN()))

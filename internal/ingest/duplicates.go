@@ -81,6 +81,9 @@ func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64,
 		mean = meanRows(layout.Values[float64](d), func(v float64) float64 { return v }, func(v float64) float64 { return v })
 	default:
 		mean = sameRows(d)
+		if l.held(l.columns[i], l.wanted.roles[i]) {
+			mean = sameHeld(d)
+		}
 	}
 	return groups(k, m, offsets, func(first, end int64) error {
 		if end-first == 1 || mean(m.from[first:end]) {

@@ -344,7 +344,7 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 		if unit, ok := l.units[i]; ok {
 			c.unit = unit
 		}
-		to[i] = target{want: w[i], column: c, dest: sink{dest(i), l.losses[i]}, row0: row0, dict: l.dicts[i]}
+		to[i] = target{want: w[i], column: c, dest: l.sinkOf(i, dest(i)), row0: row0, dict: l.dicts[i]}
 	}
 	if err := fault.At("ingest.read"); err != nil {
 		return fmt.Errorf("read %s: %w", r.path(), err)

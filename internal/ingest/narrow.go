@@ -43,10 +43,19 @@ type sink struct {
 	layout.Dest
 	// loss is there where the load asks for another dtype: integers must then be kept exactly, and what floats lose is noted.
 	loss *loss
+	// marks say with a 1 which values are missing, where marked is set: the column is held.
+	marks  layout.Dest
+	marked bool
 }
 
 // Lane is one feature of the column.
-func (s sink) Lane(i int64) sink { return sink{s.Dest.Lane(i), s.loss} }
+func (s sink) Lane(i int64) sink {
+	s.Dest = s.Dest.Lane(i)
+	if s.marked {
+		s.marks = s.marks.Lane(i)
+	}
+	return s
+}
 
 // note measures what storing floats as narrower ones has lost; from and to are slices of values.
 func (l *loss) note(from, to any) {
@@ -116,7 +125,7 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 		if !l.converts(c, l.wanted.roles[i]) {
 			continue
 		}
-		from, to := l.stage.Dest(l.staged[i]), sink{l.writer.Dest(i), l.losses[i]}
+		from, to := l.stage.Dest(l.staged[i]), sink{Dest: l.writer.Dest(i), loss: l.losses[i]}
 		err := parallel(ctx, l.workers, int((rows+tileRows-1)/tileRows), "", func(_, tile int) error {
 			first := int64(tile) * tileRows
 			n := min(tileRows, rows-first)
@@ -174,11 +183,6 @@ const (
 	float16Overflow = 65520.0
 	float32Overflow = 0x1.ffffffp127
 )
-
-// rounds is the place of the first value that a dtype of floats does not hold exactly, -1 without one.
-func rounds(d layout.DType, values []float64) int {
-	return slices.IndexFunc(values, func(v float64) bool { return v == v && narrowedTo(d, v) != v })
-}
 
 // narrowedTo is a value as a dtype of floats holds it.
 func narrowedTo(d layout.DType, v float64) float64 {

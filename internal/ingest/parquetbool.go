@@ -164,7 +164,7 @@ func (b *boolChunk) present(levels []byte, n int) error {
 		return err
 	}
 	for i, l := range b.levels[:n] {
-		if l == 0 && !b.dest.DType.IsFloat() { // else it is on its way to be filled
+		if l == 0 && !b.dest.canMiss() { // else it is on its way to be filled
 			return (&parquetChunk{target: b.target, first: b.first, row: b.row}).null(int64(i))
 		}
 	}

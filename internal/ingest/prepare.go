@@ -79,6 +79,9 @@ func (p *preparation) run(ctx context.Context, i int) error {
 	to := p.writer.Dest(i)
 	p.summed = p.writer.DestOnce(i)
 	at, apart := p.staged[i]
+	if p.held(p.column, p.wanted.roles[i]) {
+		return p.runHeld(ctx, p.stage.Dest(at), to)
+	}
 	if p.apart = apart; apart {
 		return prepare(ctx, p, layout.Values[float64](p.stage.Dest(at)), to)
 	}
@@ -193,9 +196,6 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 			copy(values, before)
 		}
 		bad := overflows(to.DType, values)
-		if bad < 0 && p.loss != nil && p.wholes() {
-			bad = rounds(to.DType, values)
-		}
 		if bad < 0 {
 			bad = results.put(feature, row, values)
 		}
@@ -212,9 +212,6 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 	}
 	return err
 }
-
-// wholes tells whether whole numbers go through steps that keep them such.
-func (p *preparation) wholes() bool { return p.column.kind.isInteger() && p.do.wholes() }
 
 // notHeld refuses a result that its column cannot hold.
 func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {

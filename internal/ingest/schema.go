@@ -225,7 +225,7 @@ func (o Options) stored(c column, role layout.Role) layout.Column {
 
 // staged tells whether a column is filled as float64 beside the result first: its steps come before it is narrowed.
 func (o Options) staged(c column, role layout.Role) bool {
-	if o.steps(c, role) == (steps{}) {
+	if o.steps(c, role) == (steps{}) || o.held(c, role) {
 		return false
 	}
 	to := o.stored(c, role).DType

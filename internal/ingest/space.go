@@ -61,9 +61,10 @@ func (l *load) need() int64 {
 		size := l.stored(c, l.wanted.roles[i]).DType.Size() * max(1, c.width)
 		widest = max(widest, size)
 		row += size
-		if l.Options.staged(c, l.wanted.roles[i]) {
-			row += 8 * max(1, c.width)
-			widest = max(widest, 8*max(1, c.width))
+		if as, ok := l.beside(c, l.wanted.roles[i]); ok {
+			size := as.DType.Size() * max(1, as.Width)
+			row += size
+			widest = max(widest, size)
 		}
 	}
 	for _, c := range l.calendarLayout() {

@@ -14,13 +14,9 @@ func (l *load) tables() (t, stage layout.Table) {
 			l.columns[i] = c
 		}
 		t.Columns = append(t.Columns, l.stored(c, role))
-		if l.Options.staged(c, role) {
+		if as, ok := l.beside(c, role); ok {
 			l.staged[i] = len(stage.Columns)
-			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: layout.Float64, Width: c.width})
-		}
-		if l.converts(c, role) {
-			l.staged[i] = len(stage.Columns)
-			stage.Columns = append(stage.Columns, layout.Column{Name: c.name, DType: c.kind.dtype()})
+			stage.Columns = append(stage.Columns, as)
 		}
 	}
 	t.Columns = append(t.Columns, l.calendarLayout()...)
