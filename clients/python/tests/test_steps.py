@@ -79,7 +79,7 @@ def test_steps_are_those_of_pandas_and_scikit_learn(
     options: dict[str, Any] = {"fill": how, "clip": clip, "log1p": log1p, "diff": diff, "scale": scale}
     if scale or how == "mean":
         options |= {"scale_per": per, "fit_rows": fit}
-    columns = {"id": ids, "a": raw.to_numpy(), "b": np.arange(len(raw))}
+    columns = {"id": ids, "a": raw.to_numpy(), "b": raw.to_numpy()}  # another column would have its own refusals
 
     by_item = [group for _, group in raw.groupby(ids)]
     pool = pd.concat([seen(group, fit) for group in by_item])
