@@ -11,7 +11,7 @@ import (
 )
 
 func newPin(o *options) *cobra.Command {
-	var off bool
+	var off, asJSON bool
 	cmd := &cobra.Command{
 		Use: "pin NAME", Short: "lock a dataset in memory, as far as the daemon may", Args: cobra.ExactArgs(1),
 		Long: "Pin brings a dataset into memory and locks it there, and from then on each new generation of it, until pin --off, rm or the daemon's end. " +
@@ -29,11 +29,17 @@ func newPin(o *options) *cobra.Command {
 				if err := c.Delete(cmd.Context(), path, &p); err != nil {
 					return err
 				}
+				if asJSON {
+					return printJSON(out, p)
+				}
 				fmt.Fprintf(out, "unpinned %s\n", p.Dataset)
 				return nil
 			}
 			if err := c.Put(cmd.Context(), path, nil, &p); err != nil {
 				return err
+			}
+			if asJSON {
+				return printJSON(out, p)
 			}
 			fmt.Fprintf(out, "pinned %s: %s of %s\n", p.Dataset, humanize.IBytes(uint64(p.PinnedBytes)), humanize.IBytes(uint64(p.Bytes)))
 			if p.Limited != "" {
@@ -42,6 +48,7 @@ func newPin(o *options) *cobra.Command {
 			return nil
 		},
 	}
+	jsonFlag(cmd, &asJSON)
 	cmd.Flags().BoolVar(&off, "off", false, "end the lock")
 	return cmd
 }

@@ -11,7 +11,8 @@ import (
 )
 
 func newUnload(o *options) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use: "unload NAME", Short: "give up a dataset's memory, never its files", Args: cobra.ExactArgs(1),
 		Long: "Unload asks the system to give up the pages of a dataset. Its files stay, and whoever reads it next brings them back. " +
 			"Pages that a trainer has mapped stay, and those of a pinned dataset: unload says what is left and why.",
@@ -27,6 +28,9 @@ func newUnload(o *options) *cobra.Command {
 				return err
 			}
 			out := cmd.OutOrStdout()
+			if asJSON {
+				return printJSON(out, u)
+			}
 			fmt.Fprintf(out, "unloaded %s: %s of %s in memory\n", u.Dataset, sizeOr(u.ResidentBytes, "an unknown part"), humanize.IBytes(uint64(u.Bytes)))
 			if u.Kept != "" {
 				fmt.Fprintf(out, "kept: %s\n", u.Kept)
@@ -34,6 +38,8 @@ func newUnload(o *options) *cobra.Command {
 			return nil
 		},
 	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
 }
 
 // sizeOr is a size, or other words where it is not known.
