@@ -80,6 +80,7 @@ func TestRequestsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 		"unknown dtype":         {c(spec("dtype", "float16")), wire.InvalidSpec, `dtype: got "float16"`},
 		"dtype bool":            {c(spec("dtype", "bool")), wire.InvalidSpec, `dtype: got "bool"`},
 		"dtype loses fractions": {c(spec("dtype", "int64")), wire.InvalidSpec, `column "close" is float32, which does not fit int64`},
+		"infinite as float32":   {c(spec("missing_value", 1e39)), wire.InvalidSpec, `missing_value: got "1e+39", want a number that float32 holds`},
 		"mixed as stored":       {c(spec("dtype", nil)), wire.InvalidSpec, `column "close" is float32 and column "flag" is int32`},
 		"not constant":          {c(spec("static_columns", []string{"flag"})), wire.InvalidSpec, `column "flag" is not constant: item MSFT has 0 in row 0 and 1 in row 1`},
 		"context too long":      {c(spec("context_length", 30)), wire.NoWindows, "context_length 30 + prediction_length 2 needs 32 rows; the longest item has 20"},

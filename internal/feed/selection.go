@@ -2,6 +2,7 @@ package feed
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -67,8 +68,22 @@ func selectColumns(m *layout.Manifest, spec window.Spec) (*selection, error) {
 		if s.dtype[part], err = oneDType(columns, spec.DType); err != nil {
 			return nil, err
 		}
+		if v := spec.MissingValue; v != nil && overflows(s.dtype[part], *v) {
+			return nil, &window.SpecError{Field: "missing_value", Value: fmt.Sprint(*v), Allowed: fmt.Sprintf("a number that %s holds, as which the %s is delivered", s.dtype[part], part)}
+		}
 	}
 	return s, nil
+}
+
+// overflows tells whether a finite number is an infinite one in a dtype of floats.
+func overflows(d layout.DType, v float64) bool {
+	switch d {
+	case layout.Float16:
+		v = float64(layout.HalfOf(v).Float32())
+	case layout.Float32:
+		v = float64(float32(v))
+	}
+	return math.IsInf(v, 0)
 }
 
 // parts lists the columns of each part that has any.
