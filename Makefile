@@ -52,7 +52,6 @@ build-race:
 .PHONY: demo
 demo: $(VENV)/client ## train a forecasting model on real data that the daemon serves
 	$(PY) examples/nlinear_numpy.py
-	@printf '\nsee its windows in a browser:  %s\n' '$(VENV)/bin/tensorcache ui etth1'
 	@echo; echo "see its windows in a browser: $(VENV)/bin/tensorcache ui etth1"
 
 .PHONY: test
