@@ -12,17 +12,17 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// say prints an error and, on a line of its own, what to do about it.
-func say(w io.Writer, err error) {
+// say prints the error of a verb and, on a line of its own, what to do about it.
+func say(w io.Writer, verb string, err error) {
 	text := err.Error()
 	if refused := (*tensorcache.Error)(nil); errors.As(err, &refused) { // which says its hint itself
 		text = refused.Detail
 	}
-	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", text, hintFor(err))
+	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", text, hintFor(verb, err))
 }
 
 // hintFor is the one thing to try: what the daemon advises, else what goes with the error.
-func hintFor(err error) string {
+func hintFor(verb string, err error) string {
 	var p *wire.Problem
 	var refused *tensorcache.Error
 	var usage usageError
@@ -32,7 +32,7 @@ func hintFor(err error) string {
 	case errors.As(err, &p) && p.Hint != "":
 		return p.Hint
 	case errors.As(err, &usage), p != nil && p.Status < 500:
-		return "tensorcache VERB --help shows the usage"
+		return fmt.Sprintf("tensorcache %s --help shows the usage", verb)
 	case errors.Is(err, control.ErrGone):
 		return "run it again, which starts a new daemon; what was published is still there"
 	case errors.Is(err, control.ErrNoDaemon) && os.Getenv("TENSORCACHE_AUTOSTART") == "0":

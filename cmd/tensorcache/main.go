@@ -39,11 +39,15 @@ func run() int {
 		return ingest.Main(os.Stdin, os.Stdout)
 	}
 	root := newRoot()
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	if err == nil {
 		return exitDone
 	}
-	say(root.ErrOrStderr(), err)
+	verb := "VERB"
+	if cmd != root {
+		verb = strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
+	}
+	say(root.ErrOrStderr(), verb, err)
 	var usage usageError
 	if errors.As(err, &usage) {
 		return exitUsage

@@ -40,8 +40,7 @@ func newScreen(out, in *os.File, quit func()) (*screen, error) {
 		go waitForQuit(in, quit) // a read of a terminal cannot be ended: it lasts as long as the program
 	}
 	if _, err := out.WriteString(enterScreen); err != nil {
-		s.end()
-		return nil, err
+		return nil, errors.Join(err, s.end())
 	}
 	return s, nil
 }
@@ -60,12 +59,12 @@ func waitForQuit(in io.Reader, quit func()) {
 }
 
 // end gives the terminal back as it was.
-func (s *screen) end() {
+func (s *screen) end() error {
 	_, err := s.out.WriteString(leaveScreen)
 	if s.mode != nil {
 		err = errors.Join(err, term.Restore(s.in, s.mode))
 	}
-	_ = err // whoever closed the terminal does not look at it
+	return err
 }
 
 // draw shows what write writes, as much as there is room for.

@@ -71,7 +71,7 @@ type feedRate struct {
 }
 
 // run looks and shows until it is told to end.
-func (t *top) run(cmd *cobra.Command) error {
+func (t *top) run(cmd *cobra.Command) (err error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	c, err := t.connect(false)
@@ -83,7 +83,7 @@ func (t *top) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer func() { err = errors.Join(err, end()) }()
 	tick := time.NewTicker(t.interval)
 	defer tick.Stop()
 	resized := make(chan os.Signal, 1)
@@ -173,12 +173,12 @@ func rateOf(f wire.Feed, now time.Time, last *look) float64 {
 }
 
 // shower is how looks are shown: as JSON, on the whole of a terminal, or in lines.
-func (t *top) shower(cmd *cobra.Command, quit func()) (show func(*look) error, end func(), err error) {
+func (t *top) shower(cmd *cobra.Command, quit func()) (show func(*look) error, end func() error, err error) {
 	out := cmd.OutOrStdout()
 	if t.asJSON {
 		e := json.NewEncoder(out)
 		e.SetEscapeHTML(false)
-		return func(l *look) error { return e.Encode(l) }, func() {}, nil
+		return func(l *look) error { return e.Encode(l) }, func() error { return nil }, nil
 	}
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		s, err := newScreen(f, os.Stdin, quit)
@@ -187,5 +187,5 @@ func (t *top) shower(cmd *cobra.Command, quit func()) (show func(*look) error, e
 		}
 		return func(l *look) error { return s.draw(func(w io.Writer) error { return writeLook(w, l) }) }, s.end, nil
 	}
-	return func(l *look) error { return writeLook(out, l) }, func() {}, nil
+	return func(l *look) error { return writeLook(out, l) }, func() error { return nil }, nil
 }
