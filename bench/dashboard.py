@@ -10,6 +10,7 @@ import shutil
 import statistics
 import subprocess
 import tempfile
+from collections.abc import Callable
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
@@ -52,11 +53,11 @@ def measure(binary: str) -> None:
         browser.close()
 
 
-def median(page: Page, draw: object) -> float:
+def median(page: Page, draw: Callable[[], object]) -> float:
     """The median of what the page itself measured."""
     times = []
     for _ in range(ROUNDS):
-        draw()  # type: ignore[operator]
+        draw()
         times.append(float(page.evaluate(MEASURE)))
     return statistics.median(times)
 

@@ -130,7 +130,7 @@ def test_what_is_pickled_is_a_copy(feed: tensorcache.Feed) -> None:
 
 def test_tracers_and_profilers_spoil_nothing(feed: tensorcache.Feed) -> None:
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        frame.f_locals  # noqa: B018  # a copy of what the frame holds, which 3.12 and older keep in the frame
+        _ = frame.f_locals  # a copy of what the frame holds, which 3.12 and older keep in the frame
         return trace
 
     def epoch() -> list[tuple[Array, Array]]:

@@ -28,21 +28,28 @@ LEFT_OUT = [positive_data_acceptance, negative_data_rejection]
 UNENDING = ("/v1/events", "/v1/stop")
 
 
+class Door(requests.Session):
+    """A client of the daemon's loopback port that has the token."""
+
+    def __init__(self, base: str, token: str) -> None:
+        super().__init__()
+        self.base = base
+        self.headers["Authorization"] = f"Bearer {token}"
+
+
 @pytest.fixture(scope="module")
-def door(cache: tensorcache.Cache, home: Path) -> Iterator[requests.Session]:
-    """A client of the daemon's loopback port that has the token, and its address as ``base``."""
+def door(cache: tensorcache.Cache, home: Path) -> Iterator[Door]:
+    """The way in, and a dataset behind it."""
     cache.put("a", {"id": np.repeat([1, 2], 50), "x": np.arange(100.0)}, item_id="id")
     url = urlsplit(cache._control.post("/v1/ui")["url"])
-    with requests.Session() as session:
-        session.headers["Authorization"] = "Bearer " + (home / "token").read_text().strip()
-        session.base = f"http://{url.netloc}"  # type: ignore[attr-defined]
+    with Door(f"http://{url.netloc}", (home / "token").read_text().strip()) as session:
         yield session
 
 
 @pytest.fixture(scope="module")
-def documented(door: requests.Session) -> schemathesis.schemas.BaseSchema:
+def documented(door: Door) -> schemathesis.schemas.BaseSchema:
     """The daemon's own document, of which datasets are mostly one that exists."""
-    document = door.get(door.base + "/v1/openapi.json").json()  # type: ignore[attr-defined]
+    document = door.get(door.base + "/v1/openapi.json").json()
     document["components"]["parameters"]["name"]["schema"] = {"type": "string", "enum": ["a", "none"]}
     del document["paths"]["/v1/datasets/{name}"]["delete"]  # the others need it
     for path in UNENDING:
@@ -51,7 +58,7 @@ def documented(door: requests.Session) -> schemathesis.schemas.BaseSchema:
 
 
 def test_every_answer_is_a_documented_one(
-    documented: schemathesis.schemas.BaseSchema, door: requests.Session, cache: tensorcache.Cache
+    documented: schemathesis.schemas.BaseSchema, door: Door, cache: tensorcache.Cache
 ) -> None:
     seen: set[int] = set()
     for operation in documented.get_all_operations():
@@ -61,7 +68,7 @@ def test_every_answer_is_a_documented_one(
     assert cache.health()["status"] == "ok"
 
 
-def try_out(operation: Any, mode: GenerationMode, door: requests.Session, seen: set[int]) -> None:
+def try_out(operation: Any, mode: GenerationMode, door: Door, seen: set[int]) -> None:
     """Make up requests that the document allows, or such that it forbids, and hold each answer to it."""
 
     @given(case=operation.as_strategy(generation_mode=mode))
@@ -74,7 +81,7 @@ def try_out(operation: Any, mode: GenerationMode, door: requests.Session, seen: 
         phases=[Phase.generate],
     )
     def each(case: schemathesis.Case) -> None:
-        response = case.call(base_url=door.base, session=door, timeout=30)  # type: ignore[attr-defined]
+        response = case.call(base_url=door.base, session=door, timeout=30)
         seen.add(response.status_code)
         case.validate_response(response, excluded_checks=LEFT_OUT)
 

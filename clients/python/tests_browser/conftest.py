@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dashboard import Dashboard, login
@@ -49,8 +50,8 @@ def open_page(browser: Browser, home: Path) -> Iterator[Callable[..., Dashboard]
     """Make a page with the given options of a browser's context."""
     made: list[Dashboard] = []
 
-    def make(**options: object) -> Dashboard:
-        context = browser.new_context(**{"viewport": {"width": 1360, "height": 900}, **options})  # type: ignore[arg-type]
+    def make(**options: Any) -> Dashboard:
+        context = browser.new_context(**{"viewport": {"width": 1360, "height": 900}, **options})
         page = context.new_page()
         address = login()
         d = Dashboard(page, address.split("/login", maxsplit=1)[0])

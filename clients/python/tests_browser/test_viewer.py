@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+from typing import Any
 
 import numpy as np
 import pytest
@@ -189,14 +190,14 @@ def test_the_code_gives_the_same_windows(dashboard: Dashboard, etth1: Dataset, m
         page = opened(dashboard.go(f"#/datasets/{name}", **view))
         planned = int(re.sub(r"\D", "", page.locator(".big b").inner_text()))
         python = page.get_by_label("Python lines", exact=True).inner_text()
-        scope: dict[str, object] = {}
+        scope: dict[str, Any] = {}
         exec(python, scope)
         windows = scope["windows"]
         assert isinstance(windows, tensorcache.Windows)
         assert len(windows) == planned
-        assert scope["train"].rejected == windows.split(**split)["train"].rejected  # type: ignore[attr-defined]
+        assert scope["train"].rejected == windows.split(**split)["train"].rejected
         sample = scope["window"]
-        start = f"{int(sample.start):,}"  # type: ignore[attr-defined]
+        start = f"{int(sample.start):,}"
         expect(page.get_by_text(re.compile(rf"from row {start}\b"))).to_be_visible()
         words = shlex.split(page.get_by_label("Command line lines", exact=True).inner_text())
         assert words[0] == "tensorcache"

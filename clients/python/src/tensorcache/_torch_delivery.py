@@ -72,7 +72,8 @@ def view_pairs(stream: Stream, source: Source) -> Deliver:
                 hint='delivery="slot" gives batches to change; the next pass has the values as they were',
             )
         if not flags & RUN:
-            return gathered(slot, rows, flags, row)  # type: ignore[no-any-return]
+            scattered: Pair = gathered(slot, rows, flags, row)
+            return scattered
         put(slot)  # there is nothing in it
         if rows == full and pair:
             return contexts[row], targets[row]
