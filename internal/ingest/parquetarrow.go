@@ -52,8 +52,8 @@ func arrowHints(path, text string) (hints []arrowHint, err error) {
 	fields := flatbuffers.UOffsetT(schema.Offset(schemaFields))
 	for i := range schema.VectorLen(fields) {
 		field := flatbuffers.Table{Bytes: b, Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(i)*4)}
-		h := arrowHintOf(field)
-		if h.name = string(slotString(field, fieldName)); !utf8.ValidString(h.zone) {
+		h, ok := arrowHintOf(field)
+		if h.name = string(slotString(field, fieldName)); !ok || !utf8.ValidString(h.zone) {
 			return nil, damaged
 		}
 		hints = append(hints, h)
@@ -61,21 +61,25 @@ func arrowHints(path, text string) (hints []arrowHint, err error) {
 	return hints, nil
 }
 
-// arrowHintOf says what a field is, if it is one of the types that are looked for.
-func arrowHintOf(field flatbuffers.Table) (h arrowHint) {
+// arrowHintOf says what a field is, if it is one of the types that are looked for; ok is false for a unit that there is not.
+func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
 	kind, at := field.GetByteSlot(fieldTypeKind, 0), flatbuffers.UOffsetT(field.Offset(fieldType))
 	if at == 0 || kind != typeTimestamp && kind != typeDuration {
-		return h
+		return h, true
 	}
 	var t flatbuffers.Table
 	field.Union(&t, at)
 	if kind == typeTimestamp {
 		h.zone = string(slotString(t, timeZone))
-		return h
+		return h, true
 	}
 	const milliseconds = 1 // what is not written
-	h.duration = units[t.GetInt16Slot(timeUnit, milliseconds)]
-	return h
+	unit := t.GetInt16Slot(timeUnit, milliseconds)
+	if unit < 0 || int(unit) >= len(units) {
+		return h, false
+	}
+	h.duration = units[unit]
+	return h, true
 }
 
 // slotString is a string of a table, empty where it is not there.

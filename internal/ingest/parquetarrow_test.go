@@ -59,6 +59,23 @@ func TestFieldsOfAnArrowSchemaAreRead(t *testing.T) {
 	})
 }
 
+// withUnit is the schema of one duration in a unit of that number.
+func withUnit(t *testing.T, unit byte) []byte {
+	t.Helper()
+	of := func(u arrow.TimeUnit) []byte {
+		return schemaText(t, []arrow.Field{{Name: "d", Type: &arrow.DurationType{Unit: u}}})
+	}
+	b, other := of(arrow.Microsecond), of(arrow.Nanosecond)
+	for i := range b {
+		if b[i] != other[i] {
+			b[i] = unit
+			return b
+		}
+	}
+	t.Fatal("no byte is the unit")
+	return nil
+}
+
 // stay is a row of files whose schema says more than Parquet's types.
 type stay struct {
 	D int64 `parquet:"d"`
@@ -90,6 +107,7 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 		{"no base64", "*", "", damaged},
 		{"empty", "", "", damaged},
 		{"cut", encode(duration("d"))[:48], "", damaged},
+		{"a unit that there is not", base64.StdEncoding.EncodeToString(withUnit(t, 4)), "", damaged},
 		{"no message", base64.StdEncoding.EncodeToString(make([]byte, 64)), "", damaged},
 	} {
 		var b bytes.Buffer
