@@ -18,7 +18,7 @@ func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
 	if err := read(ctx, &r); err != nil {
 		return err
 	}
-	h, w, err := s.open(name, r.PlanRequest)
+	h, w, err := s.open(name, r.Selection)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
 		}
 		if parts[at.Item] == nil {
 			p := &itemParts{}
-			if p.parts, p.names, err = partsOf(w, r.PlanRequest, at.Item); err != nil {
+			if p.parts, p.names, err = partsOf(w, r.Parts, at.Item); err != nil {
 				return err
 			}
 			parts[at.Item] = p

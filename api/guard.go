@@ -25,6 +25,12 @@ type guard struct {
 // cookieName begins the name of the dashboard's cookie; a port follows, since a browser sends the cookies of a host to all its ports.
 const cookieName = "tensorcache-"
 
+// What to do about a request from a foreign place.
+const (
+	hintHost = "ask by one of these names and the daemon's own port, which a tunnel must keep"
+	hintPage = "other pages may not ask; tensorcache ui opens the dashboard itself"
+)
+
 func newGuard(token string, port int) *guard {
 	g := &guard{cookie: fmt.Sprint(cookieName, port), token: hashOf(token), logins: newLogins()}
 	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
@@ -57,18 +63,18 @@ func (g *guard) refuse(h *fasthttp.RequestHeader) *wire.Problem {
 // here (DNS rebinding) has another Host, a foreign page another Origin.
 func (g *guard) refusePlace(h *fasthttp.RequestHeader) *wire.Problem {
 	if target := h.RequestURI(); target[0] != '/' || bytes.HasPrefix(target, []byte("//")) {
-		return forbidden("request target: got %s, want a path", quoted(target))
+		return forbidden("request target: got %s, want a path", quoted(target)).WithHint("send the path alone, not as to a proxy")
 	}
 	host := string(h.Host())
 	if !slices.Contains(g.hosts, host) {
-		return forbidden("host: got %s, want %s", quoted(h.Host()), strings.Join(g.hosts, ", "))
+		return forbidden("host: got %s, want %s", quoted(h.Host()), strings.Join(g.hosts, ", ")).WithHint(hintHost)
 	}
 	if origins := h.PeekAll(fasthttp.HeaderOrigin); len(origins) > 1 || len(origins) == 1 && string(origins[0]) != "http://"+host {
-		return forbidden("origin: got %s, want http://%s or none", quoted(origins[0]), host)
+		return forbidden("origin: got %s, want http://%s or none", quoted(origins[0]), host).WithHint(hintPage)
 	}
 	for _, site := range h.PeekAll("Sec-Fetch-Site") {
 		if s := string(site); s != "same-origin" && s != "none" {
-			return forbidden("sec-fetch-site: got %s, want same-origin or none", quoted(site))
+			return forbidden("sec-fetch-site: got %s, want same-origin or none", quoted(site)).WithHint(hintPage)
 		}
 	}
 	return nil
@@ -78,8 +84,12 @@ func (g *guard) refusePlace(h *fasthttp.RequestHeader) *wire.Problem {
 func (g *guard) refuseStranger(h *fasthttp.RequestHeader) *wire.Problem {
 	if given := h.PeekAll(fasthttp.HeaderAuthorization); len(given) > 0 {
 		scheme, token, _ := strings.Cut(string(given[0]), " ")
-		sent := hashOf(token)
-		if len(given) == 1 && strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(sent[:], g.token[:]) == 1 {
+		switch sent := hashOf(token); {
+		case len(given) > 1:
+			return unauthorized("authorization: got it more than once")
+		case !strings.EqualFold(scheme, "Bearer"): // of which nothing is quoted: it may be the token
+			return unauthorized("authorization: got another scheme than Bearer")
+		case subtle.ConstantTimeCompare(sent[:], g.token[:]) == 1:
 			return nil
 		}
 		return unauthorized("the token is wrong")
@@ -89,7 +99,7 @@ func (g *guard) refuseStranger(h *fasthttp.RequestHeader) *wire.Problem {
 	}
 	// A browser adds a cookie to what any page makes it send, so whatever changes something must say that it comes from the dashboard.
 	if m := string(h.Method()); m != "GET" && m != "HEAD" && len(h.Peek(fasthttp.HeaderOrigin)) == 0 && string(h.Peek("Sec-Fetch-Site")) != "same-origin" {
-		return forbidden("origin: got none with a cookie, want that of the dashboard")
+		return forbidden("origin: got none with a cookie, want that of the dashboard").WithHint("a program sends the token in place of the cookie")
 	}
 	return nil
 }

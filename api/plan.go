@@ -24,18 +24,8 @@ var planRoutes = []route{
 // mostRanks bounds how many ranks a plan lists.
 const mostRanks = 4096
 
-// windows opens what a plan or a list of runs is asked of. The handle is the caller's to release.
-func (s *Server) windows(ctx *fasthttp.RequestCtx, name string) (*store.Handle, *feed.Windows, wire.PlanRequest, error) {
-	var r wire.PlanRequest
-	if err := read(ctx, &r); err != nil {
-		return nil, nil, r, err
-	}
-	h, w, err := s.open(name, r)
-	return h, w, r, err
-}
-
 // open finds the windows of a request. The handle is the caller's to release.
-func (s *Server) open(name string, r wire.PlanRequest) (*store.Handle, *feed.Windows, error) {
+func (s *Server) open(name string, r wire.Selection) (*store.Handle, *feed.Windows, error) {
 	h, err := feed.Acquire(s.Store, name, r.Generation, r.Digest)
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +41,11 @@ func (s *Server) open(name string, r wire.PlanRequest) (*store.Handle, *feed.Win
 // plan says which windows exist, and why others do not. A spec that admits none at all is refused, and so is a split
 // with a part that has none of any item; the windows under given cuts may be none.
 func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
-	h, w, r, err := s.windows(ctx, name)
+	var r wire.PlanRequest
+	if err := read(ctx, &r); err != nil {
+		return err
+	}
+	h, w, err := s.open(name, r.Selection)
 	if err != nil {
 		return err
 	}
@@ -99,7 +93,11 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 
 // runs lists the index as triples of i64: item, first start, count.
 func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
-	h, w, _, err := s.windows(ctx, name)
+	var r wire.Selection
+	if err := read(ctx, &r); err != nil {
+		return err
+	}
+	h, w, err := s.open(name, r)
 	if err != nil {
 		return err
 	}

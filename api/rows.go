@@ -34,7 +34,7 @@ func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	columns, err := q.columns(h.Data.Manifest, to-from)
+	columns, err := q.columns(h, to-from)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,8 @@ func clamp(row, n int64) int64 {
 }
 
 // columns are those that a query names, or all.
-func (q query) columns(m *layout.Manifest, rows int64) ([]*layout.ManifestColumn, error) {
+func (q query) columns(h *store.Handle, rows int64) ([]*layout.ManifestColumn, error) {
+	m := h.Data.Manifest
 	wanted, err := q.names("columns")
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func (q query) columns(m *layout.Manifest, rows int64) ([]*layout.ManifestColumn
 	}
 	columns, cells := make([]*layout.ManifestColumn, 0, min(len(wanted), len(m.Columns))), int64(0)
 	for _, name := range wanted {
-		c, err := columnOf(m, name)
+		c, err := columnOf(h, name)
 		if err != nil {
 			return nil, err
 		}
@@ -141,10 +142,10 @@ func (q query) columns(m *layout.Manifest, rows int64) ([]*layout.ManifestColumn
 }
 
 // columnOf finds a column, or says which there are.
-func columnOf(m *layout.Manifest, name string) (*layout.ManifestColumn, error) {
-	c, err := m.Column(name)
+func columnOf(h *store.Handle, name string) (*layout.ManifestColumn, error) {
+	c, err := h.Data.Manifest.Column(name)
 	if err != nil {
-		return nil, feed.UnknownColumn(m, "columns", name)
+		return nil, feed.UnknownColumn(h, "columns", name)
 	}
 	return c, nil
 }

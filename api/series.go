@@ -51,7 +51,7 @@ func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	chosen, err := q.features(h.Data.Manifest)
+	chosen, err := q.features(h)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,8 @@ type featureName struct {
 }
 
 // features are those that a query names, as columns or as a[0]; without names all numeric value columns.
-func (q query) features(m *layout.Manifest) ([]featureName, error) {
+func (q query) features(h *store.Handle) ([]featureName, error) {
+	m := h.Data.Manifest
 	wanted, err := q.names("columns")
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (q query) features(m *layout.Manifest) ([]featureName, error) {
 			out = append(out, featureName{c, lane, name})
 			continue
 		}
-		c, err := columnOf(m, name)
+		c, err := columnOf(h, name)
 		if err != nil {
 			return nil, err
 		}

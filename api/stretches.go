@@ -20,7 +20,7 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 	if err := read(ctx, &r); err != nil {
 		return err
 	}
-	h, w, err := s.open(name, r.PlanRequest)
+	h, w, err := s.open(name, r.Selection)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	out.Windows, out.Positions, out.Rejected = tally(w.Index, r.Code)
-	parts, names, err := partsOf(w, r.PlanRequest, r.Code)
+	parts, names, err := partsOf(w, r.Parts, r.Code)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func tally(x *window.Index, code int64) (windows, positions int64, rejected map[
 }
 
 // partsOf are the parts of a request's split, of one item alone; nil without a split.
-func partsOf(w *feed.Windows, r wire.PlanRequest, code int64) ([]*window.Index, []string, error) {
+func partsOf(w *feed.Windows, r wire.Parts, code int64) ([]*window.Index, []string, error) {
 	if len(r.Split) == 0 || bytes.Equal(r.Split, []byte("null")) {
 		return nil, nil, nil
 	}

@@ -106,7 +106,7 @@ func (s *Server) handleTCP(ctx *fasthttp.RequestCtx) {
 func (s *Server) tcpError(ctx *fasthttp.RequestCtx, err error) {
 	defer harden(ctx)
 	if text := err.Error(); strings.Contains(text, "too many host headers") || strings.Contains(text, "missing required host header in request") {
-		turnAway(ctx, forbidden("host: got none or several, want one"))
+		turnAway(ctx, forbidden("host: got none or several, want one").WithHint(hintHost))
 		return
 	}
 	if h := &ctx.Request.Header; len(h.RawHeaders()) > 0 { // the header was read

@@ -271,3 +271,56 @@ func TestAMessageToAStrangerSaysNothingOfTheToken(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatTheGuardRefusesIsToldWhatIsWanted by a message for each, with what to do.
+func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
+	w := newWorld(t)
+	d := w.openTCP()
+	host := "Host: " + d.addr
+	for name, test := range map[string]struct {
+		target      string
+		fields      []string
+		typ, says   string
+		hint        string
+		wantsBearer bool
+		body        string
+	}{
+		"no token":         {"/v1/health", []string{host}, wire.Unauthorized, "a token is wanted", "send Authorization: Bearer", true, ""},
+		"a wrong token":    {"/v1/health", []string{host, "Authorization: Bearer x"}, wire.Unauthorized, "the token is wrong", "send Authorization: Bearer", true, ""},
+		"another scheme":   {"/v1/health", []string{host, "Authorization: Basic " + d.token}, wire.Unauthorized, "authorization: got another scheme than Bearer", "send Authorization: Bearer", true, ""},
+		"no scheme":        {"/v1/health", []string{host, "Authorization: " + d.token}, wire.Unauthorized, "authorization: got another scheme than Bearer", "send Authorization: Bearer", true, ""},
+		"two tokens":       {"/v1/health", []string{host, d.bearer(), d.bearer()}, wire.Unauthorized, "authorization: got it more than once", "send Authorization: Bearer", true, ""},
+		"another host":     {"/v1/health", []string{"Host: evil.example", d.bearer()}, wire.Forbidden, `host: got "evil.example", want 127.0.0.1:`, "a tunnel must keep", false, ""},
+		"no host":          {"/v1/health", []string{d.bearer()}, wire.Forbidden, "host: got none or several, want one", "a tunnel must keep", false, ""},
+		"another page":     {"/v1/health", []string{host, d.bearer(), "Origin: http://evil.example"}, wire.Forbidden, `origin: got "http://evil.example", want http://127.0.0.1:`, "tensorcache ui", false, ""},
+		"another site":     {"/v1/health", []string{host, d.bearer(), "Sec-Fetch-Site: cross-site"}, wire.Forbidden, `sec-fetch-site: got "cross-site", want same-origin or none`, "tensorcache ui", false, ""},
+		"as to a proxy":    {"http://" + d.addr + "/v1/health", []string{host, d.bearer()}, wire.Forbidden, "request target: got", "send the path alone", false, ""},
+		"a body in pieces": {"/v1/health", []string{host, d.bearer(), "Transfer-Encoding: chunked"}, wire.InvalidRequest, "transfer-encoding: a body in chunks", "Content-Length", false, "0\r\n\r\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := *w
+			w.TB = t
+			conn := d.dial()
+			defer conn.Close()
+			if _, err := io.WriteString(conn, lines("GET "+test.target+" HTTP/1.1", test.fields...)+test.body); err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			b, err := io.ReadAll(res.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := w.problem(answer{res.StatusCode, res.Header, b})
+			if p.Type != test.typ || !strings.HasPrefix(p.Detail, test.says) || !strings.Contains(p.Hint, test.hint) || strings.Contains(p.Detail+p.Hint, d.token) {
+				t.Errorf("%+v", p)
+			}
+			if asks := strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer"); asks != test.wantsBearer {
+				t.Errorf("WWW-Authenticate: %q", res.Header.Get("WWW-Authenticate"))
+			}
+		})
+	}
+}

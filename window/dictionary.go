@@ -19,6 +19,9 @@ type key struct {
 // nothing else and nothing after it. field names the object in errors.
 func readDictionary(data []byte, field string, keys []key) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
+	if len(bytes.TrimSpace(data)) == 0 || isNull(data) {
+		return &SpecError{field, Missing, "one JSON object"}
+	}
 	bad := func() error { return &SpecError{field, shorten(data), "one JSON object"} }
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return bad()

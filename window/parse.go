@@ -11,8 +11,9 @@ import (
 // what [Spec.Validate] refuses; errors are a *SpecError.
 func ParseSpec(data []byte) (Spec, error) {
 	var s Spec
+	var length *int64
 	keys := []key{
-		into(&s.ContextLength, "context_length", readInt),
+		into(&length, "context_length", orNull(readInt)),
 		into(&s.PredictionLength, "prediction_length", readInt),
 		into(&s.Gap, "gap", readInt),
 		into(&s.Overlap, "overlap", readInt),
@@ -36,6 +37,10 @@ func ParseSpec(data []byte) (Spec, error) {
 	if err := readDictionary(data, "spec", keys); err != nil {
 		return Spec{}, err
 	}
+	if length == nil {
+		return Spec{}, &SpecError{"context_length", Missing, lengthAllowed(1)}
+	}
+	s.ContextLength = *length
 	if err := s.Validate(); err != nil {
 		return Spec{}, err
 	}

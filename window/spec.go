@@ -16,11 +16,17 @@ var (
 // SpecError names the field of a spec or cut that is refused, its value and what is allowed.
 type SpecError struct {
 	Field   string `json:"field"`
-	Value   string `json:"value"`
+	Value   string `json:"value"` // [Missing] where there is none
 	Allowed string `json:"allowed"`
 }
 
+// Missing is the value in a [SpecError] of a field that must be given and is not.
+const Missing = "(missing)"
+
 func (e *SpecError) Error() string {
+	if e.Value == Missing {
+		return fmt.Sprintf("%s: missing, want %s", e.Field, e.Allowed)
+	}
 	return fmt.Sprintf("%s: got %q, want %s", e.Field, e.Value, e.Allowed)
 }
 
@@ -118,7 +124,7 @@ func (s Spec) validateLengths() error {
 		if v >= least && v <= limit {
 			return nil
 		}
-		return &SpecError{field, strconv.FormatInt(v, 10), fmt.Sprintf("a whole number from %d to %d", least, int64(limit))}
+		return &SpecError{field, strconv.FormatInt(v, 10), lengthAllowed(least)}
 	}
 	for _, f := range []struct {
 		name  string
@@ -163,6 +169,10 @@ func (s Spec) validateLengths() error {
 		return &SpecError{"dilation", strconv.FormatInt(s.dilation(), 10), fmt.Sprintf("a window of at most %d rows: dilation of at most %d", int64(limit), int64(limit)/total)}
 	}
 	return nil
+}
+
+func lengthAllowed(least int64) string {
+	return fmt.Sprintf("a whole number from %d to %d", least, int64(limit))
 }
 
 func (s Spec) stride() int64   { return orOne(s.Stride) }

@@ -236,9 +236,9 @@ export class Viewer {
 
   /** askStretches asks for the item's positions; with a split for those of its parts too, which positions in no part are not in. */
   async askStretches(signal) {
-    const ask = (body) => http.post(http.dataset(this.name, "/stretches"), { ...body, code: this.code }, signal);
-    const { split, ...rest } = this.request;
-    const [all, parts] = await Promise.all([ask(rest), split ? ask(this.request) : null]);
+    const { spec, cuts, split } = this.request;
+    const ask = (body) => http.post(http.dataset(this.name, "/stretches"), { spec, cuts, ...body, code: this.code }, signal);
+    const [all, parts] = await Promise.all([ask({}), split ? ask({ split }) : null]);
     if (!parts) return all;
     const lost = parts.stretches.filter((s) => s.reason === "split");
     const rejected = lost.length ? { ...all.rejected, split: lost.reduce((n, s) => n + s.positions - s.windows, 0) } : all.rejected;

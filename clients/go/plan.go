@@ -52,6 +52,10 @@ func (w *Windows) Plan(ctx context.Context, options *FeedOptions) (*Plan, error)
 		o := options.sampler()
 		request.Options, request.ChannelsFirst, request.Mask = &o, options.ChannelsFirst, options.Mask
 	}
+	var err error
+	if request.Selection, err = w.selection(); err != nil {
+		return nil, err
+	}
 	var p Plan
 	if err := w.ask(ctx, "/plan", request, &p); err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := w.plan(ctx, wire.PlanRequest{Split: request})
+	p, err := w.plan(ctx, wire.PlanRequest{Parts: wire.Parts{Split: request}})
 	if err != nil {
 		return nil, err
 	}
@@ -135,18 +135,26 @@ func (w *Windows) cut(ctx context.Context, cut json.RawMessage) (*Windows, error
 	return made, nil
 }
 
-// ask sends a question about these windows to the daemon.
-func (w *Windows) ask(ctx context.Context, action string, r wire.PlanRequest, into any) error {
+// selection is how the daemon is told of these windows.
+func (w *Windows) selection() (wire.Selection, error) {
 	release, err := w.data.acquire() // a closed handle has no generation to ask about
 	if err != nil {
-		return err
+		return wire.Selection{}, err
 	}
 	release()
-	r.Generation, r.Digest, r.Spec, r.Cuts = w.data.generation, w.data.Digest(), w.canonical, w.cuts
-	return ours(w.data.cache.control.Post(ctx, control.Dataset(w.data.name, action), r, into))
+	return wire.Selection{Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts}, nil
+}
+
+// ask sends a question about these windows to the daemon.
+func (w *Windows) ask(ctx context.Context, action string, request, into any) error {
+	return ours(w.data.cache.control.Post(ctx, control.Dataset(w.data.name, action), request, into))
 }
 
 func (w *Windows) plan(ctx context.Context, r wire.PlanRequest) (*wire.PlanReply, error) {
+	var err error
+	if r.Selection, err = w.selection(); err != nil {
+		return nil, err
+	}
 	var p wire.PlanReply
 	return &p, w.ask(ctx, "/plan", r, &p)
 }
@@ -158,8 +166,12 @@ func (w *Windows) index(ctx context.Context) (*runs, error) {
 	if w.runs != nil {
 		return w.runs, nil
 	}
+	s, err := w.selection()
+	if err != nil {
+		return nil, err
+	}
 	var b []byte
-	if err := w.ask(ctx, "/runs", wire.PlanRequest{}, &b); err != nil {
+	if err := w.ask(ctx, "/runs", s, &b); err != nil {
 		return nil, err
 	}
 	r, err := parseRuns(b, max(1, w.spec.Stride))

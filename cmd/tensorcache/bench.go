@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	tensorcache "github.com/tensorcache/tensorcache/clients/go"
+	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -23,7 +24,9 @@ func newBench(o *options) *cobra.Command {
 		Long: `Bench copies memory as fast as one core can, contiguously: the machine's limit. With a name it then
 reads that dataset's windows as a trainer does that only looks at each batch, by each delivery: dense
 batches gathered into shared memory in both shapes, and views where the order allows them. RATIO is
-the bytes of the batches to those that memory can be copied at; views copy nothing.`,
+the bytes of the batches to those that memory can be copied at; views copy nothing. All is measured
+in the layout that the dataset is stored in, columns or packed: load it in the other one, by another
+name, to compare the two.`,
 		Example: "  tensorcache bench etth1 --seconds 0.5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if b.seconds <= 0 || b.seconds > 3600 {
@@ -246,5 +249,13 @@ func writeMeasured(cmd *cobra.Command, m measured) error {
 	for _, n := range none {
 		fmt.Fprintln(out, n)
 	}
+	fmt.Fprintf(out, "\nthis is layout %s alone; to compare, load the sources by another name with --layout %s\n", m.Layout, otherLayout(m.Layout))
 	return nil
+}
+
+func otherLayout(kind string) string {
+	if kind == layout.Packed {
+		return layout.Columns
+	}
+	return layout.Packed
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,18 @@ import (
 
 // completeTime is how long who presses TAB waits for names at most.
 const completeTime = time.Second
+
+// completeShells makes cobra's verb one as the others are: it refuses a shell that it does not know.
+func completeShells(c *cobra.Command) {
+	c.Short, c.Args = "write the script that completes verbs, flags and names in a shell", cobra.ArbitraryArgs
+	c.Example = "  source <(tensorcache completion bash)"
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usageError{fmt.Errorf("completion: got %q, want bash, fish, powershell or zsh", args[0])}
+		}
+		return cmd.Help()
+	}
+}
 
 // completeName completes the name of a dataset from the daemon that runs; none is started for it. What follows the name is files, where
 // the verb takes any.

@@ -92,16 +92,29 @@ func newRoot() *cobra.Command {
 		if c.ValidArgsFunction == nil && strings.Contains(c.Use, " NAME") {
 			c.ValidArgsFunction = o.completeName
 		}
-		if check := c.Args; check != nil {
-			c.Args = func(cmd *cobra.Command, args []string) error {
-				if check(cmd, args) != nil || slices.Contains(args, "") {
-					return usageError{argsError(cmd, args)}
-				}
-				return nil
-			}
+		if c.Name() == "completion" {
+			completeShells(c)
 		}
+		sayArgs(c)
 	}
 	return root
+}
+
+// sayArgs makes a verb, and those below it, say what they want where they get something else.
+func sayArgs(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		sayArgs(sub)
+	}
+	check := c.Args
+	if check == nil {
+		return
+	}
+	c.Args = func(cmd *cobra.Command, args []string) error {
+		if check(cmd, args) != nil || slices.Contains(args, "") {
+			return usageError{argsError(cmd, args)}
+		}
+		return nil
+	}
 }
 
 // noVerb says that there is none of that name, and which may have been meant.

@@ -9,6 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -19,12 +20,13 @@ type selection struct {
 }
 
 // selectColumns resolves a spec's column names against a generation.
-func selectColumns(m *layout.Manifest, spec window.Spec) (*selection, error) {
+func selectColumns(h *store.Handle, spec window.Spec) (*selection, error) {
+	m := h.Data.Manifest
 	s := &selection{dtype: map[string]layout.DType{}}
 	var err error
 	lookup := func(field string, names []string) (out []*layout.ManifestColumn) {
 		for _, name := range names {
-			c, e := valueColumn(m, field, name)
+			c, e := valueColumn(h, field, name)
 			if e != nil && err == nil {
 				err = e
 			}
@@ -102,10 +104,10 @@ func without[T comparable](all, leave []T) []T {
 }
 
 // valueColumn finds a column that can stand in a window.
-func valueColumn(m *layout.Manifest, field, name string) (*layout.ManifestColumn, error) {
-	c, err := m.Column(name)
+func valueColumn(h *store.Handle, field, name string) (*layout.ManifestColumn, error) {
+	c, err := h.Data.Manifest.Column(name)
 	if err != nil {
-		return nil, UnknownColumn(m, field, name)
+		return nil, UnknownColumn(h, field, name)
 	}
 	if c.Role != layout.RoleValue || c.DType == layout.Timestamp {
 		return nil, wire.NewProblem(wire.InvalidSpec, "%s: column %q is %s of dtype %s, want a value column of numbers, durations or text", field, name, c.Role, c.DType).WithField(field)
@@ -114,7 +116,8 @@ func valueColumn(m *layout.Manifest, field, name string) (*layout.ManifestColumn
 }
 
 // UnknownColumn refuses a column that is not there, with those that may have been meant.
-func UnknownColumn(m *layout.Manifest, field, name string) error {
+func UnknownColumn(h *store.Handle, field, name string) error {
+	m := h.Data.Manifest
 	names := make([]string, len(m.Columns))
 	for i, c := range m.Columns {
 		names[i] = c.Name
@@ -123,7 +126,7 @@ func UnknownColumn(m *layout.Manifest, field, name string) error {
 	if like := near.Names(name, names); len(like) > 0 {
 		p = wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; near: %s", field, name, strings.Join(like, ", "))
 	}
-	return p.WithField(field)
+	return p.WithField(field).WithHint("tensorcache show %s lists them", h.Dataset)
 }
 
 // oneDType is the dtype that all of a part's columns are delivered in.

@@ -27,7 +27,7 @@ func NewWindows(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Window
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := selectColumns(h.Data.Manifest, parsed)
+	chosen, err := selectColumns(h, parsed)
 	if err != nil {
 		return nil, err
 	}

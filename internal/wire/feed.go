@@ -120,13 +120,23 @@ type PutReply struct {
 	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
 }
 
+// Selection names windows: those of a generation, 0 being the newest, under a spec and cuts. With a digest, another generation is refused.
+type Selection struct {
+	Generation int64           `json:"generation"`
+	Digest     string          `json:"digest"`
+	Spec       json.RawMessage `json:"spec"`
+	Cuts       []Cut           `json:"cuts"`
+}
+
+// Parts names windows, and a way to split them.
+type Parts struct {
+	Selection
+	Split json.RawMessage `json:"split"`
+}
+
 // PlanRequest asks which windows exist.
 type PlanRequest struct {
-	Generation    int64            `json:"generation"`
-	Digest        string           `json:"digest"`
-	Spec          json.RawMessage  `json:"spec"`
-	Cuts          []Cut            `json:"cuts"`
-	Split         json.RawMessage  `json:"split"`
+	Parts
 	Options       *sampler.Options `json:"options"`
 	ChannelsFirst bool             `json:"channels_first"`
 	Mask          bool             `json:"mask"`

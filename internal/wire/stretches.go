@@ -4,7 +4,7 @@ import "github.com/tensorcache/tensorcache/window"
 
 // StretchesRequest asks which positions of one item are windows, and why others are not.
 type StretchesRequest struct {
-	PlanRequest
+	Parts
 	Code int64 `json:"code"`
 }
 

@@ -3,7 +3,7 @@ package wire
 // WindowsRequest asks what a few windows hold: those with the numbers, or the one of an item whose rows hold a row and whose start is
 // nearest before it.
 type WindowsRequest struct {
-	PlanRequest
+	Parts
 	Numbers []int64 `json:"numbers"`
 	Code    *int64  `json:"code"`
 	Row     *int64  `json:"row"`
