@@ -120,6 +120,25 @@ func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 	}
 }
 
+// A long item is read by as many goroutines as there are cores, and what that came to is kept.
+func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
+	w := newWorld(t)
+	w.publish("d", "", longItem)
+	h, err := w.store.Acquire("d", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Release()
+	c, err := h.Data.Manifest.Column("i")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.cutOff("d", c.Offset+longItem/2*c.DType.Size())
+	for range 2 {
+		w.refused(w.do("GET", "/v1/datasets/d/series?columns=i", nil), wire.Corrupt, "a file of the dataset was cut off while it was read")
+	}
+}
+
 func TestASeriesShowsNumbersUnlessToldOtherwise(t *testing.T) {
 	w := newWorld(t)
 	w.publish("d", "", 10)

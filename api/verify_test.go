@@ -73,19 +73,7 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
 	w.verified("etth1")
-	path := filepath.Join(w.dir, "datasets", "etth1", "1", layout.DataFile)
-	st, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { // the maps are closed over what they were made of
-		if err := os.Truncate(path, st.Size()); err != nil {
-			t.Error(err)
-		}
-	}()
-	if err := os.Truncate(path, 200_000); err != nil {
-		t.Fatal(err)
-	}
+	w.cutOff("etth1", 200_000)
 	job := w.verified("etth1")
 	if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt || !strings.Contains(job.Error.Detail, `column "OT" of data.arrow`) || strings.Contains(job.Error.Detail, `column "date"`) {
 		t.Errorf("%s %+v", job.State, job.Error)
@@ -94,6 +82,24 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 		w.refused(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt, "a file of the dataset was cut off while it was read")
 	}
 	w.refused(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`), wire.GenerationGone, `generation 7 of "etth1"; the newest is 1`)
+}
+
+// cutOff shortens the data of a dataset until the test ends: the maps are closed over what they were made of.
+func (w *world) cutOff(name string, bytes int64) {
+	w.Helper()
+	path := filepath.Join(w.dir, "datasets", name, "1", layout.DataFile)
+	st, err := os.Stat(path)
+	if err == nil {
+		err = os.Truncate(path, bytes)
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() {
+		if err := os.Truncate(path, st.Size()); err != nil {
+			w.Error(err)
+		}
+	})
 }
 
 // flip changes one bit of a file.

@@ -27,7 +27,8 @@ func (d *Data) Feature(c *ManifestColumn, lane int64) (*Feature, error) {
 func (f *Feature) Extremes(bounds []int64) Extremes { return f.extremes(bounds) }
 
 // Summarise reads the rows [from, to) once, on all cores, and keeps what each 1,024 of them come to, in about 1 % of their memory.
-// Afterwards the extremes of any stretches of these rows take time of the stretches, and not of the rows.
+// Afterwards the extremes of any stretches of these rows take time of the stretches, and not of the rows. A fault of the mapped memory,
+// as of a file that was cut off, is a panic in the caller's goroutine.
 func (f *Feature) Summarise(from, to int64) { f.summarise(from, to) }
 
 func newStrand(d *Data, c *ManifestColumn, lane int64) (strand, error) {

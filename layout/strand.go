@@ -2,8 +2,9 @@ package layout
 
 import (
 	"runtime"
-
-	"golang.org/x/sync/errgroup"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
 )
 
 // summaryRows is how many rows one entry of a summary stands for.
@@ -39,17 +40,26 @@ func (s *stored[S, T]) rows(from, to int64) extreme[T] {
 func (s *stored[S, T]) summarise(from, to int64) {
 	blocks := make([]extreme[T], (to-from)/summaryRows)
 	workers := runtime.GOMAXPROCS(0)
-	var group errgroup.Group
+	var group sync.WaitGroup
+	var fault atomic.Pointer[any]
 	for w := range workers {
-		group.Go(func() error {
+		group.Go(func() {
+			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+			defer func() {
+				if p := recover(); p != nil {
+					fault.Store(&p)
+				}
+			}()
 			for i := len(blocks) * w / workers; i < len(blocks)*(w+1)/workers; i++ {
 				at := from + int64(i)*summaryRows
 				blocks[i] = s.rows(at, at+summaryRows)
 			}
-			return nil
 		})
 	}
-	_ = group.Wait() // nothing fails
+	group.Wait()
+	if p := fault.Load(); p != nil {
+		panic(*p) // where it is recovered, or not, as if the caller had read by itself
+	}
 	s.blocks, s.first = blocks, from
 }
 

@@ -27,15 +27,9 @@ type generation struct {
 	opening sync.Mutex                  // one opener at a time, without holding the store
 	data    atomic.Pointer[layout.Data] // nil before the first has opened it; changed under opening
 	residency
-	derived sync.Map // key → *derived
+	derived sync.Map // key → func() (any, error), which computes once
 
 	unwritable sync.Once // warned of
-}
-
-type derived struct {
-	once  sync.Once
-	value any
-	err   error
 }
 
 // Handle is a reader's hold on a generation: what it shows stays mapped until Release.
@@ -84,12 +78,11 @@ func (s *Store) Acquire(name string, number int64) (*Handle, error) {
 // Release ends the hold. Further calls do nothing.
 func (h *Handle) Release() { h.release() }
 
-// Derived computes something from the generation once, and keeps it as long as the generation.
+// Derived computes something from the generation once, and keeps it as long as the generation: an error too, and a panic, as of a
+// file that was cut off.
 func (h *Handle) Derived(key string, compute func() (any, error)) (any, error) {
-	v, _ := h.g.derived.LoadOrStore(key, &derived{})
-	d := v.(*derived)
-	d.once.Do(func() { d.value, d.err = compute() })
-	return d.value, d.err
+	once, _ := h.g.derived.LoadOrStore(key, sync.OnceValues(compute))
+	return once.(func() (any, error))()
 }
 
 // open maps the generation, verifying it first where a reboot may have torn it.
