@@ -104,6 +104,7 @@ func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 			r.Fatalf("%v\n%s", err, text)
 		}
 		l := openDir(t, dir)
+		defer l.Close()
 		if int(l.Manifest.Rows) != len(want)-1 {
 			r.Fatalf("%d rows, want %d", l.Manifest.Rows, len(want)-1)
 		}

@@ -50,6 +50,7 @@ func TestDialectsEqualEncodingCSV(t *testing.T) {
 			r.Fatalf("%v\n%s", err, b.String())
 		}
 		l := openDir(t, dir)
+		defer l.Close()
 		if header {
 			records = records[1:]
 		}

@@ -230,6 +230,7 @@ func TestSortedRowsAreThoseOfAStableSort(t *testing.T) {
 		}
 		o.Layout = rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")
 		l := mustLoad(t, o)
+		defer l.Close()
 		v, w, s, words := values[int64](l, "v"), values[float64](l, "w"), values[uint8](l, "s"), texts(l, "b")
 		for i, x := range want {
 			if v[i] != int64(x.v) || w[i] != float64(x.v)+0.5 || s[i] == uint8(x.v%2) || words[i] != x.b {

@@ -33,6 +33,19 @@ func mutantCount(t *testing.T) int {
 	return n
 }
 
+// mutantSeed is what they are drawn from: TENSORCACHE_SEED, by default the same every time.
+func mutantSeed(t *testing.T) uint64 {
+	text := os.Getenv("TENSORCACHE_SEED")
+	if text == "" {
+		return 20261121
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seed
+}
+
 // mutate damages a file as disks, copies and programs do: bits, bytes, lengths, ends, pieces that are gone, double or elsewhere.
 func mutate(draw *rand.Rand, b []byte) []byte {
 	b = slices.Clone(b)
@@ -236,7 +249,7 @@ func mutantFiles(t *testing.T) []mutantFile {
 // are held against a reference where Go has one (text, and what checksums or the bytes themselves say). Those of Parquet and Arrow files
 // are not looked at here, nor those of .npy files with another header: clients/python/tests/test_mutants.py holds them against pyarrow and numpy.
 func TestMutantsAreRefusedOrRead(t *testing.T) {
-	seed := uint64(20261121)
+	seed := mutantSeed(t)
 	files := mutantFiles(t)
 	n := max(1, mutantCount(t)/len(files))
 	for _, f := range files {

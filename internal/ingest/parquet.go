@@ -46,7 +46,7 @@ func openParquet(path string, f *os.File, w work) (reader, error) {
 	}
 	pq, err := parquet.OpenFile(f, st.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
 	if err != nil {
-		return nil, &SourceError{Path: path, Reason: "its footer cannot be read: " + err.Error(), Hint: hintDamaged}
+		return nil, footerError(path, err)
 	}
 	var hints []arrowHint
 	if schema, ok := pq.Lookup(arrowSchemaKey); ok {
@@ -65,6 +65,10 @@ const hintDamaged = "the file is damaged: write or copy it again"
 
 // Spark writes pages of version 2 that hold nulls alone without any byte of snappy, and parquet-go decodes none.
 const hintNullPages = "the file is damaged, or has pages of version 2 with nulls alone: write it with zstd, or with pages of version 1"
+
+func footerError(path string, err error) error {
+	return &SourceError{Path: path, Reason: "its footer cannot be read: " + err.Error(), Hint: hintDamaged}
+}
 
 // checkMagic refuses what is no whole Parquet file.
 func checkMagic(path string, f *os.File, size int64) error {
@@ -88,8 +92,12 @@ func checkMagic(path string, f *os.File, size int64) error {
 	if _, err := f.ReadAt(length[:], size-8); err != nil {
 		return statError(path, err)
 	}
-	if n := int64(binary.LittleEndian.Uint32(length[:])); n > size-12 {
+	n := int64(binary.LittleEndian.Uint32(length[:]))
+	if n > size-12 {
 		return &SourceError{Path: path, Reason: fmt.Sprintf("its footer of %d bytes is longer than the file", n), Hint: hintDamaged}
+	}
+	if err := checkFooter(f, size, n); err != nil {
+		return footerError(path, err)
 	}
 	return nil
 }

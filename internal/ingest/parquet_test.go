@@ -245,6 +245,7 @@ func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 		}
 		f.Close()
 		l := mustLoad(t, Options{Sources: []string{path}, Columns: []string{"a", "b", "c", "d", "e", "g"}})
+		defer l.Close()
 		a, b, c, d, e := values[float64](l, "a"), values[float32](l, "b"), values[int64](l, "c"), values[int32](l, "d"), values[float64](l, "e")
 		g := values[uint8](l, "g")
 		if len(a) != len(records) {

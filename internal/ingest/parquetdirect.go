@@ -13,7 +13,6 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -92,8 +91,7 @@ func readAs[S storable](file io.ReaderAt, b *directBuffers, t target, row int64,
 	}
 	b.in.Reset(section)
 	c := &directChunk[S]{directBuffers: b, target: t, row: row, left: m.NumValues, nullable: nullable, meta: m, codec: codec}
-	var protocol thrift.CompactProtocol
-	decoder := thrift.NewDecoder(protocol.NewReader(b.in))
+	decoder := newThriftDecoder(b.in, m.TotalCompressedSize)
 	for c.left > 0 {
 		var h format.PageHeader
 		if err := decoder.Decode(&h); err != nil {

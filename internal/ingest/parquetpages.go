@@ -3,11 +3,11 @@ package ingest
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/zstd"
-	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -15,7 +15,8 @@ import (
 const pageFree = 16 << 20
 
 // checkPages holds the sizes that the headers of a column's pages say, and those that compressed values begin with, against the column's in
-// the footer: parquet-go makes room for them before it looks at what there is. All else that may be wrong with a page it finds itself.
+// the footer, and reads the headers to their ends: parquet-go makes room for all of that before it looks at what there is. What else may be wrong
+// with a page it finds itself.
 func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 	at := m.DataPageOffset
 	if m.DictionaryPageOffset != 0 {
@@ -24,14 +25,15 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 	end := at + m.TotalCompressedSize
 	most := max(m.TotalUncompressedSize, pageFree)
 	r := bufio.NewReaderSize(nil, pageBuffer)
-	var protocol thrift.CompactProtocol
-	decoder := thrift.NewDecoder(protocol.NewReader(r))
+	decoder := newThriftDecoder(r, most)
 	for at < end {
 		section := io.NewSectionReader(file, at, end-at)
 		r.Reset(section)
 		var h format.PageHeader
-		if decoder.Decode(&h) != nil {
+		if err := decoder.Decode(&h); errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
+		} else if err != nil {
+			return pageError("has a page whose header cannot be read: " + err.Error())
 		}
 		read, err := section.Seek(0, io.SeekCurrent)
 		if err != nil {

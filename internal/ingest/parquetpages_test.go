@@ -53,7 +53,7 @@ func TestPagesThatSayTooMuchAreRefused(t *testing.T) {
 		"not compressed":         {format.Snappy, page(packed+1, 100, 100, true, true, snappy(101)...), ""},
 		"zstd's own size":        {format.Zstd, page(int32(len(zeros)), 999, 100, false, false, zeros...), "a page of 999 bytes whose values are 1000"},
 		"sound zstd":             {format.Zstd, page(int32(len(zeros)), 1000, 100, false, false, zeros...), ""},
-		"no header":              {format.Zstd, bytes.Repeat([]byte{0xff}, 40), ""}, // which parquet-go says
+		"no header":              {format.Zstd, bytes.Repeat([]byte{0xff}, 40), "has a page whose header cannot be read"},
 	} {
 		m := format.ColumnMetaData{Codec: c.codec, DataPageOffset: 4, TotalCompressedSize: int64(len(c.pages)), TotalUncompressedSize: 500}
 		err := checkPages(bytes.NewReader(append([]byte("PAR1"), c.pages...)), &m, 100)

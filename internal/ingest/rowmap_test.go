@@ -178,6 +178,7 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 		}
 		loads++
 		l := openDir(t, dir)
+		defer l.Close()
 		items, times, x := texts(l, "item"), values[int64](l, "t"), values[float64](l, "x")
 		n := asFloats(l, "n")
 		if len(x) != len(want) {

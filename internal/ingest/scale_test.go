@@ -75,6 +75,7 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 			FitRows: rapid.SampledFrom([]*[2]*int64{nil, fit(0, 5), fit(-4, 1000), {nil, fit(0, 1)[1]}}).Draw(r, "fit"),
 		}
 		l := mustLoad(t, o)
+		defer l.Close()
 		c, _ := l.Manifest.Column("a")
 		if want := layout.DType("float32"); c.DType != want && o.DType.Floats != "float64" || c.Scale == nil {
 			r.Fatalf("stored as %s, scale %v", c.DType, c.Scale)

@@ -1,7 +1,7 @@
 """Damaged Parquet, Arrow and NumPy files: an error, or exactly what the reference reader gives for the same bytes.
 
 The formats that Go's own readers are the reference for are in internal/ingest/mutants_test.go, and so are limits of
-time and memory.
+time and memory. ``TENSORCACHE_SEED`` damages them in another way.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import tensorcache
 import test_types
 
 MUTANTS = int(os.environ.get("TENSORCACHE_MUTANTS", "1000")) // 10  # read before fixtures clear the environment
-SEED = 20261121
+SEED = int(os.environ.get("TENSORCACHE_SEED") or 20261121)
 KINDS = [pa.int64(), pa.float64(), pa.float32(), pa.int16(), pa.timestamp("ms", "Europe/Berlin"), pa.duration("us")]
 
 

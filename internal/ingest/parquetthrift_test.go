@@ -1,0 +1,41 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// TestNoRoomIsMadeForWhatIsNotThere has a text of a page's statistics, and the row groups of a footer, say that there are very many of them.
+func TestNoRoomIsMadeForWhatIsNotThere(t *testing.T) {
+	many := binary.AppendUvarint(nil, 1<<28)
+	page := append([]byte{0x5c, 0x5c, 0x18}, many...) // DataPageHeader, Statistics, max
+	footer := append([]byte{0x49, 0xfc}, many...)     // row_groups
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	file := append([]byte(parquetMagic), footer...)
+	file = append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), parquetMagic...)
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, open := openParquet(path, f, work{workers: 1})
+	m := format.ColumnMetaData{DataPageOffset: 4, TotalCompressedSize: int64(len(page))}
+	checked := checkPages(bytes.NewReader(append([]byte(parquetMagic), page...)), &m, 100)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
+		t.Errorf("%d bytes were allocated", used)
+	}
+	refused(t, open, "its footer cannot be read: decoding thrift payload: 4:FIELD<LIST>: a list of 268435456 elements in 7 bytes", hintDamaged)
+	refused(t, checked, "has a page whose header cannot be read", hintDamaged)
+}
