@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
@@ -54,6 +56,18 @@ func (d *daemon) stop() {
 	}
 	if err := d.Wait(); err != nil {
 		d.Error(err)
+	}
+}
+
+// halt stops all of its threads. A signal is only sent when kill returns: another thread may answer meanwhile.
+func (d *daemon) halt() {
+	d.Helper()
+	if err := unix.Kill(d.Process.Pid, unix.SIGSTOP); err != nil {
+		d.Fatal(err)
+	}
+	var status unix.WaitStatus
+	if _, err := unix.Wait4(d.Process.Pid, &status, unix.WUNTRACED, nil); err != nil || !status.Stopped() {
+		d.Fatalf("the daemon is not halted but %#x, %v", status, err)
 	}
 }
 

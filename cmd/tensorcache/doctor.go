@@ -1,14 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tensorcache/tensorcache/internal/control"
 )
+
+// answerTime is how long doctor waits for the answers of a daemon.
+const answerTime = 5 * time.Second
 
 func newDoctor(o *options) *cobra.Command {
 	var asJSON bool
@@ -23,7 +28,9 @@ where something fails.`,
 			if err != nil {
 				return err
 			}
-			found := examine(cmd.Context(), dir)
+			ctx, cancel := context.WithTimeout(cmd.Context(), answerTime)
+			defer cancel()
+			found := examine(ctx, dir)
 			if asJSON {
 				if err := printJSON(cmd.OutOrStdout(), findings{found}); err != nil {
 					return err

@@ -147,9 +147,7 @@ func TestADaemonOfAnotherVersionIsFound(t *testing.T) {
 	if err := control.WriteDaemon(dir, mine); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Kill(d.Process.Pid, unix.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	d.halt()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	_, f = examineDaemon(ctx, dir)
 	cancel()
@@ -162,7 +160,7 @@ func TestADaemonOfAnotherVersionIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn.Close()
-	for _, f := range examine(context.Background(), dir) {
+	for _, f := range examine(t.Context(), dir) {
 		if f.State == isFail || f.Fix == "" != (f.State == isOK) {
 			t.Errorf("%+v of a daemon that is well", f)
 		}
