@@ -39,8 +39,8 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s needs %s, the memory budget has %s left of %s", e.What, size(e.Need), size(e.Have), size(e.Budget))
 }
 
-// Is makes it an ErrMemory.
-func (e *MemoryError) Is(target error) bool { return target == ErrMemory }
+// Unwrap makes errors.Is(err, ErrMemory) true.
+func (e *MemoryError) Unwrap() error { return ErrMemory }
 
 // SetBudget bounds the memory of datasets and rings together; before, there is no bound.
 func (s *Store) SetBudget(bytes int64) {

@@ -7,46 +7,40 @@ import (
 )
 
 // Pin locks a dataset's newest generation in memory, and from then on each one that is published under the name, until Unpin, Remove or
-// the end of the process. It is done as far as the process may: limited is why not all is locked. The error wraps ErrNotFound, is ErrGone where it is unpinned or removed meanwhile, or is a
-// *MemoryError where the dataset does not fit into the budget; then nothing is pinned. Trainers share the pages: what is locked here
-// stays in memory for them.
+// the end of the process. It is done as far as the process may: limited is why not all is locked. The error wraps ErrNotFound, is
+// ErrGone where it is unpinned or removed meanwhile, a *MemoryError where the dataset does not fit into the budget, or the context's;
+// then nothing is pinned that was not before. Trainers share the pages: what is locked here stays in memory for them.
 func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err error) {
 	s.mu.Lock()
-	had := s.pins[name]
+	g, err := s.find(name, 0)
+	if err == nil {
+		s.pins[name]++
+	}
 	s.mu.Unlock()
-	for {
-		s.mu.Lock()
-		g, err := s.find(name, 0)
-		if err == nil {
-			s.pins[name] = true
-		}
-		s.mu.Unlock()
-		if err != nil {
-			return r, nil, err
-		}
-		limited, err := s.pin(ctx, g)
-		switch {
-		case err == nil:
+	for err == nil {
+		if limited, err = s.pin(ctx, g); err == nil {
 			return g.describe(0), limited, nil
-		case errors.Is(err, ErrGone) && s.isPinned(name): // another was published meanwhile
-			continue
 		}
 		s.mu.Lock()
-		if !had {
-			delete(s.pins, name)
+		if errors.Is(err, ErrGone) && s.pins[name] > 0 { // another was published meanwhile
+			g, err = s.find(name, 0)
+		}
+		if err != nil {
+			s.takeBack(name)
 		}
 		s.mu.Unlock()
-		return r, nil, err
+	}
+	return r, nil, err
+}
+
+// takeBack ends what one Pin has asked for; others, before it or beside it, stay. The caller holds mu.
+func (s *Store) takeBack(name string) {
+	if s.pins[name]--; s.pins[name] < 1 {
+		delete(s.pins, name)
 	}
 }
 
-func (s *Store) isPinned(name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pins[name]
-}
-
-// pin locks a generation.
+// pin locks a generation. Where that is stopped, what was locked before stays.
 func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 	g.pinning.Lock()
 	defer g.pinning.Unlock()
@@ -66,12 +60,15 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 		}
 		return s.wantsPinned(g)
 	}
-	total := int64(0)
+	before, total := g.pinned.Load(), int64(0)
 	for _, m := range h.Data.Maps() {
 		n, err := m.Lock(stop)
 		total += n
-		g.pinned.Store(total)
+		g.pinned.Store(max(before, total))
 		if stopped := stop(); stopped != nil {
+			if before > 0 && s.wantsPinned(g) == nil {
+				return nil, stopped
+			}
 			return nil, errors.Join(stopped, s.unlock(g))
 		}
 		if err != nil {
@@ -85,7 +82,7 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 func (s *Store) wantsPinned(g *generation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if list := s.datasets[g.dataset]; !s.pins[g.dataset] || len(list) == 0 || list[len(list)-1] != g {
+	if list := s.datasets[g.dataset]; s.pins[g.dataset] == 0 || len(list) == 0 || list[len(list)-1] != g {
 		return fmt.Errorf("%w: generation %d of %q is not to be pinned any more", ErrGone, g.number, g.dataset)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -89,7 +90,7 @@ func (l *Load) publish(after int64) (number int64, err error) {
 	}
 	s.datasets[g.dataset] = append(s.datasets[g.dataset], g)
 	s.syncLater(g)
-	if s.pins[g.dataset] {
+	if s.pins[g.dataset] > 0 {
 		s.repinLater(g, older)
 	}
 	s.mu.Unlock()
@@ -159,10 +160,7 @@ func (s *Store) unpublish(g *generation) {
 func (s *Store) discard(g *generation) {
 	trash, err := os.MkdirTemp(filepath.Join(s.dir, tmpDir), "removed-")
 	if err == nil {
-		err = os.Rename(g.dir, filepath.Join(trash, "generation"))
-	}
-	if err == nil {
-		err = os.RemoveAll(trash)
+		err = errors.Join(os.Rename(g.dir, filepath.Join(trash, "generation")), os.RemoveAll(trash))
 	}
 	if err != nil {
 		s.log.Error("remove", "dir", g.dir, "error", err)
@@ -186,9 +184,7 @@ func (s *Store) syncLater(g *generation) {
 	if g.isSynced() || g.manifest.Boot != layout.BootID() {
 		return
 	}
-	s.background.Add(1)
-	go func() {
-		defer s.background.Done()
+	s.background.Go(func() {
 		wait := time.NewTimer(syncAfter)
 		defer wait.Stop()
 		select {
@@ -202,7 +198,7 @@ func (s *Store) syncLater(g *generation) {
 		if err := s.sync(g); err != nil && !os.IsNotExist(err) {
 			s.log.Warn("sync", "dir", g.dir, "error", err)
 		}
-	}()
+	})
 }
 
 // sync flushes a generation's files, then the directories on the way, then writes the mark.

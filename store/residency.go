@@ -129,9 +129,8 @@ func (s *Store) Unload(name string) (r Residency, readers int, err error) {
 		return r, 0, err
 	}
 	for _, g := range all {
-		if _, failed := g.drop(); failed != nil {
-			err = errors.Join(err, failed)
-		}
+		_, failed := g.drop()
+		err = errors.Join(err, failed)
 	}
 	return newest.describe(0), readers, err
 }

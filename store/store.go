@@ -42,7 +42,7 @@ var (
 	ErrSuperseded = errors.New("generation is no longer the newest")
 	// ErrFilesystem is returned by Open for a cache directory on a network file system.
 	ErrFilesystem = errors.New("cache directory is on a network file system")
-	// ErrMemory is wrapped by every [MemoryError].
+	// ErrMemory is wrapped by every [MemoryError], which loads, preloads and pins are refused with.
 	ErrMemory = errors.New("not enough memory")
 	// ErrClosed is returned once Close was called.
 	ErrClosed = errors.New("store is closed")
@@ -65,7 +65,7 @@ type Store struct {
 	closed   bool
 	datasets map[string][]*generation // published, ascending
 	removed  map[*generation]bool     // no longer published, but somebody holds them
-	pins     map[string]bool          // names of datasets that are to stay in memory
+	pins     map[string]int           // datasets that are to stay in memory, and how many Pins said so
 	memory
 
 	ctx        context.Context // of what goes on in the background
@@ -88,7 +88,7 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if err := checkFilesystem(dir); err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, log: log, datasets: map[string][]*generation{}, removed: map[*generation]bool{}, pins: map[string]bool{}, memory: memory{budget: math.MaxInt64}}
+	s := &Store{dir: dir, log: log, datasets: map[string][]*generation{}, removed: map[*generation]bool{}, pins: map[string]int{}, memory: memory{budget: math.MaxInt64}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if s.lock, err = takeLock(dir); err != nil {
 		return nil, err
@@ -165,13 +165,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	s.cancel()
-	var all []*generation
-	for _, list := range s.datasets {
-		all = append(all, list...)
-	}
-	for g := range s.removed {
-		all = append(all, g)
-	}
+	all := s.generations()
 	s.mu.Unlock()
 
 	s.background.Wait()
@@ -180,6 +174,12 @@ func (s *Store) Close() error {
 		err = errors.Join(err, g.unmap())
 	}
 	return errors.Join(err, s.lock.Close())
+}
+
+func (s *Store) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 // find gives a published generation, or one that is only held; number 0 is the newest published. The

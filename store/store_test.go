@@ -330,3 +330,17 @@ func TestWhatWasMadeFromAnOldGenerationIsNotPublished(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+func TestARemovalThatFailsLeavesNothingBehind(t *testing.T) {
+	s := openStore(t, t.TempDir())
+	publish(t, s, "x", 1)
+	if err := os.RemoveAll(s.datasets["x"][0].dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Remove("x"); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(s.dir, tmpDir)); err != nil || len(left) != 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
