@@ -58,7 +58,7 @@ func (s *Store) Acquire(name string, number int64) (*Handle, error) {
 	if err != nil {
 		s.mu.Lock()
 		if g.gone { // removed while it was being opened
-			err = fmt.Errorf("%w: generation %d of %q", ErrGone, number, name)
+			err = fmt.Errorf("%w: generation %d of %q", ErrGone, g.number, name)
 		}
 		s.mu.Unlock()
 		s.leave(g)
@@ -91,6 +91,9 @@ func (g *generation) open() (*layout.Data, error) {
 	defer g.opening.Unlock()
 	if d := g.data.Load(); d != nil {
 		return d, nil
+	}
+	if g.store.isClosed() { // which may have looked for the map already
+		return nil, ErrClosed
 	}
 	d, err := layout.Open(g.dir)
 	if err != nil {
