@@ -19,7 +19,7 @@ type strand interface {
 
 // Feature is feature lane of a column, 0 for a plain one.
 func (d *Data) Feature(c *ManifestColumn, lane int64) (*Feature, error) {
-	s, err := newStrand(d, c, lane)
+	s, err := natives[c.DType].strand(d, c, lane)
 	return &Feature{s}, err
 }
 
@@ -30,35 +30,6 @@ func (f *Feature) Extremes(bounds []int64) Extremes { return f.extremes(bounds) 
 // Afterwards the extremes of any stretches of these rows take time of the stretches, and not of the rows. A fault of the mapped memory,
 // as of a file that was cut off, is a panic in the caller's goroutine.
 func (f *Feature) Summarise(from, to int64) { f.summarise(from, to) }
-
-func newStrand(d *Data, c *ManifestColumn, lane int64) (strand, error) {
-	switch c.DType.Plain() {
-	case Float16:
-		return strandOf(d, c, lane, seeHalves)
-	case Float32:
-		return strandOf(d, c, lane, seeNumbers[float32])
-	case Float64:
-		return strandOf(d, c, lane, seeNumbers[float64])
-	case Int8:
-		return strandOf(d, c, lane, seeNumbers[int8])
-	case Int16:
-		return strandOf(d, c, lane, seeNumbers[int16])
-	case Int32:
-		if c.DType == Text {
-			return strandOf(d, c, lane, seeCodes)
-		}
-		return strandOf(d, c, lane, seeNumbers[int32])
-	case Int64:
-		return strandOf(d, c, lane, seeNumbers[int64])
-	case Uint16:
-		return strandOf(d, c, lane, seeNumbers[uint16])
-	case Uint32:
-		return strandOf(d, c, lane, seeNumbers[uint32])
-	case Uint64:
-		return strandOf(d, c, lane, seeNumbers[uint64])
-	}
-	return strandOf(d, c, lane, seeNumbers[uint8])
-}
 
 // extreme is what rows come to: of none that is there, least and greatest mean nothing.
 type extreme[T Number] struct {

@@ -42,51 +42,33 @@ func newObserver(dtype DType, values int64) *observer {
 }
 
 // see takes in a block and tells how many of its values are missing.
-func (o *observer) see(block []byte) (missing int64) {
-	switch o.dtype {
-	case Float32:
-		return observe(o, cast[float32](block))
-	case Float64:
-		return observe(o, cast[float64](block))
-	case Int8:
-		return observe(o, cast[int8](block))
-	case Int16:
-		return observe(o, cast[int16](block))
-	case Int32:
-		return observe(o, cast[int32](block))
-	case Int64:
-		return observe(o, cast[int64](block))
-	case Uint8, Bool:
-		return observe(o, cast[uint8](block))
-	case Uint16:
-		return observe(o, cast[uint16](block))
-	case Uint32:
-		return observe(o, cast[uint32](block))
-	case Uint64:
-		return observe(o, cast[uint64](block))
-	case Float16:
-		wide := make([]float32, min(len(block)/2, 4096))
-		for half := range slices.Chunk(cast[Half](block), 4096) {
-			for i, h := range half {
-				wide[i] = h.Float32()
-			}
-			missing += observe(o, wide[:len(half)])
-		}
-		return missing
-	}
-	if o.dtype == Text {
-		for _, v := range cast[int32](block) {
-			if v < 0 {
-				missing++
-			}
+func (o *observer) see(block []byte) (missing int64) { return natives[o.dtype].see(o, block) }
+
+func observe[T moments.Number](o *observer, values []T) (missing int64) {
+	missing = moments.See(&o.Moments, values)
+	o.draw(len(values), func(i int) float64 { return float64(values[i]) })
+	return missing
+}
+
+// missingCodes counts the codes of texts that are missing.
+func missingCodes(codes []int32) (missing int64) {
+	for _, code := range codes {
+		if code < 0 {
+			missing++
 		}
 	}
 	return missing
 }
 
-func observe[T moments.Number](o *observer, values []T) (missing int64) {
-	missing = moments.See(&o.Moments, values)
-	o.draw(len(values), func(i int) float64 { return float64(values[i]) })
+// observeHalves widens some halves at a time.
+func observeHalves(o *observer, halves []Half) (missing int64) {
+	wide := make([]float32, min(len(halves), 4096))
+	for part := range slices.Chunk(halves, 4096) {
+		for i, h := range part {
+			wide[i] = h.Float32()
+		}
+		missing += observe(o, wide[:len(part)])
+	}
 	return missing
 }
 

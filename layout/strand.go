@@ -20,16 +20,19 @@ type stored[S Native, T Number] struct {
 	first  int64
 }
 
-func strandOf[S Native, T Number](d *Data, c *ManifestColumn, lane int64, sumUp func([]S, int64) extreme[T]) (strand, error) {
-	v, err := View[S](d, c)
-	if err != nil {
-		return nil, err
+// strandOf gives features whose rows sumUp sums up: those of data, which are step values apart.
+func strandOf[S Native, T Number](sumUp func(data []S, step int64) extreme[T]) func(d *Data, c *ManifestColumn, lane int64) (strand, error) {
+	return func(d *Data, c *ManifestColumn, lane int64) (strand, error) {
+		v, err := View[S](d, c)
+		if err != nil {
+			return nil, err
+		}
+		s := &stored[S, T]{data: v.Data, step: v.Step, sumUp: sumUp}
+		if len(v.Data) > 0 {
+			s.data = v.Data[lane:]
+		}
+		return s, nil
 	}
-	s := &stored[S, T]{data: v.Data, step: v.Step, sumUp: sumUp}
-	if len(v.Data) > 0 {
-		s.data = v.Data[lane:]
-	}
-	return s, nil
 }
 
 // rows sums up the rows [from, to), to above from.
@@ -96,14 +99,4 @@ func (s *stored[S, T]) stretch(from, to int64) (e extreme[T]) {
 		e = e.join(s.rows(end, to))
 	}
 	return e
-}
-
-func cellOf[T Number](v T) any {
-	switch v := any(v).(type) {
-	case float32:
-		return floatCell(v)
-	case float64:
-		return floatCell(v)
-	}
-	return v
 }
