@@ -41,30 +41,25 @@ func Create(dir string, t Table) (*Writer, error) {
 		}
 		names[f.name] = true
 	}
-	f, err := w.lay()
+	f, size, err := w.lay()
 	if err != nil {
 		return nil, err
 	}
-	st, err := f.Stat()
-	if err == nil {
-		w.data, err = mmapfile.NewWritable(f, st.Size())
-	}
-	if err != nil {
-		f.Close()
+	if w.data, err = mmapfile.NewWritable(f, size); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-// lay writes the file with holes for bodies and notes where each column will be.
-func (w *Writer) lay() (*os.File, error) {
+// lay writes the file, of size bytes, with holes for bodies and notes where each column will be.
+func (w *Writer) lay() (out *os.File, size int64, err error) {
 	var longest int64
 	for _, f := range w.fields {
 		longest = max(longest, align(w.table.Rows*f.width*f.dtype.Size()))
 	}
 	ph, err := mmapfile.NewPlaceholder(longest)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer ph.Close()
 	fields := make([]arrow.Field, len(w.fields))
@@ -73,9 +68,9 @@ func (w *Writer) lay() (*os.File, error) {
 		fields[i], bodies[i] = f.arrow, hollowArray(f, w.table.Rows, ph.Bytes())
 	}
 	path := filepath.Join(w.dir, DataFile)
-	out, err := writeArrow(path, fields, bodies, w.table.Rows, ph.Bytes())
+	out, err = writeArrow(path, fields, bodies, w.table.Rows, ph.Bytes())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	st, err := out.Stat()
 	if err == nil {
@@ -86,9 +81,9 @@ func (w *Writer) lay() (*os.File, error) {
 	}
 	if err != nil {
 		out.Close()
-		return nil, fmt.Errorf("lay out %s: %w", path, err)
+		return nil, 0, fmt.Errorf("lay out %s: %w", path, err)
 	}
-	return out, nil
+	return out, st.Size(), nil
 }
 
 // place notes each column's offset and stride from the buffers of the fields.

@@ -29,7 +29,7 @@ func newRing(dir string, slots int, slotBytes, more int64) (*ring, error) {
 	all := int64(slots) * slotBytes
 	memory, err := mmapfile.NewSparse(f, all+more)
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
 	err = memory.Reserve(0, min(minSlots*slotBytes, all))
 	if err == nil && more > 0 {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"sync"
-	"syscall"
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
@@ -77,8 +76,7 @@ func (m *batchMemory) piece(size int) (*batchPiece, error) {
 	if err == nil {
 		return &batchPiece{file: w}, nil
 	}
-	f.Close()
-	if errors.Is(err, syscall.ENOSPC) {
+	if isFull(err) {
 		err = &NoSpaceError{Dir: m.dir, Need: int64(size), Have: max(0, available(m.dir)), Text: err.Error()}
 	}
 	return nil, err

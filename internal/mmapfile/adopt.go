@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-
-	mmap "github.com/edsrzf/mmap-go"
 )
 
 // New maps the whole of a file that was opened elsewhere, such as one that came over a socket, and closes it: the map needs no
@@ -18,12 +16,11 @@ func New(f *os.File) (*Map, error) {
 	if err := f.Close(); err != nil {
 		return nil, errors.Join(err, data.Unmap())
 	}
-	m := newMap(f.Name(), data)
-	return m, nil
+	return newMap(f.Name(), data), nil
 }
 
 // NewShared maps the first size bytes of a file whose space another process has reserved, for reading and writing. It takes the
-// file over: Close closes it. A file that is shorter is refused with ErrRange, before anything is mapped.
+// file over: Close closes it, and so does an error here. A file that is shorter is refused with ErrRange, before anything is mapped.
 func NewShared(f *os.File, size int64) (*Writable, error) {
 	st, err := f.Stat()
 	if err == nil && (size < 1 || st.Size() < size) {
@@ -32,9 +29,5 @@ func NewShared(f *os.File, size int64) (*Writable, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("map %s: %w", f.Name(), err), f.Close())
 	}
-	data, err := mmap.MapRegion(f, int(size), mmap.RDWR, 0, 0)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("map %s: %w", f.Name(), err), f.Close())
-	}
-	return &Writable{file: f, data: data}, nil
+	return (&Writable{file: f}).mapped(size)
 }

@@ -4,6 +4,7 @@ package mmapfile
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,8 +19,8 @@ func TestFullDiskIsAnErrorWhenSpaceIsReserved(t *testing.T) {
 			if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), f.Name()) {
 				t.Errorf("got %v, want ENOSPC naming the file", err)
 			}
-			if _, err := f.Stat(); err != nil {
-				t.Errorf("the file was taken over all the same: %v", err)
+			if _, err := f.Stat(); !errors.Is(err, os.ErrClosed) {
+				t.Errorf("the file was not closed: %v", err)
 			}
 		})
 	}

@@ -17,35 +17,34 @@ type Writable struct {
 	data mmap.MMap
 }
 
-// NewWritable reserves size bytes of the file's space and maps them. It takes the file over: Close
-// closes it. A full disk is an error that wraps ENOSPC.
+// NewWritable reserves size bytes of the file's space and maps them. It takes the file over: Close closes it, and so does an error
+// here. A full disk is one that wraps ENOSPC.
 func NewWritable(f *os.File, size int64) (*Writable, error) {
 	w := &Writable{file: f}
 	if err := w.Reserve(0, size); err != nil {
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
-	return w, w.mapBytes(size)
+	return w.mapped(size)
 }
 
 // NewSparse maps size bytes of a file of which nothing is reserved yet: a write where [Writable.Reserve] was not before may kill
-// the process. It takes the file over: Close closes it.
+// the process. It takes the file over: Close closes it, and so does an error here.
 func NewSparse(f *os.File, size int64) (*Writable, error) {
 	if err := f.Truncate(size); err != nil {
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
-	w := &Writable{file: f}
-	return w, w.mapBytes(size)
+	return (&Writable{file: f}).mapped(size)
 }
 
-func (w *Writable) mapBytes(size int64) error {
+func (w *Writable) mapped(size int64) (*Writable, error) {
 	err := fault.At("map")
 	if err == nil {
 		w.data, err = mmap.MapRegion(w.file, int(size), mmap.RDWR, 0, 0)
 	}
 	if err != nil {
-		return fmt.Errorf("map %s: %w", w.file.Name(), err)
+		return nil, errors.Join(fmt.Errorf("map %s: %w", w.file.Name(), err), w.file.Close())
 	}
-	return nil
+	return w, nil
 }
 
 // Reserve reserves the space of n bytes from at on, and keeps what is there. Full memory or a full disk is an error that wraps
