@@ -3,6 +3,7 @@ package window
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Bounds are a half-open range of rows of an item; nil is open, negative counts from the item's
@@ -156,16 +157,8 @@ func (m moment) row(times []int64) int64 {
 	case 1:
 		return int64(len(times))
 	}
-	lo, hi := 0, len(times)
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if times[mid] < m.at {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return int64(lo)
+	row, _ := slices.BinarySearch(times, m.at)
+	return int64(row)
 }
 
 func (m moment) before(o moment) bool {

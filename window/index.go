@@ -145,7 +145,7 @@ func (x *Index) Number(p Place) (int64, bool) {
 	}
 	r := &x.runs[i]
 	off := p.Start - r.First
-	if off%x.base.shape.stride != 0 || off/x.base.shape.stride >= r.Count {
+	if off < 0 || off%x.base.shape.stride != 0 || off/x.base.shape.stride >= r.Count {
 		return 0, false
 	}
 	return x.ends[i] - r.Count + off/x.base.shape.stride, true

@@ -3,6 +3,7 @@ package window_test
 import (
 	"errors"
 	"maps"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,15 @@ func TestPlaceAllocatesNothing(t *testing.T) {
 		n += 7
 	}); allocs > 0 {
 		t.Errorf("%v allocations a place", allocs)
+	}
+}
+
+func TestNoWindowStartsWhereNoItemHasRows(t *testing.T) {
+	x := mustNew(t, window.Spec{ContextLength: 4, PredictionLength: 2, MinContext: ptr(int64(1))}, items(30, 50))
+	for _, start := range []int64{math.MinInt64, -4, 47, math.MaxInt64 - 1, math.MaxInt64} {
+		if n, ok := x.Number(window.Place{Item: 1, Start: start}); ok {
+			t.Errorf("start %d is window %d", start, n)
+		}
 	}
 }
 
