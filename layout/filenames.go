@@ -26,20 +26,21 @@ const (
 )
 
 // VocabFile is the name of the file that holds the words of a text column.
-func VocabFile(column string) string { return fileOf("vocab-", column, ".arrow") }
+func VocabFile(column string) string { return FileName("vocab-", column, ".arrow") }
 
 // BeforeFillFile is the name of the file that lists a column's cells that were missing before they were filled.
-func BeforeFillFile(column string) string { return fileOf("before-fill-", column, ".runs") }
+func BeforeFillFile(column string) string { return FileName("before-fill-", column, ".runs") }
 
-// longestName is what file systems allow a name, in bytes.
+// longestName is what file systems allow a file's name, in bytes.
 const longestName = 255
 
-// fileOf names a column's file: escaped as in a URL's path, or, where that is too long for a name, by the column's SHA-256.
-func fileOf(prefix, column, suffix string) string {
-	if name := prefix + url.PathEscape(column) + suffix; len(name) <= longestName {
-		return name
+// FileName names the file of something with any name, as a column: escaped as in a URL's path, or, where that is too long for a file,
+// by its SHA-256.
+func FileName(prefix, name, suffix string) string {
+	if file := prefix + url.PathEscape(name) + suffix; len(file) <= longestName {
+		return file
 	}
-	return fmt.Sprintf("%s%x%s", prefix, sha256.Sum256([]byte(column)), suffix)
+	return fmt.Sprintf("%s%x%s", prefix, sha256.Sum256([]byte(name)), suffix)
 }
 
 var datasetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)

@@ -6,13 +6,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // derivedFormat is the version of the files in derived/, bound to what is derived and how. It is part of their first bytes.
@@ -63,18 +63,8 @@ func Kept[T any](h *Handle, key string, compute func() (T, error), encode func(T
 	return v.(T), nil
 }
 
-// longestName is what file systems allow a name, in bytes.
-const longestName = 255
-
-func derivedFile(key string) string {
-	if name := url.PathEscape(key); len(name) <= longestName {
-		return name
-	}
-	return fmt.Sprintf("%016x", xxhash.Sum64String(key)) // the head has the key: another of the same hash is made again
-}
-
 func (g *generation) readDerived(key string) ([]byte, error) {
-	b, err := os.ReadFile(filepath.Join(g.dir, derivedDir, derivedFile(key)))
+	b, err := os.ReadFile(filepath.Join(g.dir, derivedDir, layout.FileName("", key, "")))
 	if err != nil {
 		return nil, err
 	}
@@ -136,5 +126,5 @@ func (g *generation) writeDerived(key string, content []byte) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	return os.Rename(f.Name(), filepath.Join(dir, derivedFile(key)))
+	return os.Rename(f.Name(), filepath.Join(dir, layout.FileName("", key, "")))
 }
