@@ -2,7 +2,6 @@ package machine
 
 import (
 	"bytes"
-	"math"
 	"os"
 	"path"
 	"strconv"
@@ -10,9 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// unbounded is what stands for no bound.
-const unbounded = math.MaxInt64 / 2
 
 // Total is the machine's memory in bytes.
 func Total() int64 {

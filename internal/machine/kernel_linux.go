@@ -16,19 +16,6 @@ func Kernel() string {
 	return unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
 }
 
-// Watch is how the end of another process can be learnt.
-type Watch int
-
-// Ways of watching, best first.
-const (
-	// WatchPeer is of whoever is at the other end of a socket, in any pid namespace.
-	WatchPeer Watch = iota
-	// WatchPID is of a process by its number, which only holds inside one pid namespace.
-	WatchPID
-	// WatchNothing leaves the end of file, which a forked child may hold up.
-	WatchNothing
-)
-
 // Watches tries which way the system has.
 func Watches() Watch {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

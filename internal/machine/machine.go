@@ -14,6 +14,9 @@ import (
 // fallback is the memory of a machine that does not tell.
 const fallback = 4 << 30
 
+// unbounded is what stands for no bound.
+const unbounded = math.MaxInt64 / 2
+
 // MemlockLimit is how many bytes the process may lock in memory; ok is false where nothing bounds it.
 func MemlockLimit() (bytes int64, ok bool) {
 	var r unix.Rlimit

@@ -1,13 +1,6 @@
 package machine
 
-import (
-	"math"
-
-	"golang.org/x/sys/unix"
-)
-
-// unbounded is what stands for no bound.
-const unbounded = math.MaxInt64 / 2
+import "golang.org/x/sys/unix"
 
 // Total is the machine's memory in bytes.
 func Total() int64 {

@@ -2,7 +2,6 @@ package mmapfile
 
 import (
 	"os"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -17,15 +16,6 @@ func resident(b []byte) bool {
 	}
 	var page [1]byte
 	return mincore(b[:1], page[:]) != nil || page[0]&1 != 0
-}
-
-// mincore tells of each page of b whether it is in memory, in the lowest bit of a byte.
-func mincore(b, there []byte) error {
-	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(unsafe.Pointer(unsafe.SliceData(there))))
-	if failed != 0 {
-		return failed
-	}
-	return nil
 }
 
 // cachedPages asks the kernel for the number of a file's pages in memory, which Linux tells from 6.5 on.
@@ -43,13 +33,16 @@ func cachedPages(f *os.File) (int64, bool) {
 
 func uncache(f *os.File) error { return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) }
 
-func populate(b []byte) error {
+func populate(b []byte) error { return touchPages(b, unix.MADV_POPULATE_READ) }
+
+// touchPages has all pages of b faulted in at once, by one of the advices that Linux knows from 5.14 on.
+func touchPages(b []byte, advice int) error {
 	if portable.Forced() {
 		return unix.ENOSYS
 	}
 	for {
-		if err := unix.Madvise(b, unix.MADV_POPULATE_READ); err != unix.EINTR {
-			return err // Linux knows it from 5.14 on
+		if err := unix.Madvise(b, advice); err != unix.EINTR {
+			return err
 		}
 	}
 }
