@@ -205,8 +205,21 @@ func fits[S, D number](v S, x D) bool {
 	switch any(x).(type) {
 	case float32, float64:
 		return !math.IsInf(float64(x), 0) || math.IsInf(float64(v), 0)
+	case int64:
+		return asIs(v, x) && !reaches(v, 0x1p63)
+	case uint64:
+		return asIs(v, x) && !reaches(v, 0x1p64)
 	}
-	return S(x) == v && (x < 0) == (v < 0)
+	return asIs(v, x)
+}
+
+func asIs[S, D number](v S, x D) bool { return S(x) == v && (x < 0) == (v < 0) }
+
+// reaches tells whether a float is beyond the integers up to a bound. Which of them it is converted to is the processor's to say: on
+// arm64 the last, which as a float is the bound.
+func reaches[S number](v S, bound float64) bool {
+	f, ok := any(v).(float64)
+	return ok && f >= bound
 }
 
 // putMissing writes NaN into rows of a float column, no word into those of texts, and marks into those of a held one; it tells whether it is

@@ -30,9 +30,9 @@ func (l *load) regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, 
 				return nil, l.offGrid(k, m.at(first), m.at(row))
 			}
 		}
-		n := since(begin, k.when(m.at(offsets[i+1]-1)))/uint64(step) + 1
-		all += float64(n)
-		rows += min(n, most+1-min(rows, most))
+		steps := since(begin, k.when(m.at(offsets[i+1]-1))) / uint64(step) // one less than the rows
+		all += float64(steps) + 1
+		rows += min(steps, most-min(rows, most)) + 1
 		grid = append(grid, int64(rows))
 	}
 	if rows > most {

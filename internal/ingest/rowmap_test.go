@@ -259,3 +259,25 @@ func TestMessagesNameTheRowOfTheFile(t *testing.T) {
 func from(time string) *Where {
 	return &Where{Time: []json.RawMessage{json.RawMessage(time), json.RawMessage("null")}}
 }
+
+func TestAGridGoesFromTheLeastIntegerToTheGreatest(t *testing.T) {
+	for _, c := range []struct {
+		last, step string
+		want       []int64 // nil where it is refused
+	}{
+		{"9223372036854775807", "1", nil},
+		{"9223372036854775806", "2", nil},
+		{"9223372036854775806", "9223372036854775807", []int64{math.MinInt64, -1, math.MaxInt64 - 1}},
+	} {
+		path := source(t, "x.csv", "t,v\n-9223372036854775808,1\n"+c.last+",2\n")
+		o := Options{Sources: []string{path}, Time: "t", Regrid: json.RawMessage(c.step)}
+		if c.want == nil {
+			_, _, err := inProcess(t, o)
+			refused(t, err, "a step that makes at most 10000 rows of 2", "is a time wrong")
+			continue
+		}
+		if got := values[int64](mustLoad(t, o), "t"); !slices.Equal(got, c.want) {
+			t.Errorf("got %d, want %d", got, c.want)
+		}
+	}
+}
