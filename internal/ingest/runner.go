@@ -21,8 +21,8 @@ type Runner struct {
 	mu       sync.Mutex
 	closed   bool
 	waiting  *process
-	leave    *time.Timer // ends the one that waits
-	starting sync.WaitGroup
+	leave    *time.Timer    // ends the one that waits
+	changing sync.WaitGroup // starts children that are to wait, and ends them
 }
 
 // take gives the child that waits, nil without one.
@@ -51,7 +51,7 @@ func (r *Runner) keep() {
 	if r.Idle == 0 || r.closed {
 		return
 	}
-	r.starting.Go(func() {
+	r.changing.Go(func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.closed || r.waiting != nil {
@@ -69,13 +69,10 @@ func (r *Runner) keep() {
 // end ends a child if it waits still.
 func (r *Runner) end(c *process) {
 	r.mu.Lock()
-	waits := r.waiting == c
-	if waits {
+	defer r.mu.Unlock()
+	if r.waiting == c && !r.closed { // else Close ends it
 		r.waiting = nil
-	}
-	r.mu.Unlock()
-	if waits {
-		c.end()
+		r.changing.Go(c.end)
 	}
 }
 
@@ -84,7 +81,7 @@ func (r *Runner) Close() {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
-	r.starting.Wait()
+	r.changing.Wait()
 	if c := r.take(); c != nil {
 		c.end()
 	}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ func runs(t *testing.T, r *Runner) {
 	if err != nil || m.Rows != 2 {
 		t.Fatalf("got %+v, %v, want 2 rows", m, err)
 	}
-	r.starting.Wait()
+	r.changing.Wait()
 }
 
 // waits is the process that waits for the next load, 0 without one.
@@ -73,6 +74,22 @@ func TestAChildWaitsNoLongerThanItMay(t *testing.T) {
 		t.Error("it has ended but waits")
 	}
 	runs(t, r)
+}
+
+func TestCloseWaitsForAChildWhoseTimeIsUp(t *testing.T) {
+	r := &Runner{Exe: os.Args[0], Idle: time.Hour}
+	runs(t, r)
+	c := r.waiting
+	r.leave.Reset(0)
+	for waits(r) != 0 {
+		runtime.Gosched()
+	}
+	r.Close()
+	select {
+	case <-c.ended:
+	default:
+		t.Error("it has not ended")
+	}
 }
 
 func TestNoChildWaitsWhereNoneIsWanted(t *testing.T) {
