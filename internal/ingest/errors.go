@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 )
 
 // Errors of a load. They keep their facts across the pipe: use [errors.As] with the types below.
@@ -127,8 +128,12 @@ func (e *NoSpaceError) Is(target error) bool { return target == ErrNoSpace || ta
 // quote quotes a text of a source and shortens a long one.
 func quote(text string) string {
 	const most = 80
+	end := most
+	for end < len(text) && end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) { // no rune is cut
+		end--
+	}
 	if len(text) > most {
-		return strconv.Quote(text[:most]) + "…"
+		return strconv.Quote(text[:end]) + "…"
 	}
 	return strconv.Quote(text)
 }
