@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/cespare/xxhash/v2"
 	"golang.org/x/sync/errgroup"
@@ -49,15 +48,12 @@ func (d *Data) Bytes() (n int64) {
 // columns that were read since, from several goroutines. The error is a [*DamageError] that names all that is damaged, or the context's.
 // The caller holds an Acquire.
 func (d *Data) Check(ctx context.Context, workers int, tell func(bytes int64)) error {
-	var mu sync.Mutex
 	bad := make([]bool, len(d.Manifest.Columns))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, workers))
 	for i := range d.Manifest.Columns {
 		group.Go(func() error {
 			ok, err := d.checkColumn(ctx, &d.Manifest.Columns[i], tell)
-			mu.Lock()
-			defer mu.Unlock()
 			bad[i] = !ok
 			return err
 		})

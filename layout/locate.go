@@ -20,9 +20,7 @@ const arrowMagic = "ARROW1"
 const (
 	footerRecordBatches = 10
 	messageHeader       = 8
-	batchLength         = 4
 	batchBuffers        = 8
-	blockSize           = 24
 )
 
 // locate finds the buffers of the file's only record batch by walking its footer. Arrow v15's FileReader

@@ -24,9 +24,7 @@ func (d *Data) Dense(c *ManifestColumn, from, to int64) ([]byte, error) {
 	}
 	row := max(c.Width(), 1) * c.DType.Size()
 	out := make([]byte, 0, (to-from)*row)
-	for i := from; i < to; i++ {
-		out = append(out, b[i*c.Strides[0]:][:row]...)
-	}
+	tiles(b, c.Strides[0], row, from, to, func(block []byte) { out = append(out, block...) })
 	return out, nil
 }
 

@@ -143,7 +143,7 @@ func (l *load) fillCalendar(ctx context.Context, k *keys, first int) error {
 	}
 	const block = 1 << 17
 	return parallel(ctx, l.workers, int((l.rows+block-1)/block), "", func(_, task int) error {
-		c := clock{zone: zone, perSecond: [...]int64{1, 1e3, 1e6, 1e9}[unitDigits(k.clock.unit)], today: math.MinInt64}
+		c := clock{zone: zone, perSecond: perSecond(k.clock.unit), today: math.MinInt64}
 		for row := int64(task) * block; row < min(l.rows, int64(task+1)*block); row++ {
 			second := c.set(k.time.Data[row*k.time.Step])
 			for i := range features {

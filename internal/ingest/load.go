@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
@@ -204,7 +205,7 @@ func (l *load) checkNames(r, first reader) error {
 		have[n]++
 	}
 	for i, name := range r.names() {
-		_, wanted := find(l.wanted.names, name)
+		wanted := slices.Contains(l.wanted.names, name)
 		if wanted && name == "" {
 			return &SourceError{Path: r.path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
 		}
@@ -219,15 +220,6 @@ func (l *load) checkNames(r, first reader) error {
 		}
 	}
 	return nil
-}
-
-func find(names []string, name string) (int, bool) {
-	for i, n := range names {
-		if n == name {
-			return i, true
-		}
-	}
-	return 0, false
 }
 
 // fillAll lays the result out and fills it, again with wider columns where the first cells of a file promised too much.

@@ -330,8 +330,9 @@ func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, level
 	}
 	last := int32(-1)
 	used := int64(0)
+	code := make([]int32, 1)
 	for row := range n {
-		code := []int32{-1}
+		code[0] = -1
 		if int64(len(levels)) == n && levels[row] != c.maxLevel {
 			if c.role != layout.RoleValue {
 				return c.null(row)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -98,7 +97,7 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 		if werr == nil {
 			_, werr = plain.Write(buf[:n])
 		}
-		if errors.Is(werr, syscall.ENOSPC) || errors.Is(werr, syscall.EDQUOT) {
+		if isFull(werr) {
 			return &NoSpaceError{Dir: w.dir, Need: total, Have: max(0, available(w.dir)), Text: "decompress " + path + ": " + werr.Error()}
 		}
 		if werr != nil {
