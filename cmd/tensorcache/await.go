@@ -13,6 +13,20 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
+// do has the daemon do a job on a dataset and follows it to its end.
+func (o *options) do(cmd *cobra.Command, name, route string, body any) (wire.Job, error) {
+	c, err := o.connect(true)
+	if err != nil {
+		return wire.Job{}, err
+	}
+	defer c.Close()
+	var job wire.Job
+	if err := c.Post(cmd.Context(), control.Dataset(name, route), body, &job); err != nil {
+		return job, err
+	}
+	return await(cmd, c, job)
+}
+
 // await follows a job that this command asked for to its end; an interrupt cancels it, unless others wait for it too. A job that
 // failed is an error.
 func await(cmd *cobra.Command, c *control.Client, job wire.Job) (wire.Job, error) {

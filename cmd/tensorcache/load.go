@@ -11,9 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/ingest"
-	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -114,18 +112,10 @@ func sourcePaths(args []string) ([]string, error) {
 	return out, nil
 }
 
-// follow starts a load and follows it; an interrupt cancels it, unless others wait for it too.
+// follow does a load, or more of one, and prints what it led to.
 func (o *options) follow(cmd *cobra.Command, name, route string, body any) error {
-	c, err := o.connect(true)
+	job, err := o.do(cmd, name, route, body)
 	if err != nil {
-		return err
-	}
-	defer c.Close()
-	var job wire.Job
-	if err := c.Post(cmd.Context(), control.Dataset(name, route), body, &job); err != nil {
-		return err
-	}
-	if job, err = await(cmd, c, job); err != nil {
 		return err
 	}
 	how := fmt.Sprintf("in %.1f s", job.Seconds)

@@ -5,9 +5,6 @@ import (
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
-
-	"github.com/tensorcache/tensorcache/internal/control"
-	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 func newPreload(o *options) *cobra.Command {
@@ -18,16 +15,8 @@ func newPreload(o *options) *cobra.Command {
 			"the pages of datasets that nobody reads are given up first; where that is not enough it is refused. The system may take the pages again when it is short of memory: pin keeps them.",
 		Example: "  tensorcache preload etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.connect(true)
+			job, err := o.do(cmd, args[0], "/preload", struct{}{})
 			if err != nil {
-				return err
-			}
-			defer c.Close()
-			var job wire.Job
-			if err := c.Post(cmd.Context(), control.Dataset(args[0], "/preload"), struct{}{}, &job); err != nil {
-				return err
-			}
-			if job, err = await(cmd, c, job); err != nil {
 				return err
 			}
 			if asJSON {

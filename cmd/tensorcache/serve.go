@@ -89,7 +89,7 @@ func (o *serveOptions) run(ctx context.Context) error {
 	}
 	roots, err := o.sourceRoots()
 	if err != nil {
-		return err
+		return usageError{err}
 	}
 	debug.SetMemoryLimit(daemonMemory)
 	log, closeLog, err := o.logOptions.open(os.Stderr)
@@ -127,6 +127,9 @@ func (o *serveOptions) run(ctx context.Context) error {
 	defer feeds.Close()
 	told := announcement{dir: dir, share: len(o.allowUID) > 0, daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol, Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
 	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop, StopWhenIdle: sync.OnceFunc(func() { close(whenIdle) }), Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
+	if err := told.write(); err != nil {
+		return fmt.Errorf("announce the daemon: %w", err)
+	}
 	if o.http != "" {
 		if _, err := http.OpenTCP(o.http); err != nil {
 			return fmt.Errorf("serve over TCP: %w", err)
@@ -136,10 +139,6 @@ func (o *serveOptions) run(ctx context.Context) error {
 	var serving errgroup.Group
 	serving.Go(func() error { return http.Serve(sockets.control) })
 	serving.Go(func() error { return feeds.Serve(sockets.feed) })
-	if err := told.write(); err != nil {
-		stop()
-		log.Error("announce the daemon", "error", err)
-	}
 	if err := o.ready(); err != nil {
 		log.Warn("nobody waits for the daemon to be ready", "error", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
-	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -19,16 +18,8 @@ func newVerify(o *options) *cobra.Command {
 at its load. Where one differs it exits with 1 and names it: remove the dataset and load it again.`,
 		Example: "  tensorcache verify etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := o.connect(true)
+			job, err := o.do(cmd, args[0], "/verify", wire.Verify{Generation: generation})
 			if err != nil {
-				return err
-			}
-			defer c.Close()
-			var job wire.Job
-			if err := c.Post(cmd.Context(), control.Dataset(args[0], "/verify"), wire.Verify{Generation: generation}, &job); err != nil {
-				return err
-			}
-			if job, err = await(cmd, c, job); err != nil {
 				return err
 			}
 			if asJSON {

@@ -55,6 +55,7 @@ func WriteDaemon(dir string, d wire.Daemon) error {
 		return err
 	}
 	tmp := filepath.Join(dir, "tmp", DaemonFile)
+	defer os.Remove(tmp) // which the rename has taken away
 	if err := os.WriteFile(tmp, append(b, '\n'), 0o600); err != nil {
 		return err
 	}
