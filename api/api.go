@@ -275,10 +275,8 @@ func (s *Server) ready(ctx *fasthttp.RequestCtx) error {
 
 func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 	var r wire.StopRequest
-	if len(ctx.PostBody()) > 0 {
-		if err := read(ctx, &r); err != nil {
-			return err
-		}
+	if err := readIfAny(ctx, &r); err != nil {
+		return err
 	}
 	if r.WhenIdle {
 		s.StopWhenIdle()
@@ -302,6 +300,14 @@ func read(ctx *fasthttp.RequestCtx, into any) error {
 		return wire.NewProblem(wire.InvalidRequest, "the body: %s", err)
 	}
 	return nil
+}
+
+// readIfAny is read for routes whose body may be left out.
+func readIfAny(ctx *fasthttp.RequestCtx, into any) error {
+	if len(ctx.PostBody()) == 0 {
+		return nil
+	}
+	return read(ctx, into)
 }
 
 func reply(ctx *fasthttp.RequestCtx, status int, body any) error {

@@ -36,26 +36,14 @@ func (j *Jobs) Append(name string, a wire.Append, reach ingest.Reach) (wire.Job,
 			return hitJob(wire.AppendJob, name, i.Generation, i.Manifest), nil
 		}
 	}
-	t, ctx, owner, began, err := j.begin(wire.AppendJob, name, fmt.Sprint("append ", name, sources, a.HashSources))
-	if err != nil {
-		return wire.Job{}, err
-	}
-	if began {
-		go func() {
-			defer j.running.Done()
-			_, _ = j.end(ctx, t, func() (made, error) {
-				for {
-					m, err := j.appendOnce(ctx, t, a, reach, sources)
-					if !errors.Is(err, store.ErrSuperseded) {
-						return m, err
-					}
-				}
-			})
-		}()
-	}
-	job := j.snapshot(t)
-	job.Owner = owner
-	return job, nil
+	return j.start(wire.AppendJob, name, fmt.Sprint("append ", name, sources, a.HashSources), func(ctx context.Context, t *job) (made, error) {
+		for {
+			m, err := j.appendOnce(ctx, t, a, reach, sources)
+			if !errors.Is(err, store.ErrSuperseded) {
+				return m, err
+			}
+		}
+	})
 }
 
 // appendOnce appends to the newest generation. The error wraps store.ErrSuperseded where there is another by the end.

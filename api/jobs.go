@@ -87,6 +87,23 @@ func (j *Jobs) Running() int {
 	return n
 }
 
+// start has a job do its work, or joins one that does the same, and tells how it is. It takes no part in the job after that.
+func (j *Jobs) start(kind, name, key string, work func(context.Context, *job) (made, error)) (wire.Job, error) {
+	t, ctx, owner, began, err := j.begin(kind, name, key)
+	if err != nil {
+		return wire.Job{}, err
+	}
+	if began {
+		go func() {
+			defer j.running.Done()
+			_, _ = j.end(ctx, t, func() (made, error) { return work(ctx, t) })
+		}()
+	}
+	said := j.snapshot(t)
+	said.Owner = owner
+	return said, nil
+}
+
 // begin registers a job, counted in running, unless one with the same key runs already; then it is joined. With an empty key it is
 // joined by none. The owner is who may take the wish back.
 func (j *Jobs) begin(kind, name, key string) (t *job, ctx context.Context, owner string, began bool, err error) {

@@ -39,24 +39,12 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 		return hit, nil
 	}
 	key := fmt.Sprint(name, string(recipe), sources, o.HashSources)
-	t, ctx, owner, began, err := j.begin(wire.LoadJob, name, key)
-	if err != nil {
-		return wire.Job{}, err
-	}
-	if began {
-		go func() {
-			defer j.running.Done()
-			_, _ = j.end(ctx, t, func() (made, error) {
-				if m, ok, err := j.sameContent(ctx, t, hit, o.Reach, sources); ok || err != nil {
-					return m, err
-				}
-				return j.run(ctx, t, ingest.Job{Options: o}, nil, 0)
-			})
-		}()
-	}
-	job := j.snapshot(t)
-	job.Owner = owner
-	return job, nil
+	return j.start(wire.LoadJob, name, key, func(ctx context.Context, t *job) (made, error) {
+		if m, ok, err := j.sameContent(ctx, t, hit, o.Reach, sources); ok || err != nil {
+			return m, err
+		}
+		return j.run(ctx, t, ingest.Job{Options: o}, nil, 0)
+	})
 }
 
 // checkSources refuses paths that would mean something else to the daemon than to the client.

@@ -20,11 +20,6 @@ func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 	if isTCP(ctx) {
 		return forbidden("a login is given out over the control socket only").WithHint("run tensorcache ui on the daemon's machine")
 	}
-	if len(ctx.PostBody()) > 0 {
-		if err := read(ctx, &struct{}{}); err != nil {
-			return err
-		}
-	}
 	addr, err := s.OpenTCP(anyPort)
 	if errors.Is(err, ErrToken) {
 		return forbidden("%s", err)

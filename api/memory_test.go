@@ -128,5 +128,5 @@ func TestADatasetIsPreloadedByAJob(t *testing.T) {
 		t.Errorf("%+v: %+v", job, job.Error)
 	}
 	w.refused(w.do("POST", "/v1/datasets/none/preload", nil), wire.DatasetNotFound, `no dataset is named "none"`)
-	w.refused(w.do("POST", "/v1/datasets/etth1/preload", `{"columns": ["OT"]}`), wire.InvalidRequest, "columns")
+	w.refused(w.do("POST", "/v1/datasets/etth1/preload", `{"columns": ["OT"]}`), wire.InvalidRequest, "takes no body")
 }

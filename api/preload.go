@@ -13,11 +13,6 @@ import (
 const phasePreload = "preload"
 
 func (s *Server) preload(ctx *fasthttp.RequestCtx, name string) error {
-	if len(ctx.PostBody()) > 0 {
-		if err := read(ctx, &struct{}{}); err != nil {
-			return err
-		}
-	}
 	job, err := s.Jobs.Preload(name)
 	if err != nil {
 		return err
@@ -31,19 +26,7 @@ func (j *Jobs) Preload(name string) (wire.Job, error) {
 	if _, err := j.store.Dataset(name); err != nil {
 		return wire.Job{}, err
 	}
-	t, ctx, owner, began, err := j.begin(wire.PreloadJob, name, "preload "+name)
-	if err != nil {
-		return wire.Job{}, err
-	}
-	if began {
-		go func() {
-			defer j.running.Done()
-			_, _ = j.end(ctx, t, func() (made, error) { return j.preload(ctx, t) })
-		}()
-	}
-	job := j.snapshot(t)
-	job.Owner = owner
-	return job, nil
+	return j.start(wire.PreloadJob, name, "preload "+name, j.preload)
 }
 
 func (j *Jobs) preload(ctx context.Context, t *job) (made, error) {

@@ -20,10 +20,8 @@ const phaseVerify = "verify"
 // verify begins to compare a generation with its checksums.
 func (s *Server) verify(ctx *fasthttp.RequestCtx, name string) error {
 	var v wire.Verify
-	if len(ctx.PostBody()) > 0 {
-		if err := read(ctx, &v); err != nil {
-			return err
-		}
+	if err := readIfAny(ctx, &v); err != nil {
+		return err
 	}
 	job, err := s.Jobs.Verify(name, v.Generation)
 	if err != nil {
@@ -39,23 +37,16 @@ func (j *Jobs) Verify(name string, generation int64) (wire.Job, error) {
 	if err != nil {
 		return wire.Job{}, err
 	}
-	t, ctx, owner, began, err := j.begin(wire.VerifyJob, name, fmt.Sprint("verify ", name, " ", h.Generation))
-	if err != nil || !began {
-		h.Release()
-	}
-	if err != nil {
-		return wire.Job{}, err
-	}
-	if began {
-		go func() {
-			defer j.running.Done()
-			defer h.Release()
-			_, _ = j.end(ctx, t, func() (made, error) { return j.verifyHeld(ctx, t, h) })
-		}()
-	}
-	job := j.snapshot(t)
-	job.Owner = owner
-	return job, nil
+	h.Release() // while the job waits for its turn, the generation may go
+	generation = h.Generation
+	return j.start(wire.VerifyJob, name, fmt.Sprint("verify ", name, " ", generation), func(ctx context.Context, t *job) (made, error) {
+		h, err := j.hold(name, generation)
+		if err != nil {
+			return made{}, err
+		}
+		defer h.Release()
+		return j.verifyHeld(ctx, t, h)
+	})
 }
 
 // hold opens a generation to be verified. That one cannot even be opened is found out here, before there is a job.
