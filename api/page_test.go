@@ -53,6 +53,44 @@ func TestThePageListsEveryRouteAndProblem(t *testing.T) {
 	}
 }
 
+func TestThePageNamesEveryFieldOfARequest(t *testing.T) {
+	text := httpPage(t)
+	schemas, seen := theDocument().Components["schemas"], map[string]bool{}
+	var look func(any)
+	look = func(x any) {
+		switch x := x.(type) {
+		case []any:
+			for _, v := range x {
+				look(v)
+			}
+		case map[string]any:
+			if ref, ok := x["$ref"].(string); ok && !seen[ref] {
+				seen[ref] = true
+				look(schemas[strings.TrimPrefix(ref, "#/components/schemas/")])
+			}
+			fields, _ := x["properties"].(map[string]any)
+			for name := range fields {
+				if !strings.Contains(text, `"`+name+`"`) && !strings.Contains(text, "`"+name+"`") {
+					t.Errorf("the page does not name %s", name)
+				}
+			}
+			for _, v := range x {
+				look(v)
+			}
+		}
+	}
+	for _, item := range theDocument().Paths {
+		for _, op := range item {
+			if op, ok := op.(map[string]any); ok {
+				look(op["requestBody"])
+			}
+		}
+	}
+	if !seen["#/components/schemas/LoadOptions"] {
+		t.Error("no body was looked at")
+	}
+}
+
 // TestTheExamplesOfThePageAreAnsweredSo asks each request of the page and finds in the answer what the page says. There … stands
 // for more fields, or more of a list.
 func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
