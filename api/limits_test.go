@@ -101,8 +101,8 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 			if _, err := io.WriteString(conn, strings.Replace(strings.Replace(half, "%s", d.addr, 1), "%s", d.bearer(), 1)); err != nil {
 				t.Fatal(err)
 			}
-			b, err := io.ReadAll(conn)
-			if err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 408 ") {
+			b, err := io.ReadAll(conn) // which is reset in the end where the server had not read all
+			if !strings.HasPrefix(string(b), "HTTP/1.1 408 ") {
 				t.Errorf("answered %q, %v", b, err)
 			}
 		})

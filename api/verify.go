@@ -53,7 +53,7 @@ func (j *Jobs) Verify(name string, generation int64) (wire.Job, error) {
 func (j *Jobs) hold(name string, generation int64) (*store.Handle, error) {
 	h, err := j.store.Acquire(name, generation)
 	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
-		return nil, corrupt(name, err)
+		return nil, corrupt(name, err.Error())
 	}
 	return h, err
 }
@@ -69,13 +69,18 @@ func (j *Jobs) verifyHeld(ctx context.Context, t *job, h *store.Handle) (made, e
 		j.note(t, p)
 	})
 	if errors.Is(err, layout.ErrChecksum) {
-		err = corrupt(h.Dataset, err)
+		if again, gone := j.store.Acquire(h.Dataset, h.Generation); gone != nil {
+			err = gone // it was removed meanwhile, and its files with it
+		} else {
+			again.Release()
+			err = corrupt(h.Dataset, h.Dataset+": "+err.Error())
+		}
 	}
 	return made{generation: h.Generation, manifest: h.Data.Manifest}, err
 }
 
 // corrupt is the problem of a dataset whose files are not what was written.
-func corrupt(name string, err error) *wire.Problem {
-	return wire.NewProblem(wire.Corrupt, "%s: %s", name, err).WithField("dataset").
+func corrupt(name, detail string) *wire.Problem {
+	return wire.NewProblem(wire.Corrupt, "%s", detail).WithField("dataset").
 		WithHint("tensorcache rm %s, then load it again from its sources", name)
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,6 +64,66 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 			if job.State != wire.JobFailedIn || job.Error == nil || job.Error.Type != wire.Corrupt || !strings.HasPrefix(job.Error.Detail, name+": "+says+" in "+dir) ||
 				job.Error.Hint != "tensorcache rm "+name+", then load it again from its sources" {
 				t.Errorf("%s: %s %+v", name, job.State, job.Error)
+			}
+		}
+	}
+}
+
+// TestVerifyNamesTheFileThatIsGoneOrCut, both of a dataset that is open and of one that is not yet.
+func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
+	w := newWorld(t)
+	path := w.source("a.csv", "id,x\nu,1\nv,2\n")
+	for what, damage := range map[string]func(string) error{
+		"missing": os.Remove,
+		"bytes, want": func(path string) error {
+			st, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			w.Cleanup(func() { _ = os.Truncate(path, st.Size()) }) // the maps are closed over what they were made of
+			return os.Truncate(path, st.Size()-1)
+		},
+		"another file stands in its place": func(path string) error {
+			b, err := os.ReadFile(path)
+			if err == nil {
+				err = os.Remove(path)
+			}
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(path, b, 0o600)
+		},
+	} {
+		for _, file := range []string{layout.DataFile, layout.ItemsFile, "vocab-id.arrow", layout.ManifestFile} {
+			for _, open := range []bool{true, false} {
+				name := strings.ReplaceAll(fmt.Sprintf("%s-%s-%t", what, file, open), " ", "-")
+				name = strings.ReplaceAll(name, ",", "")
+				if job := w.load(name, map[string]any{"sources": []string{path}, "item_id": []string{"id"}}); job.State != wire.JobDone {
+					t.Fatalf("%+v", job.Error)
+				}
+				dir := filepath.Join(w.dir, "datasets", name, "1")
+				if open {
+					w.verified(name)
+				}
+				if err := damage(filepath.Join(dir, file)); err != nil {
+					t.Fatal(err)
+				}
+				if what == "another file stands in its place" && (!open || file == layout.ManifestFile) { // it is as good
+					if job := w.verified(name); job.State != wire.JobDone {
+						t.Errorf("%s: %+v", name, job.Error)
+					}
+					continue
+				}
+				var p *wire.Problem
+				if a := w.do("POST", "/v1/datasets/"+name+"/verify", nil); a.status == 202 {
+					p = w.verified(name).Error
+				} else {
+					p = w.problem(a)
+				}
+				if p == nil || p.Type != wire.Corrupt || !strings.HasPrefix(p.Detail, name) || !strings.Contains(p.Detail, file) || file != layout.ManifestFile && !strings.Contains(p.Detail, what) ||
+					!strings.Contains(p.Hint, "rm "+name) {
+					t.Errorf("%s: %+v", name, p)
+				}
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -16,7 +18,7 @@ import (
 // DamageError lists what of a generation's files differs from what was written.
 type DamageError struct {
 	Dir   string
-	Parts []string // as `column "OT" of data.arrow`, or a file
+	Parts []string // as `column "OT" of data.arrow`, or a file, some with what is wrong in brackets
 }
 
 func (e *DamageError) Error() string {
@@ -43,8 +45,12 @@ func (d *Data) Bytes() (n int64) {
 	return n
 }
 
-// Check compares all files with their checksums, some columns at once by so many workers. Unlike [Data.Verify] it reads them, and not the
-// maps: a file that was cut off, or a disk that fails, is an error here and not the end of the process. tell is called with the bytes of
+// Verify is [Data.Check] by all cores, without telling how far it is.
+func (d *Data) Verify() error {
+	return d.Check(context.Background(), runtime.GOMAXPROCS(0), func(int64) {})
+}
+
+// Check compares all files with their checksums, some columns at once by so many workers. It reads them, and not the maps: a file that was cut off, or a disk that fails, is an error here and not the end of the process. tell is called with the bytes of
 // columns that were read since, from several goroutines. The error is a [*DamageError] that names all that is damaged, or the context's.
 // The caller holds an Acquire.
 func (d *Data) Check(ctx context.Context, workers int, tell func(bytes int64)) error {
@@ -114,7 +120,22 @@ func (d *Data) checkFiles() (bad []string, err error) {
 			whole[c.Prepared.Before.File] = c.Prepared.Before.XXH64
 		}
 	}
+	if _, err := ReadManifest(d.Dir); err != nil { // it was read when this was opened, and may be another since
+		bad = append(bad, ManifestFile)
+	}
 	for i, name := range names {
+		if wrong := d.misplaced(name, files[i]); wrong != "" {
+			bad = append(bad, fmt.Sprintf("%s (%s)", name, wrong))
+			continue
+		}
+		if frame := d.Manifest.Files[name].Frame; frame != "" {
+			switch sum, err := hashFrame(files[i]); {
+			case errors.Is(err, os.ErrClosed):
+				return nil, err
+			case err != nil || sum != frame:
+				bad = append(bad, "metadata of "+name)
+			}
+		}
 		var sum string
 		switch {
 		case want[name] != "":
@@ -133,6 +154,25 @@ func (d *Data) checkFiles() (bad []string, err error) {
 	}
 	slices.Sort(bad)
 	return bad, nil
+}
+
+// misplaced says why a file in the directory is not the one that is mapped, "" where it is.
+func (d *Data) misplaced(name string, mapped *os.File) string {
+	there, err := os.Stat(filepath.Join(d.Dir, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return "missing"
+	}
+	if err != nil {
+		return err.Error()
+	}
+	open, err := mapped.Stat()
+	if err != nil || !os.SameFile(there, open) {
+		return "another file stands in its place"
+	}
+	if want := d.Manifest.Files[name].Bytes; there.Size() != want {
+		return fmt.Sprintf("%d bytes, want %d", there.Size(), want)
+	}
+	return ""
 }
 
 // hashWhole is the checksum of a file's bytes.

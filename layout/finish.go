@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -118,7 +119,25 @@ func (m *Manifest) measure(dir string) error {
 		if err != nil {
 			return err
 		}
-		m.Files[name] = FileBytes{st.Size()}
+		m.Files[name] = FileBytes{Bytes: st.Size()}
+		if !strings.HasSuffix(name, ".arrow") {
+			continue
+		}
+		if err := m.frame(dir, name); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+func (m *Manifest) frame(dir, name string) error {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	file := m.Files[name]
+	file.Frame, err = hashFrame(f)
+	m.Files[name] = file
+	return err
 }

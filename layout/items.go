@@ -131,15 +131,6 @@ func hashBuffers(f *os.File) (string, error) {
 	return formatHash(h.Sum64()), nil
 }
 
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	return hashBuffers(f)
-}
-
 func (v ItemValues) array() (arrow.Array, error) {
 	if v.Texts != nil {
 		return textArray(v.Name, v.Texts)

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 )
 
 // span is a buffer of a record batch: where it begins in the file and how long it is.
@@ -18,10 +21,18 @@ const arrowMagic = "ARROW1"
 
 // Slots of the flatbuffer tables of Arrow's format (File.fbs, Message.fbs), as vtable offsets.
 const (
+	footerDictionaries  = 8
 	footerRecordBatches = 10
+	messageType         = 6
 	messageHeader       = 8
 	batchBuffers        = 8
 )
+
+// typeRecordBatch is the type of a message that is a record batch.
+const typeRecordBatch = 3
+
+// mostMetadata bounds what is read of a footer or message: some hundred bytes for each column.
+const mostMetadata = 256 << 20
 
 // locate finds the buffers of the file's only record batch by walking its footer. Arrow v15's FileReader
 // would copy every body.
@@ -42,9 +53,12 @@ func locate(r io.ReaderAt, size int64) (spans []span, err error) {
 	if string(tail[4:]) != arrowMagic || length > size-int64(len(tail)) {
 		return nil, fmt.Errorf("%w: no Arrow footer at its end", ErrTorn)
 	}
-	footer, err := readTable(r, size-int64(len(tail))-length, length)
+	footer, err := readTable(r, size-int64(len(tail))-length, length, arrowmeta.Footer)
 	if err != nil {
 		return nil, err
+	}
+	if slot := flatbuffers.UOffsetT(footer.Offset(footerDictionaries)); slot != 0 && footer.VectorLen(slot) != 0 { // we write none
+		return nil, fmt.Errorf("%w: it has dictionaries", ErrTorn)
 	}
 	slot := flatbuffers.UOffsetT(footer.Offset(footerRecordBatches))
 	if slot == 0 || footer.VectorLen(slot) != 1 {
@@ -55,9 +69,12 @@ func locate(r io.ReaderAt, size int64) (spans []span, err error) {
 	if metadata < 8 || offset < 0 || offset > size-metadata {
 		return nil, fmt.Errorf("%w: its record batch lies outside the file", ErrTorn)
 	}
-	message, err := readTable(r, offset+8, metadata-8)
+	message, err := readTable(r, offset+8, metadata-8, arrowmeta.Message)
 	if err != nil {
 		return nil, err
+	}
+	if message.GetByteSlot(messageType, 0) != typeRecordBatch {
+		return nil, fmt.Errorf("%w: its record batch is none", ErrTorn)
 	}
 	var batch flatbuffers.Table
 	message.Union(&batch, flatbuffers.UOffsetT(message.Offset(messageHeader)))
@@ -74,11 +91,17 @@ func locate(r io.ReaderAt, size int64) (spans []span, err error) {
 	return spans, nil
 }
 
-// readTable reads a flatbuffer of so many bytes and gives its root table.
-func readTable(r io.ReaderAt, offset, length int64) (flatbuffers.Table, error) {
+// readTable reads a flatbuffer of so many bytes and gives its root table, after it was held against its format.
+func readTable(r io.ReaderAt, offset, length int64, root string) (flatbuffers.Table, error) {
+	if length > mostMetadata {
+		return flatbuffers.Table{}, fmt.Errorf("%w: %d bytes are no %s", ErrTorn, length, strings.ToLower(root))
+	}
 	b := make([]byte, length)
 	if _, err := r.ReadAt(b, offset); err != nil {
 		return flatbuffers.Table{}, err
+	}
+	if !arrowmeta.Check(b, root) {
+		return flatbuffers.Table{}, fmt.Errorf("%w: the Arrow %s is damaged", ErrTorn, strings.ToLower(root))
 	}
 	return flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}, nil
 }

@@ -21,6 +21,7 @@ type Manifest struct {
 	Layout  string    `json:"layout"`
 	Rows    int64     `json:"rows"`
 	Digest  string    `json:"digest"`
+	XXH64   string    `json:"xxh64,omitempty"` // of the manifest's own text, with zeros here
 	Created time.Time `json:"created"`
 	Boot    string    `json:"boot"`
 	ItemID  []string  `json:"item_id"`
@@ -126,9 +127,10 @@ type Words struct {
 	XXH64 string `json:"xxh64"`
 }
 
-// FileBytes is the size of a file.
+// FileBytes is the size of a file, and of an Arrow file the checksum of all that is before its first and behind its last buffer.
 type FileBytes struct {
-	Bytes int64 `json:"bytes"`
+	Bytes int64  `json:"bytes"`
+	Frame string `json:"frame_xxh64,omitempty"`
 }
 
 // Source is a file that a generation was loaded from, as it was then.
@@ -186,14 +188,17 @@ func (m *Manifest) write(dir string) error {
 	if err := fault.At("manifest"); err != nil {
 		return fmt.Errorf("write %s: %w", ManifestFile, err)
 	}
+	m.XXH64 = noSeal
 	b, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return err
 	}
+	b = append(b, '\n')
+	m.XXH64 = seal(b)
 	if len(b) > maxManifest {
 		return fmt.Errorf("%w: the manifest takes %d bytes, at most %d: load fewer columns, or scale per column", ErrSchema, len(b), maxManifest)
 	}
-	return os.WriteFile(filepath.Join(dir, ManifestFile), append(b, '\n'), 0o600)
+	return os.WriteFile(filepath.Join(dir, ManifestFile), b, 0o600)
 }
 
 // ReadManifest reads a generation's manifest without opening its data. The error wraps ErrTorn or ErrFormat.
@@ -201,7 +206,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestFile)
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", ErrTorn, err)
+		return nil, fmt.Errorf("%w: %s is missing", ErrTorn, path)
 	}
 	if err != nil {
 		return nil, err
@@ -225,6 +230,9 @@ func parseManifest(path string, b []byte) (*Manifest, error) {
 	var m Manifest
 	if err := json.Unmarshal(b, &m); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrTorn, path, err)
+	}
+	if !sealed(b) {
+		return nil, fmt.Errorf("%w: %s: not what was written", ErrTorn, path)
 	}
 	return &m, nil
 }

@@ -69,6 +69,9 @@ func (d *Data) open(file func(name string) (*mmapfile.Map, error)) (err error) {
 func openFile(dir, name string, m *Manifest) (*mmapfile.Map, error) {
 	path := filepath.Join(dir, name)
 	st, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: %s is missing", ErrTorn, path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrTorn, err)
 	}

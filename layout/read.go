@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
@@ -95,44 +92,6 @@ func (t TextPlace) word(m *mmapfile.Map, i int64) (string, error) {
 	}
 	b, err = m.Bytes(t.Data+int64(o[0]), int64(o[1]-o[0]))
 	return string(b), err
-}
-
-// Verify reads everything and compares it with the checksums; the error wraps ErrChecksum and names the
-// column or file.
-func (d *Data) Verify() error {
-	for i := range d.Manifest.Columns {
-		c := &d.Manifest.Columns[i]
-		b, err := d.bytes(c)
-		if err != nil {
-			return err
-		}
-		if sum := checksum(b, c.Strides[0], max(c.Width(), 1)*c.DType.Size(), d.Manifest.Rows); sum != c.XXH64 {
-			return fmt.Errorf("%w: %s: column %q", ErrChecksum, d.Dir, c.Name)
-		}
-		if c.Prepared != nil && c.Prepared.Before != nil {
-			m := d.before[c.Name]
-			if b, err = m.Bytes(0, m.Len()); err != nil {
-				return err
-			}
-			if formatHash(xxhash.Sum64(b)) != c.Prepared.Before.XXH64 {
-				return fmt.Errorf("%w: %s: %s", ErrChecksum, d.Dir, c.Prepared.Before.File)
-			}
-		}
-	}
-	files := map[string]string{ItemsFile: d.Manifest.Items.XXH64}
-	for _, v := range d.Manifest.Vocab {
-		files[v.File] = v.XXH64
-	}
-	for name, want := range files {
-		sum, err := hashFile(filepath.Join(d.Dir, name))
-		if err != nil {
-			return err
-		}
-		if sum != want {
-			return fmt.Errorf("%w: %s: %s", ErrChecksum, d.Dir, name)
-		}
-	}
-	return nil
 }
 
 // Block is columns that stand side by side in one field, as one column as wide as all of them. ok is false where they do not.

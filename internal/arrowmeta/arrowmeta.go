@@ -1,9 +1,11 @@
-package ingest
+// Package arrowmeta holds the metadata of Arrow's IPC format, which is flatbuffers, against how the format builds it.
+//
+// Arrow v15 reads on wherever a damaged offset leads and takes what is found there: for a length too, so that one flipped bit of a
+// footer asks for more memory than there is, which no recover catches. [Check] goes before it, over sources and over our own files
+// alike.
+package arrowmeta
 
-import (
-	"encoding/binary"
-	"fmt"
-)
+import "encoding/binary"
 
 // flatSort is what a field of a flatbuffer's table holds.
 type flatSort uint8
@@ -42,14 +44,17 @@ func (f flatField) needed() flatField {
 
 // Roots of Arrow's flatbuffers.
 const (
-	flatMessage = "Message"
-	flatFooter  = "Footer"
+	Message = "Message"
+	Footer  = "Footer"
 )
+
+// blockSize is that of the struct Block.
+const blockSize = 24
 
 // arrowTables are the tables of Arrow's Schema.fbs, Message.fbs and File.fbs, without those of tensors, which no dataset is made of.
 var arrowTables = map[string][]flatField{
-	flatMessage:       {flatOf(2), flatOf(1), flatAny("", "Schema", "DictionaryBatch", "RecordBatch").needed(), flatOf(8), flatListOf("KeyValue")},
-	flatFooter:        {flatOf(2), flatTo("Schema").needed(), flatVector(blockSize), flatVector(blockSize), flatListOf("KeyValue")},
+	Message:           {flatOf(2), flatOf(1), flatAny("", "Schema", "DictionaryBatch", "RecordBatch").needed(), flatOf(8), flatListOf("KeyValue")},
+	Footer:            {flatOf(2), flatTo("Schema").needed(), flatVector(blockSize), flatVector(blockSize), flatListOf("KeyValue")},
 	"Schema":          {flatOf(2), flatListOf("Field").needed(), flatListOf("KeyValue"), flatVector(8)},
 	"DictionaryBatch": {flatOf(8), flatTo("RecordBatch").needed(), flatOf(1)},
 	"RecordBatch":     {flatOf(8), flatVector(16), flatVector(16), flatTo("BodyCompression"), flatVector(8)},
@@ -79,17 +84,14 @@ var arrowTables = map[string][]flatField{
 // flatDepth is how many tables may stand in each other, as in pyarrow.
 const flatDepth = 128
 
-// checkFlat refuses metadata of Arrow that is not built as its format says, by the rules of flatbuffers' verifier for C++
+// Check tells whether metadata is built as its root, [Message] or [Footer], says, by the rules of flatbuffers' verifier for C++
 // (https://github.com/google/flatbuffers, verifier.h), which pyarrow goes by: whatever is pointed to lies in the bytes and is aligned.
-// Arrow v15 reads on wherever a damaged offset leads, and takes what is found there.
 //
 // Nor may there be more tables than have room: pyarrow would take some that are in several places, and no writer makes them.
-func checkFlat(b []byte, root string) error {
+func Check(b []byte, root string) bool {
 	v := &flatVerifier{bytes: b, left: len(b) / 4}
-	if at, ok := v.follow(0); ok && v.table(at, root) {
-		return nil
-	}
-	return &SourceError{Reason: fmt.Sprintf("has metadata of %d bytes that cannot be read", len(b)), Hint: hintDamaged}
+	at, ok := v.follow(0)
+	return ok && v.table(at, root)
 }
 
 // flatVerifier walks over the tables of a flatbuffer. Its places are bytes from the beginning, and may be anything: has tells whether they

@@ -1,0 +1,21 @@
+package ingest
+
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
+)
+
+// Roots of Arrow's flatbuffers.
+const (
+	flatMessage = arrowmeta.Message
+	flatFooter  = arrowmeta.Footer
+)
+
+// checkFlat refuses metadata of Arrow that is not built as its format says.
+func checkFlat(b []byte, root string) error {
+	if arrowmeta.Check(b, root) {
+		return nil
+	}
+	return &SourceError{Reason: fmt.Sprintf("has metadata of %d bytes that cannot be read", len(b)), Hint: hintDamaged}
+}
