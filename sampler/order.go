@@ -1,5 +1,7 @@
 package sampler
 
+import "slices"
+
 // epochOrder is what is drawn for one epoch.
 type epochOrder struct {
 	ready       bool
@@ -81,14 +83,26 @@ func (s *Sampler) append(dst *Batch, p int64) {
 		dst.Windows = append(dst.Windows, s.drawn(uint64(p)))
 	case RandomStart:
 		first, count := s.block(p)
-		for i := range count {
-			dst.Windows = append(dst.Windows, first+i)
-		}
+		dst.Windows = appendInTurn(dst.Windows, first, count, s.n)
 	case Lanes:
 		dst.Windows = append(dst.Windows, s.lane(p))
-	default:
-		dst.Windows = append(dst.Windows, p)
 	}
+}
+
+// appendInTurn adds count numbers from first on; after n-1 comes 0.
+func appendInTurn(dst []int64, first, count, n int64) []int64 {
+	dst = slices.Grow(dst, int(count))
+	for count > 0 {
+		first %= n
+		m := min(count, n-first)
+		at := len(dst)
+		dst = dst[:at+int(m)]
+		for i := range dst[at:] {
+			dst[at+i] = first + int64(i)
+		}
+		first, count = first+m, count-m
+	}
+	return dst
 }
 
 // firstAbove is the first of the ascending sums that exceeds v.

@@ -159,7 +159,11 @@ func (s *Sampler) Batch(dst *Batch, epoch uint64, consumed int64) error {
 			first, count = consumed+s.options.Rank*(m/r)+min(s.options.Rank, m%r), s.shareOf(m)
 		}
 	}
-	if s.options.Order == Shuffle {
+	switch s.options.Order {
+	case Sequential:
+		dst.Windows = appendInTurn(dst.Windows, first, count, n)
+		return nil
+	case Shuffle:
 		dst.Windows = s.epoch.permutation.append(dst.Windows, uint64(first), uint64(count))
 		return nil
 	}

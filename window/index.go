@@ -115,6 +115,14 @@ func (x *Index) PlaceNear(n int64, run *int) Place {
 	return x.placeIn(*run, n)
 }
 
+// RunNear is the run that holds window n: where its first window is, that window's number, and how many windows it has; each starts a
+// stride after the one before. run is as PlaceNear has it.
+func (x *Index) RunNear(n int64, run *int) (place Place, first, count int64) {
+	x.PlaceNear(n, run)
+	r := &x.runs[*run]
+	return Place{r.Item, r.First}, x.ends[*run] - r.Count, r.Count
+}
+
 func (x *Index) placeIn(run int, n int64) Place {
 	r := &x.runs[run]
 	return Place{r.Item, r.First + (n-x.ends[run]+r.Count)*x.base.shape.stride}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -23,9 +22,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
-
-// daemonMemory is the soft limit of the daemon's own heap: it holds no data.
-const daemonMemory = 48 << 20
 
 // idleExit is how long a daemon that a client started stays without clients.
 const idleExit = time.Hour
@@ -91,7 +87,6 @@ func (o *serveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return usageError{err}
 	}
-	debug.SetMemoryLimit(daemonMemory)
 	log, closeLog, err := o.logOptions.open(os.Stderr)
 	if err != nil {
 		return err

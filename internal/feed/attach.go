@@ -113,6 +113,7 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 	if err != nil {
 		return nil, nil, err
 	}
+	f.load = &s.pool.load
 	queued := r.Queue && queues()
 	rng, slots, err := s.makeRing(chooseSlots(r.Slots, layout.bytes), layout.bytes, queued)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/sampler"
-	"github.com/tensorcache/tensorcache/window"
 )
 
 // Deliveries: how a batch reaches the trainer. In all but Slot the ring holds places alone (item, start and row of each
@@ -61,28 +60,6 @@ func newRingLayout(w *Windows, delivery string, o sampler.Options, channelsFirst
 		return nil, tooLarge(o)
 	}
 	return s, nil
-}
-
-// fillPlaces writes the places of a batch's windows. Of a view it is the first place alone, whose row the descriptor has too.
-func (s *stream) fillPlaces(slot []byte, b *sampler.Batch, d *wire.Descriptor) {
-	if s.delivery == View && follows(s.filler.index, b.Windows) {
-		f := s.filler
-		place := f.index.Place(b.Windows[0])
-		int64s(slot, f.item, 1)[0], int64s(slot, f.start, 1)[0] = place.Item, place.Start
-		d.Row = f.offsets[place.Item] + place.Start
-		int64s(slot, f.row.Offset, 1)[0] = d.Row
-		d.Flags |= wire.FlagRun
-		return
-	}
-	s.filler.fill(slot, b)
-}
-
-// follows tells whether windows, whose numbers ascend but where a tail wraps, start a stride apart in one item: then and
-// only then first and last are as far apart as their count says.
-func follows(x *window.Index, windows []int64) bool {
-	last := int64(len(windows) - 1)
-	a, b := x.Place(windows[0]), x.Place(windows[last])
-	return windows[last]-windows[0] == last && a.Item == b.Item && b.Start-a.Start == last*max(x.Spec().Stride, 1)
 }
 
 // pathOf says how the context gets to the trainer; "" where the daemon has no part in it.

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"runtime"
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -24,6 +23,8 @@ type filler struct {
 	reset    *wire.Part
 	context  int64 // samples
 	dilation int64
+	stride   int64 // rows between the starts of a run's windows
+	load     *load // of all feeds, where there are others
 }
 
 // partFiller writes one part.
@@ -42,7 +43,7 @@ func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 	spec := w.Index.Spec()
 	f := &filler{
 		index: w.Index, offsets: w.table.Offsets, layout: s, row: s.part("row"), mask: s.part("mask"), reset: s.part("reset"),
-		item: s.part("item").Offset, start: s.part("start").Offset, context: spec.ContextLength, dilation: max(spec.Dilation, 1),
+		item: s.part("item").Offset, start: s.part("start").Offset, context: spec.ContextLength, dilation: max(spec.Dilation, 1), stride: max(spec.Stride, 1),
 	}
 	lengths, firsts := partLengths(spec), partFirst(spec)
 	columns := w.chosen.parts()
@@ -99,7 +100,7 @@ func (f *filler) fill(slot []byte, b *sampler.Batch) {
 			next = f.spot(b.Windows[i+1], &run)
 		}
 		if i%turn == turn-1 {
-			runtime.Gosched()
+			f.load.yield()
 		}
 		items[i], starts[i] = at.Item, at.Start
 		if rows != nil {
@@ -127,11 +128,17 @@ func (f *filler) fill(slot []byte, b *sampler.Batch) {
 	if f.static != nil {
 		f.static.finish(slot, int64(n))
 	}
-	if f.reset != nil {
-		out := slot[f.reset.Offset:][:n]
-		for i, r := range b.Reset {
-			out[i] = boolByte(r)
-		}
+	f.fillReset(slot, b)
+}
+
+// fillReset says of each lane whether its stretch begins anew, where the order is lanes.
+func (f *filler) fillReset(slot []byte, b *sampler.Batch) {
+	if f.reset == nil {
+		return
+	}
+	out := slot[f.reset.Offset:][:len(b.Windows)]
+	for i, r := range b.Reset {
+		out[i] = boolByte(r)
 	}
 }
 

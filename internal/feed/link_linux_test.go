@@ -110,3 +110,24 @@ func TestAWriteThatNobodyReadsEndsAtItsDeadline(t *testing.T) {
 		t.Errorf("got %v, want a deadline that has passed", err)
 	}
 }
+
+func TestANapEndsInTimeOrWithWhatComes(t *testing.T) {
+	l, peer := linked(t)
+	if _, same := l.(*plain); same {
+		t.Skip("no naps here")
+	}
+	b := make([]byte, 8)
+	for _, d := range []time.Duration{0, lateness, 2 * lateness} {
+		if n, err := l.Nap(b, d); n != 0 || err != nil {
+			t.Fatalf("got %d bytes and %v where nothing comes for %v", n, err, d)
+		}
+	}
+	go func() { _, _ = peer.Write([]byte("came")) }()
+	if n, err := l.Nap(b, time.Hour); string(b[:n]) != "came" || err != nil {
+		t.Fatalf("read %q, %v", b[:n], err)
+	}
+	go l.Close()
+	if _, err := l.Nap(b, time.Hour); err == nil || !isGone(err) {
+		t.Errorf("got %v, want an end of the connection", err)
+	}
+}

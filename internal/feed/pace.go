@@ -13,14 +13,23 @@ import (
 // by itself when about as many are free: a wake takes the trainer ten microseconds, which batches of a millisecond do not feel.
 const mostNap = time.Millisecond
 
+// margin is what must be left of the time that half of the ring lasts: credits come several at once and naps end late.
+const margin = 200 * time.Microsecond
+
 // leastNap is how long it takes to fall asleep and to wake up. A trainer that takes a quarter of its slots in less does nothing
 // with them: the producer stays awake as long as that goes on.
 const leastNap = 100 * time.Microsecond
+
+// giveWayEach is how often a producer that naps says to Go's scheduler that it is alive: a goroutine that has not for 10 ms is taken
+// its processor in its next system call, and a thread woken for it, whether or not anybody else wants it.
+const giveWayEach = 5 * time.Millisecond
 
 // pace is how fast a trainer gives slots back, as the producer sees it. It is the producer's own.
 type pace struct {
 	looked time.Time
 	each   time.Duration // between two credits, lately
+
+	gaveWay time.Time
 }
 
 // saw takes in that so many credits were there. What took more than twice as long as usual was a pause, an evaluation perhaps.
@@ -37,13 +46,47 @@ func (p *pace) saw(credits int) {
 	p.looked = now
 }
 
-// nap is how long to leave the trainer alone; 0: it shall say when there is something to do.
-func (p *pace) nap(slots int) time.Duration {
-	d := p.each * time.Duration(slots) / 4
-	if d > mostNap || time.Since(p.looked) > 8*d {
-		return 0
+// rest waits until there may be something to do: a little for a trainer that is fast, as long as half of the ring lasts for one that
+// is not, and else until the trainer says so.
+func (s *stream) rest() error {
+	quarter := s.each * time.Duration(s.slots) / 4
+	steady := s.queue != nil && !s.waits && time.Since(s.looked) < 8*quarter
+	switch {
+	case steady && quarter < leastNap:
+		for began := time.Now(); s.queue.idle() && time.Since(began) < quarter; {
+			s.pool.yield()
+		}
+		return s.hear(false)
+	case steady && quarter <= mostNap && s.pool.spare():
+		return s.nap(max(quarter, 2*quarter-margin))
+	case s.queue == nil:
+		return s.park()
 	}
-	return d
+	s.queue.asleep(true)
+	defer s.queue.asleep(false)
+	if !s.queue.idle() {
+		return s.hear(false)
+	}
+	return s.park()
+}
+
+// park waits until the client sends something.
+func (s *stream) park() error {
+	s.pool.end()
+	defer s.pool.begin()
+	return s.hear(true)
+}
+
+// nap waits for d at most. It keeps its processor meanwhile, in a system call.
+func (s *stream) nap(d time.Duration) error {
+	if now := time.Now(); now.Sub(s.gaveWay) > giveWayEach {
+		runtime.Gosched()
+		s.gaveWay = now
+	}
+	s.napFor = d
+	err := s.hear(true)
+	s.napFor = 0
+	return err
 }
 
 // look takes the credits of the queue, and wakes a client that sleeps though there is something for it.
@@ -74,14 +117,19 @@ func (s *stream) rouse() error {
 		return nil
 	}
 	s.waits = false
-	var frame [wire.HeaderSize]byte
-	wire.PutHeader(frame[:], wire.FrameBatches, 0)
 	if err := s.conn.SetWriteDeadline(time.Now().Add(lastWords)); err != nil {
 		return err
 	}
-	_, err := s.conn.Write(frame[:])
+	_, err := s.conn.Write(wakeUp)
 	return err
 }
+
+// wakeUp is a frame of batches without any: there are some in the queue.
+var wakeUp = func() []byte {
+	frame := make([]byte, wire.HeaderSize)
+	wire.PutHeader(frame, wire.FrameBatches, 0)
+	return frame
+}()
 
 // fits tells whether the client has room for so many batches more.
 func (s *stream) fits(n int) (bool, error) {
@@ -89,26 +137,4 @@ func (s *stream) fits(n int) (bool, error) {
 		return true, nil
 	}
 	return s.queue.fits(n)
-}
-
-// rest waits until there may be something to do.
-func (s *stream) rest() error {
-	if s.queue == nil {
-		return s.hear(true)
-	}
-	if nap := s.nap(s.slots); nap > 0 && !s.waits {
-		if nap >= leastNap {
-			s.napFor = nap
-			err := s.hear(true)
-			s.napFor = 0
-			return err
-		}
-		for began := time.Now(); s.queue.idle() && time.Since(began) < nap; {
-			runtime.Gosched()
-		}
-		return s.hear(false)
-	}
-	s.queue.asleep(true)
-	defer s.queue.asleep(false)
-	return s.hear(s.queue.idle())
 }

@@ -46,6 +46,7 @@ func (g gather) run() {
 // pool is the gather workers, one per core, that all streams share. Streams ask in bursts, so they are served
 // in turn.
 type pool struct {
+	load
 	work    chan gather
 	workers int
 	running sync.WaitGroup
@@ -53,15 +54,24 @@ type pool struct {
 
 func newPool() *pool {
 	n := runtime.GOMAXPROCS(0)
-	p := &pool{work: make(chan gather, 2*n), workers: n}
+	p := &pool{work: make(chan gather, 2*n), workers: n, load: load{processors: int32(n)}}
 	for range n {
 		p.running.Go(func() {
 			for g := range p.work {
+				p.begin()
 				g.run()
+				p.end()
 			}
 		})
 	}
 	return p
+}
+
+// await waits for a burst's gathers.
+func (p *pool) await(g *gathers) error {
+	p.end()
+	defer p.begin()
+	return g.wait()
 }
 
 // close ends the workers; no stream may gather any more.

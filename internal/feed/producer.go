@@ -31,6 +31,8 @@ func (b *burst) make(slots int) {
 // for where there is nothing to do: a goroutine that waited for it beside would have its turn only where a worker has no work.
 func (s *stream) serve() (err error) {
 	var flying *burst
+	s.pool.begin()
+	defer s.pool.end()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("serve batches: %v", p)
@@ -57,6 +59,9 @@ func (s *stream) serve() (err error) {
 			if err := s.begin(begun, n); err != nil {
 				return err
 			}
+		}
+		if s.delivery != Slot { // written already
+			flying, begun = begun, nil
 		}
 		if flying != nil {
 			if err := s.announce(flying); err != nil || s.done {
@@ -215,7 +220,7 @@ func (s *stream) begin(b *burst, n int) error {
 
 // announce waits for a burst's gathers and sends its descriptors. A client that reads none of them may still say that it is done.
 func (s *stream) announce(b *burst) error {
-	if err := b.wait(); err != nil {
+	if err := s.pool.await(&b.gathers); err != nil {
 		return err
 	}
 	if s.queue != nil {

@@ -13,7 +13,7 @@ import pytest
 import tensorcache
 from tensorcache import _stream
 from tensorcache._errors import ProtocolError
-from tensorcache._queue import Queue
+from tensorcache._queue import ASLEEP, GIVEN, Queue
 
 here = sys.platform == "linux" and platform.machine() == "x86_64"
 
@@ -68,3 +68,18 @@ def test_a_queue_that_does_not_fit_is_refused() -> None:
     for said in ({"offset": 4000, "descriptors": 8}, {"offset": 4, "descriptors": 8}, {"offset": 0, "descriptors": 0}):
         with pytest.raises(ProtocolError, match="lays out a queue"):
             Queue(ring, said, 4, 40)
+
+
+def test_a_sleeping_daemon_is_woken_once_for_much_of_the_ring() -> None:
+    memory = memoryview(bytearray(4096))
+    queue = Queue(memory, {"offset": 0, "descriptors": 16}, 16, 40)
+    words = memory.cast("Q")
+    assert [queue.give([slot]) for slot in range(16)] == [False] * 16
+    words[ASLEEP] = 1
+    assert [queue.give([slot]) for slot in range(20)] == ([False] * 9 + [True]) * 2
+    queue.give([1, 2, 3])
+    words[ASLEEP] = 0  # it was woken by something else
+    queue.give([4])
+    words[ASLEEP] = 1
+    assert [queue.give(slots) for slots in ([5] * 9, [6])] == [False, True]
+    assert words[GIVEN] == 50

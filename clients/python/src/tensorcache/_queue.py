@@ -42,6 +42,8 @@ class Queue:
         self.read = 0
         self._at = 0
         self._given = 0
+        self._unseen = 0  # of them, since the daemon sleeps
+        self._enough = max(1, slots * 5 // 8)
 
     def take(self) -> bytes:
         """The descriptors that are new."""
@@ -60,11 +62,19 @@ class Queue:
     def give(self, slots: Sequence[int]) -> bool:
         """Give slots back; whether the daemon has to be woken to see it.
 
-        A daemon that falls asleep at this moment may be overlooked: it is woken by the next credit, or where we wait.
+        That takes us 10 µs and the daemon more, so it may sleep on until much of the ring is free. One that falls
+        asleep at this moment may be overlooked: it is woken by a later credit, or where we wait.
         """
         given, ring, n, words = self._given, self._credits, self._slots, self._words
         for slot in slots:
             ring[given % n] = slot
             given += 1
         words[GIVEN] = self._given = given
-        return words[ASLEEP] != 0
+        if words[ASLEEP] == 0:
+            self._unseen = 0
+            return False
+        self._unseen += len(slots)
+        if self._unseen < self._enough:
+            return False
+        self._unseen = 0
+        return True
