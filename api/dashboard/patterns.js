@@ -1,5 +1,7 @@
 // Reasons have a colour and a pattern, so that they are told apart without colours too.
 
+import { count, counted } from "./dom.js";
+
 export const reasons = {
   bounds: "reaches over the rows or times that the spec admits",
   item_end: "needs a row past the item's end",
@@ -7,6 +9,14 @@ export const reasons = {
   max_missing: "too many of its cells are missing",
   split: "begins in one part and ends beyond it",
 };
+
+/** whyNone says why no window holds a row: by the stretch of starts that it is in, or the one before it. */
+export function whyNone(stretches, row, stride) {
+  const s = stretches.filter((s) => s.from <= row).reduce((a, b) => (a && a.from >= b.from ? a : b), undefined);
+  if (!s) return "";
+  if (s.reason === null) return `: it lies between two windows, which start ${counted(stride, "row")} apart`;
+  return `: none starts in ${s.from === s.to - 1 ? `row ${count(s.from)}` : `rows ${count(s.from)} to ${count(s.to - 1)}`} (${s.reason.replace("_", " ")}: ${reasons[s.reason]})`;
+}
 
 const size = 8;
 

@@ -6,7 +6,7 @@ import { decoded, json, write } from "./state.js";
 import { colors, stroke } from "./plot.js";
 import { Chart } from "./chart.js";
 import { clock } from "./ticks.js";
-import { reasons, swatch } from "./patterns.js";
+import { reasons, swatch, whyNone } from "./patterns.js";
 import { Items } from "./items.js";
 import { Form } from "./form.js";
 import { WindowPanel, key } from "./window.js";
@@ -315,8 +315,7 @@ export class Viewer {
     const w = body.windows[0];
     if (!w && otherwise) return this.take(otherwise);
     if (!w) {
-      const s = this.stretches?.stretches.filter((s) => s.reason !== null && s.from <= which.row && which.row < s.to)[0];
-      this.panel.refuse(`no window holds row ${count(which.row)}${s ? `: ${s.reason.replace("_", " ")}` : ""}`);
+      this.panel.refuse(`no window holds row ${count(which.row)}${whyNone(this.stretches?.stretches ?? [], which.row, this.stretches?.stride)}`);
       return;
     }
     this.features = body.features;

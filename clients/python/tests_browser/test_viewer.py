@@ -89,6 +89,30 @@ def test_windows_are_picked_by_number_by_button_and_by_click(dashboard: Dashboar
     expect(number).to_have_value("16988")  # the last one, whose rows hold the last row
 
 
+def test_a_click_that_hits_no_window_says_why(dashboard: Dashboard, etth1: Dataset, meters: Dataset) -> None:
+    def click(name: str, at: float, **shown: str) -> Page:
+        page = opened(dashboard.go(f"#/datasets/{name}", **shown))
+        over = page.locator(".plot.main .u-over")
+        box = over.bounding_box()
+        assert box is not None
+        over.click(position={"x": box["width"] * at, "y": 60})
+        return page
+
+    sparse = json.dumps({"context_length": 10, "stride": 8000})
+    page = click("etth1", 0.25, spec=sparse)
+    expect(
+        page.get_by_text(
+            re.compile("no window holds row 4,[0-9]{3}: it lies between two windows, which start 8,000 rows")
+        )
+    ).to_be_visible()
+    page = click("meters", 0.15, spec=json.dumps({"context_length": 5}), code="1")  # among the missing values
+    expect(
+        page.get_by_text(
+            re.compile(r"no window holds row [23][0-9]: none starts in rows 16 to 39 \(max missing: too many")
+        )
+    ).to_be_visible()
+
+
 def test_the_address_keeps_the_view(dashboard: Dashboard, etth1: Dataset) -> None:
     page = opened(
         dashboard.go("#/datasets/etth1", **PAPERS, window="77", columns="OT", **{"from": "100", "to": "2100"})
