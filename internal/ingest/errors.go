@@ -17,8 +17,6 @@ var (
 	ErrOption = errors.New("load option is not possible")
 	// ErrColumn is wrapped, besides ErrOption, by the [OptionError] that names a column that no source has.
 	ErrColumn = errors.New("column not found")
-	// ErrItem is wrapped, besides ErrOption, by the [OptionError] that names an item that no source has.
-	ErrItem = errors.New("item not found")
 	// ErrNoSpace is wrapped by every [NoSpaceError].
 	ErrNoSpace = errors.New("no space left")
 	// ErrMemory is returned when the child reached its memory limit. The message begins with the source that it read, if it did.
@@ -105,9 +103,9 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s: %s: want %s", e.Field, quote(e.Value), e.Allowed)
 }
 
-// Is makes every OptionError an ErrOption, and one about an unknown column or item an ErrColumn or ErrItem.
+// Is makes every OptionError an ErrOption, and one about an unknown column an ErrColumn.
 func (e *OptionError) Is(target error) bool {
-	return target == ErrOption || e.Column && target == ErrColumn || e.Item && target == ErrItem
+	return target == ErrOption || e.Column && target == ErrColumn
 }
 
 // NoSpaceError says how many bytes the load needs and how many its file system has.

@@ -9,12 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrUnknown is returned where the system does not say which pages of a file are in memory.
-var ErrUnknown = errors.New("what of the file is in memory is not known")
-
 // InMemory counts the bytes of a file that are in memory, or on their way there, whoever asked for them: exact to a page. Linux 6.5
-// counts them itself, in 60 µs for a GiB; elsewhere each page is looked up by mincore(2), in 13 ms. The error wraps ErrUnknown where
-// neither is there.
+// counts them itself, in 60 µs for a GiB; elsewhere each page is looked up by mincore(2), in 13 ms. It is an error where neither is there.
 func InMemory(f *os.File) (int64, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -26,7 +22,7 @@ func InMemory(f *os.File) (int64, error) {
 	pages, ok := cachedPages(f)
 	if !ok {
 		if pages, err = lookUp(f); err != nil {
-			return 0, fmt.Errorf("%s: %w: %w", f.Name(), ErrUnknown, err)
+			return 0, fmt.Errorf("find out what of %s is in memory: %w", f.Name(), err)
 		}
 	}
 	return min(pages*pageSize, st.Size()), nil
