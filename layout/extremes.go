@@ -63,46 +63,28 @@ func (e *extreme[T]) see(v T) {
 
 // seeNumbers sums up values that lie step apart; NaN is missing.
 func seeNumbers[T Number](data []T, step int64) (e extreme[T]) {
-	var least, greatest T
-	at := int64(0)
-	for ; at < int64(len(data)); at += step { // up to the first that is there
-		if e.rows++; data[at] == data[at] {
-			least, greatest, e.there = data[at], data[at], 1
-			at += step
-			break
+	n, at := int64(len(data)), int64(0)
+	e.rows = (n + step - 1) / step
+	for at < n && data[at] != data[at] { // up to the first that is there
+		at += step
+	}
+	if at >= n {
+		return e
+	}
+	least, greatest, there := data[at], data[at], int64(0)
+	for ; at < n; at += step {
+		v := data[at]
+		if v < least {
+			least = v
+		}
+		if v > greatest {
+			greatest = v
+		}
+		if v == v {
+			there++
 		}
 	}
-	there := e.there
-	if step == 1 {
-		for _, v := range data[min(at, int64(len(data))):] {
-			if v < least {
-				least = v
-			}
-			if v > greatest {
-				greatest = v
-			}
-			if v == v {
-				there++
-			}
-		}
-		e.rows = int64(len(data))
-	} else {
-		for ; at < int64(len(data)); at += step {
-			v := data[at]
-			if v < least {
-				least = v
-			}
-			if v > greatest {
-				greatest = v
-			}
-			if v == v {
-				there++
-			}
-			e.rows++
-		}
-	}
-	e.least, e.greatest, e.there = least, greatest, there
-	return e
+	return extreme[T]{least, greatest, there, e.rows}
 }
 
 func seeHalves(data []Half, step int64) (e extreme[float32]) {
