@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,29 +41,21 @@ const checkBytes = 1 << 20
 // Bytes are those that Check reads.
 func (d *Data) Bytes() (n int64) {
 	for _, c := range d.Manifest.Columns {
-		n += c.Shape[0] * max(c.Width(), 1) * c.DType.Size()
+		n += c.Shape[0] * c.rowBytes()
 	}
 	return n
 }
 
-// Verify is [Data.Check] by all cores, without telling how far it is.
-func (d *Data) Verify() error {
-	return d.Check(context.Background(), runtime.GOMAXPROCS(0), func(int64) {})
-}
-
-// Check compares all files with their checksums, some columns at once by so many workers. It reads them, and not the maps: a file that was cut off, or a disk that fails, is an error here and not the end of the process. tell is called with the bytes of
-// columns that were read since, from several goroutines. The error is a [*DamageError] that names all that is damaged, or the context's.
-// The caller holds an Acquire.
+// Check compares all files with their checksums, some columns at once by so many workers. It reads them, and not the maps: a file that
+// was cut off, or a disk that fails, is an error here and not the end of the process. tell is called with the bytes of columns that were
+// read since, from several goroutines. The error is a [*DamageError] that names all that is damaged, or the context's. The caller holds
+// an Acquire.
 func (d *Data) Check(ctx context.Context, workers int, tell func(bytes int64)) error {
 	bad := make([]bool, len(d.Manifest.Columns))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, workers))
-	for i := range d.Manifest.Columns {
-		group.Go(func() error {
-			ok, err := d.checkColumn(ctx, &d.Manifest.Columns[i], tell)
-			bad[i] = !ok
-			return err
-		})
+	for _, columns := range d.Manifest.interleaved() {
+		group.Go(func() error { return d.checkColumns(ctx, columns, bad, tell) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -83,28 +76,67 @@ func (d *Data) Check(ctx context.Context, workers int, tell func(bytes int64)) e
 	return nil
 }
 
-// checkColumn reads a column and tells whether it is what was written. One that cannot be read is not.
-func (d *Data) checkColumn(ctx context.Context, c *ManifestColumn, tell func(int64)) (bool, error) {
-	width, stride := max(c.Width(), 1)*c.DType.Size(), c.Strides[0]
-	h := xxhash.New()
-	perBlock := max(1, checkBytes/stride)
-	buf := make([]byte, min(perBlock, max(1, c.Shape[0]))*stride)
-	for row := int64(0); row < c.Shape[0]; row += perBlock {
-		if err := ctx.Err(); err != nil {
-			return false, context.Cause(ctx)
-		}
-		n := min(perBlock, c.Shape[0]-row)
-		block := buf[:(n-1)*stride+width]
-		if _, err := d.data.File().ReadAt(block, c.Offset+row*stride); err != nil {
-			if errors.Is(err, os.ErrClosed) {
-				return false, err
-			}
-			return false, nil
-		}
-		tiles(block, stride, width, 0, n, func(dense []byte) { h.Write(dense) }) // never fails
-		tell(n * width)
+// Verify is Check on all cores, to its end.
+func (d *Data) Verify() error {
+	return d.Check(context.Background(), runtime.GOMAXPROCS(0), func(int64) {})
+}
+
+// interleaved are the columns, those together of which each row stands side by side: they are read at once.
+func (m *Manifest) interleaved() (groups [][]int) {
+	order := make([]int, len(m.Columns))
+	for i := range order {
+		order[i] = i
 	}
-	return formatHash(h.Sum64()) == c.XXH64, nil
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(m.Columns[a].Offset, m.Columns[b].Offset) })
+	for _, i := range order {
+		c := &m.Columns[i]
+		if n := len(groups); n > 0 {
+			first := &m.Columns[groups[n-1][0]]
+			if c.Strides[0] == first.Strides[0] && c.Offset+c.rowBytes()-first.Offset <= first.Strides[0] {
+				groups[n-1] = append(groups[n-1], i)
+				continue
+			}
+		}
+		groups = append(groups, []int{i})
+	}
+	return groups
+}
+
+// checkColumns reads interleaved columns and notes which are not what was written. Those that cannot be read are not.
+func (d *Data) checkColumns(ctx context.Context, columns []int, bad []bool, tell func(int64)) error {
+	first, last := &d.Manifest.Columns[columns[0]], &d.Manifest.Columns[columns[len(columns)-1]]
+	rows, stride, width := first.Shape[0], first.Strides[0], last.Offset+last.rowBytes()-first.Offset
+	hashes := make([]xxhash.Digest, len(columns))
+	for i := range hashes {
+		hashes[i].Reset()
+	}
+	perBlock := max(1, checkBytes/stride)
+	buf := make([]byte, min(perBlock, max(1, rows))*stride)
+	for row := int64(0); row < rows; row += perBlock {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		n := min(perBlock, rows-row)
+		block := buf[:(n-1)*stride+width]
+		if _, err := d.data.File().ReadAt(block, first.Offset+row*stride); err != nil {
+			for _, i := range columns {
+				bad[i] = true
+			}
+			if errors.Is(err, os.ErrClosed) {
+				return err
+			}
+			return nil
+		}
+		for i, column := range columns {
+			c := &d.Manifest.Columns[column]
+			tiles(block[c.Offset-first.Offset:], stride, c.rowBytes(), 0, n, func(dense []byte) { hashes[i].Write(dense) }) // never fails
+			tell(n * c.rowBytes())
+		}
+	}
+	for i, column := range columns {
+		bad[column] = formatHash(hashes[i].Sum64()) != d.Manifest.Columns[column].XXH64
+	}
+	return nil
 }
 
 // checkFiles lists the smaller files that are not what was written.

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // tile is how many bytes of a column are taken at once: they stay in a core's own cache until everything is done with them.
@@ -30,13 +28,6 @@ func tiles(data []byte, stride, width, row, rows int64, see func(block []byte)) 
 		}
 		see(dense)
 	}
-}
-
-// checksum hashes a column's values in row order as if they lay dense.
-func checksum(data []byte, stride, width, rows int64) (xxh64 string) {
-	h := xxhash.New()
-	tiles(data, stride, width, 0, rows, func(block []byte) { h.Write(block) }) // never fails
-	return formatHash(h.Sum64())
 }
 
 func formatHash(sum uint64) string { return fmt.Sprintf("%016x", sum) }

@@ -10,7 +10,7 @@ var (
 	ErrTorn = errors.New("generation is incomplete")
 	// ErrFormat is returned by Open for a manifest of another format version.
 	ErrFormat = errors.New("generation has another format")
-	// ErrChecksum is returned by Verify when a column's values are not the ones that were written.
+	// ErrChecksum is wrapped by every [DamageError]: what Check and Verify return where files are not what was written.
 	ErrChecksum = errors.New("checksum differs")
 	// ErrColumn is returned when a generation has no column of the name.
 	ErrColumn = errors.New("column not found")

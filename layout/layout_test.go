@@ -320,22 +320,6 @@ func edit(file, old, new string) func(string) error {
 	}
 }
 
-func TestVerifyFindsAChangedValue(t *testing.T) {
-	dir := t.TempDir()
-	m := write(t, dir, Columns, 50)
-	f, err := os.OpenFile(filepath.Join(dir, DataFile), os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt([]byte{0x7f}, m.Columns[3].Offset+9); err != nil {
-		t.Fatal(err)
-	}
-	f.Close()
-	if err := open(t, dir).Verify(); !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), `"b"`) {
-		t.Errorf("got %v, want ErrChecksum naming column b", err)
-	}
-}
-
 func TestImpossibleTablesAreRefused(t *testing.T) {
 	value := func(name string) Column { return Column{Name: name, Role: RoleValue, DType: Float32} }
 	for name, table := range map[string]Table{

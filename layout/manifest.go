@@ -69,6 +69,9 @@ func (c ManifestColumn) Width() int64 {
 	return 0
 }
 
+// rowBytes is how many bytes the values of a row take.
+func (c ManifestColumn) rowBytes() int64 { return max(c.Width(), 1) * c.DType.Size() }
+
 // DTypeError is the largest difference between a column's values in the source and as stored, absolute and as a share of the value.
 type DTypeError struct {
 	Abs float64 `json:"abs"`

@@ -24,7 +24,7 @@ func (d *Data) bytes(c *ManifestColumn) ([]byte, error) {
 	if c.Shape[0] == 0 {
 		return nil, nil
 	}
-	return d.data.Bytes(c.Offset, (c.Shape[0]-1)*c.Strides[0]+max(c.Width(), 1)*c.DType.Size())
+	return d.data.Bytes(c.Offset, (c.Shape[0]-1)*c.Strides[0]+c.rowBytes())
 }
 
 // ItemOffsets are the first rows of the items and, at the end, the number of rows. It copies.

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,7 +102,9 @@ func (g *generation) open() (*layout.Data, error) {
 		return nil, fmt.Errorf("%s, generation %d: %w", g.dataset, g.number, err)
 	}
 	if !g.isSynced() && g.manifest.Boot != layout.BootID() {
-		if err := d.Verify(); err != nil {
+		if err := d.Check(g.store.ctx, runtime.GOMAXPROCS(0), func(int64) {}); errors.Is(err, context.Canceled) {
+			return nil, errors.Join(ErrClosed, d.Close())
+		} else if err != nil {
 			return nil, errors.Join(fmt.Errorf("%s, generation %d was not on disk before the last reboot: %w; remove it and load it again", g.dataset, g.number, err), d.Close())
 		}
 		if err := g.mark(); err != nil { // which spares the next start the checksums
