@@ -137,7 +137,8 @@ func (l *load) place(row int64) SourceError {
 	return l.sourcePlace(row)
 }
 
-// sourcePlace names the source and its row (from 1) of a row of all sources together, of those that the filters let through. What was inserted stands in none.
+// sourcePlace names the source and its row (from 1) of a row of all sources together, of those that the filters let through. What was
+// inserted stands in none.
 func (l *load) sourcePlace(row int64) SourceError {
 	if row == inserted {
 		return SourceError{Path: l.readers[0].path()}

@@ -91,11 +91,7 @@ func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64,
 		}
 		e := l.sourcePlace(m.at(end - 1))
 		e.Column = l.columns[i].name
-		of := ""
-		if len(k.at) > 0 {
-			of = " of item " + k.item(m.at(first))
-		}
-		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", of, k.clock.timeText(k.when(m.at(first))), d.DType)
+		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.ofItem(m.at(first)), k.clock.timeText(k.when(m.at(first))), d.DType)
 		e.Hint = "keep one of them with --duplicates first or last"
 		return &e
 	})

@@ -141,12 +141,8 @@ func (l *load) scattered(k *keys, row int64) error {
 
 // disordered refuses a row of the sources that is not later than the one before.
 func (l *load) disordered(k *keys, before, row int64) error {
-	e := l.sourcePlace(row)
+	e, of := l.sourcePlace(row), k.ofItem(row)
 	e.Column = l.Time
-	of := ""
-	if len(k.at) > 0 {
-		of = " of item " + k.item(row)
-	}
 	if k.when(row) == k.when(before) {
 		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.clock.timeText(k.when(row)))
 		e.Hint = "keep one row for each time with --duplicates first, last or mean"
@@ -174,6 +170,14 @@ func (k *keys) item(row int64) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// ofItem is where a message says of which item a row is; nothing without items.
+func (k *keys) ofItem(row int64) string {
+	if len(k.at) == 0 {
+		return ""
+	}
+	return " of item " + k.item(row)
 }
 
 // values names the items that begin at the offsets.

@@ -76,12 +76,8 @@ func (l *load) stepText() string {
 
 // offGrid refuses a row whose time is not a number of steps after its item's first.
 func (l *load) offGrid(k *keys, first, row int64) error {
-	e := l.sourcePlace(row)
+	e, of := l.sourcePlace(row), k.ofItem(row)
 	e.Column = l.Time
-	of := ""
-	if len(k.at) > 0 {
-		of = " of item " + k.item(row)
-	}
 	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s", k.clock.timeText(k.when(row)), of, l.stepText(), k.clock.timeText(k.when(first)))
 	e.Hint = "choose a step with --regrid that all times are a multiple of"
 	return &e

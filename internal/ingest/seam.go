@@ -47,12 +47,8 @@ func (l *load) meet(keys *keys, m *rowMap, offsets []int64, step int64) error {
 
 // apart refuses a row that does not go on where its item ended in the generation.
 func (l *load) apart(keys *keys, row, last int64, later bool) error {
-	e := l.sourcePlace(row)
+	e, of := l.sourcePlace(row), keys.ofItem(row)
 	e.Column = l.Time
-	of := ""
-	if len(keys.at) > 0 {
-		of = " of item " + keys.item(row)
-	}
 	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", keys.clock.timeText(keys.when(row)), of, keys.clock.timeText(last))
 	e.Hint = "append newer rows only, or " + hintAnew
 	if later {
