@@ -31,7 +31,7 @@ import (
 // Limits of a request: a plan's cuts may list items by name, hence the body over the control socket.
 const (
 	maxHeader  = 8 << 10
-	maxBody    = 16 << 20
+	maxBody    = wire.MaxRequest
 	maxBodyTCP = 1 << 20
 	readTime   = 5 * time.Second  // for the whole header
 	bodyTime   = 30 * time.Second // for the whole body

@@ -67,7 +67,7 @@ func sendRequest(conn *net.UnixConn, request any) error {
 		return ours(err)
 	}
 	if len(body) > wire.MaxRequest {
-		return refuse(InvalidRequest, "", "the request takes %d bytes, at most %d", len(body), wire.MaxRequest)
+		return refuse(TooLarge, "", "the request takes %d bytes, at most %d", len(body), wire.MaxRequest)
 	}
 	frame := make([]byte, wire.HeaderSize, wire.HeaderSize+len(body))
 	wire.PutHeader(frame, wire.FrameRequest, len(body))

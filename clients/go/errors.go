@@ -52,6 +52,8 @@ const (
 	FeedClosed      Type = wire.FeedClosed
 	CursorMismatch  Type = wire.CursorMismatch
 	Forbidden       Type = wire.Forbidden
+	TooLarge        Type = wire.TooLarge
+	Busy            Type = wire.Busy
 	ShuttingDown    Type = wire.ShuttingDown
 )
 

@@ -83,6 +83,9 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 		if err != nil {
 			return err
 		}
+		if len(b) > wire.MaxRequest { // the daemon would say so while it is still being sent, which net/http takes for its end
+			return wire.NewProblem(wire.TooLarge, "the body is over %d bytes", wire.MaxRequest)
+		}
 		payload = bytes.NewReader(b)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, payload)

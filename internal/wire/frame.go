@@ -32,8 +32,8 @@ const (
 	SeekSize       = 24
 	MeterSize      = 16
 	WaitSize       = 8
-	MaxRequest     = 16 << 20
-	MaxFrame       = 1 << 16 // of what a client sends after its request
+	MaxRequest     = 16 << 20 // and of a body over control.sock
+	MaxFrame       = 1 << 16  // of what a client sends after its request
 )
 
 // ErrFrame is returned for a frame that the protocol does not allow.

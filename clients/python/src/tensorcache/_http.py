@@ -89,7 +89,8 @@ class Control:
             headers["Content-Type"] = "application/json"
             data = json.dumps(body, allow_nan=False).encode()
         with self._exchange(method, route, timeout) as connection:
-            connection.request(method, route, data, headers)
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before all was sent
+                connection.request(method, route, data, headers)
             response = connection.getresponse()
             answer = response.read()
         if response.status >= 400:

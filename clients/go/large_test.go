@@ -1,0 +1,22 @@
+package tensorcache
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/window"
+)
+
+func TestARequestThatIsTooLargeIsRefusedAsThat(t *testing.T) {
+	w := ramp(t, connected(t), 100, window.Spec{})
+	items := make([]any, 20_000)
+	for i := range items {
+		items[i] = strings.Repeat("x", 1000)
+	}
+	for range 10 {
+		if _, err := w.Where(t.Context(), Where{Items: items}); !errors.Is(err, TooLarge) {
+			t.Fatal(err)
+		}
+	}
+}
