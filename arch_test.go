@@ -26,13 +26,14 @@ var rooms = map[string][]string{
 	"internal/near":      nil, // arithmetic on names, for messages
 	"internal/machine":   nil, // asks the system; whoever takes memory stands above
 	"internal/arrowmeta": nil, // arithmetic on bytes: they are held against a format before anything reads them
-	"internal/mmapfile":  {"internal/fault", "internal/portable"},
+	"internal/cached":    {"internal/portable"},
+	"internal/mmapfile":  {"internal/cached", "internal/fault", "internal/portable"},
 	"internal/numerals":  {"internal/portable"}, // arithmetic on text: rows of plain numbers
 	"internal/moments":   {"internal/portable"}, // arithmetic on blocks of values, for statistics and scalings alike
 	"layout":             {"internal/arrowmeta", "internal/mmapfile", "internal/fault", "internal/moments"},
 	"store":              {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
-	"internal/ingest":    {"layout", "window", "internal/arrowmeta", "internal/machine", "internal/mmapfile", "internal/moments", "internal/numerals", "internal/fault", "internal/near"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
-	"internal/wire":      {"layout", "window", "sampler", "internal/near"},                                                                                                                // only the types that pass over the sockets
+	"internal/ingest":    {"layout", "window", "internal/arrowmeta", "internal/cached", "internal/machine", "internal/mmapfile", "internal/moments", "internal/numerals", "internal/fault", "internal/near"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
+	"internal/wire":      {"layout", "window", "sampler", "internal/near"},                                                                                                                                   // only the types that pass over the sockets
 	"internal/feed":      {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
 	"internal/control":   {"internal/wire"}, // a client: it must work without what the daemon is made of
 	// a client too: it finds the daemon as the command line does, maps files through the one place that may, and sees columns, specs

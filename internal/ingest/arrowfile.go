@@ -9,6 +9,8 @@ import (
 	"sort"
 
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/tensorcache/tensorcache/internal/cached"
 )
 
 // Beginnings of Arrow files: of the file format (which is also Feather's second version) and of a stream.
@@ -33,7 +35,7 @@ func openArrowFile(path string, f *os.File, stream bool, w work) (reader, error)
 	if err != nil {
 		return nil, statError(path, err)
 	}
-	s := &arrowStream{file: f, name: path, bytes: st.Size(), workers: w.workers, dir: w.dir, most: max(w.free, w.ratio*st.Size())}
+	s := &arrowStream{file: cached.File{File: f}, name: path, bytes: st.Size(), workers: w.workers, dir: w.dir, most: max(w.free, w.ratio*st.Size())}
 	err = guard(path, func() error {
 		if !stream {
 			if err := s.readFooter(st.Size()); err != nil {

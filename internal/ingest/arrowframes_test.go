@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/tensorcache/tensorcache/internal/cached"
 )
 
 // frameOf is a compressed frame of so many bytes that take several blocks.
@@ -56,7 +58,7 @@ func TestFramesThatAreNotWholeAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer f.Close()
-			s := &arrowStream{file: f, bytes: int64(len(frame))}
+			s := &arrowStream{file: cached.File{File: f}, bytes: int64(len(frame))}
 			if codec == "lz4" {
 				return s.checkLZ4(0, s.bytes, holds)
 			}

@@ -12,12 +12,14 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/tensorcache/tensorcache/internal/cached"
 )
 
 // arrowStream reads an Arrow IPC stream. One that comes over a connection is spooled to a file without a name
 // first: its rows must be known before the result is laid out.
 type arrowStream struct {
-	file    *os.File
+	file    cached.File
 	name    string       // of a source, "" for a connection
 	begin   int64        // of the messages in the file
 	lead    []byte       // what the messages lack at their beginning
@@ -41,7 +43,7 @@ func openArrowStream(conn io.Reader, dir string, workers int, m *meter) (reader,
 	if err != nil {
 		return nil, err
 	}
-	s := &arrowStream{file: f, workers: workers, dir: dir}
+	s := &arrowStream{file: cached.File{File: f}, workers: workers, dir: dir}
 	if err = os.Remove(f.Name()); err == nil {
 		err = s.spool(conn, dir, m)
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -31,7 +32,7 @@ const sampleRows = 1000
 // left out. The first row names the columns, unless the dialect says otherwise.
 type csvFile struct {
 	work
-	file   *os.File
+	file   cached.File
 	name   string
 	delim  byte
 	header []string
@@ -49,7 +50,7 @@ func openCSV(path, name string, f *os.File, w work) (reader, error) {
 	if err != nil {
 		return nil, statError(path, err)
 	}
-	c := &csvFile{work: w, file: f, name: path, delim: ',', size: st.Size(), share: 1}
+	c := &csvFile{work: w, file: cached.File{File: f}, name: path, delim: ',', size: st.Size(), share: 1}
 	if source, err := w.reach.stat(path); err == nil && source.Size() != c.size {
 		c.share = float64(source.Size()) / float64(max(1, c.size))
 	}

@@ -13,12 +13,14 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tensorcache/tensorcache/internal/cached"
 )
 
 // numpyFile reads a .npy file, or the arrays of a .npz archive. sbinet/npyio, the one library for them, knows neither halves nor times nor
 // records, and reads whole arrays into memory.
 type numpyFile struct {
-	file    *os.File
+	file    cached.File
 	name    string
 	columns []npyColumn
 	count   int64
@@ -37,7 +39,7 @@ func openNpy(path string, f *os.File, w work) (reader, error) {
 	if err != nil {
 		return nil, statError(path, err)
 	}
-	n := &numpyFile{file: f, name: path, workers: w.workers}
+	n := &numpyFile{file: cached.File{File: f}, name: path, workers: w.workers}
 	open := func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, st.Size())), nil }
 	return n, n.add(open, st.Size(), npyName, false)
 }
@@ -63,7 +65,7 @@ func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
 	if err := w.text.only(path); err != nil {
 		return nil, true, err
 	}
-	n := &numpyFile{file: f, name: path, workers: w.workers}
+	n := &numpyFile{file: cached.File{File: f}, name: path, workers: w.workers}
 	var total uint64
 	for _, e := range archive.File {
 		name := strings.TrimSuffix(e.Name, ".npy")

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -23,7 +24,7 @@ import (
 // (the tests hold it against pyarrow's files).
 type parquetFile struct {
 	work
-	file    *os.File
+	file    cached.File
 	name    string
 	size    int64
 	pq      *parquet.File
@@ -44,7 +45,8 @@ func openParquet(path string, f *os.File, w work) (reader, error) {
 	if err := checkMagic(path, f, st.Size()); err != nil {
 		return nil, err
 	}
-	pq, err := parquet.OpenFile(f, st.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
+	file := cached.File{File: f}
+	pq, err := parquet.OpenFile(file, st.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
 	if err != nil {
 		return nil, footerError(path, err)
 	}
@@ -54,7 +56,7 @@ func openParquet(path string, f *os.File, w work) (reader, error) {
 			return nil, err
 		}
 	}
-	p := &parquetFile{work: w, file: f, name: path, size: st.Size(), pq: pq, columns: fields(pq, hints)}
+	p := &parquetFile{work: w, file: file, name: path, size: st.Size(), pq: pq, columns: fields(pq, hints)}
 	for _, c := range p.columns {
 		p.header = append(p.header, c.Name())
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -42,7 +43,7 @@ func isTFRecord(head []byte) bool {
 // tfFile reads a TFRecord file of tf.train.Example: a record is a row, a feature a column.
 type tfFile struct {
 	work
-	file   *os.File
+	file   cached.File
 	name   string
 	size   int64
 	spans  []span
@@ -68,7 +69,7 @@ func openTFRecord(path string, f *os.File, w work) (reader, error) {
 	if err != nil {
 		return nil, statError(path, err)
 	}
-	t := &tfFile{work: w, file: f, name: path, size: st.Size(), found: map[string]*tfFeature{}}
+	t := &tfFile{work: w, file: cached.File{File: f}, name: path, size: st.Size(), found: map[string]*tfFeature{}}
 	if err := t.walk(); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	mmap "github.com/edsrzf/mmap-go"
 
+	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/fault"
 )
 
@@ -63,9 +64,9 @@ func (w *Writable) Reserve(at, n int64) error {
 // Bytes is the whole mapping, valid until Close.
 func (w *Writable) Bytes() []byte { return w.data }
 
-// WriteAt writes to the file past the mapping, which shows it at once.
+// WriteAt writes to the file past the mapping, which shows it at once. The processor is kept meanwhile (see [cached]).
 func (w *Writable) WriteAt(b []byte, at int64) error {
-	_, err := w.file.WriteAt(b, at)
+	_, err := cached.File{File: w.file}.WriteAt(b, at)
 	return err
 }
 

@@ -1,0 +1,31 @@
+//go:build amd64 || arm64
+
+package cached
+
+import (
+	"os"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/portable"
+)
+
+// readAt reads what one call gives, 0 bytes on any error.
+func readAt(f *os.File, b []byte, at int64) int { return call(unix.SYS_PREAD64, f, b, at) }
+
+// writeAt writes what one call takes, 0 bytes on any error.
+func writeAt(f *os.File, b []byte, at int64) int { return call(unix.SYS_PWRITE64, f, b, at) }
+
+func call(number uintptr, f *os.File, b []byte, at int64) int {
+	if len(b) == 0 || portable.Forced() {
+		return 0
+	}
+	n, _, failed := unix.RawSyscall6(number, f.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(at), 0, 0)
+	runtime.KeepAlive(f)
+	if failed != 0 {
+		return 0
+	}
+	return int(n)
+}
