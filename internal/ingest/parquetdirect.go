@@ -5,12 +5,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"unsafe"
 
-	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/format"
@@ -47,7 +45,8 @@ const plainDictionary = format.Encoding(2)
 type directChunk[S storable] struct {
 	*directBuffers
 	target
-	row, left int64 // in dest, to be decoded next, and how many are left
+	section   *io.SectionReader // of the file, which in reads
+	row, left int64             // in dest, to be decoded next, and how many are left
 	nullable  bool
 	meta      *format.ColumnMetaData
 	codec     compress.Codec
@@ -90,7 +89,7 @@ func readAs[S storable](file io.ReaderAt, b *directBuffers, t target, row int64,
 		b.in = bufio.NewReaderSize(section, directBuffer)
 	}
 	b.in.Reset(section)
-	c := &directChunk[S]{directBuffers: b, target: t, row: row, left: m.NumValues, nullable: nullable, meta: m, codec: codec}
+	c := &directChunk[S]{directBuffers: b, target: t, section: section, row: row, left: m.NumValues, nullable: nullable, meta: m, codec: codec}
 	decoder := newThriftDecoder(b.in, m.TotalCompressedSize)
 	for c.left > 0 {
 		var h format.PageHeader
@@ -249,9 +248,20 @@ func (c *directChunk[S]) takeDictionary(h *format.PageHeader) error {
 	return nil
 }
 
-// stored decodes a page that is as long as its values: snappy has found nothing to shorten, or there is no codec.
+// stored decodes a page that is as long as its values: snappy has found nothing to shorten, or next to nothing, or there is no codec.
 func (c *directChunk[S]) stored(h *format.PageHeader, n int64) error {
-	l := &literals{in: c.in, left: int64(h.CompressedPageSize)}
+	begin, err := c.section.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	begin -= int64(c.in.Buffered())
+	l := &literals{in: c.in, left: int64(h.CompressedPageSize), whole: func() ([]byte, error) {
+		if _, err := c.section.Seek(begin, io.SeekStart); err != nil {
+			return nil, err
+		}
+		c.in.Reset(c.section)
+		return c.unpacked(h, &c.plain)
+	}}
 	if c.meta.Codec == format.Uncompressed {
 		l.run = l.left
 	} else if err := l.begin(int64(h.UncompressedPageSize)); err != nil {
@@ -290,65 +300,4 @@ func (c *directChunk[S]) stored(h *format.PageHeader, n int64) error {
 func sizeOf[S storable]() int64 {
 	var zero S
 	return int64(unsafe.Sizeof(zero))
-}
-
-// literals are the bytes of a block of snappy of nothing but such.
-type literals struct {
-	in        *bufio.Reader
-	left, run int64 // bytes of the block, and of the literal
-}
-
-// begin reads how long the block is when it is decoded.
-func (l *literals) begin(want int64) error {
-	head, err := l.in.Peek(int(min(binary.MaxVarintLen64, l.left)))
-	if err != nil {
-		return err
-	}
-	n, size := binary.Uvarint(head)
-	if size <= 0 || n != uint64(want) {
-		return fmt.Errorf("%w: %w", errIndirect, snappy.ErrCorrupt)
-	}
-	l.left -= int64(size)
-	_, err = l.in.Discard(size)
-	return err
-}
-
-// read fills p.
-func (l *literals) read(p []byte) error {
-	for len(p) > 0 {
-		if l.run == 0 {
-			if err := l.next(); err != nil {
-				return err
-			}
-		}
-		n := min(int64(len(p)), l.run)
-		if n > l.left {
-			return errIndirect
-		}
-		if _, err := io.ReadFull(l.in, p[:n]); err != nil {
-			return err
-		}
-		p, l.run, l.left = p[n:], l.run-n, l.left-n
-	}
-	return nil
-}
-
-// next reads the tag of a literal.
-func (l *literals) next() error {
-	tag, err := l.in.ReadByte()
-	if err != nil || tag&3 != 0 {
-		return errors.Join(errIndirect, err)
-	}
-	l.left--
-	l.run = int64(tag >> 2)
-	if extra := int(l.run) - 59; extra > 0 {
-		var length [8]byte
-		if _, err := io.ReadFull(l.in, length[:extra]); err != nil {
-			return err
-		}
-		l.left -= int64(extra)
-		l.run = int64(binary.LittleEndian.Uint64(length[:]))
-	}
-	l.run++
-	return nil
 }

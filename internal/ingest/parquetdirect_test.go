@@ -201,7 +201,7 @@ func stored(t *testing.T, codec string) []byte {
 }
 
 func TestPagesAsLongAsTheirValuesAreDecodedDirectly(t *testing.T) {
-	for _, codec := range []string{"none", "snappy"} {
+	for _, codec := range []string{"none", "snappy", "copies"} {
 		if n, all := bothWays(t, stored(t, codec)); n != 3 || all != 3 {
 			t.Errorf("%s: %d of %d chunks were decoded directly, want 3", codec, n, all)
 		}
@@ -215,6 +215,7 @@ func TestDamagedChunksAreDecodedDirectlyAsParquetGoDoesOrNotAtAll(t *testing.T) 
 		"zstd":          directFile(t, 600, false, parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(1000)),
 		"stored none":   stored(t, "none"),
 		"stored snappy": stored(t, "snappy"),
+		"stored copies": stored(t, "copies"),
 	} {
 		direct, chunks := 0, 0
 		for seed := range uint64(mutants / 4) {

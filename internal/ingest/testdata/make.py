@@ -101,6 +101,11 @@ random = np.random.default_rng(4)
 stored = pa.table({"a": random.standard_normal(600), "b": random.integers(-(2**62), 2**62, 600), "c": random.standard_normal(600).astype("f4")})
 for codec in ("none", "snappy"):  # pages that are as long as their values, with definition levels and without a checksum
     pq.write_table(stored, f"stored-{codec}.parquet", compression=codec, use_dictionary=False, data_page_size=1500, write_batch_size=100)
+bits = random.integers(-(2**62), 2**62, 600)
+for i in (3, 350):  # which snappy finds: a copy that saves less than the page's literals cost
+    bits[i] = bits[i] & ~0xFFFFFFFF | bits[i - 2] & 0xFFFFFFFF
+copies = pa.table({"a": bits.view("f8"), "b": bits, "c": bits.view("f4")[::2]})
+pq.write_table(copies, "stored-copies.parquet", compression="snappy", use_dictionary=False, data_page_size=1500, write_batch_size=100)
 
 bad = {
     "lz4": pa.table({"a": pa.array(np.zeros(1000))}),
