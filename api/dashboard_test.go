@@ -79,6 +79,26 @@ func TestNoOtherFileIsServed(t *testing.T) {
 	}
 }
 
+// What the page asks for by itself must be as much as the stream tells, or entries would come and go.
+func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
+	w := newWorld(t)
+	files, err := dashboard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, topic := range topics {
+		m := regexp.MustCompile(`\b` + topic.name + `: "([^"]+)"`).FindSubmatch(files["live.js"].body)
+		if m == nil {
+			t.Fatalf("the page does not ask for %s", topic.name)
+		}
+		body := map[string]any{}
+		w.into(w.do("GET", string(m[1]), nil), 200, &body)
+		if _, paged := body["next"]; paged != strings.HasSuffix(string(m[1]), fmt.Sprint("?limit=", largestPage)) {
+			t.Errorf("it asks for %s", m[1])
+		}
+	}
+}
+
 // What the page's policy forbids would not work, and what grows shows here: 200 KB is what issue 7 allows.
 func TestThePageKeepsToItsPolicyAndItsSize(t *testing.T) {
 	files, err := dashboard()

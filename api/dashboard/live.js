@@ -3,7 +3,7 @@
 
 import { get, Problem } from "./http.js";
 
-const topics = { datasets: "/v1/datasets", jobs: "/v1/jobs", feeds: "/v1/feeds", machine: "/v1/machine" };
+const topics = { datasets: "/v1/datasets?limit=1000", jobs: "/v1/jobs?limit=1000", feeds: "/v1/feeds?limit=1000", machine: "/v1/machine" };
 const listeners = {};
 const last = {};
 

@@ -273,7 +273,8 @@ export class Viewer {
     this.asked = undefined;
     if (asked !== undefined) return this.pick(Math.min(asked, plan.value.windows - 1));
     if (this.stretches?.windows === 0) return this.unpick("this item has no window");
-    const first = this.stretches.stretches.find((s) => s.windows > 0);
+    const first = this.stretches?.stretches.find((s) => s.windows > 0);
+    if (!first) return this.paint(); // the item's positions could not be asked for
     const row = this.window?.code === this.code ? this.window.start : first.from;
     return this.take({ code: this.code, row: Math.max(0, row) }, { code: this.code, row: Math.max(0, first.to - 1) });
   }
