@@ -77,15 +77,19 @@ func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, reach inge
 // present are the paths of those sources that a generation has. One that it had in another state is refused: which of its rows are
 // new, nobody knows.
 func present(have, sources []layout.Source) (paths []string, err error) {
+	first := make(map[string]layout.Source, len(have)) // of its path
+	for _, h := range slices.Backward(have) {
+		first[h.Path] = h
+	}
 	for _, s := range sources {
-		i := slices.IndexFunc(have, func(h layout.Source) bool { return h.Path == s.Path })
+		h, ok := first[s.Path]
 		switch {
-		case i < 0:
-		case s.SameFile(have[i]) || s.SameContent(have[i]):
+		case !ok:
+		case s.SameFile(h) || s.SameContent(h):
 			paths = append(paths, s.Path)
 		default:
 			e := &ingest.SourceError{Path: s.Path, Reason: "was loaded before and has changed since", Hint: "append a file with the new rows alone, or load all files again"}
-			if s.XXH64 == "" && have[i].XXH64 != "" {
+			if s.XXH64 == "" && h.XXH64 != "" {
 				e.Hint = "if it was only touched, say so with --hash-sources"
 			}
 			return nil, e

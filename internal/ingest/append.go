@@ -136,5 +136,9 @@ func (k *base) words(column string) ([]string, error) {
 
 // leftOut are the files that are not skipped.
 func leftOut(files []sourceFile, skip []string) []sourceFile {
-	return slices.DeleteFunc(files, func(f sourceFile) bool { return slices.Contains(skip, f.path) })
+	out := make(map[string]bool, len(skip))
+	for _, path := range skip {
+		out[path] = true
+	}
+	return slices.DeleteFunc(files, func(f sourceFile) bool { return out[f.path] })
 }

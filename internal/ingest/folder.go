@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ const hiveMissing = "__HIVE_DEFAULT_PARTITION__"
 // sourceFile is one file, and what the folders between it and the source it was found in say of its rows.
 type sourceFile struct {
 	path  string
+	info  fs.FileInfo
 	parts []part
 }
 
@@ -51,6 +53,9 @@ func formatOf(name string) string {
 
 // expand replaces folders by the files in them, sorted by path.
 func (r Reach) expand(sources []string) ([]sourceFile, error) {
+	if len(sources) > mostFiles {
+		return nil, &OptionError{Field: "sources", Value: fmt.Sprintf("%d files", len(sources)), Allowed: fmt.Sprintf("at most %d", mostFiles), Hint: "load some, and append the others"}
+	}
 	var out []sourceFile
 	for _, s := range sources {
 		st, err := r.stat(s)
@@ -58,7 +63,7 @@ func (r Reach) expand(sources []string) ([]sourceFile, error) {
 			return nil, statError(s, err)
 		}
 		if !st.IsDir() {
-			out = append(out, sourceFile{path: s})
+			out = append(out, sourceFile{path: s, info: st})
 			continue
 		}
 		f := folder{reach: r, root: s}
@@ -106,7 +111,7 @@ func (f *folder) walk(dir string, parts []part) error {
 		}
 		if !st.IsDir() {
 			if formatOf(e.Name()) != "" {
-				f.files = append(f.files, sourceFile{path, parts})
+				f.files = append(f.files, sourceFile{path, st, parts})
 			}
 			if len(f.files) > mostFiles {
 				return &SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", mostFiles)}

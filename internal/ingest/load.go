@@ -62,7 +62,10 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	files = leftOut(files, l.skip)
-	if l.sources, err = l.Reach.statFiles(files); err != nil {
+	if err := checkDescriptors(len(files), descriptors()); err != nil {
+		return nil, err
+	}
+	if l.sources, err = sourcesOf(files); err != nil {
 		return nil, err
 	}
 	for _, s := range l.sources {

@@ -235,13 +235,11 @@ func npyDType(d string) npyColumn {
 		size, _ := strconv.ParseInt(digits[:len(digits)-len(strings.TrimLeft(digits, "0123456789"))], 10, 31)
 		return npyColumn{size: size, refuse: &SourceError{Reason: fmt.Sprintf("has dtype %q, %s", d, reason), Hint: hint}}
 	}
-	if len(d) < 2 {
-		return unknown("which is none of NumPy's", hintDamaged)
+	damaged := npyColumn{refuse: &SourceError{Reason: fmt.Sprintf("has dtype %q, which is none of NumPy's", d), Hint: hintDamaged}}
+	if len(d) < 2 || strings.IndexByte("<>|=", d[0]) < 0 {
+		return damaged
 	}
 	order, letter, rest := d[0], d[1], d[2:]
-	if strings.IndexByte("<>|=", order) < 0 {
-		return unknown("which is none of NumPy's", hintDamaged)
-	}
 	c := npyColumn{swap: order == '>'}
 	if name, ok := npyTypes[d[1:]]; ok {
 		c.DType, c.size = name, layout.DType(name).Size()
@@ -253,7 +251,7 @@ func npyDType(d string) npyColumn {
 	case 'U', 'S':
 		n, err := strconv.ParseInt(rest, 10, 32)
 		if err != nil || n < 0 {
-			return unknown("which is none of NumPy's", hintDamaged)
+			return damaged
 		}
 		c.DType, c.text, c.size = "utf8", letter, n
 		if letter == 'U' {

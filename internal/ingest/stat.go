@@ -2,36 +2,62 @@ package ingest
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // Stat notes size, mtime and inode of each source, and refuses what cannot be one. A folder stands for the files in it. The
-// error is a [SourceError].
+// error is a [SourceError], or an [OptionError] of more than 100,000 sources.
 func (r Reach) Stat(sources []string) ([]layout.Source, error) {
 	files, err := r.expand(sources)
 	if err != nil {
 		return nil, err
 	}
-	return r.statFiles(files)
+	return sourcesOf(files)
 }
 
-func (r Reach) statFiles(files []sourceFile) ([]layout.Source, error) {
+func sourcesOf(files []sourceFile) ([]layout.Source, error) {
 	out := make([]layout.Source, len(files))
 	for i, f := range files {
-		path := f.path
-		st, err := r.stat(path)
-		if err != nil {
-			return nil, statError(path, err)
+		var err error
+		if out[i], err = sourceOf(f.path, f.info); err != nil {
+			return nil, err
 		}
-		if reason, hint := notLoadable(st); reason != "" {
-			return nil, &SourceError{Path: path, Reason: reason, Hint: hint}
-		}
-		out[i] = layout.Source{Path: path, Bytes: st.Size(), MtimeNs: st.ModTime().UnixNano(), Inode: inode(st)}
 	}
 	return out, nil
+}
+
+// sourceOf refuses what cannot be a source.
+func sourceOf(path string, st fs.FileInfo) (layout.Source, error) {
+	if reason, hint := notLoadable(st); reason != "" {
+		return layout.Source{}, &SourceError{Path: path, Reason: reason, Hint: hint}
+	}
+	return layout.Source{Path: path, Bytes: st.Size(), MtimeNs: st.ModTime().UnixNano(), Inode: inode(st)}, nil
+}
+
+const hintDescriptors = "raise the limit (ulimit -n, LimitNOFILE= of a systemd unit) and start the daemon again, or load some and append the others"
+
+// checkDescriptors refuses more files than may be open at once: all of them are, from when their rows are counted until they are read.
+func checkDescriptors(files int, limit uint64) error {
+	if uint64(files) <= limit {
+		return nil
+	}
+	return &OptionError{Field: "sources", Value: fmt.Sprintf("%d files", files), Allowed: fmt.Sprintf("fewer than the %d that may be open at once", limit), Hint: hintDescriptors}
+}
+
+// descriptors is how many files this process may have open.
+func descriptors() uint64 {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {
+		return math.MaxInt64
+	}
+	return l.Cur
 }
 
 func statError(path string, err error) error {
@@ -46,7 +72,11 @@ func statError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		reason = "no such file"
 	}
-	return &SourceError{Path: path, Reason: reason}
+	hint := ""
+	if errors.Is(err, syscall.EMFILE) {
+		hint = hintDescriptors
+	}
+	return &SourceError{Path: path, Reason: reason, Hint: hint}
 }
 
 // notLoadable says why a file cannot be a source, "" where it can.
@@ -75,17 +105,17 @@ func inode(st fs.FileInfo) uint64 {
 
 // unchanged is an error when a source is not what it was before.
 func (r Reach) unchanged(before []layout.Source) error {
-	files := make([]sourceFile, len(before))
-	for i, s := range before {
-		files[i].path = s.Path
-	}
-	after, err := r.statFiles(files)
-	if err != nil {
-		return err
-	}
-	for i := range before {
-		if !before[i].SameFile(after[i]) {
-			return &SourceError{Path: before[i].Path, Reason: "the file was changed while it was loaded", Hint: "load it again once it is complete"}
+	for _, s := range before {
+		st, err := r.stat(s.Path)
+		if err != nil {
+			return statError(s.Path, err)
+		}
+		after, err := sourceOf(s.Path, st)
+		if err != nil {
+			return err
+		}
+		if !s.SameFile(after) {
+			return &SourceError{Path: s.Path, Reason: "the file was changed while it was loaded", Hint: "load it again once it is complete"}
 		}
 	}
 	return nil
