@@ -134,7 +134,7 @@ func (s *arrowStream) walk() error {
 			if at == 0 && string(prefix[:6]) == "ARROW1" {
 				return &SourceError{Reason: "is an Arrow file, want an Arrow IPC stream", Hint: "write it with new_stream, write_ipc_stream or the like"}
 			}
-			return &SourceError{Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", s.begin+at), Hint: s.hint("send an Arrow IPC stream")}
+			return s.frameError(at)
 		}
 		block := arrowBlock{at: s.begin + at}
 		length := int64(int32(binary.LittleEndian.Uint32(prefix[4:])))
@@ -166,6 +166,9 @@ func (s *arrowStream) walk() error {
 		message.Union(&batch, flatbuffers.UOffsetT(message.Offset(messageHeader)))
 		switch kind := message.GetByteSlot(messageType, 0); kind {
 		case typeSchema:
+			if err := checkOrder(batch); err != nil {
+				return err
+			}
 			s.words = map[int64]flatShape{}
 			s.shape = shapeOf(batch, schemaFields, s.words)
 			continue

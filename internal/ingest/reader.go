@@ -189,6 +189,9 @@ func wantText(path string, head []byte) error {
 			return &SourceError{Path: path, Reason: m.is, Hint: m.hint}
 		}
 	}
+	if bytes.IndexByte(head, 0) >= 0 && formatOf(path) == "Arrow" {
+		return &SourceError{Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does", Hint: "it is older or damaged; if pyarrow reads it, write it again with that"}
+	}
 	if bytes.IndexByte(head, 0) >= 0 {
 		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow, NumPy or TFRecord"}
 	}

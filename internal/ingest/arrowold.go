@@ -1,0 +1,40 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+const hintOldArrow = "read it with pyarrow and write it again, without use_legacy_format"
+
+// schemaEndianness is a slot of Schema.fbs: 0, also where it is not there, is little endian.
+const schemaEndianness = 4
+
+// checkOrder refuses a schema whose values are big-endian. Arrow v15 turns them around, but takes the types for which it cannot as they are.
+func checkOrder(schema flatbuffers.Table) error {
+	if schema.GetInt16Slot(schemaEndianness, 0) == 0 {
+		return nil
+	}
+	return &SourceError{Reason: "holds big-endian values, which are not read", Hint: "pyarrow reads it: write it again on a little-endian machine"}
+}
+
+// frameError says what stands where a message should begin, at a place of the file. Before version 0.15 Arrow wrote its length alone there.
+func (s *arrowStream) frameError(at int64) error {
+	prefix := make([]byte, 4)
+	if _, err := s.data().ReadAt(prefix, at); err != nil {
+		return err
+	}
+	length := int64(int32(binary.LittleEndian.Uint32(prefix)))
+	if length >= 8 && length <= s.bytes-at-4 {
+		meta := make([]byte, length)
+		if _, err := s.data().ReadAt(meta, at+4); err != nil {
+			return err
+		}
+		if checkFlat(meta, flatMessage) == nil {
+			return &SourceError{Reason: "is in the form that Arrow had before version 0.15, which is not read", Hint: hintOldArrow}
+		}
+	}
+	return &SourceError{Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", s.begin+at), Hint: s.hint("send an Arrow IPC stream")}
+}

@@ -1,0 +1,26 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/endian"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+func TestBigEndianArrowFilesAreRefused(t *testing.T) {
+	schema := arrow.NewSchemaWithEndian([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int32}}, nil, endian.BigEndian)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	b.Field(0).(*array.Int32Builder).AppendValues([]int32{1 << 24, 2 << 24}, nil)
+	var stream bytes.Buffer
+	w := ipc.NewWriter(&stream, ipc.WithSchema(schema))
+	if err := errors.Join(w.Write(b.NewRecord()), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.arrows", stream.String())}})
+	refused(t, err, "x.arrows: holds big-endian values, which are not read", "little-endian")
+}
