@@ -69,7 +69,7 @@ func openCSV(path, name string, f *os.File, w work) (reader, error) {
 		return nil, err
 	}
 	if c.total == 0 {
-		return nil, &SourceError{Path: path, Reason: "has a header but no rows"}
+		return nil, &SourceError{Path: path, Reason: "has a header but no rows", Hint: hintEmpty}
 	}
 	return c, nil
 }
@@ -105,12 +105,12 @@ func (c *csvFile) readHeader() error {
 		line := int64(bytes.Count(head[:min(s.start, len(head))], []byte{'\n'})) + 1
 		if errors.Is(err, errShort) {
 			if s.blank(); s.at >= len(head) {
-				return &SourceError{Path: c.name, Reason: "holds nothing but empty lines"}
+				return &SourceError{Path: c.name, Reason: "holds nothing but empty lines", Hint: hintEmpty}
 			}
-			err = errors.New("the first line does not end")
+			err = errOpen
 		}
 		if err != nil {
-			return &SourceError{Path: c.name, Line: line, Reason: err.Error()}
+			return &SourceError{Path: c.name, Line: line, Reason: "the header " + err.Error(), Hint: hintQuotes}
 		}
 		if !c.text.header {
 			c.data, c.line0 = int64(begin), 0
@@ -215,6 +215,8 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 		e.Hint = fmt.Sprintf("name what stands for no value with --na, or take all cells as text with --dtype %s=text", col.name)
 	case reason == reasonNarrow:
 		e.Hint = hintWider
+	case reason == reasonItem || reason == reasonNoTime:
+		e.Hint = hintNeeded
 	case role == layout.RoleValue && reason == reasonNumber:
 		e.Hint = "if it stands for no value name it with --na; else mend the cell, or name the columns that are wanted with --columns, without this one"
 	case role == layout.RoleValue:
@@ -292,7 +294,7 @@ func (c *csvFile) read(buf []byte, s span) ([]byte, error) {
 	buf = slices.Grow(buf[:0], int(n)+1+numerals.Pad)[:n]
 	if _, err := c.file.ReadAt(buf, s.begin); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, &SourceError{Path: c.name, Reason: "the file became shorter while it was loaded"}
+			return nil, &SourceError{Path: c.name, Reason: "the file became shorter while it was loaded", Hint: hintChanged}
 		}
 		return nil, statError(c.name, err)
 	}

@@ -66,7 +66,7 @@ func (p *csvParser) span(s span) error {
 		p.ops[i].end(s)
 	}
 	if x.blank(); x.at < len(p.buf) {
-		return p.broken(s, x.at, s.row0+s.rows, "there are more rows than were counted")
+		return p.broken(s, x.at, s.row0+s.rows, "stands where no more rows were counted", hintChanged)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (p *csvParser) row(x *splitter, row int64, s span) (next int64, err error) 
 				if err == errShort {
 					err = errOpen
 				}
-				return 0, p.broken(s, x.start, s.row0+row, err.Error())
+				return 0, p.broken(s, x.start, s.row0+row, err.Error(), hintQuotes)
 			}
 			if reason := p.slow(op, cell, s.row0+row); reason != "" {
 				return 0, p.file.refuse(p.columns[op.target], op.role, cell, s.row0+row, p.file.lineOf(x.start, buf, s.line0), reason)
@@ -150,13 +150,22 @@ func (p *csvParser) ragged(x *splitter, row int64, s span) error {
 	x.at = x.start
 	cells, err := x.row(nil)
 	if err != nil {
-		return p.broken(s, x.start, row, err.Error())
+		return p.broken(s, x.start, row, err.Error(), hintQuotes)
 	}
-	return p.broken(s, x.start, row, fmt.Sprintf("%d cells, want %d", len(cells), len(p.ops)))
+	return p.broken(s, x.start, row, fmt.Sprintf("has %d cells, want %d", len(cells), len(p.ops)), "mend the row, or say with --delimiter what separates cells; one that holds that sign is to be quoted")
 }
 
-func (p *csvParser) broken(s span, at int, row int64, reason string) error {
-	return &SourceError{Path: p.file.name, Row: row + 1, Line: p.file.lineOf(at, p.buf, s.line0), Reason: reason}
+const hintQuotes = "begin and end the cell with a quote, and write each one within it twice"
+
+// broken refuses the row that begins at a byte of the buffer, and quotes how it begins.
+func (p *csvParser) broken(s span, at int, row int64, reason, hint string) error {
+	const most = 200
+	text, _, _ := bytes.Cut(p.buf[at:min(at+most, len(p.buf))], []byte{'\n'})
+	e := &SourceError{Path: p.file.name, Row: row + 1, Line: p.file.lineOf(at, p.buf, s.line0), Text: string(bytes.TrimSuffix(text, []byte{'\r'})), Reason: reason, Hint: hint}
+	if e.Text == "" {
+		e.Reason = "the row " + reason
+	}
+	return e
 }
 
 // fast reads the cell at buf[i] if it is a plain number, or skips an unquoted one. buf[end] is the delimiter or line feed after it.

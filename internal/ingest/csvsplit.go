@@ -8,9 +8,9 @@ import (
 // Errors of splitting a row, in the words of a message.
 var (
 	errShort = errors.New("the buffer ends within the row")
-	errBare  = errors.New("a quote stands within a cell that does not begin with one")
-	errOpen  = errors.New("a quoted cell is not closed")
-	errAfter = errors.New("a quoted cell goes on after its closing quote")
+	errBare  = errors.New("has a quote within a cell that does not begin with one")
+	errOpen  = errors.New("has a quoted cell that is not closed")
+	errAfter = errors.New("has a quoted cell that goes on after its closing quote")
 )
 
 // cell is one cell as it stands in the file, without the quotes around it.

@@ -216,7 +216,7 @@ func (l *load) checkNames(r, first reader) error {
 			return &SourceError{Path: r.path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1), Hint: hintDamaged}
 		}
 		if wanted && have[name] > 1 {
-			return &SourceError{Path: r.path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name])}
+			return &SourceError{Path: r.path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]), Hint: "give them different names, or name the columns that are wanted with --columns, without this one"}
 		}
 		if !wanted && len(l.Columns) == 0 {
 			return &SourceError{Path: r.path(), Column: name, Reason: "is in this file but not in " + first.path(), Hint: "name the columns that are wanted with --columns"}

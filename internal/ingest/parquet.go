@@ -86,7 +86,7 @@ func checkMagic(path string, f *os.File, size int64) error {
 	case string(begin[:]) == "PARE" || string(end[:]) == "PARE":
 		return &SourceError{Path: path, Reason: "is encrypted, which is not read"}
 	case string(begin[:]) != parquetMagic:
-		return &SourceError{Path: path, Reason: "is no Parquet file: it does not begin with " + parquetMagic}
+		return &SourceError{Path: path, Reason: "is no Parquet file: it does not begin with " + parquetMagic, Hint: "name it after what it holds, as x.csv, or write it again"}
 	case string(end[:]) != parquetMagic:
 		return &SourceError{Path: path, Reason: "is cut off: its end is not that of a Parquet file", Hint: hintDamaged}
 	}
@@ -119,7 +119,7 @@ func (p *parquetFile) countRows() error {
 		return p.damaged(fmt.Sprintf("its row groups have %d rows, its footer says %d", rows, want))
 	}
 	if rows == 0 {
-		return &SourceError{Path: p.name, Reason: "has columns but no rows"}
+		return &SourceError{Path: p.name, Reason: "has columns but no rows", Hint: hintEmpty}
 	}
 	return nil
 }

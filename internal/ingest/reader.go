@@ -49,12 +49,14 @@ func (t target) needs() string {
 	return reasonMissing
 }
 
+const hintNeeded = "leave the rows out before they are loaded"
+
 // missing refuses a missing value of a row, from 1, and says what to do about it.
 func (t target) missing(row int64) error {
 	e := &SourceError{Column: t.name, Row: row, Reason: "the value " + t.needs()}
 	switch {
 	case t.role != layout.RoleValue:
-		e.Hint = "leave the rows out before they are loaded"
+		e.Hint = hintNeeded
 	case t.number() || t.truths():
 		e.Hint = "fill what is missing with --fill " + t.name + "=0, or leave the column out with --columns"
 	default:

@@ -33,6 +33,12 @@ func sourcesOf(files []sourceFile) ([]layout.Source, error) {
 	return out, nil
 }
 
+// Hints that several refusals of a file give.
+const (
+	hintChanged = "load it again once it is complete"
+	hintEmpty   = "write its rows, or leave the file out"
+)
+
 // sourceOf refuses what cannot be a source.
 func sourceOf(path string, st fs.FileInfo) (layout.Source, error) {
 	if reason, hint := notLoadable(st); reason != "" {
@@ -64,15 +70,14 @@ func statError(path string, err error) error {
 	if e := (*SourceError)(nil); errors.As(err, &e) {
 		return e
 	}
-	reason := err.Error()
+	reason, hint := err.Error(), ""
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		reason = pe.Err.Error()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		reason = "no such file"
+		reason, hint = "no such file", "look at the path; a pattern is matched by its names, as 'data/*.csv'"
 	}
-	hint := ""
 	if errors.Is(err, syscall.EMFILE) {
 		hint = hintDescriptors
 	}
@@ -91,7 +96,7 @@ func notLoadable(st fs.FileInfo) (reason, hint string) {
 	case !mode.IsRegular():
 		return "is a device, want a file", ""
 	case st.Size() == 0:
-		return "the file is empty", ""
+		return "the file is empty", hintEmpty
 	}
 	return "", ""
 }
@@ -115,7 +120,7 @@ func (r Reach) unchanged(before []layout.Source) error {
 			return err
 		}
 		if !s.SameFile(after) {
-			return &SourceError{Path: s.Path, Reason: "the file was changed while it was loaded", Hint: "load it again once it is complete"}
+			return &SourceError{Path: s.Path, Reason: "the file was changed while it was loaded", Hint: hintChanged}
 		}
 	}
 	return nil

@@ -128,7 +128,7 @@ func (t *tfFile) walk() error {
 
 func (t *tfFile) readError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &SourceError{Path: t.name, Reason: "the file became shorter while it was loaded"}
+		return &SourceError{Path: t.name, Reason: "the file became shorter while it was loaded", Hint: hintChanged}
 	}
 	return statError(t.name, err)
 }
@@ -142,7 +142,7 @@ func (t *tfFile) records(s span, f func(row int64, x feature) error, done func(r
 	for row := s.row0; row < s.row0+s.rows; row++ {
 		length := binary.LittleEndian.Uint64(buf)
 		if length > uint64(len(buf)-recordHead-recordTail) {
-			return &SourceError{Path: t.name, Reason: "the file was changed while it was loaded"}
+			return &SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: hintChanged}
 		}
 		record := buf[recordHead:][:length]
 		err := parseExample(record, func(x feature) error { return f(row, x) })
@@ -278,7 +278,7 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *meter) error {
 				return err
 			}
 			if f := t.found[string(x.name)]; n != f.width || x.list != f.list {
-				return &SourceError{Path: t.name, Reason: "the file was changed while it was loaded"}
+				return &SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: hintChanged}
 			}
 			missing[i] = false
 			return in(x.write(quiet[i], row, &buffers), to[i].name, row)
