@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -174,4 +175,24 @@ func TestArraysAreAppended(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 	w.checkTmp()
+}
+
+// TestALoadWhoseBaseWentAwayIsSuperseded: its process found no files to read. Other errors stay what they are.
+func TestALoadWhoseBaseWentAwayIsSuperseded(t *testing.T) {
+	w := newWorld(t)
+	w.load("d", map[string]any{"sources": []string{w.source("a.csv", "t,v\n1,10\n")}, "time": "t"})
+	failed, refused := errors.New("manifest.json is missing"), wire.NewProblem(wire.SourceError, "x")
+	for _, after := range []int64{0, 1} {
+		if err := w.jobs.orSuperseded(failed, "d", after); err != failed {
+			t.Errorf("of the newest: %v", err)
+		}
+	}
+	for _, gone := range []string{"d", "e"} {
+		if err := w.jobs.orSuperseded(failed, gone, 7); !errors.Is(err, store.ErrSuperseded) {
+			t.Errorf("of another: %v", err)
+		}
+		if err := w.jobs.orSuperseded(refused, gone, 7); err != refused {
+			t.Errorf("a source's: %v", err)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
 )
 
 // Load starts a load of files, or answers with one that already runs or with a hit: a generation that was made from
@@ -210,10 +211,22 @@ func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File, af
 	}
 	m, err := j.runs.Run(ctx, in, conn, func(p ingest.Progress) { j.note(t, p) })
 	if err != nil {
-		return made{}, err
+		return made{}, j.orSuperseded(err, t.state.Dataset, after)
 	}
 	number, err := l.PublishAfter(after)
 	return made{generation: number, manifest: m}, err
+}
+
+// orSuperseded is the error of a load that stands on a generation: where that went away meanwhile, and its files with it, nothing else is
+// the reason that they could not be read.
+func (j *Jobs) orSuperseded(err error, name string, after int64) error {
+	if after == 0 || problemOf(err).Type != wire.Internal {
+		return err
+	}
+	if i, gone := j.store.Dataset(name); gone == nil && i.Generation == after {
+		return err
+	}
+	return fmt.Errorf("%w: generation %d of %q", store.ErrSuperseded, after, name)
 }
 
 // note takes a load's progress.
