@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -80,10 +81,7 @@ func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64,
 	case layout.Float64:
 		mean = meanRows(layout.Values[float64](d), func(v float64) float64 { return v }, func(v float64) float64 { return v })
 	default:
-		mean = sameRows(d)
-		if l.held(l.columns[i], l.wanted.roles[i]) {
-			mean = sameHeld(d)
-		}
+		mean = sameRows(d, l.held(l.columns[i], l.wanted.roles[i]))
 	}
 	return groups(k, m, offsets, func(first, end int64) error {
 		if end-first == 1 || mean(m.from[first:end]) {
@@ -118,29 +116,28 @@ func meanRows[T layout.Native](v layout.Strided[T], wide func(T) float64, narrow
 	}
 }
 
-// sameRows tells whether rows of a column hold the same.
-func sameRows(d layout.Dest) func(rows []int64) bool {
+// sameRows tells whether rows of a column hold the same; of a held one but for what is missing, and it leaves that in the first of them.
+func sameRows(d layout.Dest, held bool) func(rows []int64) bool {
 	switch d.DType.Size() {
 	case 1:
-		return sameValues(layout.Values[uint8](d))
+		return sameAs[uint8](d, held)
 	case 2:
-		return sameValues(layout.Values[uint16](d))
+		return sameAs[uint16](d, held)
 	case 4:
-		return sameValues(layout.Values[uint32](d))
+		return sameAs[uint32](d, held)
 	}
-	return sameValues(layout.Values[uint64](d))
+	return sameAs[uint64](d, held)
 }
 
-func sameValues[T interface {
-	layout.Native
-	comparable
-}](v layout.Strided[T]) func(rows []int64) bool {
+func sameAs[T layout.Number](d layout.Dest, held bool) func(rows []int64) bool {
+	v := layout.Values[T](d)
+	if held {
+		return sameMarked(v)
+	}
 	return func(rows []int64) bool {
 		for _, row := range rows[1:] {
-			for f := range v.Width {
-				if v.Data[row*v.Step+f] != v.Data[rows[0]*v.Step+f] {
-					return false
-				}
+			if !slices.Equal(v.Row(row), v.Row(rows[0])) {
+				return false
 			}
 		}
 		return true

@@ -51,19 +51,7 @@ func (s sink) mark(row, n int64) {
 	}
 }
 
-// sameHeld tells whether rows of a held column hold the same, but for what is missing, and leaves that in the first of them.
-func sameHeld(d layout.Dest) func(rows []int64) bool {
-	switch d.DType.Size() {
-	case 1:
-		return sameMarked(layout.Values[uint8](d))
-	case 2:
-		return sameMarked(layout.Values[uint16](d))
-	case 4:
-		return sameMarked(layout.Values[uint32](d))
-	}
-	return sameMarked(layout.Values[uint64](d))
-}
-
+// sameMarked is [sameRows] of a held column.
 func sameMarked[T layout.Number](v layout.Strided[T]) func(rows []int64) bool {
 	width := v.Width / 2
 	return func(rows []int64) bool {
