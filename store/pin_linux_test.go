@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"time"
 )
 
 func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
@@ -50,17 +49,10 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 	if big(t, s, "x") != 2 {
 		t.Fatal("another generation")
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		s.mu.Lock()
-		old, second := s.datasets["x"][0].pinned.Load(), s.datasets["x"][1].pinned.Load()
-		s.mu.Unlock()
-		if old == 0 && second == all {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d bytes of the old generation are pinned, %d of the new one", old, second)
-		}
-	}
+	waitFor(t, s, func() bool {
+		both := s.datasets["x"]
+		return both[0].pinned.Load() == 0 && both[1].pinned.Load() == all
+	})
 	kernel(all)
 	held.Release()
 	if r, err := s.Unpin("x"); err != nil || r.Pinned != 0 || r.Resident != all {
