@@ -1,9 +1,9 @@
 package layout
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,7 +125,7 @@ func footer(m *mmapfile.Map, name string) (map[string][]span, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields, err := named(bytesAt(b), m.Len())
+	fields, err := named(bytes.NewReader(b), m.Len())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -155,20 +155,6 @@ func (c *ManifestColumn) check(rows int64, field []span) error {
 		return errors.New("it lies outside its field")
 	}
 	return nil
-}
-
-// bytesAt reads from memory.
-type bytesAt []byte
-
-func (b bytesAt) ReadAt(p []byte, off int64) (int, error) {
-	if off < 0 || off > int64(len(b)) {
-		return 0, io.EOF
-	}
-	n := copy(p, b[off:])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
 }
 
 // Acquire lets a reader in: slices of the data are valid until release.

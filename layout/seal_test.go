@@ -23,7 +23,7 @@ func TestMetadataWithAFlippedBitIsReadOrRefused(t *testing.T) {
 		refused := 0
 		for i := 0; i < 8*len(b); i += 5 {
 			b[i/8] ^= 1 << (i % 8)
-			if _, err := named(bytesAt(b), int64(len(b))); errors.Is(err, ErrTorn) {
+			if _, err := named(bytes.NewReader(b), int64(len(b))); errors.Is(err, ErrTorn) {
 				refused++
 			} else if err != nil {
 				t.Fatalf("%s, bit %d: %v", name, i, err)
@@ -78,7 +78,7 @@ func TestAFlippedBitAnywhereIsFound(t *testing.T) {
 // isPadding tells whether a byte is one of the body of an Arrow file, but none of a value.
 func isPadding(t *testing.T, m *Manifest, name string, file []byte, at int64) bool {
 	t.Helper()
-	spans, err := locate(bytesAt(file), int64(len(file)))
+	spans, err := locate(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
