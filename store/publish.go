@@ -22,7 +22,7 @@ type Load struct {
 	abort   func() error
 }
 
-// Begin gives a place to write a generation of a dataset in. Publish or Abort ends it.
+// Begin gives a place to write a generation of a dataset in. Publish or Abort ends it. The error wraps layout.ErrName or ErrClosed.
 func (s *Store) Begin(name string) (*Load, error) {
 	if err := layout.CheckName(name); err != nil {
 		return nil, err
@@ -31,6 +31,9 @@ func (s *Store) Begin(name string) (*Load, error) {
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, ErrClosed
+	}
+	if err := s.checkSameName(name); err != nil {
+		return nil, err
 	}
 	dir, err := os.MkdirTemp(filepath.Join(s.dir, tmpDir), name+"-")
 	if err != nil {
@@ -74,6 +77,9 @@ func (l *Load) publish(after int64) (number int64, err error) {
 	g := &generation{store: s, dataset: l.Dataset, number: s.nextNumber(l.Dataset), manifest: d.Manifest}
 	g.dir = s.generationDir(g.dataset, g.number)
 	if err = os.MkdirAll(filepath.Dir(g.dir), 0o700); err == nil {
+		err = s.checkSameName(l.Dataset) // others may have come since Begin
+	}
+	if err == nil {
 		err = os.Rename(l.Dir, g.dir)
 	}
 	if err != nil {
