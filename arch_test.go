@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,35 @@ func TestTheRoomsHaveNoWayBack(t *testing.T) {
 	}
 	for room := range rooms {
 		visit(room, nil)
+	}
+}
+
+// TestThePageShowsTheRooms holds the table of docs/ARCHITECTURE.md to the directions above; "all" is whatever is there.
+func TestThePageShowsTheRooms(t *testing.T) {
+	page, err := os.ReadFile("docs/ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{"examples/nlinear_go": true} // a user's program is no room of the house
+	remark, name := regexp.MustCompile(`\(.*?\)`), regexp.MustCompile(`[a-z]+(/[a-z]+)*`)
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(line, " | ")
+		if len(cells) != 3 || !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		imports := name.FindAllString(remark.ReplaceAllString(cells[2], ""), -1)
+		for _, room := range strings.Split(strings.TrimPrefix(cells[0], "| "), ", ") {
+			room = strings.Trim(room, "`")
+			if may, is := rooms[room]; is && !slices.Equal(imports, []string{"all"}) && !slices.Equal(slices.Sorted(slices.Values(imports)), slices.Sorted(slices.Values(may))) {
+				t.Errorf("the page has %s import %v, it may %v", room, imports, may)
+			}
+			shown[room] = true
+		}
+	}
+	for room := range rooms {
+		if !shown[room] {
+			t.Errorf("the page does not show %s", room)
+		}
 	}
 }
 
