@@ -84,17 +84,17 @@ type Info struct {
 
 // Datasets lists all datasets.
 func (c *Cache) Datasets(ctx context.Context) ([]Info, error) {
-	type page struct {
-		Datasets []Info  `json:"datasets"`
-		Next     *string `json:"next"`
-	}
-	var list []Info
-	err := control.Pages(ctx, c.control, "/v1/datasets", func(p page) *string {
-		list = append(list, p.Datasets...)
-		return p.Next
-	})
+	list, err := control.List[infos](ctx, c.control, "/v1/datasets")
 	return list, ours(err)
 }
+
+// infos are a page of the list of datasets.
+type infos struct {
+	Datasets []Info  `json:"datasets"`
+	Next     *string `json:"next"`
+}
+
+func (p infos) Page() ([]Info, *string) { return p.Datasets, p.Next }
 
 // Remove removes a dataset for good and returns its generations. Handles that are open stay valid. The error is of type
 // DatasetNotFound where there is none of the name.

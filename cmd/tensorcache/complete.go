@@ -42,15 +42,13 @@ func (o *options) completeName(cmd *cobra.Command, args []string, _ string) ([]c
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
 	defer cancel()
-	var names []cobra.Completion
-	err = control.Pages(ctx, c, "/v1/datasets", func(p wire.Datasets) *string {
-		for _, d := range p.Datasets {
-			names = append(names, d.Dataset)
-		}
-		return p.Next
-	})
+	datasets, err := control.List[wire.Datasets](ctx, c, "/v1/datasets")
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var names []cobra.Completion
+	for _, d := range datasets {
+		names = append(names, d.Dataset)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -196,15 +196,13 @@ func examineLock(m wire.Machine) finding {
 
 // examineClients looks at the programs that have feeds.
 func examineClients(ctx context.Context, c *control.Client) []finding {
-	clients := map[string]int{}
-	err := control.Pages(ctx, c, "/v1/feeds", func(p wire.Feeds) *string {
-		for _, f := range p.Feeds {
-			clients[f.Client]++
-		}
-		return p.Next
-	})
+	feeds, err := control.List[wire.Feeds](ctx, c, "/v1/feeds")
 	if err != nil {
 		return []finding{fails("clients", "tensorcache stop ends the daemon; the next client starts another", "%s", err)}
+	}
+	clients := map[string]int{}
+	for _, f := range feeds {
+		clients[f.Client]++
 	}
 	return []finding{judgeClients(clients)}
 }

@@ -39,19 +39,15 @@ the feed's life that the daemon waited for the trainer.`,
 				fmt.Fprintf(cmd.OutOrStdout(), "closed %s of process %d\n", closed.Feed, closed.PID)
 				return nil
 			}
-			list := wire.Feeds{Feeds: []wire.Feed{}}
-			err = control.Pages(cmd.Context(), c, "/v1/feeds", func(p wire.Feeds) *string {
-				list.Feeds = append(list.Feeds, p.Feeds...)
-				return p.Next
-			})
+			list, err := control.List[wire.Feeds](cmd.Context(), c, "/v1/feeds")
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), list)
+				return printJSON(cmd.OutOrStdout(), wire.Feeds{Feeds: list})
 			}
 			rows := [][]any{{"FEED", "DATASET", "PID", "DELIVERY", "SLOTS", "RING", "BATCHES", "WAITS", "IDLE", "VERDICT"}}
-			for _, f := range list.Feeds {
+			for _, f := range list {
 				ring := humanize.IBytes(uint64(f.SlotBytes) * uint64(f.Slots))
 				rows = append(rows, []any{f.Feed, f.Dataset, f.PID, f.Delivery, f.Slots, ring, humanize.Comma(f.Batches), percent(f.WaitDataShare), percent(f.WaitTrainerShare), f.Verdict})
 			}

@@ -35,10 +35,10 @@ all who wait for it; nothing of it is left.`,
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), list)
+				return printJSON(cmd.OutOrStdout(), wire.Jobs{Jobs: list})
 			}
 			rows := [][]any{{"JOB", "KIND", "DATASET", "STATE", "PROGRESS", "ROWS", "TIME", "ERROR"}}
-			for _, j := range list.Jobs {
+			for _, j := range list {
 				why := ""
 				if j.Error != nil {
 					why = j.Error.Detail
@@ -56,7 +56,7 @@ all who wait for it; nothing of it is left.`,
 	return cmd
 }
 
-func listJobs(ctx context.Context, c *control.Client, state, dataset string) (wire.Jobs, error) {
+func listJobs(ctx context.Context, c *control.Client, state, dataset string) ([]wire.Job, error) {
 	q := url.Values{}
 	for name, value := range map[string]string{"state": state, "dataset": dataset} {
 		if value != "" {
@@ -67,12 +67,7 @@ func listJobs(ctx context.Context, c *control.Client, state, dataset string) (wi
 	if len(q) > 0 {
 		path += "?" + q.Encode()
 	}
-	list := wire.Jobs{Jobs: []wire.Job{}}
-	err := control.Pages(ctx, c, path, func(p wire.Jobs) *string {
-		list.Jobs = append(list.Jobs, p.Jobs...)
-		return p.Next
-	})
-	return list, err
+	return control.List[wire.Jobs](ctx, c, path)
 }
 
 // cancelJob ends a job. One that had ended before is left as it is.

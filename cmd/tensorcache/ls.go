@@ -22,19 +22,15 @@ func newLs(o *options) *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			list := wire.Datasets{Datasets: []wire.Dataset{}}
-			err = control.Pages(cmd.Context(), c, "/v1/datasets", func(p wire.Datasets) *string {
-				list.Datasets = append(list.Datasets, p.Datasets...)
-				return p.Next
-			})
+			list, err := control.List[wire.Datasets](cmd.Context(), c, "/v1/datasets")
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), list)
+				return printJSON(cmd.OutOrStdout(), wire.Datasets{Datasets: list})
 			}
 			rows := [][]any{{"DATASET", "GENERATION", "ROWS", "ITEMS", "COLUMNS", "SIZE", "IN MEMORY", "LOADED", "READERS"}}
-			for _, d := range list.Datasets {
+			for _, d := range list {
 				rows = append(rows, []any{d.Dataset, d.Generation, humanize.Comma(d.Rows), humanize.Comma(d.Items), len(d.Columns), humanize.IBytes(uint64(d.Bytes)), inMemory(d), d.Created.Local().Format(time.DateTime), d.Readers})
 			}
 			return table(cmd.OutOrStdout(), rows)

@@ -129,32 +129,27 @@ func ignoreGone(err error) error {
 
 // take asks the daemon for all that is shown.
 func take(ctx context.Context, c *control.Client, last *look) (*look, error) {
-	l := &look{Time: time.Now(), Datasets: []wire.Dataset{}, Feeds: []feedRate{}, Jobs: []wire.Job{}}
+	l := &look{Time: time.Now(), Feeds: []feedRate{}, Jobs: []wire.Job{}}
 	if err := c.Get(ctx, "/v1/machine", &l.Machine); err != nil {
 		return nil, err
 	}
-	err := control.Pages(ctx, c, "/v1/datasets", func(p wire.Datasets) *string {
-		l.Datasets = append(l.Datasets, p.Datasets...)
-		return p.Next
-	})
+	var err error
+	if l.Datasets, err = control.List[wire.Datasets](ctx, c, "/v1/datasets"); err != nil {
+		return nil, err
+	}
+	feeds, err := control.List[wire.Feeds](ctx, c, "/v1/feeds")
 	if err != nil {
 		return nil, err
 	}
-	err = control.Pages(ctx, c, "/v1/feeds", func(p wire.Feeds) *string {
-		for _, f := range p.Feeds {
-			l.Feeds = append(l.Feeds, feedRate{f, rateOf(f, l.Time, last)})
-		}
-		return p.Next
-	})
-	if err != nil {
-		return nil, err
+	for _, f := range feeds {
+		l.Feeds = append(l.Feeds, feedRate{f, rateOf(f, l.Time, last)})
 	}
 	for _, state := range []string{wire.JobRunning, wire.JobQueued} {
 		jobs, err := listJobs(ctx, c, state, "")
 		if err != nil {
 			return nil, err
 		}
-		l.Jobs = append(l.Jobs, jobs.Jobs...)
+		l.Jobs = append(l.Jobs, jobs...)
 	}
 	return l, nil
 }

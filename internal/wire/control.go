@@ -58,6 +58,9 @@ type Datasets struct {
 	Next     *string   `json:"next"` // what to go on after, nil at the end; the same in every list
 }
 
+// Page is a page of a list: its entries, and what to go on after.
+func (p Datasets) Page() ([]Dataset, *string) { return p.Datasets, p.Next }
+
 // Removed answers DELETE /v1/datasets/{name}.
 type Removed struct {
 	Dataset string  `json:"dataset"`
@@ -130,6 +133,9 @@ type Jobs struct {
 	Next *string `json:"next"`
 }
 
+// Page is a page of a list: its entries, and what to go on after.
+func (p Jobs) Page() ([]Job, *string) { return p.Jobs, p.Next }
+
 // Feed is a feed as clients see it. Each side's waiting is told by its own clock: WaitTrainerS is how long the daemon
 // waited for the trainer, of the Seconds since the feed was attached; WaitDataS how long the trainer said it waited for
 // data, of the PassS seconds that it was inside passes.
@@ -161,6 +167,9 @@ type Feeds struct {
 	Feeds []Feed  `json:"feeds"`
 	Next  *string `json:"next"`
 }
+
+// Page is a page of a list: its entries, and what to go on after.
+func (p Feeds) Page() ([]Feed, *string) { return p.Feeds, p.Next }
 
 // UI answers POST /v1/ui.
 type UI struct {
