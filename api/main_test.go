@@ -171,10 +171,16 @@ func (w *world) ask(method, path string, payload []byte) answer {
 	if err != nil {
 		w.Fatal(err)
 	}
+	return answered(w, res)
+}
+
+// answered reads a response to its end.
+func answered(t testing.TB, res *http.Response) answer {
+	t.Helper()
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	if err != nil {
-		w.Fatal(err)
+		t.Fatal(err)
 	}
 	return answer{res.StatusCode, res.Header, b}
 }

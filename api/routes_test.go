@@ -2,7 +2,6 @@ package api
 
 import (
 	"bufio"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -201,12 +200,7 @@ func (w *world) raw(request string) answer {
 	if err != nil {
 		w.Fatal(err)
 	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.Fatal(err)
-	}
-	return answer{res.StatusCode, res.Header, b}
+	return answered(w, res)
 }
 
 func TestAPanicOfAHandlerIsAProblem(t *testing.T) {

@@ -99,12 +99,7 @@ func (d *door) ask(method, path, body string, fields ...string) answer {
 	if err != nil {
 		d.Fatal(err)
 	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		d.Fatal(err)
-	}
-	return answer{res.StatusCode, res.Header, b}
+	return answered(d, res)
 }
 
 func TestWhoHasTheTokenIsServedOverTCPAsOverTheSocket(t *testing.T) {

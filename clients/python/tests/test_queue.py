@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from tensorcache import _stream
 from tensorcache._errors import ProtocolError
 from tensorcache._queue import ASLEEP, GIVEN, Queue
 
-here = sys.platform == "linux" and platform.machine() == "x86_64"
+here = sys.platform == "linux" and platform.machine() == "x86_64" and os.environ.get("TENSORCACHE_PORTABLE") != "1"
 
 
 @pytest.fixture(params=[3, 16])
@@ -58,9 +59,7 @@ def test_a_pass_that_is_left_loses_no_slot(feeds: list[tensorcache.Feed]) -> Non
 def test_it_is_used_where_it_can_be(feeds: list[tensorcache.Feed]) -> None:
     through, over = feeds[:4], feeds[4:]
     assert [feed._stream is not None and feed._stream.queued for feed in over] == [False] * 4
-    offered = [feed._stream is not None and "queue" in feed._stream.said for feed in through]
-    assert [feed._stream is not None and feed._stream.queued for feed in through] == offered
-    assert here or not any(offered)
+    assert [feed._stream is not None and feed._stream.queued for feed in through] == [here] * 4
 
 
 def test_a_queue_that_does_not_fit_is_refused() -> None:
