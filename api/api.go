@@ -222,15 +222,9 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a dataset's file that was cut off is not the daemon's end
 	defer func() {
 		if p := recover(); p != nil {
-			if fault, ok := p.(interface{ Addr() uintptr }); ok {
-				s.Log.Error("a file in the cache directory was cut off while it was mapped", "path", string(ctx.Path()), "address", fault.Addr())
-				ctx.Response.Reset()
-				fail(ctx, wire.NewProblem(wire.Corrupt, "a file of the dataset was cut off while it was read").WithHint("tensorcache verify names what is damaged"))
-				return
-			}
 			s.Log.Error("panic", "path", string(ctx.Path()), "value", p, "stack", string(debug.Stack()))
 			ctx.Response.Reset()
-			fail(ctx, wire.NewProblem(wire.Internal, "the daemon failed: %v", p))
+			fail(ctx, problemOf(feed.Failed("the daemon failed", p)))
 		}
 	}()
 	s.last.Store(time.Now().Unix())

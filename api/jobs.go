@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/feed"
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
@@ -206,9 +208,10 @@ func (j *Jobs) end(ctx context.Context, t *job, work func() (made, error)) (made
 
 // guarded turns a panic into an error: a damaged file is no reason for the daemon to end.
 func guarded(work func() (made, error)) (m made, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the daemon failed: %v", p)
+			err = feed.Failed("the daemon failed", p)
 		}
 	}()
 	return work()

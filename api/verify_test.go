@@ -140,7 +140,7 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 		t.Errorf("%s %+v", job.State, job.Error)
 	}
 	for _, path := range []string{"rows?from=-1", "rows?from=-1&format=arrow", "series?columns=OT"} {
-		w.refused(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt, "a file of the dataset was cut off while it was read")
+		w.refused(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt, "data.arrow: no byte ")
 	}
 	w.refused(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`), wire.GenerationGone, `generation 7 of "etth1"; the newest is 1`)
 }

@@ -50,7 +50,7 @@ func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
 		conn.Close() // Go's poller forgets the socket, which lives on
 	}
 	st.connected(l)
-	s.ended(l, st.serve())
+	s.ended(l, lost(h, st.serve()))
 	return nil
 }
 

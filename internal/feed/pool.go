@@ -3,9 +3,11 @@ package feed
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
@@ -23,6 +25,15 @@ type gathers struct {
 	failed atomic.Pointer[error]
 }
 
+// Failed is the error of a panic that was recovered: of a page of a dataset's file that is not there any more it wraps
+// mmapfile.ErrLost and names the file, of others it says what was being done.
+func Failed(doing string, recovered any) error {
+	if err := mmapfile.Lost(recovered); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %v", doing, recovered)
+}
+
 // wait returns once all are through.
 func (g *gathers) wait() error {
 	g.Wait()
@@ -36,7 +47,7 @@ func (g gather) run() {
 	defer g.done.Done()
 	defer func() {
 		if p := recover(); p != nil {
-			err := fmt.Errorf("gather a batch: %v", p)
+			err := Failed("gather a batch", p)
 			g.done.failed.Store(&err)
 		}
 	}()
@@ -57,6 +68,7 @@ func newPool() *pool {
 	p := &pool{work: make(chan gather, 2*n), workers: n, load: load{processors: int32(n)}}
 	for range n {
 		p.running.Go(func() {
+			debug.SetPanicOnFault(true)
 			for g := range p.work {
 				p.begin()
 				g.run()

@@ -30,6 +30,7 @@ var sentinels = []struct {
 	{layout.ErrSchema, wire.InvalidRequest, "", ""},
 	{layout.ErrTorn, wire.GenerationGone, "generation", "its files were damaged; load the dataset again"},
 	{layout.ErrChecksum, wire.GenerationGone, "generation", "its files were damaged; load the dataset again"},
+	{mmapfile.ErrLost, wire.Corrupt, "dataset", "remove the dataset and load it again from its sources; tensorcache verify names all that is damaged"},
 	{layout.ErrColumn, wire.ColumnNotFound, "column", ""},
 	{window.ErrNoWindows, wire.NoWindows, "", ""},
 	{sampler.ErrCursor, wire.CursorMismatch, "cursor", "resume with the dataset, spec and order that the state was saved with"},
@@ -65,6 +66,15 @@ func ProblemOf(err error) *wire.Problem {
 		}
 	}
 	return wire.NewProblem(wire.Internal, "%s", err)
+}
+
+// lost names the dataset of a feed that ends because a file of it cannot be read any more.
+func lost(h *store.Handle, err error) error {
+	if !errors.Is(err, mmapfile.ErrLost) {
+		return err
+	}
+	return wire.NewProblem(wire.Corrupt, "%s, generation %d: %s", h.Dataset, h.Generation, err).WithField("dataset").
+		WithHint("tensorcache rm %s, then load it again from its sources", h.Dataset)
 }
 
 // message is the error's text without the sentinel's name in front, which the problem's title says already. That no

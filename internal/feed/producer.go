@@ -2,7 +2,6 @@ package feed
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -35,7 +34,7 @@ func (s *stream) serve() (err error) {
 	defer s.pool.end()
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("serve batches: %v", p)
+			err = Failed("serve batches", p)
 		}
 		for i := range s.bursts {
 			s.bursts[i].Wait() // whatever happens, no gather outlives the ring

@@ -9,12 +9,14 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -130,6 +132,7 @@ func (s *Server) Connections() int {
 // connection serves one client until either side ends it.
 func (s *Server) connection(conn *net.UnixConn) {
 	defer s.conns.Done()
+	debug.SetPanicOnFault(true)
 	defer func() {
 		conn.Close()
 		s.mu.Lock()
@@ -163,6 +166,9 @@ func isGone(err error) bool {
 func (s *Server) serve(conn *net.UnixConn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
+			if err = mmapfile.Lost(p); err != nil {
+				return
+			}
 			s.Log.Error("panic", "in", "connection", "value", p)
 			err = wire.NewProblem(wire.Internal, "the daemon failed: %v", p)
 		}

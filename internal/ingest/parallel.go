@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
 // parallel does tasks 0 to n-1 with some workers, handing them out in order. Of several errors it returns that of the
@@ -47,6 +49,9 @@ func guard(path string, f func() error) (err error) {
 	defer func() {
 		p := recover()
 		if p == nil {
+			return
+		}
+		if err = mmapfile.Lost(p); err != nil {
 			return
 		}
 		if e, ok := p.(interface {

@@ -7,8 +7,8 @@
 // # Caveats
 //
 // A slice of a map is valid between [Map.Acquire] and its release, and of a Writable until its Close.
-// A file that another process truncates while it is mapped kills its readers; the cache directory is
-// private to its user for that reason.
+// A file that another process truncates while it is mapped kills its readers, but those goroutines that
+// take faults as panics (see [Lost]); the cache directory is private to its user for that reason.
 package mmapfile
 
 import (
@@ -61,6 +61,7 @@ func Open(path string) (*Map, error) {
 func newMap(path string, data mmap.MMap) *Map {
 	m := &Map{path: path, data: data}
 	m.drained = sync.NewCond(&m.mu)
+	m.enlist()
 	return m
 }
 
@@ -128,6 +129,7 @@ func (m *Map) Close() error {
 	}
 	if !m.closed {
 		m.closed = true
+		m.delist()
 		m.err = m.data.Unmap()
 		if m.file != nil {
 			m.err = errors.Join(m.err, m.file.Close())

@@ -203,6 +203,24 @@ def test_stopping_the_daemon_ends_feeds_with_a_word(windows: tensorcache.Windows
     feed.close()
 
 
+def test_a_file_that_is_cut_off_ends_its_feeds_and_nobody_elses(windows: tensorcache.Windows, home: Path) -> None:
+    cache = tensorcache.connect()
+    cut = cache.load("cut", ETTH1, time="date").windows(context_length=24, prediction_length=6)
+    path = home / "datasets" / "cut" / str(cut.dataset.generation) / "data.arrow"
+    with windows.feed(batch_size=32) as other, cut.feed(batch_size=32, order="shuffle", delivery="slot") as feed:
+        batches, others = iter(feed), iter(other)
+        next(batches), next(others)
+        os.truncate(path, path.stat().st_size // 2)
+        with pytest.raises(tensorcache.SourceError, match=r"cut, generation \d+: .*data\.arrow: no byte") as raised:
+            for _ in range(10):
+                for _ in feed:
+                    pass
+        assert raised.value.type == "corrupt"
+        assert "tensorcache rm cut" in raised.value.hint
+        assert sum(len(batch) for batch in others) > 0
+    cache.remove("cut")
+
+
 def test_a_killed_load_leaves_nothing_and_the_daemon_lives(
     cache: tensorcache.Cache, home: Path, tmp_path: Path
 ) -> None:
