@@ -3,6 +3,7 @@ package tensorcache
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -41,14 +42,24 @@ func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
 	if err := s.report(); err != nil {
 		return stats, gone(ctx, err)
 	}
-	var one wire.Feed
-	switch err := ours(f.windows.data.cache.control.Get(ctx, "/v1/feeds/"+s.reply.Feed, &one)); {
-	case errors.Is(err, FeedNotFound): // it has just ended
-	case err != nil:
-		return stats, err
-	default:
-		stats.WaitTrainer = time.Duration(one.WaitTrainerS * float64(time.Second))
-		stats.WaitTrainerShare, stats.Verdict = one.WaitTrainerShare, one.Verdict
+	for range hearings {
+		var one wire.Feed
+		switch err := ours(f.windows.data.cache.control.Get(ctx, "/v1/feeds/"+s.reply.Feed, &one)); {
+		case errors.Is(err, FeedNotFound): // it has just ended
+			return stats, nil
+		case err != nil:
+			return stats, err
+		}
+		stats.WaitTrainer, stats.WaitTrainerShare, stats.Verdict = seconds(one.WaitTrainerS), one.WaitTrainerShare, one.Verdict
+		if heard := seconds(one.PassS); heard >= stats.Pass { // one reading for all: the verdict is on what the daemon was told
+			stats.Pass, stats.WaitData = heard, seconds(one.WaitDataS)
+			break
+		}
 	}
 	return stats, nil
 }
+
+// hearings is how often the daemon is asked about a feed until it has heard what it was told of it just before.
+const hearings = 20
+
+func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 """How often a feed looks for another daemon before it gives up; each time it waits for one that is about to leave."""
 
+HEARINGS = 20
+"""How often the daemon is asked about a feed until it has heard what it was told of it just before."""
+
 Place = tuple[int, int]
 """An epoch, and how many of its windows were consumed, over all ranks."""
 
@@ -187,8 +190,9 @@ class Feed:
         each delivery that ``"auto"`` tried.
         """
         stream = self._stream
-        seconds, waited = self._meter.seconds(), self._meter.waited
         theirs = self._theirs(stream) if stream else {}
+        # One reading for all: the daemon's verdict is on what it was told.
+        seconds, waited = theirs.get("pass_s", self._meter.seconds()), theirs.get("wait_data_s", self._meter.waited)
         return {
             "batches": self._batches_served,
             "seconds": seconds,
@@ -206,12 +210,17 @@ class Feed:
         }
 
     def _theirs(self, stream: Stream) -> dict[str, Any]:
-        """What the daemon says of the feed; nothing where it does not answer."""
+        """What the daemon says of the feed once it has heard our meter; nothing where it does not answer."""
         stream.report()
+        told, said = stream.meter.told, {}
         try:
-            return self.windows.dataset._cache._control.get(f"/v1/feeds/{stream.said['feed']}", timeout=1.0)
+            for _ in range(HEARINGS):
+                said = self.windows.dataset._cache._control.get(f"/v1/feeds/{stream.said['feed']}", timeout=1.0)
+                if round(said["pass_s"] * 1e9) >= told:
+                    return said
         except (DaemonError, NotFoundError):
             return {}
+        return {**said, "pass_s": self._meter.seconds(), "wait_data_s": self._meter.waited}
 
     def close(self) -> None:
         """End the feed; the daemon frees its ring. Batches that were kept stay valid; calling twice is fine."""

@@ -16,10 +16,12 @@ class Meter:
 
     Attributes:
         waited: seconds blocked for batches.
+        told: nanoseconds inside passes, as the daemon was told last.
     """
 
     def __init__(self) -> None:
         self.waited = 0.0
+        self.told = 0
         self._passed = 0.0
         self._began: float | None = None
         self._due = 0.0
@@ -49,5 +51,5 @@ class Meter:
         if now < self._due and not always:
             return b""
         self._due = now + REPORT_SECONDS
-        seconds = int(self.seconds() * 1e9)
+        self.told = seconds = int(self.seconds() * 1e9)
         return METER.pack(METER.size - 8, METER_FRAME, seconds, min(seconds, int(self.waited * 1e9)))
