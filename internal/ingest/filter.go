@@ -19,7 +19,7 @@ type Where struct {
 }
 
 // filters tells whether an option leaves rows out.
-func (l *load) filters() bool { return l.Where != nil || l.Items != nil || l.ItemBucket != "" }
+func (o Options) filters() bool { return o.Where != nil || o.Items != nil || o.ItemBucket != "" }
 
 // filter tells which rows are kept; it is asked for one row after the other.
 type filter struct {

@@ -114,9 +114,16 @@ func (o Options) asks(c column, role layout.Role) bool {
 	return o.DType.of(c) != "" && role == layout.RoleValue && o.steps(c, role) == (steps{}) && o.stored(c, role).DType != c.kind.dtype()
 }
 
-// converts tells whether a column of a text file is filled as what it is and converted after: its cells are read as few dtypes only.
+// converts tells whether a column is filled as what it is and converted after: one of a text file, whose cells are read as few dtypes only,
+// and floats of which a filter leaves rows out, so that what narrowing loses is told of those that are kept.
 func (o Options) converts(c column, role layout.Role) bool {
-	return c.inferred && o.asks(c, role) && !(o.stored(c, role).DType == layout.Float32 && (c.kind == kindFloat64 || c.kind == kindUnknown))
+	if !o.asks(c, role) {
+		return false
+	}
+	if c.width == 0 && o.filters() && (c.kind == kindFloat64 || c.kind == kindFloat32) {
+		return true
+	}
+	return c.inferred && !(o.stored(c, role).DType == layout.Float32 && (c.kind == kindFloat64 || c.kind == kindUnknown))
 }
 
 // convertAll converts the columns that were filled as what they are.
@@ -134,6 +141,8 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 				return convertTile(l, c, to, layout.Values[int64](from), first, n)
 			case layout.Bool:
 				return convertTile(l, c, to, layout.Values[uint8](from), first, n)
+			case layout.Float32:
+				return convertTile(l, c, to, layout.Values[float32](from), first, n)
 			}
 			return convertTile(l, c, to, layout.Values[float64](from), first, n)
 		})
@@ -145,7 +154,7 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 }
 
 func convertTile[S number](l *load, c column, to sink, from layout.Strided[S], first, n int64) error {
-	src := from.Data[first : first+n] // plain: text has no tensors
+	src := from.Data[first : first+n] // plain: what is converted is no tensor
 	bad := put(to, first, src)
 	if bad < 0 {
 		return nil

@@ -42,7 +42,7 @@ func (c chosen) origin(row int64) int64 {
 }
 
 // choose leaves out the groups of a source of which the filters keep no row. Nothing is left out where what was read would be reported, the
-// error of narrowed floats, or is changed in place: times of another unit than the generation's.
+// error of narrowed tensors of floats, or is changed in place: times of another unit than the generation's.
 func (l *load) choose(r reader) chosen {
 	all := chosen{reader: r, rows: r.rows()}
 	g, ok := r.(grouped)
@@ -50,7 +50,7 @@ func (l *load) choose(r reader) chosen {
 		return all
 	}
 	for i := range l.losses {
-		if l.columns[i].kind.dtype().IsFloat() {
+		if c := l.columns[i]; c.kind.dtype().IsFloat() && !l.converts(c, l.wanted.roles[i]) {
 			return all
 		}
 	}

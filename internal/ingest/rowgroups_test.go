@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,7 +76,7 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 					item, at = rapid.IntRange(0, 3).Draw(r, "item"), int64(rapid.IntRange(-3, 3).Draw(r, "start")*1000)
 				}
 				at += 500
-				rows = append(rows, groupedRow{ids[item], int32(item) - 1, at, uint32(item) + 1<<31, float64(at) + float64(item)})
+				rows = append(rows, groupedRow{ids[item], int32(item) - 1, at, uint32(item) + 1<<31, float64(at) + float64(item)/3})
 				names = append(names, map[string]string{"id": `"` + ids[item] + `"`, "site": fmt.Sprint(item - 1), "n": fmt.Sprint(item + 1<<31), "part": `"` + folder + `"`})
 				times = append(times, time.UnixMilli(at).UTC().Format(`"`+time.RFC3339Nano+`"`))
 			}
@@ -121,6 +122,9 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 			o.ItemBucket = fmt.Sprintf("%d/2", rapid.IntRange(0, 1).Draw(r, "bucket"))
 		}
 		o.Sort, o.Duplicates = true, rapid.SampledFrom([]string{duplicatesFirst, duplicatesLast, duplicatesFirst, duplicatesLast, duplicatesFirst, ""}).Draw(r, "duplicates")
+		if to := rapid.SampledFrom([]string{"", "float16", "float32"}).Draw(r, "dtype"); to != "" {
+			o.DType = Floats(to)
+		}
 		run := func(whole bool) (string, int64) {
 			out, err := os.MkdirTemp("", "out")
 			if err != nil {
@@ -171,6 +175,37 @@ func at(t testing.TB, bound string) (when time.Time) {
 		t.Fatal(err)
 	}
 	return when
+}
+
+// TestNarrowingIsToldOfTheRowsThatAreKept, whether a file's others are read or not.
+func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
+	parquetPath := filepath.Join(t.TempDir(), "x.parquet")
+	rows := []groupedRow{{"a", 0, 1000, 0, 0.1}, {"a", 0, 2000, 0, 1e300}, {"a", 0, 3000, 0, 1e30}}
+	text := "t,x\n"
+	for _, row := range rows {
+		text += fmt.Sprintf("%s,%v\n", time.UnixMilli(row.T).UTC().Format(time.RFC3339), row.X)
+	}
+	until := func(when string) *Where {
+		return &Where{Time: []json.RawMessage{json.RawMessage("null"), json.RawMessage(when)}}
+	}
+	for _, group := range []int{1, 3} {
+		parquetGroups(t, parquetPath, rows, group)
+		for _, path := range []string{parquetPath, source(t, "x.csv", text)} {
+			o := Options{Sources: []string{path}, Time: "t", Columns: []string{"x"}, DType: Floats("float32"), Where: until(`"1970-01-01T00:00:02Z"`)}
+			l := mustLoad(t, o)
+			c, err := l.Manifest.Column("x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := c.DTypeError; e == nil || e.Abs != math.Abs(float64(float32(0.1))-0.1) || !slices.Equal(values[float32](l, "x"), []float32{0.1}) {
+				t.Errorf("%s in groups of %d: %+v", path, group, e)
+			}
+			o.Where = until(`"1970-01-01T00:00:03Z"`)
+			_, _, err = inProcess(t, o)
+			refused(t, err, `row 2`, "wider dtype")
+			refused(t, err, `column "x": "1e+300" does not fit float32`, "wider dtype")
+		}
+	}
 }
 
 func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
