@@ -33,19 +33,22 @@ type observer struct {
 	dtype  DType
 	values int64 // of the whole column
 	moments.Moments
-	sample []float64
-	random *rand.Rand
+	foretold bool // what the moments are in the end
+	sample   []float64
+	random   *rand.Rand
 }
 
 func newObserver(dtype DType, values int64) *observer {
 	return &observer{dtype: dtype, values: values, random: rand.New(rand.NewPCG(1, 2)), sample: make([]float64, 0, sampleOf(values))}
 }
 
-// see takes in a block and tells how many of its values are missing.
+// see takes in a block and tells how many of its values are missing, unless that is foretold.
 func (o *observer) see(block []byte) (missing int64) { return natives[o.dtype].see(o, block) }
 
 func observe[T moments.Number](o *observer, values []T) (missing int64) {
-	missing = moments.See(&o.Moments, values)
+	if !o.foretold {
+		missing = moments.See(&o.Moments, values)
+	}
 	o.draw(len(values), func(i int) float64 { return float64(values[i]) })
 	return missing
 }

@@ -117,6 +117,9 @@ func prepare[S float32 | float64](ctx context.Context, p *preparation, from layo
 	if n := int64(len(p.offsets)-1) * from.Width; p.do.diff && n <= maxFirsts {
 		p.firsts, p.lasts = make([]float64, n), make([]float64, n)
 	}
+	if to.Width == 0 {
+		p.foretell(to.DType)
+	}
 	return writeSteps(ctx, p, from, to, results)
 }
 

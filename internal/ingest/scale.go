@@ -76,6 +76,9 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 		moments.See(&out[p.slot(item, feature, width)], p.fit.keep(item, values, row))
 		return nil
 	})
+	if err == nil && n == 1 && p.fitsAll() && p.needed(s) == (steps{}) {
+		p.seen = &out[0]
+	}
 	if err != nil || !slices.ContainsFunc(out, func(m moments.Moments) bool { return m.N == 0 }) {
 		return out, err
 	}
@@ -85,6 +88,23 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 		}
 		return nil
 	})
+}
+
+// foretell says what the results of a plain column come to, where only a scaling changes the values and they were measured before.
+func (p *preparation) foretell(d layout.DType) {
+	if p.seen == nil || p.needed(p.do) != (steps{}) || d != layout.Float32 && d != layout.Float64 || p.seen.M2-p.seen.M2 != 0 {
+		return
+	}
+	m := *p.seen
+	if s := p.scale; s != nil && len(s.Shift) == 1 {
+		scaled := func(v float64) float64 { return (v - s.Shift[0]) / s.Scale[0] }
+		m.Mean, m.M2 = scaled(m.Mean), m.M2/s.Scale[0]/s.Scale[0]
+		m.Least, m.Greatest = scaled(m.Least), scaled(m.Greatest)
+	} else if s != nil {
+		return
+	}
+	m.Least, m.Greatest = narrowedTo(d, m.Least)+0, narrowedTo(d, m.Greatest)+0 // one zero for both
+	p.summed.Foretell(m)
 }
 
 // finite refuses a fit of values that are too large, or not finite.

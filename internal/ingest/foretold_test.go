@@ -1,0 +1,80 @@
+package ingest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Statistics of columns that were scaled are those of the values that are stored, though these are not measured.
+func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		dtype := rapid.SampledFrom([]string{"", "float16", "float32", "float64"}).Draw(r, "dtype")
+		base := rapid.SampledFrom([]float64{0, -3, 1e9}).Draw(r, "base")
+		if dtype == "float16" { // which has no such values
+			base = min(base, 0)
+		}
+		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Just(math.NaN()), rapid.Just(7.0)), 1, 60).Draw(r, "values")
+		var b strings.Builder
+		b.WriteString("a\n1.5\n") // a decimal, and something to fit on
+		for _, v := range values {
+			fmt.Fprintln(&b, v+base)
+		}
+		o := Options{
+			Sources: []string{source(t, "x.csv", b.String())},
+			Scale:   All(rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs", "none"}).Draw(r, "scale")),
+			Fill:    All(rapid.SampledFrom([]Fill{{}, {How: fillMean}, {How: fillForward}, FillWith(3)}).Draw(r, "fill")),
+			DType:   Floats(dtype),
+			Clip:    All(rapid.SampledFrom([]Clip{{}, {HasHigh: true, High: base + 7}}).Draw(r, "clip")),
+		}
+		l := mustLoad(t, o)
+		defer l.Close()
+		c, err := l.Manifest.Column("a")
+		if err != nil {
+			r.Fatal(err)
+		}
+		var n, missing int64
+		var sum, squares float64
+		least, most := math.Inf(1), math.Inf(-1)
+		stored := make([]float64, l.Manifest.Rows)
+		for i := range stored {
+			switch c.DType {
+			case layout.Float64:
+				stored[i] = cellOf[float64](l.Data, c, int64(i), 0)
+			case layout.Float32:
+				stored[i] = cellOf[float32](l.Data, c, int64(i), 0)
+			default:
+				v, err := layout.View[layout.Half](l.Data, c)
+				if err != nil {
+					r.Fatal(err)
+				}
+				stored[i] = float64(v.Data[i].Float32())
+			}
+			if v := stored[i]; v == v {
+				n, sum, least, most = n+1, sum+v, min(least, v), max(most, v)
+			} else {
+				missing++
+			}
+		}
+		for _, v := range stored {
+			if v == v {
+				squares += (v - sum/float64(n)) * (v - sum/float64(n))
+			}
+		}
+		s := c.Statistics
+		if s.Count != n || c.Missing != missing || *s.Min != least || *s.Max != most {
+			r.Fatalf("%d values, %d missing, %v to %v; stored are %d, %d, %v to %v", s.Count, c.Missing, *s.Min, *s.Max, n, missing, least, most)
+		}
+		near := func(got, want float64) bool { // of rounding to the stored dtype, which is not foretold
+			return math.Abs(got-want) <= 1e-6*(1+max(math.Abs(least), math.Abs(most)))
+		}
+		if mean, std := sum/float64(n), math.Sqrt(squares/float64(n)); !near(*s.Mean, mean) || !near(*s.Std, std) {
+			r.Fatalf("mean %v and std %v, stored are %v and %v", *s.Mean, *s.Std, mean, std)
+		}
+	})
+}
