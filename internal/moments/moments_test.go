@@ -2,6 +2,7 @@ package moments
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -98,7 +99,11 @@ func TestEveryProcessorGivesTheSameMoments(t *testing.T) {
 func TestScaledValuesAreDividedNotMultiplied(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		values := floats(r, 60)
-		shift, scale := rapid.Float64Range(-10, 10).Draw(r, "shift"), rapid.Float64Range(1e-3, 1e3).Draw(r, "scale")
+		shift := rapid.OneOf(rapid.Float64Range(-10, 10), rapid.SampledFrom([]float64{0, 3, 1e6})).Draw(r, "shift")
+		scale := rapid.OneOf(rapid.Float64Range(1e-3, 1e3), rapid.SampledFrom([]float64{1, 3, math.Nextafter(2, 0), math.Nextafter(1, 2), 1e-310, 1e300, 0x1p-400, 0x1p400})).Draw(r, "scale")
+		for range rapid.IntRange(0, 3).Draw(r, "extremes") {
+			values = append(values, rapid.Float64().Draw(r, "any"), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.Nextafter(2, 0), 0x1p-401, 0x1p401, 5e-324, math.MaxFloat64, math.Inf(-1)}).Draw(r, "extreme"))
+		}
 		narrow, want, want32 := make([]float32, len(values)), make([]float64, len(values)), make([]float32, len(values))
 		wantNarrow, wantNarrow32 := make([]float64, len(values)), make([]float32, len(values))
 		for i, v := range values {
@@ -166,4 +171,32 @@ func BenchmarkSee(b *testing.B) {
 	vectors = false
 	run("plain")
 	vectors = was
+}
+
+// Quotients that are computed by the inverse are those of a division, to the last bit, also where the digits are those that round worst.
+func TestQuotientsByTheInverseAreRoundedOnce(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	digits := func() float64 { // from 1 to 2
+		bits := random.Uint64() >> 12
+		switch random.IntN(3) {
+		case 0:
+			bits = random.Uint64N(50)
+		case 1:
+			bits = 1<<52 - 1 - random.Uint64N(50)
+		}
+		return math.Float64frombits(1023<<52 | bits)
+	}
+	values, to := make([]float64, 4096), make([]float64, 4096)
+	for range 200 {
+		scale := math.Ldexp(digits(), random.IntN(80)-40)
+		for i := range values {
+			values[i] = math.Ldexp(digits()*float64(random.IntN(2)*2-1), random.IntN(80)-40)
+		}
+		Scale(to, values, 0, scale)
+		for i, v := range values {
+			if to[i] != v/scale {
+				t.Fatalf("%x / %x is %x, want %x", v, scale, to[i], v/scale)
+			}
+		}
+	}
 }

@@ -9,6 +9,9 @@ import (
 // vectors tells whether the assembly is used.
 var vectors = cpu.X86.HasAVX2 && !portable.Forced()
 
+// fused tells whether the processor multiplies and adds with one rounding.
+var fused = cpu.X86.HasFMA
+
 // The assembly takes n values, a multiple of laneCount.
 
 //go:noescape
@@ -18,13 +21,13 @@ func sum64(l *lanes, values *float64, n int, near float64)
 func sum32(l *lanes, values *float32, n int, near float64)
 
 //go:noescape
-func scale64(to, from *float64, n int, shift, scale float64)
+func scale64(to, from *float64, n int, d divisor)
 
 //go:noescape
-func scale32(to, from *float32, n int, shift, scale float64)
+func scale32(to, from *float32, n int, d divisor)
 
 //go:noescape
-func scale64to32(to *float32, from *float64, n int, shift, scale float64)
+func scale64to32(to *float32, from *float64, n int, d divisor)
 
 //go:noescape
-func scale32to64(to *float64, from *float32, n int, shift, scale float64)
+func scale32to64(to *float64, from *float32, n int, d divisor)
