@@ -15,8 +15,6 @@ var (
 	ErrSource = errors.New("source cannot be loaded")
 	// ErrOption is wrapped by every [OptionError].
 	ErrOption = errors.New("load option is not possible")
-	// ErrColumn is wrapped, besides ErrOption, by the [OptionError] that names a column that no source has.
-	ErrColumn = errors.New("column not found")
 	// ErrNoSpace is wrapped by every [NoSpaceError].
 	ErrNoSpace = errors.New("no space left")
 	// ErrMemory is returned when the child reached its memory limit. The message begins with the source that it read, if it did.
@@ -72,8 +70,8 @@ func (e *SourceError) Error() string {
 	return strings.Join(where, ", ") + ": " + what
 }
 
-// Is makes every SourceError an ErrSource.
-func (e *SourceError) Is(target error) bool { return target == ErrSource }
+// Unwrap makes errors.Is(err, ErrSource) true.
+func (e *SourceError) Unwrap() error { return ErrSource }
 
 // OptionError names a load option that is not possible.
 type OptionError struct {
@@ -103,10 +101,8 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s: %s: want %s", e.Field, quote(e.Value), e.Allowed)
 }
 
-// Is makes every OptionError an ErrOption, and one about an unknown column an ErrColumn.
-func (e *OptionError) Is(target error) bool {
-	return target == ErrOption || e.Column && target == ErrColumn
-}
+// Unwrap makes errors.Is(err, ErrOption) true.
+func (e *OptionError) Unwrap() error { return ErrOption }
 
 // NoSpaceError says how many bytes the load needs and how many its file system has.
 type NoSpaceError struct {

@@ -83,7 +83,7 @@ func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
 	}
 	_, err = Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
 	var o *OptionError
-	if !errors.Is(err, ErrOption) || !errors.Is(err, ErrColumn) || !errors.As(err, &o) || o.Value != "b" {
+	if !errors.Is(err, ErrOption) || !errors.As(err, &o) || !o.Column || o.Value != "b" {
 		t.Errorf("%v is %+v", err, o)
 	}
 	for _, e := range []error{
