@@ -22,7 +22,7 @@ func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 	}
 	addr, err := s.OpenTCP(anyPort)
 	if errors.Is(err, ErrToken) {
-		return forbidden("%s", err)
+		return forbidden("%s", err).WithHint(HintToken)
 	}
 	if err != nil {
 		return err

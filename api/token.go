@@ -21,6 +21,9 @@ const secretBytes = 32
 // ErrToken is returned when the file of the token is not one that only its owner could have read or written.
 var ErrToken = errors.New("the token cannot be trusted")
 
+// HintToken is what to do about ErrToken.
+const HintToken = "remove that file: the next start over TCP makes a new one"
+
 // newSecret is text of 256 random bits.
 func newSecret() string {
 	b := make([]byte, secretBytes)
@@ -54,7 +57,7 @@ func readToken(dir string) (string, error) {
 func checkToken(path string) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
-		return "", fmt.Errorf("%w: %s is a link; remove it, and a new one is made at the next start", ErrToken, path)
+		return "", fmt.Errorf("%w: %s is a link, want a file", ErrToken, path)
 	}
 	if err != nil {
 		return "", err
@@ -66,7 +69,7 @@ func checkToken(path string) (string, error) {
 	}
 	owner, ok := st.Sys().(*syscall.Stat_t)
 	if !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 || !ok || int(owner.Uid) != os.Geteuid() {
-		return "", fmt.Errorf("%w: %s is %s of user %d, want a file with mode 0600 of user %d; remove it, and a new one is made at the next start", ErrToken, path, st.Mode(), owner.Uid, os.Geteuid())
+		return "", fmt.Errorf("%w: %s is %s of user %d, want a file with mode 0600 of user %d", ErrToken, path, st.Mode(), owner.Uid, os.Geteuid())
 	}
 	b, err := io.ReadAll(io.LimitReader(f, 1<<10))
 	if err != nil {
@@ -74,7 +77,7 @@ func checkToken(path string) (string, error) {
 	}
 	token := strings.TrimSpace(string(b))
 	if raw, err := hex.DecodeString(token); err != nil || len(raw) != secretBytes {
-		return "", fmt.Errorf("%w: %s does not hold %d hexadecimal digits; remove it, and a new one is made at the next start", ErrToken, path, 2*secretBytes)
+		return "", fmt.Errorf("%w: %s does not hold %d hexadecimal digits", ErrToken, path, 2*secretBytes)
 	}
 	return token, nil
 }

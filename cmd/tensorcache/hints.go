@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
+	"github.com/tensorcache/tensorcache/api"
 	tensorcache "github.com/tensorcache/tensorcache/clients/go"
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -43,6 +45,10 @@ func hintFor(verb string, err error) string {
 		return "tensorcache stop, by the version that started it, or end that process"
 	case errors.Is(err, errUnwell):
 		return "mend what fails first, as the lines that begin with fix: say"
+	case errors.Is(err, api.ErrToken):
+		return api.HintToken
+	case errors.Is(err, fs.ErrPermission):
+		return "tensorcache doctor tells who may use the cache directory; --dir or TENSORCACHE_DIR names another"
 	case errors.Is(err, store.ErrLocked):
 		return "tensorcache stop ends the daemon that has it; --dir names another directory"
 	}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/api"
 	tensorcache "github.com/tensorcache/tensorcache/clients/go"
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -22,6 +24,8 @@ func TestEveryErrorEndsWithOneHint(t *testing.T) {
 		fmt.Errorf("x: %w", control.ErrNoDaemon):                       "tensorcache serve starts one",
 		fmt.Errorf("x: %w", control.ErrProtocol):                       "tensorcache stop",
 		fmt.Errorf("x: %w", store.ErrLocked):                           "--dir names another directory",
+		fmt.Errorf("mkdir: %w", fs.ErrPermission):                      "--dir or TENSORCACHE_DIR",
+		fmt.Errorf("x: %w", api.ErrToken):                              "remove that file",
 		failure([]finding{{State: isFail}}):                            "lines that begin with fix:",
 		wire.NewProblem(wire.DatasetNotFound, "x").WithHint("do this"): "do this",
 		wire.NewProblem(wire.InvalidName, "x"):                         "tensorcache ls --help",
