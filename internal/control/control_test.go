@@ -71,6 +71,24 @@ func TestTheCacheDirectoryIsTheFlagsThenTheVariablesThenTheUsers(t *testing.T) {
 	}
 }
 
+// TestSocketsAreFoundWhereTheDirectoryIsMountedElsewhere, as in another container; those that lie elsewhere stay where they are.
+func TestSocketsAreFoundWhereTheDirectoryIsMountedElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	here, there := filepath.Join(dir, "here"), filepath.Join(dir, "there")
+	if err := os.MkdirAll(filepath.Join(here, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteDaemon(here, wire.Daemon{Control: filepath.Join(here, "control.sock"), Feed: "/run/short/feed.sock"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(here, there); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := ReadDaemon(there); err != nil || d.Control != filepath.Join(there, "control.sock") || d.Feed != "/run/short/feed.sock" {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
 func TestWithoutADaemonNoneIsStartedWhereThatIsForbidden(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	t.Setenv("TENSORCACHE_AUTOSTART", "0")

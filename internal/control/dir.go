@@ -45,11 +45,22 @@ func ReadDaemon(dir string) (wire.Daemon, error) {
 	if err := json.Unmarshal(b, &d); err != nil {
 		return d, fmt.Errorf("%w: %s: %w", errDamaged, filepath.Join(dir, DaemonFile), err)
 	}
+	for _, socket := range []*string{&d.Control, &d.Feed} {
+		if *socket != "" && !filepath.IsAbs(*socket) {
+			*socket = filepath.Join(dir, *socket)
+		}
+	}
 	return d, nil
 }
 
-// WriteDaemon writes daemon.json so that a reader sees all of it or nothing.
+// WriteDaemon writes daemon.json so that a reader sees all of it or nothing. Sockets in the directory stand there by their names alone:
+// in another container it may be another path.
 func WriteDaemon(dir string, d wire.Daemon) error {
+	for _, socket := range []*string{&d.Control, &d.Feed} {
+		if filepath.Dir(*socket) == filepath.Clean(dir) {
+			*socket = filepath.Base(*socket)
+		}
+	}
 	b, err := json.MarshalIndent(d, "", " ")
 	if err != nil {
 		return err

@@ -44,8 +44,8 @@ def read_address(directory: str) -> Address | None:
             pid=int(said["pid"]),
             version=str(said["version"]),
             protocol=int(said["protocol"]),
-            control=str(said["control"]),
-            feed=str(said["feed"]),
+            control=str(Path(directory, said["control"])),  # a name alone, where it lies there
+            feed=str(Path(directory, said["feed"])),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
