@@ -113,7 +113,8 @@ soak: $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and t
 	go test ./internal/feed -timeout 60m -rapid.checks=2000
 	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest -run Mutants
 	cd $(CLIENT) && TENSORCACHE_HTTP_CASES=1000 $(CURDIR)/$(PY) -m pytest -q tests/test_http_contract.py
-	go test ./api -run xxx -fuzz FuzzTheControlAPI -fuzztime 1000000x
+	TENSORCACHE_HTTP_REQUESTS=1000000 go test ./api -timeout 120m -run MadeUp
+	go test ./api -run xxx -fuzz FuzzTheControlAPI -fuzztime 1000000x -fuzzminimizetime 1x
 	cd $(CLIENT) && TENSORCACHE_MUTANTS=10000 $(CURDIR)/$(PY) -m pytest -q tests/test_mutants.py
 	cd $(CLIENT) && TENSORCACHE_CASES=$(SOAK_CASES) $(CURDIR)/$(PY) -m pytest -q tests/test_naive_windows.py tests/test_naive_feeds.py tests/test_property.py tests/test_metamorphic.py tests/test_backtest.py tests/test_leakage.py tests/test_plot.py
 	for p in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \

@@ -69,7 +69,7 @@ type Server struct {
 	Config
 	http     *fasthttp.Server // over the control socket
 	tcp      *fasthttp.Server
-	document *document
+	document func() ([]byte, error) // as JSON, made once
 	started  time.Time
 	last     atomic.Int64 // unix seconds of the last request
 	serving  sync.WaitGroup
@@ -92,7 +92,7 @@ type Server struct {
 
 // New makes a server; Serve lets it answer.
 func New(c Config) *Server {
-	s := &Server{Config: c, started: time.Now(), bodyTime: bodyTime, document: theDocument().of(c.Version)}
+	s := &Server{Config: c, started: time.Now(), bodyTime: bodyTime, document: sync.OnceValues(func() ([]byte, error) { return json.Marshal(theDocument().of(c.Version)) })}
 	s.ending, s.events, s.metrics = make(chan struct{}), newEvents(s), newMetrics(s)
 	s.last.Store(time.Now().Unix())
 	s.http = s.newHTTP(s.handleSocket, func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBody) }, idleTime)
@@ -315,7 +315,8 @@ func reply(ctx *fasthttp.RequestCtx, status int, body any) error {
 func replyJSON(ctx *fasthttp.RequestCtx, status int, b []byte) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType("application/json")
-	ctx.SetBody(append(b, '\n'))
+	ctx.SetBody(b)
+	ctx.Response.AppendBodyString("\n")
 }
 
 func fail(ctx *fasthttp.RequestCtx, p *wire.Problem) {

@@ -18,7 +18,7 @@ func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
 	if err := read(ctx, &r); err != nil {
 		return err
 	}
-	h, w, err := s.open(name, r.Selection)
+	h, w, err := s.openParts(name, r.Parts)
 	if err != nil {
 		return err
 	}

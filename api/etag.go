@@ -12,17 +12,20 @@ import (
 // replyTagged is reply with an ETag of the body: a client that has it already is told so, without the body.
 func replyTagged(ctx *fasthttp.RequestCtx, body any) error {
 	b, err := json.Marshal(body)
-	if err != nil {
-		return err
+	if err == nil {
+		replyTaggedJSON(ctx, b)
 	}
+	return err
+}
+
+func replyTaggedJSON(ctx *fasthttp.RequestCtx, b []byte) {
 	tag := fmt.Sprintf(`"%016x"`, xxhash.Sum64(b))
 	ctx.Response.Header.Set("ETag", tag)
 	if matches(string(ctx.Request.Header.Peek("If-None-Match")), tag) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
-		return nil
+		return
 	}
 	replyJSON(ctx, 200, b)
-	return nil
 }
 
 // matches tells whether a list of tags, as If-None-Match has them, names a tag.

@@ -12,12 +12,19 @@ import (
 // trainer attaches a feed of a dataset to the world and gives the daemon's side of its id and its connection.
 func (w *world) trainer(dataset string) (id string, conn net.Conn) {
 	w.Helper()
+	id, conn = w.attached(dataset, etth)
+	w.Cleanup(func() { conn.Close() })
+	return id, conn
+}
+
+// attached is trainer with a spec; the connection is the caller's to close.
+func (w *world) attached(dataset string, spec map[string]any) (id string, conn net.Conn) {
+	w.Helper()
 	conn, err := net.Dial("unix", w.feedPath)
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(func() { conn.Close() })
-	request := asJSON(map[string]any{"protocol": wire.Protocol, "client": "test/1", "request": "feed", "dataset": dataset, "spec": etth, "options": map[string]any{"batch_size": 8}})
+	request := asJSON(map[string]any{"protocol": wire.Protocol, "client": "test/1", "request": "feed", "dataset": dataset, "spec": spec, "options": map[string]any{"batch_size": 8}})
 	frame := make([]byte, wire.HeaderSize)
 	wire.PutHeader(frame, wire.FrameRequest, len(request))
 	if _, err := conn.Write(append(frame, request...)); err != nil {

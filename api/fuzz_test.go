@@ -1,97 +1,102 @@
 package api
 
 import (
+	"encoding/binary"
+	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/valyala/fasthttp"
 )
 
-// longest is how long the slowest answer to a made-up request may take before it counts as hung, on a busy machine.
-const longest = 20 * time.Second
+// enough is how many requests serve every field with near certainty.
+const enough = 100_000
 
-// FuzzTheControlAPI asks any route by any method with any query and body, as over TCP, and holds what is answered to the OpenAPI
-// document. No answer is a failure of the daemon's.
+// looked is after how many cases the fuzzer looks for growth, again and again.
+const looked = 50_000
+
+// FuzzTheControlAPI asks any route by any method with any parameters, fields and bodies, and holds what is answered to the OpenAPI
+// document. No answer is a failure of the daemon's, and none of the jobs that it begins.
 func FuzzTheControlAPI(f *testing.F) {
+	for seed := range uint64(60) {
+		f.Add(binary.LittleEndian.AppendUint64(nil, seed), "x", "")
+	}
 	plan := `{"generation": 0, "spec": {"context_length": 3, "prediction_length": 2, "stride": 1, "rows": [0, -1], "max_missing": null}, "cuts": [{"where": {"rows": [0, 50]}}], "split": {"fractions": [0.8, 0.2]}, "options": {"order": "shuffle", "batch_size": 4}, "per_item": [0, 1]`
 	for i, r := range routes {
-		for _, query := range []string{"", "limit=2&after=a", "code=0&from=-3&to=9&points=5", "wait_ms=0", "state=done&dataset=d", "item=null&format=arrow"} {
-			f.Add(uint8(i), r.method, "d", query, "")
+		if r.method != "POST" {
+			continue
 		}
-		if r.method == "POST" {
-			for _, body := range []string{
-				"null", "[null]", "{}", `{"sources": [null]}`, `{"sources": ["/nowhere/a.csv"], "dtype": "float32"}`, plan + "}", plan + `, "code": 0, "numbers": [0]}`, plan + `, "code": 0, "row": 7}`,
-				`{"spec": {"context_length": 9223372036854775807}}`, `{"generation": -1}`, `{"when_idle": false}`,
-			} {
-				f.Add(uint8(i), r.method, "d", "", body)
-			}
+		for _, body := range []string{
+			"null", "[null]", "{}", `{"sources": [null]}`, `{"sources": ["/nowhere/a.csv"], "dtype": "float32"}`, plan + "}", plan + `, "code": 0, "numbers": [0]}`, plan + `, "code": 0, "row": 7}`,
+			`{"spec": {"context_length": 9223372036854775807}}`, `{"generation": -1}`, `{"when_idle": false}`, `{"spec": {"context_length": 1}, "split": 0, "row": 7}`,
+		} {
+			f.Add([]byte{byte(i), 0, 0, 0, 0}, "x", body)
 		}
 	}
-	w := newWorld(f)
-	w.openTCP()
-	if job := w.load("d", map[string]any{"sources": []string{w.source("d.csv", "id,x,y\n1,1,2\n1,2,4\n1,3,6\n1,4,8\n1,5,\n1,6,12\n2,1,2\n2,2,4\n")}, "item_id": []string{"id"}}); job.Error != nil {
-		f.Fatal(job.Error)
-	}
-	f.Fuzz(func(t *testing.T, at uint8, method, arg, query, body string) {
-		r := routes[int(at)%len(routes)]
-		if method == "DELETE" && r.path == "/v1/datasets/{name}" {
-			return // the others need it
+	a := newAsker(f)
+	a.watch(f)
+	f.Cleanup(func() { a.TB = f })
+	var before held
+	f.Fuzz(func(t *testing.T, choices []byte, word, body string) {
+		a.TB = t // a fuzz target has no other
+		switch n := a.seen.cases; {
+		case n == looked/10:
+			before = a.holds()
+		case n > 0 && n%looked == 0:
+			a.noGrowth(t, before, a.holds())
 		}
-		var ctx fasthttp.RequestCtx
-		var req fasthttp.Request
-		path := fill(r.path, arg)
-		req.Header.SetMethod(method)
-		req.SetRequestURI("http://localhost" + path + "?" + query)
-		req.SetBodyString(body)
-		ctx.Init(&req, nil, nil)
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			w.server.answer(&ctx)
-		}()
-		select {
-		case <-done:
-		case <-time.After(longest):
-			t.Fatalf("%s %s hangs", method, path)
+		m := newMaker(choices, word, a.words)
+		q := m.request()
+		if body != "" {
+			q.body = []byte(body)
 		}
-		a := answer{status: ctx.Response.StatusCode(), header: map[string][]string{"Content-Type": {string(ctx.Response.Header.ContentType())}}}
-		if ctx.Response.IsBodyStream() {
-			if err := ctx.Response.CloseBodyStream(); err != nil {
-				t.Error(err)
-			}
-		} else {
-			a.body = ctx.Response.Body()
-		}
-		if a.status >= 500 && a.status != 503 { // it is told to stop, too
-			t.Errorf("%s %s?%s %q answered %d: %s", method, path, query, body, a.status, a.body)
-		}
-		if string(ctx.Method()) != "HEAD" && strings.HasSuffix(a.header.Get("Content-Type"), "json") && a.status >= 400 {
-			if err := fits("#/components/schemas/Problem", a.body); err != nil {
-				t.Error(err)
-			}
-		}
-		if a.status < 300 && len(a.body) > 0 && query == "" {
-			if err := breach(string(ctx.Method()), path, []byte(body), a); err != nil {
-				t.Errorf("%s %s %q: %v", method, path, body, err)
-			}
+		if err := a.try(q); err != nil {
+			t.Errorf("%s %s %q: %v", q.method, q.target, q.body, err)
 		}
 	})
 }
 
-// fill puts an argument into a route's path.
-func fill(path, arg string) string {
-	escaped := string(fasthttp.AppendQuotedArg(nil, []byte(arg)))
-	out := ""
-	for i := 0; i < len(path); i++ {
-		if path[i] == '{' {
-			out += escaped
-			for path[i] != '}' {
-				i++
-			}
-			continue
-		}
-		out += path[i : i+1]
+// TestMadeUpRequestsReachEveryFieldAndLeaveNothing holds the fuzzer to what it is for: that every field and parameter of every route is
+// given, and among many requests that each is served; and that what the daemon holds afterwards is what it held before.
+// TENSORCACHE_HTTP_REQUESTS asks for so many.
+func TestMadeUpRequestsReachEveryFieldAndLeaveNothing(t *testing.T) {
+	n, err := strconv.Atoi(os.Getenv("TENSORCACHE_HTTP_REQUESTS"))
+	if err != nil {
+		n = 3_000
 	}
-	return out
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	a := newAsker(t)
+	a.watch(t)
+	var before held
+	for i := range n {
+		if i == n/3 {
+			before = a.holds()
+		}
+		choices := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, seed), uint64(i))
+		m := newMaker(nil, "wörd", a.words)
+		m.more = newMaker(choices, "", nil).more
+		q := m.request()
+		if err := a.try(q); err != nil {
+			t.Errorf("%s %s %q: %v", q.method, q.target, q.body, err)
+		}
+	}
+	a.noGrowth(t, before, a.holds())
+	if missed := missing(a.seen.asked); len(missed) > 0 {
+		t.Errorf("no request was made up with\n%s", strings.Join(missed, "\n"))
+	}
+	if missed := missing(a.seen.served); n >= enough && len(missed) > 0 {
+		t.Errorf("no request was served with\n%s", strings.Join(missed, "\n"))
+	}
+	t.Log(a.seen.report())
+}
+
+// missing are the documented fields that were not counted.
+func missing(count map[string]int) (fields []string) {
+	for _, f := range documentedFields() {
+		if count[f] == 0 {
+			fields = append(fields, f)
+		}
+	}
+	return fields
 }

@@ -202,4 +202,10 @@ func checkRequest(ctx *fasthttp.RequestCtx, r *route) error {
 	return nil
 }
 
-func (s *Server) openapi(ctx *fasthttp.RequestCtx) error { return replyTagged(ctx, s.document) }
+func (s *Server) openapi(ctx *fasthttp.RequestCtx) error {
+	b, err := s.document()
+	if err == nil {
+		replyTaggedJSON(ctx, b)
+	}
+	return err
+}

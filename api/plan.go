@@ -38,6 +38,22 @@ func (s *Server) open(name string, r wire.Selection) (*store.Handle, *feed.Windo
 	return h, w, nil
 }
 
+// openParts is open for a request that may have a split, which must be right also where nothing is to be split.
+func (s *Server) openParts(name string, r wire.Parts) (*store.Handle, *feed.Windows, error) {
+	h, w, err := s.open(name, r.Selection)
+	if err != nil || !hasSplit(r) {
+		return h, w, err
+	}
+	if _, err := w.ParseSplit(r.Split); err != nil {
+		h.Release()
+		return nil, nil, err
+	}
+	return h, w, nil
+}
+
+// hasSplit tells whether a request has a split.
+func hasSplit(r wire.Parts) bool { return len(r.Split) > 0 && string(r.Split) != "null" }
+
 // plan says which windows exist, and why others do not. A spec that admits none at all is refused, and so is a split
 // with a part that has none of any item; the windows under given cuts may be none.
 func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
@@ -45,7 +61,12 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	if err := read(ctx, &r); err != nil {
 		return err
 	}
-	h, w, err := s.open(name, r.Selection)
+	if r.Options != nil {
+		if err := r.Options.Validate(); err != nil {
+			return err
+		}
+	}
+	h, w, err := s.openParts(name, r.Parts)
 	if err != nil {
 		return err
 	}
@@ -70,7 +91,7 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	if p.Path, _, err = w.SlotPath(sampler.Options{BatchSize: 1}, r.ChannelsFirst, r.Mask); err != nil {
 		return err
 	}
-	if len(r.Split) > 0 && string(r.Split) != "null" {
+	if hasSplit(r.Parts) {
 		if p.Splits, err = splits(w, r); err != nil {
 			return err
 		}

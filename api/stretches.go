@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"iter"
 
 	"github.com/valyala/fasthttp"
@@ -20,7 +19,7 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 	if err := read(ctx, &r); err != nil {
 		return err
 	}
-	h, w, err := s.open(name, r.Selection)
+	h, w, err := s.openParts(name, r.Parts)
 	if err != nil {
 		return err
 	}
@@ -73,7 +72,7 @@ func tally(x *window.Index, code int64) (windows, positions int64, rejected map[
 
 // partsOf are the parts of a request's split, of one item alone; nil without a split.
 func partsOf(w *feed.Windows, r wire.Parts, code int64) ([]*window.Index, []string, error) {
-	if len(r.Split) == 0 || bytes.Equal(r.Split, []byte("null")) {
+	if !hasSplit(r) {
 		return nil, nil, nil
 	}
 	split, err := w.ParseSplit(r.Split)

@@ -55,6 +55,12 @@ type Options struct {
 // largest is more windows than a step may have.
 const largest = 1 << 48
 
+// Validate tells what is wrong with options for any windows: an *OptionError.
+func (o Options) Validate() error {
+	_, err := o.withDefaults()
+	return err
+}
+
 // withDefaults validates and fills in what is left to be filled in.
 func (o Options) withDefaults() (Options, error) {
 	if o.Order == "" {

@@ -156,6 +156,16 @@ func orNull[T any](read func(field string, raw []byte) (T, error)) func(string, 
 	}
 }
 
+// notNull refuses null, which lists are read from.
+func notNull[T any](read func(field string, raw []byte) (T, error)) func(string, []byte) (T, error) {
+	return func(field string, raw []byte) (v T, err error) {
+		if isNull(raw) {
+			return v, &SpecError{field, "null", "a list"}
+		}
+		return read(field, raw)
+	}
+}
+
 // into stores what read reads.
 func into[T any](dst *T, field string, read func(field string, raw []byte) (T, error)) key {
 	return key{field, func(raw json.RawMessage) (err error) {

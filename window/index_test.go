@@ -53,6 +53,21 @@ func TestABillionWindowsAreOneRun(t *testing.T) {
 	}
 }
 
+// TestAContextBeyondTheItemCostsNoMoreThanItsRows: each of its quadrillion positions but a few is rejected by the item's end.
+func TestAContextBeyondTheItemCostsNoMoreThanItsRows(t *testing.T) {
+	for _, anchor := range []string{window.AnchorStart, window.AnchorEnd} {
+		for _, dilation := range []int64{1, 2, 3} {
+			tab := items(8, 8)
+			tab.Columns = []window.Column{{Context: true, Target: true, Cells: 1, Missing: []window.MissingRow{{Row: 3, Cells: 1}}}}
+			x := mustNew(t, window.Spec{ContextLength: 1 << 50, Dilation: dilation, MinContext: ptr(int64(1)), Anchor: anchor}, tab)
+			missing := (7-3)/dilation + 1 // the windows whose last row is 3, 3 + dilation, …
+			if x.Len() != 16-missing || x.Rejected()[window.ReasonMaxMissing] != missing {
+				t.Errorf("dilation %d: %d windows, rejected %v", dilation, x.Len(), x.Rejected())
+			}
+		}
+	}
+}
+
 func TestPlaceAllocatesNothing(t *testing.T) {
 	tab := items(30, 50, 10, 100)
 	tab.Columns = []window.Column{{Context: true, Target: true, Cells: 1, Missing: []window.MissingRow{{Row: 20, Cells: 1}, {Row: 130, Cells: 1}}}}

@@ -193,19 +193,21 @@ func (m *missing) byResidue(p *series, offset int64) {
 	}
 }
 
-// walk asks each position near a missing row whether a stretch of its residue covers it.
+// walk asks each position near a missing row whether a stretch of its residue covers it. Those that the item's bounds and end reject are
+// left out: a context that is longer than the item, and padded, has any number of them.
 func (m *missing) walk(dst []block, item int64, p *series) []block {
 	d := m.base.shape.dilation
 	slices.SortFunc(m.bad, func(a, b stretch) int { return cmp.Compare(a.first, b.first) })
 	covered := make(map[int64]int64) // residue → last start of its stretch
-	next, k, end := 0, int64(0), int64(0)
-	for k < p.count {
+	k, to := p.below(p.a-p.pad), p.below(p.b-m.base.shape.last)
+	next, end := 0, int64(0)
+	for k < to {
 		s := p.at(k)
 		if len(covered) == 0 || s > end {
 			if next == len(m.bad) {
 				break
 			}
-			if k = max(k, p.below(m.bad[next].first)); k == p.count {
+			if k = max(k, p.below(m.bad[next].first)); k >= to {
 				break
 			}
 			s = p.at(k)

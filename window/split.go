@@ -220,7 +220,7 @@ func readItemParts(field string, raw []byte) (p ItemParts, err error) {
 		return p, nil
 	}
 	p.Fractions = nil
-	if p.Lists, err = readList(field, raw, readItems); err != nil {
+	if p.Lists, err = readList(field, raw, notNull(readItems)); err != nil {
 		return p, &SpecError{field, shorten(raw), "lists of item numbers like [[0, 1], [2]], or fractions like [0.8, 0.2]"}
 	}
 	return p, nil

@@ -112,7 +112,7 @@ func numberField(h *store.Handle, fields map[string]json.RawMessage, field strin
 // itemCodes turns a JSON list of item values into item numbers, in one pass over the items.
 func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, error) {
 	var values []json.RawMessage
-	if err := json.Unmarshal(raw, &values); err != nil {
+	if err := json.Unmarshal(raw, &values); err != nil || values == nil {
 		return nil, wire.NewProblem(wire.InvalidSpec, "%s: got %s, want a list of item values", field, raw).WithField(field)
 	}
 	if len(h.Data.Manifest.Items.Values) == 0 {

@@ -25,10 +25,14 @@ type indexes struct {
 
 func newIndexes() (*indexes, error) {
 	k := &indexes{}
-	lru, err := simplelru.NewLRU(1<<20, func(_ string, x *window.Index) { k.bytes -= x.Bytes() })
+	lru, err := simplelru.NewLRU(1<<20, func(key string, x *window.Index) { k.bytes -= keeps(key, x) })
 	k.lru = lru
 	return k, err
 }
+
+// keeps is about the memory that keeping an index takes: its own, its key, and the items that its cuts name, two numbers of 8 bytes for
+// each, which take two letters of the key at least.
+func keeps(key string, x *window.Index) int64 { return x.Bytes() + 9*int64(len(key)) }
 
 func (k *indexes) get(key string) (*window.Index, bool) {
 	k.mu.Lock()
@@ -41,7 +45,7 @@ func (k *indexes) add(key string, x *window.Index) {
 	defer k.mu.Unlock()
 	k.lru.Remove(key)
 	k.lru.Add(key, x)
-	for k.bytes += x.Bytes(); k.bytes > keptBytes && k.lru.Len() > 1; {
+	for k.bytes += keeps(key, x); k.bytes > keptBytes && k.lru.Len() > 1; {
 		k.lru.RemoveOldest()
 	}
 }

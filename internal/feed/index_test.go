@@ -2,6 +2,7 @@ package feed
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/tensorcache/tensorcache/window"
@@ -33,8 +34,8 @@ func TestIndexesAreKeptUpToSoManyBytesAndTheNewestAlways(t *testing.T) {
 			t.Errorf("index %d is kept: %t, want %t", i, ok, want)
 		}
 	}
-	if kept.bytes != 2*x.Bytes() {
-		t.Errorf("%d bytes are counted, want %d", kept.bytes, 2*x.Bytes())
+	if want := 2 * keeps("1", x); kept.bytes != want {
+		t.Errorf("%d bytes are counted, want %d", kept.bytes, want)
 	}
 	alone, err := newIndexes()
 	if err != nil {
@@ -44,5 +45,24 @@ func TestIndexesAreKeptUpToSoManyBytesAndTheNewestAlways(t *testing.T) {
 	alone.add("large", x)
 	if _, ok := alone.get("large"); !ok {
 		t.Error("the newest is not kept")
+	}
+}
+
+// TestIndexesOfLongCutsAreKeptUpToSoManyBytes: requests may name many items, in cuts that are part of what an index is known by.
+func TestIndexesOfLongCutsAreKeptUpToSoManyBytes(t *testing.T) {
+	x, err := window.New(window.Spec{ContextLength: 1}, window.Table{Offsets: []int64{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := newIndexes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("0,", 1<<20)
+	for i := range 20 {
+		kept.add(strconv.Itoa(i)+long, x)
+	}
+	if n := kept.lru.Len(); n < 2 || n > keptBytes/(9*len(long)) {
+		t.Errorf("%d indexes are kept whose keys have %d bytes each", n, len(long))
 	}
 }

@@ -43,6 +43,9 @@ func (d *DTypes) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &d.By); err != nil {
 		return err
 	}
+	if err := noNulls(b); err != nil {
+		return err
+	}
 	d.Floats = d.By[everyOther]
 	delete(d.By, everyOther)
 	return nil

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -85,6 +86,9 @@ func (p *PerColumn[T]) UnmarshalJSON(b []byte) error {
 		if err := json.Unmarshal(b, &by); err != nil {
 			return err
 		}
+		if err := noNulls(b); err != nil {
+			return err
+		}
 		*p = ByColumn(by)
 		return nil
 	case b[0] == '[':
@@ -95,6 +99,9 @@ func (p *PerColumn[T]) UnmarshalJSON(b []byte) error {
 		var names []string
 		if err := json.Unmarshal(b, &names); err != nil {
 			return fmt.Errorf("want true, a list of columns or an object: %w", err)
+		}
+		if err := noNulls(b); err != nil {
+			return err
 		}
 		by := map[string]T{}
 		for _, name := range names {
@@ -108,5 +115,18 @@ func (p *PerColumn[T]) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*p = All(v)
+	return nil
+}
+
+// noNulls refuses null in a list or an object, which encoding/json reads as a value of nothing.
+func noNulls(b []byte) error {
+	var list []any
+	var by map[string]any
+	if json.Unmarshal(b, &list) != nil && json.Unmarshal(b, &by) != nil {
+		return nil // whoever reads the values says why
+	}
+	if values := slices.AppendSeq(list, maps.Values(by)); slices.ContainsFunc(values, func(v any) bool { return v == nil }) {
+		return errors.New("got null for a column, want a value or nothing")
+	}
 	return nil
 }

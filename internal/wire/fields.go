@@ -46,13 +46,13 @@ func gather(t reflect.Type, fields map[string]bool, seen map[reflect.Type]bool) 
 	}
 }
 
-// hasField tells whether a struct has a field of this very name in JSON.
-func hasField(t reflect.Type, name string) bool {
+// fieldOf finds the field of a struct that has this very name in JSON.
+func fieldOf(t reflect.Type, name string) (reflect.StructField, bool) {
 	for _, f := range reflect.VisibleFields(t) {
 		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if tag == name || tag == "" && !f.Anonymous && f.Name == name {
-			return true
+			return f, true
 		}
 	}
-	return false
+	return reflect.StructField{}, false
 }

@@ -23,35 +23,7 @@ func Strict(data []byte, into any) error {
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("more than one JSON value")
 	}
-	return exactFields(data, into)
-}
-
-// exactFields refuses what encoding/json takes: a field that is given twice, of which it has the last one, and one in another case.
-func exactFields(data []byte, into any) error {
-	t := reflect.TypeOf(into).Elem()
-	d := json.NewDecoder(bytes.NewReader(data))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') || t.Kind() != reflect.Struct {
-		return nil
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		field := name.(string)
-		if seen[field] {
-			return fmt.Errorf("field %q is given more than once", field)
-		}
-		seen[field] = true
-		if !hasField(t, field) {
-			return fmt.Errorf("unknown field %q%s", field, nearFields(field, into))
-		}
-		if err := d.Decode(&json.RawMessage{}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return exact(data, reflect.TypeOf(into).Elem(), "")
 }
 
 // FieldError is a value of JSON that is of another kind than its field takes.

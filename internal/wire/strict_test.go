@@ -36,28 +36,42 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 		Deep  []struct {
 			ID string `json:"item_idx"`
 		} `json:"deep"`
+		Range  *[2]int64 `json:"range"`
+		Shares []float64 `json:"shares"`
 	}
 	for text, want := range map[string]string{
-		`{"item_id": "id"}`:      "item_id: got text, want a list",
-		`{"item_id": [1]}`:       "item_id: got a number, want text",
-		`{"fit_rows": [0.5, 1]}`: "fit_rows: got 0.5, want a whole number",
-		`{"sort": {}}`:           "sort: got an object, want true or false",
-		`{"time": true}`:         "time: got a truth value, want text",
-		`{"share": []}`:          "share: got a list, want a number",
-		`{"by": 1}`:              "by: got a number, want an object",
-		`[1]`:                    "got a list, want an object",
-		`{"scal": 1}`:            `unknown field "scal"`,
-		`{"fitrows": 1}`:         `unknown field "fitrows"; near: fit_rows`,
-		`{"itm_id": 1}`:          `unknown field "itm_id"; near: item_id, item_idx`,
-		`{"deep": [{"z": 1}]}`:   `unknown field "z"`,
-		`{"time":`:               "the JSON ends too early",
-		``:                       "the JSON ends too early",
+		`{"item_id": "id"}`:            "item_id: got text, want a list",
+		`{"item_id": [1]}`:             "item_id: got a number, want text",
+		`{"fit_rows": [0.5, 1]}`:       "fit_rows: got 0.5, want a whole number",
+		`{"sort": {}}`:                 "sort: got an object, want true or false",
+		`{"time": true}`:               "time: got a truth value, want text",
+		`{"share": []}`:                "share: got a list, want a number",
+		`{"by": 1}`:                    "by: got a number, want an object",
+		`[1]`:                          "got a list, want an object",
+		`{"scal": 1}`:                  `unknown field "scal"`,
+		`{"fitrows": 1}`:               `unknown field "fitrows"; near: fit_rows`,
+		`{"itm_id": 1}`:                `unknown field "itm_id"; near: item_id, item_idx`,
+		`{"deep": [{"z": 1}]}`:         `unknown field "z"`,
+		`{"deep": [{"ITEM_IDX": ""}]}`: `unknown field "ITEM_IDX"; near: item_idx`,
+		`{"deep": [{"item_idx": "", "item_idx": ""}]}`: `field "item_idx" is given more than once`,
+		`{"range": [1]}`:        "range: got a list of 1, want a list of 2",
+		`{"range": [1, 2, 3]}`:  "range: got a list of 3, want a list of 2",
+		`{"range": [null, 2]}`:  "range[0]: got null, want a whole number",
+		`{"shares": [1, null]}`: "shares[1]: got null, want a number",
+		`{"item_id": [null]}`:   "item_id[0]: got null, want text",
+		`{"time":`:              "the JSON ends too early",
+		``:                      "the JSON ends too early",
 		`{"sort": true, "share": 1, "sort": false}`: `field "sort" is given more than once`,
 		`{"SORT": true}`: `unknown field "SORT"; near: sort`,
 		`{"time": x}`:    "invalid character 'x' looking for beginning of value",
 	} {
 		if err := Strict([]byte(text), &into); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	for _, good := range []string{`{"fit_rows": [null, 1]}`, `{"range": null, "deep": null, "shares": []}`, `{"deep": [null, {"item_idx": null}]}`} {
+		if err := Strict([]byte(good), &into); err != nil {
+			t.Errorf("%s: %v", good, err)
 		}
 	}
 }

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// spec is a part of the document.
+type spec = map[string]any
+
+// described is the document as plain JSON, numbers as they are written.
+var described = sync.OnceValue(func() spec {
+	d := json.NewDecoder(bytes.NewReader(asJSON(theDocument())))
+	d.UseNumber()
+	var doc spec
+	if err := d.Decode(&doc); err != nil {
+		panic(err)
+	}
+	return doc
+})
+
+// resolved is what a reference stands for.
+func resolved(v any) spec {
+	s, _ := v.(spec)
+	for {
+		ref, ok := s["$ref"].(string)
+		if !ok {
+			return s
+		}
+		var at any = described()
+		for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
+			at = at.(spec)[part]
+		}
+		s = at.(spec)
+	}
+}
+
+// takesOf are the parameters and the schema of the body of a route.
+func takesOf(r *route) (parameters []spec, body any) {
+	item := described()["paths"].(spec)[r.path].(spec)
+	op := item[strings.ToLower(r.method)].(spec)
+	for _, of := range []spec{item, op} {
+		list, _ := of["parameters"].([]any)
+		for _, p := range list {
+			parameters = append(parameters, resolved(p))
+		}
+	}
+	if b, ok := op["requestBody"].(spec); ok {
+		body = b["content"].(spec)["application/json"].(spec)["schema"]
+	}
+	return parameters, body
+}
+
+// weighed are the routes, those that take much more often.
+var weighed = sync.OnceValue(func() (list []*route) {
+	for i := range routes {
+		for range 1 + len(fieldsOf(&routes[i]))/6 {
+			list = append(list, &routes[i])
+		}
+	}
+	return list
+})
+
+// fieldsOf are the paths of all that a route takes.
+func fieldsOf(r *route) []string { return allFields()[r] }
+
+var allFields = sync.OnceValue(func() map[*route][]string {
+	all := map[*route][]string{}
+	for i := range routes {
+		all[&routes[i]] = findFields(&routes[i])
+	}
+	return all
+})
+
+func findFields(r *route) []string {
+	seen := map[string]bool{}
+	var walk func(schema any, at string)
+	walk = func(schema any, at string) {
+		s := resolved(schema)
+		for _, of := range []string{"anyOf", "oneOf", "allOf"} {
+			list, _ := s[of].([]any)
+			for _, one := range list {
+				walk(one, at)
+			}
+		}
+		properties, _ := s["properties"].(spec)
+		for name, p := range properties {
+			seen[join(at, name)] = true
+			walk(p, join(at, name))
+		}
+		if more, ok := s["additionalProperties"].(spec); ok {
+			seen[join(at, "*")] = true
+			walk(more, join(at, "*"))
+		}
+		if items, ok := s["items"]; ok {
+			walk(items, at+"[]")
+		}
+	}
+	parameters, body := takesOf(r)
+	for _, p := range parameters {
+		switch p["in"] {
+		case "query":
+			seen["?"+p["name"].(string)] = true
+		case "header":
+			seen["If-None-Match"] = true
+		}
+	}
+	walk(body, "")
+	return slices.Sorted(maps.Keys(seen))
+}

@@ -1,0 +1,390 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// request is one that was made up.
+type request struct {
+	route          *route
+	method, target string
+	tag            string // If-None-Match
+	body           []byte
+	tcp            bool
+	fields         []string // parameters and fields of the body that it has, by their paths
+}
+
+// maker makes up requests from the OpenAPI document: mostly what it allows, with values that mean something to the datasets that there
+// are, and now and then anything else. Each choice takes a byte of the fuzzer's, so that a mutation changes one choice; behind the last
+// come those of a generator that they seed, so that any bytes make a whole request.
+type maker struct {
+	choices []byte
+	more    *rand.Rand
+	word    string // of the fuzzer's
+	words   map[string][]string
+	fields  []string
+	out     bytes.Buffer
+	dense   int    // of how many optional fields one is given
+	wild    bool   // there may be anything where something else is wanted
+	focus   string // the path of a field that is given whatever else is
+	solid   string // the path of a field that is no null
+}
+
+func newMaker(choices []byte, word string, words map[string][]string) *maker {
+	h := fnv.New64a()
+	h.Write(choices)
+	return &maker{choices: choices, more: rand.New(rand.NewPCG(h.Sum64(), 1)), word: word, words: words}
+}
+
+// pick is one of n numbers.
+func (m *maker) pick(n int) int {
+	if n <= 1 {
+		return 0
+	}
+	if len(m.choices) == 0 {
+		return m.more.IntN(n)
+	}
+	b := int(m.choices[0])
+	m.choices = m.choices[1:]
+	if n > 256 && len(m.choices) > 0 {
+		b = b<<8 | int(m.choices[0])
+		m.choices = m.choices[1:]
+	}
+	return b % n
+}
+
+func (m *maker) oneIn(n int) bool { return m.pick(n) == n-1 }
+
+// changed are the routes that make and remove datasets, which others stay away from.
+func (r *route) changes() bool {
+	return r.path == "/v1/datasets/{name}/load" || r.path == "/v1/datasets/{name}/append" || r.method == "DELETE" && r.path == "/v1/datasets/{name}"
+}
+
+// request makes one up.
+func (m *maker) request() request {
+	r := weighed()[m.pick(len(weighed()))]
+	q := request{route: r, method: r.method, tcp: m.oneIn(4)}
+	if m.oneIn(24) && !r.changes() {
+		q.method = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "OPTIONS", "DELETE", "get", "BREW"}[m.pick(9)]
+		if q.method == "DELETE" && r.path == "/v1/datasets/{name}" {
+			q.method = "GET"
+		}
+	}
+	m.dense, m.wild = []int{2, 4, 8, 16, 32, 64}[m.pick(6)], m.oneIn(2)
+	if all := fieldsOf(r); len(all) > 0 && !m.oneIn(4) {
+		m.focus = all[m.pick(len(all))]
+	}
+	parameters, body := takesOf(r)
+	path := r.path
+	var query []string
+	for _, p := range parameters {
+		name, _ := p["name"].(string)
+		switch p["in"] {
+		case "path":
+			kind := name
+			if r.changes() {
+				kind = "changed name"
+			} else if name == "id" {
+				kind = strings.Split(r.path, "/")[2]
+			}
+			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(m.text(kind)))
+		case "query":
+			if required, _ := p["required"].(bool); required || m.focus == "?"+name || m.oneIn(m.dense) {
+				m.fields = append(m.fields, "?"+name)
+				query = append(query, name+"="+url.QueryEscape(m.scalar(p["schema"], "?"+name)))
+			}
+		case "header":
+			if m.oneIn(2) {
+				m.fields = append(m.fields, "If-None-Match")
+				q.tag = m.text("tag")
+			}
+		}
+	}
+	if m.oneIn(48) {
+		query = append(query, []string{"", "&", "verbose=1", "limit", "limit=1", "%zz", "generation=0", url.QueryEscape(m.word) + "=" + url.QueryEscape(m.word)}[m.pick(8)])
+	}
+	if m.oneIn(64) {
+		path = []string{path + "/", path + "/more", "/v1/" + url.PathEscape(m.word), "/v1/%2e%2e", path + "/%2e%2e"}[m.pick(5)]
+	}
+	q.target = path
+	if len(query) > 0 {
+		q.target += "?" + strings.Join(query, "&")
+	}
+	switch {
+	case body != nil && !m.oneIn(16):
+		m.value(body, "")
+	case m.oneIn(16):
+		m.nonsense()
+	}
+	q.body, q.fields = bytes.Clone(m.out.Bytes()), m.fields
+	if m.wild && m.oneIn(8) && len(q.body) > 0 {
+		q.body = m.damaged(q.body)
+	}
+	return q
+}
+
+// scalar is a value of a parameter, as text.
+func (m *maker) scalar(schema any, name string) string {
+	m.value(schema, name)
+	text := m.out.String()
+	m.out.Reset()
+	var words string
+	if json.Unmarshal([]byte(text), &words) == nil {
+		return words
+	}
+	return text
+}
+
+// value writes one of a schema; at is its path.
+func (m *maker) value(schema any, at string) {
+	s := resolved(schema)
+	if m.wild && m.oneIn(24) {
+		m.nonsense()
+		return
+	}
+	for _, of := range []string{"enum", "anyOf", "oneOf"} {
+		if list, ok := s[of].([]any); ok && s["properties"] == nil {
+			if at == m.solid {
+				list = slices.DeleteFunc(slices.Clone(list), func(l any) bool { return l == nil || resolved(l)["type"] == "null" })
+			}
+			one := list[m.pick(len(list))]
+			if m.within(at) && at != m.focus {
+				one = list[0] // the others are null, or a value for all
+				for _, l := range list {
+					if r := resolved(l); r["properties"] != nil || r["additionalProperties"] != nil || r["items"] != nil {
+						one = l
+					}
+				}
+			}
+			if of == "enum" {
+				m.json(one)
+			} else {
+				m.value(one, at)
+			}
+			return
+		}
+	}
+	if list, ok := s["allOf"].([]any); ok {
+		m.value(list[0], at)
+		return
+	}
+	switch kinds := s["type"].(type) {
+	case string:
+		m.typed(kinds, s, at)
+	case []any:
+		if at == m.solid {
+			kinds = slices.DeleteFunc(slices.Clone(kinds), func(k any) bool { return k == "null" })
+		}
+		kind := kinds[m.pick(len(kinds))]
+		for _, deep := range []any{"array", "object"} {
+			if m.within(at) && at != m.focus && slices.Contains(kinds, deep) && strings.HasPrefix(m.focus, at+"[") == (deep == "array") {
+				kind = deep
+			}
+		}
+		m.typed(kind.(string), s, at)
+	default:
+		m.nonsense()
+	}
+}
+
+// within tells whether the field that is to be given is the one at a path, or in it.
+func (m *maker) within(at string) bool {
+	rest, ok := strings.CutPrefix(m.focus, at)
+	return ok && m.focus != "" && (at == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+func (m *maker) typed(kind string, s spec, at string) {
+	switch kind {
+	case "object":
+		m.object(s, at)
+	case "array":
+		m.list(s, at)
+	case "string":
+		m.json(m.text(at))
+	case "integer":
+		m.out.WriteString(m.integer(s, at))
+	case "number":
+		if m.oneIn(4) {
+			m.out.WriteString(m.integer(s, at))
+		} else {
+			some := 3
+			if m.wild {
+				some = 10
+			}
+			m.out.WriteString([]string{"0.5", "0.2", "0.25", "1.0", "-2.5", "1e3", "0.1", "1e308", "5e-324", "1e400"}[m.pick(some)])
+		}
+	case "boolean":
+		m.json(m.oneIn(2))
+	default:
+		m.out.WriteString("null")
+	}
+}
+
+func (m *maker) object(s spec, at string) {
+	m.out.WriteByte('{')
+	first := true
+	field := func(name, path string, schema any) {
+		if !first {
+			m.out.WriteByte(',')
+		}
+		first = false
+		m.json(name)
+		m.out.WriteByte(':')
+		m.fields = append(m.fields, path)
+		m.value(schema, path)
+		m.solid = ""
+	}
+	properties, _ := s["properties"].(spec)
+	required, _ := s["required"].([]any)
+	var not []any
+	if n, ok := s["minProperties"].(json.Number); ok && n == "1" {
+		names := slices.Sorted(maps.Keys(properties))
+		required = []any{names[m.pick(len(names))]}
+	}
+	if branches, ok := s["oneOf"].([]any); ok && !(m.wild && m.oneIn(8)) {
+		one := m.pick(len(branches))
+		for i, b := range branches {
+			if m.within(join(at, b.(spec)["required"].([]any)[0].(string))) {
+				one = i
+			}
+		}
+		for i, b := range branches {
+			names := b.(spec)["required"].([]any)
+			if i == one {
+				required = slices.Concat(required, names)
+			} else {
+				not = append(not, names...)
+			}
+		}
+	}
+	if !m.wild && !m.oneIn(4) {
+		for _, name := range m.words["!"+leaf(at)] { // what others need to mean anything
+			required = append(required, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		must := slices.Contains(required, any(name)) && !(m.wild && m.oneIn(16))
+		if must && !m.wild {
+			m.solid = join(at, name)
+		}
+		if must || m.within(join(at, name)) || m.oneIn(m.dense) && !slices.Contains(not, any(name)) {
+			field(name, join(at, name), properties[name])
+		}
+		if m.wild && m.oneIn(100) { // twice
+			field(name, join(at, name), properties[name])
+		}
+	}
+	if more, ok := s["additionalProperties"].(spec); ok {
+		n := m.pick(3)
+		if m.within(join(at, "*")) {
+			n = max(n, 1)
+		}
+		for range n {
+			field(m.text("column"), join(at, "*"), more)
+		}
+	}
+	if m.wild && m.oneIn(24) {
+		field(m.word, join(at, "unknown"), spec{"type": "integer"})
+	}
+	m.out.WriteByte('}')
+}
+
+func join(at, name string) string {
+	if at == "" {
+		return name
+	}
+	return at + "." + name
+}
+
+func (m *maker) list(s spec, at string) {
+	n := []int{1, 1, 2, 3, 0}[m.pick(5)]
+	if m.within(at + "[]") {
+		n = max(n, 1)
+	}
+	if least, ok := s["minItems"].(json.Number); ok && !(m.wild && m.oneIn(16)) {
+		n = max(n, atoi(least))
+	}
+	if most, ok := s["maxItems"].(json.Number); ok && !(m.wild && m.oneIn(16)) {
+		n = min(n, atoi(most))
+	}
+	if m.wild && m.oneIn(100) {
+		n = 70
+	}
+	m.out.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			m.out.WriteByte(',')
+		}
+		m.value(s["items"], at+"[]")
+	}
+	m.out.WriteByte(']')
+}
+
+func atoi(n json.Number) int {
+	i, err := strconv.Atoi(n.String())
+	if err != nil {
+		panic(err)
+	}
+	return i
+}
+
+// integer is mostly a small one.
+func (m *maker) integer(s spec, at string) string {
+	least, limited := s["minimum"].(json.Number)
+	most, bounded := s["maximum"].(json.Number)
+	switch odd := m.pick(24); {
+	case !m.wild && odd < 3 || odd > 3:
+	case odd == 0 && limited:
+		return least.String()
+	case odd == 1 && bounded:
+		return most.String()
+	case odd == 2:
+		return []string{
+			"-1", "-3", "-40", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615", "18446744073709551616", "2305843009213693953", "4611686018427387904", "2147483648", "1e3", "1.0", "0.5", "100", "1000",
+		}[m.pick(16)]
+	case odd == 3 && !limited:
+		return strconv.Itoa(-m.pick(12))
+	}
+	if list := m.words["#"+leaf(at)]; list != nil {
+		return list[m.pick(len(list))]
+	}
+	n := m.pick(8)
+	if limited {
+		n += min(atoi(least), 8)
+	}
+	return strconv.Itoa(n)
+}
+
+// leaf is the name of the field at a path.
+func leaf(at string) string {
+	at = strings.TrimSuffix(at, ".*") // of a dictionary by column
+	return strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[]")
+}
+
+// text is one that means something at the place, mostly.
+func (m *maker) text(at string) string {
+	if m.wild && m.oneIn(12) {
+		return []string{m.word, "", " ", "none", "..", "a/b", "é\u0000\uffff", strings.Repeat("long", 50), "%", "\"", "[\"x\"]", "null", "-x"}[m.pick(13)]
+	}
+	list := m.words[at[strings.LastIndexByte(at, '.')+1:]]
+	if list == nil {
+		list = m.words[leaf(at)]
+	}
+	if list == nil {
+		list = m.words[strings.TrimPrefix(leaf(at), "?")]
+	}
+	if list == nil {
+		list = m.words[""]
+	}
+	return list[m.pick(len(list))]
+}
+
+func (m *maker) json(v any) { m.out.Write(asJSON(v)) }

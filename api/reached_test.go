@@ -1,0 +1,84 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// reached is what requests have come to.
+type reached struct {
+	cases    int
+	asked    map[string]int            // by route and field
+	served   map[string]int            // of these, with a success
+	statuses map[string]map[int]int    // by route
+	problems map[string]map[string]int // by type and route
+	jobs     map[string]int            // by kind and state
+}
+
+func (a *asker) note(q request, got answer) {
+	at := q.route.method + " " + q.route.path
+	if a.seen.statuses[at] == nil {
+		a.seen.statuses[at] = map[int]int{}
+	}
+	a.seen.statuses[at][got.status]++
+	for _, f := range q.fields {
+		a.seen.asked[at+" "+f]++
+		if got.status < 400 && q.method == q.route.method {
+			a.seen.served[at+" "+f]++
+		}
+	}
+	if got.status >= 400 && strings.HasPrefix(got.header.Get("Content-Type"), "application/problem") {
+		var p wire.Problem
+		if json.Unmarshal(got.body, &p) == nil {
+			if a.seen.problems[p.Type] == nil {
+				a.seen.problems[p.Type] = map[string]int{}
+			}
+			a.seen.problems[p.Type][at]++
+		}
+	}
+}
+
+// report says what was reached.
+func (r *reached) report() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d cases\n", r.cases)
+	for _, at := range slices.Sorted(maps.Keys(r.statuses)) {
+		fmt.Fprintf(&b, "%-44s %v\n", at, r.statuses[at])
+	}
+	fmt.Fprintf(&b, "jobs: %v\n", r.jobs)
+	for _, typ := range slices.Sorted(maps.Keys(r.problems)) {
+		n := 0
+		for _, c := range r.problems[typ] {
+			n += c
+		}
+		fmt.Fprintf(&b, "problem %-24s %8d on %d routes\n", typ, n, len(r.problems[typ]))
+	}
+	asked, served, all := 0, 0, 0
+	for _, f := range documentedFields() {
+		all++
+		if r.asked[f] > 0 {
+			asked++
+		}
+		if r.served[f] > 0 {
+			served++
+		}
+	}
+	fmt.Fprintf(&b, "of %d fields and parameters of %d routes %d were given, %d of them in a request that was served\n", all, len(routes), asked, served)
+	return b.String()
+}
+
+// documentedFields are the fields and parameters of all routes.
+var documentedFields = sync.OnceValue(func() (all []string) {
+	for i := range routes {
+		for _, f := range fieldsOf(&routes[i]) {
+			all = append(all, routes[i].method+" "+routes[i].path+" "+f)
+		}
+	}
+	return all
+})

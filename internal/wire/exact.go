@@ -1,0 +1,85 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// exact refuses what encoding/json takes all the same: a field that is given twice, of which it has the last one, and one in another
+// case; null for a number, text or truth value within a list, which it leaves at zero; and a list that is longer or shorter than the array
+// it is read into. Data has been read into the type; path is where it stands.
+func exact(data []byte, t reflect.Type, path string) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if string(bytes.TrimSpace(data)) == "null" || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return exactFields(data, t, path)
+	case reflect.Slice, reflect.Array:
+		return exactList(data, t, path)
+	}
+	return nil
+}
+
+func exactFields(data []byte, t reflect.Type, path string) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if _, err := d.Token(); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		field := name.(string)
+		if seen[field] {
+			return fmt.Errorf("field %q is given more than once", field)
+		}
+		seen[field] = true
+		is, ok := fieldOf(t, field)
+		if !ok {
+			return fmt.Errorf("unknown field %q%s", field, nearFields(field, reflect.New(t).Interface()))
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		if path != "" {
+			field = path + "." + field
+		}
+		if err := exact(value, is.Type, field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exactList(data []byte, t reflect.Type, path string) error {
+	var list []json.RawMessage
+	if err := json.Unmarshal(data, &list); err != nil {
+		return err
+	}
+	if t.Kind() == reflect.Array && len(list) != t.Len() {
+		return &FieldError{path, fmt.Sprintf("a list of %d", len(list)), fmt.Sprintf("a list of %d", t.Len())}
+	}
+	for i, value := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		switch e := t.Elem(); e.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface, reflect.Struct, reflect.Array:
+		default:
+			if string(value) == "null" && !reflect.PointerTo(e).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+				return &FieldError{at, "null", wanted(e)}
+			}
+		}
+		if err := exact(value, t.Elem(), at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
