@@ -107,18 +107,26 @@ test-browser: build-race $(VENV)/client $(VENV)/test-tools $(VENV)/browser-tools
 SOAK_CASES ?= 100000
 FUZZ_TIME ?= 60s
 
+# Estimated from shorter counts, on two cores that nobody else uses: half an hour of Go oracles and mutants, a quarter of an hour of
+# requests made up in Go, twenty minutes of schemathesis, an hour and more of the client's cases, and FUZZ_TIME for each of some thirty
+# fuzz targets: three to four hours. The first failure ends it: a loop ends with its first failing round (-e), and what it goes over is
+# found before, or a failure of finding would be an empty loop.
+SOAKED = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/$(VENV)/bin/tensorcache $(CURDIR)/$(PY) -m pytest -q
+
 .PHONY: soak
 soak: $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and the fuzz targets
 	for p in ./window ./sampler; do go test $$p -timeout 60m -rapid.checks=$(SOAK_CASES); done
 	go test ./internal/feed -timeout 60m -rapid.checks=2000
-	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest -run Mutants
-	cd $(CLIENT) && TENSORCACHE_HTTP_CASES=1000 $(CURDIR)/$(PY) -m pytest -q tests/test_http_contract.py
+	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest -timeout 60m -run Mutants
+	export TENSORCACHE_HTTP_CASES=1000; $(SOAKED) tests/test_http_contract.py
 	TENSORCACHE_HTTP_REQUESTS=1000000 go test ./api -timeout 120m -run MadeUp
-	go test ./api -run xxx -fuzz FuzzTheControlAPI -fuzztime 1000000x -fuzzminimizetime 1x
-	cd $(CLIENT) && TENSORCACHE_MUTANTS=10000 $(CURDIR)/$(PY) -m pytest -q tests/test_mutants.py
-	cd $(CLIENT) && TENSORCACHE_CASES=$(SOAK_CASES) $(CURDIR)/$(PY) -m pytest -q tests/test_naive_windows.py tests/test_naive_feeds.py tests/test_property.py tests/test_metamorphic.py tests/test_backtest.py tests/test_leakage.py tests/test_plot.py
-	for p in $$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
-	  for f in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' $$p | cut -c6-); do \
+	go test ./api -run xxx -fuzz '^FuzzTheControlAPI$$' -fuzztime 1000000x -fuzzminimizetime 1x
+	export TENSORCACHE_MUTANTS=10000; $(SOAKED) tests/test_mutants.py
+	export TENSORCACHE_CASES=$(SOAK_CASES); $(SOAKED) tests/test_naive_windows.py tests/test_naive_feeds.py tests/test_property.py tests/test_metamorphic.py tests/test_backtest.py tests/test_leakage.py tests/test_plot.py
+	packages=$$(grep -rl '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); \
+	for p in $$packages; do \
+	  targets=$$(grep -hoE '^func Fuzz[A-Za-z0-9]+' $$p/*_test.go | cut -c6-); \
+	  for f in $$targets; do \
 	    go test $$p -run xxx -fuzz "^$$f\$$" -fuzztime $(FUZZ_TIME); done; done
 
 .PHONY: bench
