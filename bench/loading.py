@@ -86,7 +86,7 @@ class Bench:
         )
 
     def by_turns(self, path: Path, *options: dict) -> list[float]:
-        """The medians of our own loads with several options, which take turns: how fast memory is changes with the hour."""
+        """The medians of our own loads with several options, by turns: how fast memory is changes with the hour."""
         seconds = [
             [self.once("tensorcache", path, None, options=o)["seconds"] for o in options] for _ in range(self.runs)
         ]
