@@ -53,9 +53,6 @@ func (j Job) append(ctx context.Context, conn io.Reader, m *meter) (manifest *la
 	k.all = len(o.Columns) == 0
 	for _, c := range k.data.Manifest.Columns {
 		computed := slices.ContainsFunc(features, func(f calendarColumn) bool { return f.name == c.Name })
-		if c.Role == layout.RoleValue && !computed {
-			k.values = append(k.values, c.Name)
-		}
 		if !computed {
 			k.stored = append(k.stored, c.Name)
 		}
@@ -89,7 +86,6 @@ type base struct {
 	data    *layout.Data
 	all     bool     // the load took all columns of its sources
 	stored  []string // the columns that come from sources
-	values  []string // those of them that hold values
 	offsets []int64
 	items   map[string]int64 // by canonical name
 	of      []int64          // by item of the new rows: its number in the generation, -1 for a new one

@@ -242,6 +242,11 @@ func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
 	if got := values[int64](mustAppend(t, plain, source(t, "b.csv", "v\n1\n")), "v"); !slices.Equal(got, []int64{1, 2, 1}) {
 		t.Errorf("got %v", got)
 	}
+	// All that was wanted are the columns that say where a row belongs; the others are not looked at.
+	bare := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "i,t,v\n1,1,x\n1,2,y\n")}, ItemID: []string{"i"}, Time: "t", Columns: []string{"t"}})
+	if got := values[int64](mustAppend(t, bare, source(t, "b.csv", "i,t,v\n1,3,z\n")), "t"); !slices.Equal(got, []int64{1, 2, 3}) {
+		t.Errorf("times alone: %v", got)
+	}
 	// Columns that are series: one has no new rows, one is new.
 	wide := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")}, Time: "t", Melt: true})
 	long := mustAppend(t, wide, source(t, "b.csv", "t,z,x\n3,5,6\n"))

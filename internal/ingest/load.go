@@ -139,7 +139,7 @@ func (l *load) describe() error {
 		}
 	}
 	if l.base != nil {
-		l.Columns = l.base.values
+		l.Columns = l.base.stored
 	}
 	if l.wanted, err = l.resolve(first.names()); err != nil {
 		return err
