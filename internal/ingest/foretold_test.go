@@ -70,8 +70,8 @@ func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
 		if s.Count != n || c.Missing != missing || *s.Min != least || *s.Max != most {
 			r.Fatalf("%d values, %d missing, %v to %v; stored are %d, %d, %v to %v", s.Count, c.Missing, *s.Min, *s.Max, n, missing, least, most)
 		}
-		near := func(got, want float64) bool { // of rounding to the stored dtype, which is not foretold
-			return math.Abs(got-want) <= 1e-6*(1+max(math.Abs(least), math.Abs(most)))
+		near := func(got, want float64) bool { // as near as sums in another order
+			return math.Abs(got-want) <= 1e-8*(1+max(math.Abs(least), math.Abs(most)))
 		}
 		if mean, std := sum/float64(n), math.Sqrt(squares/float64(n)); !near(*s.Mean, mean) || !near(*s.Std, std) {
 			r.Fatalf("mean %v and std %v, stored are %v and %v", *s.Mean, *s.Std, mean, std)

@@ -90,9 +90,10 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 	})
 }
 
-// foretell says what the results of a plain column come to, where only a scaling changes the values and they were measured before.
+// foretell says what the results of a plain column come to, where only a scaling changes the values and they were measured before. A
+// narrower dtype rounds them, which nobody can foretell.
 func (p *preparation) foretell(d layout.DType) {
-	if p.seen == nil || p.needed(p.do) != (steps{}) || d != layout.Float32 && d != layout.Float64 || p.seen.M2-p.seen.M2 != 0 {
+	if p.seen == nil || p.needed(p.do) != (steps{}) || d != layout.Float64 || p.seen.M2-p.seen.M2 != 0 {
 		return
 	}
 	m := *p.seen
@@ -103,7 +104,7 @@ func (p *preparation) foretell(d layout.DType) {
 	} else if s != nil {
 		return
 	}
-	m.Least, m.Greatest = narrowedTo(d, m.Least)+0, narrowedTo(d, m.Greatest)+0 // one zero for both
+	m.Least, m.Greatest = m.Least+0, m.Greatest+0 // one zero for both
 	p.summed.Foretell(m)
 }
 
