@@ -62,6 +62,9 @@ func newServe(o *options) *cobra.Command {
 					return usageError{fmt.Errorf("%s: got %q, %w", memoryVariable, text, err)}
 				}
 			}
+			if s.idleAfter < time.Millisecond {
+				return usageError{fmt.Errorf("--idle-after: got %v, want 1ms or more", s.idleAfter)}
+			}
 			return s.run(cmd.Context())
 		},
 	}
