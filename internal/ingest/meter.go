@@ -65,9 +65,9 @@ func (m *meter) reads(source string) {
 
 // enter begins a phase, with rows and bytes at zero.
 func (m *meter) enter(phase string) {
-	m.phase.Store(phase)
 	m.rows.Store(0)
 	m.bytes.Store(0)
+	m.phase.Store(phase) // last: what is read beside a phase is never of the one before
 }
 
 func (m *meter) read() Progress {
