@@ -60,7 +60,7 @@ func run(m *testing.M) int {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // stop ends a daemon that tests have started.
 func stop(c *Cache) error {

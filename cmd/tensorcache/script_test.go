@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func setup(env *testscript.Env) error {
 	repo, err := filepath.Abs("../..")

@@ -166,13 +166,13 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 	return r, slots, nil
 }
 
-// detach forgets a stream and its ring.
+// detach forgets a stream and its ring: the ring first, so that who sees that the feed is gone finds its memory free.
 func (s *Server) detach(st *stream) {
+	if err := st.ring.close(); err != nil {
+		s.Log.Error("close ring", "feed", st.id, "error", err)
+	}
 	s.mu.Lock()
 	delete(s.streams, st)
 	s.touch()
 	s.mu.Unlock()
-	if err := st.ring.close(); err != nil {
-		s.Log.Error("close ring", "feed", st.id, "error", err)
-	}
 }

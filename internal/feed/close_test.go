@@ -62,10 +62,7 @@ func TestClosingAFeedDoesNotWaitForATrainerThatReadsNothing(t *testing.T) {
 	defer lazy.close()
 	for i := range 40_000 { // each is answered without a slot
 		lazy.stream++
-		if err := lazy.conn.SetWriteDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
-		if err := lazy.send(wire.FrameSeek, wire.Seek{Stream: uint32(i + 1), Epoch: 1, Consumed: 99_995}.Append(nil)); err != nil {
+		if err := lazy.sendWithin(20*time.Millisecond, wire.FrameSeek, wire.Seek{Stream: uint32(i + 1), Epoch: 1, Consumed: 99_995}.Append(nil)); err != nil {
 			break
 		}
 	}

@@ -57,8 +57,9 @@ func TestAFeedThatNobodyReadsStandsStill(t *testing.T) {
 	for range 1000 {
 		busy.credit(t, busy.batch(t).Slot)
 	}
-	if f := w.server.Feeds()[0]; f.Batches != 5 || f.WaitTrainerShare < 0.5 {
-		t.Errorf("got %+v, want a feed of 5 batches that waits for its trainer", f)
+	until(t, "waiting for its trainer", func() bool { return w.server.Feeds()[0].WaitTrainerShare >= 0.5 })
+	if f := w.server.Feeds()[0]; f.Batches != 5 {
+		t.Errorf("got %+v, want a feed of 5 batches", f)
 	}
 	if rings := w.store.Memory().Rings; rings != bytes {
 		t.Errorf("rings take %d bytes, want %d", rings, bytes)

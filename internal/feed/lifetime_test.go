@@ -32,11 +32,7 @@ func TestAKilledTrainersFeedEndsThoughItsChildHoldsTheSocket(t *testing.T) {
 				}
 			}
 			p.kill(t)
-			killed := time.Now()
-			until(t, "freed", func() bool { return w.server.Connections() == 0 })
-			if d := time.Since(killed); d > 5*time.Second { // the machine is shared; it takes a millisecond
-				t.Errorf("the feed went %s after its trainer", d)
-			}
+			until(t, "freed", func() bool { return w.server.Connections() == 0 }) // nothing else would: the child stays
 			w.checkEmpty(t)
 		})
 	}
@@ -50,10 +46,7 @@ func TestATrainerThatReadsNothingHurtsNobodyElse(t *testing.T) {
 	// Every seek to the end of an epoch is answered without a slot, so its answers fill the socket.
 	for i := range 40_000 {
 		lazy.stream++
-		if err := lazy.conn.SetWriteDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
-		if err := lazy.send(wire.FrameSeek, wire.Seek{Stream: uint32(i + 1), Epoch: 1, Consumed: 99_995}.Append(nil)); err != nil {
+		if err := lazy.sendWithin(20*time.Millisecond, wire.FrameSeek, wire.Seek{Stream: uint32(i + 1), Epoch: 1, Consumed: 99_995}.Append(nil)); err != nil {
 			break
 		}
 	}

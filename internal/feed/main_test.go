@@ -41,7 +41,7 @@ type tb interface {
 }
 
 // patience is how long a test waits for what must happen.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // until waits for something that has no event of its own.
 func until(t tb, what string, is func() bool) {

@@ -22,10 +22,18 @@ func dial(path string) (client, error) {
 	if err != nil {
 		return client{}, err
 	}
-	return client{conn}, conn.SetDeadline(time.Now().Add(patience))
+	return client{conn}, nil
 }
 
 func (c client) send(kind uint32, payload []byte) error {
+	return c.sendWithin(patience, kind, payload)
+}
+
+// sendWithin gives up where the daemon does not read for so long.
+func (c client) sendWithin(d time.Duration, kind uint32, payload []byte) error {
+	if err := c.conn.SetWriteDeadline(time.Now().Add(d)); err != nil {
+		return err
+	}
 	frame := make([]byte, wire.HeaderSize, wire.HeaderSize+len(payload))
 	wire.PutHeader(frame, kind, len(payload))
 	_, err := c.conn.Write(append(frame, payload...))
@@ -34,6 +42,9 @@ func (c client) send(kind uint32, payload []byte) error {
 
 // receive reads a frame and the descriptors on its first byte. An ERROR is a *wire.Problem.
 func (c client) receive() (kind uint32, payload []byte, fds []int, err error) {
+	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return 0, nil, nil, err
+	}
 	var header [wire.HeaderSize]byte
 	oob := make([]byte, unix.CmsgSpace(8*4))
 	n, m, _, _, err := c.conn.ReadMsgUnix(header[:], oob)
