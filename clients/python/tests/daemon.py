@@ -75,7 +75,18 @@ def processes(words: str) -> list[int]:
     return [pid for pid in found if pid != os.getpid()]
 
 
-def wait_until(true: Callable[[], object], why: str, seconds: float = 10.0) -> None:
+def children(pid: int) -> list[int]:
+    """The children of a process."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found += [int(child) for child in task.read_text().split()]
+        except OSError:
+            continue
+    return found
+
+
+def wait_until(true: Callable[[], object], why: str, seconds: float = 60.0) -> None:
     """Wait for something that has no event of its own; ``seconds`` is for slow machines, not for the thing."""
     deadline = time.monotonic() + seconds
     while not true():

@@ -95,7 +95,7 @@ def directory() -> Iterator[Path]:
     cache = tensorcache.connect(directory, autostart=False)
     wait_until(lambda: not cache.feeds(), "feeds are left")
     cache.stop()
-    daemon.communicate(timeout=20)
+    daemon.communicate(timeout=60)
     shutil.rmtree(place)
 
 

@@ -288,9 +288,9 @@ def test_closing_from_another_thread_wakes_a_waiting_loop(windows: tensorcache.W
 
     thread = threading.Thread(target=loop)
     thread.start()
-    assert dry.wait(10)
+    assert dry.wait(60)
     feed.close()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     assert isinstance(errors[0], tensorcache.FeedError)
     assert errors[0].type == "closed"

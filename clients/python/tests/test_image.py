@@ -87,14 +87,14 @@ def daemon(image: Path) -> Iterator[Path]:
     daemon = subprocess.Popen(serve, pass_fds=[write], env=env, stderr=subprocess.PIPE, text=True)
     os.close(write)
     with os.fdopen(read) as ready:
-        assert ready.readline() == "ok\n", daemon.communicate(timeout=20)[1]
+        assert ready.readline() == "ok\n", daemon.communicate(timeout=60)[1]
     health = subprocess.run(contained(image, "ls"), env=env, capture_output=True, text=True, timeout=60, check=False)
     assert health.returncode == 0, health.stderr
     yield image / "cache"
     cache = tensorcache.connect(image / "cache", autostart=False)
     wait_until(lambda: not cache.feeds(), "feeds are left")
     cache.stop()
-    assert "panic" not in daemon.communicate(timeout=20)[1]
+    assert "panic" not in daemon.communicate(timeout=60)[1]
 
 
 LOADER = """

@@ -230,7 +230,7 @@ def test_interrupting_one_of_two_leaves_the_load_to_the_other(cache: tensorcache
 
     def interrupt(job: dict[str, Any]) -> None:
         started.set()
-        joined.wait(20)
+        joined.wait(60)
         raise KeyboardInterrupt
 
     joined = threading.Event()
@@ -244,7 +244,7 @@ def test_interrupting_one_of_two_leaves_the_load_to_the_other(cache: tensorcache
 
     thread = threading.Thread(target=first)
     thread.start()
-    assert started.wait(20)
+    assert started.wait(60)
     data = cache.load("shared", path, progress=lambda _: joined.set())
     thread.join()
     assert data.generation == 1

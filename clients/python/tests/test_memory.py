@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tensorcache
+from daemon import children
 from tensorcache import _binary
 
 LIMIT = 96 << 20
@@ -151,17 +152,6 @@ def load_and_watch(
     cache.remove("big")
     assert peak > 0
     return peak
-
-
-def children(pid: int) -> list[int]:
-    """The children of a process."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found += [int(child) for child in task.read_text().split()]
-        except OSError:
-            continue
-    return found
 
 
 TRAINER = """if True:

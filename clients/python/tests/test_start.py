@@ -18,7 +18,7 @@ import pytest
 
 import tensorcache
 from daemon import leave, processes, wait_until
-from tensorcache import _binary, _wire
+from tensorcache import _binary, _cache, _connect, _wire
 
 
 @pytest.fixture
@@ -72,14 +72,23 @@ def test_twelve_clients_at_once_get_one_daemon(empty: Path) -> None:
         wait_until(lambda: not processes(str(empty)), "the daemon lives")
 
 
-def test_a_daemon_that_holds_the_directory_but_does_not_listen_yet_is_waited_for(empty: Path) -> None:
+def test_a_daemon_that_holds_the_directory_but_does_not_listen_yet_is_waited_for(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     empty.mkdir(mode=0o700)
     lock = os.open(empty / "daemon.lock", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    timer = threading.Timer(0.3, os.close, (lock,))
-    timer.start()
+    looks: list[bool] = []
+
+    def look(directory: str) -> bool:
+        looks.append(_cache.lock_is_free(directory))
+        if len(looks) == 3:
+            os.close(lock)
+        return looks[-1]
+
+    monkeypatch.setattr(_connect, "lock_is_free", look)
     cache = tensorcache.connect()
-    assert not timer.is_alive(), "it was waited for"
+    assert looks == [False, False, False, True], "it was waited for"
     assert cache.health()["status"] == "ok"
 
 
