@@ -12,9 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How often the lock is tried, and the pause between.
+// How often the lock is tried where another process holds it, and where some only look whether it is held, with the pause between.
 const (
 	lockTries = 20
+	lookTries = 2000
 	lockPause = 5 * time.Millisecond
 )
 
@@ -24,13 +25,16 @@ func takeLock(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	for range lockTries { // somebody who waits for a daemon's end holds it for a moment, too
-		if !errors.Is(err, unix.EWOULDBLOCK) {
-			break
+	try := func(how int) error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) }
+	err = try(unix.LOCK_EX)
+	// Somebody who waits for a daemon's end shares the lock for a moment, which is a long one where the machine is busy.
+	for held, tries := 0, 0; errors.Is(err, unix.EWOULDBLOCK) && held < lockTries && tries < lookTries; tries++ {
+		if try(unix.LOCK_SH) != nil {
+			held++
 		}
+		_ = try(unix.LOCK_UN)
 		time.Sleep(lockPause)
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		err = try(unix.LOCK_EX)
 	}
 	if err != nil {
 		defer f.Close()

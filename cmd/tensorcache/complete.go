@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// completeTime is how long who presses TAB waits for names at most.
-const completeTime = time.Second
+// completeTime is how long who presses TAB waits at most, for a daemon that does not answer.
+const completeTime = 5 * time.Second
 
 // completeShells makes cobra's verb one as the others are: it refuses a shell that it does not know.
 func completeShells(c *cobra.Command) {
@@ -35,13 +35,17 @@ func (o *options) completeName(cmd *cobra.Command, args []string, _ string) ([]c
 		}
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	c, err := o.connect(false)
+	dir, err := control.Dir(o.dir)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
+	defer cancel()
+	c, err := control.ConnectWith(ctx, dir, nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(cmd.Context(), completeTime)
-	defer cancel()
 	datasets, err := control.List[wire.Datasets](ctx, c, "/v1/datasets")
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -43,8 +43,10 @@ func (h *held) begin(action, source string) (job wire.Job, letGo func()) {
 		arrived <- err
 	}()
 	go func() { // a job that ends was not held: nobody else would read
-		var ended wire.Job
-		err := h.client.Get(h.Context(), "/v1/jobs/"+job.Job+"?wait_ms=20000", &ended)
+		ended, err := job, error(nil)
+		for err == nil && !ended.Ended() {
+			err = h.client.Get(h.Context(), "/v1/jobs/"+job.Job+"?wait_ms=10000", &ended)
+		}
 		if r, open := os.OpenFile(h.pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0); open == nil && err == nil {
 			r.Close()
 		}

@@ -88,7 +88,7 @@ def lock_is_free(directory: str) -> bool:
             return True
         stack.callback(os.close, fd)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)  # which a daemon that starts waits for
         except BlockingIOError:
             return False
         return True
