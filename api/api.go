@@ -222,9 +222,8 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a dataset's file that was cut off is not the daemon's end
 	defer func() {
 		if p := recover(); p != nil {
-			s.Log.Error("panic", "path", string(ctx.Path()), "value", p, "stack", string(debug.Stack()))
 			ctx.Response.Reset()
-			fail(ctx, problemOf(feed.Failed("the daemon failed", p)))
+			fail(ctx, problemOf(s.caught("request", string(ctx.Path()), p)))
 		}
 	}()
 	s.last.Store(time.Now().Unix())
@@ -246,6 +245,18 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		}
 		fail(ctx, p)
 	}
+}
+
+// caught is the error of a panic of a request, or of whatever is looked up beside them, written down with where it came from unless a
+// file's page is gone.
+func (s *Server) caught(doing, what string, recovered any) error {
+	err := feed.Failed("the daemon failed", recovered)
+	if problemOf(err).Type == wire.Corrupt {
+		s.Log.Error(doing, "of", what, "error", err)
+	} else {
+		s.Log.Error("panic", "in", doing, "of", what, "value", recovered, "stack", string(debug.Stack()))
+	}
+	return err
 }
 
 var daemonRoutes = []route{

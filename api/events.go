@@ -211,16 +211,26 @@ func (e *events) round() (changed map[int]bool, listening bool) {
 
 // look gives a topic's body; nil where it cannot be told.
 func (e *events) look(topic int) []byte {
-	said, err := topics[topic].body(e.server)
-	var body []byte
-	if err == nil {
-		body, err = json.Marshal(said)
-	}
+	body, err := e.body(topic)
 	if err != nil {
 		e.server.Log.Error("events", "topic", topics[topic].name, "error", err)
 		return nil
 	}
 	return body
+}
+
+// body makes it; a panic is an error, as it is of the GET of that name.
+func (e *events) body(topic int) (body []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = e.server.caught("events", topics[topic].name, p)
+		}
+	}()
+	said, err := topics[topic].body(e.server)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(said)
 }
 
 // tell leaves a body for all who have been greeted.

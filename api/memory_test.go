@@ -103,20 +103,22 @@ func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 	}
 }
 
+// preloaded starts a preload and waits for its end.
+func (w *world) preloaded(name string) (job wire.Job) {
+	w.Helper()
+	for w.into(w.do("POST", "/v1/datasets/"+name+"/preload", nil), 202, &job); !job.Ended(); {
+		w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
+	}
+	return job
+}
+
 func TestADatasetIsPreloadedByAJob(t *testing.T) {
 	w := newWorld(t)
 	name := w.loaded()
 	var u wire.Unloaded
 	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
-	preload := func() (job wire.Job) {
-		t.Helper()
-		for w.into(w.do("POST", "/v1/datasets/etth1/preload", nil), 202, &job); !job.Ended(); {
-			w.into(w.do("GET", "/v1/jobs/"+job.Job+"?wait_ms=20000", nil), 200, &job)
-		}
-		return job
-	}
 	d := w.dataset(name)
-	if job := preload(); job.State != wire.JobDone || job.Kind != wire.PreloadJob || job.Progress != 1 || job.Bytes != d.Bytes || job.BytesTotal != d.Bytes || job.Generation != 1 {
+	if job := w.preloaded(name); job.State != wire.JobDone || job.Kind != wire.PreloadJob || job.Progress != 1 || job.Bytes != d.Bytes || job.BytesTotal != d.Bytes || job.Generation != 1 {
 		t.Errorf("%+v", job)
 	}
 	if m := w.machine(); m.Memory.Resident > d.Bytes {
@@ -124,7 +126,7 @@ func TestADatasetIsPreloadedByAJob(t *testing.T) {
 	}
 	w.store.SetBudget(d.Bytes / 2)
 	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
-	if job := preload(); *u.ResidentBytes == 0 && (job.State != wire.JobFailedIn || job.Error.Type != wire.Memory || !strings.HasPrefix(job.Error.Detail, "preloading etth1 needs 1.1 MiB, the memory budget has ")) {
+	if job := w.preloaded(name); *u.ResidentBytes == 0 && (job.State != wire.JobFailedIn || job.Error.Type != wire.Memory || !strings.HasPrefix(job.Error.Detail, "preloading etth1 needs 1.1 MiB, the memory budget has ")) {
 		t.Errorf("%+v: %+v", job, job.Error)
 	}
 	w.refused(w.do("POST", "/v1/datasets/none/preload", nil), wire.DatasetNotFound, `no dataset is named "none"`)

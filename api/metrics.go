@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
@@ -43,6 +44,11 @@ func newMetrics(s *Server) *metrics {
 func (s *Server) metricsPage(ctx *fasthttp.RequestCtx) error {
 	ctx.Request.Header.Del(fasthttp.HeaderAccept) // the text format whatever else is asked for, as it is documented
 	s.metrics.page(ctx)
+	if ctx.Response.StatusCode() != fasthttp.StatusOK {
+		text := string(ctx.Response.Body())
+		ctx.Response.Reset()
+		return errors.New(text)
+	}
 	return nil
 }
 
@@ -106,9 +112,14 @@ var (
 // Describe says that what is collected is known only then: which labels there are changes.
 func (state) Describe(chan<- *prometheus.Desc) {}
 
-// Collect looks everything up.
+// Collect looks everything up. It runs in a goroutine of the registry's, where a panic would end the daemon: it is the scrape's error.
 func (c state) Collect(ch chan<- prometheus.Metric) {
 	s := c.server
+	defer func() {
+		if p := recover(); p != nil {
+			ch <- prometheus.NewInvalidMetric(info.desc, s.caught("metrics", "a scrape", p))
+		}
+	}()
 	info.put(ch, 1, s.Version)
 	for _, i := range s.Store.Datasets() {
 		d := describe(i)

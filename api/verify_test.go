@@ -142,6 +142,14 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	for _, path := range []string{"rows?from=-1", "rows?from=-1&format=arrow", "series?columns=OT"} {
 		w.refused(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt, "data.arrow: no byte ")
 	}
+	for what, job := range map[string]wire.Job{
+		"append":  w.append("etth1", map[string]any{"sources": []string{w.source("more.csv", "date,HUFL,HULL,MUFL,MULL,LUFL,LULL,OT\n2019-01-01 00:00:00,1,2,3,4,5,6,7\n")}}),
+		"preload": w.preloaded("etth1"),
+	} {
+		if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt || !strings.Contains(job.Error.Detail, "data.arrow") || !strings.Contains(job.Error.Hint, "load it again") {
+			t.Errorf("%s: %s %+v", what, job.State, job.Error)
+		}
+	}
 	w.refused(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`), wire.GenerationGone, `generation 7 of "etth1"; the newest is 1`)
 }
 

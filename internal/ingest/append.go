@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -37,6 +38,9 @@ const deltaDir = "delta"
 // append loads new rows like any others, but for what the generation has settled already, and joins both.
 func (j Job) append(ctx context.Context, conn io.Reader, m *meter) (manifest *layout.Manifest, err error) {
 	k, err := openBase(j.Append.Dir)
+	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
+		return nil, &told{err.Error(), mmapfile.ErrLost} // it was whole when the daemon opened it
+	}
 	if err != nil {
 		return nil, err
 	}

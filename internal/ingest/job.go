@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -75,6 +76,7 @@ type problem struct {
 	NoSpace *NoSpaceError `json:"no_space,omitempty"`
 	Memory  string        `json:"memory,omitempty"`
 	Schema  string        `json:"schema,omitempty"`
+	Lost    string        `json:"lost,omitempty"`
 	Other   string        `json:"other,omitempty"`
 }
 
@@ -89,6 +91,8 @@ func toProblem(err error) *problem {
 		p.Memory = err.Error()
 	case errors.Is(err, layout.ErrSchema):
 		p.Schema = err.Error()
+	case errors.Is(err, mmapfile.ErrLost):
+		p.Lost = err.Error()
 	default:
 		p.Other = err.Error()
 	}
@@ -108,6 +112,8 @@ func (p *problem) error() error {
 		return fmt.Errorf("%w: %s", ErrMemory, p.Memory)
 	case p.Schema != "":
 		return &told{p.Schema, layout.ErrSchema}
+	case p.Lost != "":
+		return &told{p.Lost, mmapfile.ErrLost}
 	}
 	return errors.New(p.Other)
 }

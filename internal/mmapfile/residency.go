@@ -3,6 +3,7 @@ package mmapfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"unsafe"
 
@@ -92,7 +93,11 @@ func (m *Map) Read(offset, n int64) error {
 	// The system has no such call, or the reason is one that read(2) says better.
 	buf := make([]byte, 1<<20)
 	for end := min(offset+n, m.Len()); offset < end; offset += int64(len(buf)) {
-		if _, err := m.file.ReadAt(buf[:min(int64(len(buf)), end-offset)], offset); err != nil {
+		n, err := m.file.ReadAt(buf[:min(int64(len(buf)), end-offset)], offset)
+		if err == io.EOF {
+			return fmt.Errorf("%s: no byte %d of %d: %w", m.path, offset+int64(n), m.Len(), ErrLost)
+		}
+		if err != nil {
 			return fmt.Errorf("read %s: %w", m.path, err)
 		}
 	}
