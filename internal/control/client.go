@@ -77,32 +77,22 @@ func (c *Client) Put(ctx context.Context, path string, body, into any) error {
 func Dataset(name, rest string) string { return "/v1/datasets/" + url.PathEscape(name) + rest }
 
 func (c *Client) do(ctx context.Context, method, path string, body, into any) error {
-	var payload io.Reader
+	var payload []byte
 	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
+		var err error
+		if payload, err = json.Marshal(body); err != nil {
 			return err
 		}
-		if len(b) > wire.MaxRequest { // the daemon would say so while it is still being sent, which net/http takes for its end
+		if len(payload) > wire.MaxRequest { // the daemon would say so while it is still being sent, which net/http takes for its end
 			return wire.NewProblem(wire.TooLarge, "the body is over %d bytes", wire.MaxRequest)
 		}
-		payload = bytes.NewReader(b)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, payload)
+	res, b, err := c.ask(ctx, method, path, payload)
+	if err == nil && res.StatusCode == http.StatusRequestTimeout { // nothing was done: one of the two was stopped for a while
+		res, b, err = c.ask(ctx, method, path, payload)
+	}
 	if err != nil {
 		return err
-	}
-	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	res, err := c.http.Do(req)
-	if err != nil {
-		return c.gone(ctx, err)
-	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		return c.gone(ctx, err)
 	}
 	if res.StatusCode >= 400 {
 		var p wire.Problem
@@ -116,6 +106,31 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 		return nil
 	}
 	return json.Unmarshal(b, into)
+}
+
+// ask sends a request, without a body where there is none, and reads the whole answer.
+func (c *Client) ask(ctx context.Context, method, path string, payload []byte) (*http.Response, []byte, error) {
+	var body io.Reader
+	if payload != nil {
+		body = bytes.NewReader(payload)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	if payload != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, nil, c.gone(ctx, err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, nil, c.gone(ctx, err)
+	}
+	return res, b, nil
 }
 
 // gone says that no answer came, without the request that it was to.

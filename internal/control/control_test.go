@@ -134,6 +134,37 @@ func TestADaemonIsAskedAndItsProblemsAreErrors(t *testing.T) {
 	}
 }
 
+// TestARequestThatCameTooLateIsSentOnceMore: who is stopped in the middle of one, as a container may be, has not been heard.
+func TestARequestThatCameTooLateIsSentOnceMore(t *testing.T) {
+	dir := t.TempDir()
+	late := map[string]int{"/v1/once": 1, "/v1/ever": 100}
+	daemon(t, dir, func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]int
+		if r.Method == http.MethodPost && (json.NewDecoder(r.Body).Decode(&body) != nil || body["a"] != 1) {
+			t.Errorf("it was sent %v", body)
+		}
+		if late[r.URL.Path]--; late[r.URL.Path] >= 0 {
+			w.Header().Set("Connection", "close")
+			answer(w, 408, wire.NewProblem(wire.Timeout, "too late"))
+			return
+		}
+		answer(w, 200, wire.Health{Status: "ok"})
+	})
+	c, err := Connect(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	var h wire.Health
+	if err := c.Post(t.Context(), "/v1/once", map[string]int{"a": 1}, &h); err != nil || h.Status != "ok" {
+		t.Errorf("%+v, %v", h, err)
+	}
+	var p *wire.Problem
+	if err := c.Get(t.Context(), "/v1/ever", &h); !errors.As(err, &p) || p.Type != wire.Timeout || late["/v1/ever"] != 98 {
+		t.Errorf("%v, %d left", err, late["/v1/ever"])
+	}
+}
+
 func TestADaemonThatRefusesItsHealthLeavesNoConnection(t *testing.T) {
 	dir := t.TempDir()
 	daemon(t, dir, func(w http.ResponseWriter, _ *http.Request) {

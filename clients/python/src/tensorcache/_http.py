@@ -88,11 +88,14 @@ class Control:
         if body is not None:
             headers["Content-Type"] = "application/json"
             data = json.dumps(body, allow_nan=False).encode()
-        with self._exchange(method, route, timeout) as connection:
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before all was sent
-                connection.request(method, route, data, headers)
-            response = connection.getresponse()
-            answer = response.read()
+        for last in (False, True):
+            with self._exchange(method, route, timeout) as connection:
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before all
+                    connection.request(method, route, data, headers)
+                response = connection.getresponse()
+                answer = response.read()
+            if last or response.status != 408:  # else nothing was done: one of the two was stopped for a while
+                break
         if response.status >= 400:
             raise self._problem(method, route, response.status, answer)
         return answer
