@@ -35,6 +35,17 @@ name, to compare the two.`,
 			if b.batch < 1 {
 				return usageError{fmt.Errorf("--batch-size: got %d, want 1 or more", b.batch)}
 			}
+			for _, rows := range []struct {
+				flag  string
+				least int64
+				n     *int64
+			}{{"context-length", 1, &b.spec.ContextLength}, {"prediction-length", 0, &b.spec.PredictionLength}} {
+				if !cmd.Flags().Changed(rows.flag) {
+					*rows.n = usual
+				} else if *rows.n < rows.least {
+					return usageError{fmt.Errorf("--%s: got %d, want %d or more", rows.flag, *rows.n, rows.least)}
+				}
+			}
 			return b.run(cmd, args)
 		},
 	}
@@ -161,20 +172,25 @@ func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
 }
 
 // lengths are those of windows that are tried one after the other, until a dataset has some.
-var lengths = [][2]int64{{336, 96}, {96, 24}, {24, 6}, {4, 1}, {1, 0}}
+var lengths = []window.Spec{{ContextLength: 336, PredictionLength: 96}, {ContextLength: 96, PredictionLength: 24}, {ContextLength: 24, PredictionLength: 6}, {ContextLength: 4, PredictionLength: 1}, {ContextLength: 1}}
 
-// windows are those that the flags ask for, else the longest usual ones.
-func (b *bench) windows(ctx context.Context, d *tensorcache.Dataset) (*tensorcache.Windows, error) {
-	if b.spec.ContextLength > 0 || b.spec.PredictionLength > 0 {
-		return d.Windows(ctx, b.spec)
-	}
-	for _, l := range lengths {
-		w, err := d.Windows(ctx, window.Spec{ContextLength: l[0], PredictionLength: l[1]})
-		if err != nil || w.Len() > 0 {
-			return w, err
+// usual is a length that no flag names.
+const usual = -1
+
+// windows are the longest usual ones that there are, but for what the flags name.
+func (b *bench) windows(ctx context.Context, d *tensorcache.Dataset) (w *tensorcache.Windows, err error) {
+	for _, spec := range lengths {
+		if b.spec.ContextLength != usual {
+			spec.ContextLength = b.spec.ContextLength
+		}
+		if b.spec.PredictionLength != usual {
+			spec.PredictionLength = b.spec.PredictionLength
+		}
+		if w, err = d.Windows(ctx, spec); !errors.Is(err, tensorcache.NoWindows) {
+			break
 		}
 	}
-	return nil, &tensorcache.Error{Type: tensorcache.NoWindows, Detail: "the dataset has no rows without missing values", Hint: "name a window with --context-length"}
+	return w, err
 }
 
 // pace reads batches for so long, after a first one for which the ring was made.

@@ -89,10 +89,14 @@ func TestTheLaunchdAgentIsOne(t *testing.T) {
 			}
 		}
 	}
-	if len(words) < 2 || filepath.Base(words[0]) != "tensorcache" {
+	if len(words) != 3 || words[0] != "/bin/sh" || words[1] != "-c" {
 		t.Fatalf("it starts %q", words)
 	}
-	runs(t, words[1:])
+	line := regexp.MustCompile(`^exec /usr/local/bin/tensorcache (.*) 2>>"\$HOME/Library/Logs/tensorcache.log"$`).FindStringSubmatch(words[2])
+	if line == nil {
+		t.Fatalf("it starts %q", words)
+	}
+	runs(t, strings.Fields(line[1]))
 }
 
 func TestTheImageStartsTheDaemonAndLooksAfterIt(t *testing.T) {

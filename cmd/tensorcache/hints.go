@@ -33,7 +33,7 @@ func hintFor(verb string, err error) string {
 		return refused.Hint
 	case errors.As(err, &p) && p.Hint != "":
 		return p.Hint
-	case errors.As(err, &usage), p != nil && p.Status < 500:
+	case errors.As(err, &usage), p != nil && p.Status < 500, refused != nil && wire.NewProblem(string(refused.Type), "").Status < 500:
 		return fmt.Sprintf("tensorcache %s --help shows the usage", verb)
 	case errors.Is(err, control.ErrGone):
 		return "run it again, which starts a new daemon; what was published is still there"

@@ -31,6 +31,7 @@ func TestEveryErrorEndsWithOneHint(t *testing.T) {
 		wire.NewProblem(wire.InvalidName, "x"):                         "tensorcache ls --help",
 		wire.NewProblem(wire.Internal, "x"):                            "tensorcache doctor",
 		&tensorcache.Error{Detail: "x", Hint: "do that"}:               "do that",
+		&tensorcache.Error{Type: tensorcache.NoWindows, Detail: "x"}:   "tensorcache ls --help",
 	} {
 		var b bytes.Buffer
 		say(&b, "ls", err)

@@ -138,7 +138,7 @@ func argsError(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%s: want %s", verb, want)
 	}
-	return fmt.Errorf("%s: got %q, want %s", verb, strings.TrimSpace(strings.Join(args, " ")), want)
+	return fmt.Errorf("%s: got %s, want %s", verb, strings.Trim(fmt.Sprintf("%q", args), "[]"), want)
 }
 
 // connect reaches the daemon, starting it where none runs.
