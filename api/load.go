@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -179,13 +180,20 @@ func (j *Jobs) hash(ctx context.Context, t *job, reach ingest.Reach, sources []l
 
 // sameJSON compares values; a manifest is written with indentation.
 func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
+	x, err := canonical(a)
+	y, err2 := canonical(b)
+	return err == nil && err2 == nil && bytes.Equal(x, y)
+}
+
+// canonical sorts the fields of JSON; numbers keep their digits.
+func canonical(text json.RawMessage) ([]byte, error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
 	}
-	p, err := json.Marshal(x)
-	q, err2 := json.Marshal(y)
-	return err == nil && err2 == nil && string(p) == string(q)
+	return json.Marshal(v)
 }
 
 // run loads into a directory of its own and publishes it: after a generation, where that is not 0, which must still be the newest then.

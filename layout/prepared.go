@@ -16,10 +16,10 @@ type Prepared struct {
 	Fill string `json:"fill,omitempty"`
 	// FillValue is what value and mean filled with: one number; for mean one per feature, or per item and feature where FillPer is
 	// item.
-	FillValue Floats   `json:"fill_value,omitempty"`
+	FillValue Literals `json:"fill_value,omitempty"`
 	FillPer   string   `json:"fill_per,omitempty"`
-	ClipLow   *float64 `json:"clip_low,omitempty"`
-	ClipHigh  *float64 `json:"clip_high,omitempty"`
+	ClipLow   *Literal `json:"clip_low,omitempty"`
+	ClipHigh  *Literal `json:"clip_high,omitempty"`
 	Log1p     bool     `json:"log1p,omitempty"`
 	Diff      bool     `json:"diff,omitempty"`
 	// First is, per item and feature, the value that the first difference is above (after log1p); nil where there are too many to be

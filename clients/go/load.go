@@ -86,6 +86,7 @@ func (c *Cache) Load(ctx context.Context, name string, sources []string, o LoadO
 	if err != nil {
 		return nil, err
 	}
+	o.Fill, o.Clip = wire.ExactFloats(o.Fill), wire.ExactFloats(o.Clip)
 	request := struct {
 		Sources []string `json:"sources"`
 		LoadOptions
@@ -170,6 +171,7 @@ func absolute(sources []string) ([]string, error) {
 
 // putOptions are the options of a put as JSON.
 func (o LoadOptions) putOptions() (json.RawMessage, error) {
+	o.Fill, o.Clip = wire.ExactFloats(o.Fill), wire.ExactFloats(o.Clip)
 	b, err := json.Marshal(o)
 	if err != nil {
 		return nil, refuse(InvalidRequest, "options", "options: %v", err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // addRecipe adds the flags of the steps that values go through.
@@ -98,6 +99,9 @@ func readRecipe(path string) (fields map[string]any, err error) {
 				return nil, fmt.Errorf("%s, line %d, column %d: %s", path, row, column, strings.TrimPrefix(err.Error(), "toml: "))
 			}
 		}
+		for field, value := range fields {
+			fields[field] = wire.ExactFloats(value)
+		}
 	} else {
 		var values map[string]json.RawMessage // numbers stay exact
 		err = wire.Strict(text, &values)
@@ -152,8 +156,8 @@ func (p perColumn[T]) Set(text string) error {
 }
 
 func parseFill(text string) (f ingest.Fill, err error) {
-	if v, err := strconv.ParseFloat(text, 64); err == nil && v-v == 0 {
-		return ingest.FillWith(v), nil
+	if v, err := layout.ParseLiteral(text); err == nil {
+		return ingest.FillWithLiteral(v), nil
 	}
 	word, _ := json.Marshal(text) // a text always marshals
 	return f, json.Unmarshal(word, &f)
@@ -161,12 +165,12 @@ func parseFill(text string) (f ingest.Fill, err error) {
 
 func parseClip(text string) (c ingest.Clip, err error) {
 	low, high, ok := strings.Cut(text, ":")
-	read := func(text string, v *float64, has *bool) {
+	read := func(text string, v *layout.Literal, has *bool) {
 		if text == "" {
 			return
 		}
-		n, e := strconv.ParseFloat(text, 64)
-		ok = ok && e == nil && n == n && n-n == 0
+		n, e := layout.ParseLiteral(text)
+		ok = ok && e == nil
 		*v, *has = n, true
 	}
 	read(low, &c.Low, &c.HasLow)

@@ -104,7 +104,7 @@ func stepsOf(c layout.ManifestColumn) string {
 			done = append(done, "fill "+p.Fill)
 		}
 		if p.ClipLow != nil || p.ClipHigh != nil {
-			bound := func(v *float64) string {
+			bound := func(v *layout.Literal) string {
 				if v == nil {
 					return ""
 				}

@@ -22,7 +22,7 @@ type filler[S float32 | float64] struct {
 }
 
 func newFiller[S float32 | float64](f Fill, mean float64, from layout.Strided[S], feature, end int64) filler[S] {
-	value := f.Value
+	value := f.Value.Float
 	if f.How == fillMean {
 		value = mean
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -41,9 +40,7 @@ func heldSteps[S integer, W int64 | uint64](ctx context.Context, p *preparation,
 		preparation: p, from: layout.Values[S](from), width: max(1, to.Width), tile: make([]W, 0, stepTile),
 		low: constantOf[W](p.do.clip.Low), high: constantOf[W](p.do.clip.High),
 	}
-	filled := []float64{p.do.fill.Value}
-	p.do.clip.apply(filled)
-	h.value = constantOf[W](filled[0])
+	h.value = constantOf[W](p.do.clip.number(p.do.fill.Value))
 	if p.do.fill.How != "" {
 		if err := h.note(ctx); err != nil {
 			return err
@@ -68,26 +65,23 @@ func heldSteps[S integer, W int64 | uint64](ctx context.Context, p *preparation,
 
 // constant is a whole number of the options, which W may not hold.
 type constant[W int64 | uint64] struct {
-	exact float64
+	exact layout.Literal
 	is    W
 	fits  bool
 }
 
-func constantOf[W int64 | uint64](v float64) constant[W] {
-	least, end := -0x1p63, 0x1p63
+func constantOf[W int64 | uint64](v layout.Literal) constant[W] {
 	if ^W(0) > 0 {
-		least, end = 0, 0x1p64
+		is, fits := v.Uint64()
+		return constant[W]{v, W(is), fits}
 	}
-	c := constant[W]{exact: v, fits: v >= least && v < end}
-	if c.fits {
-		c.is = W(v)
-	}
-	return c
+	is, fits := v.Int64()
+	return constant[W]{v, W(is), fits}
 }
 
 // above tells whether the constant is above a value, below whether it is below.
-func (c constant[W]) above(v W) bool { return c.fits && c.is > v || !c.fits && c.exact > 0 }
-func (c constant[W]) below(v W) bool { return c.fits && c.is < v || !c.fits && c.exact < 0 }
+func (c constant[W]) above(v W) bool { return c.fits && c.is > v || !c.fits && c.exact.Float > 0 }
+func (c constant[W]) below(v W) bool { return c.fits && c.is < v || !c.fits && c.exact.Float < 0 }
 
 // heldChain does the steps of a held column, item by item and feature by feature.
 type heldChain[S integer, W int64 | uint64] struct {
@@ -154,7 +148,7 @@ func (h *heldChain[S, W]) feature(ctx context.Context, item int, feature int64) 
 		var err error
 		switch {
 		case !there:
-			err = h.other(math.NaN())
+			err = h.other(layout.LiteralOf(math.NaN()))
 		case clip.HasLow && h.low.above(v):
 			err = h.constant(ctx, h.low)
 		case clip.HasHigh && h.high.below(v):
@@ -188,15 +182,26 @@ func (h *heldChain[S, W]) constant(ctx context.Context, c constant[W]) error {
 }
 
 // other takes over a result that is missing, or that W does not hold.
-func (h *heldChain[S, W]) other(v float64) error {
+func (h *heldChain[S, W]) other(n layout.Literal) error {
 	if err := h.flush(); err != nil {
 		return err
 	}
+	v := n.Float
+	signed, isSigned := n.Int64()
+	unsigned, isUnsigned := n.Uint64()
+	bad := int64(-1)
 	switch {
 	case v != v && !h.to.DType.IsFloat():
 		return h.notHeld(h.row, v, h.to.DType)
+	case isSigned:
+		bad = int64(put(h.to, h.row, []int64{signed}))
+	case isUnsigned:
+		bad = int64(put(h.to, h.row, []uint64{unsigned}))
 	case v == v && narrowedTo(h.to.DType, v) != v || put(h.to, h.row, []float64{v}) >= 0:
-		return h.misfit(h.row, strconv.FormatFloat(v, 'f', -1, 64))
+		bad = 0
+	}
+	if bad >= 0 {
+		return h.misfit(h.row, n.String())
 	}
 	h.row++
 	return nil

@@ -61,7 +61,7 @@ func heldStream(t testing.TB, path string, kind arrow.DataType, width int, rows 
 
 // heldOracle fills and clips the values of an item's feature one by one, as numbers of any size. ok is false where a result does not fit.
 func heldOracle(values []string, o Options, least, most *big.Int) (out []string, ok bool) {
-	number := func(f float64) *big.Int { n, _ := big.NewFloat(f).Int(nil); return n }
+	number := func(l layout.Literal) *big.Int { n, _ := new(big.Int).SetString(l.String(), 10); return n }
 	fill, clip := o.Fill.Of("v"), o.Clip.Of("v")
 	for i, v := range values {
 		switch {
@@ -142,11 +142,23 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 		}
 		o := Options{ItemID: []string{"i"}, Time: "t", Sort: true, DType: DTypes{}}
 		o.Layout = rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")
-		o.Fill = All(rapid.SampledFrom([]Fill{FillWith(0), FillWith(1 << 53), FillWith(-1), FillWith(1 << 63), {How: fillForward}, {How: fillBackward}, {}}).Draw(r, "fill"))
-		if bound := []float64{-1 << 63, 0, 7, 1<<53 + 2, 1 << 62, 1 << 63}; rapid.IntRange(0, 2).Draw(r, "clips") == 1 {
+		literal := func(text string) layout.Literal {
+			n, err := layout.ParseLiteral(text)
+			if err != nil {
+				r.Fatal(err)
+			}
+			return n
+		}
+		whole := []string{"-9223372036854775808", "-9223372036854775807", "-9007199254740993", "-1", "0", "7", "9007199254740992", "9007199254740993", "4611686018427387904", "9223372036854775807", "9223372036854775808", "18446744073709551615"}
+		fills := []Fill{{How: fillForward}, {How: fillBackward}, {}}
+		if rapid.Bool().Draw(r, "value") {
+			fills = []Fill{FillWithLiteral(literal(rapid.SampledFrom(whole).Draw(r, "filled with")))}
+		}
+		o.Fill = All(rapid.SampledFrom(fills).Draw(r, "fill"))
+		if bound := whole; rapid.IntRange(0, 2).Draw(r, "clips") == 1 {
 			low := rapid.IntRange(0, len(bound)-1).Draw(r, "low")
 			high := rapid.IntRange(low, len(bound)-1).Draw(r, "high")
-			o.Clip = All(Clip{bound[low], bound[high], rapid.Bool().Draw(r, "has low"), true})
+			o.Clip = All(Clip{literal(bound[low]), literal(bound[high]), rapid.Bool().Draw(r, "has low"), true})
 		}
 		if other := rapid.SampledFrom([]string{"", "", "int64", "uint64"}).Draw(r, "dtype"); other != "" {
 			o.DType.By = map[string]string{"v": other}

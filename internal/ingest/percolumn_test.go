@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 func TestSettingsOfColumnsComeBackFromJSON(t *testing.T) {
 	fill := rapid.Custom(func(r *rapid.T) Fill {
 		return rapid.SampledFrom([]Fill{{}, FillWith(0), FillWith(-2.5), {How: "mean"}, {How: "linear"}}).Draw(r, "fill")
 	})
-	clip := rapid.SampledFrom([]Clip{{}, {0, 1, true, true}, {-3, 0, true, false}, {0, 7, false, true}})
+	clip := rapid.SampledFrom([]Clip{{}, {High: layout.LiteralOf(1), HasLow: true, HasHigh: true}, {Low: layout.LiteralOf(-3), HasLow: true}, {High: layout.LiteralOf(7), HasHigh: true}})
 	rapid.Check(t, func(r *rapid.T) {
 		comesBack(r, drawSetting(r, fill))
 		comesBack(r, drawSetting(r, clip))

@@ -26,6 +26,11 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 		return nil, nil, err
 	}
 	for _, i := range todo {
+		if c := l.columns[i]; !l.held(c, l.wanted.roles[i]) {
+			if err := l.steps(c, l.wanted.roles[i]).floats(c.name); err != nil {
+				return nil, nil, err
+			}
+		}
 		if l.DType.of(l.columns[i]) != "" {
 			l.losses[i] = &loss{}
 		}
@@ -250,9 +255,9 @@ func (p *preparation) prepared() *layout.Prepared {
 	out := &layout.Prepared{Log1p: s.log1p, Diff: s.diff, Fill: s.fill.How}
 	switch {
 	case s.fill.How == fillValue:
-		out.FillValue = layout.Floats{s.fill.Value}
+		out.FillValue = layout.Literals{s.fill.Value}
 	case p.means != nil:
-		out.FillValue, out.FillPer = p.means, p.perWhat()
+		out.FillValue, out.FillPer = layout.LiteralsOf(p.means), p.perWhat()
 	}
 	if s.clip.HasLow {
 		out.ClipLow = &s.clip.Low

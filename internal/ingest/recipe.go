@@ -33,11 +33,14 @@ const (
 // no such value stay missing. In JSON it is the number or the word. The zero value fills nothing.
 type Fill struct {
 	How   string // "", value, mean, forward, backward, linear
-	Value float64
+	Value layout.Literal
 }
 
 // FillWith fills with a number.
-func FillWith(v float64) Fill { return Fill{How: fillValue, Value: v} }
+func FillWith(v float64) Fill { return FillWithLiteral(layout.LiteralOf(v)) }
+
+// FillWithLiteral fills with a number that float64 may not hold.
+func FillWithLiteral(v layout.Literal) Fill { return Fill{How: fillValue, Value: v} }
 
 // MarshalJSON writes the number or the word.
 func (f Fill) MarshalJSON() ([]byte, error) {
@@ -67,13 +70,13 @@ func (f *Fill) UnmarshalJSON(b []byte) error {
 // Clip is the least and the greatest value that a column keeps; nearer ones replace what is beyond. In JSON [low, high] with null
 // for an open end. The zero value clips nothing.
 type Clip struct {
-	Low, High       float64
+	Low, High       layout.Literal
 	HasLow, HasHigh bool
 }
 
 // MarshalJSON writes [low, high].
 func (c Clip) MarshalJSON() ([]byte, error) {
-	var out [2]*float64
+	var out [2]*layout.Literal
 	if c.HasLow {
 		out[0] = &c.Low
 	}
@@ -85,7 +88,7 @@ func (c Clip) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads [low, high].
 func (c *Clip) UnmarshalJSON(b []byte) error {
-	var in []*float64
+	var in []*layout.Literal
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
@@ -127,7 +130,7 @@ func (o Options) steps(c column, role layout.Role) steps {
 
 // truths tells whether truth values can be filled so: with 0 or 1, forward or backward.
 func (f Fill) truths() bool {
-	return f.How == fillForward || f.How == fillBackward || f.How == fillValue && (f.Value == 0 || f.Value == 1)
+	return f.How == fillForward || f.How == fillBackward || f.How == fillValue && (f.Value.Float == 0 || f.Value.Float == 1)
 }
 
 // canonicalScale leaves out none where it is what all others are, and spells it so elsewhere.
@@ -157,12 +160,28 @@ func (c column) truths() bool { return c.kind == kindBool && !c.inferred }
 
 // wholes tells whether whole numbers stay such.
 func (s steps) wholes() bool {
-	whole := func(v float64) bool { return v == math.Trunc(v) }
+	whole := func(v layout.Literal) bool { return v.Float == math.Trunc(v.Float) }
 	switch s.fill.How {
 	case fillMean, fillLinear:
 		return false
 	}
 	return !s.log1p && !s.diff && s.scale == "" && whole(s.fill.Value) && whole(s.clip.Low) && whole(s.clip.High)
+}
+
+// floats refuses whole numbers beyond 2^53 that no float64 is, for a column that is computed in these.
+func (s steps) floats(column string) error {
+	for _, n := range []struct {
+		field string
+		value layout.Literal
+	}{{"fill", s.fill.Value}, {"clip", s.clip.Low}, {"clip", s.clip.High}} {
+		if !n.value.IsFloat() {
+			return &OptionError{
+				Field: n.field, Value: n.value.String(), Allowed: fmt.Sprintf("a number that float64 holds, in which column %q is computed", column),
+				Hint: "the nearest is " + layout.LiteralOf(n.value.Float).String(),
+			}
+		}
+	}
+	return nil
 }
 
 // stored is the dtype of a column after its steps: new quantities are float32 unless the load says otherwise, values that were filled or
@@ -197,15 +216,15 @@ func (o Options) fitted() bool {
 // validateRecipe checks the steps and what they are fitted on.
 func (o Options) validateRecipe() error {
 	if err := o.Fill.each(func(_ string, f Fill) error {
-		if math.IsInf(f.Value, 0) || f.Value != f.Value {
-			return &OptionError{Field: "fill", Value: fmt.Sprint(f.Value), Allowed: "a finite number"}
+		if f.Value.Float-f.Value.Float != 0 {
+			return &OptionError{Field: "fill", Value: f.Value.String(), Allowed: "a finite number"}
 		}
 		return oneOf("fill", f.How, none, fillValue, fillMean, fillForward, fillBackward, fillLinear)
 	}); err != nil {
 		return wordsOf(err, "a number, mean, forward, backward, linear or none")
 	}
 	if err := o.Clip.each(func(_ string, c Clip) error {
-		if c.HasLow && c.HasHigh && c.Low > c.High {
+		if c.HasLow && c.HasHigh && c.Low.Cmp(c.High) > 0 {
 			return &OptionError{Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High), Allowed: "the lower bound first"}
 		}
 		return nil

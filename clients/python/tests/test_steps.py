@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,55 @@ def test_recipes_are_read_from_dicts_and_files(cache: tensorcache.Cache, tmp_pat
     (tmp_path / "bad.json").write_text("{")
     with pytest.raises(tensorcache.SpecError, match=r"bad\.json"):
         cache.put("r", rows, recipe=tmp_path / "bad.json")
+
+
+BEYOND = [2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63) + 1]
+"""Whole numbers that no float64 is."""
+
+
+@pytest.mark.parametrize("number", [*BEYOND, 2**64 - 1, 2.0**60])
+def test_whole_numbers_beyond_floats_keep_their_digits(cache: tensorcache.Cache, tmp_path: Path, number: float) -> None:
+    dtype = "UInt64" if number == 2**64 - 1 else "Int64"
+    frame = pd.DataFrame({"t": [1, 2, 3], "n": pd.array([1, None, 3], dtype)})
+    (tmp_path / "recipe.json").write_text(json.dumps({"fill": number}))
+    (tmp_path / "recipe.toml").write_text(f"fill = {number}\n")
+    options: list[dict[str, Any]] = [
+        {"fill": number},
+        {"fill": {"n": np.array(number)[()]}},
+        {"recipe": tmp_path / "recipe.json"},
+    ]
+    if sys.version_info >= (3, 11):
+        options.append({"recipe": tmp_path / "recipe.toml"})
+    for option in options:
+        data = cache.put("beyond", frame, time="t", **option)
+        assert data["n"].tolist() == [1, int(number), 3]
+        assert data.manifest["columns"][1]["prepared"]["fill_value"] == [int(number)]
+    floats = frame.astype({"n": "float64"})
+    if number == 2.0**60:
+        assert cache.put("beyond", floats, fill=number)["n"].tolist() == [1, number, 3]
+        return
+    with pytest.raises(
+        tensorcache.SpecError, match=f'"{number}": want a number that float64 holds, in which column "n"'
+    ):
+        cache.put("beyond", floats, fill=number)
+    low, high = min(int(number), 0), max(int(number), 0)
+    edges = pd.DataFrame({"n": pd.array([low, high], dtype)})
+    clipped = cache.put("beyond", edges, clip=(low + (low < 0), high - (high > 0)))
+    assert clipped["n"].tolist() == [low + (low < 0), high - (high > 0)]
+
+
+@pytest.mark.parametrize("field", ["clip", "items"])
+def test_other_digits_are_another_load(cache: tensorcache.Cache, tmp_path: Path, field: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("i,n\n9007199254740992,9007199254740993\n9007199254740993,9007199254740993\n")
+    numbers = [2**53, 2**53 + 1]
+    values: list[Any] = [[[number] for number in numbers], [(0, number) for number in numbers]][field == "clip"]
+    loads = [cache.load(f"digits-{field}", path, item_id="i", **{field: value}) for value in values]
+    assert [data.generation for data in loads] == [1, 2]
+    if field == "clip":
+        assert [data["n"][0] for data in loads] == numbers
+    else:
+        assert [data.items[0] for data in loads] == numbers
 
 
 def test_recipes_are_read_from_toml(cache: tensorcache.Cache, tmp_path: Path) -> None:

@@ -88,12 +88,18 @@ def per_column(read: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
 
 def fill(field: str, value: Any) -> float | str:
     """A number or a word."""
-    return str(value) if isinstance(value, str) else _spec.number(field, value)
+    return str(value) if isinstance(value, str) else literal(field, value)
 
 
 def clip(field: str, value: Any) -> list[Any]:
     """Two bounds."""
-    return _spec.pair(field, value, _spec.number)
+    return _spec.pair(field, value, literal)
+
+
+def literal(field: str, value: Any) -> float:
+    """A number; a whole one that no float is with all its digits."""
+    nearest = _spec.number(field, value)
+    return nearest if int(nearest) == int(value) else int(value)
 
 
 def flags(field: str, value: Any) -> Any:
