@@ -96,7 +96,7 @@ func (d Dest) Gathered(n int64) {
 
 // write stores what is gathered.
 func (c *collector) write() {
-	if b := c.buffer[:c.n]; len(b) < writeLeast || c.to.write(b, c.at) != nil {
+	if b := c.buffer[:c.n]; c.to.write(b, c.at) != nil {
 		copy(c.to.data[c.at-c.to.offset:], b)
 	}
 	c.at, c.n = c.at+int64(c.n), 0

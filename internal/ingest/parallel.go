@@ -12,33 +12,49 @@ import (
 )
 
 // parallel does tasks 0 to n-1 with some workers, handing them out in order. Of several errors it returns that of the
-// lowest task, so that a message does not depend on the timing: after an error no task is handed out any more, and
+// lowest task, so that a message does not depend on the timing: after an error no task above is begun any more, and
 // those before it have been.
 func parallel(ctx context.Context, workers, n int, path string, task func(worker, i int) error) error {
-	var next, failed atomic.Int64
+	var next atomic.Int64
+	inOrder := func(int, int) int { return int(next.Add(1) - 1) }
+	return parallelBy(ctx, workers, n, path, inOrder, task, func(int) {})
+}
+
+// parallelBy is parallel in an order of its own: next gives a worker its next task, of those below a number; where there is none, anything that
+// is not. A worker ends with end, also after an error.
+func parallelBy(ctx context.Context, workers, n int, path string, next func(worker, below int) int, task func(worker, i int) error, end func(worker int)) error {
+	workers = min(workers, n)
+	var failed atomic.Int64
 	failed.Store(int64(n))
-	errs := make([]error, n)
+	errs, ends := make([]error, n), make([]error, workers)
 	var group sync.WaitGroup
-	for worker := range min(workers, n) {
+	for worker := range workers {
 		group.Go(func() {
-			for {
-				i := next.Add(1) - 1
-				if i >= failed.Load() || ctx.Err() != nil {
-					return
+			for ctx.Err() == nil {
+				below := failed.Load()
+				i := int64(next(worker, int(below)))
+				if i >= below {
+					break
+				}
+				if i >= failed.Load() { // which has become less
+					continue
 				}
 				if errs[i] = guard(path, func() error { return task(worker, int(i)) }); errs[i] != nil {
 					for f := failed.Load(); i < f && !failed.CompareAndSwap(f, i); f = failed.Load() {
 					}
-					return
 				}
 			}
+			ends[worker] = guard(path, func() error { end(worker); return nil })
 		})
 	}
 	group.Wait()
 	if i := failed.Load(); i < int64(n) {
 		return errs[i]
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return errors.Join(ends...)
 }
 
 // guard turns a panic of a decoder into an error that names the source.

@@ -1,20 +1,17 @@
 package ingest
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"sync/atomic"
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 // parquetFile reads a Parquet file, row group by row group and column by column in parallel.
@@ -165,89 +162,6 @@ func (p *parquetFile) describe(w []want) ([]column, error) {
 		out[i].name = c.Name()
 	}
 	return out, nil
-}
-
-// fill decodes every (row group, column) on its own.
-func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
-	groups := p.pq.RowGroups()
-	var read []int    // row groups
-	var ahead []int64 // rows that are left out before each
-	var skipped int64
-	for g := range groups {
-		if p.skip != nil && p.skip[g] {
-			skipped += p.groups[g+1] - p.groups[g]
-			continue
-		}
-		read, ahead = append(read, g), append(ahead, skipped)
-	}
-	rows0, bytes0 := m.rows.Load(), m.bytes.Load()
-	var cells atomic.Int64
-	buffers := make([][]byte, p.workers)
-	directs := make([]directBuffers, p.workers)
-	indirect := make([]atomic.Bool, len(to)) // columns of which a chunk could not be decoded directly
-	return parallel(ctx, p.workers, len(read)*len(to), p.name, func(worker, task int) error {
-		g, t := read[task/len(to)], to[task%len(to)]
-		t.row0 -= ahead[task/len(to)] // rows are the file's in messages
-		n := groups[g].NumRows()
-		if n == 0 {
-			return nil
-		}
-		err := guard(p.name, func() error {
-			form, err := parquetForm(p.columns[t.index])
-			if err != nil {
-				return err
-			}
-			if form.physical == parquet.Boolean {
-				c := p.columns[t.index]
-				b := &boolChunk{target: t, first: p.groups[g], rows: n, nullable: c.MaxDefinitionLevel() > 0, codec: c.Compression()}
-				b.meta = &p.pq.Metadata().RowGroups[g].Columns[c.Index()].MetaData
-				return b.read(p.file)
-			}
-			flush := func() {}
-			if form.collects() {
-				if buffers[worker] == nil {
-					buffers[worker] = make([]byte, layout.CollectBytes)
-				}
-				t.dest.Dest, flush = t.dest.Collected(buffers[worker])
-			}
-			if !indirect[task%len(to)].Load() {
-				c := p.columns[t.index]
-				chunk := &p.pq.Metadata().RowGroups[g].Columns[c.Index()]
-				err := guard(p.name, func() error {
-					return readDirect(p.file, &directs[worker], t, form, t.row0+p.groups[g], chunk, c.Compression(), c.MaxDefinitionLevel() > 0)
-				})
-				if err == nil {
-					flush()
-					return nil
-				}
-				flush() // what follows goes to the same rows, by other ways too
-				indirect[task%len(to)].Store(true)
-			}
-			c := &parquetChunk{target: t, form: form, first: p.groups[g], rows: n, maxLevel: byte(p.columns[t.index].MaxDefinitionLevel())}
-			at := p.columns[t.index].Index()
-			if err := checkPages(p.file, &p.pq.Metadata().RowGroups[g].Columns[at].MetaData, n); err != nil {
-				return err
-			}
-			err = c.read(groups[g].ColumnChunks()[at].Pages())
-			if errors.Is(err, snappy.ErrCorrupt) && nullsAlone(p.file, &p.pq.Metadata().RowGroups[g].Columns[at].MetaData, n) {
-				if c.row, err = 0, nil; !putMissing(c.dest, c.place(), n) {
-					err = c.null(0)
-				}
-			}
-			if err == nil {
-				flush()
-			}
-			return err
-		})
-		if err != nil {
-			return p.locate(err, g, t)
-		}
-		done := cells.Add(n)
-		share := float64(done) / float64(len(to)) / float64(p.rows())
-		m.rows.Store(rows0 + int64(share*float64(p.rows())))
-		m.bytes.Store(bytes0 + int64(share*float64(p.size)))
-		return nil
-	})
 }
 
 // locate adds to an error the column and the row group that it comes from.

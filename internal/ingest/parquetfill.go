@@ -1,0 +1,141 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/snappy"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// parquetFill writes the columns of a Parquet file, chunk by chunk: one column of one row group.
+type parquetFill struct {
+	*parquetFile
+	to       []target
+	read     []int   // row groups
+	ahead    []int64 // rows that are left out before each
+	groups   []parquet.RowGroup
+	indirect []atomic.Bool // columns of which a chunk could not be decoded directly
+	workers  []parquetWorker
+}
+
+// parquetWorker is what a worker keeps from chunk to chunk.
+type parquetWorker struct {
+	directBuffers
+	buffer []byte      // of what it gathers
+	column int         // of to, whose values it gathers
+	dest   layout.Dest // gathers them; without flush there is none
+	flush  func()
+}
+
+// gathered is a column for the worker to gather the values of, behind those of its last chunk where they follow them. What it has of another
+// column is stored before.
+func (w *parquetWorker) gathered(column int, d layout.Dest) layout.Dest {
+	if w.flush != nil && w.column == column {
+		return w.dest
+	}
+	w.store()
+	if w.buffer == nil {
+		w.buffer = make([]byte, layout.CollectBytes)
+	}
+	w.column = column
+	w.dest, w.flush = d.Collected(w.buffer)
+	return w.dest
+}
+
+// store stores what is gathered.
+func (w *parquetWorker) store() {
+	if w.flush != nil {
+		w.flush()
+		w.flush = nil
+	}
+}
+
+// fill decodes every chunk on its own.
+func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
+	f := &parquetFill{parquetFile: p, to: to, groups: p.pq.RowGroups(), indirect: make([]atomic.Bool, len(to)), workers: make([]parquetWorker, p.workers)}
+	var skipped int64
+	for g := range f.groups {
+		if p.skip != nil && p.skip[g] {
+			skipped += p.groups[g+1] - p.groups[g]
+			continue
+		}
+		f.read, f.ahead = append(f.read, g), append(f.ahead, skipped)
+	}
+	rows0, bytes0 := m.rows.Load(), m.bytes.Load()
+	var cells atomic.Int64
+	order := newColumnRuns(f.bytes(), len(to), p.workers)
+	return parallelBy(ctx, p.workers, len(f.read)*len(to), p.name, order.take, func(worker, task int) error {
+		g, t := f.read[task/len(to)], to[task%len(to)]
+		t.row0 -= f.ahead[task/len(to)] // rows are the file's in messages
+		n := f.groups[g].NumRows()
+		if n == 0 {
+			return nil
+		}
+		if err := guard(p.name, func() error { return f.chunk(&f.workers[worker], g, task%len(to), t) }); err != nil {
+			return p.locate(err, g, t)
+		}
+		done := cells.Add(n)
+		share := float64(done) / float64(len(to)) / float64(p.rows())
+		m.rows.Store(rows0 + int64(share*float64(p.rows())))
+		m.bytes.Store(bytes0 + int64(share*float64(p.size)))
+		return nil
+	}, func(worker int) { f.workers[worker].store() })
+}
+
+// bytes are those of the wanted columns in each row group that is read.
+func (f *parquetFill) bytes() []int64 {
+	out := make([]int64, len(f.read))
+	for i, g := range f.read {
+		for _, t := range f.to {
+			out[i] += f.pq.Metadata().RowGroups[g].Columns[f.columns[t.index].Index()].MetaData.TotalCompressedSize
+		}
+	}
+	return out
+}
+
+// chunk decodes a column of a row group that has rows.
+func (f *parquetFill) chunk(w *parquetWorker, g, column int, t target) error {
+	c, n := f.columns[t.index], f.groups[g].NumRows()
+	form, err := parquetForm(c)
+	if err != nil {
+		return err
+	}
+	chunk := &f.pq.Metadata().RowGroups[g].Columns[c.Index()]
+	if form.physical == parquet.Boolean {
+		b := &boolChunk{target: t, first: f.parquetFile.groups[g], rows: n, nullable: c.MaxDefinitionLevel() > 0, codec: c.Compression()}
+		b.meta = &chunk.MetaData
+		return b.read(f.file)
+	}
+	if form.collects() {
+		t.dest.Dest = w.gathered(column, t.dest.Dest)
+	}
+	if !f.indirect[column].Load() {
+		err := guard(f.name, func() error {
+			return readDirect(f.file, &w.directBuffers, t, form, t.row0+f.parquetFile.groups[g], chunk, c.Compression(), c.MaxDefinitionLevel() > 0)
+		})
+		if err == nil {
+			return nil
+		}
+		f.indirect[column].Store(true)
+	}
+	if form.collects() {
+		w.store() // what follows goes to the same rows, by other ways too
+		t.dest.Dest = w.gathered(column, f.to[column].dest.Dest)
+		defer w.store()
+	}
+	p := &parquetChunk{target: t, form: form, first: f.parquetFile.groups[g], rows: n, maxLevel: byte(c.MaxDefinitionLevel())}
+	if err := checkPages(f.file, &chunk.MetaData, n); err != nil {
+		return err
+	}
+	err = p.read(f.groups[g].ColumnChunks()[c.Index()].Pages())
+	if errors.Is(err, snappy.ErrCorrupt) && nullsAlone(f.file, &chunk.MetaData, n) {
+		if p.row, err = 0, nil; !putMissing(p.dest, p.place(), n) {
+			err = p.null(0)
+		}
+	}
+	return err
+}
