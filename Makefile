@@ -75,7 +75,7 @@ lint-python: $(VENV)/test-tools ## ruff, mypy strict
 
 .PHONY: test-go
 test-go: ## Go tests, with the race detector and planted faults
-	go test -race -tags faults ./...
+	go test -timeout 30m -race -tags faults ./... # which bounds what hangs, and not a slow machine
 	CGO_ENABLED=0 go test ./internal/ingest -run Memory
 
 # The tests run what pip installed; the daemon is the one with the race detector, but where memory is measured.

@@ -13,7 +13,7 @@ import (
 // The longest that a case may take, in ticks of a clock that stands still with the process, as a stopped one does.
 const (
 	watchTick    = 100 * time.Millisecond
-	watchedTicks = 300
+	watchedTicks = 600
 )
 
 // watch ends the process with all its stacks where a case hangs.

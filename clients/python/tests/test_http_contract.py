@@ -135,7 +135,7 @@ def try_out(
     )
     def each(case: schemathesis.Case) -> None:
         before(case)
-        response = case.call(base_url=door.base, session=door, timeout=30)
+        response = case.call(base_url=door.base, session=door, timeout=60)
         seen.add(response.status_code)
         case.validate_response(response)
 

@@ -21,7 +21,7 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update"),
 ]
 
-expect.set_options(timeout=15_000)  # the machine of a test may be busy
+expect.set_options(timeout=60_000)  # the machine of a test may be busy
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -52,6 +52,7 @@ def open_page(browser: Browser, home: Path) -> Iterator[Callable[..., Dashboard]
 
     def make(**options: Any) -> Dashboard:
         context = browser.new_context(**{"viewport": {"width": 1360, "height": 900}, **options})
+        context.set_default_timeout(60_000)
         page = context.new_page()
         address = login()
         d = Dashboard(page, address.split("/login", maxsplit=1)[0])

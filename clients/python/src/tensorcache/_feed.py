@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 """How often a feed looks for another daemon before it gives up; each time it waits for one that is about to leave."""
 
+ANSWER_SECONDS = 5.0
+"""How long statistics wait for a daemon, which may be stuck, or late on a machine that is busy."""
 HEARINGS = 20
 """How often the daemon is asked about a feed until it has heard what it was told of it just before."""
 
@@ -215,7 +217,9 @@ class Feed:
         told, said = stream.meter.told, {}
         try:
             for _ in range(HEARINGS):
-                said = self.windows.dataset._cache._control.get(f"/v1/feeds/{stream.said['feed']}", timeout=1.0)
+                said = self.windows.dataset._cache._control.get(
+                    f"/v1/feeds/{stream.said['feed']}", timeout=ANSWER_SECONDS
+                )
                 if round(said["pass_s"] * 1e9) >= told:
                     return said
         except (DaemonError, NotFoundError):
