@@ -72,7 +72,7 @@ func (l *listening) next() (e told, ok bool) {
 	l.Helper()
 	select {
 	case e, ok = <-l.events:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		l.Fatal("no event came")
 	}
 	if schema := map[string]string{"job": "Job", "jobs": "Jobs", "feeds": "Feeds", "datasets": "Datasets", "machine": "Machine"}[e.name]; ok {
@@ -147,7 +147,7 @@ func TestNobodyLooksWhereNobodyListens(t *testing.T) {
 		t.Fatal("nobody looks")
 	}
 	l.leave()
-	end := time.Now().Add(20 * time.Second)
+	end := time.Now().Add(patience)
 	for tick := time.NewTicker(5 * time.Millisecond); w.server.streams.Load() != 0 || w.looks(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("%d streams, looking %t", w.server.streams.Load(), w.looks())

@@ -11,7 +11,7 @@ import (
 // until asks for a job until it is as wanted.
 func (w *world) until(id string, is func(wire.Job) bool) (job wire.Job) {
 	w.Helper()
-	end := time.Now().Add(20 * time.Second)
+	end := time.Now().Add(patience)
 	for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
 		w.into(w.do("GET", "/v1/jobs/"+id, nil), 200, &job)
 		if is(job) {

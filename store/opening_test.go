@@ -13,7 +13,7 @@ import (
 // waitFor waits until something holds, which is looked at under the store's lock.
 func waitFor(t *testing.T, s *Store, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+	for end := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		s.mu.Lock()
 		ok := holds()
 		s.mu.Unlock()
