@@ -28,7 +28,7 @@ func TestABatchInSteadyStateAllocatesNothing(t *testing.T) {
 			slot := make([]byte, slots.bytes)
 			var b sampler.Batch
 			consumed := int64(0)
-			if n := testing.AllocsPerRun(100, func() {
+			if n := testing.AllocsPerRun(1000, func() {
 				if err := order.Batch(&b, 0, consumed); err != nil {
 					t.Fatal(err)
 				}
