@@ -15,7 +15,7 @@ import tensorcache
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_melted_tables_are_what_pandas_makes(cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject) -> None:
     rows, names = data.draw(st.integers(1, 9)), ["b", "a", "ä ö", "1"][: data.draw(st.integers(1, 4))]
     whole = data.draw(st.booleans())

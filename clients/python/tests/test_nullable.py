@@ -43,7 +43,7 @@ def filled(frame: pd.DataFrame, how: Any) -> pd.DataFrame:
 
 
 @given(seed=st.integers(0, 2**32), rows=st.sampled_from([1, 3, 50, 9000]), how=st.sampled_from(sorted(FILLS)))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_fill_of_nullable_columns_is_that_of_pandas(
     cache: tensorcache.Cache, tmp_path: Path, seed: int, rows: int, how: str
 ) -> None:

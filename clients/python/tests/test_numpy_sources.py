@@ -28,7 +28,7 @@ def same(got: Any, want: np.ndarray) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 def test_arrays_are_what_numpy_wrote(cache: tensorcache.Cache, tmp_path: Path, data: st.DataObject) -> None:
     dtype = np.dtype(data.draw(st.sampled_from("<>")) + data.draw(st.sampled_from(KINDS)))
     shape = data.draw(st.one_of(st.tuples(st.integers(1, 40)), st.tuples(st.integers(1, 40), st.integers(1, 4))))

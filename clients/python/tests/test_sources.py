@@ -34,7 +34,7 @@ import tensorcache
     header=st.booleans(),
     packed=st.booleans(),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_dialects_are_read_as_pandas_reads_them(
     cache: tensorcache.Cache,
     tmp_path: Path,
@@ -218,7 +218,7 @@ def test_arrow_files_of_polars(cache: tensorcache.Cache, tmp_path: Path, compres
     ),
     form=st.sampled_from(["%d/%m/%Y %H:%M:%S.%f", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d %B %Y, %H:%M", "%j/%Y"]),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_times_are_what_pandas_makes_of_the_same_format(
     cache: tensorcache.Cache, tmp_path: Path, times: list[datetime.datetime], form: str
 ) -> None:

@@ -131,7 +131,7 @@ def expected(column: pa.ChunkedArray, kind: pa.DataType) -> np.ndarray[Any, Any]
     return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy())
 
 
-draws = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+draws = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 seeds = st.integers(0, 2**32)
 counts = st.sampled_from([1, 2, 17, 300, 3000])
 
