@@ -1,0 +1,156 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// docsPage is one of docs.
+func docsPage(t *testing.T, name string) string {
+	t.Helper()
+	return strings.ReplaceAll(contributed(t, filepath.Join("docs", name)), "\\\n", "") // a line that goes on
+}
+
+// typed are the lines of a page that begin with one of the programs, in turn.
+func typed(page string, programs ...string) (lines []string) {
+	for _, m := range regexp.MustCompile(`(?m)^    (([a-z]+) .*)$`).FindAllStringSubmatch(page, -1) {
+		if slices.Contains(programs, m[2]) {
+			lines = append(lines, m[1])
+		}
+	}
+	return lines
+}
+
+// TestTheCommandsOfThePagesRun types what each page says, in turn, where ETTh1 is loaded, in a home of its own; the page's daemon is the
+// one that it says to start. Commands of systems that are not here are held to the files and the verbs that they name.
+func TestTheCommandsOfThePagesRun(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := filepath.Abs("../../examples/data/ETTh1.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, least := range map[string]int{"HTTP.md": 2, "MEMORY.md": 6, "DASHBOARD.md": 2, "OPERATIONS.md": 8} {
+		t.Run(name, func(t *testing.T) {
+			home, err := os.MkdirTemp("", "page") // t.TempDir may be too long for a socket
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(home) })
+			bin, cache := filepath.Join(home, "bin"), filepath.Join(home, ".cache/tensorcache")
+			if err := errors.Join(os.MkdirAll(filepath.Join(home, "Library/LaunchAgents"), 0o700), os.Mkdir(bin, 0o700), os.Symlink(exe, filepath.Join(bin, "tensorcache"))); err != nil {
+				t.Fatal(err)
+			}
+			for variable, value := range map[string]string{
+				"HOME": home, "TENSORCACHE_DIR": cache, "PATH": bin + ":" + os.Getenv("PATH"), mainVariable: "1", "GORACE": "atexit_sleep_ms=0", "DISPLAY": "", "WAYLAND_DISPLAY": "",
+			} {
+				t.Setenv(variable, value)
+			}
+			lines := typed(docsPage(t, name), "curl", "tensorcache", "mkdir", "cp", "docker", "systemctl", "launchctl")
+			if len(lines) < least {
+				t.Fatalf("found %q only", lines)
+			}
+			t.Chdir("../..")
+			serve := "tensorcache serve"
+			for _, line := range lines {
+				if strings.HasPrefix(line, serve) {
+					serve = line
+				}
+			}
+			d := start(t, cache, "", "sh", "-c", "exec "+serve+" --http 127.0.0.1:0 --ready-fd 3")
+			defer d.stop()
+			if job, err := d.load("etth1", source); err != nil || job.Error != nil {
+				t.Fatal(err, job.Error)
+			}
+			at, err := control.ReadDaemon(cache)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range lines {
+				if line != serve {
+					typeIn(t, strings.ReplaceAll(line, "127.0.0.1:7007", at.HTTP), home)
+				}
+			}
+		})
+	}
+}
+
+// typeIn runs one line, and holds what it answers to its shape.
+func typeIn(t *testing.T, line, home string) {
+	t.Helper()
+	switch program, rest, _ := strings.Cut(line, " "); program {
+	case "docker":
+		if _, verb, ok := strings.Cut(rest, " tensorcache serve "); ok {
+			runs(t, append([]string{"serve"}, strings.Fields(verb)...))
+		}
+		return
+	case "systemctl", "launchctl":
+		file := strings.Replace(rest[strings.LastIndexByte(rest, ' ')+1:], "~", home, 1)
+		if program == "systemctl" {
+			file = filepath.Join(home, ".config/systemd/user", file+".service")
+		}
+		if _, err := os.Stat(file); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		return
+	case "curl":
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+		line += ` --silent --write-out '%{http_code} %{content_type}'`
+	case "tensorcache":
+		if rest, comment, _ := strings.Cut(rest, "#"); strings.TrimSpace(rest) == "top" {
+			line = "tensorcache top --count 1 #" + comment
+		}
+	}
+	out, err := exec.Command("sh", "-c", line).Output()
+	if err != nil {
+		t.Errorf("%s: %v", line, err)
+	}
+	if strings.HasPrefix(line, "tensorcache") && len(out) == 0 {
+		t.Errorf("%s says nothing", line)
+	}
+	if strings.HasPrefix(line, "curl") {
+		body, status, _ := strings.Cut(string(out), "\n")
+		var d wire.Datasets
+		if err := json.Unmarshal([]byte(body), &d); err != nil || status != "200 application/json" || len(d.Datasets) != 1 || d.Datasets[0].Dataset != "etth1" {
+			t.Errorf("%s answers %s", line, out)
+		}
+	}
+}
+
+// TestCommandsInTheTextOfThePagesAreOnes: those that name a verb, with flags that it takes.
+func TestCommandsInTheTextOfThePagesAreOnes(t *testing.T) {
+	n := 0
+	for _, name := range []string{"HTTP.md", "MEMORY.md", "DASHBOARD.md", "OPERATIONS.md"} {
+		text := docsPage(t, name)
+		for _, m := range regexp.MustCompile("`(?:tensorcache |(?:serve|stop|pin|ls) --)[^`…]*`").FindAllString(text, -1) {
+			words := strings.Fields(strings.TrimPrefix(strings.Trim(m, "`"), "tensorcache "))
+			for i, w := range words { // what a word in capitals stands for
+				words[i] = strings.NewReplacer("SIZE", "8GiB", "PORT", "7007", "[NAME]", "name").Replace(w)
+			}
+			for range 2 { // the verb alone is spoken of
+				if c, rest, err := newRoot().Find(words); err == nil && c.ParseFlags(rest) == nil && c.ValidateArgs(c.Flags().Args()) != nil {
+					words = append(words, "name")
+				}
+			}
+			runs(t, words)
+			n++
+		}
+	}
+	if n < 20 {
+		t.Errorf("%d commands were found", n)
+	}
+}
