@@ -1,0 +1,107 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// TestTwoHundredListenersThatReadNothingKeepNobodyOut: so many streams are served, the others are told so, requests and jobs go on; and
+// once there is more for them than a connection holds they are cut off, and make room for who listens.
+func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
+	w := newWorld(t)
+	w.do("GET", "/v1/health", nil) // it serves
+	w.server.crowd.writeTime = 500 * time.Millisecond
+	for i := range 200 {
+		conn, err := net.Dial("unix", w.socket)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	w.streams(mostStreams)
+	w.refused(w.do("GET", "/v1/events", nil), wire.Busy, "64 event streams are open")
+	w.loaded()
+	var p wire.PlanReply
+	if w.into(w.do("POST", "/v1/datasets/etth1/plan", `{"spec": {"context_length": 336, "prediction_length": 96}}`), 200, &p); p.Windows != 16989 {
+		t.Errorf("%d windows", p.Windows)
+	}
+	if n := w.server.crowd.served(); n > mostStreams+1 {
+		t.Errorf("%d connections are busy", n)
+	}
+	w.server.events.tell(topicJobs, []byte(`{"jobs": [], "next": null`+strings.Repeat(" ", 1<<20)+"}"))
+	w.streams(0)
+	w.listen("/v1/events").next()
+}
+
+// streams waits until so many are open.
+func (w *world) streams(n int64) {
+	w.Helper()
+	end := time.Now().Add(patience)
+	for tick := time.NewTicker(5 * time.Millisecond); w.server.streams.Load() != n; <-tick.C {
+		if time.Now().After(end) {
+			w.Fatalf("%d streams, want %d", w.server.streams.Load(), n)
+		}
+	}
+}
+
+// TestConnectionsThatComeAndGoWithinRequestsLeaveNothing: clients send requests whole, by halves and several at once, read some of the
+// answers, and are gone, by a reset as often as not, over the socket and TCP; who asks meanwhile is answered.
+func TestConnectionsThatComeAndGoWithinRequestsLeaveNothing(t *testing.T) {
+	a := newAsker(t)
+	d := a.openTCP()
+	plan := `{"spec": {"context_length": 3}}`
+	headers := fmt.Sprintf(" HTTP/1.1\r\nHost: %s\r\n%s\r\n", d.addr, d.bearer())
+	post := fmt.Sprintf("POST /v1/datasets/d/plan%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", headers, len(plan))
+	requests := []string{"", "GET /v1/datasets HTTP/1.1\r\nHo", "GET /v1/events" + headers + "\r\n", post + plan[:9], post + plan, post + plan + post + plan + post}
+	before := a.holds()
+	var all sync.WaitGroup
+	for client := range 8 {
+		all.Go(func() {
+			for i := range 100 {
+				network, addr := "unix", a.socket
+				if i%2 == 0 {
+					network, addr = "tcp", d.addr
+				}
+				conn, err := net.Dial(network, addr)
+				if err != nil {
+					t.Error(client, i, err)
+					return
+				}
+				_, _ = io.WriteString(conn, requests[(client+i)%len(requests)])
+				if i%3 == 0 {
+					_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+					_, _ = conn.Read(make([]byte, 10))
+				}
+				if tcp, ok := conn.(*net.TCPConn); ok && i%4 == 0 {
+					_ = tcp.SetLinger(0)
+				}
+				conn.Close()
+			}
+		})
+	}
+	gone := make(chan struct{})
+	go func() { all.Wait(); close(gone) }()
+	for n := 0; ; n++ {
+		if answer := a.do("GET", "/v1/datasets/d", nil); answer.status != http.StatusOK {
+			t.Fatalf("%d %s", answer.status, answer.body)
+		}
+		select {
+		case <-gone:
+			a.streams(0)
+			a.noGrowth(t, before, a.holds())
+			return
+		default:
+		}
+	}
+}
