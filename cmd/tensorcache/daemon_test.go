@@ -74,8 +74,14 @@ func (d *daemon) halt() {
 // load runs a load to its end.
 func (d *daemon) load(name, source string) (wire.Job, error) {
 	d.Helper()
+	return d.take(control.Dataset(name, "/load"), source)
+}
+
+// take runs a job that reads a source to its end.
+func (d *daemon) take(path, source string) (wire.Job, error) {
+	d.Helper()
 	var job wire.Job
-	err := d.client.Post(d.Context(), control.Dataset(name, "/load"), map[string]any{"sources": []string{source}}, &job)
+	err := d.client.Post(d.Context(), path, map[string]any{"sources": []string{source}}, &job)
 	for err == nil && !job.Ended() {
 		err = d.client.Get(d.Context(), "/v1/jobs/"+job.Job+"?wait_ms=10000", &job)
 	}

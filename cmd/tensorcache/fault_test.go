@@ -77,6 +77,35 @@ func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas: in the new rows, in the join of both, and in its publishing.
+func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
+	dir, source := faults(t)
+	more := filepath.Join(t.TempDir(), "b.csv")
+	if err := os.WriteFile(more, []byte("a\n4.5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, point := range []string{
+		"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order", "ingest.finish", "create#2", "manifest", "create#3", "write#3", "reserve#2", "map#2", "create#4", "ingest.join", "manifest#2", "publish",
+	} {
+		t.Run(point, func(t *testing.T) {
+			d := serve(t, dir, "ENOSPC@"+point)
+			job, err := d.take(control.Dataset("keep", "/append"), more)
+			if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace || !strings.Contains(job.Error.Hint, "--dir") {
+				t.Errorf("%+v (%+v), %v; want no_space", job, job.Error, err)
+			}
+			d.holds()
+			d.stop()
+		})
+	}
+	d := serve(t, dir, "")
+	defer d.stop()
+	for path, rows := range map[string]int64{source: 3, more: 4} {
+		if job, err := d.take(control.Dataset("keep", "/append"), path); err != nil || job.State != wire.JobDone || job.Rows != rows || job.Hit != (rows == 3) {
+			t.Errorf("with space again %+v (%+v), %v", job, job.Error, err)
+		}
+	}
+}
+
 func TestAnErrorOfTheDiskIsTheLoadsError(t *testing.T) {
 	dir, source := faults(t)
 	for _, point := range []string{"write", "manifest", "publish"} {
