@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -10,6 +11,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	tensorcache "github.com/tensorcache/tensorcache/clients/go"
 	"github.com/tensorcache/tensorcache/internal/control"
@@ -87,6 +91,58 @@ func mapped(t *testing.T, pid int, of, figure string) (sum int64) {
 	return sum
 }
 
+// inCore is how much of a folder's files mincore(2) finds in memory, through maps of our own.
+func inCore(t *testing.T, dir string) (sum int64) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := os.Getpagesize()
+	for _, entry := range files {
+		b, err := os.Open(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		st, err := b.Stat()
+		if err != nil || st.Size() == 0 {
+			continue
+		}
+		m, err := unix.Mmap(int(b.Fd()), 0, int(st.Size()), unix.PROT_READ, unix.MAP_SHARED)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Munmap(m)
+		pages := make([]byte, (len(m)+page-1)/page)
+		if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&m[0])), uintptr(len(m)), uintptr(unsafe.Pointer(&pages[0]))); errno != 0 {
+			t.Fatal(errno)
+		}
+		for _, p := range pages {
+			sum += int64(p&1) * int64(page)
+		}
+	}
+	return sum
+}
+
+// shared is what the kernel holds for a process's memory files of a name.
+func shared(t *testing.T, pid int, name string) (sum int64) {
+	t.Helper()
+	dir := fmt.Sprintf("/proc/%d/fd", pid)
+	open, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range open {
+		var st unix.Stat_t
+		path := filepath.Join(dir, fd.Name())
+		if to, err := os.Readlink(path); err == nil && strings.HasPrefix(to, "/memfd:"+name) && unix.Stat(path, &st) == nil {
+			sum += st.Blocks * 512
+		}
+	}
+	return sum
+}
+
 // until waits for what has no event of its own.
 func until(t *testing.T, is func() bool) {
 	t.Helper()
@@ -139,6 +195,27 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil, &unloaded); err != nil || *unloaded.ResidentBytes != 0 {
 		t.Fatalf("%+v, %v", unloaded, err)
 	}
+	for _, part := range []int64{8 << 20, 40 << 20} { // somebody reads a part: some of it is in memory, and some is not
+		in, err := os.Open(filepath.Join(dir, "datasets/x/1/data.arrow"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.CopyN(io.Discard, in, part); err != nil {
+			t.Fatal(err)
+		}
+		in.Close()
+		until(t, func() bool { // no figure is older than a second
+			m, x := ask()
+			return m.Memory.Resident >= part && m.Memory.Resident == *x.ResidentBytes && *x.ResidentBytes < x.Bytes
+		})
+		kernels := inCore(t, filepath.Join(dir, "datasets/x/1"))
+		m, x := ask()
+		agree("resident in part", *x.ResidentBytes, kernels)
+		agree("resident in part of the machine", m.Memory.Resident, kernels)
+	}
+	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil, &unloaded); err != nil || *unloaded.ResidentBytes != 0 {
+		t.Fatalf("%+v, %v", unloaded, err)
+	}
 	before := int64(0)
 	if group != "" {
 		before = in(t, filepath.Join(group, "memory.stat"), field)
@@ -183,6 +260,10 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		t.Error("a feed has no ring")
 	}
 	agree("rings", m.Memory.Rings, mapped(t, d.Process.Pid, "memfd:tensorcache-ring", "Size"))
+	until(t, func() bool { // the first slots are reserved at once, the others soon
+		return shared(t, d.Process.Pid, "tensorcache-ring") >= m.Memory.Rings*99/100
+	})
+	agree("rings in memory", m.Memory.Rings, shared(t, d.Process.Pid, "tensorcache-ring"))
 	if err := d.client.Delete(t.Context(), control.Dataset("x", "/pin"), &pinned); err != nil || pinned.PinnedBytes != 0 {
 		t.Errorf("%+v, %v", pinned, err)
 	}
