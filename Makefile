@@ -139,7 +139,7 @@ bench-go: ## gathers, indexes and orders, with ratios
 	go test -run xxx -bench . ./bench ./internal/feed ./api
 
 .PHONY: bench-control
-bench-control: $(VENV)/client ## requests beside a feed, what they take from it, and the start of ls; half a minute
+bench-control: $(VENV)/client ## requests beside a feed, what they take from it, and the start of ls; a minute and a half
 	OMP_NUM_THREADS=1 $(PY) bench/control.py
 
 .PHONY: bench-loading
