@@ -28,6 +28,10 @@ const maxJob = 64 << 20
 // code. It ends the process when in ends: the parent is gone.
 func Main(in io.Reader, out io.Writer) int {
 	w := &lines{out: out}
+	debug.SetGCPercent(collectAt)
+	slack := make([]byte, slackBytes)
+	defer runtime.KeepAlive(slack)
+	runtime.GC() // while there may be no job yet
 	r := bufio.NewReader(in)
 	var job Job
 	line, err := r.ReadBytes('\n')
@@ -50,8 +54,6 @@ func Main(in io.Reader, out io.Writer) int {
 		w.write(answer{Problem: toProblem(err)})
 		return 1
 	}
-	slack := make([]byte, slackBytes)
-	defer runtime.KeepAlive(slack)
 	if err := job.do(w); err != nil {
 		w.write(answer{Problem: toProblem(err)})
 		return 1
@@ -147,7 +149,6 @@ const collectAt = 50
 
 // limitMemory bounds the process, so that a damaged file that asks for more than there is ends this process and no other.
 func limitMemory(j Job) error {
-	debug.SetGCPercent(collectAt)
 	if j.MemoryLimit == 0 {
 		return nil
 	}

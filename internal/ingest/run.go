@@ -25,10 +25,11 @@ const Verb = "ingest"
 // Run does a job in a child process as [Runner.Run] does, exe with [Verb], and keeps none for the next.
 func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(Progress)) (*layout.Manifest, error) {
 	r := &Runner{Exe: exe}
+	defer r.Close()
 	return r.Run(ctx, job, conn, progress)
 }
 
-// Run does a job in a child process and follows it until it has ended. A cancelled context kills it. conn, where it is not nil, is the
+// Run does a job in a child process and follows it until it is done or has ended. A cancelled context kills it. conn, where it is not nil, is the
 // socket that the values of a put come from. progress is called from Run's own goroutine and may be nil.
 func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(Progress)) (*layout.Manifest, error) {
 	if err := job.Validate(); err != nil {
@@ -57,7 +58,6 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 			return nil, err
 		}
 	}
-	defer c.out.Close()
 	defer context.AfterFunc(ctx, c.kill)()
 	var telling sync.WaitGroup
 	telling.Go(func() { tell(c.feed, line, job.Cores, c.ended) })
@@ -68,9 +68,20 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 			}
 		}
 	})
-	<-c.ended
-	c.feed.Close() // a write that nobody reads
-	telling.Wait()
+	ended := func() {
+		<-c.ended
+		c.out.Close()
+		c.feed.Close() // a write that nobody reads
+		telling.Wait()
+	}
+	if done && r.later(ended) { // its memory is given back while others go on with what it has made
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		r.keep()
+		return layout.ReadManifest(job.Dir)
+	}
+	ended()
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
@@ -103,13 +114,13 @@ func tell(feed io.Writer, job []byte, cores <-chan int, ended <-chan struct{}) {
 	}
 }
 
-// follow reads the child's lines until it closes its end. reading is the source that it was at.
+// follow reads the child's lines until it says that it is done, or closes its end. reading is the source that it was at.
 func follow(out io.Reader, progress func(Progress), need func(int64)) (reading string, done bool, problem error) {
 	r := bufio.NewReader(out)
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
-			return reading, done, problem
+			return reading, false, problem
 		}
 		var a answer
 		if json.Unmarshal(line, &a) != nil {
@@ -121,7 +132,7 @@ func follow(out io.Reader, progress func(Progress), need func(int64)) (reading s
 		case a.Reading != nil:
 			reading = *a.Reading
 		case a.Done:
-			done = true
+			return reading, true, problem
 		case a.Need > 0:
 			need(a.Need)
 		case a.Progress != nil && progress != nil:

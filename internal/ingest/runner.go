@@ -22,7 +22,18 @@ type Runner struct {
 	closed   bool
 	waiting  *process
 	leave    *time.Timer    // ends the one that waits
-	changing sync.WaitGroup // starts children that are to wait, and ends them
+	changing sync.WaitGroup // starts children that are to wait, ends them, and waits for the ends of others
+}
+
+// later has a child that is done end by itself; Close waits for it. ok is false once it was called.
+func (r *Runner) later(ended func()) (ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.changing.Go(ended)
+	return true
 }
 
 // take gives the child that waits, nil without one.
