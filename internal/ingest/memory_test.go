@@ -19,7 +19,7 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 		}
 	}
 	_, err := memoryLimit(small, 50<<20)
-	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "need 96 MiB, have 50 MiB") {
+	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "need 128 MiB, have 50 MiB") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -213,14 +213,19 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	if raceEnabled || cgoEnabled {
 		t.Skip("the limit is that of releases: CGO_ENABLED=0, without the race detector; make test-go runs it so")
 	}
-	// Item names that are all different must be kept in memory.
+	small := job(t, Options{Sources: []string{source(t, "x.csv", "i,a\nx,1\n")}, ItemID: []string{"i"}})
+	small.MemoryLimit = memoryLeast
+	if _, err := Run(t.Context(), os.Args[0], small, nil, nil); err != nil {
+		t.Errorf("the least memory is not enough: %v", err)
+	}
+	// Item names that are all different must be kept in memory, where they are read: several times as many as there is room for.
 	var b strings.Builder
 	b.WriteString("i,a\n")
-	for i := range 400000 {
+	for i := range 2_000_000 {
 		fmt.Fprintf(&b, "a rather long name of item number %d,1\n", i)
 	}
 	j := job(t, Options{Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"i"}})
-	j.MemoryLimit = 96 << 20
+	j.MemoryLimit = memoryLeast
 	_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 	if !errors.Is(err, ErrMemory) || !strings.HasPrefix(err.Error(), j.Sources[0]+": load ran out of memory: ") {
 		t.Errorf("%v, want ErrMemory, with the source", err)
