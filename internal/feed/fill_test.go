@@ -8,7 +8,7 @@ import (
 
 func TestABatchInSteadyStateAllocatesNothing(t *testing.T) {
 	w := newWorld(t, roomy)
-	w.series(t, "d", 10_000)
+	w.series(t, "d", 100_000) // more than a thousand batches
 	for name, change := range map[string]func(map[string]any){
 		"lanes":      spec(),
 		"float64":    spec("dtype", "float64"),
