@@ -34,7 +34,9 @@ type SourceError struct {
 	Row  int64 `json:"row,omitempty"`
 	Line int64 `json:"line,omitempty"`
 	// Group is a Parquet file's row group or an Arrow stream's batch, from 1; 0 is unknown.
-	Group  int    `json:"group,omitempty"`
+	Group int `json:"group,omitempty"`
+	// Page counts the pages of the column in the row group from 1, its dictionary not among them; 0 is unknown.
+	Page   int    `json:"page,omitempty"`
 	Reason string `json:"reason"`
 	Hint   string `json:"hint,omitempty"`
 	// Beyond tells that it is out of the load's reach.
@@ -59,6 +61,9 @@ func (e *SourceError) Error() string {
 	}
 	if e.Column != "" {
 		where = append(where, "column "+strconv.Quote(e.Column))
+	}
+	if e.Page > 0 {
+		where = append(where, fmt.Sprintf("page %d", e.Page))
 	}
 	what := e.Reason
 	if e.Text != "" {

@@ -164,8 +164,14 @@ func (p *parquetFile) describe(w []want) ([]column, error) {
 	return out, nil
 }
 
-// locate adds to an error the column and the row group that it comes from.
+// locate adds to an error the column, the row group and the page that it comes from.
 func (p *parquetFile) locate(err error, group int, t target) error {
+	in := &pageFault{page: -1}
+	errors.As(err, &in)
+	its := ""
+	if in.page == 0 {
+		its = "its dictionary "
+	}
 	var e *SourceError
 	if !errors.As(err, &e) {
 		if errors.Is(err, errFault) {
@@ -182,7 +188,7 @@ func (p *parquetFile) locate(err error, group int, t target) error {
 	}
 	e.Path, e.Column = p.name, t.name
 	if e.Row == 0 {
-		e.Group = group + 1
+		e.Group, e.Page, e.Reason = group+1, max(0, in.page), its+e.Reason
 	}
 	return e
 }

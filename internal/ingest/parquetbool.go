@@ -32,33 +32,34 @@ type boolChunk struct {
 // read decodes all pages.
 func (b *boolChunk) read(file io.ReaderAt) error {
 	m := b.meta
-	begin := m.DataPageOffset
-	if m.DictionaryPageOffset > 0 {
-		begin = min(begin, m.DictionaryPageOffset)
-	}
-	r := bufio.NewReaderSize(io.NewSectionReader(file, begin, m.TotalCompressedSize), pageBuffer)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize), pageBuffer)
 	var protocol thrift.CompactProtocol
 	decoder := thrift.NewDecoder(protocol.NewReader(r))
-	for b.row < b.rows {
-		var h format.PageHeader
-		if err := decoder.Decode(&h); err != nil {
-			return fmt.Errorf("read the header of a page after %d of %d rows: %w", b.row, b.rows, err)
-		}
-		if n := int64(h.CompressedPageSize); n < 0 || n > m.TotalCompressedSize {
-			return fmt.Errorf("a page of %d bytes in a column of %d", n, m.TotalCompressedSize)
-		}
-		b.page = grown(b.page, int(h.CompressedPageSize))
-		if _, err := io.ReadFull(r, b.page); err != nil {
-			return err
-		}
-		if h.CRC != 0 && crc32.ChecksumIEEE(b.page) != uint32(h.CRC) {
-			return errors.New("crc32 checksum mismatch in a page")
-		}
-		if err := b.take(&h); err != nil {
-			return err
+	for page := 1; b.row < b.rows; page++ {
+		if err := b.next(r, decoder); err != nil {
+			return &pageFault{page, err}
 		}
 	}
 	return nil
+}
+
+// next decodes the next page.
+func (b *boolChunk) next(r io.Reader, decoder *thrift.Decoder) error {
+	var h format.PageHeader
+	if err := decoder.Decode(&h); err != nil {
+		return fmt.Errorf("read the header of a page after %d of %d rows: %w", b.row, b.rows, err)
+	}
+	if n := int64(h.CompressedPageSize); n < 0 || n > b.meta.TotalCompressedSize {
+		return fmt.Errorf("a page of %d bytes in a column of %d", n, b.meta.TotalCompressedSize)
+	}
+	b.page = grown(b.page, int(h.CompressedPageSize))
+	if _, err := io.ReadFull(r, b.page); err != nil {
+		return err
+	}
+	if h.CRC != 0 && crc32.ChecksumIEEE(b.page) != uint32(h.CRC) {
+		return errors.New("crc32 checksum mismatch in a page")
+	}
+	return b.take(&h)
 }
 
 func grown(b []byte, n int) []byte {

@@ -80,11 +80,7 @@ func readAs[S storable](file io.ReaderAt, b *directBuffers, t target, row int64,
 	if !isDType[S](t.dest.DType) || !t.dest.Gathers() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
 		return errIndirect
 	}
-	begin := m.DataPageOffset
-	if m.DictionaryPageOffset != 0 {
-		begin = m.DictionaryPageOffset
-	}
-	section := io.NewSectionReader(file, begin, m.TotalCompressedSize)
+	section := io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize)
 	if b.in == nil {
 		b.in = bufio.NewReaderSize(section, directBuffer)
 	}

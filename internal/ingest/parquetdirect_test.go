@@ -154,7 +154,7 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 				flush()
 				to.dest = sink{Dest: w.Dest(1)}
 				other := &parquetChunk{target: to, form: form, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
-				if err := other.read(p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
+				if err := other.read(p.file, &chunk.MetaData, p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
 					t.Errorf("column %s, row group %d: decoded directly, where parquet-go says %v", c.Name(), g, err)
 				} else if !sameBytes(w.Dest(0), w.Dest(1)) {
 					t.Errorf("column %s, row group %d: other values than those of parquet-go", c.Name(), g)

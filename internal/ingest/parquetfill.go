@@ -131,7 +131,7 @@ func (f *parquetFill) chunk(w *parquetWorker, g, column int, t target) error {
 	if err := checkPages(f.file, &chunk.MetaData, n); err != nil {
 		return err
 	}
-	err = p.read(f.groups[g].ColumnChunks()[c.Index()].Pages())
+	err = p.read(f.file, &chunk.MetaData, f.groups[g].ColumnChunks()[c.Index()].Pages())
 	if errors.Is(err, snappy.ErrCorrupt) && nullsAlone(f.file, &chunk.MetaData, n) {
 		if p.row, err = 0, nil; !putMissing(p.dest, p.place(), n) {
 			err = p.null(0)

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/encoding"
+	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -35,21 +36,21 @@ const tileRows = 4096
 // lookedUp is how many values are looked up in a dictionary before they are written: enough that they are written past the mapping.
 const lookedUp = 32 << 10
 
-// read decodes all pages.
-func (c *parquetChunk) read(pages parquet.Pages) error {
+// read decodes all pages, which are those of the metadata.
+func (c *parquetChunk) read(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) error {
 	defer pages.Close()
-	for {
+	for decoded := 0; ; decoded++ {
 		page, err := pages.ReadPage()
 		if errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			break
 		}
 		if err != nil {
-			return err
+			return pageError(file, m, pages, decoded, err)
 		}
 		err = c.page(page)
 		parquet.Release(page)
 		if err != nil {
-			return err
+			return &pageFault{decoded + 1, err}
 		}
 	}
 	if c.row != c.rows {

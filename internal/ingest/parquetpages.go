@@ -5,35 +5,87 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 )
 
 // pageFree is how large a page may be however little its column is said to hold.
 const pageFree = 16 << 20
 
+// pageFault is an error in a page of a column: counted from 1, 0 for its dictionary.
+type pageFault struct {
+	page int
+	error
+}
+
+func (p *pageFault) Unwrap() error { return p.error }
+
+// firstPage is where the pages of a column begin, with its dictionary where there is one.
+func firstPage(m *format.ColumnMetaData) int64 {
+	if m.DictionaryPageOffset > 0 {
+		return min(m.DictionaryPageOffset, m.DataPageOffset)
+	}
+	return m.DataPageOffset
+}
+
+// pageError says which page of a column an error of parquet-go comes from, which has decoded so many before.
+func pageError(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages, decoded int, err error) error {
+	if strings.HasPrefix(err.Error(), "decoding page ") { // which we say, counted from 1
+		err = errors.Unwrap(err)
+	}
+	if decoded == 0 && dictionaryFails(file, m, pages) {
+		return &pageFault{0, err}
+	}
+	return &pageFault{decoded + 1, err}
+}
+
+// dictionaryFails tells whether a column has a dictionary that cannot be decoded, or contradicts its checksum.
+func dictionaryFails(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) bool {
+	r := bufio.NewReaderSize(io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize), pageBuffer)
+	var h format.PageHeader
+	if newThriftDecoder(r, m.TotalCompressedSize).Decode(&h) != nil || h.Type != format.DictionaryPage {
+		return false
+	}
+	sum := crc32.NewIEEE()
+	if _, err := io.CopyN(sum, r, int64(h.CompressedPageSize)); err != nil || h.CRC != 0 && sum.Sum32() != uint32(h.CRC) {
+		return true
+	}
+	reader, ok := pages.(*parquet.FilePages)
+	if !ok {
+		return false
+	}
+	_, err := reader.ReadDictionary()
+	return err != nil
+}
+
 // checkPages holds the sizes that the headers of a column's pages say, and those that compressed values begin with, against the column's in
 // the footer, and reads the headers to their ends: parquet-go makes room for all of that before it looks at what there is. What else may be wrong
 // with a page it finds itself.
 func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
-	at := m.DataPageOffset
-	if m.DictionaryPageOffset != 0 {
-		at = m.DictionaryPageOffset
-	}
+	at, pages := firstPage(m), 0
 	end := at + m.TotalCompressedSize
 	most := max(m.TotalUncompressedSize, pageFree)
 	r := bufio.NewReaderSize(nil, pageBuffer)
 	decoder := newThriftDecoder(r, most)
 	for at < end {
+		broken := func(reason string) error {
+			return &pageFault{pages + 1, &SourceError{Reason: reason, Hint: hintDamaged}}
+		}
 		section := io.NewSectionReader(file, at, end-at)
 		r.Reset(section)
 		var h format.PageHeader
 		if err := decoder.Decode(&h); errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		} else if err != nil {
-			return pageError("has a page whose header cannot be read: " + err.Error())
+			return broken("its header cannot be read: " + err.Error())
+		}
+		if h.Type == format.DictionaryPage {
+			pages--
 		}
 		read, err := section.Seek(0, io.SeekCurrent)
 		if err != nil {
@@ -42,24 +94,23 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 		at += read - int64(r.Buffered())
 		packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 		if packed < 0 || packed > end-at || size < 0 || size > most {
-			return pageError(fmt.Sprintf("has a page of %d and %d bytes in a column of %d and %d", packed, size, end-at, m.TotalUncompressedSize))
+			return broken(fmt.Sprintf("is of %d and %d bytes in a column of %d and %d", packed, size, end-at, m.TotalUncompressedSize))
 		}
 		n := int64(h.DataPageHeader.V.NumValues) + int64(h.DataPageHeaderV2.V.NumValues)
 		if n < 0 || n > rows {
-			return pageError(fmt.Sprintf("has a page of %d values for %d rows", n, rows))
+			return broken(fmt.Sprintf("holds %d values for %d rows", n, rows))
 		}
 		rows -= n
 		levels := max(0, int64(h.DataPageHeaderV2.V.DefinitionLevelsByteLength)) + max(0, int64(h.DataPageHeaderV2.V.RepetitionLevelsByteLength))
 		plain := h.DataPageHeaderV2.Valid && h.DataPageHeaderV2.V.IsCompressed.Valid && !h.DataPageHeaderV2.V.IsCompressed.V
 		if holds := packedSize(file, m.Codec, at+levels, packed-levels); !plain && holds > uint64(size) {
-			return pageError(fmt.Sprintf("has a page of %d bytes whose values are %d", size, holds))
+			return broken(fmt.Sprintf("is of %d bytes whose values are %d", size, holds))
 		}
 		at += packed
+		pages++
 	}
 	return nil
 }
-
-func pageError(reason string) error { return &SourceError{Reason: reason, Hint: hintDamaged} }
 
 // packedSize is how many bytes compressed ones say they hold, 0 where they do not.
 func packedSize(file io.ReaderAt, codec format.CompressionCodec, at, size int64) uint64 {

@@ -1,11 +1,18 @@
 package ingest
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -44,16 +51,16 @@ func TestPagesThatSayTooMuchAreRefused(t *testing.T) {
 		want  string
 	}{
 		"two pages":              {format.Snappy, append(page(packed, 100, 60, false, false, snappy(100)...), page(packed, 100, 40, false, false, snappy(100)...)...), ""},
-		"behind the chunk":       {format.Snappy, page(packed+1, 100, 100, false, false, snappy(100)...), "a page of 21 and 100 bytes in a column of 20"},
-		"less than nothing":      {format.Snappy, page(-1, 100, 100, false, false, snappy(100)...), "a page of -1 and"},
-		"larger than the column": {format.Snappy, page(packed, pageFree+1, 100, false, false, snappy(100)...), "a page of 20 and 16777217 bytes"},
-		"too many values":        {format.Snappy, append(page(packed, 100, 60, false, false, snappy(100)...), page(packed, 100, 41, false, false, snappy(100)...)...), "a page of 41 values for 40 rows"},
-		"snappy's own size":      {format.Snappy, page(packed, 100, 100, false, false, snappy(101)...), "a page of 100 bytes whose values are 101"},
-		"behind levels":          {format.Snappy, page(packed+1, 100, 100, true, false, snappy(101)...), "a page of 100 bytes whose values are 101"},
+		"behind the chunk":       {format.Snappy, page(packed+1, 100, 100, false, false, snappy(100)...), "page 1: is of 21 and 100 bytes in a column of 20"},
+		"less than nothing":      {format.Snappy, page(-1, 100, 100, false, false, snappy(100)...), "page 1: is of -1 and"},
+		"larger than the column": {format.Snappy, page(packed, pageFree+1, 100, false, false, snappy(100)...), "page 1: is of 20 and 16777217 bytes"},
+		"too many values":        {format.Snappy, append(page(packed, 100, 60, false, false, snappy(100)...), page(packed, 100, 41, false, false, snappy(100)...)...), "page 2: holds 41 values for 40 rows"},
+		"snappy's own size":      {format.Snappy, page(packed, 100, 100, false, false, snappy(101)...), "page 1: is of 100 bytes whose values are 101"},
+		"behind levels":          {format.Snappy, page(packed+1, 100, 100, true, false, snappy(101)...), "page 1: is of 100 bytes whose values are 101"},
 		"not compressed":         {format.Snappy, page(packed+1, 100, 100, true, true, snappy(101)...), ""},
-		"zstd's own size":        {format.Zstd, page(int32(len(zeros)), 999, 100, false, false, zeros...), "a page of 999 bytes whose values are 1000"},
+		"zstd's own size":        {format.Zstd, page(int32(len(zeros)), 999, 100, false, false, zeros...), "page 1: is of 999 bytes whose values are 1000"},
 		"sound zstd":             {format.Zstd, page(int32(len(zeros)), 1000, 100, false, false, zeros...), ""},
-		"no header":              {format.Zstd, bytes.Repeat([]byte{0xff}, 40), "has a page whose header cannot be read"},
+		"no header":              {format.Zstd, bytes.Repeat([]byte{0xff}, 40), "page 1: its header cannot be read"},
 	} {
 		m := format.ColumnMetaData{Codec: c.codec, DataPageOffset: 4, TotalCompressedSize: int64(len(c.pages)), TotalUncompressedSize: 500}
 		err := checkPages(bytes.NewReader(append([]byte("PAR1"), c.pages...)), &m, 100)
@@ -63,6 +70,69 @@ func TestPagesThatSayTooMuchAreRefused(t *testing.T) {
 			}
 			continue
 		}
+		err = (&parquetFile{}).locate(err, 0, target{})
 		t.Run(what, func(t *testing.T) { refused(t, err, c.want, "damaged") })
+	}
+}
+
+// TestDamagedPagesAreNamed damages the pages of two row groups one by one, and their dictionaries.
+func TestDamagedPagesAreNamed(t *testing.T) {
+	type row struct {
+		Words string `parquet:"words,dict"`
+		Wide  int64  `parquet:"wide,dict"`
+		Plain int64  `parquet:"plain,delta"`
+		Truth bool   `parquet:"truth"`
+	}
+	rows := make([]row, 4000)
+	for i := range rows {
+		rows[i] = row{strconv.Itoa(i % 1000), int64(i % 1000), int64(i * i * i), i%3 == 0}
+	}
+	var whole bytes.Buffer
+	w := parquet.NewGenericWriter[row](&whole, parquet.Compression(&parquet.Snappy), parquet.PageBufferSize(1000), parquet.MaxRowsPerRowGroup(2000))
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(whole.Bytes()), int64(whole.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.parquet")
+	damaged := 0
+	for g, group := range file.Metadata().RowGroups {
+		for _, chunk := range group.Columns {
+			m := &chunk.MetaData
+			at, page := firstPage(m), 0
+			for end := at + m.TotalCompressedSize; at < end; {
+				r := bufio.NewReader(io.NewSectionReader(bytes.NewReader(whole.Bytes()), at, end-at))
+				var h format.PageHeader
+				if err := newThriftDecoder(r, end-at).Decode(&h); err != nil {
+					t.Fatal(err)
+				}
+				head, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				where := fmt.Sprintf("x.parquet, row group %d, column %q: its dictionary cannot be decoded", g+1, m.PathInSchema[0])
+				if h.Type != format.DictionaryPage {
+					page++
+					where = fmt.Sprintf("x.parquet, row group %d, column %q, page %d: cannot be decoded", g+1, m.PathInSchema[0], page)
+				}
+				b := bytes.Clone(whole.Bytes())
+				b[at+int64(len(head))+int64(h.CompressedPageSize)/2] ^= 0xff
+				if err := os.WriteFile(path, b, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				_, _, err = inProcess(t, Options{Sources: []string{path}, Columns: []string{m.PathInSchema[0]}})
+				refused(t, err, where, hintDamaged)
+				at += int64(len(head)) + int64(h.CompressedPageSize)
+				damaged++
+			}
+		}
+	}
+	if damaged < 30 {
+		t.Errorf("only %d pages were damaged", damaged)
 	}
 }

@@ -37,5 +37,5 @@ func TestNoRoomIsMadeForWhatIsNotThere(t *testing.T) {
 		t.Errorf("%d bytes were allocated", used)
 	}
 	refused(t, open, "its footer cannot be read: decoding thrift payload: 4:FIELD<LIST>: a list of 268435456 elements in 7 bytes", hintDamaged)
-	refused(t, checked, "has a page whose header cannot be read", hintDamaged)
+	refused(t, checked, "its header cannot be read", hintDamaged)
 }
