@@ -79,7 +79,8 @@ func (s *arrowStream) readFooter(size int64) error {
 		return err
 	}
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
-	s.listed = &arrowBlocks{dictionaries: blocksOf(table, footerDictionaries), batches: blocksOf(table, footerBatches)}
+	schema := flatbuffers.Table{Bytes: footer, Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(footerSchema)))} // it is there: checkFlat
+	s.listed = &arrowBlocks{blocksOf(table, footerDictionaries), blocksOf(table, footerBatches), dictionaryNumbers(schema, schemaFields)}
 	s.begin, s.bytes = arrowHead, end-arrowHead
 	if _, err := s.file.ReadAt(tail[:4], arrowHead); err != nil {
 		return statError(s.name, err)

@@ -11,7 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	flatbuffers "github.com/google/flatbuffers/go"
 )
 
 // arrowFileBytes are two batches of arrowBytes as a file and as a stream.
@@ -143,4 +147,45 @@ func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestNumbersOfDictionariesAreThoseOfTheFooter has a file whose footer calls a dictionary by another number, so that who goes by the footer finds none.
+func TestNumbersOfDictionariesAreThoseOfTheFooter(t *testing.T) {
+	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "a", Type: words}, {Name: "b", Type: words}}, nil))
+	for i := range 2 {
+		if err := b.Field(i).(*array.BinaryDictionaryBuilder).AppendString("x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record := b.NewRecord()
+	path := filepath.Join(t.TempDir(), "x.arrow")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(record.Schema()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(record), w.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	mustLoad(t, Options{Sources: []string{path}})
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := len(file) - arrowTail
+	footer := file[end-int(binary.LittleEndian.Uint32(file[end:])) : end]
+	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
+	schema := flatbuffers.Table{Bytes: footer, Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(footerSchema)))}
+	second := schema.Vector(flatbuffers.UOffsetT(schema.Offset(schemaFields))) + 4
+	field := flatbuffers.Table{Bytes: footer, Pos: schema.Indirect(second)}
+	encoding := flatbuffers.Table{Bytes: footer, Pos: field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(fieldDictionary)))}
+	if numbers := dictionaryNumbers(schema, schemaFields); !slices.Equal(numbers, []int64{0, 1}) || !encoding.MutateInt64Slot(dictionaryID, 7) {
+		t.Fatal(numbers)
+	}
+	_, _, err = inProcess(t, Options{Sources: []string{source(t, "y.arrow", string(file))}})
+	refused(t, err, "y.arrow: has another schema in its footer than at its beginning", "damaged")
 }

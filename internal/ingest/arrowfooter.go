@@ -19,8 +19,11 @@ const (
 	blockSize          = 24
 )
 
-// arrowBlocks are the messages of a file with bodies, as its footer lists them.
-type arrowBlocks struct{ dictionaries, batches []arrowBlock }
+// arrowBlocks are the messages of a file with bodies, as its footer lists them, and the numbers of its dictionaries, field by field.
+type arrowBlocks struct {
+	dictionaries, batches []arrowBlock
+	numbers               []int64
+}
 
 // arrowBlock is where a message begins in the file, and how long it is before its body, and its body.
 type arrowBlock struct{ at, meta, body int64 }
@@ -73,7 +76,7 @@ func (s *arrowStream) checkFooter(found arrowBlocks) error {
 		return &SourceError{Reason: "has a footer that cannot be read: " + err.Error(), Hint: hintDamaged}
 	}
 	defer r.Release()
-	if !r.Schema().Equal(s.schema) {
+	if !r.Schema().Equal(s.schema) || !slices.Equal(found.numbers, s.listed.numbers) {
 		return &SourceError{Reason: "has another schema in its footer than at its beginning", Hint: hintDamaged}
 	}
 	return nil

@@ -171,6 +171,7 @@ func (s *arrowStream) walk() error {
 			}
 			s.words = map[int64]flatShape{}
 			s.shape = shapeOf(batch, schemaFields, s.words)
+			s.found.numbers = dictionaryNumbers(batch, schemaFields)
 			continue
 		case typeDictionaryBatch:
 			s.found.dictionaries = append(s.found.dictionaries, block)

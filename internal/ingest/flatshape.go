@@ -51,6 +51,20 @@ func shapeOf(t flatbuffers.Table, fields flatbuffers.VOffsetT, dictionaries map[
 	return s
 }
 
+// dictionaryNumbers are the numbers of the dictionaries of a schema's fields, or of a field's children, in their order.
+func dictionaryNumbers(t flatbuffers.Table, fields flatbuffers.VOffsetT) (numbers []int64) {
+	o := flatbuffers.UOffsetT(t.Offset(fields))
+	for i := 0; o != 0 && i < t.VectorLen(o); i++ {
+		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Vector(o) + flatbuffers.UOffsetT(i)*4)}
+		if o := flatbuffers.UOffsetT(field.Offset(fieldDictionary)); o != 0 {
+			encoding := flatbuffers.Table{Bytes: t.Bytes, Pos: field.Indirect(field.Pos + o)}
+			numbers = append(numbers, encoding.GetInt64Slot(dictionaryID, 0))
+		}
+		numbers = append(numbers, dictionaryNumbers(field, fieldChildren)...)
+	}
+	return numbers
+}
+
 // check refuses a batch with fewer arrays or buffers than its schema has: Arrow v15 reads what stands behind them.
 func (s flatShape) check(batch flatbuffers.Table) error {
 	have := func(slot flatbuffers.VOffsetT) int {
