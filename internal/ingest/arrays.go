@@ -47,7 +47,7 @@ func openArrays(heads []PutColumn, conn io.Reader, dir string) (reader, error) {
 			return nil, &SourceError{Column: h.Name, Reason: err.Error()}
 		}
 		if h.Shape[0] != heads[0].Shape[0] {
-			return nil, &SourceError{Column: h.Name, Reason: fmt.Sprintf("has %d rows, column %q has %d", h.Shape[0], heads[0].Name, heads[0].Shape[0])}
+			return nil, &SourceError{Column: h.Name, Reason: fmt.Sprintf("has %s, column %q has %d", counted(int(h.Shape[0]), "row"), heads[0].Name, heads[0].Shape[0])}
 		}
 		if a.total += h.Bytes; a.total < 0 {
 			return nil, &SourceError{Column: h.Name, Reason: "more bytes than there can be"}

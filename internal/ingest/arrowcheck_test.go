@@ -23,7 +23,7 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		refused string
 	}{
 		{halfNull(2), ""},
-		{halfNull(1), `row group 1, column "a": says that it has 1 nulls and has 2`},
+		{halfNull(1), `row group 1, column "a": says that it has 1 null and has 2`},
 		{halfNull(3), `row group 1, column "a": says that it has 3 nulls and has 2`},
 	} {
 		a := array.MakeFromData(c.data)

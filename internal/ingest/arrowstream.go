@@ -282,7 +282,7 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
 			}
 			if said, n := miscounted(b.Column(to[i].index)); said != n {
-				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("says that it has %d nulls and has %d", said, n), Hint: s.hint("")}
+				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("says that it has %s and has %d", counted(said, "null"), n), Hint: s.hint("")}
 			}
 			if have, need := shortened(b.Column(to[i].index).Data()); have < need {
 				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}

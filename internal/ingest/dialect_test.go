@@ -86,7 +86,7 @@ func TestBadDialects(t *testing.T) {
 		{"thousands", "a;b\n1.234,5;2\n", `"1.234,5" is text, not a number`, "", Options{Decimal: ",", Delimiter: ";"}},
 		{"two commas", "a;b\n1;2\n1,2,3;2\n", `"1,2,3" is not a number`, "", Options{Decimal: ",", Delimiter: ";"}},
 		{"another delimiter", "a;b\n1;2\n", `columns: no column is named "a"`, "", Options{Columns: []string{"a"}}},
-		{"ragged without header", "1,2\n3\n", "row 2 (line 2): \"3\" has 1 cells, want 2", "--delimiter", Options{NoHeader: true}},
+		{"ragged without header", "1,2\n3\n", "row 2 (line 2): \"3\" has 1 cell, want 2", "--delimiter", Options{NoHeader: true}},
 		{"line without header", "\n1,2\n\n3,x\n", `row 2 (line 4), column "c1": "x" is not a number`, "", Options{NoHeader: true}},
 		{"header as values", "a,b\n1,2\n", `row 2 (line 2), column "c0": "1" is like a number`, "--na", Options{NoHeader: true}},
 		{"unknown c2", "1,2\n", `columns: no column is named "c2"; near: c0, c1`, "", Options{NoHeader: true, Columns: []string{"c2"}}},

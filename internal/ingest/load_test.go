@@ -47,7 +47,7 @@ func TestTextThatIsRefused(t *testing.T) {
 		{"header only", "a,b\n", "x.csv: has a header but no rows", "", Options{}},
 		{"empty lines", "\n\n\n", "x.csv: holds nothing but empty lines", "", Options{}},
 		{"no header", "1,2\n3,4\n", `x.csv, line 1: "1" is a number, want a header line`, "first line", Options{}},
-		{"ragged", "a,b\n1,2\n3,4\n5\n", "x.csv, row 3 (line 4): \"5\" has 1 cells, want 2", "--delimiter", Options{}},
+		{"ragged", "a,b\n1,2\n3,4\n5\n", "x.csv, row 3 (line 4): \"5\" has 1 cell, want 2", "--delimiter", Options{}},
 		{"too many", "a,b\n1,2\n3,4,5\n", "x.csv, row 2 (line 3): \"3,4,5\" has 3 cells, want 2", "--delimiter", Options{}},
 		{"late text", long, `x.csv, row 48213 (line 48214), column "close": "n/a" is not a number`, "--columns", Options{}},
 		{"early text", "a,b\n1,2\n3,n/a\n", `x.csv, row 2 (line 3), column "b": "n/a" is not a number`, "--columns", Options{}},

@@ -151,7 +151,7 @@ func (n *numpyFile) describe(w []want) ([]column, error) {
 		}
 		first := n.columns[w[0].index]
 		if c.Shape[0] != first.Shape[0] {
-			return nil, &SourceError{Column: c.Name, Reason: fmt.Sprintf("has %d rows, column %q has %d", c.Shape[0], first.Name, first.Shape[0]), Hint: "name the arrays that are wanted with --columns"}
+			return nil, &SourceError{Column: c.Name, Reason: fmt.Sprintf("has %s, column %q has %d", counted(int(c.Shape[0]), "row"), first.Name, first.Shape[0]), Hint: "name the arrays that are wanted with --columns"}
 		}
 		n.count = c.Shape[0]
 		a := arrays{heads: []PutColumn{c.PutColumn}}

@@ -66,5 +66,5 @@ def test_what_is_computed_from_codes_is_numbers(cache: tensorcache.Cache, number
 def test_codes_without_a_word_are_refused(cache: tensorcache.Cache) -> None:
     codes = cache.put("words", {"w": ["b", "a"]})["w"].copy()
     codes[1] = 2
-    with pytest.raises(tensorcache.SourceError, match='column "w", row 1: 2 is no code of 2 words'):
+    with pytest.raises(tensorcache.SourceError, match='row 2, column "w": 2 is no code of 2 words'):
         cache.put("bad", {"w": codes})

@@ -111,14 +111,14 @@ def test_masked_tensors_and_texts(cache: tensorcache.Cache) -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ([-1, 2**63 + 1], '"a" is no array: row 1: 9223372036854775809 does not fit float64, as its other numbers'),
-        ([0.5, None, 2**53 + 1], '"a" is no array: row 2: 9007199254740993 does not fit float64, as its other numbers'),
-        ([np.array([1, 2]), np.array([3])], r'"a", row 0: array\(\[1, 2\]\) is no text'),
-        (["x", np.array([1, 2])], r'"a", row 1: array\(\[1, 2\]\) is no text'),
+        ([-1, 2**63 + 1], '"a" is no array: row 2: 9223372036854775809 does not fit float64, as its other numbers'),
+        ([0.5, None, 2**53 + 1], '"a" is no array: row 3: 9007199254740993 does not fit float64, as its other numbers'),
+        ([np.array([1, 2]), np.array([3])], r'row 1, column "a": array\(\[1, 2\]\) is no text'),
+        (["x", np.array([1, 2])], r'row 2, column "a": array\(\[1, 2\]\) is no text'),
         ([decimal.Decimal("1.5"), decimal.Decimal("sNaN")], '"a" is no array: cannot convert signaling NaN'),
         ([decimal.Decimal("1.5"), "x"], '"a" is no array: could not convert string'),
         ([datetime.datetime(2020, 1, 1), "x"], '"a" is no array: '),
-        (pl.Series([[1, 2], [3]]), '"a", row 0: array'),
+        (pl.Series([[1, 2], [3]]), 'row 1, column "a": array'),
     ],
 )
 def test_objects_that_are_no_column_are_refused(cache: tensorcache.Cache, values: Any, words: str) -> None:

@@ -206,19 +206,19 @@ def test_large_columns_go_in_pieces(cache: tensorcache.Cache) -> None:
     [
         ({}, "got none"),
         ([1, 2], "want a mapping"),
-        ({"a": [1, 2], "b": [1]}, 'column "b" has 1 rows, "a" has 2'),
+        ({"a": [1, 2], "b": [1]}, 'column "b" and "a" differ in rows: 1 and 2'),
         ({"a": np.zeros((2, 2, 2))}, r'column "a" has shape \[2, 2, 2\]'),
         ({"a": 5}, r'column "a" has shape \[\]'),
         ({"a": [1 + 2j]}, 'column "a" is complex128'),
-        ({"a": ["x", {}]}, 'column "a", row 1: {} is no text'),
+        ({"a": ["x", {}]}, 'row 2, column "a": {} is no text\nhint: give an array'),
         ({"a": np.zeros(1, np.longdouble)}, 'column "a" is float128'),
         ({"a": pd.Series([1, None], dtype="Int8")}, 'row 2, column "a": the value is missing'),
         ({"a": np.zeros(1, "datetime64[ps]")}, r'column "a" is datetime64\[ps\], want a unit'),
         ({"a": np.zeros(1, "timedelta64[M]")}, r'column "a" is timedelta64\[M\], want a unit'),
         ({"a": np.array([2**55], "datetime64[D]")}, 'column "a": a time does not fit 64 bits of s'),
-        ({"a": np.array(["NaT"], "timedelta64[s]")}, 'column "a", row 0: NaT'),
+        ({"a": np.array(["NaT"], "timedelta64[s]")}, 'row 1, column "a": NaT'),
         ({"a": [[1], [1, 2]]}, 'column "a" is no array'),
-        ({"a": np.array(["2020", "NaT"], "datetime64[s]")}, 'column "a", row 1: NaT'),
+        ({"a": np.array(["2020", "NaT"], "datetime64[s]")}, 'row 2, column "a": NaT'),
     ],
 )
 def test_what_cannot_be_stored_is_named(cache: tensorcache.Cache, columns: Any, words: str) -> None:

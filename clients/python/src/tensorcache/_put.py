@@ -15,6 +15,7 @@ import numpy.typing as npt
 from . import _arrow, _wire
 from ._codes import Codes, plain
 from ._errors import SourceError
+from ._items import show
 from ._manifest import DTYPES, TIMES
 
 CHUNK_BYTES = 4 << 20
@@ -85,7 +86,8 @@ def columns_of(columns: Any) -> list[Column]:
     for column in ready:
         if column.shape[0] != ready[0].shape[0]:
             raise SourceError(
-                f'column "{column.name}" has {column.shape[0]:,} rows, "{ready[0].name}" has {ready[0].shape[0]:,}',
+                f'column "{column.name}" and "{ready[0].name}" differ in rows: '
+                f"{column.shape[0]:,} and {ready[0].shape[0]:,}",
                 field=column.name,
             )
     return ready
@@ -214,7 +216,7 @@ def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return array
     for row, was, value in zip(np.flatnonzero(~gone), numbers, there.tolist(), strict=True):
         if was != value:
-            raise ValueError(f"row {row:,}: {was} does not fit {there.dtype}, as its other numbers need")
+            raise ValueError(f"row {row + 1:,}: {was} does not fit {there.dtype}, as its other numbers need")
     values = np.full(len(array), np.nan) if there.dtype.kind == "f" else np.zeros(len(array), there.dtype)
     values[~gone] = there
     return masked(values, gone)
@@ -236,7 +238,9 @@ def time_column(name: str, array: npt.NDArray[Any]) -> Column:
     unit = np.datetime_data(array.dtype)[0]
     missing = np.flatnonzero(np.isnat(array.reshape(len(array), -1)).any(axis=1))
     if len(missing):
-        raise SourceError(f'column "{name}", row {missing[0]:,}: NaT is no time', field=name)
+        raise SourceError(
+            f'row {missing[0] + 1:,}, column "{name}": NaT is no time', field=name, hint="leave such rows out"
+        )
     if unit in ("ps", "fs", "as", "generic") or (kind == "m" and unit in "YM"):
         raise SourceError(
             f'column "{name}" is {array.dtype}, want a unit from seconds to nanoseconds',
@@ -269,7 +273,11 @@ def text_column(name: str, array: npt.NDArray[Any]) -> Column:
             texts.append(b"")
             missing.append(row)
         else:
-            raise SourceError(f'column "{name}", row {row:,}: {value!r} is no text', field=name)
+            raise SourceError(
+                f'row {row + 1:,}, column "{name}": {show(value)} is no text',
+                field=name,
+                hint="give an array of numbers, times or texts, with None where there is no text",
+            )
     offsets = np.zeros(len(texts) + 1, "<i8")
     np.cumsum([len(text) for text in texts], out=offsets[1:])
     size = offsets.nbytes + int(offsets[-1])
@@ -286,7 +294,9 @@ def codes_column(name: str, codes: Codes) -> Column:
     wrong = np.flatnonzero((numbers < -1) | (numbers >= len(words)))
     if len(wrong):
         raise SourceError(
-            f'column "{name}", row {wrong[0]:,}: {numbers[wrong[0]]} is no code of {len(words):,} words', field=name
+            f'row {wrong[0] + 1:,}, column "{name}": {numbers[wrong[0]]} is no code of {len(words):,} words',
+            field=name,
+            hint="take codes out of the column as they are, or give the words as texts",
         )
     sizes = np.array([len(word) for word in words] + [0], np.int64)  # -1 is the last, which is empty
     step = CHUNK_BYTES // 8
