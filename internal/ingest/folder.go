@@ -114,7 +114,7 @@ func (f *folder) walk(dir string, parts []part) error {
 				f.files = append(f.files, sourceFile{path, st, parts})
 			}
 			if len(f.files) > mostFiles {
-				return &SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", mostFiles)}
+				return &SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", mostFiles), Hint: "load some of its files, and append the others"}
 			}
 			continue
 		}

@@ -31,7 +31,7 @@ def absolute(sources: Source | Sequence[Source]) -> list[str]:
 def matches(source: Source) -> list[str]:
     """The absolute path, or where it is a pattern and no file's name, those of the files and folders it matches."""
     path = str(Path(source).absolute())
-    if os.path.lexists(path) or not glob.has_magic(os.fspath(source)):
+    if not glob.has_magic(os.fspath(source)) or os.path.lexists(path):
         return [path]
     found = sorted(glob.glob(path))  # noqa: PTH207 - Path.glob takes no absolute pattern
     if not found:
