@@ -107,7 +107,7 @@ func (s *stream) waiting(payload []byte) error {
 	if len(payload) != wire.WaitSize || s.queue == nil {
 		return fmt.Errorf("%w: a wait of %d bytes, want %d, in a feed with a queue", wire.ErrFrame, len(payload), wire.WaitSize)
 	}
-	s.waits, s.read = true, binary.LittleEndian.Uint64(payload)
+	s.waits, s.waited, s.read = true, true, binary.LittleEndian.Uint64(payload)
 	return nil
 }
 

@@ -58,6 +58,7 @@ func (g gather) run() {
 // in turn.
 type pool struct {
 	load
+	turns
 	work    chan gather
 	workers int
 	running sync.WaitGroup
@@ -65,7 +66,7 @@ type pool struct {
 
 func newPool() *pool {
 	n := runtime.GOMAXPROCS(0)
-	p := &pool{work: make(chan gather, 2*n), workers: n, load: load{processors: int32(n)}}
+	p := &pool{work: make(chan gather, 2*n), workers: n, load: load{processors: int32(n)}, turns: newTurns(n)}
 	for range n {
 		p.running.Go(func() {
 			debug.SetPanicOnFault(true)

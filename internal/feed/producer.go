@@ -32,6 +32,7 @@ func (s *stream) serve() (err error) {
 	var flying *burst
 	s.pool.begin()
 	defer s.pool.end()
+	defer s.rise(&s.pool.turns)
 	defer func() {
 		if p := recover(); p != nil {
 			err = Failed("serve batches", p)
@@ -53,7 +54,7 @@ func (s *stream) serve() (err error) {
 			return nil
 		}
 		var begun *burst
-		if n > 0 {
+		if n > 0 && (s.delivery != Slot || s.sit(&s.pool.turns, &s.pool.load, flying == nil)) {
 			begun = &s.bursts[turn]
 			if err := s.begin(begun, n); err != nil {
 				return err
@@ -103,6 +104,7 @@ func (s *stream) next(wait bool) (int, error) {
 		if growing {
 			continue
 		}
+		s.rise(&s.pool.turns)
 		s.mu.Lock()
 		s.meter.wait()
 		s.mu.Unlock()
@@ -186,6 +188,10 @@ func (s *stream) begin(b *burst, n int) error {
 			if err != nil {
 				return err
 			}
+			if s.asker.cold { // who waits for a disk keeps nobody from the workers
+				s.rise(&s.pool.turns)
+				s.waited, s.hungry = false, false
+			}
 		}
 		if err := s.asker.next(batch); err != nil {
 			return err
@@ -224,6 +230,7 @@ func (s *stream) announce(b *burst) error {
 	}
 	if s.queue != nil {
 		s.queue.send(b.message[wire.HeaderSize:])
+		s.announced()
 		return s.rouse()
 	}
 	wire.PutHeader(b.message, wire.FrameBatches, len(b.message)-wire.HeaderSize)

@@ -49,6 +49,7 @@ type stream struct {
 	// Where the client asked for a queue.
 	queue *queue
 	pace
+	diner
 	napFor time.Duration // how long hear waits at most; 0: until something comes
 	waits  bool          // the client sleeps until something is sent
 	read   uint64        // that it had not read by then
