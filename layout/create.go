@@ -104,7 +104,7 @@ func (w *Writer) Dest(i int) Dest {
 	if w.table.Rows > 0 {
 		end := w.offsets[i] + (w.table.Rows-1)*w.strides[i] + c.values()*c.DType.Size()
 		d.data = w.data.Bytes()[w.offsets[i]:end:end]
-		d.write, d.populate, d.offset = w.data.WriteAt, w.data.Populate, w.offsets[i]
+		d.write, d.populate, d.release, d.offset = w.data.WriteAt, w.data.Populate, w.data.Release, w.offsets[i]
 	}
 	return d
 }

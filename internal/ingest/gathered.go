@@ -24,12 +24,16 @@ type results interface {
 func (p *preparation) resultsIn(ctx context.Context, to layout.Dest) (results, error) {
 	plain := to.Width == 0 && to.Step == 1
 	collects := plain && to.Collects(min(gatheredRows, to.Rows))
+	var ready int64
 	if !collects || !p.apart {
-		ready, err := populate(ctx, to)
+		if ready = to.Rows; plain && to.DType == layout.Float64 && p.readOnce() {
+			ready = min(pieceRows, to.Rows)
+		}
+		populated, err := populate(ctx, to, ready)
 		if err != nil {
 			return nil, err
 		}
-		collects = collects && !ready
+		collects = collects && !populated
 	}
 	switch {
 	case collects && to.DType == layout.Float32:
@@ -37,7 +41,7 @@ func (p *preparation) resultsIn(ctx context.Context, to layout.Dest) (results, e
 	case collects && to.DType == layout.Float64:
 		return newGathered[float64](p.summed), nil
 	case plain && to.DType == layout.Float64:
-		return inPlace{p.summed, layout.Values[float64](to).Data}, nil
+		return &inPlace{to: to, summed: p.summed, data: layout.Values[float64](to).Data, ready: ready}, nil
 	}
 	return byFeature{to, p.summed, make([]float64, stepTile)}, nil
 }
@@ -45,10 +49,10 @@ func (p *preparation) resultsIn(ctx context.Context, to layout.Dest) (results, e
 // populatedRows is how many rows are readied at a time.
 const populatedRows = 1 << 20
 
-// populate readies a column to be written through the mapping, where the system has a way to.
-func populate(ctx context.Context, to layout.Dest) (ok bool, err error) {
-	for row := int64(0); row < to.Rows; row += populatedRows {
-		if !to.Populate(row, min(populatedRows, to.Rows-row)) {
+// populate readies the first rows of a column to be written through the mapping, where the system has a way to.
+func populate(ctx context.Context, to layout.Dest, rows int64) (ok bool, err error) {
+	for row := int64(0); row < rows; row += populatedRows {
+		if !to.Populate(row, min(populatedRows, rows-row)) {
 			return false, nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -58,18 +62,36 @@ func populate(ctx context.Context, to layout.Dest) (ok bool, err error) {
 	return true, nil
 }
 
+// pieceRows is how many rows are computed in place between their pages are readied and given back, those of a large page: so the kernel's notes
+// of it are in the processor's cache still.
+const pieceRows = layout.CollectBytes / 8
+
 // inPlace computes values where they stay.
 type inPlace struct {
-	summed layout.Dest
-	data   []float64
+	to, summed  layout.Dest
+	data        []float64
+	ready, done int64 // rows that are populated and released
 }
 
-func (r inPlace) room(row int64, n int) []float64 { return r.data[row:][:n] }
-func (r inPlace) put(_ int, row int64, values []float64) (bad int) {
+func (r *inPlace) room(row int64, n int) []float64 {
+	if end := row + int64(n); end > r.ready {
+		more := min(max(pieceRows, end-r.ready), r.to.Rows-r.ready)
+		r.to.Populate(r.ready, more) // what cannot be had is a fault when it is written
+		r.ready += more
+	}
+	return r.data[row:][:n]
+}
+
+func (r *inPlace) put(_ int, row int64, values []float64) (bad int) {
 	r.summed.Sum(row, int64(len(values)))
+	if end := row + int64(len(values)); end-r.done >= pieceRows {
+		r.to.Release(r.done, end)
+		r.done = end
+	}
 	return -1
 }
-func (r inPlace) end() {}
+
+func (r *inPlace) end() { r.to.Release(r.done, r.to.Rows) }
 
 // byFeature stores values of any dtype and shape one by one.
 type byFeature struct {

@@ -11,14 +11,7 @@ import (
 func noteMissing[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S]) error {
 	var n missingNotes
 	var seen moments.Moments
-	for row := int64(0); row < from.Rows; row += stepTile {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		end := min(row+stepTile, from.Rows)
-		if from.Contiguous() && moments.See(&seen, from.Data[row*from.Step:end*from.Step]) == 0 {
-			continue
-		}
+	look := func(row, end int64) {
 		for r := row; r < end; r++ {
 			cells := int64(0)
 			for _, v := range from.Row(r) {
@@ -29,13 +22,27 @@ func noteMissing[S float32 | float64](ctx context.Context, p *preparation, from 
 			n.add(r, cells)
 		}
 	}
+	if from.Contiguous() && from.Width == 1 {
+		if err := eachTile(ctx, p.measured, from, func(row, end int64, tile moments.Moments) {
+			if seen = seen.Join(tile); tile.N < end-row {
+				look(row, end)
+			}
+		}); err != nil {
+			return err
+		}
+		p.seen = &seen
+	} else {
+		for row := int64(0); row < from.Rows; row += stepTile {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			look(row, min(row+stepTile, from.Rows))
+		}
+	}
 	if n.close(); n.cells > 0 {
 		p.missing = &layout.BeforeFill{Missing: n.cells, Runs: n.bytes}
 	}
 	p.full = n.cells == 0
-	if from.Contiguous() && from.Width == 1 {
-		p.seen = &seen
-	}
 	return nil
 }
 

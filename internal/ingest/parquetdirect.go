@@ -24,6 +24,7 @@ type directBuffers struct {
 	in          *bufio.Reader
 	page, plain []byte // as in the file, and as before it was compressed
 	words       []byte // of the dictionary
+	measurings
 }
 
 // Bounds of what is decoded directly.
@@ -55,7 +56,19 @@ type directChunk[S storable] struct {
 }
 
 // readDirect decodes a chunk into t.dest. On an error some of its rows may be written.
-func readDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+func readDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) (err error) {
+	whole := false // not where the decoder panics either
+	defer func() {
+		if !whole || err != nil {
+			t.measured.fail()
+		}
+	}()
+	err = decodeDirect(file, b, t, f, row, chunk, codec, nullable)
+	whole = true
+	return err
+}
+
+func decodeDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
 	switch f.physical {
 	case parquet.Double:
 		return readAs[float64](file, b, t, row, chunk, codec, nullable)
@@ -166,6 +179,7 @@ func (c *directChunk[S]) put(n int64, fill func(to []S) error) error {
 		if checkCells(c.kind, to) >= 0 {
 			return errIndirect
 		}
+		measure(&c.measurings, c.target, c.row, to)
 		done := int64(len(to))
 		c.dest.Gathered(done)
 		c.row, c.left, n = c.row+done, c.left-done, n-done

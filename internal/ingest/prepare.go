@@ -40,7 +40,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 	err = parallel(ctx, l.workers, len(todo), "", func(_, i int) error {
 		c := l.columns[todo[i]]
 		p := &preparation{load: l, do: l.steps(c, l.wanted.roles[todo[i]]), column: c, keys: k, offsets: offsets, fit: f}
-		p.loss = l.losses[todo[i]]
+		p.loss, p.measured = l.losses[todo[i]], l.measuredOf(todo[i])
 		done[i] = p
 		defer l.meter.rows.Store(l.rows * int64(i+1) / int64(len(todo)))
 		return p.run(ctx, todo[i])
@@ -59,21 +59,22 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 // preparation is the steps of one column, and what they were fitted to.
 type preparation struct {
 	*load
-	do      steps
-	column  column
-	keys    *keys
-	offsets []int64
-	fit     *fitting
-	summed  layout.Dest        // where the results go, to be summed up on the way
-	apart   bool               // the values lie in scratch, not where the results go
-	seen    *moments.Moments   // of all values before the steps; nil where they were not measured
-	full    bool               // nothing is to be filled
-	means   []float64          // of fill mean, by feature or by item and feature
-	scale   *layout.Scale      // nil without one
-	missing *layout.BeforeFill // nil where nothing was to be filled
-	firsts  []float64          // of diff, by item and feature: what the first difference is above; nil without
-	lasts   []float64          // likewise: the last value
-	loss    *loss              // of narrowing the results; nil where no dtype is asked for
+	do       steps
+	column   column
+	keys     *keys
+	offsets  []int64
+	fit      *fitting
+	summed   layout.Dest        // where the results go, to be summed up on the way
+	apart    bool               // the values lie in scratch, not where the results go
+	measured *measured          // what was measured of the values while they were read; nil where nothing was
+	seen     *moments.Moments   // of all values before the steps; nil where they were not measured
+	full     bool               // nothing is to be filled
+	means    []float64          // of fill mean, by feature or by item and feature
+	scale    *layout.Scale      // nil without one
+	missing  *layout.BeforeFill // nil where nothing was to be filled
+	firsts   []float64          // of diff, by item and feature: what the first difference is above; nil without
+	lasts    []float64          // likewise: the last value
+	loss     *loss              // of narrowing the results; nil where no dtype is asked for
 }
 
 // maxFirsts is of how many items and features the values that differences begin at are kept in the manifest.
@@ -98,7 +99,7 @@ func (p *preparation) run(ctx context.Context, i int) error {
 
 // prepare fits and then writes a column. from and to may be the same.
 func prepare[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest) error {
-	results, err := p.resultsIn(ctx, to) // first: pages that were read are readied one by one
+	results, err := p.resultsIn(ctx, to) // first: pages that were read before are readied one by one
 	if err != nil {
 		return err
 	}
@@ -139,6 +140,13 @@ func (p *preparation) slot(item, feature, width int) int {
 // fitsAll tells whether there is one fit, of every row.
 func (p *preparation) fitsAll() bool {
 	return (p.ScalePer != perItem || len(p.offsets) == 2) && p.fit.all(p.offsets)
+}
+
+// readOnce tells whether values are read, but for a few, only when the results are written.
+func (p *preparation) readOnce() bool {
+	rest := p.do
+	rest.fill, rest.scale = Fill{}, ""
+	return rest == (steps{}) && p.do.scale != scaleRobust && p.fitsAll() && p.measured.whole(p.rows)
 }
 
 // needed are those of the steps that may change a value of the column.

@@ -33,9 +33,10 @@ type reader interface {
 type target struct {
 	want
 	column
-	dest sink
-	row0 int64 // the source's first row in dest
-	dict *dictionary
+	dest     sink
+	row0     int64 // the source's first row in dest
+	dict     *dictionary
+	measured *measured // nil where the column is not measured while it is read
 }
 
 // needs says why a missing value cannot be in the column.

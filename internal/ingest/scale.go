@@ -67,6 +67,11 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 		return []moments.Moments{*p.seen}, nil
 	}
 	width := int(from.Width)
+	if width == 1 && from.Contiguous() && p.fitsAll() && p.needed(s) == (steps{}) {
+		p.seen = &moments.Moments{}
+		err := eachTile(ctx, p.measured, from, func(_, _ int64, tile moments.Moments) { *p.seen = p.seen.Join(tile) })
+		return []moments.Moments{*p.seen}, err
+	}
 	n := width
 	if p.ScalePer == perItem {
 		n *= len(p.offsets) - 1
@@ -76,9 +81,6 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 		moments.See(&out[p.slot(item, feature, width)], p.fit.keep(item, values, row))
 		return nil
 	})
-	if err == nil && n == 1 && p.fitsAll() && p.needed(s) == (steps{}) {
-		p.seen = &out[0]
-	}
 	if err != nil || !slices.ContainsFunc(out, func(m moments.Moments) bool { return m.N == 0 }) {
 		return out, err
 	}

@@ -74,7 +74,7 @@ func sumFloats[T float32 | float64](l *lanes, values []T, near float64, vector f
 	default:
 		sumPlain(l, values[:whole], near)
 	}
-	sumEach(l, values[whole:], near)
+	sumEach(l, values[whole:], 0, near)
 }
 
 // sumPlain sums up as many values as fill all lanes without the assembly, in its order.
@@ -84,7 +84,7 @@ func sumPlain[T float32 | float64](l *lanes, values []T, near float64) {
 	sumHalf(l, laneCount/2, values, near)
 	if s := total(&l.sum); s != s { // a value is missing, or there are infinities
 		*l = before
-		sumEach(l, values, near)
+		sumEach(l, values, 0, near)
 	}
 }
 
@@ -132,13 +132,13 @@ func sumHalf[T float32 | float64](l *lanes, at int, values []T, near float64) {
 	}
 }
 
-// sumEach sums up values one by one and leaves out what is missing; the first belongs to lane 0.
-func sumEach[T float32 | float64](l *lanes, values []T, near float64) {
+// sumEach sums up values one by one and leaves out what is missing; the first belongs to a lane.
+func sumEach[T float32 | float64](l *lanes, values []T, first int, near float64) {
 	for i, v := range values {
 		if v != v {
 			continue
 		}
-		f, lane := float64(v), i%laneCount
+		f, lane := float64(v), (first+i)%laneCount
 		x := f - near
 		l.sum[lane] += x
 		l.squares[lane] += float64(x * x)

@@ -1,0 +1,33 @@
+package moments
+
+import "slices"
+
+// Block measures a block of values that comes piece by piece, as [See] measures it at once, to the last bit. The zero value has seen none.
+type Block[T Float] struct {
+	lanes lanes
+	near  float64
+	found bool // near is the first finite value
+	n     int
+}
+
+// Add takes in the next values.
+func (b *Block[T]) Add(values []T) {
+	if b.n == 0 {
+		b.lanes.begin()
+	}
+	if !b.found { // what is not finite comes to the same from wherever it is measured
+		if i := slices.IndexFunc(values, func(v T) bool { return v-v == 0 }); i >= 0 {
+			b.near, b.found = float64(values[i]), true
+		}
+	}
+	if lane := b.n % laneCount; lane > 0 {
+		head := min(laneCount-lane, len(values))
+		sumEach(&b.lanes, values[:head], lane, b.near)
+		b.n, values = b.n+head, values[head:]
+	}
+	b.n += len(values)
+	sum(&b.lanes, values, b.near)
+}
+
+// Moments are those of the values so far.
+func (b *Block[T]) Moments() Moments { return b.lanes.moments(b.near) }

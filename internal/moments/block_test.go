@@ -1,0 +1,35 @@
+package moments
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestABlockInPiecesIsMeasuredAsTheWholeIs(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		values := floats(r, 100)
+		narrow := make([]float32, len(values))
+		for i, v := range values {
+			narrow[i] = float32(v)
+		}
+		var wide Block[float64]
+		var less Block[float32]
+		for at := 0; at < len(values); {
+			n := rapid.IntRange(0, len(values)-at).Draw(r, "piece")
+			wide.Add(values[at : at+n])
+			less.Add(narrow[at : at+n])
+			at += n
+		}
+		check := func(got, want Moments) {
+			if got.N != want.N || !same([]float64{got.Mean, got.M2, got.Least, got.Greatest}, []float64{want.Mean, want.M2, want.Least, want.Greatest}) {
+				r.Fatalf("in pieces %+v, at once %+v", got, want)
+			}
+		}
+		var want, want32 Moments
+		See(&want, values)
+		See(&want32, narrow)
+		check(wide.Moments(), want)
+		check(less.Moments(), want32)
+	})
+}
