@@ -26,9 +26,9 @@ import (
 // idleExit is how long a daemon that a client started stays without clients.
 const idleExit = time.Hour
 
-// longestEnd is when a daemon that was told to stop gives up waiting for whatever does not end: before the ten seconds are over after
-// which containers are killed. Requests may take three of them, the rest is for a machine that is busy or writes to its disk.
-const longestEnd = 9 * time.Second
+// longestEnd is when a daemon that was told to stop gives up waiting for whatever does not end: it is promised to be gone within five
+// seconds.
+const longestEnd = 4500 * time.Millisecond
 
 type serveOptions struct {
 	*options
