@@ -1,8 +1,10 @@
 package ingest
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
+	"io"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -93,6 +95,24 @@ func (s *arrowStream) checkZstd(at, length, holds int64) error {
 		here += 4
 	}
 	if here != length {
+		return damaged
+	}
+	return s.unpackZstd(at, length, holds, damaged)
+}
+
+// unpackZstd unpacks a frame to its end: one that holds more than its buffer says is known by nothing else.
+func (s *arrowStream) unpackZstd(at, length, holds int64, damaged error) error {
+	if s.zstd == nil {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return err
+		}
+		s.zstd = d
+	}
+	if err := s.zstd.Reset(bufio.NewReader(io.NewSectionReader(messages{s}, at, length))); err != nil {
+		return err
+	}
+	if n, err := io.Copy(io.Discard, s.zstd); err != nil || n != holds {
 		return damaged
 	}
 	return nil

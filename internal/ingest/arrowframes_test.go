@@ -82,6 +82,31 @@ func TestFramesThatAreNotWholeAreRefused(t *testing.T) {
 	}
 }
 
+// TestAFrameThatHoldsMoreThanItSaysIsRefused writes a lower size in a frame's head: its first bytes could be read all the same.
+func TestAFrameThatHoldsMoreThanItSaysIsRefused(t *testing.T) {
+	w, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	frame := w.EncodeAll(bytes.Repeat([]byte("0123456789"), 60), nil)
+	check := func(holds int64) error {
+		binary.LittleEndian.PutUint16(frame[5:], uint16(holds-256)) // RFC 8878, section 3.1.1.1.4
+		f, err := os.Open(source(t, "frame", string(frame)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		s := &arrowStream{file: cached.File{File: f}, bytes: int64(len(frame))}
+		return s.checkZstd(0, s.bytes, holds)
+	}
+	if err := check(600); err != nil {
+		t.Error(err)
+	}
+	refused(t, check(512), "are no whole Zstandard frame of 512", "damaged")
+	refused(t, check(601), "are no whole Zstandard frame of 601", "damaged")
+}
+
 // TestCompressedBuffersAreAsLongAsTheirRows says of each compressed buffer of a stream that it holds 8 bytes less.
 func TestCompressedBuffersAreAsLongAsTheirRows(t *testing.T) {
 	_, good := arrowFileBytes(t, ipc.WithZstd())

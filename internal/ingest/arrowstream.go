@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 )
@@ -34,7 +35,8 @@ type arrowStream struct {
 	count   int64
 	schema  *arrow.Schema
 	workers int
-	dir     string // the job's directory
+	dir     string        // the job's directory
+	zstd    *zstd.Decoder // made when it is needed
 }
 
 // openArrowStream spools the stream and walks over its messages.
