@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(ingest.Main(os.Stdin, os.Stdout))
 	}
-	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each child sleeps for a second at its end
+	// Else each child sleeps for a second at its end, and what is written there of a race is seen by nobody.
+	os.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
 	// fasthttp's own cleaners outlive their server by up to ten seconds of sleep; they hold nothing of ours.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"), goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }

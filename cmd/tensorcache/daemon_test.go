@@ -30,7 +30,7 @@ func start(t *testing.T, dir, planted string, command ...string) *daemon {
 	}
 	defer ready.Close()
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE=atexit_sleep_ms=0", "TENSORCACHE_FAULT="+planted)
+	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings, "TENSORCACHE_FAULT="+planted)
 	cmd.ExtraFiles = []*os.File{report}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -148,7 +148,7 @@ func startDaemon(t *testing.T, args ...string) (*exec.Cmd, *strings.Builder) {
 	cmd := exec.Command(os.Args[0], append(args, "--ready-fd", "3")...)
 	log := &strings.Builder{}
 	cmd.Stderr = log
-	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings)
 	cmd.ExtraFiles = []*os.File{report}
 	err = cmd.Start()
 	report.Close()

@@ -54,7 +54,7 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			for variable, value := range map[string]string{
-				"HOME": home, "TENSORCACHE_DIR": cache, "PATH": bin + ":" + os.Getenv("PATH"), mainVariable: "1", "GORACE": "atexit_sleep_ms=0", "DISPLAY": "", "WAYLAND_DISPLAY": "",
+				"HOME": home, "TENSORCACHE_DIR": cache, "PATH": bin + ":" + os.Getenv("PATH"), mainVariable: "1", "GORACE": raceSettings, "DISPLAY": "", "WAYLAND_DISPLAY": "",
 			} {
 				t.Setenv(variable, value)
 			}

@@ -26,6 +26,10 @@ import (
 // mainVariable makes the test binary the program itself, whatever it is called: its daemon and its load child start it again.
 const mainVariable = "TENSORCACHE_TEST_MAIN"
 
+// raceSettings are those of its race detector: it sleeps for a second at each end else, and what is written there of a race in a load that was
+// done is seen by nobody.
+const raceSettings = "atexit_sleep_ms=0 halt_on_error=1"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(mainVariable) == "1" {
 		os.Exit(run())
@@ -67,7 +71,7 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv(mainVariable, "1")
-	env.Setenv("GORACE", "atexit_sleep_ms=0")
+	env.Setenv("GORACE", raceSettings)
 	env.Setenv("TENSORCACHE_DIR", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("ETTH1", filepath.Join(repo, "examples/data/ETTh1.csv"))
 	env.Setenv("PARQUET", filepath.Join(repo, "internal/ingest/testdata/flat-v2-zstd.parquet"))

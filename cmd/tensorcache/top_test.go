@@ -47,7 +47,7 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 		t.Fatalf("%+v, %v", job, err)
 	}
 	cmd := exec.Command(os.Args[0], "top", "--dir", dir, "--interval", "50ms")
-	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings)
 	f, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 30, Cols: 100})
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == Verb {
 		os.Exit(Main(os.Stdin, os.Stdout))
 	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1") // how a child ends that was done is seen by nobody
 	goleak.VerifyTestMain(m)
 }
 

@@ -25,7 +25,7 @@ type Runner struct {
 	changing sync.WaitGroup // starts children that are to wait, ends them, and waits for the ends of others
 }
 
-// later has a child that is done end by itself; Close waits for it. ok is false once it was called.
+// later follows a child that is done until it has ended; Close waits for it. ok is false once it was called.
 func (r *Runner) later(ended func()) (ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -98,3 +98,21 @@ func TestNoChildWaitsWhereNoneIsWanted(t *testing.T) {
 		t.Errorf("children %v wait", children(t))
 	}
 }
+
+func TestAChildThatIsDoneEndsWhateverKeepsIt(t *testing.T) {
+	stays := source(t, "child", "#!/bin/sh\necho '{\"done\":true}'\nexec cat\n")
+	if err := os.Chmod(stays, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := &Runner{Exe: stays}
+	if _, err := r.Run(t.Context(), job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\n")}}), nil, nil); err == nil {
+		t.Error("there is a manifest that nobody wrote")
+	}
+	closed := make(chan struct{})
+	go func() { r.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(time.Minute):
+		t.Fatalf("children %v are waited for", children(t))
+	}
+}

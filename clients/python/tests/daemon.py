@@ -27,7 +27,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.delenv("XDG_CACHE_HOME", raising=False)
         patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
         patch.setenv("TENSORCACHE_DIR", str(directory))
-        patch.setenv("GORACE", "atexit_sleep_ms=0")  # a binary with the race detector would sleep a second at each exit
+        # A binary with the race detector would sleep a second at each exit, and its races of loads be seen by nobody.
+        patch.setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
         yield directory
         leave(directory)
 
