@@ -6,7 +6,7 @@ import (
 )
 
 // cycle is about how long it takes until each of the hungry streams has had its turn, and longestTurn how long one is at most.
-// A turn has to be long for a ring to be worth its place in the cache: with 10 ms each four trainers got 0.95 to 1.1 of what one got
+// A turn has to be long for a ring to be worth its place in the cache: with 10 ms each four trainers got 0.89 to 1.1 of what one got
 // alone, with 5 ms 0.83, with 2 ms 0.64, and batch by batch 0.67 (bench/README.md).
 const (
 	cycle       = 40 * time.Millisecond
