@@ -39,17 +39,23 @@ func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 	if n := w.server.crowd.served(); n > mostStreams+1 {
 		t.Errorf("%d connections are busy", n)
 	}
-	w.server.events.tell(topicJobs, []byte(`{"jobs": [], "next": null`+strings.Repeat(" ", 1<<20)+"}"))
-	w.streams(0)
+	large := []byte(`{"jobs": [], "next": null` + strings.Repeat(" ", 1<<20) + "}")
+	w.streamsWhile(0, func() { w.server.events.tell(topicJobs, large) }) // again and again: a newer body may take its place before it is sent
 	w.listen("/v1/events").next()
 }
 
 // streams waits until so many are open.
 func (w *world) streams(n int64) {
 	w.Helper()
+	w.streamsWhile(n, func() {})
+}
+
+// streamsWhile calls meanwhile until so many are open.
+func (w *world) streamsWhile(n int64, meanwhile func()) {
+	w.Helper()
 	end := time.Now().Add(patience)
 	for tick := time.NewTicker(5 * time.Millisecond); w.server.streams.Load() != n; <-tick.C {
-		if time.Now().After(end) {
+		if meanwhile(); time.Now().After(end) {
 			w.Fatalf("%d streams, want %d", w.server.streams.Load(), n)
 		}
 	}
