@@ -119,7 +119,7 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, client: r.Client, windows: w, sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots, goesOn: r.Reconnect, asker: newAsker(h.Data.Map(), w, sm.Options())}
+	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, client: r.Client, windows: w, sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots, goesOn: r.Reconnect, asker: newAsker(h.Data.Map(), w, sm.Options(), delivery)}
 	st.start(cursor.Epoch, cursor.Consumed)
 	var place *wire.Queue
 	if queued {

@@ -62,8 +62,12 @@ type asker struct {
 	batch    sampler.Batch
 }
 
-func newAsker(p pages, w *Windows, o sampler.Options) *asker {
-	a := &asker{pages: p, windows: w, options: o, stripes: stripesOf(w)}
+// newAsker has nothing to ask for where places are all that is wanted: nobody reads the rows then.
+func newAsker(p pages, w *Windows, o sampler.Options, delivery string) *asker {
+	a := &asker{pages: p, windows: w, options: o}
+	if delivery != Starts {
+		a.stripes = stripesOf(w)
+	}
 	a.ascend = o.Order == "" || o.Order == sampler.Sequential || o.Order == sampler.RandomStart
 	stride := max(w.Index.Spec().Stride, 1)
 	a.onward = (o.Order == "" || o.Order == sampler.Sequential) && o.NumReplicas <= 1 &&

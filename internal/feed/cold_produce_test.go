@@ -66,3 +66,21 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 		})
 	}
 }
+
+// TestAFeedOfPlacesAloneAsksForNoPage has nothing in memory: one page of a billion rows that was not took such a feed a system call a
+// window, for a thousand batches.
+func TestAFeedOfPlacesAloneAsksForNoPage(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 100_000)
+	st, detach := w.stream(t, request("d", with("slots", coldSlots), with("delivery", Starts), options("order", "shuffle", "batch_size", 60)))
+	defer detach()
+	file := &slow{}
+	c := &told{file: file}
+	st.asker.pages, st.conn = file, c
+	if err := st.serve(); !errors.Is(err, io.EOF) || c.batches != coldSlots {
+		t.Fatalf("%d batches, then %v", c.batches, err)
+	}
+	if file.looks+len(file.asked)+file.waits+file.scattered > 0 {
+		t.Errorf("%d looks at pages, %d asked for, %d waited for; want none", file.looks, len(file.asked), file.waits)
+	}
+}

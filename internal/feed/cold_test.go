@@ -45,7 +45,7 @@ func asking(t *testing.T, w *world, dataset string, change ...func(map[string]an
 	t.Cleanup(h.Release)
 	windows := must(NewWindows(h, r.Spec, r.Cuts))(t)
 	s := &shelf{waited: map[int64]bool{}}
-	return newAsker(s, windows, must(sampler.New(windows.Index, r.Options))(t).Options()), s
+	return newAsker(s, windows, must(sampler.New(windows.Index, r.Options))(t).Options(), r.Delivery), s
 }
 
 // bytesOf are the places in the file of all that a batch holds, one value after the other.
