@@ -12,6 +12,7 @@ import (
 // arrange finds out which rows of the sources are those of the result, in which order, and moves them there. It returns the
 // items' first rows and, at the end, the number of rows.
 func (l *load) arrange(ctx context.Context) ([]int64, error) {
+	l.meter.enter(phaseArrange)
 	k := l.keys(l.words(), l.writer.Dest)
 	l.order = &rowMap{dir: l.dir, rows: l.rows}
 	step, err := l.gridStep(k.clock)
@@ -21,6 +22,10 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	if l.Sort {
 		if err := l.sort(ctx, k, l.order); err != nil {
 			return nil, err
+		}
+		if l.order.from == nil {
+			l.inOrder = true
+			l.meter.expect(l.plan())
 		}
 	}
 	offsets, twice, err := l.items(ctx, k, l.order)
@@ -88,6 +93,7 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 			if err := l.permute(ctx, l.dest(i), m.from); err != nil {
 				return err
 			}
+			l.moved(i + 1)
 		}
 		return nil
 	}
@@ -98,6 +104,7 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 		return err
 	}
 	l.rows = m.rows
+	l.moved(0)
 	l.meter.rowsTotal.Store(m.rows)
 	if err := l.lay(); err != nil {
 		return err
@@ -110,8 +117,18 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 		if err := carry(ctx, l.workers, l.dest(i), 0, from, m.from); err != nil {
 			return err
 		}
+		l.moved(i + 1)
 	}
 	return nil
+}
+
+// moved notes that so many columns are where they belong.
+func (l *load) moved(columns int) {
+	part := float64(columns) / float64(len(l.columns))
+	if l.Sort { // which was half of the work
+		part = (1 + part) / 2
+	}
+	l.meter.rows.Store(int64(part * float64(l.rows)))
 }
 
 // permute moves the rows of one column by way of a column of scratch.

@@ -83,6 +83,7 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 		return l.nothingLeft(f)
 	}
 	l.rows = rows
+	l.meter.enter(phaseArrange)
 	l.meter.rowsTotal.Store(rows)
 	if err := l.lay(); err != nil {
 		return err
@@ -179,6 +180,7 @@ func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
 			}
 		}
 		at += p.rows.rows
+		l.meter.rows.Store(at)
 	}
 	return nil
 }

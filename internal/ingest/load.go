@@ -38,6 +38,7 @@ type load struct {
 	base     *base             // the generation to which the rows are appended; nil for a load
 	skip     []string          // files that are left out
 	whole    bool              // every row is read, also where it is known that it is not kept
+	inOrder  bool              // the rows need no sorting
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }
@@ -47,7 +48,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio}, meter: m, available: available}
+	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio, unpacked: func(n int64) { m.bytes.Add(n) }}, meter: m, available: available}
 }
 
 // run does the whole load of files.
@@ -86,6 +87,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	}
 	for i, s := range l.sources {
 		l.meter.reads(s.Path)
+		before := l.meter.bytes.Load()
 		var r reader
 		err := guard(s.Path, func() (err error) {
 			r, err = open(s.Path, l.work)
@@ -99,7 +101,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 			return nil, err
 		}
 		l.readers = append(l.readers, r)
-		l.meter.bytes.Add(s.Bytes)
+		l.meter.bytes.Store(before + s.Bytes)
 	}
 	l.meter.reads("")
 	return l.convert(ctx)
@@ -124,6 +126,7 @@ func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	l.meter.rowsTotal.Store(l.rows)
+	l.meter.expect(l.plan())
 	if err := l.fillAll(ctx); err != nil {
 		return nil, err
 	}

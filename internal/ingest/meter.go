@@ -10,11 +10,12 @@ const PhaseHash = "hash"
 
 // The other phases of a load.
 const (
-	phaseCount  = "count"
-	phaseRead   = "read"
-	phaseScale  = "scale"
-	phaseCopy   = "copy"
-	phaseFinish = "finish"
+	phaseCount   = "count"
+	phaseRead    = "read"
+	phaseArrange = "arrange"
+	phaseScale   = "scale"
+	phaseCopy    = "copy"
+	phaseFinish  = "finish"
 )
 
 // Progress is how far a load is. Bytes are of the sources. Rows and bytes are those of the phase.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -18,7 +19,9 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 	}
 	defer func() { s.close() }() // the one that there is then
 	item := layout.Values[int64](s.Dest(0)).Data
-	counts, sorted := numberRows(k, m, item)
+	var passed atomic.Int64 // rows, in three passes: together half of the work, the other half is moving the columns
+	pass := func(rows int64) { l.meter.rows.Store(passed.Add(rows) / 6) }
+	counts, sorted := numberRows(k, m, item, pass)
 	if sorted {
 		return nil
 	}
@@ -36,12 +39,14 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 	times := layout.Values[int64](pairs.Dest(0)).Data
 	timed := unsafe.Slice((*timedRow)(unsafe.Pointer(unsafe.SliceData(times))), m.rows)
 	ends := inItems(counts, item, func(at, row int64) { timed[at] = timedRow{k.when(m.at(row)), m.at(row)} })
+	pass(m.rows)
 	if err := s.close(); err != nil {
 		return err
 	}
 	s = nil
 	err = parallel(ctx, l.workers, len(counts), "", func(_, i int) error {
 		slices.SortFunc(timed[ends[i]-counts[i]:ends[i]], timedRow.compare)
+		pass(counts[i])
 		return nil
 	})
 	if err != nil {
@@ -79,8 +84,10 @@ func inItems(counts, item []int64, put func(at, row int64)) (ends []int64) {
 	return ends
 }
 
-// numberRows fills item with the number of each row's item and counts their rows. It tells whether the rows are in order already.
-func numberRows(k *keys, m *rowMap, item []int64) (counts []int64, sorted bool) {
+// numberRows fills item with the number of each row's item and counts their rows. It tells whether the rows are in order already, and on the
+// way how many rows it has passed.
+func numberRows(k *keys, m *rowMap, item []int64, pass func(rows int64)) (counts []int64, sorted bool) {
+	const block = 1 << 16
 	seen := newNumbering(len(k.at))
 	sorted = true
 	for row := range m.rows {
@@ -98,6 +105,9 @@ func numberRows(k *keys, m *rowMap, item []int64) (counts []int64, sorted bool) 
 			counts = append(counts, 0)
 		}
 		counts[n]++
+		if row%block == block-1 {
+			pass(block)
+		}
 		if row > 0 && (n < item[row-1] || n == item[row-1] && k.time != nil && k.when(at) < k.when(before)) {
 			sorted = false
 		}

@@ -81,7 +81,7 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 		}
 		return e
 	}
-	r, err := open(io.NewSectionReader(f, 0, st.Size()))
+	r, err := open(&counting{io.NewSectionReader(f, 0, st.Size()), w.unpacked})
 	if err != nil {
 		return damaged(err)
 	}
@@ -112,4 +112,18 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 			return damaged(err)
 		}
 	}
+}
+
+// counting tells how much of a file is read.
+type counting struct {
+	io.Reader
+	tell func(int64) // nil where nobody asks
+}
+
+func (c *counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if c.tell != nil {
+		c.tell(int64(n))
+	}
+	return n, err
 }
