@@ -28,6 +28,7 @@ func hintFor(verb string, err error) string {
 	var p *wire.Problem
 	var refused *tensorcache.Error
 	var usage usageError
+	var recipe recipeError
 	switch {
 	case errors.As(err, &refused) && refused.Hint != "":
 		return refused.Hint
@@ -35,6 +36,10 @@ func hintFor(verb string, err error) string {
 		return p.Hint
 	case errors.As(err, &usage), p != nil && p.Status < 500, refused != nil && wire.NewProblem(string(refused.Type), "").Status < 500:
 		return fmt.Sprintf("tensorcache %s --help shows the usage", verb)
+	case errors.As(err, &recipe) && errors.Is(err, fs.ErrNotExist):
+		return "look at the path: a recipe is a .json or .toml file"
+	case errors.As(err, &recipe):
+		return fmt.Sprintf(`a recipe has the options that tensorcache %s --help shows, in TOML as fit_rows = [0, 8640], in JSON as {"fit_rows": [0, 8640]}`, verb)
 	case errors.Is(err, control.ErrGone):
 		return "run it again, which starts a new daemon; what was published is still there"
 	case errors.Is(err, control.ErrNoDaemon) && os.Getenv("TENSORCACHE_AUTOSTART") == "0":

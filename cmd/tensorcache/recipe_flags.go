@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -66,27 +68,42 @@ func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err err
 	}
 	fields, err := readRecipe(f.recipe)
 	if err != nil {
-		return o, err
+		return o, recipeError{err}
 	}
 	for field := range fields {
 		if flag := cmd.Flags().Lookup(strings.ReplaceAll(field, "_", "-")); flag != nil && flag.Changed {
 			return o, usageError{fmt.Errorf("--%s: %s has %s too", flag.Name, f.recipe, field)}
 		}
 	}
-	if _, ok := fields["sources"]; ok {
-		return o, fmt.Errorf("%s: sources are no part of a recipe", f.recipe)
-	}
-	text, err := json.Marshal(fields)
-	if err != nil {
-		return o, fmt.Errorf("%s: %s", f.recipe, strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if err := wire.Strict(text, &o); err != nil {
-		return o, fmt.Errorf("%s: %w", f.recipe, err)
+	if err := takeRecipe(fields, &o); err != nil {
+		return o, recipeError{fmt.Errorf("%s: %w", f.recipe, err)}
 	}
 	return o, nil
 }
 
-// readRecipe reads the fields of a file, which is TOML where its name says so and else JSON.
+// recipeError is what is wrong with a recipe's file.
+type recipeError struct{ error }
+
+func (e recipeError) Unwrap() error { return e.error }
+
+// takeRecipe puts the fields of a recipe into the options.
+func takeRecipe(fields map[string]any, o *ingest.Options) error {
+	if _, ok := fields["sources"]; ok {
+		return errors.New("sources are no part of a recipe")
+	}
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		if _, err := json.Marshal(fields[field]); err != nil { // which has no NaN and nothing infinite
+			return fmt.Errorf("%s: got %s, want finite numbers", field, strings.TrimPrefix(err.Error(), "json: unsupported value: "))
+		}
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	return wire.Strict(text, o)
+}
+
+// readRecipe reads the fields of a file, in the format that its name says.
 func readRecipe(path string) (fields map[string]any, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -69,11 +69,19 @@ func (f *filler[S]) look(row int64) {
 	}
 }
 
-// line is the value of a row on the line between those before and after the gap; behind the last value it is that, as in pandas.
+// line is the value of a row on the line between those before and after the gap; behind the last value it is that, as in pandas. Beside
+// infinite values it is what numpy.interp, which pandas asks, makes of them.
 func (f *filler[S]) line(row int64) float64 {
 	if f.after != f.after {
 		return f.before
 	}
 	slope := (f.after - f.before) / float64(f.afterRow-f.beforeRow)
-	return slope*float64(row-f.beforeRow) + f.before
+	v := slope*float64(row-f.beforeRow) + f.before
+	if v != v {
+		v = slope*float64(row-f.afterRow) + f.after
+	}
+	if v != v && f.before == f.after {
+		return f.before
+	}
+	return v
 }

@@ -137,6 +137,7 @@ func (l *load) nothingLeft(f *filter) error {
 	e := &SourceError{Path: l.readers[0].path()}
 	if items := int64(len(f.verdicts)); items > 0 && f.kept == 0 {
 		e.Reason = fmt.Sprintf("none of the %d items is kept", items)
+		e.Hint = "name some of them with --items, or leave out files without any"
 		if f.parts > 0 {
 			e.Reason = fmt.Sprintf("none of the %d items falls into bucket %s", items, l.ItemBucket)
 			e.Hint = "make fewer buckets"

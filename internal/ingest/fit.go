@@ -98,12 +98,17 @@ func (f *fitting) keep(item int, values []float64, row int64) []float64 {
 	values, row = values[from:to], row+from
 	if f.sampled != nil {
 		for i := range values {
-			if r := row + int64(i); f.sampled[r/64]&(1<<(r%64)) == 0 {
+			if !f.sees(item, row+int64(i)) {
 				values[i] = math.NaN()
 			}
 		}
 	}
 	return values
+}
+
+// sees tells whether the fit sees a row of an item.
+func (f *fitting) sees(item int, row int64) bool {
+	return row >= f.low[item] && row < f.high[item] && (f.sampled == nil || f.sampled[row/64]&(1<<(row%64)) != 0)
 }
 
 // all tells whether the fit sees every row.

@@ -21,8 +21,8 @@ func fitMeans[S float32 | float64](ctx context.Context, p *preparation, from lay
 		if means[i] = m.Mean; m.N == 0 {
 			means[i] = math.NaN()
 		}
-		if err := p.finite(m, i, int(from.Width), means[i]); err != nil {
-			return err
+		if !p.fits(m, i, int(from.Width), means[i]) {
+			return misfitOf(ctx, p, steps{}, from, m, i)
 		}
 	}
 	p.means = means
@@ -52,8 +52,8 @@ func fitScale[S float32 | float64](ctx context.Context, p *preparation, from lay
 				out.Scale[i] = 1
 			}
 		}
-		if err := p.finite(m, i, int(from.Width), out.Shift[i], out.Scale[i]); err != nil {
-			return err
+		if !p.fits(m, i, int(from.Width), out.Shift[i], out.Scale[i]) {
+			return misfitOf(ctx, p, before, from, m, i)
 		}
 	}
 	p.scale = out
@@ -110,17 +110,44 @@ func (p *preparation) foretell(d layout.DType) {
 	p.summed.Foretell(m)
 }
 
-// finite refuses a fit of values that are too large, or not finite.
-func (p *preparation) finite(m moments.Moments, place, width int, numbers ...float64) error {
+// fits tells whether numbers of a fit can be used: values that are too large, or not finite, give none.
+func (p *preparation) fits(m moments.Moments, place, width int, numbers ...float64) bool {
 	if p.ScalePer == perItem && p.knows(place/width) {
-		return nil // it has a fit already
+		return true // it has a fit already
 	}
-	for _, v := range numbers {
-		if math.IsInf(v, 0) || m.N > 0 && v != v {
-			return p.unfit(place/width, "values%s from "+fmt.Sprintf("%g to %g", m.Least, m.Greatest)+" cannot be scaled", "leave the column out with --columns")
+	return !slices.ContainsFunc(numbers, func(v float64) bool { return math.IsInf(v, 0) || m.N > 0 && v != v })
+}
+
+// tooClose tells whether squares of deviations are so small that float64 has lost digits of their sum, or all of it.
+func tooClose(m moments.Moments) bool {
+	const least = 0x1p-970
+	return m.Least != m.Greatest && m.M2 < least
+}
+
+// misfitOf refuses values after some steps that give no fit: the first that is not finite with its row, else all by their bounds.
+func misfitOf[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S], m moments.Moments, place int) error {
+	width := int(from.Width)
+	err := each(ctx, p, s, from, p.fit.high, func(item, feature int, values []float64, row int64) error {
+		for i, v := range values {
+			if math.IsInf(v, 0) && p.slot(item, feature, width) == place && p.fit.sees(item, row+int64(i)) {
+				e := p.load.place(row + int64(i))
+				e.Column, e.Reason, e.Hint = p.column.name, fmt.Sprintf("%v is not finite, nothing can be fitted to it", v), "choose other rows to fit on, or leave the column out with --columns"
+				if p.do.fill.How != fillMean {
+					e.Hint = fmt.Sprintf("bound the column with --clip %s=-1e6:1e6 or the like", p.column.name)
+				}
+				return &e
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return nil
+	far := "far apart"
+	if tooClose(m) {
+		far = "close to each other"
+	}
+	return p.unfit(place/width, "values%s from "+fmt.Sprintf("%g to %g", m.Least, m.Greatest)+" are too "+far+" to be fitted to", "leave the column out with --columns")
 }
 
 // unfit is the error of a fit; %s in the reason is where the item's name goes.
@@ -132,7 +159,8 @@ func (p *preparation) unfit(item int, reason, hint string) error {
 	return &SourceError{Path: p.readers[0].path(), Column: p.column.name, Reason: fmt.Sprintf(reason, of), Hint: hint}
 }
 
-// shiftAndScale are what moments make of a scaling, as scikit-learn's StandardScaler, MinMaxScaler and MaxAbsScaler. A spread of 0 scales by 1.
+// shiftAndScale are what moments make of a scaling, as scikit-learn's StandardScaler, MinMaxScaler and MaxAbsScaler. A spread of 0 scales by 1; one
+// that float64 cannot square is NaN.
 func shiftAndScale(m moments.Moments, kind string) (shift, scale float64) {
 	if kind == scaleMaxAbs {
 		if scale = max(-m.Least, m.Greatest); m.N == 0 || scale == 0 {
@@ -147,6 +175,8 @@ func shiftAndScale(m moments.Moments, kind string) (shift, scale float64) {
 		return m.Least, 1
 	case kind == scaleMinMax:
 		return m.Least, m.Greatest - m.Least
+	case tooClose(m):
+		return m.Mean, math.NaN()
 	}
 	return m.Mean, m.Std()
 }

@@ -147,6 +147,21 @@ func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
 	}
 }
 
+// TestRowsBeyondTheFitMayBeInfinite scales, and bounds, what no fit has to see.
+func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
+	path := source(t, "x.csv", "a\n1\n3\ninf\n")
+	for _, o := range []Options{{FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: layout.LiteralOf(3)}), FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: layout.LiteralOf(3)})}} {
+		o.Sources, o.Scale = []string{path}, All(scaleMinMax)
+		want := math.Inf(1)
+		if !o.Clip.IsZero() {
+			want = 1
+		}
+		if got := values[float32](mustLoad(t, o), "a"); got[0] != 0 || got[1] != 1 || float64(got[2]) != want {
+			t.Errorf("%v, want 0, 1 and %v", got, want)
+		}
+	}
+}
+
 func TestConstantColumnsAreShiftedOnly(t *testing.T) {
 	l := mustLoad(t, Options{Sources: []string{source(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: All("standard")})
 	if got := values[float32](l, "a"); got[0] != 0 || got[2] != 0 {

@@ -14,7 +14,14 @@ func exact(data []byte, t reflect.Type, path string) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if string(bytes.TrimSpace(data)) == "null" || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+	data = bytes.TrimSpace(data)
+	own := reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+	switch {
+	case string(data) == "null":
+		return nil
+	case data[0] == '{' && (own || t.Kind() == reflect.Map):
+		return eachField(data, func(string, json.RawMessage) error { return nil })
+	case own:
 		return nil
 	}
 	switch t.Kind() {
@@ -27,6 +34,20 @@ func exact(data []byte, t reflect.Type, path string) error {
 }
 
 func exactFields(data []byte, t reflect.Type, path string) error {
+	return eachField(data, func(field string, value json.RawMessage) error {
+		is, ok := fieldOf(t, field)
+		if !ok {
+			return fmt.Errorf("unknown field %q%s", field, nearFields(field, reflect.New(t).Interface()))
+		}
+		if path != "" {
+			field = path + "." + field
+		}
+		return exact(value, is.Type, field)
+	})
+}
+
+// eachField calls f with every field of an object. One that is given twice is refused.
+func eachField(data []byte, f func(field string, value json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	if _, err := d.Token(); err != nil {
 		return err
@@ -42,18 +63,11 @@ func exactFields(data []byte, t reflect.Type, path string) error {
 			return fmt.Errorf("field %q is given more than once", field)
 		}
 		seen[field] = true
-		is, ok := fieldOf(t, field)
-		if !ok {
-			return fmt.Errorf("unknown field %q%s", field, nearFields(field, reflect.New(t).Interface()))
-		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
 			return err
 		}
-		if path != "" {
-			field = path + "." + field
-		}
-		if err := exact(value, is.Type, field); err != nil {
+		if err := f(field, value); err != nil {
 			return err
 		}
 	}

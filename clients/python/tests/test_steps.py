@@ -129,6 +129,16 @@ def scaled(scaler: Any, fit: pd.Series, values: pd.Series) -> Any:
     return scaler.fit(fit.to_numpy()[:, None]).transform(values.to_numpy()[:, None])[:, 0]
 
 
+@pytest.mark.parametrize("how", ["forward", "backward", "linear"])
+def test_gaps_beside_infinite_values_are_filled_as_by_pandas(cache: tensorcache.Cache, how: str) -> None:
+    inf, nan = np.inf, np.nan
+    raw = pd.Series([inf, nan, nan, 1, nan, -inf, nan, -inf, nan, inf, nan, 1e308, nan, -1.7e308, nan])
+    with np.errstate(invalid="ignore"):
+        want = filled(raw, how, raw)
+    with cache.put("infinite", {"a": raw.to_numpy()}, fill=how) as data:
+        np.testing.assert_array_equal(data["a"], want)
+
+
 def test_many_values_have_exact_quartiles(cache: tensorcache.Cache) -> None:
     rng = np.random.default_rng(5)
     values = np.concatenate([rng.normal(1e6, 3, 200_001), [np.nan, -1e9, 1e9], -rng.random(100_000)])
