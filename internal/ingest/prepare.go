@@ -192,6 +192,14 @@ func each[S float32 | float64](ctx context.Context, p *preparation, s steps, fro
 	return nil
 }
 
+// known are the moments of what is scaled, where all of it was measured, else the zero value.
+func (p *preparation) known() moments.Moments {
+	if p.seen == nil || p.needed(p.do) != (steps{}) {
+		return moments.Moments{}
+	}
+	return *p.seen
+}
+
 // noLog refuses a value without a logarithm.
 func (p *preparation) noLog(row int64, v float64) error {
 	e := p.load.place(row)
@@ -207,7 +215,7 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 		values := results.room(row, len(before))
 		if p.scale != nil {
 			at := p.slot(item, feature, width)
-			moments.Scale(values, before, p.scale.Shift[at], p.scale.Scale[at])
+			moments.Scale(values, before, moments.NewScaling(p.scale.Shift[at], p.scale.Scale[at], p.known()))
 		} else {
 			copy(values, before)
 		}

@@ -111,20 +111,26 @@ func TestScaledValuesAreDividedNotMultiplied(t *testing.T) {
 			narrow[i] = float32(v)
 			wantNarrow[i], wantNarrow32[i] = (float64(narrow[i])-shift)/scale, float32((float64(narrow[i])-shift)/scale)
 		}
+		var all, allNarrow Moments
+		if rapid.Bool().Draw(r, "known") {
+			See(&all, values)
+			See(&allNarrow, narrow)
+		}
+		scaling, ofNarrow := NewScaling(shift, scale, all), NewScaling(shift, scale, allNarrow)
 		to, to32 := make([]float64, len(values)), make([]float32, len(values))
-		if Scale(to, values, shift, scale); !same(to, want) {
+		if Scale(to, values, scaling); !same(to, want) {
 			r.Fatalf("float64: %v, want %v", to, want)
 		}
-		if Scale(to32, values, shift, scale); !same(to32, want32) {
+		if Scale(to32, values, scaling); !same(to32, want32) {
 			r.Fatalf("float64 to float32: %v, want %v", to32, want32)
 		}
-		if Scale(to, narrow, shift, scale); !same(to, wantNarrow) {
+		if Scale(to, narrow, ofNarrow); !same(to, wantNarrow) {
 			r.Fatalf("float32 to float64: %v, want %v", to, wantNarrow)
 		}
-		if Scale(values, values, shift, scale); !same(values, want) {
+		if Scale(values, values, scaling); !same(values, want) {
 			r.Fatalf("in place: %v, want %v", values, want)
 		}
-		if Scale(narrow, narrow, shift, scale); !same(narrow, wantNarrow32) {
+		if Scale(narrow, narrow, ofNarrow); !same(narrow, wantNarrow32) {
 			r.Fatalf("float32 in place: %v, want %v", narrow, wantNarrow32)
 		}
 	})
@@ -161,7 +167,7 @@ func BenchmarkSee(b *testing.B) {
 		to := make([]float64, 4096)
 		b.Run(name+"/scale", func(b *testing.B) {
 			for b.Loop() {
-				Scale(to, values, 1, 3)
+				Scale(to, values, NewScaling(1, 3, Moments{}))
 			}
 			per(b)
 		})
@@ -192,10 +198,14 @@ func TestQuotientsByTheInverseAreRoundedOnce(t *testing.T) {
 		for i := range values {
 			values[i] = math.Ldexp(digits()*float64(random.IntN(2)*2-1), random.IntN(80)-40)
 		}
-		Scale(to, values, 0, scale)
-		for i, v := range values {
-			if to[i] != v/scale {
-				t.Fatalf("%x / %x is %x, want %x", v, scale, to[i], v/scale)
+		var all Moments
+		See(&all, values)
+		for _, s := range []Scaling{NewScaling(0, scale, all), NewScaling(math.Ldexp(digits(), random.IntN(80)-40), scale, all)} {
+			Scale(to, values, s)
+			for i, v := range values {
+				if want := (v - s.shift) / scale; to[i] != want {
+					t.Fatalf("(%x - %x) / %x is %x, want %x", v, s.shift, scale, to[i], want)
+				}
 			}
 		}
 	}

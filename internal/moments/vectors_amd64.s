@@ -87,19 +87,30 @@ loop:                              \
 	STORE_LANES                    \
 	RET
 
+// Differences in Y10 and Y11 times the inverse of the scale, and that corrected by what is left.
+#define QUOTIENTS \
+	VMULPD       Y13, Y10, Y2         \
+	VMULPD       Y13, Y11, Y3         \
+	VFNMADD231PD Y14, Y2, Y10         \
+	VFNMADD231PD Y14, Y3, Y11         \
+	VFMADD213PD  Y2, Y13, Y10         \
+	VFMADD213PD  Y3, Y13, Y11
+
 // Differences whose size is from least to most are multiplied by the inverse of the scale, and that is corrected by what is left: the
-// quotient, rounded once, in a third of the time.
+// quotient, rounded once, in a third of the time. Where least is 0 all are, and none is looked at.
 #define SCALE(LOAD, STORE) \
 	MOVQ         to+0(FP), DI         \
 	MOVQ         from+8(FP), SI       \
 	MOVQ         n+16(FP), CX         \
-	VBROADCASTSD d_shift+24(FP), Y15    \
-	VBROADCASTSD d_scale+32(FP), Y14    \
-	VBROADCASTSD d_inverse+40(FP), Y13  \
-	VBROADCASTSD d_least+48(FP), Y9     \
-	VBROADCASTSD d_most+56(FP), Y8      \
+	VBROADCASTSD s_shift+24(FP), Y15    \
+	VBROADCASTSD s_scale+32(FP), Y14    \
+	VBROADCASTSD s_inverse+40(FP), Y13  \
+	VBROADCASTSD s_least+48(FP), Y9     \
+	VBROADCASTSD s_most+56(FP), Y8      \
 	VPCMPEQQ     Y7, Y7, Y7           \
 	VPSRLQ       $1, Y7, Y7           \
+	CMPQ         s_least+48(FP), $0   \
+	JEQ          sure                 \
 loop:                                 \
 	LOAD                              \
 	VSUBPD       Y15, Y10, Y10        \
@@ -116,21 +127,26 @@ loop:                                 \
 	VMOVMSKPD    Y2, AX               \
 	CMPL         AX, $15              \
 	JNE          divide               \
-	VMULPD       Y13, Y10, Y2         \
-	VMULPD       Y13, Y11, Y3         \
-	VFNMADD231PD Y14, Y2, Y10         \
-	VFNMADD231PD Y14, Y3, Y11         \
-	VFMADD213PD  Y2, Y13, Y10         \
-	VFMADD213PD  Y3, Y13, Y11         \
+	QUOTIENTS                         \
 	JMP          store                \
 divide:                               \
 	VDIVPD       Y14, Y10, Y10        \
 	VDIVPD       Y14, Y11, Y11        \
 store:                                \
 	STORE                             \
-	SUBQ         $8, CX             \
-	JNZ          loop               \
-	VZEROUPPER                      \
+	SUBQ         $8, CX               \
+	JNZ          loop                 \
+	VZEROUPPER                        \
+	RET                               \
+sure:                                 \
+	LOAD                              \
+	VSUBPD       Y15, Y10, Y10        \
+	VSUBPD       Y15, Y11, Y11        \
+	QUOTIENTS                         \
+	STORE                             \
+	SUBQ         $8, CX               \
+	JNZ          sure                 \
+	VZEROUPPER                        \
 	RET
 
 // func sum64(l *lanes, values *float64, n int, near float64)
@@ -141,18 +157,18 @@ TEXT ·sum64(SB), NOSPLIT, $0-32
 TEXT ·sum32(SB), NOSPLIT, $0-32
 	SUM(LOAD32)
 
-// func scale64(to, from *float64, n int, d divisor)
+// func scale64(to, from *float64, n int, s Scaling)
 TEXT ·scale64(SB), NOSPLIT, $0-64
 	SCALE(LOAD64, STORE64)
 
-// func scale32(to, from *float32, n int, d divisor)
+// func scale32(to, from *float32, n int, s Scaling)
 TEXT ·scale32(SB), NOSPLIT, $0-64
 	SCALE(LOAD32, STORE32)
 
-// func scale64to32(to *float32, from *float64, n int, d divisor)
+// func scale64to32(to *float32, from *float64, n int, s Scaling)
 TEXT ·scale64to32(SB), NOSPLIT, $0-64
 	SCALE(LOAD64, STORE32)
 
-// func scale32to64(to *float64, from *float32, n int, d divisor)
+// func scale32to64(to *float64, from *float32, n int, s Scaling)
 TEXT ·scale32to64(SB), NOSPLIT, $0-64
 	SCALE(LOAD32, STORE64)
