@@ -21,6 +21,7 @@ type Writer struct {
 	inField []string
 	running []*running // of the columns that are filled once, nil for others and beyond the first runningAtMost
 	data    *mmapfile.Writable
+	leaves  bool // the mapping, at Finish
 }
 
 // Create lays data.arrow out in an existing directory: every byte but the values is written, and all the
@@ -104,7 +105,7 @@ func (w *Writer) Dest(i int) Dest {
 	if w.table.Rows > 0 {
 		end := w.offsets[i] + (w.table.Rows-1)*w.strides[i] + c.values()*c.DType.Size()
 		d.data = w.data.Bytes()[w.offsets[i]:end:end]
-		d.write, d.populate, d.release, d.offset = w.data.WriteAt, w.data.Populate, w.data.Release, w.offsets[i]
+		d.write, d.populate, d.offset = w.data.WriteAt, w.data.Populate, w.offsets[i]
 	}
 	return d
 }
@@ -120,6 +121,10 @@ func (w *Writer) DestOnce(i int) Dest {
 	d.running = w.running[i]
 	return d
 }
+
+// LeaveMapped has Finish leave the mapping to the end of the process, which should be near: to unmap what steps wrote takes a tenth of the
+// time of a load, and others wait for the load and not for that.
+func (w *Writer) LeaveMapped() { w.leaves = true }
 
 // Abort gives up: what was written stays in the directory, which the caller removes.
 func (w *Writer) Abort() error {

@@ -70,6 +70,11 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 	if err := m.write(w.dir); err != nil {
 		return nil, err
 	}
+	if w.leaves {
+		data := w.data
+		w.data = nil
+		return m, data.Leave()
+	}
 	return m, w.Abort()
 }
 

@@ -4,7 +4,7 @@ package layout
 func (d Dest) Lane(i int64) Dest {
 	d.running.giveUp()
 	d.data = d.data[i*d.DType.Size():]
-	d.Width, d.write, d.populate, d.release, d.running, d.collector = 0, nil, nil, nil, nil, nil
+	d.Width, d.write, d.populate, d.running, d.collector = 0, nil, nil, nil, nil
 	return d
 }
 

@@ -25,8 +25,6 @@ type Dest struct {
 	offset int64
 	// populate readies bytes of the file to be written through data.
 	populate func(at, n int64) (ok bool)
-	// release gives back the pages of bytes of the file that were populated.
-	release func(from, to int64)
 	// running sums up what is put; nil where nothing does.
 	running *running
 	// collector gathers what is put; nil where it is stored at once.

@@ -64,13 +64,6 @@ func (d Dest) Populate(row, rows int64) (ok bool) {
 	return d.populate != nil && d.populate(d.offset+row*d.Step*size, ((rows-1)*d.Step+d.values())*size)
 }
 
-// Release gives back the pages of rows from one on to another, all but the last, that were populated and written: what is stored stays.
-func (d Dest) Release(from, to int64) {
-	if size := d.Step * d.DType.Size(); d.release != nil {
-		d.release(d.offset+from*size, d.offset+to*size)
-	}
-}
-
 // Sum sums up for the manifest rows that were stored through the [Values] of [Writer.Dest], soon after: they must not change any more.
 func (d Dest) Sum(row, rows int64) {
 	size := d.Step * d.DType.Size()

@@ -104,6 +104,7 @@ func (j Job) do(w *lines) error {
 		defer f.Close()
 		conn = f
 	}
+	j.lastly = true
 	_, err := j.load(context.Background(), conn, m)
 	close(stop)
 	telling.Wait()
@@ -126,6 +127,7 @@ func (j Job) load(ctx context.Context, conn io.Reader, m *meter) (manifest *layo
 		return manifest, err
 	}
 	l := newLoad(j.Dir, j.Options, m)
+	l.lastly = j.lastly
 	err = guard(path, func() error {
 		if j.Put != nil {
 			manifest, err = l.runPut(ctx, *j.Put, conn)

@@ -62,15 +62,14 @@ func populate(ctx context.Context, to layout.Dest, rows int64) (ok bool, err err
 	return true, nil
 }
 
-// pieceRows is how many rows are computed in place between their pages are readied and given back, those of a large page: so the kernel's notes
-// of it are in the processor's cache still.
+// pieceRows is how many rows are computed in place after their pages are readied, those of a large page.
 const pieceRows = layout.CollectBytes / 8
 
 // inPlace computes values where they stay.
 type inPlace struct {
-	to, summed  layout.Dest
-	data        []float64
-	ready, done int64 // rows that are populated and released
+	to, summed layout.Dest
+	data       []float64
+	ready      int64 // rows that are populated
 }
 
 func (r *inPlace) room(row int64, n int) []float64 {
@@ -84,14 +83,10 @@ func (r *inPlace) room(row int64, n int) []float64 {
 
 func (r *inPlace) put(_ int, row int64, values []float64) (bad int) {
 	r.summed.Sum(row, int64(len(values)))
-	if end := row + int64(len(values)); end-r.done >= pieceRows {
-		r.to.Release(r.done, end)
-		r.done = end
-	}
 	return -1
 }
 
-func (r *inPlace) end() { r.to.Release(r.done, r.to.Rows) }
+func (r *inPlace) end() {}
 
 // byFeature stores values of any dtype and shape one by one.
 type byFeature struct {

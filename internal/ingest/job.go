@@ -29,6 +29,8 @@ type Job struct {
 	// Room is told how many bytes the result and what is kept beside it take, as soon as that is known and whenever it grows; an error
 	// ends the job. nil takes any.
 	Room func(bytes int64) error `json:"-"`
+
+	lastly bool // the process ends with the job
 }
 
 // order is what the child is told while it works, one line of JSON after that of the job.

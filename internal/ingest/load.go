@@ -37,6 +37,7 @@ type load struct {
 	units    map[int]string    // by column, of times that are read in another unit than the generation's
 	base     *base             // the generation to which the rows are appended; nil for a load
 	skip     []string          // files that are left out
+	lastly   bool              // the process ends with the load
 	whole    bool              // every row is read, also where it is known that it is not kept
 	inOrder  bool              // the rows need no sorting
 

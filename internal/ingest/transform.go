@@ -59,6 +59,9 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err := l.Reach.unchanged(l.sources); err != nil { // all of them are read
 		return nil, err
 	}
+	if l.lastly {
+		l.writer.LeaveMapped()
+	}
 	m, err := l.writer.Finish(final)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,3 @@ package mmapfile
 
 // Populate makes bytes ready to be written through the mapping where the system has a call for it; macOS has none.
 func (w *Writable) Populate(_, _ int64) (ok bool) { return false }
-
-// Release unmaps pages where that is known to be of use; on macOS Close does it.
-func (w *Writable) Release(_, _ int64) {}

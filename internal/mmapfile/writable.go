@@ -87,6 +87,15 @@ func (w *Writable) Close() error {
 	return err
 }
 
+// Leave closes the file and leaves the mapping to the end of the process. After it, and after Close, it does nothing.
+func (w *Writable) Leave() error {
+	if w.data == nil {
+		return nil
+	}
+	w.data = nil
+	return w.file.Close()
+}
+
 // fillHoles reserves space where the system has no call for it: every block is read and written back,
 // so that what is there stays and a hole becomes zeros on real blocks.
 func fillHoles(f *os.File, at, n int64) error {

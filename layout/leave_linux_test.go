@@ -1,0 +1,47 @@
+package layout
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestAMappingIsLeftToTheEndOfTheProcessWhereItIsNear(t *testing.T) {
+	for _, leave := range []bool{false, true} {
+		dir := t.TempDir()
+		w, err := Create(dir, Table{Rows: 2, Layout: Columns, Columns: []Column{{Name: "x", Role: RoleValue, DType: Float64}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if leave {
+			w.LeaveMapped()
+		}
+		left := Values[float64](w.Dest(0)).Data
+		if _, err := w.Finish(Final{Items: Items{Offsets: []int64{0, 2}}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Abort(); err != nil { // nothing is left to end
+			t.Error(err)
+		}
+		maps, err := os.ReadFile("/proc/self/maps")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mapped := strings.Contains(string(maps), filepath.Join(dir, DataFile)); mapped != leave {
+			t.Errorf("mapped %v, want %v", mapped, leave)
+		}
+		if leave {
+			left[1] = 5
+			d, err := Open(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			v, err := View[float64](d, &d.Manifest.Columns[0])
+			if err != nil || v.Data[1] != 5 {
+				t.Errorf("%v, %v, want the file's bytes", v.Data, err)
+			}
+		}
+	}
+}
