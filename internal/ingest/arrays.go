@@ -215,7 +215,7 @@ func receive[S storable](a *arrays, t target) error {
 			bad = put(t.dest, t.row0+row, block)
 		}
 		if bad >= 0 {
-			return &SourceError{Row: row + int64(bad)/width + 1, Text: fmt.Sprint(block[bad]), Reason: "does not fit " + string(t.dest.DType), Hint: hintWider}
+			return t.misfit(row+int64(bad)/width+1, block[bad])
 		}
 	}
 	return nil

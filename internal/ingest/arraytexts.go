@@ -72,9 +72,9 @@ func (a *arrays) texts(h PutColumn, t target) error {
 func checkWord(word []byte, role layout.Role, row int64) error {
 	switch {
 	case len(word) == 0 && role == layout.RoleItemID:
-		return &SourceError{Row: row + 1, Reason: "the text is empty, but an item needs a name"}
+		return &SourceError{Row: row + 1, Reason: "the text is empty, but an item needs a name", Hint: hintNeeded}
 	case !utf8.Valid(word):
-		return &SourceError{Row: row + 1, Text: string(word), Reason: reasonUTF8}
+		return &SourceError{Row: row + 1, Text: string(word), Reason: reasonUTF8, Hint: "bytes are read where they are text; leave the column out with --columns"}
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ const (
 	codecLZ4         = 0
 )
 
-// checkBuffers holds the buffers of a batch against its body, and adds up what compressed ones say they hold, so that none asks for
-// more memory than a sound file would.
-func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, body, bodyBytes int64) error {
+// checkBuffers holds the buffers of a batch of columns against its body, and adds up what compressed ones say they hold, so that none asks
+// for more memory than a sound file would.
+func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, columns []flatColumn, body, bodyBytes int64) error {
 	if err := shape.check(batch); err != nil {
 		return err
 	}
@@ -31,7 +31,7 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, bod
 		for i := range batch.VectorLen(o) {
 			at := batch.Vector(o) + flatbuffers.UOffsetT(i)*16
 			if n, nulls := batch.GetInt64(at), batch.GetInt64(at+8); i == 0 && n != rows || n < 0 || nulls < 0 || nulls > n {
-				return &SourceError{Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows), Hint: hintDamaged}
+				return &SourceError{Column: ofArray(columns, i), Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows), Hint: hintDamaged}
 			}
 		}
 	}
@@ -50,10 +50,10 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, bod
 			continue
 		}
 		if offset < 0 || length < 0 || compressed && length < 8 || offset > bodyBytes-length || packed > bodyBytes-length {
-			return &SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes), Hint: hintDamaged}
+			return &SourceError{Column: ofBuffer(columns, i), Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes), Hint: hintDamaged}
 		}
 		if offset%8 != 0 {
-			return &SourceError{Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset), Hint: hintDamaged}
+			return &SourceError{Column: ofBuffer(columns, i), Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset), Hint: hintDamaged}
 		}
 		packed += length
 		if !compressed {
@@ -72,7 +72,7 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, bod
 		} else if n == 0 && length == 8 { // Java's library compresses nothing to no frame
 			continue
 		} else if err := check(body+offset+8, length-8, n); err != nil {
-			return err
+			return inColumn(err, ofBuffer(columns, i), 0)
 		}
 		if total += max(n, 0); n < 0 || total < 0 || s.most > 0 && total > s.most {
 			return &SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.most), Hint: hintDamaged}

@@ -23,8 +23,8 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		refused string
 	}{
 		{halfNull(2), ""},
-		{halfNull(1), `row group 1, column "a": says that it has 1 null and has 2`},
-		{halfNull(3), `row group 1, column "a": says that it has 3 nulls and has 2`},
+		{halfNull(1), `record batch 1, column "a": says that it has 1 null and has 2`},
+		{halfNull(3), `record batch 1, column "a": says that it has 3 nulls and has 2`},
 	} {
 		a := array.MakeFromData(c.data)
 		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: a.DataType(), Nullable: true}}, nil), []arrow.Array{a}, int64(a.Len()))

@@ -73,14 +73,7 @@ type arrowBatch struct {
 
 func (b arrowBatch) write(a arrow.Array) error {
 	if list, ok := a.(*array.FixedSizeList); ok {
-		if list.NullN() > 0 {
-			return b.null(firstNull(list))
-		}
-		width := b.width
-		begin := int64(list.Data().Offset()) * width
-		child := array.NewSlice(list.ListValues(), begin, begin+int64(list.Len())*width)
-		defer child.Release()
-		return b.write(child)
+		return b.lists(list)
 	}
 	switch a := a.(type) {
 	case *array.Boolean:
@@ -121,6 +114,33 @@ func (b arrowBatch) write(a arrow.Array) error {
 	return b.other(a)
 }
 
+// lists writes the values of lists that are there, a stretch at a time; what lies under the others may be anything.
+func (b arrowBatch) lists(list *array.FixedSizeList) error {
+	if n := firstNull(list); n >= 0 && !b.dest.canMiss() {
+		return b.null(n)
+	}
+	for i, end := 0, 0; i < list.Len(); i = end {
+		there := list.IsValid(i)
+		for end = i + 1; end < list.Len() && (list.NullN() == 0 || list.IsValid(end) == there); {
+			end++
+		}
+		part := b
+		part.row += int64(i)
+		if !there {
+			putMissing(b.dest, b.row0+part.row, int64(end-i))
+			continue
+		}
+		first := int64(list.Data().Offset())
+		child := array.NewSlice(list.ListValues(), (first+int64(i))*b.width, (first+int64(end))*b.width)
+		err := part.write(child)
+		child.Release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // other writes what must be converted or looked up first.
 func (b arrowBatch) other(a arrow.Array) error {
 	switch a := a.(type) {
@@ -131,9 +151,7 @@ func (b arrowBatch) other(a arrow.Array) error {
 		if err := putArrow(b, a, plain[int32](a.Date32Values())); err != nil {
 			return err
 		}
-		if !multiply(b.dest, b.row0+b.row, int64(a.Len())/max(1, b.width), 86400) {
-			return fmt.Errorf("a date is out of range")
-		}
+		multiply(b.dest, b.row0+b.row, int64(a.Len())/max(1, b.width), 86400) // which 32 bits of days never exceed
 		return nil
 	case *array.Decimal128:
 		scale := a.DataType().(arrow.DecimalType).GetScale()
@@ -193,7 +211,7 @@ func putArrow[S storable](b arrowBatch, a arrow.Array, values []S) error {
 			bad = put(b.dest, b.row0+b.row+int64(i/width), src)
 		}
 		if bad >= 0 {
-			return &SourceError{Column: b.name, Row: b.row + int64((i+bad)/width) + 1, Text: fmt.Sprint(src[bad]), Reason: "does not fit " + string(b.dest.DType), Hint: hintWider}
+			return b.misfit(b.row+int64((i+bad)/width)+1, src[bad])
 		}
 		for j := range src {
 			if !float && a.NullN() > 0 && a.IsNull(i+j) { // an integer on its way to be filled

@@ -20,7 +20,7 @@ func (b arrowBatch) dictionary(a *array.Dictionary) error {
 			return 0, false, nil
 		}
 		if at = a.GetValueIndex(i); at < 0 || at >= values.Len() {
-			return 0, false, &SourceError{Column: b.name, Row: b.row + int64(i) + 1, Reason: fmt.Sprintf("is entry %d of a dictionary of %d", at, values.Len()), Hint: hintDamaged}
+			return 0, false, &SourceError{Column: b.name, Row: b.row + int64(i)/max(1, b.width) + 1, Reason: fmt.Sprintf("is entry %d of a dictionary of %d", at, values.Len()), Hint: hintDamaged}
 		}
 		return at, values.IsValid(at), nil
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -31,6 +33,8 @@ type arrowStream struct {
 	found   arrowBlocks
 	shape   flatShape           // of a batch
 	words   map[int64]flatShape // of the dictionaries, by number
+	columns []flatColumn        // of a batch
+	wordsOf map[int64]string    // the columns that the dictionaries are of
 	most    int64               // bytes that a compressed batch may hold, 0 for any number
 	count   int64
 	schema  *arrow.Schema
@@ -173,13 +177,15 @@ func (s *arrowStream) walk() error {
 			}
 			s.words = map[int64]flatShape{}
 			s.shape = shapeOf(batch, schemaFields, s.words)
+			s.columns, s.wordsOf = columnsOf(batch)
 			s.found.numbers = dictionaryNumbers(batch, schemaFields)
 			continue
 		case typeDictionaryBatch:
 			s.found.dictionaries = append(s.found.dictionaries, block)
 			words := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
-			if err := s.checkBuffers(words, s.words[batch.GetInt64Slot(dictionaryID, 0)], at-body, body); err != nil {
-				return err
+			number := batch.GetInt64Slot(dictionaryID, 0)
+			if err := s.checkBuffers(words, s.words[number], nil, at-body, body); err != nil {
+				return inColumn(err, s.wordsOf[number], 0)
 			}
 			continue
 		case typeRecordBatch:
@@ -188,12 +194,12 @@ func (s *arrowStream) walk() error {
 		}
 		rows := batch.GetInt64Slot(batchLength, 0)
 		if rows < 0 || rows > maxRows-s.count {
-			return &SourceError{Reason: fmt.Sprintf("a batch of %d rows", rows)}
+			return &SourceError{Batch: len(s.found.batches) + 1, Reason: fmt.Sprintf("has %d rows", rows), Hint: s.hint("")}
 		}
 		s.count += rows
 		s.found.batches = append(s.found.batches, block)
-		if err := s.checkBuffers(batch, s.shape, at-body, body); err != nil {
-			return err
+		if err := s.checkBuffers(batch, s.shape, s.columns, at-body, body); err != nil {
+			return inColumn(err, "", len(s.found.batches))
 		}
 	}
 }
@@ -209,9 +215,25 @@ func (s *arrowStream) hint(connection string) string {
 func (s *arrowStream) open(mem *batchMemory) (*ipc.Reader, error) {
 	r, err := ipc.NewReader(s.data(), ipc.WithAllocator(mem))
 	if err != nil {
-		return nil, &SourceError{Reason: "the Arrow stream cannot be read: " + err.Error()}
+		return nil, s.schemaError(err)
 	}
 	return r, nil
+}
+
+// unconverted is how Arrow v15 says which field of a schema has a type that it does not know, such as decimal32, or that is none.
+var unconverted = regexp.MustCompile(`could not convert field (\d+) from flatbuf: (?:arrow/ipc: could not convert field type: )?(.*)`)
+
+// schemaError names the column of a schema that cannot be read, also where it is not wanted: the batches cannot be read without its type.
+func (s *arrowStream) schemaError(err error) error {
+	m := unconverted.FindStringSubmatch(err.Error())
+	if m == nil {
+		return &SourceError{Reason: "the Arrow stream cannot be read: " + err.Error(), Hint: s.hint("")}
+	}
+	e := &SourceError{Reason: "has a type that is not read: " + m[2], Hint: "cast the column before it is written, as decimals to decimal128"}
+	if i, err := strconv.Atoi(m[1]); err == nil && i < len(s.columns) {
+		e.Column = s.columns[i].name
+	}
+	return e
 }
 
 func (s *arrowStream) readSchema() error {
@@ -273,23 +295,14 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 		return err
 	}
 	defer r.Release()
-	row := int64(0)
-	for batch := 1; r.Next(); batch++ {
+	row, batch := int64(0), 1
+	for ; r.Next(); batch++ {
 		b := r.Record()
 		if b.NumRows() > s.count-row {
-			return &SourceError{Group: batch, Reason: "more rows than were announced"}
+			return &SourceError{Batch: batch, Reason: "more rows than were announced"}
 		}
 		err := parallel(ctx, s.workers, len(to), "", func(_, i int) error {
-			if n := b.Column(to[i].index).Len(); int64(n) != b.NumRows() {
-				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
-			}
-			if said, n := miscounted(b.Column(to[i].index)); said != n {
-				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("says that it has %s and has %d", counted(said, "null"), n), Hint: s.hint("")}
-			}
-			if have, need := shortened(b.Column(to[i].index).Data()); have < need {
-				return &SourceError{Column: to[i].name, Group: batch, Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
-			}
-			return s.column(ctx, b.Column(to[i].index), arrowBatch{target: to[i], row: row}, batch)
+			return inColumn(guard("", func() error { return s.checked(ctx, b, to[i], row) }), to[i].name, batch)
 		})
 		if err != nil {
 			return err
@@ -302,7 +315,7 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 		return mem.err
 	}
 	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return &SourceError{Row: row + 1, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
+		return &SourceError{Batch: batch, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
 	}
 	if row != s.count {
 		return &SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.count)}
@@ -310,8 +323,36 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 	return nil
 }
 
+// inColumn says in which column and record batch a fault is, where it does not say so itself. A row says more than its batch.
+func inColumn(err error, column string, batch int) error {
+	if e := (*SourceError)(nil); errors.As(err, &e) {
+		if e.Column == "" {
+			e.Column = column
+		}
+		if e.Row == 0 && e.Batch == 0 {
+			e.Batch = batch
+		}
+	}
+	return err
+}
+
+// checked writes a column of a batch, whose first row is that of the stream, if it is what it says.
+func (s *arrowStream) checked(ctx context.Context, b arrow.Record, to target, row int64) error {
+	whole := b.Column(to.index)
+	if n := whole.Len(); int64(n) != b.NumRows() {
+		return &SourceError{Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
+	}
+	if said, n := miscounted(whole); said != n {
+		return &SourceError{Reason: fmt.Sprintf("says that it has %s and has %d", counted(said, "null"), n), Hint: s.hint("")}
+	}
+	if have, need := shortened(whole.Data()); have < need {
+		return &SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
+	}
+	return s.column(ctx, whole, arrowBatch{target: to, row: row})
+}
+
 // column writes one column of a batch, slice by slice.
-func (s *arrowStream) column(ctx context.Context, whole arrow.Array, to arrowBatch, batch int) error {
+func (s *arrowStream) column(ctx context.Context, whole arrow.Array, to arrowBatch) error {
 	n, first := int64(whole.Len()), to.row
 	for at := int64(0); at < n; at += sliceRows {
 		if err := ctx.Err(); err != nil {
@@ -322,7 +363,7 @@ func (s *arrowStream) column(ctx context.Context, whole arrow.Array, to arrowBat
 		err := to.write(part)
 		part.Release()
 		if e := (*SourceError)(nil); err != nil && !errors.As(err, &e) {
-			err = &SourceError{Column: to.name, Group: batch, Reason: err.Error()}
+			err = &SourceError{Reason: err.Error()}
 		}
 		if err != nil {
 			return err

@@ -252,16 +252,17 @@ func fillRows[T layout.Native](to layout.Strided[T], row, n int64, v T) {
 	}
 }
 
-// multiply multiplies rows of an int64 column; ok is false where a product does not fit.
-func multiply(d sink, row, n, by int64) (ok bool) {
+// multiply multiplies rows of an int64 column, up to the first with a product that does not fit: bad is that one, -1 where all do, and value what
+// it holds.
+func multiply(d sink, row, n, by int64) (bad, value int64) {
 	to := layout.Values[int64](d.Dest)
 	for r := row; r < row+n; r++ {
 		for i, v := range to.Row(r) {
 			if v > math.MaxInt64/by || v < math.MinInt64/by {
-				return false
+				return r, v
 			}
 			to.Row(r)[i] = v * by
 		}
 	}
-	return true
+	return -1, 0
 }

@@ -68,6 +68,9 @@ func openCSV(path, name string, f *os.File, w work) (reader, error) {
 	if err := c.count(); err != nil {
 		return nil, err
 	}
+	if c.total == 0 && bytes.IndexByte([]byte(strings.Join(c.header, "")), '\r') >= 0 {
+		return nil, &SourceError{Path: path, Reason: "ends its lines with carriage returns alone", Hint: "save it with line feeds, as all but very old programs do"}
+	}
 	if c.total == 0 {
 		return nil, &SourceError{Path: path, Reason: "has a header but no rows", Hint: hintEmpty}
 	}
@@ -213,6 +216,10 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 		e.Hint = "if these are times, say how they are written with --time-format"
 	case reason == reasonMixed || reason == reasonText:
 		e.Hint = fmt.Sprintf("name what stands for no value with --na, or take all cells as text with --dtype %s=text", col.name)
+	case reason == reasonZone:
+		e.Hint = "write a zone in every cell or in none"
+	case reason == reasonFormat:
+		e.Hint = "give the format in which every cell is written, or mend the cell"
 	case reason == reasonNarrow:
 		e.Hint = hintWider
 	case reason == reasonItem || reason == reasonNoTime:

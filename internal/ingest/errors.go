@@ -33,8 +33,9 @@ type SourceError struct {
 	// Row counts data rows from 1, Line the lines of a text file from 1 with the header in it; 0 is unknown.
 	Row  int64 `json:"row,omitempty"`
 	Line int64 `json:"line,omitempty"`
-	// Group is a Parquet file's row group or an Arrow stream's batch, from 1; 0 is unknown.
+	// Group is a Parquet file's row group, Batch an Arrow stream's record batch, from 1; 0 is unknown.
 	Group int `json:"group,omitempty"`
+	Batch int `json:"batch,omitempty"`
 	// Page counts the pages of the column in the row group from 1, its dictionary not among them; 0 is unknown.
 	Page   int    `json:"page,omitempty"`
 	Reason string `json:"reason"`
@@ -58,6 +59,9 @@ func (e *SourceError) Error() string {
 	}
 	if e.Group > 0 {
 		where = append(where, fmt.Sprintf("row group %d", e.Group))
+	}
+	if e.Batch > 0 {
+		where = append(where, fmt.Sprintf("record batch %d", e.Batch))
 	}
 	if e.Column != "" {
 		where = append(where, "column "+strconv.Quote(e.Column))

@@ -136,7 +136,9 @@ func (f *folder) walk(dir string, parts []part) error {
 
 // partition reads the name of a folder, in which signs may be written as %20.
 func partition(path, key, value string, above []part) (part, error) {
-	bad := func(reason string) (part, error) { return part{}, &SourceError{Path: path, Reason: reason} }
+	bad := func(reason string) (part, error) {
+		return part{}, &SourceError{Path: path, Reason: reason, Hint: "name the files and folders that are wanted"}
+	}
 	if value == hiveMissing || value == "" {
 		return bad("is a partition without a value")
 	}

@@ -36,7 +36,11 @@ func noteMissing[S float32 | float64](ctx context.Context, p *preparation, from 
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			look(row, min(row+stepTile, from.Rows))
+			end := min(row+stepTile, from.Rows)
+			if from.Contiguous() && !anyMissing(from.Data[row*from.Width:end*from.Width]) {
+				continue
+			}
+			look(row, end)
 		}
 	}
 	if n.close(); n.cells > 0 {

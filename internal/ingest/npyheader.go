@@ -208,7 +208,8 @@ func (c *npyColumn) finish() {
 	values := int64(1)
 	for _, n := range c.Shape {
 		if n > 0 && values > math.MaxInt64/n/max(1, c.size) {
-			return // more than any file holds, which its size tells
+			values = 0 // more than any file holds: there is a 0 in the shape, which is refused below
+			break
 		}
 		values *= n
 	}

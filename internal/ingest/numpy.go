@@ -222,8 +222,10 @@ func (c *npyColumn) take(t target, values *npyValues) error {
 			return err
 		}
 	}
-	if c.times > 1 && t.dest.DType.HasUnit() && !multiply(t.dest, t.row0, c.Shape[0], c.times) {
-		return &SourceError{Reason: "a time is out of the range of " + c.Unit}
+	if c.times > 1 && t.dest.DType.HasUnit() {
+		if row, value := multiply(t.dest, t.row0, c.Shape[0], c.times); row >= 0 {
+			return &SourceError{Row: row - t.row0 + 1, Text: fmt.Sprint(value), Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.times, c.Unit, c.Unit), Hint: hintNeeded}
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -328,4 +330,18 @@ func FuzzParquet(f *testing.F) {
 			t.Errorf("the message does not name the file: %v", err)
 		}
 	})
+}
+
+// TestATimeOfInt96BeyondNanosecondsIsNamed has the year 9999, as Spark writes what has no end.
+func TestATimeOfInt96BeyondNanosecondsIsNamed(t *testing.T) {
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[struct{ T deprecated.Int96 }](&b)
+	if _, err := w.Write([]struct{ T deprecated.Int96 }{{deprecated.Int96{0, 0, 2440589}}, {deprecated.Int96{1000, 0, 5373484}}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.parquet", b.String())}})
+	refused(t, err, `x.parquet, row group 1, column "T", page 1: "9999-12-31 00:00:00.000001" is a time of INT96 beyond`, "microseconds")
 }

@@ -149,6 +149,6 @@ func TestATimeThatIsNoneIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.parquet", b.String())}})
-		refused(t, err, `x.parquet, row 2, column "T": "-9223372036854775808" does not fit timestamp`, "")
+		refused(t, err, `x.parquet, row 2, column "T": "NaT" is no time`, "")
 	}
 }

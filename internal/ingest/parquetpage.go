@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/deprecated"
@@ -81,8 +82,8 @@ func (c *parquetChunk) page(page parquet.Page) error {
 	if err := c.values(values, index, levels, n); err != nil {
 		return err
 	}
-	if c.form.date && !multiply(c.dest, c.place(), n, 86400) {
-		return fmt.Errorf("a date is out of range")
+	if c.form.date {
+		multiply(c.dest, c.place(), n, 86400) // which 32 bits of days never exceed
 	}
 	c.row += n
 	return nil
@@ -172,11 +173,16 @@ func int96Times(values []deprecated.Int96) ([]int64, error) {
 	for i, v := range values {
 		days, nanos := int64(int32(v[2]))-epoch, int64(uint64(v[1])<<32|uint64(v[0]))
 		if days > math.MaxInt64/day-1 || days < math.MinInt64/day+1 || nanos < 0 || nanos > day {
-			return nil, &SourceError{Reason: "holds a time of INT96 beyond those that 64 bits of nanoseconds hold", Hint: "write the times as timestamps in microseconds"}
+			return nil, &SourceError{Text: int96Text(days, nanos), Reason: "is a time of INT96 beyond those that 64 bits of nanoseconds hold", Hint: "write the times as timestamps in microseconds"}
 		}
 		out[i] = days*day + nanos
 	}
 	return out, nil
+}
+
+// int96Text is a time of any day as a message shows it.
+func int96Text(days, nanos int64) string {
+	return time.Unix(days*86400, nanos).UTC().Format("2006-01-02 15:04:05.999999999")
 }
 
 // putPage writes the values of a page: src in order, or looked up in it by index, with gaps where the levels say so.
@@ -209,7 +215,7 @@ func putPage[S storable](c *parquetChunk, src []S, index []int32, levels []byte,
 			if index != nil {
 				value = int64(index[value])
 			}
-			return c.misfit(fmt.Sprint(src[value]), done+bad)
+			return c.misfit(c.first+c.row+done+bad+1, src[value])
 		}
 		done, used = done+run, used+run
 	}
@@ -245,7 +251,7 @@ func putGaps[S storable](c *parquetChunk, src []S, index []int32, levels []byte,
 			tile[i] = src[at]
 		}
 		if bad := put(c.dest, c.place()+int64(first), tile[:len(part)]); bad >= 0 {
-			return c.misfit(fmt.Sprint(tile[bad]), int64(first+bad))
+			return c.misfit(c.first+c.row+int64(first+bad)+1, tile[bad])
 		}
 	}
 	if used != have {
@@ -313,10 +319,6 @@ func levelRun(levels []byte, maxLevel byte, n int64) (run int64, present bool) {
 // null refuses a null in a column that cannot say so. Rows count from the page's first here.
 func (c *parquetChunk) null(row int64) error {
 	return c.missing(c.first + c.row + row + 1)
-}
-
-func (c *parquetChunk) misfit(text string, row int64) error {
-	return &SourceError{Row: c.first + c.row + row + 1, Text: text, Reason: "does not fit " + string(c.dest.DType), Hint: hintWider}
 }
 
 // texts gives words their codes. Nulls have none.

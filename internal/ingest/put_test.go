@@ -203,9 +203,16 @@ func TestArraysThatAreRefused(t *testing.T) {
 		{"unit", `has time unit "h", want one of s, ms, us, ns`, head(PutColumn{Name: "a", DType: "timestamp", Unit: "h", Shape: []int64{1}, Bytes: 8}), Options{}},
 		{"text of two axes", "is text of shape [1 1], want [rows]", head(PutColumn{Name: "a", DType: "utf8", Shape: []int64{1, 1}, Bytes: 8}), Options{}},
 		{"text bytes", "has 8 bytes, want 16 or more for 1 texts", head(PutColumn{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}), Options{}},
-		{"truth", `row 2, column "a": "7" does not fit bool`, whole("a", "bool", []int64{2}, []uint8{1, 7}), Options{}},
+		{"truth", `row 2, column "a": "7" is no truth value, want 0 or 1`, whole("a", "bool", []int64{2}, []uint8{1, 7}), Options{}},
 		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`, whole("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}), Options{Time: "a"}},
 		{"narrow", `row 1, column "a": "1e+300" does not fit float32`, whole("a", "float64", []int64{1, 2}, []float64{1, 1e300}), Options{DType: Floats("float32")}},
+		{"no number", `row 2, column "a": the value is missing, which only a float column can say`, whole("a", "float64", []int64{2}, []float64{1, math.NaN()}), Options{DType: DTypes{By: map[string]string{"a": "int8"}}}},
+		{"half", `row 2, column "a": "300" does not fit int8`, whole("a", "float16", []int64{2}, []uint16{0x3c00, 0x5cb0}), Options{DType: DTypes{By: map[string]string{"a": "int8"}}}},
+		{"no time", `row 2, column "a": "NaT" is no time`, func(t *testing.T) (Put, []byte) {
+			p, b := whole("a", "int64", []int64{2}, []int64{1, math.MinInt64})(t)
+			p.Columns[0].DType, p.Columns[0].Unit = "duration", "ms"
+			return p, b
+		}, Options{}},
 		{"empty text", `row 2, column "a": the text is empty`, whole("a", "utf8", []int64{2}, []string{"x", ""}), Options{ItemID: []string{"a"}}},
 		{"no such column", `columns: no column is named "b"`, whole("a", "bool", []int64{1}, []uint8{1}), Options{Columns: []string{"b"}}},
 		{"wide time", "a time column holds timestamps, dates or integers, not int64[2]", whole("a", "int64", []int64{1, 2}, []int64{1, 2}), Options{Time: "a"}},

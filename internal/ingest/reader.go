@@ -53,7 +53,7 @@ func (t target) needs() string {
 const hintNeeded = "leave the rows out before they are loaded"
 
 // missing refuses a missing value of a row, from 1, and says what to do about it.
-func (t target) missing(row int64) error {
+func (t target) missing(row int64) *SourceError {
 	e := &SourceError{Column: t.name, Row: row, Reason: "the value " + t.needs()}
 	switch {
 	case t.role != layout.RoleValue:
@@ -197,7 +197,7 @@ func wantText(path string, head []byte) error {
 		return &SourceError{Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does", Hint: "it is older or damaged; if pyarrow reads it, write it again with that"}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow, NumPy or TFRecord"}
+		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow, NumPy or TFRecord", Hint: "text may be compressed with gzip or zstd; a table that another program reads may be sent with put"}
 	}
 	return nil
 }

@@ -94,9 +94,12 @@ func (l *load) canMiss(added int64) error {
 			c.kind = kindFloat64
 			l.columns[i] = c
 		default:
+			hint := fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.name, c.name)
+			if c.kind == kindTime || c.kind == kindDuration {
+				hint = "leave the column out with --columns"
+			}
 			return &SourceError{
-				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added),
-				Hint: fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.name, c.name),
+				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
 			}
 		}
 	}

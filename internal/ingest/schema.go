@@ -101,7 +101,11 @@ func (o Options) resolve(names []string) (wanted, error) {
 	w := wanted{dtype: o.DType}
 	add := func(field, name string, role layout.Role) error {
 		if !slices.Contains(names, name) {
-			return &OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
+			e := &OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
+			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
+				e.Hint = fmt.Sprintf("there is one column, %s: say with --delimiter what separates cells", quote(names[0]))
+			}
+			return e
 		}
 		if !slices.Contains(w.names, name) {
 			w.names, w.roles = append(w.names, name), append(w.roles, role)
@@ -145,13 +149,12 @@ func (w wanted) in(path, firstPath string, names []string) ([]want, error) {
 
 // usable refuses a column that cannot have its role.
 func (c column) usable(path string, role layout.Role) error {
-	var reason string
-	hint := "leave the column out with --columns"
+	var reason, hint string
 	switch {
 	case role == layout.RoleItemID && (!c.kind.isInteger() && c.kind != kindText || c.width > 0):
-		reason, hint = fmt.Sprintf("an item_id column holds integers or text, not %s", c.describe()), ""
+		reason, hint = fmt.Sprintf("an item_id column holds integers or text, not %s", c.describe()), "name another column with --item-id, or convert it before"
 	case role == layout.RoleTime && (!c.kind.isInteger() && c.kind != kindTime || c.width > 0):
-		reason, hint = fmt.Sprintf("a time column holds timestamps, dates or integers, not %s", c.describe()), ""
+		reason, hint = fmt.Sprintf("a time column holds timestamps, dates or integers, not %s", c.describe()), "name another column with --time, or convert it before"
 	default:
 		return nil
 	}

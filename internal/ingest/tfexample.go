@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"errors"
-	"fmt"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -174,17 +173,15 @@ func (x feature) write(t target, row int64, buffers *tfBuffers) error {
 		}
 		return nil
 	})
-	bad := -1
 	if err != nil || x.list == bytesList {
 		return err
 	}
 	if x.list == floatList {
-		bad = put(t.dest, t.row0+row, buffers.floats)
-	} else {
-		bad = put(t.dest, t.row0+row, buffers.ints)
-	}
-	if bad >= 0 {
-		return fmt.Errorf("does not fit %s", t.dest.DType)
+		if bad := put(t.dest, t.row0+row, buffers.floats); bad >= 0 {
+			return t.misfit(row+1, buffers.floats[bad])
+		}
+	} else if bad := put(t.dest, t.row0+row, buffers.ints); bad >= 0 {
+		return t.misfit(row+1, buffers.ints[bad])
 	}
 	return nil
 }

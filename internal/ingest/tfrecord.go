@@ -310,8 +310,5 @@ func in(err error, name string, row int64) error {
 		e = &SourceError{Reason: err.Error()}
 	}
 	e.Column, e.Row = name, row+1
-	if e.Reason == reasonUTF8 {
-		e.Hint = "bytes are read where they are text; leave the feature out with --columns"
-	}
 	return e
 }
