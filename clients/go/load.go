@@ -159,7 +159,7 @@ func absolute(sources []string) ([]string, error) {
 		}
 		matches = slices.DeleteFunc(matches, func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })
 		if len(matches) == 0 {
-			return nil, refuse(SourceError, "sources", "no file matches %q", source)
+			return nil, noMatch(source)
 		}
 		out = append(out, matches...)
 	}
@@ -167,6 +167,12 @@ func absolute(sources []string) ([]string, error) {
 		return nil, refuse(SourceError, "sources", "sources: got none, want at least one file")
 	}
 	return out, nil
+}
+
+func noMatch(pattern string) *Error {
+	e := refuse(SourceError, "sources", "no file matches %q", pattern)
+	e.Hint = "look at the folder and the pattern; hidden files match none"
+	return e
 }
 
 // putOptions are the options of a put as JSON.

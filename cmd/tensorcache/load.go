@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	tensorcache "github.com/tensorcache/tensorcache/clients/go"
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -105,7 +106,7 @@ func sourcePaths(args []string) ([]string, error) {
 		}
 		matches = slices.DeleteFunc(matches, func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })
 		if len(matches) == 0 {
-			return nil, fmt.Errorf("no file matches %q", arg)
+			return nil, &tensorcache.Error{Type: tensorcache.SourceError, Detail: fmt.Sprintf("no file matches %q", arg), Hint: "look at the folder and the pattern; hidden files match none"}
 		}
 		out = append(out, matches...)
 	}

@@ -164,7 +164,16 @@ REFUSED: list[tuple[dict[str, Any], str, type[Exception]]] = [
         'row 4, column "t": the time 4 of item "a" is no number',
         tensorcache.SourceError,
     ),
-    ({"regrid": 1, "duplicates": "last"}, 'column "n": is int64, which cannot say', tensorcache.SourceError),
+    (
+        {"regrid": 1, "duplicates": "last"},
+        r'(?s)column "n": is int64, which cannot say.*--fill n=',
+        tensorcache.SourceError,
+    ),
+    (
+        {"regrid": 1, "duplicates": "last", "fill": {"n": 0}},
+        r'(?s)column "d": is timestamp, which cannot say.*hint: leave the column out',
+        tensorcache.SourceError,
+    ),
 ]
 
 
@@ -172,6 +181,7 @@ REFUSED: list[tuple[dict[str, Any], str, type[Exception]]] = [
 def test_what_cannot_be_is_refused(
     cache: tensorcache.Cache, options: dict[str, Any], message: str, error: type[Exception]
 ) -> None:
-    columns = {"id": ["b", "a", "a", "a"], "t": [1, 1, 1, 4], "n": np.array([1, 2, 3, 4])}
+    days = np.array(["2020-01-01"] * 4, "datetime64[D]")
+    columns = {"id": ["b", "a", "a", "a"], "t": [1, 1, 1, 4], "n": np.array([1, 2, 3, 4]), "d": days}
     with pytest.raises(error, match=message):
         cache.put("refused", columns, **{"item_id": "id", "time": "t", **options})

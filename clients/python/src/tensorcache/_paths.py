@@ -35,5 +35,9 @@ def matches(source: Source) -> list[str]:
         return [path]
     found = sorted(glob.glob(path))  # noqa: PTH207 - Path.glob takes no absolute pattern
     if not found:
-        raise SourceError(f'sources: no file matches "{os.fspath(source)}"', field="sources")
+        raise SourceError(
+            f'sources: no file matches "{os.fspath(source)}"',
+            field="sources",
+            hint="look at the folder and the pattern; hidden files match none",
+        )
     return found

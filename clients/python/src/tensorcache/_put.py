@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import decimal
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -17,6 +16,7 @@ from ._codes import Codes, plain
 from ._errors import SourceError
 from ._items import show
 from ._manifest import DTYPES, TIMES
+from ._objects import is_missing, masked, of_objects, of_polars
 
 CHUNK_BYTES = 4 << 20
 """How much is converted at a time: what is sent needs no second copy in memory."""
@@ -100,9 +100,10 @@ def is_frame(columns: Any) -> bool:
 
 def columns_in(columns: Any) -> Iterator[tuple[Any, Any]]:
     """Names and values of a mapping, a dataset, or a pandas or Polars data frame."""
-    if callable(getattr(columns, "items", None)):  # pandas too
+    series = getattr(columns, "ndim", 2) == 1
+    if callable(getattr(columns, "items", None)) and not series:  # pandas too
         yield from columns.items()
-    elif hasattr(columns, "keys"):  # a dataset, whose items are series
+    elif hasattr(columns, "keys") and not series:  # a dataset, whose items are series
         for name in columns.keys():  # noqa: SIM118 - it need not be a mapping
             yield name, columns[name]
     elif is_frame(columns):
@@ -154,8 +155,8 @@ def array_of(name: str, value: Any) -> npt.NDArray[Any]:
     if isinstance(plain, np.dtype) and plain.kind in "iufb" and hasattr(value, "isna"):  # pandas' nullable numbers
         fill = np.nan if plain.kind == "f" else plain.type(0).item()  # Arrow's truth values take no 0
         return masked(value.to_numpy(dtype=plain, na_value=fill), np.asarray(value.isna()))
-    if callable(getattr(value, "null_count", None)) and (kind.is_integer() or str(kind) == "Boolean"):  # of Polars
-        return masked(value.fill_null(strategy="zero").to_numpy(), value.is_null().to_numpy())
+    if callable(getattr(value, "null_count", None)) and hasattr(kind, "is_integer"):
+        value = of_polars(name, value)
     if isinstance(value, np.ma.MaskedArray):
         if value.dtype.kind in "iufb":
             fill = np.nan if value.dtype.kind == "f" else 0
@@ -181,57 +182,6 @@ def zone_of(value: Any) -> str:
     return name or "UTC"
 
 
-def masked(values: Any, gone: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """Values of which some may be missing, which floats say by NaN."""
-    values = np.asarray(values)
-    return values if values.dtype.kind == "f" or not gone.any() else np.ma.MaskedArray(values, gone)
-
-
-def of_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Decimals as the nearest float64, dates, times and their differences as numpy has them; all else as it is."""
-    first = next((value for value in array if not is_missing(value)), None)
-    if isinstance(first, (bool, int, float, np.number, np.bool_)):
-        return of_numbers(array)
-    if isinstance(first, decimal.Decimal):
-        return np.array([np.nan if is_missing(value) else float(value) for value in array])
-    if isinstance(first, datetime.datetime) and first.tzinfo is None:
-        return array.astype("datetime64[us]")
-    if isinstance(first, datetime.date) and not isinstance(first, datetime.datetime):
-        return array.astype("datetime64[D]")
-    if isinstance(first, datetime.timedelta):
-        return array.astype("timedelta64[us]")
-    return array
-
-
-def of_numbers(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Numbers that stand among missing values, as numpy has them without those; all else as it is.
-
-    Raises:
-        ValueError: the numbers are of no one type that holds them all, and so would be changed.
-    """
-    gone = np.fromiter((is_missing(value) for value in array), np.bool_, len(array))
-    numbers = array[~gone].tolist()
-    there = np.asarray(numbers)
-    if there.dtype.kind not in "iufb":
-        return array
-    for row, was, value in zip(np.flatnonzero(~gone), numbers, there.tolist(), strict=True):
-        if was != value:
-            raise ValueError(f"row {row + 1:,}: {was} does not fit {there.dtype}, as its other numbers need")
-    values = np.full(len(array), np.nan) if there.dtype.kind == "f" else np.zeros(len(array), there.dtype)
-    values[~gone] = there
-    return masked(values, gone)
-
-
-def is_missing(value: Any) -> bool:
-    """Whether an object stands for no value: None, NaN, pandas' NA."""
-    if value is None or type(value).__name__ == "NAType":
-        return True
-    try:
-        return bool(value != value)
-    except (ValueError, ArithmeticError):  # an array, a number that signals
-        return False
-
-
 def time_column(name: str, array: npt.NDArray[Any]) -> Column:
     """A column of timestamps or durations; days, hours and minutes are stored as seconds."""
     kind = array.dtype.kind
@@ -245,13 +195,19 @@ def time_column(name: str, array: npt.NDArray[Any]) -> Column:
         raise SourceError(
             f'column "{name}" is {array.dtype}, want a unit from seconds to nanoseconds',
             field=name,
-            hint=f'astype("{array.dtype.name[:-2]}64[ns]") makes one' if unit != "generic" else "",
+            hint=f'astype("{array.dtype.type.__name__}[ns]") makes one' if unit != "generic" else "",
         )
     if unit not in UNITS or np.datetime_data(array.dtype)[1] != 1:
         unit = unit if unit in UNITS else "s"
         fine = array.astype(f"{kind}8[{unit}]")
-        if (fine.astype(array.dtype) != array).any():
-            raise SourceError(f'column "{name}": a time does not fit 64 bits of {unit}', field=name)
+        wrong = np.argwhere(fine.astype(array.dtype) != array)
+        if len(wrong):
+            value = array.view(np.int64)[tuple(wrong[0])]
+            raise SourceError(
+                f'row {wrong[0][0] + 1:,}, column "{name}": {value} in {array.dtype} does not fit 64 bits of {unit}',
+                field=name,
+                hint="leave such rows out",
+            )
         array = fine
     pieces = pieces_of(array.view(np.int64), np.dtype("<i8"))
     name_of = "timestamp" if kind == "M" else "duration"
@@ -268,7 +224,7 @@ def text_column(name: str, array: npt.NDArray[Any]) -> Column:
         if isinstance(value, bytes):
             texts.append(value)
         elif isinstance(value, str):
-            texts.append(value.encode())
+            texts.append(encoded(name, row, value))
         elif is_missing(value):
             texts.append(b"")
             missing.append(row)
@@ -276,7 +232,9 @@ def text_column(name: str, array: npt.NDArray[Any]) -> Column:
             raise SourceError(
                 f'row {row + 1:,}, column "{name}": {show(value)} is no text',
                 field=name,
-                hint="give an array of numbers, times or texts, with None where there is no text",
+                hint="times with a zone are to be a pandas Series, which keeps it"
+                if isinstance(value, datetime.datetime)
+                else "give an array of numbers, times or texts, with None where there is no text",
             )
     offsets = np.zeros(len(texts) + 1, "<i8")
     np.cumsum([len(text) for text in texts], out=offsets[1:])
@@ -284,6 +242,18 @@ def text_column(name: str, array: npt.NDArray[Any]) -> Column:
     ends = np.asarray(missing, np.intp) + 1
     offsets[ends] = -offsets[ends] - 1
     return Column(name, "utf8", (len(texts),), size, "", iter([offsets.tobytes(), b"".join(texts)]))
+
+
+def encoded(name: str, row: int, text: str) -> bytes:
+    """A text as UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError(
+            f'row {row + 1:,}, column "{name}": {show(text)} is not Unicode: it holds half of a surrogate pair',
+            field=name,
+            hint='text.encode("utf-8", "replace").decode() puts a question mark there',
+        ) from error
 
 
 def codes_column(name: str, codes: Codes) -> Column:
