@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -11,8 +13,9 @@ import (
 )
 
 // Statistics are those of the values of a numeric column as they are stored, features together. What is no finite number, or of a
-// column without values, is nil. Quantiles are approximate: of a t-digest (Dunning) of 1,024 to 2,048 values drawn at random, or of all
-// where there are fewer, so that the rank of each is off by up to about 4 % of the values.
+// column without values, is nil. Quantiles are approximate: of a t-digest (Dunning) of 1,024 to 2,048 values drawn at random, and as many of
+// stretches of which most is missing, or of all where there are fewer, so that the rank of each is off by up to about 4 % of the values; by
+// more where whole stretches are there but most of the column is missing.
 type Statistics struct {
 	Count     int64               `json:"count"` // values that are not missing
 	Min       *float64            `json:"min"`
@@ -35,6 +38,8 @@ type observer struct {
 	moments.Moments
 	foretold bool // what the moments are in the end
 	sample   []float64
+	rare     []weighed // of blocks with few values
+	each     float64   // how many of these one stands for by now, 0 for 1
 	random   *rand.Rand
 }
 
@@ -46,10 +51,24 @@ func newObserver(dtype DType, values int64) *observer {
 func (o *observer) see(block []byte) (missing int64) { return natives[o.dtype].see(o, block) }
 
 func observe[T moments.Number](o *observer, values []T) (missing int64) {
+	n := int64(len(values))
 	if !o.foretold {
 		missing = moments.See(&o.Moments, values)
+	} else if 2*o.N < o.values { // which blocks these are was not said
+		for _, v := range values {
+			if v != v {
+				missing++
+			}
+		}
 	}
-	o.draw(len(values), func(i int) float64 { return float64(values[i]) })
+	if 2*missing > n {
+		drawRare(o, values, n-missing)
+	} else {
+		draw(o, values)
+	}
+	if o.foretold {
+		return 0
+	}
 	return missing
 }
 
@@ -75,8 +94,9 @@ func observeHalves(o *observer, halves []Half) (missing int64) {
 	return missing
 }
 
-// draw takes the block's share of the sample, one value out of each of so many equal parts of it.
-func (o *observer) draw(n int, value func(i int) float64) {
+// draw takes the block's share of the sample, one value out of each of so many equal parts of it; where that is missing, none.
+func draw[T moments.Number](o *observer, values []T) {
+	n := len(values)
 	parts := n
 	if sample := sampleOf(o.values); sample < o.values {
 		parts = int(float64(n)*float64(sample)/float64(o.values) + o.random.Float64())
@@ -87,13 +107,71 @@ func (o *observer) draw(n int, value func(i int) float64) {
 		if to-from > 1 {
 			at += o.random.IntN(to - from)
 		}
-		for k := range to - from { // the next that is there, in a circle
-			if v := value(from + (at-from+k)%(to-from)); v-v == 0 {
-				o.sample = append(o.sample, v)
-				break
+		if v := float64(values[at]); v-v == 0 {
+			o.sample = append(o.sample, v)
+		}
+	}
+}
+
+// drawRare takes values of a block of which most are missing: all that are there, until they are many, and then one of so many.
+func drawRare[T moments.Number](o *observer, values []T, there int64) {
+	each := max(1, o.each, float64(there)/rareMost)
+	k := int64(min(float64(there), float64(there)/each+o.random.Float64()))
+	if k > 0 && k < there/16 { // looking here and there takes less than looking at all
+		for found := int64(0); found < k; {
+			if v := float64(values[o.random.IntN(len(values))]); v == v {
+				o.weigh(v, each)
+				found++
+			}
+		}
+	} else if k > 0 {
+		step := float64(there) / float64(k)
+		at, next := 0.0, o.random.Float64()*step
+		for _, x := range values {
+			if v := float64(x); v == v {
+				if at++; at > next {
+					o.weigh(v, max(each, step))
+					next += step
+				}
 			}
 		}
 	}
+	if len(o.rare) > 2*rareMost {
+		o.thin()
+	}
+}
+
+// weigh takes in a value that stands for so many.
+func (o *observer) weigh(v, weight float64) {
+	if v-v == 0 {
+		o.rare = append(o.rare, weighed{v, weight})
+	}
+}
+
+// weighed is a value that stands for so many.
+type weighed struct{ value, weight float64 }
+
+// rareMost is how many values stand for those of blocks with few.
+const rareMost = 1 << 10
+
+// thin leaves rareMost of the values that stand for others, each as often as it is likely (systematic resampling, Kitagawa 1996).
+func (o *observer) thin() {
+	var all float64
+	for _, w := range o.rare {
+		all += w.weight
+	}
+	o.each = all / rareMost
+	next, sum, kept := o.random.Float64()*o.each, 0.0, o.rare[:0]
+	for _, w := range o.rare {
+		times := 0.0
+		for sum += w.weight; next < sum; next += o.each {
+			times++
+		}
+		if times > 0 {
+			kept = append(kept, weighed{w.value, times * o.each})
+		}
+	}
+	o.rare = kept
 }
 
 // statistics are those of all that was seen.
@@ -107,14 +185,33 @@ func (o *observer) statistics() *Statistics {
 	if err != nil { // of options, which are constant
 		panic(err)
 	}
-	for _, v := range o.sample {
-		_ = digest.Add(v) // refuses NaN and infinities alone
+	for _, w := range o.weighed() {
+		_ = digest.AddWeighted(w.value, uint64(math.Round(w.weight))) // refuses NaN and infinities alone
 	}
 	for _, q := range quantiles {
 		// Between the ends it draws lines, which may go beyond the values.
 		s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)] = finite(min(max(digest.Quantile(q), o.Least), o.Greatest))
 	}
 	return s
+}
+
+// weighed are all values that were drawn, with how many each stands for: in parts of what the lightest does, since digests count in whole numbers.
+func (o *observer) weighed() []weighed {
+	const parts = 16
+	unit, one := 1.0, 1.0
+	if len(o.rare) > 0 {
+		lightest := slices.MinFunc(o.rare, func(a, b weighed) int { return cmp.Compare(a.weight, b.weight) })
+		unit = parts / lightest.weight
+		one = unit * float64(o.values) / float64(sampleOf(o.values))
+	}
+	all := make([]weighed, 0, len(o.rare)+len(o.sample))
+	for _, w := range o.rare {
+		all = append(all, weighed{w.value, w.weight * unit})
+	}
+	for _, v := range o.sample {
+		all = append(all, weighed{v, one})
+	}
+	return all
 }
 
 func finite(v float64) *float64 {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/internal/moments"
 )
 
 func bytesOf[T Number](values []T) []byte {
@@ -73,6 +75,53 @@ func TestQuantilesOfManyAreNear(t *testing.T) {
 		rank, _ := slices.BinarySearch(values, float32(*got))
 		if off := math.Abs(float64(rank)/float64(len(values)) - q); off > 0.055 { // 4 deviations of a sample of 2,048, and the digest's own
 			t.Errorf("quantile %v has rank %v", q, float64(rank)/float64(len(values)))
+		}
+	}
+}
+
+// TestQuantilesCountWhatIsThere has values that lie thin in some parts of a column and thick in others, of another size.
+func TestQuantilesCountWhatIsThere(t *testing.T) {
+	const rows = 400_000
+	random := rand.New(rand.NewPCG(5, 6))
+	for name, there := range map[string]func(row int) bool{
+		"a few at the beginning":    func(row int) bool { return row < 50 },
+		"a few, scattered":          func(int) bool { return random.IntN(2000) == 0 },
+		"some at the end":           func(row int) bool { return row >= rows-3000 && row%3 == 0 },
+		"thick, then thin":          func(row int) bool { return row < rows/2 || row%40 == 0 },
+		"thin, then thick":          func(row int) bool { return row > rows/2 || row%64 == 0 },
+		"thin everywhere":           func(int) bool { return random.IntN(10) == 0 },
+		"thin at two levels":        func(row int) bool { return random.IntN(3+row/(rows/2)*30) == 0 },
+		"a third, evenly scattered": func(row int) bool { return row%3 == 0 },
+	} {
+		for _, foretold := range []bool{false, true} {
+			values, present := make([]float64, rows), []float64(nil)
+			for row := range values {
+				if values[row] = math.NaN(); there(row) {
+					values[row] = random.NormFloat64() + float64(row)/rows
+					present = append(present, values[row])
+				}
+			}
+			o := newObserver(Float64, rows)
+			if o.foretold = foretold; foretold {
+				moments.See(&o.Moments, values)
+			}
+			for at := 0; at < rows; at += 2500 {
+				o.see(bytesOf(values[at : at+2500]))
+			}
+			s := o.statistics()
+			if s.Count != int64(len(present)) {
+				t.Errorf("%s: %d values, want %d", name, s.Count, len(present))
+			}
+			slices.Sort(present)
+			for _, q := range quantiles {
+				rank, _ := slices.BinarySearch(present, *s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)])
+				if off := math.Abs(float64(rank)/float64(len(present)) - q); off > 0.055 {
+					t.Errorf("%s: quantile %v has rank %v", name, q, float64(rank)/float64(len(present)))
+				}
+			}
+			if len(o.rare) > 2*rareMost {
+				t.Errorf("%s: %d values are kept", name, len(o.rare))
+			}
 		}
 	}
 }
