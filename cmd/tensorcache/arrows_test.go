@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -18,7 +19,14 @@ func arrows(ts *testscript.TestScript, _ bool, args []string) {
 	}, nil)
 	f, err := os.Create(ts.MkAbs(args[0]))
 	ts.Check(err)
-	w := ipc.NewWriter(f, ipc.WithSchema(schema))
+	var w interface {
+		Write(arrow.Record) error
+		Close() error
+	} = ipc.NewWriter(f, ipc.WithSchema(schema))
+	if strings.HasSuffix(args[0], ".arrow") {
+		w, err = ipc.NewFileWriter(f, ipc.WithSchema(schema))
+		ts.Check(err)
+	}
 	for _, id := range []string{"x", "y"} {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		b.Field(0).(*array.StringBuilder).AppendValues([]string{id, id, id}, nil)

@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 			"kill-daemon": killDaemon,
 			"ready":       ready,
 			"arrows":      arrows,
+			"parquet":     parquetFile,
 			"npy":         npy,
 			"npz":         npz,
 			"socket":      socket,
