@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"fmt"
-	"math"
 	"unicode/utf8"
 	"unsafe"
 
@@ -226,11 +225,11 @@ func putArrow[S storable](b arrowBatch, a arrow.Array, values []S) error {
 func notANumber[S storable]() (nan S, ok bool) {
 	switch p := any(&nan).(type) {
 	case *float32:
-		*p, ok = float32(math.NaN()), true
+		*p, ok = float32(missingFloat), true
 	case *float64:
-		*p, ok = math.NaN(), true
+		*p, ok = missingFloat, true
 	case *layout.Half:
-		*p, ok = layout.HalfOf(math.NaN()), true
+		*p, ok = layout.HalfOf(missingFloat), true
 	}
 	return nan, ok
 }

@@ -16,7 +16,7 @@ func carry(ctx context.Context, workers int, to layout.Dest, at int64, source la
 	}
 	if to.DType == layout.Float64 && source.DType == layout.Int64 {
 		whole := layout.Values[int64](source)
-		return carryInto(ctx, workers, stretch(layout.Values[float64](to), at, n), from, math.NaN(), func(to []float64, row int64) {
+		return carryInto(ctx, workers, stretch(layout.Values[float64](to), at, n), from, missingFloat, func(to []float64, row int64) {
 			for f, v := range whole.Row(row) {
 				to[f] = float64(v)
 			}
@@ -45,11 +45,11 @@ func stretch[T layout.Native](v layout.Strided[T], at, n int64) layout.Strided[T
 func missingBits(d layout.DType) uint64 {
 	switch d {
 	case layout.Float16:
-		return uint64(layout.HalfOf(math.NaN()).Bits())
+		return uint64(layout.HalfOf(missingFloat).Bits())
 	case layout.Float32:
-		return uint64(math.Float32bits(float32(math.NaN())))
+		return uint64(math.Float32bits(float32(missingFloat)))
 	case layout.Float64:
-		return math.Float64bits(math.NaN())
+		return math.Float64bits(missingFloat)
 	case layout.Text:
 		return math.MaxUint32
 	}

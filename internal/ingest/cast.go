@@ -222,6 +222,10 @@ func reaches[S number](v S, bound float64) bool {
 	return ok && f >= bound
 }
 
+// missingFloat is what a float column holds where a value is missing: the NaN of numpy, pandas and pyarrow, whose last bit is not that of
+// [math.NaN], so that equal content is equal bits wherever it comes from.
+var missingFloat = math.Float64frombits(0x7ff8 << 48)
+
 // putMissing writes NaN into rows of a float column, no word into those of texts, and marks into those of a held one; it tells whether it is
 // one of these.
 func putMissing(d sink, row, n int64) bool {
@@ -231,11 +235,11 @@ func putMissing(d sink, row, n int64) bool {
 	}
 	switch d.DType {
 	case layout.Float32:
-		fillRows(layout.Values[float32](d.Dest), row, n, float32(math.NaN()))
+		fillRows(layout.Values[float32](d.Dest), row, n, float32(missingFloat))
 	case layout.Float64:
-		fillRows(layout.Values[float64](d.Dest), row, n, math.NaN())
+		fillRows(layout.Values[float64](d.Dest), row, n, missingFloat)
 	case layout.Float16:
-		fillRows(layout.Values[layout.Half](d.Dest), row, n, layout.HalfOf(math.NaN()))
+		fillRows(layout.Values[layout.Half](d.Dest), row, n, layout.HalfOf(missingFloat))
 	case layout.Text:
 		fillRows(layout.Values[int32](d.Dest), row, n, -1)
 	default:

@@ -230,7 +230,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 	case opFloat64, opFloat32:
 		v, ok := p.file.text.float(b)
 		if p.file.text.isMissing(b) {
-			v, ok = math.NaN(), true
+			v, ok = missingFloat, true
 		}
 		if !ok && p.columns[op.target].kind == kindUnknown {
 			return p.widen(op, x)

@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -106,7 +105,7 @@ func meanRows[T layout.Native](v layout.Strided[T], wide func(T) float64, narrow
 					n++
 				}
 			}
-			mean := math.NaN()
+			mean := missingFloat
 			if n > 0 {
 				mean = sum / float64(n)
 			}

@@ -1,8 +1,6 @@
 package ingest
 
 import (
-	"math"
-
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -26,7 +24,7 @@ func newFiller[S float32 | float64](f Fill, mean float64, from layout.Strided[S]
 	if f.How == fillMean {
 		value = mean
 	}
-	return filler[S]{how: f.How, value: value, from: from, feature: feature, end: end, before: math.NaN()}
+	return filler[S]{how: f.How, value: value, from: from, feature: feature, end: end, before: missingFloat}
 }
 
 // fill fills the values of rows from row on.
@@ -60,7 +58,7 @@ func (f *filler[S]) look(row int64) {
 	if f.looked {
 		return
 	}
-	f.looked, f.after = true, math.NaN()
+	f.looked, f.after = true, missingFloat
 	for row++; row < f.end; row++ {
 		if v := float64(f.from.Data[row*f.from.Step+f.feature]); v == v {
 			f.after, f.afterRow = v, row

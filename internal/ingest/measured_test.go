@@ -79,7 +79,7 @@ func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 	for i := range records {
 		records[i] = record{random.NormFloat64()*3 + 1e6, random.ExpFloat64()}
 		if i%7000 == 6999 {
-			records[i].B = math.NaN()
+			records[i].B = missingFloat
 		}
 		fmt.Fprintf(&text, "%v,%v\n", records[i].A, records[i].B)
 	}

@@ -1,9 +1,18 @@
 package ingest
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -44,4 +53,60 @@ func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
 			t.Errorf("%s: row 8 holds %v", how, filled[7*width:8*width])
 		}
 	}
+}
+
+// TestMissingFloatsAreOneNaN has values that are missing in every kind of source: they hold the bits that numpy has for them, so that the
+// content, and with it the digest, is the same.
+func TestMissingFloatsAreOneNaN(t *testing.T) {
+	const nan = 0x7ff8 << 48
+	want := []uint64{math.Float64bits(1.5), nan, nan}
+	digests := map[string]string{}
+	check := func(what string, l loaded) {
+		t.Helper()
+		got := values[float64](l, "a")
+		for i, v := range got {
+			if math.Float64bits(v) != want[i] {
+				t.Errorf("%s: row %d holds %x, want %x", what, i+1, math.Float64bits(v), want[i])
+			}
+		}
+		digests[l.Manifest.Digest] = what
+	}
+	type row struct {
+		A *float64 `parquet:"a,optional"`
+	}
+	one := 1.5
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	if _, err := w.Write([]row{{&one}, {}, {}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("Parquet", mustLoad(t, Options{Sources: []string{source(t, "x.parquet", b.String())}}))
+	check("CSV", mustLoad(t, Options{Sources: []string{source(t, "x.csv", "a\n1.5\nNA\n\"\"\n")}}))
+	bits := memory.NewBufferBytes([]byte{0b001})
+	floats := array.NewData(arrow.PrimitiveTypes.Float64, 3, []*memory.Buffer{bits, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes([]float64{1.5, 7, 7}))}, nil, 2, 0)
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: floats.DataType(), Nullable: true}}, nil), []arrow.Array{array.MakeFromData(floats)}, 3)
+	var s bytes.Buffer
+	aw := ipc.NewWriter(&s, ipc.WithSchema(record.Schema()))
+	if err := errors.Join(aw.Write(record), aw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	check("Arrow", mustLoad(t, Options{Sources: []string{source(t, "x.arrows", s.String())}}))
+	c, sent := columnBytes(t, "a", "float64", []int64{3}, []float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
+	dir, err := receivedFrom(t, Options{}, Put{Format: FormatColumns, Columns: []PutColumn{c}}, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("put", openDir(t, dir))
+	if len(digests) != 1 {
+		t.Errorf("%d digests of the same content: %v", len(digests), digests)
+	}
+	want = []uint64{nan, math.Float64bits(2), nan}
+	check("a difference and what no fill finds", mustLoad(t, Options{Sources: []string{source(t, "x.csv", "i,a\nx,1\nx,3\ny,\n")}, ItemID: []string{"i"}, Diff: All(true), DType: Floats("float64")}))
+	want = append(want, math.Float64bits(2))
+	check("rows that were inserted, and the mean of none", mustLoad(t, Options{
+		Sources: []string{source(t, "x.csv", "t,a\n1,\n1,\n3,2.0\n3,2.0\n7,2.0\n")}, Time: "t", Duplicates: duplicatesMean, Regrid: json.RawMessage("2"),
+	}))
 }
