@@ -30,6 +30,7 @@ type filler struct {
 // partFiller writes one part.
 type partFiller struct {
 	wire.Part
+	piece   piece // what its blocks are copied from, where one copy makes one
 	movers  []mover
 	block   int64 // bytes of a window's block
 	first   int64 // the window's sample at which the part begins
@@ -62,6 +63,9 @@ func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 		}
 		pf := partFiller{Part: *p, movers: movers, block: t.length * t.features * p.DType.Size(), first: firsts[name], length: t.length,
 			missing: s.part(name + "_missing"), replace: spec.MissingValue}
+		if m, ok := movers[0].(interface{ piece() piece }); ok {
+			pf.piece = m.piece()
+		}
 		for _, m := range movers {
 			pf.spans = append(pf.spans, m.spans()...)
 		}
@@ -179,6 +183,10 @@ func (p *partFiller) fill(slot []byte, i, row, pad, dilation int64) {
 		return
 	}
 	row += (p.first + from) * dilation
+	if p.piece.base != nil {
+		p.piece.move(unsafe.Pointer(&block[from*p.piece.row]), row, p.length-from)
+		return
+	}
 	for _, m := range p.movers {
 		m.move(unsafe.Pointer(unsafe.SliceData(block)), row, from)
 	}

@@ -27,7 +27,7 @@ type numeric interface {
 	float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-// blockMover moves columns that stand side by side, row by row; whole rows at once where they are all there is.
+// blockMover moves columns that stand side by side, row by row.
 type blockMover[S, D numeric] struct {
 	target
 	source  layout.Strided[S]
@@ -51,8 +51,6 @@ func (m *blockMover[S, D]) move(block unsafe.Pointer, row, from int64) {
 	dst := unsafe.Slice((*D)(block), m.length*m.features)
 	n := m.length - from
 	switch {
-	case m.whole:
-		moveAll(dst[from*m.features:], same[D](m.source.Data[row*m.source.Step:(row+n)*m.source.Step]))
 	case m.rows:
 		for i := range n {
 			at := (from+i)*m.features + m.feature
@@ -64,6 +62,16 @@ func (m *blockMover[S, D]) move(block unsafe.Pointer, row, from int64) {
 	default:
 		m.convert(dst, row, from)
 	}
+}
+
+// piece is where the rows are, if they are what blocks are made of as they are.
+func (m *blockMover[S, D]) piece() piece {
+	if !m.whole {
+		return piece{}
+	}
+	var value S
+	bytes := m.source.Step * int64(unsafe.Sizeof(value))
+	return piece{unsafe.Pointer(unsafe.SliceData(m.source.Data)), bytes, int64(len(m.source.Data)) / m.source.Step}
 }
 
 func (m *blockMover[S, D]) spans() []span { return []span{spanOf(m.source, m.target)} }

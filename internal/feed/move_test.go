@@ -41,3 +41,22 @@ func TestMovingToFewerOrMoreIsACopy(t *testing.T) {
 		}
 	}
 }
+
+func TestAPieceGivesTheRowsItHas(t *testing.T) {
+	rows := []byte{0, 1, 2, 3, 4, 5}
+	p := piece{unsafe.Pointer(&rows[0]), 2, 3}
+	for _, test := range []struct {
+		row, n int64
+		want   string
+	}{{0, 3, "\x00\x01\x02\x03\x04\x05"}, {2, 1, "\x04\x05"}, {3, 0, ""}, {1, 3, "refused"}, {-1, 1, "refused"}, {4, 0, "refused"}, {0, -1, "refused"}, {1, 1<<63 - 1, "refused"}} {
+		got := make([]byte, 6)
+		refused := func() (refused bool) {
+			defer func() { refused = recover() != nil }()
+			p.move(unsafe.Pointer(&got[0]), test.row, test.n)
+			return
+		}()
+		if want := append([]byte(test.want), make([]byte, 6)...); refused != (test.want == "refused") || !refused && !bytes.Equal(got, want[:6]) {
+			t.Errorf("%d rows from %d on: got %v, refused %t", test.n, test.row, got, refused)
+		}
+	}
+}
