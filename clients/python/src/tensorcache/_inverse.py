@@ -23,7 +23,7 @@ def inverse(
     columns' features side by side. ``item`` is an item's value, an integer array of codes along the first axis, or
     None.
     """
-    array = np.asarray(values, np.float64)
+    array = numbers(values, "values")
     plain = single and len(columns[0].shape) == 1
     width = sum(column.width for column in columns)
     if not plain and (array.ndim == 0 or array.shape[-1] != width):
@@ -40,15 +40,26 @@ def inverse(
     if isinstance(codes, np.ndarray):  # one row a value of the first axis: spread over the axes between
         shape = (len(codes),) + (1,) * (array.ndim - shift.ndim) + shift.shape[1:]
         shift, scale = shift.reshape(shape), scale.reshape(shape)
-    result: npt.NDArray[np.float64] = array * scale + shift
+    result: npt.NDArray[np.float64] = np.asarray(array * scale + shift)  # of one number NumPy makes a scalar
     at = 0
     for column in columns:
         own = ... if plain else (..., slice(at, at + column.width))
         result[own] = unprepared(
-            column, result[own], codes, None if initial is None else np.asarray(initial)[own], plain
+            column, result[own], codes, None if initial is None else numbers(initial, "initial")[own], plain
         )
         at += column.width
     return result
+
+
+def numbers(values: npt.ArrayLike, field: str) -> npt.NDArray[np.float64]:
+    """Values as float64."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind in "biufOmM":
+            return array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise SpecError(f"{field}: want numbers: {error}", field=field) from None
+    raise SpecError(f"{field}: got {array.dtype}, want numbers", field=field)
 
 
 def unprepared(
@@ -167,6 +178,12 @@ def item_codes(
         )
     if not isinstance(item, np.ndarray) or item.ndim == 0:
         return items.code(item.item() if isinstance(item, (np.ndarray, np.generic)) else item)
+    if item.dtype.kind not in "iu":
+        raise SpecError(
+            f"item: got an array of {item.dtype}, want the codes of items, which are integers",
+            field="item",
+            hint="give batch.item, or one item's value",
+        )
     codes = item.astype(np.int64)
     if codes.ndim != 1 or array.ndim == 0 or len(codes) != len(array):
         raise SpecError(
