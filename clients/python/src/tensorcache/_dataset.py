@@ -122,15 +122,21 @@ class Dataset:
         """Statistics of the numeric value columns, as they are stored, computed while they were loaded.
 
         Returns:
-            By column ``count`` (values that are not missing), ``missing``, ``min``, ``max``, ``mean``, ``std`` (ddof 0)
-            and ``quantiles``, a dict from 0.01 to 0.99: approximate, of a t-digest of up to 2,048 values drawn at
-            random. The features of a column ``[rows, n]`` are taken together; None stands for what is not finite.
+            By column ``count`` (values that are not missing), ``missing`` and, as floats, ``min``, ``max``, ``mean``,
+            ``std`` (ddof 0) and ``quantiles``, a dict from 0.01 to 0.99: approximate, of a t-digest of some thousand
+            values drawn at random. The features of a column ``[rows, n]`` are taken together; None stands for what is
+            not finite.
         """
+
+        def number(said: float | None) -> float | None:
+            return None if said is None else float(said)  # in JSON whole ones have the digits of another from 2^53 on
+
         return {
             str(column["name"]): {
-                **column["statistics"],
+                **{name: number(said) for name, said in column["statistics"].items() if name != "quantiles"},
+                "count": int(column["statistics"]["count"]),
                 "missing": int(column.get("missing") or 0),
-                "quantiles": {float(q): value for q, value in column["statistics"]["quantiles"].items()},
+                "quantiles": {float(q): number(said) for q, said in column["statistics"]["quantiles"].items()},
             }
             for column in self.manifest["columns"]
             if column.get("statistics")
