@@ -142,6 +142,10 @@ func (l *load) nothingLeft(f *filter) error {
 			e.Reason = fmt.Sprintf("none of the %d items falls into bucket %s", items, l.ItemBucket)
 			e.Hint = "make fewer buckets"
 		}
+		if f.parts > 0 && f.named != nil {
+			e.Reason = fmt.Sprintf("none of the %d items is both named and of bucket %s", items, l.ItemBucket)
+			e.Hint = "name items of this bucket with --items, or leave --item-bucket out"
+		}
 		return e
 	}
 	e.Column = l.Time

@@ -239,8 +239,9 @@ func TestMessagesNameTheRowOfTheFile(t *testing.T) {
 		`a.csv, row 3 (line 4), column "t": time 4 of item "u" comes after 5`:                                              func(o *Options) { o.Sort = false },
 		`a.csv, column "t": none of the 7 rows is kept: 0 of them lie in the bounds of time, their times go from 0 to 7`:   func(o *Options) { o.Where = from("8") },
 		`a.csv, column "t": none of the 7 rows is kept: 1 of them lie in the bounds of time, their times go from 0 to 7, `: func(o *Options) { o.Where, o.Items = from("7"), []json.RawMessage{json.RawMessage(`"w"`)} },
-		`items: no item is named "x"`:                     func(o *Options) { o.Items = append(o.Items, json.RawMessage(`"x"`)) },
-		`a.csv: none of the 3 items falls into bucket 5/`: func(o *Options) { o.Items, o.ItemBucket = nil, "5/1000" },
+		`items: no item is named "x"`:                                   func(o *Options) { o.Items = append(o.Items, json.RawMessage(`"x"`)) },
+		`a.csv: none of the 3 items falls into bucket 5/`:               func(o *Options) { o.Items, o.ItemBucket = nil, "5/1000" },
+		`a.csv: none of the 3 items is both named and of bucket 5/1000`: func(o *Options) { o.ItemBucket = "5/1000" },
 	} {
 		t.Run(want, func(t *testing.T) {
 			o := o

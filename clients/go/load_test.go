@@ -1,0 +1,56 @@
+package tensorcache
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestRowsOfALoadAreChosenOrderedAndInserted sets every option that does so, to a file, and to what is sent.
+func TestRowsOfALoadAreChosenOrderedAndInserted(t *testing.T) {
+	c := connected(t)
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, []byte("i,t,v\nb,2,1.5\na,1,2\na,1,4\na,4,8\na,5,9\nb,0,5\nc,2,9\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := LoadOptions{
+		ItemID: []string{"i"}, Time: "t", Sort: true, Duplicates: "mean", Regrid: 1,
+		Where: &LoadWhere{Time: [2]any{nil, 5}}, Items: []any{"a", "b"}, ItemBucket: "0/1",
+	}
+	put := []PutColumn{
+		Texts("i", []string{"b", "a", "a", "a", "a", "b", "c"}), Values("t", []int64{2, 1, 1, 4, 5, 0, 2}), Values("v", []float64{1.5, 2, 4, 8, 9, 5, 9}),
+	}
+	for what, d := range map[string]*Dataset{
+		"load": must(c.Load(t.Context(), "chosen", []string{filepath.Join(filepath.Dir(path), "*.csv")}, o))(t),
+		"put":  must(c.Put(t.Context(), "chosen", put, o))(t),
+	} {
+		want := []float64{5, math.NaN(), 1.5, 3, math.NaN(), math.NaN(), 8}
+		same := func(a, b float64) bool { return a == b || a != a && b != b }
+		if v := must(Column[float64](d, "v"))(t); !slices.EqualFunc(v, want, same) {
+			t.Errorf("%s: %v, want %v", what, v, want)
+		}
+		if at := must(Column[int64](d, "t"))(t); !slices.Equal(at, []int64{0, 1, 2, 1, 2, 3, 4}) {
+			t.Errorf("%s: times %v", what, at)
+		}
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	o.Duplicates = ""
+	_, err := c.Load(t.Context(), "chosen", []string{path}, o)
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Type != SourceError || !strings.Contains(e.Detail, `x.csv, row 3 (line 4), column "t": two rows of item "a" have the time 1`) || !strings.Contains(e.Hint, "first, last or mean") {
+		t.Error(err)
+	}
+	o.Items = []any{"a", true}
+	if _, err := c.Load(t.Context(), "chosen", []string{path}, o); !errors.Is(err, InvalidRequest) {
+		t.Error(err)
+	}
+	_, err = c.Load(t.Context(), "chosen", []string{filepath.Join(t.TempDir(), "*.csv")}, o)
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Hint == "" {
+		t.Error(err)
+	}
+}
