@@ -250,7 +250,7 @@ def encoded(name: str, row: int, text: str) -> bytes:
         return text.encode()
     except UnicodeEncodeError as error:
         raise SourceError(
-            f'row {row + 1:,}, column "{name}": {show(text)} is not Unicode: it holds half of a surrogate pair',
+            f'row {row + 1:,}, column "{name}": {text!a} is not Unicode: it holds half of a surrogate pair',
             field=name,
             hint='text.encode("utf-8", "replace").decode() puts a question mark there',
         ) from error
