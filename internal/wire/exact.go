@@ -80,7 +80,7 @@ func exactList(data []byte, t reflect.Type, path string) error {
 		return err
 	}
 	if t.Kind() == reflect.Array && len(list) != t.Len() {
-		return &FieldError{path, fmt.Sprintf("a list of %d", len(list)), fmt.Sprintf("a list of %d", t.Len())}
+		return &FieldError{Field: path, Got: fmt.Sprintf("a list of %d", len(list)), Want: fmt.Sprintf("a list of %d", t.Len())}
 	}
 	for i, value := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -88,7 +88,7 @@ func exactList(data []byte, t reflect.Type, path string) error {
 		case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface, reflect.Struct, reflect.Array:
 		default:
 			if string(value) == "null" && !reflect.PointerTo(e).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-				return &FieldError{at, "null", wanted(e)}
+				return &FieldError{Field: at, Got: "null", Want: wanted(e)}
 			}
 		}
 		if err := exact(value, t.Elem(), at); err != nil {

@@ -18,7 +18,7 @@ func Strict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return plain(err, into)
+		return plain(err, data, into)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return errors.New("more than one JSON value")
@@ -30,10 +30,11 @@ func Strict(data []byte, into any) error {
 type FieldError struct {
 	Field     string // "" is the whole JSON
 	Got, Want string
+	Text      string // what the field's own type says instead of these, if it says anything
 }
 
 func (e *FieldError) Error() string {
-	text := fmt.Sprintf("got %s, want %s", e.Got, e.Want)
+	text := cmp.Or(e.Text, fmt.Sprintf("got %s, want %s", e.Got, e.Want))
 	if e.Field != "" {
 		text = e.Field + ": " + text
 	}
@@ -41,20 +42,37 @@ func (e *FieldError) Error() string {
 }
 
 // plain is an error of encoding/json as somebody who wrote the JSON understands it.
-func plain(err error, into any) error {
+func plain(err error, data []byte, into any) error {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &kind):
 		name, number, _ := strings.Cut(kind.Value, " ") // "number 0.5"
-		return &FieldError{jsonPath(kind.Field), cmp.Or(number, jsonNames[name], kind.Value), wanted(kind.Type)}
+		return &FieldError{Field: jsonPath(kind.Field), Got: cmp.Or(number, jsonNames[name], kind.Value), Want: wanted(kind.Type)}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the JSON ends too early")
 	}
 	text := strings.TrimPrefix(err.Error(), "json: ")
 	if field, ok := strings.CutPrefix(text, "unknown field "); ok {
 		text += nearFields(strings.Trim(field, `"`), into)
+	} else if field := refusing(err, data, into); field != "" {
+		return &FieldError{Field: field, Text: strings.TrimPrefix(text, field+": ")}
 	}
 	return errors.New(text)
+}
+
+// refusing is the field of an object whose type gives an error of its own, "" where there is none.
+func refusing(err error, data []byte, into any) (found string) {
+	if !json.Valid(data) || reflect.TypeOf(into).Elem().Kind() != reflect.Struct {
+		return ""
+	}
+	_ = eachField(data, func(field string, value json.RawMessage) error {
+		alone, _ := json.Marshal(map[string]json.RawMessage{field: value}) // which is valid
+		if own := json.Unmarshal(alone, reflect.New(reflect.TypeOf(into).Elem()).Interface()); found == "" && own != nil && own.Error() == err.Error() {
+			found = field
+		}
+		return nil
+	})
+	return found
 }
 
 // jsonPath leaves the names of embedded Go structs out of the path of a field.

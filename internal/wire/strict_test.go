@@ -1,6 +1,9 @@
 package wire
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
 	var h Hello
@@ -72,6 +75,32 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 	for _, good := range []string{`{"fit_rows": [null, 1]}`, `{"range": null, "deep": null, "shares": []}`, `{"deep": [null, {"item_idx": null}]}`} {
 		if err := Strict([]byte(good), &into); err != nil {
 			t.Errorf("%s: %v", good, err)
+		}
+	}
+}
+
+// picky is a type that takes nothing.
+type picky struct{}
+
+func (*picky) UnmarshalJSON([]byte) error { return errors.New("want something else") }
+
+// TestWhatAFieldsOwnTypeRefusesNamesTheField looks for the field, which encoding/json does not tell.
+func TestWhatAFieldsOwnTypeRefusesNamesTheField(t *testing.T) {
+	var into struct {
+		Hello
+		Clip *picky `json:"clip"`
+	}
+	for text, want := range map[string]string{
+		`{"clip": [1]}`:                    "clip: want something else",
+		`{"protocol": 1, "clip": {"a":0}}`: "clip: want something else",
+		`{"clip": `:                        "the JSON ends too early",
+	} {
+		err := Strict([]byte(text), &into)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+		if field := (*FieldError)(nil); want[:4] == "clip" && (!errors.As(err, &field) || field.Field != "clip") {
+			t.Errorf("%s: %+v", text, err)
 		}
 	}
 }
