@@ -114,7 +114,7 @@ func (c *Cache) Stop(ctx context.Context) error {
 		return ours(err)
 	}
 	c.control.Close()
-	return control.WaitGone(ctx, c.dir)
+	return control.WaitGone(ctx, c.dir, said.PID)
 }
 
 // checkName refuses what cannot name a dataset, with an error of type InvalidName.

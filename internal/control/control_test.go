@@ -194,6 +194,9 @@ func TestADaemonOfAnotherProtocolIsNamed(t *testing.T) {
 
 func TestWaitGoneWaitsForTheLock(t *testing.T) {
 	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	f, err := os.Create(filepath.Join(dir, "daemon.lock"))
 	if err != nil {
 		t.Fatal(err)
@@ -204,11 +207,17 @@ func TestWaitGoneWaitsForTheLock(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if err := WaitGone(short, dir); !errors.Is(err, context.DeadlineExceeded) {
+	if err := WriteDaemon(dir, wire.Daemon{PID: 7}); err != nil {
+		t.Fatal(err)
+	}
+	if err := WaitGone(short, dir, 7); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v while it is held", err)
 	}
+	if err := WaitGone(t.Context(), dir, 6); err != nil {
+		t.Errorf("%v, want that 6 has left, since 7 serves", err)
+	}
 	gone := make(chan error)
-	go func() { gone <- WaitGone(t.Context(), dir) }()
+	go func() { gone <- WaitGone(t.Context(), dir, 7) }()
 	f.Close()
 	if err := <-gone; err != nil {
 		t.Error(err)

@@ -203,9 +203,12 @@ func tail(path string) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// WaitGone returns once no daemon holds the directory.
-func WaitGone(ctx context.Context, dir string) error {
+// WaitGone returns once a daemon has left the directory: nobody holds it, or another one already serves.
+func WaitGone(ctx context.Context, dir string, pid int) error {
 	for !IsFree(dir) {
+		if d, err := ReadDaemon(dir); err == nil && d.PID != pid {
+			break
+		}
 		if err := pause(ctx); err != nil {
 			return err
 		}

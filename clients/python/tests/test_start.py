@@ -102,6 +102,23 @@ def test_stopping_while_others_connect(empty: Path) -> None:
     assert {client.communicate()[0] for client in clients} == {"ok\n"}
 
 
+def test_stopping_returns_where_somebody_starts_the_next_daemon_at_once(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tensorcache.connect()
+    started: list[int] = []
+
+    def look(directory: str) -> bool:
+        if not started and _connect.lock_is_free(directory):
+            started.append(tensorcache.connect().health()["pid"])
+        return False  # the moment in between is missed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_cache, "lock_is_free", look)
+        cache.stop()
+    assert tensorcache.connect(autostart=False).health()["pid"] == started[0]
+
+
 def test_a_deep_cache_directory(tmp_path: Path, home: Path) -> None:
     directory = tmp_path / ("d" * 60) / ("e" * 60)
     cache = tensorcache.connect(directory)

@@ -12,7 +12,7 @@ from ._arrow import is_table
 from ._connect import find_or_start, lock_is_free, reap
 from ._dataset import Dataset
 from ._errors import DaemonError
-from ._home import Address, cache_dir
+from ._home import Address, cache_dir, read_address
 from ._http import Control
 from ._job import Progress, wait_for
 from ._load_options import given, load_options, no_files, row_options, text_options
@@ -319,9 +319,12 @@ class Cache:
         Raises:
             DaemonError: none runs, or it does not leave.
         """
-        self._control.post("/v1/stop")
+        pid = self._control.post("/v1/stop")["pid"]
         deadline = clock.monotonic() + STOP_SECONDS
         while not lock_is_free(self.dir):
+            now = read_address(self.dir)
+            if now is not None and now.pid != pid:  # who goes on has started the next one
+                break
             if clock.monotonic() > deadline:
                 raise DaemonError(f'the daemon of "{self.dir}" has not left after {STOP_SECONDS:.0f} s')
             clock.sleep(0.005)
