@@ -98,6 +98,8 @@ func (d Dest) Gathered(n int64) {
 func (c *collector) write() {
 	if b := c.buffer[:c.n]; c.to.write(b, c.at) != nil {
 		copy(c.to.data[c.at-c.to.offset:], b)
+	} else if c.to.rewrites {
+		c.to.populate(c.at, int64(c.n)) // else it is readied later
 	}
 	c.at, c.n = c.at+int64(c.n), 0
 }

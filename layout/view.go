@@ -25,6 +25,8 @@ type Dest struct {
 	offset int64
 	// populate readies bytes of the file to be written through data.
 	populate func(at, n int64) (ok bool)
+	// rewrites tells that values are written anew where they lie.
+	rewrites bool
 	// running sums up what is put; nil where nothing does.
 	running *running
 	// collector gathers what is put; nil where it is stored at once.

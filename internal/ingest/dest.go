@@ -1,0 +1,32 @@
+package ingest
+
+import "github.com/tensorcache/tensorcache/layout"
+
+// dest is where a column of a source is written to.
+func (l *load) dest(i int) layout.Dest {
+	if at, ok := l.staged[i]; ok {
+		return l.stage.Dest(at)
+	}
+	return l.writer.Dest(i)
+}
+
+// destRead is where the values of a column are written to as they are read.
+func (l *load) destRead(i int) layout.Dest {
+	if l.staysAsRead(i) {
+		return l.writer.DestOnce(i)
+	}
+	if _, staged := l.staged[i]; !staged && l.measured[i] != nil && l.staysInOrder() {
+		return l.writer.Dest(i).Rewritten()
+	}
+	return l.dest(i)
+}
+
+// staysAsRead tells whether nothing changes the values of a column, or their order, once they are read.
+func (l *load) staysAsRead(i int) bool {
+	c, role := l.columns[i], l.wanted.roles[i]
+	_, staged := l.staged[i]
+	return !staged && c.kind != kindText && l.steps(c, role) == (steps{}) && l.staysInOrder()
+}
+
+// staysInOrder tells whether rows stay where they are read to.
+func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len(l.Regrid) == 0 }

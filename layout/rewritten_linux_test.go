@@ -1,0 +1,62 @@
+package layout
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/portable"
+)
+
+// mappedKiB is how much of a file is in the process's memory, as the kernel counts it.
+func mappedKiB(t *testing.T, path string) int64 {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, of, _ := strings.Cut(string(maps), path)
+	_, of, _ = strings.Cut(of, "Rss:")
+	of, _, found := strings.Cut(of, "kB")
+	n, err := strconv.ParseInt(strings.TrimSpace(of), 10, 64)
+	if !found || err != nil {
+		t.Fatal(of, err)
+	}
+	return n
+}
+
+func TestWhatIsRewrittenIsReadyOnceItIsStored(t *testing.T) {
+	if portable.Forced() {
+		t.Skip("nothing is readied then")
+	}
+	const rows = 3 * CollectBytes / 8
+	values := make([]float64, rows)
+	for i := range values {
+		values[i] = float64(i)
+	}
+	for _, rewritten := range []bool{false, true} {
+		dir := t.TempDir()
+		w, err := Create(dir, Table{Rows: rows, Layout: Columns, Columns: []Column{{Name: "x", Role: RoleValue, DType: Float64}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Abort()
+		d := w.Dest(0)
+		if rewritten {
+			d = d.Rewritten()
+		}
+		d, flush := d.Collected(make([]byte, CollectBytes))
+		Put(d, 0, values)
+		flush()
+		n := mappedKiB(t, filepath.Join(dir, DataFile))
+		if ready := n >= rows*8>>10; ready != rewritten {
+			t.Errorf("%d KiB of %d are mapped, want all: %v", n, rows*8>>10, rewritten)
+		}
+		if got := Values[float64](w.Dest(0)).Data; !slices.Equal(got, values) {
+			t.Error("what is stored are not the values")
+		}
+	}
+}
