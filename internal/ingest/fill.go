@@ -22,7 +22,9 @@ type filler[S float32 | float64] struct {
 func newFiller[S float32 | float64](f Fill, mean float64, from layout.Strided[S], feature, end int64) filler[S] {
 	value := f.Value.Float
 	if f.How == fillMean {
-		value = mean
+		if value = mean; mean != mean {
+			value = missingFloat
+		}
 	}
 	return filler[S]{how: f.How, value: value, from: from, feature: feature, end: end, before: missingFloat}
 }

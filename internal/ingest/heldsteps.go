@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -148,7 +147,7 @@ func (h *heldChain[S, W]) feature(ctx context.Context, item int, feature int64) 
 		var err error
 		switch {
 		case !there:
-			err = h.other(layout.LiteralOf(math.NaN()))
+			err = h.other(layout.LiteralOf(missingFloat))
 		case clip.HasLow && h.low.above(v):
 			err = h.constant(ctx, h.low)
 		case clip.HasHigh && h.high.below(v):

@@ -169,6 +169,9 @@ func resume[S float32 | float64](c *chain[S], p *preparation, item int) {
 		return
 	}
 	v := p.behind(item, int(c.feature), int(c.from.Width))
+	if v != v { // of a manifest, or a generation of before, which had another NaN
+		v = missingFloat
+	}
 	c.last = v
 	if c.log1p {
 		v = math.Expm1(v)

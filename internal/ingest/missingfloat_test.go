@@ -1,0 +1,61 @@
+package ingest
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// TestWhatNothingFillsIsThatNaN has values that stay missing: where there is no mean, where nothing is behind an integer, and where rows
+// go on behind a value that is missing in the generation, or was not kept in its manifest.
+func TestWhatNothingFillsIsThatNaN(t *testing.T) {
+	check := func(what string, l loaded) {
+		t.Helper()
+		missing := 0
+		for i, v := range values[float64](l, "a") {
+			if v == v {
+				continue
+			}
+			if missing++; math.Float64bits(v) != math.Float64bits(missingFloat) {
+				t.Errorf("%s: row %d holds %x", what, i+1, math.Float64bits(v))
+			}
+		}
+		if missing == 0 {
+			t.Errorf("%s: nothing is missing", what)
+		}
+	}
+	f := Options{DType: Floats("float64")}
+	with := func(o Options, text string) loaded {
+		o.Sources, o.ItemID, o.DType = []string{source(t, "x.csv", text)}, []string{"i"}, f.DType
+		return mustLoad(t, o)
+	}
+	check("no mean of an item", with(Options{Fill: All(Fill{How: fillMean}), ScalePer: perItem, Scale: All(scaleMinMax)}, "i,a\nx,\ny,1\ny,2\n"))
+	more := source(t, "more.csv", "i,a\nx,\nx,5\ny,\n")
+	for what, o := range map[string]Options{
+		"a difference to what was missing": {Diff: All(true)},
+		"forward behind what was missing":  {Fill: All(Fill{How: fillForward})},
+		"linear behind what was missing":   {Fill: All(Fill{How: fillLinear}), Diff: All(true)},
+		"the mean of none":                 {Fill: All(Fill{How: fillMean})},
+	} {
+		old := with(o, "i,a\nx,\n")
+		check(what, old)
+		check(what+", appended", mustAppend(t, old, more))
+	}
+	type row struct {
+		A *int64 `parquet:"a,optional"`
+	}
+	one := int64(1)
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	if _, err := w.Write([]row{{&one}, {}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("nothing behind an integer", mustLoad(t, Options{
+		Sources: []string{source(t, "x.parquet", b.String())}, Fill: All(Fill{How: fillBackward}), DType: DTypes{By: map[string]string{"a": "float64"}},
+	}))
+}
