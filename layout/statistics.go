@@ -130,7 +130,7 @@ func drawRare[T moments.Number](o *observer, values []T, there int64) {
 		for _, x := range values {
 			if v := float64(x); v == v {
 				if at++; at > next {
-					o.weigh(v, max(each, step))
+					o.weigh(v, each)
 					next += step
 				}
 			}

@@ -126,6 +126,24 @@ func TestQuantilesCountWhatIsThere(t *testing.T) {
 	}
 }
 
+// TestRareValuesStandForAsManyAsThereAre adds up what the values of blocks stand for that hold less than one is taken of.
+func TestRareValuesStandForAsManyAsThereAre(t *testing.T) {
+	const blocks, size, there = 2000, 64, 3
+	o := newObserver(Float64, blocks*size)
+	block := slices.Repeat([]float64{math.NaN()}, size)
+	block[3], block[30], block[50] = 1, 2, 3
+	for range blocks {
+		o.see(bytesOf(block))
+	}
+	sum := 0.0
+	for _, w := range o.rare {
+		sum += w.weight
+	}
+	if math.Abs(sum/(blocks*there)-1) > 0.03 { // a deviation is 0.01
+		t.Errorf("%v values, want %d", sum, blocks*there)
+	}
+}
+
 func TestInfinitiesHaveNoMean(t *testing.T) {
 	o := newObserver(Float32, 3)
 	o.see(bytesOf([]float32{1, float32(math.Inf(1)), 2}))
