@@ -40,6 +40,7 @@ type load struct {
 	lastly   bool              // the process ends with the load
 	whole    bool              // every row is read, also where it is known that it is not kept
 	inOrder  bool              // the rows need no sorting
+	received int64             // bytes of a stream that came over a connection, before its rows are read
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }

@@ -63,7 +63,7 @@ func (l *load) plan() []phaseCost {
 		plan = append(plan, phaseCost{PhaseHash, hash})
 	}
 	if len(l.sources) == 0 { // a stream that has come over a connection
-		count = float64(l.meter.bytes.Load()) * costReceive
+		count = float64(l.received) * costReceive
 	}
 	plan = append(plan, phaseCost{phaseCount, count}, phaseCost{phaseRead, read})
 	switch {
