@@ -66,7 +66,8 @@ func refusing(err error, data []byte, into any) (found string) {
 		return ""
 	}
 	_ = eachField(data, func(field string, value json.RawMessage) error {
-		alone, _ := json.Marshal(map[string]json.RawMessage{field: value}) // which is valid
+		name, _ := json.Marshal(field)
+		alone := fmt.Appendf(nil, "{%s:%s}", name, value) // as it is written, which the error may quote
 		if own := json.Unmarshal(alone, reflect.New(reflect.TypeOf(into).Elem()).Interface()); found == "" && own != nil && own.Error() == err.Error() {
 			found = field
 		}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 )
 
@@ -82,7 +83,7 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 // picky is a type that takes nothing.
 type picky struct{}
 
-func (*picky) UnmarshalJSON([]byte) error { return errors.New("want something else") }
+func (*picky) UnmarshalJSON(b []byte) error { return fmt.Errorf("want something else than %s", b) }
 
 // TestWhatAFieldsOwnTypeRefusesNamesTheField looks for the field, which encoding/json does not tell.
 func TestWhatAFieldsOwnTypeRefusesNamesTheField(t *testing.T) {
@@ -91,8 +92,9 @@ func TestWhatAFieldsOwnTypeRefusesNamesTheField(t *testing.T) {
 		Clip *picky `json:"clip"`
 	}
 	for text, want := range map[string]string{
-		`{"clip": [1]}`:                    "clip: want something else",
-		`{"protocol": 1, "clip": {"a":0}}`: "clip: want something else",
+		`{"clip": [1]}`:                    "clip: want something else than [1]",
+		`{"protocol": 1, "clip": {"a":0}}`: `clip: want something else than {"a":0}`,
+		`{"clip": [ "<",1 ]}`:              `clip: want something else than [ "<",1 ]`,
 		`{"clip": `:                        "the JSON ends too early",
 	} {
 		err := Strict([]byte(text), &into)
