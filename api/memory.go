@@ -66,6 +66,7 @@ func memlockLimit() *int64 {
 }
 
 func (s *Server) unload(ctx *fasthttp.RequestCtx, name string) error {
+	s.Jobs.runs.Settle() // pages that a load's process has mapped would stay
 	r, readers, err := s.Store.Unload(name)
 	if err != nil {
 		return err

@@ -74,7 +74,7 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 		c.feed.Close() // a write that nobody reads
 		telling.Wait()
 	}
-	if done && r.later(ended) { // its memory is given back while others go on with what it has made
+	if done && r.later(c, ended) { // its memory is given back while others go on with what it has made
 		c.kill() // whatever keeps it from its end
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

@@ -3,8 +3,10 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -21,19 +23,39 @@ type Runner struct {
 	mu       sync.Mutex
 	closed   bool
 	waiting  *process
-	leave    *time.Timer    // ends the one that waits
-	changing sync.WaitGroup // starts children that are to wait, ends them, and waits for the ends of others
+	leave    *time.Timer       // ends the one that waits
+	done     map[*process]bool // those that Run has not waited for, until they have ended
+	changing sync.WaitGroup    // starts children that are to wait, ends them, and waits for the ends of others
 }
 
 // later follows a child that is done until it has ended; Close waits for it. ok is false once it was called.
-func (r *Runner) later(ended func()) (ok bool) {
+func (r *Runner) later(c *process, ended func()) (ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return false
 	}
-	r.changing.Go(ended)
+	if r.done == nil {
+		r.done = map[*process]bool{}
+	}
+	r.done[c] = true
+	r.changing.Go(func() {
+		ended()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.done, c)
+	})
 	return true
+}
+
+// Settle returns once the children whose jobs are done have ended: until then they have what they made mapped, which keeps it in memory.
+func (r *Runner) Settle() {
+	r.mu.Lock()
+	done := slices.Collect(maps.Keys(r.done))
+	r.mu.Unlock()
+	for _, c := range done {
+		<-c.ended
+	}
 }
 
 // take gives the child that waits, nil without one.

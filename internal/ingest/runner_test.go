@@ -116,3 +116,23 @@ func TestAChildThatIsDoneEndsWhateverKeepsIt(t *testing.T) {
 		t.Fatalf("children %v are waited for", children(t))
 	}
 }
+
+func TestSettleWaitsForChildrenThatAreDone(t *testing.T) {
+	var r Runner
+	r.Settle()
+	c := &process{ended: make(chan struct{})}
+	r.later(c, func() { <-c.ended })
+	over := make(chan bool, 1)
+	go func() {
+		over <- true
+		close(c.ended)
+	}()
+	r.Settle()
+	if len(over) == 0 {
+		t.Error("the child has not ended")
+	}
+	r.Close()
+	if len(r.done) > 0 {
+		t.Error("it is kept after its end")
+	}
+}
