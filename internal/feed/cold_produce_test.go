@@ -45,6 +45,18 @@ func (c *told) Write(b []byte) (int, error) {
 
 const coldSlots = 32
 
+// serveCold serves coldSlots batches of a feed of whose file nothing is in memory.
+func serveCold(t *testing.T, st *stream) (*slow, *told) {
+	t.Helper()
+	file := &slow{}
+	c := &told{file: file}
+	st.asker.pages, st.conn = file, c
+	if err := st.serve(); !errors.Is(err, io.EOF) || c.batches != coldSlots {
+		t.Fatalf("%d batches, then %v", c.batches, err)
+	}
+	return file, c
+}
+
 // TestAColdBatchIsAnnouncedBeforeManyOthersAreRead counts pages, one a batch, that were waited for before a batch was announced.
 func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 	for _, delivery := range []string{Slot, Local} {
@@ -54,12 +66,7 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 			st, detach := w.stream(t, request("d", with("slots", coldSlots), with("delivery", delivery),
 				spec("columns", []string{"a"}), options("order", "random_start", "batch_size", 60_000)))
 			defer detach()
-			file := &slow{}
-			c := &told{file: file}
-			st.asker.pages, st.conn = file, c
-			if err := st.serve(); !errors.Is(err, io.EOF) || c.batches != coldSlots {
-				t.Fatalf("%d batches, then %v", c.batches, err)
-			}
+			_, c := serveCold(t, st)
 			if most := 2 * int(st.asker.most) / aheadBursts; c.most > most {
 				t.Errorf("%d batches were waited for before one of them was announced, want at most %d: a burst, and the next", c.most, most)
 			}
@@ -74,12 +81,7 @@ func TestAFeedOfPlacesAloneAsksForNoPage(t *testing.T) {
 	w.series(t, "d", 100_000)
 	st, detach := w.stream(t, request("d", with("slots", coldSlots), with("delivery", Starts), options("order", "shuffle", "batch_size", 60)))
 	defer detach()
-	file := &slow{}
-	c := &told{file: file}
-	st.asker.pages, st.conn = file, c
-	if err := st.serve(); !errors.Is(err, io.EOF) || c.batches != coldSlots {
-		t.Fatalf("%d batches, then %v", c.batches, err)
-	}
+	file, _ := serveCold(t, st)
 	if file.looks+len(file.asked)+file.waits+file.scattered > 0 {
 		t.Errorf("%d looks at pages, %d asked for, %d waited for; want none", file.looks, len(file.asked), file.waits)
 	}
