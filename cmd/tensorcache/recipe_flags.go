@@ -144,6 +144,9 @@ func (p perColumn[T]) Type() string   { return "setting" }
 
 // Set reads the flag's text.
 func (p perColumn[T]) Set(text string) error {
+	if !p.to.IsZero() { // or the earlier columns would be lost
+		return errors.New("the flag is given twice, want all columns in one")
+	}
 	by := map[string]T{}
 	for _, part := range strings.Split(text, ",") {
 		name, value := "*", part
