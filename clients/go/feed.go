@@ -34,7 +34,7 @@ type Feed[T Value] struct {
 	copied  int64 // by streams that are gone
 }
 
-// spot is a place in the order: an epoch, and how many of its windows all ranks have consumed.
+// spot is a place in the order: an epoch, and how many of its windows all ranks have consumed, in random_start how many batches.
 type spot struct {
 	epoch    uint64
 	consumed int64
@@ -279,9 +279,17 @@ func (f *Feed[T]) lost(ctx context.Context, s *stream, pass uint64, err error) e
 	}
 	f.target = &at
 	if err = gone(ctx, err); errors.Is(err, ErrGone) {
-		return fmt.Errorf("the feed ended in epoch %d, after %d of %d windows: %w", at.epoch, at.consumed, f.windows.windows, err)
+		return fmt.Errorf("the feed ended in epoch %d, after %s: %w", at.epoch, f.counted(at.consumed), err)
 	}
 	return err
+}
+
+// counted says what of an epoch was consumed.
+func (f *Feed[T]) counted(consumed int64) string {
+	if f.counter != nil {
+		return fmt.Sprintf("%d batches", consumed)
+	}
+	return fmt.Sprintf("%d of %d windows", consumed, f.windows.windows)
 }
 
 // drop ends the stream; the next pass attaches anew.
@@ -356,7 +364,7 @@ func (f *Feed[T]) LoadState(c Cursor) error {
 		return ours(err)
 	}
 	if c.Consumed < 0 {
-		return refuse(CursorMismatch, "consumed", "the state is at epoch %d after %d windows", c.Epoch, c.Consumed)
+		return refuse(CursorMismatch, "consumed", "the state is at epoch %d after %s", c.Epoch, f.counted(c.Consumed))
 	}
 	f.target = &spot{c.Epoch, c.Consumed}
 	return nil

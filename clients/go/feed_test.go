@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -274,6 +276,9 @@ func killAndGoOn(t *testing.T, o FeedOptions) {
 	}
 	if !errors.Is(end, ErrGone) {
 		t.Fatalf("got %v, want ErrGone", end)
+	}
+	if at := fmt.Sprintf("after %d batches: ", len(got)); !strings.Contains(end.Error(), at) {
+		t.Errorf("got %q, which does not say %q", end, at)
 	}
 	if _, err := starts(t, t.Context(), f, 1); !errors.Is(err, ErrGone) {
 		t.Errorf("got %v, want ErrGone", err)

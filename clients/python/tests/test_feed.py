@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import json
 import pickle
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -301,9 +303,35 @@ def test_two_passes_at_once_are_refused(windows: tensorcache.Windows) -> None:
         one, two = iter(feed), iter(feed)
         next(one)
         next(two)
-        with pytest.raises(tensorcache.FeedError, match="another pass"):
+        with pytest.raises(tensorcache.FeedError, match="another pass") as raised:
             next(one)
+        assert "second feed" in raised.value.hint
         next(two)
+
+
+@pytest.mark.parametrize("of", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_feed_that_is_to_be_pickled_says_what_can_be(windows: tensorcache.Windows, of: Callable[[Any], Any]) -> None:
+    with windows.feed(batch_size=B, seed=1, order="shuffle") as feed:
+        passing = iter(feed)
+        next(passing)
+        with pytest.raises(tensorcache.FeedError, match="cannot be pickled or copied") as raised:
+            of(feed)
+        assert "windows and state_dict()" in raised.value.hint
+        moved, state = pickle.loads(pickle.dumps((windows, feed.state_dict())))
+        with moved.feed(batch_size=B, seed=1, order="shuffle") as there:
+            there.load_state_dict(state)
+            np.testing.assert_equal([batch.start for batch in there], [batch.start for batch in passing])
+
+
+@pytest.mark.parametrize(("order", "counted"), [("shuffle", f"{2 * B} windows"), ("random_start", "2 batches")])
+def test_what_was_consumed_is_told_by_what_it_counts(windows: tensorcache.Windows, order: str, counted: str) -> None:
+    with windows.feed(batch_size=B, order=order) as feed:
+        for n, _ in enumerate(feed):
+            if n == 1:
+                break
+        assert f"at epoch 0 after {counted}" in repr(feed)
+        with pytest.raises(tensorcache.CursorError, match=rf"after -1 {counted.split()[1]}"):
+            feed.load_state_dict({**feed.state_dict(), "consumed": -1})
 
 
 def test_ranks_share_an_epoch(windows: tensorcache.Windows) -> None:

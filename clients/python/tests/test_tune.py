@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 import tensorcache
+from daemon import wait_until
 from tensorcache import _tune
+from tensorcache._choose import Chooser
+from tensorcache._feed import Feed
 from tensorcache._tune import Tuner
 
 
@@ -79,3 +82,66 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
         assert feed.stats()["slots"] == 16
     assert asked == [64, 16, 32]
     np.testing.assert_equal(got, want)
+
+
+@pytest.mark.parametrize("memory", [True, False])
+@pytest.mark.parametrize("exchanges", ["slots", "delivery", "delivery at an epoch's end"])
+def test_a_feed_is_exchanged_for_another_before_it_is_let_go(
+    cache: tensorcache.Cache, monkeypatch: pytest.MonkeyPatch, exchanges: str, memory: bool
+) -> None:
+    data = cache.put("left", {"x": np.arange(1000, dtype=np.float32)})
+    windows = data.windows(context_length=4)
+    options: dict[str, Any] = {"batch_size": 8, "order": "shuffle", "delivery": "slot"}
+    with windows.feed(**options) as plain:
+        want = [(batch.start.tolist(), batch.context.tolist()) for _ in range(2) for batch in plain]
+    with windows.feed(**options) as feed:
+        if exchanges != "slots":
+            feed._chooser = chooser = Chooser()
+            at = len(feed) if exchanges.endswith("end") else 9
+            steps = iter(range(1, 10**6))
+
+            def step() -> bool:
+                if next(steps) == at:
+                    chooser.delivery = "local"
+                return chooser.delivery != feed.delivery
+
+            monkeypatch.setattr(chooser, "step", step)
+        passing = iter(feed)
+        first = next(passing)
+        got = [(first.start.tolist(), first.context.tolist())]
+        if exchanges == "slots":
+            monkeypatch.setattr(_tune, "INTERVAL", 1e-9)
+            monkeypatch.setattr(Tuner, "look", lambda *_: 128)
+        # From here on the feed alone keeps its generation in the cache.
+        cache.put("left", {"x": np.zeros(1000, np.float32)}).close()
+        data.close()
+        if not memory:
+            monkeypatch.setattr(Feed, "_attach", refuse)
+        got += [(batch.start.tolist(), batch.context.tolist()) for epoch in (passing, feed) for batch in epoch]
+        changed = {"slots": ("slot", 128)}.get(exchanges, ("local", 64)) if memory else ("slot", 64)
+        assert (feed.delivery, feed.stats()["slots"]) == changed
+    assert got == want
+
+
+def refuse(self: Feed, start: Any) -> Any:
+    """What attaching does where others have the memory."""
+    raise tensorcache.ResourceError("a ring of 3 slots needs 2 KiB, the memory budget has 0 B left of 1 GiB")
+
+
+def test_a_ring_that_came_out_smaller_is_not_taken(
+    cache: tensorcache.Cache, etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    windows = etth1.windows(context_length=24, prediction_length=6, rows=(0, 1000), dtype=None)
+    monkeypatch.setattr(_tune, "INTERVAL", 1e-9)
+    monkeypatch.setattr(Tuner, "look", lambda *_: 128)
+    attach = Feed._attach
+
+    def fewer(self: Feed, start: Any) -> Any:
+        self._options = {**self._options, "slots": 5}
+        return attach(self, start)
+
+    with windows.feed(batch_size=8, delivery="slot", order="shuffle") as feed:
+        monkeypatch.setattr(Feed, "_attach", fewer)
+        assert sum(batch.rows for batch in feed) == len(windows)
+        assert feed.stats()["slots"] == 64
+        wait_until(lambda: [one["slots"] for one in cache.feeds()] == [64], "the smaller ring is still there")

@@ -61,6 +61,10 @@ class Chooser:
         self._idle = self._passed = 0  # ticks under the daemon's gather
         self._since: tuple[int, int] | None = None
 
+    def keep(self, delivery: str) -> None:
+        """No other can be had."""
+        self.delivery, self.settled = delivery, True
+
     def pause(self) -> None:
         """A pass ended: the time until the next batch is no step."""
         self._before = self._since = None

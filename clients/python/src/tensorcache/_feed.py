@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import operator
+import contextlib
 import os
 from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _random_start
+from . import _cursor, _random_start
 from ._choose import Chooser
+from ._cursor import Place
 from ._deliver import MAKERS, Makers
-from ._errors import CursorError, DaemonError, FeedError, NotFoundError, ProtocolError
-from ._items import show
+from ._errors import DaemonError, FeedError, NotFoundError, ProtocolError, ResourceError
 from ._meter import Meter
 from ._source import Source
 from ._spec import between
@@ -29,9 +29,6 @@ ANSWER_SECONDS = 5.0
 """How long statistics wait for a daemon, which may be stuck, or late on a machine that is busy."""
 HEARINGS = 20
 """How often the daemon is asked about a feed until it has heard what it was told of it just before."""
-
-Place = tuple[int, int]
-"""An epoch, and how many of its windows were consumed, over all ranks."""
 
 
 class Feed:
@@ -93,7 +90,7 @@ class Feed:
         if self._options["options"]["order"] != "random_start":
             return self._length
         epoch = self._place()[0] if self._meter.running else (self._target or self._next_place())[0]
-        return self._batches_of(epoch)
+        return _random_start.of_epoch(epoch, self.windows, self._options["options"])
 
     def __iter__(self) -> Generator[Any, None, None]:
         """One epoch's batches; where it begins is decided when the first one is asked for."""
@@ -120,12 +117,9 @@ class Feed:
                             raise self._over()
                         changed = chooser is not None and chooser.step()
                         if flags & LAST:
-                            if changed:
-                                self._drop(stream)
                             return
                         if changed:
-                            self._drop(stream)
-                            stream = self._attach_here()
+                            stream = self._exchange(stream)
                             break
                     else:
                         stream.pending = stream.receive()
@@ -154,6 +148,13 @@ class Feed:
         """Have the next pass be the given epoch, from its start."""
         self._target = (between("epoch", epoch, 0, 2**64 - 1), 0)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise FeedError(
+            "a feed cannot be pickled or copied: its batches come over a socket of this process",
+            type="not_picklable",
+            hint="pass its windows and state_dict() on; a feed that is made of them there goes on at the same place",
+        )
+
     def state_dict(self) -> dict[str, Any]:
         """Where the loop is: a few integers, ready for JSON. The batch that the loop has now counts as consumed.
 
@@ -168,16 +169,7 @@ class Feed:
         Raises:
             CursorError: the state is of another dataset, spec, seed or order; the message says what differs.
         """
-        try:
-            epoch, consumed = operator.index(state["epoch"]), operator.index(state["consumed"])
-        except (KeyError, TypeError):
-            raise CursorError(f"got {state!r}, want what state_dict() returned", field="state") from None
-        differing = difference(state, self._cursor)
-        if differing:
-            raise CursorError(f"the state was saved from another feed: {differing}", field="state")
-        if epoch < 0 or consumed < 0:
-            raise CursorError(f"the state is at epoch {epoch} after {consumed} windows", field="consumed")
-        self._target = (epoch, consumed)
+        self._target = _cursor.place(state, self._cursor)
 
     def stats(self) -> dict[str, Any]:
         """What the feed did so far, and who waited for whom.
@@ -252,8 +244,11 @@ class Feed:
         try:
             if self._stream is None:
                 self._stream = self._attach(start)
-            elif start != here or self._empty:  # after two epochs without a batch the daemon waits to be asked
-                self._stream.seek(*start)
+            else:
+                if self._chooser is not None and self._chooser.delivery != self.delivery:
+                    self._exchange(self._stream)
+                if start != here or self._empty:  # after two epochs without a batch the daemon waits to be asked
+                    self._stream.seek(*start)
         except BaseException as error:
             if self._stream is not None:
                 self._drop(self._stream)
@@ -288,10 +283,28 @@ class Feed:
         self.path = str(stream.said.get("path") or "")
         return stream
 
-    def _attach_here(self) -> Stream:
-        """Go on at the place where the loop is."""
-        self._stream = stream = self._attach(self._place(of_stream=True))
-        return stream
+    def _exchange(self, stream: Stream, slots: int = 0) -> Stream:
+        """Go on where the loop is with the chooser's delivery, or with other slots.
+
+        The stream that serves is let go last, and stays where no better one can be had: others may have taken the
+        memory, and whoever closed the dataset lets its generation leave the cache with its last feed.
+        """
+        was = self._options
+        if slots:
+            self._options = {**was, "slots": slots}
+        made = None
+        with contextlib.suppress(NotFoundError, ResourceError):
+            made = self._attach(self._place(of_stream=True))
+        if made is None or stream.slots >= made.slots < slots:
+            if made is not None:
+                made.close()
+            self._options = was
+            if self._chooser is not None:
+                self._chooser.keep(self.delivery)
+            return stream
+        self._drop(stream)
+        self._stream = made
+        return made
 
     def _tune(self, tuner: Tuner, stream: Stream) -> Stream:
         """Have more slots, or fewer, where the waiting of both sides says so."""
@@ -306,9 +319,7 @@ class Feed:
             stream.slots,
         )
         if slots != stream.slots:
-            self._drop(stream)
-            self._options = {**self._options, "slots": slots}
-            stream = self._attach_here()
+            stream = self._exchange(stream, slots)
             tuner.made(stream.slots)
         return stream
 
@@ -345,27 +356,23 @@ class Feed:
         """Where the next pass begins when nobody says otherwise: the next epoch, if this one delivered anything."""
         return self._start if self._last is None else (self._last[4] + 1, 0)
 
-    def _batches_of(self, epoch: int) -> int:
-        """This rank's batches in an epoch of ``random_start``, whose epochs differ in length."""
-        options = self._options["options"]
-        _, _, counts = self.windows._index().runs
-        return _random_start.batches(
-            counts, options["batch_size"], options["seed"], epoch, options["rank"], options["num_replicas"],
-            options["tail"],
-        )  # fmt: skip
-
     def _over(self) -> FeedError:
         if self._closed:
             return FeedError("the feed was closed during the pass", type="closed")
-        return FeedError("another pass over the feed began; a feed is one stream", type="pass_over")
+        return FeedError(
+            "another pass over the feed began; a feed is one stream",
+            type="pass_over",
+            hint="make a second feed of the windows for a pass inside a pass",
+        )
 
     def _lost(self, error: DaemonError) -> DaemonError:
         """The error of a feed whose daemon went away; the next pass goes on at the same place."""
         if isinstance(error, ProtocolError):
             return error
         epoch, consumed = self._target = self._place()
+        counted = _cursor.counted(self._cursor, consumed, self.windows)
         return DaemonError(
-            f"the feed ended in epoch {epoch}, after {consumed:,} of {len(self.windows):,} windows: {error.detail}",
+            f"the feed ended in epoch {epoch}, after {counted}: {error.detail}",
             type=error.type,
             hint="state = feed.state_dict() has the place: tensorcache.connect() again, make the feed anew, and "
             "load_state_dict(state) goes on exactly there; feeds made with reconnect=True do so by themselves",
@@ -388,13 +395,5 @@ class Feed:
         epoch, consumed = self._place()
         return (
             f'<Feed of "{self.windows.dataset.name}": {len(self):,} batches an epoch, at epoch {epoch} after '
-            f"{consumed:,} windows{', closed' if self._closed else ''}>"
+            f"{_cursor.counted(self._cursor, consumed)}{', closed' if self._closed else ''}>"
         )
-
-
-def difference(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
-    """What differs between two cursors, their places aside, in words; "" when nothing does."""
-    unsaid = {"seed": 0}  # a cursor leaves a seed of 0 out
-    theirs, ours = {**unsaid, **theirs}, {**unsaid, **ours}
-    keys = [key for key in {**ours, **theirs} if key not in ("epoch", "consumed") and theirs.get(key) != ours.get(key)]
-    return ", ".join(f"its {key} is {show(theirs.get(key))}, here {show(ours.get(key))}" for key in keys)

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from ._windows import Windows
 
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
 PHASES = 4
 """What the phases of an epoch are drawn for; see sampler/doc.go."""
+
+
+def of_epoch(epoch: int, windows: Windows, options: Mapping[str, Any]) -> int:
+    """The batches of an epoch that a feed with these options gets."""
+    _, _, counts = windows._index().runs
+    return batches(
+        counts, options["batch_size"], options["seed"], epoch, options["rank"], options["num_replicas"], options["tail"]
+    )
 
 
 def batches(
