@@ -24,10 +24,10 @@ SEED = int(os.environ.get("TENSORCACHE_SEED") or 20261121)
 KINDS = [pa.int64(), pa.float64(), pa.float32(), pa.int16(), pa.timestamp("ms", "Europe/Berlin"), pa.duration("us")]
 
 
-def mutate(rng: np.random.Generator, good: bytes, tail: int = 700) -> bytes:
+def mutate(rng: np.random.Generator, good: bytes, times: int, tail: int = 700) -> bytes:
     """Damage as disks, copies and programs do it: bits, lengths, ends, pieces that are gone or double."""
     b = bytearray(good)
-    for _ in range(rng.integers(1, 4)):
+    for _ in range(times):
         at = int(rng.integers(len(b)))
         if rng.random() < 0.5:
             at = len(b) - 1 - min(at, int(rng.integers(tail)))
@@ -70,13 +70,16 @@ def test_parquet(cache: tensorcache.Cache, tmp_path: Path) -> None:
         good.append(path.read_bytes())
     rng, read = np.random.default_rng(SEED), 0
     for draw in range(MUTANTS):
-        data = loaded(cache, path, mutate(rng, good[draw % 2], tail=(700, len(good[1]))[draw % 2]))
+        checked, times = draw % 2 == 0, int(rng.integers(1, 4))
+        data = loaded(cache, path, mutate(rng, good[draw % 2], times, tail=700 if checked else len(good[1])))
         if data is None:
             continue
         read += 1
         try:
             want = pq.read_table(path, page_checksum_verification=True)
         except (OSError, pa.ArrowException):  # of what we pass over, as histograms in the footer: the good values
+            if not checked and times > 1:  # no checksum says whether the other damage met a value
+                continue
             want = as_read(table, data)
         test_types.check(data, want)
     assert 0 < read < MUTANTS
@@ -107,7 +110,7 @@ def test_arrow(cache: tensorcache.Cache, tmp_path: Path, form: str) -> None:
     path, good = tmp_path / "x.arrow", sink.getvalue()
     rng, read, count = np.random.default_rng(SEED), 0, MUTANTS // 2
     for _ in range(count):
-        b = mutate(rng, good)
+        b = mutate(rng, good, int(rng.integers(1, 4)))
         data = loaded(cache, path, b)
         if data is None:
             continue
