@@ -144,7 +144,9 @@ func (b arrowBatch) lists(list *array.FixedSizeList) error {
 func (b arrowBatch) other(a arrow.Array) error {
 	switch a := a.(type) {
 	case *array.Null:
-		putMissing(b.dest, b.row0+b.row, int64(a.Len()))
+		if a.Len() > 0 && !putMissing(b.dest, b.row0+b.row, int64(a.Len())) {
+			return b.null(0)
+		}
 		return nil
 	case *array.Date32:
 		if err := putArrow(b, a, plain[int32](a.Date32Values())); err != nil {

@@ -149,7 +149,7 @@ func (p *parquetFile) describe(w []want) ([]column, error) {
 		c := p.columns[x.index]
 		form, err := parquetForm(c)
 		if err == nil {
-			err = p.checkChunks(c)
+			err = p.checkChunks(c, form)
 		}
 		if err != nil {
 			e := &SourceError{Path: p.name, Column: c.Name(), Reason: err.Error(), Hint: "leave the column out with --columns"}

@@ -104,6 +104,9 @@ func (f *parquetFill) chunk(w *parquetWorker, g, column int, t target) error {
 	if err != nil {
 		return err
 	}
+	if form.null {
+		return (&parquetChunk{target: t, form: form, first: f.parquetFile.groups[g]}).nothing(n)
+	}
 	chunk := &f.pq.Metadata().RowGroups[g].Columns[c.Index()]
 	if form.physical == parquet.Boolean {
 		b := &boolChunk{target: t, first: f.parquetFile.groups[g], rows: n, nullable: c.MaxDefinitionLevel() > 0, codec: c.Compression()}
@@ -133,9 +136,7 @@ func (f *parquetFill) chunk(w *parquetWorker, g, column int, t target) error {
 	}
 	err = p.read(f.file, &chunk.MetaData, f.groups[g].ColumnChunks()[c.Index()].Pages())
 	if errors.Is(err, snappy.ErrCorrupt) && nullsAlone(f.file, &chunk.MetaData, n) {
-		if p.row, err = 0, nil; !putMissing(p.dest, p.place(), n) {
-			err = p.null(0)
-		}
+		return p.nothing(n)
 	}
 	return err
 }

@@ -321,6 +321,14 @@ func (c *parquetChunk) null(row int64) error {
 	return c.missing(c.first + c.row + row + 1)
 }
 
+// nothing says of all rows of the chunk, n, that they are missing.
+func (c *parquetChunk) nothing(n int64) error {
+	if c.row = 0; putMissing(c.dest, c.place(), n) {
+		return nil
+	}
+	return c.null(0)
+}
+
 // texts gives words their codes. Nulls have none.
 func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, levels []byte, n int64) error {
 	words := max(0, len(offsets)-1)

@@ -15,6 +15,7 @@ type form struct {
 	unsigned bool
 	date     bool
 	decimal  bool
+	null     bool  // all of it
 	scale    int32 // digits of a decimal after its point
 }
 
@@ -69,6 +70,10 @@ func parquetForm(c parquetColumn) (form, error) {
 	}
 	f := form{physical: c.Type().Kind()}
 	logical, ok := c.logical, false
+	if _, f.null = logical.(*format.NullType); f.null { // as pandas writes a column of None, of any physical type
+		f.kind = kindUnknown
+		return f, nil
+	}
 	switch f.physical {
 	case parquet.Boolean:
 		f.kind, ok = kindBool, logical == nil
@@ -178,11 +183,14 @@ func (f *form) integer(t *format.IntType) (ok bool) {
 }
 
 // checkChunks refuses what parquet-go would read wrong, from the footer, before any page is read.
-func (p *parquetFile) checkChunks(c parquetColumn) error {
+func (p *parquetFile) checkChunks(c parquetColumn, f form) error {
 	for g := range p.pq.Metadata().RowGroups {
 		chunks := p.pq.Metadata().RowGroups[g].Columns
 		if c.Index() >= len(chunks) {
 			return fmt.Errorf("row group %d has %d columns", g+1, len(chunks))
+		}
+		if f.null { // no page of it is read
+			continue
 		}
 		meta := &chunks[c.Index()].MetaData
 		switch meta.Codec {

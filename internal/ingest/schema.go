@@ -32,7 +32,7 @@ const (
 )
 
 var kindNames = [...]string{
-	"unknown", "bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "int64", "float16", "float32", "float64", "timestamp", "duration", "text",
+	"null", "bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "int64", "float16", "float32", "float64", "timestamp", "duration", "text",
 }
 
 func (k kind) String() string { return kindNames[k] }

@@ -107,6 +107,33 @@ def test_durations_and_zones_of_polars(cache: tensorcache.Cache, tmp_path: Path)
     assert data["d"].dtype == "timedelta64[us]"
 
 
+def test_columns_of_nulls(cache: tensorcache.Cache, tmp_path: Path) -> None:
+    """As pandas writes a column of None: NaN, from every writer and as from Arrow, and no integer."""
+    frame, of_polars = (of({"v": [1.0, 2.0, 3.0], "n": [None] * 3}) for of in (pd.DataFrame, pl.DataFrame))
+    table, path, stream = pa.Table.from_pandas(frame), tmp_path / "x.parquet", tmp_path / "x.arrow"
+    with pa.ipc.new_file(stream, table.schema) as writer:
+        writer.write_table(table)
+    for write in (
+        lambda: frame.to_parquet(path),
+        lambda: pq.write_table(table, path, row_group_size=2, data_page_version="2.0", compression="zstd"),
+        lambda: of_polars.write_parquet(path),
+    ):
+        write()
+        assert pa.types.is_null(pq.read_schema(path).field("n").type)
+        for source in (path, stream):
+            data = cache.load("nulls", source, columns=["n"])
+            assert data["n"].dtype == np.float64
+            assert np.isnan(data["n"]).all()
+            assert cache.load("nulls", source, columns=["n"], dtype={"n": "int8"}, fill=7)["n"].tolist() == [7, 7, 7]
+            with pytest.raises(
+                tensorcache.SourceError, match=r"row 1, column \"n\": the value is missing(?s:.*)--fill n=0"
+            ):
+                cache.load("nulls", source, columns=["n"], dtype={"n": "int8"})
+            with pytest.raises(tensorcache.SourceError, match="holds integers or text, not null"):
+                cache.load("nulls", source, item_id="n")
+    assert cache.put("nulls", of_polars)["n"].dtype == cache.put("nulls", table)["n"].dtype == np.float64
+
+
 @pytest.mark.parametrize("version", ["V1", "V2"])
 @pytest.mark.parametrize("codec", ["uncompressed", "snappy", "gzip", "zstd", "brotli", "lz4_raw"])
 def test_duckdb(cache: tensorcache.Cache, tmp_path: Path, codec: str, version: str) -> None:

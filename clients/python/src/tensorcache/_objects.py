@@ -89,6 +89,8 @@ def of_polars(name: str, value: Any) -> Any:
     what = str(kind).partition("(")[0]
     if what in UNREAD:
         raise SourceError(f'column "{name}" is {kind}, which is not read', field=name, hint=UNREAD[what])
+    if what == "Null":
+        return np.full(len(value), np.nan)
     if what == "Time":  # whose nanoseconds Python's times do not hold
         return value.to_physical().fill_null(NOT_A_TIME).to_numpy().view("timedelta64[ns]")
     if kind.is_integer() or what == "Boolean":
