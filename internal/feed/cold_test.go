@@ -185,9 +185,54 @@ func TestWhatIsInMemoryCostsOneLookABurst(t *testing.T) {
 	if s.all = true; fmt.Sprint(a.cold, batches) != fmt.Sprint(true, 2*(a.most+15)) {
 		t.Errorf("cold %t after %d ranges, want %d: two columns of each batch", a.cold, batches, 2*(a.most+15))
 	}
-	play(warmBatches/16 + 1)
+	play(warmPages/16 + 1)
 	if a.cold || s.scattered != 0 {
 		t.Error("asking goes on though all is in memory")
+	}
+}
+
+// gaps is a file of which some pages are not in memory, by the numbers of the looks at them.
+type gaps struct {
+	shelf
+	missing func(look int) bool
+}
+
+func (g *gaps) Resident(int64) bool { g.looks++; return !g.missing(g.looks) }
+
+func TestOnePageThatIsMissingMakesNoFeedAskForAllOthers(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 100_000)
+	a, _ := asking(t, w, "d", options("order", "shuffle", "batch_size", 256))
+	var b sampler.Batch
+	if err := must(sampler.New(a.windows.Index, a.options))(t).Batch(&b, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	look := func(missing func(int) bool) *gaps {
+		t.Helper()
+		g := &gaps{shelf{waited: map[int64]bool{}}, missing}
+		a.pages = g
+		if err := a.look(&b, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	if g := look(func(n int) bool { return n == 1 }); a.cold || g.looks != 1+coldLooks {
+		t.Errorf("cold %t after %d looks, want %d", a.cold, g.looks, 1+coldLooks)
+	}
+	if look(func(n int) bool { return n == 1 || n == 40 }); !a.cold {
+		t.Fatal("two pages are missing, and nothing is asked for")
+	}
+	g := look(func(int) bool { return false })
+	for batches := 1; a.cold; batches++ {
+		if err := a.next(&b); err != nil {
+			t.Fatal(err)
+		}
+		if batches > warmPages {
+			t.Fatal("asking goes on though all is in memory")
+		}
+	}
+	if most := max(warmPages, warmLooks*int(a.most)); g.looks > most {
+		t.Errorf("%d looks until all was known to be in memory, want at most %d", g.looks, most)
 	}
 }
 
