@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
@@ -28,7 +27,7 @@ var codecs = []struct {
 	magic, name, suffix string
 	open                func(io.Reader) (io.ReadCloser, error)
 }{
-	{"\x1f\x8b", "gzip", ".gz", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
+	{gzipMagic, "gzip", ".gz", openGzip},
 	{"\x28\xb5\x2f\xfd", "zstd", ".zst", func(r io.Reader) (io.ReadCloser, error) {
 		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
@@ -75,6 +74,9 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 		e := &SourceError{Path: path, Reason: fmt.Sprintf("cannot be decompressed as %s: %v", codec, err), Hint: hintDamaged}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			e.Reason = fmt.Sprintf("is cut off: its %s data does not end", codec)
+		}
+		if errors.Is(err, errBehind) {
+			e.Reason, e.Hint = err.Error(), "decompress it first with gunzip, which leaves them out, if the rest is sound"
 		}
 		if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 			e.Reason, e.Hint = fmt.Sprintf("needs a %s window beyond %d MiB", codec, zstdWindow>>20), "compress it without --long, or decompress it first"

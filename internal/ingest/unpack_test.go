@@ -73,7 +73,7 @@ func TestBadCompressedText(t *testing.T) {
 			{"cut off", good[:len(good)-3], "is cut off: its ", "damaged"},
 			{"nothing but the magic", good[:4], "is cut off: its ", "damaged"},
 			{"checksum", good[:len(good)-trailer] + "\x01\x02\x03\x04" + good[len(good)-trailer+4:], "cannot be decompressed as ", "damaged"},
-			{"more after it", good + "more after the end", "cannot be decompressed as ", "damaged"},
+			{"more after it", good + "more after the end", map[string]string{".gz": "other bytes follow", ".zst": "cannot be decompressed as "}[suffix], ""},
 			{"empty", packed(t, suffix, ""), "holds nothing when it is decompressed", ""},
 			{"twice", packed(t, suffix, good), "is compressed twice", "decompress it first"},
 			{"Parquet", packed(t, suffix, "PAR1xxxxxxxxPAR1"), "is a compressed Parquet file, but only text and TFRecord are read compressed", "decompress it first"},
@@ -91,6 +91,24 @@ func TestBadCompressedText(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestWhatStandsBehindGzipIsNamed tells it from more gzip data, and that from data that is cut off.
+func TestWhatStandsBehindGzipIsNamed(t *testing.T) {
+	good := packed(t, ".gz", "a,b\n1,2\n")
+	for _, c := range []struct{ behind, want, hint string }{
+		{"j", "other bytes follow its gzip data", "decompress it first with gunzip"},
+		{"\x1fj", "other bytes follow its gzip data", "if the rest is sound"},
+		{"much longer than the head of gzip data", "other bytes follow its gzip data", "gunzip"},
+		{strings.Repeat("\x00", 512), "other bytes follow its gzip data", "gunzip"},
+		{good[:1], "is cut off: its gzip data does not end", "damaged"},
+		{good[:5], "is cut off: its gzip data does not end", "damaged"},
+		{good[:len(good)-1], "is cut off: its gzip data does not end", "damaged"},
+		{good + "j", "other bytes follow its gzip data", "gunzip"},
+	} {
+		_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.csv.gz", good+c.behind)}})
+		refused(t, err, c.want, c.hint)
 	}
 }
 
