@@ -86,8 +86,18 @@ type recipeError struct{ error }
 
 func (e recipeError) Unwrap() error { return e.error }
 
-// takeRecipe puts the fields of a recipe into the options.
+// takeRecipe puts the fields of a recipe into the options. One name may stand without a list, as in Python.
 func takeRecipe(fields map[string]any, o *ingest.Options) error {
+	for _, field := range []string{"calendar", "columns", "diff", "item_id", "log1p", "na"} {
+		switch v := fields[field].(type) {
+		case string:
+			fields[field] = []string{v}
+		case json.RawMessage:
+			if strings.HasPrefix(string(v), `"`) {
+				fields[field] = []json.RawMessage{v}
+			}
+		}
+	}
 	if _, ok := fields["sources"]; ok {
 		return errors.New("sources are no part of a recipe")
 	}

@@ -47,7 +47,8 @@ func plain(err error, data []byte, into any) error {
 	switch {
 	case errors.As(err, &kind):
 		name, number, _ := strings.Cut(kind.Value, " ") // "number 0.5"
-		return &FieldError{Field: jsonPath(kind.Field), Got: cmp.Or(number, jsonNames[name], kind.Value), Want: wanted(kind.Type)}
+		field := jsonPath(kind.Field)
+		return &FieldError{Field: field, Got: cmp.Or(number, jsonNames[name], kind.Value), Want: wanted(kind.Type) + listOf(field, kind.Type, data, into)}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the JSON ends too early")
 	}
@@ -58,6 +59,20 @@ func plain(err error, data []byte, into any) error {
 		return &FieldError{Field: field, Text: strings.TrimPrefix(text, field+": ")}
 	}
 	return errors.New(text)
+}
+
+// listOf shows a text that stands where a list of texts is wanted as one, "" for all else.
+func listOf(field string, t reflect.Type, data []byte, into any) (shown string) {
+	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String || reflect.TypeOf(into).Elem().Kind() != reflect.Struct {
+		return ""
+	}
+	_ = eachField(data, func(name string, value json.RawMessage) error {
+		if name == field && len(value) < 60 && value[0] == '"' {
+			shown = fmt.Sprintf(", as [%s]", value)
+		}
+		return nil
+	})
+	return shown
 }
 
 // refusing is the field of an object whose type gives an error of its own, "" where there is none.

@@ -44,7 +44,9 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 		Shares []float64 `json:"shares"`
 	}
 	for text, want := range map[string]string{
-		`{"item_id": "id"}`:            "item_id: got text, want a list",
+		`{"item_id": "id"}`:            `item_id: got text, want a list, as ["id"]`,
+		`{"item_id": 1}`:               "item_id: got a number, want a list",
+		`{"shares": "id"}`:             "shares: got text, want a list",
 		`{"item_id": [1]}`:             "item_id: got a number, want text",
 		`{"fit_rows": [0.5, 1]}`:       "fit_rows: got 0.5, want a whole number",
 		`{"sort": {}}`:                 "sort: got an object, want true or false",

@@ -187,6 +187,9 @@ def test_recipes_are_read_from_dicts_and_files(cache: tensorcache.Cache, tmp_pat
     np.testing.assert_array_equal(data["a"], [1, 2, 3, 4, 8, 8])
     np.testing.assert_allclose(data["b"], np.array([1, 2, 3, 0, 5, 6]) / 3, rtol=1e-6)
     assert (data["a"].dtype, data["b"].dtype) == (np.float64, np.float32), "what is only filled keeps its dtype"
+    named: dict[str, Any] = {"item_id": "id", "log1p": "b"}  # without lists, as keywords take them
+    items = {**rows, "id": np.zeros(6, np.int64)}
+    assert cache.put("r", items, time="t", **named).digest == cache.put("r", items, time="t", recipe=named).digest
     with pytest.raises(tensorcache.SpecError, match="fill: is in the recipe and in the call"):
         cache.put("r", rows, time="t", fill=0, recipe=recipe)
     with pytest.raises(tensorcache.NotFoundError, match="no column is named"):

@@ -34,6 +34,8 @@ def with_recipe(options: dict[str, Any], recipe: Recipe | None, steps: Mapping[s
             raise SpecError(f"{field}: is in the recipe and in the call", field=field, hint="give it once")
         if field == "sources":
             raise SpecError("recipe: sources are no part of it", field="recipe")
+        if field in ("columns", "item_id", "na") and isinstance(value, str):
+            value = [value]
         options[field] = READERS.get(field, same)(field, value)
     return options
 
