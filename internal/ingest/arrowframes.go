@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 )
 
 // Arrow v15 stops reading a compressed buffer where it has enough bytes, and so takes frames that are cut off or damaged there. These walk over
@@ -14,7 +15,7 @@ import (
 
 // checkLZ4 holds a frame of LZ4 (https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md) against its length.
 func (s *arrowStream) checkLZ4(at, length, holds int64) error {
-	damaged := &SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame", length), Hint: hintDamaged}
+	damaged := &SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame of %d", length, holds), Hint: hintDamaged}
 	head := make([]byte, 6)
 	if length < 7 {
 		return damaged
@@ -56,10 +57,14 @@ func (s *arrowStream) checkLZ4(at, length, holds int64) error {
 	if flags&4 != 0 {
 		here += 4 // the content's
 	}
-	if here > length {
+	if here != length { // beyond it, too: Arrow's C++ library takes one frame alone
 		return damaged
 	}
-	return nil
+	if s.lz4 == nil {
+		s.lz4 = lz4.NewReader(nil)
+	}
+	s.lz4.Reset(s.part(at, length))
+	return readToEnd(s.lz4, holds, damaged)
 }
 
 // checkZstd holds a frame of Zstandard (RFC 8878, section 3.1.1) against its length, and against how many bytes it holds.
@@ -97,11 +102,6 @@ func (s *arrowStream) checkZstd(at, length, holds int64) error {
 	if here != length {
 		return damaged
 	}
-	return s.unpackZstd(at, length, holds, damaged)
-}
-
-// unpackZstd unpacks a frame to its end: one that holds more than its buffer says is known by nothing else.
-func (s *arrowStream) unpackZstd(at, length, holds int64, damaged error) error {
 	if s.zstd == nil {
 		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 		if err != nil {
@@ -109,10 +109,20 @@ func (s *arrowStream) unpackZstd(at, length, holds int64, damaged error) error {
 		}
 		s.zstd = d
 	}
-	if err := s.zstd.Reset(bufio.NewReader(io.NewSectionReader(messages{s}, at, length))); err != nil {
+	if err := s.zstd.Reset(s.part(at, length)); err != nil {
 		return err
 	}
-	if n, err := io.Copy(io.Discard, s.zstd); err != nil || n != holds {
+	return readToEnd(s.zstd, holds, damaged)
+}
+
+// part reads so many bytes from a place on.
+func (s *arrowStream) part(at, length int64) io.Reader {
+	return bufio.NewReader(io.NewSectionReader(messages{s}, at, length))
+}
+
+// readToEnd unpacks a frame to its end: one that holds more than its buffer says is known by nothing else.
+func readToEnd(frame io.Reader, holds int64, damaged error) error {
+	if n, err := io.Copy(io.Discard, frame); err != nil || n != holds {
 		return damaged
 	}
 	return nil

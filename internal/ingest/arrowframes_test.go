@@ -107,6 +107,33 @@ func TestAFrameThatHoldsMoreThanItSaysIsRefused(t *testing.T) {
 	refused(t, check(601), "are no whole Zstandard frame of 601", "damaged")
 }
 
+// TestLZ4IsOneFrameOfWhatItsBufferSays leaves out the size of the content, as Arrow's libraries do.
+func TestLZ4IsOneFrameOfWhatItsBufferSays(t *testing.T) {
+	var b bytes.Buffer
+	w := lz4.NewWriter(&b)
+	if _, err := w.Write(bytes.Repeat([]byte("0123456789"), 60)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check := func(frames []byte, holds int64) error {
+		f, err := os.Open(source(t, "frame", string(frames)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		s := &arrowStream{file: cached.File{File: f}, bytes: int64(len(frames))}
+		return s.checkLZ4(0, s.bytes, holds)
+	}
+	if err := check(b.Bytes(), 600); err != nil {
+		t.Error(err)
+	}
+	refused(t, check(b.Bytes(), 512), "are no whole LZ4 frame of 512", "damaged")
+	refused(t, check(b.Bytes(), 601), "are no whole LZ4 frame of 601", "damaged")
+	refused(t, check(bytes.Repeat(b.Bytes(), 2), 600), "are no whole LZ4 frame of 600", "damaged")
+}
+
 // TestCompressedBuffersAreAsLongAsTheirRows says of each compressed buffer of a stream that it holds 8 bytes less.
 func TestCompressedBuffersAreAsLongAsTheirRows(t *testing.T) {
 	_, good := arrowFileBytes(t, ipc.WithZstd())

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 )
@@ -41,6 +42,7 @@ type arrowStream struct {
 	workers int
 	dir     string        // the job's directory
 	zstd    *zstd.Decoder // made when it is needed
+	lz4     *lz4.Reader   // made when it is needed
 }
 
 // openArrowStream spools the stream and walks over its messages.
