@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
@@ -51,3 +52,11 @@ def test_items_go_where_the_hash_of_their_json_says(cache: tensorcache.Cache, ki
         some = sorted(data.draw(st.sets(st.integers(0, ITEMS - 1), min_size=1)))
         assert windows.where(items=[names[code] for code in some])[:].item.tolist() == some
     cache.remove("names")
+
+
+@pytest.mark.parametrize("index", [slice(0, 2), 1.0, None])
+def test_an_index_that_is_no_integer_is_a_type_error(etth1: tensorcache.Dataset, index: Any) -> None:
+    parts = etth1.windows(context_length=24, prediction_length=6).split(fractions=(0.8, 0.2))
+    with pytest.raises(TypeError, match="integer"):
+        parts[index]
+    assert parts[-1] is parts[1]

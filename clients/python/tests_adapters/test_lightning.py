@@ -118,6 +118,18 @@ def test_a_data_module_of_one_part(windows: tensorcache.Windows) -> None:
         fitting.test(model, datamodule=module)
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_overfitting_sees_the_same_batches_in_every_epoch(windows: tensorcache.Windows, whole: bool) -> None:
+    model, options = Model(), {"batch_size": B, "format": "dict"}
+    fitting = trainer(max_epochs=3, overfit_batches=2)
+    if whole:
+        fitting.fit(model, datamodule=tensorcache.lightning.datamodule(windows, val=windows, **options))
+    else:
+        with tensorcache.torch.loader(windows, **options) as loader:
+            fitting.fit(model, loader)
+    assert list(model.seen.values()) == 3 * [list(range(2 * B))]
+
+
 DISTRIBUTED = f"""if True:
     import json, os, pathlib, sys, warnings
     warnings.simplefilter("ignore")

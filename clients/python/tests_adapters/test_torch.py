@@ -93,6 +93,10 @@ def test_it_has_what_trainers_look_for(windows: tensorcache.Windows) -> None:
         assert loader.dataset is windows
         assert (loader.batch_size, loader.drop_last, loader.num_workers) == (B, True, 0)
         assert loader.stats()["batches"] == 0
+    with tensorcache.torch.loader(windows, batch_size=B) as loader:
+        assert isinstance(loader.sampler, torch.utils.data.SequentialSampler)
+        loader.sampler.set_epoch(4)
+        assert loader.state_dict()["epoch"] == 4
 
 
 def test_set_epoch_and_state(windows: tensorcache.Windows) -> None:

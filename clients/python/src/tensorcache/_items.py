@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, overload
 
@@ -173,7 +174,7 @@ class Items(Sequence[ItemValue]):
 
 def in_range(index: Any, length: int) -> int:
     """A Python index, negative from the end, as a position."""
-    i = index.__index__()
+    i = operator.index(index)
     if not -length <= i < length:
         raise IndexError(f"{index} is outside of {length:,}")
     return int(i % length)

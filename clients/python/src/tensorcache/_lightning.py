@@ -17,6 +17,8 @@ else:
 
 TRAINING = ("shuffle", "order", "seed", "generator", "drop_last", "tail", "weights")
 """Options that are the training part's alone."""
+ORDERING = ("shuffle", "order", "generator", "weights")
+"""Those that Lightning's ``overfit_batches`` is without: it wants the same batches in every epoch."""
 
 
 class WindowsModule(LightningDataModule):
@@ -38,7 +40,10 @@ class WindowsModule(LightningDataModule):
 
     def train_dataloader(self) -> Any:
         """The loader of the part to train on."""
-        return self._loader("train", self._batch_size, self._options)
+        options = self._options
+        if self.trainer is not None and self.trainer.overfit_batches:
+            options = {option: value for option, value in options.items() if option not in ORDERING}
+        return self._loader("train", self._batch_size, options)
 
     def val_dataloader(self) -> Any:
         """The loader of the part to validate on; none where there is no such part."""

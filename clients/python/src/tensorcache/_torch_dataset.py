@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch.utils.data import Dataset, default_collate
+from torch.utils.data import Dataset, SequentialSampler, default_collate
 
 from ._batch import PARTS, Array
 
 if TYPE_CHECKING:
+    from ._loader import Loader
     from ._sample import Sample
     from ._windows import Windows
 
@@ -47,6 +48,18 @@ class Cut(Dataset[Any]):
 
     def __repr__(self) -> str:
         return f"<torch dataset of {self.windows!r}>"
+
+
+class Onward(SequentialSampler):
+    """What tells a trainer that a loader's order is sequential."""
+
+    def __init__(self, loader: Loader) -> None:
+        super().__init__(loader.dataset)
+        self._loader = loader
+
+    def set_epoch(self, epoch: int) -> None:
+        """See :meth:`Loader.set_epoch`."""
+        self._loader.set_epoch(epoch)
 
 
 class Many(Sequence[Any]):

@@ -1,8 +1,8 @@
 """Lightning: the torch loader works with ``Trainer.fit`` as it is; this is a data module over parts of windows.
 
 Under a distributed strategy each process loads its share, told by ``torch.distributed``; Lightning puts no sampler in,
-since the loader is no ``DataLoader``. A checkpoint has the loader's place, also in the middle of an epoch. lightning is
-imported by :func:`datamodule`, not before.
+since the loader is no ``DataLoader``. A checkpoint has the loader's place, also in the middle of an epoch.
+``overfit_batches`` takes loaders in sequential order. lightning is imported by :func:`datamodule`, not before.
 """
 
 from __future__ import annotations

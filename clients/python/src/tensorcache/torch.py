@@ -112,7 +112,7 @@ class Loader(AnyLoader):
 
     Tensors are writable (but by ``delivery="view"``); their memory is reused once nothing refers to it, so keep what
     you like, or ``clone()`` it. Attributes and methods are those that trainers look for in a ``DataLoader``:
-    ``dataset``, ``sampler`` (the loader itself, for its ``set_epoch``), ``batch_sampler`` (None), ``batch_size``,
+    ``dataset``, ``sampler`` (see there), ``batch_sampler`` (None), ``batch_size``,
     ``drop_last``, ``num_workers``, ``pin_memory``, and ``state_dict`` and ``load_state_dict`` as torchdata's
     StatefulDataLoader has them. It can be pickled, and used after a fork: see :class:`tensorcache._loader.Loader`.
     """
@@ -124,9 +124,16 @@ class Loader(AnyLoader):
     _pinned: Any = None
 
     @property
-    def sampler(self) -> Loader:
-        """The loader itself: Lightning calls ``loader.sampler.set_epoch``."""
-        return self
+    def sampler(self) -> Any:
+        """The loader itself, for its ``set_epoch``; in sequential order a ``SequentialSampler`` of torch that has it.
+
+        Lightning's ``overfit_batches`` takes no other: it wants the same batches in every epoch.
+        """
+        if self._settings.order != "sequential":
+            return self
+        from ._torch_dataset import Onward
+
+        return Onward(self)
 
     @property
     def pin_memory(self) -> bool:
