@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import os
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -141,11 +142,35 @@ def test_a_slot_is_filled_anew_only_after_its_copy(windows: tensorcache.Windows,
             assert torch.equal(here[name], tensor), name
 
 
-def test_a_ring_that_cannot_be_pinned_is_told(windows: tensorcache.Windows, cuda: Cuda) -> None:
+def test_a_ring_that_cannot_be_pinned_is_told(
+    windows: tensorcache.Windows, cuda: Cuda, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cuda.code = 801
+    kernels: list[int] = []
+
+    def ones(size: int, device: torch.device) -> None:
+        kernels.append(size)
+        raise RuntimeError("CUDA error: operation not supported")
+
+    monkeypatch.setattr(torch, "ones", ones)
     with tensorcache.torch.loader(windows, batch_size=B, device="meta") as loader:
+        assert kernels == [1], "the next kernel of the trainer's gets the error"
         assert sum(len(context) for context, _ in loader) == 971
         assert loader.stats()["pinned"] == "no: cudaHostRegister returned 801"
+
+
+def test_a_forked_child_leaves_the_ring_to_its_parent(windows: tensorcache.Windows, cuda: Cuda) -> None:
+    with tensorcache.torch.loader(windows, batch_size=B, device="meta") as loader:
+        next(iter(loader))
+        assert cuda.pinned
+        pid = os.fork()
+        if pid == 0:
+            with contextlib.suppress(BaseException):
+                loader._feed._stream = None  # type: ignore[union-attr]
+                gc.collect()
+                os._exit(0 if cuda.pinned and not cuda.waits else 1)
+            os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 
 
 def test_the_side_stream_itself(monkeypatch: pytest.MonkeyPatch) -> None:

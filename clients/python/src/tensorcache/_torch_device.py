@@ -6,6 +6,8 @@ done, so a pinned slot that is let go after ``.to(non_blocking=True)`` may be fi
 
 from __future__ import annotations
 
+import contextlib
+import os
 import weakref
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -86,8 +88,8 @@ class ToDevice:
             return Copies(self._device)
         ring = np.frombuffer(stream.ring.words(), np.uint8)
         side = SideStream(self._device, max(1, stream.slots - 3), self._cuda)
-        self.pinned = pin(ring, self._cuda)
-        weakref.finalize(stream.ring, let_go, side, ring, self._cuda, self.pinned == "yes")
+        self.pinned = pin(ring, self._cuda, self._device)
+        weakref.finalize(stream.ring, let_go, side, ring, self._cuda, self.pinned == "yes", os.getpid())
         return side
 
 
@@ -143,17 +145,26 @@ class SideStream:
         return there
 
 
-def pin(ring: Any, cuda: Any) -> str:
-    """Pin the ring's memory: "yes", or why that cannot be."""
+def pin(ring: Any, cuda: Any, device: torch.device) -> str:
+    """Pin the ring's memory: "yes", or why that cannot be.
+
+    CUDA remembers what failed, and torch asks it for that after the next kernel, whose fault it is not: so here is one.
+    """
     try:
         code = int(cuda.cudart().cudaHostRegister(ring.ctypes.data, ring.nbytes, PORTABLE))
     except (RuntimeError, AttributeError, TypeError) as error:
         return f"no: {str(error).splitlines()[0]}"
-    return "yes" if code == 0 else f"no: cudaHostRegister returned {code}"
+    if code == 0:
+        return "yes"
+    with contextlib.suppress(RuntimeError):
+        torch.ones(1, device=device)
+    return f"no: cudaHostRegister returned {code}"
 
 
-def let_go(side: SideStream, ring: Any, cuda: Any, pinned: bool) -> None:
-    """Before the ring is unmapped: wait for the last copy, and unpin."""
+def let_go(side: SideStream, ring: Any, cuda: Any, pinned: bool, pid: int) -> None:
+    """Before the ring is unmapped: wait for the last copy, and unpin. In a forked child CUDA cannot be used."""
+    if os.getpid() != pid:
+        return
     while side.held:
         side.held[0][0].synchronize()
         side.held.popleft()
