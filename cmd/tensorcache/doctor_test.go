@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -79,6 +80,30 @@ func TestTheCacheDirectoryIsExamined(t *testing.T) {
 		finds(t, examineFilesystem("/proc")[1], isWarn, "0 B free")
 	}
 	finds(t, examineFilesystem(filepath.Join(dir, "none"))[0], isFail, "no such file")
+}
+
+func TestADirectoryThatOtherUsersPassToTheSocketsIsWell(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "control.sock")
+	if err := errors.Join(os.WriteFile(socket, nil, 0o600), os.Mkdir(filepath.Join(dir, "tmp"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if err := control.WriteDaemon(dir, wire.Daemon{Control: socket}); err != nil {
+		t.Fatal(err)
+	}
+	with := func(directory, sock os.FileMode) finding {
+		t.Helper()
+		for path, mode := range map[string]os.FileMode{dir: directory, socket: sock} {
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return examineDir(dir)[0]
+	}
+	finds(t, with(0o711, 0o666), isOK, "(mode 0711: others reach the sockets alone, for --allow-uid)")
+	finds(t, with(0o711, 0o600), isWarn, "can be entered by others (mode 0711)")
+	finds(t, with(0o755, 0o666), isWarn, "can be entered by others (mode 0755)")
+	finds(t, with(0o700, 0o600), isOK, "(mode 0700)")
 }
 
 func TestADaemonThatIsGoneOrStuckIsFound(t *testing.T) {

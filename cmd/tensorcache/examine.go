@@ -88,6 +88,8 @@ func examineDir(dir string) []finding {
 		found = append(found, ok("cache directory", "%s, which the first load makes", dir))
 	case owner != nil && int(owner.Uid) != os.Geteuid():
 		found = append(found, warns("cache directory", "chown it, or name another with --dir or TENSORCACHE_DIR", "%s belongs to uid %d", dir, owner.Uid))
+	case st.Mode().Perm()&0o066 == 0 && passable(dir):
+		found = append(found, ok("cache directory", "%s (mode %04o: others reach the sockets alone, for --allow-uid)", dir, st.Mode().Perm()))
 	case st.Mode().Perm()&0o077 != 0:
 		found = append(found, warns("cache directory", "chmod 700 "+dir, "%s can be entered by others (mode %04o)", dir, st.Mode().Perm()))
 	default:
@@ -98,6 +100,16 @@ func examineDir(dir string) []finding {
 		found = append(found, ok("datasets", "%d on the disk", len(left)))
 	}
 	return found
+}
+
+// passable tells whether a daemon lets other users in at a directory, who have to pass it.
+func passable(dir string) bool {
+	d, err := control.ReadDaemon(dir)
+	if err != nil {
+		return false
+	}
+	st, err := os.Stat(d.Control)
+	return err == nil && st.Mode().Perm()&0o066 == 0o066
 }
 
 func examineFilesystem(dir string) []finding {

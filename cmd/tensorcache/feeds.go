@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ the feed's life that the daemon waited for the trainer.`,
 				if asJSON {
 					return printJSON(cmd.OutOrStdout(), closed)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "closed %s of process %d\n", closed.Feed, closed.PID)
+				fmt.Fprintf(cmd.OutOrStdout(), "closed %s of process %s\n", closed.Feed, pidText(closed.PID))
 				return nil
 			}
 			list, err := control.List[wire.Feeds](cmd.Context(), c, "/v1/feeds")
@@ -49,7 +50,7 @@ the feed's life that the daemon waited for the trainer.`,
 			rows := [][]any{{"FEED", "DATASET", "PID", "DELIVERY", "SLOTS", "RING", "BATCHES", "WAITS", "IDLE", "VERDICT"}}
 			for _, f := range list {
 				ring := humanize.IBytes(uint64(f.SlotBytes) * uint64(f.Slots))
-				rows = append(rows, []any{f.Feed, f.Dataset, f.PID, f.Delivery, f.Slots, ring, humanize.Comma(f.Batches), percent(f.WaitDataShare), percent(f.WaitTrainerShare), f.Verdict})
+				rows = append(rows, []any{f.Feed, f.Dataset, pidText(f.PID), f.Delivery, f.Slots, ring, humanize.Comma(f.Batches), percent(f.WaitDataShare), percent(f.WaitTrainerShare), f.Verdict})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},
@@ -57,6 +58,14 @@ the feed's life that the daemon waited for the trainer.`,
 	jsonFlag(cmd, &asJSON)
 	cmd.Flags().StringVar(&closing, "close", "", "end this `feed`")
 	return cmd
+}
+
+// pidText is a trainer's process, of which another pid namespace than the daemon's shows no number.
+func pidText(pid int) string {
+	if pid == 0 {
+		return "elsewhere"
+	}
+	return strconv.Itoa(pid)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

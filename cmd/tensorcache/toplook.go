@@ -57,7 +57,7 @@ func feedRows(feeds []feedRate) [][]any {
 	rows := [][]any{{"FEED", "DATASET", "PID", "DELIVERY", "EPOCH", "BATCHES", "BATCHES/S", "WAITS", "IDLE", "RING", "VERDICT"}}
 	for _, f := range feeds {
 		rows = append(rows, []any{
-			f.Feed.Feed, f.Dataset, f.PID, f.Delivery, f.Epoch, humanize.Comma(f.Batches), fmt.Sprintf("%.1f", f.BatchesPerS), percent(f.WaitDataShare), percent(f.WaitTrainerShare),
+			f.Feed.Feed, f.Dataset, pidText(f.PID), f.Delivery, f.Epoch, humanize.Comma(f.Batches), fmt.Sprintf("%.1f", f.BatchesPerS), percent(f.WaitDataShare), percent(f.WaitTrainerShare),
 			humanize.IBytes(uint64(f.SlotBytes) * uint64(f.Slots)), f.Verdict,
 		})
 	}
