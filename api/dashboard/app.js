@@ -28,16 +28,17 @@ function route() {
 }
 
 function machine(m) {
-  const { limit, budget, resident, rings } = m.memory;
-  const text = `${bytes(resident)} of datasets in memory, ${bytes(rings)} of rings, of a budget of ${bytes(budget)} (machine: ${bytes(limit)})`;
+  const { limit, budget, resident, rings, loading } = m.memory;
+  const text = `${bytes(resident)} of datasets in memory, ${bytes(rings)} of rings, ${bytes(loading)} of loads, of a budget of ${bytes(budget)} (machine: ${bytes(limit)})`;
   put(
     document.getElementById("machine"),
     h("span", { class: "quiet" }, "memory"),
     bar(text, [
       [resident / budget, "resident"],
       [rings / budget, "rings"],
+      [loading / budget, "loading"],
     ]),
-    h("span", { class: "num" }, `${bytes(resident + rings)} of ${bytes(budget)}`),
+    h("span", { class: "num" }, `${bytes(resident + rings + loading)} of ${bytes(budget)}`),
   );
 }
 

@@ -1,13 +1,13 @@
 // The table of datasets.
 
-import { h, say, keyed, count, bytes, percent, bar, confirm, announce } from "./dom.js";
+import { h, say, keyed, allow, count, bytes, percent, bar, confirm } from "./dom.js";
 import * as http from "./http.js";
 import * as live from "./live.js";
 
 export function datasets(root) {
   const body = h("tbody");
   const empty = h("p", { class: "quiet" }, "No dataset yet. ", h("code", null, "tensorcache load NAME FILE"), " makes one.");
-  const note = h("p", { class: "problem", role: "status" });
+  const note = h("p", { role: "status" });
   const more = h("p", { class: "quiet" }, "These are the first ones; ", h("code", null, "tensorcache ls"), " lists all.");
   const head = ["Dataset", "Rows", "Items", "Columns", "Size", "In memory", "Readers", "Generation", "Actions"];
   const table = h(
@@ -25,29 +25,40 @@ export function datasets(root) {
 }
 
 function row(name, note) {
-  const cell = () => h("td", { class: "num" });
-  const [rows, items, columns, size, readers, generation] = [cell(), cell(), cell(), cell(), cell(), cell()];
-  const memory = h("td", { class: "memory" });
+  const cell = (what) => h("td", { class: "num", "data-what": what });
+  const [rows, items, columns, size, readers, generation] = ["rows", "items", "columns", "size", "readers", "generation"].map(cell);
+  const memory = h("td", { class: "memory", "data-what": "in memory" });
   let shownMemory = "";
-  const act = (what, work) => async (e) => {
+  const act = (work) => async (e) => {
     const button = e.currentTarget;
-    button.disabled = true;
+    const tell = (kind, text) => {
+      note.className = kind;
+      say(note, text);
+    };
+    allow(button, false);
     try {
-      await work();
-      say(note, "");
-      announce(`${name}: ${what}`);
+      tell("quiet", await work());
     } catch (err) {
-      say(note, `${name}: ${err.message}${err.hint ? `. ${err.hint}` : ""}`);
+      tell("problem", `${name}: ${err.message}${err.hint ? `. ${err.hint}` : ""}`);
     }
-    button.disabled = false;
+    allow(button, true);
     live.refresh("datasets").catch(() => {});
   };
-  const remove = async () => {
-    if (await confirm(`Remove ${name}?`, "Its files are deleted from the cache. Trainers that have it open keep it until they end; the sources stay as they are.", "Remove")) {
-      await http.remove(http.dataset(name));
-    }
+  const preload = async () => {
+    await http.post(http.dataset(name, "/preload"), {});
+    return `${name} is read into memory, as far as it is not there.`;
   };
-  const button = (text, does, work, kind) => h("button", { type: "button", class: kind, "aria-label": `${text} ${name}`, title: does, onclick: act(text.toLowerCase(), work) }, text);
+  const unload = async () => {
+    const u = await http.post(http.dataset(name, "/unload"), {});
+    const left = u.resident_bytes == null ? "an unknown part" : bytes(u.resident_bytes);
+    return u.kept ? `${name}: ${left} of ${bytes(u.bytes)} stay in memory: ${u.kept}.` : `${name}: nothing of it is in memory now; its files stay.`;
+  };
+  const remove = async () => {
+    if (!(await confirm(`Remove ${name}?`, "Its files are deleted from the cache. Trainers that have it open keep it until they end; the sources stay as they are.", "Remove"))) return "";
+    await http.remove(http.dataset(name));
+    return `${name} is removed.`;
+  };
+  const button = (text, does, work, kind) => h("button", { type: "button", class: kind, "aria-label": `${text} ${name}`, title: does, onclick: act(work) }, text);
   const root = h(
     "tr",
     null,
@@ -56,8 +67,8 @@ function row(name, note) {
     h(
       "td",
       { class: "actions" },
-      button("Preload", "read it into memory", () => http.post(http.dataset(name, "/preload"), {})),
-      button("Unload", "drop its pages from memory, not its files", () => http.post(http.dataset(name, "/unload"), {})),
+      button("Preload", "read it into memory", preload),
+      button("Unload", "drop its pages from memory, not its files", unload),
       button("Remove", "delete it from the cache", remove, "danger"),
     ),
   );

@@ -21,6 +21,21 @@ export function say(e, text) {
   if (e.textContent !== text) e.textContent = text;
 }
 
+/**
+ * allow lets a button be pressed or not. One that is not to be pressed keeps the focus, which the attribute disabled would throw back
+ * to the page's start, with whoever has no mouse.
+ */
+export const allow = (button, yes) => button.setAttribute("aria-disabled", String(!yes));
+
+addEventListener("click", (e) => e.target.closest("button[aria-disabled=true]") && e.stopImmediatePropagation(), true);
+
+/** back puts the focus on the heading of a section, where what had it goes. */
+function back(section) {
+  const heading = section?.querySelector("h2");
+  heading?.setAttribute("tabindex", "-1");
+  heading?.focus();
+}
+
 /** keyed keeps one child of container for each entry of list; make gives a child with an update. Focus stays where it is. */
 export function keyed(container, list, key, make) {
   const kept = (container.kept ??= new Map());
@@ -28,6 +43,7 @@ export function keyed(container, list, key, make) {
   for (const [k, child] of kept) {
     if (!wanted.has(k)) {
       child.end?.();
+      if (child.root.contains(document.activeElement)) back(container.closest("section"));
       child.root.remove();
       kept.delete(k);
     }
@@ -54,6 +70,7 @@ export function bytes(n) {
 export const percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 
 export function seconds(s) {
+  if (s < 0.1) return `${Math.round(1000 * s)} ms`;
   if (s < 60) return `${s < 10 ? s.toFixed(1) : Math.round(s)} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
   return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;

@@ -1,6 +1,6 @@
 // Live feeds: rate and waiting over time, one card each.
 
-import { h, put, say, keyed, count, bytes, percent } from "./dom.js";
+import { h, put, say, keyed, count, bytes, percent, confirm } from "./dom.js";
 import * as http from "./http.js";
 import * as live from "./live.js";
 import { lines } from "./plot.js";
@@ -37,13 +37,19 @@ function card(f) {
   const rows = h("tbody");
   const samples = { t: [], batches: [], windows: [], trainer: [], daemon: [] };
   let before, charts;
-  const close = h("button", { type: "button", "aria-label": `Close feed ${f.feed} of ${f.dataset}`, onclick: () => http.remove(`/v1/feeds/${encodeURIComponent(f.feed)}`).catch((e) => say(verdict, e.message)) }, "Close");
+  const problem = h("p", { class: "problem", role: "status" });
+  const end = async () => {
+    if (!(await confirm(`Close feed ${f.feed} of ${f.dataset}?`, "Its trainer gets an error at its next batch. It can go on where it was by the state that it saved.", "Close feed"))) return;
+    await http.remove(`/v1/feeds/${encodeURIComponent(f.feed)}`).catch((e) => say(problem, e.message));
+  };
+  const close = h("button", { type: "button", "aria-label": `Close feed ${f.feed} of ${f.dataset}`, onclick: end }, "Close");
   const root = h(
     "article",
     { class: "card", "aria-label": `feed ${f.feed} of ${f.dataset}` },
     h("div", { class: "card-head" }, h("h3", null, f.feed, " ", h("a", { href: `#/datasets/${encodeURIComponent(f.dataset)}` }, f.dataset)), close),
     facts,
     verdict,
+    problem,
     h("div", { class: "pair" }, rate, waits),
     h("details", null, h("summary", null, "The last figures as a table"), h("table", null, h("thead", null, h("tr", null, ["seconds", "batches/s", "windows/s", "trainer waits", "daemon waits"].map((t) => h("th", { scope: "col", class: "num" }, t)))), rows)),
   );
@@ -60,7 +66,7 @@ function card(f) {
     root,
     end: () => charts?.forEach((c) => c.end()),
     update(f) {
-      put(facts, fact("batches", count(f.batches)), fact("epoch", count(f.epoch)), fact("consumed", count(f.consumed)), fact("delivery", f.delivery + (f.path && f.path !== f.delivery ? `, ${f.path}` : "")), fact("ring", `${f.slots} × ${bytes(f.slot_bytes)}`), fact("process", String(f.pid)));
+      put(facts, fact("batches", count(f.batches)), fact("epoch", count(f.epoch)), fact("consumed", count(f.consumed)), fact("delivery", f.delivery + (f.path && f.path !== f.delivery ? `, ${f.path}` : "")), fact("ring", `${f.slots} × ${bytes(f.slot_bytes)}`), fact("process", f.pid ? String(f.pid) : "elsewhere"));
       say(verdict, f.verdict);
       if (before && f.seconds > before.seconds) {
         const r = rates(before, f);

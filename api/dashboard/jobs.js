@@ -29,16 +29,17 @@ function job(j) {
   const facts = h("span", { class: "quiet num" });
   const meter = h("progress", { max: "1", "aria-label": `progress of ${j.job}` });
   const problem = h("p", { class: "problem" });
+  let refused = "";
   const cancel = h(
     "button",
     {
       type: "button",
       "aria-label": `Cancel ${j.job}, ${j.kind ?? "load"} of ${j.dataset}`,
-      onclick: () => http.remove(`/v1/jobs/${encodeURIComponent(j.job)}`).catch((e) => say(problem, e.message)),
+      onclick: () => http.remove(`/v1/jobs/${encodeURIComponent(j.job)}`).catch((e) => say(problem, (refused = e.message))),
     },
     "Cancel",
   );
-  const root = h("li", null, h("span", { class: "what" }, `${j.kind ?? "load"} `, h("b", null, j.dataset)), state, meter, facts, cancel, problem);
+  const root = h("li", { tabindex: "-1" }, h("span", { class: "what" }, `${j.kind ?? "load"} `, h("b", null, j.dataset)), state, meter, facts, cancel, problem);
   return {
     root,
     update(j) {
@@ -46,11 +47,12 @@ function job(j) {
       say(state, j.state === "running" ? j.phase : j.hit ? "already there" : j.state);
       state.className = `state ${j.state}`;
       meter.value = j.progress;
+      if (!now && document.activeElement === cancel) root.focus();
       meter.hidden = cancel.hidden = !now;
       const parts = now ? [percent(j.progress), j.eta_s == null ? null : `${seconds(j.eta_s)} left`] : [`${seconds(j.seconds)}`];
       if (j.rows > 0) parts.push(counted(j.rows, "row"));
       say(facts, parts.filter(Boolean).join(" · "));
-      say(problem, j.error ? `${j.error.detail}${j.error.hint ? `. ${j.error.hint}` : ""}` : "");
+      say(problem, j.error ? `${j.error.detail}${j.error.hint ? `. ${j.error.hint}` : ""}` : now ? refused : "");
     },
   };
 }

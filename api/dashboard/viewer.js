@@ -1,6 +1,6 @@
 // The window viewer: an item drawn, its splits and rejected starts, a window picked, the spec edited with plan's answer beside it.
 
-import { h, put, say, count, counted, number, itemName, bytes } from "./dom.js";
+import { h, put, say, allow, count, counted, number, itemName, bytes } from "./dom.js";
 import * as http from "./http.js";
 import { decoded, json, write } from "./state.js";
 import { colors, stroke } from "./plot.js";
@@ -169,7 +169,7 @@ export class Viewer {
   async draw() {
     this.remember();
     say(this.range, `rows ${count(this.from)} to ${count(this.to)} of ${count(this.rows)}`);
-    this.whole.disabled = this.from === 0 && this.to === this.rows;
+    allow(this.whole, this.from > 0 || this.to < this.rows);
     if (this.selected.length === 0) {
       this.series = undefined;
       this.chart.show({});

@@ -1,6 +1,6 @@
 // One window: its number, and what it holds as a feed delivers it, context and target apart.
 
-import { h, put, say, count, number, itemName } from "./dom.js";
+import { h, put, say, allow, count, number, itemName } from "./dom.js";
 import { colors, stroke, watch, axis, short } from "./plot.js";
 import { plain, span } from "./chart.js";
 
@@ -45,8 +45,8 @@ export class WindowPanel {
 
   buttons() {
     const at = this.shown?.number;
-    this.previous.disabled = !this.count || at === 0;
-    this.next.disabled = !this.count || at >= this.count - 1;
+    allow(this.previous, this.count && at !== 0);
+    allow(this.next, this.count && !(at >= this.count - 1));
   }
 
   /** show draws a window, {w, features, spec, unit}; refuse says why there is none. */

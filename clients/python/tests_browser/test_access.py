@@ -97,16 +97,45 @@ def test_light_and_dark_are_those_of_the_system(
     page = d.go("#/datasets/etth1", **PAPERS)
     expect(page.locator(".answer[aria-busy=false] .big")).to_be_visible()
     dark = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-    before = page.locator(".plot.main canvas").screenshot()
+    drawn = "() => document.querySelector('.plot.main canvas')?.toDataURL()"
+    expect(page.get_by_label("Window", exact=True)).to_have_value("0")
+    expect(page.locator(".plot.main canvas")).to_be_visible()  # with the window on it, and not to be drawn anew
+    before = page.evaluate(drawn)
     page.emulate_media(color_scheme="light")
     light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert (dark, light) == ("rgb(20, 24, 30)", "rgb(255, 255, 255)")
-    expect(page.locator(".plot.main canvas")).to_be_visible()
-    assert page.locator(".plot.main canvas").screenshot() != before, "the chart keeps its colours"
+    page.wait_for_function(f"before => ({drawn})() !== before", arg=before)  # or the chart keeps its colours
 
 
-def test_a_narrow_window_loses_nothing(open_page: Callable[..., Dashboard], etth1: tensorcache.Dataset) -> None:
+def test_a_narrow_window_loses_nothing(
+    open_page: Callable[..., Dashboard], cache: tensorcache.Cache, etth1: tensorcache.Dataset
+) -> None:
     d = open_page(viewport={"width": 420, "height": 800})
     page = d.go("#/datasets/etth1", **PAPERS)
     expect(page.locator(".answer[aria-busy=false] .big")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "the page scrolls sideways"
+    cache.put("a" * 100, {"v": [1.0, 2.0]})
+    d.go()
+    for name in ("etth1", "a" * 100):
+        row = page.get_by_role("row").filter(has=page.get_by_role("link", name=name))
+        for part in [row.get_by_role("link"), row.get_by_role("img"), *row.get_by_role("button").all()]:
+            expect(part).to_be_visible()
+            box = part.bounding_box()
+            assert box is not None
+            assert box["x"] >= 0, name
+            assert box["x"] + box["width"] <= 420, f"{name}: {box} lies outside"
+    check(page)
+    cache.remove("a" * 100)
+
+
+def test_a_button_that_does_no_more_keeps_the_focus(dashboard: Dashboard, etth1: tensorcache.Dataset) -> None:
+    spec = '{"context_length": 336, "prediction_length": 96, "stride": 10000}'
+    page = dashboard.go("#/datasets/etth1", spec=spec, window="0", **{"from": "0", "to": "2000"})
+    for name in ("Next window", "Previous window", "Show all rows"):
+        button = page.get_by_role("button", name=name)
+        expect(button).to_be_enabled()
+        button.press("Enter")
+        expect(button).to_be_disabled()
+        expect(button).to_be_focused()
+    page.get_by_role("button", name="Previous window").press("Enter")
+    expect(page.get_by_label("Window", exact=True)).to_have_value("0")

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 
+import pytest
 from dashboard import Dashboard
 from playwright.sync_api import expect
 
@@ -34,10 +35,14 @@ def test_a_dataset_is_removed_only_when_that_is_confirmed(dashboard: Dashboard, 
     expect(dialog).to_contain_text("Remove spare?")
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).not_to_be_visible()
-    expect(remove).to_be_visible()
-    remove.click()
-    dialog.get_by_role("button", name="Remove").click()
+    expect(remove).to_be_focused()
+    said = page.locator("#datasets [role=status]")
+    expect(said).to_have_text("")
+    remove.press("Enter")
+    dialog.get_by_role("button", name="Remove").press("Enter")
     expect(remove).not_to_be_visible()
+    expect(said).to_have_text("spare is removed.")
+    expect(page.get_by_role("heading", name="Datasets")).to_be_focused()
     assert [d["dataset"] for d in cache.datasets()] == ["etth1"]
 
 
@@ -66,10 +71,50 @@ def test_jobs_and_feeds_are_live(dashboard: Dashboard, cache: Cache, etth1: Data
 def test_memory_is_dropped_and_read_again(dashboard: Dashboard, cache: Cache, etth1: Dataset) -> None:
     page = dashboard.go()
     row = page.get_by_role("row", name=re.compile("etth1"))
-    row.get_by_role("button", name="Unload etth1").click()
-    expect(page.locator("#announce")).to_have_text("etth1: unload")
+    said = page.locator("#datasets [role=status]")
+    unload = row.get_by_role("button", name="Unload etth1")
+    assert etth1["OT"].sum() > 0  # read here, its pages are mapped here
+    unload.press("Enter")
+    expect(said).to_have_text(re.compile(r"etth1: .* of 1\.1 MiB stay in memory: mapped by \d+ reader"))
+    expect(unload).to_be_focused()
     row.get_by_role("button", name="Preload etth1").click()
+    expect(said).to_have_text("etth1 is read into memory, as far as it is not there.")
     expect(row.locator("td.memory")).to_contain_text("100 %")
+
+
+def test_a_feed_is_closed_only_when_that_is_confirmed(dashboard: Dashboard, etth1: Dataset) -> None:
+    page = dashboard.go()
+    with etth1.windows(context_length=96, prediction_length=24).feed(batch_size=8) as feed:
+        batches = iter(feed)
+        next(batches)
+        close = page.get_by_role("button", name="of etth1").filter(has_text="Close")
+        dialog = page.get_by_role("dialog")
+        close.press("Enter")
+        expect(dialog).to_contain_text("Its trainer gets an error at its next batch")
+        page.keyboard.press("Escape")
+        expect(close).to_be_focused()
+        next(batches)
+        close.press("Enter")
+        dialog.get_by_role("button", name="Close feed").press("Enter")
+        expect(page.get_by_text("No trainer is attached.")).to_be_visible()
+        expect(page.get_by_role("heading", name="Feeds")).to_be_focused()
+        with pytest.raises(tensorcache.FeedError):
+            list(batches)
+
+
+def test_a_job_is_cancelled(dashboard: Dashboard, cache: Cache) -> None:
+    page = dashboard.go()
+    pipe = subprocess.Popen(
+        [os.environ["TENSORCACHE_BIN"], "put", "slow"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    cancel = page.get_by_role("button", name=re.compile("Cancel j.*, put of slow"))
+    cancel.press("Enter")
+    job = page.get_by_role("listitem").filter(has_text="slow")
+    expect(job).to_contain_text("cancelled")
+    expect(job).to_be_focused()
+    assert "cancelled" in pipe.communicate(timeout=60)[1]
+    assert pipe.returncode == 1
+    assert "slow" not in [d["dataset"] for d in cache.datasets()]
 
 
 def test_somebody_without_a_login_sees_nothing_but_how_to_get_in(dashboard: Dashboard, etth1: Dataset) -> None:
