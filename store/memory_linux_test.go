@@ -146,6 +146,9 @@ func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 			t.Fatal(i, err)
 		}
 		all := bytesIn(t, s, "x")
+		if shown, err := s.Dataset("x"); err != nil || shown.Memory.Resident != all {
+			t.Errorf("%d of %d bytes are shown to be in memory just after a preload, %v", shown.Memory.Resident, all, err)
+		}
 		if n := resident(t, s, "x"); n != all || told[len(told)-2] != all || told[1] != all {
 			t.Errorf("%d of %d bytes are in memory after a preload that told %d", n, all, told)
 		}

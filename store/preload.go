@@ -29,6 +29,7 @@ func (s *Store) Preload(ctx context.Context, name string, progress func(done, to
 		}
 		before += m.Len()
 	}
+	_, _ = hold.g.inMemory(0) // whoever asks next need not hear what was there before
 	return Info{Dataset: name, Generation: hold.Generation, Manifest: hold.Data.Manifest}, nil
 }
 
