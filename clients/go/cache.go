@@ -109,12 +109,13 @@ func (c *Cache) Remove(ctx context.Context, name string) ([]int64, error) {
 
 // Stop stops the daemon and returns once it has left. What is in the cache stays there for the next one.
 func (c *Cache) Stop(ctx context.Context) error {
+	before, _ := control.ReadDaemon(c.dir)
 	var said wire.Stopping
 	if err := c.control.Post(ctx, "/v1/stop", struct{}{}, &said); err != nil {
 		return ours(err)
 	}
 	c.control.Close()
-	return control.WaitGone(ctx, c.dir, said.PID)
+	return control.WaitGone(ctx, c.dir, control.Stopped(before, said.PID))
 }
 
 // checkName refuses what cannot name a dataset, with an error of type InvalidName.

@@ -140,7 +140,7 @@ func killDaemon(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(syscall.Kill(d.PID, syscall.SIGKILL))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	ts.Check(control.WaitGone(ctx, cacheDir(ts), d.PID))
+	ts.Check(control.WaitGone(ctx, cacheDir(ts), d))
 }
 
 // ready waits until a daemon that was started in the background serves.

@@ -50,7 +50,7 @@ attached but those with reconnect=True, which go on with the next daemon where t
 			} else if stopping.Feeds+stopping.Jobs > 0 {
 				fmt.Fprintf(cmd.ErrOrStderr(), "daemon %d leaves once these have ended: feeds %d, jobs %d\n", stopping.PID, stopping.Feeds, stopping.Jobs)
 			}
-			if err := control.WaitGone(ctx, dir, stopping.PID); err != nil {
+			if err := control.WaitGone(ctx, dir, control.Stopped(c.Daemon, stopping.PID)); err != nil {
 				return fmt.Errorf("daemon %d is still ending: %w", stopping.PID, err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "stopped daemon %d\n", stopping.PID)

@@ -207,17 +207,21 @@ func TestWaitGoneWaitsForTheLock(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if err := WriteDaemon(dir, wire.Daemon{PID: 7}); err != nil {
+	if err := WriteDaemon(dir, wire.Daemon{PID: 7, Started: time.Unix(1, 2)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := WaitGone(short, dir, 7); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v while it is held", err)
+	for _, same := range []wire.Daemon{{PID: 7, Started: time.Unix(1, 2)}, {PID: 7}} {
+		if err := WaitGone(short, dir, same); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v while it is held", err)
+		}
 	}
-	if err := WaitGone(t.Context(), dir, 6); err != nil {
-		t.Errorf("%v, want that 6 has left, since 7 serves", err)
+	for _, other := range []wire.Daemon{{PID: 6}, {PID: 6, Started: time.Unix(1, 2)}, {PID: 7, Started: time.Unix(1, 1)}} {
+		if err := WaitGone(t.Context(), dir, other); err != nil {
+			t.Errorf("%v, want that %+v has left, since another one serves", err, other)
+		}
 	}
 	gone := make(chan error)
-	go func() { gone <- WaitGone(t.Context(), dir, 7) }()
+	go func() { gone <- WaitGone(t.Context(), dir, wire.Daemon{PID: 7}) }()
 	f.Close()
 	if err := <-gone; err != nil {
 		t.Error(err)

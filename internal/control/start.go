@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 // Files in the cache directory that belong to starting a daemon.
@@ -203,10 +205,20 @@ func tail(path string) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// WaitGone returns once a daemon has left the directory: nobody holds it, or another one already serves.
-func WaitGone(ctx context.Context, dir string, pid int) error {
+// Stopped is the daemon of a directory that is about to be told to stop, as far as it is known, or where another one was told so, which
+// answered with its pid, that one's pid alone.
+func Stopped(before wire.Daemon, pid int) wire.Daemon {
+	if before.PID != pid {
+		return wire.Daemon{PID: pid}
+	}
+	return before
+}
+
+// WaitGone returns once a daemon has left the directory: nobody holds it, or another one already serves. That may have the same pid, as
+// in containers, where each is 1: then it has begun at another time.
+func WaitGone(ctx context.Context, dir string, gone wire.Daemon) error {
 	for !IsFree(dir) {
-		if d, err := ReadDaemon(dir); err == nil && d.PID != pid {
+		if d, err := ReadDaemon(dir); err == nil && (d.PID != gone.PID || !gone.Started.IsZero() && !d.Started.Equal(gone.Started)) {
 			break
 		}
 		if err := pause(ctx); err != nil {

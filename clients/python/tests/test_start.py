@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import fcntl
 import json
 import os
@@ -18,7 +19,7 @@ import pytest
 
 import tensorcache
 from daemon import leave, processes, wait_until
-from tensorcache import _binary, _cache, _connect, _wire
+from tensorcache import _binary, _cache, _connect, _home, _wire
 
 
 @pytest.fixture
@@ -117,6 +118,19 @@ def test_stopping_returns_where_somebody_starts_the_next_daemon_at_once(
         patch.setattr(_cache, "lock_is_free", look)
         cache.stop()
     assert tensorcache.connect(autostart=False).health()["pid"] == started[0]
+
+
+def test_stopping_returns_where_the_next_daemon_has_the_same_pid(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in containers, where each is the first process of its own."""
+    cache = tensorcache.connect()
+    before = _home.read_address(cache.dir)
+    assert before is not None
+    said = iter([before, before, dataclasses.replace(before, started="2001-02-03T04:05:06Z")])
+    with monkeypatch.context() as patch:
+        patch.setattr(_cache, "lock_is_free", lambda directory: False)  # the next one holds it
+        patch.setattr(_cache, "read_address", lambda directory: next(said))
+        cache.stop()
+    wait_until(lambda: _connect.lock_is_free(cache.dir), "it does not leave")
 
 
 def test_a_deep_cache_directory(tmp_path: Path, home: Path) -> None:

@@ -319,11 +319,13 @@ class Cache:
         Raises:
             DaemonError: none runs, or it does not leave.
         """
+        before = read_address(self.dir)
         pid = self._control.post("/v1/stop")["pid"]
         deadline = clock.monotonic() + STOP_SECONDS
         while not lock_is_free(self.dir):
             now = read_address(self.dir)
-            if now is not None and now.pid != pid:  # who goes on has started the next one
+            if now is not None and (now.pid != pid or (before and before.pid == pid and now.started != before.started)):
+                # Who goes on has started the next one, which has the same pid where it is the first in its container.
                 break
             if clock.monotonic() > deadline:
                 raise DaemonError(f'the daemon of "{self.dir}" has not left after {STOP_SECONDS:.0f} s')

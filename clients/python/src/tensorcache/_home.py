@@ -21,6 +21,7 @@ class Address:
     protocol: int
     control: str
     feed: str
+    started: str
 
 
 def cache_dir(given: str | os.PathLike[str] | None) -> str:
@@ -46,6 +47,7 @@ def read_address(directory: str) -> Address | None:
             protocol=int(said["protocol"]),
             control=str(Path(directory, said["control"])),  # a name alone, where it lies there
             feed=str(Path(directory, said["feed"])),
+            started=str(said.get("started", "")),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
