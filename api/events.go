@@ -209,28 +209,23 @@ func (e *events) round() (changed map[int]bool, listening bool) {
 	return changed, e.running
 }
 
-// look gives a topic's body; nil where it cannot be told.
-func (e *events) look(topic int) []byte {
-	body, err := e.body(topic)
+// look gives a topic's body; nil where it cannot be told, which is written down once, a panic too.
+func (e *events) look(topic int) (body []byte) {
+	defer func() {
+		if p := recover(); p != nil {
+			_ = e.server.caught("events", topics[topic].name, p)
+			body = nil
+		}
+	}()
+	said, err := topics[topic].body(e.server)
+	if err == nil {
+		body, err = json.Marshal(said)
+	}
 	if err != nil {
 		e.server.Log.Error("events", "topic", topics[topic].name, "error", err)
 		return nil
 	}
 	return body
-}
-
-// body makes it; a panic is an error, as it is of the GET of that name.
-func (e *events) body(topic int) (body []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = e.server.caught("events", topics[topic].name, p)
-		}
-	}()
-	said, err := topics[topic].body(e.server)
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(said)
 }
 
 // tell leaves a body for all who have been greeted.

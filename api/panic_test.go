@@ -17,6 +17,9 @@ func TestNoPanicLeavesThePackage(t *testing.T) {
 	if body := s.events.look(topicDatasets); body != nil {
 		t.Errorf("events tell %s", body)
 	}
+	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
+		t.Errorf("it is written down %d times: %s", n, log.String())
+	}
 	var ctx fasthttp.RequestCtx
 	if err := s.metricsPage(&ctx); err == nil || !strings.Contains(err.Error(), "the daemon failed") || len(ctx.Response.Body()) > 0 {
 		t.Errorf("a scrape gave %v: %s", err, ctx.Response.Body())
