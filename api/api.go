@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/machine"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -40,7 +41,8 @@ const (
 	idleTCP    = 2 * time.Minute
 )
 
-// Limits of connections, of which some are kept for those of which no request is served yet.
+// Limits of connections, of which some are kept for those of which no request is served yet. Where the process may open few descriptors,
+// newCrowd has fewer.
 const (
 	mostSocket  = 1024
 	mostTCP     = 256
@@ -112,8 +114,9 @@ func (s *Server) newHTTP(handle fasthttp.RequestHandler, failed func(*fasthttp.R
 
 // Serve answers on the control socket until Close.
 func (s *Server) Serve(l net.Listener) error {
+	_, descriptors := machine.Descriptors()
 	s.mu.Lock()
-	s.crowd = newCrowd(l, s.Log, mostSocket, mostSocket-spareSocket)
+	s.crowd = newCrowd(l, s.Log, mostSocket, spareSocket, descriptors)
 	c := s.crowd
 	s.mu.Unlock()
 	return s.http.Serve(c)

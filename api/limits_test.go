@@ -131,7 +131,7 @@ func newTestCrowd(t *testing.T, most, mostBusy int) *crowd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	return newCrowd(l, slog.New(slog.DiscardHandler), most, mostBusy)
+	return newCrowd(l, slog.New(slog.DiscardHandler), most, most-mostBusy, 1<<20)
 }
 
 func isCut(conn net.Conn) bool {

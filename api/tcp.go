@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/machine"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -78,8 +79,9 @@ func (s *Server) OpenTCP(addr string) (string, error) {
 		return "", err
 	}
 	at := l.Addr().(*net.TCPAddr)
+	_, descriptors := machine.Descriptors()
 	s.guard = newGuard(token, at.Port)
-	s.tcpCrowd = newCrowd(l, s.Log, mostTCP, mostTCP-spareTCP)
+	s.tcpCrowd = newCrowd(l, s.Log, mostTCP, spareTCP, descriptors)
 	s.serving.Go(func() {
 		if err := s.tcp.Serve(s.tcpCrowd); err != nil {
 			s.Log.Error("serve over TCP", "error", err)
