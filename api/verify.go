@@ -81,6 +81,7 @@ func (j *Jobs) verifyHeld(ctx context.Context, t *job, h *store.Handle) (made, e
 
 // corrupt is the problem of a dataset whose files are not what was written.
 func corrupt(name, detail string) *wire.Problem {
-	return wire.NewProblem(wire.Corrupt, "%s", detail).WithField("dataset").
-		WithHint("tensorcache rm %s, then load it again from its sources", name)
+	p := wire.NewProblem(wire.Corrupt, "")
+	p.Detail = detail // all of it: it names all that differs
+	return p.WithField("dataset").WithHint("tensorcache rm %s, then load it again from its sources", name)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Problem is an error as clients see it (RFC 9457, application/problem+json). Type is stable.
@@ -99,13 +100,28 @@ var kinds = map[string]kind{
 // Types lists the types of problems, sorted.
 func Types() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// NewProblem makes a problem of a known type.
+// How long a detail and a field may be, in bytes: they quote what they refuse, which may be a body of megabytes.
+const (
+	longestDetail = 4000
+	longestField  = 200
+	keptEnd       = 800 // of a detail, which says there what is wanted
+)
+
+// NewProblem makes a problem of a known type. The middle of a detail that is too long to read is left out.
 func NewProblem(typ, format string, args ...any) *Problem {
 	k, ok := kinds[typ]
 	if !ok {
 		typ, k = Internal, kinds[Internal]
 	}
-	return &Problem{Type: typ, Title: k.title, Status: k.status, Detail: fmt.Sprintf(format, args...)}
+	return &Problem{Type: typ, Title: k.title, Status: k.status, Detail: shortened(fmt.Sprintf(format, args...), longestDetail, keptEnd)}
+}
+
+// shortened leaves the middle of a text out where it is longer than most bytes, and keeps so much of its end.
+func shortened(text string, most, end int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-end], "") + "…" + strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
 // WithHint adds what to do about it.
@@ -116,6 +132,6 @@ func (p *Problem) WithHint(format string, args ...any) *Problem {
 
 // WithField names the field at fault.
 func (p *Problem) WithField(field string) *Problem {
-	p.Field = field
+	p.Field = shortened(field, longestField, 0)
 	return p
 }
