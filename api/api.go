@@ -202,7 +202,7 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 	case errors.As(err, &late) && late.Timeout():
 		fail(ctx, wire.NewProblem(wire.Timeout, "the request did not come to its end within %s for its header and %s for its body", readTime, bodyTime))
 	default:
-		fail(ctx, wire.NewProblem(wire.InvalidRequest, "this is no HTTP request that can be read")) // the error may quote it, and the token
+		fail(ctx, wire.NewProblem(wire.InvalidRequest, "this is no HTTP request that can be read").WithHint("ask by HTTP/1.1, as curl --unix-socket control.sock http://localhost/v1/health does")) // the error may quote it, and the token
 	}
 }
 
@@ -245,6 +245,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		p := problemOf(err)
 		if p.Type == wire.Internal {
 			s.Log.Error("request failed", "path", string(ctx.Path()), "error", err)
+			p = p.WithHint("the daemon's log says more; tensorcache doctor looks for what may be the cause")
 		}
 		fail(ctx, p)
 	}
@@ -295,19 +296,26 @@ func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 	return reply(ctx, 202, wire.Stopping{PID: os.Getpid()})
 }
 
+// hintBody is what to do about a body that cannot be read.
+const hintBody = "GET /v1/openapi.json has the schema of each body"
+
 // read takes the request's JSON; unknown fields are refused.
 func read(ctx *fasthttp.RequestCtx, into any) error {
 	if string(bytes.TrimSpace(ctx.PostBody())) == "null" { // which encoding/json takes for a struct of nothing
-		return wire.NewProblem(wire.InvalidRequest, "the body: got null, want an object")
+		return wire.NewProblem(wire.InvalidRequest, "the body: got null, want an object").WithHint("%s", hintBody)
 	}
 	err := wire.Strict(ctx.PostBody(), into)
-	if field := (*wire.FieldError)(nil); errors.As(err, &field) && field.Field != "" {
-		return wire.NewProblem(wire.InvalidRequest, "%s", err).WithField(field.Field)
+	if err == nil {
+		return nil
 	}
-	if err != nil {
-		return wire.NewProblem(wire.InvalidRequest, "the body: %s", err)
+	switch field, value := wire.FieldOf(err), (*wire.FieldError)(nil); {
+	case field == "":
+		return wire.NewProblem(wire.InvalidRequest, "the body: %s", err).WithHint("%s", hintBody)
+	case errors.As(err, &value):
+		return wire.NewProblem(wire.InvalidRequest, "%s", err).WithField(field)
+	default:
+		return wire.NewProblem(wire.InvalidRequest, "the body: %s", err).WithField(field)
 	}
-	return nil
 }
 
 // readIfAny is read for routes whose body may be left out.

@@ -26,6 +26,7 @@ type asker struct {
 	seen   *reached
 	trains net.Conn
 	count  atomic.Int64 // of cases begun and ended
+	picky  bool         // want every problem to say what to do, also those that one in a hundred thousand requests comes to
 }
 
 // The rows of two small sources: items with times, words and missing values; and numbers alone.
@@ -217,12 +218,34 @@ func (a *asker) bodyOf(ctx *fasthttp.RequestCtx, q request) (body []byte, err er
 // inside is what no message speaks of: Go, and how the daemon is made.
 var inside = []string{"%!", "runtime error", "goroutine ", "strconv.", "json: ", "interface conversion", "0xc0", "reflect", "<nil>", "tensorcache/internal"}
 
+// remedies are how a message says what to do about a problem without a hint.
+var remedies = []string{"want ", "near: ", "there are: ", "use ", "needs ", "more than once", "the longest item has "}
+
+// remedied wants a problem to say what to do, and one of a body's or query's to name the field, unless it is no JSON.
+func remedied(body []byte) error {
+	var p wire.Problem
+	if err := json.Unmarshal(body, &p); err != nil {
+		return err
+	}
+	if p.Hint == "" && !slices.ContainsFunc(remedies, func(r string) bool { return strings.Contains(p.Detail, r) }) {
+		return fmt.Errorf("no remedy: %s", body)
+	}
+	named := p.Field != "" || slices.Contains([]string{hintBody, hintNoBody}, p.Hint)
+	if !named && !slices.Contains([]string{wire.NotFound, wire.MethodNotAllowed, wire.Forbidden, wire.Unauthorized, wire.Busy, wire.ShuttingDown, wire.NoWindows, wire.Memory, wire.TooLarge}, p.Type) {
+		return fmt.Errorf("no field: %s", body)
+	}
+	return nil
+}
+
 func (a *asker) check(q request, got answer) error {
 	switch {
 	case got.status >= 500:
 		return fmt.Errorf("a failure of the daemon's: %s", got.body)
 	case got.status >= 400 && q.method != "HEAD" && q.route.path != loginPath:
 		if err := fits("#/components/schemas/Problem", got.body); err != nil {
+			return err
+		}
+		if err := remedied(got.body); err != nil && a.picky {
 			return err
 		}
 		for _, word := range inside {

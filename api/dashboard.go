@@ -81,5 +81,5 @@ func sendPage(ctx *fasthttp.RequestCtx, name string) error {
 }
 
 func noFile(name string) error {
-	return wire.NewProblem(wire.NotFound, "the dashboard has no file %q", shortened(name))
+	return wire.NewProblem(wire.NotFound, "the dashboard has no file %q", shortened(name)).WithHint("tensorcache ui opens the dashboard")
 }

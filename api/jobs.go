@@ -304,7 +304,8 @@ func (j *Jobs) leave(t *job, owner string) (wanted bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !t.owners[owner] {
-		return false, wire.NewProblem(wire.InvalidRequest, "owner: %q does not wait for job %s", owner, t.state.Job).WithField("owner")
+		return false, wire.NewProblem(wire.InvalidRequest, "owner: %q does not wait for job %s", owner, t.state.Job).WithField("owner").
+			WithHint("the answer to each load has its owner; without one the job is cancelled for all")
 	}
 	delete(t.owners, owner)
 	return len(t.owners) > 0, nil

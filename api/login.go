@@ -33,7 +33,7 @@ func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 // login turns a one-time key into a cookie that no script reads and no other site's page sends.
 func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	if !isTCP(ctx) {
-		return wire.NewProblem(wire.NotFound, "there is no route %s over the control socket", loginPath)
+		return wire.NewProblem(wire.NotFound, "there is no route %s over the control socket", loginPath).WithHint("tensorcache ui gives an address that logs a browser in, over TCP")
 	}
 	var session string
 	ok := false

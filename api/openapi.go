@@ -174,12 +174,15 @@ var allTakes = sync.OnceValue(func() map[string]takes {
 	return all
 })
 
+// hintNoBody is what to do about a body where there is nothing to say.
+const hintNoBody = "leave the body out"
+
 // checkRequest refuses parameters that the route does not take, those that are given twice, and a body where there is nothing to say. An
 // empty object says nothing.
 func checkRequest(ctx *fasthttp.RequestCtx, r *route) error {
 	may := allTakes()[r.method+r.path]
 	if body := bytes.TrimSpace(ctx.PostBody()); !may.body && len(body) > 0 && string(body) != "{}" {
-		return wire.NewProblem(wire.InvalidRequest, "%s %s takes no body", r.method, r.path)
+		return wire.NewProblem(wire.InvalidRequest, "%s %s takes no body", r.method, r.path).WithHint("%s", hintNoBody)
 	}
 	if len(ctx.URI().QueryString()) == 0 {
 		return nil

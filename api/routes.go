@@ -85,9 +85,10 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 	}
 	asked := shortened(string(ctx.URI().PathOriginal())) // as the client wrote it: fasthttp's path has another meaning
 	if allowed == nil {
-		return wire.NewProblem(wire.NotFound, "there is no route %s", asked)
+		return wire.NewProblem(wire.NotFound, "there is no route %s", asked).WithHint("GET /v1/openapi.json lists the routes")
 	}
 	slices.Sort(allowed)
-	ctx.Response.Header.Set("Allow", strings.Join(allowed, ", "))
-	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s", shortened(method), asked)
+	list := strings.Join(allowed, ", ")
+	ctx.Response.Header.Set("Allow", list)
+	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s, want %s", shortened(method), asked, list)
 }

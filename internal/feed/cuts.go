@@ -35,7 +35,7 @@ func resolveCuts(h *store.Handle, cuts []wire.Cut) ([]window.Cut, error) {
 func (w *Windows) ParseSplit(raw json.RawMessage) (window.Split, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return window.Split{}, wire.NewProblem(wire.InvalidSpec, "split: %s is no JSON object", raw).WithField("split")
+		return window.Split{}, wire.NewProblem(wire.InvalidSpec, "split: got %s, want a JSON object", raw).WithField("split")
 	}
 	if err := numberField(w.handle, fields, "split.items"); err != nil {
 		return window.Split{}, err
@@ -116,7 +116,7 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 		return nil, wire.NewProblem(wire.InvalidSpec, "%s: got %s, want a list of item values", field, raw).WithField(field)
 	}
 	if len(h.Data.Manifest.Items.Values) == 0 {
-		return nil, wire.NewProblem(wire.InvalidSpec, "%s: the dataset has no item_id column, so its one series has no name", field).WithField(field)
+		return nil, wire.NewProblem(wire.InvalidSpec, "%s: the dataset has no item_id column, so its one series has no name", field).WithField(field).WithHint("cut by rows or time, or load it with item_id")
 	}
 	wanted := map[string][]int{}
 	for i, v := range values {
@@ -152,7 +152,7 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 // ItemCode is the number of the item that a client named by its value in JSON.
 func ItemCode(h *store.Handle, field string, value json.RawMessage) (int64, error) {
 	if len(h.Data.Manifest.Items.Values) == 0 {
-		return 0, wire.NewProblem(wire.ItemNotFound, "%s: the dataset has no item_id column, so its one series has no name", field).WithField(field).WithHint("leave %s out: all rows are of one series", field)
+		return 0, wire.NewProblem(wire.ItemNotFound, "%s: the dataset has no item_id column, so its one series has no name", field).WithField(field).WithHint("cut by rows or time, or load it with item_id").WithHint("leave %s out: all rows are of one series", field)
 	}
 	if !json.Valid(value) {
 		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want an item's value as JSON", field, value).WithField(field).WithHint(`a text stands in quotes: "a"`)
@@ -193,7 +193,7 @@ func unknownItem(d *layout.Data, field, value string) error {
 			names = append(names, fmt.Sprint(v))
 		}
 	}
-	p := wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s", field, value)
+	p := wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s", field, value).WithHint("data.items in Python and GET /v1/datasets/NAME/items list them")
 	if like := near.Names(strings.Trim(value, `"`), names); len(like) > 0 {
 		p.Detail += "; near: " + strings.Join(like, ", ")
 	}

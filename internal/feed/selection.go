@@ -61,10 +61,10 @@ func selectColumns(h *store.Handle, spec window.Spec) (*selection, error) {
 		s.target = nil
 	}
 	if len(s.context) == 0 {
-		return nil, wire.NewProblem(wire.InvalidSpec, "context_columns: no column is left for the context").WithField("context_columns")
+		return nil, wire.NewProblem(wire.InvalidSpec, "context_columns: no column is left for the context").WithField("context_columns").WithHint("name some, in context_columns or columns")
 	}
 	if len(s.target) == 0 && spec.PredictionLength > 0 {
-		return nil, wire.NewProblem(wire.InvalidSpec, "target_columns: no column is left for the target").WithField("target_columns")
+		return nil, wire.NewProblem(wire.InvalidSpec, "target_columns: no column is left for the target").WithField("target_columns").WithHint("name some, in target_columns or columns; or set prediction_length to 0")
 	}
 	for part, columns := range s.parts() {
 		if s.dtype[part], err = oneDType(columns, spec.DType); err != nil {
@@ -159,7 +159,8 @@ func checkLossless(columns []*layout.ManifestColumn, d layout.DType) error {
 	}
 	for _, c := range columns {
 		if !d.Holds(c.DType.Plain()) {
-			return wire.NewProblem(wire.InvalidSpec, "dtype: column %q is %s, which does not fit %s", c.Name, c.DType, d).WithField("dtype")
+			return wire.NewProblem(wire.InvalidSpec, "dtype: column %q is %s, which does not fit %s", c.Name, c.DType, d).WithField("dtype").
+				WithHint("leave the column out, or ask for float32 or float64")
 		}
 	}
 	return nil

@@ -207,7 +207,7 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 func strictly[T any](payload []byte, serve func(T) error) error {
 	var r T
 	if err := wire.Strict(payload, &r); err != nil {
-		return wire.NewProblem(wire.InvalidRequest, "%s", err)
+		return wire.NewProblem(wire.InvalidRequest, "%s", err).WithField(wire.FieldOf(err))
 	}
 	return serve(r)
 }

@@ -88,7 +88,7 @@ func newSlotLayout(w *Windows, o sampler.Options, channelsFirst, mask bool) (*sl
 }
 
 func tooLarge(o sampler.Options) error {
-	return wire.NewProblem(wire.InvalidSpec, "batch_size: a batch of %d windows takes over %d bytes", o.BatchSize, int64(maxSlot)).WithField("batch_size")
+	return wire.NewProblem(wire.InvalidSpec, "batch_size: a batch of %d windows takes over %d bytes", o.BatchSize, int64(maxSlot)).WithField("batch_size").WithHint("use a smaller batch_size, shorter windows or fewer columns")
 }
 
 // partLengths is the number of rows of each part of a window.

@@ -20,7 +20,7 @@ func exact(data []byte, t reflect.Type, path string) error {
 	case string(data) == "null":
 		return nil
 	case data[0] == '{' && (own || t.Kind() == reflect.Map):
-		return eachField(data, func(string, json.RawMessage) error { return nil })
+		return eachField(data, path, func(string, json.RawMessage) error { return nil })
 	case own:
 		return nil
 	}
@@ -34,22 +34,27 @@ func exact(data []byte, t reflect.Type, path string) error {
 }
 
 func exactFields(data []byte, t reflect.Type, path string) error {
-	return eachField(data, func(field string, value json.RawMessage) error {
+	return eachField(data, path, func(field string, value json.RawMessage) error {
 		is, ok := fieldOf(t, field)
 		if !ok {
-			return fmt.Errorf("unknown field %q%s", field, nearFields(field, reflect.New(t).Interface()))
+			return &NameError{Field: within(path, field), Text: fmt.Sprintf("unknown field %q%s", field, meantFields(field, t))}
 		}
-		if path != "" {
-			field = path + "." + field
-		}
-		return exact(value, is.Type, field)
+		return exact(value, is.Type, within(path, field))
 	})
 }
 
-// eachField calls f with every field of an object. One that is given twice is refused.
-func eachField(data []byte, f func(field string, value json.RawMessage) error) error {
+// within is the path of a field of the object at a path.
+func within(path, field string) string {
+	if path == "" {
+		return field
+	}
+	return path + "." + field
+}
+
+// eachField calls f with every field of the object at a path. One that is given twice is refused.
+func eachField(data []byte, path string, f func(field string, value json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(data))
-	if _, err := d.Token(); err != nil {
+	if first, err := d.Token(); err != nil || first != json.Delim('{') { // which has been refused by whoever read it
 		return err
 	}
 	seen := map[string]bool{}
@@ -60,7 +65,7 @@ func eachField(data []byte, f func(field string, value json.RawMessage) error) e
 		}
 		field := name.(string)
 		if seen[field] {
-			return fmt.Errorf("field %q is given more than once", field)
+			return &NameError{Field: within(path, field), Text: fmt.Sprintf("field %q is given more than once", field)}
 		}
 		seen[field] = true
 		var value json.RawMessage

@@ -8,20 +8,37 @@ import (
 	"github.com/tensorcache/tensorcache/internal/near"
 )
 
-// nearFields says which fields that a value is read from somebody who wrote another may have meant, "" where there are none.
-func nearFields(name string, into any) string {
+// meantFields says which fields that a value is read from somebody who wrote another may have meant: those of like names, there or further
+// within, or else all there are.
+func meantFields(name string, t reflect.Type) string {
 	fields := map[string]bool{}
-	gather(reflect.TypeOf(into), fields, map[reflect.Type]bool{})
+	gather(t, fields, map[reflect.Type]bool{})
 	var all []string
 	for f := range fields {
 		all = append(all, f)
 	}
 	slices.Sort(all)
 	meant := near.Names(name, all)
-	if len(meant) == 0 {
-		return ""
+	if len(meant) > 0 {
+		return "; near: " + strings.Join(meant, ", ")
 	}
-	return "; near: " + strings.Join(meant, ", ")
+	if own := ownFields(t); len(own) > 0 {
+		return "; there are: " + strings.Join(own, ", ")
+	}
+	return ""
+}
+
+// ownFields are the names of the fields of a struct, as it has them.
+func ownFields(t reflect.Type) (names []string) {
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // gather finds the names of the fields of a type and of those within.

@@ -41,6 +41,27 @@ func (e *FieldError) Error() string {
 	return text
 }
 
+// NameError is a field of JSON that is unknown where it stands, or that stands there twice.
+type NameError struct {
+	Field string // its path
+	Text  string
+}
+
+func (e *NameError) Error() string { return e.Text }
+
+// FieldOf is the path of the field at fault in an error of Strict, "" where it is the whole JSON.
+func FieldOf(err error) string {
+	var value *FieldError
+	var name *NameError
+	switch {
+	case errors.As(err, &value):
+		return value.Field
+	case errors.As(err, &name):
+		return name.Field
+	}
+	return ""
+}
+
 // plain is an error of encoding/json as somebody who wrote the JSON understands it.
 func plain(err error, data []byte, into any) error {
 	var kind *json.UnmarshalTypeError
@@ -54,8 +75,14 @@ func plain(err error, data []byte, into any) error {
 	}
 	text := strings.TrimPrefix(err.Error(), "json: ")
 	if field, ok := strings.CutPrefix(text, "unknown field "); ok {
-		text += nearFields(strings.Trim(field, `"`), into)
-	} else if field := refusing(err, data, into); field != "" {
+		var name *NameError
+		if json.Valid(data) && errors.As(exact(data, reflect.TypeOf(into).Elem(), ""), &name) { // it knows where that is
+			return name
+		}
+		field = strings.Trim(field, `"`)
+		return &NameError{Field: field, Text: text + meantFields(field, reflect.TypeOf(into).Elem())}
+	}
+	if field := refusing(err, data, into); field != "" {
 		return &FieldError{Field: field, Text: strings.TrimPrefix(text, field+": ")}
 	}
 	return errors.New(text)
@@ -66,7 +93,7 @@ func listOf(field string, t reflect.Type, data []byte, into any) (shown string) 
 	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String || reflect.TypeOf(into).Elem().Kind() != reflect.Struct {
 		return ""
 	}
-	_ = eachField(data, func(name string, value json.RawMessage) error {
+	_ = eachField(data, "", func(name string, value json.RawMessage) error {
 		if name == field && len(value) < 60 && value[0] == '"' {
 			shown = fmt.Sprintf(", as [%s]", value)
 		}
@@ -80,7 +107,7 @@ func refusing(err error, data []byte, into any) (found string) {
 	if !json.Valid(data) || reflect.TypeOf(into).Elem().Kind() != reflect.Struct {
 		return ""
 	}
-	_ = eachField(data, func(field string, value json.RawMessage) error {
+	_ = eachField(data, "", func(field string, value json.RawMessage) error {
 		name, _ := json.Marshal(field)
 		alone := fmt.Appendf(nil, "{%s:%s}", name, value) // as it is written, which the error may quote
 		if own := json.Unmarshal(alone, reflect.New(reflect.TypeOf(into).Elem()).Interface()); found == "" && own != nil && own.Error() == err.Error() {

@@ -54,10 +54,10 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 		`{"share": []}`:                "share: got a list, want a number",
 		`{"by": 1}`:                    "by: got a number, want an object",
 		`[1]`:                          "got a list, want an object",
-		`{"scal": 1}`:                  `unknown field "scal"`,
+		`{"scal": 1}`:                  `unknown field "scal"; there are: item_id, fit_rows, sort, time, share, by, deep, range, shares`,
 		`{"fitrows": 1}`:               `unknown field "fitrows"; near: fit_rows`,
 		`{"itm_id": 1}`:                `unknown field "itm_id"; near: item_id, item_idx`,
-		`{"deep": [{"z": 1}]}`:         `unknown field "z"`,
+		`{"deep": [{"z": 1}]}`:         `unknown field "z"; there are: item_idx`,
 		`{"deep": [{"ITEM_IDX": ""}]}`: `unknown field "ITEM_IDX"; near: item_idx`,
 		`{"deep": [{"item_idx": "", "item_idx": ""}]}`: `field "item_idx" is given more than once`,
 		`{"range": [1]}`:        "range: got a list of 1, want a list of 2",
@@ -78,6 +78,35 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 	for _, good := range []string{`{"fit_rows": [null, 1]}`, `{"range": null, "deep": null, "shares": []}`, `{"deep": [null, {"item_idx": null}]}`} {
 		if err := Strict([]byte(good), &into); err != nil {
 			t.Errorf("%s: %v", good, err)
+		}
+	}
+}
+
+// TestStrictTellsWhichFieldIsAtFault: its path, where it is within others.
+func TestStrictTellsWhichFieldIsAtFault(t *testing.T) {
+	var into struct {
+		Hello
+		Deep []struct {
+			ID string `json:"item_idx"`
+		} `json:"deep"`
+		By map[string]float64 `json:"by"`
+	}
+	for text, want := range map[string]string{
+		`{"x": 1}`:                                     "x",
+		`{"x": {"y": 1}, "deep": 7}`:                   "x",
+		`{"deep": [{}, {"z": 1}]}`:                     "deep[1].z",
+		`{"deep": [[], {"z": 1}]}`:                     "deep",
+		`{"deep": [{"ITEM_IDX": ""}]}`:                 "deep[0].ITEM_IDX",
+		`{"deep": [{"item_idx": "", "item_idx": ""}]}`: "deep[0].item_idx",
+		`{"by": {"a": 1, "a": 2}}`:                     "by.a",
+		`{"by": {"a": "1"}}`:                           "by",
+		`{"protocol": 1, "protocol": 2}`:               "protocol",
+		`{"protocol": "1"}`:                            "protocol",
+		`[]`:                                           "",
+		`{`:                                            "",
+	} {
+		if err := Strict([]byte(text), &into); err == nil || FieldOf(err) != want {
+			t.Errorf("%s: %q is at fault in %v, want %q", text, FieldOf(err), err, want)
 		}
 	}
 }
