@@ -86,6 +86,14 @@ def test_shuffle_order_and_tail_options(windows: tensorcache.Windows) -> None:
             first(**options)
 
 
+@pytest.mark.parametrize("name", ["shuffle", "drop_last", "resident", "pin_memory", "reconnect", "mask"])
+@pytest.mark.parametrize("value", ["false", 0, 1.0])
+def test_what_is_no_bool_is_refused(windows: tensorcache.Windows, name: str, value: Any) -> None:
+    with pytest.raises(tensorcache.SpecError, match=f"{name}: got .*, want True or False") as raised:
+        tensorcache.torch.loader(windows, batch_size=B, **{name: value})
+    assert raised.value.field == name
+
+
 def test_it_has_what_trainers_look_for(windows: tensorcache.Windows) -> None:
     with tensorcache.torch.loader(windows, batch_size=B, shuffle=True, drop_last=True) as loader:
         assert loader.sampler is loader

@@ -14,7 +14,7 @@ from ._deliver import MAKERS, Makers
 from ._errors import DaemonError, FeedError, NotFoundError, ProtocolError, ResourceError
 from ._meter import Meter
 from ._source import Source
-from ._spec import between
+from ._spec import between, flag
 from ._stream import Descriptor, Stream, forked
 from ._tune import Tuner
 from ._wire import LAST, NO_SLOT
@@ -67,7 +67,7 @@ class Feed:
         self._options = options
         self._makers = makers
         self._chooser = chooser
-        self._reconnect = reconnect
+        self._reconnect = flag("reconnect", reconnect)
         self._tuner = None if options["slots"] else Tuner()
         self._source = Source(windows, options["channels_first"], options["mask"])
         self._start: Place = (0, 0)  # where the latest pass began

@@ -9,7 +9,7 @@ from typing import Any
 
 from ._errors import SpecError
 from ._feed import Feed
-from ._spec import between
+from ._spec import between, flag
 from ._weights import Weights
 from ._weights import weights as item_weights
 from ._windows import Windows
@@ -81,6 +81,9 @@ def settings(
             field="windows",
             hint="data.windows(context_length=…) makes them",
         )
+    for name, value in (("shuffle", shuffle), ("drop_last", drop_last)):
+        if value is not None:
+            flag(name, value)
     if shuffle is not None:
         wanted = "shuffle" if shuffle else "sequential"
         if order is not None and order != wanted:

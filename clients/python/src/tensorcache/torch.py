@@ -19,6 +19,7 @@ from ._feed_options import feed_options, sampler_options
 from ._loader import Loader as AnyLoader
 from ._loader import settings
 from ._source import Source
+from ._spec import flag
 from ._weights import Weights
 from ._windows import Windows
 
@@ -97,7 +98,7 @@ def loader(
         )
     torch_delivery()  # first: whoever has no torch is told so
     seed = seed_of(seed, generator)
-    on = placed(device, delivery, resident, pin_memory)
+    on = placed(device, delivery, flag("resident", resident), flag("pin_memory", pin_memory))
     given = settings(
         windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas, on[1], slots,
         channels_first, mask, reconnect, format, on[0], resident, pin_memory,
