@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -17,6 +19,9 @@ func (o *serveOptions) sourceRoots() (roots []string, err error) {
 			return nil, err
 		}
 		real, err := filepath.EvalSymlinks(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("--root: there is no folder %q", path)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("--root: %w", err)
 		}
