@@ -131,6 +131,7 @@ def test_a_narrow_window_loses_nothing(
 def test_a_button_that_does_no_more_keeps_the_focus(dashboard: Dashboard, etth1: tensorcache.Dataset) -> None:
     spec = '{"context_length": 336, "prediction_length": 96, "stride": 10000}'
     page = dashboard.go("#/datasets/etth1", spec=spec, window="0", **{"from": "0", "to": "2000"})
+    expect(page.get_by_label("Window", exact=True)).to_have_value("0")  # before it, the next window is the first
     for name in ("Next window", "Previous window", "Show all rows"):
         button = page.get_by_role("button", name=name)
         expect(button).to_be_enabled()
