@@ -102,6 +102,7 @@ func TestADirectoryThatOtherUsersPassToTheSocketsIsWell(t *testing.T) {
 	}
 	finds(t, with(0o711, 0o666), isOK, "(mode 0711: others reach the sockets alone, for --allow-uid)")
 	finds(t, with(0o711, 0o600), isWarn, "can be entered by others (mode 0711)")
+	finds(t, with(0o700, 0o666), isWarn, "keeps the users of --allow-uid out (mode 0700)")
 	finds(t, with(0o755, 0o666), isWarn, "can be entered by others (mode 0755)")
 	finds(t, with(0o700, 0o600), isOK, "(mode 0700)")
 }

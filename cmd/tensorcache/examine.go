@@ -88,7 +88,9 @@ func examineDir(dir string) []finding {
 		found = append(found, ok("cache directory", "%s, which the first load makes", dir))
 	case owner != nil && int(owner.Uid) != os.Geteuid():
 		found = append(found, warns("cache directory", "chown it, or name another with --dir or TENSORCACHE_DIR", "%s belongs to uid %d", dir, owner.Uid))
-	case st.Mode().Perm()&0o066 == 0 && passable(dir):
+	case st.Mode().Perm()&0o077 == 0 && passable(dir):
+		found = append(found, warns("cache directory", "chmod 711 "+dir, "%s keeps the users of --allow-uid out (mode %04o)", dir, st.Mode().Perm()))
+	case st.Mode().Perm()&0o077 == 0o011 && passable(dir):
 		found = append(found, ok("cache directory", "%s (mode %04o: others reach the sockets alone, for --allow-uid)", dir, st.Mode().Perm()))
 	case st.Mode().Perm()&0o077 != 0:
 		found = append(found, warns("cache directory", "chmod 700 "+dir, "%s can be entered by others (mode %04o)", dir, st.Mode().Perm()))
