@@ -152,7 +152,7 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 // ItemCode is the number of the item that a client named by its value in JSON.
 func ItemCode(h *store.Handle, field string, value json.RawMessage) (int64, error) {
 	if len(h.Data.Manifest.Items.Values) == 0 {
-		return 0, wire.NewProblem(wire.ItemNotFound, "%s: the dataset has no item_id column, so its one series has no name", field).WithField(field).WithHint("cut by rows or time, or load it with item_id").WithHint("leave %s out: all rows are of one series", field)
+		return 0, wire.NewProblem(wire.ItemNotFound, "%s: the dataset has no item_id column, so its one series has no name", field).WithField(field).WithHint("leave %s out: all rows are of one series", field)
 	}
 	if !json.Valid(value) {
 		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want an item's value as JSON", field, value).WithField(field).WithHint(`a text stands in quotes: "a"`)
