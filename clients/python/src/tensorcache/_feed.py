@@ -295,7 +295,7 @@ class Feed:
         made = None
         with contextlib.suppress(NotFoundError, ResourceError):
             made = self._attach(self._place(of_stream=True))
-        if made is None or stream.slots >= made.slots < slots:
+        if made is None or self._closed or stream.slots >= made.slots < slots:
             if made is not None:
                 made.close()
             self._options = was
