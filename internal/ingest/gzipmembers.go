@@ -17,8 +17,8 @@ var errBehind = errors.New("other bytes follow its gzip data")
 
 // gzipMembers reads gzip data, which may be several pieces behind each other.
 type gzipMembers struct {
-	*gzip.Reader
-	from *bufio.Reader
+	from  *bufio.Reader
+	piece *gzip.Reader
 }
 
 func openGzip(r io.Reader) (io.ReadCloser, error) {
@@ -28,11 +28,11 @@ func openGzip(r io.Reader) (io.ReadCloser, error) {
 		return nil, err
 	}
 	z.Multistream(false)
-	return &gzipMembers{z, from}, nil
+	return &gzipMembers{from, z}, nil
 }
 
 func (m *gzipMembers) Read(p []byte) (int, error) {
-	n, err := m.Reader.Read(p)
+	n, err := m.piece.Read(p)
 	if err != io.EOF {
 		return n, err
 	}
@@ -43,9 +43,12 @@ func (m *gzipMembers) Read(p []byte) (int, error) {
 	if !strings.HasPrefix(gzipMagic, string(head)) {
 		return n, errBehind
 	}
-	if err := m.Reset(m.from); err != nil {
+	if err := m.piece.Reset(m.from); err != nil {
 		return n, err
 	}
-	m.Multistream(false)
+	m.piece.Multistream(false)
 	return n, nil
 }
+
+// Close ends the reading; what is read from stays open.
+func (m *gzipMembers) Close() error { return m.piece.Close() }
