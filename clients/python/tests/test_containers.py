@@ -27,7 +27,7 @@ import sys, time
 import tensorcache
 cache = tensorcache.connect(sys.argv[1], autostart=False)
 windows = cache.dataset("etth1").windows(context_length=24, prediction_length=6, rows=(0, 900))
-with windows.feed(batch_size=16, order="shuffle", seed=4, delivery=sys.argv[2]) as feed:
+with windows.feed(batch_size=16, order="shuffle", seed=4, delivery=sys.argv[2], slots=16) as feed:
     got = [int(n) for batch in feed for n in batch.start]
     assert sorted(got) == list(range(871)), len(got)
     total = sum(float(batch.context.sum()) for batch in feed)
