@@ -6,6 +6,7 @@ import { get, Problem } from "./http.js";
 const topics = { datasets: "/v1/datasets?limit=1000", jobs: "/v1/jobs?limit=1000", feeds: "/v1/feeds?limit=1000", machine: "/v1/machine" };
 const listeners = {};
 const last = {};
+const told = new Set(); // the topics that the stream tells of
 
 /** on calls back with each new body of a topic, and with the last one now. */
 export function on(topic, callback) {
@@ -18,9 +19,11 @@ function tell(topic, body) {
   for (const callback of listeners[topic] ?? []) callback(body);
 }
 
-/** refresh asks for a topic at once, after something was done. */
+/** refresh asks for a topic after something was done, unless the stream tells of it: that tells changes alone, so of a state in between, which it has not told, it would not say that it is over. */
 export async function refresh(topic) {
-  tell(topic, await get(topics[topic]));
+  if (told.has(topic)) return;
+  const body = await get(topics[topic]);
+  if (!told.has(topic)) tell(topic, body);
 }
 
 let polling, asking;
@@ -45,7 +48,7 @@ function banner(text) {
 /** start opens the stream; it reconnects by itself. */
 export function start() {
   const stream = new EventSource("/v1/events");
-  const told = new Set();
+  told.clear();
   for (const topic of Object.keys(topics)) {
     stream.addEventListener(topic, (e) => {
       told.add(topic);
@@ -54,7 +57,7 @@ export function start() {
   }
   clearInterval(asking);
   asking = setInterval(() => {
-    for (const topic of Object.keys(topics)) if (polling === undefined && !told.has(topic)) refresh(topic).catch(() => {});
+    for (const topic of Object.keys(topics)) if (polling === undefined) refresh(topic).catch(() => {});
   }, 5000); // what the stream does not tell of
   stream.addEventListener("open", () => {
     clearInterval(polling);
@@ -63,6 +66,7 @@ export function start() {
     if (!last.machine) refresh("machine").catch(() => {});
   });
   stream.addEventListener("error", () => {
+    told.clear();
     if (polling === undefined) {
       polling = setInterval(poll, 2000);
       poll();
