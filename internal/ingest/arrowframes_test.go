@@ -48,17 +48,23 @@ func frameOf(t *testing.T, codec string, n int) []byte {
 	return b.Bytes()
 }
 
+// streamOf is a stream of so many bytes.
+func streamOf(t *testing.T, b []byte) *arrowStream {
+	t.Helper()
+	f, err := os.Open(source(t, "frame", string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return &arrowStream{file: cached.File{File: f}, bytes: int64(len(b))}
+}
+
 func TestFramesThatAreNotWholeAreRefused(t *testing.T) {
 	const n = 300_000
 	for _, codec := range []string{"zstd", "lz4"} {
 		frame := frameOf(t, codec, n)
 		check := func(frame []byte, holds int64) error {
-			f, err := os.Open(source(t, "frame", string(frame)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			s := &arrowStream{file: cached.File{File: f}, bytes: int64(len(frame))}
+			s := streamOf(t, frame)
 			if codec == "lz4" {
 				return s.checkLZ4(0, s.bytes, holds)
 			}
@@ -92,12 +98,7 @@ func TestAFrameThatHoldsMoreThanItSaysIsRefused(t *testing.T) {
 	frame := w.EncodeAll(bytes.Repeat([]byte("0123456789"), 60), nil)
 	check := func(holds int64) error {
 		binary.LittleEndian.PutUint16(frame[5:], uint16(holds-256)) // RFC 8878, section 3.1.1.1.4
-		f, err := os.Open(source(t, "frame", string(frame)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		s := &arrowStream{file: cached.File{File: f}, bytes: int64(len(frame))}
+		s := streamOf(t, frame)
 		return s.checkZstd(0, s.bytes, holds)
 	}
 	if err := check(600); err != nil {
@@ -118,12 +119,7 @@ func TestLZ4IsOneFrameOfWhatItsBufferSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := func(frames []byte, holds int64) error {
-		f, err := os.Open(source(t, "frame", string(frames)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		s := &arrowStream{file: cached.File{File: f}, bytes: int64(len(frames))}
+		s := streamOf(t, frames)
 		return s.checkLZ4(0, s.bytes, holds)
 	}
 	if err := check(b.Bytes(), 600); err != nil {
