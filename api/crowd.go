@@ -28,13 +28,16 @@ type crowd struct {
 // loads need the others.
 const crowdShare = 4
 
-// fewest is how many connections a crowd has at least, and one in so many of a small one is spare.
-const fewest = 4
+// fewest is how many connections a crowd has at least; one in spareShare of a small one is spare.
+const (
+	fewest     = 4
+	spareShare = 4
+)
 
 // newCrowd makes a crowd of at most so many, of which spare are never busy, or of fewer where the process may open few descriptors.
 func newCrowd(l net.Listener, log *slog.Logger, most, spare int, descriptors int64) *crowd {
 	if few := max(descriptors/crowdShare, fewest); few < int64(most) {
-		most, spare = int(few), min(spare, int(few)/fewest)
+		most, spare = int(few), min(spare, int(few)/spareShare)
 	}
 	return &crowd{Listener: l, log: log, most: most, mostBusy: most - spare, writeTime: writeTime, idle: list.New(), busy: map[*guest]struct{}{}}
 }
