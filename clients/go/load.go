@@ -66,7 +66,7 @@ type LoadWhere struct {
 
 // Job is a load under way. Bytes are of the sources; rows and bytes are those of the phase.
 type Job struct {
-	Phase      string   `json:"phase"` // hash, count, read, arrange, scale, copy, finish
+	Phase      string   `json:"phase"` // hash, count, read, filter, arrange, scale, copy, finish
 	Rows       int64    `json:"rows"`
 	RowsTotal  int64    `json:"rows_total"`
 	Bytes      int64    `json:"bytes"`

@@ -23,10 +23,6 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 		if err := l.sort(ctx, k, l.order); err != nil {
 			return nil, err
 		}
-		if l.order.from == nil {
-			l.inOrder = true
-			l.meter.expect(l.plan())
-		}
 	}
 	offsets, twice, err := l.items(ctx, k, l.order)
 	if err == nil && twice {

@@ -83,7 +83,7 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 		return l.nothingLeft(f)
 	}
 	l.rows = rows
-	l.meter.enter(phaseArrange)
+	l.meter.enter(phaseFilter)
 	l.meter.rowsTotal.Store(rows)
 	if err := l.lay(); err != nil {
 		return err
@@ -178,9 +178,9 @@ func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
 			if err := carry(ctx, l.workers, l.dest(i), at, p.Dest(i), from); err != nil {
 				return err
 			}
+			l.meter.rows.Store(at + p.rows.rows*int64(i+1)/int64(len(l.columns)))
 		}
 		at += p.rows.rows
-		l.meter.rows.Store(at)
 	}
 	return nil
 }

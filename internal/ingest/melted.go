@@ -34,6 +34,7 @@ func (l *load) melt() error {
 			return err
 		}
 		l.readers[i] = m
+		l.meter.series.Store(int64(len(m.series)))
 	}
 	l.ItemID, l.Columns = []string{meltItem}, nil
 	return nil
@@ -136,12 +137,18 @@ func (m *melted) outer(w []want, columns []column) ([]column, error) {
 // fill lets the source write each series into its part of the one column.
 func (m *melted) fill(ctx context.Context, to []target, meter *meter) error {
 	n := m.reader.rows()
+	for _, t := range to {
+		if t.role == layout.RoleItemID {
+			m.nameItems(t, n)
+			t.filled(0, m.rows())
+		}
+	}
 	inner := make([]target, 0, 1+len(m.series))
 	for i, x := range m.inner() {
 		t := target{want: x}
 		for _, o := range to {
 			if o.role == x.role {
-				t.column, t.dest, t.row0, t.dict = o.column, o.dest, o.row0, o.dict
+				t.column, t.dest, t.row0, t.dict, t.ordering = o.column, o.dest, o.row0, o.dict, o.ordering
 			}
 		}
 		t.name = m.columns[i].name
@@ -166,14 +173,10 @@ func (m *melted) fill(ctx context.Context, to []target, meter *meter) error {
 		return err
 	}
 	for _, t := range to {
-		switch t.role {
-		case layout.RoleItemID:
-			m.nameItems(t, n)
-		case layout.RoleTime:
+		if t.role == layout.RoleTime {
 			m.repeatTimes(t, n)
 		}
 	}
-	meter.rows.Add(n * int64(len(m.series)-1))
 	return nil
 }
 

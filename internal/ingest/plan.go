@@ -17,6 +17,8 @@ const (
 	costSort      = 150  // of a row that is not where it belongs
 	costScatter   = 20   // of a value of such a row
 	costMove      = 8    // of a value of a row that only gets another number
+	costLook      = 8    // of a row with an item or a time: whether it is in order is looked at once
+	costLookMore  = 18   // of such a row that was to be sorted, and is in order
 	costStep      = 2.0  // of a value that has any step
 	costLog       = 12   // of a value whose logarithm is taken
 	costQuartiles = 10   // of a value: they are exact
@@ -25,6 +27,7 @@ const (
 	textShrink    = 3    // bytes of text to one that is compressed
 	textValue     = 16   // bytes of text to a value
 	binaryValue   = 8    // of any other source
+	rowValues     = 4    // values to a row
 )
 
 // plan is which phases there will be, and what each is expected to cost: by the bytes of the sources until their rows and columns are known.
@@ -45,9 +48,9 @@ func (l *load) plan() []phaseCost {
 		text += b
 		values += b / textValue
 	}
-	rows, scaled := values, values*stepCost(l.anySteps())
+	rows, scaled := values/rowValues, values*stepCost(l.anySteps())
 	if l.columns != nil {
-		rows, values, scaled = float64(l.rows), 0, 0
+		rows, values, scaled = float64(l.meter.rowsTotal.Load()), 0, 0 // those that are kept, where there is a filter
 		for i, c := range l.columns {
 			n := rows * float64(max(1, c.width))
 			values += n
@@ -66,12 +69,10 @@ func (l *load) plan() []phaseCost {
 		count = float64(l.received) * costReceive
 	}
 	plan = append(plan, phaseCost{phaseCount, count}, phaseCost{phaseRead, read})
-	switch {
-	case l.Sort && !l.inOrder:
-		plan = append(plan, phaseCost{phaseArrange, rows*costSort + values*costScatter})
-	case l.filters() || l.Duplicates != "" || len(l.Regrid) > 0:
-		plan = append(plan, phaseCost{phaseArrange, values * costMove})
+	if l.filters() {
+		plan = append(plan, phaseCost{phaseFilter, values * costMove})
 	}
+	plan = append(plan, phaseCost{phaseArrange, l.arrangeCost(rows, values)})
 	if scaled > 0 {
 		plan = append(plan, phaseCost{phaseScale, scaled})
 	}
@@ -81,6 +82,23 @@ func (l *load) plan() []phaseCost {
 		values += old / binaryValue
 	}
 	return append(plan, phaseCost{phaseFinish, values * costFinish})
+}
+
+// arrangeCost is what it costs to bring rows into their order.
+func (l *load) arrangeCost(rows, values float64) (cost float64) {
+	if len(l.ItemID) > 0 || l.Time != "" {
+		cost = rows * costLook
+	}
+	switch {
+	case l.Sort && (l.ordering == nil || l.ordering.state != orderKept):
+		return cost + rows*costSort + values*costScatter
+	case l.Duplicates != "" || len(l.Regrid) > 0:
+		cost += values * costMove
+	}
+	if l.Sort {
+		cost += rows * costLookMore
+	}
+	return cost
 }
 
 // anySteps are those that any column may have.

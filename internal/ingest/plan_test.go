@@ -143,7 +143,7 @@ func TestAStreamInOrderKeepsWhatItCostToReceive(t *testing.T) {
 	for _, c := range *m.plan.Load() {
 		costs[c.phase] = c.cost
 	}
-	if costs[phaseCount] == 0 || costs[phaseArrange] != 0 {
+	if costs[phaseCount] == 0 || costs[phaseArrange] >= 10*costSort {
 		t.Errorf("%v", costs)
 	}
 }
