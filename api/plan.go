@@ -277,21 +277,19 @@ func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	return plan, nil
 }
 
-// rankPlan counts a rank's share of epoch 0 by what it is served: all steps are full but the last, except in
+// rankPlan counts a rank's share of epoch 0 by what it would be served: all steps are full but the last, except in
 // random_start, where blocks differ and are counted one by one.
 func rankPlan(s *sampler.Sampler) (p wire.RankPlan, last int64, err error) {
-	var b sampler.Batch
 	p.Batches = s.Steps(0, 0)
 	consumed := int64(0)
 	if o := s.Options(); o.Order != sampler.RandomStart && p.Batches > 1 {
 		consumed = (p.Batches - 1) * o.BatchSize * o.NumReplicas
 		p.Windows = (p.Batches - 1) * o.BatchSize
 	}
-	for end := s.Total(0); consumed < end && s.Steps(0, consumed) > 0; consumed = b.Next {
-		if err := s.Batch(&b, 0, consumed); err != nil {
+	for end := s.Total(0); consumed < end && s.Steps(0, consumed) > 0; {
+		if last, consumed, err = s.Count(0, consumed); err != nil {
 			return p, 0, err
 		}
-		last = int64(len(b.Windows))
 		p.Windows += last
 	}
 	return p, last, nil

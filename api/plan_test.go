@@ -215,3 +215,23 @@ func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec, `lengths: got "100000 parts", want at most 1000 parts`)
 	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge, "split: the cuts of its 200 parts are over 16777216 bytes")
 }
+
+// TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes: with tail wrap an epoch is served again and again until a batch is full.
+func TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start", "lanes"} {
+		for _, tail := range []string{"short", "wrap"} {
+			o := sampler.Options{Order: order, Tail: tail, BatchSize: 1 << 34, NumReplicas: 1 << 8}
+			spec := map[string]any{"context_length": 2, "stride": 2, "prediction_length": 1, "columns": []string{"OT"}}
+			p := w.plan("etth1", map[string]any{"spec": spec, "options": o})
+			want := o.BatchSize
+			if order == "random_start" || tail == "short" {
+				want = p.BatchPlan.Ranks[0].Windows
+			}
+			if p.BatchPlan.Batches != 1 || p.BatchPlan.LastBatch != want || want == 0 || p.BatchPlan.BatchBytes < o.BatchSize {
+				t.Errorf("%s, %s: %d batches, the last of %d, of %d bytes", order, tail, p.BatchPlan.Batches, p.BatchPlan.LastBatch, p.BatchPlan.BatchBytes)
+			}
+		}
+	}
+}

@@ -87,6 +87,9 @@ func TestBatchesAreWhatTheDefinitionsSay(t *testing.T) {
 			want, next := step(visits, o, consumed)
 			for r, s := range ranks {
 				err := s.Batch(&b, epoch, consumed)
+				if n, after, countErr := s.Count(epoch, consumed); n != int64(len(b.Windows)) || after != b.Next || !errors.Is(countErr, err) {
+					t.Fatalf("rank %d at %d: counted %d and next %d, %v; served %d and next %d, %v", r, consumed, n, after, countErr, len(b.Windows), b.Next, err)
+				}
 				if want == nil {
 					if !errors.Is(err, sampler.ErrEpochEnd) || len(b.Windows) > 0 || b.Next != consumed {
 						t.Fatalf("after the last step: %+v, %v", b, err)

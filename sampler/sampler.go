@@ -140,25 +140,41 @@ func (s *Sampler) shareOf(m int64) int64 {
 	return share
 }
 
+// share are the positions of this rank in the step that starts at consumed, and where the next one starts. Positions past the epoch's last
+// are those from its first on.
+func (s *Sampler) share(epoch uint64, consumed int64) (first, count, next int64, err error) {
+	if s.End(epoch, consumed) <= consumed || consumed < 0 {
+		return 0, 0, consumed, ErrEpochEnd
+	}
+	s.ready(epoch)
+	m := s.positions(epoch) - consumed
+	if m < s.step && s.options.Tail == Short {
+		r := s.options.NumReplicas
+		return consumed + s.options.Rank*(m/r) + min(s.options.Rank, m%r), s.shareOf(m), consumed + m, nil
+	}
+	return consumed + s.options.Rank*s.unit, s.unit, consumed + min(m, s.step), nil
+}
+
+// Count is the number of windows that Batch serves, however many they are, and the consumed count after that step. Past the last step the
+// error is ErrEpochEnd.
+func (s *Sampler) Count(epoch uint64, consumed int64) (windows, next int64, err error) {
+	first, count, next, err := s.share(epoch, consumed)
+	if err != nil || s.options.Order != RandomStart || count == 0 {
+		return count, next, err
+	}
+	_, windows = s.block(first % s.positions(epoch)) // a position is a block, and a batch one of them
+	return windows, next, nil
+}
+
 // Batch fills dst with this rank's batch of the step that starts at consumed, reusing its memory.
 // Past the last step the error is ErrEpochEnd.
 func (s *Sampler) Batch(dst *Batch, epoch uint64, consumed int64) error {
 	dst.Windows, dst.Reset = dst.Windows[:0], dst.Reset[:0]
-	if s.End(epoch, consumed) <= consumed || consumed < 0 {
-		dst.Next = consumed
-		return ErrEpochEnd
+	first, count, next, err := s.share(epoch, consumed)
+	if dst.Next = next; err != nil {
+		return err
 	}
-	s.ready(epoch)
 	n := s.positions(epoch)
-	first, count := consumed+s.options.Rank*s.unit, s.unit
-	dst.Next = consumed + s.step
-	if m := n - consumed; m < s.step {
-		dst.Next = n
-		if s.options.Tail == Short {
-			r := s.options.NumReplicas
-			first, count = consumed+s.options.Rank*(m/r)+min(s.options.Rank, m%r), s.shareOf(m)
-		}
-	}
 	switch s.options.Order {
 	case Sequential:
 		dst.Windows = appendInTurn(dst.Windows, first, count, n)
