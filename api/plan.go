@@ -264,7 +264,7 @@ func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, last, err := rankPlan(s)
+		p, last, err := rankPlan(s, w.Index.Len())
 		if err != nil {
 			return nil, err
 		}
@@ -278,11 +278,16 @@ func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 }
 
 // rankPlan counts a rank's share of epoch 0 by what it would be served: all steps are full but the last, except in
-// random_start, where blocks differ and are counted one by one.
-func rankPlan(s *sampler.Sampler) (p wire.RankPlan, last int64, err error) {
+// random_start, where blocks differ and those of several ranks are counted one by one.
+func rankPlan(s *sampler.Sampler, windows int64) (p wire.RankPlan, last int64, err error) {
 	p.Batches = s.Steps(0, 0)
-	consumed := int64(0)
-	if o := s.Options(); o.Order != sampler.RandomStart && p.Batches > 1 {
+	consumed, o := int64(0), s.Options()
+	if o.Order == sampler.RandomStart && o.NumReplicas == 1 {
+		p.Windows = windows
+		last, _, err = s.Count(0, p.Batches-1)
+		return p, last, err
+	}
+	if o.Order != sampler.RandomStart && p.Batches > 1 {
 		consumed = (p.Batches - 1) * o.BatchSize * o.NumReplicas
 		p.Windows = (p.Batches - 1) * o.BatchSize
 	}
