@@ -16,7 +16,7 @@ export class WindowPanel {
     this.plotRoot = h("div", { class: "plot", role: "img", "aria-label": "the picked window" });
     this.legend = h("ul", { class: "legend" });
     this.table = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Values of the window" });
-    const go = (by) => () => this.of.pick((this.shown?.number ?? -by) + by);
+    const go = (by) => () => this.of.pick((this.going = (this.going ?? this.shown?.number ?? -by) + by)); // from where it goes already
     this.previous = h("button", { type: "button", "aria-label": "Previous window", title: "previous window", onclick: go(-1) }, "‹");
     this.next = h("button", { type: "button", "aria-label": "Next window", title: "next window", onclick: go(1) }, "›");
     put(
@@ -51,6 +51,7 @@ export class WindowPanel {
 
   /** show draws a window, {w, features, spec, unit}; refuse says why there is none. */
   show(shown) {
+    this.going = undefined;
     this.shown = { number: shown.w.number, ...shown };
     const { w } = shown;
     this.input.value = String(w.number);
@@ -65,12 +66,13 @@ export class WindowPanel {
   }
 
   refuse(text) {
+    this.going = undefined;
     say(this.note, text);
     if (text && this.shown) this.input.value = String(this.shown.number);
   }
 
   clear() {
-    this.shown = undefined;
+    this.going = this.shown = undefined;
     this.input.value = "";
     this.plot?.destroy();
     this.plot = undefined;

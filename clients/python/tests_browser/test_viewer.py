@@ -71,6 +71,8 @@ def test_windows_are_picked_by_number_by_button_and_by_click(dashboard: Dashboar
     expect(page.get_by_role("button", name="Previous window")).to_be_disabled()
     page.get_by_role("button", name="Next window").click()
     expect(number).to_have_value("1")
+    page.get_by_role("button", name="Next window").evaluate("b => { b.click(); b.click(); }")
+    expect(number).to_have_value("3")
     number.fill("16988")
     number.press("Enter")
     expect(page.get_by_text("2018-06-08 20:00:00, in no part")).to_be_visible()
