@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/parquet-go/parquet-go"
 )
 
 // TestASortingIsPlannedOnlyWhereRowsAreOutOfOrder stops loads of every format when all rows are read, and looks at what they expect then.
@@ -35,22 +36,25 @@ func TestASortingIsPlannedOnlyWhereRowsAreOutOfOrder(t *testing.T) {
 	} {
 		text := strings.Builder{}
 		text.WriteString("id,t,x\n")
-		var groups []groupedRow
+		var groups, alone []groupedRow
 		var records [][]byte
 		var held []heldRow
-		var items, times []int64
+		var items, when []int64
 		for i := range rows {
 			item, time := order.row(i)/100, order.row(i)%100
 			fmt.Fprintf(&text, "i%d,%d,%d.5\n", item, time, i)
 			groups = append(groups, groupedRow{ID: fmt.Sprint("i", item), T: int64(time), X: float64(i)})
+			alone = append(alone, groupedRow{T: int64(order.row(i)), X: float64(i)})
 			records = append(records, example(false, map[string]any{"id": []int64{int64(item)}, "t": []int64{int64(time)}, "x": []float32{float32(i)}}))
 			held = append(held, heldRow{int64(item), int64(time), []string{"1"}})
-			items, times = append(items, int64(item)), append(times, int64(time))
+			items, when = append(items, int64(item)), append(when, int64(time))
 		}
 		groups70 := filepath.Join(t.TempDir(), "a.parquet")
 		parquetGroups(t, groups70, groups, 70)
 		whole := filepath.Join(t.TempDir(), "a.parquet")
 		parquetGroups(t, whole, groups, rows)
+		times := filepath.Join(t.TempDir(), "a.parquet")
+		parquetGroups(t, times, alone, 70, parquet.DataPageVersion(1)) // pages whose values are gathered from chunk to chunk
 		stream := filepath.Join(t.TempDir(), "a.arrows")
 		heldStream(t, stream, arrow.PrimitiveTypes.Int64, 0, held)
 		folders := t.TempDir()
@@ -60,7 +64,7 @@ func TestASortingIsPlannedOnlyWhereRowsAreOutOfOrder(t *testing.T) {
 		}
 		i, iBytes := columnBytes(t, "id", "int64", []int64{rows}, items)
 		x, xBytes := columnBytes(t, "x", "int64", []int64{rows}, items)
-		u, uBytes := columnBytes(t, "t", "int64", []int64{rows}, times)
+		u, uBytes := columnBytes(t, "t", "int64", []int64{rows}, when)
 		wide := strings.Builder{}
 		wide.WriteString("t,a,b\n")
 		for i := range rows {
@@ -74,9 +78,10 @@ func TestASortingIsPlannedOnlyWhereRowsAreOutOfOrder(t *testing.T) {
 			"CSV":                {job: with(keyed, source(t, "a.csv", text.String()))},
 			"Parquet":            {job: with(keyed, groups70)},
 			"Parquet, one group": {job: with(keyed, whole)},
+			"Parquet, gathered":  {job: with(Options{Time: "t", Sort: true, Columns: []string{"x"}}, times)},
 			"Arrow":              {job: with(Options{ItemID: []string{"i"}, Time: "t", Sort: true}, stream)},
 			"TFRecord":           {job: with(keyed, source(t, "a.tfrecord", tfRecords(records...)))},
-			"NumPy":              {job: with(keyed, source(t, "a.npz", npz(t, zip.Store, map[string]string{"id.npy": npy("<i8", "(600,)", false, binary.LittleEndian, items), "t.npy": npy("<i8", "(600,)", false, binary.LittleEndian, times)})))},
+			"NumPy":              {job: with(keyed, source(t, "a.npz", npz(t, zip.Store, map[string]string{"id.npy": npy("<i8", "(600,)", false, binary.LittleEndian, items), "t.npy": npy("<i8", "(600,)", false, binary.LittleEndian, when)})))},
 			"folders":            {job: with(Options{ItemID: []string{"day", "id"}, Time: "t", Sort: true}, folders)},
 			"filtered":           {job: with(Options{ItemID: []string{"id"}, Time: "t", Sort: true, ItemBucket: "0/2"}, groups70)},
 			"melted":             {job: with(Options{Time: "t", Sort: true, Melt: true}, source(t, "a.csv", wide.String()))},

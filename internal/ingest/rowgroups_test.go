@@ -28,10 +28,10 @@ type groupedRow struct {
 }
 
 // parquetGroups writes a file of row groups of so many rows, with statistics.
-func parquetGroups(t testing.TB, path string, rows []groupedRow, group int) {
+func parquetGroups(t testing.TB, path string, rows []groupedRow, group int, options ...parquet.WriterOption) {
 	t.Helper()
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[groupedRow](&b)
+	w := parquet.NewGenericWriter[groupedRow](&b, options...)
 	for len(rows) > 0 {
 		n := min(group, len(rows))
 		if _, err := w.Write(rows[:n]); err != nil {
