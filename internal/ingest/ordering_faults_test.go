@@ -55,6 +55,9 @@ func TestASortingIsPlannedOnlyWhereRowsAreOutOfOrder(t *testing.T) {
 		parquetGroups(t, whole, groups, rows)
 		times := filepath.Join(t.TempDir(), "a.parquet")
 		parquetGroups(t, times, alone, 70, parquet.DataPageVersion(1)) // pages whose values are gathered from chunk to chunk
+		halves := []string{filepath.Join(t.TempDir(), "a.parquet"), filepath.Join(t.TempDir(), "b.parquet")}
+		parquetGroups(t, halves[0], alone[:rows/2], 70)
+		parquetGroups(t, halves[1], alone[rows/2:], 70)
 		stream := filepath.Join(t.TempDir(), "a.arrows")
 		heldStream(t, stream, arrow.PrimitiveTypes.Int64, 0, held)
 		folders := t.TempDir()
@@ -85,6 +88,7 @@ func TestASortingIsPlannedOnlyWhereRowsAreOutOfOrder(t *testing.T) {
 			"folders":            {job: with(Options{ItemID: []string{"day", "id"}, Time: "t", Sort: true}, folders)},
 			"filtered":           {job: with(Options{ItemID: []string{"id"}, Time: "t", Sort: true, ItemBucket: "0/2"}, groups70)},
 			"melted":             {job: with(Options{Time: "t", Sort: true, Melt: true}, source(t, "a.csv", wide.String()))},
+			"melted halves":      {job: with(Options{Time: "t", Sort: true, Melt: true, Columns: []string{"x"}}, halves...)},
 			"a put":              {job: Job{Options: keyed, Put: &Put{Format: FormatColumns, Columns: []PutColumn{i, x, u}}}, sent: bytes.Join([][]byte{iBytes, xBytes, uBytes}, nil)},
 		} {
 			t.Run(order.name+", "+name, func(t *testing.T) {
