@@ -67,7 +67,7 @@ func (o *ordering) begin(k *keys, row0, rows int64) {
 func (o *ordering) note(row, n int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.state == orderBroken {
+	if o.state == orderBroken || n == 0 {
 		return
 	}
 	o.have[row]++
