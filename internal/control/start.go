@@ -60,6 +60,10 @@ func ConnectWith(ctx context.Context, dir string, exe func() (string, error)) (*
 		return c, err
 	}
 	if err := spawn(ctx, program, dir); err != nil {
+		// Whoever starts one without that lock, as a service manager does, may have been first.
+		if c, other := settle(ctx, dir); other == nil {
+			return c, nil
+		}
 		return nil, err
 	}
 	return dial(ctx, dir)

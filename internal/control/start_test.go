@@ -2,6 +2,7 @@ package control
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -70,4 +71,20 @@ func TestWhatADeadDaemonSpokeIsNoMatter(t *testing.T) {
 	if _, err := Connect(dir, false); !errors.Is(err, ErrNoDaemon) {
 		t.Errorf("got %v, want ErrNoDaemon", err)
 	}
+}
+
+// TestWhoStartsOneWithoutTheLockMayBeFirst starts a program that finds the directory taken, as a service manager's daemon does it.
+func TestWhoStartsOneWithoutTheLockMayBeFirst(t *testing.T) {
+	dir, served := t.TempDir(), t.TempDir()
+	daemon(t, served, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, wire.Health{Protocol: wire.Protocol}) })
+	slower := filepath.Join(t.TempDir(), "slower")
+	script := fmt.Sprintf("#!/bin/sh\ncp %q %q\nexit 1\n", filepath.Join(served, DaemonFile), dir)
+	if err := os.WriteFile(slower, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, err := ConnectWith(t.Context(), dir, func() (string, error) { return slower, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
 }

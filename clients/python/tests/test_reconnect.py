@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import tensorcache
 from daemon import ETTH1
+from tensorcache import _cache
 
 SPEC: dict[str, Any] = {"context_length": 24, "prediction_length": 6, "columns": ["HUFL", "OT"], "rows": (0, 900)}
 
@@ -73,7 +75,27 @@ def test_a_generation_that_left_with_the_daemon_is_said_to(windows: tensorcache.
     assert raised.value.type == "generation_gone"
 
 
-def test_where_no_daemon_may_be_started_the_place_is_told(windows: tensorcache.Windows) -> None:
+def test_where_no_daemon_may_be_started_one_is_waited_for(windows: tensorcache.Windows) -> None:
+    mine = tensorcache.connect(autostart=False).dataset("etth1").windows(**SPEC)
+    with mine.feed(batch_size=16, order="shuffle", slots=4) as feed:
+        want = [batch.start.tolist() for batch in feed]
+    service = threading.Timer(0.5, tensorcache.connect)
+    with mine.feed(batch_size=16, order="shuffle", slots=4, reconnect=True) as feed:
+        got = []
+        for n, batch in enumerate(feed):
+            got.append(batch.start.tolist())
+            if n == 3:
+                leave("killed")
+                service.start()
+        assert feed.stats()["reconnects"] == 1
+    service.join()
+    assert got == want
+
+
+def test_where_no_daemon_may_be_started_the_place_is_told(
+    windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_cache, "START_SECONDS", 0.2)
     here = tensorcache.connect(autostart=False)
     mine = here.dataset("etth1").windows(**SPEC)
     with mine.feed(batch_size=16, order="shuffle", slots=4, reconnect=True) as feed:

@@ -93,6 +93,19 @@ def test_a_daemon_that_holds_the_directory_but_does_not_listen_yet_is_waited_for
     assert cache.health()["status"] == "ok"
 
 
+def test_who_starts_one_without_the_lock_may_be_first(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = _connect.start
+
+    def slower(binary: str, directory: str) -> None:
+        start(binary, directory)  # as a service manager
+        start(binary, directory)
+
+    monkeypatch.setattr(_connect, "start", slower)
+    assert tensorcache.connect().health()["status"] == "ok"
+    assert "in use" in Path(empty, "daemon.log").read_text()
+    assert len(processes(str(empty))) == 1
+
+
 def test_stopping_while_others_connect(empty: Path) -> None:
     tensorcache.connect()
     code = "import tensorcache; tensorcache.connect(); print('ok')"  # the next stop may come right after

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _spec
 from ._arrow import is_table
-from ._connect import find_or_start, lock_is_free, reap
+from ._connect import START_SECONDS, find_or_start, lock_is_free, reap
 from ._dataset import Dataset
 from ._errors import DaemonError
 from ._home import Address, cache_dir, read_address
@@ -58,8 +58,8 @@ class Cache:
         self._feed_path = address.feed
 
     def _find_again(self) -> None:
-        """Use the daemon that serves the directory now; start one where none does and one may be started."""
-        self._use(find_or_start(self.dir, self._autostart))
+        """Use the daemon that serves the directory now; start one where none does, or wait where none may be started."""
+        self._use(find_or_start(self.dir, self._autostart, START_SECONDS))
 
     def load(
         self,

@@ -49,16 +49,22 @@ def find(directory: str) -> Address | None:
     return address
 
 
-def find_or_start(directory: str, autostart: bool) -> Address:
+def find_or_start(directory: str, autostart: bool, patience: float = 0.0) -> Address:
     """The daemon of ``directory``, started when none runs and ``autostart`` allows it.
 
-    Many clients may do this at once: ``start.lock`` lets one of them start, the others then find its daemon.
+    Many clients may do this at once: ``start.lock`` lets one of them start, the others then find its daemon. So does a
+    client that was slower than somebody who starts one without that lock, as a service manager does. Where none may be
+    started, one is waited for as many seconds as ``patience`` says.
 
     Raises:
         DaemonError: none runs and it may not be started, or it cannot be; the message ends with its log.
     """
     reap()
+    deadline = time.monotonic() + patience
     address = find(directory)
+    while address is None and not autostart and time.monotonic() < deadline:
+        time.sleep(0.05)
+        address = find(directory)
     if address is not None:
         return address
     if not autostart:
@@ -72,8 +78,14 @@ def find_or_start(directory: str, autostart: bool) -> Address:
     with start_lock(directory):
         address = wait_for_holder(directory)
         if address is None:
-            start(binary, directory)
-            address = find(directory)
+            try:
+                start(binary, directory)
+            except DaemonError:
+                address = wait_for_holder(directory)
+                if address is None:
+                    raise
+            else:
+                address = find(directory)
     if address is None:
         raise DaemonError(f'the daemon of "{directory}" started and was gone at once\n{log_tail(directory)}')
     return address
