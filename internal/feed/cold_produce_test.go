@@ -67,6 +67,9 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 				spec("columns", []string{"a"}), options("order", "random_start", "batch_size", 60_000)))
 			defer detach()
 			_, c := serveCold(t, st)
+			if st.forDisk <= 0 {
+				t.Error("the meter has no word of waiting for the disk")
+			}
 			if most := 2 * int(st.asker.most) / aheadBursts; c.most > most {
 				t.Errorf("%d batches were waited for before one of them was announced, want at most %d: a burst, and the next", c.most, most)
 			}

@@ -16,8 +16,19 @@ type meter struct {
 	// The producer's waits, and since when it waits now; zero when it does not.
 	forTrainer time.Duration
 	since      time.Time
+	// The producer's waits for pages of the data that were not in memory.
+	forDisk time.Duration
 	// What the trainer reported: time inside passes, and of that in wait for a batch.
 	passes, forData time.Duration
+	// Where what happened inside passes begins and ends: when the feed began, or where its client had passes before, as one
+	// that attached anew, at the first report; and at the latest one.
+	base, latest moment
+}
+
+// moment is what the meter showed when a report came.
+type moment struct {
+	at                          time.Time
+	passes, forTrainer, forDisk time.Duration
 }
 
 // wait begins a wait of the producer, done ends it.
@@ -29,22 +40,50 @@ func (m *meter) done() {
 }
 
 // report takes what a METER frame says.
-func (m *meter) report(payload []byte) error {
+func (m *meter) report(payload []byte, now time.Time) error {
 	u := binary.LittleEndian.Uint64
 	if len(payload) != wire.MeterSize || u(payload) > 1<<62 || u(payload[8:]) > u(payload) {
 		return fmt.Errorf("%w: a meter of %d bytes, want %d: nanoseconds in passes, and those of them in wait", wire.ErrFrame, len(payload), wire.MeterSize)
 	}
 	m.passes, m.forData = time.Duration(u(payload)), time.Duration(u(payload[8:]))
+	m.latest = moment{now, m.passes, m.soFar(now), m.forDisk}
+	if m.base.at.IsZero() {
+		if m.base = m.latest; m.passes <= now.Sub(m.began) {
+			m.base = moment{at: m.began}
+		}
+	}
 	return nil
+}
+
+// soFar is how long the producer has waited for free slots.
+func (m *meter) soFar(now time.Time) time.Duration {
+	if m.since.IsZero() {
+		return m.forTrainer
+	}
+	return m.forTrainer + now.Sub(m.since)
+}
+
+// shares are those of the time inside passes.
+type shares struct {
+	idle float64 // that the daemon waited for the trainer
+	disk float64 // that it waited for pages
+}
+
+// inPasses leaves out what the producer waits between passes, in an evaluation perhaps: its ring is full then, whatever limits
+// the feed.
+func (m *meter) inPasses() shares {
+	passes := m.latest.passes - m.base.passes
+	if passes <= 0 {
+		return shares{}
+	}
+	between := max(0, m.latest.at.Sub(m.base.at)-passes)
+	share := func(d time.Duration) float64 { return min(1, max(0, d.Seconds()/passes.Seconds())) }
+	return shares{share(m.latest.forTrainer - m.base.forTrainer - between), share(m.latest.forDisk - m.base.forDisk)}
 }
 
 // read fills in a feed's waiting times at a moment.
 func (m *meter) read(f *wire.Feed, now time.Time) {
-	waited := m.forTrainer
-	if !m.since.IsZero() {
-		waited += now.Sub(m.since)
-	}
-	f.Seconds, f.WaitTrainerS = now.Sub(m.began).Seconds(), waited.Seconds()
+	f.Seconds, f.WaitTrainerS = now.Sub(m.began).Seconds(), m.soFar(now).Seconds()
 	f.PassS, f.WaitDataS = m.passes.Seconds(), m.forData.Seconds()
 	if f.Seconds > 0 {
 		f.WaitTrainerShare = min(1, f.WaitTrainerS/f.Seconds)
@@ -62,23 +101,25 @@ const (
 )
 
 // verdict says in one line what limits a feed, and what to try.
-func (s *stream) verdict(f wire.Feed) string {
+func (s *stream) verdict(f wire.Feed, in shares) string {
 	if f.PassS == 0 {
 		return "not measured yet"
 	}
 	if f.WaitDataShare < littleWaiting {
 		return fmt.Sprintf("trainer-bound: %.1f %% waiting for data", 100*f.WaitDataShare)
 	}
-	return fmt.Sprintf("input-bound %.0f %%: %s", 100*f.WaitDataShare, s.limit(f))
+	return fmt.Sprintf("input-bound %.0f %%: %s", 100*f.WaitDataShare, s.limit(f, in))
 }
 
 // limit is what makes a trainer wait.
-func (s *stream) limit(f wire.Feed) string {
+func (s *stream) limit(f wire.Feed, in shares) string {
 	o := s.sampler.Options()
 	switch {
+	case in.disk > max(littleWaiting, (1-in.idle)/2):
+		return fmt.Sprintf("the data is not in memory, and comes from the disk; try tensorcache preload %s, or where it does not fit fewer columns or a smaller dtype", f.Dataset)
 	case f.Delivery != Slot:
 		return fmt.Sprintf("the daemon sends places alone, and gets no core for it: %d of them are busy elsewhere", s.pool.workers)
-	case f.WaitTrainerShare > muchWaiting:
+	case in.idle > muchWaiting:
 		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
 	case s.windows.checkView(o.Order) == nil:
 		return `the gather copies what could be a view, try delivery="view"`

@@ -66,28 +66,59 @@ func TestVerdictsNameWhatLimits(t *testing.T) {
 	for name, test := range map[string]struct {
 		change         []func(map[string]any)
 		passes, waited time.Duration
-		idle           float64
+		in             shares
 		says           string
 	}{
-		"no report":    {c(shuffle), 0, 0, 0, "not measured yet"},
-		"trainer":      {c(shuffle), 100 * s, s, 0, "trainer-bound: 1.0 % waiting for data"},
-		"bursts":       {c(shuffle, with("slots", 4)), 100 * s, 12 * s, 0.5, "input-bound 12 %: the 4 slots run out in bursts, try slots=8"},
-		"view":         {c(spec("columns", cd)), 100 * s, 30 * s, 0, `input-bound 30 %: the gather copies what could be a view, try delivery="view"`},
-		"conversion":   {c(shuffle), 100 * s, 50 * s, 0, `converting column "b" from float64, try loading with dtype=float32`},
-		"interleaving": {c(shuffle, spec("columns", cd)), 100 * s, 50 * s, 0, "the gather is limited by interleaving columns, try layout=packed"},
-		"memory":       {c(shuffle, spec("columns", cd), with("channels_first", true)), 100 * s, 50 * s, 0, "the gather is limited by memory, with "},
-		"places":       {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, 0, "the daemon sends places alone, and gets no core for it"},
+		"no report":    {c(shuffle), 0, 0, shares{}, "not measured yet"},
+		"trainer":      {c(shuffle), 100 * s, s, shares{}, "trainer-bound: 1.0 % waiting for data"},
+		"bursts":       {c(shuffle, with("slots", 4)), 100 * s, 12 * s, shares{idle: 0.5}, "input-bound 12 %: the 4 slots run out in bursts, try slots=8"},
+		"view":         {c(spec("columns", cd)), 100 * s, 30 * s, shares{}, `input-bound 30 %: the gather copies what could be a view, try delivery="view"`},
+		"conversion":   {c(shuffle), 100 * s, 50 * s, shares{}, `converting column "b" from float64, try loading with dtype=float32`},
+		"interleaving": {c(shuffle, spec("columns", cd)), 100 * s, 50 * s, shares{}, "the gather is limited by interleaving columns, try layout=packed"},
+		"memory":       {c(shuffle, spec("columns", cd), with("channels_first", true)), 100 * s, 50 * s, shares{}, "the gather is limited by memory, with "},
+		"disk":         {c(shuffle), 100 * s, 50 * s, shares{disk: 0.6}, "the data is not in memory, and comes from the disk; try tensorcache preload patchwork, "},
+		"disk, local":  {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, shares{disk: 0.9, idle: 0.1}, "the data is not in memory"},
+		"some disk":    {c(shuffle, with("slots", 4)), 100 * s, 50 * s, shares{disk: 0.1, idle: 0.5}, "the 4 slots run out in bursts"},
+		"places":       {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, shares{}, "the daemon sends places alone, and gets no core for it"},
 	} {
 		tr := w.attach(t, request("patchwork", test.change...))
-		f := wire.Feed{Delivery: tr.Delivery, Path: tr.Path, Slots: tr.Slots, WaitTrainerShare: test.idle, PassS: test.passes.Seconds(), WaitDataS: test.waited.Seconds()}
+		f := wire.Feed{Delivery: tr.Delivery, Path: tr.Path, Slots: tr.Slots, Dataset: "patchwork", PassS: test.passes.Seconds(), WaitDataS: test.waited.Seconds()}
 		if f.PassS > 0 {
 			f.WaitDataShare = f.WaitDataS / f.PassS
 		}
-		if got := w.only(t).verdict(f); !strings.Contains(got, test.says) {
+		if got := w.only(t).verdict(f, test.in); !strings.Contains(got, test.says) {
 			t.Errorf("%s: %q, want %q", name, got, test.says)
 		}
 		tr.close()
 		w.none(t)
+	}
+}
+
+// TestWhatTheDaemonWaitsBetweenPassesIsNotHeldAgainstTheRing: a trainer that evaluates between passes leaves its ring full, whatever
+// limits its feed.
+func TestWhatTheDaemonWaitsBetweenPassesIsNotHeldAgainstTheRing(t *testing.T) {
+	type told struct{ after, passes, forTrainer, forDisk time.Duration } // in seconds
+	for name, test := range map[string]struct {
+		reports []told
+		in      shares
+	}{
+		"none":                      {},
+		"one of a new feed":         {[]told{{100, 80, 40, 8}}, shares{0.25, 0.1}},
+		"evaluations alone":         {[]told{{2, 1, 1, 0}, {100, 20, 80, 0}}, shares{}},
+		"half of the passes, too":   {[]told{{2, 1, 1, 0}, {100, 20, 90, 15}}, shares{0.5, 0.75}},
+		"one of an attachment anew": {[]told{{1, 500, 1, 1}}, shares{}},
+		"more of it":                {[]told{{50, 500, 10, 1}, {100, 540, 40, 5}}, shares{0.5, 0.1}},
+	} {
+		m := meter{began: time.Now()}
+		for _, r := range test.reports {
+			m.forTrainer, m.forDisk = r.forTrainer*time.Second, r.forDisk*time.Second
+			if err := m.report(said(r.passes*time.Second, 0), m.began.Add(r.after*time.Second)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if in := m.inPasses(); in != test.in {
+			t.Errorf("%s: %+v, want %+v", name, in, test.in)
+		}
 	}
 }
 

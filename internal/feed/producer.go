@@ -193,7 +193,7 @@ func (s *stream) begin(b *burst, n int) error {
 				s.waited, s.hungry = false, false
 			}
 		}
-		if err := s.asker.next(batch); err != nil {
+		if err := s.awaitPages(batch); err != nil {
 			return err
 		}
 		slot := s.take()
@@ -221,6 +221,19 @@ func (s *stream) begin(b *burst, n int) error {
 	s.served += windows
 	s.mu.Unlock()
 	return nil
+}
+
+// awaitPages has a batch's pages in memory, where they may not be.
+func (s *stream) awaitPages(b *sampler.Batch) error {
+	if !s.asker.cold {
+		return nil
+	}
+	began := time.Now()
+	err := s.asker.next(b)
+	s.mu.Lock()
+	s.forDisk += time.Since(began)
+	s.mu.Unlock()
+	return err
 }
 
 // announce waits for a burst's gathers and sends its descriptors. A client that reads none of them may still say that it is done.

@@ -122,7 +122,7 @@ func (s *stream) obey(kind uint32, payload []byte) error {
 	case wire.FrameMeter:
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.report(payload)
+		return s.report(payload, time.Now())
 	case wire.FrameWait:
 		return s.waiting(payload)
 	case wire.FrameDone:
@@ -162,7 +162,8 @@ func (s *stream) describe() wire.Feed {
 		Batches: s.batches, ServedWindows: s.served, Slots: s.slots, SlotBytes: s.ring.slot, Epoch: s.epoch, Consumed: s.consumed,
 	}
 	s.meter.read(&f, time.Now())
+	in := s.inPasses()
 	s.mu.Unlock()
-	f.Verdict = s.verdict(f)
+	f.Verdict = s.verdict(f, in)
 	return f
 }
