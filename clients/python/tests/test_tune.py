@@ -84,6 +84,28 @@ def test_a_ring_that_grows_and_shrinks_misses_nothing(
     np.testing.assert_equal(got, want)
 
 
+def test_a_pause_between_passes_is_no_idleness(etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An evaluation leaves the ring full: that the daemon waits then does not say that more slots would help."""
+    seen: list[tuple[float, float]] = []
+
+    def look(self: Tuner, seconds: float, waited: float, idle: Callable[[], Any], slots: int) -> int:
+        seen.append((idle(), seconds))
+        return slots
+
+    windows = etth1.windows(context_length=24, prediction_length=6, rows=(0, 1000), dtype=None)
+    with windows.feed(batch_size=8, order="shuffle", delivery="slot") as feed:
+        for _ in feed:
+            pass
+        before = feed.stats()["wait_trainer_s"]
+        wait_until(lambda: feed.stats()["wait_trainer_s"] > before + 0.5, "the daemon does not wait")
+        monkeypatch.setattr(_tune, "INTERVAL", 1e-9)
+        monkeypatch.setattr(Tuner, "look", look)
+        for _ in feed:
+            pass
+    assert seen
+    assert all(0 <= idle <= seconds + 0.1 for idle, seconds in seen), seen  # two clocks, read one after the other
+
+
 @pytest.mark.parametrize("memory", [True, False])
 @pytest.mark.parametrize("exchanges", ["slots", "delivery", "delivery at an epoch's end"])
 def test_a_feed_is_exchanged_for_another_before_it_is_let_go(

@@ -315,7 +315,7 @@ class Feed:
         slots = tuner.look(
             self._meter.seconds(),
             self._meter.waited,
-            lambda: self._theirs(was).get("wait_trainer_s"),
+            lambda: was.idled(self._theirs(was).get("wait_trainer_s")),
             stream.slots,
         )
         if slots != stream.slots:

@@ -69,6 +69,7 @@ class Stream:
         self.pending: Iterator[Descriptor] = iter(())
         self._more: Iterator[Descriptor] = iter(())  # behind them
         self.meter = meter
+        self._began = time.perf_counter() - meter.seconds()  # on a clock that stands still inside passes
         # A credit wakes the daemon, which takes the trainer 10 µs; what is left must last until it has answered.
         # Through the queue a credit wakes nobody as a rule, and the daemon shall see it soon.
         self._bulk = max(1, self.slots * 5 // 16 if self._queue is not None else self.slots * 5 // 8)
@@ -161,6 +162,14 @@ class Stream:
         """Tell the daemon what the meter says, if it still listens."""
         with contextlib.suppress(TensorcacheError):
             self._send(self.meter.frame(always=True))
+
+    def idled(self, waited: float | None) -> float | None:
+        """Of the seconds that the daemon waited for the trainer so far, those inside passes.
+
+        Between passes the ring is full, whoever was too slow in them.
+        """
+        between = time.perf_counter() - self.meter.seconds() - self._began
+        return None if waited is None else max(0.0, waited - between)
 
     def seek(self, epoch: int, consumed: int) -> None:
         """Go on at another place; what is under way from before is skipped and given back."""

@@ -42,7 +42,8 @@ class Tuner:
         Args:
             seconds: inside passes, in all.
             waited: those of them in which the trainer waited for data.
-            idle: asks how many seconds the daemon waited for the trainer, since the ring was made; None: it is silent.
+            idle: asks how many seconds inside passes the daemon waited for the trainer, since the ring was made;
+                None: it is silent.
             slots: that the ring has.
         """
         span, share = seconds - self._seconds, (waited - self._waited) / (seconds - self._seconds)
