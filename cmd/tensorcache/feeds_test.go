@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"testing"
+
+	tensorcache "github.com/tensorcache/tensorcache/clients/go"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// TestFeedsAndTopSayWhoWaitsForWhom looks at a trainer after a pass: both shares, and the verdict.
+func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
+	dir := t.TempDir()
+	d := start(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	defer d.stop()
+	cache, err := tensorcache.Connect(t.Context(), tensorcache.Options{Dir: dir, NoStart: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cache.Close()
+	data, err := cache.Put(t.Context(), "prices", []tensorcache.PutColumn{tensorcache.Values("a", make([]float32, 10_000))}, tensorcache.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	w, err := data.Windows(t.Context(), window.Spec{ContextLength: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed, err := tensorcache.NewFeed[float32](t.Context(), w, tensorcache.FeedOptions{BatchSize: 2, Slots: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer feed.Close()
+	for _, err := range feed.Epoch(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := feed.Stats(t.Context()); err != nil || s.Verdict == "" { // the daemon has heard of the pass
+		t.Fatal(s, err)
+	}
+	const said = `[0-9.]+ %.* +(trainer-bound: [0-9.]+ % waiting for data|input-bound [0-9]+ %: .*(try |busy elsewhere).*)\n`
+	for _, test := range []struct {
+		args []string
+		row  string
+	}{
+		{[]string{"feeds"}, `(?m)^f\d+ +prices +\d+ +slot +5 +.* +[0-9.]+ % +` + said},
+		{[]string{"top", "--count", "1"}, `(?m)^f\d+ +prices +\d+ +slot +\d+ +.* +[0-9.]+ % +` + said},
+		{[]string{"feeds", "--json"}, `"slots": 5,(.*\n)*.*"verdict": "(trainer|input)-bound`},
+	} {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], append(test.args, "--dir", dir)...)
+		cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings)
+		out, err := cmd.CombinedOutput()
+		if err != nil || !regexp.MustCompile(test.row).Match(out) {
+			t.Errorf("%s: %v, no %q in\n%s", test.args, err, test.row, out)
+		}
+	}
+}
