@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,6 +107,35 @@ def test_a_killed_trainer_whose_child_holds_the_socket_is_noticed(windows: tenso
         wait_until(lambda: not cache.feeds(), "the feed is still there")
     finally:
         os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="what another process does is read there")
+@pytest.mark.parametrize("delivery", ["slot", "starts"])
+@pytest.mark.parametrize("work", [0, 1000])
+def test_a_stopped_trainer_costs_the_daemon_nothing(windows: tensorcache.Windows, delivery: str, work: int) -> None:
+    """The daemon had stayed awake, or napped by its pace, for a trainer as fast as it can or a little slower."""
+    pid = tensorcache.connect().health()["pid"]
+    code = TRAINER.replace("slots=4", f'order="random_start", delivery="{delivery}"')
+    process = trainer(
+        code.replace("sys.stdin.read()", f"any(sum(range({work})) < 0 for _ in iter(int, 1) for _ in feed)")
+    )
+
+    def woken() -> int:
+        said = [task.joinpath("status").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+        return sum(int(line.split()[1]) for text in said for line in text.splitlines() if "ctxt_switches" in line)
+
+    def sleeps() -> bool:
+        before = woken()
+        time.sleep(0.5)
+        return woken() - before < 50
+
+    try:
+        wait_until(lambda: [feed["epoch"] > 5 for feed in tensorcache.connect().feeds()] == [True], "it does not run")
+        halt(process.pid)
+        wait_until(sleeps, "the daemon works for a trainer that stands still")
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_a_killed_daemon_is_an_error_at_once_and_the_state_resumes(windows: tensorcache.Windows) -> None:
