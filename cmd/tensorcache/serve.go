@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	sd "github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
@@ -164,8 +165,14 @@ func (o *serveOptions) run(ctx context.Context) error {
 	return errors.Join(err, serving.Wait())
 }
 
-// ready tells whoever started the daemon that it listens.
+// ready tells whoever started the daemon that it listens: a service manager by sd_notify(3), a client by the descriptor. A daemon of a
+// client is no service, though the client may be one.
 func (o *serveOptions) ready() error {
+	if !o.auto {
+		if _, err := sd.SdNotify(true, sd.SdNotifyReady); err != nil {
+			return fmt.Errorf("sd_notify: %w", err)
+		}
+	}
 	if o.readyFD < 0 {
 		return nil
 	}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestAServiceManagerIsToldThatTheDaemonListens stands in for systemd, which keeps such a socket for each service of Type=notify.
+func TestAServiceManagerIsToldThatTheDaemonListens(t *testing.T) {
+	short, err := os.MkdirTemp("", "notify") // t.TempDir may be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(short) })
+	path := filepath.Join(short, "notify")
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer manager.Close()
+	t.Setenv("NOTIFY_SOCKET", path)
+	dir := t.TempDir()
+	d := start(t, dir, "", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	said := make([]byte, 64)
+	if err := manager.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := manager.Read(said); err != nil || string(said[:n]) != "READY=1" {
+		t.Errorf("it says %q, %v", said[:n], err)
+	}
+	d.stop()
+
+	other := t.TempDir()
+	start(t, other, "", os.Args[0], "serve", "--dir", other, "--ready-fd", "3", "--auto").stop()
+	if err := manager.SetReadDeadline(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := manager.Read(said); err == nil {
+		t.Errorf("a client's daemon says %q to the client's service manager", said[:n])
+	}
+}
