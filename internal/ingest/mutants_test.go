@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/tensorcache/tensorcache/layout"
 	"golang.org/x/sys/unix"
 )
 
@@ -93,6 +95,20 @@ func asTable(l loaded) frame {
 			cells = printed(values[int64](l, c.Name))
 		case "int32":
 			cells = printed(values[int32](l, c.Name))
+		case "int16":
+			cells = printed(values[int16](l, c.Name))
+		case "int8":
+			cells = printed(values[int8](l, c.Name))
+		case "uint64":
+			cells = printed(values[uint64](l, c.Name))
+		case "uint32":
+			cells = printed(values[uint32](l, c.Name))
+		case "uint16":
+			cells = printed(values[uint16](l, c.Name))
+		case "uint8", "bool":
+			cells = printed(values[uint8](l, c.Name))
+		case "float16":
+			cells = printed(values[layout.Half](l, c.Name))
 		case "float32":
 			cells = printed(values[float32](l, c.Name))
 		case "float64":
