@@ -6,13 +6,43 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/tensorcache/tensorcache/internal/control"
 	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/sampler"
 )
 
 // completeTime is how long who presses TAB waits at most, for a daemon that does not answer.
 const completeTime = 5 * time.Second
+
+// flagWords are what flags take that are one of few words, in whatever verb. A flag that takes more than those, as a number or a list, is
+// begun with one of them.
+var flagWords = map[string][]cobra.Completion{
+	"anchor":     {"start", "end"},
+	"decimal":    {".", ","},
+	"duplicates": {"first", "last", "mean"},
+	"fill":       {"mean", "forward", "backward", "linear"},
+	"layout":     {"columns", "packed"},
+	"log-format": {"text", "json"},
+	"log-level":  {"debug", "info", "warn", "error"},
+	"order":      {sampler.Sequential, sampler.Shuffle, sampler.Bootstrap, sampler.RandomStart, sampler.Lanes},
+	"scale":      {"standard", "minmax", "robust", "maxabs"},
+	"scale-per":  {"column", "item"},
+	"state":      {wire.JobQueued, wire.JobRunning, wire.JobDone, wire.JobFailedIn, wire.JobCancelled},
+	"tail":       {sampler.Short, sampler.Wrap, sampler.Drop},
+}
+
+// completeWords makes a verb complete what its flags take.
+func completeWords(c *cobra.Command) {
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if words, ok := flagWords[f.Name]; ok {
+			if err := c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+				panic(err) // it is registered twice
+			}
+		}
+	})
+}
 
 // completeShells makes cobra's verb one as the others are: it refuses a shell that it does not know.
 func completeShells(c *cobra.Command) {

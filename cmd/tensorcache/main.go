@@ -95,6 +95,7 @@ func newRoot() *cobra.Command {
 		if c.Name() == "completion" {
 			completeShells(c)
 		}
+		completeWords(c)
 		sayArgs(c)
 	}
 	return root

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// TestWordsThatShellsCompleteAreThoseOfTheHelp holds both together: each word stands in the flag's help, and each flag is one of a verb's.
+func TestWordsThatShellsCompleteAreThoseOfTheHelp(t *testing.T) {
+	left := maps.Clone(flagWords)
+	var look func(c *cobra.Command)
+	look = func(c *cobra.Command) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			for _, word := range flagWords[f.Name] {
+				if !strings.Contains(f.Usage, word) {
+					t.Errorf("%s --%s: the help does not know %q: %s", c.Name(), f.Name, word, f.Usage)
+				}
+			}
+			delete(left, f.Name)
+		})
+		for _, sub := range c.Commands() {
+			look(sub)
+		}
+	}
+	look(newRoot())
+	for name := range left {
+		t.Errorf("no verb has --%s", name)
+	}
+}
