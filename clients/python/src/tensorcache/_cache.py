@@ -58,7 +58,7 @@ class Cache:
         self._feed_path = address.feed
 
     def _find_again(self) -> None:
-        """Use the daemon that serves the directory now; start one where none does, or wait where none may be started."""
+        """Use the daemon that serves the directory now; start one where none does, or wait if none may be."""
         self._use(find_or_start(self.dir, self._autostart, START_SECONDS))
 
     def load(

@@ -325,8 +325,8 @@ class Windows:
             slots: batches in flight; 0 lets the daemon choose, and tunes them by what both sides wait; 3 to 16,384.
             channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
             mask: deliver ``mask`` even where nothing is padded.
-            reconnect: when the daemon goes away, find or start another and go on with the next batch, exactly. Where none
-                may be started (``TENSORCACHE_AUTOSTART=0``) the next one is waited for, up to a minute.
+            reconnect: when the daemon goes away, find or start another and go on with the next batch, exactly. Where
+                none may be started (``TENSORCACHE_AUTOSTART=0``) the next one is waited for, up to a minute.
 
         Raises:
             SpecError: an option cannot be; ``field`` names it.
