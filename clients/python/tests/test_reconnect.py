@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import tensorcache
 from daemon import ETTH1
 from tensorcache import _cache
+from tensorcache._binary import find_binary
 
 SPEC: dict[str, Any] = {"context_length": 24, "prediction_length": 6, "columns": ["HUFL", "OT"], "rows": (0, 900)}
 
@@ -90,6 +92,22 @@ def test_where_no_daemon_may_be_started_one_is_waited_for(windows: tensorcache.W
         assert feed.stats()["reconnects"] == 1
     service.join()
     assert got == want
+
+
+def test_a_service_manager_may_be_first_to_start_the_next_daemon(windows: tensorcache.Windows) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    serve = [find_binary(), "serve", "--dir", str(tensorcache.connect().dir)]
+    service = threading.Timer(0.15, lambda: started.append(subprocess.Popen(serve, stderr=subprocess.DEVNULL)))
+    with windows.feed(batch_size=16, order="shuffle", slots=4, reconnect=True) as feed:
+        for n, _ in enumerate(feed):
+            if n == 3:
+                leave("killed")
+                service.start()
+        assert feed.stats()["reconnects"] == 1
+    service.join()
+    assert tensorcache.connect().health()["pid"] == started[0].pid
+    leave("stopped")
+    assert started[0].wait(10) == 0
 
 
 def test_where_no_daemon_may_be_started_the_place_is_told(

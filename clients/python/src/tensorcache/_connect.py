@@ -19,6 +19,9 @@ from ._http import Control
 START_SECONDS = 60.0
 """How long a started daemon may take until it listens; it verifies unsynced generations first."""
 
+OTHERS_FIRST_SECONDS = 0.5
+"""How long who had a daemon leaves it to a service manager to start the next: systemd takes 0.1 s after a failure."""
+
 
 class Daemon(subprocess.Popen[bytes]):
     """A daemon that this process started; it outlives us on purpose, so dropping it warns of nothing."""
@@ -54,17 +57,13 @@ def find_or_start(directory: str, autostart: bool, patience: float = 0.0) -> Add
 
     Many clients may do this at once: ``start.lock`` lets one of them start, the others then find its daemon. So does a
     client that was slower than somebody who starts one without that lock, as a service manager does. Where none may be
-    started, one is waited for as many seconds as ``patience`` says.
+    started, one is waited for as many seconds as ``patience`` says; else ``OTHERS_FIRST_SECONDS`` of those.
 
     Raises:
         DaemonError: none runs and it may not be started, or it cannot be; the message ends with its log.
     """
     reap()
-    deadline = time.monotonic() + patience
-    address = find(directory)
-    while address is None and not autostart and time.monotonic() < deadline:
-        time.sleep(0.05)
-        address = find(directory)
+    address = wait_for_another(directory, 0.0 if autostart else patience)
     if address is not None:
         return address
     if not autostart:
@@ -77,6 +76,8 @@ def find_or_start(directory: str, autostart: bool, patience: float = 0.0) -> Add
     make_directory(directory)
     with start_lock(directory):
         address = wait_for_holder(directory)
+        if address is None and patience > 0:  # from when the last has let go, which may take it seconds
+            address = wait_for_another(directory, min(patience, OTHERS_FIRST_SECONDS))
         if address is None:
             try:
                 start(binary, directory)
@@ -104,6 +105,16 @@ def lock_is_free(directory: str) -> bool:
         except BlockingIOError:
             return False
         return True
+
+
+def wait_for_another(directory: str, seconds: float) -> Address | None:
+    """The daemon of the directory, looked for again until so many seconds are over."""
+    deadline = time.monotonic() + seconds
+    while True:
+        address = find(directory)
+        if address is not None or time.monotonic() >= deadline:
+            return address
+        time.sleep(0.02)
 
 
 def wait_for_holder(directory: str) -> Address | None:
