@@ -32,6 +32,9 @@ func TestAServiceManagerIsToldThatTheDaemonListens(t *testing.T) {
 		t.Errorf("it says %q, %v", said[:n], err)
 	}
 	d.stop()
+	if n, err := manager.Read(said); err != nil || string(said[:n]) != "STOPPING=1" {
+		t.Errorf("it says %q at its end, %v", said[:n], err)
+	}
 
 	other := t.TempDir()
 	start(t, other, "", os.Args[0], "serve", "--dir", other, "--ready-fd", "3", "--auto").stop()

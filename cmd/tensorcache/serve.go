@@ -155,6 +155,9 @@ func (o *serveOptions) run(ctx context.Context) error {
 	lock := leaves.wait(stopping)
 	defer lock.release()
 	log.Info("stopping")
+	if err := o.notify(sd.SdNotifyStopping); err != nil { // who starts the service now waits for its end first
+		log.Warn("the service manager is not told that the daemon stops", "error", err)
+	}
 	time.AfterFunc(longestEnd, func() { giveUp(log, sockets) })
 	http.Refuse()
 	feeds.Refuse()
@@ -165,23 +168,27 @@ func (o *serveOptions) run(ctx context.Context) error {
 	return errors.Join(err, serving.Wait())
 }
 
-// ready tells whoever started the daemon that it listens: a service manager by sd_notify(3), a client by the descriptor. A daemon of a
-// client is no service, though the client may be one.
-func (o *serveOptions) ready() error {
-	if !o.auto {
-		if _, err := sd.SdNotify(true, sd.SdNotifyReady); err != nil {
-			return fmt.Errorf("sd_notify: %w", err)
-		}
-	}
-	if o.readyFD < 0 {
+// notify tells a service manager, as sd_notify(3) does. A daemon of a client is no service, though the client may be one.
+func (o *serveOptions) notify(state string) error {
+	if o.auto {
 		return nil
+	}
+	_, err := sd.SdNotify(false, state)
+	return err
+}
+
+// ready tells whoever started the daemon that it listens: a service manager, and a client by the descriptor.
+func (o *serveOptions) ready() error {
+	err := o.notify(sd.SdNotifyReady)
+	if o.readyFD < 0 {
+		return err
 	}
 	f := os.NewFile(uintptr(o.readyFD), "ready")
 	if f == nil {
-		return fmt.Errorf("descriptor %d is not open", o.readyFD)
+		return errors.Join(err, fmt.Errorf("descriptor %d is not open", o.readyFD))
 	}
-	_, err := f.WriteString("ok\n")
-	return errors.Join(err, f.Close())
+	_, wrote := f.WriteString("ok\n")
+	return errors.Join(err, wrote, f.Close())
 }
 
 // executable is what a load's child runs: this very program, also where its file was replaced since.
