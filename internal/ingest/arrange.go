@@ -58,6 +58,17 @@ func (l *load) words() map[string][]string {
 	return words
 }
 
+// wordsSoFar are those that text columns have while they are read.
+func (l *load) wordsSoFar() map[string][]string {
+	words := map[string][]string{}
+	for i, d := range l.dicts {
+		d.mu.RLock()
+		words[l.columns[i].name] = d.words
+		d.mu.RUnlock()
+	}
+	return words
+}
+
 // gridStep is the step of regrid in the time column's unit, 0 without one.
 func (l *load) gridStep(clock column) (int64, error) {
 	s, err := l.step()

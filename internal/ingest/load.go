@@ -287,6 +287,7 @@ func (l *load) startReading() error {
 		if l.Melt && len(l.readers) > 1 && l.meter.series.Load() > 1 { // every one has rows of all series
 			l.ordering.settle(orderBroken)
 		}
+		l.ordering.words = l.wordsSoFar
 	}
 	l.meter.enter(phaseRead)
 	return nil
@@ -332,7 +333,11 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 		to[i] = target{want: w[i], column: c, dest: l.sinkOf(i, dest(i)), row0: row0, dict: l.dicts[i], measured: l.measured[i]}
 	}
 	if l.ordering != nil {
-		l.ordering.begin(l.keys(nil, dest), row0, r.rows())
+		if l.ordering.begin(l.keys(nil, dest), row0, r.rows()); l.filters() && !l.Melt && l.ordering.filter == nil { // of what is melted, the first series comes first
+			if l.ordering.filter, err = l.newFilter(l.keys(l.wordsSoFar(), dest)); err != nil {
+				return err
+			}
+		}
 		for i := range to {
 			if l.wanted.roles[i] != layout.RoleValue {
 				to[i].ordering = l.ordering

@@ -1,6 +1,9 @@
 package ingest
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 const (
 	// glanceRows are looked at of every glanceEvery: enough for an estimate, and too few to be felt.
@@ -23,6 +26,11 @@ type ordering struct {
 	rows  int64         // its own
 	need  int           // how many key columns come range by range
 	have  map[int64]int // how many of them have come, by the first row of the range
+
+	filter *filter                    // nil where all rows are kept
+	words  func() map[string][]string // those that text columns have so far
+	looked int64                      // rows that the filter was asked for
+	kept   int64                      // and lets through
 
 	seen *numbering
 	last []glimpse // by item
@@ -67,7 +75,7 @@ func (o *ordering) begin(k *keys, row0, rows int64) {
 func (o *ordering) note(row, n int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.state == orderBroken || n == 0 {
+	if o.state == orderBroken && o.filter == nil || n == 0 {
 		return
 	}
 	o.have[row]++
@@ -81,13 +89,56 @@ func (o *ordering) note(row, n int64) {
 	default:
 		return
 	}
+	state, before := orderKept, o.share()
+	if o.state == orderBroken {
+		state = orderBroken
+	}
 	for at := row; at < row+n; at += glanceEvery {
-		if !o.look(at, min(at+glanceRows, row+n)) {
-			o.settle(orderBroken)
-			return
+		end := min(at+glanceRows, row+n)
+		if state == orderKept && !o.look(at, end) {
+			state = orderBroken
+		}
+		if o.filter != nil && len(o.filter.verdicts) <= glanceItems {
+			o.count(at, end)
 		}
 	}
-	o.settle(orderKept)
+	if now := o.share(); math.Abs(now-before) > 0.01 {
+		o.state = state
+		o.plan()
+		return
+	}
+	o.settle(state)
+}
+
+// count asks the filter for a sample.
+func (o *ordering) count(row, end int64) {
+	f, words := o.filter, o.words()
+	for i, name := range o.keys.names {
+		o.keys.words[i] = words[name]
+	}
+	f.keys = o.keys
+	for at := row; at < end; at++ {
+		o.looked++
+		if f.keepsAfter(at, at == row) {
+			o.kept++
+		}
+	}
+}
+
+// share is that of the rows which the filter lets through, as far as they were looked at.
+func (o *ordering) share() float64 {
+	if o.looked == 0 {
+		return 1
+	}
+	return float64(max(1, o.kept)) / float64(o.looked)
+}
+
+// keep says how many rows the filter has let through, now that it is known.
+func (o *ordering) keep(kept, of int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept, o.looked = kept, of
+	o.plan()
 }
 
 // settle plans anew where the state changes.

@@ -48,9 +48,9 @@ func (l *load) plan() []phaseCost {
 		text += b
 		values += b / textValue
 	}
-	rows, scaled := values/rowValues, values*stepCost(l.anySteps())
+	rows, scaled, kept := values/rowValues, values*stepCost(l.anySteps()), 1.0
 	if l.columns != nil {
-		rows, values, scaled = float64(l.meter.rowsTotal.Load()), 0, 0 // those that are kept, where there is a filter
+		rows, values, scaled = float64(l.meter.rowsTotal.Load()), 0, 0
 		for i, c := range l.columns {
 			n := rows * float64(max(1, c.width))
 			values += n
@@ -61,6 +61,10 @@ func (l *load) plan() []phaseCost {
 	if text == 0 {
 		read = values * costBinary
 	}
+	if l.ordering != nil {
+		kept = l.ordering.share()
+	}
+	rows, values, scaled = rows*kept, values*kept, scaled*kept
 	var plan []phaseCost
 	if l.HashSources {
 		plan = append(plan, phaseCost{PhaseHash, hash})
