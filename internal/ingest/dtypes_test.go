@@ -249,6 +249,8 @@ func TestResultsOfStepsAreHeldToTheirDType(t *testing.T) {
 		{"rounds to infinity", "a\n1.5\n-65520.0\n", `row 2 (line 3), column "a": -65520 after`, "wider dtype", Options{DType: Floats("float16"), Fill: All(FillWith(0))}},
 		{"too large for float32", "a\n0.0\n3e38\n-3e38\n", `row 3 (line 4), column "a": -6e+38 after the steps does not fit float32`, "wider dtype", Options{Diff: All(true)}},
 		{"an integer that float32 rounds", "a\n1\n16777217\n", `row 2 (line 3), column "a": 16777217 after`, "wider dtype", whole("float32")},
+		{"a fill that is too large", "a\n1\nNA\n", `row 2 (line 3), column "a": 300000 after the steps does not fit int16`, "wider dtype", Options{DType: whole("int16").DType, Fill: All(FillWith(300000))}},
+		{"a fraction", "a\n1.5\nNA\n", `row 1 (line 2), column "a": 1.5 does not fit int16, or is beyond`, "leave the column's steps out", whole("int16")},
 		{"a first difference", "a\n1\n2\n", `row 1 (line 2), column "a": the difference is missing`, "leave the column out of --dtype", Options{DType: whole("int32").DType, Diff: All(true)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
