@@ -107,6 +107,7 @@ func TestBadArrowFiles(t *testing.T) {
 		{"footer", string(long), "x.arrow: has a footer of ", "damaged", Options{}},
 		{"more than the footer says", string(more), "x.arrow: ", "", Options{}},
 		{"cut stream", string(stream[:len(stream)-8]), "without its end mark", "close the stream's writer", Options{}},
+		{"two streams", string(stream) + string(stream), "other bytes follow the end mark", "a file of its own", Options{}},
 		{"stream cut in a batch", string(stream[:len(stream)-100]), "x.arrow: the Arrow stream ended after ", "close the stream's writer", Options{}},
 		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", Options{}},
 		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read", "version 2", Options{}},

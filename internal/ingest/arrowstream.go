@@ -147,6 +147,12 @@ func (s *arrowStream) walk() error {
 		block := arrowBlock{at: s.begin + at}
 		length := int64(int32(binary.LittleEndian.Uint32(prefix[4:])))
 		at += 8
+		if length == 0 && at < s.bytes && s.listed == nil { // as of streams that were joined, of which Arrow reads the first
+			return &SourceError{
+				Reason: fmt.Sprintf("%d other bytes follow the end mark of the Arrow stream", s.bytes-at),
+				Hint:   "write one stream with all record batches, or each into a file of its own",
+			}
+		}
 		if length == 0 {
 			return nil
 		}
