@@ -31,6 +31,7 @@ type ordering struct {
 	words  func() map[string][]string // those that text columns have so far
 	looked int64                      // rows that the filter was asked for
 	kept   int64                      // and lets through
+	of     int64                      // rows that were read, once they are and those that are kept are known; else 0
 
 	seen *numbering
 	last []glimpse // by item
@@ -42,8 +43,13 @@ type orderState int
 const (
 	orderUnknown orderState = iota
 	orderKept               // so far
+	orderMixed              // stretches that are in order lie about, or the rows go by time
 	orderBroken
 )
+
+// mixedDescents is of how many rows one at most is of an earlier time than the one before where rows are mixed: of shuffled ones it is every
+// other.
+const mixedDescents = 16
 
 // glimpse is the last sample that an item was in: its first row, and whether no other item comes after it there.
 type glimpse struct {
@@ -89,14 +95,11 @@ func (o *ordering) note(row, n int64) {
 	default:
 		return
 	}
-	state, before := orderKept, o.share()
-	if o.state == orderBroken {
-		state = orderBroken
-	}
+	state, before := max(o.state, orderKept), o.share()
 	for at := row; at < row+n; at += glanceEvery {
 		end := min(at+glanceRows, row+n)
-		if state == orderKept && !o.look(at, end) {
-			state = orderBroken
+		if state > orderKept || !o.look(at, end) {
+			state = max(state, o.disorder(at, end))
 		}
 		if o.filter != nil && len(o.filter.verdicts) <= glanceItems {
 			o.count(at, end)
@@ -137,7 +140,7 @@ func (o *ordering) share() float64 {
 func (o *ordering) keep(kept, of int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.kept, o.looked = kept, of
+	o.kept, o.looked, o.of = kept, of, of
 	o.plan()
 }
 
@@ -178,6 +181,20 @@ func (o *ordering) look(row, end int64) bool {
 		o.end.row, o.end.item, o.end.time = sample, item, time
 	}
 	return true
+}
+
+// disorder tells how far a sample that is not in order is from it.
+func (o *ordering) disorder(row, end int64) orderState {
+	descents := int64(0)
+	for at := row + 1; at < end; at++ {
+		if o.keys.whenIfAny(at) < o.keys.whenIfAny(at-1) {
+			descents++
+		}
+	}
+	if descents*mixedDescents > end-row {
+		return orderBroken
+	}
+	return orderMixed
 }
 
 // number is that of a row's item, negative where there are too many.

@@ -21,18 +21,19 @@ func TestASortingIsPlannedOnlyWhereRowsAreOutOfOrder(t *testing.T) {
 	const rows = 600
 	keyed := Options{ItemID: []string{"id"}, Time: "t", Sort: true}
 	for _, order := range []struct {
-		name   string
-		row    func(i int) int // of the rows in order
-		sorted bool
+		name  string
+		row   func(i int) int // of the rows in order
+		state orderState
 	}{
-		{"in order", func(i int) int { return i }, true},
-		{"by time", func(i int) int { return i%6*100 + i/6 }, false},
+		{"in order", func(i int) int { return i }, orderKept},
+		{"by time", func(i int) int { return i%6*100 + i/6 }, orderMixed},
+		{"shuffled", func(i int) int { return i * 7919 % rows }, orderBroken},
 		{"two rows changed", func(i int) int {
 			if i/2 == 295 {
 				return i ^ 1
 			}
 			return i
-		}, false},
+		}, orderMixed},
 	} {
 		text := strings.Builder{}
 		text.WriteString("id,t,x\n")
@@ -98,8 +99,18 @@ func TestASortingIsPlannedOnlyWhereRowsAreOutOfOrder(t *testing.T) {
 					t.Fatal("the load did not stop")
 				}
 				for _, p := range *m.plan.Load() {
-					if sorts := p.cost >= rows*costSort/2; p.phase == phaseArrange && sorts == order.sorted {
-						t.Errorf("in order is %v, and arranging %d rows costs %v", order.sorted, rows, p.cost)
+					if p.phase != phaseArrange {
+						continue
+					}
+					state, row := orderKept, p.cost/float64(m.rowsTotal.Load())
+					switch {
+					case row >= costSort:
+						state = orderBroken
+					case row >= costMerge:
+						state = orderMixed
+					}
+					if state != order.state && (state < order.state || len(c.job.ItemID) > 0) { // by time alone, what goes by it in turns is shuffled
+						t.Errorf("arranging costs %v a row, as in state %d, want %d", row, state, order.state)
 					}
 				}
 			})

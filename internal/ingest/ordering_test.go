@@ -85,15 +85,15 @@ func TestOrderIsSeenWhileRowsAreRead(t *testing.T) {
 		switch {
 		case o.state == orderUnknown:
 			r.Fatal("nothing was seen")
-		case sorted && o.state == orderBroken:
+		case sorted && o.state > orderKept:
 			r.Fatal("rows in order seem not to be")
 		case !sorted && inTurn && o.state == orderKept:
 			r.Fatal("rows out of order seem to be in order")
-		case plans > 2:
+		case plans > 3:
 			r.Fatalf("%d plans", plans)
 		}
 	})
-	if answers[orderKept] == 0 || answers[orderBroken] == 0 {
+	if answers[orderKept] == 0 || answers[orderMixed] == 0 || answers[orderBroken] == 0 {
 		t.Errorf("seen: %v", answers)
 	}
 }

@@ -30,7 +30,7 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 		l.ordering.settle(orderKept)
 		return nil
 	}
-	l.ordering.settle(orderBroken)
+	l.ordering.settle(max(l.ordering.state, orderMixed))
 	if k.time == nil {
 		return m.replace(m.rows, func(from []int64) error {
 			inItems(counts, item, func(at, row int64) { from[at] = m.at(row) })
