@@ -11,7 +11,10 @@ import subprocess
 import time
 from pathlib import Path
 
-from delivery_case import NotMeasuredError, Options, Result, by_turns, forever, middle, put, rate, ratio, table
+import numpy as np
+from delivery_case import NotMeasuredError, Options, Result, Shape, by_turns, connect, forever, middle, rate, ratio
+
+import tensorcache
 
 MEMORY = 256 << 20
 TIMES = 4
@@ -46,10 +49,26 @@ def made(parent: str) -> Path:
     return child
 
 
+def stored(shape: Shape) -> tensorcache.Dataset:
+    """The rows by way of a file, since they are larger than the memory that there is."""
+    os.environ["TENSORCACHE_MEMORY"] = str(2 * TIMES * MEMORY)  # else a load is refused that is larger than half of it
+    path, block = Path(os.environ["TENSORCACHE_DIR"], "cold.npy"), 1 << 20
+    draw = np.random.default_rng(0)
+    rows = np.lib.format.open_memmap(path, "w+", np.float32, (shape.rows, shape.features))
+    for at in range(0, shape.rows, block):
+        some = rows[at : at + block]
+        some[:] = draw.standard_normal(some.shape, dtype=np.float32)
+    rows.flush()
+    del rows, some
+    data = connect().load("cold", path, layout="packed")
+    path.unlink()
+    return data
+
+
 def cold(options: Options) -> Result:
     """``random_start``, slots, nothing read; windows that do not overlap, so that an epoch is the file, once."""
     shape, result = options.shape(MEMORY * TIMES // 32), Result()
-    data = put("cold", table(shape), "packed")
+    data = stored(shape)
     path = next(Path(os.environ["TENSORCACHE_DIR"]).glob("datasets/cold/*/data.arrow"))
     subprocess.run(["sync", "-f", str(path)], check=True)
     size = path.stat().st_size
