@@ -49,17 +49,8 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	return offsets, nil
 }
 
-// words are those of the text columns so far, by column: in the order in which they were met.
+// words are those of the text columns so far, by column: in the order in which they were met. More may be met meanwhile.
 func (l *load) words() map[string][]string {
-	words := map[string][]string{}
-	for i, d := range l.dicts {
-		words[l.columns[i].name] = d.words
-	}
-	return words
-}
-
-// wordsSoFar are those that text columns have while they are read.
-func (l *load) wordsSoFar() map[string][]string {
 	words := map[string][]string{}
 	for i, d := range l.dicts {
 		d.mu.RLock()

@@ -18,7 +18,7 @@ type dictionary struct {
 
 // newDictionary begins with words that have codes already.
 func newDictionary(words []string) *dictionary {
-	d := &dictionary{codes: map[string]int32{}, words: slices.Clone(words), kept: len(words)}
+	d := &dictionary{codes: map[string]int32{}, words: append([]string{}, words...), kept: len(words)} // never nil: keys without words hold integers
 	for code, w := range words {
 		d.codes[w] = int32(code)
 	}

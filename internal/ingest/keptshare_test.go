@@ -11,16 +11,16 @@ import (
 // TestOnlyRowsThatAreKeptArePlannedToBeSorted ends loads with filters when all rows are read, by an item that nobody has, and looks at what they
 // expected before they knew how many are kept.
 func TestOnlyRowsThatAreKeptArePlannedToBeSorted(t *testing.T) {
-	const rows = 4000 // every 40th is kept
+	const rows = 4000 // every 40th is kept. Items are integers in CSV, and texts in Parquet.
 	text := strings.Builder{}
 	text.WriteString("id,t,x\n")
 	var groups []groupedRow
 	all := []json.RawMessage{[]byte(`"nobody"`)}
 	for i := range rows {
-		fmt.Fprintf(&text, "i%d,%d,%d.5\n", i%40, rows-i, i)
-		groups = append(groups, groupedRow{ID: fmt.Sprint("i", i%40), T: int64(rows - i), X: float64(i)})
+		fmt.Fprintf(&text, "%d,%d,%d.5\n", i%40, rows-i, i)
+		groups = append(groups, groupedRow{ID: fmt.Sprint(i % 40), T: int64(rows - i), X: float64(i)})
 		if i < 40 {
-			all = append(all, json.RawMessage(fmt.Sprintf(`"i%d"`, i)))
+			all = append(all, json.RawMessage(fmt.Sprint(i)))
 		}
 	}
 	grouped := filepath.Join(t.TempDir(), "a.parquet")

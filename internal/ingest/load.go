@@ -287,7 +287,7 @@ func (l *load) startReading() error {
 		if l.Melt && len(l.readers) > 1 && l.meter.series.Load() > 1 { // every one has rows of all series
 			l.ordering.settle(orderMixed)
 		}
-		l.ordering.words = l.wordsSoFar
+		l.ordering.words = l.words
 	}
 	l.meter.enter(phaseRead)
 	return nil
@@ -334,7 +334,7 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 	}
 	if l.ordering != nil {
 		if l.ordering.begin(l.keys(nil, dest), row0, r.rows()); l.filters() && !l.Melt && l.ordering.filter == nil { // of what is melted, the first series comes first
-			if l.ordering.filter, err = l.newFilter(l.keys(l.wordsSoFar(), dest)); err != nil {
+			if l.ordering.filter, err = l.newFilter(l.keys(l.words(), dest)); err != nil {
 				return err
 			}
 		}
