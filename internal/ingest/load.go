@@ -284,7 +284,7 @@ func (l *load) startReading() error {
 	}
 	if l.Sort {
 		l.ordering = newOrdering(func() { l.meter.expect(l.plan()) })
-		if l.Melt && len(l.readers) > 1 && l.meter.series.Load() > 1 { // every one has rows of all series
+		if l.Melt && len(l.readers) > 1 && l.meter.rowsTotal.Load() > l.meter.melted.Load() { // every one has rows of all series
 			l.ordering.settle(orderMixed)
 		}
 		l.ordering.words = l.words

@@ -28,14 +28,16 @@ type melted struct {
 
 // melt wraps the readers and says what the options mean for what they give now.
 func (l *load) melt() error {
+	var rows int64
 	for i, r := range l.readers {
 		m, err := newMelted(r, l.Options)
 		if err != nil {
 			return err
 		}
 		l.readers[i] = m
-		l.meter.series.Store(int64(len(m.series)))
+		rows += r.rows()
 	}
+	l.meter.melted.Store(rows)
 	l.ItemID, l.Columns = []string{meltItem}, nil
 	return nil
 }

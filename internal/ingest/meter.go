@@ -41,7 +41,7 @@ type meter struct {
 	tell                               func(source string) // nil where nobody asks
 	phase                              atomic.Value
 	rows, rowsTotal, bytes, bytesTotal atomic.Int64
-	series                             atomic.Int64 // rows that are made of a row that is read, where it is melted
+	melted                             atomic.Int64 // rows of the sources of which the total is made
 	plan                               atomic.Pointer[[]phaseCost]
 	best                               atomic.Uint64 // bits of the greatest share that was told
 
@@ -76,8 +76,8 @@ func (m *meter) enter(phase string) {
 func (m *meter) read() Progress {
 	phase, _ := m.phase.Load().(string)
 	p := Progress{Phase: phase, Rows: m.rows.Load(), RowsTotal: m.rowsTotal.Load(), Bytes: m.bytes.Load(), BytesTotal: m.bytesTotal.Load()}
-	if phase == phaseRead {
-		p.Rows *= max(1, m.series.Load())
+	if melted := m.melted.Load(); phase == phaseRead && melted > 0 {
+		p.Rows = int64(float64(p.Rows) * float64(p.RowsTotal) / float64(melted))
 	}
 	if plan := m.plan.Load(); plan != nil {
 		p.Share = max(p.share(*plan), math.Float64frombits(m.best.Load())) // a phase that begins again takes nothing back

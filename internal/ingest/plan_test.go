@@ -71,11 +71,12 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 		"sort and merge":       {Job{Options: Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{phaseArrange: 3}},
 		"items that are kept":  {Job{Options: keyed(Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{phaseArrange: 6}},
 		"steps of each column": {Job{Options: Options{Scale: All(scaleRobust)}}, map[string]int{phaseScale: 2}},
+		"series of two files":  {Job{Options: Options{Melt: true, Sources: []string{source(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), source(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
 		"a put":                {Job{Put: &put}, map[string]int{phaseRead: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j, m := c.Job, &meter{}
-			if j.Dir = t.TempDir(); j.Put == nil {
+			if j.Dir = t.TempDir(); j.Put == nil && j.Sources == nil {
 				j.Sources = []string{path}
 			}
 			w := &watch{Context: t.Context(), Reader: bytes.NewReader(bytes.Repeat(values, 3)), meter: m}
