@@ -96,8 +96,11 @@ func (o *ordering) note(row, n int64) {
 		return
 	}
 	state, before := max(o.state, orderKept), o.share()
-	for at := row; at < row+n; at += glanceEvery {
-		end := min(at+glanceRows, row+n)
+	for from := row - row%glanceEvery; from < row+n; from += glanceEvery {
+		at, end := max(from, row), min(from+glanceRows, row+n)
+		if at >= end { // small ranges, as Arrow's batches, need not have any
+			continue
+		}
 		if state > orderKept || !o.look(at, end) {
 			state = max(state, o.disorder(at, end))
 		}

@@ -97,3 +97,19 @@ func TestOrderIsSeenWhileRowsAreRead(t *testing.T) {
 		t.Errorf("seen: %v", answers)
 	}
 }
+
+func TestOfSmallRangesNoMoreIsLookedAtThanOfLargeOnes(t *testing.T) {
+	const rows = 4 * glanceEvery
+	for _, n := range []int64{1000, 10_000, rows} {
+		k := &keys{time: &layout.Strided[int64]{Data: make([]int64, rows), Rows: rows, Width: 1, Step: 1}}
+		o := newOrdering(func() {})
+		o.words, o.filter = func() map[string][]string { return nil }, &filter{verdict: true}
+		o.begin(k, 0, rows)
+		for at := int64(0); at < rows; at += n {
+			o.note(at, min(n, rows-at))
+		}
+		if o.looked != 4*glanceRows || o.state != orderKept {
+			t.Errorf("in ranges of %d: %d rows, state %d", n, o.looked, o.state)
+		}
+	}
+}
