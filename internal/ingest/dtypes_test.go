@@ -250,6 +250,7 @@ func TestResultsOfStepsAreHeldToTheirDType(t *testing.T) {
 		{"too large for float32", "a\n0.0\n3e38\n-3e38\n", `row 3 (line 4), column "a": -6e+38 after the steps does not fit float32`, "wider dtype", Options{Diff: All(true)}},
 		{"an integer that float32 rounds", "a\n1\n16777217\n", `row 2 (line 3), column "a": 16777217 after`, "wider dtype", whole("float32")},
 		{"a fill that is too large", "a\n1\nNA\n", `row 2 (line 3), column "a": 300000 after the steps does not fit int16`, "wider dtype", Options{DType: whole("int16").DType, Fill: All(FillWith(300000))}},
+		{"what may have been another", "a\n9007199254740992\nNA\n", `row 1 (line 2), column "a": 9007199254740992 does not fit int64, or is beyond`, "leave the column's steps out", whole("int64")},
 		{"a fraction", "a\n1.5\nNA\n", `row 1 (line 2), column "a": 1.5 does not fit int16, or is beyond`, "leave the column's steps out", whole("int16")},
 		{"a first difference", "a\n1\n2\n", `row 1 (line 2), column "a": the difference is missing`, "leave the column out of --dtype", Options{DType: whole("int32").DType, Diff: All(true)}},
 	} {

@@ -254,11 +254,11 @@ func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
 		}
 	case to.IsFloat():
 		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'g', -1, 64), to), hintWider
+	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
+		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'f', -1, 64), to), hintWider
 	default:
 		e.Reason = fmt.Sprintf("%s does not fit %s, or is beyond the whole numbers up to 2^53 that steps keep exactly", strconv.FormatFloat(v, 'f', -1, 64), to)
-		if e.Hint = "leave the column's steps out"; v == math.Trunc(v) && math.Abs(v) <= 1<<53 {
-			e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'f', -1, 64), to), hintWider
-		}
+		e.Hint = "leave the column's steps out"
 	}
 	return &e
 }
