@@ -103,7 +103,7 @@ def test_a_pause_between_passes_is_no_idleness(etth1: tensorcache.Dataset, monke
         for _ in feed:
             pass
     assert seen
-    assert all(0 <= idle <= seconds + 0.1 for idle, seconds in seen), seen  # two clocks, read one after the other
+    assert all(0 <= idle <= seconds + 0.4 for idle, seconds in seen), seen  # two clocks, read one after the other
 
 
 @pytest.mark.parametrize("memory", [True, False])
