@@ -17,7 +17,7 @@ from ._home import Address, check_protocol, read_address
 from ._http import Control
 
 START_SECONDS = 60.0
-"""How long a started daemon may take until it listens; it verifies unsynced generations first."""
+"""How long a daemon is waited for: one that starts, one that leaves, and where none may be started the next one."""
 
 OTHERS_FIRST_SECONDS = 0.5
 """How long who had a daemon leaves it to a service manager to start the next: systemd takes 0.1 s after a failure."""
