@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,20 @@ def test_where_no_daemon_may_be_started_one_is_waited_for(windows: tensorcache.W
         assert feed.stats()["reconnects"] == 1
     service.join()
     assert got == want
+
+
+def test_a_feed_that_waits_for_a_daemon_can_be_closed(windows: tensorcache.Windows) -> None:
+    mine = tensorcache.connect(autostart=False).dataset("etth1").windows(**SPEC)
+    feed = mine.feed(batch_size=16, slots=4, reconnect=True)
+    batches = iter(feed)
+    next(batches)
+    leave("killed")
+    close = threading.Timer(0.3, feed.close)
+    close.start()
+    with pytest.raises(tensorcache.FeedError, match="closed"):
+        deque(batches, 0)
+    close.join()
+    assert tensorcache.connect().feeds() == []
 
 
 def test_a_service_manager_may_be_first_to_start_the_next_daemon(

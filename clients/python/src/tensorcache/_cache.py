@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 import time as clock
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _spec
@@ -57,9 +58,13 @@ class Cache:
         self._control = Control(address.control, self.dir)
         self._feed_path = address.feed
 
-    def _find_again(self) -> None:
+    def _find_again(self, closed: Callable[[], bool]) -> None:
         """Use the daemon that serves the directory now; start one where none does, or wait if none may be."""
-        self._use(find_or_start(self.dir, self._autostart, START_SECONDS))
+
+        def given_up() -> bool:
+            return closed() or not threading.main_thread().is_alive()
+
+        self._use(find_or_start(self.dir, self._autostart, START_SECONDS, given_up))
 
     def load(
         self,

@@ -8,11 +8,11 @@ import os
 import select
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ._binary import find_binary
-from ._errors import DaemonError
+from ._errors import DaemonError, FeedError
 from ._home import Address, check_protocol, read_address
 from ._http import Control
 
@@ -52,18 +52,22 @@ def find(directory: str) -> Address | None:
     return address
 
 
-def find_or_start(directory: str, autostart: bool, patience: float = 0.0) -> Address:
+def find_or_start(
+    directory: str, autostart: bool, patience: float = 0.0, closed: Callable[[], bool] = lambda: False
+) -> Address:
     """The daemon of ``directory``, started when none runs and ``autostart`` allows it.
 
     Many clients may do this at once: ``start.lock`` lets one of them start, the others then find its daemon. So does a
     client that was slower than somebody who starts one without that lock, as a service manager does. Where none may be
     started, one is waited for as many seconds as ``patience`` says; else ``OTHERS_FIRST_SECONDS`` of those.
+    ``closed`` tells whether the feed that waits was closed meanwhile, or its process ends.
 
     Raises:
+        FeedError: it was.
         DaemonError: none runs and it may not be started, or it cannot be; the message ends with its log.
     """
     reap()
-    address = wait_for_another(directory, 0.0 if autostart else patience)
+    address = wait_for_another(directory, 0.0 if autostart else patience, closed)
     if address is not None:
         return address
     if not autostart:
@@ -77,7 +81,7 @@ def find_or_start(directory: str, autostart: bool, patience: float = 0.0) -> Add
     with start_lock(directory):
         address = wait_for_holder(directory)
         if address is None and patience > 0:  # from when the last has let go, which may take it seconds
-            address = wait_for_another(directory, min(patience, OTHERS_FIRST_SECONDS))
+            address = wait_for_another(directory, min(patience, OTHERS_FIRST_SECONDS), closed)
         if address is None:
             try:
                 start(binary, directory)
@@ -107,11 +111,13 @@ def lock_is_free(directory: str) -> bool:
         return True
 
 
-def wait_for_another(directory: str, seconds: float) -> Address | None:
+def wait_for_another(directory: str, seconds: float, closed: Callable[[], bool]) -> Address | None:
     """The daemon of the directory, looked for again until so many seconds are over."""
     deadline = time.monotonic() + seconds
     while True:
         address = find(directory)
+        if closed():
+            raise FeedError("the feed was closed while a daemon was waited for", type="closed")
         if address is not None or time.monotonic() >= deadline:
             return address
         time.sleep(0.02)

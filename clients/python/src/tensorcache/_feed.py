@@ -332,7 +332,7 @@ class Feed:
         """
         cache = self.windows.dataset._cache
         for left in reversed(range(ATTEMPTS)):
-            cache._find_again()
+            cache._find_again(lambda: self._closed)
             try:
                 self._stream = stream = self._attach(place)
             except DaemonError as error:
