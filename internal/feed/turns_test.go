@@ -1,6 +1,8 @@
 package feed
 
 import (
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -54,6 +56,24 @@ func TestAHungryStreamHasItsTurnUntilItsTimeIsOverOrItIsFed(t *testing.T) {
 	}
 }
 
+// hungers takes what is there and waits for more, until the stream has to wait for its turn. It says that it waits once for each batch that it
+// waits for: a stream that waits reads nothing, and what else is to be said must fit into the socket.
+func (t *trainer) hungers(turns *turns) {
+	for said := ^uint64(0); turns.queued.Load() == 0; {
+		if t.seen == said && atomic.LoadUint64(&t.words[queueSent]) == said {
+			runtime.Gosched()
+			continue
+		}
+		said = t.seen
+		if t.taken() {
+			for _, d := range t.pending {
+				t.give(d.Slot)
+			}
+			t.pending = nil
+		}
+	}
+}
+
 // TestATurnKeepsFromTheWorkersWhoWaitsAloneAndIsGivenBack has all turns taken by somebody else.
 func TestATurnKeepsFromTheWorkersWhoWaitsAloneAndIsGivenBack(t *testing.T) {
 	w := newWorld(t, roomy)
@@ -73,14 +93,7 @@ func TestATurnKeepsFromTheWorkersWhoWaitsAloneAndIsGivenBack(t *testing.T) {
 	defer unknown.close()
 	tr := w.attach(t, request("d", queued(t), with("slots", 8)))
 	defer tr.close()
-	for turns.queued.Load() == 0 { // it takes what is there and waits for more, till it has to wait for its turn
-		if tr.taken() {
-			for _, d := range tr.pending {
-				tr.give(d.Slot)
-			}
-			tr.pending = nil
-		}
-	}
+	tr.hungers(turns)
 	for range 100 {
 		unknown.credit(t, unknown.batch(t).Slot)
 	}
@@ -89,14 +102,7 @@ func TestATurnKeepsFromTheWorkersWhoWaitsAloneAndIsGivenBack(t *testing.T) {
 		tr.credit(t, tr.batch(t).Slot)
 	}
 	take()
-	for turns.queued.Load() == 0 {
-		if tr.taken() {
-			for _, d := range tr.pending {
-				tr.give(d.Slot)
-			}
-			tr.pending = nil
-		}
-	}
+	tr.hungers(turns)
 	if err := tr.send(wire.FrameDone, nil); err != nil { // in the queue: it leaves it when its turn comes
 		t.Fatal(err)
 	}
