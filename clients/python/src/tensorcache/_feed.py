@@ -66,7 +66,7 @@ class Feed:
         self.windows = windows
         self._options = options
         self._makers = makers
-        self._chooser = chooser
+        self._chooser: Chooser | None = None
         self._reconnect = flag("reconnect", reconnect)
         self._tuner = None if options["slots"] else Tuner()
         self._source = Source(windows, options["channels_first"], options["mask"])
@@ -77,12 +77,12 @@ class Feed:
         self._token = 0  # numbers the passes; a pass whose number is not this one is over
         self._closed = False
         self._pid = os.getpid()
-        self._batches_served = 0
-        self._copied = 0
-        self._reconnects = 0
+        self._batches_served = self._copied = self._reconnects = 0
         self._meter = Meter()
         self._stream: Stream | None = None
         self._stream = stream = self._attach((0, 0))
+        if stream.said["delivery"] == "slot" and self._source.gathers():  # else there is no choice
+            self._chooser = chooser
         self._cursor: dict[str, Any] = dict(stream.said["cursor"])
         self._length = int(stream.said["batches"])
 

@@ -88,6 +88,10 @@ class Source:
         """Whether windows have context, target or known."""
         return self._cutter.has(name)
 
+    def gathers(self) -> bool:
+        """Whether all windows can be gathered as they lie, without a conversion or a look at each."""
+        return all(self.every(name) is not None for name in ("context", "target") if self.has(name))
+
     def every(self, name: str, memory: mmap.mmap | None = None) -> Array | None:
         """A part of the windows that start at each row of the dataset, ``[rows, C, F]``, or ``[rows, F, C]``.
 

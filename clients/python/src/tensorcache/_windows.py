@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from . import _leakage, _spec
 from ._backtest import backtest
+from ._choose import Chooser
 from ._cuts import split_request, where_cut
 from ._errors import SpecError
 from ._feed import Feed
@@ -321,7 +322,8 @@ class Windows:
                 ``"sequential"`` and ``"random_start"``, where neither padding nor a conversion stands in the way (in
                 ``"sequential"`` a batch that runs over an item's end is gathered). ``"local"``: gathered by this
                 process, which costs the daemon nothing but the order. ``"starts"``: only ``item``, ``start`` and
-                ``row``. ``"auto"``: views where nearly all batches can be, else slots.
+                ``row``. ``"auto"``: views where nearly all batches can be, else slots or local, whichever makes the
+                first steps shorter.
             slots: batches in flight; 0 lets the daemon choose, and tunes them by what both sides wait; 3 to 16,384.
             channels_first: ``[B, F, C]`` instead of ``[B, C, F]``.
             mask: deliver ``mask`` even where nothing is padded.
@@ -337,6 +339,7 @@ class Windows:
         return Feed(
             self,
             feed_options(sampler, delivery, slots, channels_first, mask),
+            chooser=Chooser() if delivery == "auto" else None,
             reconnect=_spec.flag("reconnect", reconnect),
         )
 
