@@ -108,7 +108,7 @@ SOAK_CASES ?= 100000
 FUZZ_TIME ?= 60s
 
 # Estimated from shorter counts, on two cores that nobody else uses: half an hour of Go oracles and mutants, a quarter of an hour of
-# requests made up in Go, twenty minutes of schemathesis, an hour and more of the client's cases, and FUZZ_TIME for each of eleven
+# requests made up in Go, twenty minutes of schemathesis, an hour and more of the client's cases, and FUZZ_TIME for each of twelve
 # fuzz targets: two to three hours. The first failure ends it: a loop ends with its first failing round (-e), and what it goes over is
 # found before, or a failure of finding would be an empty loop.
 SOAKED = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/$(VENV)/bin/tensorcache $(CURDIR)/$(PY) -m pytest -q

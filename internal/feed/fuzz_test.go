@@ -1,9 +1,12 @@
 package feed
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -63,6 +66,62 @@ func FuzzConnection(f *testing.F) {
 			}
 		}
 		until(t, "gone", func() bool { return w.server.Connections() == 0 })
+	})
+}
+
+// FuzzQueue writes anything at all into the memory that the daemon reads, a word at a time, each with a frame behind it or none: that
+// feed goes on or ends by a problem, and another one is served as before.
+func FuzzQueue(f *testing.F) {
+	if !queues() {
+		f.Skip("no queues here")
+	}
+	w := newWorld(f, roomy)
+	w.series(f, "d", 1000)
+	asked := request("d", with("queue", true), with("slots", 8))
+	other := w.attach(f, asked)
+	f.Cleanup(other.close)
+	const silent, credit, wait = 0, 1, 2
+	word := func(kind byte, at uint16, value uint64) []byte {
+		return append([]byte{kind, byte(at), byte(at >> 8)}, le64(value)...)
+	}
+	first := queueFirst + uint16(queueRoom(8))*entryWords // of the credits
+	f.Add(word(credit, queueGiven, 8))
+	f.Add(append(word(silent, first, 3), word(credit, queueGiven, 1)...))
+	f.Add(append(word(silent, queueRead, 1), word(wait, queueGiven, 0)...))
+	f.Add(append(word(silent, queueSent, 1<<63), word(credit, queueRead, 9)...))
+	f.Add(append(word(silent, first, 1<<32), word(credit, queueGiven, 1)...))
+	f.Add(word(wait, queueGiven, 1<<64-1))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tr := w.attach(t, asked)
+		defer tr.close()
+		until(t, "filled", func() bool { return atomic.LoadUint64(&tr.words[queueSent]) == 8 })
+		for ; len(data) >= 11; data = data[11:] {
+			at, value := int(binary.LittleEndian.Uint16(data[1:]))%len(tr.words), binary.LittleEndian.Uint64(data[3:])
+			atomic.StoreUint64(&tr.words[at], value)
+			switch data[0] % 3 { // what is sent fails where the feed has ended
+			case credit:
+				_ = tr.send(wire.FrameCredit, nil)
+			case wait:
+				_ = tr.send(wire.FrameWait, le64(value))
+			}
+		}
+		_ = tr.send(wire.FrameMeter, said(time.Second, 0))
+		until(t, "looked at the queue after it has heard this", func() bool {
+			for _, one := range w.server.Feeds() {
+				if one.Feed == tr.Feed {
+					return one.PassS > 0
+				}
+			}
+			return true
+		})
+		_ = tr.send(wire.FrameDone, nil)
+		for {
+			if _, _, _, err := tr.receive(); err != nil {
+				checkEnd(t, err)
+				break
+			}
+		}
+		other.credit(t, other.batch(t).Slot)
 	})
 }
 
