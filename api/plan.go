@@ -257,45 +257,9 @@ func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &wire.BatchPlan{BatchBytes: bytes, Ranks: []wire.RankPlan{}}
-	for rank := range min(first.Options().NumReplicas, mostRanks) {
-		o.Rank = rank
-		s, err := sampler.New(w.Index, o)
-		if err != nil {
-			return nil, err
-		}
-		p, last, err := rankPlan(s, w.Index.Len())
-		if err != nil {
-			return nil, err
-		}
-		p.Rank = rank
-		plan.Ranks = append(plan.Ranks, p)
-		if rank == first.Options().Rank {
-			plan.Batches, plan.LastBatch = p.Batches, last
-		}
+	plan := &wire.BatchPlan{Batches: first.Steps(0, 0), LastBatch: first.LastBatch(0), BatchBytes: bytes, Ranks: []wire.RankPlan{}}
+	for rank, share := range first.Ranks(0, mostRanks) {
+		plan.Ranks = append(plan.Ranks, wire.RankPlan{Rank: int64(rank), Batches: share.Batches, Windows: share.Windows})
 	}
 	return plan, nil
-}
-
-// rankPlan counts a rank's share of epoch 0 by what it would be served: all steps are full but the last, except in
-// random_start, where blocks differ and those of several ranks are counted one by one.
-func rankPlan(s *sampler.Sampler, windows int64) (p wire.RankPlan, last int64, err error) {
-	p.Batches = s.Steps(0, 0)
-	consumed, o := int64(0), s.Options()
-	if o.Order == sampler.RandomStart && o.NumReplicas == 1 {
-		p.Windows = windows
-		last, _, err = s.Count(0, p.Batches-1)
-		return p, last, err
-	}
-	if o.Order != sampler.RandomStart && p.Batches > 1 {
-		consumed = (p.Batches - 1) * o.BatchSize * o.NumReplicas
-		p.Windows = (p.Batches - 1) * o.BatchSize
-	}
-	for end := s.Total(0); consumed < end && s.Steps(0, consumed) > 0; {
-		if last, consumed, err = s.Count(0, consumed); err != nil {
-			return p, 0, err
-		}
-		p.Windows += last
-	}
-	return p, last, nil
 }

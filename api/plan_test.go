@@ -216,6 +216,17 @@ func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge, "split: the cuts of its 200 parts are over 16777216 bytes")
 }
 
+// TestAPlanForARankThatIsNotListed: of many ranks the first are listed, whichever asks.
+func TestAPlanForARankThatIsNotListed(t *testing.T) {
+	w := newWorld(t)
+	w.loaded()
+	o := sampler.Options{BatchSize: 2, NumReplicas: mostRanks + 10, Rank: mostRanks + 5}
+	p := w.plan("etth1", map[string]any{"spec": etth, "options": o})
+	if want := (p.Windows-1)/(o.BatchSize*o.NumReplicas) + 1; p.BatchPlan.Batches != want || p.BatchPlan.LastBatch != o.BatchSize || len(p.BatchPlan.Ranks) != mostRanks {
+		t.Errorf("%d batches, the last of %d, and %d ranks; want %d of %d windows, and %d", p.BatchPlan.Batches, p.BatchPlan.LastBatch, len(p.BatchPlan.Ranks), want, o.BatchSize, mostRanks)
+	}
+}
+
 // TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes: with tail wrap an epoch is served again and again until a batch is full.
 func TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes(t *testing.T) {
 	w := newWorld(t)

@@ -93,6 +93,23 @@ func round(l, r, key, a uint64) (uint64, uint64) {
 	return r, l
 }
 
+// position is the x whose image is y.
+func (p *permutation) position(y uint64) uint64 {
+	for {
+		l, r := y/p.a, y%p.a
+		for i := p.rounds - 1; i >= 0; i-- {
+			by := below(draw(p.keys[i], l), p.a)
+			if r < by {
+				r += p.a
+			}
+			l, r = r-by, l
+		}
+		if y = l*p.a + r; y < p.n {
+			return y
+		}
+	}
+}
+
 // append adds the images of count positions from first on, which go on at 0 behind the last. Four are under way at once, since
 // each round of one has to wait for the round before.
 func (p *permutation) append(dst []int64, first, count uint64) []int64 {

@@ -19,6 +19,9 @@ func TestPermutationVisitsEachOnce(t *testing.T) {
 				t.Fatalf("%d is visited twice or is outside [0, %d)", x, n)
 			}
 			seen[x] = true
+			if back := p.position(x); back != i {
+				t.Fatalf("%d is the image of %d, not of %d", x, i, back)
+			}
 		}
 	})
 }

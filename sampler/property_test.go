@@ -87,9 +87,6 @@ func TestBatchesAreWhatTheDefinitionsSay(t *testing.T) {
 			want, next := step(visits, o, consumed)
 			for r, s := range ranks {
 				err := s.Batch(&b, epoch, consumed)
-				if n, after, countErr := s.Count(epoch, consumed); n != int64(len(b.Windows)) || after != b.Next || !errors.Is(countErr, err) {
-					t.Fatalf("rank %d at %d: counted %d and next %d, %v; served %d and next %d, %v", r, consumed, n, after, countErr, len(b.Windows), b.Next, err)
-				}
 				if want == nil {
 					if !errors.Is(err, sampler.ErrEpochEnd) || len(b.Windows) > 0 || b.Next != consumed {
 						t.Fatalf("after the last step: %+v, %v", b, err)
@@ -126,6 +123,56 @@ func TestBatchesAreWhatTheDefinitionsSay(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestSharesAreWhatRanksAreServed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawList(t)
+		o := drawOptions(t, x)
+		epoch := rapid.Uint64Range(0, 5).Draw(t, "epoch")
+		var want []sampler.RankShare
+		ranks := everyRank(t, x, o)
+		for r, s := range ranks {
+			var share sampler.RankShare
+			var b sampler.Batch
+			last := int64(0)
+			for s.Batch(&b, epoch, b.Next) == nil {
+				if n := int64(len(b.Windows)); n > 0 {
+					share.Batches, share.Windows, last = share.Batches+1, share.Windows+n, n
+				}
+			}
+			if got := s.LastBatch(epoch); got != last {
+				t.Fatalf("the last batch of rank %d has %d windows, got %d", r, last, got)
+			}
+			want = append(want, share)
+		}
+		most := rapid.Int64Range(0, 5).Draw(t, "most")
+		for r, s := range ranks {
+			if got := s.Ranks(epoch, most); !slices.Equal(got, want[:min(len(want), int(most))]) {
+				t.Fatalf("rank %d: got %+v, want the first %d of %+v", r, got, most, want)
+			}
+		}
+	})
+}
+
+// TestSharesOfManyWindowsAreNotWalkedThrough: to serve these would take years.
+func TestSharesOfManyWindowsAreNotWalkedThrough(t *testing.T) {
+	x := list{runs: []run{{0, 1 << 50}, {1, 1<<50 + 1}}}
+	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start"} {
+		for _, size := range []int64{1, 3, 1000} {
+			s, err := sampler.New(x, sampler.Options{Order: order, BatchSize: size, NumReplicas: 7, Tail: "short"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := int64(0)
+			for _, share := range s.Ranks(0, 7) {
+				sum += share.Windows
+			}
+			if sum != x.Len() {
+				t.Errorf("%s of %d: shares of %d windows, want %d", order, size, sum, x.Len())
+			}
+		}
+	}
 }
 
 // checkReset holds reset to the windows themselves: the same run, and the next window in it, no jump between.

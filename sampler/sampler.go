@@ -155,17 +155,6 @@ func (s *Sampler) share(epoch uint64, consumed int64) (first, count, next int64,
 	return consumed + s.options.Rank*s.unit, s.unit, consumed + min(m, s.step), nil
 }
 
-// Count is the number of windows that Batch serves, however many they are, and the consumed count after that step. Past the last step the
-// error is ErrEpochEnd.
-func (s *Sampler) Count(epoch uint64, consumed int64) (windows, next int64, err error) {
-	first, count, next, err := s.share(epoch, consumed)
-	if err != nil || s.options.Order != RandomStart || count == 0 {
-		return count, next, err
-	}
-	_, windows = s.block(first % s.positions(epoch)) // a position is a block, and a batch one of them
-	return windows, next, nil
-}
-
 // Batch fills dst with this rank's batch of the step that starts at consumed, reusing its memory.
 // Past the last step the error is ErrEpochEnd.
 func (s *Sampler) Batch(dst *Batch, epoch uint64, consumed int64) error {
