@@ -1,0 +1,175 @@
+package tensorcache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+)
+
+// pass hands an epoch's batches to yield, until that has enough.
+func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
+	s, pass, err := f.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.pause(pass)
+	defer guard(ctx, s.conn)()
+	half := max(1, s.reply.Slots/2)
+	for {
+		d, ok := s.next()
+		for !ok {
+			if err := s.receive(); err != nil {
+				return f.lost(ctx, s, pass, err)
+			}
+			d, ok = s.next()
+		}
+		if ctx.Err() != nil {
+			s.unread()
+			return ctx.Err()
+		}
+		if d.Slot == wire.NoSlot {
+			return f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
+		}
+		if err := f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags}, false); err != nil {
+			s.unread()
+			return err
+		}
+		b, err := f.batch(s, d)
+		if err != nil {
+			if over := f.running(pass); over != nil {
+				return over
+			}
+			return err
+		}
+		if !lend(b, yield) {
+			return nil
+		}
+		if err := f.running(pass); err != nil {
+			return err
+		}
+		if d.Flags&wire.FlagLast != 0 {
+			return nil
+		}
+		if err := s.giveBack(half); err != nil {
+			return f.lost(ctx, s, pass, err)
+		}
+	}
+}
+
+// begin brings the stream to where a pass begins.
+func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, 0, fmt.Errorf("the feed is %w", ErrClosed)
+	}
+	f.passes++ // a pass that is under way is over
+	f.meter.pause()
+	here, start := f.placeOfStream(), f.nextPlace()
+	if f.target != nil {
+		start = *f.target
+	}
+	switch {
+	case f.stream == nil:
+		s, err := f.attach(ctx, &start)
+		if err != nil {
+			return nil, 0, err
+		}
+		f.stream = s
+	case start != here || f.empty: // after two epochs without a batch the daemon waits to be asked
+		end := guard(ctx, f.stream.conn)
+		err := f.stream.seek(start.epoch, start.consumed)
+		end()
+		if err != nil {
+			f.drop()
+			return nil, 0, gone(ctx, err)
+		}
+	}
+	f.start, f.last, f.target, f.empty = start, nil, nil, false
+	f.meter.begin()
+	return f.stream, f.passes, nil
+}
+
+// note remembers the batch that the loop gets now.
+func (f *Feed[T]) note(pass uint64, l *last, empty bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.over(pass); err != nil {
+		return err
+	}
+	f.last, f.empty = l, empty
+	if !empty {
+		f.batches++
+	}
+	return nil
+}
+
+// running tells whether the pass is still the feed's.
+func (f *Feed[T]) running(pass uint64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.over(pass)
+}
+
+func (f *Feed[T]) over(pass uint64) error {
+	switch {
+	case f.closed:
+		return fmt.Errorf("the feed is %w", ErrClosed)
+	case f.passes != pass:
+		return ErrPassOver
+	}
+	return nil
+}
+
+// lost ends a pass whose stream failed; the next one goes on at the same place.
+func (f *Feed[T]) lost(ctx context.Context, s *stream, pass uint64, err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if over := f.over(pass); over != nil {
+		return over
+	}
+	if ctx.Err() != nil {
+		if s.broken.Load() && f.stream == s {
+			f.drop()
+		}
+		return ctx.Err() // else the stream is whole: what was received before is kept
+	}
+	at := f.place()
+	if f.stream == s {
+		f.drop()
+	}
+	f.target = &at
+	if err = gone(ctx, err); errors.Is(err, ErrGone) {
+		return fmt.Errorf("the feed ended in epoch %d, after %s: %w", at.epoch, f.counted(at.consumed), err)
+	}
+	return err
+}
+
+// counted says what of an epoch was consumed.
+func (f *Feed[T]) counted(consumed int64) string {
+	if f.counter != nil {
+		return fmt.Sprintf("%d batches", consumed)
+	}
+	return fmt.Sprintf("%d of %d windows", consumed, f.windows.windows)
+}
+
+// drop ends the stream; the next pass attaches anew.
+func (f *Feed[T]) drop() {
+	if f.stream != nil {
+		_, copied := f.stream.ring.stats()
+		f.copied += copied
+		f.stream.close()
+		f.stream = nil
+	}
+}
+
+// pause stops the clock of the pass.
+func (f *Feed[T]) pause(pass uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.passes == pass {
+		f.meter.pause()
+	}
+}
