@@ -34,7 +34,7 @@ func (f *Feed[T]) first(ctx context.Context) (s *stream, err error) {
 			return nil, err
 		}
 	}
-	if s, err = f.attach(ctx, nil); err != nil {
+	if s, err = f.attach(ctx, manner{f.options.Delivery, f.options.Slots}, nil); err != nil {
 		return nil, err
 	}
 	if err = f.settle(s); err != nil {
@@ -44,7 +44,8 @@ func (f *Feed[T]) first(ctx context.Context) (s *stream, err error) {
 }
 
 func (f *Feed[T]) settle(s *stream) error {
-	f.options.Delivery = s.reply.Delivery
+	f.have = manner{s.reply.Delivery, f.options.Slots}
+	f.want = f.have
 	switch s.reply.Delivery {
 	case DeliverView: // auto is asked without views where this would refuse
 		return f.gather.cutters.checkViews()

@@ -18,10 +18,14 @@ type Feed[T Value] struct {
 	counter *sampler.Sampler // counts the batches of epochs that differ in length; nil where they do not
 	gather  *gatherer[T]     // nil where the daemon gathers, or nobody
 	meter   meter
+	tuner   *tuner // nil where the slots were given
+	want    manner // how the loop shall be served from its next batch on
 
 	mu      sync.Mutex
-	stream  *stream // nil where none is attached
-	cursor  Cursor  // what the feed's cursors belong to
+	stream  *stream            // nil where none is attached
+	have    manner             // how it serves; the loop alone changes it
+	hangUp  context.CancelFunc // ends the wait for another stream; nil where there is none
+	cursor  Cursor             // what the feed's cursors belong to
 	length  int64
 	start   spot  // where the latest pass began
 	last    *last // its latest batch
@@ -30,7 +34,8 @@ type Feed[T Value] struct {
 	passes  uint64
 	closed  bool
 	batches int64
-	copied  int64 // by streams that are gone
+	copied  int64   // by streams that are gone
+	left    []*ring // of streams that are gone, while batches in them are held
 }
 
 // spot is a place in the order: an epoch, and how many of its windows all ranks have consumed, in random_start how many batches.
@@ -62,6 +67,9 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 	if f.options.Delivery == "" {
 		f.options.Delivery = DeliverSlot
 	}
+	if o.Slots == 0 {
+		f.tuner = &tuner{}
+	}
 	s, err := f.first(ctx)
 	if err != nil {
 		f.stopGather()
@@ -80,34 +88,12 @@ func optionError(err error) error {
 	return err
 }
 
-func (f *Feed[T]) attach(ctx context.Context, at *spot) (*stream, error) {
-	w := f.windows
-	var from *Cursor
-	if at != nil {
-		c := f.cursor
-		c.Epoch, c.Consumed = at.epoch, at.consumed
-		from = &c
-	}
-	cursor, err := cursorJSON(from)
-	if err != nil {
-		return nil, err
-	}
-	s, err := w.data.cache.attach(ctx, wire.FeedRequest{
-		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts,
-		Options: f.options.sampler(), Delivery: f.options.Delivery, Views: f.gather != nil && f.gather.cutters.checkViews() == nil, Slots: f.options.Slots, ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor,
-	}, &f.meter)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.checkDelivery(f.options.Delivery); err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
-}
-
 // Delivery is how batches come; of DeliverAuto what it chose.
-func (f *Feed[T]) Delivery() string { return f.options.Delivery }
+func (f *Feed[T]) Delivery() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.have.delivery
+}
 
 // Windows is what the feed serves.
 func (f *Feed[T]) Windows() *Windows { return f.windows }
@@ -209,6 +195,9 @@ func (f *Feed[T]) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
+	if f.hangUp != nil {
+		f.hangUp()
+	}
 	f.meter.pause()
 	f.drop()
 	f.stopGather()

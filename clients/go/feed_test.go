@@ -56,16 +56,22 @@ func starts(t *testing.T, ctx context.Context, f *Feed[float32], most int) (out 
 		if err != nil {
 			return out, err
 		}
-		for i, start := range b.Start {
-			if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) || c[3] != float32(start+3) || p[1] != float32(start+5) {
-				t.Fatalf("window at %d: context %v, target %v", start, c, p)
-			}
-		}
+		checkRamp(t, b)
 		if out = append(out, slices.Clone(b.Start)); len(out) == most {
 			break
 		}
 	}
 	return out, nil
+}
+
+// checkRamp holds the windows of a ramp to their starts.
+func checkRamp(t *testing.T, b *Batch[float32]) {
+	t.Helper()
+	for i, start := range b.Start {
+		if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) || c[3] != float32(start+3) || p[1] != float32(start+5) {
+			t.Fatalf("window at %d: context %v, target %v", start, c, p)
+		}
+	}
 }
 
 func TestEachPassIsTheNextEpoch(t *testing.T) {

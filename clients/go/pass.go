@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
@@ -15,45 +16,62 @@ func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 		return err
 	}
 	defer f.pause(pass)
+	for more := true; more && err == nil; {
+		if s, err = f.exchange(ctx, s, pass); err != nil {
+			return f.lost(ctx, s, pass, err)
+		}
+		more, err = f.serve(ctx, s, pass, yield)
+	}
+	return err
+}
+
+// serve hands a stream's batches to yield until the pass ends; more is true where it goes on in another manner.
+func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64, yield func(*Batch[T]) bool) (more bool, err error) {
 	defer guard(ctx, s.conn)()
 	half := max(1, s.reply.Slots/2)
 	for {
 		d, ok := s.next()
 		for !ok {
 			if err := s.receive(); err != nil {
-				return f.lost(ctx, s, pass, err)
+				return false, f.lost(ctx, s, pass, err)
+			}
+			if f.tune(ctx, s) {
+				return true, nil
 			}
 			d, ok = s.next()
 		}
 		if ctx.Err() != nil {
 			s.unread()
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 		if d.Slot == wire.NoSlot {
-			return f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
+			return false, f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
 		}
 		if err := f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags}, false); err != nil {
 			s.unread()
-			return err
+			return false, err
 		}
 		b, err := f.batch(s, d)
 		if err != nil {
 			if over := f.running(pass); over != nil {
-				return over
+				return false, over
 			}
-			return err
+			return false, err
 		}
 		if !lend(b, yield) {
-			return nil
+			return false, nil
 		}
 		if err := f.running(pass); err != nil {
-			return err
+			return false, err
 		}
-		if d.Flags&wire.FlagLast != 0 {
-			return nil
+		switch {
+		case d.Flags&wire.FlagLast != 0:
+			return false, nil
+		case f.want != f.have:
+			return true, nil
 		}
 		if err := s.giveBack(half); err != nil {
-			return f.lost(ctx, s, pass, err)
+			return false, f.lost(ctx, s, pass, err)
 		}
 	}
 }
@@ -73,11 +91,14 @@ func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
 	}
 	switch {
 	case f.stream == nil:
-		s, err := f.attach(ctx, &start)
+		s, err := f.attach(ctx, f.want, &start)
 		if err != nil {
 			return nil, 0, err
 		}
-		f.stream = s
+		f.stream, f.have = s, f.want
+		if f.tuner != nil {
+			f.tuner.made(s.reply.Slots)
+		}
 	case start != here || f.empty: // after two epochs without a batch the daemon waits to be asked
 		end := guard(ctx, f.stream.conn)
 		err := f.stream.seek(start.epoch, start.consumed)
@@ -157,12 +178,17 @@ func (f *Feed[T]) counted(consumed int64) string {
 
 // drop ends the stream; the next pass attaches anew.
 func (f *Feed[T]) drop() {
-	if f.stream != nil {
-		_, copied := f.stream.ring.stats()
-		f.copied += copied
-		f.stream.close()
-		f.stream = nil
+	if f.stream == nil {
+		return
 	}
+	f.stream.close()
+	_, copied := f.stream.ring.stats()
+	f.copied += copied
+	f.left = slices.DeleteFunc(append(f.left, f.stream.ring), func(r *ring) bool {
+		held, _ := r.stats()
+		return held == 0
+	})
+	f.stream = nil
 }
 
 // pause stops the clock of the pass.

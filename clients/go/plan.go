@@ -85,7 +85,8 @@ type FeedOptions struct {
 	Mask bool
 	// Delivery is how batches come: [DeliverSlot], which "" means, DeliverView, DeliverLocal, DeliverStarts or DeliverAuto.
 	Delivery string
-	// Slots is the number of batches in flight, each of which costs one batch of memory: 3 is the least, 0 lets the daemon choose.
+	// Slots is the number of batches in flight, each of which costs one batch of memory; 3 is the least. With 0 the daemon chooses,
+	// and by DeliverSlot the feed has twice as many while both sides wait for each other, and goes back where that brought little.
 	Slots int
 }
 

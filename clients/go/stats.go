@@ -28,27 +28,58 @@ type Stats struct {
 
 // Stats asks the daemon how the feed does. Where no daemon serves it, what the daemon would say is left out.
 func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
-	f.mu.Lock()
-	s := f.stream
-	stats := Stats{Batches: f.batches, Copied: f.copied}
-	f.mu.Unlock()
-	stats.Pass, stats.WaitData = f.meter.read()
-	if s == nil {
-		return stats, nil
+	for {
+		s, stats := f.count()
+		if s == nil {
+			return stats, nil
+		}
+		err := f.hear(ctx, s, &stats)
+		if err != nil && !f.serves(s) { // another one does since: it is asked
+			continue
+		}
+		if errors.Is(err, FeedNotFound) { // it has just ended
+			err = nil
+		}
+		return stats, err
 	}
-	held, copied := s.ring.stats()
-	stats.Held, stats.Copied = held, stats.Copied+copied
-	stats.Slots, stats.SlotBytes, stats.Path = s.reply.Slots, s.reply.SlotBytes, s.reply.Path
+}
+
+// serves tells whether the feed's batches come from a stream.
+func (f *Feed[T]) serves(s *stream) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stream == s
+}
+
+// count is what is known here, and the stream to ask about; nil where none is attached.
+func (f *Feed[T]) count() (*stream, Stats) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	stats := Stats{Batches: f.batches, Copied: f.copied}
+	stats.Pass, stats.WaitData = f.meter.read()
+	rings := f.left
+	if s := f.stream; s != nil {
+		stats.Slots, stats.SlotBytes, stats.Path = s.reply.Slots, s.reply.SlotBytes, s.reply.Path
+		_, copied := s.ring.stats()
+		stats.Copied += copied
+		rings = append(rings[:len(rings):len(rings)], s.ring)
+	}
+	for _, r := range rings {
+		held, _ := r.stats()
+		stats.Held += held
+	}
+	return f.stream, stats
+}
+
+// hear asks the daemon until it has heard what it was told just before.
+func (f *Feed[T]) hear(ctx context.Context, s *stream, stats *Stats) error {
 	if err := s.report(); err != nil {
-		return stats, gone(ctx, err)
+		return gone(ctx, err)
 	}
 	for range hearings {
 		var one wire.Feed
-		switch err := ours(f.windows.data.cache.control.Get(ctx, "/v1/feeds/"+s.reply.Feed, &one)); {
-		case errors.Is(err, FeedNotFound): // it has just ended
-			return stats, nil
-		case err != nil:
-			return stats, err
+		if err := ours(f.windows.data.cache.control.Get(ctx, "/v1/feeds/"+s.reply.Feed, &one)); err != nil {
+			return err
 		}
 		stats.WaitTrainer, stats.WaitTrainerShare, stats.Verdict = seconds(one.WaitTrainerS), one.WaitTrainerShare, one.Verdict
 		if heard := seconds(one.PassS); heard >= stats.Pass { // one reading for all: the verdict is on what the daemon was told
@@ -56,7 +87,7 @@ func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
 			break
 		}
 	}
-	return stats, nil
+	return nil
 }
 
 // hearings is how often the daemon is asked about a feed until it has heard what it was told of it just before.

@@ -23,6 +23,8 @@ type stream struct {
 	layout *slotLayout
 	ring   *ring
 	meter  *meter
+	began  time.Time     // of the attachment
+	passed time.Duration // inside passes, then
 	close  func()
 
 	number uint32            // descriptors of an older stream are to be skipped
@@ -45,7 +47,8 @@ func (c *Cache) attach(ctx context.Context, request wire.FeedRequest, m *meter) 
 	if err != nil {
 		return nil, err
 	}
-	s.conn = conn
+	s.conn, s.began = conn, time.Now()
+	s.passed, _ = m.read()
 	if err := s.mapRing(files); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

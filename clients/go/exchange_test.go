@@ -1,0 +1,344 @@
+package tensorcache
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// long is more time than any test takes.
+const long = time.Hour
+
+// pressed has the next look find that both sides have waited for long.
+func pressed(f *Feed[float32]) { f.tuner.passed, f.tuner.waited, f.tuner.idle = -long, -long, -long }
+
+// served takes an epoch's batches and calls body in each one's turn.
+func served(t *testing.T, ctx context.Context, f *Feed[float32], body func(n int, b *Batch[float32])) (out [][]int64, err error) {
+	t.Helper()
+	for b, err := range f.Epoch(ctx) {
+		if err != nil {
+			return out, err
+		}
+		checkRamp(t, b)
+		out = append(out, slices.Clone(b.Start))
+		body(len(out), b)
+	}
+	return out, nil
+}
+
+// wanted are the starts of so many epochs by a feed that stays as it is.
+func wanted(t *testing.T, w *Windows, o FeedOptions, epochs int) (out [][]int64) {
+	t.Helper()
+	o.Slots, o.Delivery = 5, DeliverSlot
+	f := feedOf(t, w, o)
+	for range epochs {
+		out = append(out, must(starts(t, t.Context(), f, 0))(t)...)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	return out
+}
+
+func equal(t *testing.T, got, want [][]int64) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, slices.Equal[[]int64]) {
+		t.Errorf("%d batches, %v, want %d, %v", len(got), got, len(want), want)
+	}
+}
+
+func TestARingThatGrowsAndShrinksMissesNothing(t *testing.T) {
+	w := ramp(t, connected(t), 4000, window.Spec{})
+	o := FeedOptions{Order: "shuffle", Seed: 5}
+	f := feedOf(t, w, o)
+	slots := func() int { return must(f.Stats(t.Context()))(t).Slots }
+	few := slots()
+	var got [][]int64
+	for epoch, want := range []int{2 * few, 4 * few, 2 * few, 2 * few} {
+		got = append(got, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+			switch {
+			case n != 3:
+			case epoch < 2:
+				pressed(f)
+				f.tuner.was = 2 // so that what there is now is little
+			case epoch == 2: // as much waiting as before
+				f.tuner.passed, f.tuner.waited = -long, -long
+			}
+		}))(t)...)
+		if now := slots(); now != want {
+			t.Errorf("after epoch %d: %d slots, want %d", epoch, now, want)
+		}
+	}
+	if !f.tuner.settled {
+		t.Error("more slots did not help and are tried on")
+	}
+	equal(t, got, wanted(t, w, o, 4))
+}
+
+func TestSlotsThatWereGivenStay(t *testing.T) {
+	w := ramp(t, connected(t), 2000, window.Spec{})
+	if f := feedOf(t, w, FeedOptions{Slots: 7}); f.tuner != nil {
+		t.Error("the slots were given and are tuned")
+	}
+	for _, delivery := range []string{DeliverView, DeliverLocal} {
+		f := feedOf(t, w, FeedOptions{Delivery: delivery})
+		before := must(f.Stats(t.Context()))(t).Slots
+		must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) { pressed(f) }))(t)
+		if now := must(f.Stats(t.Context()))(t).Slots; now != before {
+			t.Errorf("%s: %d slots, then %d", delivery, before, now)
+		}
+	}
+}
+
+func TestAQuestionThatFailsLeavesTheFeedAsItIs(t *testing.T) {
+	c := started(t)
+	w := ramp(t, c, 3000, window.Spec{})
+	f := feedOf(t, w, FeedOptions{Order: "shuffle"})
+	slots := f.stream.reply.Slots
+	standing(t, c)
+	if idle, ok := f.idle(t.Context(), f.stream); ok { // and it returns, though nobody answers
+		t.Errorf("a daemon that stands still says %s", idle)
+	}
+	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
+	got := must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+		if n == 1 {
+			pressed(f)
+			f.stream.reply.Feed = "f0" // nobody knows it
+		}
+	}))(t)
+	if f.tuner.passed < 0 || f.stream.reply.Slots != slots || f.tuner.settled {
+		t.Errorf("%+v, %d slots, want %d", f.tuner, f.stream.reply.Slots, slots)
+	}
+	equal(t, got, wanted(t, w, FeedOptions{Order: "shuffle"}, 1))
+}
+
+func TestTheDaemonSaysHowLongItWaitedInsidePasses(t *testing.T) {
+	f := feedOf(t, ramp(t, connected(t), 1000, window.Spec{}), FeedOptions{})
+	must(starts(t, t.Context(), f, 0))(t)
+	var stats Stats
+	until(t, "the daemon waits for half a second more than a pass took", func() bool {
+		stats = must(f.Stats(t.Context()))(t)
+		return stats.WaitTrainer > stats.Pass+time.Second/2
+	})
+	idle, ok := f.idle(t.Context(), f.stream)
+	if room := 2 * time.Second / 5; !ok || idle > stats.Pass+room { // two clocks, read one after the other
+		t.Errorf("idle for %s (%t) in passes of %s", idle, ok, stats.Pass)
+	}
+}
+
+func TestBatchesThatAreHeldOutliveTheirRing(t *testing.T) {
+	w := ramp(t, connected(t), 400, window.Spec{})
+	o := FeedOptions{Order: "shuffle", Slots: 4}
+	f := feedOf(t, w, o)
+	var kept []*Batch[float32]
+	var releases []func()
+	var firsts []int64
+	got := must(served(t, t.Context(), f, func(n int, b *Batch[float32]) {
+		if n < 6 { // the ring lends two of its slots, then there are copies
+			kept, releases, firsts = append(kept, b), append(releases, b.Hold()), append(firsts, b.Start[0])
+		}
+		if n == 5 {
+			f.want.slots = 6
+		}
+		if stats := must(f.Stats(t.Context()))(t); n == 7 && (stats.Held != 3 || stats.Copied != 3 || stats.Slots != 6) { // two of before, one of now
+			t.Errorf("%+v", stats)
+		}
+	}))(t)
+	for i, b := range kept {
+		checkRamp(t, b)
+		if b.Start[0] != firsts[i] {
+			t.Errorf("held batch %d starts at %d, it did at %d", i, b.Start[0], firsts[i])
+		}
+		releases[i]()
+	}
+	if stats := must(f.Stats(t.Context()))(t); stats.Held != 0 || stats.Copied != 3 {
+		t.Errorf("%+v", stats)
+	}
+	equal(t, got, wanted(t, w, o, 1))
+}
+
+func TestWithoutMemoryForMoreSlotsAFeedGoesOn(t *testing.T) {
+	t.Setenv("TENSORCACHE_MEMORY", "160MiB")
+	c := started(t)
+	w := ramp(t, c, 40_000, window.Spec{})
+	o := FeedOptions{BatchSize: 1024, Slots: 3, Order: "shuffle"}
+	want := wanted(t, w, o, 1)
+	f := feedOf(t, w, o)
+	exchanged := func(asked, have int) {
+		t.Helper()
+		f.tuner = &tuner{few: f.stream.reply.Slots}
+		f.SetEpoch(0)
+		equal(t, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+			if n == 5 {
+				f.want.slots = asked
+			}
+		}))(t), want)
+		if now := must(f.Stats(t.Context()))(t).Slots; now != have || f.want != f.have || f.tuner.settled != (have < asked) {
+			t.Errorf("%d slots, want %d of %d that were asked for; %+v", now, have, asked, f.tuner)
+		}
+		until(t, "the daemon has the one ring alone", func() bool {
+			feeds := feedsOf(t, c)
+			return len(feeds) == 1 && feeds[0].Slots == have
+		})
+	}
+	until(t, "other feeds are gone", func() bool { return len(feedsOf(t, c)) == 1 })
+	all := feedOf(t, w, FeedOptions{BatchSize: 1024, Slots: 1 << 14}) // it gets what there is
+	most := all.stream.reply.Slots
+	if _, err := NewFeed[float32](t.Context(), w, o); !errors.Is(err, Memory) {
+		t.Fatal(err)
+	}
+	f.want.slots = 9
+	equal(t, must(starts(t, t.Context(), f, 0))(t), want)
+	if now := must(f.Stats(t.Context()))(t).Slots; now != 3 || f.want != f.have {
+		t.Errorf("%d slots, want the 3 there are", now)
+	}
+	if err := all.Close(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the memory is free", func() bool { return len(feedsOf(t, c)) == 1 })
+	exchanged(most*6/10, most*6/10)
+	exchanged(most, most*6/10) // there is room for fewer than it has
+}
+
+// feedsOf are the feeds that the daemon serves.
+func feedsOf(t *testing.T, c *Cache) []wire.Feed {
+	t.Helper()
+	return must(control.List[wire.Feeds](t.Context(), c.control, "/v1/feeds"))(t)
+}
+
+func TestAFeedWhoseDatasetIsNotFoundKeepsItsRing(t *testing.T) {
+	w := ramp(t, connected(t), 400, window.Spec{})
+	want := wanted(t, w, FeedOptions{Order: "shuffle"}, 1)
+	f := feedOf(t, w, FeedOptions{Order: "shuffle", Slots: 3})
+	for _, one := range []struct {
+		name       string
+		generation int64
+	}{{"nobody", w.data.generation}, {"ramp", 1 << 40}} {
+		name, generation := w.data.name, w.data.generation
+		f.SetEpoch(0)
+		equal(t, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+			if n == 5 { // a daemon finds what a feed of it reads, until that lets go
+				w.data.name, w.data.generation = one.name, one.generation
+				f.want.slots = 9
+			}
+		}))(t), want)
+		w.data.name, w.data.generation = name, generation
+		if now := must(f.Stats(t.Context()))(t).Slots; now != 3 || f.want != f.have {
+			t.Errorf("%+v: %d slots, want 3", one, now)
+		}
+	}
+}
+
+func TestAnExchangeKeepsTheGeneration(t *testing.T) {
+	c := connected(t)
+	w := ramp(t, c, 400, window.Spec{})
+	want := wanted(t, w, FeedOptions{Order: "shuffle"}, 1)
+	f := feedOf(t, w, FeedOptions{Order: "shuffle", Slots: 3})
+	got := must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+		if n == 5 { // from here on the feed alone keeps it
+			other := ramp(t, c, 30, window.Spec{})
+			if err := errors.Join(other.Dataset().Close(), w.Dataset().Close()); err != nil {
+				t.Fatal(err)
+			}
+			f.want.slots = 9
+		}
+	}))(t)
+	if now := must(f.Stats(t.Context()))(t).Slots; now != 9 {
+		t.Errorf("%d slots, want 9", now)
+	}
+	equal(t, got, want)
+}
+
+// standing stops the daemon, and waits until that shows.
+func standing(t *testing.T, c *Cache) {
+	t.Helper()
+	stopped(t, c.control.Daemon.PID, syscall.SIGSTOP)
+	until(t, "the daemon stands still", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		var h wire.Health
+		return errors.Is(c.control.Get(ctx, "/v1/health", &h), context.DeadlineExceeded)
+	})
+}
+
+// hanging waits until a feed's loop waits for another stream.
+func hanging(t *testing.T, f *Feed[float32]) {
+	until(t, "an exchange is under way", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.hangUp != nil
+	})
+}
+
+func TestAContextEndsAnExchangeAndLeavesTheFeedWhole(t *testing.T) {
+	c := started(t)
+	w := ramp(t, c, 400, window.Spec{})
+	o := FeedOptions{Order: "shuffle", Slots: 3}
+	f := feedOf(t, w, o)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var cancelling sync.WaitGroup
+	var state Cursor
+	got, err := served(t, ctx, f, func(n int, _ *Batch[float32]) {
+		if n == 5 {
+			state = f.State()
+			standing(t, c)
+			f.want.slots = 9
+			cancelling.Go(func() {
+				hanging(t, f)
+				if now := f.State(); now != state || f.Delivery() != DeliverSlot {
+					t.Errorf("while another stream is waited for: %+v, want %+v", now, state)
+				}
+				cancel()
+			})
+		}
+	})
+	cancelling.Wait()
+	if !errors.Is(err, context.Canceled) || len(got) != 5 {
+		t.Fatalf("%d batches, then %v, want context.Canceled", len(got), err)
+	}
+	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
+	if now := f.State(); now != state {
+		t.Errorf("%+v, want %+v", now, state)
+	}
+	if err := f.LoadState(state); err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, must(starts(t, t.Context(), f, 0))(t)...)
+	if now := must(f.Stats(t.Context()))(t).Slots; now != 9 {
+		t.Errorf("%d slots, want the 9 that were wanted before", now)
+	}
+	equal(t, got, wanted(t, w, o, 1))
+}
+
+func TestCloseEndsAnExchange(t *testing.T) {
+	c := started(t)
+	f := feedOf(t, ramp(t, c, 400, window.Spec{}), FeedOptions{Slots: 3})
+	var closing sync.WaitGroup
+	got, err := served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+		if n == 5 {
+			standing(t, c)
+			f.want.slots = 9
+			closing.Go(func() {
+				hanging(t, f)
+				if err := f.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	})
+	closing.Wait()
+	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
+	if !errors.Is(err, ErrClosed) || len(got) != 5 {
+		t.Errorf("%d batches, then %v, want ErrClosed", len(got), err)
+	}
+	until(t, "no feed is left", func() bool { return len(feedsOf(t, c)) == 0 })
+}

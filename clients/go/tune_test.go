@@ -1,0 +1,93 @@
+package tensorcache
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+)
+
+// settle is the slots that a ring had while a trainer waited a share of each second, and the daemon idled a share of it; there is
+// memory for so many.
+func settle(t *testing.T, share func(slots int) float64, idle float64, most int) []int {
+	t.Helper()
+	var tuned tuner
+	slots, had := 8, []int{8}
+	var waited, idled time.Duration
+	if tuned.due(900 * time.Millisecond) {
+		t.Error("a look after less than a second")
+	}
+	for second := time.Second; second < 30*time.Second && !tuned.settled; second += time.Second {
+		if !tuned.due(second) {
+			t.Fatalf("no look after %s", second)
+		}
+		waited += time.Duration(share(slots) * float64(time.Second))
+		idled += time.Duration(idle * float64(time.Second))
+		wanted := tuned.look(second, waited, func() (time.Duration, bool) { return idled, true }, slots)
+		if wanted != slots {
+			slots, idled = min(wanted, most), 0
+			tuned.made(slots)
+			had = append(had, slots)
+		}
+	}
+	if tuned.settled && tuned.due(time.Hour) {
+		t.Error("a look after it has settled")
+	}
+	return had
+}
+
+func TestSlotsAreAddedWhileThatHelps(t *testing.T) {
+	always := func(share float64) func(int) float64 { return func(int) float64 { return share } }
+	below := func(slots int, share, rest float64) func(int) float64 {
+		return func(have int) float64 {
+			if have < slots {
+				return share
+			}
+			return rest
+		}
+	}
+	inverse := func(slots int) float64 { return 3.2 / float64(slots) }
+	for name, one := range map[string]struct {
+		share func(slots int) float64
+		idle  float64
+		most  int
+		had   []int
+	}{
+		"nobody waits for data": {always(0.01), 0.9, 1000, []int{8}},
+		"the daemon is busy":    {always(0.5), 0.1, 1000, []int{8}},
+		"it does not help":      {always(0.5), 0.5, 1000, []int{8, 16, 8}},
+		"it does":               {below(16, 0.3, 0.01), 0.5, 1000, []int{8, 16}},
+		"hardly":                {below(32, 0.3, 0.28), 0.5, 1000, []int{8, 16, 8}},
+		"the more the better":   {inverse, 0.5, 1000, []int{8, 16, 32, 64, 128, 256}},
+		"to the bound":          {func(slots int) float64 { return 8 / float64(slots) }, 0.5, 1000, []int{8, 16, 32, 64, 128, 256, 512}},
+		"less and less":         {func(slots int) float64 { return 0.9 / math.Sqrt(math.Log2(float64(slots))) }, 0.5, 1000, []int{8, 16, 32, 64, 32}},
+		"until memory ends":     {inverse, 0.5, 20, []int{8, 16, 20, 20}},
+		"memory ends at once":   {inverse, 0.5, 8, []int{8, 8}},
+	} {
+		if had := settle(t, one.share, one.idle, one.most); !slices.Equal(had, one.had) {
+			t.Errorf("%s: slots %v, want %v", name, had, one.had)
+		}
+	}
+}
+
+func TestASilentDaemonChangesNothing(t *testing.T) {
+	var tuned tuner
+	silent := func() (time.Duration, bool) { return 0, false }
+	if slots := tuned.look(time.Second, time.Second/2, silent, 8); slots != 8 || tuned.settled {
+		t.Errorf("%d slots, settled: %t", slots, tuned.settled)
+	}
+	if slots := tuned.look(2*time.Second, time.Second, func() (time.Duration, bool) { return time.Second, true }, 8); slots != 16 {
+		t.Errorf("%d slots where it answers again, want 16", slots)
+	}
+}
+
+func TestAPauseBetweenPassesIsNoIdleness(t *testing.T) {
+	m := &meter{passed: 10 * time.Second}
+	s := &stream{meter: m, began: time.Now().Add(-time.Hour), passed: 2 * time.Second}
+	if idle := s.idled(time.Hour); idle <= 0 || idle > 8*time.Second { // between passes it was all but 8 s
+		t.Errorf("idle for %s of 8 s inside passes", idle)
+	}
+	if idle := s.idled(50 * time.Minute); idle != 0 {
+		t.Errorf("idle for %s inside passes, want none", idle)
+	}
+}
