@@ -87,7 +87,7 @@ func checkFeed(t *testing.T, w *Windows, s suiteFeed) {
 
 func checkRanks[T Value](t *testing.T, w *Windows, s suiteFeed) {
 	t.Helper()
-	deliveries := []string{DeliverSlot, DeliverLocal, DeliverStarts}
+	deliveries := []string{DeliverSlot, DeliverLocal, DeliverStarts, DeliverAuto}
 	if s.View {
 		deliveries = append(deliveries, DeliverView)
 	}

@@ -27,7 +27,7 @@
 //
 // By default the daemon gathers each batch into a slot of shared memory ([DeliverSlot]). [DeliverView] lends pieces of the mapped file
 // instead, where windows follow each other and have whole rows; [DeliverLocal] gathers in this process; [DeliverStarts] only says
-// where the windows are. All of them bring the same windows in the same order, and the same [Feed.State].
+// where the windows are, and [DeliverAuto] chooses. All of them bring the same windows in the same order, and the same [Feed.State].
 //
 // # Whose memory
 //
@@ -43,6 +43,6 @@
 //
 // # Concurrency
 //
-// A [Cache], [Dataset] and [Windows] are safe for concurrent use. A [Feed] serves one goroutine; its State, Stats and Close, and
-// what Hold returns, may be called from others. Every call that waits for the daemon has a context that ends the wait.
+// A [Cache], [Dataset] and [Windows] are safe for concurrent use. A [Feed] serves one goroutine; its State, Stats, Delivery and
+// Close, and what Hold returns, may be called from others. Every call that waits for the daemon has a context that ends the wait.
 package tensorcache

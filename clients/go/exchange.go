@@ -69,16 +69,24 @@ func (f *Feed[T]) exchange(ctx context.Context, s *stream, pass uint64) (*stream
 	case err != nil && !refused(err):
 		return s, err
 	case made == nil:
-		f.want = f.have
-		made = s
+		f.want, made = f.have, s
+		if f.chooser != nil {
+			f.chooser.keep(f.have.delivery)
+		}
 	default:
 		f.drop()
 		f.stream, f.have = made, f.want
 	}
-	if f.tuner != nil {
-		f.tuner.made(made.reply.Slots)
-	}
+	f.attached(made)
 	return made, nil
+}
+
+// attached takes note of the feed's ring.
+func (f *Feed[T]) attached(s *stream) {
+	if f.tuner != nil {
+		f.tuner.made(s.reply.Slots)
+	}
+	f.freeGather()
 }
 
 // leave is where another stream shall go on; hangUp ends the wait for it when the feed is closed.

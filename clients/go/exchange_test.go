@@ -91,7 +91,11 @@ func TestSlotsThatWereGivenStay(t *testing.T) {
 	for _, delivery := range []string{DeliverView, DeliverLocal} {
 		f := feedOf(t, w, FeedOptions{Delivery: delivery})
 		before := must(f.Stats(t.Context()))(t).Slots
-		must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) { pressed(f) }))(t)
+		must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+			if n == 3 {
+				pressed(f)
+			}
+		}))(t)
 		if now := must(f.Stats(t.Context()))(t).Slots; now != before {
 			t.Errorf("%s: %d slots, then %d", delivery, before, now)
 		}
@@ -162,6 +166,30 @@ func TestBatchesThatAreHeldOutliveTheirRing(t *testing.T) {
 	if stats := must(f.Stats(t.Context()))(t); stats.Held != 0 || stats.Copied != 3 {
 		t.Errorf("%+v", stats)
 	}
+	equal(t, got, wanted(t, w, o, 1))
+}
+
+func TestOthersAskAFeedThatIsExchanged(t *testing.T) {
+	w := ramp(t, connected(t), 2000, window.Spec{})
+	o := FeedOptions{Order: "shuffle", Slots: 3}
+	f := feedOf(t, w, o)
+	over := make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			if stats, err := f.Stats(t.Context()); err != nil || stats.Slots != 3 && stats.Slots != 4 || stats.Copied > 0 || stats.Verdict == "" {
+				t.Errorf("%+v, %v", stats, err)
+			}
+		}
+	})
+	got := must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) { f.want.slots = 3 + n%2 }))(t)
+	close(over)
+	asking.Wait()
 	equal(t, got, wanted(t, w, o, 1))
 }
 

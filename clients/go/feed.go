@@ -10,13 +10,13 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// Feed is one trainer's stream of batches, prepared ahead by the daemon in shared memory. It serves one goroutine; State, Stats and
-// Close may be called from others.
+// Feed is one trainer's stream of batches, prepared ahead by the daemon in shared memory. It serves one goroutine; State, Stats,
+// Delivery and Close may be called from others.
 type Feed[T Value] struct {
 	windows *Windows
 	options FeedOptions
 	counter *sampler.Sampler // counts the batches of epochs that differ in length; nil where they do not
-	gather  *gatherer[T]     // nil where the daemon gathers, or nobody
+	gather  *gatherer[T]     // nil where this process never gathers
 	meter   meter
 	tuner   *tuner // nil where the slots were given
 	want    manner // how the loop shall be served from its next batch on
@@ -24,6 +24,7 @@ type Feed[T Value] struct {
 	mu      sync.Mutex
 	stream  *stream            // nil where none is attached
 	have    manner             // how it serves; the loop alone changes it
+	chooser *chooser           // nil where the delivery was said
 	hangUp  context.CancelFunc // ends the wait for another stream; nil where there is none
 	cursor  Cursor             // what the feed's cursors belong to
 	length  int64
@@ -88,7 +89,7 @@ func optionError(err error) error {
 	return err
 }
 
-// Delivery is how batches come; of DeliverAuto what it chose.
+// Delivery is how batches come; by DeliverAuto what is used now.
 func (f *Feed[T]) Delivery() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -198,7 +199,7 @@ func (f *Feed[T]) Close() error {
 	if f.hangUp != nil {
 		f.hangUp()
 	}
-	f.meter.pause()
+	f.halt()
 	f.drop()
 	f.stopGather()
 	return nil

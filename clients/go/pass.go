@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
@@ -61,7 +62,7 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64, yield func(
 		if !lend(b, yield) {
 			return false, nil
 		}
-		if err := f.running(pass); err != nil {
+		if err := f.used(pass); err != nil {
 			return false, err
 		}
 		switch {
@@ -84,7 +85,7 @@ func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
 		return nil, 0, fmt.Errorf("the feed is %w", ErrClosed)
 	}
 	f.passes++ // a pass that is under way is over
-	f.meter.pause()
+	f.halt()
 	here, start := f.placeOfStream(), f.nextPlace()
 	if f.target != nil {
 		start = *f.target
@@ -96,9 +97,7 @@ func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
 			return nil, 0, err
 		}
 		f.stream, f.have = s, f.want
-		if f.tuner != nil {
-			f.tuner.made(s.reply.Slots)
-		}
+		f.attached(s)
 	case start != here || f.empty: // after two epochs without a batch the daemon waits to be asked
 		end := guard(ctx, f.stream.conn)
 		err := f.stream.seek(start.epoch, start.consumed)
@@ -123,6 +122,21 @@ func (f *Feed[T]) note(pass uint64, l *last, empty bool) error {
 	f.last, f.empty = l, empty
 	if !empty {
 		f.batches++
+	}
+	return nil
+}
+
+// used ends a batch's turn, which is a step of the trainer.
+func (f *Feed[T]) used(pass uint64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.over(pass); err != nil {
+		return err
+	}
+	if f.choosing() {
+		f.chooser.step(time.Now())
+		f.want.delivery = f.chooser.delivery
+		f.freeGather()
 	}
 	return nil
 }
@@ -196,6 +210,14 @@ func (f *Feed[T]) pause(pass uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.passes == pass {
-		f.meter.pause()
+		f.halt()
+	}
+}
+
+// halt stops the clocks.
+func (f *Feed[T]) halt() {
+	f.meter.pause()
+	if f.chooser != nil {
+		f.chooser.pause()
 	}
 }

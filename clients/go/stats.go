@@ -21,6 +21,8 @@ type Stats struct {
 	SlotBytes int64
 	Path      string // how a context gets to the loop: memcpy, transpose or view; "" where the daemon has no part in it
 
+	Step map[string]time.Duration // what a step took by each delivery that DeliverAuto has tried
+
 	WaitTrainer      time.Duration // how long the daemon waited for the trainer
 	WaitTrainerShare float64       // of the time since the feed was attached
 	Verdict          string        // what limits the feed and what to try, in one line; "" where the daemon has no word of it
@@ -57,6 +59,9 @@ func (f *Feed[T]) count() (*stream, Stats) {
 	defer f.mu.Unlock()
 	stats := Stats{Batches: f.batches, Copied: f.copied}
 	stats.Pass, stats.WaitData = f.meter.read()
+	if f.chooser != nil {
+		stats.Step = f.chooser.seconds()
+	}
 	rings := f.left
 	if s := f.stream; s != nil {
 		stats.Slots, stats.SlotBytes, stats.Path = s.reply.Slots, s.reply.SlotBytes, s.reply.Path

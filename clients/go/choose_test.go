@@ -1,0 +1,201 @@
+package tensorcache
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// machine is two cores on which steps take what the delivery of the moment takes; so many are idle under the daemon's gather.
+type machine struct {
+	chooser     *chooser
+	takes       map[string]float64 // seconds
+	idle        float64            // negative where the system does not say
+	now         time.Time
+	ran, rested float64 // ticks
+}
+
+const machineCores = 2
+
+func newMachine(slot, local, idle float64) *machine {
+	m := &machine{chooser: newChooser(), takes: map[string]float64{DeliverSlot: slot, DeliverLocal: local}, idle: idle, now: time.Unix(1, 0)}
+	m.chooser.ticks = func() coreTicks {
+		if m.idle < 0 {
+			return coreTicks{}
+		}
+		return coreTicks{idle: int64(m.rested), passed: int64(m.ran) + 1, cores: machineCores}
+	}
+	return m
+}
+
+func (m *machine) wait(seconds float64) { m.now = m.now.Add(time.Duration(seconds * 1e9)) }
+
+// step is one that is so many times slower than it should be; changed tells whether another delivery is to be had.
+func (m *machine) step(slower float64) (changed bool) {
+	was := m.chooser.delivery
+	took := m.takes[was] * slower
+	m.wait(took)
+	m.ran += 100 * machineCores * took
+	if idle := max(0, m.idle); was == DeliverSlot {
+		m.rested += 100 * took * idle
+	} else {
+		m.rested += 100 * took * machineCores
+	}
+	m.chooser.step(m.now)
+	return m.chooser.delivery != was
+}
+
+// mostSteps is after how many it has chosen.
+const mostSteps = 16 * (legSteps + warmSteps + 1)
+
+// run steps until it is settled, on a machine whose pace scatters from leg to leg where there is noise; it counts the changes.
+func (m *machine) run(t *testing.T, noise *rand.Rand, scatter float64) (changes, steps int) {
+	t.Helper()
+	pace := 1.0
+	for !m.chooser.settled {
+		slower := 1.0
+		if noise != nil {
+			if steps%legSteps == 0 {
+				pace = 1 + scatter*(2*noise.Float64()-1)
+			}
+			if noise.Float64() < 0.02 {
+				m.wait(1) // a checkpoint
+			}
+			slower = pace * (0.9 + 0.2*noise.Float64())
+		}
+		if m.step(slower) {
+			changes++
+		}
+		if steps++; steps > mostSteps {
+			t.Fatalf("not settled after %d steps", steps)
+		}
+	}
+	return changes, steps
+}
+
+// soonest is after how many steps it can be settled.
+const soonest = 2*decidingLead*(legSteps+1) + (decidingLead+1)*warmSteps
+
+func TestTheFasterDeliveryIsKeptAndCoresDecideATie(t *testing.T) {
+	const unknown = -1
+	for _, one := range []struct {
+		slot, local, idle float64
+		chosen            string
+	}{
+		{2, 1, 1, DeliverLocal},
+		{1, 2, 1, DeliverSlot},
+		{1, 2, 0, DeliverSlot},
+		{1, 1, 1, DeliverSlot},
+		{1, 0.995, 1, DeliverSlot},
+		{1, 0.995, unknown, DeliverSlot},
+		{1, 0.97, 1, DeliverLocal},
+		{1, 1, 0.3, DeliverLocal},
+		{1, 1.01, 0, DeliverLocal},
+		{1, 1.03, 0, DeliverSlot},
+	} {
+		m := newMachine(one.slot, one.local, one.idle)
+		changes, steps := m.run(t, nil, 0)
+		back := 0
+		if one.chosen == DeliverLocal { // the last leg is one of slots
+			back = 1
+		}
+		if m.chooser.delivery != one.chosen || changes != decidingLead+back || steps != soonest {
+			t.Errorf("%+v: chose %s after %d changes in %d steps", one, m.chooser.delivery, changes, steps)
+		}
+		took := m.chooser.seconds()
+		if math.Abs(took[DeliverSlot].Seconds()-one.slot) > 1e-6 || math.Abs(took[DeliverLocal].Seconds()-one.local) > 1e-6 {
+			t.Errorf("%+v: steps of %v", one, took)
+		}
+		for range 3 * legSteps {
+			if m.step(1) {
+				t.Fatalf("%+v: changed after it had settled", one)
+			}
+		}
+	}
+}
+
+func TestCheckpointsAndNoiseDeceiveNobody(t *testing.T) {
+	for seed := range uint64(50) {
+		for local, want := range map[float64]string{0.9e-3: DeliverLocal, 1.1e-3: DeliverSlot} {
+			m := newMachine(1e-3, local, 1)
+			if m.run(t, rand.New(rand.NewPCG(seed, 0)), 0); m.chooser.delivery != want {
+				t.Errorf("seed %d: chose %s for steps of %v", seed, m.chooser.delivery, m.chooser.seconds())
+			}
+		}
+	}
+}
+
+func TestLegsThatScatterAreRepeated(t *testing.T) {
+	wrong, longer := 0, 0
+	for seed := range uint64(200) {
+		for local, want := range map[float64]string{0.85: DeliverLocal, 1.15: DeliverSlot} {
+			m := newMachine(1, local, 1)
+			if _, steps := m.run(t, rand.New(rand.NewPCG(seed, 0)), 0.25); steps > soonest {
+				longer++
+			}
+			if m.chooser.delivery != want {
+				wrong++
+			}
+		}
+	}
+	if wrong >= 14 || longer <= 100 { // the median of four pairs is wrong in 26
+		t.Errorf("%d of 400 choices are wrong, %d took longer than the least", wrong, longer)
+	}
+}
+
+func TestPairsThatDisagreeToTheEndHaveTheirMedianDecide(t *testing.T) {
+	m := newMachine(1, 1, 1)
+	ratios := []float64{0.8, 1.2, 0.8, 1.2, 0.8, 1.2, 0.8, 0.9}
+	for legsBefore := -1; !m.chooser.settled; {
+		if at := len(m.chooser.slot) + len(m.chooser.local); at%2 == 0 && at != legsBefore {
+			if len(ratios) == 0 {
+				t.Fatal("more pairs than there are legs for")
+			}
+			m.takes[DeliverLocal], ratios, legsBefore = ratios[0], ratios[1:], at
+		}
+		m.step(1)
+	}
+	if m.chooser.delivery != DeliverLocal || len(ratios) > 0 {
+		t.Errorf("chose %s with %d pairs left", m.chooser.delivery, len(ratios))
+	}
+}
+
+func TestTheTimeBetweenPassesIsNoStep(t *testing.T) {
+	m := newMachine(1, 0.5, 1)
+	for !m.chooser.settled {
+		for range 10 {
+			m.step(1)
+		}
+		if m.wait(1); m.chooser.delivery == DeliverLocal {
+			m.wait(10) // an evaluation, which is not so long that it would be left out as a step
+		}
+		m.chooser.pause()
+	}
+	if m.chooser.delivery != DeliverLocal {
+		t.Errorf("chose %s for steps of %v", m.chooser.delivery, m.chooser.seconds())
+	}
+}
+
+func TestCoresThatRestBetweenPassesAreNotFree(t *testing.T) {
+	m := newMachine(1, 1.01, 0) // a tie, and no core is idle in steps
+	for n := 0; !m.chooser.settled; n++ {
+		m.step(1)
+		if n == warmSteps+10 { // in the first leg, which does not count then
+			m.ran, m.rested = m.ran+1e6, m.rested+1e6
+			m.chooser.pause()
+		}
+	}
+	if m.chooser.delivery != DeliverLocal {
+		t.Errorf("chose %s, though no core was free in passes", m.chooser.delivery)
+	}
+}
+
+func TestAStepAllocatesNothing(t *testing.T) {
+	m := newMachine(1, 1, 1)
+	m.run(t, nil, 0)
+	m.chooser.settled, m.chooser.before = false, m.now
+	if allocs := testing.AllocsPerRun(legSteps/2, func() { m.step(1) }); allocs > 0 {
+		t.Errorf("%v allocations a step", allocs)
+	}
+}
