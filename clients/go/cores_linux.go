@@ -2,6 +2,7 @@ package tensorcache
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ import (
 )
 
 // readTicks asks the system.
-func readTicks() (sum coreTicks) {
+func readTicks() coreTicks {
 	var mine unix.CPUSet
 	if err := unix.SchedGetaffinity(os.Getpid(), &mine); err != nil {
 		return coreTicks{}
@@ -20,18 +21,24 @@ func readTicks() (sum coreTicks) {
 		return coreTicks{}
 	}
 	defer file.Close()
+	return ticksOf(file, &mine)
+}
+
+// ticksOf sums up the lines of some cores.
+func ticksOf(stat io.Reader, mine *unix.CPUSet) (sum coreTicks) {
 	sum.cores = int64(mine.Count())
-	for lines := bufio.NewScanner(file); lines.Scan(); {
-		rest, ok := strings.CutPrefix(lines.Text(), "cpu")
+	for lines := bufio.NewScanner(stat); lines.Scan(); {
+		name, rest, _ := strings.Cut(lines.Text(), " ")
+		number, ok := strings.CutPrefix(name, "cpu")
 		if !ok {
 			break // the cores come first
 		}
 		fields := strings.Fields(rest)
-		core, err := strconv.Atoi(fields[0])
-		if err != nil || !mine.IsSet(core) || len(fields) < 9 { // the first line has no number: it is of all cores
+		core, err := strconv.Atoi(number)
+		if err != nil || !mine.IsSet(core) || len(fields) < 8 { // the first line has no number: it is of all cores
 			continue
 		}
-		for i, field := range fields[1:9] { // what guests had is in the first two
+		for i, field := range fields[:8] { // what guests had is in the first two
 			ticks, err := strconv.ParseInt(field, 10, 64)
 			if err != nil {
 				return coreTicks{}

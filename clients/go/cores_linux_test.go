@@ -2,7 +2,10 @@ package tensorcache
 
 import (
 	"runtime"
+	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 func TestTicksGoOnAndNoMoreAreIdleThanPassed(t *testing.T) {
@@ -18,5 +21,20 @@ func TestTicksGoOnAndNoMoreAreIdleThanPassed(t *testing.T) {
 	})
 	if used.idle > used.passed || used.cores != before.cores {
 		t.Errorf("%+v, then %+v", before, used)
+	}
+}
+
+func TestTicksAreThoseOfTheCoresThatAreOurs(t *testing.T) {
+	var mine unix.CPUSet
+	mine.Set(1)
+	mine.Set(10)
+	got := ticksOf(strings.NewReader(`cpu  1 20 30 400 50 6 7 8 9 10
+cpu0 100 100 100 100 100 100 100 100 100 100
+cpu1 1 2 3 40 5 6 7 8 9 10
+cpu10 1 1 1 1 1 1 1 1 1 1
+intr 12345 cpu1
+`), &mine)
+	if want := (coreTicks{idle: 40 + 5 + 2, passed: 72 + 8, cores: 2}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
