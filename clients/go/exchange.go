@@ -2,8 +2,6 @@ package tensorcache
 
 import (
 	"context"
-	"errors"
-	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
@@ -42,32 +40,24 @@ func (f *Feed[T]) attach(ctx context.Context, m manner, at *spot) (*stream, erro
 }
 
 // exchange goes on where the loop is in the manner that is wanted, if that is another one. The stream that serves is let go last, and
-// stays where no better one can be had: others may have taken the memory, and whoever closed the dataset lets its generation leave the
-// cache with its last feed.
+// stays where no better one can be had: others may have the memory, the generation of a closed dataset leaves the cache with its last
+// feed, descriptors end, the daemon is gone.
 func (f *Feed[T]) exchange(ctx context.Context, s *stream, pass uint64) (*stream, error) {
 	if f.want == f.have {
 		return s, nil
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	at, err := f.leave(pass, cancel)
-	if err != nil {
-		return s, err
-	}
-	made, err := f.attach(ctx, f.want, &at)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.hangUp = nil
-	over := f.over(pass)
-	if made != nil && (over != nil || f.worse(made, s)) {
+	made, err := f.attachFor(ctx, pass, f.placeOfStream())
+	if made != nil && f.worse(made, s) {
 		made.close()
 		made = nil
 	}
-	switch {
+	switch over := f.over(pass); {
 	case over != nil:
 		return s, over
-	case err != nil && !refused(err):
-		return s, err
+	case err != nil && ctx.Err() != nil:
+		return s, ctx.Err()
 	case made == nil:
 		f.want, made = f.have, s
 		if f.chooser != nil {
@@ -81,6 +71,28 @@ func (f *Feed[T]) exchange(ctx context.Context, s *stream, pass uint64) (*stream
 	return made, nil
 }
 
+// attachFor attaches for a pass in the manner that is wanted. The caller holds mu, which others may have meanwhile: they ask and seek,
+// and Close ends the wait. An error of a pass that is over says so.
+func (f *Feed[T]) attachFor(ctx context.Context, pass uint64, at spot) (*stream, error) {
+	if over := f.over(pass); over != nil {
+		return nil, over
+	}
+	ctx, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	f.hangUp = hangUp
+	f.mu.Unlock()
+	s, err := f.attach(ctx, f.want, &at)
+	f.mu.Lock()
+	f.hangUp = nil
+	if over := f.over(pass); over != nil {
+		if s != nil {
+			s.close()
+		}
+		return nil, over
+	}
+	return s, err
+}
+
 // attached takes note of the feed's ring.
 func (f *Feed[T]) attached(s *stream) {
 	if f.tuner != nil {
@@ -89,23 +101,7 @@ func (f *Feed[T]) attached(s *stream) {
 	f.freeGather()
 }
 
-// leave is where another stream shall go on; hangUp ends the wait for it when the feed is closed.
-func (f *Feed[T]) leave(pass uint64, hangUp context.CancelFunc) (spot, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if err := f.over(pass); err != nil {
-		return spot{}, err
-	}
-	f.hangUp = hangUp
-	return f.placeOfStream(), nil
-}
-
 // worse tells whether the ring that was asked for came out no larger than the one there is, and smaller than it should be.
 func (f *Feed[T]) worse(made, s *stream) bool {
 	return f.want.delivery == f.have.delivery && made.reply.Slots < f.want.slots && made.reply.Slots <= s.reply.Slots
-}
-
-// refused tells whether the daemon has no memory for another ring, or only feeds still keep the generation.
-func refused(err error) bool {
-	return slices.ContainsFunc([]Type{Memory, NoSpace, DatasetNotFound, GenerationGone}, func(t Type) bool { return errors.Is(err, t) })
 }

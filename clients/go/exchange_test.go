@@ -3,6 +3,7 @@ package tensorcache
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -265,6 +266,42 @@ func TestAFeedWhoseDatasetIsNotFoundKeepsItsRing(t *testing.T) {
 	}
 }
 
+func TestWithoutADescriptorForAnotherRingAFeedGoesOn(t *testing.T) {
+	w := ramp(t, connected(t), 400, window.Spec{})
+	o := FeedOptions{Order: "shuffle", Slots: 3}
+	f := feedOf(t, w, o)
+	var had syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &had); err != nil {
+		t.Fatal(err)
+	}
+	limit := func(files uint64) {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: min(files, had.Max), Max: had.Max}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer limit(had.Cur)
+	for room := range uint64(3) { // for no connection, for one without its ring, for both
+		f.SetEpoch(0)
+		equal(t, must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
+			switch n {
+			case 5:
+				free, err := os.Open(os.DevNull) // the lowest number that is free
+				if err != nil {
+					t.Fatal(err)
+				}
+				limit(uint64(free.Fd()) + room)
+				free.Close()
+				f.want.slots = 9
+			case 6:
+				limit(had.Cur)
+			}
+		}))(t), wanted(t, w, o, 1))
+		if now, want := must(f.Stats(t.Context()))(t).Slots, 3+int(room/2)*6; now != want {
+			t.Errorf("room for %d descriptors: %d slots, want %d", room, now, want)
+		}
+	}
+}
+
 func TestAnExchangeKeepsTheGeneration(t *testing.T) {
 	c := connected(t)
 	w := ramp(t, c, 400, window.Spec{})
@@ -283,90 +320,4 @@ func TestAnExchangeKeepsTheGeneration(t *testing.T) {
 		t.Errorf("%d slots, want 9", now)
 	}
 	equal(t, got, want)
-}
-
-// standing stops the daemon, and waits until that shows.
-func standing(t *testing.T, c *Cache) {
-	t.Helper()
-	stopped(t, c.control.Daemon.PID, syscall.SIGSTOP)
-	until(t, "the daemon stands still", func() bool {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		var h wire.Health
-		return errors.Is(c.control.Get(ctx, "/v1/health", &h), context.DeadlineExceeded)
-	})
-}
-
-// hanging waits until a feed's loop waits for another stream.
-func hanging(t *testing.T, f *Feed[float32]) {
-	until(t, "an exchange is under way", func() bool {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return f.hangUp != nil
-	})
-}
-
-func TestAContextEndsAnExchangeAndLeavesTheFeedWhole(t *testing.T) {
-	c := started(t)
-	w := ramp(t, c, 400, window.Spec{})
-	o := FeedOptions{Order: "shuffle", Slots: 3}
-	f := feedOf(t, w, o)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var cancelling sync.WaitGroup
-	var state Cursor
-	got, err := served(t, ctx, f, func(n int, _ *Batch[float32]) {
-		if n == 5 {
-			state = f.State()
-			standing(t, c)
-			f.want.slots = 9
-			cancelling.Go(func() {
-				hanging(t, f)
-				if now := f.State(); now != state || f.Delivery() != DeliverSlot {
-					t.Errorf("while another stream is waited for: %+v, want %+v", now, state)
-				}
-				cancel()
-			})
-		}
-	})
-	cancelling.Wait()
-	if !errors.Is(err, context.Canceled) || len(got) != 5 {
-		t.Fatalf("%d batches, then %v, want context.Canceled", len(got), err)
-	}
-	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
-	if now := f.State(); now != state {
-		t.Errorf("%+v, want %+v", now, state)
-	}
-	if err := f.LoadState(state); err != nil {
-		t.Fatal(err)
-	}
-	got = append(got, must(starts(t, t.Context(), f, 0))(t)...)
-	if now := must(f.Stats(t.Context()))(t).Slots; now != 9 {
-		t.Errorf("%d slots, want the 9 that were wanted before", now)
-	}
-	equal(t, got, wanted(t, w, o, 1))
-}
-
-func TestCloseEndsAnExchange(t *testing.T) {
-	c := started(t)
-	f := feedOf(t, ramp(t, c, 400, window.Spec{}), FeedOptions{Slots: 3})
-	var closing sync.WaitGroup
-	got, err := served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
-		if n == 5 {
-			standing(t, c)
-			f.want.slots = 9
-			closing.Go(func() {
-				hanging(t, f)
-				if err := f.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-	})
-	closing.Wait()
-	stopped(t, c.control.Daemon.PID, syscall.SIGCONT)
-	if !errors.Is(err, ErrClosed) || len(got) != 5 {
-		t.Errorf("%d batches, then %v, want ErrClosed", len(got), err)
-	}
-	until(t, "no feed is left", func() bool { return len(feedsOf(t, c)) == 0 })
 }

@@ -86,13 +86,13 @@ func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
 	}
 	f.passes++ // a pass that is under way is over
 	f.halt()
-	here, start := f.placeOfStream(), f.nextPlace()
-	if f.target != nil {
-		start = *f.target
+	here, start, target := f.placeOfStream(), f.nextPlace(), f.target
+	if target != nil {
+		start = *target
 	}
 	switch {
 	case f.stream == nil:
-		s, err := f.attach(ctx, f.want, &start)
+		s, err := f.attachFor(ctx, f.passes, start)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -107,7 +107,10 @@ func (f *Feed[T]) begin(ctx context.Context) (*stream, uint64, error) {
 			return nil, 0, gone(ctx, err)
 		}
 	}
-	f.start, f.last, f.target, f.empty = start, nil, nil, false
+	f.start, f.last, f.empty = start, nil, false
+	if f.target == target { // else somebody has said so meanwhile, of the pass after this one
+		f.target = nil
+	}
 	f.meter.begin()
 	return f.stream, f.passes, nil
 }
