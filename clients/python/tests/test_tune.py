@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 from collections.abc import Callable
 from typing import Any
@@ -106,10 +107,17 @@ def test_a_pause_between_passes_is_no_idleness(etth1: tensorcache.Dataset, monke
     assert all(0 <= idle <= seconds + 0.4 for idle, seconds in seen), seen  # two clocks, read one after the other
 
 
-@pytest.mark.parametrize("memory", [True, False])
+REFUSALS = (
+    tensorcache.ResourceError("a ring of 3 slots needs 2 KiB, the memory budget has 0 B left of 1 GiB"),
+    OSError(errno.EMFILE, "Too many open files"),
+    tensorcache.ProtocolError("the daemon's file descriptors were cut off: too many files are open (ulimit -n)"),
+)
+
+
+@pytest.mark.parametrize("refusal", [None, *REFUSALS])
 @pytest.mark.parametrize("exchanges", ["slots", "delivery", "delivery at an epoch's end"])
 def test_a_feed_is_exchanged_for_another_before_it_is_let_go(
-    cache: tensorcache.Cache, monkeypatch: pytest.MonkeyPatch, exchanges: str, memory: bool
+    cache: tensorcache.Cache, monkeypatch: pytest.MonkeyPatch, exchanges: str, refusal: Exception | None
 ) -> None:
     data = cache.put("left", {"x": np.arange(1000, dtype=np.float32)})
     windows = data.windows(context_length=4)
@@ -137,17 +145,16 @@ def test_a_feed_is_exchanged_for_another_before_it_is_let_go(
         # From here on the feed alone keeps its generation in the cache.
         cache.put("left", {"x": np.zeros(1000, np.float32)}).close()
         data.close()
-        if not memory:
+        if refusal is not None:
+
+            def refuse(self: Feed, start: Any) -> Any:
+                raise refusal
+
             monkeypatch.setattr(Feed, "_attach", refuse)
         got += [(batch.start.tolist(), batch.context.tolist()) for epoch in (passing, feed) for batch in epoch]
-        changed = {"slots": ("slot", 128)}.get(exchanges, ("local", 64)) if memory else ("slot", 64)
+        changed = {"slots": ("slot", 128)}.get(exchanges, ("local", 64)) if refusal is None else ("slot", 64)
         assert (feed.delivery, feed.stats()["slots"]) == changed
     assert got == want
-
-
-def refuse(self: Feed, start: Any) -> Any:
-    """What attaching does where others have the memory."""
-    raise tensorcache.ResourceError("a ring of 3 slots needs 2 KiB, the memory budget has 0 B left of 1 GiB")
 
 
 def test_a_ring_that_came_out_smaller_is_not_taken(

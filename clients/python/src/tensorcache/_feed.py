@@ -11,7 +11,7 @@ from . import _cursor, _random_start
 from ._choose import Chooser
 from ._cursor import Place
 from ._deliver import MAKERS, Makers
-from ._errors import DaemonError, FeedError, NotFoundError, ProtocolError, ResourceError
+from ._errors import DaemonError, FeedError, NotFoundError, ProtocolError, TensorcacheError
 from ._meter import Meter
 from ._source import Source
 from ._spec import between, flag
@@ -286,14 +286,14 @@ class Feed:
     def _exchange(self, stream: Stream, slots: int = 0) -> Stream:
         """Go on where the loop is with the chooser's delivery, or with other slots.
 
-        The stream that serves is let go last, and stays where no better one can be had: others may have taken the
-        memory, and whoever closed the dataset lets its generation leave the cache with its last feed.
+        The stream that serves is let go last, and stays where no better one can be had: others may have the memory, the
+        generation of a closed dataset leaves the cache with its last feed, descriptors end, the daemon is gone.
         """
         was = self._options
         if slots:
             self._options = {**was, "slots": slots}
         made = None
-        with contextlib.suppress(NotFoundError, ResourceError):
+        with contextlib.suppress(TensorcacheError, OSError):
             made = self._attach(self._place(of_stream=True))
         if made is None or self._closed or stream.slots >= made.slots < slots:
             if made is not None:
