@@ -10,74 +10,93 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// TestAFeedThatIsExchangedAtAnyMomentServesWhatOneServesThatStays breaks passes off, seeks and holds batches between the changes.
+// passDrawn is how a loop goes through an epoch: it ends after so many batches, and seeks in the second one's turn.
+type passDrawn struct {
+	most  int
+	seek  string
+	epoch uint64
+}
+
+func drawPass(r *rapid.T) passDrawn {
+	return passDrawn{
+		most:  rapid.IntRange(1, 30).Draw(r, "most"),
+		seek:  rapid.SampledFrom([]string{"", "", "epoch", "state"}).Draw(r, "seek"),
+		epoch: rapid.Uint64Range(0, 3).Draw(r, "to"),
+	}
+}
+
+// run is what a pass served, the state in each batch's turn and at the end, and how many batches were promised.
+func (p passDrawn) run(t *testing.T, r *rapid.T, f *Feed[float32], body func(b *Batch[float32])) (out [][]int64, states []Cursor, length int64) {
+	length = f.Len()
+	for b, err := range f.Epoch(t.Context()) {
+		if err != nil {
+			r.Fatal(err)
+		}
+		checkRamp(t, b)
+		out, states = append(out, slices.Clone(b.Start)), append(states, f.State())
+		if len(out) == 2 && p.seek == "epoch" {
+			f.SetEpoch(p.epoch)
+		}
+		if len(out) == 2 && p.seek == "state" {
+			if err := f.LoadState(states[0]); err != nil {
+				r.Fatal(err)
+			}
+		}
+		if body(b); len(out) == p.most {
+			break
+		}
+	}
+	return out, append(states, f.State()), length
+}
+
+func drawRank(r *rapid.T) FeedOptions {
+	o := FeedOptions{
+		BatchSize:   rapid.Int64Range(1, 9).Draw(r, "batch_size"),
+		Seed:        rapid.Uint64Range(0, 9).Draw(r, "seed"),
+		Order:       rapid.SampledFrom([]string{sampler.Sequential, sampler.Shuffle, sampler.Bootstrap, sampler.RandomStart, sampler.Lanes}).Draw(r, "order"),
+		NumReplicas: rapid.Int64Range(1, 12).Draw(r, "num_replicas"), // with short some have no batch
+		Tail:        rapid.SampledFrom([]string{sampler.Short, sampler.Wrap}).Draw(r, "tail"),
+	}
+	o.Rank = rapid.Int64Range(0, o.NumReplicas-1).Draw(r, "rank")
+	return o
+}
+
 func TestAFeedThatIsExchangedAtAnyMomentServesWhatOneServesThatStays(t *testing.T) {
 	c := connected(t)
-	windows := map[bool]*Windows{
-		false: ramp(t, c, 61, window.Spec{}),
-		true:  ramp(t, c, 61, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 4}),
-	}
+	windows, lanes := ramp(t, c, 61, window.Spec{}), ramp(t, c, 61, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 4})
 	rapid.Check(t, func(r *rapid.T) {
-		o := FeedOptions{
-			BatchSize: rapid.Int64Range(1, 9).Draw(r, "batch_size"), Seed: rapid.Uint64Range(0, 9).Draw(r, "seed"),
-			Order:       rapid.SampledFrom([]string{sampler.Sequential, sampler.Shuffle, sampler.Bootstrap, sampler.RandomStart, sampler.Lanes}).Draw(r, "order"),
-			NumReplicas: rapid.Int64Range(1, 4).Draw(r, "num_replicas"), Tail: rapid.SampledFrom([]string{sampler.Short, sampler.Wrap}).Draw(r, "tail"),
+		o, w := drawRank(r), windows
+		if o.Order == sampler.Lanes {
+			w = lanes
 		}
-		o.Rank = rapid.Int64Range(0, o.NumReplicas-1).Draw(r, "rank")
-		w := windows[o.Order == sampler.Lanes]
 		stays := feedOf(t, w, o)
 		defer stays.Close()
 		o.Delivery = DeliverLocal
 		f := feedOf(t, w, o)
 		defer f.Close()
 		f.chooser = newChooser()
-		f.chooser.delivery, f.chooser.warm = DeliverLocal, 1<<30 // it never comes to a choice of its own
+		f.chooser.delivery, f.chooser.warm = DeliverLocal, 1<<30 // what is drawn, and never a choice of its own
 		var releases []func()
-		for range rapid.IntRange(1, 5).Draw(r, "passes") {
-			most := rapid.IntRange(1, 30).Draw(r, "most")
-			seek := rapid.SampledFrom([]string{"", "", "epoch", "state"}).Draw(r, "seek")
-			to := rapid.Uint64Range(0, 3).Draw(r, "to")
-			run := func(f *Feed[float32], body func()) (out [][]int64, states []Cursor, length int64) {
-				length = f.Len()
-				for b, err := range f.Epoch(t.Context()) {
-					if err != nil {
-						r.Fatal(err)
-					}
-					checkRamp(t, b)
-					out, states = append(out, slices.Clone(b.Start)), append(states, f.State())
-					if len(out) == 2 {
-						switch seek {
-						case "epoch":
-							f.SetEpoch(to)
-						case "state":
-							if err := f.LoadState(states[0]); err != nil {
-								r.Fatal(err)
-							}
-						}
-					}
-					body()
-					if f.gather != nil && rapid.IntRange(0, 5).Draw(r, "hold") == 0 {
-						releases = append(releases, b.Hold())
-					}
-					if len(out) == most {
-						break
-					}
-				}
-				return out, append(states, f.State()), length
+		defer func() {
+			for _, release := range releases {
+				release()
 			}
-			want, wantStates, wantLen := run(stays, func() {})
-			got, states, length := run(f, func() {
+		}()
+		for range rapid.IntRange(1, 5).Draw(r, "passes") {
+			pass := drawPass(r)
+			want, wantStates, wantLength := pass.run(t, r, stays, func(*Batch[float32]) {})
+			got, states, length := pass.run(t, r, f, func(b *Batch[float32]) {
 				if rapid.Bool().Draw(r, "change") {
 					f.chooser.delivery = rapid.SampledFrom([]string{DeliverSlot, DeliverLocal}).Draw(r, "delivery")
 					f.want.slots = rapid.IntRange(3, 6).Draw(r, "slots")
 				}
+				if rapid.IntRange(0, 5).Draw(r, "hold") == 0 {
+					releases = append(releases, b.Hold())
+				}
 			})
-			if !slices.EqualFunc(got, want, slices.Equal[[]int64]) || !slices.Equal(states, wantStates) || length != wantLen {
-				r.Fatalf("%v, %v, %d batches; want %v, %v, %d", got, states, length, want, wantStates, wantLen)
+			if !slices.EqualFunc(got, want, slices.Equal[[]int64]) || !slices.Equal(states, wantStates) || length != wantLength {
+				r.Fatalf("%v, %v, %d batches; want %v, %v, %d", got, states, length, want, wantStates, wantLength)
 			}
-		}
-		for _, release := range releases {
-			release()
 		}
 	})
 }
