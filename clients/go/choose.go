@@ -94,7 +94,7 @@ func (c *chooser) decide() {
 			fewer++
 		}
 	}
-	lead := max(fewer, len(ratios)-fewer) - min(fewer, len(ratios)-fewer)
+	lead := max(2*fewer-len(ratios), len(ratios)-2*fewer)
 	if lead < decidingLead && 2*len(ratios) < len(legs) {
 		return
 	}

@@ -10,6 +10,7 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 import tensorcache
+from choosing import hold_choice
 from tensorcache import _choose
 from tensorcache._deliver import gathered
 
@@ -168,23 +169,14 @@ def test_a_view_that_cannot_be_is_refused(
 def test_auto_keeps_what_makes_steps_short(
     data: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch, chosen: str
 ) -> None:
-    now = 0.0
-    monkeypatch.setattr(_choose, "clock", lambda: now)
-    monkeypatch.setattr(_choose, "ticks", lambda: None)
     windows = data.windows(context_length=C, prediction_length=P, columns=["a", "b"])
     options: dict[str, Any] = {"batch_size": 8, "order": "shuffle", "seed": 2}
+
+    def equal(here: tensorcache.Batch, there: tensorcache.Batch) -> None:
+        np.testing.assert_equal(everything(here), everything(there))
+
     with windows.feed(**options) as feed, windows.feed(**options, delivery="slot") as slots:
-        used: list[str] = []
-        while feed.stats()["batches"] < _choose.MOST_STEPS // 2:
-            for here, there in zip(feed, slots, strict=True):
-                used += [feed.delivery] if used[-1:] != [feed.delivery] else []
-                now += 1.0 if feed.delivery == chosen else 1.5
-                np.testing.assert_equal(everything(here), everything(there))
-            assert feed.state_dict() == slots.state_dict()
-        assert used == ["slot", "local", "slot", "local", "slot"] + ["local"] * (chosen == "local")
-        stats = feed.stats()
-        assert stats["delivery"] == chosen
-        assert stats["step_s"] == {name: 1.0 if name == chosen else 1.5 for name in ("slot", "local")}
+        hold_choice(monkeypatch, feed, slots, chosen, equal)
 
 
 @pytest.mark.parametrize(

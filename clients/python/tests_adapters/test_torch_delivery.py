@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import tensorcache
-from tensorcache import _choose
+from choosing import hold_choice
 
 C, P, B = 24, 6, 32
 
@@ -120,27 +120,18 @@ def test_starts_are_items_and_rows(data: tensorcache.Dataset) -> None:
 def test_auto_keeps_what_makes_steps_short(
     data: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch, chosen: str
 ) -> None:
-    now = 0.0
-    monkeypatch.setattr(_choose, "clock", lambda: now)
-    monkeypatch.setattr(_choose, "ticks", lambda: None)
     windows = data.windows(context_length=C, prediction_length=P, columns=["a", "b"])
     options: dict[str, Any] = {"batch_size": 8, "shuffle": True, "seed": 2, "format": "dict"}
+
+    def equal(here: dict[str, torch.Tensor], there: dict[str, torch.Tensor]) -> None:
+        assert here.keys() == there.keys()
+        assert all(torch.equal(here[name], there[name]) for name in there)
+
     with (
         tensorcache.torch.loader(windows, **options) as loader,
         tensorcache.torch.loader(windows, **options, delivery="slot") as slots,
     ):
-        used: list[str] = []
-        while loader.stats()["batches"] < _choose.MOST_STEPS // 2:
-            for here, there in zip(loader, slots, strict=True):
-                used += [loader.feed.delivery] if used[-1:] != [loader.feed.delivery] else []
-                now += 1.0 if loader.feed.delivery == chosen else 1.5
-                assert here.keys() == there.keys()
-                assert all(torch.equal(here[name], there[name]) for name in there)
-            assert loader.state_dict() == slots.state_dict()
-        assert used == ["slot", "local", "slot", "local", "slot"] + ["local"] * (chosen == "local")
-        stats = loader.stats()
-        assert stats["delivery"] == chosen
-        assert stats["step_s"] == {name: 1.0 if name == chosen else 1.5 for name in ("slot", "local")}
+        hold_choice(monkeypatch, loader, slots, chosen, equal)
         assert (loader.feed.path == "") == (chosen == "local")
 
 

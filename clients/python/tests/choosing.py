@@ -1,0 +1,31 @@
+"""A clock by which one delivery makes the shorter steps, and what "auto" has to make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tensorcache import _choose
+
+
+def hold_choice(
+    monkeypatch: pytest.MonkeyPatch, ours: Any, slots: Any, chosen: str, hold_equal: Callable[[Any, Any], None]
+) -> None:
+    """Have a feed or loader by "auto" choose, batch for batch beside one by slots, until long after it should have."""
+    now = 0.0
+    monkeypatch.setattr(_choose, "clock", lambda: now)
+    monkeypatch.setattr(_choose, "ticks", lambda: None)
+    used: list[str] = []
+    while ours.stats()["batches"] < _choose.MOST_STEPS // 2:
+        for here, there in zip(ours, slots, strict=True):
+            delivery = getattr(ours, "feed", ours).delivery
+            used += [delivery] if used[-1:] != [delivery] else []
+            now += 1.0 if delivery == chosen else 1.5
+            hold_equal(here, there)
+        assert ours.state_dict() == slots.state_dict()
+    assert used == ["slot", "local", "slot", "local", "slot"] + ["local"] * (chosen == "local")
+    stats = ours.stats()
+    assert stats["delivery"] == chosen
+    assert stats["step_s"] == {name: 1.0 if name == chosen else 1.5 for name in ("slot", "local")}
