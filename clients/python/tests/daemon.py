@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +32,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
         yield directory
         leave(directory)
+        shutil.rmtree(directory / "datasets", ignore_errors=True)  # the log stays
 
 
 @pytest.fixture(scope="module")
