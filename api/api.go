@@ -112,10 +112,14 @@ func (s *Server) newHTTP(handle fasthttp.RequestHandler, failed func(*fasthttp.R
 	}
 }
 
-// Serve answers on the control socket until Close.
+// Serve answers on the control socket until Close, which closes the listener.
 func (s *Server) Serve(l net.Listener) error {
 	_, descriptors := machine.Descriptors()
 	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return l.Close()
+	}
 	s.crowd = newCrowd(l, s.Log, mostSocket, spareSocket, descriptors)
 	c := s.crowd
 	s.mu.Unlock()
@@ -166,8 +170,10 @@ func (s *Server) Close() error {
 		})
 	}
 	err := both.Wait()
-	if c := crowds[s.tcp]; c != nil {
-		_ = c.Close() // closed already, unless Serve had not begun
+	for _, c := range crowds {
+		if c != nil {
+			_ = c.Close() // closed already, unless fasthttp had not begun to serve: it would go on for ever
+		}
 	}
 	s.serving.Wait()
 	s.events.close()

@@ -164,7 +164,6 @@ func (o *serveOptions) run(ctx context.Context) error {
 	jobs.Close() // first: whoever waits for a load is told, and does not hold up the rest
 	err = http.Close()
 	err = errors.Join(err, sockets.feed.Close())
-	_ = sockets.control.Close() // closed already, unless the stop came before serving began
 	return errors.Join(err, serving.Wait())
 }
 
