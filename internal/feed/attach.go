@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -138,10 +139,14 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 	}, nil
 }
 
+// leaving is how long a ring that does not fit waits for feeds to end: the daemon hears a moment later than its trainer that a feed
+// was closed, and who closes one to make another would be refused.
+const leaving = 250 * time.Millisecond
+
 // makeRing reserves a ring within the store's budget, with fewer slots where it does not fit.
 func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, error) {
 	s.mu.Lock() // one ring at a time
-	have, budget := s.Store.RingRoom()
+	have, budget := s.roomForRing(minSlots * slotBytes)
 	if int64(slots)*slotBytes > have {
 		slots = int(have / slotBytes)
 	}
@@ -164,6 +169,25 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 	}
 	r.remove = remove
 	return r, slots, nil
+}
+
+// roomForRing is the store's, after a while if it is not so much at once. The caller holds mu, which is not held meanwhile.
+func (s *Server) roomForRing(bytes int64) (have, budget int64) {
+	late := time.After(s.leaving)
+	for over := false; ; {
+		have, budget = s.Store.RingRoom()
+		if have >= bytes || len(s.streams) == 0 || over {
+			return have, budget
+		}
+		change := s.change
+		s.mu.Unlock()
+		select {
+		case <-change:
+		case <-late:
+			over = true
+		}
+		s.mu.Lock()
+	}
 }
 
 // detach forgets a stream and its ring: the ring first, so that who sees that the feed is gone finds its memory free.

@@ -117,10 +117,10 @@ func (s *stream) limit(f wire.Feed, in shares) string {
 	switch {
 	case in.disk > max(littleWaiting, (1-in.idle)/2):
 		return fmt.Sprintf("the data is not in memory, and comes from the disk; try tensorcache preload %s, or where it does not fit fewer columns or a smaller dtype", f.Dataset)
-	case f.Delivery != Slot:
-		return fmt.Sprintf("the daemon sends places alone, and gets no core for it: %d of them are busy elsewhere", s.pool.workers)
 	case in.idle > muchWaiting:
 		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
+	case f.Delivery != Slot:
+		return fmt.Sprintf("the daemon draws places alone, which the trainer takes sooner; try a larger batch_size, or leave the daemon one of the %d cores", s.pool.workers)
 	case s.windows.checkView(o.Order) == nil:
 		return `the gather copies what could be a view, try delivery="view"`
 	case f.Path == PathMemcpy:

@@ -79,7 +79,8 @@ func TestVerdictsNameWhatLimits(t *testing.T) {
 		"disk":         {c(shuffle), 100 * s, 50 * s, shares{disk: 0.6}, "the data is not in memory, and comes from the disk; try tensorcache preload patchwork, "},
 		"disk, local":  {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, shares{disk: 0.9, idle: 0.1}, "the data is not in memory"},
 		"some disk":    {c(shuffle, with("slots", 4)), 100 * s, 50 * s, shares{disk: 0.1, idle: 0.5}, "the 4 slots run out in bursts"},
-		"places":       {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, shares{}, "the daemon sends places alone, and gets no core for it"},
+		"places":       {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, shares{}, "the daemon draws places alone, which the trainer takes sooner; try a larger batch_size"},
+		"places, few":  {c(shuffle, with("delivery", Local), with("slots", 4)), 100 * s, 50 * s, shares{idle: 0.5}, "the 4 slots run out in bursts, try slots=8"},
 	} {
 		tr := w.attach(t, request("patchwork", test.change...))
 		f := wire.Feed{Delivery: tr.Delivery, Path: tr.Path, Slots: tr.Slots, Dataset: "patchwork", PassS: test.passes.Seconds(), WaitDataS: test.waited.Seconds()}

@@ -1,10 +1,13 @@
 package feed
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/tensorcache/tensorcache/internal/portable"
 	"github.com/tensorcache/tensorcache/internal/wire"
@@ -34,6 +37,40 @@ func TestARingThatDoesNotFitHasFewerSlotsAndThenIsRefused(t *testing.T) {
 	three := w.attach(t, request("d", with("slots", 8)))
 	three.batch(t)
 	three.close()
+}
+
+// TestARingWaitsAMomentForOneThatEnds: the daemon hears of a closed feed later than who closed it, and makes another.
+func TestARingWaitsAMomentForOneThatEnds(t *testing.T) {
+	w := newWorld(t, 4*512)
+	w.series(t, "d", 1000)
+	w.server.leaving = time.Minute
+	_, detach := w.stream(t, request("d"))
+	detach = sync.OnceFunc(detach)
+	defer detach()
+	refused := make(chan error, 1)
+	go func() {
+		h, err := w.store.Acquire("d", 0)
+		if err == nil {
+			defer h.Release()
+			var r wire.FeedRequest
+			if err = json.Unmarshal(asJSON(request("d")), &r); err == nil {
+				var st *stream
+				if st, _, err = w.server.attach(peer{}, h, r); err == nil {
+					w.server.detach(st)
+				}
+			}
+		}
+		refused <- err
+	}()
+	select {
+	case err := <-refused:
+		t.Fatalf("it did not wait: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	detach()
+	if err := <-refused; err != nil {
+		t.Error(err)
+	}
 }
 
 func TestSlotsAreAboutSixteenMebibytes(t *testing.T) {

@@ -42,6 +42,7 @@ type Server struct {
 	ids    atomic.Int64
 
 	refusing atomic.Bool
+	leaving  time.Duration
 
 	mu      sync.Mutex
 	closed  bool
@@ -52,7 +53,7 @@ type Server struct {
 
 // NewServer starts the gather workers. Close ends them.
 func NewServer(c Config) *Server {
-	s := &Server{Config: c, pool: newPool(), open: map[io.Closer]bool{}, streams: map[*stream]bool{}, change: make(chan struct{})}
+	s := &Server{Config: c, pool: newPool(), open: map[io.Closer]bool{}, streams: map[*stream]bool{}, change: make(chan struct{}), leaving: leaving}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
