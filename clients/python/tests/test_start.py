@@ -6,6 +6,7 @@ import dataclasses
 import fcntl
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -189,6 +190,36 @@ def test_a_binary_that_fails_shows_its_log(empty: Path, monkeypatch: pytest.Monk
     script.write_text("no program")
     with pytest.raises(tensorcache.DaemonError, match=r"cannot be run"):
         tensorcache.connect()
+
+
+def test_a_binary_that_never_listens_is_waited_for_once(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = tmp_path / "stuck"
+    script.write_text(
+        f"#!{sys.executable}\n"
+        "import fcntl, sys, time\n"
+        "lock = open(sys.argv[sys.argv.index('--dir') + 1] + '/daemon.lock', 'w')\n"
+        "fcntl.flock(lock, fcntl.LOCK_EX)\n"
+        "print('the reason is here', file=sys.stderr, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    script.chmod(0o755)
+    looks: list[bool] = []
+
+    def look(directory: str) -> bool:
+        looks.append(_cache.lock_is_free(directory))
+        return looks[-1]
+
+    monkeypatch.setattr(_connect, "lock_is_free", look)
+    monkeypatch.setattr(_connect, "START_SECONDS", 3.0)
+    monkeypatch.setenv("TENSORCACHE_BIN", str(script))
+    with pytest.raises(tensorcache.DaemonError, match=r"neither listens nor leaves .*\n.*ends with:\nthe reason"):
+        tensorcache.connect()
+    assert looks == [True, False]
+    for pid in processes(str(empty)):
+        os.kill(pid, signal.SIGKILL)
+    _connect.reap(60.0)
 
 
 def test_a_directory_that_cannot_be_made(home: Path, tmp_path: Path) -> None:

@@ -79,14 +79,15 @@ def find_or_start(
     binary = find_binary()
     make_directory(directory)
     with start_lock(directory):
-        address = wait_for_holder(directory)
+        address = wait_for_holder(directory, time.monotonic() + START_SECONDS)
         if address is None and patience > 0:  # from when the last has let go, which may take it seconds
             address = wait_for_another(directory, min(patience, OTHERS_FIRST_SECONDS), closed)
         if address is None:
+            deadline = time.monotonic() + START_SECONDS
             try:
                 start(binary, directory)
             except DaemonError:
-                address = wait_for_holder(directory)
+                address = wait_for_holder(directory, deadline)
                 if address is None:
                     raise
             else:
@@ -123,22 +124,22 @@ def wait_for_another(directory: str, seconds: float, closed: Callable[[], bool])
         time.sleep(0.02)
 
 
-def wait_for_holder(directory: str) -> Address | None:
+def wait_for_holder(directory: str, deadline: float) -> Address | None:
     """The daemon that holds the directory, once it listens; None when nobody holds it.
 
     One that is about to leave is waited for, and so is one that was started by hand and does not listen yet.
 
     Raises:
-        DaemonError: it neither listens nor leaves.
+        DaemonError: it neither listens nor leaves, by the deadline; the message ends with its log.
     """
-    deadline = time.monotonic() + START_SECONDS
     while True:
         address = find(directory)
         if address is not None or lock_is_free(directory):
             return address
         if time.monotonic() > deadline:
             raise DaemonError(
-                f'a daemon holds "{directory}" but neither listens nor leaves after {START_SECONDS:.0f} s',
+                f'a daemon holds "{directory}" but neither listens nor leaves after {START_SECONDS:.0f} s\n'
+                f"{log_tail(directory)}",
                 type="start_failed",
             )
         time.sleep(0.01)

@@ -179,9 +179,9 @@ class Feed:
         waited for the trainer, by its own clock, and the share of that in the time since the feed was attached;
         ``verdict``, the daemon's one line on what limits the feed and what to try (these three are None while no
         daemon serves the feed); ``reconnects``, how often another daemon took over; ``copied``, batches copied out
-        because the loop kept nearly all slots; ``held``, slots it keeps now; ``slots`` and ``slot_bytes`` of the
-        ring; ``delivery``, and ``path``, how a context gets to the trainer; ``step_s``, the mean seconds of a step by
-        each delivery that ``"auto"`` tried.
+        because the loop kept nearly all slots; ``held``, slots of the ring that it keeps now; its ``slots`` and
+        ``slot_bytes``; ``delivery``, and ``path``, how a context gets to the trainer; ``step_s``, the mean seconds of
+        a step by each delivery that ``"auto"`` tried.
         """
         stream = self._stream
         theirs = self._theirs(stream) if stream else {}
