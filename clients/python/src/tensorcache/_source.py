@@ -29,7 +29,6 @@ class Source:
 
     Attributes:
         stride: rows between the starts of neighbouring windows.
-        dtypes: of context and target.
     """
 
     def __init__(self, windows: Windows, channels_first: bool, mask: bool) -> None:
