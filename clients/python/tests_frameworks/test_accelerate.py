@@ -65,6 +65,19 @@ def test_a_saved_state_goes_on_at_the_next_batch(
         assert seen + starts(loader) == orders(windows, 1, seed=5)[0]
 
 
+def test_what_cannot_be_says_what_to_do(windows: tensorcache.Windows, accelerator: Accelerator) -> None:
+    for arguments, options, words in (
+        ((windows, accelerator), {}, "accelerator: got a Windows, want an accelerate.Accelerator"),
+        ((accelerator, windows), {"rank": 1}, "rank: got 1, want none: it is the accelerator's"),
+        ((accelerator, windows), {"num_replicas": 2}, "num_replicas: got 2, want none"),
+    ):
+        with pytest.raises(tensorcache.SpecError, match=words):
+            tensorcache.accelerate.loader(*arguments, **options)
+    loader = tensorcache.accelerate.loader(accelerator, windows, batch_size=B)
+    with loader, pytest.raises(tensorcache.FeedError, match="load_state_dict"):
+        next(iter(accelerator.skip_first_batches(loader, 3)))
+
+
 DISTRIBUTED = f"""
     import json, pathlib, sys, torch
     from accelerate import Accelerator, debug_launcher

@@ -85,6 +85,16 @@ def test_resuming_goes_on_at_the_next_batch(windows: tensorcache.Windows, tmp_pa
     assert first.trained + second.trained == joined(orders(windows, 3, seed=8))
 
 
+def test_what_cannot_be_is_refused_at_once() -> None:
+    for options, words in (
+        ({"base": int}, "base: got <class 'int'>, want transformers.Trainer or a subclass of it"),
+        ({"names": {"contxt": "x"}}, 'names: got "contxt", want names for parts of a window: context, target'),
+        ({"names": "x"}, 'names: got "x", want names for parts of a window'),
+    ):
+        with pytest.raises(tensorcache.SpecError, match=words):
+            tensorcache.transformers.trainer_class(**options)
+
+
 def test_a_model_of_the_library_and_other_datasets(windows: tensorcache.Windows, tmp_path: Path) -> None:
     config = transformers.PatchTSTConfig(
         num_input_channels=7, context_length=C, prediction_length=P, patch_length=8, patch_stride=8, d_model=16,

@@ -5,15 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from accelerate import Accelerator
 from accelerate.data_loader import DataLoaderStateMixin
 from accelerate.state import GradientState
 
 from . import torch
+from ._errors import FeedError, SpecError
 from ._windows import Windows
+
+
+class NoNumbers:
+    """Stands where Accelerate looks for the numbers of each batch's windows, which only the daemon knows."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise FeedError(
+            "skip_first_batches is for a DataLoader, and cannot skip batches of this loader",
+            type="cannot_skip",
+            hint="loader.load_state_dict(state) goes on in the middle of an epoch, as load_state() does after "
+            "accelerator.register_for_checkpointing(loader)",
+        )
 
 
 class Accelerated(torch.Loader, DataLoaderStateMixin):
     """A torch loader that keeps Accelerate's gradient state told of where it is, as Accelerate's own loaders do."""
+
+    batch_sampler = NoNumbers()
 
     @property
     def gradient_state(self) -> Any:
@@ -44,6 +60,17 @@ class Accelerated(torch.Loader, DataLoaderStateMixin):
 
 def of(accelerator: Any, windows: Windows, options: dict[str, Any], kind: type[Accelerated] = Accelerated) -> Any:
     """A loader of a kind for an accelerator's process and device."""
+    if not isinstance(accelerator, Accelerator):
+        raise SpecError(
+            f"accelerator: got a {type(accelerator).__name__}, want an accelerate.Accelerator", field="accelerator"
+        )
+    for name in ("rank", "num_replicas"):
+        if name in options:
+            raise SpecError(
+                f"{name}: got {options[name]!r}, want none: it is the accelerator's",
+                field=name,
+                hint=f"leave it out, or use tensorcache.torch.loader, whose {name} you give",
+            )
     device = accelerator.device
     made = torch.loader(
         windows,

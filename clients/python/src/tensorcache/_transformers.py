@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import transformers
 from torch.utils.data import IterableDataset
 
 from ._accelerate import Accelerated, of
+from ._batch import PARTS
 from ._errors import SpecError
+from ._items import show
 from ._windows import Windows
 
 TRAINING = ("order", "tail", "weights")
@@ -36,7 +38,7 @@ class Renamed(Accelerated):
         names: by our name the model's.
     """
 
-    names: dict[str, str]
+    names: Mapping[str, str]
 
     def extra(self) -> dict[str, Any]:
         """What Accelerate makes a DataLoader of must be batches already."""
@@ -60,10 +62,21 @@ class EpochOfState(transformers.TrainerCallback):
             train_dataloader.set_epoch(int(state.epoch or 0))
 
 
-def extended(base: Any, names: dict[str, str], options: dict[str, Any]) -> Any:
+def extended(base: Any, names: Mapping[str, str], options: dict[str, Any]) -> Any:
     """See :func:`tensorcache.transformers.trainer_class`."""
+    base = transformers.Trainer if base is None else base
+    if not (isinstance(base, type) and issubclass(base, transformers.Trainer)):
+        raise SpecError(f"base: got {base!r}, want transformers.Trainer or a subclass of it", field="base")
+    strange = [name for name in names if name not in PARTS] if isinstance(names, Mapping) else [names]
+    if strange:
+        raise SpecError(
+            f"names: got {show(strange[0])}, want names for parts of a window: {', '.join(PARTS)}",
+            field="names",
+            hint='names={"context": "x", "target": "y"} gives a model its arguments x and y',
+        )
+    names = dict(names)
 
-    class Trainer(base or transformers.Trainer):  # type: ignore[misc]
+    class Trainer(base):
         """A Trainer whose datasets may be windows."""
 
         def __init__(self, *args: Any, **given: Any) -> None:

@@ -31,6 +31,9 @@ def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **optio
         options: for :func:`tensorcache.torch.loader`: ``channels_first``, ``resident``, ``slots`` and the like for all,
             ``order``, ``tail`` and ``weights`` for training.
 
+    Raises:
+        SpecError: the base is no Trainer, or a name is of no part.
+
     Returns:
         The class; used as ``trainer_class()(model=…, args=…, train_dataset=windows)``.
     """
@@ -42,4 +45,4 @@ def trainer_class(base: Any = None, *, names: Mapping[str, str] = NAMES, **optio
             type="transformers_missing",
             hint="pip install transformers accelerate, or use tensorcache.torch.loader",
         ) from error
-    return _transformers.extended(base, dict(names), options)
+    return _transformers.extended(base, names, options)
