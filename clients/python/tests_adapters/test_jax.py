@@ -133,6 +133,8 @@ def test_what_jax_would_cut_is_refused(etth1: tensorcache.Dataset, windows: tens
         tensorcache.jax.loader(etth1.windows(context_length=5, dtype="float64"), batch_size=4)
     with pytest.raises(tensorcache.SpecError, match="format"):
         tensorcache.jax.loader(windows, format="list")  # type: ignore[arg-type]
+    with pytest.raises(tensorcache.SpecError, match=r'device: got "cpu", want a jax\.Device or'):
+        tensorcache.jax.loader(windows, device="cpu")
 
 
 def test_state_epochs_ranks_and_pickling(windows: tensorcache.Windows) -> None:

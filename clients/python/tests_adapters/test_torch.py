@@ -235,7 +235,9 @@ def test_options_of_a_data_loader(windows: tensorcache.Windows) -> None:
     for options, words in (
         ({"num_workers": 4}, "num_workers: got 4, want 0"),
         ({"generator": torch.Generator(), "seed": 3}, "generator: got one with seed=3"),
-        ({"device": "abacus"}, "device: "),
+        ({"generator": 5}, "generator: got 5, want a torch.Generator"),
+        ({"device": "abacus"}, 'device: got "abacus", want a torch.device or the name of one'),
+        ({"device": 3.5}, "device: got 3.5, want a torch.device or the name of one"),
         ({"device": "meta", "pin_memory": True}, "pin_memory: got True"),
         ({"device": "meta", "delivery": "view"}, 'delivery: got "view"'),
         ({"resident": True, "delivery": "slot"}, "resident=True"),

@@ -74,6 +74,12 @@ def test_samples_are_tensors_of_their_own(windows: tensorcache.Windows) -> None:
     assert torch.equal(some[1:][0][0], dataset[3][0])
 
 
+def test_what_are_no_windows_is_refused(etth1: tensorcache.Dataset) -> None:
+    for wrong, kind in ((etth1, "Dataset"), ([1, 2], "list")):
+        with pytest.raises(tensorcache.SpecError, match=f"windows: got a {kind}, want the windows of a dataset"):
+            tensorcache.torch.dataset(wrong)  # type: ignore[arg-type]
+
+
 def test_samplers_of_torch_work(windows: tensorcache.Windows) -> None:
     dataset = tensorcache.torch.dataset(windows, format="dict")
     for options in (

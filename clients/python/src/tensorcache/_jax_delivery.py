@@ -16,6 +16,7 @@ from . import _deliver
 from ._batch import PARTS, Array
 from ._deliver import Deliver, Makers
 from ._errors import SpecError
+from ._items import show
 
 if TYPE_CHECKING:
     from ._source import Source
@@ -51,6 +52,20 @@ def makers(form: str, device: Any) -> Makers:
         return pairs if form == "tuple" else named
 
     return {"slot": slot}
+
+
+def check_device(device: Any) -> None:
+    """Refuse what arrays cannot be put on.
+
+    Raises:
+        SpecError: it is neither a device nor a sharding.
+    """
+    if not isinstance(device, (jax.Device, jax.sharding.Sharding, type(None))):
+        raise SpecError(
+            f"device: got {show(device)}, want a jax.Device or a jax.sharding.Sharding",
+            field="device",
+            hint='jax.devices("cpu")[0] is a device; leave it out for JAX\'s default',
+        )
 
 
 def putter(device: Any) -> Callable[[Array], jax.Array]:

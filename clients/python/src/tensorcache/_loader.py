@@ -75,12 +75,7 @@ def settings(
     Raises:
         SpecError: two of them contradict each other.
     """
-    if not isinstance(windows, Windows):
-        raise SpecError(
-            f"windows: got a {type(windows).__name__}, want the windows of a dataset",
-            field="windows",
-            hint="data.windows(context_length=…) makes them",
-        )
+    check_windows(windows)
     for name, value in (("shuffle", shuffle), ("drop_last", drop_last)):
         if value is not None:
             flag(name, value)
@@ -102,6 +97,20 @@ def settings(
         windows, between("batch_size", batch_size, 1), order or "sequential", seed, tail, given, rank, num_replicas,
         delivery, slots, channels_first, mask, reconnect, more,
     )  # fmt: skip
+
+
+def check_windows(windows: Any) -> None:
+    """Refuse what are no windows.
+
+    Raises:
+        SpecError: they are something else.
+    """
+    if not isinstance(windows, Windows):
+        raise SpecError(
+            f"windows: got a {type(windows).__name__}, want the windows of a dataset",
+            field="windows",
+            hint="data.windows(context_length=…) makes them",
+        )
 
 
 class Loader:

@@ -67,7 +67,7 @@ def loader(
     """
     if format not in ("tuple", "dict"):
         raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
-    jax_delivery()  # first: whoever has no jax is told so
+    jax_delivery().check_device(device)  # first: whoever has no jax is told so
     given = settings(
         windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas, "slot", slots,
         channels_first, mask, reconnect, format, device,

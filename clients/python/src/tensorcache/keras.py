@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._batch import Batch
-from ._errors import DaemonError
+from ._errors import DaemonError, SpecError
 from ._loader import settings
 from ._weights import Weights
 from ._windows import Windows
@@ -69,6 +69,12 @@ def dataset(
         raise DaemonError(
             "keras is not installed", type="keras_missing", hint="pip install keras, or use windows.feed(...)"
         ) from error
+    if arrange is not None and not callable(arrange):
+        raise SpecError(
+            f"arrange: got {arrange!r}, want a function",
+            field="arrange",
+            hint="arrange=lambda batch: (batch.context, batch.target) is what it does without",
+        )
     given = settings(
         windows, batch_size, shuffle, order, seed, drop_last, tail, weights, rank, num_replicas, "slot", slots,
         channels_first, mask, reconnect,

@@ -53,4 +53,5 @@ def datamodule(
     parts = {"train": train, "val": val, "test": test, "predict": predict}
     if "order" not in options:
         options["shuffle"] = shuffle
-    return _lightning.WindowsModule(parts, batch_size, eval_batch_size or batch_size, options)
+    evaluating = batch_size if eval_batch_size is None else eval_batch_size
+    return _lightning.WindowsModule(parts, batch_size, evaluating, options)

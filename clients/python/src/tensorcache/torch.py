@@ -16,8 +16,9 @@ from ._deliver import Makers
 from ._errors import DaemonError, SpecError
 from ._feed import Feed
 from ._feed_options import feed_options, sampler_options
+from ._items import show
 from ._loader import Loader as AnyLoader
-from ._loader import settings
+from ._loader import check_windows, settings
 from ._source import Source
 from ._spec import flag
 from ._weights import Weights
@@ -118,7 +119,7 @@ class Loader(AnyLoader):
     StatefulDataLoader has them. It can be pickled, and used after a fork: see :class:`tensorcache._loader.Loader`.
     """
 
-    batch_sampler = None
+    batch_sampler: Any = None
     num_workers = 0
     prefetch_factor = None
     persistent_workers = False
@@ -189,9 +190,13 @@ def dataset(windows: Windows, *, format: Literal["tuple", "dict"] = "tuple") -> 
     Args:
         windows: what to load.
         format: ``"tuple"`` or ``"dict"``.
+
+    Raises:
+        SpecError: they are no windows, or the format is another one.
     """
     if format not in ("tuple", "dict"):
         raise SpecError(f'format: got "{format}", want "tuple" or "dict"', field="format")
+    check_windows(windows)
     torch_delivery()
     from ._torch_dataset import Cut
 
@@ -215,6 +220,14 @@ def seed_of(seed: int, generator: Any) -> int:
     """The seed, or the generator's."""
     if generator is None:
         return seed
+    import torch
+
+    if not isinstance(generator, torch.Generator):
+        raise SpecError(
+            f"generator: got {show(generator)}, want a torch.Generator",
+            field="generator",
+            hint="seed= takes a number",
+        )
     if seed != 0:
         raise SpecError(f"generator: got one with seed={seed}, want one of them", field="generator")
     return int(generator.initial_seed())
@@ -226,11 +239,19 @@ def placed(device: Any, delivery: str, resident: bool, pin_memory: bool) -> tupl
 
     try:
         to = None if device is None else torch.device(device)
-    except (RuntimeError, TypeError) as error:
-        raise SpecError(f"device: {str(error).splitlines()[0]}", field="device") from None
+    except (RuntimeError, TypeError):
+        raise SpecError(
+            f"device: got {show(device)}, want a torch.device or the name of one",
+            field="device",
+            hint='"cuda", "cuda:1" and "cpu" are names; leave it out for the memory of the CPU',
+        ) from None
     name = None if to is None or to.type == "cpu" else str(to)
     if name is not None and to is not None and to.type == "cuda" and not torch.cuda.is_available():
-        raise SpecError(f'device: got "{name}", but torch finds no CUDA device', field="device")
+        raise SpecError(
+            f'device: got "{name}", but torch finds no CUDA device',
+            field="device",
+            hint="leave it out for the memory of the CPU",
+        )
     if name is not None and pin_memory:
         raise SpecError(f'pin_memory: got True with device="{name}", which pins by itself', field="pin_memory")
     wanted = "starts" if resident else "slot"
