@@ -236,8 +236,8 @@ def many(options: Options) -> Result:
     for name in list(sets)[1:]:
         for (delivery, order), took in microseconds.items():
             what = f"{name}, {order}, " + ("item and start alone" if delivery == "starts" else "batches")
-            value, found = f"{middle(took, name):.1f} µs a batch", ratio(took, name, few)
-            note = f"{few}: {middle(took, few):.1f} µs"
+            value, found = f"{middle(took, name):.3g} µs a batch", ratio(took, name, few)
+            note = f"{few}: {middle(took, few):.3g} µs"
             if delivery == "starts" and (order == "sequential" or name == "10⁹ rows"):
                 result.at_most(what, value, found, few, SAME, note)
             else:
