@@ -1,4 +1,4 @@
-"""The Python of docs/FRAMEWORKS.md, section by section."""
+"""The Python of docs/FRAMEWORKS.md, section by section, and of other pages."""
 
 from __future__ import annotations
 
@@ -14,4 +14,11 @@ def snippet(section: str) -> str:
     (body,) = [body for body in sections if body.startswith(section + "\n")]
     blocks = [block for part in (first, body) for block in re.findall(r"^```python\n(.*?)^```", part, re.S | re.M)]
     assert len(blocks) > 1, f"section {section} has no code"
+    return "\n".join(blocks)
+
+
+def page(path: str) -> str:
+    """All code of a page."""
+    blocks = re.findall(r"^```python\n(.*?)^```", (REPOSITORY / path).read_text(), re.S | re.M)
+    assert blocks, f"{path} has no code"
     return "\n".join(blocks)

@@ -1,13 +1,14 @@
-"""What docs/FRAMEWORKS.md shows, run as it stands; of JAX in test_jax.py."""
+"""What the READMEs and docs/FRAMEWORKS.md show, run as it stands; of JAX in test_jax.py."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from daemon import REPOSITORY
-from snippets import snippet
+from snippets import page, snippet
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -15,3 +16,15 @@ from snippets import snippet
 def test_the_snippets_run(home: Path, section: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     exec(compile(snippet(section), f"docs/FRAMEWORKS.md, {section}", "exec"), {"__name__": "snippet"})
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", ["README.md", "clients/python/README.md"])
+def test_the_readmes_run(home: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    names: dict[str, Any] = {"__name__": "snippet"}
+    exec(compile(page(path), path, "exec"), names)
+    assert (len(names["train"]), dict(names["train"].rejected)) == (8209, {"split": 95}), "as the comments say"
+    assert names["data"]["OT"].shape == (17420,)
+    for open_still in ("loader", "feed"):
+        names[open_still].close()
