@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -106,4 +107,8 @@ def test_what_cannot_be_is_refused_at_once(windows: tensorcache.Windows, monkeyp
     context, target = dataset[0]
     np.testing.assert_array_equal(context, windows[:B].context)
     np.testing.assert_array_equal(target, windows[:B].target)
+    copy = pickle.loads(pickle.dumps(dataset))  # in the middle of a pass: it begins the next one
+    np.testing.assert_array_equal(copy[0][0], windows[:B].context)
+    assert copy.state_dict()["epoch"] == 1
+    copy.close()
     dataset.close()

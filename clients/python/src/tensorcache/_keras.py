@@ -65,6 +65,9 @@ class WindowsDataset(keras.utils.PyDataset):
         self._served += 1
         return self._arrange(batch)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_passing": None, "_served": 0, "_count": 0}  # a pass belongs to its process
+
     def set_epoch(self, epoch: int) -> None:
         """Have the next pass be the given epoch: ``fit``'s ``initial_epoch``."""
         self._loader.set_epoch(epoch)
