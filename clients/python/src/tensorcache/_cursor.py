@@ -26,8 +26,9 @@ def place(state: Mapping[str, Any], ours: Mapping[str, Any]) -> Place:
     differing = difference(state, ours)
     if differing:
         raise CursorError(f"the state was saved from another feed: {differing}", field="state")
-    if epoch < 0 or consumed < 0:
-        raise CursorError(f"the state is at epoch {epoch} after {counted(ours, consumed)}", field="consumed")
+    for field, value, bits in (("epoch", epoch, 64), ("consumed", consumed, 63)):
+        if not 0 <= value < 1 << bits:
+            raise CursorError(f"the state is at epoch {epoch} after {counted(ours, consumed)}", field=field)
     return epoch, consumed
 
 
