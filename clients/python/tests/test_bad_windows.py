@@ -236,6 +236,7 @@ def test_a_part_without_windows_is_refused(windows: tensorcache.Windows, split: 
         ({"seed": -1}, "seed", "got -1, want 0 to"),
         ({"seed": 1.5}, "seed", "got 1.5, want a whole number"),
         ({"delivery": "pipe"}, "delivery", 'got "pipe"'),
+        ({"delivery": np.zeros(2)}, "delivery", "want auto, slot, view, local or starts"),
         ({"slots": 2}, "slots", "got 2, want 3 to"),
         ({"slots": -1}, "slots", "got -1"),
         ({"mask": 1}, "mask", "got 1, want True or False"),

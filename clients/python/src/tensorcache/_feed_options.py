@@ -30,7 +30,7 @@ def feed_options(
     sampler: dict[str, Any], delivery: str, slots: int, channels_first: bool, mask: bool
 ) -> dict[str, Any]:
     """All of a feed's request that is not the windows."""
-    if delivery not in DELIVERIES:
+    if not isinstance(delivery, str) or delivery not in DELIVERIES:
         raise SpecError(
             f'delivery: got "{delivery}", want {", ".join(DELIVERIES[:-1])} or {DELIVERIES[-1]}', field="delivery"
         )
