@@ -15,6 +15,7 @@ from daemon import wait_until
 from tensorcache import _tune
 from tensorcache._choose import Chooser
 from tensorcache._feed import Feed
+from tensorcache._http import Control
 from tensorcache._tune import Tuner
 
 
@@ -58,6 +59,22 @@ def test_slots_end_where_memory_does() -> None:
 
 def test_a_silent_daemon_changes_nothing() -> None:
     assert Tuner().look(1.0, 0.5, lambda: None, 8) == 8
+
+
+def test_a_silent_daemon_holds_up_no_loop_for_long(etth1: tensorcache.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    windows = etth1.windows(context_length=24, prediction_length=6, rows=(0, 1000), dtype=None)
+    asked: list[float | None] = []
+
+    def get(self: Control, route: str, timeout: float | None = None) -> Any:
+        asked.append(timeout)
+        raise tensorcache.DaemonError("the daemon did not answer", type="timeout")
+
+    with windows.feed(batch_size=8, order="shuffle", delivery="slot") as feed:
+        feed._tuner = tuner = Tuner()
+        tuner._seconds = tuner._waited = -1e6  # both have waited for long
+        monkeypatch.setattr(Control, "get", get)
+        assert sum(batch.rows for batch in feed) == len(windows)
+    assert asked == [_tune.ANSWER_SECONDS]
 
 
 def test_a_ring_that_grows_and_shrinks_misses_nothing(

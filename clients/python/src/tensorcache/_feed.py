@@ -11,11 +11,12 @@ from . import _cursor, _random_start
 from ._choose import Chooser
 from ._cursor import Place
 from ._deliver import MAKERS, Makers
-from ._errors import DaemonError, FeedError, NotFoundError, ProtocolError, TensorcacheError
+from ._errors import DaemonError, FeedError, ProtocolError, TensorcacheError
 from ._meter import Meter
 from ._source import Source
 from ._spec import between, flag
 from ._stream import Descriptor, Stream, forked
+from ._tune import ANSWER_SECONDS as TUNING_SECONDS
 from ._tune import Tuner
 from ._wire import LAST, NO_SLOT
 
@@ -27,8 +28,6 @@ ATTEMPTS = 5
 
 ANSWER_SECONDS = 5.0
 """How long statistics wait for a daemon, which may be stuck, or late on a machine that is busy."""
-HEARINGS = 20
-"""How often the daemon is asked about a feed until it has heard what it was told of it just before."""
 
 
 class Feed:
@@ -183,8 +182,12 @@ class Feed:
         ``slot_bytes``; ``delivery``, and ``path``, how a context gets to the trainer; ``step_s``, the mean seconds of
         a step by each delivery that ``"auto"`` tried.
         """
-        stream = self._stream
-        theirs = self._theirs(stream) if stream else {}
+        control = self.windows.dataset._cache._control
+        theirs: dict[str, Any] = {}
+        while not theirs and (stream := self._stream):
+            theirs = stream.heard(control, ANSWER_SECONDS)
+            if stream is self._stream:  # else another one serves the feed since
+                break
         # One reading for all: the daemon's verdict is on what it was told.
         seconds, waited = theirs.get("pass_s", self._meter.seconds()), theirs.get("wait_data_s", self._meter.waited)
         return {
@@ -202,21 +205,6 @@ class Feed:
             "path": self.path,
             "step_s": dict(self._chooser.seconds) if self._chooser else {},
         }
-
-    def _theirs(self, stream: Stream) -> dict[str, Any]:
-        """What the daemon says of the feed once it has heard our meter; nothing where it does not answer."""
-        stream.report()
-        told, said = stream.meter.told, {}
-        try:
-            for _ in range(HEARINGS):
-                said = self.windows.dataset._cache._control.get(
-                    f"/v1/feeds/{stream.said['feed']}", timeout=ANSWER_SECONDS
-                )
-                if round(said["pass_s"] * 1e9) >= told:
-                    return said
-        except (DaemonError, NotFoundError):
-            return {}
-        return {**said, "pass_s": self._meter.seconds(), "wait_data_s": self._meter.waited}
 
     def close(self) -> None:
         """End the feed; the daemon frees its ring. Batches that were kept stay valid; calling twice is fine."""
@@ -311,11 +299,11 @@ class Feed:
         choosing = self._chooser is not None and not self._chooser.settled
         if self.delivery != "slot" or choosing:
             return stream
-        was = stream
+        was, control = stream, self.windows.dataset._cache._control
         slots = tuner.look(
             self._meter.seconds(),
             self._meter.waited,
-            lambda: was.idled(self._theirs(was).get("wait_trainer_s")),
+            lambda: was.idled(was.heard(control, TUNING_SECONDS, 1).get("wait_trainer_s")),
             stream.slots,
         )
         if slots != stream.slots:

@@ -16,7 +16,8 @@ from typing import Any
 from . import _fork, _wire
 from ._batch import Layout
 from ._deliver import Deliver, Makers
-from ._errors import FeedError, ProtocolError, TensorcacheError
+from ._errors import DaemonError, FeedError, NotFoundError, ProtocolError, TensorcacheError
+from ._http import Control
 from ._meter import Meter
 from ._queue import Queue, usable
 from ._ring import Ring
@@ -31,6 +32,8 @@ SEEK = struct.Struct("<IIQq")
 WAIT = struct.Struct("<IIQ")
 WAKE = _wire.HEADER.pack(0, _wire.CREDIT)
 """A credit of no slot: there are some in the queue."""
+HEARINGS = 20
+"""How often the daemon is asked about a feed until it has heard what it was told of it just before."""
 TICK_SECONDS = 0.5
 """How often a wait looks up whether the process still wants the batch."""
 
@@ -162,6 +165,25 @@ class Stream:
         """Tell the daemon what the meter says, if it still listens."""
         with contextlib.suppress(TensorcacheError):
             self._send(self.meter.frame(always=True))
+
+    def heard(self, control: Control, patience: float, hearings: int = HEARINGS) -> dict[str, Any]:
+        """What the daemon says of the feed once it has heard our meter; nothing where it does not answer.
+
+        Args:
+            control: to ask it by.
+            patience: seconds to wait for an answer.
+            hearings: how often it is asked until it has heard; then what it says is told with our own meter.
+        """
+        self.report()
+        told, said = self.meter.told, {}
+        try:
+            for _ in range(hearings):
+                said = control.get(f"/v1/feeds/{self.said['feed']}", timeout=patience)
+                if round(said["pass_s"] * 1e9) >= told:
+                    return said
+        except (DaemonError, NotFoundError):
+            return {}
+        return {**said, "pass_s": self.meter.seconds(), "wait_data_s": self.meter.waited}
 
     def idled(self, waited: float | None) -> float | None:
         """Of the seconds that the daemon waited for the trainer so far, those inside passes.

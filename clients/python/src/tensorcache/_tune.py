@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 INTERVAL = 1.0
 """Seconds inside passes between two looks."""
+ANSWER_SECONDS = INTERVAL / 4
+"""How long a look waits for the daemon's word, while the loop stands still."""
 LITTLE = 0.02
 """A trainer that waits a smaller share of its time has slots enough."""
 IDLE = 0.2
