@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import tensorcache
+from tensorcache._choose import Chooser
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded, use of fork")
 
@@ -88,6 +89,24 @@ def test_the_childs_feed_says_whose_it_is(windows: tensorcache.Windows) -> None:
         assert in_child(feed.close) is None
         assert sum(len(batch) for batch in passing) == len(windows) - B, "the parent's feed goes on"
         assert in_child(feed.state_dict)["epoch"] == 1
+
+
+def test_the_childs_feed_is_not_exchanged(windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch) -> None:
+    with windows.feed(batch_size=B, delivery="slot") as feed:
+        feed._chooser = chooser = Chooser()
+
+        def step() -> bool:
+            chooser.delivery = "local"
+            return feed.delivery != "local"
+
+        monkeypatch.setattr(chooser, "step", step)
+        passing = iter(feed)
+        first = next(passing)
+        raised = in_child(lambda: next(passing).start.tolist())
+        assert isinstance(raised, tensorcache.FeedError), raised
+        assert raised.type == "forked"
+        assert first.rows + sum(batch.rows for batch in passing) == len(windows)
+        assert feed.delivery == "local"
 
 
 def test_windows_are_good_in_the_child(windows: tensorcache.Windows) -> None:

@@ -96,6 +96,8 @@ class Feed:
         stream, token = self._begin()
         try:
             while True:
+                if self._token != token:  # since it attached
+                    raise self._over()
                 deliver = stream.deliver
                 chooser = None if self._chooser is None or self._chooser.settled else self._chooser
                 try:
@@ -211,8 +213,8 @@ class Feed:
         self._closed = True
         self._token += 1
         self._pause()
-        if self._stream is not None:
-            self._drop(self._stream)
+        if (stream := self._stream) is not None:
+            self._drop(stream)
 
     def __enter__(self) -> Feed:
         return self
@@ -228,27 +230,31 @@ class Feed:
             raise forked()
         self._pause()
         here = self._place(of_stream=True)
-        start = self._target or self._next_place()
+        start, stream = self._target or self._next_place(), self._stream
         try:
-            if self._stream is None:
-                self._stream = self._attach(start)
+            if stream is None:
+                self._stream = stream = self._attach(start)
             else:
                 if self._chooser is not None and self._chooser.delivery != self.delivery:
-                    self._exchange(self._stream)
+                    stream = self._exchange(stream)
                 if start != here or self._empty:  # after two epochs without a batch the daemon waits to be asked
-                    self._stream.seek(*start)
+                    stream.seek(*start)
         except BaseException as error:
             if self._stream is not None:
                 self._drop(self._stream)
             if not (self._reconnect and isinstance(error, DaemonError)) or isinstance(error, ProtocolError):
                 raise
-            self._stream = self._attach_anew(start)
+            stream = self._attach_anew(start)
         self._start, self._last, self._target, self._empty = start, None, None, False
-        self._token += 1
+        self._token = token = self._token + 1
         self._meter.begin()
-        return self._stream, self._token
+        if self._closed:  # by another thread: from here on it ends the pass by its number
+            raise self._over()
+        return stream, token
 
     def _attach(self, start: Place) -> Stream:
+        if os.getpid() != self._pid:
+            raise forked()
         data = self.windows.dataset
         request: dict[str, Any] = {
             "request": "feed",
@@ -290,8 +296,8 @@ class Feed:
             if self._chooser is not None:
                 self._chooser.keep(self.delivery)
             return stream
+        self._stream = made  # first: others ask and close the feed meanwhile
         self._drop(stream)
-        self._stream = made
         return made
 
     def _tune(self, tuner: Tuner, stream: Stream) -> Stream:
@@ -346,6 +352,7 @@ class Feed:
 
     def _over(self) -> FeedError:
         if self._closed:
+            self.close()  # what was attached meanwhile goes too
             return FeedError("the feed was closed during the pass", type="closed")
         return FeedError(
             "another pass over the feed began; a feed is one stream",
