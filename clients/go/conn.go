@@ -77,7 +77,7 @@ func sendRequest(conn *net.UnixConn, request any) error {
 
 // lastWords is why the daemon closed the connection: its ERROR frame where it left one, else the error.
 func lastWords(conn *net.UnixConn, err error) error {
-	if refused := (*Error)(nil); errors.As(err, &refused) {
+	if !errors.As(err, new(*net.OpError)) { // nothing was sent
 		return err
 	}
 	if files, said := receiveReply(conn, &struct{}{}); errors.As(said, new(*Error)) {

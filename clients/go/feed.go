@@ -55,6 +55,9 @@ type last struct {
 // fill the ring at once. The error wraps ErrType where a part is of another type, and is of type InvalidSpec with the Field that
 // is to blame, or of type Memory where three slots do not fit the budget.
 func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T], error) {
+	if err := w.checkWeights(o.Weights); err != nil {
+		return nil, err
+	}
 	f := &Feed[T]{windows: w, options: o}
 	if o.Order == sampler.RandomStart {
 		r, err := w.index(ctx)

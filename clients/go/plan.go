@@ -2,6 +2,8 @@ package tensorcache
 
 import (
 	"context"
+	"fmt"
+	"math"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
@@ -49,6 +51,9 @@ type RankPlan struct {
 func (w *Windows) Plan(ctx context.Context, options *FeedOptions) (*Plan, error) {
 	var request wire.PlanRequest
 	if options != nil {
+		if err := w.checkWeights(options.Weights); err != nil {
+			return nil, err
+		}
 		o := options.sampler()
 		request.Options, request.ChannelsFirst, request.Mask = &o, options.ChannelsFirst, options.Mask
 	}
@@ -92,6 +97,20 @@ type FeedOptions struct {
 
 func (o FeedOptions) sampler() sampler.Options {
 	return sampler.Options{Order: o.Order, Seed: o.Seed, BatchSize: o.BatchSize, Rank: o.Rank, NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
+}
+
+// checkWeights refuses weights that JSON would not carry as they are, or that are not one for each item.
+func (w *Windows) checkWeights(weights []float64) error {
+	if n := len(w.data.offsets) - 1; weights != nil && len(weights) != n {
+		return refuse(InvalidSpec, "weights", "weights: got %d, want one for each of %d items", len(weights), n)
+	}
+	for i, weight := range weights {
+		if !(weight >= 0) || math.IsInf(weight, 1) {
+			field := fmt.Sprintf("weights[%d]", i)
+			return refuse(InvalidSpec, field, "%s: got %v, want a finite number from 0", field, weight)
+		}
+	}
+	return nil
 }
 
 // Cursor resumes an order exactly: a flat object of a few integers in JSON, the same in all clients. What it belongs to stands in

@@ -3,6 +3,7 @@ package tensorcache
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -113,5 +114,25 @@ func TestWhatCannotBeNamesItsField(t *testing.T) {
 	cancel()
 	if _, err := d.Windows(ended, window.Spec{ContextLength: 1}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+func TestWeightsThatCannotBeAreRefusedWithTheirField(t *testing.T) {
+	w := ramp(t, connected(t), 30, window.Spec{})
+	for field, weights := range map[string][][]float64{
+		"weights":    {{}, {1, 2}},
+		"weights[0]": {{math.NaN()}, {math.Inf(1)}, {-1}},
+	} {
+		for _, some := range weights {
+			o := FeedOptions{BatchSize: 4, Order: "bootstrap", Weights: some}
+			_, err := NewFeed[float32](t.Context(), w, o)
+			_, planned := w.Plan(t.Context(), &o)
+			for _, err := range []error{err, planned} {
+				var why *Error
+				if !errors.As(err, &why) || why.Type != InvalidSpec || why.Field != field {
+					t.Errorf("%v: %v, want one of field %q", some, err, field)
+				}
+			}
+		}
 	}
 }
