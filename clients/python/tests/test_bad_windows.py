@@ -331,3 +331,12 @@ def test_a_hundred_thousand_items(cache: tensorcache.Cache) -> None:
         with whole.feed(batch_size=256, order=order, weights=weights) as feed:
             batch = next(iter(feed))
             np.testing.assert_array_equal(batch.context[:, 0, 0], data["v"][batch.item * rows + batch.start])
+
+
+@pytest.mark.parametrize("place", [{"epoch": 1 << 64}, {"consumed": 1 << 63}, {"epoch": -1}, {"consumed": -1}])
+def test_states_of_places_that_cannot_be(windows: tensorcache.Windows, place: dict[str, int]) -> None:
+    with windows.feed(batch_size=2) as feed:
+        with pytest.raises(tensorcache.CursorError, match="the state is at epoch") as told:
+            feed.load_state_dict({**feed.state_dict(), **place})
+        assert told.value.field in place
+        assert next(iter(feed)).rows == 2
