@@ -36,7 +36,7 @@ func (f *Feed[T]) first(ctx context.Context) (s *stream, err error) {
 			return nil, err
 		}
 	}
-	if s, err = f.attach(ctx, manner{f.options.Delivery, f.options.Slots}, nil); err != nil {
+	if s, err = f.attach(ctx, manner{f.options.Delivery, f.options.Slots}, nil, ""); err != nil {
 		return nil, err
 	}
 	if err = f.settle(s); err != nil {

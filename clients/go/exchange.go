@@ -12,8 +12,9 @@ type manner struct {
 	slots    int // 0 lets the daemon choose
 }
 
-// attach has the daemon serve the feed in a manner, from a place; nil is the beginning.
-func (f *Feed[T]) attach(ctx context.Context, m manner, at *spot) (*stream, error) {
+// attach has the daemon serve the feed in a manner, from a place; nil is the beginning. It does so no more where it has ended the one
+// that this one comes instead of.
+func (f *Feed[T]) attach(ctx context.Context, m manner, at *spot, instead string) (*stream, error) {
 	w := f.windows
 	var from *Cursor
 	if at != nil {
@@ -27,7 +28,7 @@ func (f *Feed[T]) attach(ctx context.Context, m manner, at *spot) (*stream, erro
 	}
 	s, err := w.data.cache.attach(ctx, wire.FeedRequest{
 		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts,
-		Options: f.options.sampler(), Delivery: m.delivery, Views: f.gather != nil && f.gather.cutters.checkViews() == nil, Slots: m.slots, ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor,
+		Options: f.options.sampler(), Delivery: m.delivery, Views: f.gather != nil && f.gather.cutters.checkViews() == nil, Slots: m.slots, ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor, Instead: instead,
 	}, &f.meter)
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (f *Feed[T]) attach(ctx context.Context, m manner, at *spot) (*stream, erro
 
 // exchange goes on where the loop is in the manner that is wanted, if that is another one. The stream that serves is let go last, and
 // stays where no better one can be had: others may have the memory, the generation of a closed dataset leaves the cache with its last
-// feed, descriptors end, the daemon is gone.
+// feed, descriptors end, the daemon is gone, or somebody has closed the feed, of which the loop is to be told.
 func (f *Feed[T]) exchange(ctx context.Context, s *stream, pass uint64) (*stream, error) {
 	if f.want == f.have {
 		return s, nil
@@ -80,8 +81,12 @@ func (f *Feed[T]) attachFor(ctx context.Context, pass uint64, at spot) (*stream,
 	ctx, hangUp := context.WithCancel(ctx)
 	defer hangUp()
 	f.hangUp = hangUp
+	instead := ""
+	if f.stream != nil {
+		instead = f.stream.reply.Feed
+	}
 	f.mu.Unlock()
-	s, err := f.attach(ctx, f.want, &at)
+	s, err := f.attach(ctx, f.want, &at, instead)
 	f.mu.Lock()
 	f.hangUp = nil
 	if over := f.over(pass); over != nil {

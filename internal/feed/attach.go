@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -127,6 +128,9 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 		at := int64(slots) * layout.bytes
 		st.queue = newQueue(rng.memory.Bytes()[at:], slots)
 		place = &wire.Queue{Offset: at, Descriptors: int(st.queue.room)}
+	}
+	if err := s.stillServes(r.Instead); err != nil { // as late as can be
+		return nil, nil, errors.Join(err, rng.close())
 	}
 	s.mu.Lock()
 	s.streams[st] = true

@@ -71,3 +71,22 @@ func TestClosingAFeedDoesNotWaitForATrainerThatReadsNothing(t *testing.T) {
 	}
 	until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
 }
+
+func TestAFeedThatWasClosedIsNotExchanged(t *testing.T) {
+	w := newWorld(t, roomy)
+	w.series(t, "d", 1000)
+	tr := w.attach(t, request("d", with("slots", 3)))
+	defer tr.close()
+	w.attach(t, request("d", with("instead", tr.Feed))).close()
+	if _, err := w.server.CloseFeed(tr.Feed); err != nil {
+		t.Fatal(err)
+	}
+	for _, typ := range []string{wire.FeedClosed, wire.FeedNotFound} { // it is about to end, then it has
+		if typ == wire.FeedNotFound {
+			until(t, "ended", func() bool { return len(w.server.Feeds()) == 0 })
+		}
+		if p := w.refuse(t, request("d", with("instead", tr.Feed))); p.Type != typ && p.Type != wire.FeedNotFound {
+			t.Errorf("%+v, want %s", p, typ)
+		}
+	}
+}

@@ -61,6 +61,21 @@ func (s *Server) CloseFeed(id string) (wire.Feed, error) {
 	return said, nil
 }
 
+// stillServes returns why a feed is not to be exchanged for another, or nil: of none.
+func (s *Server) stillServes(id string) error {
+	if id == "" {
+		return nil
+	}
+	f, err := s.find(id)
+	if err != nil {
+		return err
+	}
+	if why := f.closed.Load(); why != nil {
+		return why
+	}
+	return nil
+}
+
 func (s *Server) find(id string) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

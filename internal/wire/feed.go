@@ -53,6 +53,7 @@ type FeedRequest struct {
 	Queue         bool            `json:"queue"` // the client takes descriptors from the ring's memory and gives credits there
 	Cursor        json.RawMessage `json:"cursor"`
 	Reconnect     bool            `json:"reconnect,omitempty"` // the client goes on with another daemon, should this one leave
+	Instead       string          `json:"instead,omitempty"`   // the client's feed that this one comes in place of; refused where that has ended
 }
 
 // Queue says where in the ring's memory descriptors come and credits go.

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import tensorcache
+from daemon import wait_until
+from tensorcache._choose import Chooser
+from tensorcache._feed import Feed
 
 
 @pytest.fixture
@@ -39,10 +44,72 @@ def test_a_closed_feed_says_so_and_goes_on_from_its_state(
         assert "attach again" in told.value.hint
         np.testing.assert_array_equal(kept.context, first)
         state = feed.state_dict()
+        starts = np.concatenate([batch.start for batch in feed])  # or asked again
+        np.testing.assert_array_equal(starts, np.arange(state["consumed"], 994))
     with windows.feed(batch_size=10) as again:
         again.load_state_dict(state)
         starts = np.concatenate([batch.start for batch in again])
         np.testing.assert_array_equal(starts, np.arange(state["consumed"], 994))
+
+
+def exchanged(feed: Feed) -> None:
+    """Have the feed be exchanged for one by another delivery after its next batch."""
+    feed._chooser = chooser = Chooser()
+
+    def step() -> bool:
+        chooser.delivery = "local"
+        return feed.delivery != "local"
+
+    chooser.step = step  # type: ignore[method-assign]
+
+
+def test_a_closed_feed_says_so_though_it_is_exchanged(cache: tensorcache.Cache, windows: tensorcache.Windows) -> None:
+    with windows.feed(batch_size=10, delivery="slot") as feed:
+        exchanged(feed)
+        batches = iter(feed)
+        next(batches)
+        close(feed, cache)
+        wait_until(lambda: not cache.feeds(), "the feed does not end")
+        with pytest.raises(tensorcache.FeedError, match="through the control API"):
+            for _ in batches:
+                pass
+        consumed = feed.state_dict()["consumed"]
+        starts = np.concatenate([batch.start for batch in feed])
+        np.testing.assert_array_equal(starts, np.arange(consumed, 994))
+
+
+@pytest.mark.parametrize("attaches", ["for a pass", "before a pass", "in a pass", "to another daemon"])
+def test_a_feed_that_is_closed_while_it_attaches_has_no_stream(
+    cache: tensorcache.Cache, windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch, attaches: str
+) -> None:
+    feed = windows.feed(batch_size=10, slots=3, delivery="slot", reconnect=attaches == "to another daemon")
+    batches = iter(feed)
+    stream = feed._stream
+    assert stream is not None
+    if attaches == "for a pass":
+        feed._drop(stream)
+    elif attaches == "to another daemon":
+        next(batches)
+        stream._sock.close()  # as if it were gone
+    else:
+        exchanged(feed)
+        if attaches == "in a pass":
+            next(batches)
+        else:
+            feed._chooser.step()  # type: ignore[union-attr]
+    attach = Feed._attach
+
+    def closed(self: Feed, start: Any) -> Any:
+        made = attach(self, start)
+        feed.close()  # by another thread, say
+        return made
+
+    monkeypatch.setattr(Feed, "_attach", closed)
+    with pytest.raises(tensorcache.FeedError, match="closed"):
+        for _ in range(3):
+            next(batches)
+    assert feed._stream is None
+    wait_until(lambda: not cache.feeds(), "the daemon serves a closed feed")
 
 
 def test_a_feed_that_nobody_has_is_not_found(cache: tensorcache.Cache) -> None:

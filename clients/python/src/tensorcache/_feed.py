@@ -138,6 +138,8 @@ class Feed:
                 raise
             # An interrupted receive may have lost bytes: the next pass attaches anew.
             self._drop(stream)
+            if isinstance(error, TensorcacheError):  # and goes on at the same place
+                self._target = self._place()
             if isinstance(error, DaemonError):
                 raise self._lost(error) from error
             raise
@@ -270,6 +272,8 @@ class Feed:
             request["delivery"] = self._chooser.delivery
         if self._reconnect:
             request["reconnect"] = True
+        if self._stream is not None:
+            request["instead"] = self._stream.said["feed"]  # unless the daemon has ended that
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
         stream = Stream(data._cache._feed_path, request, self._source, self._makers, self._meter)
@@ -281,7 +285,8 @@ class Feed:
         """Go on where the loop is with the chooser's delivery, or with other slots.
 
         The stream that serves is let go last, and stays where no better one can be had: others may have the memory, the
-        generation of a closed dataset leaves the cache with its last feed, descriptors end, the daemon is gone.
+        generation of a closed dataset leaves the cache with its last feed, descriptors end, the daemon is gone, or
+        somebody has closed the feed, of which the loop is to be told.
         """
         was = self._options
         if slots:
@@ -289,7 +294,7 @@ class Feed:
         made = None
         with contextlib.suppress(TensorcacheError, OSError):
             made = self._attach(self._place(of_stream=True))
-        if made is None or self._closed or stream.slots >= made.slots < slots:
+        if made is None or stream.slots >= made.slots < slots:
             if made is not None:
                 made.close()
             self._options = was
@@ -364,7 +369,7 @@ class Feed:
         """The error of a feed whose daemon went away; the next pass goes on at the same place."""
         if isinstance(error, ProtocolError):
             return error
-        epoch, consumed = self._target = self._place()
+        epoch, consumed = self._place()
         counted = _cursor.counted(self._cursor, consumed, self.windows)
         return DaemonError(
             f"the feed ended in epoch {epoch}, after {counted}: {error.detail}",
