@@ -74,7 +74,7 @@ def test_a_silent_daemon_holds_up_no_loop_for_long(etth1: tensorcache.Dataset, m
         tuner._seconds = tuner._waited = -1e6  # both have waited for long
         monkeypatch.setattr(Control, "get", get)
         assert sum(batch.rows for batch in feed) == len(windows)
-    assert asked == [_tune.ANSWER_SECONDS]
+    assert set(asked) == {_tune.ANSWER_SECONDS}
 
 
 def test_a_ring_that_grows_and_shrinks_misses_nothing(
