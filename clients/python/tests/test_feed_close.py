@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,42 @@ def test_a_feed_that_is_closed_while_it_attaches_has_no_stream(
             next(batches)
     assert feed._stream is None
     wait_until(lambda: not cache.feeds(), "the daemon serves a closed feed")
+
+
+@pytest.mark.parametrize("gone", [False, True], ids=["exchanged", "without a daemon"])
+def test_a_feed_may_be_closed_between_any_two_looks_at_its_stream(
+    cache: tensorcache.Cache, windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch, gone: bool
+) -> None:
+    left = 0
+
+    def look(feed: Feed) -> Any:
+        nonlocal left
+        stream, left = feed.__dict__["_stream"], left - 1
+        if left == 0:
+            feed.close()  # by another thread, say
+        return stream
+
+    def put(feed: Feed, stream: Any) -> None:
+        feed.__dict__["_stream"] = stream
+
+    monkeypatch.setattr(Feed, "_stream", property(look, put), raising=False)
+    for looks in count(1):
+        feed = windows.feed(batch_size=10, slots=3, delivery="slot")
+        next(iter(feed))
+        if gone:
+            feed.__dict__["_stream"]._sock.close()  # as if it were
+        else:
+            exchanged(feed)
+        left = looks
+        with pytest.raises(tensorcache.TensorcacheError):
+            for _ in feed:
+                pass
+            feed.close()
+            next(iter(feed))
+        wait_until(lambda: not cache.feeds(), "the daemon serves a closed feed")
+        if left > 0:
+            break
+    assert looks > 3
 
 
 def test_a_feed_that_nobody_has_is_not_found(cache: tensorcache.Cache) -> None:

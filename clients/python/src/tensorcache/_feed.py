@@ -242,8 +242,8 @@ class Feed:
                 if start != here or self._empty:  # after two epochs without a batch the daemon waits to be asked
                     stream.seek(*start)
         except BaseException as error:
-            if self._stream is not None:
-                self._drop(self._stream)
+            if (left := self._stream) is not None:
+                self._drop(left)
             if not (self._reconnect and isinstance(error, DaemonError)) or isinstance(error, ProtocolError):
                 raise
             stream = self._attach_anew(start)
@@ -272,8 +272,8 @@ class Feed:
             request["delivery"] = self._chooser.delivery
         if self._reconnect:
             request["reconnect"] = True
-        if self._stream is not None:
-            request["instead"] = self._stream.said["feed"]  # unless the daemon has ended that
+        if (served := self._stream) is not None:  # another thread may close it meanwhile
+            request["instead"] = served.said["feed"]  # unless the daemon has ended that
         if start != (0, 0):
             request["cursor"] = {**self._cursor, "epoch": start[0], "consumed": start[1]}
         stream = Stream(data._cache._feed_path, request, self._source, self._makers, self._meter)
