@@ -124,8 +124,8 @@ func (f *Feed[T]) Len() int64 {
 // Epoch is one pass over the windows: its batches, or the error that ended it. The next call's pass is the next epoch; a pass
 // counts when it ends, and when it delivered a batch and was left. A batch belongs to the loop's body (see [Batch]).
 //
-// The error, always the last that is yielded, is the context's, which leaves the feed as it is; ErrClosed or ErrPassOver; what the
-// daemon refused; or it wraps ErrGone: then the next pass attaches anew and goes on at the same batch, if a daemon is back.
+// The error, always the last that is yielded, is the context's, which leaves the feed as it is; ErrClosed or ErrPassOver; or what the
+// daemon refused, or it wraps ErrGone: after these the next pass attaches anew, if a daemon is there, and goes on at the same batch.
 func (f *Feed[T]) Epoch(ctx context.Context) iter.Seq2[*Batch[T], error] {
 	return func(yield func(*Batch[T], error) bool) {
 		if err := f.pass(ctx, func(b *Batch[T]) bool { return yield(b, nil) }); err != nil {

@@ -113,6 +113,33 @@ def test_a_pass_that_was_left_counts_when_it_delivered(windows: tensorcache.Wind
         assert starts_of(feed) == orders[0]
 
 
+@pytest.mark.parametrize(("error", "epoch"), [(MemoryError, 0), (KeyboardInterrupt, 1)])
+def test_a_pass_goes_on_after_an_error_and_counts_after_an_interrupt(
+    windows: tensorcache.Windows, error: type[BaseException], epoch: int
+) -> None:
+    with windows.feed(batch_size=B, order="shuffle", delivery="slot") as feed:
+        orders = [starts_of(feed) for _ in range(2)]
+        feed.set_epoch(0)
+        seen: list[int] = []
+        stream = feed._stream
+        assert stream is not None
+        deliver = stream.deliver
+
+        def fail(slot: int, rows: int, flags: int, row: int) -> Any:
+            if len(seen) == 3 * B:
+                raise error
+            return deliver(slot, rows, flags, row)
+
+        stream.deliver = fail
+        with pytest.raises(error):
+            for batch in feed:
+                seen += batch.start.tolist()
+        assert seen == orders[0][: 3 * B]
+        state = feed.state_dict()
+        assert (state["epoch"], state["consumed"]) == (0, 3 * B)
+        assert starts_of(feed) == orders[epoch][0 if epoch else 3 * B :]
+
+
 def test_set_epoch_after_iter_and_before_the_first_batch_holds(windows: tensorcache.Windows) -> None:
     with windows.feed(batch_size=B, order="shuffle") as feed:
         orders = [starts_of(feed) for _ in range(3)]

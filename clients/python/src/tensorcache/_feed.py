@@ -34,9 +34,10 @@ class Feed:
     """One trainer's stream of batches, prepared ahead by the daemon in shared memory; a context manager.
 
     Each ``for batch in feed`` is one epoch, and the next loop is the next epoch: a pass counts when it ends, and when
-    it delivered a batch and was left. ``len(feed)`` is this rank's batches in an epoch (in
-    ``random_start`` of the epoch that is under way, else of the next). A batch's memory is reused once
-    nothing refers to it any more; who keeps many batches gets copies instead of a standstill (``stats()["copied"]``).
+    it delivered a batch and was left; one that an error of the feed ended goes on at the same place. ``len(feed)`` is
+    this rank's batches in an epoch (in ``random_start`` of the epoch that is under way, else of the next). A batch's
+    memory is reused once nothing refers to it any more; who keeps many batches gets copies instead of a standstill
+    (``stats()["copied"]``).
 
     A feed belongs to the process that made it: after a fork the child's batches stay as they are, and its feed raises
     FeedError. Pickle the windows instead and make a feed there.
@@ -138,7 +139,7 @@ class Feed:
                 raise
             # An interrupted receive may have lost bytes: the next pass attaches anew.
             self._drop(stream)
-            if isinstance(error, TensorcacheError):  # and goes on at the same place
+            if isinstance(error, Exception):  # and goes on at the same place
                 self._target = self._place()
             if isinstance(error, DaemonError):
                 raise self._lost(error) from error

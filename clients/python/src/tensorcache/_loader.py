@@ -192,8 +192,8 @@ class Loader:
     def set_epoch(self, epoch: int) -> None:
         """Have the next pass be the given epoch, from its start.
 
-        Where a state in the middle of that epoch was loaded and not begun, it goes on there: trainers load a state, and
-        then set its epoch.
+        Where a state in the middle of that epoch was loaded and not begun, or an error of the feed ended a pass there,
+        it goes on there: trainers load a state, and then set its epoch.
         """
         feed = self.feed
         if feed._target is None or feed._target[0] != epoch:
