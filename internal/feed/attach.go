@@ -129,13 +129,9 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 		st.queue = newQueue(rng.memory.Bytes()[at:], slots)
 		place = &wire.Queue{Offset: at, Descriptors: int(st.queue.room)}
 	}
-	if err := s.stillServes(r.Instead); err != nil { // as late as can be
+	if err := s.enter(st, r.Instead); err != nil {
 		return nil, nil, errors.Join(err, rng.close())
 	}
-	s.mu.Lock()
-	s.streams[st] = true
-	s.touch()
-	s.mu.Unlock()
 	return st, &wire.FeedReply{
 		Protocol: wire.Protocol, Version: s.Version, Feed: st.id, Dataset: h.Dataset, Generation: h.Generation, Digest: digest,
 		Delivery: delivery, Path: pathOf(delivery, f), Slots: slots, SlotBytes: layout.bytes, Parts: layout.parts,

@@ -77,9 +77,13 @@ func TestAFeedThatWasClosedIsNotExchanged(t *testing.T) {
 	w.series(t, "d", 1000)
 	tr := w.attach(t, request("d", with("slots", 3)))
 	defer tr.close()
-	w.attach(t, request("d", with("instead", tr.Feed))).close()
+	heir := w.attach(t, request("d", with("instead", tr.Feed)))
+	defer heir.close()
 	if _, err := w.server.CloseFeed(tr.Feed); err != nil {
 		t.Fatal(err)
+	}
+	if p := problemIn(t, heir.ended()); p.Type != wire.FeedClosed { // whose client has not let the other go yet
+		t.Errorf("the feed in its place was told %+v", p)
 	}
 	for _, typ := range []string{wire.FeedClosed, wire.FeedNotFound} { // it is about to end, then it has
 		if typ == wire.FeedNotFound {

@@ -57,28 +57,46 @@ func (s *Server) CloseFeed(id string) (wire.Feed, error) {
 		return wire.Feed{}, err
 	}
 	said := f.describe()
-	f.close(wire.NewProblem(wire.FeedClosed, "feed %s was closed through the control API", id).WithHint("attach again with the saved state to go on"))
+	why := wire.NewProblem(wire.FeedClosed, "feed %s was closed through the control API", id).WithHint("attach again with the saved state to go on")
+	f.close(why)
+	s.mu.Lock()
+	heir := f.heir
+	s.mu.Unlock()
+	if heir != nil {
+		heir.close(why)
+	}
 	return said, nil
 }
 
-// stillServes returns why a feed is not to be exchanged for another, or nil: of none.
-func (s *Server) stillServes(id string) error {
-	if id == "" {
-		return nil
+// enter notes a stream that begins, in place of another where that one is named. The error is why that is exchanged no more. From here
+// on who closes it closes both: its client goes on with one of them.
+func (s *Server) enter(st *stream, instead string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if instead != "" {
+		f, err := s.named(instead)
+		if err != nil {
+			return err
+		}
+		if why := f.closed.Load(); why != nil {
+			return why
+		}
+		f.heir = st
 	}
-	f, err := s.find(id)
-	if err != nil {
-		return err
-	}
-	if why := f.closed.Load(); why != nil {
-		return why
-	}
+	s.streams[st] = true
+	s.touch()
 	return nil
 }
 
+// find is a stream by its name. The error is a *wire.Problem of type feed_not_found.
 func (s *Server) find(id string) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.named(id)
+}
+
+// named is find for a caller that holds mu.
+func (s *Server) named(id string) (*stream, error) {
 	for f := range s.streams {
 		if f.id == id {
 			return f, nil

@@ -27,6 +27,7 @@ type stream struct {
 	reserved int                          // of them, whose memory is there: the others are not used yet
 	closed   atomic.Pointer[wire.Problem] // why, where it was closed from outside
 	goesOn   bool                         // with another daemon
+	heir     *stream                      // comes in its place; the server's mu guards it
 
 	mu      sync.Mutex
 	batches int64
