@@ -383,39 +383,3 @@ def test_a_rank_without_batches_goes_on(etth1: tensorcache.Dataset) -> None:
     with windows.feed(batch_size=8, rank=1, num_replicas=4, tail="short") as feed:
         for _ in range(5):
             assert starts_of(feed) == [1]
-
-
-def test_stats_add_up(windows: tensorcache.Windows) -> None:
-    with windows.feed(batch_size=B, delivery="slot", slots=8) as feed:
-        starts_of(feed)
-        stats = feed.stats()
-        assert stats["batches"] == 31
-        assert stats["slots"] == 8
-        assert stats["slot_bytes"] >= B * (C + P) * 7 * 8
-        assert 0 <= stats["wait_s"] <= stats["seconds"]
-        assert stats["wait_share"] == pytest.approx(stats["wait_s"] / stats["seconds"])
-        json.dumps(stats)
-
-
-def go_to(feed: tensorcache.Feed, epoch: int) -> list[int]:
-    feed.set_epoch(epoch)
-    return starts_of(feed)
-
-
-def test_both_sides_tell_how_long_they_waited(windows: tensorcache.Windows, cache: tensorcache.Cache) -> None:
-    with windows.feed(batch_size=B, order="shuffle", slots=4) as feed:
-        assert feed.stats()["verdict"] == "not measured yet"
-        first = iter(range(9**9))
-        wait_until(lambda: go_to(feed, next(first)) and feed.stats()["wait_s"], "no batch was ever waited for")
-        wait_until(lambda: "bound" in feed.stats()["verdict"], "the daemon never hears of the trainer's waiting")
-        stats = feed.stats()
-        assert 0 < stats["wait_share"] < 1
-        assert 0 < stats["wait_trainer_share"] <= 1, "the ring is full and nobody takes"
-        (said,) = cache.feeds()
-        assert said["pass_s"] == pytest.approx(stats["seconds"], abs=1e-9), "told in whole nanoseconds"
-        assert said["wait_data_share"] == pytest.approx(stats["wait_share"], abs=2e-9 / stats["seconds"])
-        assert said["wait_trainer_s"] >= stats["wait_trainer_s"]
-        assert said["delivery"] == "slot"
-        bound, asked = (v["verdict"].partition(":")[0] for v in (said, stats))  # the rest changes with time
-        assert bound == asked
-    assert feed.stats()["verdict"] is None
