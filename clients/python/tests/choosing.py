@@ -1,13 +1,30 @@
-"""A clock by which one delivery makes the shorter steps, and what "auto" has to make of it."""
+"""What "auto" has to make of a clock by which one delivery makes the shorter steps, and exchanges at will."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import pytest
 
 from tensorcache import _choose
+from tensorcache._choose import Chooser
+from tensorcache._feed import Feed
+
+
+def exchange(monkeypatch: pytest.MonkeyPatch, feed: Feed, after: int = 1) -> Chooser:
+    """Have a feed by slots be exchanged for one by the local gather after so many batches."""
+    feed._chooser = chooser = Chooser()
+    steps = count(1)
+
+    def step() -> bool:
+        if next(steps) == after:
+            chooser.delivery = "local"
+        return chooser.delivery != feed.delivery
+
+    monkeypatch.setattr(chooser, "step", step)
+    return chooser
 
 
 def hold_choice(

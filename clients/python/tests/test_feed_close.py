@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tensorcache
+from choosing import exchange
 from daemon import wait_until
-from tensorcache._choose import Chooser
 from tensorcache._feed import Feed
 
 
@@ -53,20 +53,11 @@ def test_a_closed_feed_says_so_and_goes_on_from_its_state(
         np.testing.assert_array_equal(starts, np.arange(state["consumed"], 994))
 
 
-def exchanged(feed: Feed) -> None:
-    """Have the feed be exchanged for one by another delivery after its next batch."""
-    feed._chooser = chooser = Chooser()
-
-    def step() -> bool:
-        chooser.delivery = "local"
-        return feed.delivery != "local"
-
-    chooser.step = step  # type: ignore[method-assign]
-
-
-def test_a_closed_feed_says_so_though_it_is_exchanged(cache: tensorcache.Cache, windows: tensorcache.Windows) -> None:
+def test_a_closed_feed_says_so_though_it_is_exchanged(
+    cache: tensorcache.Cache, windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with windows.feed(batch_size=10, delivery="slot") as feed:
-        exchanged(feed)
+        exchange(monkeypatch, feed)
         batches = iter(feed)
         next(batches)
         close(feed, cache)
@@ -93,11 +84,11 @@ def test_a_feed_that_is_closed_while_it_attaches_has_no_stream(
         next(batches)
         stream._sock.close()  # as if it were gone
     else:
-        exchanged(feed)
+        chooser = exchange(monkeypatch, feed)
         if attaches == "in a pass":
             next(batches)
         else:
-            feed._chooser.step()  # type: ignore[union-attr]
+            chooser.step()
     attach = Feed._attach
 
     def closed(self: Feed, start: Any) -> Any:
@@ -136,7 +127,7 @@ def test_a_feed_may_be_closed_between_any_two_looks_at_its_stream(
         if gone:
             feed.__dict__["_stream"]._sock.close()  # as if it were
         else:
-            exchanged(feed)
+            exchange(monkeypatch, feed)
         left = looks
         with pytest.raises(tensorcache.TensorcacheError):
             for _ in feed:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tensorcache
-from tensorcache._choose import Chooser
+from choosing import exchange
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded, use of fork")
 
@@ -93,13 +93,7 @@ def test_the_childs_feed_says_whose_it_is(windows: tensorcache.Windows) -> None:
 
 def test_the_childs_feed_is_not_exchanged(windows: tensorcache.Windows, monkeypatch: pytest.MonkeyPatch) -> None:
     with windows.feed(batch_size=B, delivery="slot") as feed:
-        feed._chooser = chooser = Chooser()
-
-        def step() -> bool:
-            chooser.delivery = "local"
-            return feed.delivery != "local"
-
-        monkeypatch.setattr(chooser, "step", step)
+        exchange(monkeypatch, feed)
         passing = iter(feed)
         first = next(passing)
         raised = in_child(lambda: next(passing).start.tolist())

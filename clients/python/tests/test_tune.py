@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import tensorcache
+from choosing import exchange
 from daemon import wait_until
 from tensorcache import _tune
-from tensorcache._choose import Chooser
 from tensorcache._feed import Feed
 from tensorcache._http import Control
 from tensorcache._tune import Tuner
@@ -143,16 +143,7 @@ def test_a_feed_is_exchanged_for_another_before_it_is_let_go(
         want = [(batch.start.tolist(), batch.context.tolist()) for _ in range(2) for batch in plain]
     with windows.feed(**options) as feed:
         if exchanges != "slots":
-            feed._chooser = chooser = Chooser()
-            at = len(feed) if exchanges.endswith("end") else 9
-            steps = iter(range(1, 10**6))
-
-            def step() -> bool:
-                if next(steps) == at:
-                    chooser.delivery = "local"
-                return chooser.delivery != feed.delivery
-
-            monkeypatch.setattr(chooser, "step", step)
+            exchange(monkeypatch, feed, len(feed) if exchanges.endswith("end") else 9)
         passing = iter(feed)
         first = next(passing)
         got = [(first.start.tolist(), first.context.tolist())]

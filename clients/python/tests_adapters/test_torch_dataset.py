@@ -75,9 +75,10 @@ def test_samples_are_tensors_of_their_own(windows: tensorcache.Windows) -> None:
 
 
 def test_what_are_no_windows_is_refused(etth1: tensorcache.Dataset) -> None:
+    wrong: Any
     for wrong, kind in ((etth1, "Dataset"), ([1, 2], "list")):
         with pytest.raises(tensorcache.SpecError, match=f"windows: got a {kind}, want the windows of a dataset"):
-            tensorcache.torch.dataset(wrong)  # type: ignore[arg-type]
+            tensorcache.torch.dataset(wrong)
 
 
 def test_samplers_of_torch_work(windows: tensorcache.Windows) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,8 +102,9 @@ def test_what_cannot_be_is_refused_at_once(windows: tensorcache.Windows, monkeyp
     monkeypatch.setenv("KERAS_BACKEND", "numpy")
     with pytest.raises(tensorcache.SpecError, match="batch_size"):
         tensorcache.keras.dataset(windows, batch_size=0)
+    no_function: Any = 5
     with pytest.raises(tensorcache.SpecError, match="arrange: got 5, want a function"):
-        tensorcache.keras.dataset(windows, arrange=5)  # type: ignore[arg-type]
+        tensorcache.keras.dataset(windows, arrange=no_function)
     dataset = tensorcache.keras.dataset(windows, batch_size=B)
     context, target = dataset[0]
     np.testing.assert_array_equal(context, windows[:B].context)

@@ -28,7 +28,12 @@ def place(state: Mapping[str, Any], ours: Mapping[str, Any]) -> Place:
         raise CursorError(f"the state was saved from another feed: {differing}", field="state")
     for field, value, bits in (("epoch", epoch, 64), ("consumed", consumed, 63)):
         if not 0 <= value < 1 << bits:
-            raise CursorError(f"the state is at epoch {epoch} after {counted(ours, consumed)}", field=field)
+            raise CursorError(
+                f"the state is at epoch {epoch} after {counted(ours, consumed)}, want {field} "
+                f"from 0 to {(1 << bits) - 1}",
+                field=field,
+                hint="load what state_dict() returned",
+            )
     return epoch, consumed
 
 
