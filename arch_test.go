@@ -25,6 +25,7 @@ var rooms = map[string][]string{
 	"internal/fault":     nil, // stands below whatever may fail
 	"internal/portable":  nil, // one variable of the environment
 	"internal/near":      nil, // arithmetic on names, for messages
+	"internal/golden":    nil, // imported by tests only
 	"internal/machine":   nil, // asks the system; whoever takes memory stands above
 	"internal/arrowmeta": nil, // arithmetic on bytes: they are held against a format before anything reads them
 	"internal/cached":    {"internal/portable"},

@@ -75,7 +75,7 @@ func TestWhatListsAndShowsTakesJSON(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write docs/CLI.md anew")
+var update = flag.Bool("update", false, "write docs/CLI.md and testdata/public/cli.txt")
 
 // TestTheCommandLinePageIsUpToDate holds docs/CLI.md to the program.
 func TestTheCommandLinePageIsUpToDate(t *testing.T) {

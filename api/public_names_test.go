@@ -1,0 +1,75 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/golden"
+)
+
+var update = flag.Bool("update", false, "write testdata/public/openapi.txt")
+
+// TestPublicDocumentIsInTheGoldenList compares the OpenAPI document, without its prose, with
+// testdata/public/openapi.txt.
+func TestPublicDocumentIsInTheGoldenList(t *testing.T) {
+	d := json.NewDecoder(bytes.NewReader(asJSON(theDocument())))
+	d.UseNumber()
+	var document struct{ Paths, Components map[string]map[string]any }
+	if err := d.Decode(&document); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for path, item := range document.Paths {
+		if item["head"] != nil {
+			item["head"] = "as get, without bodies"
+		}
+		lines = statements(lines, path, item)
+	}
+	for kind, named := range document.Components {
+		lines = statements(lines, kind, named)
+	}
+	golden.Check(t, "..", "openapi.txt", lines, *update)
+}
+
+// prose are the keys of the document that describe and do not bind a client.
+var prose = []string{"description", "summary", "title", "version", "example", "examples", "tags"}
+
+// statements returns one line for each leaf of a JSON value: its path and its value. A list has no
+// order here: the path has the name of a parameter, and the number of another object in a list.
+func statements(lines []string, path string, value any) []string {
+	switch value := value.(type) {
+	case map[string]any:
+		if len(value) == 0 {
+			return append(lines, path+" {}")
+		}
+		for key, v := range value {
+			if slices.Contains(prose, key) && !isObject(v) {
+				continue
+			}
+			lines = statements(lines, path+" "+key, v)
+		}
+	case []any:
+		for i, v := range value {
+			switch o, _ := v.(map[string]any); {
+			case o["name"] != nil && o["in"] != nil:
+				lines = statements(lines, fmt.Sprintf("%s %s", path, o["name"]), v)
+			case o != nil && o["$ref"] == nil:
+				lines = statements(lines, fmt.Sprintf("%s %d", path, i), v)
+			default:
+				lines = statements(lines, path, v)
+			}
+		}
+	default:
+		lines = append(lines, fmt.Sprintf("%s = %s", path, asJSON(value)))
+	}
+	return lines
+}
+
+func isObject(v any) bool {
+	_, is := v.(map[string]any)
+	return is
+}

@@ -1,0 +1,106 @@
+"""The public names and their signatures are those of testdata/public/python.txt."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import textwrap
+from collections.abc import Iterator
+from types import ModuleType
+
+import tensorcache
+from daemon import REPOSITORY
+
+GOLDEN = REPOSITORY / "testdata" / "public" / "python.txt"
+UPDATE = "UPDATE_PUBLIC_NAMES"
+
+NOT_CALLED = {"__getattr__", "__reduce__", "__repr__", "__setstate__"}
+"""Special methods that no caller depends on. ``__init__`` is listed for errors alone: functions make the others."""
+
+
+def parsed(obj: object) -> ast.stmt:
+    return ast.parse(textwrap.dedent(inspect.getsource(obj))).body[0]  # type: ignore[arg-type]
+
+
+def described(kind: str, node: ast.FunctionDef) -> list[str]:
+    """What follows a function's name in its lines: the signature, then each argument that is passed by name alone."""
+    args = node.args
+    named = [
+        f"({a.arg}=): {ast.unparse(a.annotation) if a.annotation else ''}{f' = {ast.unparse(d)}' if d else ''}"
+        for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+    ]
+    args.kwonlyargs, args.kw_defaults = [], []
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return [f" {kind}({ast.unparse(args)}){returns}", *named]
+
+
+def is_public(name: str, cls: type) -> bool:
+    if name == "__init__":
+        return issubclass(cls, BaseException)
+    return not name.startswith("_") or (name.endswith("__") and name not in NOT_CALLED | {"__slots__"})
+
+
+def members(body: list[ast.stmt]) -> Iterator[tuple[str, list[str]]]:
+    """The names that a class defines, with what follows them in their lines. Of a name's entries the first counts."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            decorators = [ast.unparse(d) for d in node.decorator_list]
+            if "overload" not in decorators:
+                yield node.name, described(" ".join([*decorators, "method"]), node)
+        elif isinstance(node, ast.AnnAssign):
+            yield ast.unparse(node.target), [f" attribute: {ast.unparse(node.annotation)}"]
+        elif isinstance(node, ast.Assign):
+            yield from ((ast.unparse(t), [" attribute"]) for t in node.targets)
+    for node in ast.walk(ast.Module(body, [])):  # attributes that methods assign
+        if isinstance(node, ast.AnnAssign):
+            targets, kind = [node.target], f" attribute: {ast.unparse(node.annotation)}"
+        elif isinstance(node, ast.Assign):
+            targets, kind = node.targets, " attribute"
+        else:
+            continue
+        for n in (n for t in targets for n in (t.elts if isinstance(t, ast.Tuple) else [t])):
+            if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "self":
+                yield n.attr, [kind]
+
+
+def of_class(name: str, cls: type) -> Iterator[str]:
+    yield f"{name} class({', '.join(base.__name__ for base in cls.__bases__ if not base.__name__.startswith('_'))})"
+    seen: set[str] = set()
+    for base in cls.__mro__:
+        if base.__module__.partition(".")[0] != "tensorcache":
+            continue
+        node = parsed(base)
+        assert isinstance(node, ast.ClassDef)
+        for member, suffixes in members(node.body):
+            if member not in seen and is_public(member, cls):
+                seen.add(member)
+                yield from (f"{name}.{member}{suffix}" for suffix in suffixes)
+
+
+def of_module(module: ModuleType) -> Iterator[str]:
+    for name in module.__all__:
+        obj, full = getattr(module, name), f"{module.__name__}.{name}"
+        if inspect.ismodule(obj):
+            yield f"{full} module"
+            yield from of_module(obj)
+        elif inspect.isclass(obj):
+            yield from of_class(full, obj)
+        elif inspect.isfunction(obj):
+            node = parsed(obj)
+            assert isinstance(node, ast.FunctionDef)
+            yield from (full + suffix for suffix in described("function", node))
+        else:
+            yield f"{full} {type(obj).__name__}"
+
+
+def test_public_names_are_in_the_golden_list() -> None:
+    lines = sorted(of_module(tensorcache))
+    if os.environ.get(UPDATE):
+        GOLDEN.write_text("\n".join(lines) + "\n")
+    golden = GOLDEN.read_text().splitlines()
+    removed, added = sorted(set(golden) - set(lines)), sorted(set(lines) - set(golden))
+    assert golden == lines, (
+        "\n".join([f"{GOLDEN} differs from the package:", *(f"- {s}" for s in removed), *(f"+ {s}" for s in added)])
+        + f"\nif the change is intended, add a line to CHANGELOG.md and update the file with {UPDATE}=1"
+    )
