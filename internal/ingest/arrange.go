@@ -49,13 +49,11 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	return offsets, nil
 }
 
-// words are those of the text columns so far, by column: in the order in which they were met. More may be met meanwhile.
+// words returns the words of each text column, in the order in which its readers met them.
 func (l *load) words() map[string][]string {
 	words := map[string][]string{}
 	for i, d := range l.dicts {
-		d.mu.RLock()
 		words[l.columns[i].name] = d.words
-		d.mu.RUnlock()
 	}
 	return words
 }

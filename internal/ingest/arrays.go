@@ -155,9 +155,6 @@ func (a *arrays) fill(ctx context.Context, to []target, m *meter) error {
 			}
 			return err
 		}
-		if at >= 0 {
-			to[at].filled(0, a.count)
-		}
 		m.bytes.Store(a.conn.bytes)
 		m.rows.Store(int64(float64(a.count) * float64(a.conn.bytes) / float64(a.total)))
 	}

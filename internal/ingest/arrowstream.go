@@ -315,7 +315,6 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 		if err != nil {
 			return err
 		}
-		allFilled(to, row, b.NumRows())
 		row += b.NumRows()
 		m.rows.Add(b.NumRows())
 		m.bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.count)))

@@ -249,7 +249,6 @@ func (c *csvFile) fill(ctx context.Context, to []target, m *meter) error {
 		if err := p.span(c.spans[i]); err != nil {
 			return err
 		}
-		allFilled(to, c.spans[i].row0, c.spans[i].rows)
 		m.rows.Add(c.spans[i].rows)
 		m.bytes.Add(int64(c.share * float64(c.spans[i].end-c.spans[i].begin)))
 		if !p.widened {

@@ -56,11 +56,8 @@ func (l *load) newFilter(k *keys) (*filter, error) {
 	return f, nil
 }
 
-func (f *filter) keeps(row int64) bool { return f.keepsAfter(row, row == 0) }
-
-// keepsAfter is keeps for a row of which first says that the row before it was not asked for, nor may be looked at.
-func (f *filter) keepsAfter(row int64, first bool) bool {
-	if len(f.at) > 0 && (f.named != nil || f.parts > 0) && (first || !f.same(row-1, row)) {
+func (f *filter) keeps(row int64) bool {
+	if len(f.at) > 0 && (f.named != nil || f.parts > 0) && (row == 0 || !f.same(row-1, row)) {
 		n, fresh := f.seen.number(f.keys, row)
 		if fresh {
 			f.verdicts = append(f.verdicts, f.wants(row))

@@ -59,14 +59,6 @@ func integersAs[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](d layo
 // when is the time of a row.
 func (k *keys) when(row int64) int64 { return k.time.Data[row*k.time.Step] }
 
-// whenIfAny is the time of a row, 0 without a time column.
-func (k *keys) whenIfAny(row int64) int64 {
-	if k.time == nil {
-		return 0
-	}
-	return k.when(row)
-}
-
 // same tells whether two rows belong to one item.
 func (k *keys) same(a, b int64) bool {
 	for _, at := range k.at {

@@ -83,9 +83,6 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 		return l.nothingLeft(f)
 	}
 	l.rows = rows
-	if l.ordering != nil {
-		l.ordering.keep(rows, read)
-	}
 	l.meter.enter(phaseFilter)
 	l.meter.rowsTotal.Store(rows)
 	if err := l.lay(); err != nil {

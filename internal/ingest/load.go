@@ -39,7 +39,6 @@ type load struct {
 	skip     []string          // files that are left out
 	lastly   bool              // the process ends with the load
 	whole    bool              // every row is read, also where it is known that it is not kept
-	ordering *ordering         // whether the rows need sorting; nil where they are not to be sorted
 	received int64             // bytes of a stream that came over a connection, before its rows are read
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
@@ -282,13 +281,6 @@ func (l *load) startReading() error {
 			l.losses[i] = &loss{}
 		}
 	}
-	if l.Sort {
-		l.ordering = newOrdering(func() { l.meter.expect(l.plan()) })
-		if l.Melt && len(l.readers) > 1 && l.meter.rowsTotal.Load() > l.meter.melted.Load() { // every one has rows of all series
-			l.ordering.settle(orderMixed)
-		}
-		l.ordering.words = l.words
-	}
 	l.meter.enter(phaseRead)
 	return nil
 }
@@ -331,18 +323,6 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 			c.unit = unit
 		}
 		to[i] = target{want: w[i], column: c, dest: l.sinkOf(i, dest(i)), row0: row0, dict: l.dicts[i], measured: l.measured[i]}
-	}
-	if l.ordering != nil {
-		if l.ordering.begin(l.keys(nil, dest), row0, r.rows()); l.filters() && !l.Melt && l.ordering.filter == nil { // of what is melted, the first series comes first
-			if l.ordering.filter, err = l.newFilter(l.keys(l.words(), dest)); err != nil {
-				return err
-			}
-		}
-		for i := range to {
-			if l.wanted.roles[i] != layout.RoleValue {
-				to[i].ordering = l.ordering
-			}
-		}
 	}
 	if err := fault.At("ingest.read"); err != nil {
 		return fmt.Errorf("read %s: %w", r.path(), err)

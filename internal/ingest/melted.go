@@ -142,7 +142,6 @@ func (m *melted) fill(ctx context.Context, to []target, meter *meter) error {
 	for _, t := range to {
 		if t.role == layout.RoleItemID {
 			m.nameItems(t, n)
-			t.filled(0, m.rows())
 		}
 	}
 	inner := make([]target, 0, 1+len(m.series))
@@ -150,7 +149,7 @@ func (m *melted) fill(ctx context.Context, to []target, meter *meter) error {
 		t := target{want: x}
 		for _, o := range to {
 			if o.role == x.role {
-				t.column, t.dest, t.row0, t.dict, t.ordering = o.column, o.dest, o.row0, o.dict, o.ordering
+				t.column, t.dest, t.row0, t.dict = o.column, o.dest, o.row0, o.dict
 			}
 		}
 		t.name = m.columns[i].name

@@ -172,9 +172,6 @@ func (n *numpyFile) fill(ctx context.Context, to []target, m *meter) error {
 		if e := (*SourceError)(nil); errors.As(err, &e) && e.Column == "" {
 			e.Column = c.Name
 		}
-		if err == nil {
-			to[i].filled(0, n.count)
-		}
 		m.bytes.Add(c.Bytes)
 		m.rows.Add(n.count / int64(len(to)))
 		return err

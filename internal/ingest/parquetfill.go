@@ -78,10 +78,6 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 		if err := guard(p.name, func() error { return f.chunk(&f.workers[worker], g, task%len(to), t) }); err != nil {
 			return p.locate(err, g, t)
 		}
-		if t.ordering != nil {
-			f.workers[worker].store() // what is gathered cannot be looked at
-		}
-		t.filled(p.groups[g], n)
 		done := cells.Add(n)
 		share := float64(done) / float64(len(to)) / float64(p.rows())
 		m.rows.Store(rows0 + int64(share*float64(p.rows())))

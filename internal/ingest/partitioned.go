@@ -84,7 +84,6 @@ func (p *partitioned) fill(ctx context.Context, to []target, m *meter) error {
 		if err := p.constant(t, p.parts[t.index-p.inner].value); err != nil {
 			return err
 		}
-		t.filled(0, p.rows())
 	}
 	err := p.reader.fill(ctx, inner, m)
 	if wider := (*widenError)(nil); errors.As(err, &wider) {

@@ -16,11 +16,8 @@ const (
 	costBinary    = 5.0  // of a value of any other source
 	costSort      = 150  // of a row that is not where it belongs
 	costScatter   = 20   // of a value of such a row
-	costMerge     = 55   // of a row that is not where it belongs, among many that lie together or go by time
-	costGather    = 10   // of a value of such a row
 	costMove      = 8    // of a value of a row that only gets another number
 	costLook      = 8    // of a row with an item or a time: whether it is in order is looked at once
-	costLookMore  = 18   // of such a row that was to be sorted, and is in order
 	costStep      = 2.0  // of a value that has any step
 	costLog       = 12   // of a value whose logarithm is taken
 	costQuartiles = 10   // of a value: they are exact
@@ -50,12 +47,9 @@ func (l *load) plan() []phaseCost {
 		text += b
 		values += b / textValue
 	}
-	rows, scaled, kept := values/rowValues, values*stepCost(l.anySteps()), 1.0
+	rows, scaled := values/rowValues, values*stepCost(l.anySteps())
 	if l.columns != nil {
 		rows, values, scaled = float64(l.meter.rowsTotal.Load()), 0, 0
-		if l.ordering != nil && l.ordering.of > 0 { // the total is of those that are kept since
-			rows = float64(l.ordering.of)
-		}
 		for i, c := range l.columns {
 			n := rows * float64(max(1, c.width))
 			values += n
@@ -66,10 +60,6 @@ func (l *load) plan() []phaseCost {
 	if text == 0 {
 		read = values * costBinary
 	}
-	if l.ordering != nil {
-		kept = l.ordering.share()
-	}
-	rows, values, scaled = rows*kept, values*kept, scaled*kept
 	var plan []phaseCost
 	if l.HashSources {
 		plan = append(plan, phaseCost{PhaseHash, hash})
@@ -99,15 +89,10 @@ func (l *load) arrangeCost(rows, values float64) (cost float64) {
 		cost = rows * costLook
 	}
 	switch {
-	case l.Sort && (l.ordering == nil || l.ordering.state == orderUnknown || l.ordering.state == orderBroken):
-		return cost + rows*costSort + values*costScatter
-	case l.Sort && l.ordering.state == orderMixed:
-		return cost + rows*costMerge + values*costGather
+	case l.Sort:
+		cost += rows*costSort + values*costScatter
 	case l.Duplicates != "" || len(l.Regrid) > 0:
 		cost += values * costMove
-	}
-	if l.Sort {
-		cost += rows * costLookMore
 	}
 	return cost
 }

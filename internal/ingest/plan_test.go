@@ -133,22 +133,6 @@ func TestThePlanCostsWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestAStreamInOrderKeepsWhatItCostToReceive plans anew once nothing is to be sorted.
-func TestAStreamInOrderKeepsWhatItCostToReceive(t *testing.T) {
-	sent, m := faultyStream(t, func([]byte) {}), &meter{}
-	j := Job{Dir: t.TempDir(), Options: Options{Time: "t", Sort: true}, Put: &Put{Format: FormatArrow}}
-	if _, err := j.load(t.Context(), strings.NewReader(sent), m); err != nil {
-		t.Fatal(err)
-	}
-	costs := map[string]float64{}
-	for _, c := range *m.plan.Load() {
-		costs[c.phase] = c.cost
-	}
-	if costs[phaseCount] == 0 || costs[phaseArrange] >= 10*costSort {
-		t.Errorf("%v", costs)
-	}
-}
-
 // TestUnpackingTellsOfEveryByte counts those of the file.
 func TestUnpackingTellsOfEveryByte(t *testing.T) {
 	for _, suffix := range []string{".gz", ".zst"} {

@@ -37,20 +37,6 @@ type target struct {
 	row0     int64 // the source's first row in dest
 	dict     *dictionary
 	measured *measured // nil where the column is not measured while it is read
-	ordering *ordering // nil where the column does not say whether rows are in order, or nobody asks
-}
-
-// filled tells that n rows of the source, from one on, have their values.
-func (t target) filled(row, n int64) {
-	if t.ordering != nil {
-		t.ordering.note(t.row0+row, n)
-	}
-}
-
-func allFilled(to []target, row, n int64) {
-	for _, t := range to {
-		t.filled(row, n)
-	}
 }
 
 // needs says why a missing value cannot be in the column.

@@ -21,16 +21,10 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 	item := layout.Values[int64](s.Dest(0)).Data
 	var passed atomic.Int64 // rows, in three passes: together half of the work, the other half is moving the columns
 	pass := func(rows int64) { l.meter.rows.Store(passed.Add(rows) / 6) }
-	look := pass
-	if l.ordering.state == orderKept { // then the first pass is most of the work
-		look = func(rows int64) { l.meter.rows.Store(passed.Add(rows) * 2 / 3) }
-	}
-	counts, sorted := numberRows(k, m, item, look)
+	counts, sorted := numberRows(k, m, item, pass)
 	if sorted {
-		l.ordering.settle(orderKept)
 		return nil
 	}
-	l.ordering.settle(max(l.ordering.state, orderMixed))
 	if k.time == nil {
 		return m.replace(m.rows, func(from []int64) error {
 			inItems(counts, item, func(at, row int64) { from[at] = m.at(row) })

@@ -294,9 +294,6 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *meter) error {
 		for _, x := range to {
 			x.dest.Sum(x.row0+s.row0, s.rows)
 		}
-		if err == nil {
-			allFilled(to, s.row0, s.rows)
-		}
 		m.rows.Add(s.rows)
 		m.bytes.Add(s.end - s.begin)
 		return err
