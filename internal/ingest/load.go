@@ -39,7 +39,6 @@ type load struct {
 	skip     []string          // files that are left out
 	lastly   bool              // the process ends with the load
 	whole    bool              // every row is read, also where it is known that it is not kept
-	received int64             // bytes of a stream that came over a connection, before its rows are read
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }
@@ -74,7 +73,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	for _, s := range l.sources {
 		l.meter.bytesTotal.Add(s.Bytes)
 	}
-	l.meter.expect(l.plan())
+	l.meter.expect(l.phases())
 	if l.HashSources {
 		l.meter.enter(PhaseHash)
 		if l.sources, err = l.Reach.HashSources(ctx, l.sources, l.workers, func(n int64) { l.meter.bytes.Add(n) }); err != nil {
@@ -127,7 +126,6 @@ func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	l.meter.rowsTotal.Store(l.rows)
-	l.meter.expect(l.plan())
 	if err := l.fillAll(ctx); err != nil {
 		return nil, err
 	}

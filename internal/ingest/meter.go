@@ -5,20 +5,6 @@ import (
 	"sync/atomic"
 )
 
-// PhaseHash is the one in which sources are hashed.
-const PhaseHash = "hash"
-
-// The other phases of a load.
-const (
-	phaseCount   = "count"
-	phaseRead    = "read"
-	phaseFilter  = "filter"
-	phaseArrange = "arrange"
-	phaseScale   = "scale"
-	phaseCopy    = "copy"
-	phaseFinish  = "finish"
-)
-
 // Progress is how far a load is. Bytes are of the sources. Rows and bytes are those of the phase.
 type Progress struct {
 	Phase      string `json:"phase"`
@@ -30,19 +16,13 @@ type Progress struct {
 	Share float64 `json:"share"`
 }
 
-// phaseCost is what a phase is expected to take, in proportion to the others.
-type phaseCost struct {
-	phase string
-	cost  float64
-}
-
 // meter is the progress that workers add to.
 type meter struct {
 	tell                               func(source string) // nil where nobody asks
 	phase                              atomic.Value
 	rows, rowsTotal, bytes, bytesTotal atomic.Int64
 	melted                             atomic.Int64 // rows of the sources of which the total is made
-	plan                               atomic.Pointer[[]phaseCost]
+	phases                             atomic.Pointer[[]weightedPhase]
 	best                               atomic.Uint64 // bits of the greatest share that was told
 
 	need   func(int64) // is told what the job is going to take; nil in tests
@@ -56,8 +36,8 @@ func (m *meter) announce(bytes int64) {
 	}
 }
 
-// expect tells which phases there will be.
-func (m *meter) expect(plan []phaseCost) { m.plan.Store(&plan) }
+// expect sets the phases of the load.
+func (m *meter) expect(phases []weightedPhase) { m.phases.Store(&phases) }
 
 // reads tells which source is looked at from here on, "" for none: what it is named by if the process does not survive it.
 func (m *meter) reads(source string) {
@@ -79,23 +59,23 @@ func (m *meter) read() Progress {
 	if melted := m.melted.Load(); phase == phaseRead && melted > 0 {
 		p.Rows = int64(float64(p.Rows) * float64(p.RowsTotal) / float64(melted))
 	}
-	if plan := m.plan.Load(); plan != nil {
-		p.Share = max(p.share(*plan), math.Float64frombits(m.best.Load())) // a phase that begins again takes nothing back
+	if phases := m.phases.Load(); phases != nil {
+		p.Share = max(p.share(*phases), math.Float64frombits(m.best.Load())) // a phase that begins again takes nothing back
 		m.best.Store(math.Float64bits(p.Share))
 	}
 	return p
 }
 
-// share is how much of the plan is done. A phase that is not in it stands for no work of its own.
-func (p Progress) share(plan []phaseCost) float64 {
+// share returns how much of all phases is done. It is 0 in a phase that is not one of them.
+func (p Progress) share(phases []weightedPhase) float64 {
 	var before, now, total float64
 	found := false
-	for _, c := range plan {
-		total += c.cost
-		if c.phase == p.Phase {
-			found, now = true, c.cost
+	for _, w := range phases {
+		total += w.weight
+		if w.name == p.Phase {
+			found, now = true, w.weight
 		} else if !found {
-			before += c.cost
+			before += w.weight
 		}
 	}
 	if !found || total == 0 {

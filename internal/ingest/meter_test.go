@@ -10,7 +10,7 @@ import (
 
 func TestProgressIsOverAllPhasesAndNeverGoesBack(t *testing.T) {
 	var m meter
-	m.expect([]phaseCost{{phaseCount, 1}, {phaseRead, 2}, {phaseFinish, 1}})
+	m.expect([]weightedPhase{{phaseCount, 1}, {phaseRead, 2}, {phaseFinish, 1}})
 	m.bytesTotal.Store(100)
 	m.rowsTotal.Store(10)
 	var got []float64

@@ -5,9 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // watch is a context, and a connection, that looks how far a load is whenever the load looks at them.
@@ -97,39 +100,28 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 	}
 }
 
-// TestThePlanCostsWhatIsAskedFor holds the shares of phases to the options and to the columns that are wanted.
-func TestThePlanCostsWhatIsAskedFor(t *testing.T) {
-	path := source(t, "a.csv", "t,a,b,c,d\n"+strings.Repeat("2,1.5,1.5,1.5,1.5\n1,1.5,1.5,1.5,1.5\n", 50))
-	cost := func(o Options, phase string) (of, all float64) {
-		o.Sources, o.Time = []string{path}, "t"
-		if !o.Sort {
-			o.Time = ""
+// TestPhasesAreThoseThatTheOptionsAskFor holds the phases of a load to its options.
+func TestPhasesAreThoseThatTheOptionsAskFor(t *testing.T) {
+	file := []layout.Source{{Path: "a.csv"}}
+	always := []string{phaseCount, phaseRead, phaseArrange, phaseFinish}
+	for name, c := range map[string]struct {
+		load
+		want []string
+	}{
+		"no options": {load{sources: file}, always},
+		"all": {
+			load{Options: Options{HashSources: true, Sort: true, ItemBucket: "0/2", Scale: All(scaleStandard)}, sources: file, base: &base{}},
+			[]string{PhaseHash, phaseCount, phaseRead, phaseFilter, phaseArrange, phaseScale, phaseCopy, phaseFinish},
+		},
+	} {
+		var got []string
+		c.meter = &meter{}
+		for _, p := range c.phases() {
+			got = append(got, p.name)
 		}
-		m := &meter{}
-		w := &watch{Context: t.Context(), meter: m}
-		if _, err := (Job{Dir: t.TempDir(), Options: o}).load(w, nil, m); err != nil {
-			t.Fatal(err)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
-		for _, c := range *m.plan.Load() {
-			if all += c.cost; c.phase == phase {
-				of = c.cost
-			}
-		}
-		return of, all
-	}
-	if of, all := cost(Options{Sort: true, Duplicates: "first"}, phaseArrange); of < all/2 {
-		t.Errorf("sorting is %v of %v", of, all)
-	}
-	if of, _ := cost(Options{}, phaseArrange); of != 0 {
-		t.Errorf("rows that stay where they are cost %v to arrange", of)
-	}
-	one, _ := cost(Options{Log1p: ByColumn(map[string]bool{"a": true})}, phaseScale)
-	if four, _ := cost(Options{Log1p: ByColumn(map[string]bool{"a": true, "b": true, "c": true, "d": true})}, phaseScale); one == 0 || four != 4*one {
-		t.Errorf("one column costs %v, four %v", one, four)
-	}
-	of, _ := cost(Options{Columns: []string{"a"}}, phaseFinish)
-	if all, _ := cost(Options{}, phaseFinish); of != all/5 {
-		t.Errorf("one column of five costs %v of %v", of, all)
 	}
 }
 

@@ -46,7 +46,7 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	if s, ok := r.(interface{ size() int64 }); ok {
 		l.meter.bytesTotal.Store(s.size())
 	}
-	l.received = l.meter.bytes.Load()
+	l.meter.expect(l.phases())
 	l.readers = []reader{r}
 	return l.convert(ctx)
 }
