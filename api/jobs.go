@@ -17,9 +17,6 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// idleChild is how long a process waits for the next load: it holds a few MiB, and its start takes as long as a small load.
-const idleChild = time.Minute
-
 // keptJobs is how many ended jobs can still be asked for.
 const keptJobs = 100
 
@@ -61,7 +58,7 @@ type job struct {
 
 // NewJobs makes a registry whose loads run exe with [ingest.Verb]. Close ends them.
 func NewJobs(s *store.Store, exe string, log *slog.Logger) *Jobs {
-	j := &Jobs{store: s, runs: &ingest.Runner{Exe: exe, Idle: idleChild}, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now, change: make(chan struct{}), totals: newTotals()}
+	j := &Jobs{store: s, runs: &ingest.Runner{Exe: exe}, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now, change: make(chan struct{}), totals: newTotals()}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j
 }
@@ -73,7 +70,7 @@ func (j *Jobs) Close() {
 	j.mu.Unlock()
 	j.cancel()
 	j.running.Wait()
-	j.runs.Close()
+	j.runs.Settle()
 }
 
 // Running counts the loads under way, those that wait for their turn too.

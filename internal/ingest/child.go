@@ -31,7 +31,6 @@ func Main(in io.Reader, out io.Writer) int {
 	debug.SetGCPercent(collectAt)
 	slack := make([]byte, slackBytes)
 	defer runtime.KeepAlive(slack)
-	runtime.GC() // while there may be no job yet
 	r := bufio.NewReader(in)
 	var job Job
 	line, err := r.ReadBytes('\n')

@@ -22,10 +22,10 @@ import (
 // Verb is the hidden verb that makes the program the child of a load: its main calls [Main].
 const Verb = "ingest"
 
-// Run does a job in a child process as [Runner.Run] does, exe with [Verb], and keeps none for the next.
+// Run does a job in a child process as [Runner.Run] does, and waits until the child has exited.
 func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(Progress)) (*layout.Manifest, error) {
 	r := &Runner{Exe: exe}
-	defer r.Close()
+	defer r.Settle()
 	return r.Run(ctx, job, conn, progress)
 }
 
@@ -49,14 +49,9 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 	}
 	ctx, refuse := context.WithCancelCause(ctx)
 	defer refuse(nil)
-	var c *process
-	if conn == nil {
-		c = r.take()
-	}
-	if c == nil {
-		if c, err = startProcess(r.Exe, conn); err != nil {
-			return nil, err
-		}
+	c, err := startProcess(r.Exe, conn)
+	if err != nil {
+		return nil, err
 	}
 	defer context.AfterFunc(ctx, c.kill)()
 	var telling sync.WaitGroup
@@ -74,21 +69,22 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 		c.feed.Close() // a write that nobody reads
 		telling.Wait()
 	}
-	if done && r.later(c, ended) { // its memory is given back while others go on with what it has made
-		c.kill() // whatever keeps it from its end
+	if done { // the result can be used while the system frees the child's memory
+		c.kill()
+		r.exiting.RLock()
+		go func() {
+			defer r.exiting.RUnlock()
+			ended()
+		}()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		r.keep()
 		return layout.ReadManifest(job.Dir)
 	}
 	ended()
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case done && c.err == nil:
-		r.keep()
-		return layout.ReadManifest(job.Dir)
 	case answered == nil:
 		answered = died(c.cmd.ProcessState, c.err, c.stderr.String(), job.MemoryLimit)
 	}

@@ -3,124 +3,28 @@ package ingest
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
-	"slices"
 	"sync"
 	"syscall"
-	"time"
 )
 
-// Runner runs jobs, each in a child process of its own. Between jobs it keeps one child that waits for the next load of files, whose start
-// costs as much as a small load: from the first that is done on, until none has come for Idle. It is safe for concurrent use.
+// Runner runs jobs, each in a child process of its own. It is safe for concurrent use.
 type Runner struct {
 	// Exe is the program that is the child, with [Verb].
 	Exe string
-	// Idle is how long a child waits for a job. Zero keeps none.
-	Idle time.Duration
 
-	mu       sync.Mutex
-	closed   bool
-	waiting  *process
-	leave    *time.Timer       // ends the one that waits
-	done     map[*process]bool // those that Run has not waited for, until they have ended
-	changing sync.WaitGroup    // starts children that are to wait, ends them, and waits for the ends of others
+	exiting sync.RWMutex // locked for reading while a child exits that Run no longer waits for
 }
 
-// later follows a child that is done until it has ended; Close waits for it. ok is false once it was called.
-func (r *Runner) later(c *process, ended func()) (ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return false
-	}
-	if r.done == nil {
-		r.done = map[*process]bool{}
-	}
-	r.done[c] = true
-	r.changing.Go(func() {
-		ended()
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.done, c)
-	})
-	return true
-}
-
-// Settle returns once the children whose jobs are done have ended: until then they have what they made mapped, which keeps it in memory.
+// Settle waits until the children of all jobs that are done have exited. Until then they map the
+// files that they have written, which keeps the pages of these files in memory.
 func (r *Runner) Settle() {
-	r.mu.Lock()
-	done := slices.Collect(maps.Keys(r.done))
-	r.mu.Unlock()
-	for _, c := range done {
-		<-c.ended
-	}
+	r.exiting.Lock()
+	defer r.exiting.Unlock()
 }
 
-// take gives the child that waits, nil without one.
-func (r *Runner) take() *process {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c := r.waiting
-	if c == nil {
-		return nil
-	}
-	r.waiting = nil
-	r.leave.Stop()
-	select {
-	case <-c.ended: // somebody has killed it
-		c.end()
-		return nil
-	default:
-		return c
-	}
-}
-
-// keep starts a child that waits, unless one does, and returns at once.
-func (r *Runner) keep() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.Idle == 0 || r.closed {
-		return
-	}
-	r.changing.Go(func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.closed || r.waiting != nil {
-			return
-		}
-		c, err := startProcess(r.Exe, nil)
-		if err != nil {
-			return // the load that wants one says so
-		}
-		r.waiting = c
-		r.leave = time.AfterFunc(r.Idle, func() { r.end(c) })
-	})
-}
-
-// end ends a child if it waits still.
-func (r *Runner) end(c *process) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.waiting == c && !r.closed { // else Close ends it
-		r.waiting = nil
-		r.changing.Go(c.end)
-	}
-}
-
-// Close ends the child that waits: then there is none of those that no Run follows. It is idempotent.
-func (r *Runner) Close() {
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
-	r.changing.Wait()
-	if c := r.take(); c != nil {
-		c.end()
-	}
-}
-
-// process is a child that waits for a job or does one.
+// process is the child process of one job.
 type process struct {
 	cmd    *exec.Cmd
 	feed   *os.File // its standard input: the job, and orders
@@ -167,14 +71,6 @@ func startProcess(exe string, conn *os.File) (*process, error) {
 
 // kill ends the process at once.
 func (c *process) kill() { _ = c.cmd.Process.Kill() } // it may have ended
-
-// end ends a process that does no job.
-func (c *process) end() {
-	c.kill()
-	<-c.ended
-	c.feed.Close()
-	c.out.Close()
-}
 
 // head keeps the beginning of what is written, where a dying Go program says why.
 type head struct{ bytes.Buffer }
