@@ -6,8 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/cespare/xxhash/v2"
-
-	"github.com/tensorcache/tensorcache/internal/moments"
 )
 
 // running are the checksum and the statistics of a column, which are taken from its rows in their order: where the values are [Put],
@@ -62,22 +60,6 @@ func (r *running) take(row int64, dense []byte) (taken bool) {
 	r.catchUp()
 	r.mu.Unlock()
 	return true
-}
-
-// Foretell says what the moments of the column's values will be, of which none is put yet: statistics take them over, and the values are not
-// measured again. It is for columns of [Writer.DestOnce]; m is what they come to but for rounding.
-func (d Dest) Foretell(m moments.Moments) {
-	r := d.running
-	if r == nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.rows > 0 || r.busy || len(r.done) > 0 {
-		return
-	}
-	r.seen.Moments, r.seen.foretold = m, true
-	r.missing = r.seen.values - m.N
 }
 
 // stored notes rows that were stored but not taken in.

@@ -36,38 +36,26 @@ type observer struct {
 	dtype  DType
 	values int64 // of the whole column
 	moments.Moments
-	foretold bool // what the moments are in the end
-	sample   []float64
-	rare     []weighed // of blocks with few values
-	each     float64   // how many of these one stands for by now, 0 for 1
-	random   *rand.Rand
+	sample []float64
+	rare   []weighed // of blocks with few values
+	each   float64   // how many of these one stands for by now, 0 for 1
+	random *rand.Rand
 }
 
 func newObserver(dtype DType, values int64) *observer {
 	return &observer{dtype: dtype, values: values, random: rand.New(rand.NewPCG(1, 2)), sample: make([]float64, 0, sampleOf(values))}
 }
 
-// see takes in a block and tells how many of its values are missing, unless that is foretold.
+// see adds a block and returns how many of its values are missing.
 func (o *observer) see(block []byte) (missing int64) { return natives[o.dtype].see(o, block) }
 
 func observe[T moments.Number](o *observer, values []T) (missing int64) {
 	n := int64(len(values))
-	if !o.foretold {
-		missing = moments.See(&o.Moments, values)
-	} else if 2*o.N < o.values { // which blocks these are was not said
-		for _, v := range values {
-			if v != v {
-				missing++
-			}
-		}
-	}
+	missing = moments.See(&o.Moments, values)
 	if 2*missing > n {
 		drawRare(o, values, n-missing)
 	} else {
 		draw(o, values)
-	}
-	if o.foretold {
-		return 0
 	}
 	return missing
 }

@@ -123,9 +123,6 @@ func prepare[S float32 | float64](ctx context.Context, p *preparation, from layo
 	if n := int64(len(p.offsets)-1) * from.Width; p.do.diff && n <= maxFirsts {
 		p.firsts, p.lasts = make([]float64, n), make([]float64, n)
 	}
-	if to.Width == 0 {
-		p.foretell(to.DType)
-	}
 	return writeSteps(ctx, p, from, to, results)
 }
 
@@ -142,7 +139,8 @@ func (p *preparation) fitsAll() bool {
 	return (p.ScalePer != perItem || len(p.offsets) == 2) && p.fit.all(p.offsets)
 }
 
-// readOnce tells whether values are read, but for a few, only when the results are written.
+// readOnce reports whether nearly all values are read only while the results are written, because they were measured before. The pages
+// of the results are then made writable piece by piece.
 func (p *preparation) readOnce() bool {
 	rest := p.do
 	rest.fill, rest.scale = Fill{}, ""

@@ -92,24 +92,6 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 	})
 }
 
-// foretell says what the results of a plain column come to, where only a scaling changes the values and they were measured before. A
-// narrower dtype rounds them, which nobody can foretell.
-func (p *preparation) foretell(d layout.DType) {
-	if p.seen == nil || p.needed(p.do) != (steps{}) || d != layout.Float64 || p.seen.M2-p.seen.M2 != 0 {
-		return
-	}
-	m := *p.seen
-	if s := p.scale; s != nil && len(s.Shift) == 1 {
-		scaled := func(v float64) float64 { return (v - s.Shift[0]) / s.Scale[0] }
-		m.Mean, m.M2 = scaled(m.Mean), m.M2/s.Scale[0]/s.Scale[0]
-		m.Least, m.Greatest = scaled(m.Least), scaled(m.Greatest)
-	} else if s != nil {
-		return
-	}
-	m.Least, m.Greatest = m.Least+0, m.Greatest+0 // one zero for both
-	p.summed.Foretell(m)
-}
-
 // fits tells whether numbers of a fit can be used: values that are too large, or not finite, give none.
 func (p *preparation) fits(m moments.Moments, place, width int, numbers ...float64) bool {
 	if p.ScalePer == perItem && p.knows(place/width) {

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Statistics of columns that were scaled are those of the values that are stored, though these are not measured.
+// Statistics of columns that were scaled are those of the values that are stored.
 func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		dtype := rapid.SampledFrom([]string{"", "float16", "float32", "float64"}).Draw(r, "dtype")
