@@ -2,6 +2,9 @@ package moments
 
 import "slices"
 
+// Float is the type of the values that a [Block] measures.
+type Float interface{ float32 | float64 }
+
 // Block measures a block of values that comes piece by piece, as [See] measures it at once, to the last bit. The zero value has seen none.
 type Block[T Float] struct {
 	lanes lanes

@@ -2,9 +2,6 @@ package moments
 
 import "math"
 
-// Float is a type of floats with a size that processors have.
-type Float interface{ float32 | float64 }
-
 // Scaling is a shift and a scale, prepared for many values. Its layout is that of the assembly.
 type Scaling struct {
 	shift, scale, inverse float64
@@ -32,33 +29,18 @@ func NewScaling(shift, scale float64, of Moments) Scaling {
 	return s
 }
 
-// Scale writes (v − shift) / scale of each value of from to the same place of to, which may be from: computed in float64, as
-// scikit-learn's scalers do, and rounded once. to is at least as long as from.
-func Scale[D, S Float](to []D, from []S, s Scaling) {
+// Scale writes (v − shift) / scale of each value of from to the same place of to, which may be from: as scikit-learn's
+// scalers, rounded once. to is at least as long as from.
+func Scale(to, from []float64, s Scaling) {
 	to = to[:len(from)]
 	whole := 0
 	if vectors {
 		whole = len(from) / laneCount * laneCount
 	}
 	if whole > 0 {
-		switch f := any(from).(type) {
-		case []float64:
-			switch t := any(to).(type) {
-			case []float64:
-				scale64(&t[0], &f[0], whole, s)
-			case []float32:
-				scale64to32(&t[0], &f[0], whole, s)
-			}
-		case []float32:
-			switch t := any(to).(type) {
-			case []float64:
-				scale32to64(&t[0], &f[0], whole, s)
-			case []float32:
-				scale32(&t[0], &f[0], whole, s)
-			}
-		}
+		scale64(&to[0], &from[0], whole, s)
 	}
 	for i := whole; i < len(from); i++ {
-		to[i] = D((float64(from[i]) - s.shift) / s.scale)
+		to[i] = (from[i] - s.shift) / s.scale
 	}
 }

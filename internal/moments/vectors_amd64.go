@@ -22,12 +22,3 @@ func sum32(l *lanes, values *float32, n int, near float64)
 
 //go:noescape
 func scale64(to, from *float64, n int, s Scaling)
-
-//go:noescape
-func scale32(to, from *float32, n int, s Scaling)
-
-//go:noescape
-func scale64to32(to *float32, from *float64, n int, s Scaling)
-
-//go:noescape
-func scale32to64(to *float64, from *float32, n int, s Scaling)

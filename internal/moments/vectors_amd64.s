@@ -60,19 +60,6 @@
 	VCVTPS2PD 16(SI), Y11 \
 	ADDQ      $32, SI
 
-// And those to DI on.
-#define STORE64 \
-	VMOVUPD Y10, 0(DI)  \
-	VMOVUPD Y11, 32(DI) \
-	ADDQ    $64, DI
-
-#define STORE32 \
-	VCVTPD2PSY Y10, X10    \
-	VCVTPD2PSY Y11, X11    \
-	VMOVUPS    X10, 0(DI)  \
-	VMOVUPS    X11, 16(DI) \
-	ADDQ       $32, DI
-
 #define SUM(LOAD) \
 	MOVQ         l+0(FP), DI       \
 	MOVQ         values+8(FP), SI  \
@@ -96,59 +83,6 @@ loop:                              \
 	VFMADD213PD  Y2, Y13, Y10         \
 	VFMADD213PD  Y3, Y13, Y11
 
-// Differences whose size is from least to most are multiplied by the inverse of the scale, and that is corrected by what is left: the
-// quotient, rounded once, in a third of the time. Where least is 0 all are, and none is looked at.
-#define SCALE(LOAD, STORE) \
-	MOVQ         to+0(FP), DI         \
-	MOVQ         from+8(FP), SI       \
-	MOVQ         n+16(FP), CX         \
-	VBROADCASTSD s_shift+24(FP), Y15    \
-	VBROADCASTSD s_scale+32(FP), Y14    \
-	VBROADCASTSD s_inverse+40(FP), Y13  \
-	VBROADCASTSD s_least+48(FP), Y9     \
-	VBROADCASTSD s_most+56(FP), Y8      \
-	VPCMPEQQ     Y7, Y7, Y7           \
-	VPSRLQ       $1, Y7, Y7           \
-	CMPQ         s_least+48(FP), $0   \
-	JEQ          sure                 \
-loop:                                 \
-	LOAD                              \
-	VSUBPD       Y15, Y10, Y10        \
-	VSUBPD       Y15, Y11, Y11        \
-	VANDPD       Y7, Y10, Y0          \
-	VANDPD       Y7, Y11, Y1          \
-	VCMPPD       $13, Y9, Y0, Y2      \
-	VCMPPD       $13, Y9, Y1, Y3      \
-	VCMPPD       $2, Y8, Y0, Y4       \
-	VCMPPD       $2, Y8, Y1, Y5       \
-	VANDPD       Y2, Y3, Y2           \
-	VANDPD       Y4, Y5, Y4           \
-	VANDPD       Y2, Y4, Y2           \
-	VMOVMSKPD    Y2, AX               \
-	CMPL         AX, $15              \
-	JNE          divide               \
-	QUOTIENTS                         \
-	JMP          store                \
-divide:                               \
-	VDIVPD       Y14, Y10, Y10        \
-	VDIVPD       Y14, Y11, Y11        \
-store:                                \
-	STORE                             \
-	SUBQ         $8, CX               \
-	JNZ          loop                 \
-	VZEROUPPER                        \
-	RET                               \
-sure:                                 \
-	LOAD                              \
-	VSUBPD       Y15, Y10, Y10        \
-	VSUBPD       Y15, Y11, Y11        \
-	QUOTIENTS                         \
-	STORE                             \
-	SUBQ         $8, CX               \
-	JNZ          sure                 \
-	VZEROUPPER                        \
-	RET
-
 // func sum64(l *lanes, values *float64, n int, near float64)
 TEXT ·sum64(SB), NOSPLIT, $0-32
 	SUM(LOAD64)
@@ -158,17 +92,64 @@ TEXT ·sum32(SB), NOSPLIT, $0-32
 	SUM(LOAD32)
 
 // func scale64(to, from *float64, n int, s Scaling)
+//
+// Differences whose size is from least to most are multiplied by the inverse of the scale, and that is corrected by what is left: the
+// quotient, rounded once, in a third of the time. Where least is 0 all are, and none is looked at.
 TEXT ·scale64(SB), NOSPLIT, $0-64
-	SCALE(LOAD64, STORE64)
+	MOVQ         to+0(FP), DI
+	MOVQ         from+8(FP), SI
+	MOVQ         n+16(FP), CX
+	VBROADCASTSD s_shift+24(FP), Y15
+	VBROADCASTSD s_scale+32(FP), Y14
+	VBROADCASTSD s_inverse+40(FP), Y13
+	VBROADCASTSD s_least+48(FP), Y9
+	VBROADCASTSD s_most+56(FP), Y8
+	VPCMPEQQ     Y7, Y7, Y7
+	VPSRLQ       $1, Y7, Y7
+	CMPQ         s_least+48(FP), $0
+	JEQ          sure
 
-// func scale32(to, from *float32, n int, s Scaling)
-TEXT ·scale32(SB), NOSPLIT, $0-64
-	SCALE(LOAD32, STORE32)
+loop:
+	LOAD64
+	VSUBPD       Y15, Y10, Y10
+	VSUBPD       Y15, Y11, Y11
+	VANDPD       Y7, Y10, Y0
+	VANDPD       Y7, Y11, Y1
+	VCMPPD       $13, Y9, Y0, Y2
+	VCMPPD       $13, Y9, Y1, Y3
+	VCMPPD       $2, Y8, Y0, Y4
+	VCMPPD       $2, Y8, Y1, Y5
+	VANDPD       Y2, Y3, Y2
+	VANDPD       Y4, Y5, Y4
+	VANDPD       Y2, Y4, Y2
+	VMOVMSKPD    Y2, AX
+	CMPL         AX, $15
+	JNE          divide
+	QUOTIENTS
+	JMP          store
 
-// func scale64to32(to *float32, from *float64, n int, s Scaling)
-TEXT ·scale64to32(SB), NOSPLIT, $0-64
-	SCALE(LOAD64, STORE32)
+divide:
+	VDIVPD       Y14, Y10, Y10
+	VDIVPD       Y14, Y11, Y11
 
-// func scale32to64(to *float64, from *float32, n int, s Scaling)
-TEXT ·scale32to64(SB), NOSPLIT, $0-64
-	SCALE(LOAD32, STORE64)
+store:
+	VMOVUPD      Y10, 0(DI)
+	VMOVUPD      Y11, 32(DI)
+	ADDQ         $64, DI
+	SUBQ         $8, CX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+sure:
+	LOAD64
+	VSUBPD       Y15, Y10, Y10
+	VSUBPD       Y15, Y11, Y11
+	QUOTIENTS
+	VMOVUPD      Y10, 0(DI)
+	VMOVUPD      Y11, 32(DI)
+	ADDQ         $64, DI
+	SUBQ         $8, CX
+	JNZ          sure
+	VZEROUPPER
+	RET
