@@ -12,6 +12,9 @@ import (
 
 // literals are the bytes that a block of snappy holds, which is as long as they are: literals, read as they stand. Random numbers too repeat
 // each other's bytes now and then: from the first place on where the block says so, the bytes are of the whole block, decoded.
+//
+// It saves 7 to 9 % of the time of loading 16 columns of random floats, which snappy cannot shorten: the row "Parquet plain snappy,
+// 16 of 16" of `make bench-loading`.
 type literals struct {
 	in        *bufio.Reader
 	left, run int64 // bytes of the block, and of the literal
