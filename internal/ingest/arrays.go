@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/layout"
@@ -57,49 +56,6 @@ func openArrays(heads []PutColumn, conn io.Reader, dir string) (reader, error) {
 		return nil, &SourceError{Reason: "the columns have no rows"}
 	}
 	return a, nil
-}
-
-// check refuses a header that contradicts itself.
-func (h PutColumn) check() error {
-	k, known := arrayKind(h.DType)
-	switch {
-	case h.Name == "":
-		return fmt.Errorf("a column has no name")
-	case !known:
-		return fmt.Errorf("dtype %q is none of %s, %s", h.DType, strings.Join(kindNames[kindBool:kindText], ", "), utf8Name)
-	case len(h.Shape) != 1 && len(h.Shape) != 2:
-		return fmt.Errorf("has shape %v, want [rows] or [rows, n]", h.Shape)
-	case h.Shape[0] < 0 || h.Shape[0] > maxRows || len(h.Shape) == 2 && (h.Shape[1] < 1 || h.Shape[1] > math.MaxInt32/16):
-		return fmt.Errorf("has shape %v, which cannot be stored", h.Shape)
-	case k == kindText && len(h.Shape) == 2:
-		return fmt.Errorf("is text of shape %v, want [rows]", h.Shape)
-	case (k == kindTime || k == kindDuration) && !slices.Contains(units[:], h.Unit):
-		return fmt.Errorf("has time unit %q, want one of %s", h.Unit, strings.Join(units[:], ", "))
-	case k == kindText && h.Missing:
-		return fmt.Errorf("is text, whose offsets say what is missing")
-	case k == kindText:
-		if least := 8 * (h.Shape[0] + 1); h.Bytes < least {
-			return fmt.Errorf("has %d bytes, want %d or more for %d texts", h.Bytes, least, h.Shape[0])
-		}
-		return nil
-	}
-	// A row of at most 2³¹ bytes and 2⁴⁴ rows could overflow; no header has the bytes for that.
-	size := k.dtype().Size()
-	if h.Missing {
-		size++
-	}
-	if want := float64(h.Shape[0]) * float64(h.width()) * float64(size); want > math.MaxInt64 || h.Bytes != h.Shape[0]*h.width()*size {
-		return fmt.Errorf("has %d bytes, want %.0f for %s of shape %v", h.Bytes, want, h.DType, h.Shape)
-	}
-	return nil
-}
-
-// width is the number of values of a row.
-func (h PutColumn) width() int64 {
-	if len(h.Shape) == 2 {
-		return h.Shape[1]
-	}
-	return 1
 }
 
 func (a *arrays) path() string     { return "" }

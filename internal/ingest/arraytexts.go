@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -64,17 +63,6 @@ func (a *arrays) texts(h PutColumn, t target) error {
 		}
 		put(t.dest, t.row0+row, code)
 		_, _ = bytes.Discard(int(n)) // what was peeked is there
-	}
-	return nil
-}
-
-// checkWord refuses words that are no names of items. Rows count from 0 here.
-func checkWord(word []byte, role layout.Role, row int64) error {
-	switch {
-	case len(word) == 0 && role == layout.RoleItemID:
-		return &SourceError{Row: row + 1, Reason: "the text is empty, but an item needs a name", Hint: hintNeeded}
-	case !utf8.Valid(word):
-		return &SourceError{Row: row + 1, Text: string(word), Reason: reasonUTF8, Hint: "bytes are read where they are text; leave the column out with --columns"}
 	}
 	return nil
 }

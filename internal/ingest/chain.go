@@ -75,29 +75,6 @@ func (c *chain[S]) next() (values []float64, bad int) {
 	return values, -1
 }
 
-func (c Clip) apply(values []float64) {
-	low, high := c.Low.Float, c.High.Float
-	for i, v := range values {
-		if c.HasLow && v < low {
-			values[i] = low
-		}
-		if c.HasHigh && v > high {
-			values[i] = high
-		}
-	}
-}
-
-// number is a number within the bounds.
-func (c Clip) number(n layout.Literal) layout.Literal {
-	if c.HasLow && n.Cmp(c.Low) < 0 {
-		n = c.Low
-	}
-	if c.HasHigh && n.Cmp(c.High) > 0 {
-		n = c.High
-	}
-	return n
-}
-
 // differences replaces values by how much each is above the one before; the item's first has none and is NaN.
 func (c *chain[S]) differences(values []float64) {
 	last := c.last

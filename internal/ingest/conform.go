@@ -7,9 +7,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// hintAnew is what to do where rows cannot be appended.
-const hintAnew = "load all files again"
-
 // checkColumns refuses a source that lacks columns of the generation, or, where all were loaded, has others.
 func (k *base) checkColumns(path string, names []string) error {
 	if k == nil {

@@ -19,12 +19,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// blockBytes is how much of a text file a worker reads at once.
-const blockBytes = 1 << 20
-
-// longestLine bounds one row of a text file, and with it the memory that it takes.
-const longestLine = 64 << 20
-
 // sampleRows is how many rows the kinds of columns are inferred from at first.
 const sampleRows = 1000
 

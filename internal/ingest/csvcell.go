@@ -2,9 +2,7 @@ package ingest
 
 import (
 	"math"
-	"strconv"
 	"unicode/utf8"
-	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
@@ -20,32 +18,8 @@ const (
 	reasonZone    = "and the cells before it: some have a time zone and some have not"
 	reasonText    = "is text, not a number"
 	reasonMixed   = "is like a number, but what stands above it is text"
-	reasonItem    = "is missing, but an item needs a name"
-	reasonNoTime  = "is missing, but every row needs a time"
-	reasonMissing = "is missing, which only a float column can say"
 	reasonNarrow  = "does not fit float32"
-	reasonUTF8    = "is not UTF-8"
 )
-
-// isMissing tells whether a cell stands for no value.
-func isMissing(b []byte) bool {
-	switch string(b) {
-	case "", "NA", "NaN", "nan", "null", "None":
-		return true
-	}
-	return false
-}
-
-// parseBool reads a truth value.
-func parseBool(b []byte) (v, ok bool) {
-	switch string(b) {
-	case "true", "True":
-		return true, true
-	case "false", "False":
-		return false, true
-	}
-	return false, false
-}
 
 // admit says what a column must be to hold a cell besides those before it; reason says why none can.
 func (c column) admit(x cell, role layout.Role, d *dialect) (out column, reason string) {
@@ -253,39 +227,6 @@ func fastExponent(buf []byte, i int) (e, end int, ok bool) {
 		e = -e
 	}
 	return e, i, i > begin
-}
-
-// parseFloat reads a whole cell as strconv.ParseFloat does, but takes decimals and infinities only: no hexadecimals, no
-// underscores, no nan. A number beyond float64 is an infinity with ok false.
-func parseFloat(b []byte) (v float64, ok bool) {
-	if len(b) == 0 || len(b) > 1<<10 {
-		return 0, false
-	}
-	for _, c := range b {
-		if c == '_' || c == 'x' || c == 'X' || c == 'p' || c == 'P' {
-			return 0, false
-		}
-	}
-	v, err := strconv.ParseFloat(unsafe.String(&b[0], len(b)), 64)
-	return v, err == nil && !math.IsNaN(v)
-}
-
-// parseInt reads a whole cell as strconv.ParseInt does in base 10.
-func parseInt(b []byte) (v int64, ok bool) {
-	if len(b) == 0 || len(b) > 64 {
-		return 0, false
-	}
-	v, err := strconv.ParseInt(unsafe.String(&b[0], len(b)), 10, 64)
-	return v, err == nil
-}
-
-// parseCanonical reads an integer that is written as Go would write it, so that no two texts are one number.
-func parseCanonical(b []byte) (v int64, ok bool) {
-	switch {
-	case len(b) == 0 || len(b) > 20 || b[0] == '+' || b[0] == '0' && len(b) > 1 || b[0] == '-' && (len(b) == 1 || b[1] == '0'):
-		return 0, false
-	}
-	return parseInt(b)
 }
 
 // fastInt reads an integer of up to 19 digits at buf[i].

@@ -155,14 +155,6 @@ func (p *csvParser) ragged(x *splitter, row int64, s span) error {
 	return p.broken(s, x.start, row, fmt.Sprintf("has %s, want %d", counted(len(cells), "cell"), len(p.ops)), "mend the row, or say with --delimiter what separates cells; one that holds that sign is to be quoted")
 }
 
-// counted is a number of things.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 const hintQuotes = "begin and end the cell with a quote, and write each one within it twice"
 
 // broken refuses the row that begins at a byte of the buffer, and quotes how it begins.

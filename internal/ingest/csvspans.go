@@ -7,13 +7,6 @@ import (
 	"io"
 )
 
-// span is a stretch of a text file that holds whole rows.
-type span struct {
-	begin, end  int64
-	row0, line0 int64 // rows and lines before it
-	rows        int64
-}
-
 // tally is what is counted in one block of the file. Whether a line feed ends a row depends on whether it is within
 // quotes, and that on all the blocks before; so both are counted: [0] as if the block began outside of quotes, [1]
 // as if it began within.

@@ -3,8 +3,6 @@ package ingest
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -22,81 +20,6 @@ type dialect struct {
 
 // defaultDialect is that of no option.
 var defaultDialect = dialect{point: '.', header: true}
-
-// tabs are how a tab is written where one cannot be typed.
-var tabs = []string{"\t", `\t`, "tab"}
-
-// dialect is that of valid options.
-func (o Options) dialect() dialect {
-	d := defaultDialect
-	d.header = !o.NoHeader
-	if o.Delimiter != "" {
-		d.delim = delimiter(o.Delimiter)[0]
-	}
-	if o.Decimal != "" {
-		d.point = o.Decimal[0]
-	}
-	if o.TimeFormat != "" {
-		d.times, _ = parseTimeFormat(o.TimeFormat) // valid options have a valid one
-	}
-	for _, word := range o.NA {
-		if d.missing == nil {
-			d.missing = map[string]bool{}
-		}
-		d.missing[word] = true
-		_, number := d.float([]byte(word))
-		d.numbers = d.numbers || number
-	}
-	for option, given := range map[string]bool{"delimiter": o.Delimiter != "", "no_header": o.NoHeader, "decimal": o.Decimal != "", "na": len(o.NA) > 0, "time_format": o.TimeFormat != ""} {
-		if given && (d.option == "" || option < d.option) {
-			d.option = option
-		}
-	}
-	return d
-}
-
-func delimiter(text string) string {
-	if slices.Contains(tabs, text) {
-		return "\t"
-	}
-	return text
-}
-
-// validateText checks the options of text files.
-func (o Options) validateText() error {
-	if err := oneOf("decimal", o.Decimal, ".", ","); err != nil {
-		return err
-	}
-	if d := delimiter(o.Delimiter); d != "" && (len(d) != 1 || !strings.Contains("\t ,;|:!#$%&*/=@^~", d)) {
-		return &OptionError{Field: "delimiter", Value: o.Delimiter, Allowed: "one sign, such as , ; | or tab, that no number and no quote is written with"}
-	}
-	if o.Decimal != "" && o.Decimal == o.Delimiter {
-		return equalMarks(o.Decimal)
-	}
-	if o.TimeFormat != "" && o.Time == "" {
-		return &OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: "it only together with time"}
-	}
-	if o.TimeFormat != "" {
-		if _, why := parseTimeFormat(o.TimeFormat); why != "" {
-			return &OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: why}
-		}
-	}
-	seen := make(map[string]bool, len(o.NA))
-	for _, word := range o.NA {
-		switch {
-		case word == "" || strings.Trim(word, " \t") != word:
-			return &OptionError{Field: "na", Value: word, Allowed: "words without blanks around them; an empty cell is missing anyway"}
-		case seen[word]:
-			return &OptionError{Field: "na", Value: word, Allowed: "each word once"}
-		}
-		seen[word] = true
-	}
-	return nil
-}
-
-func equalMarks(decimal string) error {
-	return &OptionError{Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter", Hint: `name the sign between cells with --delimiter, such as --delimiter ";"`}
-}
 
 // only refuses the options of text files for what is none.
 func (d dialect) only(path string) error {

@@ -25,22 +25,6 @@ func newDictionary(words []string) *dictionary {
 	return d
 }
 
-// newDictionaries begins those of the text columns.
-func (l *load) newDictionaries() error {
-	l.dicts = map[int]*dictionary{}
-	for i, c := range l.columns {
-		if c.kind != kindText {
-			continue
-		}
-		words, err := l.base.words(c.name)
-		if err != nil {
-			return err
-		}
-		l.dicts[i] = newDictionary(words)
-	}
-	return nil
-}
-
 // code is that of a word, which is copied where it is new.
 func (d *dictionary) code(word []byte) int32 {
 	d.mu.RLock()
@@ -82,3 +66,6 @@ func (d *dictionary) finish(dest layout.Dest) []string {
 	d.codes = nil
 	return ordered
 }
+
+// lookedUp is how many values are looked up in a dictionary before they are written: enough that they are written past the mapping.
+const lookedUp = 32 << 10

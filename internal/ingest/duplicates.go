@@ -8,13 +8,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Values of Options.Duplicates.
-const (
-	duplicatesFirst = "first"
-	duplicatesLast  = "last"
-	duplicatesMean  = "mean"
-)
-
 // deduplicate leaves one row of each item and time in the map, and returns the items' first rows anew. The mean of several rows
 // is put into the first of them.
 func (l *load) deduplicate(ctx context.Context, k *keys, m *rowMap, offsets []int64) ([]int64, error) {

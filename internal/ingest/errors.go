@@ -140,3 +140,29 @@ func quote(text string) string {
 	}
 	return strconv.Quote(text)
 }
+
+// hintAnew is what to do where rows cannot be appended.
+const hintAnew = "load all files again"
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+const hintDamaged = "the file is damaged: write or copy it again"
+
+// remedied is a refusal that says what to do instead of leaving the column out.
+type remedied struct{ reason, hint string }
+
+func (r *remedied) Error() string { return r.reason }
+
+const hintNeeded = "leave the rows out before they are loaded"
+
+// Hints that several refusals of a file give.
+const (
+	hintChanged = "load it again once it is complete"
+	hintEmpty   = "write its rows, or leave the file out"
+)

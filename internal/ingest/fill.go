@@ -1,8 +1,6 @@
 package ingest
 
-import (
-	"github.com/tensorcache/tensorcache/layout"
-)
+import "github.com/tensorcache/tensorcache/layout"
 
 // filler gives the missing values of one feature of one item their values. It looks ahead in the source, which is still what it was
 // there, and remembers what was behind.

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -11,15 +10,6 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/near"
 )
-
-// Where are bounds on the rows that a load keeps.
-type Where struct {
-	// Time is [from, to): RFC 3339, a date or an integer each, as the bounds of a window spec; null is open.
-	Time []json.RawMessage `json:"time,omitempty"`
-}
-
-// filters tells whether an option leaves rows out.
-func (o Options) filters() bool { return o.Where != nil || o.Items != nil || o.ItemBucket != "" }
 
 // filter tells which rows are kept; it is asked for one row after the other.
 type filter struct {

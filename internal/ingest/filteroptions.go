@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tensorcache/tensorcache/window"
@@ -136,52 +135,6 @@ func (w *Where) bounds(clock column) (first, last int64, err error) {
 	return first, last, nil
 }
 
-// parseBucket reads "3/16": the fourth of sixteen parts. parts is 0 where there is no text.
-func parseBucket(text string) (part, parts uint64, err error) {
-	if text == "" {
-		return 0, 0, nil
-	}
-	a, b, ok := strings.Cut(text, "/")
-	part, err1 := strconv.ParseUint(a, 10, 32)
-	parts, err2 := strconv.ParseUint(b, 10, 32)
-	if !ok || err1 != nil || err2 != nil || part >= parts {
-		return 0, 0, &OptionError{Field: "item_bucket", Value: text, Allowed: `a bucket and their number like "3/16", counted from 0`}
-	}
-	return part, parts, nil
-}
-
-// itemParts takes the name of an item apart: one value, text or a whole number, for each id column.
-func itemParts(raw json.RawMessage, columns int) ([]any, error) {
-	refuse := func() ([]any, error) {
-		allowed := "a text or a whole number"
-		if columns > 1 {
-			allowed = fmt.Sprintf("a list of the %d values that name an item", columns)
-		}
-		return nil, &OptionError{Field: "items", Value: string(raw), Allowed: allowed}
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var value any
-	if d.Decode(&value) != nil {
-		return refuse()
-	}
-	parts, list := value.([]any)
-	if !list {
-		parts = []any{value}
-	}
-	if len(parts) != columns || list && columns == 1 {
-		return refuse()
-	}
-	for _, p := range parts {
-		switch p.(type) {
-		case string, json.Number:
-		default:
-			return refuse()
-		}
-	}
-	return parts, nil
-}
-
 // canonicalRows brings the options that choose rows, or name times, into the one form that equal ones have.
 func (o *Options) canonicalRows() error {
 	if times, err := o.Where.times(); err != nil {
@@ -229,3 +182,23 @@ func (o *Options) canonicalRows() error {
 	o.Items = slices.CompactFunc(names, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
 	return nil
 }
+
+// validateMelt checks the option against the others.
+func (o Options) validateMelt() error {
+	switch {
+	case !o.Melt:
+		return nil
+	case len(o.ItemID) > 0:
+		return &OptionError{Field: "melt", Allowed: "it without item_id: the names of the columns become the items"}
+	case o.Time == meltItem || o.Time == meltValue:
+		return &OptionError{Field: "melt", Allowed: fmt.Sprintf("it with a time column of another name than %q, which is a column of the result", o.Time)}
+	}
+	return nil
+}
+
+// Values of Options.Duplicates.
+const (
+	duplicatesFirst = "first"
+	duplicatesLast  = "last"
+	duplicatesMean  = "mean"
+)

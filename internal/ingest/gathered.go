@@ -6,9 +6,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// gatheredRows is how many values are gathered before they are written.
-const gatheredRows = 32 << 10
-
 // results is where the results of a column's steps go.
 type results interface {
 	// room is where n values of a feature from a row on are computed, before they are put.

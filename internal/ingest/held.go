@@ -1,8 +1,6 @@
 package ingest
 
-import (
-	"github.com/tensorcache/tensorcache/layout"
-)
+import "github.com/tensorcache/tensorcache/layout"
 
 // held tells whether a column is filled beside the result first as the integers or truth values that it is, and with a mark for each value
 // that is missing: its steps keep them such, and float64 would not hold all of them.

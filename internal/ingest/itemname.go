@@ -2,10 +2,7 @@ package ingest
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
-
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 // appendJSON appends the name of a row's item in its canonical form (docs/FORMAT.md).
@@ -47,26 +44,4 @@ func (k *keys) canonicalParts(raw json.RawMessage) ([]any, error) {
 		}
 	}
 	return parts, nil
-}
-
-// appendParts appends the values of an item's name: alone, or as a list.
-func appendParts(dst []byte, parts []any) []byte {
-	for i, p := range parts {
-		switch {
-		case len(parts) > 1 && i == 0:
-			dst = append(dst, '[')
-		case i > 0:
-			dst = append(dst, ',')
-		}
-		switch p := p.(type) {
-		case string:
-			dst = layout.AppendJSONText(dst, p)
-		default:
-			dst = fmt.Append(dst, p)
-		}
-	}
-	if len(parts) > 1 {
-		dst = append(dst, ']')
-	}
-	return dst
 }

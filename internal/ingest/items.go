@@ -196,11 +196,3 @@ func (k *keys) values(offsets []int64) []layout.ItemValues {
 	}
 	return out
 }
-
-// timeText is a time as a message shows it.
-func (c column) timeText(v int64) string {
-	if c.kind != kindTime {
-		return fmt.Sprint(v)
-	}
-	return timeText(v, c.unit)
-}

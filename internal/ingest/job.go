@@ -38,30 +38,6 @@ type order struct {
 	Cores int `json:"cores"`
 }
 
-// Formats of a put.
-const (
-	FormatColumns = "columns"
-	FormatArrow   = "arrow"
-)
-
-// Put says what comes over the socket.
-type Put struct {
-	Format  string      `json:"format"`
-	Columns []PutColumn `json:"columns,omitempty"` // with FormatColumns
-}
-
-// PutColumn is the header of one column that is sent as raw values.
-type PutColumn struct {
-	Name  string  `json:"name"`
-	DType string  `json:"dtype"`
-	Unit  string  `json:"unit,omitempty"`
-	Zone  string  `json:"zone,omitempty"`
-	Shape []int64 `json:"shape"`
-	Bytes int64   `json:"bytes"`
-	// Missing tells that a byte for each value follows the values, 1 where it is missing. Texts have their own way to say it.
-	Missing bool `json:"missing,omitempty"`
-}
-
 // answer is one line that the child writes.
 type answer struct {
 	Progress *Progress `json:"progress,omitempty"`

@@ -373,3 +373,35 @@ func (l *load) failed(err error) error {
 	}
 	return l.explain(err)
 }
+
+// newDictionaries begins those of the text columns.
+func (l *load) newDictionaries() error {
+	l.dicts = map[int]*dictionary{}
+	for i, c := range l.columns {
+		if c.kind != kindText {
+			continue
+		}
+		words, err := l.base.words(c.name)
+		if err != nil {
+			return err
+		}
+		l.dicts[i] = newDictionary(words)
+	}
+	return nil
+}
+
+// melt wraps the readers and says what the options mean for what they give now.
+func (l *load) melt() error {
+	var rows int64
+	for i, r := range l.readers {
+		m, err := newMelted(r, l.Options)
+		if err != nil {
+			return err
+		}
+		l.readers[i] = m
+		rows += r.rows()
+	}
+	l.meter.melted.Store(rows)
+	l.ItemID, l.Columns = []string{meltItem}, nil
+	return nil
+}

@@ -26,22 +26,6 @@ type melted struct {
 	columns []column // of the source: the time, if there is one, and the series
 }
 
-// melt wraps the readers and says what the options mean for what they give now.
-func (l *load) melt() error {
-	var rows int64
-	for i, r := range l.readers {
-		m, err := newMelted(r, l.Options)
-		if err != nil {
-			return err
-		}
-		l.readers[i] = m
-		rows += r.rows()
-	}
-	l.meter.melted.Store(rows)
-	l.ItemID, l.Columns = []string{meltItem}, nil
-	return nil
-}
-
 func newMelted(r reader, o Options) (*melted, error) {
 	if p, ok := r.(*partitioned); ok && len(o.Columns) == 0 {
 		return nil, &SourceError{Path: r.path(), Column: p.parts[0].key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
@@ -207,17 +191,4 @@ func (m *melted) repeatTimes(t target, n int64) {
 			copy(times.Row(t.row0+int64(s)*n+row), times.Row(t.row0+row))
 		}
 	}
-}
-
-// validateMelt checks the option against the others.
-func (o Options) validateMelt() error {
-	switch {
-	case !o.Melt:
-		return nil
-	case len(o.ItemID) > 0:
-		return &OptionError{Field: "melt", Allowed: "it without item_id: the names of the columns become the items"}
-	case o.Time == meltItem || o.Time == meltValue:
-		return &OptionError{Field: "melt", Allowed: fmt.Sprintf("it with a time column of another name than %q, which is a column of the result", o.Time)}
-	}
-	return nil
 }

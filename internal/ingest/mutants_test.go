@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/layout"
-	"golang.org/x/sys/unix"
 )
 
 // mutantCount is how many damaged files each run makes: TENSORCACHE_MUTANTS, by default 1,000 over all formats.

@@ -167,3 +167,12 @@ func (o Options) Recipe() (json.RawMessage, error) {
 		Partitions []string `json:"partitions,omitempty"`
 	}{o, keys})
 }
+
+// Where are bounds on the rows that a load keeps.
+type Where struct {
+	// Time is [from, to): RFC 3339, a date or an integer each, as the bounds of a window spec; null is open.
+	Time []json.RawMessage `json:"time,omitempty"`
+}
+
+// filters tells whether an option leaves rows out.
+func (o Options) filters() bool { return o.Where != nil || o.Items != nil || o.ItemBucket != "" }

@@ -60,8 +60,6 @@ func openParquet(path string, f *os.File, w work) (reader, error) {
 	return p, p.countRows()
 }
 
-const hintDamaged = "the file is damaged: write or copy it again"
-
 // Spark writes pages of version 2 that hold nulls alone without any byte of snappy, and parquet-go decodes none.
 const hintNullPages = "the file is damaged, or has pages of version 2 with nulls alone: write it with zstd, or with pages of version 1"
 
@@ -192,8 +190,3 @@ func (p *parquetFile) locate(err error, group int, t target) error {
 	}
 	return e
 }
-
-// remedied is a refusal that says what to do instead of leaving the column out.
-type remedied struct{ reason, hint string }
-
-func (r *remedied) Error() string { return r.reason }

@@ -1,8 +1,6 @@
 package ingest
 
-import (
-	"encoding/binary"
-)
+import "encoding/binary"
 
 // lookUps are the places of a page's values in a dictionary: runs of one place, and of places packed to bits (the format's hybrid of RLE and
 // bit-packing).

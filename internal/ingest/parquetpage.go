@@ -31,12 +31,6 @@ type parquetChunk struct {
 	tile     any // values of the column's physical type that were looked up, []S
 }
 
-// tileRows is how many values are looked up or converted before they are written.
-const tileRows = 4096
-
-// lookedUp is how many values are looked up in a dictionary before they are written: enough that they are written past the mapping.
-const lookedUp = 32 << 10
-
 // read decodes all pages, which are those of the metadata.
 func (c *parquetChunk) read(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) error {
 	defer pages.Close()

@@ -109,3 +109,39 @@ func (p *partitioned) constant(t target, value string) error {
 	}
 	return nil
 }
+
+func (p *partitioned) groupRows() []int64 {
+	switch r := p.reader.(type) {
+	case grouped:
+		return r.groupRows()
+	case *csvFile: // any of its cells may say that a column holds something wider
+		return nil
+	}
+	return []int64{p.rows()}
+}
+
+// bounds are the folder's value, for its columns.
+func (p *partitioned) bounds(index, group int, as column) (least, most any, ok bool) {
+	if index < p.inner {
+		if g, ok := p.reader.(grouped); ok {
+			return g.bounds(index, group, as)
+		}
+		return nil, nil, false
+	}
+	value := p.parts[index-p.inner].value
+	if as.kind == kindText {
+		return value, value, true
+	}
+	v, ok := parseCanonical([]byte(value))
+	return v, v, ok && as.kind.isInteger()
+}
+
+func (p *partitioned) without(skip []bool) reader {
+	g, ok := p.reader.(grouped)
+	if !ok { // one group, and not that
+		return p
+	}
+	q := *p
+	q.reader = g.without(skip)
+	return &q
+}

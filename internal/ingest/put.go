@@ -50,31 +50,3 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	l.readers = []reader{r}
 	return l.convert(ctx)
 }
-
-// received counts the bytes of a connection.
-type received struct {
-	from  io.Reader
-	bytes int64
-}
-
-func (r *received) Read(p []byte) (int, error) {
-	n, err := r.from.Read(p)
-	r.bytes += int64(n)
-	return n, err
-}
-
-// full reads all of p. A connection that ends before is an error that says how many bytes have come of how many.
-func (r *received) full(p []byte, want int64) error {
-	_, err := io.ReadFull(r, p)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return endedEarly(r.bytes, want)
-	}
-	if err != nil {
-		return &SourceError{Reason: "the connection failed: " + err.Error()}
-	}
-	return nil
-}
-
-func endedEarly(got, want int64) error {
-	return &SourceError{Reason: fmt.Sprintf("the connection ended after %d of %d bytes", got, want), Hint: "send all values, and keep the connection open for the answer"}
-}

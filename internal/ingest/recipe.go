@@ -150,14 +150,6 @@ func canonicalScale(p PerColumn[string]) PerColumn[string] {
 	return out
 }
 
-// number tells whether a column holds numbers: truth values, times and texts are none.
-func (c column) number() bool {
-	return c.kind == kindUnknown || c.kind.isInteger() || c.kind.isFloat()
-}
-
-// truths tells whether a column holds truth values that may be missing. Those of text files may not: their cells are read as what they are.
-func (c column) truths() bool { return c.kind == kindBool && !c.inferred }
-
 // wholes tells whether whole numbers stay such.
 func (s steps) wholes() bool {
 	whole := func(v layout.Literal) bool { return v.Float == math.Trunc(v.Float) }
@@ -349,4 +341,27 @@ func (o Options) checkSteps(columns []column, roles []layout.Role) error {
 		}
 	}
 	return nil
+}
+
+func (c Clip) apply(values []float64) {
+	low, high := c.Low.Float, c.High.Float
+	for i, v := range values {
+		if c.HasLow && v < low {
+			values[i] = low
+		}
+		if c.HasHigh && v > high {
+			values[i] = high
+		}
+	}
+}
+
+// number is a number within the bounds.
+func (c Clip) number(n layout.Literal) layout.Literal {
+	if c.HasLow && n.Cmp(c.Low) < 0 {
+		n = c.Low
+	}
+	if c.HasHigh && n.Cmp(c.High) > 0 {
+		n = c.High
+	}
+	return n
 }

@@ -240,3 +240,36 @@ func (o Options) staged(c column, role layout.Role) bool {
 	}
 	return to != layout.Float64
 }
+
+// gatheredRows is how many values are gathered before they are written.
+const gatheredRows = 32 << 10
+
+// timeText is a time as a message shows it.
+func (c column) timeText(v int64) string {
+	if c.kind != kindTime {
+		return fmt.Sprint(v)
+	}
+	return timeText(v, c.unit)
+}
+
+// tileRows is how many values are looked up or converted before they are written.
+const tileRows = 4096
+
+// number tells whether a column holds numbers: truth values, times and texts are none.
+func (c column) number() bool {
+	return c.kind == kindUnknown || c.kind.isInteger() || c.kind.isFloat()
+}
+
+// truths tells whether a column holds truth values that may be missing. Those of text files may not: their cells are read as what they are.
+func (c column) truths() bool { return c.kind == kindBool && !c.inferred }
+
+// sourceName is what the source calls the type of a column.
+func (c column) sourceName() string {
+	if c.source != "" {
+		return c.source
+	}
+	if c.kind == kindUnknown {
+		return kindFloat64.String()
+	}
+	return c.kind.String()
+}

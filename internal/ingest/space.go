@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"syscall"
 
 	"github.com/dustin/go-humanize"
-
-	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
 // checkSpace refuses a load that does not fit, before anything is written.
@@ -48,11 +45,6 @@ func (l *load) explain(err error) error {
 	return &NoSpaceError{Dir: l.dir, Need: l.need(), Have: max(0, l.available(l.dir)), Text: err.Error()}
 }
 
-// isFull tells whether a disk or a quota is.
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-}
-
 // need is how many bytes the load takes in the cache directory, at most and about: the result, the columns that are scaled before
 // they are narrowed, and what sorting takes.
 func (l *load) need() int64 {
@@ -77,17 +69,4 @@ func (l *load) need() int64 {
 		return math.MaxInt64 / 2
 	}
 	return l.rows*row + 1<<16
-}
-
-// available is how much a file system takes, negative where it does not tell. One that lies in memory takes no more than there
-// is of that.
-func available(dir string) int64 {
-	have, _, err := machine.Disk(dir)
-	if err != nil {
-		return -1
-	}
-	if f, err := machine.FilesystemOf(dir); err == nil && f.Kind == machine.Memory {
-		have = min(have, machine.Available())
-	}
-	return have
 }

@@ -33,12 +33,6 @@ func sourcesOf(files []sourceFile) ([]layout.Source, error) {
 	return out, nil
 }
 
-// Hints that several refusals of a file give.
-const (
-	hintChanged = "load it again once it is complete"
-	hintEmpty   = "write its rows, or leave the file out"
-)
-
 // sourceOf refuses what cannot be a source.
 func sourceOf(path string, st fs.FileInfo) (layout.Source, error) {
 	if reason, hint := notLoadable(st); reason != "" {

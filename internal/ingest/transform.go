@@ -69,14 +69,3 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	l.writer = nil
 	return m, ctx.Err()
 }
-
-// sourceName is what the source calls the type of a column.
-func (c column) sourceName() string {
-	if c.source != "" {
-		return c.source
-	}
-	if c.kind == kindUnknown {
-		return kindFloat64.String()
-	}
-	return c.kind.String()
-}

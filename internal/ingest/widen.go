@@ -24,16 +24,3 @@ func (l *load) widen(wider *widenError) error {
 	}
 	return nil
 }
-
-// merge is what must be widened for both.
-func (e *widenError) merge(other *widenError) *widenError {
-	if e == nil {
-		return other
-	}
-	for i, c := range other.columns {
-		if w, ok := widest(e.columns[i], c); ok {
-			e.columns[i] = w
-		}
-	}
-	return e
-}

@@ -1,0 +1,130 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// magics are the first bytes of files that are told by their content, whatever their name.
+var magics = []struct {
+	magic, is, hint string
+}{
+	{arrowMagic, "is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress it first"},
+	{"FEA1", "is a Feather file of version 1, which is not read", "write it again with version 2, or as Parquet"},
+	{"\x1f\x8b", "is compressed twice", "decompress it first"},
+	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
+	{zipMagic, "is a zip archive", "unzip it first"},
+	{npyMagic, "is a compressed NumPy array, but only text and TFRecord are read compressed", "decompress it first, or write it with np.savez_compressed"},
+	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
+	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
+}
+
+const (
+	parquetMagic = "PAR1"
+	zipMagic     = "PK\x03\x04"
+)
+
+// open opens a source with the reader of its format.
+func open(path string, w work) (reader, error) {
+	f, err := w.reach.open(path)
+	if err != nil {
+		return nil, statError(path, err)
+	}
+	r, err := openFile(path, f, w)
+	if err != nil {
+		f.Close()
+	}
+	return r, err
+}
+
+func openFile(path string, f *os.File, w work) (reader, error) {
+	head, err := headOf(path, f)
+	if err != nil {
+		return nil, err
+	}
+	if plain, name, ok, err := unpacked(path, f, head, w); ok || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return openUnpacked(path, name, f, plain, w)
+	}
+	if bytes.HasPrefix(head, []byte(parquetMagic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
+		if err := w.text.only(path); err != nil {
+			return nil, err
+		}
+		return openParquet(path, f, w)
+	}
+	if stream := bytes.HasPrefix(head, []byte(streamMagic)); stream || bytes.HasPrefix(head, []byte(arrowMagic)) {
+		return openArrowFile(path, f, stream, w)
+	}
+	if bytes.HasPrefix(head, []byte(npyMagic)) {
+		return openNpy(path, f, w)
+	}
+	if isTFRecord(head) || formatOf(path) == "TFRecord" {
+		return openTFRecord(path, f, w)
+	}
+	if bytes.HasPrefix(head, []byte(zipMagic)) {
+		if r, ok, err := openNpz(path, f, w); ok || err != nil {
+			return r, err
+		}
+	}
+	if err := wantText(path, head); err != nil {
+		return nil, err
+	}
+	return openCSV(path, path, f, w)
+}
+
+// openUnpacked opens a file that was compressed; name is what it was called before that. It takes plain, and f where it succeeds.
+func openUnpacked(path, name string, f, plain *os.File, w work) (r reader, err error) {
+	defer func() {
+		if err != nil {
+			plain.Close()
+		}
+	}()
+	head, err := headOf(path, plain)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(head, []byte(parquetMagic)) {
+		return nil, &SourceError{Path: path, Reason: "is a compressed Parquet file, but only text and TFRecord are read compressed", Hint: "decompress it first"}
+	}
+	if isTFRecord(head) || formatOf(name) == "TFRecord" {
+		r, err = openTFRecord(path, plain, w)
+	} else if err = wantText(path, head); err == nil {
+		r, err = openCSV(path, name, plain, w)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, f.Close()
+}
+
+// headOf reads the first bytes of a file.
+func headOf(path string, f *os.File) ([]byte, error) {
+	head := make([]byte, 512)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, statError(path, err)
+	}
+	return head[:n], nil
+}
+
+// wantText refuses a file that begins as no text does.
+func wantText(path string, head []byte) error {
+	for _, m := range magics {
+		if bytes.HasPrefix(head, []byte(m.magic)) {
+			return &SourceError{Path: path, Reason: m.is, Hint: m.hint}
+		}
+	}
+	if bytes.IndexByte(head, 0) >= 0 && formatOf(path) == "Arrow" {
+		return &SourceError{Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does", Hint: "it is older or damaged; if pyarrow reads it, write it again with that"}
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow, NumPy or TFRecord", Hint: "text may be compressed with gzip or zstd; a table that another program reads may be sent with put"}
+	}
+	return nil
+}

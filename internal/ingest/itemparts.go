@@ -1,0 +1,79 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// parseBucket reads "3/16": the fourth of sixteen parts. parts is 0 where there is no text.
+func parseBucket(text string) (part, parts uint64, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	a, b, ok := strings.Cut(text, "/")
+	part, err1 := strconv.ParseUint(a, 10, 32)
+	parts, err2 := strconv.ParseUint(b, 10, 32)
+	if !ok || err1 != nil || err2 != nil || part >= parts {
+		return 0, 0, &OptionError{Field: "item_bucket", Value: text, Allowed: `a bucket and their number like "3/16", counted from 0`}
+	}
+	return part, parts, nil
+}
+
+// itemParts takes the name of an item apart: one value, text or a whole number, for each id column.
+func itemParts(raw json.RawMessage, columns int) ([]any, error) {
+	refuse := func() ([]any, error) {
+		allowed := "a text or a whole number"
+		if columns > 1 {
+			allowed = fmt.Sprintf("a list of the %d values that name an item", columns)
+		}
+		return nil, &OptionError{Field: "items", Value: string(raw), Allowed: allowed}
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if d.Decode(&value) != nil {
+		return refuse()
+	}
+	parts, list := value.([]any)
+	if !list {
+		parts = []any{value}
+	}
+	if len(parts) != columns || list && columns == 1 {
+		return refuse()
+	}
+	for _, p := range parts {
+		switch p.(type) {
+		case string, json.Number:
+		default:
+			return refuse()
+		}
+	}
+	return parts, nil
+}
+
+// appendParts appends the values of an item's name: alone, or as a list.
+func appendParts(dst []byte, parts []any) []byte {
+	for i, p := range parts {
+		switch {
+		case len(parts) > 1 && i == 0:
+			dst = append(dst, '[')
+		case i > 0:
+			dst = append(dst, ',')
+		}
+		switch p := p.(type) {
+		case string:
+			dst = layout.AppendJSONText(dst, p)
+		default:
+			dst = fmt.Append(dst, p)
+		}
+	}
+	if len(parts) > 1 {
+		dst = append(dst, ']')
+	}
+	return dst
+}

@@ -1,0 +1,75 @@
+package ingest
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// textBounds is how long a text is that is taken for a bound as it is: writers cut long ones, and not all of them so that they stay bounds.
+const textBounds = 32
+
+func (p *parquetFile) groupRows() []int64 {
+	out := make([]int64, len(p.groups)-1)
+	for g := range out {
+		out[g] = p.groups[g+1] - p.groups[g]
+	}
+	return out
+}
+
+// bounds are the statistics of the footer, of the kinds of values and in the fields of which the order is defined; not where there are
+// nulls, which the load refuses in these columns.
+func (p *parquetFile) bounds(index, group int, as column) (least, most any, ok bool) {
+	c := p.columns[index]
+	f, err := parquetForm(c)
+	meta := p.pq.Metadata()
+	if err != nil || c.Index() >= len(meta.ColumnOrders) {
+		return nil, nil, false
+	}
+	if _, defined := meta.ColumnOrders[c.Index()].Value.(*format.TypeDefinedOrder); !defined {
+		return nil, nil, false
+	}
+	s := &meta.RowGroups[group].Columns[c.Index()].MetaData.Statistics
+	if s.NullCount != 0 {
+		return nil, nil, false
+	}
+	if f.kind == kindText && as.kind == kindText {
+		a, b := string(s.MinValue), string(s.MaxValue)
+		return a, b, f.physical == parquet.ByteArray && b != "" && a <= b && len(a) < textBounds && len(b) < textBounds
+	}
+	sameTime := f.kind == kindTime && as.kind == kindTime && f.unit == as.unit
+	if f.decimal || !sameTime && !(f.kind.isInteger() && as.kind.isInteger()) {
+		return nil, nil, false
+	}
+	a, okA := f.bound(s.MinValue)
+	b, okB := f.bound(s.MaxValue)
+	return a, b, okA && okB && a <= b
+}
+
+// bound reads a value of an integer column or of times.
+func (f form) bound(b []byte) (v int64, ok bool) {
+	switch {
+	case f.physical == parquet.Int32 && len(b) == 4:
+		u := binary.LittleEndian.Uint32(b)
+		v = int64(int32(u))
+		if f.unsigned {
+			v = int64(u)
+		}
+		if f.date {
+			v *= 86400
+		}
+		return v, true
+	case f.physical == parquet.Int64 && len(b) == 8:
+		u := binary.LittleEndian.Uint64(b)
+		return int64(u), !f.unsigned || u <= math.MaxInt64
+	}
+	return 0, false
+}
+
+func (p *parquetFile) without(skip []bool) reader {
+	q := *p
+	q.skip = skip
+	return &q
+}
