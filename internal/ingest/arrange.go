@@ -161,11 +161,7 @@ func (l *load) sourcePlace(row int64) SourceError {
 	}
 	for _, r := range l.readers {
 		if row < r.rows() {
-			e := SourceError{Path: r.path(), Row: row + 1, Line: r.line(row)}
-			if m, ok := r.(*melted); ok {
-				e.Row = m.sourceRow(row) + 1
-			}
-			return e
+			return SourceError{Path: r.path(), Row: sourceRow(r, row) + 1, Line: r.line(row)}
 		}
 		row -= r.rows()
 	}

@@ -19,8 +19,8 @@ const (
 // checkBuffers holds the buffers of a batch of columns against its body, and adds up what compressed ones say they hold, so that none asks
 // for more memory than a sound file would.
 func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, columns []flatColumn, body, bodyBytes int64) error {
-	if err := shape.check(batch); err != nil {
-		return err
+	if got, enough := shape.has(batch); !enough {
+		return &SourceError{Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", got.nodes, got.buffers, shape.nodes, shape.buffers), Hint: hintDamaged}
 	}
 	buffers := flatbuffers.UOffsetT(batch.Offset(batchBuffers))
 	if buffers == 0 {

@@ -95,13 +95,9 @@ func (s *arrowStream) spool(conn io.Reader, dir string, m *meter) error {
 // Slots of the flatbuffer tables of Arrow's Message.fbs, as vtable offsets, and the types of messages.
 const (
 	messageVersion = 4
-	messageType    = 6
-	messageHeader  = 8
 	messageBody    = 10
 	batchLength    = 4
 
-	batchNodes       = 6
-	batchBuffers     = 8
 	batchCompression = 10
 
 	dictionaryData = 6
@@ -109,7 +105,6 @@ const (
 	versionV4 = 3
 	versionV5 = 4
 
-	typeSchema          = 1
 	typeDictionaryBatch = 2
 	typeRecordBatch     = 3
 )

@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -48,10 +47,11 @@ type calendarColumn struct {
 	wave    func(float64) float64 // nil for the plain number
 }
 
-// calendar are the columns that the options ask for; the error is an [OptionError].
-func (o Options) calendar() ([]calendarColumn, error) {
+// parseCalendar returns the columns for the features that a load asks for, in the order asked; a
+// name with _sincos gives two. The error is an [OptionError].
+func parseCalendar(names []string) ([]calendarColumn, error) {
 	var out []calendarColumn
-	for _, asked := range o.Calendar {
+	for _, asked := range names {
 		base, suffix := asked, ""
 		for _, s := range []string{"_sincos", "_sin", "_cos"} {
 			if b, ok := strings.CutSuffix(asked, s); ok {
@@ -87,67 +87,29 @@ func (o Options) calendar() ([]calendarColumn, error) {
 	return out, nil
 }
 
-// validateCalendar checks the features' names.
-func (o Options) validateCalendar() error {
-	if len(o.Calendar) > 0 && o.Time == "" {
-		return &OptionError{Field: "calendar", Value: o.Calendar[0], Allowed: "it only together with time"}
-	}
-	_, err := o.calendar()
-	return err
-}
-
-// checkCalendar refuses features of what is no timestamp, and such as have the name of a column.
-func (o Options) checkCalendar(columns []column) error {
-	features, err := o.calendar()
-	if err != nil {
-		return err
-	}
-	for _, f := range features {
-		for _, c := range columns {
-			if c.name == f.name {
-				return &OptionError{Field: "calendar", Value: f.name, Allowed: "a feature that no column is named like", Hint: "leave the column out with --columns"}
-			}
-			if c.name == o.Time && c.kind != kindTime {
-				return &OptionError{Field: "calendar", Value: f.name, Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.name, c.describe())}
-			}
-		}
-	}
-	return nil
-}
-
-// calendarLayout are the columns as they are laid out, behind those of the sources.
-func (o Options) calendarLayout() []layout.Column {
-	features, _ := o.calendar() // checked
-	out := make([]layout.Column, len(features))
-	for i, f := range features {
-		out[i] = layout.Column{Name: f.name, Role: layout.RoleValue, DType: layout.Float32}
+// layoutOf returns the columns as they are laid out, behind those of the sources.
+func layoutOf(columns []calendarColumn) []layout.Column {
+	out := make([]layout.Column, len(columns))
+	for i, c := range columns {
+		out[i] = layout.Column{Name: c.name, Role: layout.RoleValue, DType: layout.Float32}
 	}
 	return out
 }
 
-// fillCalendar computes the columns, whose first one is the first-th of the generation.
-func (l *load) fillCalendar(ctx context.Context, k *keys, first int) error {
-	features, err := l.calendar()
-	if err != nil || len(features) == 0 {
-		return err
-	}
-	zone, err := l.zone(k.clock)
-	if err != nil {
-		return err
-	}
-	to := make([]layout.Strided[float32], len(features))
-	values := make([][]float32, len(features)) // of each number a feature can be
-	for i, f := range features {
-		to[i] = layout.Values[float32](l.writer.Dest(first + i))
-		values[i] = f.table()
+// fillCalendar computes the columns from the times, of which perSecond make a second, as a clock in
+// the zone shows them.
+func fillCalendar(ctx context.Context, workers int, columns []calendarColumn, to []layout.Strided[float32], times layout.Strided[int64], perSecond int64, zone *time.Location) error {
+	values := make([][]float32, len(columns)) // of each number that a feature can be
+	for i, c := range columns {
+		values[i] = c.table()
 	}
 	const block = 1 << 17
-	return parallel(ctx, l.workers, int((l.rows+block-1)/block), "", func(_, task int) error {
-		c := clock{zone: zone, perSecond: perSecond(k.clock.unit), today: math.MinInt64}
-		for row := int64(task) * block; row < min(l.rows, int64(task+1)*block); row++ {
-			second := c.set(k.time.Data[row*k.time.Step])
-			for i := range features {
-				f := &features[i].feature
+	return parallel(ctx, workers, int((times.Rows+block-1)/block), "", func(_, task int) error {
+		c := clock{zone: zone, perSecond: perSecond, today: math.MinInt64}
+		for row := int64(task) * block; row < min(times.Rows, int64(task+1)*block); row++ {
+			second := c.set(times.Data[row*times.Step])
+			for i := range columns {
+				f := &columns[i].feature
 				v := f.of(c.day, second)
 				if f.period == 0 {
 					to[i].Data[row*to[i].Step] = float32(v)
@@ -172,20 +134,20 @@ func (c calendarColumn) table() []float32 {
 	return out
 }
 
-// zone is the time zone of a column; times without one are UTC.
-func (l *load) zone(c column) (*time.Location, error) {
-	if c.zone == "" {
-		return time.UTC, nil
+// zoneOf returns the time zone of that name or offset; "" is UTC. ok is false for an unknown one.
+func zoneOf(name string) (zone *time.Location, ok bool) {
+	if name == "" {
+		return time.UTC, true
 	}
-	if zone, err := time.LoadLocation(c.zone); err == nil {
-		return zone, nil
+	if zone, err := time.LoadLocation(name); err == nil {
+		return zone, true
 	}
 	for _, form := range []string{"-07:00", "-0700", "-07"} {
-		if t, err := time.Parse(form, c.zone); err == nil {
-			return t.Location(), nil
+		if t, err := time.Parse(form, name); err == nil {
+			return t.Location(), true
 		}
 	}
-	return nil, &SourceError{Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", c.zone)}
+	return nil, false
 }
 
 // clock turns times into days and seconds of them, and remembers the last day and the stretch in which its zone's offset holds.

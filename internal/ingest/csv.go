@@ -183,7 +183,7 @@ func (c *csvFile) sample(out []column, w []want, size int64) (row int64, whole b
 			return row, whole || err == nil, nil // the fill says so, if it is wrong
 		}
 		for i, x := range w {
-			next, reason := out[i].admit(cells[x.index], x.role, &c.text)
+			next, reason := admit(out[i], cells[x.index], x.role, &c.text)
 			if reason != "" {
 				return row, whole, c.refuse(out[i], x.role, cells[x.index], row, c.lineOf(s.start, buf, c.line0), reason)
 			}
@@ -304,3 +304,10 @@ func (c *csvFile) read(buf []byte, s span) ([]byte, error) {
 	}
 	return buf, nil
 }
+
+// groupRows returns nil: any cell of the file may widen a column, so every row is read.
+func (c *csvFile) groupRows() []int64 { return nil }
+
+func (c *csvFile) bounds(int, int, column) (least, most any, ok bool) { return nil, nil, false }
+
+func (c *csvFile) without([]bool) reader { return c }

@@ -21,8 +21,9 @@ const (
 	reasonNarrow  = "does not fit float32"
 )
 
-// admit says what a column must be to hold a cell besides those before it; reason says why none can.
-func (c column) admit(x cell, role layout.Role, d *dialect) (out column, reason string) {
+// admit returns c widened so that it can hold the cell x besides the cells before it; reason says
+// why no type can hold both.
+func admit(c column, x cell, role layout.Role, d *dialect) (out column, reason string) {
 	b := x.trimmed()
 	if d.isMissing(b) {
 		switch {
@@ -41,7 +42,7 @@ func (c column) admit(x cell, role layout.Role, d *dialect) (out column, reason 
 	}
 	switch role {
 	case layout.RoleItemID:
-		return c.admitItem(x)
+		return admitItem(c, x)
 	case layout.RoleTime:
 		if (c.kind == kindUnknown || c.kind == kindInt64) && !d.formatted(role) {
 			if _, ok := parseInt(b); ok {
@@ -56,17 +57,17 @@ func (c column) admit(x cell, role layout.Role, d *dialect) (out column, reason 
 		if !ok && d.formatted(role) {
 			return c, reasonFormat
 		}
-		return c.admitTime(t, ok)
+		return admitTime(c, t, ok)
 	}
 	if c.kind == kindText {
-		return c, c.admitText(x, d)
+		return c, admitText(c, x, d)
 	}
-	return c.admitValue(x, d)
+	return admitValue(c, x, d)
 }
 
 // admitText refuses what no text can be. Where a column is text because its first cell is, what looks like a number is refused: one
 // of the two is a mistake, and which is not for us to guess.
-func (c column) admitText(x cell, d *dialect) (reason string) {
+func admitText(c column, x cell, d *dialect) (reason string) {
 	switch b := x.trimmed(); {
 	case !utf8.Valid(x.raw):
 		return reasonUTF8
@@ -94,7 +95,7 @@ func likeNumber(b []byte) bool {
 	return digits
 }
 
-func (c column) admitItem(x cell) (column, string) {
+func admitItem(c column, x cell) (column, string) {
 	if !utf8.Valid(x.raw) {
 		return c, reasonUTF8
 	}
@@ -106,7 +107,7 @@ func (c column) admitItem(x cell) (column, string) {
 	return c, ""
 }
 
-func (c column) admitTime(t instant, ok bool) (column, string) {
+func admitTime(c column, t instant, ok bool) (column, string) {
 	if !ok {
 		return c, reasonTime
 	}
@@ -121,7 +122,7 @@ func (c column) admitTime(t instant, ok bool) (column, string) {
 	return w, ""
 }
 
-func (c column) admitValue(x cell, d *dialect) (column, string) {
+func admitValue(c column, x cell, d *dialect) (column, string) {
 	b := x.trimmed()
 	switch c.kind {
 	case kindBool:
@@ -130,14 +131,15 @@ func (c column) admitValue(x cell, d *dialect) (column, string) {
 		}
 		return c, ""
 	case kindTime:
-		return c.admitTime(parseTime(b))
+		t, ok := parseTime(b)
+		return admitTime(c, t, ok)
 	case kindUnknown:
 		if _, ok := parseBool(b); ok {
 			c.kind = kindBool
 			return c, ""
 		}
-		if _, ok := parseTime(b); ok {
-			return c.admitTime(parseTime(b))
+		if t, ok := parseTime(b); ok {
+			return admitTime(c, t, ok)
 		}
 	}
 	if _, ok := parseInt(b); ok {
@@ -155,7 +157,7 @@ func (c column) admitValue(x cell, d *dialect) (column, string) {
 	if c.kind != kindUnknown {
 		return c, reasonNumber
 	}
-	if reason := c.admitText(x, d); reason != "" {
+	if reason := admitText(c, x, d); reason != "" {
 		return c, reason
 	}
 	c.kind = kindText

@@ -273,7 +273,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 
 // widen notes that a column must be wider to hold a cell. What follows in this pass is looked at, not kept.
 func (p *csvParser) widen(op *csvOp, x cell) (reason string) {
-	wider, reason := p.columns[op.target].admit(x, op.role, &p.file.text)
+	wider, reason := admit(p.columns[op.target], x, op.role, &p.file.text)
 	if reason == "" && wider != p.columns[op.target] {
 		p.columns[op.target], p.widened, op.code = wider, true, opCheck
 	}
@@ -292,7 +292,7 @@ func (op *csvOp) word(x cell, at int64, d *dialect, c column) (reason string) {
 		case op.role == layout.RoleItemID && !utf8.Valid(x.raw):
 			return reasonUTF8
 		case op.role == layout.RoleValue:
-			if reason := c.admitText(x, d); reason != "" {
+			if reason := admitText(c, x, d); reason != "" {
 				return reason
 			}
 		}

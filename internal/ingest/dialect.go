@@ -55,3 +55,7 @@ func (d *dialect) float(b []byte) (v float64, ok bool) {
 	}
 	return parseFloat(bytes.Replace(b, []byte{d.point}, []byte{'.'}, 1))
 }
+
+func equalMarks(decimal string) error {
+	return &OptionError{Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter", Hint: `name the sign between cells with --delimiter, such as --delimiter ";"`}
+}

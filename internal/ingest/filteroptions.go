@@ -97,8 +97,9 @@ func readTime(field string, raw json.RawMessage) (t *window.TimeValue, err error
 	return t, nil
 }
 
-// moment is a bound in the time column's unit: time ≥ t and time < t mean the same with it.
-func (c column) moment(field string, t window.TimeValue) (int64, error) {
+// timeBound converts a bound in time to the unit of the time column c: time ≥ t and time < t keep
+// their meaning. The error is an [OptionError] of the field.
+func timeBound(c column, field string, t window.TimeValue) (int64, error) {
 	unit := ""
 	if c.kind == kindTime {
 		unit = c.unit
@@ -118,12 +119,12 @@ func (w *Where) bounds(clock column) (first, last int64, err error) {
 		return 0, 0, err
 	}
 	if times[0] != nil {
-		if first, err = clock.moment("where", *times[0]); err != nil {
+		if first, err = timeBound(clock, "where", *times[0]); err != nil {
 			return 0, 0, err
 		}
 	}
 	if times[1] != nil {
-		end, err := clock.moment("where", *times[1])
+		end, err := timeBound(clock, "where", *times[1])
 		if err != nil {
 			return 0, 0, err
 		}

@@ -63,7 +63,7 @@ func (o Options) fitBefore(k *keys) (*int64, error) {
 	if t == nil || err != nil {
 		return nil, err
 	}
-	before, err := k.clock.moment("fit_before", *t)
+	before, err := timeBound(k.clock, "fit_before", *t)
 	return &before, err
 }
 

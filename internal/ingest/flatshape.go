@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"fmt"
 	"slices"
 
 	flatbuffers "github.com/google/flatbuffers/go"
@@ -110,16 +109,34 @@ func dictionaryNumbers(t flatbuffers.Table, fields flatbuffers.VOffsetT) (number
 	return numbers
 }
 
-// check refuses a batch with fewer arrays or buffers than its schema has: Arrow v15 reads what stands behind them.
-func (s flatShape) check(batch flatbuffers.Table) error {
-	have := func(slot flatbuffers.VOffsetT) int {
+// has returns how many arrays and buffers a batch has; enough is false if those are fewer than s, as
+// Arrow v15 then reads what lies behind them.
+func (s flatShape) has(batch flatbuffers.Table) (got flatShape, enough bool) {
+	count := func(slot flatbuffers.VOffsetT) int {
 		if o := flatbuffers.UOffsetT(batch.Offset(slot)); o != 0 {
 			return batch.VectorLen(o)
 		}
 		return 0
 	}
-	if n, b := have(batchNodes), have(batchBuffers); n < s.nodes || b < s.buffers {
-		return &SourceError{Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", n, b, s.nodes, s.buffers), Hint: hintDamaged}
+	got = flatShape{count(batchNodes), count(batchBuffers)}
+	return got, got.nodes >= s.nodes && got.buffers >= s.buffers
+}
+
+const messageType = 6
+
+const messageHeader = 8
+
+const batchNodes = 6
+
+const batchBuffers = 8
+
+const typeSchema = 1
+
+// slotString is a string of a table, empty where it is not there.
+func slotString(t flatbuffers.Table, slot flatbuffers.VOffsetT) []byte {
+	o := flatbuffers.UOffsetT(t.Offset(slot))
+	if o == 0 {
+		return nil
 	}
-	return nil
+	return t.ByteVector(o + t.Pos)
 }

@@ -46,7 +46,7 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if plain, name, ok, err := unpacked(path, f, head, w); ok || err != nil {
+	if plain, name, ok, err := unpacked(path, f, head, w.unpacking); ok || err != nil {
 		if err != nil {
 			return nil, err
 		}

@@ -48,7 +48,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *meter) *load {
-	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: blockBytes, dir: dir, text: defaultDialect, free: unpackFree, ratio: unpackRatio, unpacked: func(n int64) { m.bytes.Add(n) }}, meter: m, available: available}
+	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: blockBytes, text: defaultDialect, unpacking: unpacking{dir: dir, free: unpackFree, ratio: unpackRatio, unpacked: func(n int64) { m.bytes.Add(n) }}}, meter: m, available: available}
 }
 
 // run does the whole load of files.
@@ -394,7 +394,7 @@ func (l *load) newDictionaries() error {
 func (l *load) melt() error {
 	var rows int64
 	for i, r := range l.readers {
-		m, err := newMelted(r, l.Options)
+		m, err := l.meltOne(r)
 		if err != nil {
 			return err
 		}
@@ -404,4 +404,20 @@ func (l *load) melt() error {
 	l.meter.melted.Store(rows)
 	l.ItemID, l.Columns = []string{meltItem}, nil
 	return nil
+}
+
+// meltOne wraps one reader.
+func (l *load) meltOne(r reader) (*melted, error) {
+	if key, ok := partitionOf(r); ok && len(l.Columns) == 0 {
+		return nil, &SourceError{Path: r.path(), Column: key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
+	}
+	w, err := l.resolve(r.names())
+	if err != nil {
+		return nil, err
+	}
+	wants, err := w.in(r.path(), r.path(), r.names())
+	if err != nil {
+		return nil, err
+	}
+	return newMelted(r, w.names, wants, l.Time)
 }

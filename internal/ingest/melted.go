@@ -26,21 +26,12 @@ type melted struct {
 	columns []column // of the source: the time, if there is one, and the series
 }
 
-func newMelted(r reader, o Options) (*melted, error) {
-	if p, ok := r.(*partitioned); ok && len(o.Columns) == 0 {
-		return nil, &SourceError{Path: r.path(), Column: p.parts[0].key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
-	}
-	w, err := o.resolve(r.names())
-	if err != nil {
-		return nil, err
-	}
-	wants, err := w.in(r.path(), r.path(), r.names())
-	if err != nil {
-		return nil, err
-	}
-	m := &melted{reader: r, time: -1, timed: o.Time}
+// newMelted melts the wanted columns of r, which have the names given; timed is the name of the time
+// column, "" without one.
+func newMelted(r reader, names []string, wants []want, timed string) (*melted, error) {
+	m := &melted{reader: r, time: -1, timed: timed}
 	for i, x := range wants {
-		name := w.names[i]
+		name := names[i]
 		if !utf8.ValidString(name) {
 			return nil, &SourceError{Path: r.path(), Text: name, Reason: "the name of a series is not UTF-8", Hint: hintDamaged}
 		}
@@ -61,8 +52,16 @@ func newMelted(r reader, o Options) (*melted, error) {
 
 func (m *melted) rows() int64 { return m.reader.rows() * int64(len(m.series)) }
 
-// sourceRow is the row of the source that a row of the result comes from.
+// sourceRow returns the row of the source that a row of m comes from.
 func (m *melted) sourceRow(row int64) int64 { return row % m.reader.rows() }
+
+// sourceRow returns the row of the file that a row of r comes from: they differ where r is melted.
+func sourceRow(r reader, row int64) int64 {
+	if m, ok := r.(*melted); ok {
+		return m.sourceRow(row)
+	}
+	return row
+}
 
 func (m *melted) line(row int64) int64 { return m.reader.line(m.sourceRow(row)) }
 

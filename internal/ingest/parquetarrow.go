@@ -82,15 +82,6 @@ func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
 	return h, true
 }
 
-// slotString is a string of a table, empty where it is not there.
-func slotString(t flatbuffers.Table, slot flatbuffers.VOffsetT) []byte {
-	o := flatbuffers.UOffsetT(t.Offset(slot))
-	if o == 0 {
-		return nil
-	}
-	return t.ByteVector(o + t.Pos)
-}
-
 // refine lets the schema say what the values of a plain int64, or of a time in UTC, are. Where it says what no writer would have stored so,
 // the file's own types hold, as they do for pyarrow; where it is of a column of another name, it is not for us to guess.
 func (f *form) refine(h arrowHint, name string, logical any) error {

@@ -111,11 +111,8 @@ func (p *partitioned) constant(t target, value string) error {
 }
 
 func (p *partitioned) groupRows() []int64 {
-	switch r := p.reader.(type) {
-	case grouped:
+	if r, ok := p.reader.(grouped); ok {
 		return r.groupRows()
-	case *csvFile: // any of its cells may say that a column holds something wider
-		return nil
 	}
 	return []int64{p.rows()}
 }
@@ -144,4 +141,12 @@ func (p *partitioned) without(skip []bool) reader {
 	q := *p
 	q.reader = g.without(skip)
 	return &q
+}
+
+// partitionOf returns the key of the first partition of r; ok is false if its folders name none.
+func partitionOf(r reader) (key string, ok bool) {
+	if p, is := r.(*partitioned); is {
+		return p.parts[0].key, true
+	}
+	return "", false
 }

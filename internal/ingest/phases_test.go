@@ -130,7 +130,7 @@ func TestUnpackingTellsOfEveryByte(t *testing.T) {
 	for _, suffix := range []string{".gz", ".zst"} {
 		packed := packed(t, suffix, "a,b\n"+strings.Repeat("1.5,2.5\n", 100_000))
 		var told, times int64
-		w := work{workers: 1, block: blockBytes, dir: t.TempDir(), text: defaultDialect, free: unpackFree, ratio: unpackRatio, unpacked: func(n int64) { told, times = told+n, times+1 }}
+		w := work{workers: 1, block: blockBytes, text: defaultDialect, unpacking: unpacking{dir: t.TempDir(), free: unpackFree, ratio: unpackRatio, unpacked: func(n int64) { told, times = told+n, times+1 }}}
 		r, err := open(source(t, "a.csv"+suffix, packed), w)
 		if err != nil {
 			t.Fatal(err)

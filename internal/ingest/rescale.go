@@ -7,9 +7,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// perSecond is how many of a unit are in a second.
-func perSecond(unit string) int64 { return [...]int64{1, 1e3, 1e6, 1e9}[unitDigits(unit)] }
-
 // rescale turns the times or durations that a reader wrote, from a row on, from one unit into another. One that the other unit cannot say
 // exactly is refused.
 func rescale(r reader, c column, d layout.Dest, row0 int64, from, to string) error {

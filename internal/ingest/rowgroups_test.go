@@ -240,7 +240,7 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		"cut texts":       {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = bytes.Repeat([]byte("b"), textBounds) }, nil, nil},
 		"no greatest":     {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = nil }, nil, nil},
 	} {
-		r, err := open(path, work{workers: 1, dir: t.TempDir(), text: defaultDialect})
+		r, err := open(path, work{workers: 1, unpacking: unpacking{dir: t.TempDir()}, text: defaultDialect})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,3 @@ func (o Options) validateText() error {
 	}
 	return nil
 }
-
-func equalMarks(decimal string) error {
-	return &OptionError{Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter", Hint: `name the sign between cells with --delimiter, such as --delimiter ";"`}
-}

@@ -34,7 +34,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	final.DTypeError = l.errorsOf()
-	if err := l.fillCalendar(ctx, keys, len(l.columns)); err != nil {
+	if err := l.fillCalendar(ctx, keys); err != nil {
 		return nil, err
 	}
 	for i, c := range l.columns {
@@ -68,4 +68,21 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	}
 	l.writer = nil
 	return m, ctx.Err()
+}
+
+// fillCalendar computes the calendar columns, which lie behind those of the sources.
+func (l *load) fillCalendar(ctx context.Context, k *keys) error {
+	columns, err := l.calendar()
+	if err != nil || len(columns) == 0 {
+		return err
+	}
+	zone, ok := zoneOf(k.clock.zone)
+	if !ok {
+		return &SourceError{Path: l.readers[0].path(), Column: k.clock.name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.clock.zone)}
+	}
+	to := make([]layout.Strided[float32], len(columns))
+	for i := range columns {
+		to[i] = layout.Values[float32](l.writer.Dest(len(l.columns) + i))
+	}
+	return fillCalendar(ctx, l.workers, columns, to, *k.time, perSecond(k.clock.unit), zone)
 }

@@ -22,6 +22,13 @@ const (
 	zstdWindow  = 128 << 20
 )
 
+// unpacking is where compressed files are unpacked to, and how far.
+type unpacking struct {
+	dir         string      // the job's directory
+	free, ratio int64       // bytes that a file may unpack to, or so many times its size
+	unpacked    func(int64) // is called with the number of compressed bytes read since; may be nil
+}
+
 // codecs are the compressions that text files are read in.
 var codecs = []struct {
 	magic, name, suffix string
@@ -39,17 +46,17 @@ var codecs = []struct {
 
 // unpacked is a text file as it was before it was compressed: a file without a name in the job's directory. ok is false
 // for a file that is not compressed.
-func unpacked(path string, f *os.File, head []byte, w work) (plain *os.File, name string, ok bool, err error) {
+func unpacked(path string, f *os.File, head []byte, u unpacking) (plain *os.File, name string, ok bool, err error) {
 	for _, c := range codecs {
 		if !bytes.HasPrefix(head, []byte(c.magic)) {
 			continue
 		}
-		plain, err := os.CreateTemp(w.dir, "unpacked")
+		plain, err := os.CreateTemp(u.dir, "unpacked")
 		if err != nil {
 			return nil, "", true, err
 		}
 		if err = os.Remove(plain.Name()); err == nil {
-			err = unpack(path, f, plain, c.name, c.open, w)
+			err = unpack(path, f, plain, c.name, c.open, u)
 		}
 		if err != nil {
 			plain.Close()
@@ -65,7 +72,7 @@ func unpacked(path string, f *os.File, head []byte, w work) (plain *os.File, nam
 }
 
 // unpack decompresses f into plain.
-func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error), w work) error {
+func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error), u unpacking) error {
 	st, err := f.Stat()
 	if err != nil {
 		return statError(path, err)
@@ -83,12 +90,12 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 		}
 		return e
 	}
-	r, err := open(&counting{io.NewSectionReader(f, 0, st.Size()), w.unpacked})
+	r, err := open(&counting{io.NewSectionReader(f, 0, st.Size()), u.unpacked})
 	if err != nil {
 		return damaged(err)
 	}
 	defer r.Close()
-	most := max(w.free, w.ratio*st.Size())
+	most := max(u.free, u.ratio*st.Size())
 	buf := make([]byte, blockBytes)
 	for total := int64(0); ; {
 		n, err := r.Read(buf)
@@ -100,7 +107,7 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 			_, werr = plain.Write(buf[:n])
 		}
 		if isFull(werr) {
-			return &NoSpaceError{Dir: w.dir, Need: total, Have: max(0, available(w.dir)), Text: "decompress " + path + ": " + werr.Error()}
+			return &NoSpaceError{Dir: u.dir, Need: total, Have: max(0, available(u.dir)), Text: "decompress " + path + ": " + werr.Error()}
 		}
 		if werr != nil {
 			return fmt.Errorf("decompress %s: %w", path, werr)

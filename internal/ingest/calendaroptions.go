@@ -1,0 +1,44 @@
+package ingest
+
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// calendar returns the columns that the options ask for; the error is an [OptionError].
+func (o Options) calendar() ([]calendarColumn, error) { return parseCalendar(o.Calendar) }
+
+// validateCalendar checks the features' names.
+func (o Options) validateCalendar() error {
+	if len(o.Calendar) > 0 && o.Time == "" {
+		return &OptionError{Field: "calendar", Value: o.Calendar[0], Allowed: "it only together with time"}
+	}
+	_, err := o.calendar()
+	return err
+}
+
+// checkCalendar refuses features of what is no timestamp, and such as have the name of a column.
+func (o Options) checkCalendar(columns []column) error {
+	features, err := o.calendar()
+	if err != nil {
+		return err
+	}
+	for _, f := range features {
+		for _, c := range columns {
+			if c.name == f.name {
+				return &OptionError{Field: "calendar", Value: f.name, Allowed: "a feature that no column is named like", Hint: "leave the column out with --columns"}
+			}
+			if c.name == o.Time && c.kind != kindTime {
+				return &OptionError{Field: "calendar", Value: f.name, Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.name, c.describe())}
+			}
+		}
+	}
+	return nil
+}
+
+// calendarLayout are the columns as they are laid out, behind those of the sources.
+func (o Options) calendarLayout() []layout.Column {
+	columns, _ := o.calendar() // checked
+	return layoutOf(columns)
+}
