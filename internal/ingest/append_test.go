@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -331,7 +332,7 @@ func TestAnAppendThatDoesNotFitIsRefused(t *testing.T) {
 	need := k.need(3)
 	for _, have := range []int64{need - 1, need, -1} {
 		err := k.checkSpace("/cache", 3, func(string) int64 { return have })
-		var s *NoSpaceError
+		var s *loaderr.NoSpaceError
 		if have == need-1 && (!errors.As(err, &s) || s.Need != need || s.Have != have) || have != need-1 && err != nil {
 			t.Errorf("with %d bytes: %v", have, err)
 		}

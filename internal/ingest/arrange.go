@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -73,9 +74,9 @@ func (l *load) gridStep(clock column) (int64, error) {
 	case ok:
 		return v, nil
 	case unit == "":
-		return 0, &OptionError{Field: "regrid", Value: s.String(), Allowed: "an integer: the time column holds integers"}
+		return 0, &loaderr.OptionError{Field: "regrid", Value: s.String(), Allowed: "an integer: the time column holds integers"}
 	}
-	return 0, &OptionError{Field: "regrid", Value: s.String(), Allowed: "a multiple of 1" + unit + ", the unit of the time column"}
+	return 0, &loaderr.OptionError{Field: "regrid", Value: s.String(), Allowed: "a multiple of 1" + unit + ", the unit of the time column"}
 }
 
 // move moves the rows of every column: within the column by way of a column of scratch, or, where their number changes, into a
@@ -143,7 +144,7 @@ func (l *load) permute(ctx context.Context, d layout.Dest, from []int64) error {
 }
 
 // place names the source and its row (from 1) of a row of the result.
-func (l *load) place(row int64) SourceError {
+func (l *load) place(row int64) loaderr.SourceError {
 	if l.order != nil {
 		row = l.order.at(row)
 	}
@@ -152,18 +153,18 @@ func (l *load) place(row int64) SourceError {
 
 // sourcePlace names the source and its row (from 1) of a row of all sources together, of those that the filters let through. What was
 // inserted stands in none.
-func (l *load) sourcePlace(row int64) SourceError {
+func (l *load) sourcePlace(row int64) loaderr.SourceError {
 	if row == inserted {
-		return SourceError{Path: l.readers[0].path()}
+		return loaderr.SourceError{Path: l.readers[0].path()}
 	}
 	if l.kept != nil {
 		row = l.kept.at(row)
 	}
 	for _, r := range l.readers {
 		if row < r.rows() {
-			return SourceError{Path: r.path(), Row: sourceRow(r, row) + 1, Line: r.line(row)}
+			return loaderr.SourceError{Path: r.path(), Row: sourceRow(r, row) + 1, Line: r.line(row)}
 		}
 		row -= r.rows()
 	}
-	return SourceError{Row: row + 1}
+	return loaderr.SourceError{Row: row + 1}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -39,21 +40,21 @@ const maxRows = 1 << 44
 func openArrays(heads []PutColumn, conn io.Reader, dir string) (reader, error) {
 	a := &arrays{heads: heads, dir: dir, conn: &received{from: conn}}
 	if len(heads) == 0 {
-		return nil, &SourceError{Reason: "no columns were sent"}
+		return nil, &loaderr.SourceError{Reason: "no columns were sent"}
 	}
 	for _, h := range heads {
 		if err := h.check(); err != nil {
-			return nil, &SourceError{Column: h.Name, Reason: err.Error()}
+			return nil, &loaderr.SourceError{Column: h.Name, Reason: err.Error()}
 		}
 		if h.Shape[0] != heads[0].Shape[0] {
-			return nil, &SourceError{Column: h.Name, Reason: fmt.Sprintf("has %s, column %q has %d", counted(int(h.Shape[0]), "row"), heads[0].Name, heads[0].Shape[0])}
+			return nil, &loaderr.SourceError{Column: h.Name, Reason: fmt.Sprintf("has %s, column %q has %d", loaderr.Count(int(h.Shape[0]), "row"), heads[0].Name, heads[0].Shape[0])}
 		}
 		if a.total += h.Bytes; a.total < 0 {
-			return nil, &SourceError{Column: h.Name, Reason: "more bytes than there can be"}
+			return nil, &loaderr.SourceError{Column: h.Name, Reason: "more bytes than there can be"}
 		}
 	}
 	if a.count = heads[0].Shape[0]; a.count == 0 {
-		return nil, &SourceError{Reason: "the columns have no rows"}
+		return nil, &loaderr.SourceError{Reason: "the columns have no rows"}
 	}
 	return a, nil
 }
@@ -106,7 +107,7 @@ func (a *arrays) fill(ctx context.Context, to []target, m *meter) error {
 			err = a.missing(to[at])
 		}
 		if err != nil {
-			if e, ok := err.(*SourceError); ok && at >= 0 && e.Column == "" {
+			if e, ok := err.(*loaderr.SourceError); ok && at >= 0 && e.Column == "" {
 				e.Column = h.Name
 			}
 			return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -26,7 +27,7 @@ func (a *arrays) texts(h PutColumn, t target) error {
 		last = -(last + 1)
 	}
 	if offsets[0] != 0 || last != end {
-		return &SourceError{Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], last, end)}
+		return &loaderr.SourceError{Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], last, end)}
 	}
 	bytes := bufio.NewReaderSize(io.LimitReader(a.conn, end), blockBytes)
 	var before []byte
@@ -48,7 +49,7 @@ func (a *arrays) texts(h PutColumn, t target) error {
 			continue
 		}
 		if gone || n < 0 || n > blockBytes || offsets[row+1] > end {
-			return &SourceError{Row: row + 1, Reason: fmt.Sprintf("a text from byte %d to %d, want at most %d bytes of %d", at-n, offsets[row+1], blockBytes, end)}
+			return &loaderr.SourceError{Row: row + 1, Reason: fmt.Sprintf("a text from byte %d to %d, want at most %d bytes of %d", at-n, offsets[row+1], blockBytes, end)}
 		}
 		word, err := bytes.Peek(int(n))
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // Of a BodyCompression table.
@@ -20,7 +21,7 @@ const (
 // for more memory than a sound file would.
 func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, columns []flatColumn, body, bodyBytes int64) error {
 	if got, enough := shape.has(batch); !enough {
-		return &SourceError{Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", got.nodes, got.buffers, shape.nodes, shape.buffers), Hint: hintDamaged}
+		return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", got.nodes, got.buffers, shape.nodes, shape.buffers), Hint: loaderr.HintDamaged}
 	}
 	buffers := flatbuffers.UOffsetT(batch.Offset(batchBuffers))
 	if buffers == 0 {
@@ -31,7 +32,7 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, col
 		for i := range batch.VectorLen(o) {
 			at := batch.Vector(o) + flatbuffers.UOffsetT(i)*16
 			if n, nulls := batch.GetInt64(at), batch.GetInt64(at+8); i == 0 && n != rows || n < 0 || nulls < 0 || nulls > n {
-				return &SourceError{Column: ofArray(columns, i), Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows), Hint: hintDamaged}
+				return &loaderr.SourceError{Column: ofArray(columns, i), Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows), Hint: loaderr.HintDamaged}
 			}
 		}
 	}
@@ -50,10 +51,10 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, col
 			continue
 		}
 		if offset < 0 || length < 0 || compressed && length < 8 || offset > bodyBytes-length || packed > bodyBytes-length {
-			return &SourceError{Column: ofBuffer(columns, i), Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes), Hint: hintDamaged}
+			return &loaderr.SourceError{Column: ofBuffer(columns, i), Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes), Hint: loaderr.HintDamaged}
 		}
 		if offset%8 != 0 {
-			return &SourceError{Column: ofBuffer(columns, i), Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset), Hint: hintDamaged}
+			return &loaderr.SourceError{Column: ofBuffer(columns, i), Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset), Hint: loaderr.HintDamaged}
 		}
 		packed += length
 		if !compressed {
@@ -75,7 +76,7 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, col
 			return inColumn(err, ofBuffer(columns, i), 0)
 		}
 		if total += max(n, 0); n < 0 || total < 0 || s.most > 0 && total > s.most {
-			return &SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.most), Hint: hintDamaged}
+			return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.most), Hint: loaderr.HintDamaged}
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/float16"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -36,7 +37,7 @@ func arrowColumn(t arrow.DataType) (column, error) {
 	case *arrow.DictionaryType:
 		return arrowColumn(t.ValueType)
 	case *arrow.ListType, *arrow.LargeListType:
-		return column{}, &remedied{fmt.Sprintf("is %s, whose rows may differ in length", t), "cast it to a fixed_size_list, as pyarrow's cast does where all rows are equally long, or leave the column out"}
+		return column{}, &loaderr.HintedError{Reason: fmt.Sprintf("is %s, whose rows may differ in length", t), Hint: "cast it to a fixed_size_list, as pyarrow's cast does where all rows are equally long, or leave the column out"}
 	}
 	k, ok := arrowKinds[t.ID()]
 	if !ok {
@@ -46,7 +47,7 @@ func arrowColumn(t arrow.DataType) (column, error) {
 	switch t := t.(type) {
 	case *arrow.TimestampType:
 		if c.unit, c.zone = units[t.Unit], t.TimeZone; !utf8.ValidString(c.zone) {
-			return c, &remedied{fmt.Sprintf("has a time zone %q, which is not UTF-8", c.zone), hintDamaged}
+			return c, &loaderr.HintedError{Reason: fmt.Sprintf("has a time zone %q, which is not UTF-8", c.zone), Hint: loaderr.HintDamaged}
 		}
 	case *arrow.DurationType:
 		c.unit = units[t.Unit]

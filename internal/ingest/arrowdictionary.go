@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -20,7 +21,7 @@ func (b arrowBatch) dictionary(a *array.Dictionary) error {
 			return 0, false, nil
 		}
 		if at = a.GetValueIndex(i); at < 0 || at >= values.Len() {
-			return 0, false, &SourceError{Column: b.name, Row: b.row + int64(i)/max(1, b.width) + 1, Reason: fmt.Sprintf("is entry %d of a dictionary of %d", at, values.Len()), Hint: hintDamaged}
+			return 0, false, &loaderr.SourceError{Column: b.name, Row: b.row + int64(i)/max(1, b.width) + 1, Reason: fmt.Sprintf("is entry %d of a dictionary of %d", at, values.Len()), Hint: loaderr.HintDamaged}
 		}
 		return at, values.IsValid(at), nil
 	}

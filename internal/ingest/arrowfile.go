@@ -11,6 +11,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // Beginnings of Arrow files: of the file format (which is also Feather's second version) and of a stream.
@@ -55,7 +56,7 @@ func openArrowFile(path string, f *os.File, stream bool, w work) (reader, error)
 
 // readFooter finds where the messages end, and how many batches there are.
 func (s *arrowStream) readFooter(size int64) error {
-	cut := &SourceError{Reason: "is cut off: its end is not that of an Arrow file", Hint: hintDamaged}
+	cut := &loaderr.SourceError{Reason: "is cut off: its end is not that of an Arrow file", Hint: loaderr.HintDamaged}
 	if size < arrowHead+int64(arrowTail) {
 		return cut
 	}
@@ -69,7 +70,7 @@ func (s *arrowStream) readFooter(size int64) error {
 	length := int64(int32(binary.LittleEndian.Uint32(tail)))
 	end := size - int64(arrowTail) - length
 	if length < 8 || end < arrowHead {
-		return &SourceError{Reason: fmt.Sprintf("has a footer of %d bytes in a file of %d", length, size), Hint: hintDamaged}
+		return &loaderr.SourceError{Reason: fmt.Sprintf("has a footer of %d bytes in a file of %d", length, size), Hint: loaderr.HintDamaged}
 	}
 	footer := make([]byte, length)
 	if _, err := s.file.ReadAt(footer, end); err != nil {
@@ -99,7 +100,7 @@ func (s *arrowStream) frameMessages(footer flatbuffers.Table) error {
 	var total int64
 	for _, b := range slices.Concat(s.listed.dictionaries, s.listed.batches) {
 		if b.at < begin || b.meta < 8 || b.body < 0 || b.meta > end-b.at || b.body > end-b.at-b.meta || total > end-b.meta-b.body {
-			return &SourceError{Reason: fmt.Sprintf("has a block of %d and %d bytes at byte %d, but %d bytes in all", b.meta, b.body, b.at, end), Hint: hintDamaged}
+			return &loaderr.SourceError{Reason: fmt.Sprintf("has a block of %d and %d bytes at byte %d, but %d bytes in all", b.meta, b.body, b.at, end), Hint: loaderr.HintDamaged}
 		}
 		s.pieces = append(s.pieces, piece{at: total, from: b.at})
 		total += b.meta + b.body

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // arrowFileBytes are two batches of arrowBytes as a file and as a stream.
@@ -143,7 +144,7 @@ func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 			}
 			path := source(t, "x.arrow", string(b))
 			_, err := Run(t.Context(), os.Args[0], job(t, arrowOptions(path)), nil, nil)
-			if err != nil && !strings.Contains(err.Error(), path) && !errors.Is(err, ErrOption) && !errors.Is(err, ErrMemory) {
+			if err != nil && !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) && !errors.Is(err, loaderr.ErrMemory) {
 				t.Errorf("mutant %d: the message does not name the file: %v", i, err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // Slots of the flatbuffer table Footer, as vtable offsets, and the size of the struct Block.
@@ -63,21 +64,21 @@ func (s *arrowStream) checkFooter(found arrowBlocks) error {
 		return nil
 	}
 	if n, want := len(found.batches), len(s.listed.batches); n != want {
-		return &SourceError{Reason: fmt.Sprintf("holds %d batches, its footer lists %d", n, want), Hint: hintDamaged}
+		return &loaderr.SourceError{Reason: fmt.Sprintf("holds %d batches, its footer lists %d", n, want), Hint: loaderr.HintDamaged}
 	}
 	if s.lead != nil { // the messages are the footer's
 		return nil
 	}
 	if !slices.Equal(found.batches, s.listed.batches) || !slices.Equal(found.dictionaries, s.listed.dictionaries) {
-		return &SourceError{Reason: "has messages elsewhere than its footer says", Hint: hintDamaged}
+		return &loaderr.SourceError{Reason: "has messages elsewhere than its footer says", Hint: loaderr.HintDamaged}
 	}
 	r, err := ipc.NewReader(bytes.NewReader(s.said))
 	if err != nil {
-		return &SourceError{Reason: "has a footer that cannot be read: " + err.Error(), Hint: hintDamaged}
+		return &loaderr.SourceError{Reason: "has a footer that cannot be read: " + err.Error(), Hint: loaderr.HintDamaged}
 	}
 	defer r.Release()
 	if !r.Schema().Equal(s.schema) || !slices.Equal(found.numbers, s.listed.numbers) {
-		return &SourceError{Reason: "has another schema in its footer than at its beginning", Hint: hintDamaged}
+		return &loaderr.SourceError{Reason: "has another schema in its footer than at its beginning", Hint: loaderr.HintDamaged}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // Arrow v15 stops reading a compressed buffer where it has enough bytes, and so takes frames that are cut off or damaged there. These walk over
@@ -15,7 +16,7 @@ import (
 
 // checkLZ4 holds a frame of LZ4 (https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md) against its length.
 func (s *arrowStream) checkLZ4(at, length, holds int64) error {
-	damaged := &SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame of %d", length, holds), Hint: hintDamaged}
+	damaged := &loaderr.SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame of %d", length, holds), Hint: loaderr.HintDamaged}
 	head := make([]byte, 6)
 	if length < 7 {
 		return damaged
@@ -69,7 +70,7 @@ func (s *arrowStream) checkLZ4(at, length, holds int64) error {
 
 // checkZstd holds a frame of Zstandard (RFC 8878, section 3.1.1) against its length, and against how many bytes it holds.
 func (s *arrowStream) checkZstd(at, length, holds int64) error {
-	damaged := &SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole Zstandard frame of %d", length, holds), Hint: hintDamaged}
+	damaged := &loaderr.SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole Zstandard frame of %d", length, holds), Hint: loaderr.HintDamaged}
 	if length < 5 { // the magic and what follows
 		return damaged
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
@@ -77,7 +78,7 @@ func (m *batchMemory) piece(size int) (*batchPiece, error) {
 		return &batchPiece{file: w}, nil
 	}
 	if isFull(err) {
-		err = &NoSpaceError{Dir: m.dir, Need: int64(size), Have: max(0, available(m.dir)), Text: err.Error()}
+		err = &loaderr.NoSpaceError{Dir: m.dir, Need: int64(size), Have: max(0, available(m.dir)), Text: err.Error()}
 	}
 	return nil, err
 }

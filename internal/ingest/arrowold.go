@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	flatbuffers "github.com/google/flatbuffers/go"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 const hintOldArrow = "read it with pyarrow and write it again, without use_legacy_format"
@@ -17,7 +18,7 @@ func checkOrder(schema flatbuffers.Table) error {
 	if schema.GetInt16Slot(schemaEndianness, 0) == 0 {
 		return nil
 	}
-	return &SourceError{Reason: "holds big-endian values, which are not read", Hint: "pyarrow reads it: write it again on a little-endian machine"}
+	return &loaderr.SourceError{Reason: "holds big-endian values, which are not read", Hint: "pyarrow reads it: write it again on a little-endian machine"}
 }
 
 // frameError says what stands where a message should begin, at a place of the file. Before version 0.15 Arrow wrote its length alone there.
@@ -33,8 +34,8 @@ func (s *arrowStream) frameError(at int64) error {
 			return err
 		}
 		if checkFlat(meta, flatMessage) == nil {
-			return &SourceError{Reason: "is in the form that Arrow had before version 0.15, which is not read", Hint: hintOldArrow}
+			return &loaderr.SourceError{Reason: "is in the form that Arrow had before version 0.15, which is not read", Hint: hintOldArrow}
 		}
 	}
-	return &SourceError{Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", s.begin+at), Hint: s.hint("send an Arrow IPC stream")}
+	return &loaderr.SourceError{Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", s.begin+at), Hint: s.hint("send an Arrow IPC stream")}
 }

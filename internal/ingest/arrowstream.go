@@ -18,6 +18,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // arrowStream reads an Arrow IPC stream. One that comes over a connection is spooled to a file without a name
@@ -78,7 +79,7 @@ func (s *arrowStream) spool(conn io.Reader, dir string, m *meter) error {
 				if !isFull(err) {
 					return fmt.Errorf("keep the stream: %w", err)
 				}
-				return &NoSpaceError{Dir: dir, Need: s.bytes + int64(n), Have: max(0, available(dir)), Text: err.Error()}
+				return &loaderr.NoSpaceError{Dir: dir, Need: s.bytes + int64(n), Have: max(0, available(dir)), Text: err.Error()}
 			}
 			s.bytes += int64(n)
 			m.bytes.Store(s.bytes)
@@ -87,7 +88,7 @@ func (s *arrowStream) spool(conn io.Reader, dir string, m *meter) error {
 			return nil
 		}
 		if err != nil {
-			return &SourceError{Reason: "the connection failed: " + err.Error()}
+			return &loaderr.SourceError{Reason: "the connection failed: " + err.Error()}
 		}
 	}
 }
@@ -113,9 +114,9 @@ const (
 // messages for one that has ended.
 func (s *arrowStream) walk() error {
 	if s.bytes == 0 {
-		return &SourceError{Reason: "nothing was sent, want an Arrow stream"}
+		return &loaderr.SourceError{Reason: "nothing was sent, want an Arrow stream"}
 	}
-	early := &SourceError{
+	early := &loaderr.SourceError{
 		Reason: fmt.Sprintf("the Arrow stream ended after %d bytes without its end mark", s.bytes),
 		Hint:   "close the stream's writer before the connection; send IPC streams, not files",
 	}
@@ -135,7 +136,7 @@ func (s *arrowStream) walk() error {
 		}
 		if binary.LittleEndian.Uint32(prefix) != 0xffffffff {
 			if at == 0 && string(prefix[:6]) == "ARROW1" {
-				return &SourceError{Reason: "is an Arrow file, want an Arrow IPC stream", Hint: "write it with new_stream, write_ipc_stream or the like"}
+				return &loaderr.SourceError{Reason: "is an Arrow file, want an Arrow IPC stream", Hint: "write it with new_stream, write_ipc_stream or the like"}
 			}
 			return s.frameError(at)
 		}
@@ -143,7 +144,7 @@ func (s *arrowStream) walk() error {
 		length := int64(int32(binary.LittleEndian.Uint32(prefix[4:])))
 		at += 8
 		if length == 0 && at < s.bytes && s.listed == nil { // as of streams that were joined, of which Arrow reads the first
-			return &SourceError{
+			return &loaderr.SourceError{
 				Reason: fmt.Sprintf("%d other bytes follow the end mark of the Arrow stream", s.bytes-at),
 				Hint:   "write one stream with all record batches, or each into a file of its own",
 			}
@@ -163,7 +164,7 @@ func (s *arrowStream) walk() error {
 		}
 		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
 		if v := message.GetInt16Slot(messageVersion, 0); v != versionV4 && v != versionV5 {
-			return &SourceError{Reason: fmt.Sprintf("has metadata of version %d, want 4 or 5", v+1), Hint: s.hint("write it with another version of Arrow")}
+			return &loaderr.SourceError{Reason: fmt.Sprintf("has metadata of version %d, want 4 or 5", v+1), Hint: s.hint("write it with another version of Arrow")}
 		}
 		body := message.GetInt64Slot(messageBody, 0)
 		if at += length; body < 0 || body > s.bytes-at {
@@ -193,11 +194,11 @@ func (s *arrowStream) walk() error {
 			continue
 		case typeRecordBatch:
 		default:
-			return &SourceError{Reason: fmt.Sprintf("has a message of type %d at byte %d, want a schema, a dictionary or rows", kind, block.at), Hint: s.hint("send an Arrow IPC stream of one table")}
+			return &loaderr.SourceError{Reason: fmt.Sprintf("has a message of type %d at byte %d, want a schema, a dictionary or rows", kind, block.at), Hint: s.hint("send an Arrow IPC stream of one table")}
 		}
 		rows := batch.GetInt64Slot(batchLength, 0)
 		if rows < 0 || rows > maxRows-s.count {
-			return &SourceError{Batch: len(s.found.batches) + 1, Reason: fmt.Sprintf("has %d rows", rows), Hint: s.hint("")}
+			return &loaderr.SourceError{Batch: len(s.found.batches) + 1, Reason: fmt.Sprintf("has %d rows", rows), Hint: s.hint("")}
 		}
 		s.count += rows
 		s.found.batches = append(s.found.batches, block)
@@ -212,7 +213,7 @@ func (s *arrowStream) hint(connection string) string {
 	if s.name == "" {
 		return connection
 	}
-	return hintDamaged
+	return loaderr.HintDamaged
 }
 
 func (s *arrowStream) open(mem *batchMemory) (*ipc.Reader, error) {
@@ -230,9 +231,9 @@ var unconverted = regexp.MustCompile(`could not convert field (\d+) from flatbuf
 func (s *arrowStream) schemaError(err error) error {
 	m := unconverted.FindStringSubmatch(err.Error())
 	if m == nil {
-		return &SourceError{Reason: "the Arrow stream cannot be read: " + err.Error(), Hint: s.hint("")}
+		return &loaderr.SourceError{Reason: "the Arrow stream cannot be read: " + err.Error(), Hint: s.hint("")}
 	}
-	e := &SourceError{Reason: "has a type that is not read: " + m[2], Hint: "cast the column before it is written, as decimals to decimal128"}
+	e := &loaderr.SourceError{Reason: "has a type that is not read: " + m[2], Hint: "cast the column before it is written, as decimals to decimal128"}
 	if i, err := strconv.Atoi(m[1]); err == nil && i < len(s.columns) {
 		e.Column = s.columns[i].name
 	}
@@ -249,7 +250,7 @@ func (s *arrowStream) readSchema() error {
 	defer r.Release()
 	s.schema = r.Schema()
 	if s.count == 0 {
-		return &SourceError{Reason: "the Arrow stream has no rows"}
+		return &loaderr.SourceError{Reason: "the Arrow stream has no rows"}
 	}
 	return s.checkFooter(s.found)
 }
@@ -274,9 +275,9 @@ func (s *arrowStream) describe(w []want) ([]column, error) {
 		f := s.schema.Field(x.index)
 		c, err := arrowColumn(f.Type)
 		if err != nil {
-			e := &SourceError{Column: f.Name, Reason: err.Error(), Hint: "leave the column out, or cast it before it is sent"}
-			if r := (*remedied)(nil); errors.As(err, &r) {
-				e.Hint = r.hint
+			e := &loaderr.SourceError{Column: f.Name, Reason: err.Error(), Hint: "leave the column out, or cast it before it is sent"}
+			if r := (*loaderr.HintedError)(nil); errors.As(err, &r) {
+				e.Hint = r.Hint
 			}
 			return nil, e
 		}
@@ -302,7 +303,7 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 	for ; r.Next(); batch++ {
 		b := r.Record()
 		if b.NumRows() > s.count-row {
-			return &SourceError{Batch: batch, Reason: "more rows than were announced"}
+			return &loaderr.SourceError{Batch: batch, Reason: "more rows than were announced"}
 		}
 		err := parallel(ctx, s.workers, len(to), "", func(_, i int) error {
 			return inColumn(guard("", func() error { return s.checked(ctx, b, to[i], row) }), to[i].name, batch)
@@ -318,17 +319,17 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 		return mem.err
 	}
 	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return &SourceError{Batch: batch, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
+		return &loaderr.SourceError{Batch: batch, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
 	}
 	if row != s.count {
-		return &SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.count)}
+		return &loaderr.SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.count)}
 	}
 	return nil
 }
 
 // inColumn says in which column and record batch a fault is, where it does not say so itself. A row says more than its batch.
 func inColumn(err error, column string, batch int) error {
-	if e := (*SourceError)(nil); errors.As(err, &e) {
+	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 		if e.Column == "" {
 			e.Column = column
 		}
@@ -343,13 +344,13 @@ func inColumn(err error, column string, batch int) error {
 func (s *arrowStream) checked(ctx context.Context, b arrow.Record, to target, row int64) error {
 	whole := b.Column(to.index)
 	if n := whole.Len(); int64(n) != b.NumRows() {
-		return &SourceError{Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
+		return &loaderr.SourceError{Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
 	}
 	if said, n := miscounted(whole); said != n {
-		return &SourceError{Reason: fmt.Sprintf("says that it has %s and has %d", counted(said, "null"), n), Hint: s.hint("")}
+		return &loaderr.SourceError{Reason: fmt.Sprintf("says that it has %s and has %d", loaderr.Count(said, "null"), n), Hint: s.hint("")}
 	}
 	if have, need := shortened(whole.Data()); have < need {
-		return &SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
+		return &loaderr.SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
 	}
 	return s.column(ctx, whole, arrowBatch{target: to, row: row})
 }
@@ -365,8 +366,8 @@ func (s *arrowStream) column(ctx context.Context, whole arrow.Array, to arrowBat
 		to.row = first + at
 		err := to.write(part)
 		part.Release()
-		if e := (*SourceError)(nil); err != nil && !errors.As(err, &e) {
-			err = &SourceError{Reason: err.Error()}
+		if e := (*loaderr.SourceError)(nil); err != nil && !errors.As(err, &e) {
+			err = &loaderr.SourceError{Reason: err.Error()}
 		}
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"time"
 	_ "time/tzdata" // zones are known on machines that have no list of them
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -61,7 +62,7 @@ func parseCalendar(names []string) ([]calendarColumn, error) {
 		}
 		i := slices.IndexFunc(calendarFeatures, func(f calendarFeature) bool { return f.name == base })
 		if i < 0 || suffix != "" && calendarFeatures[i].period == 0 {
-			return nil, &OptionError{
+			return nil, &loaderr.OptionError{
 				Field: "calendar", Value: asked,
 				Allowed: "minute, hour, dayofweek, day, dayofyear, weekofyear, month or quarter, plain or with _sin, _cos or _sincos, or year",
 			}
@@ -81,7 +82,7 @@ func parseCalendar(names []string) ([]calendarColumn, error) {
 	}
 	for i, c := range out {
 		if slices.ContainsFunc(out[:i], func(b calendarColumn) bool { return b.name == c.name }) {
-			return nil, &OptionError{Field: "calendar", Value: c.name, Allowed: "each feature once"}
+			return nil, &loaderr.OptionError{Field: "calendar", Value: c.name, Allowed: "each feature once"}
 		}
 	}
 	return out, nil

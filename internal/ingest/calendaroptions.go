@@ -3,6 +3,7 @@ package ingest
 import (
 	"fmt"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -12,7 +13,7 @@ func (o Options) calendar() ([]calendarColumn, error) { return parseCalendar(o.C
 // validateCalendar checks the features' names.
 func (o Options) validateCalendar() error {
 	if len(o.Calendar) > 0 && o.Time == "" {
-		return &OptionError{Field: "calendar", Value: o.Calendar[0], Allowed: "it only together with time"}
+		return &loaderr.OptionError{Field: "calendar", Value: o.Calendar[0], Allowed: "it only together with time"}
 	}
 	_, err := o.calendar()
 	return err
@@ -27,10 +28,10 @@ func (o Options) checkCalendar(columns []column) error {
 	for _, f := range features {
 		for _, c := range columns {
 			if c.name == f.name {
-				return &OptionError{Field: "calendar", Value: f.name, Allowed: "a feature that no column is named like", Hint: "leave the column out with --columns"}
+				return &loaderr.OptionError{Field: "calendar", Value: f.name, Allowed: "a feature that no column is named like", Hint: "leave the column out with --columns"}
 			}
 			if c.name == o.Time && c.kind != kindTime {
-				return &OptionError{Field: "calendar", Value: f.name, Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.name, c.describe())}
+				return &loaderr.OptionError{Field: "calendar", Value: f.name, Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.name, c.describe())}
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"pgregory.net/rapid"
 )
 
@@ -106,7 +107,7 @@ func TestTheErrorOfTheLowestTaskIsReturnedInAnyOrder(t *testing.T) {
 func TestAWorkerThatPanicsAtItsEndIsAnError(t *testing.T) {
 	order := newColumnRuns([]int64{1}, 1, 1)
 	err := parallelBy(context.Background(), 1, 1, "x.parquet", order.take, func(int, int) error { return nil }, func(int) { panic("no more") })
-	if e := (*SourceError)(nil); !errors.As(err, &e) || e.Path != "x.parquet" {
+	if e := (*loaderr.SourceError)(nil); !errors.As(err, &e) || e.Path != "x.parquet" {
 		t.Errorf("got %v", err)
 	}
 }

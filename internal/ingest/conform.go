@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -14,12 +15,12 @@ func (k *base) checkColumns(path string, names []string) error {
 	}
 	for _, name := range k.stored {
 		if !slices.Contains(names, name) {
-			return &SourceError{Path: path, Column: name, Reason: "is in the dataset but not here", Hint: hintAnew}
+			return &loaderr.SourceError{Path: path, Column: name, Reason: "is in the dataset but not here", Hint: loaderr.HintAnew}
 		}
 	}
 	for _, name := range names {
 		if k.all && !slices.Contains(k.stored, name) {
-			return &SourceError{Path: path, Column: name, Reason: "is here but not in the dataset", Hint: hintAnew}
+			return &loaderr.SourceError{Path: path, Column: name, Reason: "is here but not in the dataset", Hint: loaderr.HintAnew}
 		}
 	}
 	return nil
@@ -59,8 +60,8 @@ func (l *load) conform() error {
 		as := l.stored(c, l.wanted.roles[i])
 		if c.sourceName() != want || as.DType != old.DType || as.Width != old.Width() || as.Unit != old.Unit || as.Zone != old.Zone {
 			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
-			return &SourceError{
-				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.describe(), typeText(was)), Hint: hintAnew,
+			return &loaderr.SourceError{
+				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.describe(), typeText(was)), Hint: loaderr.HintAnew,
 			}
 		}
 		l.columns[i] = c

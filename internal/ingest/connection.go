@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io"
 )
 
@@ -25,11 +26,11 @@ func (r *received) full(p []byte, want int64) error {
 		return endedEarly(r.bytes, want)
 	}
 	if err != nil {
-		return &SourceError{Reason: "the connection failed: " + err.Error()}
+		return &loaderr.SourceError{Reason: "the connection failed: " + err.Error()}
 	}
 	return nil
 }
 
 func endedEarly(got, want int64) error {
-	return &SourceError{Reason: fmt.Sprintf("the connection ended after %d of %d bytes", got, want), Hint: "send all values, and keep the connection open for the answer"}
+	return &loaderr.SourceError{Reason: fmt.Sprintf("the connection ended after %d of %d bytes", got, want), Hint: "send all values, and keep the connection open for the answer"}
 }

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -63,10 +64,10 @@ func openCSV(path, name string, f *os.File, w work) (reader, error) {
 		return nil, err
 	}
 	if c.total == 0 && bytes.IndexByte([]byte(strings.Join(c.header, "")), '\r') >= 0 {
-		return nil, &SourceError{Path: path, Reason: "ends its lines with carriage returns alone", Hint: "save it with line feeds, as all but very old programs do"}
+		return nil, &loaderr.SourceError{Path: path, Reason: "ends its lines with carriage returns alone", Hint: "save it with line feeds, as all but very old programs do"}
 	}
 	if c.total == 0 {
-		return nil, &SourceError{Path: path, Reason: "has a header but no rows", Hint: hintEmpty}
+		return nil, &loaderr.SourceError{Path: path, Reason: "has a header but no rows", Hint: loaderr.HintEmpty}
 	}
 	return c, nil
 }
@@ -102,12 +103,12 @@ func (c *csvFile) readHeader() error {
 		line := int64(bytes.Count(head[:min(s.start, len(head))], []byte{'\n'})) + 1
 		if errors.Is(err, errShort) {
 			if s.blank(); s.at >= len(head) {
-				return &SourceError{Path: c.name, Reason: "holds nothing but empty lines", Hint: hintEmpty}
+				return &loaderr.SourceError{Path: c.name, Reason: "holds nothing but empty lines", Hint: loaderr.HintEmpty}
 			}
 			err = errOpen
 		}
 		if err != nil {
-			return &SourceError{Path: c.name, Line: line, Reason: "the header " + err.Error(), Hint: hintQuotes}
+			return &loaderr.SourceError{Path: c.name, Line: line, Reason: "the header " + err.Error(), Hint: hintQuotes}
 		}
 		if !c.text.header {
 			c.data, c.line0 = int64(begin), 0
@@ -127,7 +128,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 	for _, cell := range cells {
 		name := string(cell.text())
 		if !utf8.ValidString(name) {
-			return &SourceError{Path: c.name, Line: line, Text: name, Reason: "is not UTF-8", Hint: "save the file as UTF-8"}
+			return &loaderr.SourceError{Path: c.name, Line: line, Text: name, Reason: "is not UTF-8", Hint: "save the file as UTF-8"}
 		}
 		if _, ok := c.text.float(cell.trimmed()); ok {
 			numbers++
@@ -135,7 +136,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 		c.header = append(c.header, name)
 	}
 	if numbers == len(cells) {
-		return &SourceError{Path: c.name, Line: line, Text: c.header[0], Reason: "is a number, want a header line with the names of the columns", Hint: "put the names into the first line, or load it with --no-header"}
+		return &loaderr.SourceError{Path: c.name, Line: line, Text: c.header[0], Reason: "is a number, want a header line with the names of the columns", Hint: "put the names into the first line, or load it with --no-header"}
 	}
 	return nil
 }
@@ -200,7 +201,7 @@ func (c *csvFile) lineOf(at int, buf []byte, before int64) int64 {
 
 // refuse says that a cell cannot be in its column. Rows count from 0 here.
 func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, reason string) error {
-	e := &SourceError{Path: c.name, Column: col.name, Text: string(x.text()), Row: row + 1, Line: line, Reason: reason}
+	e := &loaderr.SourceError{Path: c.name, Column: col.name, Text: string(x.text()), Row: row + 1, Line: line, Reason: reason}
 	switch {
 	case !utf8.ValidString(e.Text):
 		e.Reason, e.Hint = "is not UTF-8", "save the file as UTF-8"
@@ -217,7 +218,7 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 	case reason == reasonNarrow:
 		e.Hint = hintWider
 	case reason == reasonItem || reason == reasonNoTime:
-		e.Hint = hintNeeded
+		e.Hint = loaderr.HintNeeded
 	case role == layout.RoleValue && reason == reasonNumber:
 		e.Hint = "if it stands for no value name it with --na; else mend the cell, or name the columns that are wanted with --columns, without this one"
 	case role == layout.RoleValue:
@@ -290,12 +291,12 @@ func (c *csvFile) line(row int64) int64 {
 func (c *csvFile) read(buf []byte, s span) ([]byte, error) {
 	n := s.end - s.begin
 	if n > longestLine {
-		return nil, &SourceError{Path: c.name, Row: s.row0 + 1, Line: s.line0 + 1, Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, longestLine)}
+		return nil, &loaderr.SourceError{Path: c.name, Row: s.row0 + 1, Line: s.line0 + 1, Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, longestLine)}
 	}
 	buf = slices.Grow(buf[:0], int(n)+1+numerals.Pad)[:n]
 	if _, err := c.file.ReadAt(buf, s.begin); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, &SourceError{Path: c.name, Reason: "the file became shorter while it was loaded", Hint: hintChanged}
+			return nil, &loaderr.SourceError{Path: c.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged}
 		}
 		return nil, statError(c.name, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -66,7 +67,7 @@ func (p *csvParser) span(s span) error {
 		p.ops[i].end(s)
 	}
 	if x.blank(); x.at < len(p.buf) {
-		return p.broken(s, x.at, s.row0+s.rows, "stands where no more rows were counted", hintChanged)
+		return p.broken(s, x.at, s.row0+s.rows, "stands where no more rows were counted", loaderr.HintChanged)
 	}
 	return nil
 }
@@ -152,7 +153,7 @@ func (p *csvParser) ragged(x *splitter, row int64, s span) error {
 	if err != nil {
 		return p.broken(s, x.start, row, err.Error(), hintQuotes)
 	}
-	return p.broken(s, x.start, row, fmt.Sprintf("has %s, want %d", counted(len(cells), "cell"), len(p.ops)), "mend the row, or say with --delimiter what separates cells; one that holds that sign is to be quoted")
+	return p.broken(s, x.start, row, fmt.Sprintf("has %s, want %d", loaderr.Count(len(cells), "cell"), len(p.ops)), "mend the row, or say with --delimiter what separates cells; one that holds that sign is to be quoted")
 }
 
 const hintQuotes = "begin and end the cell with a quote, and write each one within it twice"
@@ -161,7 +162,7 @@ const hintQuotes = "begin and end the cell with a quote, and write each one with
 func (p *csvParser) broken(s span, at int, row int64, reason, hint string) error {
 	const most = 200
 	text, _, _ := bytes.Cut(p.buf[at:min(at+most, len(p.buf))], []byte{'\n'})
-	e := &SourceError{Path: p.file.name, Row: row + 1, Line: p.file.lineOf(at, p.buf, s.line0), Text: string(bytes.TrimSuffix(text, []byte{'\r'})), Reason: reason, Hint: hint}
+	e := &loaderr.SourceError{Path: p.file.name, Row: row + 1, Line: p.file.lineOf(at, p.buf, s.line0), Text: string(bytes.TrimSuffix(text, []byte{'\r'})), Reason: reason, Hint: hint}
 	if e.Text == "" {
 		e.Reason = "the row " + reason
 	}

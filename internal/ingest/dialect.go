@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -26,7 +27,7 @@ func (d dialect) only(path string) error {
 	if d.option == "" {
 		return nil
 	}
-	return &OptionError{Field: d.option, Allowed: fmt.Sprintf("it only for CSV and TSV files, not for %s", path)}
+	return &loaderr.OptionError{Field: d.option, Allowed: fmt.Sprintf("it only for CSV and TSV files, not for %s", path)}
 }
 
 // isMissing tells whether a cell stands for no value.
@@ -57,5 +58,5 @@ func (d *dialect) float(b []byte) (v float64, ok bool) {
 }
 
 func equalMarks(decimal string) error {
-	return &OptionError{Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter", Hint: `name the sign between cells with --delimiter, such as --delimiter ";"`}
+	return &loaderr.OptionError{Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter", Hint: `name the sign between cells with --delimiter, such as --delimiter ";"`}
 }

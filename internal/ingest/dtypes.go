@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -62,7 +63,7 @@ func (d DTypes) validate() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.By)) {
 		if v := layout.DType(d.By[name]); !v.IsFloat() && !v.IsInteger() && v != layout.Text {
-			return &OptionError{Field: "dtype", Value: name + "=" + string(v), Allowed: "a dtype of numbers, as " + strings.Join(floats, ", ") + " or int8 to uint64, or text"}
+			return &loaderr.OptionError{Field: "dtype", Value: name + "=" + string(v), Allowed: "a dtype of numbers, as " + strings.Join(floats, ", ") + " or int8 to uint64, or text"}
 		}
 	}
 	return nil
@@ -72,7 +73,7 @@ func (d DTypes) validate() error {
 func (d DTypes) known(w wanted) error {
 	for _, name := range slices.Sorted(maps.Keys(d.By)) {
 		if !slices.Contains(w.names, name) {
-			return &OptionError{Field: "dtype", Value: name, Column: true, Allowed: strings.Join(near.Names(name, w.names), ", ")}
+			return &loaderr.OptionError{Field: "dtype", Value: name, Column: true, Allowed: strings.Join(near.Names(name, w.names), ", ")}
 		}
 	}
 	return nil
@@ -97,11 +98,11 @@ func (d DTypes) convertible(c column, path string, role layout.Role) error {
 	case !named || v == string(layout.Text) && c.kind == kindText:
 		return nil
 	case v == string(layout.Text):
-		return &SourceError{Path: path, Column: c.name, Reason: fmt.Sprintf("is %s; only columns of text files are taken as text", c.describe()), Hint: "leave it out of --dtype"}
+		return &loaderr.SourceError{Path: path, Column: c.name, Reason: fmt.Sprintf("is %s; only columns of text files are taken as text", c.describe()), Hint: "leave it out of --dtype"}
 	case role != layout.RoleValue:
-		return &SourceError{Path: path, Column: c.name, Reason: "names items or times, which keep their own dtypes", Hint: "leave it out of --dtype"}
+		return &loaderr.SourceError{Path: path, Column: c.name, Reason: "names items or times, which keep their own dtypes", Hint: "leave it out of --dtype"}
 	case !numeric:
-		return &SourceError{Path: path, Column: c.name, Reason: fmt.Sprintf("is %s, which is stored as nothing else", c.describe()), Hint: "leave it out of --dtype"}
+		return &loaderr.SourceError{Path: path, Column: c.name, Reason: fmt.Sprintf("is %s, which is stored as nothing else", c.describe()), Hint: "leave it out of --dtype"}
 	}
 	return nil
 }

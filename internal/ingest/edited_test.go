@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/parquet-go/parquet-go"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // TestSourcesEditedWhileTheyAreReadAreRefused holds a load of two files in its child, once both were counted and the first was read,
@@ -94,7 +95,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 						paths = append(paths, path)
 					}
 					left, err := whileHeld(t, "ingest.read#2", Options{Sources: paths}, func() error { return do(paths[which]) })
-					var s *SourceError
+					var s *loaderr.SourceError
 					if !errors.As(err, &s) || s.Path != paths[which] || s.Reason != "the file was changed while it was loaded" {
 						t.Errorf("%v is %+v", err, s)
 					}

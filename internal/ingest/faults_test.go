@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,8 +25,8 @@ func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 			t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 			j := job(t, Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true})
 			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
-			var s *NoSpaceError
-			if !errors.Is(err, ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &s) || s.Have <= 0 || s.Need <= 0 {
+			var s *loaderr.NoSpaceError
+			if !errors.Is(err, loaderr.ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &s) || s.Have <= 0 || s.Need <= 0 {
 				t.Errorf("%v is %+v", err, s)
 			}
 			if _, err := os.Stat(filepath.Join(j.Dir, "manifest.json")); err == nil {
@@ -50,7 +51,7 @@ func TestFullDiskWhileRowsAreMovedLeavesNothing(t *testing.T) {
 			}
 			return
 		}
-		if !errors.Is(err, ErrNoSpace) {
+		if !errors.Is(err, loaderr.ErrNoSpace) {
 			t.Errorf("reservation %d: %v", n, err)
 		}
 		left, err := os.ReadDir(j.Dir)
@@ -66,7 +67,7 @@ func TestOtherFaultsAreErrorsToo(t *testing.T) {
 		for _, kind := range []string{"EIO", "KILL"} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
 			_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{path}}), nil, nil)
-			if kind == "KILL" && !errors.Is(err, ErrKilled) || kind == "EIO" && (err == nil || !strings.Contains(err.Error(), syscall.EIO.Error())) {
+			if kind == "KILL" && !errors.Is(err, loaderr.ErrKilled) || kind == "EIO" && (err == nil || !strings.Contains(err.Error(), syscall.EIO.Error())) {
 				t.Errorf("%s at %s: %v", kind, point, err)
 			}
 		}
@@ -94,7 +95,7 @@ func TestFullDiskDuringAPut(t *testing.T) {
 			if c.Format == FormatArrow {
 				o.ItemID = []string{"id", "w"}
 			}
-			if _, err := Run(t.Context(), os.Args[0], Job{Dir: t.TempDir(), Options: o, Put: &c.Put}, r, nil); !errors.Is(err, ErrNoSpace) {
+			if _, err := Run(t.Context(), os.Args[0], Job{Dir: t.TempDir(), Options: o, Put: &c.Put}, r, nil); !errors.Is(err, loaderr.ErrNoSpace) {
 				t.Errorf("%s at %s: %v", c.Format, point, err)
 			}
 			r.Close()
@@ -104,7 +105,7 @@ func TestFullDiskDuringAPut(t *testing.T) {
 
 func TestFaultsWhileUnpacking(t *testing.T) {
 	path := source(t, "x.csv.gz", packed(t, ".gz", "a\n1\n2.5\n"))
-	for kind, want := range map[string]error{"ENOSPC": ErrNoSpace, "KILL": ErrKilled} {
+	for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace, "KILL": loaderr.ErrKilled} {
 		t.Setenv("TENSORCACHE_FAULT", kind+"@ingest.unpack")
 		if _, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{path}}), nil, nil); !errors.Is(err, want) {
 			t.Errorf("%s: %v", kind, err)
@@ -119,11 +120,11 @@ func TestFaultsOfAnAppend(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, point := range append(points, "ingest.join", "create#4", "write#4", "reserve#4", "map#4", "manifest#2") {
-		for kind, want := range map[string]error{"ENOSPC": ErrNoSpace, "KILL": ErrKilled} {
+		for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace, "KILL": loaderr.ErrKilled} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
 			j := Job{Dir: t.TempDir(), Options: o, Append: &Append{Dir: old.Dir}}
 			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
-			var s *NoSpaceError
+			var s *loaderr.NoSpaceError
 			if !errors.Is(err, want) || kind == "ENOSPC" && (!errors.As(err, &s) || s.Need <= 0 || s.Have <= 0) {
 				t.Errorf("%s at %s: %v", kind, point, err)
 			}
@@ -143,7 +144,7 @@ func TestFullDiskUnderALargeBatchIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 		j := job(t, Options{Sources: []string{path}})
 		_, err := Run(t.Context(), os.Args[0], j, nil, nil)
-		if s := (*NoSpaceError)(nil); !errors.As(err, &s) || s.Need < batchPieceBytes || s.Have <= 0 {
+		if s := (*loaderr.NoSpaceError)(nil); !errors.As(err, &s) || s.Need < batchPieceBytes || s.Have <= 0 {
 			t.Errorf("%s: %v", point, err)
 		}
 		if left, err := os.ReadDir(j.Dir); err != nil || len(left) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/near"
 )
 
@@ -117,14 +118,14 @@ func (l *load) foundAll(f *filter) error {
 			continue
 		}
 		name = strings.Trim(name, `"`)
-		return &OptionError{Field: "items", Value: name, Item: true, Allowed: strings.Join(near.Names(name, f.names), ", ")}
+		return &loaderr.OptionError{Field: "items", Value: name, Item: true, Allowed: strings.Join(near.Names(name, f.names), ", ")}
 	}
 	return nil
 }
 
 // nothingLeft says why no row is kept.
 func (l *load) nothingLeft(f *filter) error {
-	e := &SourceError{Path: l.readers[0].path()}
+	e := &loaderr.SourceError{Path: l.readers[0].path()}
 	if items := int64(len(f.verdicts)); items > 0 && f.kept == 0 {
 		e.Reason = fmt.Sprintf("none of the %d items is kept", items)
 		e.Hint = "name some of them with --items, or leave out files without any"

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -16,19 +17,19 @@ import (
 func (o Options) validateRows() error {
 	for field, given := range map[string]bool{"where": o.Where != nil, "duplicates": o.Duplicates != "", "regrid": len(o.Regrid) > 0} {
 		if given && o.Time == "" {
-			return &OptionError{Field: field, Allowed: "it only together with time"}
+			return &loaderr.OptionError{Field: field, Allowed: "it only together with time"}
 		}
 	}
 	for field, given := range map[string]bool{"items": o.Items != nil, "item_bucket": o.ItemBucket != ""} {
 		if given && o.idColumns() == 0 {
-			return &OptionError{Field: field, Allowed: "it only together with item_id"}
+			return &loaderr.OptionError{Field: field, Allowed: "it only together with item_id"}
 		}
 	}
 	if o.Sort && o.Time == "" && o.idColumns() == 0 {
-		return &OptionError{Field: "sort", Allowed: "it only together with time or item_id"}
+		return &loaderr.OptionError{Field: "sort", Allowed: "it only together with time or item_id"}
 	}
 	if o.Items != nil && len(o.Items) == 0 {
-		return &OptionError{Field: "items", Allowed: "at least one item"}
+		return &loaderr.OptionError{Field: "items", Allowed: "at least one item"}
 	}
 	for _, raw := range o.Items {
 		if _, err := itemParts(raw, o.idColumns()); err != nil {
@@ -64,7 +65,7 @@ func (o Options) step() (*window.Step, error) {
 	const allowed = `a positive duration like "1h", "15min" or "1d", or a positive integer in units of the time column`
 	var s window.Step
 	if err := s.UnmarshalJSON(o.Regrid); err != nil || s == (window.Step{}) || strings.HasPrefix(s.String(), "-") {
-		return nil, &OptionError{Field: "regrid", Value: strings.Trim(string(o.Regrid), `"`), Allowed: allowed}
+		return nil, &loaderr.OptionError{Field: "regrid", Value: strings.Trim(string(o.Regrid), `"`), Allowed: allowed}
 	}
 	return &s, nil
 }
@@ -76,7 +77,7 @@ func (w *Where) times() (out [2]*window.TimeValue, err error) {
 	}
 	if len(w.Time) != 2 {
 		text, _ := json.Marshal(w.Time) // JSON that was read
-		return out, &OptionError{Field: "where", Value: string(text), Allowed: `{"time": [from, to]}, either null`}
+		return out, &loaderr.OptionError{Field: "where", Value: string(text), Allowed: `{"time": [from, to]}, either null`}
 	}
 	for i, raw := range w.Time {
 		if out[i], err = readTime("where", raw); err != nil {
@@ -92,7 +93,7 @@ func readTime(field string, raw json.RawMessage) (t *window.TimeValue, err error
 		return nil, nil
 	}
 	if json.Unmarshal(raw, &t) != nil {
-		return nil, &OptionError{Field: field, Value: strings.Trim(string(raw), `"`), Allowed: `a time like "2016-07-01T00:00:00Z", a date, or an integer`}
+		return nil, &loaderr.OptionError{Field: field, Value: strings.Trim(string(raw), `"`), Allowed: `a time like "2016-07-01T00:00:00Z", a date, or an integer`}
 	}
 	return t, nil
 }
@@ -106,7 +107,7 @@ func timeBound(c column, field string, t window.TimeValue) (int64, error) {
 	}
 	at, err := t.In(field, unit)
 	if e := (*window.SpecError)(nil); errors.As(err, &e) {
-		return 0, &OptionError{Field: field, Value: e.Value, Allowed: e.Allowed}
+		return 0, &loaderr.OptionError{Field: field, Value: e.Value, Allowed: e.Allowed}
 	}
 	return at, err
 }
@@ -190,9 +191,9 @@ func (o Options) validateMelt() error {
 	case !o.Melt:
 		return nil
 	case len(o.ItemID) > 0:
-		return &OptionError{Field: "melt", Allowed: "it without item_id: the names of the columns become the items"}
+		return &loaderr.OptionError{Field: "melt", Allowed: "it without item_id: the names of the columns become the items"}
 	case o.Time == meltItem || o.Time == meltValue:
-		return &OptionError{Field: "melt", Allowed: fmt.Sprintf("it with a time column of another name than %q, which is a column of the result", o.Time)}
+		return &loaderr.OptionError{Field: "melt", Allowed: fmt.Sprintf("it with a time column of another name than %q, which is a column of the result", o.Time)}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // Roots of Arrow's flatbuffers.
@@ -17,5 +18,5 @@ func checkFlat(b []byte, root string) error {
 	if arrowmeta.Check(b, root) {
 		return nil
 	}
-	return &SourceError{Reason: fmt.Sprintf("has metadata of %d bytes that cannot be read", len(b)), Hint: hintDamaged}
+	return &loaderr.SourceError{Reason: fmt.Sprintf("has metadata of %d bytes that cannot be read", len(b)), Hint: loaderr.HintDamaged}
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io/fs"
 	"net/url"
 	"path/filepath"
@@ -54,7 +55,7 @@ func formatOf(name string) string {
 // expand replaces folders by the files in them, sorted by path.
 func (r Reach) expand(sources []string) ([]sourceFile, error) {
 	if len(sources) > mostFiles {
-		return nil, &OptionError{Field: "sources", Value: fmt.Sprintf("%d files", len(sources)), Allowed: fmt.Sprintf("at most %d", mostFiles), Hint: "load some, and append the others"}
+		return nil, &loaderr.OptionError{Field: "sources", Value: fmt.Sprintf("%d files", len(sources)), Allowed: fmt.Sprintf("at most %d", mostFiles), Hint: "load some, and append the others"}
 	}
 	var out []sourceFile
 	for _, s := range sources {
@@ -97,13 +98,13 @@ func (f *folder) walk(dir string, parts []part) error {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if e.Name() == "_delta_log" {
-			return &SourceError{Path: f.root, Reason: "is a Delta table, whose files are not all valid", Hint: "read it with its own library and send it with put"}
+			return &loaderr.SourceError{Path: f.root, Reason: "is a Delta table, whose files are not all valid", Hint: "read it with its own library and send it with put"}
 		}
 		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
 			continue
 		}
 		st, err := f.reach.stat(path)
-		if beyond := (*SourceError)(nil); err != nil && formatOf(e.Name()) == "" && !errors.As(err, &beyond) {
+		if beyond := (*loaderr.SourceError)(nil); err != nil && formatOf(e.Name()) == "" && !errors.As(err, &beyond) {
 			continue // a link to nowhere, and none that would be read
 		}
 		if err != nil {
@@ -114,7 +115,7 @@ func (f *folder) walk(dir string, parts []part) error {
 				f.files = append(f.files, sourceFile{path, st, parts})
 			}
 			if len(f.files) > mostFiles {
-				return &SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", mostFiles), Hint: "load some of its files, and append the others"}
+				return &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", mostFiles), Hint: "load some of its files, and append the others"}
 			}
 			continue
 		}
@@ -137,7 +138,7 @@ func (f *folder) walk(dir string, parts []part) error {
 // partition reads the name of a folder, in which signs may be written as %20.
 func partition(path, key, value string, above []part) (part, error) {
 	bad := func(reason string) (part, error) {
-		return part{}, &SourceError{Path: path, Reason: reason, Hint: "name the files and folders that are wanted"}
+		return part{}, &loaderr.SourceError{Path: path, Reason: reason, Hint: "name the files and folders that are wanted"}
 	}
 	if value == hiveMissing || value == "" {
 		return bad("is a partition without a value")
@@ -158,16 +159,16 @@ func partition(path, key, value string, above []part) (part, error) {
 // sorted are the files by path, if they are of one kind.
 func (f *folder) sorted() ([]sourceFile, error) {
 	if len(f.files) == 0 {
-		return nil, &SourceError{Path: f.root, Reason: "is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
+		return nil, &loaderr.SourceError{Path: f.root, Reason: "is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
 	}
 	if f.other != "" {
-		return nil, &SourceError{Path: f.root, Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)", filepath.Base(f.other)), Hint: "name the files and folders that are wanted"}
+		return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)", filepath.Base(f.other)), Hint: "name the files and folders that are wanted"}
 	}
 	slices.SortFunc(f.files, func(a, b sourceFile) int { return strings.Compare(a.path, b.path) })
 	first := f.files[0]
 	for _, file := range f.files {
 		if a, b := formatOf(first.path), formatOf(file.path); a != b {
-			return nil, &SourceError{Path: f.root, Reason: fmt.Sprintf("holds %s and %s files (%s, %s), want one kind", a, b, filepath.Base(first.path), filepath.Base(file.path)), Hint: "name the files that are wanted"}
+			return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds %s and %s files (%s, %s), want one kind", a, b, filepath.Base(first.path), filepath.Base(file.path)), Hint: "name the files that are wanted"}
 		}
 	}
 	return f.files, nil

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"errors"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io"
 	"os"
 	"path/filepath"
@@ -90,7 +91,7 @@ func openUnpacked(path, name string, f, plain *os.File, w work) (r reader, err e
 		return nil, err
 	}
 	if bytes.HasPrefix(head, []byte(parquetMagic)) {
-		return nil, &SourceError{Path: path, Reason: "is a compressed Parquet file, but only text and TFRecord are read compressed", Hint: "decompress it first"}
+		return nil, &loaderr.SourceError{Path: path, Reason: "is a compressed Parquet file, but only text and TFRecord are read compressed", Hint: "decompress it first"}
 	}
 	if isTFRecord(head) || formatOf(name) == "TFRecord" {
 		r, err = openTFRecord(path, plain, w)
@@ -117,14 +118,14 @@ func headOf(path string, f *os.File) ([]byte, error) {
 func wantText(path string, head []byte) error {
 	for _, m := range magics {
 		if bytes.HasPrefix(head, []byte(m.magic)) {
-			return &SourceError{Path: path, Reason: m.is, Hint: m.hint}
+			return &loaderr.SourceError{Path: path, Reason: m.is, Hint: m.hint}
 		}
 	}
 	if bytes.IndexByte(head, 0) >= 0 && formatOf(path) == "Arrow" {
-		return &SourceError{Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does", Hint: "it is older or damaged; if pyarrow reads it, write it again with that"}
+		return &loaderr.SourceError{Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does", Hint: "it is older or damaged; if pyarrow reads it, write it again with that"}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {
-		return &SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow, NumPy or TFRecord", Hint: "text may be compressed with gzip or zstd; a table that another program reads may be sent with put"}
+		return &loaderr.SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow, NumPy or TFRecord", Hint: "text may be compressed with gzip or zstd; a table that another program reads may be sent with put"}
 	}
 	return nil
 }

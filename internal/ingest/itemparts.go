@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -19,7 +20,7 @@ func parseBucket(text string) (part, parts uint64, err error) {
 	part, err1 := strconv.ParseUint(a, 10, 32)
 	parts, err2 := strconv.ParseUint(b, 10, 32)
 	if !ok || err1 != nil || err2 != nil || part >= parts {
-		return 0, 0, &OptionError{Field: "item_bucket", Value: text, Allowed: `a bucket and their number like "3/16", counted from 0`}
+		return 0, 0, &loaderr.OptionError{Field: "item_bucket", Value: text, Allowed: `a bucket and their number like "3/16", counted from 0`}
 	}
 	return part, parts, nil
 }
@@ -31,7 +32,7 @@ func itemParts(raw json.RawMessage, columns int) ([]any, error) {
 		if columns > 1 {
 			allowed = fmt.Sprintf("a list of the %d values that name an item", columns)
 		}
-		return nil, &OptionError{Field: "items", Value: string(raw), Allowed: allowed}
+		return nil, &loaderr.OptionError{Field: "items", Value: string(raw), Allowed: allowed}
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -164,7 +165,7 @@ func (k *keys) item(row int64) string {
 	parts := make([]string, len(k.at))
 	for i, at := range k.at {
 		if v := at(row); k.words[i] != nil {
-			parts[i] = quote(k.words[i][v])
+			parts[i] = loaderr.Quote(k.words[i][v])
 		} else {
 			parts[i] = fmt.Sprint(v)
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -49,13 +50,13 @@ type answer struct {
 
 // problem is an error that keeps its facts across the pipe.
 type problem struct {
-	Source  *SourceError  `json:"source,omitempty"`
-	Option  *OptionError  `json:"option,omitempty"`
-	NoSpace *NoSpaceError `json:"no_space,omitempty"`
-	Memory  string        `json:"memory,omitempty"`
-	Schema  string        `json:"schema,omitempty"`
-	Lost    string        `json:"lost,omitempty"`
-	Other   string        `json:"other,omitempty"`
+	Source  *loaderr.SourceError  `json:"source,omitempty"`
+	Option  *loaderr.OptionError  `json:"option,omitempty"`
+	NoSpace *loaderr.NoSpaceError `json:"no_space,omitempty"`
+	Memory  string                `json:"memory,omitempty"`
+	Schema  string                `json:"schema,omitempty"`
+	Lost    string                `json:"lost,omitempty"`
+	Other   string                `json:"other,omitempty"`
 }
 
 // toProblem takes an error apart.
@@ -64,8 +65,8 @@ func toProblem(err error) *problem {
 	switch {
 	case errors.As(err, &p.NoSpace), errors.As(err, &p.Source), errors.As(err, &p.Option):
 	case errors.Is(err, syscall.ENOSPC):
-		p.NoSpace = &NoSpaceError{Text: err.Error()}
-	case errors.Is(err, syscall.ENOMEM), errors.Is(err, ErrMemory):
+		p.NoSpace = &loaderr.NoSpaceError{Text: err.Error()}
+	case errors.Is(err, syscall.ENOMEM), errors.Is(err, loaderr.ErrMemory):
 		p.Memory = err.Error()
 	case errors.Is(err, layout.ErrSchema):
 		p.Schema = err.Error()
@@ -87,7 +88,7 @@ func (p *problem) error() error {
 	case p.Option != nil:
 		return p.Option
 	case p.Memory != "":
-		return fmt.Errorf("%w: %s", ErrMemory, p.Memory)
+		return fmt.Errorf("%w: %s", loaderr.ErrMemory, p.Memory)
 	case p.Schema != "":
 		return &told{p.Schema, layout.ErrSchema}
 	case p.Lost != "":

@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -97,17 +98,17 @@ func (k *base) need(rows int64) int64 {
 func (k *base) checkSpace(dir string, rows int64, available func(string) int64) error {
 	need := k.need(rows)
 	if have := available(dir); have >= 0 && need > have {
-		return &NoSpaceError{Dir: dir, Need: need, Have: have, Text: "the old rows and the new ones"}
+		return &loaderr.NoSpaceError{Dir: dir, Need: need, Have: have, Text: "the old rows and the new ones"}
 	}
 	return nil
 }
 
 // explain adds to a full disk what the rows need and what there is.
 func (k *base) explain(err error, dir string, rows int64, available func(string) int64) error {
-	if !isFull(err) || errors.Is(err, ErrNoSpace) {
+	if !isFull(err) || errors.Is(err, loaderr.ErrNoSpace) {
 		return err
 	}
-	return &NoSpaceError{Dir: dir, Need: k.need(rows), Have: max(0, available(dir)), Text: err.Error()}
+	return &loaderr.NoSpaceError{Dir: dir, Need: k.need(rows), Have: max(0, available(dir)), Text: err.Error()}
 }
 
 // copied are rows: count rows of the generation (old) or of the new ones, from from to to.

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -57,7 +58,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	if len(l.Sources) == 0 {
-		return nil, &OptionError{Field: "sources", Allowed: "at least one file"}
+		return nil, &loaderr.OptionError{Field: "sources", Allowed: "at least one file"}
 	}
 	files, err := l.Reach.expand(l.Sources)
 	if err != nil {
@@ -109,7 +110,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 
 // inSource names the source in an error that does not.
 func inSource(path string, err error) error {
-	if e := (*SourceError)(nil); errors.As(err, &e) && e.Path == "" {
+	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Path == "" {
 		e.Path = path
 	}
 	return err
@@ -177,11 +178,11 @@ func (l *load) describe() error {
 				}
 				hint = "say what to store with --dtype " + b.name + "=" + wider.kind.String()
 			}
-			return &SourceError{Path: r.path(), Column: b.name, Reason: err.Error() + " " + first.path(), Hint: hint}
+			return &loaderr.SourceError{Path: r.path(), Column: b.name, Reason: err.Error() + " " + first.path(), Hint: hint}
 		}
 	}
 	if l.rows == 0 {
-		return &SourceError{Path: first.path(), Reason: "holds no rows"}
+		return &loaderr.SourceError{Path: first.path(), Reason: "holds no rows"}
 	}
 	if err := l.conform(); err != nil {
 		return err
@@ -213,16 +214,16 @@ func (l *load) checkNames(r, first reader) error {
 	for i, name := range r.names() {
 		wanted := slices.Contains(l.wanted.names, name)
 		if wanted && name == "" {
-			return &SourceError{Path: r.path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
+			return &loaderr.SourceError{Path: r.path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
 		}
 		if wanted && !utf8.ValidString(name) {
-			return &SourceError{Path: r.path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1), Hint: hintDamaged}
+			return &loaderr.SourceError{Path: r.path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1), Hint: loaderr.HintDamaged}
 		}
 		if wanted && have[name] > 1 {
-			return &SourceError{Path: r.path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]), Hint: "give them different names, or name the columns that are wanted with --columns, without this one"}
+			return &loaderr.SourceError{Path: r.path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]), Hint: "give them different names, or name the columns that are wanted with --columns, without this one"}
 		}
 		if !wanted && len(l.Columns) == 0 {
-			return &SourceError{Path: r.path(), Column: name, Reason: "is in this file but not in " + first.path(), Hint: "name the columns that are wanted with --columns"}
+			return &loaderr.SourceError{Path: r.path(), Column: name, Reason: "is in this file but not in " + first.path(), Hint: "name the columns that are wanted with --columns"}
 		}
 	}
 	return nil
@@ -409,7 +410,7 @@ func (l *load) melt() error {
 // meltOne wraps one reader.
 func (l *load) meltOne(r reader) (*melted, error) {
 	if key, ok := partitionOf(r); ok && len(l.Columns) == 0 {
-		return nil, &SourceError{Path: r.path(), Column: key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
+		return nil, &loaderr.SourceError{Path: r.path(), Column: key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
 	}
 	w, err := l.resolve(r.names())
 	if err != nil {

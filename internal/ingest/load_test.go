@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -129,7 +130,7 @@ func TestOptionsThatAreNone(t *testing.T) {
 	} {
 		err := o.Validate()
 		refused(t, err, want, "")
-		if !errors.Is(err, ErrOption) {
+		if !errors.Is(err, loaderr.ErrOption) {
 			t.Errorf("%v does not wrap ErrOption", err)
 		}
 	}

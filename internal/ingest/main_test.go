@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -105,8 +106,8 @@ func refused(t *testing.T, err error, want, hint string) {
 		t.Errorf("%v\nwant  %s", err, want)
 	}
 	got := ""
-	var s *SourceError
-	var o *OptionError
+	var s *loaderr.SourceError
+	var o *loaderr.OptionError
 	switch {
 	case errors.As(err, &s):
 		got = s.Hint

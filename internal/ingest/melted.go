@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -33,10 +34,10 @@ func newMelted(r reader, names []string, wants []want, timed string) (*melted, e
 	for i, x := range wants {
 		name := names[i]
 		if !utf8.ValidString(name) {
-			return nil, &SourceError{Path: r.path(), Text: name, Reason: "the name of a series is not UTF-8", Hint: hintDamaged}
+			return nil, &loaderr.SourceError{Path: r.path(), Text: name, Reason: "the name of a series is not UTF-8", Hint: loaderr.HintDamaged}
 		}
 		if n := slices.Index(r.names(), name); name == "" || slices.Contains(r.names()[n+1:], name) {
-			return nil, &SourceError{Path: r.path(), Column: name, Reason: "is the name of several series, or of none"}
+			return nil, &loaderr.SourceError{Path: r.path(), Column: name, Reason: "is the name of several series, or of none"}
 		}
 		if x.role == layout.RoleTime {
 			m.time = x.index
@@ -45,7 +46,7 @@ func newMelted(r reader, names []string, wants []want, timed string) (*melted, e
 		}
 	}
 	if len(m.series) == 0 {
-		return nil, &SourceError{Path: r.path(), Reason: "holds no series beside the time", Hint: "load it without --melt"}
+		return nil, &loaderr.SourceError{Path: r.path(), Reason: "holds no series beside the time", Hint: "load it without --melt"}
 	}
 	return m, nil
 }
@@ -100,7 +101,7 @@ func (m *melted) outer(w []want, columns []column) ([]column, error) {
 	for _, c := range series[1:] {
 		other, err := unify(value, c)
 		if err != nil {
-			return nil, &SourceError{Path: m.path(), Column: c.name, Reason: fmt.Sprintf("is %s, but series %q is %s", c.describe(), series[0].name, value.describe()), Hint: "name series of one type with --columns"}
+			return nil, &loaderr.SourceError{Path: m.path(), Column: c.name, Reason: fmt.Sprintf("is %s, but series %q is %s", c.describe(), series[0].name, value.describe()), Hint: "name series of one type with --columns"}
 		}
 		value = other
 	}

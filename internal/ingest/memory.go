@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // Memory of the child beyond the result, which is a mapped file.
@@ -21,7 +22,7 @@ const (
 // much that the system would have to end somebody. The error wraps ErrMemory and says need and have.
 func memoryLimit(j Job, have int64) (int64, error) {
 	if have < memoryLeast {
-		return 0, fmt.Errorf("%w before it began: need %s, have %s", ErrMemory, humanize.IBytes(memoryLeast), humanize.IBytes(uint64(have)))
+		return 0, fmt.Errorf("%w before it began: need %s, have %s", loaderr.ErrMemory, humanize.IBytes(memoryLeast), humanize.IBytes(uint64(have)))
 	}
 	limit := int64(memoryBase)
 	sources, _ := j.Reach.Stat(j.Sources) // what cannot be read is refused later

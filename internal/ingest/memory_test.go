@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"errors"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"os"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 		}
 	}
 	_, err := memoryLimit(small, 50<<20)
-	if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "need 128 MiB, have 50 MiB") {
+	if !errors.Is(err, loaderr.ErrMemory) || !strings.Contains(err.Error(), "need 128 MiB, have 50 MiB") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -45,7 +46,7 @@ func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 				return have
 			}
 			_, err := l.run(t.Context())
-			var s *NoSpaceError
+			var s *loaderr.NoSpaceError
 			if have == c.need {
 				if err != nil {
 					t.Errorf("%+v: %v", c.options, err)

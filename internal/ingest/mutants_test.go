@@ -21,6 +21,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -320,7 +321,7 @@ func TestMutantsAreRefusedOrRead(t *testing.T) {
 					t.Errorf("seed %d, mutant %d: took %s", seed, i, took)
 				}
 				if err != nil {
-					if !strings.Contains(err.Error(), path) && !errors.Is(err, ErrOption) {
+					if !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) {
 						t.Errorf("seed %d, mutant %d: the message does not name the file: %v", seed, i, err)
 					}
 					continue

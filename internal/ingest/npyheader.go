@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -27,7 +28,7 @@ type npyColumn struct {
 	swap   bool  // big-endian
 	lanes  bool  // column by column: Fortran's order
 	times  int64 // what a time is multiplied by to be in its unit; 0 or 1 for nothing
-	refuse *SourceError
+	refuse *loaderr.SourceError
 	open   func() (io.ReadCloser, error) // the stream of the array, header and all
 	head   int64                         // bytes of the header
 	total  int64                         // bytes of the stream
@@ -55,7 +56,7 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 		return nil, err
 	}
 	broken := func(why any) error {
-		return &SourceError{Text: strings.TrimSpace(text), Reason: fmt.Sprintf("is no header of a NumPy array: %v", why), Hint: hintDamaged}
+		return &loaderr.SourceError{Text: strings.TrimSpace(text), Reason: fmt.Sprintf("is no header of a NumPy array: %v", why), Hint: loaderr.HintDamaged}
 	}
 	v, err := parseLiteral(text)
 	if err != nil {
@@ -77,13 +78,13 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 		shape[i], cells = n, cells*float64(n)
 	}
 	columns, record, err := npyColumns(descr, name, shape, fortran)
-	if refused := (*SourceError)(nil); errors.As(err, &refused) {
+	if refused := (*loaderr.SourceError)(nil); errors.As(err, &refused) {
 		return nil, refused
 	} else if err != nil {
 		return nil, broken(err)
 	}
 	if want := cells * float64(record); record > 0 && (want > math.MaxInt64 || int64(want) != total-head) {
-		return nil, &SourceError{Reason: fmt.Sprintf("holds %d bytes of values, its header says %.0f", total-head, want), Hint: hintDamaged}
+		return nil, &loaderr.SourceError{Reason: fmt.Sprintf("holds %d bytes of values, its header says %.0f", total-head, want), Hint: loaderr.HintDamaged}
 	}
 	for i := range columns {
 		columns[i].head, columns[i].total = head, total
@@ -93,7 +94,7 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 
 // npyText reads the header as text, and says how many bytes come before the values.
 func npyText(r io.Reader, total int64) (text string, head int64, err error) {
-	cut := &SourceError{Reason: "is cut off: its header does not end", Hint: hintDamaged}
+	cut := &loaderr.SourceError{Reason: "is cut off: its header does not end", Hint: loaderr.HintDamaged}
 	short := func(err error) error {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return cut
@@ -106,7 +107,7 @@ func npyText(r io.Reader, total int64) (text string, head int64, err error) {
 	}
 	major := lead[len(npyMagic)]
 	if string(lead[:len(npyMagic)]) != npyMagic || major < 1 || major > 3 {
-		return "", 0, &SourceError{Reason: "does not begin as a NumPy array of version 1, 2 or 3", Hint: hintDamaged}
+		return "", 0, &loaderr.SourceError{Reason: "does not begin as a NumPy array of version 1, 2 or 3", Hint: loaderr.HintDamaged}
 	}
 	length := int64(binary.LittleEndian.Uint16(lead[8:]))
 	head = 10
@@ -120,7 +121,7 @@ func npyText(r io.Reader, total int64) (text string, head int64, err error) {
 		return "", 0, cut
 	}
 	if length > mostHeader {
-		return "", 0, &SourceError{Reason: fmt.Sprintf("has a header of %d bytes, at most %d", length, mostHeader), Hint: hintDamaged}
+		return "", 0, &loaderr.SourceError{Reason: fmt.Sprintf("has a header of %d bytes, at most %d", length, mostHeader), Hint: loaderr.HintDamaged}
 	}
 	b := make([]byte, length)
 	if _, err := io.ReadFull(r, b); err != nil {
@@ -196,7 +197,7 @@ func npyColumns(descr any, name string, shape []int64, fortran bool) ([]npyColum
 	}
 	for i := range out {
 		if out[i].record = record; len(shape) != 1 && out[i].refuse == nil {
-			out[i].refuse = &SourceError{Reason: fmt.Sprintf("is of records in shape %v, want [rows]", shape)}
+			out[i].refuse = &loaderr.SourceError{Reason: fmt.Sprintf("is of records in shape %v, want [rows]", shape)}
 		}
 		out[i].finish()
 	}
@@ -217,14 +218,14 @@ func (c *npyColumn) finish() {
 	switch {
 	case c.refuse != nil:
 	case len(c.Shape) == 0:
-		c.refuse = &SourceError{Reason: "is a single value, want [rows] or [rows, n]"}
+		c.refuse = &loaderr.SourceError{Reason: "is a single value, want [rows] or [rows, n]"}
 	case len(c.Shape) > 2:
-		c.refuse = &SourceError{Reason: fmt.Sprintf("has shape %v, want [rows] or [rows, n]", c.Shape), Hint: "reshape it to [rows, n], or leave it out with --columns"}
+		c.refuse = &loaderr.SourceError{Reason: fmt.Sprintf("has shape %v, want [rows] or [rows, n]", c.Shape), Hint: "reshape it to [rows, n], or leave it out with --columns"}
 	case c.text != 0 && len(c.Shape) > 1:
-		c.refuse = &SourceError{Reason: fmt.Sprintf("is text of shape %v, want [rows]", c.Shape)}
+		c.refuse = &loaderr.SourceError{Reason: fmt.Sprintf("is text of shape %v, want [rows]", c.Shape)}
 	case c.text == 0:
 		if err := c.check(); err != nil {
-			c.refuse = &SourceError{Reason: err.Error()}
+			c.refuse = &loaderr.SourceError{Reason: err.Error()}
 		}
 	}
 }
@@ -234,9 +235,9 @@ func npyDType(d string) npyColumn {
 	unknown := func(reason, hint string) npyColumn {
 		digits := strings.TrimLeftFunc(d, func(r rune) bool { return r < '0' || r > '9' })
 		size, _ := strconv.ParseInt(digits[:len(digits)-len(strings.TrimLeft(digits, "0123456789"))], 10, 31)
-		return npyColumn{size: size, refuse: &SourceError{Reason: fmt.Sprintf("has dtype %q, %s", d, reason), Hint: hint}}
+		return npyColumn{size: size, refuse: &loaderr.SourceError{Reason: fmt.Sprintf("has dtype %q, %s", d, reason), Hint: hint}}
 	}
-	damaged := npyColumn{refuse: &SourceError{Reason: fmt.Sprintf("has dtype %q, which is none of NumPy's", d), Hint: hintDamaged}}
+	damaged := npyColumn{refuse: &loaderr.SourceError{Reason: fmt.Sprintf("has dtype %q, which is none of NumPy's", d), Hint: loaderr.HintDamaged}}
 	if len(d) < 2 || strings.IndexByte("<>|=", d[0]) < 0 {
 		return damaged
 	}
@@ -259,7 +260,7 @@ func npyDType(d string) npyColumn {
 			c.size = 4 * n
 		}
 		if c.size == 0 {
-			c.refuse = &SourceError{Reason: "is text of length 0"}
+			c.refuse = &loaderr.SourceError{Reason: "is text of length 0"}
 		}
 		return c
 	case 'M', 'm':

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // numpyFile reads a .npy file, or the arrays of a .npz archive. sbinet/npyio, the one library for them, knows neither halves nor times nor
@@ -52,7 +53,7 @@ func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
 	}
 	archive, err := zip.NewReader(f, st.Size())
 	if err != nil {
-		return nil, strings.HasSuffix(path, ".npz"), &SourceError{Path: path, Reason: "cannot be read as a zip archive: " + err.Error(), Hint: hintDamaged}
+		return nil, strings.HasSuffix(path, ".npz"), &loaderr.SourceError{Path: path, Reason: "cannot be read as a zip archive: " + err.Error(), Hint: loaderr.HintDamaged}
 	}
 	for _, e := range archive.File {
 		if !strings.HasSuffix(e.Name, ".npy") {
@@ -60,7 +61,7 @@ func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
 		}
 	}
 	if len(archive.File) == 0 {
-		return nil, true, &SourceError{Path: path, Reason: "holds no arrays"}
+		return nil, true, &loaderr.SourceError{Path: path, Reason: "holds no arrays"}
 	}
 	if err := w.text.only(path); err != nil {
 		return nil, true, err
@@ -71,12 +72,12 @@ func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
 		name := strings.TrimSuffix(e.Name, ".npy")
 		switch {
 		case e.Flags&1 != 0:
-			return nil, true, &SourceError{Path: path, Column: name, Reason: "is encrypted, which is not read"}
+			return nil, true, &loaderr.SourceError{Path: path, Column: name, Reason: "is encrypted, which is not read"}
 		case e.Method != zip.Store && e.Method != zip.Deflate:
-			return nil, true, &SourceError{Path: path, Column: name, Reason: fmt.Sprintf("is compressed by method %d, want np.savez or np.savez_compressed", e.Method)}
+			return nil, true, &loaderr.SourceError{Path: path, Column: name, Reason: fmt.Sprintf("is compressed by method %d, want np.savez or np.savez_compressed", e.Method)}
 		}
 		if most := uint64(max(w.free, w.ratio*st.Size())); e.UncompressedSize64 > most || total+e.UncompressedSize64 > most {
-			return nil, true, &SourceError{Path: path, Reason: fmt.Sprintf("would hold more than %d times its size of %d bytes", most/uint64(st.Size()), st.Size()), Hint: "unzip it first if it is sound"}
+			return nil, true, &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("would hold more than %d times its size of %d bytes", most/uint64(st.Size()), st.Size()), Hint: "unzip it first if it is sound"}
 		}
 		total += e.UncompressedSize64
 		if err := n.add(e.Open, int64(e.UncompressedSize64), name, true); err != nil {
@@ -89,7 +90,7 @@ func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
 // add adds the columns of one array.
 func (n *numpyFile) add(open func() (io.ReadCloser, error), total int64, name string, archived bool) error {
 	in := func(err error) error {
-		if e := (*SourceError)(nil); errors.As(err, &e) {
+		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 			e.Path = n.name
 			if archived && e.Column == "" {
 				e.Column = name
@@ -119,11 +120,11 @@ func (n *numpyFile) add(open func() (io.ReadCloser, error), total int64, name st
 func unreadable(err error) error {
 	switch {
 	case errors.Is(err, zip.ErrChecksum):
-		return &SourceError{Reason: "its values are not what their checksum says", Hint: hintDamaged}
+		return &loaderr.SourceError{Reason: "its values are not what their checksum says", Hint: loaderr.HintDamaged}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &SourceError{Reason: "is cut off: there are fewer bytes than its header says", Hint: hintDamaged}
+		return &loaderr.SourceError{Reason: "is cut off: there are fewer bytes than its header says", Hint: loaderr.HintDamaged}
 	}
-	return &SourceError{Reason: "cannot be read: " + err.Error(), Hint: hintDamaged}
+	return &loaderr.SourceError{Reason: "cannot be read: " + err.Error(), Hint: loaderr.HintDamaged}
 }
 
 func (n *numpyFile) path() string     { return n.name }
@@ -151,7 +152,7 @@ func (n *numpyFile) describe(w []want) ([]column, error) {
 		}
 		first := n.columns[w[0].index]
 		if c.Shape[0] != first.Shape[0] {
-			return nil, &SourceError{Column: c.Name, Reason: fmt.Sprintf("has %s, column %q has %d", counted(int(c.Shape[0]), "row"), first.Name, first.Shape[0]), Hint: "name the arrays that are wanted with --columns"}
+			return nil, &loaderr.SourceError{Column: c.Name, Reason: fmt.Sprintf("has %s, column %q has %d", loaderr.Count(int(c.Shape[0]), "row"), first.Name, first.Shape[0]), Hint: "name the arrays that are wanted with --columns"}
 		}
 		n.count = c.Shape[0]
 		a := arrays{heads: []PutColumn{c.PutColumn}}
@@ -169,7 +170,7 @@ func (n *numpyFile) fill(ctx context.Context, to []target, m *meter) error {
 	return parallel(ctx, n.workers, len(to), n.name, func(_, i int) error {
 		c := n.columns[to[i].index]
 		err := c.fill(to[i])
-		if e := (*SourceError)(nil); errors.As(err, &e) && e.Column == "" {
+		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Column == "" {
 			e.Column = c.Name
 		}
 		m.bytes.Add(c.Bytes)
@@ -195,7 +196,7 @@ func (c *npyColumn) fill(t target) error {
 		if rest, rerr := io.Copy(io.Discard, from); rerr != nil {
 			values.err = rerr
 		} else if rest > 0 && err == nil {
-			err = &SourceError{Reason: fmt.Sprintf("%d bytes follow its values", rest), Hint: hintDamaged}
+			err = &loaderr.SourceError{Reason: fmt.Sprintf("%d bytes follow its values", rest), Hint: loaderr.HintDamaged}
 		}
 	}
 	if values.err != nil {
@@ -224,7 +225,7 @@ func (c *npyColumn) take(t target, values *npyValues) error {
 	}
 	if c.times > 1 && t.dest.DType.HasUnit() {
 		if row, value := multiply(t.dest, t.row0, c.Shape[0], c.times); row >= 0 {
-			return &SourceError{Row: row - t.row0 + 1, Text: fmt.Sprint(value), Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.times, c.Unit, c.Unit), Hint: hintNeeded}
+			return &loaderr.SourceError{Row: row - t.row0 + 1, Text: fmt.Sprint(value), Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.times, c.Unit, c.Unit), Hint: loaderr.HintNeeded}
 		}
 	}
 	return nil
@@ -242,7 +243,7 @@ func (c *npyColumn) texts(t target, values io.Reader) error {
 		if word = bytes.TrimRight(raw, "\x00"); c.text == 'U' {
 			var ok bool
 			if word, ok = fromUTF32(raw); !ok {
-				return &SourceError{Row: row + 1, Reason: "the text is not of Unicode", Hint: hintDamaged}
+				return &loaderr.SourceError{Row: row + 1, Reason: "the text is not of Unicode", Hint: loaderr.HintDamaged}
 			}
 		}
 		if code[0] < 0 || !bytes.Equal(word, last) {

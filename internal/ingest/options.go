@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -98,7 +99,7 @@ func (o Options) Validate() error {
 		}
 	}
 	if o.Time != "" && slices.Contains(o.ItemID, o.Time) {
-		return &OptionError{Field: "time", Value: o.Time, Allowed: "a column that is not an item_id column too"}
+		return &loaderr.OptionError{Field: "time", Value: o.Time, Allowed: "a column that is not an item_id column too"}
 	}
 	return o.validateRows()
 }
@@ -107,17 +108,17 @@ func oneOf(field, value string, allowed ...string) error {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
 	}
-	return &OptionError{Field: field, Value: value, Allowed: strings.Join(allowed, " or ")}
+	return &loaderr.OptionError{Field: field, Value: value, Allowed: strings.Join(allowed, " or ")}
 }
 
 func distinct(field string, names []string) error {
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
 		if name == "" {
-			return &OptionError{Field: field, Allowed: "names that are not empty"}
+			return &loaderr.OptionError{Field: field, Allowed: "names that are not empty"}
 		}
 		if seen[name] {
-			return &OptionError{Field: field, Value: name, Allowed: "each column once"}
+			return &loaderr.OptionError{Field: field, Value: name, Allowed: "each column once"}
 		}
 		seen[name] = true
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
@@ -77,7 +78,7 @@ func guard(path string, f func() error) (err error) {
 			err = fmt.Errorf("%w: %w", errFault, e)
 			return
 		}
-		err = &SourceError{Path: path, Reason: fmt.Sprintf("cannot be decoded: %v", p), Hint: "the file is damaged"}
+		err = &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("cannot be decoded: %v", p), Hint: "the file is damaged"}
 	}()
 	return f()
 }

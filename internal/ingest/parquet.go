@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // parquetFile reads a Parquet file, row group by row group and column by column in parallel.
@@ -64,7 +65,7 @@ func openParquet(path string, f *os.File, w work) (reader, error) {
 const hintNullPages = "the file is damaged, or has pages of version 2 with nulls alone: write it with zstd, or with pages of version 1"
 
 func footerError(path string, err error) error {
-	return &SourceError{Path: path, Reason: "its footer cannot be read: " + err.Error(), Hint: hintDamaged}
+	return &loaderr.SourceError{Path: path, Reason: "its footer cannot be read: " + err.Error(), Hint: loaderr.HintDamaged}
 }
 
 // checkMagic refuses what is no whole Parquet file.
@@ -79,11 +80,11 @@ func checkMagic(path string, f *os.File, size int64) error {
 	}
 	switch {
 	case string(begin[:]) == "PARE" || string(end[:]) == "PARE":
-		return &SourceError{Path: path, Reason: "is encrypted, which is not read"}
+		return &loaderr.SourceError{Path: path, Reason: "is encrypted, which is not read"}
 	case string(begin[:]) != parquetMagic:
-		return &SourceError{Path: path, Reason: "is no Parquet file: it does not begin with " + parquetMagic, Hint: "name it after what it holds, as x.csv, or write it again"}
+		return &loaderr.SourceError{Path: path, Reason: "is no Parquet file: it does not begin with " + parquetMagic, Hint: "name it after what it holds, as x.csv, or write it again"}
 	case string(end[:]) != parquetMagic:
-		return &SourceError{Path: path, Reason: "is cut off: its end is not that of a Parquet file", Hint: hintDamaged}
+		return &loaderr.SourceError{Path: path, Reason: "is cut off: its end is not that of a Parquet file", Hint: loaderr.HintDamaged}
 	}
 	var length [4]byte
 	if _, err := f.ReadAt(length[:], size-8); err != nil {
@@ -91,7 +92,7 @@ func checkMagic(path string, f *os.File, size int64) error {
 	}
 	n := int64(binary.LittleEndian.Uint32(length[:]))
 	if n > size-12 {
-		return &SourceError{Path: path, Reason: fmt.Sprintf("its footer of %d bytes is longer than the file", n), Hint: hintDamaged}
+		return &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("its footer of %d bytes is longer than the file", n), Hint: loaderr.HintDamaged}
 	}
 	if err := checkFooter(f, size, n); err != nil {
 		return footerError(path, err)
@@ -114,13 +115,13 @@ func (p *parquetFile) countRows() error {
 		return p.damaged(fmt.Sprintf("its row groups have %d rows, its footer says %d", rows, want))
 	}
 	if rows == 0 {
-		return &SourceError{Path: p.name, Reason: "has columns but no rows", Hint: hintEmpty}
+		return &loaderr.SourceError{Path: p.name, Reason: "has columns but no rows", Hint: loaderr.HintEmpty}
 	}
 	return nil
 }
 
 func (p *parquetFile) damaged(reason string) error {
-	return &SourceError{Path: p.name, Reason: reason, Hint: hintDamaged}
+	return &loaderr.SourceError{Path: p.name, Reason: reason, Hint: loaderr.HintDamaged}
 }
 
 func (p *parquetFile) path() string    { return p.name }
@@ -150,9 +151,9 @@ func (p *parquetFile) describe(w []want) ([]column, error) {
 			err = p.checkChunks(c, form)
 		}
 		if err != nil {
-			e := &SourceError{Path: p.name, Column: c.Name(), Reason: err.Error(), Hint: "leave the column out with --columns"}
-			if r := (*remedied)(nil); errors.As(err, &r) {
-				e.Hint = r.hint
+			e := &loaderr.SourceError{Path: p.name, Column: c.Name(), Reason: err.Error(), Hint: "leave the column out with --columns"}
+			if r := (*loaderr.HintedError)(nil); errors.As(err, &r) {
+				e.Hint = r.Hint
 			}
 			return nil, e
 		}
@@ -170,7 +171,7 @@ func (p *parquetFile) locate(err error, group int, t target) error {
 	if in.page == 0 {
 		its = "its dictionary "
 	}
-	var e *SourceError
+	var e *loaderr.SourceError
 	if !errors.As(err, &e) {
 		if errors.Is(err, errFault) {
 			return err
@@ -179,7 +180,7 @@ func (p *parquetFile) locate(err error, group int, t target) error {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			reason = "ends early"
 		}
-		e = &SourceError{Reason: reason, Hint: hintDamaged}
+		e = &loaderr.SourceError{Reason: reason, Hint: loaderr.HintDamaged}
 		if errors.Is(err, snappy.ErrCorrupt) && strings.Contains(reason, "data page v2") {
 			e.Hint = hintNullPages
 		}

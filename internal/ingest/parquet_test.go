@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -302,7 +303,7 @@ func TestDamagedParquetIsRefusedOrReadAndNothingElse(t *testing.T) {
 			if err == nil {
 				continue
 			}
-			if refused++; !strings.Contains(err.Error(), "x.parquet") && !errors.Is(err, ErrOption) {
+			if refused++; !strings.Contains(err.Error(), "x.parquet") && !errors.Is(err, loaderr.ErrOption) {
 				t.Errorf("%s, seed %d: the message does not name the file: %v", name, seed, err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // arrowSchemaKey is where pyarrow, Polars and arrow-rs keep the Arrow schema that a Parquet file was written from: an IPC message in base64.
@@ -32,7 +33,7 @@ type arrowHint struct {
 // arrowHints reads the schema in the file's metadata. It is read by hand, field by field: Arrow v15 fails on types that are newer than it,
 // and they may be those of columns that nobody wants.
 func arrowHints(path, text string) (hints []arrowHint, err error) {
-	damaged := &SourceError{Path: path, Reason: "its metadata " + arrowSchemaKey + " cannot be read", Hint: hintDamaged + ", or write it without store_schema"}
+	damaged := &loaderr.SourceError{Path: path, Reason: "its metadata " + arrowSchemaKey + " cannot be read", Hint: loaderr.HintDamaged + ", or write it without store_schema"}
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(b) < 16 {
 		return nil, damaged
@@ -95,7 +96,7 @@ func (f *form) refine(h arrowHint, name string, logical any) error {
 		return nil
 	}
 	if h.name != name {
-		return &remedied{fmt.Sprintf("is called %q in the metadata %s, which says what it is", h.name, arrowSchemaKey), "write the file again, or leave the column out with --columns"}
+		return &loaderr.HintedError{Reason: fmt.Sprintf("is called %q in the metadata %s, which says what it is", h.name, arrowSchemaKey), Hint: "write the file again, or leave the column out with --columns"}
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -167,7 +168,7 @@ func int96Times(values []deprecated.Int96) ([]int64, error) {
 	for i, v := range values {
 		days, nanos := int64(int32(v[2]))-epoch, int64(uint64(v[1])<<32|uint64(v[0]))
 		if days > math.MaxInt64/day-1 || days < math.MinInt64/day+1 || nanos < 0 || nanos > day {
-			return nil, &SourceError{Text: int96Text(days, nanos), Reason: "is a time of INT96 beyond those that 64 bits of nanoseconds hold", Hint: "write the times as timestamps in microseconds"}
+			return nil, &loaderr.SourceError{Text: int96Text(days, nanos), Reason: "is a time of INT96 beyond those that 64 bits of nanoseconds hold", Hint: "write the times as timestamps in microseconds"}
 		}
 		out[i] = days*day + nanos
 	}

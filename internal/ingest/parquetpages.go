@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // pageFree is how large a page may be however little its column is said to hold.
@@ -74,7 +75,7 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 	decoder := newThriftDecoder(r, most)
 	for at < end {
 		broken := func(reason string) error {
-			return &pageFault{pages + 1, &SourceError{Reason: reason, Hint: hintDamaged}}
+			return &pageFault{pages + 1, &loaderr.SourceError{Reason: reason, Hint: loaderr.HintDamaged}}
 		}
 		section := io.NewSectionReader(file, at, end-at)
 		r.Reset(section)

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // TestPagesThatSayTooMuchAreRefused holds headers of pages against their column: none makes room for more than a sound file has.
@@ -126,7 +127,7 @@ func TestDamagedPagesAreNamed(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, _, err = inProcess(t, Options{Sources: []string{path}, Columns: []string{m.PathInSchema[0]}})
-				refused(t, err, where, hintDamaged)
+				refused(t, err, where, loaderr.HintDamaged)
 				at += int64(len(head)) + int64(h.CompressedPageSize)
 				damaged++
 			}

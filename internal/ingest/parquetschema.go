@@ -6,6 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // form says what the values of a Parquet column are, on the page and as a column of ours.
@@ -196,20 +197,20 @@ func (p *parquetFile) checkChunks(c parquetColumn, f form) error {
 		switch meta.Codec {
 		case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd:
 		default:
-			return &remedied{fmt.Sprintf("is compressed with %s, which is not read", meta.Codec), `write the file with another compression, such as "snappy" or "zstd"`}
+			return &loaderr.HintedError{Reason: fmt.Sprintf("is compressed with %s, which is not read", meta.Codec), Hint: `write the file with another compression, such as "snappy" or "zstd"`}
 		}
 		if wideDeltas(p.pq.Metadata().CreatedBy, meta) {
-			return &remedied{"has differences of more than 32 bits, which DuckDB writes against the format", "write the file with PARQUET_VERSION V1, or the column as BIGINT"}
+			return &loaderr.HintedError{Reason: "has differences of more than 32 bits, which DuckDB writes against the format", Hint: "write the file with PARQUET_VERSION V1, or the column as BIGINT"}
 		}
 		// The reader takes the codec of the first row group for all of them.
 		if first := p.pq.Metadata().RowGroups[0].Columns[c.Index()].MetaData.Codec; meta.Codec != first {
-			return &remedied{fmt.Sprintf("is compressed with %s in row group 1 and with %s in row group %d", first, meta.Codec, g+1), "write the file with one compression for each column"}
+			return &loaderr.HintedError{Reason: fmt.Sprintf("is compressed with %s in row group 1 and with %s in row group %d", first, meta.Codec, g+1), Hint: "write the file with one compression for each column"}
 		}
 		if rows := p.groups[g+1] - p.groups[g]; meta.NumValues != rows {
-			return &remedied{fmt.Sprintf("has %d values in row group %d of %d rows", meta.NumValues, g+1, rows), hintDamaged}
+			return &loaderr.HintedError{Reason: fmt.Sprintf("has %d values in row group %d of %d rows", meta.NumValues, g+1, rows), Hint: loaderr.HintDamaged}
 		}
 		if kind := parquet.Kind(meta.Type); kind != c.Type().Kind() {
-			return &remedied{fmt.Sprintf("is %s in row group %d and %s in the schema", kind, g+1, c.Type().Kind()), hintDamaged}
+			return &loaderr.HintedError{Reason: fmt.Sprintf("is %s in row group %d and %s in the schema", kind, g+1, c.Type().Kind()), Hint: loaderr.HintDamaged}
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -22,7 +23,7 @@ func newPartitioned(r reader, parts []part) (reader, error) {
 	}
 	for _, p := range parts {
 		if slices.Contains(r.names(), p.key) {
-			return nil, &SourceError{Path: r.path(), Column: p.key, Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.key, p.value), Hint: "name the files instead of the folder"}
+			return nil, &loaderr.SourceError{Path: r.path(), Column: p.key, Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.key, p.value), Hint: "name the files instead of the folder"}
 		}
 	}
 	return &partitioned{r, parts, len(r.names())}, nil
@@ -104,7 +105,7 @@ func (p *partitioned) constant(t target, value string) error {
 	values := slices.Repeat([]int64{v}, int(min(block, p.rows())))
 	for row := int64(0); row < p.rows(); row += block {
 		if put(t.dest, t.row0+row, values[:min(block, p.rows()-row)]) >= 0 {
-			return &SourceError{Path: p.path(), Column: t.name, Text: value, Reason: "does not fit " + string(t.dest.DType)}
+			return &loaderr.SourceError{Path: p.path(), Column: t.name, Text: value, Reason: "does not fit " + string(t.dest.DType)}
 		}
 	}
 	return nil

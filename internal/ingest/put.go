@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -19,7 +20,7 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 		return nil, err
 	}
 	if l.HashSources {
-		return nil, &OptionError{Field: "hash_sources", Allowed: "it for files only, not for a put"}
+		return nil, &loaderr.OptionError{Field: "hash_sources", Allowed: "it for files only, not for a put"}
 	}
 	if conn == nil {
 		return nil, errors.New("a put without a connection")
@@ -37,7 +38,7 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	case FormatArrow:
 		r, err = openArrowStream(conn, l.dir, l.workers, l.meter)
 	default:
-		err = &OptionError{Field: "format", Value: p.Format, Allowed: FormatColumns + " or " + FormatArrow}
+		err = &loaderr.OptionError{Field: "format", Value: p.Format, Allowed: FormatColumns + " or " + FormatArrow}
 	}
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -332,7 +333,7 @@ func TestArrowStreamCutAnywhereIsRefused(t *testing.T) {
 			continue
 		}
 		_, err := receivedFrom(t, Options{ItemID: []string{"id", "w"}}, Put{Format: FormatArrow}, sent[:n])
-		var s *SourceError
+		var s *loaderr.SourceError
 		if !errors.As(err, &s) {
 			t.Errorf("%d of %d bytes: %v", n, len(sent), err)
 		}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"errors"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ func (r Reach) open(path string) (*os.File, error) {
 	st, err := f.Stat()
 	if err == nil && !st.Mode().IsRegular() {
 		reason, hint := notLoadable(st)
-		err = &SourceError{Path: path, Reason: reason, Hint: hint}
+		err = &loaderr.SourceError{Path: path, Reason: reason, Hint: hint}
 	}
 	if err != nil {
 		f.Close()
@@ -74,7 +75,7 @@ func within[T any](r Reach, path string, look func(root *os.Root, rel string) (T
 			return found, err
 		}
 	}
-	return found, &SourceError{Path: path, Reason: "lies below none of the folders that may be loaded from by other users and over TCP", Hint: "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine", Beyond: true}
+	return found, &loaderr.SourceError{Path: path, Reason: "lies below none of the folders that may be loaded from by other users and over TCP", Hint: "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine", Beyond: true}
 }
 
 func lookBelow[T any](dir, rel string, look func(root *os.Root, rel string) (T, error)) (found T, err error) {

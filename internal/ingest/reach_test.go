@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"errors"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,7 +58,7 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 			_, _, err2 := inProcess(t, o)
 			_, err3 := Run(t.Context(), os.Args[0], job(t, o), nil, nil)
 			for _, err := range []error{err, err2, err3} {
-				var source *SourceError
+				var source *loaderr.SourceError
 				switch {
 				case want == "" && err != nil:
 					t.Errorf("%s: %v", path, err)
@@ -69,7 +70,7 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 		}
 	}
 	for name, r := range map[string]Reach{"no root": {Limited: true}, "root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}}} {
-		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err, ErrSource) {
+		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err, loaderr.ErrSource) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

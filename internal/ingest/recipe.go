@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -167,7 +168,7 @@ func (s steps) floats(column string) error {
 		value layout.Literal
 	}{{"fill", s.fill.Value}, {"clip", s.clip.Low}, {"clip", s.clip.High}} {
 		if !n.value.IsFloat() {
-			return &OptionError{
+			return &loaderr.OptionError{
 				Field: n.field, Value: n.value.String(), Allowed: fmt.Sprintf("a number that float64 holds, in which column %q is computed", column),
 				Hint: "the nearest is " + layout.LiteralOf(n.value.Float).String(),
 			}
@@ -209,7 +210,7 @@ func (o Options) fitted() bool {
 func (o Options) validateRecipe() error {
 	if err := o.Fill.each(func(_ string, f Fill) error {
 		if f.Value.Float-f.Value.Float != 0 {
-			return &OptionError{Field: "fill", Value: f.Value.String(), Allowed: "a finite number"}
+			return &loaderr.OptionError{Field: "fill", Value: f.Value.String(), Allowed: "a finite number"}
 		}
 		return oneOf("fill", f.How, none, fillValue, fillMean, fillForward, fillBackward, fillLinear)
 	}); err != nil {
@@ -217,7 +218,7 @@ func (o Options) validateRecipe() error {
 	}
 	if err := o.Clip.each(func(_ string, c Clip) error {
 		if c.HasLow && c.HasHigh && c.Low.Cmp(c.High) > 0 {
-			return &OptionError{Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High), Allowed: "the lower bound first"}
+			return &loaderr.OptionError{Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High), Allowed: "the lower bound first"}
 		}
 		return nil
 	}); err != nil {
@@ -238,7 +239,7 @@ func (o Options) validateRecipe() error {
 }
 
 func wordsOf(err error, allowed string) error {
-	if e, ok := err.(*OptionError); ok && e.Allowed != "a finite number" {
+	if e, ok := err.(*loaderr.OptionError); ok && e.Allowed != "a finite number" {
 		e.Allowed = allowed
 	}
 	return err
@@ -252,24 +253,24 @@ func (o Options) validateFit() error {
 	}
 	for _, g := range given {
 		if g.value != "" && !o.fitted() {
-			return &OptionError{Field: g.field, Value: g.value, Allowed: "it only together with scale or fill mean"}
+			return &loaderr.OptionError{Field: g.field, Value: g.value, Allowed: "it only together with scale or fill mean"}
 		}
 	}
 	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) && *r[0] >= *r[1] {
-		return &OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "a first row before the second"}
+		return &loaderr.OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "a first row before the second"}
 	}
 	if f := o.FitFraction; f != nil && !(*f > 0 && *f <= 1) {
-		return &OptionError{Field: "fit_fraction", Value: o.fraction(), Allowed: "a share above 0, up to 1"}
+		return &loaderr.OptionError{Field: "fit_fraction", Value: o.fraction(), Allowed: "a share above 0, up to 1"}
 	}
 	if o.FitSample < 0 {
-		return &OptionError{Field: "fit_sample", Value: strconv.FormatInt(o.FitSample, 10), Allowed: "a number of rows from 1"}
+		return &loaderr.OptionError{Field: "fit_sample", Value: strconv.FormatInt(o.FitSample, 10), Allowed: "a number of rows from 1"}
 	}
 	if o.FitSeed != 0 && o.FitSample == 0 {
-		return &OptionError{Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10), Allowed: "it only together with fit_sample"}
+		return &loaderr.OptionError{Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10), Allowed: "it only together with fit_sample"}
 	}
 	before, err := readTime("fit_before", o.FitBefore)
 	if before != nil && o.Time == "" {
-		return &OptionError{Field: "fit_before", Value: before.String(), Allowed: "it only together with time"}
+		return &loaderr.OptionError{Field: "fit_before", Value: before.String(), Allowed: "it only together with time"}
 	}
 	return err
 }
@@ -332,12 +333,12 @@ func (o Options) checkSteps(columns []column, roles []layout.Role) error {
 				continue
 			}
 			if named.field == "fill" && slices.Contains(truths, name) {
-				return &OptionError{Field: named.field, Value: name, Allowed: "0, 1, forward or backward for a column of truth values"}
+				return &loaderr.OptionError{Field: named.field, Value: name, Allowed: "0, 1, forward or backward for a column of truth values"}
 			}
 			if i := slices.IndexFunc(columns, func(c column) bool { return c.name == name }); i >= 0 {
-				return &OptionError{Field: named.field, Value: name, Allowed: "value columns of numbers, not " + columns[i].describe()}
+				return &loaderr.OptionError{Field: named.field, Value: name, Allowed: "value columns of numbers, not " + columns[i].describe()}
 			}
-			return &OptionError{Field: named.field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, numbers), ", ")}
+			return &loaderr.OptionError{Field: named.field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, numbers), ", ")}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -36,7 +37,7 @@ func (l *load) regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, 
 		grid = append(grid, int64(rows))
 	}
 	if rows > most {
-		return nil, &OptionError{Field: "regrid", Value: l.stepText(), Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", most, m.rows, all),
+		return nil, &loaderr.OptionError{Field: "regrid", Value: l.stepText(), Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", most, m.rows, all),
 			Hint: "is a time wrong, or the step too short?"}
 	}
 	added := int64(rows) - m.rows
@@ -98,7 +99,7 @@ func (l *load) canMiss(added int64) error {
 			if c.kind == kindTime || c.kind == kindDuration {
 				hint = "leave the column out with --columns"
 			}
-			return &SourceError{
+			return &loaderr.SourceError{
 				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
 			}
 		}

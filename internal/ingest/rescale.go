@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -27,9 +28,9 @@ func rescale(r reader, c column, d layout.Dest, row0 int64, from, to string) err
 			if c.kind == kindTime {
 				text = timeText(v, from)
 			}
-			return &SourceError{
+			return &loaderr.SourceError{
 				Path: r.path(), Row: row + 1, Line: r.line(row), Column: c.name, Text: text,
-				Reason: "is no whole number of " + to + ", or too many: that is the dataset's unit", Hint: hintAnew,
+				Reason: "is no whole number of " + to + ", or too many: that is the dataset's unit", Hint: loaderr.HintAnew,
 			}
 		}
 	}

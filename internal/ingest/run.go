@@ -15,6 +15,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/machine"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -88,7 +89,7 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 	case answered == nil:
 		answered = died(c.cmd.ProcessState, c.err, c.stderr.String(), job.MemoryLimit)
 	}
-	if reading != "" && (errors.Is(answered, ErrMemory) || errors.Is(answered, ErrKilled)) {
+	if reading != "" && (errors.Is(answered, loaderr.ErrMemory) || errors.Is(answered, loaderr.ErrKilled)) {
 		answered = fmt.Errorf("%s: %w", reading, answered)
 	}
 	return nil, answered
@@ -144,24 +145,24 @@ func died(state *os.ProcessState, err error, stderr string, limit int64) error {
 	// The last two are Go's runtime, which does not look everywhere whether it got memory for itself, as for its collector's queue.
 	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed", "unexpected signal during runtime execution", "runtime.(*spanQueue)"} {
 		if strings.Contains(stderr, sign) {
-			return fmt.Errorf("%w: it reached its limit of %s: %s", ErrMemory, humanize.IBytes(uint64(limit)), text)
+			return fmt.Errorf("%w: it reached its limit of %s: %s", loaderr.ErrMemory, humanize.IBytes(uint64(limit)), text)
 		}
 	}
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return fmt.Errorf("%w: %w", ErrKilled, err)
+		return fmt.Errorf("%w: %w", loaderr.ErrKilled, err)
 	}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		how := status.Signal().String()
 		if status.Signal() == syscall.SIGKILL {
 			how += ", by somebody or by the system for want of memory"
 		}
-		return fmt.Errorf("%w: signal %d: %s", ErrKilled, status.Signal(), how)
+		return fmt.Errorf("%w: signal %d: %s", loaderr.ErrKilled, status.Signal(), how)
 	}
 	if text != "" {
-		return fmt.Errorf("%w: %s: %s", ErrKilled, state, text)
+		return fmt.Errorf("%w: %s: %s", loaderr.ErrKilled, state, text)
 	}
-	return fmt.Errorf("%w: %s", ErrKilled, state)
+	return fmt.Errorf("%w: %s", loaderr.ErrKilled, state)
 }
 
 func firstLine(s string) string {

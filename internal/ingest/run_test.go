@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io"
 	"os"
 	"os/exec"
@@ -77,28 +78,28 @@ func TestRunLoadsETTh1(t *testing.T) {
 
 func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
 	_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\nx\n")}}), nil, nil)
-	var s *SourceError
-	if !errors.Is(err, ErrSource) || !errors.As(err, &s) || s.Row != 2 || s.Line != 3 || s.Column != "a" || s.Text != "x" || s.Hint == "" {
+	var s *loaderr.SourceError
+	if !errors.Is(err, loaderr.ErrSource) || !errors.As(err, &s) || s.Row != 2 || s.Line != 3 || s.Column != "a" || s.Text != "x" || s.Hint == "" {
 		t.Errorf("%v is %+v", err, s)
 	}
 	_, err = Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
-	var o *OptionError
-	if !errors.Is(err, ErrOption) || !errors.As(err, &o) || !o.Column || o.Value != "b" {
+	var o *loaderr.OptionError
+	if !errors.Is(err, loaderr.ErrOption) || !errors.As(err, &o) || !o.Column || o.Value != "b" {
 		t.Errorf("%v is %+v", err, o)
 	}
 	for _, e := range []error{
-		&NoSpaceError{Dir: "/x", Need: 10, Have: 2, Text: "reserve"}, fmt.Errorf("write: %w", syscall.ENOSPC),
+		&loaderr.NoSpaceError{Dir: "/x", Need: 10, Have: 2, Text: "reserve"}, fmt.Errorf("write: %w", syscall.ENOSPC),
 	} {
 		b, _ := json.Marshal(toProblem(e))
 		var p problem
 		if err := json.Unmarshal(b, &p); err != nil {
 			t.Fatal(err)
 		}
-		if !errors.Is(p.error(), ErrNoSpace) || !errors.Is(p.error(), syscall.ENOSPC) {
+		if !errors.Is(p.error(), loaderr.ErrNoSpace) || !errors.Is(p.error(), syscall.ENOSPC) {
 			t.Errorf("%v came out as %v", e, p.error())
 		}
 	}
-	if p := toProblem(fmt.Errorf("x: %w", syscall.ENOMEM)); !errors.Is(p.error(), ErrMemory) {
+	if p := toProblem(fmt.Errorf("x: %w", syscall.ENOMEM)); !errors.Is(p.error(), loaderr.ErrMemory) {
 		t.Errorf("ENOMEM came out as %v", p.error())
 	}
 }
@@ -157,7 +158,7 @@ func TestKilledChildIsAnErrorThatSaysSo(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if !errors.Is(err, ErrKilled) || !strings.Contains(err.Error(), ".csv: load process died: signal 9: killed") {
+	if !errors.Is(err, loaderr.ErrKilled) || !strings.Contains(err.Error(), ".csv: load process died: signal 9: killed") {
 		t.Errorf("%v, want ErrKilled with the source and the signal", err)
 	}
 }
@@ -227,7 +228,7 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	j := job(t, Options{Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"i"}})
 	j.MemoryLimit = memoryLeast
 	_, err := Run(t.Context(), os.Args[0], j, nil, nil)
-	if !errors.Is(err, ErrMemory) || !strings.HasPrefix(err.Error(), j.Sources[0]+": load ran out of memory: ") {
+	if !errors.Is(err, loaderr.ErrMemory) || !strings.HasPrefix(err.Error(), j.Sources[0]+": load ran out of memory: ") {
 		t.Errorf("%v, want ErrMemory, with the source", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -138,7 +139,7 @@ func (p *preparation) unfit(item int, reason, hint string) error {
 	if p.ScalePer == perItem && len(p.keys.at) > 0 {
 		of = " of item " + p.keys.item(p.offsets[item])
 	}
-	return &SourceError{Path: p.readers[0].path(), Column: p.column.name, Reason: fmt.Sprintf(reason, of), Hint: hint}
+	return &loaderr.SourceError{Path: p.readers[0].path(), Column: p.column.name, Reason: fmt.Sprintf(reason, of), Hint: hint}
 }
 
 // shiftAndScale are what moments make of a scaling, as scikit-learn's StandardScaler, MinMaxScaler and MaxAbsScaler. A spread of 0 scales by 1; one

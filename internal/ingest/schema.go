@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -101,9 +102,9 @@ func (o Options) resolve(names []string) (wanted, error) {
 	w := wanted{dtype: o.DType}
 	add := func(field, name string, role layout.Role) error {
 		if !slices.Contains(names, name) {
-			e := &OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
+			e := &loaderr.OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
 			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
-				e.Hint = fmt.Sprintf("there is one column, %s: say with --delimiter what separates cells", quote(names[0]))
+				e.Hint = fmt.Sprintf("there is one column, %s: say with --delimiter what separates cells", loaderr.Quote(names[0]))
 			}
 			return e
 		}
@@ -140,7 +141,7 @@ func (w wanted) in(path, firstPath string, names []string) ([]want, error) {
 	for i, name := range w.names {
 		at := slices.Index(names, name)
 		if at < 0 {
-			return nil, &SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
+			return nil, &loaderr.SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
 		}
 		out[i] = want{at, w.roles[i], w.dtype.By[name] == string(layout.Text)}
 	}
@@ -158,7 +159,7 @@ func (c column) usable(path string, role layout.Role) error {
 	default:
 		return nil
 	}
-	return &SourceError{Path: path, Column: c.name, Reason: reason, Hint: hint}
+	return &loaderr.SourceError{Path: path, Column: c.name, Reason: reason, Hint: hint}
 }
 
 // unify is the column that can hold the values of two sources.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -50,10 +51,10 @@ func (l *load) apart(keys *keys, row, last int64, later bool) error {
 	e, of := l.sourcePlace(row), keys.ofItem(row)
 	e.Column = l.Time
 	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", keys.clock.timeText(keys.when(row)), of, keys.clock.timeText(last))
-	e.Hint = "append newer rows only, or " + hintAnew
+	e.Hint = "append newer rows only, or " + loaderr.HintAnew
 	if later {
 		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset", keys.clock.timeText(keys.when(row)), of, l.stepText(), keys.clock.timeText(last))
-		e.Hint = "append the rows between, too, or " + hintAnew
+		e.Hint = "append the rows between, too, or " + loaderr.HintAnew
 	}
 	return &e
 }
@@ -189,7 +190,7 @@ func (l *load) checkDiff() error {
 			continue
 		}
 		if old, err := l.base.data.Manifest.Column(c.name); err != nil || old.Prepared == nil || old.Prepared.Last == nil {
-			return &SourceError{Column: c.name, Reason: "rows cannot be appended to its differences: the values that they begin at were not kept", Hint: hintAnew}
+			return &loaderr.SourceError{Column: c.name, Reason: "rows cannot be appended to its differences: the values that they begin at were not kept", Hint: loaderr.HintAnew}
 		}
 	}
 	return nil

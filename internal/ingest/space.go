@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dustin/go-humanize"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // checkSpace refuses a load that does not fit, before anything is written.
@@ -17,7 +18,7 @@ func (l *load) checkSpace() error {
 		l.meter.announce(need)
 		return nil
 	}
-	return &NoSpaceError{Dir: l.dir, Need: need, Have: have, Text: "the result and what is kept beside it while it is made" + l.ofRows()}
+	return &loaderr.NoSpaceError{Dir: l.dir, Need: need, Have: have, Text: "the result and what is kept beside it while it is made" + l.ofRows()}
 }
 
 // ofRows names the source that says it has the most rows, and that it may be damaged where none of them has as much as a byte.
@@ -39,10 +40,10 @@ func (l *load) explain(err error) error {
 	if !isFull(err) {
 		return err
 	}
-	if e := (*NoSpaceError)(nil); errors.As(err, &e) {
+	if e := (*loaderr.NoSpaceError)(nil); errors.As(err, &e) {
 		return err
 	}
-	return &NoSpaceError{Dir: l.dir, Need: l.need(), Have: max(0, l.available(l.dir)), Text: err.Error()}
+	return &loaderr.NoSpaceError{Dir: l.dir, Need: l.need(), Have: max(0, l.available(l.dir)), Text: err.Error()}
 }
 
 // need is how many bytes the load takes in the cache directory, at most and about: the result, the columns that are scaled before

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -32,7 +33,7 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 		path := source(t, "x.arrows", string(bad))
 		j := job(t, Options{Sources: []string{path}})
 		_, err := j.load(t.Context(), nil, &meter{})
-		var s *NoSpaceError
+		var s *loaderr.NoSpaceError
 		if !errors.As(err, &s) || s.Need < int64(8*rows) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "the file may be damaged") {
 			t.Errorf("%d rows: %v", rows, err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -36,7 +37,7 @@ func sourcesOf(files []sourceFile) ([]layout.Source, error) {
 // sourceOf refuses what cannot be a source.
 func sourceOf(path string, st fs.FileInfo) (layout.Source, error) {
 	if reason, hint := notLoadable(st); reason != "" {
-		return layout.Source{}, &SourceError{Path: path, Reason: reason, Hint: hint}
+		return layout.Source{}, &loaderr.SourceError{Path: path, Reason: reason, Hint: hint}
 	}
 	return layout.Source{Path: path, Bytes: st.Size(), MtimeNs: st.ModTime().UnixNano(), Inode: inode(st)}, nil
 }
@@ -48,7 +49,7 @@ func checkDescriptors(files int, limit uint64) error {
 	if uint64(files) <= limit {
 		return nil
 	}
-	return &OptionError{Field: "sources", Value: fmt.Sprintf("%d files", files), Allowed: fmt.Sprintf("fewer than the %d that may be open at once", limit), Hint: hintDescriptors}
+	return &loaderr.OptionError{Field: "sources", Value: fmt.Sprintf("%d files", files), Allowed: fmt.Sprintf("fewer than the %d that may be open at once", limit), Hint: hintDescriptors}
 }
 
 // descriptors is how many files this process may have open.
@@ -61,7 +62,7 @@ func descriptors() uint64 {
 }
 
 func statError(path string, err error) error {
-	if e := (*SourceError)(nil); errors.As(err, &e) {
+	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 		return e
 	}
 	reason, hint := err.Error(), ""
@@ -75,7 +76,7 @@ func statError(path string, err error) error {
 	if errors.Is(err, syscall.EMFILE) {
 		hint = hintDescriptors
 	}
-	return &SourceError{Path: path, Reason: reason, Hint: hint}
+	return &loaderr.SourceError{Path: path, Reason: reason, Hint: hint}
 }
 
 // notLoadable says why a file cannot be a source, "" where it can.
@@ -90,7 +91,7 @@ func notLoadable(st fs.FileInfo) (reason, hint string) {
 	case !mode.IsRegular():
 		return "is a device, want a file", ""
 	case st.Size() == 0:
-		return "the file is empty", hintEmpty
+		return "the file is empty", loaderr.HintEmpty
 	}
 	return "", ""
 }
@@ -114,7 +115,7 @@ func (r Reach) unchanged(before []layout.Source) error {
 			return err
 		}
 		if !s.SameFile(after) {
-			return &SourceError{Path: s.Path, Reason: "the file was changed while it was loaded", Hint: hintChanged}
+			return &loaderr.SourceError{Path: s.Path, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -12,9 +13,9 @@ import (
 func checkWord(word []byte, role layout.Role, row int64) error {
 	switch {
 	case len(word) == 0 && role == layout.RoleItemID:
-		return &SourceError{Row: row + 1, Reason: "the text is empty, but an item needs a name", Hint: hintNeeded}
+		return &loaderr.SourceError{Row: row + 1, Reason: "the text is empty, but an item needs a name", Hint: loaderr.HintNeeded}
 	case !utf8.Valid(word):
-		return &SourceError{Row: row + 1, Text: string(word), Reason: reasonUTF8, Hint: "bytes are read where they are text; leave the column out with --columns"}
+		return &loaderr.SourceError{Row: row + 1, Text: string(word), Reason: reasonUTF8, Hint: "bytes are read where they are text; leave the column out with --columns"}
 	}
 	return nil
 }
@@ -28,20 +29,20 @@ const reasonMissing = "is missing, which only a float column can say"
 const reasonUTF8 = "is not UTF-8"
 
 // misfit refuses a value of a row, from 1, that the column is not stored with: put or checkCells have found it.
-func (t target) misfit(row int64, value any) *SourceError {
+func (t target) misfit(row int64, value any) *loaderr.SourceError {
 	if h, ok := value.(layout.Half); ok {
 		value = h.Float32()
 	}
-	e := &SourceError{Column: t.name, Row: row, Text: fmt.Sprint(value), Reason: "does not fit " + string(t.dest.DType), Hint: hintWider}
+	e := &loaderr.SourceError{Column: t.name, Row: row, Text: fmt.Sprint(value), Reason: "does not fit " + string(t.dest.DType), Hint: hintWider}
 	switch {
 	case (t.kind == kindTime || t.kind == kindDuration) && value == int64(math.MinInt64):
-		e.Text, e.Reason, e.Hint = "NaT", "is no time", hintNeeded
+		e.Text, e.Reason, e.Hint = "NaT", "is no time", loaderr.HintNeeded
 	case t.kind == kindBool:
 		e.Reason, e.Hint = "is no truth value, want 0 or 1", "write the column as integers, or leave it out with --columns"
 	case e.Text == "NaN":
 		return t.missing(row)
 	case t.role != layout.RoleValue:
-		e.Hint = hintNeeded
+		e.Hint = loaderr.HintNeeded
 	}
 	return e
 }
@@ -68,11 +69,11 @@ func (t target) needs() string {
 }
 
 // missing refuses a missing value of a row, from 1, and says what to do about it.
-func (t target) missing(row int64) *SourceError {
-	e := &SourceError{Column: t.name, Row: row, Reason: "the value " + t.needs()}
+func (t target) missing(row int64) *loaderr.SourceError {
+	e := &loaderr.SourceError{Column: t.name, Row: row, Reason: "the value " + t.needs()}
 	switch {
 	case t.role != layout.RoleValue:
-		e.Hint = hintNeeded
+		e.Hint = loaderr.HintNeeded
 	case t.number() || t.truths():
 		e.Hint = "fill what is missing with --fill " + t.name + "=0, or leave the column out with --columns"
 	default:

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"slices"
 	"strings"
 )
@@ -50,26 +51,26 @@ func (o Options) validateText() error {
 		return err
 	}
 	if d := delimiter(o.Delimiter); d != "" && (len(d) != 1 || !strings.Contains("\t ,;|:!#$%&*/=@^~", d)) {
-		return &OptionError{Field: "delimiter", Value: o.Delimiter, Allowed: "one sign, such as , ; | or tab, that no number and no quote is written with"}
+		return &loaderr.OptionError{Field: "delimiter", Value: o.Delimiter, Allowed: "one sign, such as , ; | or tab, that no number and no quote is written with"}
 	}
 	if o.Decimal != "" && o.Decimal == o.Delimiter {
 		return equalMarks(o.Decimal)
 	}
 	if o.TimeFormat != "" && o.Time == "" {
-		return &OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: "it only together with time"}
+		return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: "it only together with time"}
 	}
 	if o.TimeFormat != "" {
 		if _, why := parseTimeFormat(o.TimeFormat); why != "" {
-			return &OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: why}
+			return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: why}
 		}
 	}
 	seen := make(map[string]bool, len(o.NA))
 	for _, word := range o.NA {
 		switch {
 		case word == "" || strings.Trim(word, " \t") != word:
-			return &OptionError{Field: "na", Value: word, Allowed: "words without blanks around them; an empty cell is missing anyway"}
+			return &loaderr.OptionError{Field: "na", Value: word, Allowed: "words without blanks around them; an empty cell is missing anyway"}
 		case seen[word]:
-			return &OptionError{Field: "na", Value: word, Allowed: "each word once"}
+			return &loaderr.OptionError{Field: "na", Value: word, Allowed: "each word once"}
 		}
 		seen[word] = true
 	}

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -55,9 +56,9 @@ type tfFile struct {
 // tfFeature is what the records of a file say of a feature.
 type tfFeature struct {
 	list  listKind
-	row   int64        // of the first record with it
-	width int64        // values of that one; 0 while all lists are empty
-	other *SourceError // that another record contradicts it
+	row   int64                // of the first record with it
+	width int64                // values of that one; 0 while all lists are empty
+	other *loaderr.SourceError // that another record contradicts it
 }
 
 // openTFRecord checks every record and looks at its features.
@@ -78,7 +79,7 @@ func openTFRecord(path string, f *os.File, w work) (reader, error) {
 	}
 	t.sorted = slices.Sorted(maps.Keys(t.found))
 	if len(t.sorted) == 0 {
-		return nil, &SourceError{Path: path, Reason: "its records have no features"}
+		return nil, &loaderr.SourceError{Path: path, Reason: "its records have no features"}
 	}
 	return t, nil
 }
@@ -90,7 +91,7 @@ func (t *tfFile) walk() error {
 	head := make([]byte, recordHead)
 	for at := int64(0); at < t.size; {
 		broken := func(reason string) error {
-			return &SourceError{Path: t.name, Row: t.count + 1, Reason: fmt.Sprintf("the record at byte %d %s", at, reason), Hint: hintDamaged}
+			return &loaderr.SourceError{Path: t.name, Row: t.count + 1, Reason: fmt.Sprintf("the record at byte %d %s", at, reason), Hint: loaderr.HintDamaged}
 		}
 		if t.size-at < recordHead+recordTail {
 			return broken("is cut off")
@@ -128,7 +129,7 @@ func (t *tfFile) walk() error {
 
 func (t *tfFile) readError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &SourceError{Path: t.name, Reason: "the file became shorter while it was loaded", Hint: hintChanged}
+		return &loaderr.SourceError{Path: t.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged}
 	}
 	return statError(t.name, err)
 }
@@ -142,12 +143,12 @@ func (t *tfFile) records(s span, f func(row int64, x feature) error, done func(r
 	for row := s.row0; row < s.row0+s.rows; row++ {
 		length := binary.LittleEndian.Uint64(buf)
 		if length > uint64(len(buf)-recordHead-recordTail) {
-			return &SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: hintChanged}
+			return &loaderr.SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
 		}
 		record := buf[recordHead:][:length]
 		err := parseExample(record, func(x feature) error { return f(row, x) })
 		if errors.Is(err, errProto) || errors.Is(err, errSequence) {
-			err = &SourceError{Path: t.name, Row: row + 1, Reason: "the record " + err.Error(), Hint: "only records of tf.train.Example are read"}
+			err = &loaderr.SourceError{Path: t.name, Row: row + 1, Reason: "the record " + err.Error(), Hint: "only records of tf.train.Example are read"}
 		}
 		if err == nil {
 			err = done(row)
@@ -169,7 +170,7 @@ func (t *tfFile) survey() error {
 		seen := map[string]bool{}
 		err := t.records(t.spans[i], func(row int64, x feature) error {
 			if seen[string(x.name)] {
-				return &SourceError{Path: t.name, Row: row + 1, Column: string(x.name), Reason: "the feature is in the record twice"}
+				return &loaderr.SourceError{Path: t.name, Row: row + 1, Column: string(x.name), Reason: "the feature is in the record twice"}
 			}
 			seen[string(x.name)] = true
 			if !utf8.Valid(x.name) {
@@ -186,7 +187,7 @@ func (t *tfFile) survey() error {
 				in[string(x.name)] = one
 			}
 			if len(in) > mostFeatures {
-				return &SourceError{Path: t.name, Row: row + 1, Reason: fmt.Sprintf("there are more than %d features", mostFeatures)}
+				return &loaderr.SourceError{Path: t.name, Row: row + 1, Reason: fmt.Sprintf("there are more than %d features", mostFeatures)}
 			}
 			return nil
 		}, func(int64) error { clear(seen); return nil })
@@ -218,9 +219,9 @@ func (f *tfFeature) meet(o *tfFeature) {
 		*f = *o
 	case o.list == noList || o.width == 0 && o.list == f.list:
 	case f.list != o.list:
-		f.other = &SourceError{Row: o.row + 1, Reason: fmt.Sprintf("is %s, but in row %d %s", o.list, f.row+1, f.list), Hint: "leave the feature out with --columns"}
+		f.other = &loaderr.SourceError{Row: o.row + 1, Reason: fmt.Sprintf("is %s, but in row %d %s", o.list, f.row+1, f.list), Hint: "leave the feature out with --columns"}
 	case f.width != o.width:
-		f.other = &SourceError{Row: o.row + 1, Reason: fmt.Sprintf("has %d values, but in row %d %d", o.width, f.row+1, f.width), Hint: "pad the lists to one length, or leave the feature out with --columns"}
+		f.other = &loaderr.SourceError{Row: o.row + 1, Reason: fmt.Sprintf("has %d values, but in row %d %d", o.width, f.row+1, f.width), Hint: "pad the lists to one length, or leave the feature out with --columns"}
 	default:
 		f.other = o.other
 	}
@@ -247,7 +248,7 @@ func (t *tfFile) describe(w []want) ([]column, error) {
 			c.width = 0
 		}
 		if c.width > 0 && c.kind == kindText {
-			return nil, &SourceError{Column: name, Row: f.row + 1, Reason: fmt.Sprintf("has %d texts, want one in each record", f.width), Hint: "leave the feature out with --columns"}
+			return nil, &loaderr.SourceError{Column: name, Row: f.row + 1, Reason: fmt.Sprintf("has %d texts, want one in each record", f.width), Hint: "leave the feature out with --columns"}
 		}
 		out[i] = c
 	}
@@ -278,7 +279,7 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *meter) error {
 				return err
 			}
 			if f := t.found[string(x.name)]; n != f.width || x.list != f.list {
-				return &SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: hintChanged}
+				return &loaderr.SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
 			}
 			missing[i] = false
 			return in(x.write(quiet[i], row, &buffers), to[i].name, row)
@@ -305,9 +306,9 @@ func in(err error, name string, row int64) error {
 	if err == nil {
 		return nil
 	}
-	e := (*SourceError)(nil)
+	e := (*loaderr.SourceError)(nil)
 	if !errors.As(err, &e) {
-		e = &SourceError{Reason: err.Error()}
+		e = &loaderr.SourceError{Reason: err.Error()}
 	}
 	e.Column, e.Row = name, row+1
 	return e

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -78,7 +79,7 @@ func (l *load) fillCalendar(ctx context.Context, k *keys) error {
 	}
 	zone, ok := zoneOf(k.clock.zone)
 	if !ok {
-		return &SourceError{Path: l.readers[0].path(), Column: k.clock.name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.clock.zone)}
+		return &loaderr.SourceError{Path: l.readers[0].path(), Column: k.clock.name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.clock.zone)}
 	}
 	to := make([]layout.Strided[float32], len(columns))
 	for i := range columns {

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // Bounds of a compressed text file. Tables of numbers shrink to a half or a tenth, those that repeat one line to a
@@ -78,7 +79,7 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 		return statError(path, err)
 	}
 	damaged := func(err error) error {
-		e := &SourceError{Path: path, Reason: fmt.Sprintf("cannot be decompressed as %s: %v", codec, err), Hint: hintDamaged}
+		e := &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("cannot be decompressed as %s: %v", codec, err), Hint: loaderr.HintDamaged}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			e.Reason = fmt.Sprintf("is cut off: its %s data does not end", codec)
 		}
@@ -100,21 +101,21 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 	for total := int64(0); ; {
 		n, err := r.Read(buf)
 		if total += int64(n); total > most {
-			return &SourceError{Path: path, Reason: fmt.Sprintf("holds more than %d times its size of %d bytes", total/st.Size(), st.Size()), Hint: "decompress it first if it is sound"}
+			return &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("holds more than %d times its size of %d bytes", total/st.Size(), st.Size()), Hint: "decompress it first if it is sound"}
 		}
 		werr := fault.At("ingest.unpack")
 		if werr == nil {
 			_, werr = plain.Write(buf[:n])
 		}
 		if isFull(werr) {
-			return &NoSpaceError{Dir: u.dir, Need: total, Have: max(0, available(u.dir)), Text: "decompress " + path + ": " + werr.Error()}
+			return &loaderr.NoSpaceError{Dir: u.dir, Need: total, Have: max(0, available(u.dir)), Text: "decompress " + path + ": " + werr.Error()}
 		}
 		if werr != nil {
 			return fmt.Errorf("decompress %s: %w", path, werr)
 		}
 		switch {
 		case err == io.EOF && total == 0:
-			return &SourceError{Path: path, Reason: "holds nothing when it is decompressed"}
+			return &loaderr.SourceError{Path: path, Reason: "holds nothing when it is decompressed"}
 		case err == io.EOF:
 			return nil
 		case err != nil:

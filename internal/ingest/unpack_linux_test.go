@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"golang.org/x/sys/unix"
 )
 
@@ -24,7 +25,7 @@ func TestUnpackingOntoAFullDiskIsNoSpace(t *testing.T) {
 	}()
 	path := source(t, "x.csv.gz", packed(t, ".gz", "a,b\n"+strings.Repeat("1,2\n", 1<<18)))
 	_, err := newLoad(dir, Options{Sources: []string{path}}, &meter{}).run(t.Context())
-	var s *NoSpaceError
+	var s *loaderr.NoSpaceError
 	if !errors.As(err, &s) || s.Need <= 256<<10 || s.Dir != dir || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v is %+v", err, s)
 	}

@@ -1,4 +1,6 @@
-package ingest
+// Package loaderr defines the errors of a load. They name the file, column, row or option, say what to do,
+// and keep these facts when they cross the pipe from the child process to the daemon.
+package loaderr
 
 import (
 	"errors"
@@ -71,7 +73,7 @@ func (e *SourceError) Error() string {
 	}
 	what := e.Reason
 	if e.Text != "" {
-		what = quote(e.Text) + " " + what
+		what = Quote(e.Text) + " " + what
 	}
 	if len(where) == 0 {
 		return what
@@ -107,7 +109,7 @@ func (e *OptionError) Error() string {
 	case e.Value == "":
 		return e.Field + ": want " + e.Allowed
 	}
-	return fmt.Sprintf("%s: %s: want %s", e.Field, quote(e.Value), e.Allowed)
+	return fmt.Sprintf("%s: %s: want %s", e.Field, Quote(e.Value), e.Allowed)
 }
 
 // Unwrap makes errors.Is(err, ErrOption) true.
@@ -128,8 +130,8 @@ func (e *NoSpaceError) Error() string {
 // Is makes it an ErrNoSpace, and the ENOSPC that it comes from.
 func (e *NoSpaceError) Is(target error) bool { return target == ErrNoSpace || target == syscall.ENOSPC }
 
-// quote quotes a text of a source and shortens a long one.
-func quote(text string) string {
+// Quote quotes a text of a source and shortens a long one.
+func Quote(text string) string {
 	const most = 80
 	end := most
 	for end < len(text) && end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) { // no rune is cut
@@ -141,28 +143,28 @@ func quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// hintAnew is what to do where rows cannot be appended.
-const hintAnew = "load all files again"
+// HintAnew is what to do where rows cannot be appended.
+const HintAnew = "load all files again"
 
-// counted is a number of things.
-func counted(n int, thing string) string {
+// Count is a number of things.
+func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-const hintDamaged = "the file is damaged: write or copy it again"
+const HintDamaged = "the file is damaged: write or copy it again"
 
-// remedied is a refusal that says what to do instead of leaving the column out.
-type remedied struct{ reason, hint string }
+// HintedError is a refusal that says what to do instead of leaving the column out.
+type HintedError struct{ Reason, Hint string }
 
-func (r *remedied) Error() string { return r.reason }
+func (r *HintedError) Error() string { return r.Reason }
 
-const hintNeeded = "leave the rows out before they are loaded"
+const HintNeeded = "leave the rows out before they are loaded"
 
 // Hints that several refusals of a file give.
 const (
-	hintChanged = "load it again once it is complete"
-	hintEmpty   = "write its rows, or leave the file out"
+	HintChanged = "load it again once it is complete"
+	HintEmpty   = "write its rows, or leave the file out"
 )

@@ -1,4 +1,4 @@
-package ingest
+package loaderr
 
 import (
 	"strings"
@@ -8,11 +8,11 @@ import (
 func TestAQuoteCutsNoRune(t *testing.T) {
 	for n := range 4 {
 		text := strings.Repeat("a", 76+n) + strings.Repeat("€", 10)
-		if got := quote(text); strings.Contains(got, `\x`) || !strings.HasSuffix(got, `"…`) {
+		if got := Quote(text); strings.Contains(got, `\x`) || !strings.HasSuffix(got, `"…`) {
 			t.Errorf("%q is quoted as %s", text, got)
 		}
 	}
-	if got, want := quote(strings.Repeat("\x80", 90)), `"`+strings.Repeat(`\x80`, 76)+`"…`; got != want {
+	if got, want := Quote(strings.Repeat("\x80", 90)), `"`+strings.Repeat(`\x80`, 76)+`"…`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
