@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

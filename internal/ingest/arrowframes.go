@@ -8,6 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	flatbuffers "github.com/google/flatbuffers/go"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

@@ -8,8 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 func TestEveryChunkIsTakenOnceAndColumnsAreGoneOnWith(t *testing.T) {

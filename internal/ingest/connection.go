@@ -3,8 +3,9 @@ package ingest
 import (
 	"errors"
 	"fmt"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // received counts the bytes of a connection.

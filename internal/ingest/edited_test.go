@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/parquet-go/parquet-go"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

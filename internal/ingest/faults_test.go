@@ -7,12 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // points are all the points at which a load of files asks whether it may go on.

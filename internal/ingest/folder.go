@@ -3,12 +3,13 @@ package ingest
 import (
 	"errors"
 	"fmt"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io/fs"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // Bounds of a folder.

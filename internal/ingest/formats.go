@@ -3,11 +3,12 @@ package ingest
 import (
 	"bytes"
 	"errors"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // magics are the first bytes of files that are told by their content, whatever their name.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

@@ -2,10 +2,11 @@ package ingest
 
 import (
 	"errors"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

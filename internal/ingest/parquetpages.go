@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

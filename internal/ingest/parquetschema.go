@@ -6,6 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go/format"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

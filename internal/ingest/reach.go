@@ -2,11 +2,12 @@ package ingest
 
 import (
 	"errors"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // Reach is which files may be sources. The zero value is every file that the process may read; of a limited reach those below its

@@ -2,13 +2,14 @@ package ingest
 
 import (
 	"errors"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // fenced is a root with some files in it and outside of it.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"io"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // job is a load of a file into a directory of its own.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dustin/go-humanize"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 

@@ -1,9 +1,10 @@
 package ingest
 
 import (
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"slices"
 	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // tabs are how a tab is written where one cannot be typed.

@@ -6,8 +6,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 func TestUnpackingOntoAFullDiskIsNoSpace(t *testing.T) {

@@ -1,0 +1,154 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// describe resolves the columns over all sources.
+func (l *load) describe() error {
+	first := l.readers[0]
+	var err error
+	for _, r := range l.readers {
+		if err := l.base.checkColumns(r.path(), r.names()); err != nil {
+			return err
+		}
+	}
+	if l.base != nil {
+		l.Columns = l.base.stored
+	}
+	if l.wanted, err = l.resolve(first.names()); err != nil {
+		return err
+	}
+	for _, r := range l.readers {
+		if err := l.checkNames(r, first); err != nil {
+			return err
+		}
+		w, err := l.wanted.in(r.path(), first.path(), r.names())
+		if err != nil {
+			return err
+		}
+		var columns []column
+		if err := guard(r.path(), func() (err error) { columns, err = r.describe(w); return err }); err != nil {
+			return inSource(r.path(), err)
+		}
+		l.rows += r.rows()
+		if l.columns == nil {
+			l.columns = columns
+			continue
+		}
+		for i := range columns {
+			a, b := l.columns[i], columns[i]
+			if l.columns[i], err = unify(a, b); err == nil {
+				continue
+			}
+			hint := "load the files one by one, or leave the column out with --columns"
+			if wider, ok := ofOneSort(a, b); ok {
+				if l.DType.of(a) != "" && l.DType.of(a) == l.DType.of(b) && l.wanted.roles[i] == layout.RoleValue {
+					l.columns[i] = wider
+					continue
+				}
+				hint = "say what to store with --dtype " + b.name + "=" + wider.kind.String()
+			}
+			return &loaderr.SourceError{Path: r.path(), Column: b.name, Reason: err.Error() + " " + first.path(), Hint: hint}
+		}
+	}
+	if l.rows == 0 {
+		return &loaderr.SourceError{Path: first.path(), Reason: "holds no rows"}
+	}
+	if err := l.conform(); err != nil {
+		return err
+	}
+	for i, c := range l.columns {
+		if err := c.usable(first.path(), l.wanted.roles[i]); err != nil {
+			return err
+		}
+		if err := l.DType.convertible(c, first.path(), l.wanted.roles[i]); err != nil {
+			return err
+		}
+	}
+	if err := l.checkSteps(l.columns, l.wanted.roles); err != nil {
+		return err
+	}
+	if err := l.checkDiff(); err != nil {
+		return err
+	}
+	return l.checkCalendar(l.columns)
+}
+
+// checkNames refuses wanted columns without a name or with the same one, and, where all columns are wanted, a source that has
+// others than the first.
+func (l *load) checkNames(r, first reader) error {
+	have := map[string]int{}
+	for _, n := range r.names() {
+		have[n]++
+	}
+	for i, name := range r.names() {
+		wanted := slices.Contains(l.wanted.names, name)
+		if wanted && name == "" {
+			return &loaderr.SourceError{Path: r.path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
+		}
+		if wanted && !utf8.ValidString(name) {
+			return &loaderr.SourceError{Path: r.path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1), Hint: loaderr.HintDamaged}
+		}
+		if wanted && have[name] > 1 {
+			return &loaderr.SourceError{Path: r.path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]), Hint: "give them different names, or name the columns that are wanted with --columns, without this one"}
+		}
+		if !wanted && len(l.Columns) == 0 {
+			return &loaderr.SourceError{Path: r.path(), Column: name, Reason: "is in this file but not in " + first.path(), Hint: "name the columns that are wanted with --columns"}
+		}
+	}
+	return nil
+}
+
+// newDictionaries begins those of the text columns.
+func (l *load) newDictionaries() error {
+	l.dicts = map[int]*dictionary{}
+	for i, c := range l.columns {
+		if c.kind != kindText {
+			continue
+		}
+		words, err := l.base.words(c.name)
+		if err != nil {
+			return err
+		}
+		l.dicts[i] = newDictionary(words)
+	}
+	return nil
+}
+
+// melt wraps the readers and says what the options mean for what they give now.
+func (l *load) melt() error {
+	var rows int64
+	for i, r := range l.readers {
+		m, err := l.meltOne(r)
+		if err != nil {
+			return err
+		}
+		l.readers[i] = m
+		rows += r.rows()
+	}
+	l.meter.melted.Store(rows)
+	l.ItemID, l.Columns = []string{meltItem}, nil
+	return nil
+}
+
+// meltOne wraps one reader.
+func (l *load) meltOne(r reader) (*melted, error) {
+	if key, ok := partitionOf(r); ok && len(l.Columns) == 0 {
+		return nil, &loaderr.SourceError{Path: r.path(), Column: key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
+	}
+	w, err := l.resolve(r.names())
+	if err != nil {
+		return nil, err
+	}
+	wants, err := w.in(r.path(), r.path(), r.names())
+	if err != nil {
+		return nil, err
+	}
+	return newMelted(r, w.names, wants, l.Time)
+}
