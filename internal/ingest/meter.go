@@ -90,3 +90,23 @@ func (p Progress) share(phases []weightedPhase) float64 {
 	}
 	return (before + now*min(1, part)) / total
 }
+
+// PhaseHash is the phase in which the sources are hashed.
+const PhaseHash = "hash"
+
+// The other phases of a load.
+const (
+	phaseCount   = "count"
+	phaseRead    = "read"
+	phaseFilter  = "filter"
+	phaseArrange = "arrange"
+	phaseScale   = "scale"
+	phaseCopy    = "copy"
+	phaseFinish  = "finish"
+)
+
+// weightedPhase is a phase and its fixed share of the progress, relative to the other phases.
+type weightedPhase struct {
+	name   string
+	weight float64
+}

@@ -7,26 +7,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// PhaseHash is the phase in which the sources are hashed.
-const PhaseHash = "hash"
-
-// The other phases of a load.
-const (
-	phaseCount   = "count"
-	phaseRead    = "read"
-	phaseFilter  = "filter"
-	phaseArrange = "arrange"
-	phaseScale   = "scale"
-	phaseCopy    = "copy"
-	phaseFinish  = "finish"
-)
-
-// weightedPhase is a phase and its fixed share of the progress, relative to the other phases.
-type weightedPhase struct {
-	name   string
-	weight float64
-}
-
 // phases returns the phases that the options ask for, in their order. The weights are typical
 // proportions of time; reading is 10.
 func (l *load) phases() []weightedPhase {

@@ -3,52 +3,9 @@ package ingest
 import (
 	"slices"
 	"testing"
-	"time"
-
-	"github.com/ncruces/go-strftime"
-	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
-
-func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		format := rapid.SampledFrom([]string{
-			"%d/%m/%Y %H:%M:%S", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d.%b.%Y %T", "%Y-%j %T", "%-d/%-m/%Y %T", "%B %e, %Y %T", "%FT%T%z", "%d/%m/%Y %T%:z", "%T.%f %D", "%T,%N %d %m %Y", "100%% %F %T",
-		}).Draw(r, "format")
-		if format == "100%% %F %T" {
-			format = "%% %F %T" // digits are no part of a format
-		}
-		at := time.Unix(rapid.Int64Range(0, 3e9).Draw(r, "seconds"), 0).In(time.FixedZone("", 3600*rapid.IntRange(-12, 12).Draw(r, "zone")))
-		f, why := parseTimeFormat(format)
-		if why != "" {
-			r.Fatal(why)
-		}
-		want := at.Unix()
-		if !f.zoned {
-			_, offset := at.Zone()
-			want += int64(offset)
-		}
-		if f.fraction {
-			at = at.Add(125 * time.Millisecond)
-		}
-		got, ok := f.parse([]byte(strftime.Format(format, at)))
-		if short := format == "%m/%d/%y %I:%M:%S %p" || format == "%T.%f %D"; short && at.Year() >= 2069 {
-			return // two digits say no more
-		}
-		if !ok || got.seconds != want || f.fraction && (got.nanos != 125e6 || got.unit != 1) {
-			r.Fatalf("%s of %s: %+v, %v", format, strftime.Format(format, at), got, ok)
-		}
-	})
-}
-
-func TestFormatsThatNameNoDay(t *testing.T) {
-	for _, format := range []string{"%H:%M", "%m/%Y", "%d/%m", "%Y-%m-%d %I:%M", "%Y-%U-%w", "%d/%m/%Y %Z", "%q", "x", "%s.%f", "%f %F", "2006-01-02", "%F %M:%S Jan"} {
-		if _, why := parseTimeFormat(format); why == "" {
-			t.Errorf("%q was accepted", format)
-		}
-	}
-}
 
 func TestTimeFormats(t *testing.T) {
 	for _, c := range []struct {

@@ -1,0 +1,91 @@
+package ingest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-strftime"
+	"pgregory.net/rapid"
+)
+
+func TestTimesEqualTimeParse(t *testing.T) {
+	zones := []string{"", "Z", "+01:00", "-11:30", "+0530", "-03"}
+	shapes := []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05.9", "2006-01-02 15:04:05.999", "2006-01-02T15:04:05.999999", "2006-01-02 15:04:05.999999999"}
+	rapid.Check(t, func(r *rapid.T) {
+		text := rapid.StringMatching(`[0-2][0-9]{3}-[01][0-9]-[0-3][0-9]([ T][0-2][0-9]:[0-6][0-9](:[0-6][0-9](\.[0-9]{1,9})?)?)?`).Draw(r, "text")
+		zone := ""
+		if len(text) > 10 {
+			zone = rapid.SampledFrom(zones).Draw(r, "zone")
+		}
+		got, ok := parseTime([]byte(text + zone))
+		var want time.Time
+		err := fmt.Errorf("no shape fits")
+		for _, shape := range shapes {
+			if len(text) > 10 && text[10] == 'T' != strings.Contains(shape, "T") && len(shape) > 10 {
+				shape = shape[:10] + text[10:11] + shape[11:]
+			}
+			for _, z := range []string{"", "Z07:00", "-0700", "-07"} {
+				if w, e := time.Parse(shape+z, text+zone); e == nil {
+					want, err = w, nil
+				}
+			}
+		}
+		if ok != (err == nil) {
+			r.Fatalf("%q: %v, want %v", text+zone, ok, err)
+		}
+		if ok && (got.seconds != want.Unix() || got.nanos != int64(want.Nanosecond()) || got.zoned != (zone != "")) {
+			r.Fatalf("%q: %+v, want %v", text+zone, got, want)
+		}
+	})
+	for text, unit := range map[string]string{"2016-07-01": "s", "2016-07-01 00:00:00.1": "ms", "2016-07-01 00:00:00.123": "ms", "2016-07-01 00:00:00.1234": "us", "2016-07-01 00:00:00.1234567": "ns"} {
+		if got, ok := parseTime([]byte(text)); !ok || units[got.unit] != unit {
+			t.Errorf("%q is in %s, want %s", text, units[got.unit], unit)
+		}
+	}
+	for _, text := range []string{"2016-02-30", "2016-7-1", "01/02/2016", "Jan 1 2000", "2016-07-01 24:00:00", "2016-07-01 00:00:60", "2016-07-01 00:00:00.", "2016-07-01 00:00:00.1234567890", "2016-07-01 00", "2016-07-01Z", "2016-07-01 00:00:00 UTC", "2016-07-01x00:00:00"} {
+		if got, ok := parseTime([]byte(text)); ok {
+			t.Errorf("%q is %+v", text, got)
+		}
+	}
+}
+
+func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		format := rapid.SampledFrom([]string{
+			"%d/%m/%Y %H:%M:%S", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d.%b.%Y %T", "%Y-%j %T", "%-d/%-m/%Y %T", "%B %e, %Y %T", "%FT%T%z", "%d/%m/%Y %T%:z", "%T.%f %D", "%T,%N %d %m %Y", "100%% %F %T",
+		}).Draw(r, "format")
+		if format == "100%% %F %T" {
+			format = "%% %F %T" // digits are no part of a format
+		}
+		at := time.Unix(rapid.Int64Range(0, 3e9).Draw(r, "seconds"), 0).In(time.FixedZone("", 3600*rapid.IntRange(-12, 12).Draw(r, "zone")))
+		f, why := parseTimeFormat(format)
+		if why != "" {
+			r.Fatal(why)
+		}
+		want := at.Unix()
+		if !f.zoned {
+			_, offset := at.Zone()
+			want += int64(offset)
+		}
+		if f.fraction {
+			at = at.Add(125 * time.Millisecond)
+		}
+		got, ok := f.parse([]byte(strftime.Format(format, at)))
+		if short := format == "%m/%d/%y %I:%M:%S %p" || format == "%T.%f %D"; short && at.Year() >= 2069 {
+			return // two digits say no more
+		}
+		if !ok || got.seconds != want || f.fraction && (got.nanos != 125e6 || got.unit != 1) {
+			r.Fatalf("%s of %s: %+v, %v", format, strftime.Format(format, at), got, ok)
+		}
+	})
+}
+
+func TestFormatsThatNameNoDay(t *testing.T) {
+	for _, format := range []string{"%H:%M", "%m/%Y", "%d/%m", "%Y-%m-%d %I:%M", "%Y-%U-%w", "%d/%m/%Y %Z", "%q", "x", "%s.%f", "%f %F", "2006-01-02", "%F %M:%S Jan"} {
+		if _, why := parseTimeFormat(format); why == "" {
+			t.Errorf("%q was accepted", format)
+		}
+	}
+}
