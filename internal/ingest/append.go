@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -36,7 +37,7 @@ func AppendOptions(m *layout.Manifest, sources []string) (Options, error) {
 const deltaDir = "delta"
 
 // append loads new rows like any others, but for what the generation has settled already, and joins both.
-func (j Job) append(ctx context.Context, conn io.Reader, m *meter) (manifest *layout.Manifest, err error) {
+func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (manifest *layout.Manifest, err error) {
 	k, err := openBase(j.Append.Dir)
 	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
 		return nil, &told{err.Error(), mmapfile.ErrLost} // it was whole when the daemon opened it

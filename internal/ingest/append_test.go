@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -24,7 +25,7 @@ func appended(t *testing.T, to loaded, sources ...string) (loaded, error) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := (Job{Dir: dir, Options: o, Append: &Append{Dir: to.Dir}}).load(context.Background(), nil, &meter{}); err != nil {
+	if _, err := (Job{Dir: dir, Options: o, Append: &Append{Dir: to.Dir}}).load(context.Background(), nil, &progress.Meter{}); err != nil {
 		return loaded{}, err
 	}
 	return openDir(t, dir), nil
@@ -307,8 +308,8 @@ func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := Job{Dir: t.TempDir(), Options: o, Append: &Append{Dir: old.Dir, Skip: []string{a}}}
-	var last Progress
-	m, err := Run(t.Context(), os.Args[0], j, nil, func(p Progress) {
+	var last progress.Progress
+	m, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) {
 		if p.Share < last.Share {
 			t.Errorf("%v comes after %v", p, last)
 		}
@@ -317,7 +318,7 @@ func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := openDir(t, j.Dir); !slices.Equal(values[int64](l, "v"), []int64{1, 5, 6}) || m.Rows != 3 || last.Phase != phaseFinish {
+	if l := openDir(t, j.Dir); !slices.Equal(values[int64](l, "v"), []int64{1, 5, 6}) || m.Rows != 3 || last.Phase != progress.Finish {
 		t.Errorf("%v of %+v", values[int64](l, "v"), m)
 	}
 }

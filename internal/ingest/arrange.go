@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // arrange finds out which rows of the sources are those of the result, in which order, and moves them there. It returns the
 // items' first rows and, at the end, the number of rows.
 func (l *load) arrange(ctx context.Context) ([]int64, error) {
-	l.meter.enter(phaseArrange)
+	l.meter.Enter(progress.Arrange)
 	k := l.keys(l.words(), l.writer.Dest)
 	l.order = &rowMap{dir: l.dir, rows: l.rows}
 	step, err := l.gridStep(k.clock)
@@ -102,7 +103,7 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 	}
 	l.rows = m.rows
 	l.moved(0)
-	l.meter.rowsTotal.Store(m.rows)
+	l.meter.RowsTotal.Store(m.rows)
 	if err := l.lay(); err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (l *load) moved(columns int) {
 	if l.Sort { // which was half of the work
 		part = (1 + part) / 2
 	}
-	l.meter.rows.Store(int64(part * float64(l.rows)))
+	l.meter.Rows.Store(int64(part * float64(l.rows)))
 }
 
 // permute moves the rows of one column by way of a column of scratch.

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -94,7 +95,7 @@ func (a *arrays) describe(w []want) ([]column, error) {
 }
 
 // fill takes the columns in the order in which they come.
-func (a *arrays) fill(ctx context.Context, to []target, m *meter) error {
+func (a *arrays) fill(ctx context.Context, to []target, m *progress.Meter) error {
 	for i, h := range a.heads {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -112,8 +113,8 @@ func (a *arrays) fill(ctx context.Context, to []target, m *meter) error {
 			}
 			return err
 		}
-		m.bytes.Store(a.conn.bytes)
-		m.rows.Store(int64(float64(a.count) * float64(a.conn.bytes) / float64(a.total)))
+		m.Bytes.Store(a.conn.bytes)
+		m.Rows.Store(int64(float64(a.count) * float64(a.conn.bytes) / float64(a.total)))
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 // arrowStream reads an Arrow IPC stream. One that comes over a connection is spooled to a file without a name
@@ -47,7 +48,7 @@ type arrowStream struct {
 }
 
 // openArrowStream spools the stream and walks over its messages.
-func openArrowStream(conn io.Reader, dir string, workers int, m *meter) (reader, error) {
+func openArrowStream(conn io.Reader, dir string, workers int, m *progress.Meter) (reader, error) {
 	f, err := os.CreateTemp(dir, "stream")
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func openArrowStream(conn io.Reader, dir string, workers int, m *meter) (reader,
 }
 
 // spool copies the stream until the sender closes its side.
-func (s *arrowStream) spool(conn io.Reader, dir string, m *meter) error {
+func (s *arrowStream) spool(conn io.Reader, dir string, m *progress.Meter) error {
 	buf := make([]byte, blockBytes)
 	for {
 		n, err := conn.Read(buf)
@@ -82,7 +83,7 @@ func (s *arrowStream) spool(conn io.Reader, dir string, m *meter) error {
 				return &loaderr.NoSpaceError{Dir: dir, Need: s.bytes + int64(n), Have: max(0, available(dir)), Text: err.Error()}
 			}
 			s.bytes += int64(n)
-			m.bytes.Store(s.bytes)
+			m.Bytes.Store(s.bytes)
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -291,7 +292,7 @@ func (s *arrowStream) describe(w []want) ([]column, error) {
 const sliceRows = 1 << 18
 
 // fill decodes batch by batch, the columns of each in parallel.
-func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
+func (s *arrowStream) fill(ctx context.Context, to []target, m *progress.Meter) error {
 	mem := &batchMemory{dir: s.dir}
 	defer mem.close()
 	r, err := s.open(mem)
@@ -312,8 +313,8 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *meter) error {
 			return err
 		}
 		row += b.NumRows()
-		m.rows.Add(b.NumRows())
-		m.bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.count)))
+		m.Rows.Add(b.NumRows())
+		m.Bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.count)))
 	}
 	if mem.err != nil {
 		return mem.err

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -77,11 +78,11 @@ func obey(in *bufio.Reader, use func(cores int)) {
 
 // do does the job and tells how far it is, until it is done.
 func (j Job) do(w *lines) error {
-	m := &meter{
-		tell: func(source string) { w.write(answer{Reading: &source}) },
-		need: func(bytes int64) { w.write(answer{Need: bytes}) },
+	m := &progress.Meter{
+		OnSource: func(source string) { w.write(answer{Reading: &source}) },
+		OnNeed:   func(bytes int64) { w.write(answer{Need: bytes}) },
 	}
-	m.enter(phaseCount)
+	m.Enter(progress.Count)
 	stop := make(chan struct{})
 	var telling sync.WaitGroup
 	telling.Go(func() {
@@ -92,7 +93,7 @@ func (j Job) do(w *lines) error {
 			case <-stop:
 				return
 			case <-tick.C:
-				p := m.read()
+				p := m.Progress()
 				w.write(answer{Progress: &p})
 			}
 		}
@@ -107,13 +108,13 @@ func (j Job) do(w *lines) error {
 	_, err := j.load(context.Background(), conn, m)
 	close(stop)
 	telling.Wait()
-	p := m.read()
+	p := m.Progress()
 	w.write(answer{Progress: &p})
 	return err
 }
 
 // load does the job in this process. conn is what the values of a put come from.
-func (j Job) load(ctx context.Context, conn io.Reader, m *meter) (manifest *layout.Manifest, err error) {
+func (j Job) load(ctx context.Context, conn io.Reader, m *progress.Meter) (manifest *layout.Manifest, err error) {
 	path := ""
 	if len(j.Sources) > 0 {
 		path = j.Sources[0]

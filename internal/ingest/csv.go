@@ -16,6 +16,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -231,7 +232,7 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 }
 
 // fill parses the rows in parallel, span by span, into the columns.
-func (c *csvFile) fill(ctx context.Context, to []target, m *meter) error {
+func (c *csvFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
 	parsers := make([]*csvParser, c.workers)
 	var mu sync.Mutex
 	var wider *widenError
@@ -244,8 +245,8 @@ func (c *csvFile) fill(ctx context.Context, to []target, m *meter) error {
 		if err := p.span(c.spans[i]); err != nil {
 			return err
 		}
-		m.rows.Add(c.spans[i].rows)
-		m.bytes.Add(int64(c.share * float64(c.spans[i].end-c.spans[i].begin)))
+		m.Rows.Add(c.spans[i].rows)
+		m.Bytes.Add(int64(c.share * float64(c.spans[i].end-c.spans[i].begin)))
 		if !p.widened {
 			return nil
 		}

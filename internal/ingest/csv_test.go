@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -21,7 +22,7 @@ import (
 func inBlocks(t *testing.T, o Options, block int64) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	l := newLoad(dir, o, &meter{})
+	l := newLoad(dir, o, &progress.Meter{})
 	l.block = block
 	m, err := l.run(context.Background())
 	if err != nil {

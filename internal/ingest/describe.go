@@ -132,7 +132,7 @@ func (l *load) melt() error {
 		l.readers[i] = m
 		rows += r.rows()
 	}
-	l.meter.melted.Store(rows)
+	l.meter.SourceRows.Store(rows)
 	l.ItemID, l.Columns = []string{meltItem}, nil
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -217,10 +218,10 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 				r.Fatal(err)
 			}
 			if j.Append != nil {
-				_, err = j.append(context.Background(), nil, &meter{})
+				_, err = j.append(context.Background(), nil, &progress.Meter{})
 				return j.Dir, err
 			}
-			_, err := j.load(context.Background(), nil, &meter{})
+			_, err := j.load(context.Background(), nil, &progress.Meter{})
 			return j.Dir, err
 		}
 		out, err := load("first", Job{})

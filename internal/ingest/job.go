@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -41,11 +42,11 @@ type order struct {
 
 // answer is one line that the child writes.
 type answer struct {
-	Progress *Progress `json:"progress,omitempty"`
-	Reading  *string   `json:"reading,omitempty"` // a source, or "" for none
-	Need     int64     `json:"need,omitempty"`    // bytes that the job is going to take in the cache directory
-	Done     bool      `json:"done,omitempty"`    // the manifest is in the directory
-	Problem  *problem  `json:"problem,omitempty"`
+	Progress *progress.Progress `json:"progress,omitempty"`
+	Reading  *string            `json:"reading,omitempty"` // a source, or "" for none
+	Need     int64              `json:"need,omitempty"`    // bytes that the job is going to take in the cache directory
+	Done     bool               `json:"done,omitempty"`    // the manifest is in the directory
+	Problem  *problem           `json:"problem,omitempty"`
 }
 
 // problem is an error that keeps its facts across the pipe.

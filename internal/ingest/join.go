@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -60,8 +61,8 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 	if err := k.checkSpace(dir, table.Rows, l.available); err != nil {
 		return nil, err
 	}
-	l.meter.beside = delta.Manifest.Files[layout.DataFile].Bytes
-	l.meter.announce(k.need(table.Rows))
+	l.meter.NeedBefore = delta.Manifest.Files[layout.DataFile].Bytes
+	l.meter.AnnounceNeed(k.need(table.Rows))
 	w, err := layout.Create(dir, table)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 	if err := k.copy(ctx, l, w, delta, places.parts); err != nil {
 		return nil, err
 	}
-	l.meter.enter(phaseFinish)
+	l.meter.Enter(progress.Finish)
 	final.TimeStep = joinedStep(w, table, places.offsets)
 	if err := fault.At("ingest.join"); err != nil {
 		return nil, fmt.Errorf("join: %w", err)
@@ -176,11 +177,11 @@ func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layou
 			pieces = append(pieces, copied{p.old, p.to, p.from, min(step, p.count)})
 		}
 	}
-	l.meter.enter(phaseCopy)
-	l.meter.rowsTotal.Store(m.Rows + delta.Manifest.Rows)
+	l.meter.Enter(progress.Copy)
+	l.meter.RowsTotal.Store(m.Rows + delta.Manifest.Rows)
 	return parallel(ctx, l.workers, len(pieces), "", func(_, i int) error {
 		p := pieces[i]
-		l.meter.rows.Add(p.count)
+		l.meter.Rows.Add(p.count)
 		return from[p.old].Copy(p.to, p.from, p.count)
 	})
 }

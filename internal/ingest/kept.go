@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -39,7 +40,7 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 		read += sources[i].rows
 	}
 	skipped := read < all
-	l.meter.rowsTotal.Store(read)
+	l.meter.RowsTotal.Store(read)
 	for i, source := range sources {
 		p, err := l.readWhole(ctx, source)
 		if again := (*widenError)(nil); errors.As(err, &again) {
@@ -83,8 +84,8 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 		return l.nothingLeft(f)
 	}
 	l.rows = rows
-	l.meter.enter(phaseFilter)
-	l.meter.rowsTotal.Store(rows)
+	l.meter.Enter(progress.Filter)
+	l.meter.RowsTotal.Store(rows)
 	if err := l.lay(); err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
 			if err := carry(ctx, l.workers, l.dest(i), at, p.Dest(i), from); err != nil {
 				return err
 			}
-			l.meter.rows.Store(at + p.rows.rows*int64(i+1)/int64(len(l.columns)))
+			l.meter.Rows.Store(at + p.rows.rows*int64(i+1)/int64(len(l.columns)))
 		}
 		at += p.rows.rows
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -18,7 +19,7 @@ type load struct {
 	Options
 	asked Options // before they were melted: what stands in the manifest
 	work
-	meter   *meter
+	meter   *progress.Meter
 	sources []layout.Source
 	readers []reader
 	wanted  wanted
@@ -46,8 +47,8 @@ type load struct {
 var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
-func newLoad(dir string, o Options, m *meter) *load {
-	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: blockBytes, text: defaultDialect, unpacking: unpacking{dir: dir, free: unpackFree, ratio: unpackRatio, unpacked: func(n int64) { m.bytes.Add(n) }}}, meter: m, available: available}
+func newLoad(dir string, o Options, m *progress.Meter) *load {
+	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: blockBytes, text: defaultDialect, unpacking: unpacking{dir: dir, free: unpackFree, ratio: unpackRatio, unpacked: func(n int64) { m.Bytes.Add(n) }}}, meter: m, available: available}
 }
 
 // run does the whole load of files.
@@ -70,23 +71,23 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	for _, s := range l.sources {
-		l.meter.bytesTotal.Add(s.Bytes)
+		l.meter.BytesTotal.Add(s.Bytes)
 	}
-	l.meter.expect(l.phases())
+	l.meter.SetPhases(l.phases())
 	if l.HashSources {
-		l.meter.enter(PhaseHash)
-		if l.sources, err = l.Reach.HashSources(ctx, l.sources, l.workers, func(n int64) { l.meter.bytes.Add(n) }); err != nil {
+		l.meter.Enter(progress.Hash)
+		if l.sources, err = l.Reach.HashSources(ctx, l.sources, l.workers, func(n int64) { l.meter.Bytes.Add(n) }); err != nil {
 			return nil, err
 		}
 	}
 	l.text = l.dialect()
-	l.meter.enter(phaseCount)
+	l.meter.Enter(progress.Count)
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
 	}
 	for i, s := range l.sources {
-		l.meter.reads(s.Path)
-		before := l.meter.bytes.Load()
+		l.meter.SetSource(s.Path)
+		before := l.meter.Bytes.Load()
 		var r reader
 		err := guard(s.Path, func() (err error) {
 			r, err = open(s.Path, l.work)
@@ -100,9 +101,9 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 			return nil, err
 		}
 		l.readers = append(l.readers, r)
-		l.meter.bytes.Store(before + s.Bytes)
+		l.meter.Bytes.Store(before + s.Bytes)
 	}
-	l.meter.reads("")
+	l.meter.SetSource("")
 	return l.convert(ctx)
 }
 
@@ -124,7 +125,7 @@ func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
 	if err := l.describe(); err != nil {
 		return nil, err
 	}
-	l.meter.rowsTotal.Store(l.rows)
+	l.meter.RowsTotal.Store(l.rows)
 	if err := l.fillAll(ctx); err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func (l *load) startReading() error {
 			l.losses[i] = &loss{}
 		}
 	}
-	l.meter.enter(phaseRead)
+	l.meter.Enter(progress.Read)
 	return nil
 }
 
@@ -228,8 +229,8 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 	if err := fault.At("ingest.read"); err != nil {
 		return fmt.Errorf("read %s: %w", r.path(), err)
 	}
-	l.meter.reads(r.path())
-	defer l.meter.reads("")
+	l.meter.SetSource(r.path())
+	defer l.meter.SetSource("")
 	return inSource(r.path(), guard(r.path(), func() error {
 		err := r.fill(ctx, to, l.meter)
 		for i := range l.columns {

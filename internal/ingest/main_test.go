@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -33,7 +34,7 @@ type loaded struct {
 func inProcess(t *testing.T, o Options) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	m, err := Job{Dir: dir, Options: o}.load(context.Background(), nil, &meter{})
+	m, err := Job{Dir: dir, Options: o}.load(context.Background(), nil, &progress.Meter{})
 	return m, dir, err
 }
 

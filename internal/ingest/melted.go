@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -121,7 +122,7 @@ func (m *melted) outer(w []want, columns []column) ([]column, error) {
 }
 
 // fill lets the source write each series into its part of the one column.
-func (m *melted) fill(ctx context.Context, to []target, meter *meter) error {
+func (m *melted) fill(ctx context.Context, to []target, meter *progress.Meter) error {
 	n := m.reader.rows()
 	for _, t := range to {
 		if t.role == layout.RoleItemID {

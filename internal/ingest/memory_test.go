@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
@@ -38,7 +39,7 @@ func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	} {
 		c.options.Sources = []string{path}
 		dir := t.TempDir()
-		l := newLoad(dir, c.options, &meter{})
+		l := newLoad(dir, c.options, &progress.Meter{})
 		for _, have := range []int64{c.need - 1, c.need} {
 			l.available = func(of string) int64 {
 				if of != dir {
@@ -57,7 +58,7 @@ func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 			} else if left, _ := os.ReadDir(dir); len(left) > 0 {
 				t.Errorf("%v was written", left)
 			}
-			l = newLoad(dir, c.options, &meter{})
+			l = newLoad(dir, c.options, &progress.Meter{})
 		}
 	}
 }

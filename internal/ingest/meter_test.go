@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
 	path := source(t, "a.csv.gz", packed(t, ".gz", "a\n1\n2\n"))
 	o := Options{Sources: []string{path}, Scale: All(scaleStandard), HashSources: true}
 	j := job(t, o)
-	var last Progress
-	if _, err := Run(t.Context(), os.Args[0], j, nil, func(p Progress) {
+	var last progress.Progress
+	if _, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) {
 		if p.Share < last.Share {
 			t.Errorf("%v comes after %v", p.Share, last.Share)
 		}
@@ -21,7 +23,7 @@ func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if last.Phase != phaseFinish || last.Share < 0.5 {
+	if last.Phase != progress.Finish || last.Share < 0.5 {
 		t.Errorf("the last: %+v", last)
 	}
 }

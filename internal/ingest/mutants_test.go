@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -287,7 +288,7 @@ func TestMutantsAreRefusedOrRead(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer os.RemoveAll(out)
-				if _, err := (Job{Dir: out, Options: f.o}).load(t.Context(), nil, &meter{}); err != nil {
+				if _, err := (Job{Dir: out, Options: f.o}).load(t.Context(), nil, &progress.Meter{}); err != nil {
 					return nil, err
 				}
 				if f.check == nil {

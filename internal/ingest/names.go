@@ -1,6 +1,9 @@
 package ingest
 
-import "github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+import (
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+)
 
 // Errors of a load; see [loaderr].
 type (
@@ -17,3 +20,9 @@ var (
 	ErrMemory  = loaderr.ErrMemory
 	ErrKilled  = loaderr.ErrKilled
 )
+
+// Progress is how far a load is; see [progress].
+type Progress = progress.Progress
+
+// PhaseHash is the phase in which the sources are hashed.
+const PhaseHash = progress.Hash

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 // numpyFile reads a .npy file, or the arrays of a .npz archive. sbinet/npyio, the one library for them, knows neither halves nor times nor
@@ -166,15 +167,15 @@ func (n *numpyFile) describe(w []want) ([]column, error) {
 }
 
 // fill reads the columns in parallel, each from its own beginning.
-func (n *numpyFile) fill(ctx context.Context, to []target, m *meter) error {
+func (n *numpyFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
 	return parallel(ctx, n.workers, len(to), n.name, func(_, i int) error {
 		c := n.columns[to[i].index]
 		err := c.fill(to[i])
 		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Column == "" {
 			e.Column = c.Name
 		}
-		m.bytes.Add(c.Bytes)
-		m.rows.Add(n.count / int64(len(to)))
+		m.Bytes.Add(c.Bytes)
+		m.Rows.Add(n.count / int64(len(to)))
 		return err
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -55,7 +56,7 @@ func (w *parquetWorker) store() {
 }
 
 // fill decodes every chunk on its own.
-func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
+func (p *parquetFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
 	f := &parquetFill{parquetFile: p, to: to, groups: p.pq.RowGroups(), indirect: make([]atomic.Bool, len(to)), workers: make([]parquetWorker, p.workers)}
 	var skipped int64
 	for g := range f.groups {
@@ -65,7 +66,7 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 		}
 		f.read, f.ahead = append(f.read, g), append(f.ahead, skipped)
 	}
-	rows0, bytes0 := m.rows.Load(), m.bytes.Load()
+	rows0, bytes0 := m.Rows.Load(), m.Bytes.Load()
 	var cells atomic.Int64
 	order := newColumnRuns(f.bytes(), len(to), p.workers)
 	return parallelBy(ctx, p.workers, len(f.read)*len(to), p.name, order.take, func(worker, task int) error {
@@ -80,8 +81,8 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *meter) error {
 		}
 		done := cells.Add(n)
 		share := float64(done) / float64(len(to)) / float64(p.rows())
-		m.rows.Store(rows0 + int64(share*float64(p.rows())))
-		m.bytes.Store(bytes0 + int64(share*float64(p.size)))
+		m.Rows.Store(rows0 + int64(share*float64(p.rows())))
+		m.Bytes.Store(bytes0 + int64(share*float64(p.size)))
 		return nil
 	}, func(worker int) { f.workers[worker].store() })
 }

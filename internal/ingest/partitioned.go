@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -75,7 +76,7 @@ func (p *partitioned) merge(inner []column, own func(i int) (column, bool), n in
 	return out
 }
 
-func (p *partitioned) fill(ctx context.Context, to []target, m *meter) error {
+func (p *partitioned) fill(ctx context.Context, to []target, m *progress.Meter) error {
 	var inner []target
 	for _, t := range to {
 		if t.index < p.inner {

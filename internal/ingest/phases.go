@@ -4,18 +4,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // phases returns the phases that the options ask for, in their order. The weights are typical
 // proportions of time; reading is 10.
-func (l *load) phases() []weightedPhase {
-	var phases []weightedPhase
+func (l *load) phases() []progress.Phase {
+	var phases []progress.Phase
 	if l.HashSources {
-		phases = append(phases, weightedPhase{PhaseHash, 2})
+		phases = append(phases, progress.Phase{Name: progress.Hash, Weight: 2})
 	}
 	count, arrange := 2.0, 1.0
-	if l.meter.bytes.Load() > 0 || slices.ContainsFunc(l.sources, compressed) {
+	if l.meter.Bytes.Load() > 0 || slices.ContainsFunc(l.sources, compressed) {
 		count = 10 // the load receives or decompresses the data in this phase
 	}
 	switch {
@@ -24,18 +25,18 @@ func (l *load) phases() []weightedPhase {
 	case l.Duplicates != "" || len(l.Regrid) > 0:
 		arrange = 10
 	}
-	phases = append(phases, weightedPhase{phaseCount, count}, weightedPhase{phaseRead, 10})
+	phases = append(phases, progress.Phase{Name: progress.Count, Weight: count}, progress.Phase{Name: progress.Read, Weight: 10})
 	if l.filters() {
-		phases = append(phases, weightedPhase{phaseFilter, 5})
+		phases = append(phases, progress.Phase{Name: progress.Filter, Weight: 5})
 	}
-	phases = append(phases, weightedPhase{phaseArrange, arrange})
+	phases = append(phases, progress.Phase{Name: progress.Arrange, Weight: arrange})
 	if l.prepares() {
-		phases = append(phases, weightedPhase{phaseScale, 5})
+		phases = append(phases, progress.Phase{Name: progress.Scale, Weight: 5})
 	}
 	if l.base != nil {
-		phases = append(phases, weightedPhase{phaseCopy, 5})
+		phases = append(phases, progress.Phase{Name: progress.Copy, Weight: 5})
 	}
-	return append(phases, weightedPhase{phaseFinish, 1})
+	return append(phases, progress.Phase{Name: progress.Finish, Weight: 1})
 }
 
 // compressed reports whether the name of a source is that of compressed text.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -17,15 +18,15 @@ import (
 type watch struct {
 	context.Context
 	io.Reader
-	meter *meter
+	meter *progress.Meter
 	mu    sync.Mutex
-	seen  []Progress
+	seen  []progress.Progress
 }
 
 func (w *watch) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.seen = append(w.seen, w.meter.read())
+	w.seen = append(w.seen, w.meter.Progress())
 }
 
 func (w *watch) Err() error {
@@ -70,15 +71,15 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 		Job
 		moves map[string]int // at least so many steps of a phase
 	}{
-		"sort":                 {Job{Options: keyed(Options{Sort: true})}, map[string]int{phaseArrange: 6}},
-		"sort and merge":       {Job{Options: Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{phaseArrange: 3}},
-		"items that are kept":  {Job{Options: keyed(Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{phaseArrange: 6}},
-		"steps of each column": {Job{Options: Options{Scale: All(scaleRobust)}}, map[string]int{phaseScale: 2}},
+		"sort":                 {Job{Options: keyed(Options{Sort: true})}, map[string]int{progress.Arrange: 6}},
+		"sort and merge":       {Job{Options: Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
+		"items that are kept":  {Job{Options: keyed(Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
+		"steps of each column": {Job{Options: Options{Scale: All(scaleRobust)}}, map[string]int{progress.Scale: 2}},
 		"series of two files":  {Job{Options: Options{Melt: true, Sources: []string{source(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), source(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
-		"a put":                {Job{Put: &put}, map[string]int{phaseRead: 2}},
+		"a put":                {Job{Put: &put}, map[string]int{progress.Read: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, m := c.Job, &meter{}
+			j, m := c.Job, &progress.Meter{}
 			if j.Dir = t.TempDir(); j.Put == nil && j.Sources == nil {
 				j.Sources = []string{path}
 			}
@@ -103,7 +104,7 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 // TestPhasesAreThoseThatTheOptionsAskFor holds the phases of a load to its options.
 func TestPhasesAreThoseThatTheOptionsAskFor(t *testing.T) {
 	file := []layout.Source{{Path: "a.csv"}}
-	always := []string{phaseCount, phaseRead, phaseArrange, phaseFinish}
+	always := []string{progress.Count, progress.Read, progress.Arrange, progress.Finish}
 	for name, c := range map[string]struct {
 		load
 		want []string
@@ -111,13 +112,13 @@ func TestPhasesAreThoseThatTheOptionsAskFor(t *testing.T) {
 		"no options": {load{sources: file}, always},
 		"all": {
 			load{Options: Options{HashSources: true, Sort: true, ItemBucket: "0/2", Scale: All(scaleStandard)}, sources: file, base: &base{}},
-			[]string{PhaseHash, phaseCount, phaseRead, phaseFilter, phaseArrange, phaseScale, phaseCopy, phaseFinish},
+			[]string{progress.Hash, progress.Count, progress.Read, progress.Filter, progress.Arrange, progress.Scale, progress.Copy, progress.Finish},
 		},
 	} {
 		var got []string
-		c.meter = &meter{}
+		c.meter = &progress.Meter{}
 		for _, p := range c.phases() {
-			got = append(got, p.name)
+			got = append(got, p.Name)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

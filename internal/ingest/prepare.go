@@ -42,7 +42,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 		p := &preparation{load: l, do: l.steps(c, l.wanted.roles[todo[i]]), column: c, keys: k, offsets: offsets, fit: f}
 		p.loss, p.measured = l.losses[todo[i]], l.measuredOf(todo[i])
 		done[i] = p
-		defer l.meter.rows.Add(l.rows / int64(len(todo)))
+		defer l.meter.Rows.Add(l.rows / int64(len(todo)))
 		return p.run(ctx, todo[i])
 	})
 	for _, p := range done {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -26,7 +27,7 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 		return nil, errors.New("a put without a connection")
 	}
 	l.sources = []layout.Source{}
-	l.meter.enter(phaseCount)
+	l.meter.Enter(progress.Count)
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("receive values: %w", err)
 	}
@@ -45,9 +46,9 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	}
 	defer r.close()
 	if s, ok := r.(interface{ size() int64 }); ok {
-		l.meter.bytesTotal.Store(s.size())
+		l.meter.BytesTotal.Store(s.size())
 	}
-	l.meter.expect(l.phases())
+	l.meter.SetPhases(l.phases())
 	l.readers = []reader{r}
 	return l.convert(ctx)
 }

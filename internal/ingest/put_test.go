@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -26,7 +27,7 @@ import (
 func receivedFrom(t *testing.T, o Options, p Put, sent []byte) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	_, err := Job{Dir: dir, Options: o, Put: &p}.load(context.Background(), bytes.NewReader(sent), &meter{})
+	_, err := Job{Dir: dir, Options: o, Put: &p}.load(context.Background(), bytes.NewReader(sent), &progress.Meter{})
 	return dir, err
 }
 

@@ -1,6 +1,10 @@
 package ingest
 
-import "context"
+import (
+	"context"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+)
 
 // reader reads one source of one format.
 type reader interface {
@@ -13,7 +17,7 @@ type reader interface {
 	// describe says what the wanted columns hold, in the order asked for.
 	describe(w []want) ([]column, error)
 	// fill writes every row of the targets and tells the meter. A column that turns out to hold something wider is a [widenError].
-	fill(ctx context.Context, to []target, m *meter) error
+	fill(ctx context.Context, to []target, m *progress.Meter) error
 	// line is the line of the file that a row (from 0) stands in, 0 where there are no lines.
 	line(row int64) int64
 	close() error

@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -131,7 +132,7 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 				r.Fatal(err)
 			}
 			defer os.RemoveAll(out)
-			l := newLoad(out, o, &meter{})
+			l := newLoad(out, o, &progress.Meter{})
 			l.whole = whole
 			m, err := l.run(t.Context())
 			if err != nil {

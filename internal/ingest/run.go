@@ -16,6 +16,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/machine"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -24,7 +25,7 @@ import (
 const Verb = "ingest"
 
 // Run does a job in a child process as [Runner.Run] does, and waits until the child has exited.
-func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(Progress)) (*layout.Manifest, error) {
+func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(progress.Progress)) (*layout.Manifest, error) {
 	r := &Runner{Exe: exe}
 	defer r.Settle()
 	return r.Run(ctx, job, conn, progress)
@@ -32,7 +33,7 @@ func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(
 
 // Run does a job in a child process and follows it until it is done or has ended. A cancelled context kills it. conn, where it is not nil, is the
 // socket that the values of a put come from. progress is called from Run's own goroutine and may be nil.
-func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(Progress)) (*layout.Manifest, error) {
+func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(progress.Progress)) (*layout.Manifest, error) {
 	if err := job.Validate(); err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func tell(feed io.Writer, job []byte, cores <-chan int, ended <-chan struct{}) {
 }
 
 // follow reads the child's lines until it says that it is done, or closes its end. reading is the source that it was at.
-func follow(out io.Reader, progress func(Progress), need func(int64)) (reading string, done bool, problem error) {
+func follow(out io.Reader, progress func(progress.Progress), need func(int64)) (reading string, done bool, problem error) {
 	r := bufio.NewReader(out)
 	for {
 		line, err := r.ReadBytes('\n')

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 // job is a load of a file into a directory of its own.
@@ -55,14 +56,14 @@ func TestRunLoadsETTh1(t *testing.T) {
 	}
 	var phases []string
 	j := job(t, Options{Sources: []string{path}, Time: "date"})
-	m, err := Run(t.Context(), os.Args[0], j, nil, func(p Progress) { phases = append(phases, p.Phase) })
+	m, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) { phases = append(phases, p.Phase) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	if m.Rows != 17420 || len(m.Columns) != 8 {
 		t.Errorf("%d rows of %d columns, want 17420 of 8", m.Rows, len(m.Columns))
 	}
-	if len(phases) == 0 || phases[len(phases)-1] != phaseFinish {
+	if len(phases) == 0 || phases[len(phases)-1] != progress.Finish {
 		t.Errorf("progress told %v", phases)
 	}
 	l := openDir(t, j.Dir)
@@ -111,8 +112,8 @@ func stopped(t *testing.T, act func(cancel context.CancelFunc, child int)) error
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	acted := false
-	_, err := Run(ctx, os.Args[0], job(t, Options{Sources: []string{bigCSV(t, 200)}}), nil, func(p Progress) {
-		if !acted && p.Phase == phaseRead && p.Bytes > 0 { // on a busy machine the first lines come before a source is read
+	_, err := Run(ctx, os.Args[0], job(t, Options{Sources: []string{bigCSV(t, 200)}}), nil, func(p progress.Progress) {
+		if !acted && p.Phase == progress.Read && p.Bytes > 0 { // on a busy machine the first lines come before a source is read
 			acted = true
 			act(cancel, child(t))
 		}

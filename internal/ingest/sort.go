@@ -20,7 +20,7 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 	defer func() { s.close() }() // the one that there is then
 	item := layout.Values[int64](s.Dest(0)).Data
 	var passed atomic.Int64 // rows, in three passes: together half of the work, the other half is moving the columns
-	pass := func(rows int64) { l.meter.rows.Store(passed.Add(rows) / 6) }
+	pass := func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) }
 	counts, sorted := numberRows(k, m, item, pass)
 	if sorted {
 		return nil

@@ -16,7 +16,7 @@ import (
 func (l *load) checkSpace() error {
 	need, have := l.need(), l.available(l.dir)
 	if have < 0 || need <= have {
-		l.meter.announce(need)
+		l.meter.AnnounceNeed(need)
 		return nil
 	}
 	return &loaderr.NoSpaceError{Dir: l.dir, Need: need, Have: have, Text: "the result and what is kept beside it while it is made" + l.ofRows()}

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -32,7 +33,7 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 		bad := bytes.ReplaceAll(good.Bytes(), binary.LittleEndian.AppendUint64(nil, sound), binary.LittleEndian.AppendUint64(nil, rows))
 		path := source(t, "x.arrows", string(bad))
 		j := job(t, Options{Sources: []string{path}})
-		_, err := j.load(t.Context(), nil, &meter{})
+		_, err := j.load(t.Context(), nil, &progress.Meter{})
 		var s *loaderr.NoSpaceError
 		if !errors.As(err, &s) || s.Need < int64(8*rows) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "the file may be damaged") {
 			t.Errorf("%d rows: %v", rows, err)
@@ -41,7 +42,7 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 			t.Errorf("%d rows: %v is left", rows, left)
 		}
 	}
-	l := newLoad("", Options{}, &meter{})
+	l := newLoad("", Options{}, &progress.Meter{})
 	l.columns, l.wanted.roles, l.rows = make([]column, 1<<16), make([]layout.Role, 1<<16), maxRows
 	if need := l.need(); need < maxRows {
 		t.Errorf("%d bytes are needed", need)

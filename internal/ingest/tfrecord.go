@@ -16,6 +16,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -256,7 +257,7 @@ func (t *tfFile) describe(w []want) ([]column, error) {
 }
 
 // fill decodes the spans in parallel.
-func (t *tfFile) fill(ctx context.Context, to []target, m *meter) error {
+func (t *tfFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
 	at := map[string]int{}
 	quiet := slices.Clone(to)
 	for i, x := range to {
@@ -295,8 +296,8 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *meter) error {
 		for _, x := range to {
 			x.dest.Sum(x.row0+s.row0, s.rows)
 		}
-		m.rows.Add(s.rows)
-		m.bytes.Add(s.end - s.begin)
+		m.Rows.Add(s.rows)
+		m.Bytes.Add(s.end - s.begin)
 		return err
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 // tfRecords frames records as TensorFlow's writer does.
@@ -111,7 +113,7 @@ func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 	}
 	path := source(t, "x.tfrecord", tfRecords(records...))
 	for _, block := range []int64{1, 100, 1 << 20} {
-		l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &meter{})
+		l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &progress.Meter{})
 		l.block = block
 		if _, err := l.run(t.Context()); err != nil {
 			t.Fatal(l.failed(err))

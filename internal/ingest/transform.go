@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -27,7 +28,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	final.TimeStep = timeStep(keys, offsets)
 	final.Items = layout.Items{Offsets: offsets, Values: keys.values(offsets)}
 
-	l.meter.enter(phaseScale)
+	l.meter.Enter(progress.Scale)
 	if err := l.convertAll(ctx, offsets[len(offsets)-1]); err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	if l.base == nil { // else there is more to come
-		l.meter.enter(phaseFinish)
+		l.meter.Enter(progress.Finish)
 	}
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)

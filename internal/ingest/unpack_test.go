@@ -10,6 +10,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 // packed compresses text by the suffix of a name.
@@ -139,7 +141,7 @@ func TestBombIsRefused(t *testing.T) {
 	for _, suffix := range []string{".gz", ".zst"} {
 		path := source(t, "x.csv"+suffix, packed(t, suffix, text))
 		dir := t.TempDir()
-		l := newLoad(dir, Options{Sources: []string{path}}, &meter{})
+		l := newLoad(dir, Options{Sources: []string{path}}, &progress.Meter{})
 		l.free = 1 << 20
 		_, err := l.run(t.Context())
 		refused(t, err, ": holds more than ", "decompress it first if it is sound")
