@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 )
 
 // Beginnings of Arrow files: of the file format (which is also Feather's second version) and of a stream.
@@ -37,7 +38,7 @@ func openArrowFile(path string, f *os.File, stream bool, w work) (reader, error)
 		return nil, statError(path, err)
 	}
 	s := &arrowStream{file: cached.File{File: f}, name: path, bytes: st.Size(), workers: w.workers, dir: w.dir, most: max(w.free, w.ratio*st.Size())}
-	err = guard(path, func() error {
+	err = parallel.Guard(path, func() error {
 		if !stream {
 			if err := s.readFooter(st.Size()); err != nil {
 				return err

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
@@ -58,10 +59,10 @@ func openArrowStream(conn io.Reader, dir string, workers int, m *progress.Meter)
 		err = s.spool(conn, dir, m)
 	}
 	if err == nil {
-		err = guard("", s.walk)
+		err = parallel.Guard("", s.walk)
 	}
 	if err == nil {
-		err = guard("", s.readSchema)
+		err = parallel.Guard("", s.readSchema)
 	}
 	if err != nil {
 		f.Close()
@@ -306,8 +307,8 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *progress.Meter) 
 		if b.NumRows() > s.count-row {
 			return &loaderr.SourceError{Batch: batch, Reason: "more rows than were announced"}
 		}
-		err := parallel(ctx, s.workers, len(to), "", func(_, i int) error {
-			return inColumn(guard("", func() error { return s.checked(ctx, b, to[i], row) }), to[i].name, batch)
+		err := parallel.For(ctx, s.workers, len(to), "", func(_, i int) error {
+			return inColumn(parallel.Guard("", func() error { return s.checked(ctx, b, to[i], row) }), to[i].name, batch)
 		})
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	_ "time/tzdata" // zones are known on machines that have no list of them
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -105,7 +106,7 @@ func fillCalendar(ctx context.Context, workers int, columns []calendarColumn, to
 		values[i] = c.table()
 	}
 	const block = 1 << 17
-	return parallel(ctx, workers, int((times.Rows+block-1)/block), "", func(_, task int) error {
+	return parallel.For(ctx, workers, int((times.Rows+block-1)/block), "", func(_, task int) error {
 		c := clock{zone: zone, perSecond: perSecond, today: math.MinInt64}
 		for row := int64(task) * block; row < min(times.Rows, int64(task+1)*block); row++ {
 			second := c.set(times.Data[row*times.Step])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -99,7 +100,7 @@ func carryInto[T layout.Native](ctx context.Context, workers int, to layout.Stri
 
 // carryBlocks cuts rows into blocks for the workers.
 func carryBlocks(ctx context.Context, workers int, rows int64, block func(row, end int64)) error {
-	return parallel(ctx, workers, int((rows+carryBlock-1)/carryBlock), "", func(_, i int) error {
+	return parallel.For(ctx, workers, int((rows+carryBlock-1)/carryBlock), "", func(_, i int) error {
 		block(int64(i)*carryBlock, min(rows, int64(i+1)*carryBlock))
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -120,7 +121,7 @@ func (j Job) load(ctx context.Context, conn io.Reader, m *progress.Meter) (manif
 		path = j.Sources[0]
 	}
 	if j.Append != nil {
-		err = guard(path, func() error {
+		err = parallel.Guard(path, func() error {
 			manifest, err = j.append(ctx, conn, m)
 			return err
 		})
@@ -128,7 +129,7 @@ func (j Job) load(ctx context.Context, conn io.Reader, m *progress.Meter) (manif
 	}
 	l := newLoad(j.Dir, j.Options, m)
 	l.lastly = j.lastly
-	err = guard(path, func() error {
+	err = parallel.Guard(path, func() error {
 		if j.Put != nil {
 			manifest, err = l.runPut(ctx, *j.Put, conn)
 		} else {

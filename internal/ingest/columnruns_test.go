@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 )
 
 func TestEveryChunkIsTakenOnceAndColumnsAreGoneOnWith(t *testing.T) {
@@ -77,7 +78,7 @@ func TestTheErrorOfTheLowestTaskIsReturnedInAnyOrder(t *testing.T) {
 		order := newColumnRuns(sizes(r, groups), columns, workers)
 		var mu sync.Mutex
 		done, ended := map[int]bool{}, 0
-		err := parallelBy(context.Background(), workers, groups*columns, "", order.take, func(_, i int) error {
+		err := parallel.ForBy(context.Background(), workers, groups*columns, "", order.take, func(_, i int) error {
 			mu.Lock()
 			defer mu.Unlock()
 			done[i] = true
@@ -107,7 +108,7 @@ func TestTheErrorOfTheLowestTaskIsReturnedInAnyOrder(t *testing.T) {
 
 func TestAWorkerThatPanicsAtItsEndIsAnError(t *testing.T) {
 	order := newColumnRuns([]int64{1}, 1, 1)
-	err := parallelBy(context.Background(), 1, 1, "x.parquet", order.take, func(int, int) error { return nil }, func(int) { panic("no more") })
+	err := parallel.ForBy(context.Background(), 1, 1, "x.parquet", order.take, func(int, int) error { return nil }, func(int) { panic("no more") })
 	if e := (*loaderr.SourceError)(nil); !errors.As(err, &e) || e.Path != "x.parquet" {
 		t.Errorf("got %v", err)
 	}

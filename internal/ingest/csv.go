@@ -16,6 +16,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
@@ -236,7 +237,7 @@ func (c *csvFile) fill(ctx context.Context, to []target, m *progress.Meter) erro
 	parsers := make([]*csvParser, c.workers)
 	var mu sync.Mutex
 	var wider *widenError
-	err := parallel(ctx, c.workers, len(c.spans), c.name, func(worker, i int) error {
+	err := parallel.For(ctx, c.workers, len(c.spans), c.name, func(worker, i int) error {
 		p := parsers[worker]
 		if p == nil {
 			p = newCSVParser(c, to)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 )
 
 // tally is what is counted in one block of the file. Whether a line feed ends a row depends on whether it is within
@@ -23,7 +25,7 @@ func (c *csvFile) count() error {
 	blocks := int((c.size - c.data + c.block - 1) / c.block)
 	tallies := make([]tally, blocks)
 	bufs := make([][]byte, c.workers)
-	err := parallel(context.Background(), c.workers, blocks, c.name, func(worker, i int) error {
+	err := parallel.For(context.Background(), c.workers, blocks, c.name, func(worker, i int) error {
 		if bufs[worker] == nil {
 			bufs[worker] = make([]byte, c.block+2)
 		}

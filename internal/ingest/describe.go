@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -33,7 +34,7 @@ func (l *load) describe() error {
 			return err
 		}
 		var columns []column
-		if err := guard(r.path(), func() (err error) { columns, err = r.describe(w); return err }); err != nil {
+		if err := parallel.Guard(r.path(), func() (err error) { columns, err = r.describe(w); return err }); err != nil {
 			return inSource(r.path(), err)
 		}
 		l.rows += r.rows()

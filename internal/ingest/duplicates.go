@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -15,7 +16,7 @@ func (l *load) deduplicate(ctx context.Context, k *keys, m *rowMap, offsets []in
 		return nil, err
 	}
 	if l.Duplicates == duplicatesMean {
-		err := parallel(ctx, l.workers, len(l.columns), "", func(_, i int) error {
+		err := parallel.For(ctx, l.workers, len(l.columns), "", func(_, i int) error {
 			if l.wanted.roles[i] != layout.RoleValue {
 				return nil
 			}

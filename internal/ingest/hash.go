@@ -9,6 +9,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -17,7 +18,7 @@ import (
 // looked at is a [SourceError].
 func (r Reach) HashSources(ctx context.Context, sources []layout.Source, workers int, tell func(bytes int64)) ([]layout.Source, error) {
 	out := slices.Clone(sources)
-	err := parallel(ctx, workers, len(out), "", func(_, i int) (err error) {
+	err := parallel.For(ctx, workers, len(out), "", func(_, i int) (err error) {
 		out[i].XXH64, err = r.hashFile(ctx, out[i].Path, tell)
 		return err
 	})

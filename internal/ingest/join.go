@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -179,7 +180,7 @@ func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layou
 	}
 	l.meter.Enter(progress.Copy)
 	l.meter.RowsTotal.Store(m.Rows + delta.Manifest.Rows)
-	return parallel(ctx, l.workers, len(pieces), "", func(_, i int) error {
+	return parallel.For(ctx, l.workers, len(pieces), "", func(_, i int) error {
 		p := pieces[i]
 		l.meter.Rows.Add(p.count)
 		return from[p.old].Copy(p.to, p.from, p.count)

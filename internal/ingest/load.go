@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -89,7 +90,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 		l.meter.SetSource(s.Path)
 		before := l.meter.Bytes.Load()
 		var r reader
-		err := guard(s.Path, func() (err error) {
+		err := parallel.Guard(s.Path, func() (err error) {
 			r, err = open(s.Path, l.work)
 			return err
 		})
@@ -231,7 +232,7 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 	}
 	l.meter.SetSource(r.path())
 	defer l.meter.SetSource("")
-	return inSource(r.path(), guard(r.path(), func() error {
+	return inSource(r.path(), parallel.Guard(r.path(), func() error {
 		err := r.fill(ctx, to, l.meter)
 		for i := range l.columns {
 			if unit, ok := l.units[i]; ok && err == nil {

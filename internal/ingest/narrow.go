@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -133,7 +134,7 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 			continue
 		}
 		from, to := l.stage.Dest(l.staged[i]), sink{Dest: l.writer.Dest(i), loss: l.losses[i]}
-		err := parallel(ctx, l.workers, int((rows+tileRows-1)/tileRows), "", func(_, tile int) error {
+		err := parallel.For(ctx, l.workers, int((rows+tileRows-1)/tileRows), "", func(_, tile int) error {
 			first := int64(tile) * tileRows
 			n := min(tileRows, rows-first)
 			switch from.DType {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
@@ -168,7 +169,7 @@ func (n *numpyFile) describe(w []want) ([]column, error) {
 
 // fill reads the columns in parallel, each from its own beginning.
 func (n *numpyFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
-	return parallel(ctx, n.workers, len(to), n.name, func(_, i int) error {
+	return parallel.For(ctx, n.workers, len(to), n.name, func(_, i int) error {
 		c := n.columns[to[i].index]
 		err := c.fill(to[i])
 		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Column == "" {

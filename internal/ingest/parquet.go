@@ -13,6 +13,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 )
 
 // parquetFile reads a Parquet file, row group by row group and column by column in parallel.
@@ -173,7 +174,7 @@ func (p *parquetFile) locate(err error, group int, t target) error {
 	}
 	var e *loaderr.SourceError
 	if !errors.As(err, &e) {
-		if errors.Is(err, errFault) {
+		if errors.Is(err, parallel.ErrFault) {
 			return err
 		}
 		reason := "cannot be decoded: " + err.Error()

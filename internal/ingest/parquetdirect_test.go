@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -146,7 +147,7 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 			one, flush := w.Dest(0).Collected(make([]byte, layout.CollectBytes))
 			to.dest = sink{Dest: one}
 			nullable := c.MaxDefinitionLevel() > 0
-			err = guard(path, func() error {
+			err = parallel.Guard(path, func() error {
 				return readDirect(p.file, &buffers, to, form, 0, chunk, c.Compression(), nullable)
 			})
 			if err == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -69,14 +70,14 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *progress.Meter) 
 	rows0, bytes0 := m.Rows.Load(), m.Bytes.Load()
 	var cells atomic.Int64
 	order := newColumnRuns(f.bytes(), len(to), p.workers)
-	return parallelBy(ctx, p.workers, len(f.read)*len(to), p.name, order.take, func(worker, task int) error {
+	return parallel.ForBy(ctx, p.workers, len(f.read)*len(to), p.name, order.take, func(worker, task int) error {
 		g, t := f.read[task/len(to)], to[task%len(to)]
 		t.row0 -= f.ahead[task/len(to)] // rows are the file's in messages
 		n := f.groups[g].NumRows()
 		if n == 0 {
 			return nil
 		}
-		if err := guard(p.name, func() error { return f.chunk(&f.workers[worker], g, task%len(to), t) }); err != nil {
+		if err := parallel.Guard(p.name, func() error { return f.chunk(&f.workers[worker], g, task%len(to), t) }); err != nil {
 			return p.locate(err, g, t)
 		}
 		done := cells.Add(n)
@@ -118,7 +119,7 @@ func (f *parquetFill) chunk(w *parquetWorker, g, column int, t target) error {
 		t.dest.Dest = w.gathered(column, t.dest.Dest)
 	}
 	if !f.indirect[column].Load() {
-		err := guard(f.name, func() error {
+		err := parallel.Guard(f.name, func() error {
 			return readDirect(f.file, &w.directBuffers, t, form, t.row0+f.parquetFile.groups[g], chunk, c.Compression(), c.MaxDefinitionLevel() > 0)
 		})
 		if err == nil {

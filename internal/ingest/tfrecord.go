@@ -16,6 +16,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -166,7 +167,7 @@ func (t *tfFile) records(s span, f func(row int64, x feature) error, done func(r
 func (t *tfFile) survey() error {
 	var mu sync.Mutex
 	found := make([]map[string]*tfFeature, len(t.spans))
-	err := parallel(context.Background(), t.workers, len(t.spans), t.name, func(_, i int) error {
+	err := parallel.For(context.Background(), t.workers, len(t.spans), t.name, func(_, i int) error {
 		in := map[string]*tfFeature{}
 		seen := map[string]bool{}
 		err := t.records(t.spans[i], func(row int64, x feature) error {
@@ -264,7 +265,7 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *progress.Meter) error
 		at[t.sorted[x.index]] = i
 		quiet[i].dest.Dest = x.dest.Quiet()
 	}
-	return parallel(ctx, t.workers, len(t.spans), t.name, func(_, i int) error {
+	return parallel.For(ctx, t.workers, len(t.spans), t.name, func(_, i int) error {
 		s := t.spans[i]
 		var buffers tfBuffers
 		missing := make([]bool, len(to))

@@ -1,4 +1,6 @@
-package ingest
+// Package parallel runs the tasks of a load on several workers. A panic of a task becomes an error that
+// names the source, and so does a page of a mapped file that cannot be read or written.
+package parallel
 
 import (
 	"context"
@@ -12,18 +14,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// parallel does tasks 0 to n-1 with some workers, handing them out in order. Of several errors it returns that of the
+// For does tasks 0 to n-1 with some workers, handing them out in order. Of several errors it returns that of the
 // lowest task, so that a message does not depend on the timing: after an error no task above is begun any more, and
 // those before it have been.
-func parallel(ctx context.Context, workers, n int, path string, task func(worker, i int) error) error {
+func For(ctx context.Context, workers, n int, path string, task func(worker, i int) error) error {
 	var next atomic.Int64
 	inOrder := func(int, int) int { return int(next.Add(1) - 1) }
-	return parallelBy(ctx, workers, n, path, inOrder, task, func(int) {})
+	return ForBy(ctx, workers, n, path, inOrder, task, func(int) {})
 }
 
-// parallelBy is parallel in an order of its own: next gives a worker its next task, of those below a number; where there is none, anything that
+// ForBy is parallel in an order of its own: next gives a worker its next task, of those below a number; where there is none, anything that
 // is not. A worker ends with end, also after an error.
-func parallelBy(ctx context.Context, workers, n int, path string, next func(worker, below int) int, task func(worker, i int) error, end func(worker int)) error {
+func ForBy(ctx context.Context, workers, n int, path string, next func(worker, below int) int, task func(worker, i int) error, end func(worker int)) error {
 	workers = min(workers, n)
 	var failed atomic.Int64
 	failed.Store(int64(n))
@@ -40,12 +42,12 @@ func parallelBy(ctx context.Context, workers, n int, path string, next func(work
 				if i >= failed.Load() { // which has become less
 					continue
 				}
-				if errs[i] = guard(path, func() error { return task(worker, int(i)) }); errs[i] != nil {
+				if errs[i] = Guard(path, func() error { return task(worker, int(i)) }); errs[i] != nil {
 					for f := failed.Load(); i < f && !failed.CompareAndSwap(f, i); f = failed.Load() {
 					}
 				}
 			}
-			ends[worker] = guard(path, func() error { end(worker); return nil })
+			ends[worker] = Guard(path, func() error { end(worker); return nil })
 		})
 	}
 	group.Wait()
@@ -58,8 +60,8 @@ func parallelBy(ctx context.Context, workers, n int, path string, next func(work
 	return errors.Join(ends...)
 }
 
-// guard turns a panic of a decoder into an error that names the source.
-func guard(path string, f func() error) (err error) {
+// Guard turns a panic of a decoder into an error that names the source.
+func Guard(path string, f func() error) (err error) {
 	// A page of a file that cannot be written or read is a panic here instead of the end of the process.
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)
@@ -75,7 +77,7 @@ func guard(path string, f func() error) (err error) {
 			error
 			Addr() uintptr // a fault of the memory
 		}); ok {
-			err = fmt.Errorf("%w: %w", errFault, e)
+			err = fmt.Errorf("%w: %w", ErrFault, e)
 			return
 		}
 		err = &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("cannot be decoded: %v", p), Hint: "the file is damaged"}
@@ -83,5 +85,5 @@ func guard(path string, f func() error) (err error) {
 	return f()
 }
 
-// errFault is wrapped by the error of a page of memory that could not be read or written.
-var errFault = errors.New("memory that maps a file failed")
+// ErrFault is wrapped by the error of a page of memory that could not be read or written.
+var ErrFault = errors.New("memory that maps a file failed")
