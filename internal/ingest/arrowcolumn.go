@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/float16"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -46,15 +47,15 @@ func arrowColumn(t arrow.DataType) (column, error) {
 	c := column{kind: k}
 	switch t := t.(type) {
 	case *arrow.TimestampType:
-		if c.unit, c.zone = units[t.Unit], t.TimeZone; !utf8.ValidString(c.zone) {
+		if c.unit, c.zone = textvalue.Units[t.Unit], t.TimeZone; !utf8.ValidString(c.zone) {
 			return c, &loaderr.HintedError{Reason: fmt.Sprintf("has a time zone %q, which is not UTF-8", c.zone), Hint: loaderr.HintDamaged}
 		}
 	case *arrow.DurationType:
-		c.unit = units[t.Unit]
+		c.unit = textvalue.Units[t.Unit]
 	case *arrow.Time32Type: // of the day: how long after midnight
-		c.unit, c.source = units[t.Unit], "time"
+		c.unit, c.source = textvalue.Units[t.Unit], "time"
 	case *arrow.Time64Type:
-		c.unit, c.source = units[t.Unit], "time"
+		c.unit, c.source = textvalue.Units[t.Unit], "time"
 	case *arrow.Date32Type:
 		c.unit, c.source = "s", "date"
 	case *arrow.Date64Type:

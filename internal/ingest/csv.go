@@ -18,6 +18,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -208,7 +209,7 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 	case !utf8.ValidString(e.Text):
 		e.Reason, e.Hint = "is not UTF-8", "save the file as UTF-8"
 	case reason == reasonTime:
-		e.Hint = timeHint(e.Text)
+		e.Hint = textvalue.TimeHint(e.Text)
 	case reason == reasonInteger:
 		e.Hint = "if these are times, say how they are written with --time-format"
 	case reason == reasonMixed || reason == reasonText:

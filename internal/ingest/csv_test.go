@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -147,12 +148,12 @@ func TestFloatsEqualParseFloat(t *testing.T) {
 		if v, end, ok := fastFloat(buf, 0, '.'); ok && end == len(text) && (err != nil || math.Float64bits(v) != math.Float64bits(want)) {
 			r.Fatalf("%q fast is %v, want %v, %v", text, v, want, err)
 		}
-		if v, ok := parseFloat([]byte(text)); ok != (err == nil) || ok && math.Float64bits(v) != math.Float64bits(want) {
+		if v, ok := textvalue.ParseFloat([]byte(text)); ok != (err == nil) || ok && math.Float64bits(v) != math.Float64bits(want) {
 			r.Fatalf("%q is %v %v, want %v, %v", text, v, ok, want, err)
 		}
 	})
 	for _, text := range []string{"0x1p-2", "1_000", "nan", "", "+", ".", "e5", "1e", "--1", "1 2"} {
-		if v, ok := parseFloat([]byte(text)); ok {
+		if v, ok := textvalue.ParseFloat([]byte(text)); ok {
 			t.Errorf("%q is %v", text, v)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -45,7 +46,7 @@ func admit(c column, x cell, role layout.Role, d *dialect) (out column, reason s
 		return admitItem(c, x)
 	case layout.RoleTime:
 		if (c.kind == kindUnknown || c.kind == kindInt64) && !d.formatted(role) {
-			if _, ok := parseInt(b); ok {
+			if _, ok := textvalue.ParseInt(b); ok {
 				c.kind = kindInt64
 				return c, ""
 			}
@@ -88,7 +89,7 @@ func likeNumber(b []byte) bool {
 		case c-'0' <= 9:
 			digits = true
 		case c|0x20-'a' <= 'z'-'a' && c|0x20 != 'e' || c >= utf8.RuneSelf:
-			_, ok := parseFloat(b)
+			_, ok := textvalue.ParseFloat(b)
 			return ok
 		}
 	}
@@ -99,7 +100,7 @@ func admitItem(c column, x cell) (column, string) {
 	if !utf8.Valid(x.raw) {
 		return c, reasonUTF8
 	}
-	if _, ok := parseCanonical(x.raw); !ok || c.kind == kindText {
+	if _, ok := textvalue.ParseCanonical(x.raw); !ok || c.kind == kindText {
 		c.kind = kindText
 	} else {
 		c.kind = kindInt64
@@ -107,12 +108,12 @@ func admitItem(c column, x cell) (column, string) {
 	return c, ""
 }
 
-func admitTime(c column, t instant, ok bool) (column, string) {
+func admitTime(c column, t textvalue.Time, ok bool) (column, string) {
 	if !ok {
 		return c, reasonTime
 	}
-	other := column{name: c.name, kind: kindTime, unit: units[t.unit], inferred: true}
-	if t.zoned {
+	other := column{name: c.name, kind: kindTime, unit: textvalue.Units[t.Unit], inferred: true}
+	if t.Zoned {
 		other.zone = "UTC"
 	}
 	w, ok := widest(c, other)
@@ -126,23 +127,23 @@ func admitValue(c column, x cell, d *dialect) (column, string) {
 	b := x.trimmed()
 	switch c.kind {
 	case kindBool:
-		if _, ok := parseBool(b); !ok {
+		if _, ok := textvalue.ParseBool(b); !ok {
 			return c, reasonBool
 		}
 		return c, ""
 	case kindTime:
-		t, ok := parseTime(b)
+		t, ok := textvalue.ParseTime(b)
 		return admitTime(c, t, ok)
 	case kindUnknown:
-		if _, ok := parseBool(b); ok {
+		if _, ok := textvalue.ParseBool(b); ok {
 			c.kind = kindBool
 			return c, ""
 		}
-		if t, ok := parseTime(b); ok {
+		if t, ok := textvalue.ParseTime(b); ok {
 			return admitTime(c, t, ok)
 		}
 	}
-	if _, ok := parseInt(b); ok {
+	if _, ok := textvalue.ParseInt(b); ok {
 		if c.kind == kindUnknown && !c.missing {
 			c.kind = kindInt64
 		} else if c.kind == kindUnknown {

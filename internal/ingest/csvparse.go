@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -41,7 +42,7 @@ func newCSVParser(c *csvFile, to []target) *csvParser {
 	p := &csvParser{file: c, ops: make([]csvOp, len(c.header))}
 	for i, t := range to {
 		p.columns = append(p.columns, t.column)
-		op := csvOp{code: codeOf(t.dest.DType, t.role), target: i, loss: t.dest.loss, role: t.role, row0: t.row0, step: t.dest.Step, unit: unitDigits(t.unit), dest: t.dest.Dest, dict: t.dict, code32: -1}
+		op := csvOp{code: codeOf(t.dest.DType, t.role), target: i, loss: t.dest.loss, role: t.role, row0: t.row0, step: t.dest.Step, unit: textvalue.UnitDigits(t.unit), dest: t.dest.Dest, dict: t.dict, code32: -1}
 		p.ops[t.index] = op
 	}
 	p.plain.Reset(len(p.ops), c.delim, c.text.point)
@@ -241,19 +242,19 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 		op.lost = noted(op.lost, v, float64(op.f32[at]))
 		return ""
 	case opInt64:
-		if v, ok := parseInt(b); ok {
+		if v, ok := textvalue.ParseInt(b); ok {
 			op.i64[at] = v
 			return ""
 		}
 	case opItem:
-		if v, ok := parseCanonical(x.raw); ok {
+		if v, ok := textvalue.ParseCanonical(x.raw); ok {
 			op.i64[at] = v
 			return ""
 		}
 	case opTime:
 		c := p.columns[op.target]
-		if t, ok := p.file.text.time(b, op.role); ok && t.unit <= op.unit && t.zoned == (c.zone != "") {
-			v, ok := t.in(op.unit)
+		if t, ok := p.file.text.time(b, op.role); ok && t.Unit <= op.unit && t.Zoned == (c.zone != "") {
+			v, ok := t.In(op.unit)
 			if !ok {
 				return "does not fit 64 bits of " + c.unit
 			}
@@ -261,7 +262,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 			return ""
 		}
 	case opBool:
-		if v, ok := parseBool(b); ok {
+		if v, ok := textvalue.ParseBool(b); ok {
 			op.u8[at] = 0
 			if v {
 				op.u8[at] = 1

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -14,9 +15,9 @@ type dialect struct {
 	delim   byte   // 0 where the name of a file tells
 	point   byte
 	header  bool
-	missing map[string]bool // words for no value, beside those of isMissing
-	times   timeFormat      // of the time column
-	numbers bool            // some of these words are numbers: every cell must be looked at as a word first
+	missing map[string]bool      // words for no value, beside those of isMissing
+	times   textvalue.TimeFormat // of the time column
+	numbers bool                 // some of these words are numbers: every cell must be looked at as a word first
 }
 
 // defaultDialect is that of no option.
@@ -31,30 +32,30 @@ func (d dialect) only(path string) error {
 }
 
 // isMissing tells whether a cell stands for no value.
-func (d *dialect) isMissing(b []byte) bool { return isMissing(b) || d.missing[string(b)] }
+func (d *dialect) isMissing(b []byte) bool { return textvalue.IsMissing(b) || d.missing[string(b)] }
 
 // formatted tells whether the cells of a role are times in the format that the options say.
 func (d *dialect) formatted(role layout.Role) bool {
-	return role == layout.RoleTime && (d.times.layout != "" || d.times.epoch)
+	return role == layout.RoleTime && (d.times.Layout != "" || d.times.Epoch)
 }
 
 // time reads a cell as a time.
-func (d *dialect) time(b []byte, role layout.Role) (instant, bool) {
+func (d *dialect) time(b []byte, role layout.Role) (textvalue.Time, bool) {
 	if d.formatted(role) {
-		return d.times.parse(b)
+		return d.times.Parse(b)
 	}
-	return parseTime(b)
+	return textvalue.ParseTime(b)
 }
 
 // float is parseFloat with the decimal sign of the dialect.
 func (d *dialect) float(b []byte) (v float64, ok bool) {
 	if d.point == '.' {
-		return parseFloat(b)
+		return textvalue.ParseFloat(b)
 	}
 	if bytes.IndexByte(b, '.') >= 0 || len(b) > 1<<10 {
 		return 0, false
 	}
-	return parseFloat(bytes.Replace(b, []byte{d.point}, []byte{'.'}, 1))
+	return textvalue.ParseFloat(bytes.Replace(b, []byte{d.point}, []byte{'.'}, 1))
 }
 
 func equalMarks(decimal string) error {

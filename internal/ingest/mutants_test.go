@@ -23,6 +23,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -158,7 +159,7 @@ func readCSV(b []byte) (frame, bool) {
 			if trimmed := strings.Trim(cell, " \t"); name != "id" {
 				if v, err := strconv.ParseFloat(trimmed, 64); err == nil {
 					cell = fmt.Sprint(v)
-				} else if isMissing([]byte(trimmed)) {
+				} else if textvalue.IsMissing([]byte(trimmed)) {
 					cell = "NaN"
 				}
 			}

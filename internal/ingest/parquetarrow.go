@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
 // arrowSchemaKey is where pyarrow, Polars and arrow-rs keep the Arrow schema that a Parquet file was written from: an IPC message in base64.
@@ -77,10 +78,10 @@ func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
 	}
 	const milliseconds = 1 // what is not written
 	unit := t.GetInt16Slot(timeUnit, milliseconds)
-	if unit < 0 || int(unit) >= len(units) {
+	if unit < 0 || int(unit) >= len(textvalue.Units) {
 		return h, false
 	}
-	h.duration = units[unit]
+	h.duration = textvalue.Units[unit]
 	return h, true
 }
 

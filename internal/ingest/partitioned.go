@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -56,7 +57,7 @@ func (p *partitioned) describe(w []want) ([]column, error) {
 		}
 		part := p.parts[w[i].index-p.inner]
 		c := column{name: part.key, kind: kindText, inferred: true, names: true}
-		if _, ok := parseCanonical([]byte(part.value)); ok {
+		if _, ok := textvalue.ParseCanonical([]byte(part.value)); ok {
 			c.kind = kindInt64
 		}
 		return c, true
@@ -100,7 +101,7 @@ func (p *partitioned) constant(t target, value string) error {
 	if t.dest.DType == layout.Text {
 		v = int64(t.dict.code([]byte(value)))
 	} else {
-		v, _ = parseCanonical([]byte(value)) // describe has said so
+		v, _ = textvalue.ParseCanonical([]byte(value)) // describe has said so
 	}
 	const block = 1 << 12
 	values := slices.Repeat([]int64{v}, int(min(block, p.rows())))
@@ -131,7 +132,7 @@ func (p *partitioned) bounds(index, group int, as column) (least, most any, ok b
 	if as.kind == kindText {
 		return value, value, true
 	}
-	v, ok := parseCanonical([]byte(value))
+	v, ok := textvalue.ParseCanonical([]byte(value))
 	return v, v, ok && as.kind.isInteger()
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
 // check refuses a header that contradicts itself.
@@ -21,8 +23,8 @@ func (h PutColumn) check() error {
 		return fmt.Errorf("has shape %v, which cannot be stored", h.Shape)
 	case k == kindText && len(h.Shape) == 2:
 		return fmt.Errorf("is text of shape %v, want [rows]", h.Shape)
-	case (k == kindTime || k == kindDuration) && !slices.Contains(units[:], h.Unit):
-		return fmt.Errorf("has time unit %q, want one of %s", h.Unit, strings.Join(units[:], ", "))
+	case (k == kindTime || k == kindDuration) && !slices.Contains(textvalue.Units[:], h.Unit):
+		return fmt.Errorf("has time unit %q, want one of %s", h.Unit, strings.Join(textvalue.Units[:], ", "))
 	case k == kindText && h.Missing:
 		return fmt.Errorf("is text, whose offsets say what is missing")
 	case k == kindText:

@@ -5,13 +5,14 @@ import (
 	"math"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // rescale turns the times or durations that a reader wrote, from a row on, from one unit into another. One that the other unit cannot say
 // exactly is refused.
 func rescale(r reader, c column, d layout.Dest, row0 int64, from, to string) error {
-	by, over := perSecond(to)/perSecond(from), perSecond(from)/perSecond(to)
+	by, over := textvalue.PerSecond(to)/textvalue.PerSecond(from), textvalue.PerSecond(from)/textvalue.PerSecond(to)
 	values := layout.Values[int64](d)
 	for row := range r.rows() {
 		cells := values.Row(row0 + row)
@@ -26,7 +27,7 @@ func rescale(r reader, c column, d layout.Dest, row0 int64, from, to string) err
 			}
 			text := fmt.Sprint(v, " ", from)
 			if c.kind == kindTime {
-				text = timeText(v, from)
+				text = textvalue.TimeText(v, from)
 			}
 			return &loaderr.SourceError{
 				Path: r.path(), Row: row + 1, Line: r.line(row), Column: c.name, Text: text,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -202,7 +203,7 @@ func widest(a, b column) (column, bool) {
 	case a.kind == kindInt64 && b.kind == kindText:
 		return b, a.names
 	case a.kind == kindTime && b.kind == kindTime:
-		if unitDigits(a.unit) > unitDigits(b.unit) {
+		if textvalue.UnitDigits(a.unit) > textvalue.UnitDigits(b.unit) {
 			a, b = b, a
 		}
 		return b, a.zone == b.zone
@@ -250,7 +251,7 @@ func (c column) timeText(v int64) string {
 	if c.kind != kindTime {
 		return fmt.Sprint(v)
 	}
-	return timeText(v, c.unit)
+	return textvalue.TimeText(v, c.unit)
 }
 
 // tileRows is how many values are looked up or converted before they are written.

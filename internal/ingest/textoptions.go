@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
 // tabs are how a tab is written where one cannot be typed.
@@ -21,7 +22,7 @@ func (o Options) dialect() dialect {
 		d.point = o.Decimal[0]
 	}
 	if o.TimeFormat != "" {
-		d.times, _ = parseTimeFormat(o.TimeFormat) // valid options have a valid one
+		d.times, _ = textvalue.ParseTimeFormat(o.TimeFormat) // valid options have a valid one
 	}
 	for _, word := range o.NA {
 		if d.missing == nil {
@@ -61,7 +62,7 @@ func (o Options) validateText() error {
 		return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: "it only together with time"}
 	}
 	if o.TimeFormat != "" {
-		if _, why := parseTimeFormat(o.TimeFormat); why != "" {
+		if _, why := textvalue.ParseTimeFormat(o.TimeFormat); why != "" {
 			return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: why}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -86,5 +87,5 @@ func (l *load) fillCalendar(ctx context.Context, k *keys) error {
 	for i := range columns {
 		to[i] = layout.Values[float32](l.writer.Dest(len(l.columns) + i))
 	}
-	return fillCalendar(ctx, l.workers, columns, to, *k.time, perSecond(k.clock.unit), zone)
+	return fillCalendar(ctx, l.workers, columns, to, *k.time, textvalue.PerSecond(k.clock.unit), zone)
 }

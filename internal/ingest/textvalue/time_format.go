@@ -1,4 +1,6 @@
-package ingest
+// Package textvalue reads numbers, truth values and times from text, exactly and without guessing: what
+// it accepts, strconv and time.Parse accept with the same result.
+package textvalue
 
 import (
 	"regexp"
@@ -9,11 +11,11 @@ import (
 	"github.com/ncruces/go-strftime"
 )
 
-// timeFormat is how the cells of a time column are written, where that is said in strptime's signs. The zero value is no format: ISO 8601.
-type timeFormat struct {
-	layout          string // of package time
+// TimeFormat is how the cells of a time column are written, where that is said in strptime's signs. The zero value is no format: ISO 8601.
+type TimeFormat struct {
+	Layout          string // of package time
 	fraction, zoned bool
-	epoch           bool // seconds since 1970
+	Epoch           bool // seconds since 1970
 }
 
 // epochFormat is the format of seconds since 1970; it stands alone.
@@ -28,10 +30,10 @@ var (
 	packedFields = regexp.MustCompile(`%[-:]?[A-Za-z]%[^%]`)
 )
 
-// parseTimeFormat translates a format. why says what is wrong with one that cannot be used.
-func parseTimeFormat(format string) (f timeFormat, why string) {
+// ParseTimeFormat translates a format. why says what is wrong with one that cannot be used.
+func ParseTimeFormat(format string) (f TimeFormat, why string) {
 	if format == epochFormat {
-		return timeFormat{epoch: true, zoned: true}, ""
+		return TimeFormat{Epoch: true, zoned: true}, ""
 	}
 	plain := fractionFormat.ReplaceAllString(format, "$1")
 	f.fraction = plain != format
@@ -52,10 +54,10 @@ func parseTimeFormat(format string) (f timeFormat, why string) {
 		return f, "a format without names of zones, which mean several; %z is an offset such as +0100"
 	}
 	f.zoned = strings.Contains(layout, "-07")
-	f.layout = strings.NewReplacer("-0700", "Z0700", "-07:00", "Z07:00").Replace(layout)
+	f.Layout = strings.NewReplacer("-0700", "Z0700", "-07:00", "Z07:00").Replace(layout)
 	// A format that keeps a date keeps this one.
 	want := time.Date(2001, 2, 3, 16, 5, 6, 0, time.UTC)
-	got, err := time.Parse(f.layout, want.Format(strict))
+	got, err := time.Parse(f.Layout, want.Format(strict))
 	day := want.Truncate(24 * time.Hour)
 	if at := got.UTC(); err != nil || !at.Truncate(24*time.Hour).Equal(day) || !at.Equal(day) && at.Hour() != 16 {
 		return f, "a format that names a day: year, month and day, and the half of the day (%p) if hours go to 12"
@@ -63,22 +65,22 @@ func parseTimeFormat(format string) (f timeFormat, why string) {
 	return f, ""
 }
 
-// parse reads a cell. Of a fraction the unit is the coarsest that holds it.
-func (f *timeFormat) parse(b []byte) (t instant, ok bool) {
-	if f.epoch {
-		v, ok := parseInt(b)
-		return instant{seconds: v, zoned: true}, ok
+// Parse reads a cell. Of a fraction the unit is the coarsest that holds it.
+func (f *TimeFormat) Parse(b []byte) (t Time, ok bool) {
+	if f.Epoch {
+		v, ok := ParseInt(b)
+		return Time{seconds: v, Zoned: true}, ok
 	}
 	if len(b) == 0 || len(b) > 1<<8 {
 		return t, false
 	}
-	at, err := time.Parse(f.layout, unsafe.String(&b[0], len(b)))
+	at, err := time.Parse(f.Layout, unsafe.String(&b[0], len(b)))
 	if err != nil || longFraction(b) {
 		return t, false
 	}
-	t = instant{seconds: at.Unix(), nanos: int64(at.Nanosecond()), zoned: f.zoned}
+	t = Time{seconds: at.Unix(), nanos: int64(at.Nanosecond()), Zoned: f.zoned}
 	for unit := int64(1e9); t.nanos%unit != 0; unit /= 1000 {
-		t.unit++
+		t.Unit++
 	}
 	return t, f.fraction || t.nanos == 0
 }
@@ -104,8 +106,8 @@ func longFraction(b []byte) bool {
 // dayMonth is a date whose first numbers are a day and a month in one order or the other.
 var dayMonth = regexp.MustCompile(`^(\d{1,2})([/.\-])(\d{1,2})([/.\-])(\d{4}|\d\d)(?:([ T])(\d{1,2}):(\d\d)(:\d\d)?([.,]\d+)?)?$`)
 
-// timeHint says what to do about a text that is no time in ISO's form: which formats it may be in.
-func timeHint(text string) string {
+// TimeHint says what to do about a text that is no time in ISO's form: which formats it may be in.
+func TimeHint(text string) string {
 	m := dayMonth.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[2] != m[4] {
 		return `write times like "2016-07-01 00:00:00", or say how they are written with --time-format`
@@ -126,8 +128,8 @@ func timeHint(text string) string {
 	var formats []string
 	for _, order := range []string{"%d" + m[2] + "%m", "%m" + m[2] + "%d"} {
 		format := order + m[2] + year + rest
-		f, why := parseTimeFormat(format)
-		if _, ok := f.parse([]byte(strings.TrimSpace(text))); ok && why == "" {
+		f, why := ParseTimeFormat(format)
+		if _, ok := f.Parse([]byte(strings.TrimSpace(text))); ok && why == "" {
 			formats = append(formats, `--time-format "`+format+`"`)
 		}
 	}

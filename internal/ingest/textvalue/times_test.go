@@ -1,4 +1,4 @@
-package ingest
+package textvalue
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func TestTimesEqualTimeParse(t *testing.T) {
 		if len(text) > 10 {
 			zone = rapid.SampledFrom(zones).Draw(r, "zone")
 		}
-		got, ok := parseTime([]byte(text + zone))
+		got, ok := ParseTime([]byte(text + zone))
 		var want time.Time
 		err := fmt.Errorf("no shape fits")
 		for _, shape := range shapes {
@@ -35,17 +35,17 @@ func TestTimesEqualTimeParse(t *testing.T) {
 		if ok != (err == nil) {
 			r.Fatalf("%q: %v, want %v", text+zone, ok, err)
 		}
-		if ok && (got.seconds != want.Unix() || got.nanos != int64(want.Nanosecond()) || got.zoned != (zone != "")) {
+		if ok && (got.seconds != want.Unix() || got.nanos != int64(want.Nanosecond()) || got.Zoned != (zone != "")) {
 			r.Fatalf("%q: %+v, want %v", text+zone, got, want)
 		}
 	})
 	for text, unit := range map[string]string{"2016-07-01": "s", "2016-07-01 00:00:00.1": "ms", "2016-07-01 00:00:00.123": "ms", "2016-07-01 00:00:00.1234": "us", "2016-07-01 00:00:00.1234567": "ns"} {
-		if got, ok := parseTime([]byte(text)); !ok || units[got.unit] != unit {
-			t.Errorf("%q is in %s, want %s", text, units[got.unit], unit)
+		if got, ok := ParseTime([]byte(text)); !ok || Units[got.Unit] != unit {
+			t.Errorf("%q is in %s, want %s", text, Units[got.Unit], unit)
 		}
 	}
 	for _, text := range []string{"2016-02-30", "2016-7-1", "01/02/2016", "Jan 1 2000", "2016-07-01 24:00:00", "2016-07-01 00:00:60", "2016-07-01 00:00:00.", "2016-07-01 00:00:00.1234567890", "2016-07-01 00", "2016-07-01Z", "2016-07-01 00:00:00 UTC", "2016-07-01x00:00:00"} {
-		if got, ok := parseTime([]byte(text)); ok {
+		if got, ok := ParseTime([]byte(text)); ok {
 			t.Errorf("%q is %+v", text, got)
 		}
 	}
@@ -60,7 +60,7 @@ func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
 			format = "%% %F %T" // digits are no part of a format
 		}
 		at := time.Unix(rapid.Int64Range(0, 3e9).Draw(r, "seconds"), 0).In(time.FixedZone("", 3600*rapid.IntRange(-12, 12).Draw(r, "zone")))
-		f, why := parseTimeFormat(format)
+		f, why := ParseTimeFormat(format)
 		if why != "" {
 			r.Fatal(why)
 		}
@@ -72,11 +72,11 @@ func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
 		if f.fraction {
 			at = at.Add(125 * time.Millisecond)
 		}
-		got, ok := f.parse([]byte(strftime.Format(format, at)))
+		got, ok := f.Parse([]byte(strftime.Format(format, at)))
 		if short := format == "%m/%d/%y %I:%M:%S %p" || format == "%T.%f %D"; short && at.Year() >= 2069 {
 			return // two digits say no more
 		}
-		if !ok || got.seconds != want || f.fraction && (got.nanos != 125e6 || got.unit != 1) {
+		if !ok || got.seconds != want || f.fraction && (got.nanos != 125e6 || got.Unit != 1) {
 			r.Fatalf("%s of %s: %+v, %v", format, strftime.Format(format, at), got, ok)
 		}
 	})
@@ -84,7 +84,7 @@ func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
 
 func TestFormatsThatNameNoDay(t *testing.T) {
 	for _, format := range []string{"%H:%M", "%m/%Y", "%d/%m", "%Y-%m-%d %I:%M", "%Y-%U-%w", "%d/%m/%Y %Z", "%q", "x", "%s.%f", "%f %F", "2006-01-02", "%F %M:%S Jan"} {
-		if _, why := parseTimeFormat(format); why == "" {
+		if _, why := ParseTimeFormat(format); why == "" {
 			t.Errorf("%q was accepted", format)
 		}
 	}

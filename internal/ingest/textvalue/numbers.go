@@ -1,4 +1,4 @@
-package ingest
+package textvalue
 
 import (
 	"math"
@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// isMissing tells whether a cell stands for no value.
-func isMissing(b []byte) bool {
+// IsMissing tells whether a cell stands for no value.
+func IsMissing(b []byte) bool {
 	switch string(b) {
 	case "", "NA", "NaN", "nan", "null", "None":
 		return true
@@ -15,8 +15,8 @@ func isMissing(b []byte) bool {
 	return false
 }
 
-// parseBool reads a truth value.
-func parseBool(b []byte) (v, ok bool) {
+// ParseBool reads a truth value.
+func ParseBool(b []byte) (v, ok bool) {
 	switch string(b) {
 	case "true", "True":
 		return true, true
@@ -26,9 +26,9 @@ func parseBool(b []byte) (v, ok bool) {
 	return false, false
 }
 
-// parseFloat reads a whole cell as strconv.ParseFloat does, but takes decimals and infinities only: no hexadecimals, no
+// ParseFloat reads a whole cell as strconv.ParseFloat does, but takes decimals and infinities only: no hexadecimals, no
 // underscores, no nan. A number beyond float64 is an infinity with ok false.
-func parseFloat(b []byte) (v float64, ok bool) {
+func ParseFloat(b []byte) (v float64, ok bool) {
 	if len(b) == 0 || len(b) > 1<<10 {
 		return 0, false
 	}
@@ -41,8 +41,8 @@ func parseFloat(b []byte) (v float64, ok bool) {
 	return v, err == nil && !math.IsNaN(v)
 }
 
-// parseInt reads a whole cell as strconv.ParseInt does in base 10.
-func parseInt(b []byte) (v int64, ok bool) {
+// ParseInt reads a whole cell as strconv.ParseInt does in base 10.
+func ParseInt(b []byte) (v int64, ok bool) {
 	if len(b) == 0 || len(b) > 64 {
 		return 0, false
 	}
@@ -50,11 +50,11 @@ func parseInt(b []byte) (v int64, ok bool) {
 	return v, err == nil
 }
 
-// parseCanonical reads an integer that is written as Go would write it, so that no two texts are one number.
-func parseCanonical(b []byte) (v int64, ok bool) {
+// ParseCanonical reads an integer that is written as Go would write it, so that no two texts are one number.
+func ParseCanonical(b []byte) (v int64, ok bool) {
 	switch {
 	case len(b) == 0 || len(b) > 20 || b[0] == '+' || b[0] == '0' && len(b) > 1 || b[0] == '-' && (len(b) == 1 || b[1] == '0'):
 		return 0, false
 	}
-	return parseInt(b)
+	return ParseInt(b)
 }

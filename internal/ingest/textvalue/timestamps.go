@@ -1,4 +1,4 @@
-package ingest
+package textvalue
 
 import (
 	"math"
@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// instant is a time as it stands in a text: as seconds since 1970 in UTC and a fraction, with the unit that its digits ask for.
-type instant struct {
+// Time is a time as it stands in a text: as seconds since 1970 in UTC and a fraction, with the unit that its digits ask for.
+type Time struct {
 	seconds, nanos int64
-	unit           int // place in units
-	zoned          bool
+	Unit           int // place in units
+	Zoned          bool
 }
 
-// in is the instant in a unit, if it fits.
-func (t instant) in(unit int) (v int64, ok bool) {
+// In is the instant in a unit, if it fits.
+func (t Time) In(unit int) (v int64, ok bool) {
 	per := [...]int64{1, 1e3, 1e6, 1e9}[unit]
 	if t.seconds > math.MaxInt64/per-1 || t.seconds < math.MinInt64/per+1 {
 		return 0, false
@@ -22,9 +22,9 @@ func (t instant) in(unit int) (v int64, ok bool) {
 	return t.seconds*per + t.nanos/(1e9/per), true
 }
 
-// parseTime reads YYYY-MM-DD, alone or with a T or blank and HH:MM, HH:MM:SS or HH:MM:SS.fraction, and then Z, ±HH, ±HHMM or
+// ParseTime reads YYYY-MM-DD, alone or with a T or blank and HH:MM, HH:MM:SS or HH:MM:SS.fraction, and then Z, ±HH, ±HHMM or
 // ±HH:MM or nothing. What it accepts, time.Parse accepts and gives the same.
-func parseTime(b []byte) (t instant, ok bool) {
+func ParseTime(b []byte) (t Time, ok bool) {
 	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
 		return t, false
 	}
@@ -54,7 +54,7 @@ func parseTime(b []byte) (t instant, ok bool) {
 }
 
 // clock reads HH:MM[:SS[.fraction]] and returns what comes after it.
-func (t *instant) clock(b []byte) (rest []byte, ok bool) {
+func (t *Time) clock(b []byte) (rest []byte, ok bool) {
 	if len(b) < 5 || b[2] != ':' {
 		return b, false
 	}
@@ -85,13 +85,13 @@ func (t *instant) clock(b []byte) (rest []byte, ok bool) {
 		t.nanos += int64(b[i]-'0') * scale
 		scale /= 10
 	}
-	t.unit = (i + 1) / 3
+	t.Unit = (i + 1) / 3
 	return b[i:], i > 1
 }
 
 // zone reads Z or an offset.
-func (t *instant) zone(b []byte) bool {
-	t.zoned = true
+func (t *Time) zone(b []byte) bool {
+	t.Zoned = true
 	if len(b) == 1 && b[0] == 'Z' {
 		return true
 	}
@@ -153,8 +153,8 @@ func days(year, month, day int64) int64 {
 	return era*146097 + inEra*365 + inEra/4 - inEra/100 + inYear - 719468
 }
 
-// timeText is a time as a message shows it.
-func timeText(v int64, unit string) string {
+// TimeText is a time as a message shows it.
+func TimeText(v int64, unit string) string {
 	switch unit {
 	case "s":
 		return time.Unix(v, 0).UTC().Format("2006-01-02 15:04:05")
@@ -166,11 +166,11 @@ func timeText(v int64, unit string) string {
 	return time.Unix(0, v).UTC().Format("2006-01-02 15:04:05.000000000")
 }
 
-// units are those of timestamps, by the number of digits of a fraction of a second, in threes.
-var units = [...]string{"s", "ms", "us", "ns"}
+// Units are those of timestamps, by the number of digits of a fraction of a second, in threes.
+var Units = [...]string{"s", "ms", "us", "ns"}
 
-// unitDigits is the place of a unit among units.
-func unitDigits(unit string) int { return max(0, slices.Index(units[:], unit)) }
+// UnitDigits is the place of a unit among units.
+func UnitDigits(unit string) int { return max(0, slices.Index(Units[:], unit)) }
 
-// perSecond is how many of a unit are in a second.
-func perSecond(unit string) int64 { return [...]int64{1, 1e3, 1e6, 1e9}[unitDigits(unit)] }
+// PerSecond is how many of a unit are in a second.
+func PerSecond(unit string) int64 { return [...]int64{1, 1e3, 1e6, 1e9}[UnitDigits(unit)] }
