@@ -39,7 +39,8 @@ var rooms = map[string][]string{
 	"internal/ingest/progress":  nil,
 	"internal/ingest/textvalue": nil,
 	"internal/ingest":           {"internal/arrowmeta", "internal/cached", "internal/fault", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/textvalue", "internal/machine", "internal/mmapfile", "internal/moments", "internal/near", "internal/numerals", "layout", "window"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
-	"internal/wire":             {"layout", "window", "sampler", "internal/near"},                                                                                                                                                                                                                                                   // only the types that pass over the sockets
+	"internal/ingest/loadtest":  {"internal/ingest/loaderr"},
+	"internal/wire":             {"layout", "window", "sampler", "internal/near"}, // only the types that pass over the sockets
 	"internal/feed":             {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
 	"internal/control":          {"internal/wire"}, // a client: it must work without what the daemon is made of
 	// a client too: it finds the daemon as the command line does, maps files through the one place that may, and sees columns, specs

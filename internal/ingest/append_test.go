@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -73,7 +74,7 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 			for _, x := range rows {
 				fmt.Fprintf(&b, "%v,%v.5,%s,%d,%d\n", x.v*2+0.25, x.v, x.item, x.t, x.t*3)
 			}
-			return source(t, "x.csv", b.String())
+			return loadtest.File(t, "x.csv", b.String())
 		}
 		var l loaded
 		var want []row
@@ -123,9 +124,9 @@ func TestWhatWasFittedStays(t *testing.T) {
 	for _, per := range []string{perColumn, perItem} {
 		for _, layouts := range []string{layout.Columns, layout.Packed} {
 			o := Options{ItemID: []string{"i"}, Time: "t", Scale: All(scaleStandard), ScalePer: per, Layout: layouts, Fill: ByColumn(map[string]Fill{"b": {How: fillMean}})}
-			o.Sources = []string{source(t, "a.csv", "i,t,a,b\n1,1,2,10\n1,2,4,\n2,1,10,30\n2,2,30,50\n")}
+			o.Sources = []string{loadtest.File(t, "a.csv", "i,t,a,b\n1,1,2,10\n1,2,4,\n2,1,10,30\n2,2,30,50\n")}
 			old := mustLoad(t, o)
-			l := mustAppend(t, old, source(t, "b.csv", "i,t,a,b\n2,3,1000,\n3,1,7,1\n3,2,9,5\n1,5,-50,\n"))
+			l := mustAppend(t, old, loadtest.File(t, "b.csv", "i,t,a,b\n2,3,1000,\n3,1,7,1\n3,2,9,5\n1,5,-50,\n"))
 			before, after := values[float32](old, "a"), values[float32](l, "a")
 			if was := []float32{after[0], after[1], after[3], after[4]}; !slices.Equal(was, before) {
 				t.Errorf("%s: the old rows are %v, were %v", per, was, before)
@@ -171,8 +172,8 @@ func columnOf(l loaded, name string) *layout.ManifestColumn {
 
 // TestStepsGoOnOverTheSeam compares with a load of all rows at once.
 func TestStepsGoOnOverTheSeam(t *testing.T) {
-	a := source(t, "a.csv", "i,t,v\nx,1,1\nx,2,\nx,3,4\ny,1,2\ny,2,8\n")
-	b := source(t, "b.csv", "i,t,v\ny,3,\ny,4,3\nx,4,\nx,5,\nx,6,10.5\nz,1,\nz,2,6\nx,7,\n")
+	a := loadtest.File(t, "a.csv", "i,t,v\nx,1,1\nx,2,\nx,3,4\ny,1,2\ny,2,8\n")
+	b := loadtest.File(t, "b.csv", "i,t,v\ny,3,\ny,4,3\nx,4,\nx,5,\nx,6,10.5\nz,1,\nz,2,6\nx,7,\n")
 	for name, o := range map[string]Options{
 		"forward":                    {Fill: All(Fill{How: fillForward})},
 		"linear":                     {Fill: All(Fill{How: fillLinear})},
@@ -229,47 +230,47 @@ func floats(l loaded, name string) []float64 {
 
 func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
 	// A cell that is a whole number goes into a column of decimals, a grid goes on, a filter holds for new rows too.
-	old := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "i,t,v\nx,2020-01-01,1.5\nx,2020-01-02,2\ny,2020-01-01,1\n")}, ItemID: []string{"i"}, Time: "t", Regrid: []byte(`"1d"`)})
-	l := mustAppend(t, old, source(t, "b.csv", "i,t,v\nx,2020-01-03,7\nx,2020-01-05,8\n"))
+	old := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\nx,2020-01-01,1.5\nx,2020-01-02,2\ny,2020-01-01,1\n")}, ItemID: []string{"i"}, Time: "t", Regrid: []byte(`"1d"`)})
+	l := mustAppend(t, old, loadtest.File(t, "b.csv", "i,t,v\nx,2020-01-03,7\nx,2020-01-05,8\n"))
 	if got := values[float64](l, "v"); len(got) != 6 || got[2] != 7 || got[3] == got[3] || got[4] != 8 || got[5] != 1 {
 		t.Errorf("got %v", got)
 	}
-	if _, err := appended(t, l, source(t, "c.csv", "i,t,v\nx,2020-01-07,7.5\n")); err == nil {
+	if _, err := appended(t, l, loadtest.File(t, "c.csv", "i,t,v\nx,2020-01-07,7.5\n")); err == nil {
 		t.Error("a hole in the grid was let in")
 	} else {
-		refused(t, err, `time 2020-01-07 00:00:00 of item "x" is not one step of 1d after 2020-01-05 00:00:00`, "the rows between")
+		loadtest.Refused(t, err, `time 2020-01-07 00:00:00 of item "x" is not one step of 1d after 2020-01-05 00:00:00`, "the rows between")
 	}
 	// Without a time, rows go to the end.
-	plain := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "v\n1\n2\n")}})
-	if got := values[int64](mustAppend(t, plain, source(t, "b.csv", "v\n1\n")), "v"); !slices.Equal(got, []int64{1, 2, 1}) {
+	plain := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n2\n")}})
+	if got := values[int64](mustAppend(t, plain, loadtest.File(t, "b.csv", "v\n1\n")), "v"); !slices.Equal(got, []int64{1, 2, 1}) {
 		t.Errorf("got %v", got)
 	}
 	// All that was wanted are the columns that say where a row belongs; the others are not looked at.
-	bare := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "i,t,v\n1,1,x\n1,2,y\n")}, ItemID: []string{"i"}, Time: "t", Columns: []string{"t"}})
-	if got := values[int64](mustAppend(t, bare, source(t, "b.csv", "i,t,v\n1,3,z\n")), "t"); !slices.Equal(got, []int64{1, 2, 3}) {
+	bare := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\n1,1,x\n1,2,y\n")}, ItemID: []string{"i"}, Time: "t", Columns: []string{"t"}})
+	if got := values[int64](mustAppend(t, bare, loadtest.File(t, "b.csv", "i,t,v\n1,3,z\n")), "t"); !slices.Equal(got, []int64{1, 2, 3}) {
 		t.Errorf("times alone: %v", got)
 	}
 	// Columns that are series: one has no new rows, one is new.
-	wide := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")}, Time: "t", Melt: true})
-	long := mustAppend(t, wide, source(t, "b.csv", "t,z,x\n3,5,6\n"))
+	wide := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")}, Time: "t", Melt: true})
+	long := mustAppend(t, wide, loadtest.File(t, "b.csv", "t,z,x\n3,5,6\n"))
 	if got := values[float64](long, "value"); !slices.Equal(got, []float64{1.5, 3, 6, 2, 4, 5}) {
 		t.Errorf("melted: %v", got)
 	}
 	// Texts as values, one of them missing.
-	texts := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "v,w\n1,b\n2,\n3,a\n")}})
-	if got := values[int32](mustAppend(t, texts, source(t, "b.csv", "v,w\n1,c\n2,a\n3,\n")), "w"); !slices.Equal(got, []int32{0, -1, 1, 2, 1, -1}) {
+	texts := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "v,w\n1,b\n2,\n3,a\n")}})
+	if got := values[int32](mustAppend(t, texts, loadtest.File(t, "b.csv", "v,w\n1,c\n2,a\n3,\n")), "w"); !slices.Equal(got, []int32{0, -1, 1, 2, 1, -1}) {
 		t.Errorf("texts: %v", got)
 	}
 	// The words of text keep their codes.
-	words := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "i,v\nb,1\na,2\n")}, ItemID: []string{"i"}})
-	grown := mustAppend(t, words, source(t, "b.csv", "i,v\nc,1\na,2\n"))
+	words := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,v\nb,1\na,2\n")}, ItemID: []string{"i"}})
+	grown := mustAppend(t, words, loadtest.File(t, "b.csv", "i,v\nc,1\na,2\n"))
 	if got := values[int32](grown, "i"); !slices.Equal(got, []int32{0, 1, 1, 2}) {
 		t.Errorf("codes %v", got)
 	}
 }
 
 func TestRowsThatCannotBeAppendedAreRefused(t *testing.T) {
-	old := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "i,t,v,n\nx,1,1.5,1\nx,2,2.5,2\ny,5,1.5,3\n")}, ItemID: []string{"i"}, Time: "t"})
+	old := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v,n\nx,1,1.5,1\nx,2,2.5,2\ny,5,1.5,3\n")}, ItemID: []string{"i"}, Time: "t"})
 	for name, c := range map[string]struct{ text, want, hint string }{
 		"the same time":      {"i,t,v,n\nz,1,1,1\nx,2,3.5,2\n", `b.csv, row 2 (line 3), column "t": time 2 of item "x" is not after 2, the last one in the dataset`, "append newer rows only"},
 		"an earlier time":    {"i,t,v,n\ny,4,3.5,2\n", `b.csv, row 1 (line 2), column "t": time 4 of item "y" is not after 5`, "load all files again"},
@@ -283,8 +284,8 @@ func TestRowsThatCannotBeAppendedAreRefused(t *testing.T) {
 		"nothing":            {"i,t,v,n\n", "no rows", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := appended(t, old, source(t, "b.csv", c.text))
-			refused(t, err, c.want, c.hint)
+			_, err := appended(t, old, loadtest.File(t, "b.csv", c.text))
+			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
 	if err := old.Verify(); err != nil {
@@ -301,7 +302,7 @@ func rowsOf(format string, from, to int) string {
 }
 
 func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
-	a, b := source(t, "a.csv", "t,v\n1,1\n"), source(t, "b.csv", "t,v\n2,5\n3,6\n")
+	a, b := loadtest.File(t, "a.csv", "t,v\n1,1\n"), loadtest.File(t, "b.csv", "t,v\n2,5\n3,6\n")
 	old := mustLoad(t, Options{Sources: []string{a}, Time: "t"})
 	o, err := AppendOptions(old.Manifest, []string{a, b})
 	if err != nil {
@@ -324,7 +325,7 @@ func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 }
 
 func TestAnAppendThatDoesNotFitIsRefused(t *testing.T) {
-	old := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "v\n1\n")}})
+	old := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n")}})
 	k, err := openBase(old.Dir)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // halfNull are the nulls of four values, of which it says so many are null.
@@ -33,7 +35,7 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		if err := errors.Join(w.Write(record), w.Close()); err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Sources: []string{source(t, "x.arrows", b.String())}}
+		o := Options{Sources: []string{loadtest.File(t, "x.arrows", b.String())}}
 		if c.refused == "" {
 			if got := texts(mustLoad(t, o), "a"); got[0] != "nan" || got[2] != "nan" || got[1] == "nan" {
 				t.Error(got)
@@ -41,7 +43,7 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 			continue
 		}
 		_, _, err := inProcess(t, o)
-		refused(t, err, c.refused, "damaged")
+		loadtest.Refused(t, err, c.refused, "damaged")
 	}
 	list := array.NewData(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2, []*memory.Buffer{nil}, []arrow.ArrayData{halfNull(1)}, 0, 0)
 	bare := array.NewData(arrow.PrimitiveTypes.Float64, 4, []*memory.Buffer{nil, halfNull(0).Buffers()[1]}, nil, 3, 0)

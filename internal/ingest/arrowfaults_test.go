@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // faultyStream is an Arrow stream of two batches of five rows, of which damage changes the bytes of the second.
@@ -83,9 +85,9 @@ func TestFaultsOfArrowNameColumnAndBatch(t *testing.T) {
 		{"rows of a column", `x.arrows, record batch 2: the Arrow stream cannot be decoded: `, "damaged", func(b []byte) { put(b, ints(5, 0), ints(4, 0)) }, Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Sources = []string{source(t, "x.arrows", faultyStream(t, c.damage))}
+			c.o.Sources = []string{loadtest.File(t, "x.arrows", faultyStream(t, c.damage))}
 			_, _, err := inProcess(t, c.o)
-			refused(t, err, c.want, c.hint)
+			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
 }
@@ -134,7 +136,7 @@ func TestListsMayBeMissing(t *testing.T) {
 	ints := func(rows int) *memory.Buffer {
 		return memory.NewBufferBytes(arrow.Int16Traits.CastToBytes(slices.Repeat([]int16{7}, 2*rows)))
 	}
-	path := source(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Float64, floats))
+	path := loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Float64, floats))
 	for _, how := range []string{"columns", "packed"} {
 		got := values[float64](mustLoad(t, Options{Sources: []string{path}, Layout: how}), "a")
 		for i, v := range got {
@@ -148,13 +150,13 @@ func TestListsMayBeMissing(t *testing.T) {
 			t.Errorf("filled row %d holds %v", i/2+1, v)
 		}
 	}
-	missing := source(t, "x.arrows", missingLists(t, [][]bool{{false, false}, {false}}, arrow.PrimitiveTypes.Float64, floats))
+	missing := loadtest.File(t, "x.arrows", missingLists(t, [][]bool{{false, false}, {false}}, arrow.PrimitiveTypes.Float64, floats))
 	if got := values[float32](mustLoad(t, Options{Sources: []string{missing}, DType: Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
 		t.Error("what lies under a list that is missing was looked at", got)
 	}
-	path = source(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Int16, ints))
+	path = loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Int16, ints))
 	_, _, err := inProcess(t, Options{Sources: []string{path}})
-	refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "--fill a=0")
+	loadtest.Refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "--fill a=0")
 	for i, v := range values[int16](mustLoad(t, Options{Sources: []string{path}, Fill: All(FillWith(-2))}), "a") {
 		if all[i/2] && v != 7 || !all[i/2] && v != -2 {
 			t.Errorf("filled row %d holds %d", i/2+1, v)

@@ -18,6 +18,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // arrowFileBytes are two batches of arrowBytes as a file and as a stream.
@@ -71,7 +72,7 @@ func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
 		headless := slices.Clone(file)
 		headless[arrowHead] = 4 // as Polars writes it: what stands there is no message, and the footer has the schema
 		for suffix, b := range map[string][]byte{"arrow": headless, "feather": file, "arrows": stream, "txt": file} {
-			l := mustLoad(t, arrowOptions(source(t, "x."+suffix, string(b))))
+			l := mustLoad(t, arrowOptions(loadtest.File(t, "x."+suffix, string(b))))
 			if l.Manifest.Rows != 4 || !slices.Equal(texts(l, "id"), []string{"b", "b", "b", "b"}) || !slices.Equal(texts(l, "w"), []string{"x", "x", "x", "x"}) {
 				t.Errorf("%s %s: %d rows, %v", name, suffix, l.Manifest.Rows, texts(l, "id"))
 			}
@@ -87,7 +88,7 @@ func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
 
 func TestSeveralArrowFilesFollowEachOther(t *testing.T) {
 	file, stream := arrowFileBytes(t)
-	a, b := source(t, "a.arrow", string(file)), source(t, "b.arrows", string(stream))
+	a, b := loadtest.File(t, "a.arrow", string(file)), loadtest.File(t, "b.arrows", string(stream))
 	l := mustLoad(t, Options{Sources: []string{a, b}, Columns: []string{"i8", "f8"}})
 	if got := values[int64](l, "i8"); len(got) != 8 || got[0] != got[4] || got[3] != got[7] {
 		t.Error(got)
@@ -113,18 +114,18 @@ func TestBadArrowFiles(t *testing.T) {
 		{"stream cut in a batch", string(stream[:len(stream)-100]), "x.arrow: the Arrow stream ended after ", "close the stream's writer", Options{}},
 		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", Options{}},
 		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read", "version 2", Options{}},
-		{"compressed", packed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress", Options{}},
+		{"compressed", loadtest.Compressed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress", Options{}},
 		{"null", string(file), `x.arrow: `, "", Options{Time: "f4"}},
 		{"delimiter", string(file), "delimiter: want it only for CSV and TSV files, not for ", "", Options{Delimiter: ";"}},
 		{"unknown column", string(file), `columns: no column is named "f9"`, "", Options{Columns: []string{"f9"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Sources = []string{source(t, "x.arrow", c.text)}
+			c.o.Sources = []string{loadtest.File(t, "x.arrow", c.text)}
 			_, _, err := inProcess(t, c.o)
 			if c.name == "null" {
 				c.want = `x.arrow, column "f4": a time column holds timestamps, dates or integers, not float32`
 			}
-			refused(t, err, c.want, c.hint)
+			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
 }
@@ -143,7 +144,7 @@ func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 			for range 1 + draw.IntN(4) {
 				b[draw.IntN(len(b))] = byte(draw.Uint32())
 			}
-			path := source(t, "x.arrow", string(b))
+			path := loadtest.File(t, "x.arrow", string(b))
 			_, err := Run(t.Context(), os.Args[0], job(t, arrowOptions(path)), nil, nil)
 			if err != nil && !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) && !errors.Is(err, loaderr.ErrMemory) {
 				t.Errorf("mutant %d: the message does not name the file: %v", i, err)
@@ -189,6 +190,6 @@ func TestNumbersOfDictionariesAreThoseOfTheFooter(t *testing.T) {
 	if numbers := dictionaryNumbers(schema, schemaFields); !slices.Equal(numbers, []int64{0, 1}) || !encoding.MutateInt64Slot(dictionaryID, 7) {
 		t.Fatal(numbers)
 	}
-	_, _, err = inProcess(t, Options{Sources: []string{source(t, "y.arrow", string(file))}})
-	refused(t, err, "y.arrow: has another schema in its footer than at its beginning", "damaged")
+	_, _, err = inProcess(t, Options{Sources: []string{loadtest.File(t, "y.arrow", string(file))}})
+	loadtest.Refused(t, err, "y.arrow: has another schema in its footer than at its beginning", "damaged")
 }

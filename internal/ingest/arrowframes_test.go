@@ -15,6 +15,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // frameOf is a compressed frame of so many bytes that take several blocks.
@@ -51,7 +52,7 @@ func frameOf(t *testing.T, codec string, n int) []byte {
 // streamOf is a stream of so many bytes.
 func streamOf(t *testing.T, b []byte) *arrowStream {
 	t.Helper()
-	f, err := os.Open(source(t, "frame", string(b)))
+	f, err := os.Open(loadtest.File(t, "frame", string(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,17 +75,17 @@ func TestFramesThatAreNotWholeAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", codec, err)
 		}
 		for _, cut := range []int{0, 3, 7, 12, len(frame) / 2, len(frame) - 1} {
-			refused(t, check(frame[:cut], n), "that are no whole", "damaged")
+			loadtest.Refused(t, check(frame[:cut], n), "that are no whole", "damaged")
 		}
-		refused(t, check(frame, n-1), "that are no whole", "damaged")
+		loadtest.Refused(t, check(frame, n-1), "that are no whole", "damaged")
 		if codec == "lz4" {
 			last := bytes.Clone(frame)
 			last[len(last)-5] = 0x80 // of the end mark, before the content's checksum: a block of no bytes that is not compressed
-			refused(t, check(last, n), "that are no whole", "damaged")
+			loadtest.Refused(t, check(last, n), "that are no whole", "damaged")
 		}
 		other := bytes.Clone(frame)
 		other[0]++
-		refused(t, check(other, n), "that are no whole", "damaged")
+		loadtest.Refused(t, check(other, n), "that are no whole", "damaged")
 	}
 }
 
@@ -104,8 +105,8 @@ func TestAFrameThatHoldsMoreThanItSaysIsRefused(t *testing.T) {
 	if err := check(600); err != nil {
 		t.Error(err)
 	}
-	refused(t, check(512), "are no whole Zstandard frame of 512", "damaged")
-	refused(t, check(601), "are no whole Zstandard frame of 601", "damaged")
+	loadtest.Refused(t, check(512), "are no whole Zstandard frame of 512", "damaged")
+	loadtest.Refused(t, check(601), "are no whole Zstandard frame of 601", "damaged")
 }
 
 // TestLZ4IsOneFrameOfWhatItsBufferSays leaves out the size of the content, as Arrow's libraries do.
@@ -125,9 +126,9 @@ func TestLZ4IsOneFrameOfWhatItsBufferSays(t *testing.T) {
 	if err := check(b.Bytes(), 600); err != nil {
 		t.Error(err)
 	}
-	refused(t, check(b.Bytes(), 512), "are no whole LZ4 frame of 512", "damaged")
-	refused(t, check(b.Bytes(), 601), "are no whole LZ4 frame of 601", "damaged")
-	refused(t, check(bytes.Repeat(b.Bytes(), 2), 600), "are no whole LZ4 frame of 600", "damaged")
+	loadtest.Refused(t, check(b.Bytes(), 512), "are no whole LZ4 frame of 512", "damaged")
+	loadtest.Refused(t, check(b.Bytes(), 601), "are no whole LZ4 frame of 601", "damaged")
+	loadtest.Refused(t, check(bytes.Repeat(b.Bytes(), 2), 600), "are no whole LZ4 frame of 600", "damaged")
 }
 
 // TestCompressedBuffersAreAsLongAsTheirRows says of each compressed buffer of a stream that it holds 8 bytes less.
@@ -152,11 +153,11 @@ func TestCompressedBuffersAreAsLongAsTheirRows(t *testing.T) {
 		shortened++
 		binary.LittleEndian.PutUint64(prefix, n-8)
 		o := arrowOptions()
-		o.Sources = []string{source(t, "x.arrows", string(b))}
+		o.Sources = []string{loadtest.File(t, "x.arrows", string(b))}
 		if _, _, err := inProcess(t, o); err == nil {
 			t.Errorf("a buffer of %d bytes that should have %d is taken", n-8, n)
 		} else {
-			refused(t, err, "x.arrows", "damaged")
+			loadtest.Refused(t, err, "x.arrows", "damaged")
 		}
 	}
 }
@@ -188,7 +189,7 @@ func TestNothingMayBeCompressedToNoFrame(t *testing.T) {
 			t.Fatalf("%x has no empty buffer at %d", b.Bytes(), frame)
 		}
 		stream := bytes.Replace(b.Bytes(), empty, buffer(zeros, 8), 1)
-		if l := mustLoad(t, Options{Sources: []string{source(t, "x.arrows", string(stream))}}); l.Manifest.Vocab["a"].Count != 1 {
+		if l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.arrows", string(stream))}}); l.Manifest.Vocab["a"].Count != 1 {
 			t.Error(l.Manifest.Vocab)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // bigStream are batches of three million float64 and as many bools, which have more than batchHeap bytes.
@@ -70,7 +72,7 @@ func TestBatchesOfAnySizeTakeTheSameMemory(t *testing.T) {
 		t.Errorf("left behind: %v %v", left, err)
 	}
 
-	l := mustLoad(t, Options{Sources: []string{source(t, "x.arrows", string(b))}})
+	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.arrows", string(b))}})
 	x, bools := values[float64](l, "x"), values[uint8](l, "b")
 	for i := range x {
 		if x[i] != float64(i) || (bools[i] == 1) != (i%3_000_000%3 == 0) {

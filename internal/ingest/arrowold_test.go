@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/endian"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 func TestBigEndianArrowFilesAreRefused(t *testing.T) {
@@ -21,6 +23,6 @@ func TestBigEndianArrowFilesAreRefused(t *testing.T) {
 	if err := errors.Join(w.Write(b.NewRecord()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.arrows", stream.String())}})
-	refused(t, err, "x.arrows: holds big-endian values, which are not read", "little-endian")
+	_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.arrows", stream.String())}})
+	loadtest.Refused(t, err, "x.arrows: holds big-endian values, which are not read", "little-endian")
 }

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
@@ -32,23 +33,6 @@ func inBlocks(t *testing.T, o Options, block int64) (*layout.Manifest, string, e
 	return m, dir, err
 }
 
-// numberText draws a number as people and programs write it.
-var numberText = rapid.Custom(func(r *rapid.T) string {
-	switch rapid.IntRange(0, 5).Draw(r, "kind") {
-	case 0:
-		return strconv.FormatInt(rapid.Int64().Draw(r, "i"), 10)
-	case 1:
-		return strconv.FormatFloat(rapid.Float64().Draw(r, "f"), 'g', -1, 64)
-	case 2:
-		return fmt.Sprintf("%.*f", rapid.IntRange(0, 20).Draw(r, "digits"), rapid.Float64Range(-1e6, 1e6).Draw(r, "f"))
-	case 3:
-		return fmt.Sprintf("%.*e", rapid.IntRange(0, 25).Draw(r, "digits"), rapid.Float64().Draw(r, "f"))
-	case 4:
-		return rapid.StringMatching(`[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,3})?`).Draw(r, "s")
-	}
-	return rapid.SampledFrom([]string{"inf", "-Inf", "+infinity", "-0", "0", "1e22", "1e23", "9007199254740993", "4.9e-324", "1.7976931348623157e308"}).Draw(r, "s")
-})
-
 // table draws a table of numbers as it stands in a CSV file, with an id column of texts that may need quotes.
 func table(r *rapid.T) (records [][]string) {
 	columns := rapid.IntRange(1, 4).Draw(r, "columns")
@@ -61,7 +45,7 @@ func table(r *rapid.T) (records [][]string) {
 	for row := range rapid.IntRange(1, 60).Draw(r, "rows") {
 		record := []string{fmt.Sprintf("%s%d", rapid.SampledFrom([]string{"x", "a,b", "q\"q", "line\nbreak", "ö", " "}).Draw(r, "id"), row)}
 		for range columns {
-			text := numberText.Draw(r, "number")
+			text := loadtest.Number.Draw(r, "number")
 			if _, err := strconv.ParseFloat(text, 64); err != nil {
 				text = "NaN" // out of range
 			}
@@ -94,7 +78,7 @@ func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 		if rapid.Bool().Draw(r, "no end of line") {
 			text = strings.TrimRight(text, "\r\n")
 		}
-		path := source(t, "x.csv", text)
+		path := loadtest.File(t, "x.csv", text)
 		reader := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff")))
 		want, err := reader.ReadAll()
 		if err != nil {
@@ -142,7 +126,7 @@ func sameCell(l loaded, name, got, cell string) bool {
 
 func TestFloatsEqualParseFloat(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		text := numberText.Draw(r, "text")
+		text := loadtest.Number.Draw(r, "text")
 		want, err := strconv.ParseFloat(text, 64)
 		buf := []byte(text + "\n")
 		if v, end, ok := fastFloat(buf, 0, '.'); ok && end == len(text) && (err != nil || math.Float64bits(v) != math.Float64bits(want)) {
@@ -180,7 +164,7 @@ func TestKindsOfCells(t *testing.T) {
 		{"zones", "a,x\n1970-01-01 01:00:01+01:00,0\n1970-01-01T00:00:02Z,0\n", layout.Timestamp, "s", "UTC", []string{"1", "2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := mustLoad(t, Options{Sources: []string{source(t, "x.csv", c.text)}})
+			l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", c.text)}})
 			col, _ := l.Manifest.Column("a")
 			if col.DType != c.dtype || col.Unit != c.unit || col.Zone != c.zone {
 				t.Errorf("%s %s %s, want %s %s %s", col.DType, col.Unit, col.Zone, c.dtype, c.unit, c.zone)
@@ -208,7 +192,7 @@ func TestKindsOfCells(t *testing.T) {
 		for _, block := range []int64{100, 1 << 20} {
 			t.Run(fmt.Sprint("late ", c.name, block), func(t *testing.T) {
 				text := "a,x\n" + many(1500, c.first) + many(1500, c.late)
-				_, dir, err := inBlocks(t, Options{Sources: []string{source(t, "x.csv", text)}, ItemID: c.id}, block)
+				_, dir, err := inBlocks(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, ItemID: c.id}, block)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -228,7 +212,7 @@ func TestEveryCellIsInItsPlaceWhateverTheBlock(t *testing.T) {
 	for i := range 500 {
 		fmt.Fprintf(&b, "item %d,%d,%d.5,%d\n", i/100, i, i, -i)
 	}
-	path := source(t, "x.csv", b.String())
+	path := loadtest.File(t, "x.csv", b.String())
 	for _, block := range []int64{1, 7, 64, 1000, 1 << 20} {
 		for _, l := range []string{layout.Columns, layout.Packed} {
 			_, dir, err := inBlocks(t, Options{Sources: []string{path}, ItemID: []string{"id"}, Time: "t", Layout: l}, block)

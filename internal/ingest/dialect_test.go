@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // TestDialectsEqualEncodingCSV writes a table in a drawn dialect and holds what is loaded against encoding/csv and strconv.
@@ -44,7 +46,7 @@ func TestDialectsEqualEncodingCSV(t *testing.T) {
 		if err := w.WriteAll(records); err != nil {
 			r.Fatal(err)
 		}
-		o := Options{Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{id}, Delimiter: string(comma), Decimal: point, NA: words, NoHeader: !header}
+		o := Options{Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{id}, Delimiter: string(comma), Decimal: point, NA: words, NoHeader: !header}
 		_, dir, err := inBlocks(t, o, rapid.Int64Range(1, 300).Draw(r, "block"))
 		if err != nil {
 			r.Fatalf("%v\n%s", err, b.String())
@@ -97,16 +99,16 @@ func TestBadDialects(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, block := range []int64{16, 1 << 20} {
-				c.o.Sources = []string{source(t, "x.csv", c.text)}
+				c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
 				_, _, err := inBlocks(t, c.o, block)
-				refused(t, err, c.want, c.hint)
+				loadtest.Refused(t, err, c.want, c.hint)
 			}
 		})
 	}
 	for _, o := range []Options{{Delimiter: ";"}, {NoHeader: true}, {Decimal: ","}, {NA: []string{"x"}}} {
 		o.Sources = []string{"testdata/flat-v2-zstd.parquet"}
 		_, _, err := inProcess(t, o)
-		refused(t, err, "want it only for CSV and TSV files, not for testdata/flat-v2-zstd.parquet", "")
+		loadtest.Refused(t, err, "want it only for CSV and TSV files, not for testdata/flat-v2-zstd.parquet", "")
 	}
 	for want, o := range map[string]Options{
 		`delimiter: "ab": want one sign`:                     {Delimiter: "ab"},
@@ -120,7 +122,7 @@ func TestBadDialects(t *testing.T) {
 		`na: "x": want each word once`:                       {NA: []string{"x", "x"}},
 		`decimal: ",": want another sign than the delimiter`: {Delimiter: ",", Decimal: ","},
 	} {
-		refused(t, o.Validate(), want, "")
+		loadtest.Refused(t, o.Validate(), want, "")
 	}
 }
 
@@ -142,7 +144,7 @@ func TestOneDialectIsOneRecipe(t *testing.T) {
 
 func TestFastFloatsWithACommaAreParseFloat(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		text := numberText.Draw(r, "text")
+		text := loadtest.Number.Draw(r, "text")
 		want, err := strconv.ParseFloat(text, 64)
 		comma := strings.Replace(text, ".", ",", 1)
 		if v, end, ok := fastFloat([]byte(comma+"\n"), 0, ','); ok && end == len(text) && (err != nil || v != want) {

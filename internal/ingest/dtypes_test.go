@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -77,7 +78,7 @@ func TestColumnsAreStoredAsAskedFor(t *testing.T) {
 		layout.Int8: []int8{1, 2, 100}, layout.Int16: []int16{1, 2, 100}, layout.Int32: []int32{1, 2, 100}, layout.Int64: []int64{1, 2, 100},
 		layout.Uint8: []uint8{1, 2, 100}, layout.Uint16: []uint16{1, 2, 100}, layout.Uint32: []uint32{1, 2, 100}, layout.Uint64: []uint64{1, 2, 100},
 	}
-	whole, fraction := source(t, "whole.csv", "a\n1\n2\n100\n"), source(t, "fraction.csv", "a\n1.0\n2e0\n100\n")
+	whole, fraction := loadtest.File(t, "whole.csv", "a\n1\n2\n100\n"), loadtest.File(t, "fraction.csv", "a\n1.0\n2e0\n100\n")
 	check := func(l loaded, d layout.DType, name string) {
 		t.Helper()
 		want := "[1 2 100]"
@@ -125,7 +126,7 @@ func TestWhatNarrowingLosesIsReported(t *testing.T) {
 		lines[1] = strings.TrimSuffix(lines[1], ",1.5") + ",NA"
 		o := Options{DType: DTypes{By: map[string]string{"a": string(to)}}, Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")}
 		var got []*layout.DTypeError
-		o.Sources = []string{source(t, "x.csv", strings.Join(lines, "\n")+"\n")}
+		o.Sources = []string{loadtest.File(t, "x.csv", strings.Join(lines, "\n")+"\n")}
 		l := mustLoad(t, o)
 		got = append(got, l.Manifest.Columns[0].DTypeError)
 		c, b := columnBytes(t, "a", "float64", []int64{int64(len(values))}, values)
@@ -170,9 +171,9 @@ func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
 		{"unknown", "abc,b\n1,2\n", `dtype: no column is named "abd"; near: abc`, "", by("abd", "int8")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Sources = []string{source(t, "x.csv", c.text)}
+			c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
 			_, _, err := inProcess(t, c.o)
-			refused(t, err, c.want, c.hint)
+			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
 	for name, put := range map[string]func() (PutColumn, []byte, Options, string){
@@ -198,7 +199,7 @@ func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
 
 func TestCellsAreTakenAsTextWhereAskedFor(t *testing.T) {
 	o := Options{DType: DTypes{By: map[string]string{"zip": "text", "id": "text"}}, ItemID: []string{"id"}}
-	o.Sources = []string{source(t, "x.csv", "id,zip\n1,01234\n1,\n2,A1\n2,7\n"), source(t, "y.csv", "id,zip\n3,5\n")}
+	o.Sources = []string{loadtest.File(t, "x.csv", "id,zip\n1,01234\n1,\n2,A1\n2,7\n"), loadtest.File(t, "y.csv", "id,zip\n3,5\n")}
 	l := mustLoad(t, o)
 	if got := fmt.Sprint(values[int32](l, "zip")); got != "[0 -1 1 2 3]" {
 		t.Errorf("codes %s", got)
@@ -216,7 +217,7 @@ func TestCellsAreTakenAsTextWhereAskedFor(t *testing.T) {
 // What is converted after the rows were arranged is still named by its place in the source.
 func TestDTypesGoWithRowsThatMove(t *testing.T) {
 	o := Options{DType: DTypes{By: map[string]string{"n": "int16", "v": "float16"}}, ItemID: []string{"id"}, Time: "t", Sort: true, Items: []json.RawMessage{[]byte(`"b"`)}}
-	o.Sources = []string{source(t, "x.csv", "id,t,n,v\na,1,70000,1.5\nb,3,3,2.5\nb,1,1,0.5\n"), source(t, "y.csv", "id,t,n,v\nb,2,2,1.5\na,2,1,1.5\n")}
+	o.Sources = []string{loadtest.File(t, "x.csv", "id,t,n,v\na,1,70000,1.5\nb,3,3,2.5\nb,1,1,0.5\n"), loadtest.File(t, "y.csv", "id,t,n,v\nb,2,2,1.5\na,2,1,1.5\n")}
 	l := mustLoad(t, o)
 	if got := fmt.Sprint(texts(l, "n")); got != "[1 2 3]" {
 		t.Errorf("n is %s", got)
@@ -226,9 +227,9 @@ func TestDTypesGoWithRowsThatMove(t *testing.T) {
 	}
 	o.Items = nil
 	_, _, err := inProcess(t, o)
-	refused(t, err, `x.csv, row 1 (line 2), column "n": "70000" does not fit int16`, "--dtype")
+	loadtest.Refused(t, err, `x.csv, row 1 (line 2), column "n": "70000" does not fit int16`, "--dtype")
 	o.Regrid, o.Items = []byte("1"), []json.RawMessage{[]byte(`"b"`)}
-	o.Sources[1] = source(t, "y.csv", "id,t,n,v\nb,5,2,1.5\n")
+	o.Sources[1] = loadtest.File(t, "y.csv", "id,t,n,v\nb,5,2,1.5\n")
 	o.Fill = ByColumn(map[string]Fill{"n": FillWith(7)})
 	l = mustLoad(t, o)
 	if n, v := fmt.Sprint(texts(l, "n")), texts(l, "v"); n != "[1 7 3 7 2]" || v[3] != "nan" || l.Manifest.Columns[2].DType != layout.Int16 {
@@ -255,21 +256,21 @@ func TestResultsOfStepsAreHeldToTheirDType(t *testing.T) {
 		{"a first difference", "a\n1\n2\n", `row 1 (line 2), column "a": the difference is missing`, "leave the column out of --dtype", Options{DType: whole("int32").DType, Diff: All(true)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Sources = []string{source(t, "x.csv", c.text)}
+			c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
 			_, _, err := inProcess(t, c.o)
-			refused(t, err, c.want, c.hint)
+			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
 	text := "a\n65519.9\nNA\ninf\n0.1\n"
-	l := mustLoad(t, Options{Sources: []string{source(t, "x.csv", text)}, DType: Floats("float16"), Fill: All(FillWith(-1))})
+	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, DType: Floats("float16"), Fill: All(FillWith(-1))})
 	e := l.Manifest.Columns[0].DTypeError
 	if want := math.Abs(0.1-float64(layout.HalfOf(0.1).Float32())) / 0.1; e == nil || math.Abs(e.Abs-15.9) > 1e-9 || e.Rel != want && math.Abs(e.Rel-15.9/65519.9) > 1e-12 {
 		t.Errorf("lost %+v", e)
 	}
-	if e := mustLoad(t, Options{Sources: []string{source(t, "x.csv", text)}, Fill: All(FillWith(-1)), Clip: All(Clip{High: layout.LiteralOf(9), HasHigh: true}), Scale: All("minmax")}).Manifest.Columns[0].DTypeError; e != nil {
+	if e := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: All(FillWith(-1)), Clip: All(Clip{High: layout.LiteralOf(9), HasHigh: true}), Scale: All("minmax")}).Manifest.Columns[0].DTypeError; e != nil {
 		t.Errorf("lost %+v where no dtype is asked for", e)
 	}
-	if e := mustLoad(t, Options{Sources: []string{source(t, "x.csv", "a\n1\n2048\n")}, DType: whole("float16").DType, Fill: All(FillWith(-1))}).Manifest.Columns[0].DTypeError; e != nil {
+	if e := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2048\n")}, DType: whole("float16").DType, Fill: All(FillWith(-1))}).Manifest.Columns[0].DTypeError; e != nil {
 		t.Errorf("lost %+v of whole numbers", e)
 	}
 }

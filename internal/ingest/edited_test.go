@@ -21,6 +21,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // TestSourcesEditedWhileTheyAreReadAreRefused holds a load of two files in its child, once both were counted and the first was read,
@@ -57,7 +58,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	formats := map[string]string{
-		"csv": text.String(), "csv.gz": packed(t, ".gz", text.String()), "parquet": pq.String(), "arrows": stream.String(),
+		"csv": text.String(), "csv.gz": loadtest.Compressed(t, ".gz", text.String()), "parquet": pq.String(), "arrows": stream.String(),
 		"npy": npy("<f8", fmt.Sprintf("(%d,)", rows), false, binary.LittleEndian, floats), "tfrecord": tfRecords(records...),
 	}
 	edits := map[string]func(path string) error{

@@ -14,13 +14,14 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // points are all the points at which a load of files asks whether it may go on.
 var points = []string{"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order", "ingest.finish", "manifest"}
 
 func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
-	path := source(t, "x.csv", "i,t,a\nx,1,1\nx,2,2.5\n")
+	path := loadtest.File(t, "x.csv", "i,t,a\nx,1,1\nx,2,2.5\n")
 	for _, point := range append(points, "create#2", "write#2", "reserve#2", "map#2") {
 		t.Run(point, func(t *testing.T) {
 			t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
@@ -39,7 +40,7 @@ func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 
 // TestFullDiskWhileRowsAreMovedLeavesNothing fails at every reservation of space that a load with every kind of scratch makes.
 func TestFullDiskWhileRowsAreMovedLeavesNothing(t *testing.T) {
-	path := source(t, "x.csv", "i,t,a\nx,9,1\nx,1,2.5\nx,1,3.5\nx,5,1\ny,5,1\n")
+	path := loadtest.File(t, "x.csv", "i,t,a\nx,9,1\nx,1,2.5\nx,1,3.5\nx,5,1\ny,5,1\n")
 	o := Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true, Duplicates: duplicatesMean}
 	o.Items, o.Regrid = []json.RawMessage{json.RawMessage(`"x"`)}, json.RawMessage("4")
 	for n := 1; ; n++ {
@@ -63,7 +64,7 @@ func TestFullDiskWhileRowsAreMovedLeavesNothing(t *testing.T) {
 }
 
 func TestOtherFaultsAreErrorsToo(t *testing.T) {
-	path := source(t, "x.csv", "a\n1\n2.5\n")
+	path := loadtest.File(t, "x.csv", "a\n1\n2.5\n")
 	for _, point := range points {
 		for _, kind := range []string{"EIO", "KILL"} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
@@ -105,7 +106,7 @@ func TestFullDiskDuringAPut(t *testing.T) {
 }
 
 func TestFaultsWhileUnpacking(t *testing.T) {
-	path := source(t, "x.csv.gz", packed(t, ".gz", "a\n1\n2.5\n"))
+	path := loadtest.File(t, "x.csv.gz", loadtest.Compressed(t, ".gz", "a\n1\n2.5\n"))
 	for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace, "KILL": loaderr.ErrKilled} {
 		t.Setenv("TENSORCACHE_FAULT", kind+"@ingest.unpack")
 		if _, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{path}}), nil, nil); !errors.Is(err, want) {
@@ -115,8 +116,8 @@ func TestFaultsWhileUnpacking(t *testing.T) {
 }
 
 func TestFaultsOfAnAppend(t *testing.T) {
-	old := mustLoad(t, Options{Sources: []string{source(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true})
-	o, err := AppendOptions(old.Manifest, []string{source(t, "b.csv", "i,t,a\ny,4,2\nx,3,1\ny,3,3\n")})
+	old := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true})
+	o, err := AppendOptions(old.Manifest, []string{loadtest.File(t, "b.csv", "i,t,a\ny,4,2\nx,3,1\ny,3,3\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestFaultsOfAnAppend(t *testing.T) {
 }
 
 func TestFullDiskUnderALargeBatchIsAnErrorThatSaysNeedAndHave(t *testing.T) {
-	path := source(t, "x.arrows", string(bigStream(t, 1)))
+	path := loadtest.File(t, "x.arrows", string(bigStream(t, 1)))
 	for _, point := range []string{"reserve#2", "map#2"} { // the first is the result
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 		j := job(t, Options{Sources: []string{path}})

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 func TestSamplesAreDrawnFromTheFitRows(t *testing.T) {
@@ -72,8 +74,8 @@ func TestTimesOfARecipeHaveOneForm(t *testing.T) {
 	if recipe(`5`) == recipe(`6`) || recipe(`null`) != recipe(``) {
 		t.Error("integers, or none, are taken for others")
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.csv", "t,a\n1,2\n")}, Time: "t", Scale: All(scaleStandard), FitBefore: []byte(`"2020-01-03"`)})
-	refused(t, err, `fit_before: "2020-01-03T00:00:00Z": want an integer`, "")
+	_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,2\n")}, Time: "t", Scale: All(scaleStandard), FitBefore: []byte(`"2020-01-03"`)})
+	loadtest.Refused(t, err, `fit_before: "2020-01-03T00:00:00Z": want an integer`, "")
 	if err := (Options{Time: "t", Scale: All(scaleStandard), FitBefore: []byte(`"yesterday"`)}).Validate(); err == nil || !strings.Contains(err.Error(), `fit_before: "yesterday": want a time like`) {
 		t.Errorf("%v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -30,7 +31,7 @@ func tree(t *testing.T, files map[string]string) string {
 
 func TestFolderIsItsFilesByPath(t *testing.T) {
 	root := tree(t, map[string]string{
-		"b.csv": "a\n3\n", "a.csv": "a\n1\n2\n", "c.CSV.gz": packed(t, ".gz", "a\n4.5\n"),
+		"b.csv": "a\n3\n", "a.csv": "a\n1\n2\n", "c.CSV.gz": loadtest.Compressed(t, ".gz", "a\n4.5\n"),
 		"README.md": "no", "_SUCCESS": "no", ".hidden.csv": "no", "_temporary/x.csv": "no", ".git/x.csv": "no",
 	})
 	if err := os.Symlink("nowhere", filepath.Join(root, "dangling")); err != nil {
@@ -103,7 +104,7 @@ func TestBadFolders(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := inProcess(t, Options{Sources: []string{tree(t, c.files)}})
-			refused(t, err, c.want, c.hint)
+			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
 	loop := t.TempDir()
@@ -111,7 +112,7 @@ func TestBadFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := inProcess(t, Options{Sources: []string{loop}})
-	refused(t, err, `is a partition by "k" within another`, "")
+	loadtest.Refused(t, err, `is a partition by "k" within another`, "")
 }
 
 // TestFolderAndItsFilesAreTwoRecipes holds a folder's partitions, which are columns, against its files, which have none of them.

@@ -9,10 +9,12 @@ import (
 	"testing"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 func TestSourcesAreHashed(t *testing.T) {
-	a, b := source(t, "a.csv", "a\n1\n"), source(t, "b.csv", "a\n"+strings.Repeat("123456789\n", 300_000))
+	a, b := loadtest.File(t, "a.csv", "a\n1\n"), loadtest.File(t, "b.csv", "a\n"+strings.Repeat("123456789\n", 300_000))
 	l := mustLoad(t, Options{Sources: []string{a, b}, HashSources: true})
 	for i, path := range []string{a, b} {
 		text, err := os.ReadFile(path)
@@ -29,7 +31,7 @@ func TestSourcesAreHashed(t *testing.T) {
 }
 
 func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
-	path := source(t, "a.csv", "a\n1\n")
+	path := loadtest.File(t, "a.csv", "a\n1\n")
 	sources, err := Reach{}.Stat([]string{path})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +41,7 @@ func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	refused(t, err, path+": the file was changed", "load it again")
+	loadtest.Refused(t, err, path+": the file was changed", "load it again")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := (Reach{}).HashSources(ctx, sources, 1, func(int64) {}); !errors.Is(err, context.Canceled) {

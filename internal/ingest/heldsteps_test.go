@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -267,7 +268,7 @@ func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
 		"v\n1\n" + many + "NA\n":                                     layout.Float64,
 		"v\n9223372036854775807\n" + many + "99999999999999999999\n": layout.Float64,
 	} {
-		l := mustLoad(t, Options{Sources: []string{source(t, "x.csv", text)}, Fill: All(FillWith(0))})
+		l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: All(FillWith(0))})
 		if c := columnOf(l, "v"); c.DType != want {
 			t.Errorf("%.20q is %s, want %s", text, c.DType, want)
 		} else if want == layout.Int64 && values[int64](l, "v")[0] != 9007199254740993 {
@@ -287,5 +288,5 @@ func TestDuplicatesOfIntegersThatAreFilledMustAgree(t *testing.T) {
 	}
 	heldStream(t, path, arrow.PrimitiveTypes.Int64, 0, []heldRow{{0, 1, []string{"2"}}, {0, 1, []string{"4"}}})
 	_, _, err := inProcess(t, o)
-	refused(t, err, `row 2, column "v": the rows of item 0 with the time 1 differ, and int64 has no mean`, "first or last")
+	loadtest.Refused(t, err, `row 2, column "v": the rows of item 0 with the time 1 differ, and int64 has no mean`, "first or last")
 }

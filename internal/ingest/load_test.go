@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -29,12 +30,12 @@ func TestSourcesThatAreNone(t *testing.T) {
 		{dir, "is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", "told by their suffix"},
 		{socket, "is a socket, want a file", "put"},
 		{"/dev/null", "is a device, want a file", ""},
-		{source(t, "empty.csv", ""), "the file is empty", ""},
+		{loadtest.File(t, "empty.csv", ""), "the file is empty", ""},
 	} {
 		_, err := Reach{}.Stat([]string{c.path})
-		refused(t, err, c.path+": "+c.want, c.hint)
+		loadtest.Refused(t, err, c.path+": "+c.want, c.hint)
 		_, _, err = inProcess(t, Options{Sources: []string{c.path}})
-		refused(t, err, c.path+": "+c.want, c.hint)
+		loadtest.Refused(t, err, c.path+": "+c.want, c.hint)
 	}
 }
 
@@ -96,9 +97,9 @@ func TestTextThatIsRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, block := range []int64{16, 1 << 20} {
-				c.o.Sources = []string{source(t, "x.csv", c.text)}
+				c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
 				_, _, err := inBlocks(t, c.o, block)
-				refused(t, err, c.want, c.hint)
+				loadtest.Refused(t, err, c.want, c.hint)
 			}
 		})
 	}
@@ -129,7 +130,7 @@ func TestOptionsThatAreNone(t *testing.T) {
 		`sort: want it only together with time or item_id`:                 {Sort: true},
 	} {
 		err := o.Validate()
-		refused(t, err, want, "")
+		loadtest.Refused(t, err, want, "")
 		if !errors.Is(err, loaderr.ErrOption) {
 			t.Errorf("%v does not wrap ErrOption", err)
 		}
@@ -160,8 +161,8 @@ func TestRecipeIsCanonical(t *testing.T) {
 }
 
 func TestSeveralSourcesFollowEachOther(t *testing.T) {
-	a := source(t, "a.csv", "i,t,x,y\nu,1,1,1\nu,2,2,2\n")
-	b := source(t, "b.csv", "t,i,y,x\n3,u,3.5,3\n1,v,4,4\n")
+	a := loadtest.File(t, "a.csv", "i,t,x,y\nu,1,1,1\nu,2,2,2\n")
+	b := loadtest.File(t, "b.csv", "t,i,y,x\n3,u,3.5,3\n1,v,4,4\n")
 	l := mustLoad(t, Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t"})
 	if x, y := values[int64](l, "x"), values[float64](l, "y"); !slices.Equal(x, []int64{1, 2, 3, 4}) || !slices.Equal(y, []float64{1, 2, 3.5, 4}) {
 		t.Errorf("x %v, y %v", x, y)
@@ -178,13 +179,13 @@ func TestSeveralSourcesFollowEachOther(t *testing.T) {
 		{"i,t,x,y\nv,1,true,1\n", `b.csv, column "x": is bool here but int64 in `},
 		{"i,t,x,y\nu,3,1,1\nu,3,1,1\n", `b.csv, row 2 (line 3), column "t": two rows of item "u" have the time 3`},
 	} {
-		_, _, err := inProcess(t, Options{Sources: []string{a, source(t, "b.csv", c.text)}, ItemID: []string{"i"}, Time: "t"})
-		refused(t, err, c.want, "")
+		_, _, err := inProcess(t, Options{Sources: []string{a, loadtest.File(t, "b.csv", c.text)}, ItemID: []string{"i"}, Time: "t"})
+		loadtest.Refused(t, err, c.want, "")
 	}
 }
 
 func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
-	path := source(t, "x.csv", "a\n1\n2\n")
+	path := loadtest.File(t, "x.csv", "a\n1\n2\n")
 	before, err := Reach{}.Stat([]string{path})
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +196,7 @@ func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte("a\n1\n2\n3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, Reach{}.unchanged(before), path+": the file was changed while it was loaded", "complete")
+	loadtest.Refused(t, Reach{}.unchanged(before), path+": the file was changed while it was loaded", "complete")
 }
 
 // TestSortedRowsAreThoseOfAStableSort draws rows in any order, loads them sorted, and compares with the order of a naive sort.
@@ -232,7 +233,7 @@ func TestSortedRowsAreThoseOfAStableSort(t *testing.T) {
 			}
 			return x.t - y.t
 		})
-		o := Options{Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"a", "b"}, Sort: true, Columns: []string{"v", "w", "s"}}
+		o := Options{Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{"a", "b"}, Sort: true, Columns: []string{"v", "w", "s"}}
 		if timed {
 			o.Time = "t"
 		}

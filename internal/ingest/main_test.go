@@ -2,15 +2,11 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -69,16 +65,6 @@ func openDir(t *testing.T, dir string) loaded {
 	return loaded{t, d}
 }
 
-// source writes a source file.
-func source(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // values are those of a column, dense.
 func values[T layout.Native](l loaded, name string) []T {
 	l.Helper()
@@ -95,29 +81,4 @@ func values[T layout.Native](l loaded, name string) []T {
 		out = append(out, v.Row(row)...)
 	}
 	return out
-}
-
-// refused fails unless err is a refusal with the texts.
-func refused(t *testing.T, err error, want, hint string) {
-	t.Helper()
-	if err == nil {
-		t.Fatalf("loaded, want an error with %q", want)
-	}
-	if !strings.Contains(err.Error(), want) {
-		t.Errorf("%v\nwant  %s", err, want)
-	}
-	got := ""
-	var s *loaderr.SourceError
-	var o *loaderr.OptionError
-	switch {
-	case errors.As(err, &s):
-		got = s.Hint
-	case errors.As(err, &o):
-		got = o.Hint
-	default:
-		t.Errorf("%T is neither a SourceError nor an OptionError", err)
-	}
-	if !strings.Contains(got, hint) {
-		t.Errorf("hint %q, want one with %q", got, hint)
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -83,7 +84,7 @@ func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 		}
 		fmt.Fprintf(&text, "%v,%v\n", records[i].A, records[i].B)
 	}
-	sources := []string{source(t, "x.csv", text.String())}
+	sources := []string{loadtest.File(t, "x.csv", text.String())}
 	for _, rows := range []int64{int64(len(records)), stepTile, 20_000, 5_000} {
 		var b bytes.Buffer
 		w := parquet.NewGenericWriter[record](&b, parquet.MaxRowsPerRowGroup(rows), parquet.DataPageVersion(1))
@@ -93,7 +94,7 @@ func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		sources = append(sources, source(t, fmt.Sprintf("%d.parquet", rows), b.String()))
+		sources = append(sources, loadtest.File(t, fmt.Sprintf("%d.parquet", rows), b.String()))
 	}
 	for _, o := range []Options{{Fill: All(Fill{How: fillMean})}, {}} {
 		o.Scale, o.DType = All(scaleStandard), Floats("float64")

@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 func TestMeltedRowsAreSeriesAfterSeries(t *testing.T) {
 	text := "a,t,b\n1,1,4\n2,2,5\n3,3,6.5\n"
 	for _, block := range []int64{4, 1 << 20} {
-		_, dir, err := inBlocks(t, Options{Sources: []string{source(t, "x.csv", text)}, Time: "t", Melt: true}, block)
+		_, dir, err := inBlocks(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Time: "t", Melt: true}, block)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,8 +41,8 @@ func TestFaultsOfMeltedTablesAreThoseOfTheSource(t *testing.T) {
 		{"t,a,a\n1,1,1\n", `column "a": is the name of several series`},
 		{"t,a,b\n1,true,1\n", `column "b": is int64, but series "a" is bool`},
 	} {
-		_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.csv", c.text)}, Time: "t", Melt: true})
-		refused(t, err, c.want, "")
+		_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv", c.text)}, Time: "t", Melt: true})
+		loadtest.Refused(t, err, c.want, "")
 	}
 }
 
@@ -53,7 +55,7 @@ func TestPartitionsAreNoSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err := inProcess(t, Options{Sources: []string{dir}, Time: "t", Melt: true})
-	refused(t, err, `column "year": is a partition, not a series`, "--columns")
+	loadtest.Refused(t, err, `column "year": is a partition, not a series`, "--columns")
 	if got := values[int64](mustLoad(t, Options{Sources: []string{dir}, Time: "t", Melt: true, Columns: []string{"a"}}), meltValue); !slices.Equal(got, []int64{5}) {
 		t.Error(got)
 	}

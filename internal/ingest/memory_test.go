@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
-	small := Job{Options: Options{Sources: []string{source(t, "a.csv", "a\n1\n")}}}
+	small := Job{Options: Options{Sources: []string{loadtest.File(t, "a.csv", "a\n1\n")}}}
 	stream := Job{Put: &Put{Format: FormatArrow}}
 	for _, c := range []struct {
 		Job
@@ -28,7 +29,7 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 }
 
 func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
-	path := source(t, "a.csv", "t,a\n1,1\n2,2.5\n")
+	path := loadtest.File(t, "a.csv", "t,a\n1,1\n2,2.5\n")
 	for _, c := range []struct {
 		options Options
 		need    int64

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
-	path := source(t, "a.csv.gz", packed(t, ".gz", "a\n1\n2\n"))
+	path := loadtest.File(t, "a.csv.gz", loadtest.Compressed(t, ".gz", "a\n1\n2\n"))
 	o := Options{Sources: []string{path}, Scale: All(scaleStandard), HashSources: true}
 	j := job(t, o)
 	var last progress.Progress

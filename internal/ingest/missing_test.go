@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -83,8 +84,8 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("Parquet", mustLoad(t, Options{Sources: []string{source(t, "x.parquet", b.String())}}))
-	check("CSV", mustLoad(t, Options{Sources: []string{source(t, "x.csv", "a\n1.5\nNA\n\"\"\n")}}))
+	check("Parquet", mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}))
+	check("CSV", mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1.5\nNA\n\"\"\n")}}))
 	bits := memory.NewBufferBytes([]byte{0b001})
 	floats := array.NewData(arrow.PrimitiveTypes.Float64, 3, []*memory.Buffer{bits, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes([]float64{1.5, 7, 7}))}, nil, 2, 0)
 	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: floats.DataType(), Nullable: true}}, nil), []arrow.Array{array.MakeFromData(floats)}, 3)
@@ -93,7 +94,7 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 	if err := errors.Join(aw.Write(record), aw.Close()); err != nil {
 		t.Fatal(err)
 	}
-	check("Arrow", mustLoad(t, Options{Sources: []string{source(t, "x.arrows", s.String())}}))
+	check("Arrow", mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.arrows", s.String())}}))
 	c, sent := columnBytes(t, "a", "float64", []int64{3}, []float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
 	dir, err := receivedFrom(t, Options{}, Put{Format: FormatColumns, Columns: []PutColumn{c}}, sent)
 	if err != nil {
@@ -104,9 +105,9 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 		t.Errorf("%d digests of the same content: %v", len(digests), digests)
 	}
 	want = []uint64{nan, math.Float64bits(2), nan}
-	check("a difference and what no fill finds", mustLoad(t, Options{Sources: []string{source(t, "x.csv", "i,a\nx,1\nx,3\ny,\n")}, ItemID: []string{"i"}, Diff: All(true), DType: Floats("float64")}))
+	check("a difference and what no fill finds", mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\nx,3\ny,\n")}, ItemID: []string{"i"}, Diff: All(true), DType: Floats("float64")}))
 	want = append(want, math.Float64bits(2))
 	check("rows that were inserted, and the mean of none", mustLoad(t, Options{
-		Sources: []string{source(t, "x.csv", "t,a\n1,\n1,\n3,2.0\n3,2.0\n7,2.0\n")}, Time: "t", Duplicates: duplicatesMean, Regrid: json.RawMessage("2"),
+		Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,\n1,\n3,2.0\n3,2.0\n7,2.0\n")}, Time: "t", Duplicates: duplicatesMean, Regrid: json.RawMessage("2"),
 	}))
 }

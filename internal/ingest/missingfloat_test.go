@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // TestWhatNothingFillsIsThatNaN has values that stay missing: where there is no mean, where nothing is behind an integer, and where rows
@@ -28,11 +30,11 @@ func TestWhatNothingFillsIsThatNaN(t *testing.T) {
 	}
 	f := Options{DType: Floats("float64")}
 	with := func(o Options, text string) loaded {
-		o.Sources, o.ItemID, o.DType = []string{source(t, "x.csv", text)}, []string{"i"}, f.DType
+		o.Sources, o.ItemID, o.DType = []string{loadtest.File(t, "x.csv", text)}, []string{"i"}, f.DType
 		return mustLoad(t, o)
 	}
 	check("no mean of an item", with(Options{Fill: All(Fill{How: fillMean}), ScalePer: perItem, Scale: All(scaleMinMax)}, "i,a\nx,\ny,1\ny,2\n"))
-	more := source(t, "more.csv", "i,a\nx,\nx,5\ny,\n")
+	more := loadtest.File(t, "more.csv", "i,a\nx,\nx,5\ny,\n")
 	for what, o := range map[string]Options{
 		"a difference to what was missing": {Diff: All(true)},
 		"forward behind what was missing":  {Fill: All(Fill{How: fillForward})},
@@ -56,6 +58,6 @@ func TestWhatNothingFillsIsThatNaN(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("nothing behind an integer", mustLoad(t, Options{
-		Sources: []string{source(t, "x.parquet", b.String())}, Fill: All(Fill{How: fillBackward}), DType: DTypes{By: map[string]string{"a": "float64"}},
+		Sources: []string{loadtest.File(t, "x.parquet", b.String())}, Fill: All(Fill{How: fillBackward}), DType: DTypes{By: map[string]string{"a": "float64"}},
 	}))
 }

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
@@ -254,8 +255,8 @@ func mutantFiles(t *testing.T) []mutantFile {
 			want, ok := readCSV(b)
 			return ok && got.asFloats().same(want.asFloats())
 		}},
-		{"x.csv.gz", []byte(packed(t, ".gz", text.String())), item, unchanged},
-		{"x.csv.zst", []byte(packed(t, ".zst", text.String())), item, unchanged},
+		{"x.csv.gz", []byte(loadtest.Compressed(t, ".gz", text.String())), item, unchanged},
+		{"x.csv.zst", []byte(loadtest.Compressed(t, ".zst", text.String())), item, unchanged},
 		{"x.tfrecord", []byte(tfRecords(records...)), item, known},
 		{"x.npy", []byte(matrix), Options{}, func(b []byte, got, good frame) bool {
 			return bytes.Contains(b, []byte("<f8")) && bytes.Contains(b, []byte("False")) && values(b, got, good) || !bytes.Contains(b[:128], []byte("'<f8', 'fortran_order': False"))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -65,13 +66,13 @@ func TestNpyOrdersAndEnds(t *testing.T) {
 		"both":   npy(">f8", "(2, 3)", true, binary.BigEndian, []float64{1, 4, 2, 5, 3, 6}),
 	} {
 		for _, kept := range []string{layout.Columns, layout.Packed} {
-			l := mustLoad(t, Options{Sources: []string{source(t, "x.npy", text)}, Layout: kept})
+			l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.npy", text)}, Layout: kept})
 			if got := values[float64](l, npyName); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6}) {
 				t.Errorf("%s %s: %v", name, kept, got)
 			}
 		}
 	}
-	a, b := source(t, "a.npy", npy("<i8", "(2,)", false, binary.LittleEndian, []int64{1, 2})), source(t, "b.npy", npy(">i8", "(1L,)", true, binary.BigEndian, []int64{3}))
+	a, b := loadtest.File(t, "a.npy", npy("<i8", "(2,)", false, binary.LittleEndian, []int64{1, 2})), loadtest.File(t, "b.npy", npy(">i8", "(1L,)", true, binary.BigEndian, []int64{3}))
 	if got := values[int64](mustLoad(t, Options{Sources: []string{a, b}}), npyName); !slices.Equal(got, []int64{1, 2, 3}) {
 		t.Error(got)
 	}
@@ -92,7 +93,7 @@ func TestNpyRecordsAreColumns(t *testing.T) {
 		if name != "x.npy" {
 			prefix = "r."
 		}
-		l := mustLoad(t, Options{Sources: []string{source(t, name, files)}, ItemID: []string{prefix + "id"}, Time: prefix + "t"})
+		l := mustLoad(t, Options{Sources: []string{loadtest.File(t, name, files)}, ItemID: []string{prefix + "id"}, Time: prefix + "t"})
 		if got := values[float32](l, prefix+"vä"); !slices.Equal(got, []float32{1, 2, 3, 4, 5, 6}) {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -148,30 +149,30 @@ func TestBadNumpyFiles(t *testing.T) {
 		{"cut archive", npz(t, zip.Store, two)[:200], "is a zip archive", "", Options{}},
 		{"bomb", bomb, "holds 1048576 bytes of values, its header says 2147483648", "", Options{}},
 		{"not arrays", npz(t, zip.Store, map[string]string{"a.txt": "x"}), "x.npy: is a zip archive", "unzip", Options{}},
-		{"compressed", packed(t, ".gz", good), "x.npy: is a compressed NumPy array", "savez_compressed", Options{}},
+		{"compressed", loadtest.Compressed(t, ".gz", good), "x.npy: is a compressed NumPy array", "savez_compressed", Options{}},
 		{"delimiter", good, "delimiter: want it only for CSV and TSV files", "", Options{Delimiter: ";"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Sources = []string{source(t, "x.npy", c.text)}
+			c.o.Sources = []string{loadtest.File(t, "x.npy", c.text)}
 			_, _, err := inProcess(t, c.o)
 			if c.name == "cut archive" {
 				c.want = "cannot be read as a zip archive"
 			}
-			refused(t, err, c.want, c.hint)
+			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	l := mustLoad(t, Options{Sources: []string{source(t, "x.npz", npz(t, zip.Store, two))}, Columns: []string{"b"}})
+	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.npz", npz(t, zip.Store, two))}, Columns: []string{"b"}})
 	if got := values[int32](l, "b"); !slices.Equal(got, []int32{1, 2}) {
 		t.Error(got)
 	}
 }
 
 func TestBombsOfArrays(t *testing.T) {
-	path := source(t, "x.npz", npz(t, zip.Deflate, map[string]string{"a.npy": npy("|u1", "(1048576,)", false, binary.LittleEndian, make([]byte, 1<<20))}))
+	path := loadtest.File(t, "x.npz", npz(t, zip.Deflate, map[string]string{"a.npy": npy("|u1", "(1048576,)", false, binary.LittleEndian, make([]byte, 1<<20))}))
 	l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &progress.Meter{})
 	l.free = 1 << 10
 	_, err := l.run(t.Context())
-	refused(t, l.failed(err), "would hold more than 200 times its size", "unzip")
+	loadtest.Refused(t, l.failed(err), "would hold more than 200 times its size", "unzip")
 }
 
 // FuzzNpy loads what may be a .npy file. What is accepted was as long as its header says.

@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -159,7 +160,7 @@ func TestParquetThatIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	half := source(t, "half.parquet", string(whole[:len(whole)/2]))
+	half := loadtest.File(t, "half.parquet", string(whole[:len(whole)/2]))
 	flipped := append([]byte(nil), whole...)
 	flipped[120] ^= 1
 	for _, c := range []struct {
@@ -167,8 +168,8 @@ func TestParquetThatIsRefused(t *testing.T) {
 		o                      Options
 	}{
 		{"cut", half, half + ": is cut off: its end is not that of a Parquet file", "write or copy it again", Options{}},
-		{"text", source(t, "a.parquet", "a,b\n1,2\n3,4\n"), "is no Parquet file", "", Options{}},
-		{"flipped bit", source(t, "flip.parquet", string(flipped)), "crc32 checksum mismatch", "damaged", Options{ItemID: []string{"text"}}},
+		{"text", loadtest.File(t, "a.parquet", "a,b\n1,2\n3,4\n"), "is no Parquet file", "", Options{}},
+		{"flipped bit", loadtest.File(t, "flip.parquet", string(flipped)), "crc32 checksum mismatch", "damaged", Options{ItemID: []string{"text"}}},
 		{"lz4", "testdata/bad-lz4.parquet", `column "a": is compressed with LZ4_RAW, which is not read`, `"snappy" or "zstd"`, Options{}},
 		{"nested", "testdata/bad-nested.parquet", `column "a": holds nested values`, "--columns", Options{}},
 		{"null in integers", "testdata/bad-nulls.parquet", `row 3, column "i": the value is missing, which only a float column can say`, "--fill i=0", Options{}},
@@ -180,7 +181,7 @@ func TestParquetThatIsRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{c.path}
 			_, _, err := inProcess(t, c.o)
-			refused(t, err, c.want, c.hint)
+			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
 	if l := mustLoad(t, Options{Sources: []string{"testdata/bad-nested.parquet"}, Columns: []string{"x"}}); values[float64](l, "x")[1] != 2 {
@@ -195,7 +196,7 @@ func TestParquetCutAnywhereIsRefused(t *testing.T) {
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, len(whole)-1).Draw(r, "bytes")
-		path := source(t, "cut.parquet", string(whole[:n]))
+		path := loadtest.File(t, "cut.parquet", string(whole[:n]))
 		if _, _, err := inProcess(t, Options{Sources: []string{path}, ItemID: []string{"text"}}); err == nil || !strings.Contains(err.Error(), path) {
 			r.Fatalf("%d of %d bytes: %v", n, len(whole), err)
 		}
@@ -326,7 +327,7 @@ func FuzzParquet(f *testing.F) {
 		if len(b) == 0 || len(b) > 64<<10 {
 			t.Skip()
 		}
-		path := source(t, "x.parquet", string(b))
+		path := loadtest.File(t, "x.parquet", string(b))
 		if _, _, err := inProcess(t, Options{Sources: []string{path}}); err != nil && !strings.Contains(err.Error(), "x.parquet") {
 			t.Errorf("the message does not name the file: %v", err)
 		}
@@ -343,6 +344,6 @@ func TestATimeOfInt96BeyondNanosecondsIsNamed(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.parquet", b.String())}})
-	refused(t, err, `x.parquet, row group 1, column "T", page 1: "9999-12-31 00:00:00.000001" is a time of INT96 beyond`, "microseconds")
+	_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
+	loadtest.Refused(t, err, `x.parquet, row group 1, column "T", page 1: "9999-12-31 00:00:00.000001" is a time of INT96 beyond`, "microseconds")
 }

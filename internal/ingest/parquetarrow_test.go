@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -118,10 +119,10 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Sources: []string{source(t, "x.parquet", b.String())}}
+		o := Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}
 		if c.refused != "" {
 			_, _, err := inProcess(t, o)
-			refused(t, err, c.refused, "write")
+			loadtest.Refused(t, err, c.refused, "write")
 			continue
 		}
 		l := mustLoad(t, o)
@@ -148,7 +149,7 @@ func TestATimeThatIsNoneIsRefused(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.parquet", b.String())}})
-		refused(t, err, `x.parquet, row 2, column "T": "NaT" is no time`, "")
+		_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
+		loadtest.Refused(t, err, `x.parquet, row 2, column "T": "NaT" is no time`, "")
 	}
 }

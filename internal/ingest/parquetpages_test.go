@@ -17,6 +17,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // TestPagesThatSayTooMuchAreRefused holds headers of pages against their column: none makes room for more than a sound file has.
@@ -73,7 +74,7 @@ func TestPagesThatSayTooMuchAreRefused(t *testing.T) {
 			continue
 		}
 		err = (&parquetFile{}).locate(err, 0, target{})
-		t.Run(what, func(t *testing.T) { refused(t, err, c.want, "damaged") })
+		t.Run(what, func(t *testing.T) { loadtest.Refused(t, err, c.want, "damaged") })
 	}
 }
 
@@ -128,7 +129,7 @@ func TestDamagedPagesAreNamed(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, _, err = inProcess(t, Options{Sources: []string{path}, Columns: []string{m.PathInSchema[0]}})
-				refused(t, err, where, loaderr.HintDamaged)
+				loadtest.Refused(t, err, where, loaderr.HintDamaged)
 				at += int64(len(head)) + int64(h.CompressedPageSize)
 				damaged++
 			}

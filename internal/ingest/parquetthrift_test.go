@@ -11,6 +11,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 // TestNoRoomIsMadeForWhatIsNotThere has a text of a page's statistics, and the row groups of a footer, say that there are very many of them.
@@ -38,6 +39,6 @@ func TestNoRoomIsMadeForWhatIsNotThere(t *testing.T) {
 	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
 		t.Errorf("%d bytes were allocated", used)
 	}
-	refused(t, open, "its footer cannot be read: decoding thrift payload: 4:FIELD<LIST>: a list of 268435456 elements in 7 bytes", loaderr.HintDamaged)
-	refused(t, checked, "its header cannot be read", loaderr.HintDamaged)
+	loadtest.Refused(t, open, "its footer cannot be read: decoding thrift payload: 4:FIELD<LIST>: a list of 268435456 elements in 7 bytes", loaderr.HintDamaged)
+	loadtest.Refused(t, checked, "its header cannot be read", loaderr.HintDamaged)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -57,7 +58,7 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 	for i := range 4000 {
 		fmt.Fprintf(&text, "%d,%d,%d.5,1.5,2.5,%d.25\n", i%7, (i*7919)%4000, i, i%3)
 	}
-	path := source(t, "a.csv", text.String())
+	path := loadtest.File(t, "a.csv", text.String())
 	keyed := func(o Options) Options {
 		o.ItemID, o.Time = []string{"i"}, "t"
 		return o
@@ -75,7 +76,7 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 		"sort and merge":       {Job{Options: Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
 		"items that are kept":  {Job{Options: keyed(Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
 		"steps of each column": {Job{Options: Options{Scale: All(scaleRobust)}}, map[string]int{progress.Scale: 2}},
-		"series of two files":  {Job{Options: Options{Melt: true, Sources: []string{source(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), source(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
+		"series of two files":  {Job{Options: Options{Melt: true, Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
 		"a put":                {Job{Put: &put}, map[string]int{progress.Read: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,10 +130,10 @@ func TestPhasesAreThoseThatTheOptionsAskFor(t *testing.T) {
 // TestUnpackingTellsOfEveryByte counts those of the file.
 func TestUnpackingTellsOfEveryByte(t *testing.T) {
 	for _, suffix := range []string{".gz", ".zst"} {
-		packed := packed(t, suffix, "a,b\n"+strings.Repeat("1.5,2.5\n", 100_000))
+		packed := loadtest.Compressed(t, suffix, "a,b\n"+strings.Repeat("1.5,2.5\n", 100_000))
 		var told, times int64
 		w := work{workers: 1, block: blockBytes, text: defaultDialect, unpacking: unpacking{dir: t.TempDir(), free: unpackFree, ratio: unpackRatio, unpacked: func(n int64) { told, times = told+n, times+1 }}}
-		r, err := open(source(t, "a.csv"+suffix, packed), w)
+		r, err := open(loadtest.File(t, "a.csv"+suffix, packed), w)
 		if err != nil {
 			t.Fatal(err)
 		}

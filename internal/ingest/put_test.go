@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -163,9 +164,9 @@ func TestTextsMayBeMissing(t *testing.T) {
 		t.Errorf("codes %v, %+v, %+v", got, l.Manifest.Columns[0], l.Manifest.Vocab)
 	}
 	_, err = receivedFrom(t, Options{ItemID: []string{"w"}}, p, missing(1, 3))
-	refused(t, err, `row 1, column "w": the value is missing, but an item needs a name`, "")
+	loadtest.Refused(t, err, `row 1, column "w": the value is missing, but an item needs a name`, "")
 	_, err = receivedFrom(t, Options{}, p, missing(2))
-	refused(t, err, `row 2, column "w": a text from byte 0 to 1`, "")
+	loadtest.Refused(t, err, `row 2, column "w": a text from byte 0 to 1`, "")
 }
 
 func TestArraysThatAreRefused(t *testing.T) {
@@ -223,7 +224,7 @@ func TestArraysThatAreRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p, b := c.make(t)
 			_, err := receivedFrom(t, c.o, p, b)
-			refused(t, err, c.want, "")
+			loadtest.Refused(t, err, c.want, "")
 		})
 	}
 }
@@ -248,7 +249,7 @@ func TestRunPutsOverASocket(t *testing.T) {
 		theirs.Close()
 		ours.Close()
 		if cut > 0 {
-			refused(t, err, "the connection ended after", "")
+			loadtest.Refused(t, err, "the connection ended after", "")
 			continue
 		}
 		if err != nil || m.Rows != 3 {
@@ -340,9 +341,9 @@ func TestArrowStreamCutAnywhereIsRefused(t *testing.T) {
 		}
 	}
 	_, err := receivedFrom(t, Options{}, Put{Format: FormatArrow}, sent[:len(sent)-8])
-	refused(t, err, "ended after", "close the stream's writer")
+	loadtest.Refused(t, err, "ended after", "close the stream's writer")
 	_, err = receivedFrom(t, Options{}, Put{Format: FormatArrow}, []byte("ARROW1\x00\x00 and more"))
-	refused(t, err, "is an Arrow file, want an Arrow IPC stream", "new_stream")
+	loadtest.Refused(t, err, "is an Arrow file, want an Arrow IPC stream", "new_stream")
 	_, err = receivedFrom(t, Options{}, Put{Format: FormatArrow}, []byte("t,a\n1,2\n"))
-	refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
+	loadtest.Refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
 }

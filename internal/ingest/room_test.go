@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -16,7 +17,7 @@ func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
 	for i := range 50_000 {
 		fmt.Fprintf(&text, "%d,%d.5,%d.25\n", (i*7919)%50_000, i, i)
 	}
-	a, b := source(t, "a.csv", "t,x,y\n"+text.String()), source(t, "b.csv", "t,x,y\n60000,1.5,2.5\n")
+	a, b := loadtest.File(t, "a.csv", "t,x,y\n"+text.String()), loadtest.File(t, "b.csv", "t,x,y\n60000,1.5,2.5\n")
 	old := mustLoad(t, Options{Sources: []string{a}, Time: "t", Sort: true})
 	appended, err := AppendOptions(old.Manifest, []string{a, b})
 	if err != nil {

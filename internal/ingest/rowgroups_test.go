@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -191,7 +192,7 @@ func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 	}
 	for _, group := range []int{1, 3} {
 		parquetGroups(t, parquetPath, rows, group)
-		for _, path := range []string{parquetPath, source(t, "x.csv", text)} {
+		for _, path := range []string{parquetPath, loadtest.File(t, "x.csv", text)} {
 			o := Options{Sources: []string{path}, Time: "t", Columns: []string{"x"}, DType: Floats("float32"), Where: until(`"1970-01-01T00:00:02Z"`)}
 			l := mustLoad(t, o)
 			c, err := l.Manifest.Column("x")
@@ -203,8 +204,8 @@ func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 			}
 			o.Where = until(`"1970-01-01T00:00:03Z"`)
 			_, _, err = inProcess(t, o)
-			refused(t, err, `row 2`, "wider dtype")
-			refused(t, err, `column "x": "1e+300" does not fit float32`, "wider dtype")
+			loadtest.Refused(t, err, `row 2`, "wider dtype")
+			loadtest.Refused(t, err, `column "x": "1e+300" does not fit float32`, "wider dtype")
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -166,7 +167,7 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 			text[len(text)-1] += fmt.Sprintf("%t,%v,%.1f,%d,\"%s\"\n", v.flag, v.n, v.x, v.time, strings.ReplaceAll(v.item, `"`, `""`))
 		}
 		for _, file := range text {
-			o.Sources = append(o.Sources, source(t, "x.csv", file))
+			o.Sources = append(o.Sources, loadtest.File(t, "x.csv", file))
 		}
 		_, dir, err := inBlocks(t, o, rapid.SampledFrom([]int64{16, 1 << 20}).Draw(r, "block"))
 		if ok != (err == nil) {
@@ -229,8 +230,8 @@ func asFloats(l loaded, name string) []float64 {
 
 // TestMessagesNameTheRowOfTheFile filters and sorts before the row that offends, which is found all the same.
 func TestMessagesNameTheRowOfTheFile(t *testing.T) {
-	a := source(t, "a.csv", "i,t,x,n\nu,5,1.5,1\nv,1,1,1\nu,4,1,1\n")
-	b := source(t, "b.csv", "i,t,x,n\nv,0,2,1\nu,7,2,1\nu,5,2,2\nw,2,3,1\n")
+	a := loadtest.File(t, "a.csv", "i,t,x,n\nu,5,1.5,1\nv,1,1,1\nu,4,1,1\n")
+	b := loadtest.File(t, "b.csv", "i,t,x,n\nv,0,2,1\nu,7,2,1\nu,5,2,2\nw,2,3,1\n")
 	o := Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t", Sort: true, Items: []json.RawMessage{json.RawMessage(`"u"`)}}
 	for want, change := range map[string]func(o *Options){
 		`b.csv, row 3 (line 4), column "t": two rows of item "u" have the time 5`:                                          func(o *Options) {},
@@ -248,7 +249,7 @@ func TestMessagesNameTheRowOfTheFile(t *testing.T) {
 			o.Items = slices.Clone(o.Items)
 			change(&o)
 			_, dir, err := inProcess(t, o)
-			refused(t, err, want, "")
+			loadtest.Refused(t, err, want, "")
 			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 				t.Errorf("%v is left: %v", left, err)
 			}
@@ -270,11 +271,11 @@ func TestAGridGoesFromTheLeastIntegerToTheGreatest(t *testing.T) {
 		{"9223372036854775806", "2", nil},
 		{"9223372036854775806", "9223372036854775807", []int64{math.MinInt64, -1, math.MaxInt64 - 1}},
 	} {
-		path := source(t, "x.csv", "t,v\n-9223372036854775808,1\n"+c.last+",2\n")
+		path := loadtest.File(t, "x.csv", "t,v\n-9223372036854775808,1\n"+c.last+",2\n")
 		o := Options{Sources: []string{path}, Time: "t", Regrid: json.RawMessage(c.step)}
 		if c.want == nil {
 			_, _, err := inProcess(t, o)
-			refused(t, err, "a step that makes at most 10000 rows of 2", "is a time wrong")
+			loadtest.Refused(t, err, "a step that makes at most 10000 rows of 2", "is a time wrong")
 			continue
 		}
 		if got := values[int64](mustLoad(t, o), "t"); !slices.Equal(got, c.want) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
@@ -79,12 +80,12 @@ func TestRunLoadsETTh1(t *testing.T) {
 }
 
 func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
-	_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\nx\n")}}), nil, nil)
+	_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\nx\n")}}), nil, nil)
 	var s *loaderr.SourceError
 	if !errors.Is(err, loaderr.ErrSource) || !errors.As(err, &s) || s.Row != 2 || s.Line != 3 || s.Column != "a" || s.Text != "x" || s.Hint == "" {
 		t.Errorf("%v is %+v", err, s)
 	}
-	_, err = Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
+	_, err = Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
 	var o *loaderr.OptionError
 	if !errors.Is(err, loaderr.ErrOption) || !errors.As(err, &o) || !o.Column || o.Value != "b" {
 		t.Errorf("%v is %+v", err, o)
@@ -216,7 +217,7 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	if raceEnabled || cgoEnabled {
 		t.Skip("the limit is that of releases: CGO_ENABLED=0, without the race detector; make test-go runs it so")
 	}
-	small := job(t, Options{Sources: []string{source(t, "x.csv", "i,a\nx,1\n")}, ItemID: []string{"i"}})
+	small := job(t, Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\n")}, ItemID: []string{"i"}})
 	small.MemoryLimit = memoryLeast
 	if _, err := Run(t.Context(), os.Args[0], small, nil, nil); err != nil {
 		t.Errorf("the least memory is not enough: %v", err)
@@ -227,7 +228,7 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	for i := range 2_000_000 {
 		fmt.Fprintf(&b, "a rather long name of item number %d,1\n", i)
 	}
-	j := job(t, Options{Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"i"}})
+	j := job(t, Options{Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{"i"}})
 	j.MemoryLimit = memoryLeast
 	_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 	if !errors.Is(err, loaderr.ErrMemory) || !strings.HasPrefix(err.Error(), j.Sources[0]+": load ran out of memory: ") {

@@ -4,12 +4,14 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 func TestEachJobHasAChildOfItsOwnThatEndsWithIt(t *testing.T) {
 	r := &Runner{Exe: os.Args[0]}
 	for range 2 {
-		m, err := r.Run(t.Context(), job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\n2\n")}}), nil, nil)
+		m, err := r.Run(t.Context(), job(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2\n")}}), nil, nil)
 		if err != nil || m.Rows != 2 {
 			t.Fatalf("got %+v, %v, want 2 rows", m, err)
 		}
@@ -21,12 +23,12 @@ func TestEachJobHasAChildOfItsOwnThatEndsWithIt(t *testing.T) {
 }
 
 func TestAChildThatIsDoneEndsWhateverKeepsIt(t *testing.T) {
-	stays := source(t, "child", "#!/bin/sh\necho '{\"done\":true}'\nexec cat\n")
+	stays := loadtest.File(t, "child", "#!/bin/sh\necho '{\"done\":true}'\nexec cat\n")
 	if err := os.Chmod(stays, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	r := &Runner{Exe: stays}
-	if _, err := r.Run(t.Context(), job(t, Options{Sources: []string{source(t, "x.csv", "a\n1\n")}}), nil, nil); err == nil {
+	if _, err := r.Run(t.Context(), job(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}}), nil, nil); err == nil {
 		t.Error("there is a manifest that nobody wrote")
 	}
 	settled := make(chan struct{})

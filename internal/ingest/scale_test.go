@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -69,7 +70,7 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 		}
 		kind := rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs"}).Draw(r, "scale")
 		o := Options{
-			Sources: []string{source(t, "x.csv", b.String())}, ItemID: []string{"i"},
+			Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{"i"},
 			Scale: All(kind), ScalePer: rapid.SampledFrom([]string{"", "column", "item"}).Draw(r, "per"),
 			DType: Floats(rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r, "dtype")), Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
 			FitRows: rapid.SampledFrom([]*[2]*int64{nil, fit(0, 5), fit(-4, 1000), {nil, fit(0, 1)[1]}}).Draw(r, "fit"),
@@ -149,7 +150,7 @@ func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
 
 // TestRowsBeyondTheFitMayBeInfinite scales, and bounds, what no fit has to see.
 func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
-	path := source(t, "x.csv", "a\n1\n3\ninf\n")
+	path := loadtest.File(t, "x.csv", "a\n1\n3\ninf\n")
 	for _, o := range []Options{{FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: layout.LiteralOf(3)}), FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: layout.LiteralOf(3)})}} {
 		o.Sources, o.Scale = []string{path}, All(scaleMinMax)
 		want := math.Inf(1)
@@ -163,7 +164,7 @@ func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
 }
 
 func TestConstantColumnsAreShiftedOnly(t *testing.T) {
-	l := mustLoad(t, Options{Sources: []string{source(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: All("standard")})
+	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: All("standard")})
 	if got := values[float32](l, "a"); got[0] != 0 || got[2] != 0 {
 		t.Errorf("%v, want zeros", got)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -26,7 +27,7 @@ func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
 			fmt.Fprintln(&b, v+base)
 		}
 		o := Options{
-			Sources: []string{source(t, "x.csv", b.String())},
+			Sources: []string{loadtest.File(t, "x.csv", b.String())},
 			Scale:   All(rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs", "none"}).Draw(r, "scale")),
 			Fill:    All(rapid.SampledFrom([]Fill{{}, {How: fillMean}, {How: fillForward}, FillWith(3)}).Draw(r, "fill")),
 			DType:   Floats(dtype),

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -31,7 +32,7 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 	}
 	for _, rows := range []uint64{1 << 36, 1 << 44} {
 		bad := bytes.ReplaceAll(good.Bytes(), binary.LittleEndian.AppendUint64(nil, sound), binary.LittleEndian.AppendUint64(nil, rows))
-		path := source(t, "x.arrows", string(bad))
+		path := loadtest.File(t, "x.arrows", string(bad))
 		j := job(t, Options{Sources: []string{path}})
 		_, err := j.load(t.Context(), nil, &progress.Meter{})
 		var s *loaderr.NoSpaceError

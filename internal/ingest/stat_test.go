@@ -4,14 +4,16 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
 func TestMoreSourcesThanCanBeReadAreRefusedBeforeAnyIs(t *testing.T) {
 	_, err := Reach{}.Stat(slices.Repeat([]string{"/not/there.csv"}, mostFiles+1))
-	refused(t, err, `sources: "100001 files": want at most 100000`, "append the others")
-	refused(t, checkDescriptors(1025, 1024), `sources: "1025 files": want fewer than the 1024 that may be open at once`, "ulimit -n")
+	loadtest.Refused(t, err, `sources: "100001 files": want at most 100000`, "append the others")
+	loadtest.Refused(t, checkDescriptors(1025, 1024), `sources: "1025 files": want fewer than the 1024 that may be open at once`, "ulimit -n")
 	if err := checkDescriptors(1024, 1024); err != nil {
 		t.Error(err)
 	}
-	refused(t, statError("/there.csv", syscall.EMFILE), "/there.csv: too many open files", "ulimit -n")
+	loadtest.Refused(t, statError("/there.csv", syscall.EMFILE), "/there.csv: too many open files", "ulimit -n")
 }

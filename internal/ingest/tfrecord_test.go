@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
@@ -74,8 +75,8 @@ func TestTFRecordsAreRowsAndFeaturesColumns(t *testing.T) {
 			example(loose, map[string]any{"id": []string{"b"}, "t": []int64{2}, "x": nil, "y": []float32{8}, "n": []int64{0, 1}}),
 		)
 		var digests []string
-		for name, b := range map[string]string{"x.tfrecord": text, "x": text, "x.tfrecord.gz": packed(t, ".gz", text), "train-00000-of-00001": packed(t, ".gz", text)} {
-			l := mustLoad(t, Options{Sources: []string{source(t, name, b)}, ItemID: []string{"id"}, Time: "t"})
+		for name, b := range map[string]string{"x.tfrecord": text, "x": text, "x.tfrecord.gz": loadtest.Compressed(t, ".gz", text), "train-00000-of-00001": loadtest.Compressed(t, ".gz", text)} {
+			l := mustLoad(t, Options{Sources: []string{loadtest.File(t, name, b)}, ItemID: []string{"id"}, Time: "t"})
 			nan := math.Float32bits(float32(math.NaN()))
 			if got := bits(values[float32](l, "x")); !slices.Equal(got, append(bits([]float32{1.5, -2, 3, 4}), nan, nan, nan, nan)) {
 				t.Errorf("%s: %v", name, got)
@@ -111,7 +112,7 @@ func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 	for i := range 1000 {
 		records = append(records, example(i%3 == 0, map[string]any{"i": []int64{int64(i)}, "v": []float32{float32(i), 1}}))
 	}
-	path := source(t, "x.tfrecord", tfRecords(records...))
+	path := loadtest.File(t, "x.tfrecord", tfRecords(records...))
 	for _, block := range []int64{1, 100, 1 << 20} {
 		l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &progress.Meter{})
 		l.block = block
@@ -168,15 +169,15 @@ func TestBadTFRecords(t *testing.T) {
 		{"unknown column", good, `columns: no column is named "b"; near: `, "", Options{Columns: []string{"b"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Sources = []string{source(t, "x.tfrecord", c.text)}
+			c.o.Sources = []string{loadtest.File(t, "x.tfrecord", c.text)}
 			_, _, err := inProcess(t, c.o)
 			if strings.HasSuffix(c.want, "near: ") {
 				c.want = strings.TrimSuffix(c.want, "; near: ")
 			}
-			refused(t, err, c.want, c.hint)
+			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	l := mustLoad(t, Options{Sources: []string{source(t, "x", tfRecords(one, example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{2}})))}, Columns: []string{"f"}})
+	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x", tfRecords(one, example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{2}})))}, Columns: []string{"f"}})
 	if got := values[float32](l, "f"); !slices.Equal(got, []float32{1, 2}) {
 		t.Error(got)
 	}

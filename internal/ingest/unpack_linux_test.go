@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
@@ -25,7 +26,7 @@ func TestUnpackingOntoAFullDiskIsNoSpace(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	path := source(t, "x.csv.gz", packed(t, ".gz", "a,b\n"+strings.Repeat("1,2\n", 1<<18)))
+	path := loadtest.File(t, "x.csv.gz", loadtest.Compressed(t, ".gz", "a,b\n"+strings.Repeat("1,2\n", 1<<18)))
 	_, err := newLoad(dir, Options{Sources: []string{path}}, &progress.Meter{}).run(t.Context())
 	var s *loaderr.NoSpaceError
 	if !errors.As(err, &s) || s.Need <= 256<<10 || s.Dir != dir || !strings.Contains(err.Error(), path) {

@@ -1,40 +1,16 @@
 package ingest
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
-
-// packed compresses text by the suffix of a name.
-func packed(t *testing.T, suffix, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	switch suffix {
-	case ".gz":
-		w := gzip.NewWriter(&b)
-		if _, err := w.Write([]byte(text)); err != nil || w.Close() != nil {
-			t.Fatal(err)
-		}
-	case ".zst":
-		w, err := zstd.NewWriter(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte(text)); err != nil || w.Close() != nil {
-			t.Fatal(err)
-		}
-	}
-	return b.String()
-}
 
 // TestCompressedTextIsThePlainText loads tables plain and compressed, in one piece and in several members, and compares the generations.
 func TestCompressedTextIsThePlainText(t *testing.T) {
@@ -42,15 +18,15 @@ func TestCompressedTextIsThePlainText(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("a\tb\n")
 		for i := range rapid.IntRange(1, 300).Draw(r, "rows") {
-			fmt.Fprintf(&b, "%d\t%s\n", i, numberText.Draw(r, "number"))
+			fmt.Fprintf(&b, "%d\t%s\n", i, loadtest.Number.Draw(r, "number"))
 		}
 		text := b.String()
 		cut := rapid.IntRange(0, len(text)).Draw(r, "cut")
 		block := rapid.Int64Range(1, 500).Draw(r, "block")
-		want, _, wantErr := inBlocks(t, Options{Sources: []string{source(t, "x.tsv", text)}}, block)
+		want, _, wantErr := inBlocks(t, Options{Sources: []string{loadtest.File(t, "x.tsv", text)}}, block)
 		for _, suffix := range []string{".gz", ".zst"} {
 			// The name tells the delimiter, the content that it is compressed.
-			path := source(t, "x.tsv"+rapid.SampledFrom([]string{suffix, ""}).Draw(r, "suffix"), packed(t, suffix, text[:cut])+packed(t, suffix, text[cut:]))
+			path := loadtest.File(t, "x.tsv"+rapid.SampledFrom([]string{suffix, ""}).Draw(r, "suffix"), loadtest.Compressed(t, suffix, text[:cut])+loadtest.Compressed(t, suffix, text[cut:]))
 			got, _, err := inBlocks(t, Options{Sources: []string{path}}, block)
 			if wantErr != nil || err != nil {
 				if wantErr == nil || err == nil || strings.Replace(err.Error(), path, "", 1) != wantErr.Error()[strings.Index(wantErr.Error(), "x.tsv")+5:] {
@@ -68,7 +44,7 @@ func TestCompressedTextIsThePlainText(t *testing.T) {
 func TestBadCompressedText(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2\n", 1000) + "3,x\n"
 	for _, suffix := range []string{".gz", ".zst"} {
-		good := packed(t, suffix, text)
+		good := loadtest.Compressed(t, suffix, text)
 		trailer := map[string]int{".gz": 8, ".zst": 4}[suffix]
 		for _, c := range []struct{ name, text, want, hint string }{
 			{"bad cell", good, `, row 1001 (line 1002), column "b": "x" is not a number`, ""},
@@ -76,15 +52,15 @@ func TestBadCompressedText(t *testing.T) {
 			{"nothing but the magic", good[:4], "is cut off: its ", "damaged"},
 			{"checksum", good[:len(good)-trailer] + "\x01\x02\x03\x04" + good[len(good)-trailer+4:], "cannot be decompressed as ", "damaged"},
 			{"more after it", good + "more after the end", map[string]string{".gz": "other bytes follow", ".zst": "cannot be decompressed as "}[suffix], ""},
-			{"empty", packed(t, suffix, ""), "holds nothing when it is decompressed", ""},
-			{"twice", packed(t, suffix, good), "is compressed twice", "decompress it first"},
-			{"Parquet", packed(t, suffix, "PAR1xxxxxxxxPAR1"), "is a compressed Parquet file, but only text and TFRecord are read compressed", "decompress it first"},
-			{"binary", packed(t, suffix, "a\x00b"), "is a binary file", ""},
+			{"empty", loadtest.Compressed(t, suffix, ""), "holds nothing when it is decompressed", ""},
+			{"twice", loadtest.Compressed(t, suffix, good), "is compressed twice", "decompress it first"},
+			{"Parquet", loadtest.Compressed(t, suffix, "PAR1xxxxxxxxPAR1"), "is a compressed Parquet file, but only text and TFRecord are read compressed", "decompress it first"},
+			{"binary", loadtest.Compressed(t, suffix, "a\x00b"), "is a binary file", ""},
 		} {
 			t.Run(c.name+suffix, func(t *testing.T) {
-				path := source(t, "x.csv"+suffix, c.text)
+				path := loadtest.File(t, "x.csv"+suffix, c.text)
 				_, dir, err := inProcess(t, Options{Sources: []string{path}})
-				refused(t, err, c.want, c.hint)
+				loadtest.Refused(t, err, c.want, c.hint)
 				if err != nil && !strings.HasPrefix(err.Error(), path) {
 					t.Errorf("%v does not begin with the file", err)
 				}
@@ -98,7 +74,7 @@ func TestBadCompressedText(t *testing.T) {
 
 // TestWhatStandsBehindGzipIsNamed tells it from more gzip data, and that from data that is cut off.
 func TestWhatStandsBehindGzipIsNamed(t *testing.T) {
-	good := packed(t, ".gz", "a,b\n1,2\n")
+	good := loadtest.Compressed(t, ".gz", "a,b\n1,2\n")
 	for _, c := range []struct{ behind, want, hint string }{
 		{"j", "other bytes follow its gzip data", "decompress it first with gunzip"},
 		{"\x1fj", "other bytes follow its gzip data", "if the rest is sound"},
@@ -109,8 +85,8 @@ func TestWhatStandsBehindGzipIsNamed(t *testing.T) {
 		{good[:len(good)-1], "is cut off: its gzip data does not end", "damaged"},
 		{good + "j", "other bytes follow its gzip data", "gunzip"},
 	} {
-		_, _, err := inProcess(t, Options{Sources: []string{source(t, "x.csv.gz", good+c.behind)}})
-		refused(t, err, c.want, c.hint)
+		_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv.gz", good+c.behind)}})
+		loadtest.Refused(t, err, c.want, c.hint)
 	}
 }
 
@@ -118,16 +94,16 @@ func TestWhatStandsBehindGzipIsNamed(t *testing.T) {
 func TestAnyCutOrFlippedByteIsAnErrorOrTheSame(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2.5\n-3,4e5\n", 50)
 	for _, suffix := range []string{".gz", ".zst"} {
-		want, _, err := inProcess(t, Options{Sources: []string{source(t, "x.csv", text)}})
+		want, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		good := packed(t, suffix, text)
+		good := loadtest.Compressed(t, suffix, text)
 		for i := range len(good) {
 			flipped := []byte(good)
 			flipped[i] ^= 1 << (i % 8)
 			for _, damaged := range []string{good[:i], string(flipped)} {
-				got, _, err := inProcess(t, Options{Sources: []string{source(t, "x.csv"+suffix, damaged)}})
+				got, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv"+suffix, damaged)}})
 				if err == nil && got.Digest != want.Digest {
 					t.Errorf("%s, byte %d: other values", suffix, i)
 				}
@@ -139,12 +115,12 @@ func TestAnyCutOrFlippedByteIsAnErrorOrTheSame(t *testing.T) {
 func TestBombIsRefused(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("0,0\n", 1<<20)
 	for _, suffix := range []string{".gz", ".zst"} {
-		path := source(t, "x.csv"+suffix, packed(t, suffix, text))
+		path := loadtest.File(t, "x.csv"+suffix, loadtest.Compressed(t, suffix, text))
 		dir := t.TempDir()
 		l := newLoad(dir, Options{Sources: []string{path}}, &progress.Meter{})
 		l.free = 1 << 20
 		_, err := l.run(t.Context())
-		refused(t, err, ": holds more than ", "decompress it first if it is sound")
+		loadtest.Refused(t, err, ": holds more than ", "decompress it first if it is sound")
 		if left, _ := os.ReadDir(dir); len(left) > 0 {
 			t.Errorf("%v was left behind", left)
 		}
