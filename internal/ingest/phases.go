@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
@@ -16,7 +15,7 @@ func (l *load) phases() []progress.Phase {
 		phases = append(phases, progress.Phase{Name: progress.Hash, Weight: 2})
 	}
 	count, arrange := 2.0, 1.0
-	if l.meter.Bytes.Load() > 0 || slices.ContainsFunc(l.sources, compressed) {
+	if l.meter.Bytes.Load() > 0 || slices.ContainsFunc(l.sources, func(s layout.Source) bool { return compressed(s.Path) }) {
 		count = 10 // the load receives or decompresses the data in this phase
 	}
 	switch {
@@ -37,14 +36,4 @@ func (l *load) phases() []progress.Phase {
 		phases = append(phases, progress.Phase{Name: progress.Copy, Weight: 5})
 	}
 	return append(phases, progress.Phase{Name: progress.Finish, Weight: 1})
-}
-
-// compressed reports whether the name of a source is that of compressed text.
-func compressed(s layout.Source) bool {
-	for _, c := range codecs {
-		if strings.HasSuffix(strings.ToLower(s.Path), c.suffix) {
-			return true
-		}
-	}
-	return false
 }

@@ -137,3 +137,13 @@ func (c *counting) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// compressed reports whether the name of a file is that of compressed text.
+func compressed(path string) bool {
+	for _, c := range codecs {
+		if strings.HasSuffix(strings.ToLower(path), c.suffix) {
+			return true
+		}
+	}
+	return false
+}
