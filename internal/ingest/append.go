@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
@@ -136,10 +137,10 @@ func (k *base) words(column string) ([]string, error) {
 }
 
 // leftOut are the files that are not skipped.
-func leftOut(files []sourceFile, skip []string) []sourceFile {
+func leftOut(found []files.SourceFile, skip []string) []files.SourceFile {
 	out := make(map[string]bool, len(skip))
 	for _, path := range skip {
 		out[path] = true
 	}
-	return slices.DeleteFunc(files, func(f sourceFile) bool { return out[f.path] })
+	return slices.DeleteFunc(found, func(f files.SourceFile) bool { return out[f.Path] })
 }

@@ -16,7 +16,7 @@ import (
 func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	l.meter.Enter(progress.Arrange)
 	k := l.keys(l.words(), l.writer.Dest)
-	l.order = &rowMap{dir: l.dir, rows: l.rows}
+	l.order = &rowMap{dir: l.Dir, rows: l.rows}
 	step, err := l.gridStep(k.clock)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 	filled, stage, staged := l.writer, l.stage, l.staged
 	l.writer, l.stage = nil, nil
 	defer func() { err = errors.Join(err, filled.Abort(), stage.close()) }()
-	if err := os.Remove(filepath.Join(l.dir, layout.DataFile)); err != nil {
+	if err := os.Remove(filepath.Join(l.Dir, layout.DataFile)); err != nil {
 		return err
 	}
 	l.rows = m.rows
@@ -133,7 +133,7 @@ func (l *load) moved(columns int) {
 func (l *load) permute(ctx context.Context, d layout.Dest, from []int64) error {
 	c := d.Column
 	c.Role = layout.RoleItemID // plain, never packed
-	s, err := newScratch(l.dir, layout.Table{Rows: d.Rows, Columns: []layout.Column{c}})
+	s, err := newScratch(l.Dir, layout.Table{Rows: d.Rows, Columns: []layout.Column{c}})
 	if err != nil {
 		return err
 	}

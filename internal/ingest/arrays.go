@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
@@ -161,7 +162,7 @@ func receive[S storable](a *arrays, t target) error {
 	if d, ok := direct[S](t); ok {
 		return a.conn.full(bytesOf(d[:a.count*width]), a.total)
 	}
-	rows := max(1, blockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
+	rows := max(1, files.BlockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
 	block := make([]S, rows*width)
 	for row := int64(0); row < a.count; row += rows {
 		block = block[:min(rows, a.count-row)*width]
@@ -182,7 +183,7 @@ func receive[S storable](a *arrays, t target) error {
 // missing reads which values of a column are missing, after them.
 func (a *arrays) missing(t target) error {
 	width := max(1, t.width)
-	rows := max(1, blockBytes/width)
+	rows := max(1, files.BlockBytes/width)
 	block := make([]byte, rows*width)
 	for row := int64(0); row < a.count; row += rows {
 		block = block[:min(rows, a.count-row)*width]

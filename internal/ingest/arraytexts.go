@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -29,7 +30,7 @@ func (a *arrays) texts(h PutColumn, t target) error {
 	if offsets[0] != 0 || last != end {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], last, end)}
 	}
-	bytes := bufio.NewReaderSize(io.LimitReader(a.conn, end), blockBytes)
+	bytes := bufio.NewReaderSize(io.LimitReader(a.conn, end), files.BlockBytes)
 	var before []byte
 	code := []int32{-1}
 	at := int64(0)
@@ -48,8 +49,8 @@ func (a *arrays) texts(h PutColumn, t target) error {
 			put(t.dest, t.row0+row, code)
 			continue
 		}
-		if gone || n < 0 || n > blockBytes || offsets[row+1] > end {
-			return &loaderr.SourceError{Row: row + 1, Reason: fmt.Sprintf("a text from byte %d to %d, want at most %d bytes of %d", at-n, offsets[row+1], blockBytes, end)}
+		if gone || n < 0 || n > files.BlockBytes || offsets[row+1] > end {
+			return &loaderr.SourceError{Row: row + 1, Reason: fmt.Sprintf("a text from byte %d to %d, want at most %d bytes of %d", at-n, offsets[row+1], files.BlockBytes, end)}
 		}
 		word, err := bytes.Peek(int(n))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 )
@@ -35,9 +36,9 @@ func openArrowFile(path string, f *os.File, stream bool, w work) (reader, error)
 	}
 	st, err := f.Stat()
 	if err != nil {
-		return nil, statError(path, err)
+		return nil, files.AsSourceError(path, err)
 	}
-	s := &arrowStream{file: cached.File{File: f}, name: path, bytes: st.Size(), workers: w.workers, dir: w.dir, most: max(w.free, w.ratio*st.Size())}
+	s := &arrowStream{file: cached.File{File: f}, name: path, bytes: st.Size(), workers: w.workers, dir: w.Dir, most: max(w.Free, w.Ratio*st.Size())}
 	err = parallel.Guard(path, func() error {
 		if !stream {
 			if err := s.readFooter(st.Size()); err != nil {
@@ -63,7 +64,7 @@ func (s *arrowStream) readFooter(size int64) error {
 	}
 	tail := make([]byte, arrowTail)
 	if _, err := s.file.ReadAt(tail, size-int64(arrowTail)); err != nil {
-		return statError(s.name, err)
+		return files.AsSourceError(s.name, err)
 	}
 	if string(tail[4:]) != arrowMagic {
 		return cut
@@ -75,7 +76,7 @@ func (s *arrowStream) readFooter(size int64) error {
 	}
 	footer := make([]byte, length)
 	if _, err := s.file.ReadAt(footer, end); err != nil {
-		return statError(s.name, err)
+		return files.AsSourceError(s.name, err)
 	}
 	if err := checkFlat(footer, flatFooter); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (s *arrowStream) readFooter(size int64) error {
 	s.listed = &arrowBlocks{blocksOf(table, footerDictionaries), blocksOf(table, footerBatches), dictionaryNumbers(schema, schemaFields)}
 	s.begin, s.bytes = arrowHead, end-arrowHead
 	if _, err := s.file.ReadAt(tail[:4], arrowHead); err != nil {
-		return statError(s.name, err)
+		return files.AsSourceError(s.name, err)
 	}
 	if string(tail[:4]) != streamMagic {
 		return s.frameMessages(table)

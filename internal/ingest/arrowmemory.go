@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
@@ -77,8 +78,8 @@ func (m *batchMemory) piece(size int) (*batchPiece, error) {
 	if err == nil {
 		return &batchPiece{file: w}, nil
 	}
-	if isFull(err) {
-		err = &loaderr.NoSpaceError{Dir: m.dir, Need: int64(size), Have: max(0, available(m.dir)), Text: err.Error()}
+	if files.IsFull(err) {
+		err = &loaderr.NoSpaceError{Dir: m.dir, Need: int64(size), Have: max(0, files.FreeSpace(m.dir)), Text: err.Error()}
 	}
 	return nil, err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -73,15 +74,15 @@ func openArrowStream(conn io.Reader, dir string, workers int, m *progress.Meter)
 
 // spool copies the stream until the sender closes its side.
 func (s *arrowStream) spool(conn io.Reader, dir string, m *progress.Meter) error {
-	buf := make([]byte, blockBytes)
+	buf := make([]byte, files.BlockBytes)
 	for {
 		n, err := conn.Read(buf)
 		if n > 0 {
 			if _, err := s.file.Write(buf[:n]); err != nil {
-				if !isFull(err) {
+				if !files.IsFull(err) {
 					return fmt.Errorf("keep the stream: %w", err)
 				}
-				return &loaderr.NoSpaceError{Dir: dir, Need: s.bytes + int64(n), Have: max(0, available(dir)), Text: err.Error()}
+				return &loaderr.NoSpaceError{Dir: dir, Need: s.bytes + int64(n), Have: max(0, files.FreeSpace(dir)), Text: err.Error()}
 			}
 			s.bytes += int64(n)
 			m.Bytes.Store(s.bytes)

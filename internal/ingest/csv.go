@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -46,10 +47,10 @@ type csvFile struct {
 func openCSV(path, name string, f *os.File, w work) (reader, error) {
 	st, err := f.Stat()
 	if err != nil {
-		return nil, statError(path, err)
+		return nil, files.AsSourceError(path, err)
 	}
 	c := &csvFile{work: w, file: cached.File{File: f}, name: path, delim: ',', size: st.Size(), share: 1}
-	if source, err := w.reach.stat(path); err == nil && source.Size() != c.size {
+	if source, err := w.reach.StatFile(path); err == nil && source.Size() != c.size {
 		c.share = float64(source.Size()) / float64(max(1, c.size))
 	}
 	if w.text.delim != 0 {
@@ -86,7 +87,7 @@ func (c *csvFile) readHeader() error {
 		head := make([]byte, min(size, c.size))
 		n, err := c.file.ReadAt(head, 0)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return statError(c.name, err)
+			return files.AsSourceError(c.name, err)
 		}
 		head = head[:n]
 		begin := 0
@@ -153,7 +154,7 @@ func (c *csvFile) describe(w []want) ([]column, error) {
 			out[i] = column{name: c.header[x.index], kind: kindText}
 		}
 	}
-	for size := int64(blockBytes); ; size *= 4 {
+	for size := int64(files.BlockBytes); ; size *= 4 {
 		rows, whole, err := c.sample(out, w, size)
 		if err != nil {
 			return nil, err
@@ -174,7 +175,7 @@ func (c *csvFile) describe(w []want) ([]column, error) {
 func (c *csvFile) sample(out []column, w []want, size int64) (row int64, whole bool, err error) {
 	buf := make([]byte, min(size, c.size-c.data), min(size, c.size-c.data)+1)
 	if _, err := c.file.ReadAt(buf, c.data); err != nil && !errors.Is(err, io.EOF) {
-		return 0, false, statError(c.name, err)
+		return 0, false, files.AsSourceError(c.name, err)
 	}
 	if whole = c.data+int64(len(buf)) >= c.size; whole {
 		buf = append(buf, '\n')
@@ -301,7 +302,7 @@ func (c *csvFile) read(buf []byte, s span) ([]byte, error) {
 		if errors.Is(err, io.EOF) {
 			return nil, &loaderr.SourceError{Path: c.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged}
 		}
-		return nil, statError(c.name, err)
+		return nil, files.AsSourceError(c.name, err)
 	}
 	if n > 0 && buf[n-1] != '\n' {
 		buf = append(buf, '\n')

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 )
 
@@ -34,7 +35,7 @@ func (c *csvFile) count() error {
 		lead := int(min(2, begin-c.data))
 		buf := bufs[worker][:lead+int(min(c.block, c.size-begin))]
 		if _, err := c.file.ReadAt(buf, begin-int64(lead)); err != nil && !errors.Is(err, io.EOF) {
-			return statError(c.name, err)
+			return files.AsSourceError(c.name, err)
 		}
 		tallies[i] = count(buf, lead, begin, begin-int64(lead) == c.data)
 		return nil
@@ -62,7 +63,7 @@ func (c *csvFile) cut(tallies []tally) error {
 	if at.begin < c.size {
 		tail := make([]byte, min(2, c.size-at.begin))
 		if _, err := c.file.ReadAt(tail, at.begin); err != nil && !errors.Is(err, io.EOF) {
-			return statError(c.name, err)
+			return files.AsSourceError(c.name, err)
 		}
 		if string(tail) != "\r" {
 			at.end, at.rows = c.size, 1

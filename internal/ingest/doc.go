@@ -13,6 +13,6 @@
 //
 // Sources are read with pread and never mapped: a file that shrinks under a load is an error, not a
 // SIGBUS. Its size, mtime and inode are compared before and after. Memory beyond the result is bounded by
-// blocks of [blockBytes] a worker; what needs a column of scratch (sorting, scaling float64 to float32) takes
+// blocks of [files.BlockBytes] a worker; what needs a column of scratch (sorting, scaling float64 to float32) takes
 // it, and so does a compressed text file, from a file in the job's directory, not from anonymous memory.
 package ingest

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
@@ -32,9 +33,9 @@ const (
 
 // open opens a source with the reader of its format.
 func open(path string, w work) (reader, error) {
-	f, err := w.reach.open(path)
+	f, err := w.reach.Open(path)
 	if err != nil {
-		return nil, statError(path, err)
+		return nil, files.AsSourceError(path, err)
 	}
 	r, err := openFile(path, f, w)
 	if err != nil {
@@ -48,7 +49,7 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if plain, name, ok, err := unpacked(path, f, head, w.unpacking); ok || err != nil {
+	if plain, name, ok, err := files.Decompress(path, f, head, w.Decompression); ok || err != nil {
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +67,7 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 	if bytes.HasPrefix(head, []byte(npyMagic)) {
 		return openNpy(path, f, w)
 	}
-	if isTFRecord(head) || formatOf(path) == "TFRecord" {
+	if isTFRecord(head) || files.FormatOf(path) == "TFRecord" {
 		return openTFRecord(path, f, w)
 	}
 	if bytes.HasPrefix(head, []byte(zipMagic)) {
@@ -94,7 +95,7 @@ func openUnpacked(path, name string, f, plain *os.File, w work) (r reader, err e
 	if bytes.HasPrefix(head, []byte(parquetMagic)) {
 		return nil, &loaderr.SourceError{Path: path, Reason: "is a compressed Parquet file, but only text and TFRecord are read compressed", Hint: "decompress it first"}
 	}
-	if isTFRecord(head) || formatOf(name) == "TFRecord" {
+	if isTFRecord(head) || files.FormatOf(name) == "TFRecord" {
 		r, err = openTFRecord(path, plain, w)
 	} else if err = wantText(path, head); err == nil {
 		r, err = openCSV(path, name, plain, w)
@@ -110,7 +111,7 @@ func headOf(path string, f *os.File) ([]byte, error) {
 	head := make([]byte, 512)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, statError(path, err)
+		return nil, files.AsSourceError(path, err)
 	}
 	return head[:n], nil
 }
@@ -122,7 +123,7 @@ func wantText(path string, head []byte) error {
 			return &loaderr.SourceError{Path: path, Reason: m.is, Hint: m.hint}
 		}
 	}
-	if bytes.IndexByte(head, 0) >= 0 && formatOf(path) == "Arrow" {
+	if bytes.IndexByte(head, 0) >= 0 && files.FormatOf(path) == "Arrow" {
 		return &loaderr.SourceError{Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does", Hint: "it is older or damaged; if pyarrow reads it, write it again with that"}
 	}
 	if bytes.IndexByte(head, 0) >= 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
@@ -32,11 +33,11 @@ func TestSourcesAreHashed(t *testing.T) {
 
 func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
 	path := loadtest.File(t, "a.csv", "a\n1\n")
-	sources, err := Reach{}.Stat([]string{path})
+	sources, err := files.Reach{}.Stat([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Reach{}.HashSources(t.Context(), sources, 1, func(int64) {
+	_, err = files.Reach{}.HashSources(t.Context(), sources, 1, func(int64) {
 		if err := os.WriteFile(path, []byte("a\n1\n2\n"), 0o600); err != nil {
 			t.Error(err)
 		}
@@ -44,7 +45,7 @@ func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
 	loadtest.Refused(t, err, path+": the file was changed", "load it again")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (Reach{}).HashSources(ctx, sources, 1, func(int64) {}); !errors.Is(err, context.Canceled) {
+	if _, err := (files.Reach{}).HashSources(ctx, sources, 1, func(int64) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

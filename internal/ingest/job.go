@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
@@ -18,7 +19,7 @@ type Job struct {
 	Dir string `json:"dir"`
 	Options
 	// Within is the reach of the options, which these do not carry across the pipe.
-	Within Reach `json:"within,omitzero"`
+	Within files.Reach `json:"within,omitzero"`
 	// Put is set where the values come over a socket, which is the child's descriptor 3.
 	Put *Put `json:"put,omitempty"`
 	// Append is set where the rows go behind those of a generation; the options are that one's (see [AppendOptions]).

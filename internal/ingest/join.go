@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -107,7 +108,7 @@ func (k *base) checkSpace(dir string, rows int64, available func(string) int64) 
 
 // explain adds to a full disk what the rows need and what there is.
 func (k *base) explain(err error, dir string, rows int64, available func(string) int64) error {
-	if !isFull(err) || errors.Is(err, loaderr.ErrNoSpace) {
+	if !files.IsFull(err) || errors.Is(err, loaderr.ErrNoSpace) {
 		return err
 	}
 	return &loaderr.NoSpaceError{Dir: dir, Need: k.need(rows), Have: max(0, available(dir)), Text: err.Error()}

@@ -104,7 +104,7 @@ func (l *load) readWhole(ctx context.Context, r chosen) (*keptRows, error) {
 			return nil, errors.Join(err, s.close())
 		}
 	}
-	return &keptRows{scratch: s, chosen: r, rows: &rowMap{dir: l.dir, rows: r.rows}}, nil
+	return &keptRows{scratch: s, chosen: r, rows: &rowMap{dir: l.Dir, rows: r.rows}}, nil
 }
 
 // plain is scratch for l.rows of all columns as they are filled.
@@ -114,7 +114,7 @@ func (l *load) plain() (*scratch, error) {
 	for i, at := range l.staged {
 		t.Columns[i] = stage.Columns[at]
 	}
-	return newScratch(l.dir, t)
+	return newScratch(l.Dir, t)
 }
 
 // thin finds out which rows of a source are kept. With shrink the others give their space back.
@@ -154,7 +154,7 @@ func (l *load) thin(ctx context.Context, f *filter, p *keptRows, shrink bool) er
 
 // gatherKept moves what is kept of all sources into the result, and notes where it comes from.
 func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
-	l.kept = &rowMap{dir: l.dir}
+	l.kept = &rowMap{dir: l.Dir}
 	err := l.kept.replace(l.rows, func(from []int64) error {
 		var at, row0 int64
 		for i, p := range parts {

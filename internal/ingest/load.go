@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -49,7 +50,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *progress.Meter) *load {
-	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: blockBytes, text: defaultDialect, unpacking: unpacking{dir: dir, free: unpackFree, ratio: unpackRatio, unpacked: func(n int64) { m.Bytes.Add(n) }}}, meter: m, available: available}
+	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: files.BlockBytes, text: defaultDialect, Decompression: files.Decompression{Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { m.Bytes.Add(n) }}}, meter: m, available: files.FreeSpace}
 }
 
 // run does the whole load of files.
@@ -60,15 +61,15 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if len(l.Sources) == 0 {
 		return nil, &loaderr.OptionError{Field: "sources", Allowed: "at least one file"}
 	}
-	files, err := l.Reach.expand(l.Sources)
+	found, err := l.Reach.Expand(l.Sources)
 	if err != nil {
 		return nil, err
 	}
-	files = leftOut(files, l.skip)
-	if err := checkDescriptors(len(files), descriptors()); err != nil {
+	found = leftOut(found, l.skip)
+	if err := files.CheckDescriptors(len(found), files.DescriptorLimit()); err != nil {
 		return nil, err
 	}
-	if l.sources, err = sourcesOf(files); err != nil {
+	if l.sources, err = files.SourcesOf(found); err != nil {
 		return nil, err
 	}
 	for _, s := range l.sources {
@@ -98,7 +99,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 			return nil, inSource(s.Path, err)
 		}
 		defer r.close()
-		if r, err = newPartitioned(r, files[i].parts); err != nil {
+		if r, err = newPartitioned(r, found[i].Parts); err != nil {
 			return nil, err
 		}
 		l.readers = append(l.readers, r)
@@ -164,11 +165,11 @@ func (l *load) lay() error {
 	if err != nil {
 		return err
 	}
-	if l.writer, err = layout.Create(l.dir, t); err != nil {
+	if l.writer, err = layout.Create(l.Dir, t); err != nil {
 		return err
 	}
 	if len(stage.Columns) > 0 {
-		l.stage, err = newScratch(l.dir, stage)
+		l.stage, err = newScratch(l.Dir, stage)
 	}
 	return err
 }
@@ -248,7 +249,7 @@ func (l *load) clear() error {
 	if err := l.abort(); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(l.dir, layout.DataFile)); !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(l.Dir, layout.DataFile)); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -272,8 +273,8 @@ func (l *load) abort() error {
 // failed gives back what was laid out, and returns the error with what is known about it.
 func (l *load) failed(err error) error {
 	_ = l.abort() // the load has failed already
-	_ = os.Remove(filepath.Join(l.dir, layout.DataFile))
-	if changed := l.Reach.unchanged(l.sources); changed != nil {
+	_ = os.Remove(filepath.Join(l.Dir, layout.DataFile))
+	if changed := l.Reach.Unchanged(l.sources); changed != nil {
 		return changed // whatever was made of it
 	}
 	return l.explain(err)

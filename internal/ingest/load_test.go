@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
@@ -32,7 +33,7 @@ func TestSourcesThatAreNone(t *testing.T) {
 		{"/dev/null", "is a device, want a file", ""},
 		{loadtest.File(t, "empty.csv", ""), "the file is empty", ""},
 	} {
-		_, err := Reach{}.Stat([]string{c.path})
+		_, err := files.Reach{}.Stat([]string{c.path})
 		loadtest.Refused(t, err, c.path+": "+c.want, c.hint)
 		_, _, err = inProcess(t, Options{Sources: []string{c.path}})
 		loadtest.Refused(t, err, c.path+": "+c.want, c.hint)
@@ -186,17 +187,17 @@ func TestSeveralSourcesFollowEachOther(t *testing.T) {
 
 func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n2\n")
-	before, err := Reach{}.Stat([]string{path})
+	before, err := files.Reach{}.Stat([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (Reach{}).unchanged(before); err != nil {
+	if err := (files.Reach{}).Unchanged(before); err != nil {
 		t.Error(err)
 	}
 	if err := os.WriteFile(path, []byte("a\n1\n2\n3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loadtest.Refused(t, Reach{}.unchanged(before), path+": the file was changed while it was loaded", "complete")
+	loadtest.Refused(t, files.Reach{}.Unchanged(before), path+": the file was changed while it was loaded", "complete")
 }
 
 // TestSortedRowsAreThoseOfAStableSort draws rows in any order, loads them sorted, and compares with the order of a naive sort.

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
@@ -26,3 +27,6 @@ type Progress = progress.Progress
 
 // PhaseHash is the phase in which the sources are hashed.
 const PhaseHash = progress.Hash
+
+// Reach limits which files may be sources; see [files].
+type Reach = files.Reach

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -40,7 +41,7 @@ func openNpy(path string, f *os.File, w work) (reader, error) {
 	}
 	st, err := f.Stat()
 	if err != nil {
-		return nil, statError(path, err)
+		return nil, files.AsSourceError(path, err)
 	}
 	n := &numpyFile{file: cached.File{File: f}, name: path, workers: w.workers}
 	open := func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, st.Size())), nil }
@@ -51,7 +52,7 @@ func openNpy(path string, f *os.File, w work) (reader, error) {
 func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
 	st, err := f.Stat()
 	if err != nil {
-		return nil, true, statError(path, err)
+		return nil, true, files.AsSourceError(path, err)
 	}
 	archive, err := zip.NewReader(f, st.Size())
 	if err != nil {
@@ -78,7 +79,7 @@ func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
 		case e.Method != zip.Store && e.Method != zip.Deflate:
 			return nil, true, &loaderr.SourceError{Path: path, Column: name, Reason: fmt.Sprintf("is compressed by method %d, want np.savez or np.savez_compressed", e.Method)}
 		}
-		if most := uint64(max(w.free, w.ratio*st.Size())); e.UncompressedSize64 > most || total+e.UncompressedSize64 > most {
+		if most := uint64(max(w.Free, w.Ratio*st.Size())); e.UncompressedSize64 > most || total+e.UncompressedSize64 > most {
 			return nil, true, &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("would hold more than %d times its size of %d bytes", most/uint64(st.Size()), st.Size()), Hint: "unzip it first if it is sound"}
 		}
 		total += e.UncompressedSize64
@@ -314,7 +315,7 @@ func (v *npyValues) fields(p []byte) (n int, err error) {
 	c := v.column
 	size := c.Bytes / max(1, c.Shape[0])
 	if v.block == nil {
-		v.block = make([]byte, max(1, blockBytes/c.record)*c.record)
+		v.block = make([]byte, max(1, files.BlockBytes/c.record)*c.record)
 	}
 	for n < len(p) {
 		if len(v.rest) == 0 {

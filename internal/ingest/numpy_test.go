@@ -170,7 +170,7 @@ func TestBadNumpyFiles(t *testing.T) {
 func TestBombsOfArrays(t *testing.T) {
 	path := loadtest.File(t, "x.npz", npz(t, zip.Deflate, map[string]string{"a.npy": npy("|u1", "(1048576,)", false, binary.LittleEndian, make([]byte, 1<<20))}))
 	l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &progress.Meter{})
-	l.free = 1 << 10
+	l.Free = 1 << 10
 	_, err := l.run(t.Context())
 	loadtest.Refused(t, l.failed(err), "would hold more than 200 times its size", "unzip")
 }

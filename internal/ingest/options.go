@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -73,7 +74,7 @@ type Options struct {
 	// later. It is no part of the recipe.
 	HashSources bool `json:"hash_sources,omitempty"`
 	// Reach is which files may be sources: who serves the load says so, never who asks for it.
-	Reach Reach `json:"-"`
+	Reach files.Reach `json:"-"`
 }
 
 // Validate checks what can be known without the sources. The error is an [OptionError].
@@ -132,7 +133,7 @@ func (o Options) fitText() string {
 
 // Recipe is the options without their sources as canonical JSON: equal recipes are equal bytes.
 func (o Options) Recipe() (json.RawMessage, error) {
-	keys := o.Reach.partitions(o.Sources)
+	keys := o.Reach.Partitions(o.Sources)
 	o.Sources, o.HashSources = nil, false
 	if o.Layout == "" {
 		o.Layout = layout.Columns

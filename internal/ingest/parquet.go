@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 )
@@ -39,7 +40,7 @@ const pageBuffer = 4 << 10
 func openParquet(path string, f *os.File, w work) (reader, error) {
 	st, err := f.Stat()
 	if err != nil {
-		return nil, statError(path, err)
+		return nil, files.AsSourceError(path, err)
 	}
 	if err := checkMagic(path, f, st.Size()); err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func checkMagic(path string, f *os.File, size int64) error {
 	if size >= 12 {
 		for at, b := range map[int64][]byte{0: begin[:], size - 4: end[:]} {
 			if _, err := f.ReadAt(b, at); err != nil {
-				return statError(path, err)
+				return files.AsSourceError(path, err)
 			}
 		}
 	}
@@ -89,7 +90,7 @@ func checkMagic(path string, f *os.File, size int64) error {
 	}
 	var length [4]byte
 	if _, err := f.ReadAt(length[:], size-8); err != nil {
-		return statError(path, err)
+		return files.AsSourceError(path, err)
 	}
 	n := int64(binary.LittleEndian.Uint32(length[:]))
 	if n > size-12 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
@@ -15,17 +16,17 @@ import (
 // partitioned adds to the columns of a file those that its folders name; each holds one value in all rows.
 type partitioned struct {
 	reader
-	parts []part
+	parts []files.Part
 	inner int // columns of the file
 }
 
-func newPartitioned(r reader, parts []part) (reader, error) {
+func newPartitioned(r reader, parts []files.Part) (reader, error) {
 	if len(parts) == 0 {
 		return r, nil
 	}
 	for _, p := range parts {
-		if slices.Contains(r.names(), p.key) {
-			return nil, &loaderr.SourceError{Path: r.path(), Column: p.key, Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.key, p.value), Hint: "name the files instead of the folder"}
+		if slices.Contains(r.names(), p.Key) {
+			return nil, &loaderr.SourceError{Path: r.path(), Column: p.Key, Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.Key, p.Value), Hint: "name the files instead of the folder"}
 		}
 	}
 	return &partitioned{r, parts, len(r.names())}, nil
@@ -34,7 +35,7 @@ func newPartitioned(r reader, parts []part) (reader, error) {
 func (p *partitioned) names() []string {
 	out := slices.Clone(p.reader.names())
 	for _, part := range p.parts {
-		out = append(out, part.key)
+		out = append(out, part.Key)
 	}
 	return out
 }
@@ -56,8 +57,8 @@ func (p *partitioned) describe(w []want) ([]column, error) {
 			return column{}, false
 		}
 		part := p.parts[w[i].index-p.inner]
-		c := column{name: part.key, kind: kindText, inferred: true, names: true}
-		if _, ok := textvalue.ParseCanonical([]byte(part.value)); ok {
+		c := column{name: part.Key, kind: kindText, inferred: true, names: true}
+		if _, ok := textvalue.ParseCanonical([]byte(part.Value)); ok {
 			c.kind = kindInt64
 		}
 		return c, true
@@ -84,7 +85,7 @@ func (p *partitioned) fill(ctx context.Context, to []target, m *progress.Meter) 
 			inner = append(inner, t)
 			continue
 		}
-		if err := p.constant(t, p.parts[t.index-p.inner].value); err != nil {
+		if err := p.constant(t, p.parts[t.index-p.inner].Value); err != nil {
 			return err
 		}
 	}
@@ -128,7 +129,7 @@ func (p *partitioned) bounds(index, group int, as column) (least, most any, ok b
 		}
 		return nil, nil, false
 	}
-	value := p.parts[index-p.inner].value
+	value := p.parts[index-p.inner].Value
 	if as.kind == kindText {
 		return value, value, true
 	}
@@ -149,7 +150,7 @@ func (p *partitioned) without(skip []bool) reader {
 // partitionOf returns the key of the first partition of r; ok is false if its folders name none.
 func partitionOf(r reader) (key string, ok bool) {
 	if p, is := r.(*partitioned); is {
-		return p.parts[0].key, true
+		return p.parts[0].Key, true
 	}
 	return "", false
 }

@@ -3,6 +3,7 @@ package ingest
 import (
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -15,7 +16,7 @@ func (l *load) phases() []progress.Phase {
 		phases = append(phases, progress.Phase{Name: progress.Hash, Weight: 2})
 	}
 	count, arrange := 2.0, 1.0
-	if l.meter.Bytes.Load() > 0 || slices.ContainsFunc(l.sources, func(s layout.Source) bool { return compressed(s.Path) }) {
+	if l.meter.Bytes.Load() > 0 || slices.ContainsFunc(l.sources, func(s layout.Source) bool { return files.Compressed(s.Path) }) {
 		count = 10 // the load receives or decompresses the data in this phase
 	}
 	switch {

@@ -35,9 +35,9 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	var err error
 	switch p.Format {
 	case FormatColumns:
-		r, err = openArrays(p.Columns, conn, l.dir)
+		r, err = openArrays(p.Columns, conn, l.Dir)
 	case FormatArrow:
-		r, err = openArrowStream(conn, l.dir, l.workers, l.meter)
+		r, err = openArrowStream(conn, l.Dir, l.workers, l.meter)
 	default:
 		err = &loaderr.OptionError{Field: "format", Value: p.Format, Allowed: FormatColumns + " or " + FormatArrow}
 	}

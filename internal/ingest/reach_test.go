@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
@@ -52,8 +53,8 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 		"out.csv": beyond, "twice.csv": beyond, "absolute.csv": beyond, "outside": beyond, "outside/secret.csv": beyond, "hive": beyond,
 	} {
 		for _, o := range []Options{
-			{Sources: []string{root + "/" + path}, Reach: Reach{Limited: true, Roots: []string{filepath.Join(root, "in"), root}}},
-			{Sources: []string{root + "/" + path}, Reach: Reach{Limited: true, Roots: []string{root + "/"}}, HashSources: true},
+			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{filepath.Join(root, "in"), root}}},
+			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{root + "/"}}, HashSources: true},
 		} {
 			_, err := o.Reach.Stat(o.Sources)
 			_, _, err2 := inProcess(t, o)
@@ -70,12 +71,12 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 			}
 		}
 	}
-	for name, r := range map[string]Reach{"no root": {Limited: true}, "root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}}} {
+	for name, r := range map[string]files.Reach{"no root": {Limited: true}, "root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}}} {
 		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err, loaderr.ErrSource) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := (Reach{Limited: true, Roots: []string{"/"}}).Stat([]string{filepath.Join(root, "out.csv")}); err != nil {
+	if _, err := (files.Reach{Limited: true, Roots: []string{"/"}}).Stat([]string{filepath.Join(root, "out.csv")}); err != nil {
 		t.Errorf("everything is below /: %v", err)
 	}
 }
@@ -104,7 +105,7 @@ func TestALinkThatTurnsAwayIsNotFollowed(t *testing.T) {
 	}()
 	loads, refusals := 0, 0
 	for range 300 {
-		_, dir, err := inProcess(t, Options{Sources: []string{path}, Reach: Reach{Limited: true, Roots: []string{root}}})
+		_, dir, err := inProcess(t, Options{Sources: []string{path}, Reach: files.Reach{Limited: true, Roots: []string{root}}})
 		if err != nil {
 			refusals++
 			continue

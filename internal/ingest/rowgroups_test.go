@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
@@ -242,7 +243,7 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		"cut texts":       {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = bytes.Repeat([]byte("b"), textBounds) }, nil, nil},
 		"no greatest":     {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = nil }, nil, nil},
 	} {
-		r, err := open(path, work{workers: 1, unpacking: unpacking{dir: t.TempDir()}, text: defaultDialect})
+		r, err := open(path, work{workers: 1, Decompression: files.Decompression{Dir: t.TempDir()}, text: defaultDialect})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 // sort orders the rows of the map by item, in the order of the items' first rows, and time; rows that are equal stay as they are.
 // It takes at most 24 bytes a row of scratch: 16 and the numbers of the items, then 16 and the new map.
 func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
-	s, err := newScratch(l.dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
+	s, err := newScratch(l.Dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 			return nil
 		})
 	}
-	pairs, err := newScratch(l.dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}}})
+	pairs, err := newScratch(l.Dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}}})
 	if err != nil {
 		return err
 	}

@@ -9,17 +9,18 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // checkSpace refuses a load that does not fit, before anything is written.
 func (l *load) checkSpace() error {
-	need, have := l.need(), l.available(l.dir)
+	need, have := l.need(), l.available(l.Dir)
 	if have < 0 || need <= have {
 		l.meter.AnnounceNeed(need)
 		return nil
 	}
-	return &loaderr.NoSpaceError{Dir: l.dir, Need: need, Have: have, Text: "the result and what is kept beside it while it is made" + l.ofRows()}
+	return &loaderr.NoSpaceError{Dir: l.Dir, Need: need, Have: have, Text: "the result and what is kept beside it while it is made" + l.ofRows()}
 }
 
 // ofRows names the source that says it has the most rows, and that it may be damaged where none of them has as much as a byte.
@@ -30,7 +31,7 @@ func (l *load) ofRows() string {
 		return ""
 	}
 	text := fmt.Sprintf(", with the %d rows of %s", most.rows(), file)
-	if st, err := l.Reach.stat(file); err == nil && st.Size() < most.rows() {
+	if st, err := l.Reach.StatFile(file); err == nil && st.Size() < most.rows() {
 		text += ": they lie in " + humanize.IBytes(uint64(st.Size())) + ", the file may be damaged"
 	}
 	return text
@@ -38,13 +39,13 @@ func (l *load) ofRows() string {
 
 // explain adds to a full disk what the load needs and what there is.
 func (l *load) explain(err error) error {
-	if !isFull(err) {
+	if !files.IsFull(err) {
 		return err
 	}
 	if e := (*loaderr.NoSpaceError)(nil); errors.As(err, &e) {
 		return err
 	}
-	return &loaderr.NoSpaceError{Dir: l.dir, Need: l.need(), Have: max(0, l.available(l.dir)), Text: err.Error()}
+	return &loaderr.NoSpaceError{Dir: l.Dir, Need: l.need(), Have: max(0, l.available(l.Dir)), Text: err.Error()}
 }
 
 // need is how many bytes the load takes in the cache directory, at most and about: the result, the columns that are scaled before

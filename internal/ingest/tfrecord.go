@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -70,7 +71,7 @@ func openTFRecord(path string, f *os.File, w work) (reader, error) {
 	}
 	st, err := f.Stat()
 	if err != nil {
-		return nil, statError(path, err)
+		return nil, files.AsSourceError(path, err)
 	}
 	t := &tfFile{work: w, file: cached.File{File: f}, name: path, size: st.Size(), found: map[string]*tfFeature{}}
 	if err := t.walk(); err != nil {
@@ -88,7 +89,7 @@ func openTFRecord(path string, f *os.File, w work) (reader, error) {
 
 // walk cuts the file into spans of whole records, and holds each record against its checksums.
 func (t *tfFile) walk() error {
-	r := bufio.NewReaderSize(io.NewSectionReader(t.file, 0, t.size), blockBytes)
+	r := bufio.NewReaderSize(io.NewSectionReader(t.file, 0, t.size), files.BlockBytes)
 	var record []byte
 	head := make([]byte, recordHead)
 	for at := int64(0); at < t.size; {
@@ -133,7 +134,7 @@ func (t *tfFile) readError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &loaderr.SourceError{Path: t.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged}
 	}
-	return statError(t.name, err)
+	return files.AsSourceError(t.name, err)
 }
 
 // records calls f with the features of each record of a span. Rows count from 0.

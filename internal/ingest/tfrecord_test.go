@@ -119,7 +119,7 @@ func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 		if _, err := l.run(t.Context()); err != nil {
 			t.Fatal(l.failed(err))
 		}
-		got := values[int64](openDir(t, l.dir), "i")
+		got := values[int64](openDir(t, l.Dir), "i")
 		for i, v := range got {
 			if v != int64(i) {
 				t.Fatalf("block %d: row %d is %d", block, i, v)

@@ -59,7 +59,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Reach.unchanged(l.sources); err != nil { // all of them are read
+	if err := l.Reach.Unchanged(l.sources); err != nil { // all of them are read
 		return nil, err
 	}
 	if l.lastly {

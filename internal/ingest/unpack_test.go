@@ -118,7 +118,7 @@ func TestBombIsRefused(t *testing.T) {
 		path := loadtest.File(t, "x.csv"+suffix, loadtest.Compressed(t, suffix, text))
 		dir := t.TempDir()
 		l := newLoad(dir, Options{Sources: []string{path}}, &progress.Meter{})
-		l.free = 1 << 20
+		l.Free = 1 << 20
 		_, err := l.run(t.Context())
 		loadtest.Refused(t, err, ": holds more than ", "decompress it first if it is sound")
 		if left, _ := os.ReadDir(dir); len(left) > 0 {

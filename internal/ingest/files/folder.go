@@ -1,4 +1,4 @@
-package ingest
+package files
 
 import (
 	"errors"
@@ -14,32 +14,32 @@ import (
 
 // Bounds of a folder.
 const (
-	mostFiles  = 100_000
+	MaxFiles   = 100_000
 	mostLevels = 32 // of partitions; links may go in circles
 )
 
 // hiveMissing is what Hive and Spark name a partition whose value is missing.
 const hiveMissing = "__HIVE_DEFAULT_PARTITION__"
 
-// sourceFile is one file, and what the folders between it and the source it was found in say of its rows.
-type sourceFile struct {
-	path  string
+// SourceFile is one file, and what the folders between it and the source it was found in say of its rows.
+type SourceFile struct {
+	Path  string
 	info  fs.FileInfo
-	parts []part
+	Parts []Part
 }
 
-// part is a folder "key=value".
-type part struct{ key, value string }
+// Part is a folder "key=value".
+type Part struct{ Key, Value string }
 
 // formats are the files that a folder is looked through for. Text and records may be compressed.
 var formats = []struct{ suffix, name string }{{".csv", "CSV"}, {".tsv", "TSV"}, {".parquet", "Parquet"}, {".arrow", "Arrow"}, {".feather", "Arrow"}, {".arrows", "Arrow"}, {".npy", "NumPy"}, {".npz", "NumPy"}, {".tfrecord", "TFRecord"}, {".tfrecords", "TFRecord"}}
 
-// formatOf is the format that a file's name tells, "" for none.
-func formatOf(name string) string {
+// FormatOf is the format that a file's name tells, "" for none.
+func FormatOf(name string) string {
 	name = strings.ToLower(name)
 	for _, c := range codecs {
 		if plain, ok := strings.CutSuffix(name, c.suffix); ok {
-			if f := formatOf(plain); f == "CSV" || f == "TSV" || f == "TFRecord" {
+			if f := FormatOf(plain); f == "CSV" || f == "TSV" || f == "TFRecord" {
 				return f
 			}
 			return ""
@@ -53,19 +53,19 @@ func formatOf(name string) string {
 	return ""
 }
 
-// expand replaces folders by the files in them, sorted by path.
-func (r Reach) expand(sources []string) ([]sourceFile, error) {
-	if len(sources) > mostFiles {
-		return nil, &loaderr.OptionError{Field: "sources", Value: fmt.Sprintf("%d files", len(sources)), Allowed: fmt.Sprintf("at most %d", mostFiles), Hint: "load some, and append the others"}
+// Expand replaces folders by the files in them, sorted by path.
+func (r Reach) Expand(sources []string) ([]SourceFile, error) {
+	if len(sources) > MaxFiles {
+		return nil, &loaderr.OptionError{Field: "sources", Value: fmt.Sprintf("%d files", len(sources)), Allowed: fmt.Sprintf("at most %d", MaxFiles), Hint: "load some, and append the others"}
 	}
-	var out []sourceFile
+	var out []SourceFile
 	for _, s := range sources {
-		st, err := r.stat(s)
+		st, err := r.StatFile(s)
 		if err != nil {
-			return nil, statError(s, err)
+			return nil, AsSourceError(s, err)
 		}
 		if !st.IsDir() {
-			out = append(out, sourceFile{path: s, info: st})
+			out = append(out, SourceFile{Path: s, info: st})
 			continue
 		}
 		f := folder{reach: r, root: s}
@@ -85,16 +85,16 @@ func (r Reach) expand(sources []string) ([]sourceFile, error) {
 type folder struct {
 	reach Reach
 	root  string
-	files []sourceFile
+	files []SourceFile
 	other string // a folder in it that is no partition
 }
 
 // walk collects the files of a folder and of the partitions in it. Names that begin with a dot or an underscore are
 // somebody's notes.
-func (f *folder) walk(dir string, parts []part) error {
+func (f *folder) walk(dir string, parts []Part) error {
 	entries, err := f.reach.readDir(dir)
 	if err != nil {
-		return statError(dir, err)
+		return AsSourceError(dir, err)
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -104,19 +104,19 @@ func (f *folder) walk(dir string, parts []part) error {
 		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
 			continue
 		}
-		st, err := f.reach.stat(path)
-		if beyond := (*loaderr.SourceError)(nil); err != nil && formatOf(e.Name()) == "" && !errors.As(err, &beyond) {
+		st, err := f.reach.StatFile(path)
+		if beyond := (*loaderr.SourceError)(nil); err != nil && FormatOf(e.Name()) == "" && !errors.As(err, &beyond) {
 			continue // a link to nowhere, and none that would be read
 		}
 		if err != nil {
-			return statError(path, err)
+			return AsSourceError(path, err)
 		}
 		if !st.IsDir() {
-			if formatOf(e.Name()) != "" {
-				f.files = append(f.files, sourceFile{path, st, parts})
+			if FormatOf(e.Name()) != "" {
+				f.files = append(f.files, SourceFile{path, st, parts})
 			}
-			if len(f.files) > mostFiles {
-				return &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", mostFiles), Hint: "load some of its files, and append the others"}
+			if len(f.files) > MaxFiles {
+				return &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", MaxFiles), Hint: "load some of its files, and append the others"}
 			}
 			continue
 		}
@@ -137,9 +137,9 @@ func (f *folder) walk(dir string, parts []part) error {
 }
 
 // partition reads the name of a folder, in which signs may be written as %20.
-func partition(path, key, value string, above []part) (part, error) {
-	bad := func(reason string) (part, error) {
-		return part{}, &loaderr.SourceError{Path: path, Reason: reason, Hint: "name the files and folders that are wanted"}
+func partition(path, key, value string, above []Part) (Part, error) {
+	bad := func(reason string) (Part, error) {
+		return Part{}, &loaderr.SourceError{Path: path, Reason: reason, Hint: "name the files and folders that are wanted"}
 	}
 	if value == hiveMissing || value == "" {
 		return bad("is a partition without a value")
@@ -149,43 +149,43 @@ func partition(path, key, value string, above []part) (part, error) {
 	switch {
 	case kerr != nil || verr != nil:
 		k, v = key, value
-	case slices.ContainsFunc(above, func(p part) bool { return p.key == k }):
+	case slices.ContainsFunc(above, func(p Part) bool { return p.Key == k }):
 		return bad(fmt.Sprintf("is a partition by %q within another", k))
 	case len(above) >= mostLevels:
 		return bad(fmt.Sprintf("is more than %d partitions deep", mostLevels))
 	}
-	return part{k, v}, nil
+	return Part{k, v}, nil
 }
 
 // sorted are the files by path, if they are of one kind.
-func (f *folder) sorted() ([]sourceFile, error) {
+func (f *folder) sorted() ([]SourceFile, error) {
 	if len(f.files) == 0 {
 		return nil, &loaderr.SourceError{Path: f.root, Reason: "is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
 	}
 	if f.other != "" {
 		return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)", filepath.Base(f.other)), Hint: "name the files and folders that are wanted"}
 	}
-	slices.SortFunc(f.files, func(a, b sourceFile) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(f.files, func(a, b SourceFile) int { return strings.Compare(a.Path, b.Path) })
 	first := f.files[0]
 	for _, file := range f.files {
-		if a, b := formatOf(first.path), formatOf(file.path); a != b {
-			return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds %s and %s files (%s, %s), want one kind", a, b, filepath.Base(first.path), filepath.Base(file.path)), Hint: "name the files that are wanted"}
+		if a, b := FormatOf(first.Path), FormatOf(file.Path); a != b {
+			return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds %s and %s files (%s, %s), want one kind", a, b, filepath.Base(first.Path), filepath.Base(file.Path)), Hint: "name the files that are wanted"}
 		}
 	}
 	return f.files, nil
 }
 
-// partitions are the keys of all partitions below the sources, which stand in the recipe: a file that is named itself has none.
-func (r Reach) partitions(sources []string) []string {
-	files, err := r.expand(sources)
+// Partitions are the keys of all partitions below the sources, which stand in the recipe: a file that is named itself has none.
+func (r Reach) Partitions(sources []string) []string {
+	files, err := r.Expand(sources)
 	if err != nil {
 		return nil // the load says so
 	}
 	var keys []string
 	for _, f := range files {
-		for _, p := range f.parts {
-			if !slices.Contains(keys, p.key) {
-				keys = append(keys, p.key)
+		for _, p := range f.Parts {
+			if !slices.Contains(keys, p.Key) {
+				keys = append(keys, p.Key)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package ingest
+package files
 
 import (
 	"context"
@@ -25,17 +25,17 @@ func (r Reach) HashSources(ctx context.Context, sources []layout.Source, workers
 	if err != nil {
 		return nil, err
 	}
-	return out, r.unchanged(sources)
+	return out, r.Unchanged(sources)
 }
 
 func (r Reach) hashFile(ctx context.Context, path string, tell func(bytes int64)) (string, error) {
-	f, err := r.open(path)
+	f, err := r.Open(path)
 	if err != nil {
-		return "", statError(path, err)
+		return "", AsSourceError(path, err)
 	}
 	defer f.Close()
 	h := xxhash.New()
-	buf := make([]byte, blockBytes)
+	buf := make([]byte, BlockBytes)
 	for ctx.Err() == nil {
 		n, err := f.Read(buf)
 		_, _ = h.Write(buf[:n]) // never fails
@@ -44,7 +44,7 @@ func (r Reach) hashFile(ctx context.Context, path string, tell func(bytes int64)
 			return fmt.Sprintf("%016x", h.Sum64()), nil
 		}
 		if err != nil {
-			return "", statError(path, err)
+			return "", AsSourceError(path, err)
 		}
 	}
 	return "", ctx.Err()

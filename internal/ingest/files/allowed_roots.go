@@ -1,4 +1,8 @@
-package ingest
+// Package files finds, checks, hashes and decompresses the files that a load reads.
+//
+// Sources are read with pread and never mapped: a file that shrinks under a load is an error, not a
+// SIGBUS. Size, mtime and inode of a source are compared before and after the load.
+package files
 
 import (
 	"errors"
@@ -18,8 +22,8 @@ type Reach struct {
 	Roots   []string `json:"roots,omitempty"`
 }
 
-// open opens a regular file for reading. It never waits for a pipe's other end.
-func (r Reach) open(path string) (*os.File, error) {
+// Open opens a regular file for reading. It never waits for a pipe's other end.
+func (r Reach) Open(path string) (*os.File, error) {
 	const flags = os.O_RDONLY | syscall.O_NONBLOCK
 	f, err := within(r, path, func(root *os.Root, rel string) (*os.File, error) {
 		if root == nil {
@@ -42,7 +46,7 @@ func (r Reach) open(path string) (*os.File, error) {
 	return f, nil
 }
 
-func (r Reach) stat(path string) (fs.FileInfo, error) {
+func (r Reach) StatFile(path string) (fs.FileInfo, error) {
 	return within(r, path, func(root *os.Root, rel string) (fs.FileInfo, error) {
 		if root == nil {
 			return os.Stat(path)

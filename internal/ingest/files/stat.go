@@ -1,4 +1,4 @@
-package ingest
+package files
 
 import (
 	"errors"
@@ -16,18 +16,18 @@ import (
 // Stat notes size, mtime and inode of each source, and refuses what cannot be one. A folder stands for the files in it. The
 // error is a [SourceError], or an [OptionError] of more than 100,000 sources.
 func (r Reach) Stat(sources []string) ([]layout.Source, error) {
-	files, err := r.expand(sources)
+	files, err := r.Expand(sources)
 	if err != nil {
 		return nil, err
 	}
-	return sourcesOf(files)
+	return SourcesOf(files)
 }
 
-func sourcesOf(files []sourceFile) ([]layout.Source, error) {
+func SourcesOf(files []SourceFile) ([]layout.Source, error) {
 	out := make([]layout.Source, len(files))
 	for i, f := range files {
 		var err error
-		if out[i], err = sourceOf(f.path, f.info); err != nil {
+		if out[i], err = sourceOf(f.Path, f.info); err != nil {
 			return nil, err
 		}
 	}
@@ -44,16 +44,16 @@ func sourceOf(path string, st fs.FileInfo) (layout.Source, error) {
 
 const hintDescriptors = "raise the limit (ulimit -n, LimitNOFILE= of a systemd unit) and start the daemon again, or load some and append the others"
 
-// checkDescriptors refuses more files than may be open at once: all of them are, from when their rows are counted until they are read.
-func checkDescriptors(files int, limit uint64) error {
+// CheckDescriptors refuses more files than may be open at once: all of them are, from when their rows are counted until they are read.
+func CheckDescriptors(files int, limit uint64) error {
 	if uint64(files) <= limit {
 		return nil
 	}
 	return &loaderr.OptionError{Field: "sources", Value: fmt.Sprintf("%d files", files), Allowed: fmt.Sprintf("fewer than the %d that may be open at once", limit), Hint: hintDescriptors}
 }
 
-// descriptors is how many files this process may have open.
-func descriptors() uint64 {
+// DescriptorLimit is how many files this process may have open.
+func DescriptorLimit() uint64 {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {
 		return math.MaxInt64
@@ -61,7 +61,7 @@ func descriptors() uint64 {
 	return l.Cur
 }
 
-func statError(path string, err error) error {
+func AsSourceError(path string, err error) error {
 	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 		return e
 	}
@@ -103,12 +103,12 @@ func inode(st fs.FileInfo) uint64 {
 	return 0
 }
 
-// unchanged is an error when a source is not what it was before.
-func (r Reach) unchanged(before []layout.Source) error {
+// Unchanged is an error when a source is not what it was before.
+func (r Reach) Unchanged(before []layout.Source) error {
 	for _, s := range before {
-		st, err := r.stat(s.Path)
+		st, err := r.StatFile(s.Path)
 		if err != nil {
-			return statError(s.Path, err)
+			return AsSourceError(s.Path, err)
 		}
 		after, err := sourceOf(s.Path, st)
 		if err != nil {

@@ -1,4 +1,4 @@
-package ingest
+package files
 
 import (
 	"bytes"
@@ -18,16 +18,16 @@ import (
 // Bounds of a compressed text file. Tables of numbers shrink to a half or a tenth, those that repeat one line to a
 // hundredth or a thousandth: what is small may do that, what is large is taken for a bomb.
 const (
-	unpackFree  = 1 << 30 // bytes that any file may have when it is unpacked
-	unpackRatio = 200     // how many times its size a file may have beyond that
-	zstdWindow  = 128 << 20
+	FreeBytes  = 1 << 30 // bytes that any file may have when it is unpacked
+	MaxRatio   = 200     // how many times its size a file may have beyond that
+	zstdWindow = 128 << 20
 )
 
-// unpacking is where compressed files are unpacked to, and how far.
-type unpacking struct {
-	dir         string      // the job's directory
-	free, ratio int64       // bytes that a file may unpack to, or so many times its size
-	unpacked    func(int64) // is called with the number of compressed bytes read since; may be nil
+// Decompression is where compressed files are unpacked to, and how far.
+type Decompression struct {
+	Dir         string      // the job's directory
+	Free, Ratio int64       // bytes that a file may unpack to, or so many times its size
+	OnRead      func(int64) // is called with the number of compressed bytes read since; may be nil
 }
 
 // codecs are the compressions that text files are read in.
@@ -45,19 +45,19 @@ var codecs = []struct {
 	}},
 }
 
-// unpacked is a text file as it was before it was compressed: a file without a name in the job's directory. ok is false
+// Decompress is a text file as it was before it was compressed: a file without a name in the job's directory. ok is false
 // for a file that is not compressed.
-func unpacked(path string, f *os.File, head []byte, u unpacking) (plain *os.File, name string, ok bool, err error) {
+func Decompress(path string, f *os.File, head []byte, u Decompression) (plain *os.File, name string, ok bool, err error) {
 	for _, c := range codecs {
 		if !bytes.HasPrefix(head, []byte(c.magic)) {
 			continue
 		}
-		plain, err := os.CreateTemp(u.dir, "unpacked")
+		plain, err := os.CreateTemp(u.Dir, "unpacked")
 		if err != nil {
 			return nil, "", true, err
 		}
 		if err = os.Remove(plain.Name()); err == nil {
-			err = unpack(path, f, plain, c.name, c.open, u)
+			err = decompress(path, f, plain, c.name, c.open, u)
 		}
 		if err != nil {
 			plain.Close()
@@ -72,11 +72,11 @@ func unpacked(path string, f *os.File, head []byte, u unpacking) (plain *os.File
 	return nil, "", false, nil
 }
 
-// unpack decompresses f into plain.
-func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error), u unpacking) error {
+// decompress decompresses f into plain.
+func decompress(path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error), u Decompression) error {
 	st, err := f.Stat()
 	if err != nil {
-		return statError(path, err)
+		return AsSourceError(path, err)
 	}
 	damaged := func(err error) error {
 		e := &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("cannot be decompressed as %s: %v", codec, err), Hint: loaderr.HintDamaged}
@@ -91,13 +91,13 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 		}
 		return e
 	}
-	r, err := open(&counting{io.NewSectionReader(f, 0, st.Size()), u.unpacked})
+	r, err := open(&counting{io.NewSectionReader(f, 0, st.Size()), u.OnRead})
 	if err != nil {
 		return damaged(err)
 	}
 	defer r.Close()
-	most := max(u.free, u.ratio*st.Size())
-	buf := make([]byte, blockBytes)
+	most := max(u.Free, u.Ratio*st.Size())
+	buf := make([]byte, BlockBytes)
 	for total := int64(0); ; {
 		n, err := r.Read(buf)
 		if total += int64(n); total > most {
@@ -107,8 +107,8 @@ func unpack(path string, f, plain *os.File, codec string, open func(io.Reader) (
 		if werr == nil {
 			_, werr = plain.Write(buf[:n])
 		}
-		if isFull(werr) {
-			return &loaderr.NoSpaceError{Dir: u.dir, Need: total, Have: max(0, available(u.dir)), Text: "decompress " + path + ": " + werr.Error()}
+		if IsFull(werr) {
+			return &loaderr.NoSpaceError{Dir: u.Dir, Need: total, Have: max(0, FreeSpace(u.Dir)), Text: "decompress " + path + ": " + werr.Error()}
 		}
 		if werr != nil {
 			return fmt.Errorf("decompress %s: %w", path, werr)
@@ -138,8 +138,8 @@ func (c *counting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// compressed reports whether the name of a file is that of compressed text.
-func compressed(path string) bool {
+// Compressed reports whether the name of a file is that of compressed text.
+func Compressed(path string) bool {
 	for _, c := range codecs {
 		if strings.HasSuffix(strings.ToLower(path), c.suffix) {
 			return true
