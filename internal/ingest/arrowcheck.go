@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
@@ -20,20 +21,20 @@ const (
 
 // checkBuffers holds the buffers of a batch of columns against its body, and adds up what compressed ones say they hold, so that none asks
 // for more memory than a sound file would.
-func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, columns []flatColumn, body, bodyBytes int64) error {
-	if got, enough := shape.has(batch); !enough {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", got.nodes, got.buffers, shape.nodes, shape.buffers), Hint: loaderr.HintDamaged}
+func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape arrowmeta.Shape, columns []arrowmeta.Column, body, bodyBytes int64) error {
+	if got, enough := shape.Has(batch); !enough {
+		return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", got.Nodes, got.Buffers, shape.Nodes, shape.Buffers), Hint: loaderr.HintDamaged}
 	}
-	buffers := flatbuffers.UOffsetT(batch.Offset(batchBuffers))
+	buffers := flatbuffers.UOffsetT(batch.Offset(arrowmeta.BatchBuffers))
 	if buffers == 0 {
 		return nil
 	}
-	if o := flatbuffers.UOffsetT(batch.Offset(batchNodes)); o != 0 {
+	if o := flatbuffers.UOffsetT(batch.Offset(arrowmeta.BatchNodes)); o != 0 {
 		rows := batch.GetInt64Slot(batchLength, 0)
 		for i := range batch.VectorLen(o) {
 			at := batch.Vector(o) + flatbuffers.UOffsetT(i)*16
 			if n, nulls := batch.GetInt64(at), batch.GetInt64(at+8); i == 0 && n != rows || n < 0 || nulls < 0 || nulls > n {
-				return &loaderr.SourceError{Column: ofArray(columns, i), Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows), Hint: loaderr.HintDamaged}
+				return &loaderr.SourceError{Column: arrowmeta.ColumnOfArray(columns, i), Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows), Hint: loaderr.HintDamaged}
 			}
 		}
 	}
@@ -52,10 +53,10 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, col
 			continue
 		}
 		if offset < 0 || length < 0 || compressed && length < 8 || offset > bodyBytes-length || packed > bodyBytes-length {
-			return &loaderr.SourceError{Column: ofBuffer(columns, i), Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes), Hint: loaderr.HintDamaged}
+			return &loaderr.SourceError{Column: arrowmeta.ColumnOfBuffer(columns, i), Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes), Hint: loaderr.HintDamaged}
 		}
 		if offset%8 != 0 {
-			return &loaderr.SourceError{Column: ofBuffer(columns, i), Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset), Hint: loaderr.HintDamaged}
+			return &loaderr.SourceError{Column: arrowmeta.ColumnOfBuffer(columns, i), Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset), Hint: loaderr.HintDamaged}
 		}
 		packed += length
 		if !compressed {
@@ -74,7 +75,7 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape flatShape, col
 		} else if n == 0 && length == 8 { // Java's library compresses nothing to no frame
 			continue
 		} else if err := check(body+offset+8, length-8, n); err != nil {
-			return inColumn(err, ofBuffer(columns, i), 0)
+			return inColumn(err, arrowmeta.ColumnOfBuffer(columns, i), 0)
 		}
 		if total += max(n, 0); n < 0 || total < 0 || s.most > 0 && total > s.most {
 			return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.most), Hint: loaderr.HintDamaged}

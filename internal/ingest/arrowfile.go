@@ -10,6 +10,7 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -83,7 +84,7 @@ func (s *arrowStream) readFooter(size int64) error {
 	}
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
 	schema := flatbuffers.Table{Bytes: footer, Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(footerSchema)))} // it is there: checkFlat
-	s.listed = &arrowBlocks{blocksOf(table, footerDictionaries), blocksOf(table, footerBatches), dictionaryNumbers(schema, schemaFields)}
+	s.listed = &arrowBlocks{blocksOf(table, footerDictionaries), blocksOf(table, footerBatches), arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields)}
 	s.begin, s.bytes = arrowHead, end-arrowHead
 	if _, err := s.file.ReadAt(tail[:4], arrowHead); err != nil {
 		return files.AsSourceError(s.name, err)

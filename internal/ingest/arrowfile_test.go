@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
@@ -184,10 +185,10 @@ func TestNumbersOfDictionariesAreThoseOfTheFooter(t *testing.T) {
 	footer := file[end-int(binary.LittleEndian.Uint32(file[end:])) : end]
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
 	schema := flatbuffers.Table{Bytes: footer, Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(footerSchema)))}
-	second := schema.Vector(flatbuffers.UOffsetT(schema.Offset(schemaFields))) + 4
+	second := schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))) + 4
 	field := flatbuffers.Table{Bytes: footer, Pos: schema.Indirect(second)}
-	encoding := flatbuffers.Table{Bytes: footer, Pos: field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(fieldDictionary)))}
-	if numbers := dictionaryNumbers(schema, schemaFields); !slices.Equal(numbers, []int64{0, 1}) || !encoding.MutateInt64Slot(dictionaryID, 7) {
+	encoding := flatbuffers.Table{Bytes: footer, Pos: field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldDictionary)))}
+	if numbers := arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields); !slices.Equal(numbers, []int64{0, 1}) || !encoding.MutateInt64Slot(arrowmeta.DictionaryID, 7) {
 		t.Fatal(numbers)
 	}
 	_, _, err = inProcess(t, Options{Sources: []string{loadtest.File(t, "y.arrow", string(file))}})

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
@@ -53,7 +54,7 @@ func schemaMessage(footer flatbuffers.Table) []byte {
 	le.PutUint32(meta[16:], 12) // back to the vtable
 	le.PutUint32(meta[header:], uint32(message-header)+uint32(footer.Indirect(footer.Pos+flatbuffers.UOffsetT(schema))))
 	le.PutUint16(meta[24:], uint16(footer.GetInt16Slot(footerVersion, 0)))
-	meta[26] = typeSchema
+	meta[26] = arrowmeta.TypeSchema
 	meta = append(meta, footer.Bytes...)
 	meta = append(meta, make([]byte, -len(meta)&7)...)
 	return append(le.AppendUint32([]byte(streamMagic), uint32(len(meta))), meta...)

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/cached"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
@@ -36,11 +37,11 @@ type arrowStream struct {
 	listed  *arrowBlocks // what a file's footer lists
 	said    []byte       // a message of the schema that stands there
 	found   arrowBlocks
-	shape   flatShape           // of a batch
-	words   map[int64]flatShape // of the dictionaries, by number
-	columns []flatColumn        // of a batch
-	wordsOf map[int64]string    // the columns that the dictionaries are of
-	most    int64               // bytes that a compressed batch may hold, 0 for any number
+	shape   arrowmeta.Shape           // of a batch
+	words   map[int64]arrowmeta.Shape // of the dictionaries, by number
+	columns []arrowmeta.Column        // of a batch
+	wordsOf map[int64]string          // the columns that the dictionaries are of
+	most    int64                     // bytes that a compressed batch may hold, 0 for any number
 	count   int64
 	schema  *arrow.Schema
 	workers int
@@ -176,21 +177,21 @@ func (s *arrowStream) walk() error {
 		block.meta, block.body = 8+length, body
 		at += body
 		var batch flatbuffers.Table
-		message.Union(&batch, flatbuffers.UOffsetT(message.Offset(messageHeader)))
-		switch kind := message.GetByteSlot(messageType, 0); kind {
-		case typeSchema:
+		message.Union(&batch, flatbuffers.UOffsetT(message.Offset(arrowmeta.MessageHeader)))
+		switch kind := message.GetByteSlot(arrowmeta.MessageType, 0); kind {
+		case arrowmeta.TypeSchema:
 			if err := checkOrder(batch); err != nil {
 				return err
 			}
-			s.words = map[int64]flatShape{}
-			s.shape = shapeOf(batch, schemaFields, s.words)
-			s.columns, s.wordsOf = columnsOf(batch)
-			s.found.numbers = dictionaryNumbers(batch, schemaFields)
+			s.words = map[int64]arrowmeta.Shape{}
+			s.shape = arrowmeta.ShapeOf(batch, arrowmeta.SchemaFields, s.words)
+			s.columns, s.wordsOf = arrowmeta.ColumnsOf(batch)
+			s.found.numbers = arrowmeta.DictionaryNumbers(batch, arrowmeta.SchemaFields)
 			continue
 		case typeDictionaryBatch:
 			s.found.dictionaries = append(s.found.dictionaries, block)
 			words := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
-			number := batch.GetInt64Slot(dictionaryID, 0)
+			number := batch.GetInt64Slot(arrowmeta.DictionaryID, 0)
 			if err := s.checkBuffers(words, s.words[number], nil, at-body, body); err != nil {
 				return inColumn(err, s.wordsOf[number], 0)
 			}
@@ -238,7 +239,7 @@ func (s *arrowStream) schemaError(err error) error {
 	}
 	e := &loaderr.SourceError{Reason: "has a type that is not read: " + m[2], Hint: "cast the column before it is written, as decimals to decimal128"}
 	if i, err := strconv.Atoi(m[1]); err == nil && i < len(s.columns) {
-		e.Column = s.columns[i].name
+		e.Column = s.columns[i].Name
 	}
 	return e
 }

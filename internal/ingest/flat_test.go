@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 )
 
 // schemaOfAll is the metadata of a stream of every type of Arrow.
@@ -47,13 +49,13 @@ func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
 	}
 	root := flatbuffers.Table{Bytes: good, Pos: flatbuffers.GetUOffsetT(good)}
 	var schema flatbuffers.Table
-	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(messageHeader)))
-	field := flatbuffers.Table{Bytes: good, Pos: schema.Indirect(schema.Vector(flatbuffers.UOffsetT(schema.Offset(schemaFields))) + 4*2)} // a float64
+	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(arrowmeta.MessageHeader)))
+	field := flatbuffers.Table{Bytes: good, Pos: schema.Indirect(schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))) + 4*2)} // a float64
 	place := func(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
 		return int(t.Pos) + int(t.Offset(slot))
 	}
-	name := int(field.Indirect(flatbuffers.UOffsetT(place(field, fieldName))))
-	kind := int(field.Indirect(flatbuffers.UOffsetT(place(field, fieldType))))
+	name := int(field.Indirect(flatbuffers.UOffsetT(place(field, arrowmeta.FieldName))))
+	kind := int(field.Indirect(flatbuffers.UOffsetT(place(field, arrowmeta.FieldType))))
 	slots := kind - int(int32(binary.LittleEndian.Uint32(good[kind:])))
 	for what, damage := range map[string]func(b []byte){
 		"a root beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b, uint32(len(b))) },
@@ -65,15 +67,15 @@ func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
 		"fields beyond the end":        func(b []byte) { b[slots+1] = 0xff },
 		"a number that is not aligned": func(b []byte) { b[slots+4]++ },
 		"a number beyond the end":      func(b []byte) { b[slots+5] = 0xff },
-		"a name beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b[place(field, fieldName):], 1<<20) },
-		"a name behind itself":         func(b []byte) { binary.LittleEndian.PutUint32(b[place(field, fieldName):], 1<<31) },
+		"a name beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b[place(field, arrowmeta.FieldName):], 1<<20) },
+		"a name behind itself":         func(b []byte) { binary.LittleEndian.PutUint32(b[place(field, arrowmeta.FieldName):], 1<<31) },
 		"a name that is too long":      func(b []byte) { binary.LittleEndian.PutUint32(b[name:], 1<<31-1) },
 		"a name without its end":       func(b []byte) { b[name+4+int(binary.LittleEndian.Uint32(b[name:]))] = 'x' },
 		"a field without a type": func(b []byte) {
-			clear(b[int(field.Pos)-int(int32(binary.LittleEndian.Uint32(b[field.Pos:])))+fieldType:][:2])
+			clear(b[int(field.Pos)-int(int32(binary.LittleEndian.Uint32(b[field.Pos:])))+arrowmeta.FieldType:][:2])
 		},
 		"more fields than bytes": func(b []byte) {
-			binary.LittleEndian.PutUint32(b[schema.Vector(flatbuffers.UOffsetT(schema.Offset(schemaFields)))-4:], 1<<30)
+			binary.LittleEndian.PutUint32(b[schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields)))-4:], 1<<30)
 		},
 		"a child that is the field itself": func(b []byte) { nest(b, field) },
 	} {
@@ -92,7 +94,7 @@ func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
 
 // nest makes the first field behind one its own child.
 func nest(b []byte, field flatbuffers.Table) {
-	children := int(field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(fieldChildren))))
+	children := int(field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldChildren))))
 	binary.LittleEndian.PutUint32(b[children:], 1)
 	binary.LittleEndian.PutUint32(b[children+4:], uint32(int(field.Pos)-children-4))
 }
@@ -117,9 +119,9 @@ func TestMetadataThatIsTakenCanBeRead(t *testing.T) {
 			}()
 			root := flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}
 			var schema flatbuffers.Table
-			root.Union(&schema, flatbuffers.UOffsetT(root.Offset(messageHeader)))
-			if root.GetByteSlot(messageType, 0) == typeSchema {
-				shapeOf(schema, schemaFields, map[int64]flatShape{})
+			root.Union(&schema, flatbuffers.UOffsetT(root.Offset(arrowmeta.MessageHeader)))
+			if root.GetByteSlot(arrowmeta.MessageType, 0) == arrowmeta.TypeSchema {
+				arrowmeta.ShapeOf(schema, arrowmeta.SchemaFields, map[int64]arrowmeta.Shape{})
 			}
 			message := append(binary.LittleEndian.AppendUint32([]byte(streamMagic), uint32(len(b))), b...)
 			if r, err := ipc.NewReader(bytes.NewReader(message)); err == nil {
@@ -146,19 +148,19 @@ func TestShapeOfASchema(t *testing.T) {
 	good := schemaOfAll(t)
 	root := flatbuffers.Table{Bytes: good, Pos: flatbuffers.GetUOffsetT(good)}
 	var schema flatbuffers.Table
-	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(messageHeader)))
-	words := map[int64]flatShape{}
-	got := shapeOf(schema, schemaFields, words)
+	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(arrowmeta.MessageHeader)))
+	words := map[int64]arrowmeta.Shape{}
+	got := arrowmeta.ShapeOf(schema, arrowmeta.SchemaFields, words)
 	// By the columnar format's table of buffers: 0 of null, 1 of structs, sparse unions and fixed-size lists, 3 of texts and list views, else 2.
 	nodes := 27 + 1 + 1 + 1 + 1 + 3 + 1 + 2 + 1 + 1
 	buffers := 0 + 2 + 2 + 3 + 3 + 2 + 2 + 2 + 2 + 2 + 2 + (2 + 2) + (1 + 3) + (2 + 2) + 2 + (1 + 2) + (2 + 1 + 3 + 2) + 2 + 3 + 3 + (2 + 2) + (0 + 2 + 2) + 2 + 2 + (3 + 2) + (3 + 2) + 2
-	if want := (flatShape{nodes, buffers}); got != want {
+	if want := (arrowmeta.Shape{Nodes: nodes, Buffers: buffers}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if len(words) != 1 || words[0] != (flatShape{1, 3}) {
+	if len(words) != 1 || words[0] != (arrowmeta.Shape{Nodes: 1, Buffers: 3}) {
 		t.Error(words)
 	}
-	if _, enough := got.has(flatbuffers.Table{Bytes: make([]byte, 16), Pos: 4}); enough {
+	if _, enough := got.Has(flatbuffers.Table{Bytes: make([]byte, 16), Pos: 4}); enough {
 		t.Error("a batch without arrays has enough of them")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
@@ -49,14 +50,14 @@ func arrowHints(path, text string) (hints []arrowHint, err error) {
 	}
 	message := flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}
 	var schema flatbuffers.Table
-	if message.Union(&schema, flatbuffers.UOffsetT(message.Offset(messageHeader))); message.GetByteSlot(messageType, 0) != typeSchema {
+	if message.Union(&schema, flatbuffers.UOffsetT(message.Offset(arrowmeta.MessageHeader))); message.GetByteSlot(arrowmeta.MessageType, 0) != arrowmeta.TypeSchema {
 		return nil, damaged
 	}
-	fields := flatbuffers.UOffsetT(schema.Offset(schemaFields))
+	fields := flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))
 	for i := range schema.VectorLen(fields) {
 		field := flatbuffers.Table{Bytes: b, Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(i)*4)}
 		h, ok := arrowHintOf(field)
-		if h.name = string(slotString(field, fieldName)); !ok || !utf8.ValidString(h.zone) {
+		if h.name = string(arrowmeta.Text(field, arrowmeta.FieldName)); !ok || !utf8.ValidString(h.zone) {
 			return nil, damaged
 		}
 		hints = append(hints, h)
@@ -66,14 +67,14 @@ func arrowHints(path, text string) (hints []arrowHint, err error) {
 
 // arrowHintOf says what a field is, if it is one of the types that are looked for; ok is false for a unit that there is not.
 func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
-	kind, at := field.GetByteSlot(fieldTypeKind, 0), flatbuffers.UOffsetT(field.Offset(fieldType))
+	kind, at := field.GetByteSlot(arrowmeta.FieldTypeKind, 0), flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldType))
 	if at == 0 || kind != typeTimestamp && kind != typeDuration {
 		return h, true
 	}
 	var t flatbuffers.Table
 	field.Union(&t, at)
 	if kind == typeTimestamp {
-		h.zone = string(slotString(t, timeZone))
+		h.zone = string(arrowmeta.Text(t, timeZone))
 		return h, true
 	}
 	const milliseconds = 1 // what is not written
