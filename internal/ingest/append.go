@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
@@ -58,7 +59,7 @@ func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (man
 	}
 	k.all = len(o.Columns) == 0
 	for _, c := range k.data.Manifest.Columns {
-		computed := slices.ContainsFunc(features, func(f calendarColumn) bool { return f.name == c.Name })
+		computed := slices.ContainsFunc(features, func(f calendar.Column) bool { return f.Name == c.Name })
 		if !computed {
 			k.stored = append(k.stored, c.Name)
 		}

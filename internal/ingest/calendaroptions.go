@@ -3,12 +3,13 @@ package ingest
 import (
 	"fmt"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // calendar returns the columns that the options ask for; the error is an [OptionError].
-func (o Options) calendar() ([]calendarColumn, error) { return parseCalendar(o.Calendar) }
+func (o Options) calendar() ([]calendar.Column, error) { return calendar.Parse(o.Calendar) }
 
 // validateCalendar checks the features' names.
 func (o Options) validateCalendar() error {
@@ -27,11 +28,11 @@ func (o Options) checkCalendar(columns []column) error {
 	}
 	for _, f := range features {
 		for _, c := range columns {
-			if c.name == f.name {
-				return &loaderr.OptionError{Field: "calendar", Value: f.name, Allowed: "a feature that no column is named like", Hint: "leave the column out with --columns"}
+			if c.name == f.Name {
+				return &loaderr.OptionError{Field: "calendar", Value: f.Name, Allowed: "a feature that no column is named like", Hint: "leave the column out with --columns"}
 			}
 			if c.name == o.Time && c.kind != kindTime {
-				return &loaderr.OptionError{Field: "calendar", Value: f.name, Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.name, c.describe())}
+				return &loaderr.OptionError{Field: "calendar", Value: f.Name, Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.name, c.describe())}
 			}
 		}
 	}
@@ -41,5 +42,5 @@ func (o Options) checkCalendar(columns []column) error {
 // calendarLayout are the columns as they are laid out, behind those of the sources.
 func (o Options) calendarLayout() []layout.Column {
 	columns, _ := o.calendar() // checked
-	return layoutOf(columns)
+	return calendar.Layout(columns)
 }

@@ -159,7 +159,7 @@ func (o Options) Recipe() (json.RawMessage, error) {
 	}
 	o.Calendar = nil
 	for _, c := range features {
-		o.Calendar = append(o.Calendar, c.name)
+		o.Calendar = append(o.Calendar, c.Name)
 	}
 	if err := o.canonicalRows(); err != nil {
 		return nil, err

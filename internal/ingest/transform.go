@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
@@ -79,7 +80,7 @@ func (l *load) fillCalendar(ctx context.Context, k *keys) error {
 	if err != nil || len(columns) == 0 {
 		return err
 	}
-	zone, ok := zoneOf(k.clock.zone)
+	zone, ok := calendar.Zone(k.clock.zone)
 	if !ok {
 		return &loaderr.SourceError{Path: l.readers[0].path(), Column: k.clock.name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.clock.zone)}
 	}
@@ -87,5 +88,5 @@ func (l *load) fillCalendar(ctx context.Context, k *keys) error {
 	for i := range columns {
 		to[i] = layout.Values[float32](l.writer.Dest(len(l.columns) + i))
 	}
-	return fillCalendar(ctx, l.workers, columns, to, *k.time, textvalue.PerSecond(k.clock.unit), zone)
+	return calendar.Fill(ctx, l.workers, columns, to, *k.time, textvalue.PerSecond(k.clock.unit), zone)
 }

@@ -1,4 +1,8 @@
-package ingest
+// Package calendar computes features of a time column, such as the hour and its sine.
+//
+// [Parse] turns the features that a load asks for into columns; [Fill] computes them as a clock in a
+// time zone shows the times.
+package calendar
 
 import (
 	"context"
@@ -13,15 +17,15 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// calendarFeature is a feature of a time: whole numbers from least on, with a period where they come again. They are those of
+// feature is a feature of a time: whole numbers from least on, with a period where they come again. They are those of
 // pandas' Series.dt: Monday is 0, weeks are ISO 8601's.
-type calendarFeature struct {
+type feature struct {
 	name          string
 	least, period int
 	of            func(day civil, second int64) int
 }
 
-var calendarFeatures = []calendarFeature{
+var features = []feature{
 	{"minute", 0, 60, func(_ civil, second int64) int { return int(second / 60 % 60) }},
 	{"hour", 0, 24, func(_ civil, second int64) int { return int(second / 3600) }},
 	{"dayofweek", 0, 7, func(d civil, _ int64) int { return d.weekday }},
@@ -42,17 +46,17 @@ func civilOf(days int64) civil {
 	return civil{t.Year(), int(t.Month()), t.Day(), (int(t.Weekday()) + 6) % 7, t.YearDay(), week}
 }
 
-// calendarColumn is one column that a load computes from the time.
-type calendarColumn struct {
-	name    string
-	feature calendarFeature
+// Column is one column that a load computes from the time.
+type Column struct {
+	Name    string
+	feature feature
 	wave    func(float64) float64 // nil for the plain number
 }
 
-// parseCalendar returns the columns for the features that a load asks for, in the order asked; a
+// Parse returns the columns for the features that a load asks for, in the order asked; a
 // name with _sincos gives two. The error is an [OptionError].
-func parseCalendar(names []string) ([]calendarColumn, error) {
-	var out []calendarColumn
+func Parse(names []string) ([]Column, error) {
+	var out []Column
 	for _, asked := range names {
 		base, suffix := asked, ""
 		for _, s := range []string{"_sincos", "_sin", "_cos"} {
@@ -61,46 +65,46 @@ func parseCalendar(names []string) ([]calendarColumn, error) {
 				break
 			}
 		}
-		i := slices.IndexFunc(calendarFeatures, func(f calendarFeature) bool { return f.name == base })
-		if i < 0 || suffix != "" && calendarFeatures[i].period == 0 {
+		i := slices.IndexFunc(features, func(f feature) bool { return f.name == base })
+		if i < 0 || suffix != "" && features[i].period == 0 {
 			return nil, &loaderr.OptionError{
 				Field: "calendar", Value: asked,
 				Allowed: "minute, hour, dayofweek, day, dayofyear, weekofyear, month or quarter, plain or with _sin, _cos or _sincos, or year",
 			}
 		}
-		f := calendarFeatures[i]
+		f := features[i]
 		switch suffix {
 		case "":
-			out = append(out, calendarColumn{base, f, nil})
+			out = append(out, Column{base, f, nil})
 		default:
 			if suffix != "_cos" {
-				out = append(out, calendarColumn{base + "_sin", f, math.Sin})
+				out = append(out, Column{base + "_sin", f, math.Sin})
 			}
 			if suffix != "_sin" {
-				out = append(out, calendarColumn{base + "_cos", f, math.Cos})
+				out = append(out, Column{base + "_cos", f, math.Cos})
 			}
 		}
 	}
 	for i, c := range out {
-		if slices.ContainsFunc(out[:i], func(b calendarColumn) bool { return b.name == c.name }) {
-			return nil, &loaderr.OptionError{Field: "calendar", Value: c.name, Allowed: "each feature once"}
+		if slices.ContainsFunc(out[:i], func(b Column) bool { return b.Name == c.Name }) {
+			return nil, &loaderr.OptionError{Field: "calendar", Value: c.Name, Allowed: "each feature once"}
 		}
 	}
 	return out, nil
 }
 
-// layoutOf returns the columns as they are laid out, behind those of the sources.
-func layoutOf(columns []calendarColumn) []layout.Column {
+// Layout returns the columns as they are laid out, behind those of the sources.
+func Layout(columns []Column) []layout.Column {
 	out := make([]layout.Column, len(columns))
 	for i, c := range columns {
-		out[i] = layout.Column{Name: c.name, Role: layout.RoleValue, DType: layout.Float32}
+		out[i] = layout.Column{Name: c.Name, Role: layout.RoleValue, DType: layout.Float32}
 	}
 	return out
 }
 
-// fillCalendar computes the columns from the times, of which perSecond make a second, as a clock in
+// Fill computes the columns from the times, of which perSecond make a second, as a clock in
 // the zone shows them.
-func fillCalendar(ctx context.Context, workers int, columns []calendarColumn, to []layout.Strided[float32], times layout.Strided[int64], perSecond int64, zone *time.Location) error {
+func Fill(ctx context.Context, workers int, columns []Column, to []layout.Strided[float32], times layout.Strided[int64], perSecond int64, zone *time.Location) error {
 	values := make([][]float32, len(columns)) // of each number that a feature can be
 	for i, c := range columns {
 		values[i] = c.table()
@@ -126,7 +130,7 @@ func fillCalendar(ctx context.Context, workers int, columns []calendarColumn, to
 
 // table is what a feature that comes again is stored as: n-th for least + n. The plain number, or sine or cosine of its share of the
 // period.
-func (c calendarColumn) table() []float32 {
+func (c Column) table() []float32 {
 	out := make([]float32, c.feature.period)
 	for i := range out {
 		if out[i] = float32(i + c.feature.least); c.wave != nil {
@@ -136,8 +140,8 @@ func (c calendarColumn) table() []float32 {
 	return out
 }
 
-// zoneOf returns the time zone of that name or offset; "" is UTC. ok is false for an unknown one.
-func zoneOf(name string) (zone *time.Location, ok bool) {
+// Zone returns the time zone of that name or offset; "" is UTC. ok is false for an unknown one.
+func Zone(name string) (zone *time.Location, ok bool) {
 	if name == "" {
 		return time.UTC, true
 	}
