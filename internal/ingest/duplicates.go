@@ -136,3 +136,24 @@ func sameAs[T layout.Number](d layout.Dest, held bool) func(rows []int64) bool {
 		return true
 	}
 }
+
+// sameMarked is [sameRows] of a held column.
+func sameMarked[T layout.Number](v layout.Strided[T]) func(rows []int64) bool {
+	width := v.Width / 2
+	return func(rows []int64) bool {
+		first := v.Row(rows[0])
+		for _, row := range rows[1:] {
+			cells := v.Row(row)
+			for f := range width {
+				switch {
+				case cells[width+f] != 0:
+				case first[width+f] != 0:
+					first[f], first[width+f] = cells[f], 0
+				case first[f] != cells[f]:
+					return false
+				}
+			}
+		}
+		return true
+	}
+}

@@ -1,13 +1,10 @@
 package ingest
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -110,64 +107,6 @@ func inexact[S int64 | uint64](d layout.DType, src []S) int {
 	return -1
 }
 
-// asks tells whether a column is stored as another dtype than it has because the load asks for it, and nothing is done to it before.
-func (o Options) asks(c column, role layout.Role) bool {
-	return o.DType.of(c) != "" && role == layout.RoleValue && o.steps(c, role) == (steps{}) && o.stored(c, role).DType != c.kind.dtype()
-}
-
-// converts tells whether a column is filled as what it is and converted after: one of a text file, whose cells are read as few dtypes only,
-// and floats of which a filter leaves rows out, so that what narrowing loses is told of those that are kept.
-func (o Options) converts(c column, role layout.Role) bool {
-	if !o.asks(c, role) {
-		return false
-	}
-	if c.width == 0 && o.filters() && (c.kind == kindFloat64 || c.kind == kindFloat32) {
-		return true
-	}
-	return c.inferred && !(o.stored(c, role).DType == layout.Float32 && (c.kind == kindFloat64 || c.kind == kindUnknown))
-}
-
-// convertAll converts the columns that were filled as what they are.
-func (l *load) convertAll(ctx context.Context, rows int64) error {
-	for i, c := range l.columns {
-		if !l.converts(c, l.wanted.roles[i]) {
-			continue
-		}
-		from, to := l.stage.Dest(l.staged[i]), sink{Dest: l.writer.Dest(i), loss: l.losses[i]}
-		err := parallel.For(ctx, l.workers, int((rows+tileRows-1)/tileRows), "", func(_, tile int) error {
-			first := int64(tile) * tileRows
-			n := min(tileRows, rows-first)
-			switch from.DType {
-			case layout.Int64:
-				return convertTile(l, c, to, layout.Values[int64](from), first, n)
-			case layout.Bool:
-				return convertTile(l, c, to, layout.Values[uint8](from), first, n)
-			case layout.Float32:
-				return convertTile(l, c, to, layout.Values[float32](from), first, n)
-			}
-			return convertTile(l, c, to, layout.Values[float64](from), first, n)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func convertTile[S number](l *load, c column, to sink, from layout.Strided[S], first, n int64) error {
-	src := from.Data[first : first+n] // plain: what is converted is no tensor
-	bad := put(to, first, src)
-	if bad < 0 {
-		return nil
-	}
-	e := l.place(first + int64(bad))
-	e.Column, e.Text, e.Reason, e.Hint = c.name, fmt.Sprint(src[bad]), "does not fit "+string(to.DType), hintWider
-	if src[bad] != src[bad] {
-		e.Text, e.Reason, e.Hint = "", "the value is missing, which only a float column can say", "fill it with --fill "+c.name+"=0"
-	}
-	return &e
-}
-
 // overflows is the place of the first finite value that would be stored as infinite, -1 without one.
 func overflows(d layout.DType, values []float64) int {
 	limit := float32Overflow
@@ -212,21 +151,4 @@ func noteResults(l *loss, d layout.DType, values []float64) {
 		e = noted(e, v, narrowedTo(d, v))
 	}
 	l.add(e)
-}
-
-// errorsOf are the errors of the columns whose floats were narrowed.
-func (l *load) errorsOf() map[string]*layout.DTypeError {
-	out := map[string]*layout.DTypeError{}
-	for i, s := range l.losses {
-		c, to, do := l.columns[i], l.writer.Dest(i).DType, l.steps(l.columns[i], l.wanted.roles[i])
-		was := c.kind.dtype()
-		if do != (steps{}) && !(c.kind.isInteger() && do.wholes()) {
-			was = layout.Float64 // of results
-		}
-		if was.IsFloat() && to.IsFloat() && to.Size() < was.Size() {
-			e := s.DTypeError
-			out[c.name] = &e
-		}
-	}
-	return out
 }

@@ -3,11 +3,9 @@ package ingest
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
-	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -91,64 +89,6 @@ type want struct {
 	text  bool // its cells are texts, whatever they look like
 }
 
-// wanted are the columns of a load in the order in which they are stored: items, time, values.
-type wanted struct {
-	names []string
-	roles []layout.Role
-	dtype DTypes
-}
-
-// resolve finds out which columns are wanted of a source that has names.
-func (o Options) resolve(names []string) (wanted, error) {
-	w := wanted{dtype: o.DType}
-	add := func(field, name string, role layout.Role) error {
-		if !slices.Contains(names, name) {
-			e := &loaderr.OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
-			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
-				e.Hint = fmt.Sprintf("there is one column, %s: say with --delimiter what separates cells", loaderr.Quote(names[0]))
-			}
-			return e
-		}
-		if !slices.Contains(w.names, name) {
-			w.names, w.roles = append(w.names, name), append(w.roles, role)
-		}
-		return nil
-	}
-	for _, name := range o.ItemID {
-		if err := add("item_id", name, layout.RoleItemID); err != nil {
-			return w, err
-		}
-	}
-	if o.Time != "" {
-		if err := add("time", o.Time, layout.RoleTime); err != nil {
-			return w, err
-		}
-	}
-	chosen := o.Columns
-	if len(chosen) == 0 {
-		chosen = names
-	}
-	for _, name := range chosen {
-		if err := add("columns", name, layout.RoleValue); err != nil {
-			return w, err
-		}
-	}
-	return w, o.DType.known(w)
-}
-
-// in finds the wanted columns in a source. firstPath names the source that the others must be like.
-func (w wanted) in(path, firstPath string, names []string) ([]want, error) {
-	out := make([]want, len(w.names))
-	for i, name := range w.names {
-		at := slices.Index(names, name)
-		if at < 0 {
-			return nil, &loaderr.SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
-		}
-		out[i] = want{at, w.roles[i], w.dtype.By[name] == string(layout.Text)}
-	}
-	return out, nil
-}
-
 // usable refuses a column that cannot have its role.
 func (c column) usable(path string, role layout.Role) error {
 	var reason, hint string
@@ -209,38 +149,6 @@ func widest(a, b column) (column, bool) {
 		return b, a.zone == b.zone
 	}
 	return b, a.kind == b.kind
-}
-
-// stored is the layout of a column under the options.
-func (o Options) stored(c column, role layout.Role) layout.Column {
-	out := layout.Column{Name: c.name, Role: role, DType: c.kind.dtype(), Width: c.width, Unit: c.unit, Zone: c.zone}
-	if role == layout.RoleTime && c.kind.isInteger() || role == layout.RoleItemID && c.kind == kindUint64 {
-		out.DType = layout.Int64
-	}
-	if asked := o.DType.of(c); asked != "" && role == layout.RoleValue {
-		out.DType = asked
-	}
-	asked := layout.DType(o.DType.Floats)
-	if by, ok := o.DType.By[c.name]; ok {
-		asked = layout.DType(by)
-	}
-	out.DType = o.steps(c, role).stored(out.DType, asked)
-	return out
-}
-
-// staged tells whether a column is filled as float64 beside the result first: its steps come before it is narrowed.
-func (o Options) staged(c column, role layout.Role) bool {
-	if o.steps(c, role) == (steps{}) || o.held(c, role) {
-		return false
-	}
-	to := o.stored(c, role).DType
-	if to == layout.Float32 {
-		switch c.kind {
-		case kindFloat16, kindFloat32, kindInt8, kindInt16, kindUint8, kindUint16: // it holds them
-			return false
-		}
-	}
-	return to != layout.Float64
 }
 
 // gatheredRows is how many values are gathered before they are written.

@@ -1,0 +1,148 @@
+package ingest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/near"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// held tells whether a column is filled beside the result first as the integers or truth values that it is, and with a mark for each value
+// that is missing: its steps keep them such, and float64 would not hold all of them.
+func (o Options) held(c column, role layout.Role) bool {
+	s := o.steps(c, role)
+	return s != (steps{}) && s.wholes() && (c.kind.isInteger() || c.kind == kindBool)
+}
+
+// beside is the column of scratch that a column is filled in first; ok is false where it is filled in the result.
+func (o Options) beside(c column, role layout.Role) (as layout.Column, ok bool) {
+	as = layout.Column{Name: c.name, DType: c.kind.dtype(), Width: c.width}
+	switch {
+	case o.held(c, role):
+		as.Width = 2 * max(1, c.width) // each row's values, and then their marks
+		return as, true
+	case o.staged(c, role):
+		as.DType = layout.Float64
+		return as, true
+	}
+	return as, o.converts(c, role)
+}
+
+// sinkOf is where the values of a column go that is laid out there.
+func (l *load) sinkOf(i int, d layout.Dest) sink {
+	c := l.columns[i]
+	if !l.held(c, l.wanted.roles[i]) {
+		return sink{Dest: d, loss: l.losses[i]}
+	}
+	return sink{Dest: d.Lanes(0, c.width), marks: d.Lanes(max(1, c.width), c.width), marked: true}
+}
+
+// asks tells whether a column is stored as another dtype than it has because the load asks for it, and nothing is done to it before.
+func (o Options) asks(c column, role layout.Role) bool {
+	return o.DType.of(c) != "" && role == layout.RoleValue && o.steps(c, role) == (steps{}) && o.stored(c, role).DType != c.kind.dtype()
+}
+
+// converts tells whether a column is filled as what it is and converted after: one of a text file, whose cells are read as few dtypes only,
+// and floats of which a filter leaves rows out, so that what narrowing loses is told of those that are kept.
+func (o Options) converts(c column, role layout.Role) bool {
+	if !o.asks(c, role) {
+		return false
+	}
+	if c.width == 0 && o.filters() && (c.kind == kindFloat64 || c.kind == kindFloat32) {
+		return true
+	}
+	return c.inferred && !(o.stored(c, role).DType == layout.Float32 && (c.kind == kindFloat64 || c.kind == kindUnknown))
+}
+
+// wanted are the columns of a load in the order in which they are stored: items, time, values.
+type wanted struct {
+	names []string
+	roles []layout.Role
+	dtype DTypes
+}
+
+// resolve finds out which columns are wanted of a source that has names.
+func (o Options) resolve(names []string) (wanted, error) {
+	w := wanted{dtype: o.DType}
+	add := func(field, name string, role layout.Role) error {
+		if !slices.Contains(names, name) {
+			e := &loaderr.OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
+			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
+				e.Hint = fmt.Sprintf("there is one column, %s: say with --delimiter what separates cells", loaderr.Quote(names[0]))
+			}
+			return e
+		}
+		if !slices.Contains(w.names, name) {
+			w.names, w.roles = append(w.names, name), append(w.roles, role)
+		}
+		return nil
+	}
+	for _, name := range o.ItemID {
+		if err := add("item_id", name, layout.RoleItemID); err != nil {
+			return w, err
+		}
+	}
+	if o.Time != "" {
+		if err := add("time", o.Time, layout.RoleTime); err != nil {
+			return w, err
+		}
+	}
+	chosen := o.Columns
+	if len(chosen) == 0 {
+		chosen = names
+	}
+	for _, name := range chosen {
+		if err := add("columns", name, layout.RoleValue); err != nil {
+			return w, err
+		}
+	}
+	return w, o.DType.known(w)
+}
+
+// in finds the wanted columns in a source. firstPath names the source that the others must be like.
+func (w wanted) in(path, firstPath string, names []string) ([]want, error) {
+	out := make([]want, len(w.names))
+	for i, name := range w.names {
+		at := slices.Index(names, name)
+		if at < 0 {
+			return nil, &loaderr.SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
+		}
+		out[i] = want{at, w.roles[i], w.dtype.By[name] == string(layout.Text)}
+	}
+	return out, nil
+}
+
+// stored is the layout of a column under the options.
+func (o Options) stored(c column, role layout.Role) layout.Column {
+	out := layout.Column{Name: c.name, Role: role, DType: c.kind.dtype(), Width: c.width, Unit: c.unit, Zone: c.zone}
+	if role == layout.RoleTime && c.kind.isInteger() || role == layout.RoleItemID && c.kind == kindUint64 {
+		out.DType = layout.Int64
+	}
+	if asked := o.DType.of(c); asked != "" && role == layout.RoleValue {
+		out.DType = asked
+	}
+	asked := layout.DType(o.DType.Floats)
+	if by, ok := o.DType.By[c.name]; ok {
+		asked = layout.DType(by)
+	}
+	out.DType = o.steps(c, role).stored(out.DType, asked)
+	return out
+}
+
+// staged tells whether a column is filled as float64 beside the result first: its steps come before it is narrowed.
+func (o Options) staged(c column, role layout.Role) bool {
+	if o.steps(c, role) == (steps{}) || o.held(c, role) {
+		return false
+	}
+	to := o.stored(c, role).DType
+	if to == layout.Float32 {
+		switch c.kind {
+		case kindFloat16, kindFloat32, kindInt8, kindInt16, kindUint8, kindUint16: // it holds them
+			return false
+		}
+	}
+	return to != layout.Float64
+}

@@ -1,0 +1,67 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// convertAll converts the columns that were filled as what they are.
+func (l *load) convertAll(ctx context.Context, rows int64) error {
+	for i, c := range l.columns {
+		if !l.converts(c, l.wanted.roles[i]) {
+			continue
+		}
+		from, to := l.stage.Dest(l.staged[i]), sink{Dest: l.writer.Dest(i), loss: l.losses[i]}
+		err := parallel.For(ctx, l.workers, int((rows+tileRows-1)/tileRows), "", func(_, tile int) error {
+			first := int64(tile) * tileRows
+			n := min(tileRows, rows-first)
+			switch from.DType {
+			case layout.Int64:
+				return convertTile(l, c, to, layout.Values[int64](from), first, n)
+			case layout.Bool:
+				return convertTile(l, c, to, layout.Values[uint8](from), first, n)
+			case layout.Float32:
+				return convertTile(l, c, to, layout.Values[float32](from), first, n)
+			}
+			return convertTile(l, c, to, layout.Values[float64](from), first, n)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func convertTile[S number](l *load, c column, to sink, from layout.Strided[S], first, n int64) error {
+	src := from.Data[first : first+n] // plain: what is converted is no tensor
+	bad := put(to, first, src)
+	if bad < 0 {
+		return nil
+	}
+	e := l.place(first + int64(bad))
+	e.Column, e.Text, e.Reason, e.Hint = c.name, fmt.Sprint(src[bad]), "does not fit "+string(to.DType), hintWider
+	if src[bad] != src[bad] {
+		e.Text, e.Reason, e.Hint = "", "the value is missing, which only a float column can say", "fill it with --fill "+c.name+"=0"
+	}
+	return &e
+}
+
+// errorsOf are the errors of the columns whose floats were narrowed.
+func (l *load) errorsOf() map[string]*layout.DTypeError {
+	out := map[string]*layout.DTypeError{}
+	for i, s := range l.losses {
+		c, to, do := l.columns[i], l.writer.Dest(i).DType, l.steps(l.columns[i], l.wanted.roles[i])
+		was := c.kind.dtype()
+		if do != (steps{}) && !(c.kind.isInteger() && do.wholes()) {
+			was = layout.Float64 // of results
+		}
+		if was.IsFloat() && to.IsFloat() && to.Size() < was.Size() {
+			e := s.DTypeError
+			out[c.name] = &e
+		}
+	}
+	return out
+}
