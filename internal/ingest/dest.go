@@ -15,7 +15,7 @@ func (l *load) destRead(i int) layout.Dest {
 	if l.staysAsRead(i) {
 		return l.writer.DestOnce(i)
 	}
-	if _, staged := l.staged[i]; !staged && l.measured[i] != nil && l.staysInOrder() {
+	if _, staged := l.staged[i]; !staged && l.seenTiles[i] != nil && l.staysInOrder() {
 		return l.writer.Dest(i).Rewritten()
 	}
 	return l.dest(i)
@@ -30,3 +30,24 @@ func (l *load) staysAsRead(i int) bool {
 
 // staysInOrder tells whether rows stay where they are read to.
 func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len(l.Regrid) == 0 }
+
+// newTiles prepares to measure columns while they are read: those that a step is fitted to, or that
+// are searched for missing values.
+func (l *load) newTiles() {
+	l.seenTiles = map[int]*tileMoments{}
+	for i, c := range l.columns {
+		s := l.steps(c, l.wanted.roles[i])
+		if c.width == 0 && (c.kind == kindFloat64 || c.kind == kindFloat32) && (s.scale != "" || s.fill.How != "") {
+			l.seenTiles[i] = newTileMoments(l.rows)
+		}
+	}
+}
+
+// tilesOf returns what was measured of a column while it was read; nil if its rows have moved since.
+func (l *load) tilesOf(i int) *tileMoments {
+	m := l.seenTiles[i]
+	if m == nil || !m.valid() || l.kept != nil || l.order.from != nil {
+		return nil
+	}
+	return m
+}

@@ -29,18 +29,18 @@ type load struct {
 	rows    int64               // of the sources, and of the result once they are moved
 	dicts   map[int]*dictionary // by column
 
-	writer   *layout.Writer
-	stage    *scratch // the columns that are scaled before they are narrowed
-	staged   map[int]int
-	kept     *rowMap           // which rows of the sources the filters let through; nil where all are
-	order    *rowMap           // which of those are the rows of the result; nil until they are known
-	losses   map[int]*loss     // by column, of those that are stored as another dtype
-	measured map[int]*measured // by column, of those that are measured while they are read
-	units    map[int]string    // by column, of times that are read in another unit than the generation's
-	base     *base             // the generation to which the rows are appended; nil for a load
-	skip     []string          // files that are left out
-	lastly   bool              // the process ends with the load
-	whole    bool              // every row is read, also where it is known that it is not kept
+	writer    *layout.Writer
+	stage     *scratch // the columns that are scaled before they are narrowed
+	staged    map[int]int
+	kept      *rowMap              // which rows of the sources the filters let through; nil where all are
+	order     *rowMap              // which of those are the rows of the result; nil until they are known
+	losses    map[int]*loss        // by column, of those that are stored as another dtype
+	seenTiles map[int]*tileMoments // by column, of those that are measured while they are read
+	units     map[int]string       // by column, of times that are read in another unit than the generation's
+	base      *base                // the generation to which the rows are appended; nil for a load
+	skip      []string             // files that are left out
+	lastly    bool                 // the process ends with the load
+	whole     bool                 // every row is read, also where it is known that it is not kept
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }
@@ -197,7 +197,7 @@ func (l *load) fill(ctx context.Context) error {
 	if err := l.startReading(); err != nil {
 		return err
 	}
-	l.newMeasured()
+	l.newTiles()
 	var row0 int64
 	var wider *widenError
 	for _, r := range l.readers {
@@ -226,7 +226,10 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 		if unit, ok := l.units[i]; ok {
 			c.unit = unit
 		}
-		to[i] = target{want: w[i], column: c, dest: l.sinkOf(i, dest(i)), row0: row0, dict: l.dicts[i], measured: l.measured[i]}
+		to[i] = target{want: w[i], column: c, dest: l.sinkOf(i, dest(i)), row0: row0, dict: l.dicts[i]}
+		if m := l.seenTiles[i]; m != nil {
+			to[i].observer = m
+		}
 	}
 	if err := fault.At("ingest.read"); err != nil {
 		return fmt.Errorf("read %s: %w", r.path(), err)

@@ -24,7 +24,7 @@ type directBuffers struct {
 	in          *bufio.Reader
 	page, plain []byte // as in the file, and as before it was compressed
 	words       []byte // of the dictionary
-	measurings
+	observing
 }
 
 // Bounds of what is decoded directly.
@@ -60,7 +60,7 @@ func readDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int64,
 	whole := false // not where the decoder panics either
 	defer func() {
 		if !whole || err != nil {
-			t.measured.fail()
+			t.invalidate()
 		}
 	}()
 	err = decodeDirect(file, b, t, f, row, chunk, codec, nullable)
@@ -179,7 +179,7 @@ func (c *directChunk[S]) put(n int64, fill func(to []S) error) error {
 		if checkCells(c.kind, to) >= 0 {
 			return errIndirect
 		}
-		measure(&c.measurings, c.target, c.row, to)
+		observe(&c.observing, c.target, c.row, to)
 		done := int64(len(to))
 		c.dest.Gathered(done)
 		c.row, c.left, n = c.row+done, c.left-done, n-done

@@ -41,7 +41,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 	err = parallel.For(ctx, l.workers, len(todo), "", func(_, i int) error {
 		c := l.columns[todo[i]]
 		p := &preparation{load: l, do: l.steps(c, l.wanted.roles[todo[i]]), column: c, keys: k, offsets: offsets, fit: f}
-		p.loss, p.measured = l.losses[todo[i]], l.measuredOf(todo[i])
+		p.loss, p.seenTiles = l.losses[todo[i]], l.tilesOf(todo[i])
 		done[i] = p
 		defer l.meter.Rows.Add(l.rows / int64(len(todo)))
 		return p.run(ctx, todo[i])
@@ -60,22 +60,22 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 // preparation is the steps of one column, and what they were fitted to.
 type preparation struct {
 	*load
-	do       steps
-	column   column
-	keys     *keys
-	offsets  []int64
-	fit      *fitting
-	summed   layout.Dest        // where the results go, to be summed up on the way
-	apart    bool               // the values lie in scratch, not where the results go
-	measured *measured          // what was measured of the values while they were read; nil where nothing was
-	seen     *moments.Moments   // of all values before the steps; nil where they were not measured
-	full     bool               // nothing is to be filled
-	means    []float64          // of fill mean, by feature or by item and feature
-	scale    *layout.Scale      // nil without one
-	missing  *layout.BeforeFill // nil where nothing was to be filled
-	firsts   []float64          // of diff, by item and feature: what the first difference is above; nil without
-	lasts    []float64          // likewise: the last value
-	loss     *loss              // of narrowing the results; nil where no dtype is asked for
+	do        steps
+	column    column
+	keys      *keys
+	offsets   []int64
+	fit       *fitting
+	summed    layout.Dest        // where the results go, to be summed up on the way
+	apart     bool               // the values lie in scratch, not where the results go
+	seenTiles *tileMoments       // of the values as they were read; nil if they were not seen
+	seen      *moments.Moments   // of all values before the steps; nil where they were not measured
+	full      bool               // nothing is to be filled
+	means     []float64          // of fill mean, by feature or by item and feature
+	scale     *layout.Scale      // nil without one
+	missing   *layout.BeforeFill // nil where nothing was to be filled
+	firsts    []float64          // of diff, by item and feature: what the first difference is above; nil without
+	lasts     []float64          // likewise: the last value
+	loss      *loss              // of narrowing the results; nil where no dtype is asked for
 }
 
 // maxFirsts is of how many items and features the values that differences begin at are kept in the manifest.
@@ -145,7 +145,7 @@ func (p *preparation) fitsAll() bool {
 func (p *preparation) readOnce() bool {
 	rest := p.do
 	rest.fill, rest.scale = Fill{}, ""
-	return rest == (steps{}) && p.do.scale != scaleRobust && p.fitsAll() && p.measured.whole(p.rows)
+	return rest == (steps{}) && p.do.scale != scaleRobust && p.fitsAll() && p.seenTiles.whole()
 }
 
 // needed are those of the steps that may change a value of the column.

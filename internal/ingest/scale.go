@@ -70,7 +70,7 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 	width := int(from.Width)
 	if width == 1 && from.Contiguous() && p.fitsAll() && p.needed(s) == (steps{}) {
 		p.seen = &moments.Moments{}
-		err := eachTile(ctx, p.measured, from, func(_, _ int64, tile moments.Moments) { *p.seen = p.seen.Join(tile) })
+		err := eachTile(ctx, p.seenTiles, from, func(_, _ int64, tile moments.Moments) { *p.seen = p.seen.Join(tile) })
 		return []moments.Moments{*p.seen}, err
 	}
 	n := width

@@ -54,7 +54,7 @@ type target struct {
 	dest     sink
 	row0     int64 // the source's first row in dest
 	dict     *dictionary
-	measured *measured // nil where the column is not measured while it is read
+	observer observer // nil unless somebody sees the values as they are read
 }
 
 // needs says why a missing value cannot be in the column.

@@ -31,9 +31,7 @@ func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
 			}
 		}
 		n := (rows + stepTile - 1) / stepTile
-		m := &measured{tiles: make([]moments.Moments, n), known: make([]bool, n)}
-		to := target{measured: m}
-		to.dest.Rows = rows
+		m := newTileMoments(rows)
 		whole := make([]bool, n) // tiles that one worker decodes from beginning to end
 		chunks := []int64{0, rows}
 		for range random.IntN(3) {
@@ -41,10 +39,10 @@ func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
 		}
 		slices.Sort(chunks)
 		for i := range chunks[1:] {
-			var w measurings
+			w := m.worker()
 			for row := chunks[i]; row < chunks[i+1]; {
 				end := min(chunks[i+1], row+1+random.Int64N(9000))
-				measure(&w, to, row, values[row:end])
+				w.float64s(row, values[row:end])
 				row = end
 			}
 			for tile := range n {
@@ -56,7 +54,7 @@ func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
 		}
 		var got, want moments.Moments
 		from := layout.Strided[float64]{Data: values, Step: 1, Width: 1, Rows: rows}
-		for m, sum := range map[*measured]*moments.Moments{m: &got, nil: &want} {
+		for m, sum := range map[*tileMoments]*moments.Moments{m: &got, nil: &want} {
 			if err := eachTile(context.Background(), m, from, func(_, _ int64, tile moments.Moments) { *sum = sum.Join(tile) }); err != nil {
 				r.Fatal(err)
 			}

@@ -1,0 +1,109 @@
+package ingest
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/tensorcache/tensorcache/internal/moments"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// tileMoments holds the moments of a plain column of floats before its steps. Each tile of stepTile
+// rows is measured by itself, and all are joined in their order: a tile that one worker decodes whole
+// is measured then, while its values are in the processor's cache; the others are measured where they
+// lie. So the result depends neither on that nor on workers and row groups. It is an [observer].
+type tileMoments struct {
+	rows    int64 // of the column
+	tiles   []moments.Moments
+	known   []bool // by tile: one goroutine decodes each
+	invalid atomic.Bool
+}
+
+func newTileMoments(rows int64) *tileMoments {
+	n := (rows + stepTile - 1) / stepTile
+	return &tileMoments{rows: rows, tiles: make([]moments.Moments, n), known: make([]bool, n)}
+}
+
+// valid reports whether every value that was seen is stored as it was seen.
+func (m *tileMoments) valid() bool { return !m.invalid.Load() }
+
+// whole reports whether nearly all tiles are known, and no value of those is missing. m may be nil.
+func (m *tileMoments) whole() bool {
+	if m == nil {
+		return false
+	}
+	known := 0
+	for i, tile := range m.tiles {
+		if m.known[i] {
+			if known++; tile.N < min(stepTile, m.rows-int64(i)*stepTile) {
+				return false
+			}
+		}
+	}
+	return known >= len(m.tiles)-len(m.tiles)/16
+}
+
+// invalidate says that values may not be what was seen.
+func (m *tileMoments) invalidate() { m.invalid.Store(true) }
+
+// worker returns the observer of one goroutine.
+func (m *tileMoments) worker() workerObserver {
+	return &workerMoments{wide: tile[float64]{to: m}, narrow: tile[float32]{to: m}}
+}
+
+// eachTile calls f with the moments of each tile of a column and its rows; one that is known is not read. m is nil where none is.
+func eachTile[S float32 | float64](ctx context.Context, m *tileMoments, from layout.Strided[S], f func(row, end int64, tile moments.Moments)) error {
+	for row := int64(0); row < from.Rows; row += stepTile {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		end := min(row+stepTile, from.Rows)
+		var tile moments.Moments
+		if m != nil && m.known[row/stepTile] {
+			tile = m.tiles[row/stepTile]
+		} else {
+			moments.See(&tile, from.Data[row:end])
+		}
+		f(row, end, tile)
+	}
+	return nil
+}
+
+// workerMoments holds the tile that one goroutine decodes.
+type workerMoments struct {
+	wide   tile[float64]
+	narrow tile[float32]
+}
+
+func (w *workerMoments) float64s(row int64, values []float64) { w.wide.see(row, values) }
+func (w *workerMoments) float32s(row int64, values []float32) { w.narrow.see(row, values) }
+
+// tile is the tile of a column that a goroutine decodes.
+type tile[S float32 | float64] struct {
+	to    *tileMoments
+	next  int64 // row of the tile, -1 if its beginning was not seen
+	block moments.Block[S]
+}
+
+// see takes values as they are decoded, from a row on.
+func (t *tile[S]) see(row int64, values []S) {
+	for len(values) > 0 {
+		i := row / stepTile
+		end := min((i+1)*stepTile, t.to.rows)
+		n := min(end-row, int64(len(values)))
+		switch row {
+		case i * stepTile:
+			t.block, t.next = moments.Block[S]{}, row
+		case t.next:
+		default:
+			t.next = -1
+		}
+		if t.next >= 0 {
+			t.block.Add(values[:n])
+			if t.next += n; t.next == end {
+				t.to.tiles[i], t.to.known[i] = t.block.Moments(), true
+			}
+		}
+		row, values = row+n, values[n:]
+	}
+}
