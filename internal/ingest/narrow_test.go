@@ -1,0 +1,62 @@
+package ingest
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// An integer is held by a float where numpy says that it comes back.
+func TestIntegersThatFloatsDoNotHoldAreFound(t *testing.T) {
+	holds := map[layout.DType]func(v int64) bool{
+		layout.Float64: func(v int64) bool { f := float64(v); return f < 1<<63 && int64(f) == v },
+		layout.Float32: func(v int64) bool { f := float32(v); return f < 1<<63 && int64(f) == v },
+		layout.Float16: func(v int64) bool {
+			return math.Abs(float64(v)) < 65520 && int64(layout.HalfOf(float64(v)).Float32()) == v
+		},
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		v := rapid.Int64().Draw(r, "v") >> rapid.IntRange(0, 63).Draw(r, "smaller")
+		if rapid.Bool().Draw(r, "near a power of two") {
+			v = int64(1)<<rapid.IntRange(0, 62).Draw(r, "power") + rapid.Int64Range(-2, 2).Draw(r, "beside")
+		}
+		for d, holds := range holds {
+			if got := inexact(d, []int64{0, v}) < 0; got != holds(v) {
+				r.Fatalf("%s holds %d: %v", d, v, got)
+			}
+			if v >= 0 && (inexact(d, []uint64{0, uint64(v)}) < 0) != holds(v) {
+				r.Fatalf("%s holds %d without a sign: %v", d, v, !holds(v))
+			}
+		}
+	})
+	for _, v := range []int64{math.MinInt64, math.MaxInt64} {
+		if got := inexact(layout.Float64, []int64{v}) < 0; got != (v < 0) {
+			t.Errorf("float64 holds %d: %v", v, got)
+		}
+	}
+	if inexact(layout.Float64, []uint64{math.MaxUint64}) < 0 || inexact(layout.Float64, []uint64{1 << 63}) >= 0 {
+		t.Error("of unsigned integers float64 holds 2^63 and not 2^64-1")
+	}
+}
+
+func TestOverflowsAreThoseOfTheConversion(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		values := rapid.SliceOf(rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{
+			65520, -65519.999, math.MaxFloat32, 0x1.ffffffp127, -0x1.fffffefffffffp127, math.Inf(1), math.Inf(-1), math.NaN(), 0,
+		}))).Draw(r, "values")
+		for _, d := range []layout.DType{layout.Float16, layout.Float32, layout.Float64} {
+			want := -1
+			for i, v := range values {
+				if want < 0 && !math.IsInf(v, 0) && math.IsInf(narrowedTo(d, v), 0) {
+					want = i
+				}
+			}
+			if got := overflows(d, values); got != want {
+				r.Fatalf("%s: %d, want %d", d, got, want)
+			}
+		}
+	})
+}
