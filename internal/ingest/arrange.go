@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
@@ -55,20 +56,20 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 func (l *load) words() map[string][]string {
 	words := map[string][]string{}
 	for i, d := range l.dicts {
-		words[l.columns[i].name] = d.words
+		words[l.columns[i].Name] = d.Words
 	}
 	return words
 }
 
 // gridStep is the step of regrid in the time column's unit, 0 without one.
-func (l *load) gridStep(clock column) (int64, error) {
+func (l *load) gridStep(clock column.Column) (int64, error) {
 	s, err := l.step()
 	if err != nil || s == nil {
 		return 0, err
 	}
 	unit := ""
-	if clock.kind == kindTime {
-		unit = clock.unit
+	if clock.Kind == column.KindTime {
+		unit = clock.Unit
 	}
 	v, ok := s.In(unit)
 	switch {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -27,12 +28,12 @@ type arrays struct {
 const utf8Name = "utf8"
 
 // arrayKind is what the values of a dtype that comes are.
-func arrayKind(name string) (k kind, ok bool) {
+func arrayKind(name string) (k column.Kind, ok bool) {
 	if name == utf8Name {
-		return kindText, true
+		return column.KindText, true
 	}
-	k, ok = kindOf(name)
-	return k, ok && k != kindText
+	k, ok = column.KindOf(name)
+	return k, ok && k != column.KindText
 }
 
 // maxRows bounds what a header may announce; products with it do not overflow.
@@ -75,20 +76,20 @@ func (a *arrays) names() []string {
 	return out
 }
 
-func (a *arrays) describe(w []want) ([]column, error) {
-	out := make([]column, len(w))
+func (a *arrays) describe(w []column.Want) ([]column.Column, error) {
+	out := make([]column.Column, len(w))
 	for i, x := range w {
-		h := a.heads[x.index]
+		h := a.heads[x.Index]
 		k, _ := arrayKind(h.DType) // check has seen it
-		c := column{name: h.Name, kind: k}
-		if k == kindTime || k == kindDuration {
-			c.unit = h.Unit
+		c := column.Column{Name: h.Name, Kind: k}
+		if k == column.KindTime || k == column.KindDuration {
+			c.Unit = h.Unit
 		}
-		if k == kindTime {
-			c.zone = h.Zone
+		if k == column.KindTime {
+			c.Zone = h.Zone
 		}
 		if len(h.Shape) == 2 {
-			c.width = h.Shape[1]
+			c.Width = h.Shape[1]
 		}
 		out[i] = c
 	}
@@ -101,7 +102,7 @@ func (a *arrays) fill(ctx context.Context, to []target, m *progress.Meter) error
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at := slices.IndexFunc(to, func(t target) bool { return t.index == i })
+		at := slices.IndexFunc(to, func(t target) bool { return t.Index == i })
 		var err error
 		if at < 0 {
 			err = a.skip(h.Bytes)
@@ -130,35 +131,35 @@ func (a *arrays) skip(n int64) error {
 // take reads the values of one column.
 func (a *arrays) take(h PutColumn, t target) error {
 	switch k, _ := arrayKind(h.DType); k {
-	case kindFloat16:
+	case column.KindFloat16:
 		return receive[layout.Half](a, t)
-	case kindFloat32:
+	case column.KindFloat32:
 		return receive[float32](a, t)
-	case kindFloat64:
+	case column.KindFloat64:
 		return receive[float64](a, t)
-	case kindInt8:
+	case column.KindInt8:
 		return receive[int8](a, t)
-	case kindInt16:
+	case column.KindInt16:
 		return receive[int16](a, t)
-	case kindInt32:
+	case column.KindInt32:
 		return receive[int32](a, t)
-	case kindInt64, kindTime, kindDuration:
+	case column.KindInt64, column.KindTime, column.KindDuration:
 		return receive[int64](a, t)
-	case kindUint8, kindBool:
+	case column.KindUint8, column.KindBool:
 		return receive[uint8](a, t)
-	case kindUint16:
+	case column.KindUint16:
 		return receive[uint16](a, t)
-	case kindUint32:
+	case column.KindUint32:
 		return receive[uint32](a, t)
-	case kindUint64:
+	case column.KindUint64:
 		return receive[uint64](a, t)
 	}
 	return a.texts(h, t)
 }
 
 // receive reads the values of a column, straight into the destination where nothing is to be done to them.
-func receive[S storable](a *arrays, t target) error {
-	width := max(1, t.width)
+func receive[S column.Storable](a *arrays, t target) error {
+	width := max(1, t.Width)
 	if d, ok := direct[S](t); ok {
 		return a.conn.full(bytesOf(d[:a.count*width]), a.total)
 	}
@@ -169,9 +170,9 @@ func receive[S storable](a *arrays, t target) error {
 		if err := a.conn.full(bytesOf(block), a.total); err != nil {
 			return err
 		}
-		bad := checkCells(t.kind, block)
+		bad := checkCells(t.Kind, block)
 		if bad < 0 {
-			bad = put(t.dest, t.row0+row, block)
+			bad = column.Put(t.dest, t.row0+row, block)
 		}
 		if bad >= 0 {
 			return t.misfit(row+int64(bad)/width+1, block[bad])
@@ -182,7 +183,7 @@ func receive[S storable](a *arrays, t target) error {
 
 // missing reads which values of a column are missing, after them.
 func (a *arrays) missing(t target) error {
-	width := max(1, t.width)
+	width := max(1, t.Width)
 	rows := max(1, files.BlockBytes/width)
 	block := make([]byte, rows*width)
 	for row := int64(0); row < a.count; row += rows {
@@ -191,7 +192,7 @@ func (a *arrays) missing(t target) error {
 			return err
 		}
 		for i := range int64(len(block)) {
-			if block[i] != 0 && !putMissing(t.dest.Lane(i%width), t.row0+row+i/width, 1) {
+			if block[i] != 0 && !column.PutMissing(t.dest.Lane(i%width), t.row0+row+i/width, 1) {
 				return t.missing(row + i/width + 1)
 			}
 		}
@@ -200,8 +201,8 @@ func (a *arrays) missing(t target) error {
 }
 
 // direct is where values of type S can be read to as they are.
-func direct[S storable](t target) ([]S, bool) {
-	if !isDType[S](t.dest.DType) || t.kind == kindBool || t.kind == kindTime || t.kind == kindDuration {
+func direct[S column.Storable](t target) ([]S, bool) {
+	if !column.IsDType[S](t.dest.DType) || t.Kind == column.KindBool || t.Kind == column.KindTime || t.Kind == column.KindDuration {
 		return nil, false // or their cells are to be looked at
 	}
 	v := layout.Values[S](t.dest.Dest)
@@ -209,14 +210,14 @@ func direct[S storable](t target) ([]S, bool) {
 }
 
 // checkCells finds a value that no column of the kind may hold: a truth value that is neither 0 nor 1, a NaT.
-func checkCells[S storable](k kind, block []S) (bad int) {
+func checkCells[S column.Storable](k column.Kind, block []S) (bad int) {
 	switch block := any(block).(type) {
 	case []uint8:
-		if k == kindBool {
+		if k == column.KindBool {
 			return slices.IndexFunc(block, func(v uint8) bool { return v > 1 })
 		}
 	case []int64:
-		if k == kindTime || k == kindDuration {
+		if k == column.KindTime || k == column.KindDuration {
 			return slices.Index(block, math.MinInt64)
 		}
 	}
@@ -224,7 +225,7 @@ func checkCells[S storable](k kind, block []S) (bad int) {
 }
 
 // bytesOf sees values as bytes.
-func bytesOf[S storable](v []S) []byte {
+func bytesOf[S column.Storable](v []S) []byte {
 	if len(v) == 0 {
 		return nil
 	}

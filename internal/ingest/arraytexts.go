@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
@@ -41,12 +42,12 @@ func (a *arrays) texts(h PutColumn, t target) error {
 		}
 		n := offsets[row+1] - at
 		at = offsets[row+1]
-		if gone && t.role != layout.RoleValue {
+		if gone && t.Role != layout.RoleValue {
 			return t.missing(row + 1)
 		}
 		if gone && n == 0 {
 			code[0] = -1
-			put(t.dest, t.row0+row, code)
+			column.Put(t.dest, t.row0+row, code)
 			continue
 		}
 		if gone || n < 0 || n > files.BlockBytes || offsets[row+1] > end {
@@ -57,13 +58,13 @@ func (a *arrays) texts(h PutColumn, t target) error {
 			return endedEarly(a.conn.bytes, a.total)
 		}
 		if code[0] < 0 || string(word) != string(before) {
-			if err := checkWord(word, t.role, row); err != nil {
+			if err := checkWord(word, t.Role, row); err != nil {
 				return err
 			}
 			before = append(before[:0], word...)
-			code[0] = t.dict.code(word)
+			code[0] = t.dict.Code(word)
 		}
-		put(t.dest, t.row0+row, code)
+		column.Put(t.dest, t.row0+row, code)
 		_, _ = bytes.Discard(int(n)) // what was peeked is there
 	}
 	return nil

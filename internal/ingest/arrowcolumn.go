@@ -9,59 +9,60 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/float16"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // arrowKinds are the Arrow types that are values as they are.
-var arrowKinds = map[arrow.Type]kind{
-	arrow.NULL: kindUnknown, arrow.BOOL: kindBool,
-	arrow.INT8: kindInt8, arrow.INT16: kindInt16, arrow.INT32: kindInt32, arrow.INT64: kindInt64,
-	arrow.UINT8: kindUint8, arrow.UINT16: kindUint16, arrow.UINT32: kindUint32, arrow.UINT64: kindUint64,
-	arrow.FLOAT16: kindFloat16, arrow.FLOAT32: kindFloat32, arrow.FLOAT64: kindFloat64, arrow.DECIMAL128: kindFloat64, arrow.DECIMAL256: kindFloat64,
-	arrow.STRING: kindText, arrow.LARGE_STRING: kindText, arrow.STRING_VIEW: kindText,
-	arrow.DATE32: kindTime, arrow.DATE64: kindTime, arrow.TIMESTAMP: kindTime,
-	arrow.DURATION: kindDuration, arrow.TIME32: kindDuration, arrow.TIME64: kindDuration,
+var arrowKinds = map[arrow.Type]column.Kind{
+	arrow.NULL: column.KindUnknown, arrow.BOOL: column.KindBool,
+	arrow.INT8: column.KindInt8, arrow.INT16: column.KindInt16, arrow.INT32: column.KindInt32, arrow.INT64: column.KindInt64,
+	arrow.UINT8: column.KindUint8, arrow.UINT16: column.KindUint16, arrow.UINT32: column.KindUint32, arrow.UINT64: column.KindUint64,
+	arrow.FLOAT16: column.KindFloat16, arrow.FLOAT32: column.KindFloat32, arrow.FLOAT64: column.KindFloat64, arrow.DECIMAL128: column.KindFloat64, arrow.DECIMAL256: column.KindFloat64,
+	arrow.STRING: column.KindText, arrow.LARGE_STRING: column.KindText, arrow.STRING_VIEW: column.KindText,
+	arrow.DATE32: column.KindTime, arrow.DATE64: column.KindTime, arrow.TIMESTAMP: column.KindTime,
+	arrow.DURATION: column.KindDuration, arrow.TIME32: column.KindDuration, arrow.TIME64: column.KindDuration,
 }
 
 // arrowColumn refuses types that have no counterpart.
-func arrowColumn(t arrow.DataType) (column, error) {
+func arrowColumn(t arrow.DataType) (column.Column, error) {
 	switch t := t.(type) {
 	case *arrow.FixedSizeListType:
 		c, err := arrowColumn(t.Elem())
-		if err != nil || c.width > 0 || c.kind == kindText || c.kind == kindUnknown || t.Len() < 1 {
+		if err != nil || c.Width > 0 || c.Kind == column.KindText || c.Kind == column.KindUnknown || t.Len() < 1 {
 			return c, fmt.Errorf("is %s, which is not read", t)
 		}
-		c.width = int64(t.Len())
+		c.Width = int64(t.Len())
 		return c, nil
 	case *arrow.DictionaryType:
 		return arrowColumn(t.ValueType)
 	case *arrow.ListType, *arrow.LargeListType:
-		return column{}, &loaderr.HintedError{Reason: fmt.Sprintf("is %s, whose rows may differ in length", t), Hint: "cast it to a fixed_size_list, as pyarrow's cast does where all rows are equally long, or leave the column out"}
+		return column.Column{}, &loaderr.HintedError{Reason: fmt.Sprintf("is %s, whose rows may differ in length", t), Hint: "cast it to a fixed_size_list, as pyarrow's cast does where all rows are equally long, or leave the column out"}
 	}
 	k, ok := arrowKinds[t.ID()]
 	if !ok {
-		return column{}, fmt.Errorf("is %s, which is not read", t)
+		return column.Column{}, fmt.Errorf("is %s, which is not read", t)
 	}
-	c := column{kind: k}
+	c := column.Column{Kind: k}
 	switch t := t.(type) {
 	case *arrow.TimestampType:
-		if c.unit, c.zone = textvalue.Units[t.Unit], t.TimeZone; !utf8.ValidString(c.zone) {
-			return c, &loaderr.HintedError{Reason: fmt.Sprintf("has a time zone %q, which is not UTF-8", c.zone), Hint: loaderr.HintDamaged}
+		if c.Unit, c.Zone = textvalue.Units[t.Unit], t.TimeZone; !utf8.ValidString(c.Zone) {
+			return c, &loaderr.HintedError{Reason: fmt.Sprintf("has a time zone %q, which is not UTF-8", c.Zone), Hint: loaderr.HintDamaged}
 		}
 	case *arrow.DurationType:
-		c.unit = textvalue.Units[t.Unit]
+		c.Unit = textvalue.Units[t.Unit]
 	case *arrow.Time32Type: // of the day: how long after midnight
-		c.unit, c.source = textvalue.Units[t.Unit], "time"
+		c.Unit, c.Source = textvalue.Units[t.Unit], "time"
 	case *arrow.Time64Type:
-		c.unit, c.source = textvalue.Units[t.Unit], "time"
+		c.Unit, c.Source = textvalue.Units[t.Unit], "time"
 	case *arrow.Date32Type:
-		c.unit, c.source = "s", "date"
+		c.Unit, c.Source = "s", "date"
 	case *arrow.Date64Type:
-		c.unit, c.source = "ms", "date"
+		c.Unit, c.Source = "ms", "date"
 	case arrow.DecimalType:
-		c.source = fmt.Sprintf("decimal(%d, %d)", t.GetPrecision(), t.GetScale())
+		c.Source = fmt.Sprintf("decimal(%d, %d)", t.GetPrecision(), t.GetScale())
 	}
 	return c, nil
 }
@@ -117,7 +118,7 @@ func (b arrowBatch) write(a arrow.Array) error {
 
 // lists writes the values of lists that are there, a stretch at a time; what lies under the others may be anything.
 func (b arrowBatch) lists(list *array.FixedSizeList) error {
-	if n := firstNull(list); n >= 0 && !b.dest.canMiss() {
+	if n := firstNull(list); n >= 0 && !b.dest.CanMiss() {
 		return b.null(n)
 	}
 	for i, end := 0, 0; i < list.Len(); i = end {
@@ -128,11 +129,11 @@ func (b arrowBatch) lists(list *array.FixedSizeList) error {
 		part := b
 		part.row += int64(i)
 		if !there {
-			putMissing(b.dest, b.row0+part.row, int64(end-i))
+			column.PutMissing(b.dest, b.row0+part.row, int64(end-i))
 			continue
 		}
 		first := int64(list.Data().Offset())
-		child := array.NewSlice(list.ListValues(), (first+int64(i))*b.width, (first+int64(end))*b.width)
+		child := array.NewSlice(list.ListValues(), (first+int64(i))*b.Width, (first+int64(end))*b.Width)
 		err := part.write(child)
 		child.Release()
 		if err != nil {
@@ -146,7 +147,7 @@ func (b arrowBatch) lists(list *array.FixedSizeList) error {
 func (b arrowBatch) other(a arrow.Array) error {
 	switch a := a.(type) {
 	case *array.Null:
-		if a.Len() > 0 && !putMissing(b.dest, b.row0+b.row, int64(a.Len())) {
+		if a.Len() > 0 && !column.PutMissing(b.dest, b.row0+b.row, int64(a.Len())) {
 			return b.null(0)
 		}
 		return nil
@@ -154,20 +155,20 @@ func (b arrowBatch) other(a arrow.Array) error {
 		if err := putArrow(b, a, plain[int32](a.Date32Values())); err != nil {
 			return err
 		}
-		multiply(b.dest, b.row0+b.row, int64(a.Len())/max(1, b.width), 86400) // which 32 bits of days never exceed
+		column.Multiply(b.dest, b.row0+b.row, int64(a.Len())/max(1, b.Width), 86400) // which 32 bits of days never exceed
 		return nil
 	case *array.Decimal128:
 		scale := a.DataType().(arrow.DecimalType).GetScale()
 		values := make([]float64, a.Len())
 		for i, v := range a.Values() {
-			values[i] = bigDecimal(v.BigInt(), scale)
+			values[i] = column.BigDecimal(v.BigInt(), scale)
 		}
 		return putArrow(b, a, values)
 	case *array.Decimal256:
 		scale := a.DataType().(arrow.DecimalType).GetScale()
 		values := make([]float64, a.Len())
 		for i, v := range a.Values() {
-			values[i] = bigDecimal(v.BigInt(), scale)
+			values[i] = column.BigDecimal(v.BigInt(), scale)
 		}
 		return putArrow(b, a, values)
 	case *array.Dictionary:
@@ -185,17 +186,17 @@ type wordArray interface {
 }
 
 // plain sees values of a named type as what they are.
-func plain[T storable, N ~int32 | ~int64 | float16.Num](values []N) []T {
+func plain[T column.Storable, N ~int32 | ~int64 | float16.Num](values []N) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
 }
 
 // putArrow writes values; the nulls among them become NaN in a float column and are refused in others.
-func putArrow[S storable](b arrowBatch, a arrow.Array, values []S) error {
-	if n := firstNull(a); n >= 0 && !b.dest.canMiss() {
-		return b.null(n / int(max(1, b.width)))
+func putArrow[S column.Storable](b arrowBatch, a arrow.Array, values []S) error {
+	if n := firstNull(a); n >= 0 && !b.dest.CanMiss() {
+		return b.null(n / int(max(1, b.Width)))
 	}
-	width := int(max(1, b.width))
-	step := max(1, lookedUp/width) * width
+	width := int(max(1, b.Width))
+	step := max(1, column.LookupRows/width) * width
 	var tile []S
 	nan, float := notANumber[S]()
 	for i := 0; i < len(values); i += step {
@@ -209,16 +210,16 @@ func putArrow[S storable](b arrowBatch, a arrow.Array, values []S) error {
 			}
 			src = tile
 		}
-		bad := checkCells(b.kind, src)
+		bad := checkCells(b.Kind, src)
 		if bad < 0 {
-			bad = put(b.dest, b.row0+b.row+int64(i/width), src)
+			bad = column.Put(b.dest, b.row0+b.row+int64(i/width), src)
 		}
 		if bad >= 0 {
 			return b.misfit(b.row+int64((i+bad)/width)+1, src[bad])
 		}
 		for j := range src {
 			if !float && a.NullN() > 0 && a.IsNull(i+j) { // an integer on its way to be filled
-				putMissing(b.dest.Lane(int64((i+j)%width)), b.row0+b.row+int64((i+j)/width), 1)
+				column.PutMissing(b.dest.Lane(int64((i+j)%width)), b.row0+b.row+int64((i+j)/width), 1)
 			}
 		}
 	}
@@ -226,21 +227,21 @@ func putArrow[S storable](b arrowBatch, a arrow.Array, values []S) error {
 }
 
 // notANumber is NaN where S is a float type.
-func notANumber[S storable]() (nan S, ok bool) {
+func notANumber[S column.Storable]() (nan S, ok bool) {
 	switch p := any(&nan).(type) {
 	case *float32:
-		*p, ok = float32(missingFloat), true
+		*p, ok = float32(column.NaN), true
 	case *float64:
-		*p, ok = missingFloat, true
+		*p, ok = column.NaN, true
 	case *layout.Half:
-		*p, ok = layout.HalfOf(missingFloat), true
+		*p, ok = layout.HalfOf(column.NaN), true
 	}
 	return nan, ok
 }
 
 func (b arrowBatch) bools(a *array.Boolean) error {
-	width := int(max(1, b.width))
-	if n := firstNull(a); n >= 0 && !b.dest.canMiss() {
+	width := int(max(1, b.Width))
+	if n := firstNull(a); n >= 0 && !b.dest.CanMiss() {
 		return b.null(n / width)
 	}
 	cells := make([]uint8, a.Len())
@@ -249,10 +250,10 @@ func (b arrowBatch) bools(a *array.Boolean) error {
 			cells[i] = 1
 		}
 	}
-	put(b.dest, b.row0+b.row, cells)
+	column.Put(b.dest, b.row0+b.row, cells)
 	for i := range cells {
 		if a.NullN() > 0 && a.IsNull(i) { // on its way to be filled
-			putMissing(b.dest.Lane(int64(i%width)), b.row0+b.row+int64(i/width), 1)
+			column.PutMissing(b.dest.Lane(int64(i%width)), b.row0+b.row+int64(i/width), 1)
 		}
 	}
 	return nil
@@ -265,17 +266,17 @@ func (b arrowBatch) texts(a arrow.Array, word func(i int) (w string, ok bool)) e
 	for i := range a.Len() {
 		w, ok := word(i)
 		switch {
-		case !ok && b.role != layout.RoleValue:
+		case !ok && b.Role != layout.RoleValue:
 			return b.null(i)
 		case !ok:
 			code[0] = -1
 		case code[0] < 0 || w != last:
-			if err := checkWord([]byte(w), b.role, b.row+int64(i)); err != nil {
+			if err := checkWord([]byte(w), b.Role, b.row+int64(i)); err != nil {
 				return err
 			}
-			last, code[0] = w, b.dict.code([]byte(w))
+			last, code[0] = w, b.dict.Code([]byte(w))
 		}
-		put(b.dest, b.row0+b.row+int64(i), code)
+		column.Put(b.dest, b.row0+b.row+int64(i), code)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -21,7 +22,7 @@ func (b arrowBatch) dictionary(a *array.Dictionary) error {
 			return 0, false, nil
 		}
 		if at = a.GetValueIndex(i); at < 0 || at >= values.Len() {
-			return 0, false, &loaderr.SourceError{Column: b.name, Row: b.row + int64(i)/max(1, b.width) + 1, Reason: fmt.Sprintf("is entry %d of a dictionary of %d", at, values.Len()), Hint: loaderr.HintDamaged}
+			return 0, false, &loaderr.SourceError{Column: b.Name, Row: b.row + int64(i)/max(1, b.Width) + 1, Reason: fmt.Sprintf("is entry %d of a dictionary of %d", at, values.Len()), Hint: loaderr.HintDamaged}
 		}
 		return at, values.IsValid(at), nil
 	}
@@ -44,21 +45,21 @@ func (b arrowBatch) dictionaryTexts(a *array.Dictionary, words wordArray, place 
 		switch {
 		case err != nil:
 			return err
-		case !ok && b.role != layout.RoleValue:
+		case !ok && b.Role != layout.RoleValue:
 			return b.null(i)
 		case !ok:
 			codes[i] = -1
 			continue
 		case known[at] < 0:
 			word := []byte(words.Value(at))
-			if err := checkWord(word, b.role, b.row+int64(i)); err != nil {
+			if err := checkWord(word, b.Role, b.row+int64(i)); err != nil {
 				return err
 			}
-			known[at] = b.dict.code(word)
+			known[at] = b.dict.Code(word)
 		}
 		codes[i] = known[at]
 	}
-	put(b.dest, b.row0+b.row, codes)
+	column.Put(b.dest, b.row0+b.row, codes)
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
@@ -273,10 +274,10 @@ func (s *arrowStream) names() []string {
 	return out
 }
 
-func (s *arrowStream) describe(w []want) ([]column, error) {
-	out := make([]column, len(w))
+func (s *arrowStream) describe(w []column.Want) ([]column.Column, error) {
+	out := make([]column.Column, len(w))
 	for i, x := range w {
-		f := s.schema.Field(x.index)
+		f := s.schema.Field(x.Index)
 		c, err := arrowColumn(f.Type)
 		if err != nil {
 			e := &loaderr.SourceError{Column: f.Name, Reason: err.Error(), Hint: "leave the column out, or cast it before it is sent"}
@@ -285,7 +286,7 @@ func (s *arrowStream) describe(w []want) ([]column, error) {
 			}
 			return nil, e
 		}
-		c.name = f.Name
+		c.Name = f.Name
 		out[i] = c
 	}
 	return out, nil
@@ -310,7 +311,7 @@ func (s *arrowStream) fill(ctx context.Context, to []target, m *progress.Meter) 
 			return &loaderr.SourceError{Batch: batch, Reason: "more rows than were announced"}
 		}
 		err := parallel.For(ctx, s.workers, len(to), "", func(_, i int) error {
-			return inColumn(parallel.Guard("", func() error { return s.checked(ctx, b, to[i], row) }), to[i].name, batch)
+			return inColumn(parallel.Guard("", func() error { return s.checked(ctx, b, to[i], row) }), to[i].Name, batch)
 		})
 		if err != nil {
 			return err
@@ -346,7 +347,7 @@ func inColumn(err error, column string, batch int) error {
 
 // checked writes a column of a batch, whose first row is that of the stream, if it is what it says.
 func (s *arrowStream) checked(ctx context.Context, b arrow.Record, to target, row int64) error {
-	whole := b.Column(to.index)
+	whole := b.Column(to.Index)
 	if n := whole.Len(); int64(n) != b.NumRows() {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
 	}

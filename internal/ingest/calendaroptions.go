@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -21,18 +22,18 @@ func (o Options) validateCalendar() error {
 }
 
 // checkCalendar refuses features of what is no timestamp, and such as have the name of a column.
-func (o Options) checkCalendar(columns []column) error {
+func (o Options) checkCalendar(columns []column.Column) error {
 	features, err := o.calendar()
 	if err != nil {
 		return err
 	}
 	for _, f := range features {
 		for _, c := range columns {
-			if c.name == f.Name {
+			if c.Name == f.Name {
 				return &loaderr.OptionError{Field: "calendar", Value: f.Name, Allowed: "a feature that no column is named like", Hint: "leave the column out with --columns"}
 			}
-			if c.name == o.Time && c.kind != kindTime {
-				return &loaderr.OptionError{Field: "calendar", Value: f.Name, Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.name, c.describe())}
+			if c.Name == o.Time && c.Kind != column.KindTime {
+				return &loaderr.OptionError{Field: "calendar", Value: f.Name, Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.Name, c.Describe())}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -17,7 +18,7 @@ func carry(ctx context.Context, workers int, to layout.Dest, at int64, source la
 	}
 	if to.DType == layout.Float64 && source.DType == layout.Int64 {
 		whole := layout.Values[int64](source)
-		return carryInto(ctx, workers, stretch(layout.Values[float64](to), at, n), from, missingFloat, func(to []float64, row int64) {
+		return carryInto(ctx, workers, stretch(layout.Values[float64](to), at, n), from, column.NaN, func(to []float64, row int64) {
 			for f, v := range whole.Row(row) {
 				to[f] = float64(v)
 			}
@@ -46,11 +47,11 @@ func stretch[T layout.Native](v layout.Strided[T], at, n int64) layout.Strided[T
 func missingBits(d layout.DType) uint64 {
 	switch d {
 	case layout.Float16:
-		return uint64(layout.HalfOf(missingFloat).Bits())
+		return uint64(layout.HalfOf(column.NaN).Bits())
 	case layout.Float32:
-		return uint64(math.Float32bits(float32(missingFloat)))
+		return uint64(math.Float32bits(float32(column.NaN)))
 	case layout.Float64:
-		return math.Float64bits(missingFloat)
+		return math.Float64bits(column.NaN)
 	case layout.Text:
 		return math.MaxUint32
 	}

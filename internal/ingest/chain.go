@@ -3,6 +3,7 @@ package ingest
 import (
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -29,7 +30,7 @@ type chain[S float32 | float64] struct {
 // begin turns to the rows from row to end-1 of a feature. mean is what fill mean fills with.
 func (c *chain[S]) begin(feature, row, end int64, mean float64) {
 	c.feature, c.row, c.end = feature, row, end
-	c.last, c.first, c.found = missingFloat, math.NaN(), false
+	c.last, c.first, c.found = column.NaN, math.NaN(), false
 	c.filler = newFiller(c.fill, mean, c.from, feature, end)
 }
 

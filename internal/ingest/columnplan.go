@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
@@ -12,17 +13,17 @@ import (
 
 // held tells whether a column is filled beside the result first as the integers or truth values that it is, and with a mark for each value
 // that is missing: its steps keep them such, and float64 would not hold all of them.
-func (o Options) held(c column, role layout.Role) bool {
+func (o Options) held(c column.Column, role layout.Role) bool {
 	s := o.steps(c, role)
-	return s != (steps{}) && s.wholes() && (c.kind.isInteger() || c.kind == kindBool)
+	return s != (steps{}) && s.wholes() && (c.Kind.IsInteger() || c.Kind == column.KindBool)
 }
 
 // beside is the column of scratch that a column is filled in first; ok is false where it is filled in the result.
-func (o Options) beside(c column, role layout.Role) (as layout.Column, ok bool) {
-	as = layout.Column{Name: c.name, DType: c.kind.dtype(), Width: c.width}
+func (o Options) beside(c column.Column, role layout.Role) (as layout.Column, ok bool) {
+	as = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
 	switch {
 	case o.held(c, role):
-		as.Width = 2 * max(1, c.width) // each row's values, and then their marks
+		as.Width = 2 * max(1, c.Width) // each row's values, and then their marks
 		return as, true
 	case o.staged(c, role):
 		as.DType = layout.Float64
@@ -32,29 +33,29 @@ func (o Options) beside(c column, role layout.Role) (as layout.Column, ok bool) 
 }
 
 // sinkOf is where the values of a column go that is laid out there.
-func (l *load) sinkOf(i int, d layout.Dest) sink {
+func (l *load) sinkOf(i int, d layout.Dest) column.Sink {
 	c := l.columns[i]
 	if !l.held(c, l.wanted.roles[i]) {
-		return sink{Dest: d, loss: l.losses[i]}
+		return column.Sink{Dest: d, Loss: l.losses[i]}
 	}
-	return sink{Dest: d.Lanes(0, c.width), marks: d.Lanes(max(1, c.width), c.width), marked: true}
+	return column.Sink{Dest: d.Lanes(0, c.Width), Marks: d.Lanes(max(1, c.Width), c.Width), Marked: true}
 }
 
 // asks tells whether a column is stored as another dtype than it has because the load asks for it, and nothing is done to it before.
-func (o Options) asks(c column, role layout.Role) bool {
-	return o.DType.of(c) != "" && role == layout.RoleValue && o.steps(c, role) == (steps{}) && o.stored(c, role).DType != c.kind.dtype()
+func (o Options) asks(c column.Column, role layout.Role) bool {
+	return o.DType.of(c) != "" && role == layout.RoleValue && o.steps(c, role) == (steps{}) && o.stored(c, role).DType != c.Kind.DType()
 }
 
 // converts tells whether a column is filled as what it is and converted after: one of a text file, whose cells are read as few dtypes only,
 // and floats of which a filter leaves rows out, so that what narrowing loses is told of those that are kept.
-func (o Options) converts(c column, role layout.Role) bool {
+func (o Options) converts(c column.Column, role layout.Role) bool {
 	if !o.asks(c, role) {
 		return false
 	}
-	if c.width == 0 && o.filters() && (c.kind == kindFloat64 || c.kind == kindFloat32) {
+	if c.Width == 0 && o.filters() && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
 		return true
 	}
-	return c.inferred && !(o.stored(c, role).DType == layout.Float32 && (c.kind == kindFloat64 || c.kind == kindUnknown))
+	return c.Inferred && !(o.stored(c, role).DType == layout.Float32 && (c.Kind == column.KindFloat64 || c.Kind == column.KindUnknown))
 }
 
 // wanted are the columns of a load in the order in which they are stored: items, time, values.
@@ -103,29 +104,29 @@ func (o Options) resolve(names []string) (wanted, error) {
 }
 
 // in finds the wanted columns in a source. firstPath names the source that the others must be like.
-func (w wanted) in(path, firstPath string, names []string) ([]want, error) {
-	out := make([]want, len(w.names))
+func (w wanted) in(path, firstPath string, names []string) ([]column.Want, error) {
+	out := make([]column.Want, len(w.names))
 	for i, name := range w.names {
 		at := slices.Index(names, name)
 		if at < 0 {
 			return nil, &loaderr.SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
 		}
-		out[i] = want{at, w.roles[i], w.dtype.By[name] == string(layout.Text)}
+		out[i] = column.Want{Index: at, Role: w.roles[i], Text: w.dtype.By[name] == string(layout.Text)}
 	}
 	return out, nil
 }
 
 // stored is the layout of a column under the options.
-func (o Options) stored(c column, role layout.Role) layout.Column {
-	out := layout.Column{Name: c.name, Role: role, DType: c.kind.dtype(), Width: c.width, Unit: c.unit, Zone: c.zone}
-	if role == layout.RoleTime && c.kind.isInteger() || role == layout.RoleItemID && c.kind == kindUint64 {
+func (o Options) stored(c column.Column, role layout.Role) layout.Column {
+	out := layout.Column{Name: c.Name, Role: role, DType: c.Kind.DType(), Width: c.Width, Unit: c.Unit, Zone: c.Zone}
+	if role == layout.RoleTime && c.Kind.IsInteger() || role == layout.RoleItemID && c.Kind == column.KindUint64 {
 		out.DType = layout.Int64
 	}
 	if asked := o.DType.of(c); asked != "" && role == layout.RoleValue {
 		out.DType = asked
 	}
 	asked := layout.DType(o.DType.Floats)
-	if by, ok := o.DType.By[c.name]; ok {
+	if by, ok := o.DType.By[c.Name]; ok {
 		asked = layout.DType(by)
 	}
 	out.DType = o.steps(c, role).stored(out.DType, asked)
@@ -133,14 +134,14 @@ func (o Options) stored(c column, role layout.Role) layout.Column {
 }
 
 // staged tells whether a column is filled as float64 beside the result first: its steps come before it is narrowed.
-func (o Options) staged(c column, role layout.Role) bool {
+func (o Options) staged(c column.Column, role layout.Role) bool {
 	if o.steps(c, role) == (steps{}) || o.held(c, role) {
 		return false
 	}
 	to := o.stored(c, role).DType
 	if to == layout.Float32 {
-		switch c.kind {
-		case kindFloat16, kindFloat32, kindInt8, kindInt16, kindUint8, kindUint16: // it holds them
+		switch c.Kind {
+		case column.KindFloat16, column.KindFloat32, column.KindInt8, column.KindInt16, column.KindUint8, column.KindUint16: // it holds them
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -32,7 +33,7 @@ func (l *load) conform() error {
 		return nil
 	}
 	for i, c := range l.columns {
-		old, err := l.base.data.Manifest.Column(c.name)
+		old, err := l.base.data.Manifest.Column(c.Name)
 		if err != nil {
 			return err
 		}
@@ -40,28 +41,28 @@ func (l *load) conform() error {
 		if want == "" {
 			want = string(old.DType)
 		}
-		if c.inferred {
-			for k := range kindNames {
-				if as := (column{name: c.name, kind: kind(k), unit: old.Unit, zone: old.Zone, inferred: true}); as.sourceName() == want {
-					if w, ok := widest(c, as); ok && w.kind == as.kind && w.unit == as.unit {
+		if c.Inferred {
+			for k := range column.KindNames {
+				if as := (column.Column{Name: c.Name, Kind: column.Kind(k), Unit: old.Unit, Zone: old.Zone, Inferred: true}); as.SourceName() == want {
+					if w, ok := column.Widest(c, as); ok && w.Kind == as.Kind && w.Unit == as.Unit {
 						c = w
 					}
 				}
 			}
 		}
 		if delete(l.units, i); sameInstants(c, old) {
-			if c.unit != old.Unit {
-				l.units[i] = c.unit
+			if c.Unit != old.Unit {
+				l.units[i] = c.Unit
 			}
-			c.unit, c.zone = old.Unit, old.Zone
+			c.Unit, c.Zone = old.Unit, old.Zone
 			l.columns[i] = c
 			continue
 		}
 		as := l.stored(c, l.wanted.roles[i])
-		if c.sourceName() != want || as.DType != old.DType || as.Width != old.Width() || as.Unit != old.Unit || as.Zone != old.Zone {
+		if c.SourceName() != want || as.DType != old.DType || as.Width != old.Width() || as.Unit != old.Unit || as.Zone != old.Zone {
 			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
 			return &loaderr.SourceError{
-				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.describe(), typeText(was)), Hint: loaderr.HintAnew,
+				Path: l.readers[0].path(), Column: c.Name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(), typeText(was)), Hint: loaderr.HintAnew,
 			}
 		}
 		l.columns[i] = c

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
@@ -146,12 +147,12 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 }
 
 // describe infers the kinds of the wanted columns from the first rows.
-func (c *csvFile) describe(w []want) ([]column, error) {
-	out := make([]column, len(w))
+func (c *csvFile) describe(w []column.Want) ([]column.Column, error) {
+	out := make([]column.Column, len(w))
 	for i, x := range w {
-		out[i] = column{name: c.header[x.index], inferred: true, names: x.role == layout.RoleItemID}
-		if x.text {
-			out[i] = column{name: c.header[x.index], kind: kindText}
+		out[i] = column.Column{Name: c.header[x.Index], Inferred: true, Names: x.Role == layout.RoleItemID}
+		if x.Text {
+			out[i] = column.Column{Name: c.header[x.Index], Kind: column.KindText}
 		}
 	}
 	for size := int64(files.BlockBytes); ; size *= 4 {
@@ -164,15 +165,15 @@ func (c *csvFile) describe(w []want) ([]column, error) {
 		}
 	}
 	for i, x := range w {
-		if out[i].kind == kindUnknown && x.role != layout.RoleValue {
-			out[i].kind = kindInt64 // the first row is broken, and the fill says how
+		if out[i].Kind == column.KindUnknown && x.Role != layout.RoleValue {
+			out[i].Kind = column.KindInt64 // the first row is broken, and the fill says how
 		}
 	}
 	return out, nil
 }
 
 // sample infers the kinds from the rows in the first size bytes. It tells how many rows those were, and whether they were all.
-func (c *csvFile) sample(out []column, w []want, size int64) (row int64, whole bool, err error) {
+func (c *csvFile) sample(out []column.Column, w []column.Want, size int64) (row int64, whole bool, err error) {
 	buf := make([]byte, min(size, c.size-c.data), min(size, c.size-c.data)+1)
 	if _, err := c.file.ReadAt(buf, c.data); err != nil && !errors.Is(err, io.EOF) {
 		return 0, false, files.AsSourceError(c.name, err)
@@ -188,9 +189,9 @@ func (c *csvFile) sample(out []column, w []want, size int64) (row int64, whole b
 			return row, whole || err == nil, nil // the fill says so, if it is wrong
 		}
 		for i, x := range w {
-			next, reason := admit(out[i], cells[x.index], x.role, &c.text)
+			next, reason := admit(out[i], cells[x.Index], x.Role, &c.text)
 			if reason != "" {
-				return row, whole, c.refuse(out[i], x.role, cells[x.index], row, c.lineOf(s.start, buf, c.line0), reason)
+				return row, whole, c.refuse(out[i], x.Role, cells[x.Index], row, c.lineOf(s.start, buf, c.line0), reason)
 			}
 			out[i] = next
 		}
@@ -204,8 +205,8 @@ func (c *csvFile) lineOf(at int, buf []byte, before int64) int64 {
 }
 
 // refuse says that a cell cannot be in its column. Rows count from 0 here.
-func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, reason string) error {
-	e := &loaderr.SourceError{Path: c.name, Column: col.name, Text: string(x.text()), Row: row + 1, Line: line, Reason: reason}
+func (c *csvFile) refuse(col column.Column, role layout.Role, x cell, row, line int64, reason string) error {
+	e := &loaderr.SourceError{Path: c.name, Column: col.Name, Text: string(x.text()), Row: row + 1, Line: line, Reason: reason}
 	switch {
 	case !utf8.ValidString(e.Text):
 		e.Reason, e.Hint = "is not UTF-8", "save the file as UTF-8"
@@ -214,13 +215,13 @@ func (c *csvFile) refuse(col column, role layout.Role, x cell, row, line int64, 
 	case reason == reasonInteger:
 		e.Hint = "if these are times, say how they are written with --time-format"
 	case reason == reasonMixed || reason == reasonText:
-		e.Hint = fmt.Sprintf("name what stands for no value with --na, or take all cells as text with --dtype %s=text", col.name)
+		e.Hint = fmt.Sprintf("name what stands for no value with --na, or take all cells as text with --dtype %s=text", col.Name)
 	case reason == reasonZone:
 		e.Hint = "write a zone in every cell or in none"
 	case reason == reasonFormat:
 		e.Hint = "give the format in which every cell is written, or mend the cell"
 	case reason == reasonNarrow:
-		e.Hint = hintWider
+		e.Hint = column.HintWider
 	case reason == reasonItem || reason == reasonNoTime:
 		e.Hint = loaderr.HintNeeded
 	case role == layout.RoleValue && reason == reasonNumber:
@@ -313,6 +314,6 @@ func (c *csvFile) read(buf []byte, s span) ([]byte, error) {
 // groupRows returns nil: any cell of the file may widen a column, so every row is read.
 func (c *csvFile) groupRows() []int64 { return nil }
 
-func (c *csvFile) bounds(int, int, column) (least, most any, ok bool) { return nil, nil, false }
+func (c *csvFile) bounds(int, int, column.Column) (least, most any, ok bool) { return nil, nil, false }
 
 func (c *csvFile) without([]bool) reader { return c }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
@@ -24,7 +25,7 @@ const (
 
 // admit returns c widened so that it can hold the cell x besides the cells before it; reason says
 // why no type can hold both.
-func admit(c column, x cell, role layout.Role, d *dialect) (out column, reason string) {
+func admit(c column.Column, x cell, role layout.Role, d *dialect) (out column.Column, reason string) {
 	b := x.trimmed()
 	if d.isMissing(b) {
 		switch {
@@ -32,11 +33,11 @@ func admit(c column, x cell, role layout.Role, d *dialect) (out column, reason s
 			return c, reasonItem
 		case role == layout.RoleTime:
 			return c, reasonNoTime
-		case c.kind == kindUnknown:
-			c.missing = true
-		case c.kind == kindInt64:
-			c.kind = kindFloat64
-		case c.kind != kindFloat64 && c.kind != kindText:
+		case c.Kind == column.KindUnknown:
+			c.Missing = true
+		case c.Kind == column.KindInt64:
+			c.Kind = column.KindFloat64
+		case c.Kind != column.KindFloat64 && c.Kind != column.KindText:
 			return c, reasonMissing
 		}
 		return c, ""
@@ -45,13 +46,13 @@ func admit(c column, x cell, role layout.Role, d *dialect) (out column, reason s
 	case layout.RoleItemID:
 		return admitItem(c, x)
 	case layout.RoleTime:
-		if (c.kind == kindUnknown || c.kind == kindInt64) && !d.formatted(role) {
+		if (c.Kind == column.KindUnknown || c.Kind == column.KindInt64) && !d.formatted(role) {
 			if _, ok := textvalue.ParseInt(b); ok {
-				c.kind = kindInt64
+				c.Kind = column.KindInt64
 				return c, ""
 			}
 		}
-		if c.kind == kindInt64 {
+		if c.Kind == column.KindInt64 {
 			return c, reasonInteger
 		}
 		t, ok := d.time(b, role)
@@ -60,7 +61,7 @@ func admit(c column, x cell, role layout.Role, d *dialect) (out column, reason s
 		}
 		return admitTime(c, t, ok)
 	}
-	if c.kind == kindText {
+	if c.Kind == column.KindText {
 		return c, admitText(c, x, d)
 	}
 	return admitValue(c, x, d)
@@ -68,13 +69,13 @@ func admit(c column, x cell, role layout.Role, d *dialect) (out column, reason s
 
 // admitText refuses what no text can be. Where a column is text because its first cell is, what looks like a number is refused: one
 // of the two is a mistake, and which is not for us to guess.
-func admitText(c column, x cell, d *dialect) (reason string) {
+func admitText(c column.Column, x cell, d *dialect) (reason string) {
 	switch b := x.trimmed(); {
 	case !utf8.Valid(x.raw):
 		return reasonUTF8
-	case !c.inferred || !likeNumber(b):
+	case !c.Inferred || !likeNumber(b):
 		return ""
-	case c.kind == kindUnknown:
+	case c.Kind == column.KindUnknown:
 		return reasonText
 	default:
 		return reasonMixed
@@ -96,47 +97,47 @@ func likeNumber(b []byte) bool {
 	return digits
 }
 
-func admitItem(c column, x cell) (column, string) {
+func admitItem(c column.Column, x cell) (column.Column, string) {
 	if !utf8.Valid(x.raw) {
 		return c, reasonUTF8
 	}
-	if _, ok := textvalue.ParseCanonical(x.raw); !ok || c.kind == kindText {
-		c.kind = kindText
+	if _, ok := textvalue.ParseCanonical(x.raw); !ok || c.Kind == column.KindText {
+		c.Kind = column.KindText
 	} else {
-		c.kind = kindInt64
+		c.Kind = column.KindInt64
 	}
 	return c, ""
 }
 
-func admitTime(c column, t textvalue.Time, ok bool) (column, string) {
+func admitTime(c column.Column, t textvalue.Time, ok bool) (column.Column, string) {
 	if !ok {
 		return c, reasonTime
 	}
-	other := column{name: c.name, kind: kindTime, unit: textvalue.Units[t.Unit], inferred: true}
+	other := column.Column{Name: c.Name, Kind: column.KindTime, Unit: textvalue.Units[t.Unit], Inferred: true}
 	if t.Zoned {
-		other.zone = "UTC"
+		other.Zone = "UTC"
 	}
-	w, ok := widest(c, other)
+	w, ok := column.Widest(c, other)
 	if !ok {
 		return c, reasonZone
 	}
 	return w, ""
 }
 
-func admitValue(c column, x cell, d *dialect) (column, string) {
+func admitValue(c column.Column, x cell, d *dialect) (column.Column, string) {
 	b := x.trimmed()
-	switch c.kind {
-	case kindBool:
+	switch c.Kind {
+	case column.KindBool:
 		if _, ok := textvalue.ParseBool(b); !ok {
 			return c, reasonBool
 		}
 		return c, ""
-	case kindTime:
+	case column.KindTime:
 		t, ok := textvalue.ParseTime(b)
 		return admitTime(c, t, ok)
-	case kindUnknown:
+	case column.KindUnknown:
 		if _, ok := textvalue.ParseBool(b); ok {
-			c.kind = kindBool
+			c.Kind = column.KindBool
 			return c, ""
 		}
 		if t, ok := textvalue.ParseTime(b); ok {
@@ -144,24 +145,24 @@ func admitValue(c column, x cell, d *dialect) (column, string) {
 		}
 	}
 	if _, ok := textvalue.ParseInt(b); ok {
-		if c.kind == kindUnknown && !c.missing {
-			c.kind = kindInt64
-		} else if c.kind == kindUnknown {
-			c.kind = kindFloat64
+		if c.Kind == column.KindUnknown && !c.Missing {
+			c.Kind = column.KindInt64
+		} else if c.Kind == column.KindUnknown {
+			c.Kind = column.KindFloat64
 		}
 		return c, ""
 	}
 	if _, ok := d.float(b); ok {
-		c.kind = kindFloat64
+		c.Kind = column.KindFloat64
 		return c, ""
 	}
-	if c.kind != kindUnknown {
+	if c.Kind != column.KindUnknown {
 		return c, reasonNumber
 	}
 	if reason := admitText(c, x, d); reason != "" {
 		return c, reason
 	}
-	c.kind = kindText
+	c.Kind = column.KindText
 	return c, ""
 }
 

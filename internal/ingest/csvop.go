@@ -1,6 +1,9 @@
 package ingest
 
-import "github.com/tensorcache/tensorcache/layout"
+import (
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/layout"
+)
 
 // csvOp is one column of the file and where its values go.
 type csvOp struct {
@@ -15,8 +18,8 @@ type csvOp struct {
 	i64    []int64
 	i32    []int32
 	u8     []uint8
-	dict   *dictionary
-	loss   *loss // of narrowed floats, nil where they are not
+	dict   *column.Dictionary
+	loss   *column.Loss // of narrowed floats, nil where they are not
 	lost   layout.DTypeError
 	last   []byte // the word of the row before, and its code
 	code32 int32
@@ -85,7 +88,7 @@ func room[T layout.Native](op *csvOp, rows int64) []T {
 // end writes what was collected of a span.
 func (op *csvOp) end(s span) {
 	if op.loss != nil {
-		op.loss.add(op.lost)
+		op.loss.Add(op.lost)
 	}
 	if !op.collects {
 		return

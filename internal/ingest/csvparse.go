@@ -6,6 +6,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
@@ -15,8 +16,8 @@ import (
 // csvParser parses spans into columns; each worker has its own.
 type csvParser struct {
 	file    *csvFile
-	ops     []csvOp  // by column of the file
-	columns []column // by target, as wide as the cells so far ask for
+	ops     []csvOp         // by column of the file
+	columns []column.Column // by target, as wide as the cells so far ask for
 	widened bool
 	buf     []byte
 	plain   numerals.Rows
@@ -41,9 +42,9 @@ const (
 func newCSVParser(c *csvFile, to []target) *csvParser {
 	p := &csvParser{file: c, ops: make([]csvOp, len(c.header))}
 	for i, t := range to {
-		p.columns = append(p.columns, t.column)
-		op := csvOp{code: codeOf(t.dest.DType, t.role), target: i, loss: t.dest.loss, role: t.role, row0: t.row0, step: t.dest.Step, unit: textvalue.UnitDigits(t.unit), dest: t.dest.Dest, dict: t.dict, code32: -1}
-		p.ops[t.index] = op
+		p.columns = append(p.columns, t.Column)
+		op := csvOp{code: codeOf(t.dest.DType, t.Role), target: i, loss: t.dest.Loss, role: t.Role, row0: t.row0, step: t.dest.Step, unit: textvalue.UnitDigits(t.Unit), dest: t.dest.Dest, dict: t.dict, code32: -1}
+		p.ops[t.Index] = op
 	}
 	p.plain.Reset(len(p.ops), c.delim, c.text.point)
 	return p
@@ -184,7 +185,7 @@ func (op *csvOp) fast(buf []byte, i int, delim, point byte, row int64) (end int,
 		v, end, ok := fastFloat(buf, i, point)
 		if end, ok = closes(buf, end, delim, ok && math.Abs(v) <= math.MaxFloat32); ok {
 			op.f32[at] = float32(v)
-			op.lost = noted(op.lost, v, float64(op.f32[at]))
+			op.lost = column.Noted(op.lost, v, float64(op.f32[at]))
 		}
 		return end, ok
 	case opInt64:
@@ -224,9 +225,9 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 	case opFloat64, opFloat32:
 		v, ok := p.file.text.float(b)
 		if p.file.text.isMissing(b) {
-			v, ok = missingFloat, true
+			v, ok = column.NaN, true
 		}
-		if !ok && p.columns[op.target].kind == kindUnknown {
+		if !ok && p.columns[op.target].Kind == column.KindUnknown {
 			return p.widen(op, x)
 		}
 		if !ok {
@@ -239,7 +240,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 		if op.f32[at] = float32(v); math.IsInf(float64(op.f32[at]), 0) && !math.IsInf(v, 0) {
 			return reasonNarrow
 		}
-		op.lost = noted(op.lost, v, float64(op.f32[at]))
+		op.lost = column.Noted(op.lost, v, float64(op.f32[at]))
 		return ""
 	case opInt64:
 		if v, ok := textvalue.ParseInt(b); ok {
@@ -253,10 +254,10 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 		}
 	case opTime:
 		c := p.columns[op.target]
-		if t, ok := p.file.text.time(b, op.role); ok && t.Unit <= op.unit && t.Zoned == (c.zone != "") {
+		if t, ok := p.file.text.time(b, op.role); ok && t.Unit <= op.unit && t.Zoned == (c.Zone != "") {
 			v, ok := t.In(op.unit)
 			if !ok {
-				return "does not fit 64 bits of " + c.unit
+				return "does not fit 64 bits of " + c.Unit
 			}
 			op.i64[at] = v
 			return ""
@@ -283,7 +284,7 @@ func (p *csvParser) widen(op *csvOp, x cell) (reason string) {
 }
 
 // word gives a text its code. One that is missing has none, unless an item needs it.
-func (op *csvOp) word(x cell, at int64, d *dialect, c column) (reason string) {
+func (op *csvOp) word(x cell, at int64, d *dialect, c column.Column) (reason string) {
 	if op.code32 < 0 || !bytes.Equal(x.raw, op.last) {
 		switch missing := d.isMissing(x.trimmed()); {
 		case missing && op.role == layout.RoleItemID:
@@ -299,7 +300,7 @@ func (op *csvOp) word(x cell, at int64, d *dialect, c column) (reason string) {
 			}
 		}
 		op.last = append(op.last[:0], x.raw...)
-		op.code32 = op.dict.code(x.text())
+		op.code32 = op.dict.Code(x.text())
 	}
 	op.i32[at] = op.code32
 	return ""

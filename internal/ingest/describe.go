@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
@@ -33,7 +34,7 @@ func (l *load) describe() error {
 		if err != nil {
 			return err
 		}
-		var columns []column
+		var columns []column.Column
 		if err := parallel.Guard(r.path(), func() (err error) { columns, err = r.describe(w); return err }); err != nil {
 			return inSource(r.path(), err)
 		}
@@ -44,18 +45,18 @@ func (l *load) describe() error {
 		}
 		for i := range columns {
 			a, b := l.columns[i], columns[i]
-			if l.columns[i], err = unify(a, b); err == nil {
+			if l.columns[i], err = column.Unify(a, b); err == nil {
 				continue
 			}
 			hint := "load the files one by one, or leave the column out with --columns"
-			if wider, ok := ofOneSort(a, b); ok {
+			if wider, ok := column.WiderOfOneSort(a, b); ok {
 				if l.DType.of(a) != "" && l.DType.of(a) == l.DType.of(b) && l.wanted.roles[i] == layout.RoleValue {
 					l.columns[i] = wider
 					continue
 				}
-				hint = "say what to store with --dtype " + b.name + "=" + wider.kind.String()
+				hint = "say what to store with --dtype " + b.Name + "=" + wider.Kind.String()
 			}
-			return &loaderr.SourceError{Path: r.path(), Column: b.name, Reason: err.Error() + " " + first.path(), Hint: hint}
+			return &loaderr.SourceError{Path: r.path(), Column: b.Name, Reason: err.Error() + " " + first.path(), Hint: hint}
 		}
 	}
 	if l.rows == 0 {
@@ -65,7 +66,7 @@ func (l *load) describe() error {
 		return err
 	}
 	for i, c := range l.columns {
-		if err := c.usable(first.path(), l.wanted.roles[i]); err != nil {
+		if err := c.CheckRole(first.path(), l.wanted.roles[i]); err != nil {
 			return err
 		}
 		if err := l.DType.convertible(c, first.path(), l.wanted.roles[i]); err != nil {
@@ -108,16 +109,16 @@ func (l *load) checkNames(r, first reader) error {
 
 // newDictionaries begins those of the text columns.
 func (l *load) newDictionaries() error {
-	l.dicts = map[int]*dictionary{}
+	l.dicts = map[int]*column.Dictionary{}
 	for i, c := range l.columns {
-		if c.kind != kindText {
+		if c.Kind != column.KindText {
 			continue
 		}
-		words, err := l.base.words(c.name)
+		words, err := l.base.words(c.Name)
 		if err != nil {
 			return err
 		}
-		l.dicts[i] = newDictionary(words)
+		l.dicts[i] = column.NewDictionary(words)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package ingest
 
-import "github.com/tensorcache/tensorcache/layout"
+import (
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/layout"
+)
 
 // dest is where a column of a source is written to.
 func (l *load) dest(i int) layout.Dest {
@@ -25,7 +28,7 @@ func (l *load) destRead(i int) layout.Dest {
 func (l *load) staysAsRead(i int) bool {
 	c, role := l.columns[i], l.wanted.roles[i]
 	_, staged := l.staged[i]
-	return !staged && c.kind != kindText && l.steps(c, role) == (steps{}) && l.staysInOrder()
+	return !staged && c.Kind != column.KindText && l.steps(c, role) == (steps{}) && l.staysInOrder()
 }
 
 // staysInOrder tells whether rows stay where they are read to.
@@ -37,7 +40,7 @@ func (l *load) newTiles() {
 	l.seenTiles = map[int]*tileMoments{}
 	for i, c := range l.columns {
 		s := l.steps(c, l.wanted.roles[i])
-		if c.width == 0 && (c.kind == kindFloat64 || c.kind == kindFloat32) && (s.scale != "" || s.fill.How != "") {
+		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && (s.scale != "" || s.fill.How != "") {
 			l.seenTiles[i] = newTileMoments(l.rows)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
@@ -80,29 +81,29 @@ func (d DTypes) known(w wanted) error {
 }
 
 // of is what a column is to be stored as, "" for what it is.
-func (d DTypes) of(c column) layout.DType {
-	if v, ok := d.By[c.name]; ok {
+func (d DTypes) of(c column.Column) layout.DType {
+	if v, ok := d.By[c.Name]; ok {
 		return layout.DType(v)
 	}
-	if c.kind == kindUnknown || c.kind.isFloat() {
+	if c.Kind == column.KindUnknown || c.Kind.IsFloat() {
 		return layout.DType(d.Floats)
 	}
 	return ""
 }
 
 // convertible refuses a dtype that a column cannot take.
-func (d DTypes) convertible(c column, path string, role layout.Role) error {
-	v, named := d.By[c.name]
-	numeric := c.kind == kindUnknown || c.kind == kindBool || c.kind.isInteger() || c.kind.isFloat()
+func (d DTypes) convertible(c column.Column, path string, role layout.Role) error {
+	v, named := d.By[c.Name]
+	numeric := c.Kind == column.KindUnknown || c.Kind == column.KindBool || c.Kind.IsInteger() || c.Kind.IsFloat()
 	switch {
-	case !named || v == string(layout.Text) && c.kind == kindText:
+	case !named || v == string(layout.Text) && c.Kind == column.KindText:
 		return nil
 	case v == string(layout.Text):
-		return &loaderr.SourceError{Path: path, Column: c.name, Reason: fmt.Sprintf("is %s; only columns of text files are taken as text", c.describe()), Hint: "leave it out of --dtype"}
+		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: fmt.Sprintf("is %s; only columns of text files are taken as text", c.Describe()), Hint: "leave it out of --dtype"}
 	case role != layout.RoleValue:
-		return &loaderr.SourceError{Path: path, Column: c.name, Reason: "names items or times, which keep their own dtypes", Hint: "leave it out of --dtype"}
+		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: "names items or times, which keep their own dtypes", Hint: "leave it out of --dtype"}
 	case !numeric:
-		return &loaderr.SourceError{Path: path, Column: c.name, Reason: fmt.Sprintf("is %s, which is stored as nothing else", c.describe()), Hint: "leave it out of --dtype"}
+		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: fmt.Sprintf("is %s, which is stored as nothing else", c.Describe()), Hint: "leave it out of --dtype"}
 	}
 	return nil
 }

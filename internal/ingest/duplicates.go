@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -81,8 +82,8 @@ func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64,
 			return ctx.Err()
 		}
 		e := l.sourcePlace(m.at(end - 1))
-		e.Column = l.columns[i].name
-		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.ofItem(m.at(first)), k.clock.timeText(k.when(m.at(first))), d.DType)
+		e.Column = l.columns[i].Name
+		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.ofItem(m.at(first)), k.clock.TimeText(k.when(m.at(first))), d.DType)
 		e.Hint = "keep one of them with --duplicates first or last"
 		return &e
 	})
@@ -99,7 +100,7 @@ func meanRows[T layout.Native](v layout.Strided[T], wide func(T) float64, narrow
 					n++
 				}
 			}
-			mean := missingFloat
+			mean := column.NaN
 			if n > 0 {
 				mean = sum / float64(n)
 			}

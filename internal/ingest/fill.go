@@ -1,6 +1,9 @@
 package ingest
 
-import "github.com/tensorcache/tensorcache/layout"
+import (
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/layout"
+)
 
 // filler gives the missing values of one feature of one item their values. It looks ahead in the source, which is still what it was
 // there, and remembers what was behind.
@@ -21,10 +24,10 @@ func newFiller[S float32 | float64](f Fill, mean float64, from layout.Strided[S]
 	value := f.Value.Float
 	if f.How == fillMean {
 		if value = mean; mean != mean {
-			value = missingFloat
+			value = column.NaN
 		}
 	}
-	return filler[S]{how: f.How, value: value, from: from, feature: feature, end: end, before: missingFloat}
+	return filler[S]{how: f.How, value: value, from: from, feature: feature, end: end, before: column.NaN}
 }
 
 // fill fills the values of rows from row on.
@@ -58,7 +61,7 @@ func (f *filler[S]) look(row int64) {
 	if f.looked {
 		return
 	}
-	f.looked, f.after = true, missingFloat
+	f.looked, f.after = true, column.NaN
 	for row++; row < f.end; row++ {
 		if v := float64(f.from.Data[row*f.from.Step+f.feature]); v == v {
 			f.after, f.afterRow = v, row

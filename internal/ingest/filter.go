@@ -141,7 +141,7 @@ func (l *load) nothingLeft(f *filter) error {
 	}
 	e.Column = l.Time
 	e.Reason = fmt.Sprintf("none of the %d rows is kept: %d of them lie in the bounds of time, their times go from %s to %s",
-		f.rows, f.inTime, f.clock.timeText(f.least), f.clock.timeText(f.last))
+		f.rows, f.inTime, f.clock.TimeText(f.least), f.clock.TimeText(f.last))
 	if f.inTime > 0 {
 		e.Reason += ", and those are of other items"
 	}

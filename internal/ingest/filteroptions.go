@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/window"
 )
@@ -100,10 +101,10 @@ func readTime(field string, raw json.RawMessage) (t *window.TimeValue, err error
 
 // timeBound converts a bound in time to the unit of the time column c: time ≥ t and time < t keep
 // their meaning. The error is an [OptionError] of the field.
-func timeBound(c column, field string, t window.TimeValue) (int64, error) {
+func timeBound(c column.Column, field string, t window.TimeValue) (int64, error) {
 	unit := ""
-	if c.kind == kindTime {
-		unit = c.unit
+	if c.Kind == column.KindTime {
+		unit = c.Unit
 	}
 	at, err := t.In(field, unit)
 	if e := (*window.SpecError)(nil); errors.As(err, &e) {
@@ -113,7 +114,7 @@ func timeBound(c column, field string, t window.TimeValue) (int64, error) {
 }
 
 // bounds are the first and the last time that is kept, in the time column's unit.
-func (w *Where) bounds(clock column) (first, last int64, err error) {
+func (w *Where) bounds(clock column.Column) (first, last int64, err error) {
 	first, last = math.MinInt64, math.MaxInt64
 	times, err := w.times()
 	if err != nil {

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -20,7 +21,7 @@ type results interface {
 // it.
 func (p *preparation) resultsIn(ctx context.Context, to layout.Dest) (results, error) {
 	plain := to.Width == 0 && to.Step == 1
-	collects := plain && to.Collects(min(gatheredRows, to.Rows))
+	collects := plain && to.Collects(min(column.GatherRows, to.Rows))
 	var ready int64
 	if !collects || !p.apart {
 		if ready = to.Rows; plain && to.DType == layout.Float64 && p.readOnce() {
@@ -110,7 +111,7 @@ type gathered[D float32 | float64] struct {
 }
 
 func newGathered[D float32 | float64](to layout.Dest) *gathered[D] {
-	return &gathered[D]{to: to, tile: make([]float64, stepTile), values: make([]D, 0, gatheredRows)}
+	return &gathered[D]{to: to, tile: make([]float64, stepTile), values: make([]D, 0, column.GatherRows)}
 }
 
 func (g *gathered[D]) room(_ int64, n int) []float64 { return g.tile[:n] }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -47,7 +48,7 @@ func heldSteps[S integer, W int64 | uint64](ctx context.Context, p *preparation,
 	}
 	for item := range len(p.offsets) - 1 {
 		for feature := range h.width {
-			h.to = sink{Dest: p.summed, loss: p.loss}
+			h.to = column.Sink{Dest: p.summed, Loss: p.loss}
 			if to.Width > 0 {
 				h.to.Dest = to.Lane(feature)
 			}
@@ -88,8 +89,8 @@ type heldChain[S integer, W int64 | uint64] struct {
 	from             layout.Strided[S] // each row's values, and then their marks
 	width            int64
 	value, low, high constant[W]
-	to               sink // of the feature
-	tile             []W  // results on their way there
+	to               column.Sink // of the feature
+	tile             []W         // results on their way there
 	row              int64
 }
 
@@ -147,7 +148,7 @@ func (h *heldChain[S, W]) feature(ctx context.Context, item int, feature int64) 
 		var err error
 		switch {
 		case !there:
-			err = h.other(layout.LiteralOf(missingFloat))
+			err = h.other(layout.LiteralOf(column.NaN))
 		case clip.HasLow && h.low.above(v):
 			err = h.constant(ctx, h.low)
 		case clip.HasHigh && h.high.below(v):
@@ -193,10 +194,10 @@ func (h *heldChain[S, W]) other(n layout.Literal) error {
 	case v != v && !h.to.DType.IsFloat():
 		return h.notHeld(h.row, v, h.to.DType)
 	case isSigned:
-		bad = int64(put(h.to, h.row, []int64{signed}))
+		bad = int64(column.Put(h.to, h.row, []int64{signed}))
 	case isUnsigned:
-		bad = int64(put(h.to, h.row, []uint64{unsigned}))
-	case v == v && narrowedTo(h.to.DType, v) != v || put(h.to, h.row, []float64{v}) >= 0:
+		bad = int64(column.Put(h.to, h.row, []uint64{unsigned}))
+	case v == v && column.NarrowedTo(h.to.DType, v) != v || column.Put(h.to, h.row, []float64{v}) >= 0:
 		bad = 0
 	}
 	if bad >= 0 {
@@ -208,7 +209,7 @@ func (h *heldChain[S, W]) other(n layout.Literal) error {
 
 // flush stores the results so far.
 func (h *heldChain[S, W]) flush() error {
-	if bad := put(h.to, h.row, h.tile); bad >= 0 {
+	if bad := column.Put(h.to, h.row, h.tile); bad >= 0 {
 		return h.misfit(h.row+int64(bad), fmt.Sprint(h.tile[bad]))
 	}
 	h.row += int64(len(h.tile))
@@ -219,7 +220,7 @@ func (h *heldChain[S, W]) flush() error {
 // misfit refuses a result that its column cannot hold.
 func (h *heldChain[S, W]) misfit(row int64, text string) error {
 	e := h.place(row)
-	e.Column, e.Reason, e.Hint = h.column.name, fmt.Sprintf("%s after the steps does not fit %s", text, h.to.DType), hintWider
+	e.Column, e.Reason, e.Hint = h.column.Name, fmt.Sprintf("%s after the steps does not fit %s", text, h.to.DType), column.HintWider
 	return &e
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -15,7 +16,7 @@ type keys struct {
 	at    []func(row int64) int64 // value or code of each item_id column
 	words [][]string              // the words of a text column, else nil
 	time  *layout.Strided[int64]  // nil without a time column
-	clock column
+	clock column.Column
 }
 
 // keys finds the item and time columns among the filled ones. An integer time is stored as int64 (stored sees to it).
@@ -24,7 +25,7 @@ func (l *load) keys(vocab map[string][]string, dest func(i int) layout.Dest) *ke
 	for i, c := range l.columns {
 		switch l.wanted.roles[i] {
 		case layout.RoleItemID:
-			k.names, k.at, k.words = append(k.names, c.name), append(k.at, integers(dest(i))), append(k.words, vocab[c.name])
+			k.names, k.at, k.words = append(k.names, c.Name), append(k.at, integers(dest(i))), append(k.words, vocab[c.Name])
 		case layout.RoleTime:
 			v := layout.Values[int64](dest(i))
 			k.time, k.clock = &v, c
@@ -145,14 +146,14 @@ func (l *load) disordered(k *keys, before, row int64) error {
 	e, of := l.sourcePlace(row), k.ofItem(row)
 	e.Column = l.Time
 	if k.when(row) == k.when(before) {
-		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.clock.timeText(k.when(row)))
+		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.clock.TimeText(k.when(row)))
 		e.Hint = "keep one row for each time with --duplicates first, last or mean"
 		if len(k.at) == 0 {
 			e.Hint = "name the column that tells series apart with --item-id, or keep one row for each time with --duplicates first, last or mean"
 		}
 		return &e
 	}
-	e.Reason = fmt.Sprintf("time %s%s comes after %s", k.clock.timeText(k.when(row)), of, k.clock.timeText(k.when(before)))
+	e.Reason = fmt.Sprintf("time %s%s comes after %s", k.clock.TimeText(k.when(row)), of, k.clock.TimeText(k.when(before)))
 	e.Hint = "let the load sort the rows with --sort"
 	if len(k.at) == 0 {
 		e.Hint += ", or name the column that tells series apart with --item-id"

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
@@ -25,16 +26,16 @@ type load struct {
 	sources []layout.Source
 	readers []reader
 	wanted  wanted
-	columns []column            // as resolved over all sources
-	rows    int64               // of the sources, and of the result once they are moved
-	dicts   map[int]*dictionary // by column
+	columns []column.Column            // as resolved over all sources
+	rows    int64                      // of the sources, and of the result once they are moved
+	dicts   map[int]*column.Dictionary // by column
 
 	writer    *layout.Writer
 	stage     *scratch // the columns that are scaled before they are narrowed
 	staged    map[int]int
 	kept      *rowMap              // which rows of the sources the filters let through; nil where all are
 	order     *rowMap              // which of those are the rows of the result; nil until they are known
-	losses    map[int]*loss        // by column, of those that are stored as another dtype
+	losses    map[int]*column.Loss // by column, of those that are stored as another dtype
 	seenTiles map[int]*tileMoments // by column, of those that are measured while they are read
 	units     map[int]string       // by column, of times that are read in another unit than the generation's
 	base      *base                // the generation to which the rows are appended; nil for a load
@@ -179,10 +180,10 @@ func (l *load) startReading() error {
 	if err := fault.At("ingest.fill"); err != nil {
 		return fmt.Errorf("read rows: %w", err)
 	}
-	l.losses = map[int]*loss{}
+	l.losses = map[int]*column.Loss{}
 	for i, c := range l.columns {
 		if l.asks(c, l.wanted.roles[i]) {
-			l.losses[i] = &loss{}
+			l.losses[i] = &column.Loss{}
 		}
 	}
 	l.meter.Enter(progress.Read)
@@ -224,9 +225,9 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 	to := make([]target, len(l.columns))
 	for i, c := range l.columns {
 		if unit, ok := l.units[i]; ok {
-			c.unit = unit
+			c.Unit = unit
 		}
-		to[i] = target{want: w[i], column: c, dest: l.sinkOf(i, dest(i)), row0: row0, dict: l.dicts[i]}
+		to[i] = target{Want: w[i], Column: c, dest: l.sinkOf(i, dest(i)), row0: row0, dict: l.dicts[i]}
 		if m := l.seenTiles[i]; m != nil {
 			to[i].observer = m
 		}
@@ -240,7 +241,7 @@ func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) 
 		err := r.fill(ctx, to, l.meter)
 		for i := range l.columns {
 			if unit, ok := l.units[i]; ok && err == nil {
-				err = rescale(r, l.columns[i], dest(i), row0, unit, l.columns[i].unit)
+				err = rescale(r, l.columns[i], dest(i), row0, unit, l.columns[i].Unit)
 			}
 		}
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
@@ -25,12 +26,12 @@ type melted struct {
 	time    int // the place of the time column in the source, -1 without one
 	timed   string
 	series  []int
-	columns []column // of the source: the time, if there is one, and the series
+	columns []column.Column // of the source: the time, if there is one, and the series
 }
 
 // newMelted melts the wanted columns of r, which have the names given; timed is the name of the time
 // column, "" without one.
-func newMelted(r reader, names []string, wants []want, timed string) (*melted, error) {
+func newMelted(r reader, names []string, wants []column.Want, timed string) (*melted, error) {
 	m := &melted{reader: r, time: -1, timed: timed}
 	for i, x := range wants {
 		name := names[i]
@@ -40,10 +41,10 @@ func newMelted(r reader, names []string, wants []want, timed string) (*melted, e
 		if n := slices.Index(r.names(), name); name == "" || slices.Contains(r.names()[n+1:], name) {
 			return nil, &loaderr.SourceError{Path: r.path(), Column: name, Reason: "is the name of several series, or of none"}
 		}
-		if x.role == layout.RoleTime {
-			m.time = x.index
+		if x.Role == layout.RoleTime {
+			m.time = x.Index
 		} else {
-			m.series = append(m.series, x.index)
+			m.series = append(m.series, x.Index)
 		}
 	}
 	if len(m.series) == 0 {
@@ -75,19 +76,19 @@ func (m *melted) names() []string {
 }
 
 // inner are the wants of the source: the time first, if there is one.
-func (m *melted) inner() []want {
-	var out []want
+func (m *melted) inner() []column.Want {
+	var out []column.Want
 	if m.time >= 0 {
-		out = append(out, want{m.time, layout.RoleTime, false})
+		out = append(out, column.Want{Index: m.time, Role: layout.RoleTime, Text: false})
 	}
 	for _, s := range m.series {
-		out = append(out, want{s, layout.RoleValue, false})
+		out = append(out, column.Want{Index: s, Role: layout.RoleValue, Text: false})
 	}
 	return out
 }
 
 // describe finds the type that all series have.
-func (m *melted) describe(w []want) ([]column, error) {
+func (m *melted) describe(w []column.Want) ([]column.Column, error) {
 	var err error
 	if m.columns, err = m.reader.describe(m.inner()); err != nil {
 		return nil, err
@@ -96,22 +97,22 @@ func (m *melted) describe(w []want) ([]column, error) {
 }
 
 // outer turns columns of the source into those of the result.
-func (m *melted) outer(w []want, columns []column) ([]column, error) {
+func (m *melted) outer(w []column.Want, columns []column.Column) ([]column.Column, error) {
 	series := columns[len(columns)-len(m.series):]
 	value := series[0]
 	for _, c := range series[1:] {
-		other, err := unify(value, c)
+		other, err := column.Unify(value, c)
 		if err != nil {
-			return nil, &loaderr.SourceError{Path: m.path(), Column: c.name, Reason: fmt.Sprintf("is %s, but series %q is %s", c.describe(), series[0].name, value.describe()), Hint: "name series of one type with --columns"}
+			return nil, &loaderr.SourceError{Path: m.path(), Column: c.Name, Reason: fmt.Sprintf("is %s, but series %q is %s", c.Describe(), series[0].Name, value.Describe()), Hint: "name series of one type with --columns"}
 		}
 		value = other
 	}
-	value.name = meltValue
-	out := make([]column, len(w))
+	value.Name = meltValue
+	out := make([]column.Column, len(w))
 	for i, x := range w {
-		switch m.names()[x.index] {
+		switch m.names()[x.Index] {
 		case meltItem:
-			out[i] = column{name: meltItem, kind: kindText}
+			out[i] = column.Column{Name: meltItem, Kind: column.KindText}
 		case meltValue:
 			out[i] = value
 		default:
@@ -125,29 +126,29 @@ func (m *melted) outer(w []want, columns []column) ([]column, error) {
 func (m *melted) fill(ctx context.Context, to []target, meter *progress.Meter) error {
 	n := m.reader.rows()
 	for _, t := range to {
-		if t.role == layout.RoleItemID {
+		if t.Role == layout.RoleItemID {
 			m.nameItems(t, n)
 		}
 	}
 	inner := make([]target, 0, 1+len(m.series))
 	for i, x := range m.inner() {
-		t := target{want: x}
+		t := target{Want: x}
 		for _, o := range to {
-			if o.role == x.role {
-				t.column, t.dest, t.row0, t.dict = o.column, o.dest, o.row0, o.dict
+			if o.Role == x.Role {
+				t.Column, t.dest, t.row0, t.dict = o.Column, o.dest, o.row0, o.dict
 			}
 		}
-		t.name = m.columns[i].name
-		if x.role == layout.RoleValue {
+		t.Name = m.columns[i].Name
+		if x.Role == layout.RoleValue {
 			t.row0 += n * int64(len(inner)-(len(m.columns)-len(m.series)))
 		}
 		inner = append(inner, t)
 	}
 	err := m.reader.fill(ctx, inner, meter)
 	if wider := (*widenError)(nil); errors.As(err, &wider) {
-		wants := make([]want, len(to))
+		wants := make([]column.Want, len(to))
 		for i, t := range to {
-			wants[i] = t.want
+			wants[i] = t.Want
 		}
 		columns, err := m.outer(wants, wider.columns)
 		if err != nil {
@@ -159,7 +160,7 @@ func (m *melted) fill(ctx context.Context, to []target, meter *progress.Meter) e
 		return err
 	}
 	for _, t := range to {
-		if t.role == layout.RoleTime {
+		if t.Role == layout.RoleTime {
 			m.repeatTimes(t, n)
 		}
 	}
@@ -168,14 +169,14 @@ func (m *melted) fill(ctx context.Context, to []target, meter *progress.Meter) e
 
 // nameItems writes the name of each series into its rows.
 func (m *melted) nameItems(t target, n int64) {
-	codes := make([]int32, tileRows)
+	codes := make([]int32, column.TileRows)
 	for s := range m.series {
-		code := t.dict.code([]byte(m.columns[len(m.columns)-len(m.series)+s].name))
+		code := t.dict.Code([]byte(m.columns[len(m.columns)-len(m.series)+s].Name))
 		for i := range codes {
 			codes[i] = code
 		}
-		for row := int64(0); row < n; row += tileRows {
-			put(t.dest, t.row0+int64(s)*n+row, codes[:min(tileRows, n-row)])
+		for row := int64(0); row < n; row += column.TileRows {
+			column.Put(t.dest, t.row0+int64(s)*n+row, codes[:min(column.TileRows, n-row)])
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
@@ -20,7 +21,7 @@ func TestWhatNothingFillsIsThatNaN(t *testing.T) {
 			if v == v {
 				continue
 			}
-			if missing++; math.Float64bits(v) != math.Float64bits(missingFloat) {
+			if missing++; math.Float64bits(v) != math.Float64bits(column.NaN) {
 				t.Errorf("%s: row %d holds %x", what, i+1, math.Float64bits(v))
 			}
 		}

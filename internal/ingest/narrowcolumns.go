@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -14,10 +15,10 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 		if !l.converts(c, l.wanted.roles[i]) {
 			continue
 		}
-		from, to := l.stage.Dest(l.staged[i]), sink{Dest: l.writer.Dest(i), loss: l.losses[i]}
-		err := parallel.For(ctx, l.workers, int((rows+tileRows-1)/tileRows), "", func(_, tile int) error {
-			first := int64(tile) * tileRows
-			n := min(tileRows, rows-first)
+		from, to := l.stage.Dest(l.staged[i]), column.Sink{Dest: l.writer.Dest(i), Loss: l.losses[i]}
+		err := parallel.For(ctx, l.workers, int((rows+column.TileRows-1)/column.TileRows), "", func(_, tile int) error {
+			first := int64(tile) * column.TileRows
+			n := min(column.TileRows, rows-first)
 			switch from.DType {
 			case layout.Int64:
 				return convertTile(l, c, to, layout.Values[int64](from), first, n)
@@ -35,16 +36,16 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 	return nil
 }
 
-func convertTile[S number](l *load, c column, to sink, from layout.Strided[S], first, n int64) error {
+func convertTile[S column.Number](l *load, c column.Column, to column.Sink, from layout.Strided[S], first, n int64) error {
 	src := from.Data[first : first+n] // plain: what is converted is no tensor
-	bad := put(to, first, src)
+	bad := column.Put(to, first, src)
 	if bad < 0 {
 		return nil
 	}
 	e := l.place(first + int64(bad))
-	e.Column, e.Text, e.Reason, e.Hint = c.name, fmt.Sprint(src[bad]), "does not fit "+string(to.DType), hintWider
+	e.Column, e.Text, e.Reason, e.Hint = c.Name, fmt.Sprint(src[bad]), "does not fit "+string(to.DType), column.HintWider
 	if src[bad] != src[bad] {
-		e.Text, e.Reason, e.Hint = "", "the value is missing, which only a float column can say", "fill it with --fill "+c.name+"=0"
+		e.Text, e.Reason, e.Hint = "", "the value is missing, which only a float column can say", "fill it with --fill "+c.Name+"=0"
 	}
 	return &e
 }
@@ -54,13 +55,13 @@ func (l *load) errorsOf() map[string]*layout.DTypeError {
 	out := map[string]*layout.DTypeError{}
 	for i, s := range l.losses {
 		c, to, do := l.columns[i], l.writer.Dest(i).DType, l.steps(l.columns[i], l.wanted.roles[i])
-		was := c.kind.dtype()
-		if do != (steps{}) && !(c.kind.isInteger() && do.wholes()) {
+		was := c.Kind.DType()
+		if do != (steps{}) && !(c.Kind.IsInteger() && do.wholes()) {
 			was = layout.Float64 // of results
 		}
 		if was.IsFloat() && to.IsFloat() && to.Size() < was.Size() {
 			e := s.DTypeError
-			out[c.name] = &e
+			out[c.Name] = &e
 		}
 	}
 	return out

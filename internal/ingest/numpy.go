@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
@@ -144,22 +145,22 @@ func (n *numpyFile) names() []string {
 }
 
 // describe holds the wanted arrays against each other: others may have other lengths.
-func (n *numpyFile) describe(w []want) ([]column, error) {
-	out := make([]column, len(w))
+func (n *numpyFile) describe(w []column.Want) ([]column.Column, error) {
+	out := make([]column.Column, len(w))
 	for i, x := range w {
-		c := n.columns[x.index]
+		c := n.columns[x.Index]
 		if c.refuse != nil {
 			e := *c.refuse
 			e.Column = c.Name
 			return nil, &e
 		}
-		first := n.columns[w[0].index]
+		first := n.columns[w[0].Index]
 		if c.Shape[0] != first.Shape[0] {
 			return nil, &loaderr.SourceError{Column: c.Name, Reason: fmt.Sprintf("has %s, column %q has %d", loaderr.Count(int(c.Shape[0]), "row"), first.Name, first.Shape[0]), Hint: "name the arrays that are wanted with --columns"}
 		}
 		n.count = c.Shape[0]
 		a := arrays{heads: []PutColumn{c.PutColumn}}
-		described, err := a.describe([]want{{role: x.role}})
+		described, err := a.describe([]column.Want{{Role: x.Role}})
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +172,7 @@ func (n *numpyFile) describe(w []want) ([]column, error) {
 // fill reads the columns in parallel, each from its own beginning.
 func (n *numpyFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
 	return parallel.For(ctx, n.workers, len(to), n.name, func(_, i int) error {
-		c := n.columns[to[i].index]
+		c := n.columns[to[i].Index]
 		err := c.fill(to[i])
 		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Column == "" {
 			e.Column = c.Name
@@ -219,15 +220,15 @@ func (c *npyColumn) take(t target, values *npyValues) error {
 			return err
 		}
 	}
-	for i := int64(0); c.lanes && i < t.width; i++ {
+	for i := int64(0); c.lanes && i < t.Width; i++ {
 		lane := t
-		lane.dest, lane.width = t.dest.Lane(i), 0
+		lane.dest, lane.Width = t.dest.Lane(i), 0
 		if err := a.take(c.PutColumn, lane); err != nil {
 			return err
 		}
 	}
 	if c.times > 1 && t.dest.DType.HasUnit() {
-		if row, value := multiply(t.dest, t.row0, c.Shape[0], c.times); row >= 0 {
+		if row, value := column.Multiply(t.dest, t.row0, c.Shape[0], c.times); row >= 0 {
 			return &loaderr.SourceError{Row: row - t.row0 + 1, Text: fmt.Sprint(value), Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.times, c.Unit, c.Unit), Hint: loaderr.HintNeeded}
 		}
 	}
@@ -250,12 +251,12 @@ func (c *npyColumn) texts(t target, values io.Reader) error {
 			}
 		}
 		if code[0] < 0 || !bytes.Equal(word, last) {
-			if err := checkWord(word, t.role, row); err != nil {
+			if err := checkWord(word, t.Role, row); err != nil {
 				return err
 			}
-			last, code[0] = append(last[:0], word...), t.dict.code(word)
+			last, code[0] = append(last[:0], word...), t.dict.Code(word)
 		}
-		put(t.dest, t.row0+row, code)
+		column.Put(t.dest, t.row0+row, code)
 	}
 	return nil
 }

@@ -1,5 +1,7 @@
 package ingest
 
+import "github.com/tensorcache/tensorcache/internal/ingest/column"
+
 // observer sees the values of a column as they are decoded, while they are in the processor's cache.
 // It is safe for concurrent use.
 type observer interface {
@@ -23,7 +25,7 @@ type observing struct {
 }
 
 // observe shows values of a target to its observer, if it has one, from a row of its dest on.
-func observe[S storable](o *observing, t target, row int64, values []S) {
+func observe[S column.Storable](o *observing, t target, row int64, values []S) {
 	if t.observer == nil {
 		return
 	}

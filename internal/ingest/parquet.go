@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
@@ -144,10 +145,10 @@ func (p *parquetFile) line(int64) int64 { return 0 }
 func (p *parquetFile) close() error     { return p.file.Close() }
 
 // describe says what the columns hold, and refuses those that cannot be read right.
-func (p *parquetFile) describe(w []want) ([]column, error) {
-	out := make([]column, len(w))
+func (p *parquetFile) describe(w []column.Want) ([]column.Column, error) {
+	out := make([]column.Column, len(w))
 	for i, x := range w {
-		c := p.columns[x.index]
+		c := p.columns[x.Index]
 		form, err := parquetForm(c)
 		if err == nil {
 			err = p.checkChunks(c, form)
@@ -159,8 +160,8 @@ func (p *parquetFile) describe(w []want) ([]column, error) {
 			}
 			return nil, e
 		}
-		out[i] = form.column
-		out[i].name = c.Name()
+		out[i] = form.Column
+		out[i].Name = c.Name()
 	}
 	return out, nil
 }
@@ -187,7 +188,7 @@ func (p *parquetFile) locate(err error, group int, t target) error {
 			e.Hint = hintNullPages
 		}
 	}
-	e.Path, e.Column = p.name, t.name
+	e.Path, e.Column = p.name, t.Name
 	if e.Row == 0 {
 		e.Group, e.Page, e.Reason = group+1, max(0, in.page), its+e.Reason
 	}

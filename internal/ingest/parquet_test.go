@@ -19,6 +19,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
@@ -74,7 +75,7 @@ func texts(l loaded, name string) []string {
 	return out
 }
 
-func integerTexts[T number](l loaded, name string) (out []string) {
+func integerTexts[T column.Number](l loaded, name string) (out []string) {
 	l.Helper()
 	for _, v := range values[T](l, name) {
 		out = append(out, fmt.Sprint(v))

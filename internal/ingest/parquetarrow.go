@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
@@ -91,10 +92,10 @@ func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
 func (f *form) refine(h arrowHint, name string, logical any) error {
 	t, integer := logical.(*format.IntType)
 	switch {
-	case h.duration != "" && f.kind == kindInt64 && (logical == nil || integer && t.IsSigned):
-		f.kind, f.unit = kindDuration, h.duration
-	case h.zone != "" && f.kind == kindTime && f.zone == "UTC":
-		f.zone = h.zone
+	case h.duration != "" && f.Kind == column.KindInt64 && (logical == nil || integer && t.IsSigned):
+		f.Kind, f.Unit = column.KindDuration, h.duration
+	case h.zone != "" && f.Kind == column.KindTime && f.Zone == "UTC":
+		f.Zone = h.zone
 	default:
 		return nil
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 )
 
 // boolChunk decodes a boolean column of one row group by itself: parquet-go takes the bytes of RLE booleans for bits without
@@ -165,7 +167,7 @@ func (b *boolChunk) present(levels []byte, n int) error {
 		return err
 	}
 	for i, l := range b.levels[:n] {
-		if l == 0 && !b.dest.canMiss() { // else it is on its way to be filled
+		if l == 0 && !b.dest.CanMiss() { // else it is on its way to be filled
 			return (&parquetChunk{target: b.target, first: b.first, row: b.row}).null(int64(i))
 		}
 	}
@@ -208,10 +210,10 @@ func (b *boolChunk) values(data []byte, encoding format.Encoding, n int) error {
 		cells[i] = v
 	}
 	at := b.row0 + b.first + b.row
-	put(b.dest, at, cells)
+	column.Put(b.dest, at, cells)
 	for i := range cells {
 		if b.nullable && b.levels[i] == 0 {
-			putMissing(b.dest, at+int64(i), 1)
+			column.PutMissing(b.dest, at+int64(i), 1)
 		}
 	}
 	b.row += int64(n)

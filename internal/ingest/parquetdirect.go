@@ -13,6 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -43,7 +44,7 @@ const plainDictionary = format.Encoding(2)
 //
 // It is stricter than parquet-go: a chunk of which anything is not as expected is an error here, whatever it says, and is then decoded by that,
 // which also says what is wrong with it.
-type directChunk[S storable] struct {
+type directChunk[S column.Storable] struct {
 	*directBuffers
 	target
 	section   *io.SectionReader // of the file, which in reads
@@ -88,9 +89,9 @@ func decodeDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int6
 	return errIndirect
 }
 
-func readAs[S storable](file io.ReaderAt, b *directBuffers, t target, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+func readAs[S column.Storable](file io.ReaderAt, b *directBuffers, t target, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
 	m := &chunk.MetaData
-	if !isDType[S](t.dest.DType) || !t.dest.Gathers() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
+	if !column.IsDType[S](t.dest.DType) || !t.dest.Gathers() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
 		return errIndirect
 	}
 	section := io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize)
@@ -176,7 +177,7 @@ func (c *directChunk[S]) put(n int64, fill func(to []S) error) error {
 		if err := fill(to); err != nil {
 			return err
 		}
-		if checkCells(c.kind, to) >= 0 {
+		if checkCells(c.Kind, to) >= 0 {
 			return errIndirect
 		}
 		observe(&c.observing, c.target, c.row, to)
@@ -307,7 +308,7 @@ func (c *directChunk[S]) stored(h *format.PageHeader, n int64) error {
 	return nil
 }
 
-func sizeOf[S storable]() int64 {
+func sizeOf[S column.Storable]() int64 {
 	var zero S
 	return int64(unsafe.Sizeof(zero))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -129,23 +130,23 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 		if err != nil || form.null || p.checkChunks(c, form) != nil {
 			continue
 		}
-		column := layout.Column{Role: layout.RoleValue, DType: layout.DType(form.kind.String())}
+		col := layout.Column{Role: layout.RoleValue, DType: layout.DType(form.Kind.String())}
 		for g := range p.groups[1:] {
 			rows := p.groups[g+1] - p.groups[g]
 			if rows == 0 || rows > 1<<20 {
 				continue
 			}
-			table := layout.Table{Rows: rows, Columns: []layout.Column{column, column}}
+			table := layout.Table{Rows: rows, Columns: []layout.Column{col, col}}
 			table.Columns[0].Name, table.Columns[1].Name = "a", "b"
 			w, err := layout.Create(t.TempDir(), table)
 			if err != nil {
 				t.Fatal(err)
 			}
 			chunks++
-			to := target{want: want{index: i}, column: form.column}
+			to := target{Want: column.Want{Index: i}, Column: form.Column}
 			chunk := &p.pq.Metadata().RowGroups[g].Columns[c.Index()]
 			one, flush := w.Dest(0).Collected(make([]byte, layout.CollectBytes))
-			to.dest = sink{Dest: one}
+			to.dest = column.Sink{Dest: one}
 			nullable := c.MaxDefinitionLevel() > 0
 			err = parallel.Guard(path, func() error {
 				return readDirect(p.file, &buffers, to, form, 0, chunk, c.Compression(), nullable)
@@ -153,7 +154,7 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 			if err == nil {
 				direct++
 				flush()
-				to.dest = sink{Dest: w.Dest(1)}
+				to.dest = column.Sink{Dest: w.Dest(1)}
 				other := &parquetChunk{target: to, form: form, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
 				if err := other.read(p.file, &chunk.MetaData, p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
 					t.Errorf("column %s, row group %d: decoded directly, where parquet-go says %v", c.Name(), g, err)

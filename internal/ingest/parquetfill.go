@@ -93,7 +93,7 @@ func (f *parquetFill) bytes() []int64 {
 	out := make([]int64, len(f.read))
 	for i, g := range f.read {
 		for _, t := range f.to {
-			out[i] += f.pq.Metadata().RowGroups[g].Columns[f.columns[t.index].Index()].MetaData.TotalCompressedSize
+			out[i] += f.pq.Metadata().RowGroups[g].Columns[f.columns[t.Index].Index()].MetaData.TotalCompressedSize
 		}
 	}
 	return out
@@ -101,7 +101,7 @@ func (f *parquetFill) bytes() []int64 {
 
 // chunk decodes a column of a row group that has rows.
 func (f *parquetFill) chunk(w *parquetWorker, g, column int, t target) error {
-	c, n := f.columns[t.index], f.groups[g].NumRows()
+	c, n := f.columns[t.Index], f.groups[g].NumRows()
 	form, err := parquetForm(c)
 	if err != nil {
 		return err

@@ -1,6 +1,10 @@
 package ingest
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+)
 
 // lookUps are the places of a page's values in a dictionary: runs of one place, and of places packed to bits (the format's hybrid of RLE and
 // bit-packing).
@@ -59,7 +63,7 @@ func (x *lookUps) ended() bool {
 }
 
 // gatherWords looks up as many values as to has room for.
-func gatherWords[S storable](x *lookUps, to, words []S) error {
+func gatherWords[S column.Storable](x *lookUps, to, words []S) error {
 	for len(to) > 0 {
 		if x.run == 0 {
 			if err := x.next(); err != nil {
@@ -86,7 +90,7 @@ func gatherWords[S storable](x *lookUps, to, words []S) error {
 }
 
 // lookUp looks up values by places that are packed from a bit of data on. ok is false where one is beyond the words.
-func lookUp[S storable](to, words []S, data []byte, bit, width uint) (ok bool) {
+func lookUp[S column.Storable](to, words []S, data []byte, bit, width uint) (ok bool) {
 	mask := uint64(1)<<(width&63) - 1
 	i := 0
 	if width <= 14 { // four of them are in 8 bytes, from any bit of the first on

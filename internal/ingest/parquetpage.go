@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -78,7 +79,7 @@ func (c *parquetChunk) page(page parquet.Page) error {
 		return err
 	}
 	if c.form.date {
-		multiply(c.dest, c.place(), n, 86400) // which 32 bits of days never exceed
+		column.Multiply(c.dest, c.place(), n, 86400) // which 32 bits of days never exceed
 	}
 	c.row += n
 	return nil
@@ -137,22 +138,22 @@ func (c *parquetChunk) decimals(v encoding.Values) (out []float64, err error) {
 	switch c.form.physical {
 	case parquet.Int32:
 		for _, u := range v.Int32() {
-			out = append(out, decimal(int64(u), scale))
+			out = append(out, column.Decimal(int64(u), scale))
 		}
 	case parquet.Int64:
 		for _, u := range v.Int64() {
-			out = append(out, decimal(u, scale))
+			out = append(out, column.Decimal(u, scale))
 		}
 	case parquet.FixedLenByteArray:
 		data, size := v.FixedLenByteArray()
 		for ; size > 0 && len(data) >= size; data = data[size:] {
-			out = append(out, decimalOf(data[:size], scale))
+			out = append(out, column.DecimalOf(data[:size], scale))
 		}
 	case parquet.ByteArray:
 		data, offsets := v.ByteArray()
 		for i := range max(0, len(offsets)-1) {
 			if b := data[offsets[i]:offsets[i+1]]; len(b) > 0 {
-				out = append(out, decimalOf(b, scale))
+				out = append(out, column.DecimalOf(b, scale))
 				continue
 			}
 			return nil, errors.New("a decimal without digits")
@@ -181,7 +182,7 @@ func int96Text(days, nanos int64) string {
 }
 
 // putPage writes the values of a page: src in order, or looked up in it by index, with gaps where the levels say so.
-func putPage[S storable](c *parquetChunk, src []S, index []int32, levels []byte, n int64) error {
+func putPage[S column.Storable](c *parquetChunk, src []S, index []int32, levels []byte, n int64) error {
 	at := c.place()
 	have := int64(len(src))
 	if index != nil {
@@ -194,7 +195,7 @@ func putPage[S storable](c *parquetChunk, src []S, index []int32, levels []byte,
 	for done := int64(0); done < n; {
 		run, present := levelRun(levels[min(done, int64(len(levels))):], c.maxLevel, n-done)
 		if !present {
-			if !putMissing(c.dest, at+done, run) {
+			if !column.PutMissing(c.dest, at+done, run) {
 				return c.null(done)
 			}
 			done += run
@@ -221,7 +222,7 @@ func putPage[S storable](c *parquetChunk, src []S, index []int32, levels []byte,
 }
 
 // putGaps writes the values of a page of floats of which some are missing.
-func putGaps[S storable](c *parquetChunk, src []S, index []int32, levels []byte, nan S) error {
+func putGaps[S column.Storable](c *parquetChunk, src []S, index []int32, levels []byte, nan S) error {
 	tile := tileOf[S](c)
 	used, have := 0, len(src)
 	if index != nil {
@@ -245,7 +246,7 @@ func putGaps[S storable](c *parquetChunk, src []S, index []int32, levels []byte,
 			}
 			tile[i] = src[at]
 		}
-		if bad := put(c.dest, c.place()+int64(first), tile[:len(part)]); bad >= 0 {
+		if bad := column.Put(c.dest, c.place()+int64(first), tile[:len(part)]); bad >= 0 {
 			return c.misfit(c.first+c.row+int64(first+bad)+1, tile[bad])
 		}
 	}
@@ -256,35 +257,35 @@ func putGaps[S storable](c *parquetChunk, src []S, index []int32, levels []byte,
 }
 
 // tileOf is where values are gathered before they are written.
-func tileOf[S storable](c *parquetChunk) []S {
+func tileOf[S column.Storable](c *parquetChunk) []S {
 	tile, ok := c.tile.([]S)
 	if !ok {
-		tile = make([]S, min(lookedUp, c.rows))
+		tile = make([]S, min(column.LookupRows, c.rows))
 		c.tile = tile
 	}
 	return tile
 }
 
 // putRun writes run values from used on.
-func putRun[S storable](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
+func putRun[S column.Storable](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
 	if index == nil {
-		if bad = int64(checkCells(c.kind, src[used:used+run])); bad >= 0 {
+		if bad = int64(checkCells(c.Kind, src[used:used+run])); bad >= 0 {
 			return bad, nil
 		}
-		return int64(put(c.dest, row, src[used:used+run])), nil
+		return int64(column.Put(c.dest, row, src[used:used+run])), nil
 	}
 	tile := tileOf[S](c)
-	for i := int64(0); i < run; i += lookedUp {
-		n := min(lookedUp, run-i)
+	for i := int64(0); i < run; i += column.LookupRows {
+		n := min(column.LookupRows, run-i)
 		for j, at := range index[used+i : used+i+n] {
 			if uint(at) >= uint(len(src)) {
 				return 0, fmt.Errorf("entry %d of a dictionary of %d", at, len(src))
 			}
 			tile[j] = src[at]
 		}
-		bad := checkCells(c.kind, tile[:n])
+		bad := checkCells(c.Kind, tile[:n])
 		if bad < 0 {
-			bad = put(c.dest, row+i, tile[:n])
+			bad = column.Put(c.dest, row+i, tile[:n])
 		}
 		if bad >= 0 {
 			return i + int64(bad), nil
@@ -318,7 +319,7 @@ func (c *parquetChunk) null(row int64) error {
 
 // nothing says of all rows of the chunk, n, that they are missing.
 func (c *parquetChunk) nothing(n int64) error {
-	if c.row = 0; putMissing(c.dest, c.place(), n) {
+	if c.row = 0; column.PutMissing(c.dest, c.place(), n) {
 		return nil
 	}
 	return c.null(0)
@@ -340,10 +341,10 @@ func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, level
 	for row := range n {
 		code[0] = -1
 		if int64(len(levels)) == n && levels[row] != c.maxLevel {
-			if c.role != layout.RoleValue {
+			if c.Role != layout.RoleValue {
 				return c.null(row)
 			}
-			put(c.dest, c.place()+row, code)
+			column.Put(c.dest, c.place()+row, code)
 			continue
 		}
 		if used == have {
@@ -362,17 +363,17 @@ func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, level
 			if index == nil && last >= 0 && string(word) == string(c.spare) {
 				code[0] = last
 			} else {
-				if err := checkWord(word, c.role, c.first+c.row+row); err != nil {
+				if err := checkWord(word, c.Role, c.first+c.row+row); err != nil {
 					return err
 				}
-				code[0] = c.dict.code(word)
+				code[0] = c.dict.Code(word)
 				c.spare, last = append(c.spare[:0], word...), code[0]
 			}
 			if index != nil {
 				c.codes[at] = code[0]
 			}
 		}
-		put(c.dest, c.place()+row, code)
+		column.Put(c.dest, c.place()+row, code)
 		used++
 	}
 	if used != have {

@@ -7,12 +7,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
 // form says what the values of a Parquet column are, on the page and as a column of ours.
 type form struct {
-	column
+	column.Column
 	physical parquet.Kind
 	unsigned bool
 	date     bool
@@ -73,22 +74,22 @@ func parquetForm(c parquetColumn) (form, error) {
 	f := form{physical: c.Type().Kind()}
 	logical, ok := c.logical, false
 	if _, f.null = logical.(*format.NullType); f.null { // as pandas writes a column of None, of any physical type
-		f.kind = kindUnknown
+		f.Kind = column.KindUnknown
 		return f, nil
 	}
 	switch f.physical {
 	case parquet.Boolean:
-		f.kind, ok = kindBool, logical == nil
+		f.Kind, ok = column.KindBool, logical == nil
 	case parquet.Int32:
 		ok = f.int32(logical)
 	case parquet.Int64:
 		ok = f.int64(logical)
 	case parquet.Float:
-		f.kind, ok = kindFloat32, logical == nil
+		f.Kind, ok = column.KindFloat32, logical == nil
 	case parquet.Double:
-		f.kind, ok = kindFloat64, logical == nil
+		f.Kind, ok = column.KindFloat64, logical == nil
 	case parquet.ByteArray:
-		f.kind = kindText
+		f.Kind = column.KindText
 		switch t := logical.(type) {
 		case nil, *format.StringType, *format.EnumType:
 			ok = true
@@ -98,12 +99,12 @@ func parquetForm(c parquetColumn) (form, error) {
 	case parquet.FixedLenByteArray:
 		switch t := logical.(type) {
 		case *format.Float16Type:
-			f.kind, ok = kindFloat16, c.Type().Length() == 2
+			f.Kind, ok = column.KindFloat16, c.Type().Length() == 2
 		case *format.DecimalType:
 			ok = f.decimals(t)
 		}
 	case parquet.Int96: // days and nanoseconds, as Spark and Impala wrote times; nothing else was ever kept in it
-		f.kind, f.unit, f.source, ok = kindTime, "ns", "int96", logical == nil
+		f.Kind, f.Unit, f.Source, ok = column.KindTime, "ns", "int96", logical == nil
 	}
 	if !ok {
 		if logical != nil {
@@ -116,21 +117,21 @@ func parquetForm(c parquetColumn) (form, error) {
 
 // decimals are read as the nearest float64.
 func (f *form) decimals(t *format.DecimalType) (ok bool) {
-	f.kind, f.decimal, f.scale = kindFloat64, true, t.Scale
-	f.source = fmt.Sprintf("decimal(%d, %d)", t.Precision, t.Scale)
+	f.Kind, f.decimal, f.scale = column.KindFloat64, true, t.Scale
+	f.Source = fmt.Sprintf("decimal(%d, %d)", t.Precision, t.Scale)
 	return true
 }
 
 func (f *form) int32(logical any) (ok bool) {
 	switch t := logical.(type) {
 	case nil:
-		f.kind = kindInt32
+		f.Kind = column.KindInt32
 	case *format.DateType:
-		f.kind, f.unit, f.date, f.source = kindTime, "s", true, "date"
+		f.Kind, f.Unit, f.date, f.Source = column.KindTime, "s", true, "date"
 	case *format.DecimalType:
 		return f.decimals(t)
 	case *format.TimeType: // of the day: how long after midnight
-		f.kind, f.source = kindDuration, "time"
+		f.Kind, f.Source = column.KindDuration, "time"
 		return f.inUnit(t.Unit)
 	case *format.IntType:
 		return f.integer(t)
@@ -143,18 +144,18 @@ func (f *form) int32(logical any) (ok bool) {
 func (f *form) int64(logical any) (ok bool) {
 	switch t := logical.(type) {
 	case nil:
-		f.kind = kindInt64
+		f.Kind = column.KindInt64
 	case *format.IntType:
 		return f.integer(t)
 	case *format.DecimalType:
 		return f.decimals(t)
 	case *format.TimeType:
-		f.kind, f.source = kindDuration, "time"
+		f.Kind, f.Source = column.KindDuration, "time"
 		return f.inUnit(t.Unit)
 	case *format.TimestampType:
-		f.kind = kindTime
+		f.Kind = column.KindTime
 		if t.IsAdjustedToUTC {
-			f.zone = "UTC"
+			f.Zone = "UTC"
 		}
 		return f.inUnit(t.Unit)
 	default:
@@ -166,13 +167,13 @@ func (f *form) int64(logical any) (ok bool) {
 func (f *form) inUnit(u format.TimeUnit) (ok bool) {
 	switch u.Value.(type) {
 	case *format.MilliSeconds:
-		f.unit = "ms"
+		f.Unit = "ms"
 	case *format.MicroSeconds:
-		f.unit = "us"
+		f.Unit = "us"
 	case *format.NanoSeconds:
-		f.unit = "ns"
+		f.Unit = "ns"
 	}
-	return f.unit != ""
+	return f.Unit != ""
 }
 
 func (f *form) integer(t *format.IntType) (ok bool) {
@@ -180,7 +181,7 @@ func (f *form) integer(t *format.IntType) (ok bool) {
 	if f.unsigned = !t.IsSigned; f.unsigned {
 		name = "u" + name
 	}
-	f.kind, ok = kindOf(name)
+	f.Kind, ok = column.KindOf(name)
 	return ok
 }
 

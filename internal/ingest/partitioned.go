@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -41,10 +42,10 @@ func (p *partitioned) names() []string {
 }
 
 // describe takes a value for an integer where it is written as one; over all files the widest counts.
-func (p *partitioned) describe(w []want) ([]column, error) {
-	var inner []want
+func (p *partitioned) describe(w []column.Want) ([]column.Column, error) {
+	var inner []column.Want
 	for _, x := range w {
-		if x.index < p.inner {
+		if x.Index < p.inner {
 			inner = append(inner, x)
 		}
 	}
@@ -52,22 +53,22 @@ func (p *partitioned) describe(w []want) ([]column, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.merge(columns, func(i int) (column, bool) {
-		if w[i].index < p.inner {
-			return column{}, false
+	return p.merge(columns, func(i int) (column.Column, bool) {
+		if w[i].Index < p.inner {
+			return column.Column{}, false
 		}
-		part := p.parts[w[i].index-p.inner]
-		c := column{name: part.Key, kind: kindText, inferred: true, names: true}
+		part := p.parts[w[i].Index-p.inner]
+		c := column.Column{Name: part.Key, Kind: column.KindText, Inferred: true, Names: true}
 		if _, ok := textvalue.ParseCanonical([]byte(part.Value)); ok {
-			c.kind = kindInt64
+			c.Kind = column.KindInt64
 		}
 		return c, true
 	}, len(w)), nil
 }
 
 // merge puts the folders' columns between those of the file.
-func (p *partitioned) merge(inner []column, own func(i int) (column, bool), n int) []column {
-	out := make([]column, n)
+func (p *partitioned) merge(inner []column.Column, own func(i int) (column.Column, bool), n int) []column.Column {
+	out := make([]column.Column, n)
 	for i := range out {
 		c, ok := own(i)
 		if !ok {
@@ -81,17 +82,17 @@ func (p *partitioned) merge(inner []column, own func(i int) (column, bool), n in
 func (p *partitioned) fill(ctx context.Context, to []target, m *progress.Meter) error {
 	var inner []target
 	for _, t := range to {
-		if t.index < p.inner {
+		if t.Index < p.inner {
 			inner = append(inner, t)
 			continue
 		}
-		if err := p.constant(t, p.parts[t.index-p.inner].Value); err != nil {
+		if err := p.constant(t, p.parts[t.Index-p.inner].Value); err != nil {
 			return err
 		}
 	}
 	err := p.reader.fill(ctx, inner, m)
 	if wider := (*widenError)(nil); errors.As(err, &wider) {
-		return &widenError{p.merge(wider.columns, func(i int) (column, bool) { return to[i].column, to[i].index >= p.inner }, len(to))}
+		return &widenError{p.merge(wider.columns, func(i int) (column.Column, bool) { return to[i].Column, to[i].Index >= p.inner }, len(to))}
 	}
 	return err
 }
@@ -100,15 +101,15 @@ func (p *partitioned) fill(ctx context.Context, to []target, m *progress.Meter) 
 func (p *partitioned) constant(t target, value string) error {
 	var v int64
 	if t.dest.DType == layout.Text {
-		v = int64(t.dict.code([]byte(value)))
+		v = int64(t.dict.Code([]byte(value)))
 	} else {
 		v, _ = textvalue.ParseCanonical([]byte(value)) // describe has said so
 	}
 	const block = 1 << 12
 	values := slices.Repeat([]int64{v}, int(min(block, p.rows())))
 	for row := int64(0); row < p.rows(); row += block {
-		if put(t.dest, t.row0+row, values[:min(block, p.rows()-row)]) >= 0 {
-			return &loaderr.SourceError{Path: p.path(), Column: t.name, Text: value, Reason: "does not fit " + string(t.dest.DType)}
+		if column.Put(t.dest, t.row0+row, values[:min(block, p.rows()-row)]) >= 0 {
+			return &loaderr.SourceError{Path: p.path(), Column: t.Name, Text: value, Reason: "does not fit " + string(t.dest.DType)}
 		}
 	}
 	return nil
@@ -122,7 +123,7 @@ func (p *partitioned) groupRows() []int64 {
 }
 
 // bounds are the folder's value, for its columns.
-func (p *partitioned) bounds(index, group int, as column) (least, most any, ok bool) {
+func (p *partitioned) bounds(index, group int, as column.Column) (least, most any, ok bool) {
 	if index < p.inner {
 		if g, ok := p.reader.(grouped); ok {
 			return g.bounds(index, group, as)
@@ -130,11 +131,11 @@ func (p *partitioned) bounds(index, group int, as column) (least, most any, ok b
 		return nil, nil, false
 	}
 	value := p.parts[index-p.inner].Value
-	if as.kind == kindText {
+	if as.Kind == column.KindText {
 		return value, value, true
 	}
 	v, ok := textvalue.ParseCanonical([]byte(value))
-	return v, v, ok && as.kind.isInteger()
+	return v, v, ok && as.Kind.IsInteger()
 }
 
 func (p *partitioned) without(skip []bool) reader {

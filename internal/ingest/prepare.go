@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
@@ -28,12 +29,12 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 	}
 	for _, i := range todo {
 		if c := l.columns[i]; !l.held(c, l.wanted.roles[i]) {
-			if err := l.steps(c, l.wanted.roles[i]).floats(c.name); err != nil {
+			if err := l.steps(c, l.wanted.roles[i]).floats(c.Name); err != nil {
 				return nil, nil, err
 			}
 		}
 		if l.DType.of(l.columns[i]) != "" {
-			l.losses[i] = &loss{}
+			l.losses[i] = &column.Loss{}
 		}
 	}
 	prepared, scales := map[string]*layout.Prepared{}, map[string]*layout.Scale{}
@@ -48,10 +49,10 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 	})
 	for _, p := range done {
 		if p != nil && p.scale != nil {
-			scales[p.column.name] = p.scale
+			scales[p.column.Name] = p.scale
 		}
 		if p != nil {
-			prepared[p.column.name] = p.prepared()
+			prepared[p.column.Name] = p.prepared()
 		}
 	}
 	return prepared, scales, err
@@ -61,7 +62,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 type preparation struct {
 	*load
 	do        steps
-	column    column
+	column    column.Column
 	keys      *keys
 	offsets   []int64
 	fit       *fitting
@@ -75,7 +76,7 @@ type preparation struct {
 	missing   *layout.BeforeFill // nil where nothing was to be filled
 	firsts    []float64          // of diff, by item and feature: what the first difference is above; nil without
 	lasts     []float64          // likewise: the last value
-	loss      *loss              // of narrowing the results; nil where no dtype is asked for
+	loss      *column.Loss       // of narrowing the results; nil where no dtype is asked for
 }
 
 // maxFirsts is of how many items and features the values that differences begin at are kept in the manifest.
@@ -202,8 +203,8 @@ func (p *preparation) known() moments.Moments {
 // noLog refuses a value without a logarithm.
 func (p *preparation) noLog(row int64, v float64) error {
 	e := p.load.place(row)
-	e.Column, e.Reason = p.column.name, fmt.Sprintf("log1p needs values above -1, this is %v", v)
-	e.Hint = "clip the column first with --clip " + p.column.name + "=0:"
+	e.Column, e.Reason = p.column.Name, fmt.Sprintf("log1p needs values above -1, this is %v", v)
+	e.Hint = "clip the column first with --clip " + p.column.Name + "=0:"
 	return &e
 }
 
@@ -218,7 +219,7 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 		} else {
 			copy(values, before)
 		}
-		bad := overflows(to.DType, values)
+		bad := column.Overflows(to.DType, values)
 		if bad < 0 {
 			bad = results.put(feature, row, values)
 		}
@@ -226,7 +227,7 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 			return p.notHeld(row+int64(bad), values[bad], to.DType)
 		}
 		if p.loss != nil && to.DType != layout.Float64 { // which loses nothing
-			noteResults(p.loss, to.DType, values)
+			column.NoteResults(p.loss, to.DType, values)
 		}
 		return nil
 	})
@@ -239,22 +240,22 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 // notHeld refuses a result that its column cannot hold.
 func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
 	e := p.load.place(row)
-	e.Column = p.column.name
+	e.Column = p.column.Name
 	switch {
 	case v != v && p.do.diff:
 		e.Reason, e.Hint = "the difference is missing, which only a float column can say", "store the differences as floats: leave the column out of --dtype"
 	case v != v:
-		e.Reason, e.Hint = fmt.Sprintf("the value is missing and %s finds none to fill with", p.do.fill.How), "fill with a number, or store floats with --fill "+p.column.name+"=linear"
-		if p.column.kind == kindBool {
-			e.Hint = "fill with 0 or 1: --fill " + p.column.name + "=0"
+		e.Reason, e.Hint = fmt.Sprintf("the value is missing and %s finds none to fill with", p.do.fill.How), "fill with a number, or store floats with --fill "+p.column.Name+"=linear"
+		if p.column.Kind == column.KindBool {
+			e.Hint = "fill with 0 or 1: --fill " + p.column.Name + "=0"
 		}
 		if p.do.fill.How == "" {
-			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.column.name+"=0"
+			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.column.Name+"=0"
 		}
 	case to.IsFloat():
-		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'g', -1, 64), to), hintWider
+		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'g', -1, 64), to), column.HintWider
 	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
-		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'f', -1, 64), to), hintWider
+		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'f', -1, 64), to), column.HintWider
 	default:
 		e.Reason = fmt.Sprintf("%s does not fit %s, or is beyond the whole numbers up to 2^53 that steps keep exactly", strconv.FormatFloat(v, 'f', -1, 64), to)
 		e.Hint = "leave the column's steps out"

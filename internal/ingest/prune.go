@@ -5,6 +5,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -17,7 +18,7 @@ func (l *load) choose(r reader) chosen {
 		return all
 	}
 	for i := range l.losses {
-		if c := l.columns[i]; c.kind.dtype().IsFloat() && !l.converts(c, l.wanted.roles[i]) {
+		if c := l.columns[i]; c.Kind.DType().IsFloat() && !l.converts(c, l.wanted.roles[i]) {
 			return all
 		}
 	}
@@ -53,9 +54,9 @@ func (l *load) choose(r reader) chosen {
 // question is what the filters ask of a group.
 type question struct {
 	index       []int // of the item_id columns in the source
-	ids         []column
+	ids         []column.Column
 	clock       int // the time column's index, -1 without one
-	time        column
+	time        column.Column
 	from, to    int64
 	names       [][]any // of items, nil for all
 	part, parts uint64
@@ -72,14 +73,14 @@ func (l *load) question(r reader) (q question, ok bool) {
 	for i, c := range l.columns {
 		switch l.wanted.roles[i] {
 		case layout.RoleItemID:
-			q.index, q.ids = append(q.index, w[i].index), append(q.ids, c)
+			q.index, q.ids = append(q.index, w[i].Index), append(q.ids, c)
 			var words []string
-			if c.kind == kindText {
+			if c.Kind == column.KindText {
 				words = []string{}
 			}
 			k.at, k.words = append(k.at, nil), append(k.words, words)
 		case layout.RoleTime:
-			q.clock, q.time, k.clock = w[i].index, c, c
+			q.clock, q.time, k.clock = w[i].Index, c, c
 		}
 	}
 	if q.clock >= 0 {

@@ -6,6 +6,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 )
 
 // textBounds is how long a text is that is taken for a bound as it is: writers cut long ones, and not all of them so that they stay bounds.
@@ -21,7 +23,7 @@ func (p *parquetFile) groupRows() []int64 {
 
 // bounds are the statistics of the footer, of the kinds of values and in the fields of which the order is defined; not where there are
 // nulls, which the load refuses in these columns.
-func (p *parquetFile) bounds(index, group int, as column) (least, most any, ok bool) {
+func (p *parquetFile) bounds(index, group int, as column.Column) (least, most any, ok bool) {
 	c := p.columns[index]
 	f, err := parquetForm(c)
 	meta := p.pq.Metadata()
@@ -35,12 +37,12 @@ func (p *parquetFile) bounds(index, group int, as column) (least, most any, ok b
 	if s.NullCount != 0 {
 		return nil, nil, false
 	}
-	if f.kind == kindText && as.kind == kindText {
+	if f.Kind == column.KindText && as.Kind == column.KindText {
 		a, b := string(s.MinValue), string(s.MaxValue)
 		return a, b, f.physical == parquet.ByteArray && b != "" && a <= b && len(a) < textBounds && len(b) < textBounds
 	}
-	sameTime := f.kind == kindTime && as.kind == kindTime && f.unit == as.unit
-	if f.decimal || !sameTime && !(f.kind.isInteger() && as.kind.isInteger()) {
+	sameTime := f.Kind == column.KindTime && as.Kind == column.KindTime && f.Unit == as.Unit
+	if f.decimal || !sameTime && !(f.Kind.IsInteger() && as.Kind.IsInteger()) {
 		return nil, nil, false
 	}
 	a, okA := f.bound(s.MinValue)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
@@ -16,25 +17,25 @@ func (h PutColumn) check() error {
 	case h.Name == "":
 		return fmt.Errorf("a column has no name")
 	case !known:
-		return fmt.Errorf("dtype %q is none of %s, %s", h.DType, strings.Join(kindNames[kindBool:kindText], ", "), utf8Name)
+		return fmt.Errorf("dtype %q is none of %s, %s", h.DType, strings.Join(column.KindNames[column.KindBool:column.KindText], ", "), utf8Name)
 	case len(h.Shape) != 1 && len(h.Shape) != 2:
 		return fmt.Errorf("has shape %v, want [rows] or [rows, n]", h.Shape)
 	case h.Shape[0] < 0 || h.Shape[0] > maxRows || len(h.Shape) == 2 && (h.Shape[1] < 1 || h.Shape[1] > math.MaxInt32/16):
 		return fmt.Errorf("has shape %v, which cannot be stored", h.Shape)
-	case k == kindText && len(h.Shape) == 2:
+	case k == column.KindText && len(h.Shape) == 2:
 		return fmt.Errorf("is text of shape %v, want [rows]", h.Shape)
-	case (k == kindTime || k == kindDuration) && !slices.Contains(textvalue.Units[:], h.Unit):
+	case (k == column.KindTime || k == column.KindDuration) && !slices.Contains(textvalue.Units[:], h.Unit):
 		return fmt.Errorf("has time unit %q, want one of %s", h.Unit, strings.Join(textvalue.Units[:], ", "))
-	case k == kindText && h.Missing:
+	case k == column.KindText && h.Missing:
 		return fmt.Errorf("is text, whose offsets say what is missing")
-	case k == kindText:
+	case k == column.KindText:
 		if least := 8 * (h.Shape[0] + 1); h.Bytes < least {
 			return fmt.Errorf("has %d bytes, want %d or more for %d texts", h.Bytes, least, h.Shape[0])
 		}
 		return nil
 	}
 	// A row of at most 2³¹ bytes and 2⁴⁴ rows could overflow; no header has the bytes for that.
-	size := k.dtype().Size()
+	size := k.DType().Size()
 	if h.Missing {
 		size++
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
@@ -115,14 +116,14 @@ type steps struct {
 }
 
 // steps are those of a column; none where it is no value column of numbers.
-func (o Options) steps(c column, role layout.Role) steps {
+func (o Options) steps(c column.Column, role layout.Role) steps {
 	switch {
-	case role == layout.RoleValue && c.truths() && o.Fill.Of(c.name).truths():
-		return steps{fill: o.Fill.Of(c.name)}
-	case role != layout.RoleValue || !c.number():
+	case role == layout.RoleValue && c.IsBool() && o.Fill.Of(c.Name).truths():
+		return steps{fill: o.Fill.Of(c.Name)}
+	case role != layout.RoleValue || !c.IsNumber():
 		return steps{}
 	}
-	s := steps{o.Fill.Of(c.name), o.Clip.Of(c.name), o.Log1p.Of(c.name), o.Diff.Of(c.name), o.Scale.Of(c.name)}
+	s := steps{o.Fill.Of(c.Name), o.Clip.Of(c.Name), o.Log1p.Of(c.Name), o.Diff.Of(c.Name), o.Scale.Of(c.Name)}
 	if s.scale == none {
 		s.scale = ""
 	}
@@ -317,14 +318,14 @@ func (o Options) StepsFit(columns []layout.ManifestColumn) bool {
 }
 
 // checkSteps refuses steps of columns that are not there or hold no numbers.
-func (o Options) checkSteps(columns []column, roles []layout.Role) error {
+func (o Options) checkSteps(columns []column.Column, roles []layout.Role) error {
 	var numbers, truths []string
 	for i, c := range columns {
-		if roles[i] == layout.RoleValue && c.number() {
-			numbers = append(numbers, c.name)
+		if roles[i] == layout.RoleValue && c.IsNumber() {
+			numbers = append(numbers, c.Name)
 		}
-		if roles[i] == layout.RoleValue && c.truths() {
-			truths = append(truths, c.name)
+		if roles[i] == layout.RoleValue && c.IsBool() {
+			truths = append(truths, c.Name)
 		}
 	}
 	for _, named := range o.stepNames() {
@@ -335,8 +336,8 @@ func (o Options) checkSteps(columns []column, roles []layout.Role) error {
 			if named.field == "fill" && slices.Contains(truths, name) {
 				return &loaderr.OptionError{Field: named.field, Value: name, Allowed: "0, 1, forward or backward for a column of truth values"}
 			}
-			if i := slices.IndexFunc(columns, func(c column) bool { return c.name == name }); i >= 0 {
-				return &loaderr.OptionError{Field: named.field, Value: name, Allowed: "value columns of numbers, not " + columns[i].describe()}
+			if i := slices.IndexFunc(columns, func(c column.Column) bool { return c.Name == name }); i >= 0 {
+				return &loaderr.OptionError{Field: named.field, Value: name, Allowed: "value columns of numbers, not " + columns[i].Describe()}
 			}
 			return &loaderr.OptionError{Field: named.field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, numbers), ", ")}
 		}

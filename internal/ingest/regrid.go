@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -79,7 +80,7 @@ func (l *load) stepText() string {
 func (l *load) offGrid(k *keys, first, row int64) error {
 	e, of := l.sourcePlace(row), k.ofItem(row)
 	e.Column = l.Time
-	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s", k.clock.timeText(k.when(row)), of, l.stepText(), k.clock.timeText(k.when(first)))
+	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s", k.clock.TimeText(k.when(row)), of, l.stepText(), k.clock.TimeText(k.when(first)))
 	e.Hint = "choose a step with --regrid that all times are a multiple of"
 	return &e
 }
@@ -90,17 +91,17 @@ func (l *load) canMiss(added int64) error {
 	for i, c := range l.columns {
 		d := l.dest(i)
 		switch {
-		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || l.sinkOf(i, d).canMiss():
-		case c.inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
-			c.kind = kindFloat64
+		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || l.sinkOf(i, d).CanMiss():
+		case c.Inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
+			c.Kind = column.KindFloat64
 			l.columns[i] = c
 		default:
-			hint := fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.name, c.name)
-			if c.kind == kindTime || c.kind == kindDuration {
+			hint := fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.Name, c.Name)
+			if c.Kind == column.KindTime || c.Kind == column.KindDuration {
 				hint = "leave the column out with --columns"
 			}
 			return &loaderr.SourceError{
-				Path: l.readers[0].path(), Column: c.name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
+				Path: l.readers[0].path(), Column: c.Name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
 			}
 		}
 	}
@@ -128,8 +129,8 @@ func (l *load) complete(m *rowMap, offsets []int64, step int64) {
 			v := layout.Values[int64](d)
 			between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] + (row-first)*step })
 		case layout.RoleValue:
-			if to := l.sinkOf(i, d); to.marked {
-				between(m, offsets, func(_, row int64) { to.mark(row, 1) })
+			if to := l.sinkOf(i, d); to.Marked {
+				between(m, offsets, func(_, row int64) { to.Mark(row, 1) })
 			}
 		case layout.RoleItemID:
 			switch d.DType.Size() {

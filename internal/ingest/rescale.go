@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
@@ -11,7 +12,7 @@ import (
 
 // rescale turns the times or durations that a reader wrote, from a row on, from one unit into another. One that the other unit cannot say
 // exactly is refused.
-func rescale(r reader, c column, d layout.Dest, row0 int64, from, to string) error {
+func rescale(r reader, c column.Column, d layout.Dest, row0 int64, from, to string) error {
 	by, over := textvalue.PerSecond(to)/textvalue.PerSecond(from), textvalue.PerSecond(from)/textvalue.PerSecond(to)
 	values := layout.Values[int64](d)
 	for row := range r.rows() {
@@ -26,11 +27,11 @@ func rescale(r reader, c column, d layout.Dest, row0 int64, from, to string) err
 				continue
 			}
 			text := fmt.Sprint(v, " ", from)
-			if c.kind == kindTime {
+			if c.Kind == column.KindTime {
 				text = textvalue.TimeText(v, from)
 			}
 			return &loaderr.SourceError{
-				Path: r.path(), Row: row + 1, Line: r.line(row), Column: c.name, Text: text,
+				Path: r.path(), Row: row + 1, Line: r.line(row), Column: c.Name, Text: text,
 				Reason: "is no whole number of " + to + ", or too many: that is the dataset's unit", Hint: loaderr.HintAnew,
 			}
 		}
@@ -39,9 +40,9 @@ func rescale(r reader, c column, d layout.Dest, row0 int64, from, to string) err
 }
 
 // sameInstants tells whether times or durations of a source are what a column of the generation holds, but for their units.
-func sameInstants(c column, old *layout.ManifestColumn) bool {
-	if c.width != old.Width() {
+func sameInstants(c column.Column, old *layout.ManifestColumn) bool {
+	if c.Width != old.Width() {
 		return false
 	}
-	return c.kind == kindDuration && old.DType == layout.Duration || c.kind == kindTime && old.DType == layout.Timestamp && (c.zone == "") == (old.Zone == "")
+	return c.Kind == column.KindDuration && old.DType == layout.Duration || c.Kind == column.KindTime && old.DType == layout.Timestamp && (c.Zone == "") == (old.Zone == "")
 }

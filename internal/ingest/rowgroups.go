@@ -1,6 +1,10 @@
 package ingest
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+)
 
 // grouped is a reader of rows in groups that can be left out, each by itself, where it is known that no row of them is kept.
 type grouped interface {
@@ -9,7 +13,7 @@ type grouped interface {
 	groupRows() []int64
 	// bounds are values that no value of a column is below and above in a group: two int64 or two string, as the column is read. ok is false
 	// where they are not known.
-	bounds(index, group int, as column) (least, most any, ok bool)
+	bounds(index, group int, as column.Column) (least, most any, ok bool)
 	// without reads the other groups, at least one, as if they were all.
 	without(skip []bool) reader
 }

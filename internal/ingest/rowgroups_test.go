@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -214,13 +215,13 @@ func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.parquet")
 	parquetGroups(t, path, []groupedRow{{"a", -1, 1000, 1<<31 + 5, 0.5}, {"b", 7, 2000, 3, 1.5}}, 2)
-	number, text, when := column{kind: kindInt64}, column{kind: kindText}, column{kind: kindTime, unit: "ms"}
+	number, text, when := column.Column{Kind: column.KindInt64}, column.Column{Kind: column.KindText}, column.Column{Kind: column.KindTime, Unit: "ms"}
 	meta := func(p *parquetFile, i int) *format.Statistics {
 		return &p.pq.Metadata().RowGroups[0].Columns[i].MetaData.Statistics
 	}
 	for what, c := range map[string]struct {
 		index       int
-		as          column
+		as          column.Column
 		change      func(p *parquetFile)
 		least, most any // nil: not trusted
 	}{
@@ -228,8 +229,8 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		"signed":            {1, number, nil, int64(-1), int64(7)},
 		"times":             {2, when, nil, int64(1000), int64(2000)},
 		"unsigned":          {3, number, nil, int64(3), int64(1<<31 + 5)},
-		"floats":            {4, column{kind: kindFloat64}, nil, nil, nil},
-		"another unit":      {2, column{kind: kindTime, unit: "us"}, nil, nil, nil},
+		"floats":            {4, column.Column{Kind: column.KindFloat64}, nil, nil, nil},
+		"another unit":      {2, column.Column{Kind: column.KindTime, Unit: "us"}, nil, nil, nil},
 		"texts as integers": {0, number, nil, nil, nil},
 		"integers as texts": {1, text, nil, nil, nil},
 		"nulls":             {1, number, func(p *parquetFile) { meta(p, 1).NullCount = 1 }, nil, nil},

@@ -114,9 +114,9 @@ func misfitOf[S float32 | float64](ctx context.Context, p *preparation, s steps,
 		for i, v := range values {
 			if math.IsInf(v, 0) && p.slot(item, feature, width) == place && p.fit.sees(item, row+int64(i)) {
 				e := p.load.place(row + int64(i))
-				e.Column, e.Reason, e.Hint = p.column.name, fmt.Sprintf("%v is not finite, nothing can be fitted to it", v), "choose other rows to fit on, or leave the column out with --columns"
+				e.Column, e.Reason, e.Hint = p.column.Name, fmt.Sprintf("%v is not finite, nothing can be fitted to it", v), "choose other rows to fit on, or leave the column out with --columns"
 				if p.do.fill.How != fillMean {
-					e.Hint = fmt.Sprintf("bound the column with --clip %s=-1e6:1e6 or the like", p.column.name)
+					e.Hint = fmt.Sprintf("bound the column with --clip %s=-1e6:1e6 or the like", p.column.Name)
 				}
 				return &e
 			}
@@ -139,7 +139,7 @@ func (p *preparation) unfit(item int, reason, hint string) error {
 	if p.ScalePer == perItem && len(p.keys.at) > 0 {
 		of = " of item " + p.keys.item(p.offsets[item])
 	}
-	return &loaderr.SourceError{Path: p.readers[0].path(), Column: p.column.name, Reason: fmt.Sprintf(reason, of), Hint: hint}
+	return &loaderr.SourceError{Path: p.readers[0].path(), Column: p.column.Name, Reason: fmt.Sprintf(reason, of), Hint: hint}
 }
 
 // shiftAndScale are what moments make of a scaling, as scikit-learn's StandardScaler, MinMaxScaler and MaxAbsScaler. A spread of 0 scales by 1; one

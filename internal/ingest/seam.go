@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -50,10 +51,10 @@ func (l *load) meet(keys *keys, m *rowMap, offsets []int64, step int64) error {
 func (l *load) apart(keys *keys, row, last int64, later bool) error {
 	e, of := l.sourcePlace(row), keys.ofItem(row)
 	e.Column = l.Time
-	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", keys.clock.timeText(keys.when(row)), of, keys.clock.timeText(last))
+	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", keys.clock.TimeText(keys.when(row)), of, keys.clock.TimeText(last))
 	e.Hint = "append newer rows only, or " + loaderr.HintAnew
 	if later {
-		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset", keys.clock.timeText(keys.when(row)), of, l.stepText(), keys.clock.timeText(last))
+		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset", keys.clock.TimeText(keys.when(row)), of, l.stepText(), keys.clock.TimeText(last))
 		e.Hint = "append the rows between, too, or " + loaderr.HintAnew
 	}
 	return &e
@@ -64,7 +65,7 @@ func (p *preparation) old() *layout.ManifestColumn {
 	if p.base == nil {
 		return nil
 	}
-	c, err := p.base.data.Manifest.Column(p.column.name)
+	c, err := p.base.data.Manifest.Column(p.column.Name)
 	if err != nil {
 		return nil // conform has found it
 	}
@@ -171,7 +172,7 @@ func resume[S float32 | float64](c *chain[S], p *preparation, item int) {
 	}
 	v := p.behind(item, int(c.feature), int(c.from.Width))
 	if v != v { // of a manifest, or a generation of before, which had another NaN
-		v = missingFloat
+		v = column.NaN
 	}
 	c.last = v
 	if c.log1p {
@@ -189,8 +190,8 @@ func (l *load) checkDiff() error {
 		if !l.steps(c, l.wanted.roles[i]).diff {
 			continue
 		}
-		if old, err := l.base.data.Manifest.Column(c.name); err != nil || old.Prepared == nil || old.Prepared.Last == nil {
-			return &loaderr.SourceError{Column: c.name, Reason: "rows cannot be appended to its differences: the values that they begin at were not kept", Hint: loaderr.HintAnew}
+		if old, err := l.base.data.Manifest.Column(c.Name); err != nil || old.Prepared == nil || old.Prepared.Last == nil {
+			return &loaderr.SourceError{Column: c.Name, Reason: "rows cannot be appended to its differences: the values that they begin at were not kept", Hint: loaderr.HintAnew}
 		}
 	}
 	return nil

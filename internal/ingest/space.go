@@ -53,7 +53,7 @@ func (l *load) explain(err error) error {
 func (l *load) need() int64 {
 	var row, widest int64
 	for i, c := range l.columns {
-		size := l.stored(c, l.wanted.roles[i]).DType.Size() * max(1, c.width)
+		size := l.stored(c, l.wanted.roles[i]).DType.Size() * max(1, c.Width)
 		widest = max(widest, size)
 		row += size
 		if as, ok := l.beside(c, l.wanted.roles[i]); ok {

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -44,7 +45,7 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 		}
 	}
 	l := newLoad("", Options{}, &progress.Meter{})
-	l.columns, l.wanted.roles, l.rows = make([]column, 1<<16), make([]layout.Role, 1<<16), maxRows
+	l.columns, l.wanted.roles, l.rows = make([]column.Column, 1<<16), make([]layout.Role, 1<<16), maxRows
 	if need := l.need(); need < maxRows {
 		t.Errorf("%d bytes are needed", need)
 	}

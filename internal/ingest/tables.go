@@ -1,6 +1,9 @@
 package ingest
 
-import "github.com/tensorcache/tensorcache/layout"
+import (
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/layout"
+)
 
 // tables are those of the result, and of scratch for the columns that are scaled before they are narrowed.
 func (l *load) tables() (t, stage layout.Table) {
@@ -9,8 +12,8 @@ func (l *load) tables() (t, stage layout.Table) {
 	l.staged = map[int]int{}
 	for i, c := range l.columns {
 		role := l.wanted.roles[i]
-		if s := l.steps(c, role); c.inferred && c.kind == kindInt64 && s != (steps{}) && !s.wholes() {
-			c.kind = kindFloat64 // so that a decimal further down is nothing new
+		if s := l.steps(c, role); c.Inferred && c.Kind == column.KindInt64 && s != (steps{}) && !s.wholes() {
+			c.Kind = column.KindFloat64 // so that a decimal further down is nothing new
 			l.columns[i] = c
 		}
 		t.Columns = append(t.Columns, l.stored(c, role))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"unicode/utf8"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -33,15 +34,15 @@ func (t target) misfit(row int64, value any) *loaderr.SourceError {
 	if h, ok := value.(layout.Half); ok {
 		value = h.Float32()
 	}
-	e := &loaderr.SourceError{Column: t.name, Row: row, Text: fmt.Sprint(value), Reason: "does not fit " + string(t.dest.DType), Hint: hintWider}
+	e := &loaderr.SourceError{Column: t.Name, Row: row, Text: fmt.Sprint(value), Reason: "does not fit " + string(t.dest.DType), Hint: column.HintWider}
 	switch {
-	case (t.kind == kindTime || t.kind == kindDuration) && value == int64(math.MinInt64):
+	case (t.Kind == column.KindTime || t.Kind == column.KindDuration) && value == int64(math.MinInt64):
 		e.Text, e.Reason, e.Hint = "NaT", "is no time", loaderr.HintNeeded
-	case t.kind == kindBool:
+	case t.Kind == column.KindBool:
 		e.Reason, e.Hint = "is no truth value, want 0 or 1", "write the column as integers, or leave it out with --columns"
 	case e.Text == "NaN":
 		return t.missing(row)
-	case t.role != layout.RoleValue:
+	case t.Role != layout.RoleValue:
 		e.Hint = loaderr.HintNeeded
 	}
 	return e
@@ -49,17 +50,17 @@ func (t target) misfit(row int64, value any) *loaderr.SourceError {
 
 // target is a column of a source and where its values go.
 type target struct {
-	want
-	column
-	dest     sink
+	column.Want
+	column.Column
+	dest     column.Sink
 	row0     int64 // the source's first row in dest
-	dict     *dictionary
+	dict     *column.Dictionary
 	observer observer // nil unless somebody sees the values as they are read
 }
 
 // needs says why a missing value cannot be in the column.
 func (t target) needs() string {
-	switch t.role {
+	switch t.Role {
 	case layout.RoleItemID:
 		return reasonItem
 	case layout.RoleTime:
@@ -70,12 +71,12 @@ func (t target) needs() string {
 
 // missing refuses a missing value of a row, from 1, and says what to do about it.
 func (t target) missing(row int64) *loaderr.SourceError {
-	e := &loaderr.SourceError{Column: t.name, Row: row, Reason: "the value " + t.needs()}
+	e := &loaderr.SourceError{Column: t.Name, Row: row, Reason: "the value " + t.needs()}
 	switch {
-	case t.role != layout.RoleValue:
+	case t.Role != layout.RoleValue:
 		e.Hint = loaderr.HintNeeded
-	case t.number() || t.truths():
-		e.Hint = "fill what is missing with --fill " + t.name + "=0, or leave the column out with --columns"
+	case t.IsNumber() || t.IsBool():
+		e.Hint = "fill what is missing with --fill " + t.Name + "=0, or leave the column out with --columns"
 	default:
 		e.Hint = "leave the column out with --columns"
 	}
@@ -83,7 +84,7 @@ func (t target) missing(row int64) *loaderr.SourceError {
 }
 
 // widenError tells that columns hold what their kind cannot; the load begins again with these, in the order of the targets.
-type widenError struct{ columns []column }
+type widenError struct{ columns []column.Column }
 
 func (*widenError) Error() string { return "columns must be widened" }
 
@@ -93,7 +94,7 @@ func (e *widenError) merge(other *widenError) *widenError {
 		return other
 	}
 	for i, c := range other.columns {
-		if w, ok := widest(e.columns[i], c); ok {
+		if w, ok := column.Widest(e.columns[i], c); ok {
 			e.columns[i] = w
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 )
 
 // Fields of tf.train.Example and what it is made of (tensorflow/core/example/{example,feature}.proto).
@@ -166,10 +168,10 @@ func (x feature) write(t target, row int64, buffers *tfBuffers) error {
 		case int64List:
 			buffers.ints = append(buffers.ints, int64(bits))
 		default:
-			if err := checkWord(word, t.role, row); err != nil {
+			if err := checkWord(word, t.Role, row); err != nil {
 				return err
 			}
-			put(t.dest, t.row0+row, []int32{t.dict.code(word)})
+			column.Put(t.dest, t.row0+row, []int32{t.dict.Code(word)})
 		}
 		return nil
 	})
@@ -177,10 +179,10 @@ func (x feature) write(t target, row int64, buffers *tfBuffers) error {
 		return err
 	}
 	if x.list == floatList {
-		if bad := put(t.dest, t.row0+row, buffers.floats); bad >= 0 {
+		if bad := column.Put(t.dest, t.row0+row, buffers.floats); bad >= 0 {
 			return t.misfit(row+1, buffers.floats[bad])
 		}
-	} else if bad := put(t.dest, t.row0+row, buffers.ints); bad >= 0 {
+	} else if bad := column.Put(t.dest, t.row0+row, buffers.ints); bad >= 0 {
 		return t.misfit(row+1, buffers.ints[bad])
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
@@ -236,21 +237,21 @@ func (t *tfFile) names() []string  { return t.sorted }
 func (t *tfFile) line(int64) int64 { return 0 }
 func (t *tfFile) close() error     { return t.file.Close() }
 
-func (t *tfFile) describe(w []want) ([]column, error) {
-	out := make([]column, len(w))
+func (t *tfFile) describe(w []column.Want) ([]column.Column, error) {
+	out := make([]column.Column, len(w))
 	for i, x := range w {
-		name := t.sorted[x.index]
+		name := t.sorted[x.Index]
 		f := t.found[name]
 		if f.other != nil {
 			e := *f.other
 			e.Column = name
 			return nil, &e
 		}
-		c := column{name: name, kind: map[listKind]kind{bytesList: kindText, floatList: kindFloat32, int64List: kindInt64}[f.list]}
-		if c.width = f.width; f.width <= 1 {
-			c.width = 0
+		c := column.Column{Name: name, Kind: map[listKind]column.Kind{bytesList: column.KindText, floatList: column.KindFloat32, int64List: column.KindInt64}[f.list]}
+		if c.Width = f.width; f.width <= 1 {
+			c.Width = 0
 		}
-		if c.width > 0 && c.kind == kindText {
+		if c.Width > 0 && c.Kind == column.KindText {
 			return nil, &loaderr.SourceError{Column: name, Row: f.row + 1, Reason: fmt.Sprintf("has %d texts, want one in each record", f.width), Hint: "leave the feature out with --columns"}
 		}
 		out[i] = c
@@ -263,7 +264,7 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *progress.Meter) error
 	at := map[string]int{}
 	quiet := slices.Clone(to)
 	for i, x := range to {
-		at[t.sorted[x.index]] = i
+		at[t.sorted[x.Index]] = i
 		quiet[i].dest.Dest = x.dest.Quiet()
 	}
 	return parallel.For(ctx, t.workers, len(t.spans), t.name, func(_, i int) error {
@@ -285,10 +286,10 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *progress.Meter) error
 				return &loaderr.SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
 			}
 			missing[i] = false
-			return in(x.write(quiet[i], row, &buffers), to[i].name, row)
+			return in(x.write(quiet[i], row, &buffers), to[i].Name, row)
 		}, func(row int64) error {
 			for i, none := range missing {
-				if none && !(to[i].role == layout.RoleValue && putMissing(quiet[i].dest, to[i].row0+row, 1)) {
+				if none && !(to[i].Role == layout.RoleValue && column.PutMissing(quiet[i].dest, to[i].row0+row, 1)) {
 					return to[i].missing(row + 1)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
@@ -78,7 +79,7 @@ func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 	for i := range records {
 		records[i] = record{random.NormFloat64()*3 + 1e6, random.ExpFloat64()}
 		if i%7000 == 6999 {
-			records[i].B = missingFloat
+			records[i].B = column.NaN
 		}
 		fmt.Fprintf(&text, "%v,%v\n", records[i].A, records[i].B)
 	}

@@ -24,7 +24,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	for i, d := range l.dicts {
-		final.Vocab[l.columns[i].name] = d.finish(l.writer.Dest(i))
+		final.Vocab[l.columns[i].Name] = d.Finish(l.writer.Dest(i))
 	}
 	keys := l.keys(final.Vocab, l.writer.Dest)
 	final.TimeStep = timeStep(keys, offsets)
@@ -42,8 +42,8 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	for i, c := range l.columns {
-		if name := c.sourceName(); name != string(l.writer.Dest(i).DType) {
-			final.Source[c.name] = name
+		if name := c.SourceName(); name != string(l.writer.Dest(i).DType) {
+			final.Source[c.Name] = name
 		}
 	}
 	if final.Recipe, err = l.asked.Recipe(); err != nil {
@@ -80,13 +80,13 @@ func (l *load) fillCalendar(ctx context.Context, k *keys) error {
 	if err != nil || len(columns) == 0 {
 		return err
 	}
-	zone, ok := calendar.Zone(k.clock.zone)
+	zone, ok := calendar.Zone(k.clock.Zone)
 	if !ok {
-		return &loaderr.SourceError{Path: l.readers[0].path(), Column: k.clock.name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.clock.zone)}
+		return &loaderr.SourceError{Path: l.readers[0].path(), Column: k.clock.Name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.clock.Zone)}
 	}
 	to := make([]layout.Strided[float32], len(columns))
 	for i := range columns {
 		to[i] = layout.Values[float32](l.writer.Dest(len(l.columns) + i))
 	}
-	return calendar.Fill(ctx, l.workers, columns, to, *k.time, textvalue.PerSecond(k.clock.unit), zone)
+	return calendar.Fill(ctx, l.workers, columns, to, *k.time, textvalue.PerSecond(k.clock.Unit), zone)
 }

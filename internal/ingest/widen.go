@@ -1,16 +1,20 @@
 package ingest
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+)
 
 // widen takes over what the cells ask for.
 func (l *load) widen(wider *widenError) error {
 	changed := false
 	for i, c := range wider.columns {
-		w, ok := widest(l.columns[i], c)
+		w, ok := column.Widest(l.columns[i], c)
 		if !ok {
-			return fmt.Errorf("column %q cannot be %s and %s", c.name, l.columns[i].describe(), c.describe())
+			return fmt.Errorf("column %q cannot be %s and %s", c.Name, l.columns[i].Describe(), c.Describe())
 		}
-		if err := w.usable(l.readers[0].path(), l.wanted.roles[i]); err != nil {
+		if err := w.CheckRole(l.readers[0].path(), l.wanted.roles[i]); err != nil {
 			return err
 		}
 		changed = changed || w != l.columns[i]
@@ -20,7 +24,7 @@ func (l *load) widen(wider *widenError) error {
 		return err
 	}
 	if !changed { // never again and again
-		return fmt.Errorf("columns cannot be widened beyond %s", l.columns[0].describe())
+		return fmt.Errorf("columns cannot be widened beyond %s", l.columns[0].Describe())
 	}
 	return nil
 }

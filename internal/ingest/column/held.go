@@ -1,13 +1,13 @@
-package ingest
+package column
 
 import "github.com/tensorcache/tensorcache/layout"
 
-// canMiss tells whether a value may be missing.
-func (s sink) canMiss() bool { return s.marked || s.DType.IsFloat() }
+// CanMiss tells whether a value may be missing.
+func (s Sink) CanMiss() bool { return s.Marked || s.DType.IsFloat() }
 
-// mark notes that the values of rows are missing.
-func (s sink) mark(row, n int64) {
-	switch d := s.marks; d.DType.Size() {
+// Mark notes that the values of rows are missing.
+func (s Sink) Mark(row, n int64) {
+	switch d := s.Marks; d.DType.Size() {
 	case 1:
 		fillRows(layout.Values[uint8](d), row, n, 1)
 	case 2:

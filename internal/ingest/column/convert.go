@@ -1,4 +1,4 @@
-package ingest
+package column
 
 import (
 	"math"
@@ -6,21 +6,21 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// number is a value of a source: the Go types that columns are stored as, but for halves.
-type number interface {
+// IsNumber is a value of a source: the Go types that columns are stored as, but for halves.
+type Number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// storable is a value that put takes.
-type storable interface{ number | layout.Half }
+// Storable is a value that put takes.
+type Storable interface{ Number | layout.Half }
 
-// put writes values, row after row, from a row of the destination on, as the destination's dtype. bad is the place of the
+// Put writes values, row after row, from a row of the destination on, as the destination's dtype. bad is the place of the
 // first value that does not fit, -1 where all do.
 //
 // Values that are not copied as they are go by way of the widest type of their kind, so that there are three times as many
 // conversions as dtypes, and not their square.
-func put[S storable](d sink, row int64, src []S) (bad int) {
-	if isDType[S](d.DType) {
+func Put[S Storable](d Sink, row int64, src []S) (bad int) {
+	if IsDType[S](d.DType) {
 		layout.Put(d.Dest, row, src)
 		return -1
 	}
@@ -51,10 +51,10 @@ func put[S storable](d sink, row int64, src []S) (bad int) {
 	return 0
 }
 
-func number64[S, W number](v S) W { return W(v) }
+func number64[S, W Number](v S) W { return W(v) }
 
-// isDType tells whether a dtype is stored as values of S.
-func isDType[S storable](d layout.DType) bool {
+// IsDType tells whether a dtype is stored as values of S.
+func IsDType[S Storable](d layout.DType) bool {
 	var v S
 	var name layout.DType
 	switch any(v).(type) {
@@ -88,9 +88,9 @@ func isDType[S storable](d layout.DType) bool {
 }
 
 // widened writes values by way of W, some rows at a time.
-func widened[S storable, W int64 | float64](d sink, row int64, src []S, widen func(S) W) (bad int) {
+func widened[S Storable, W int64 | float64](d Sink, row int64, src []S, widen func(S) W) (bad int) {
 	width := int(max(1, d.Width))
-	step := max(1, min(tileRows, len(src))/width) * width
+	step := max(1, min(TileRows, len(src))/width) * width
 	wide := make([]W, 0, step)
 	for i := 0; i < len(src); i += step {
 		wide = wide[:0]
@@ -105,8 +105,8 @@ func widened[S storable, W int64 | float64](d sink, row int64, src []S, widen fu
 }
 
 // convertTo writes values of a widest type.
-func convertTo[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int) {
-	if d.loss != nil {
+func convertTo[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int) {
+	if d.Loss != nil {
 		bad = -1
 		switch src := any(src).(type) {
 		case []int64:
@@ -121,7 +121,7 @@ func convertTo[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int)
 	return convertAs(d, row, src)
 }
 
-func convertAs[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int) {
+func convertAs[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int) {
 	switch d.DType.Plain() {
 	case layout.Float16:
 		return putAs(d, row, src, toHalf)
@@ -153,27 +153,27 @@ func convertAs[W int64 | uint64 | float64](d sink, row int64, src []W) (bad int)
 }
 
 // putAs writes values that convert converts, and notes what that loses.
-func putAs[S number, D layout.Native](d sink, row int64, src []S, convert func(to []D, src []S) (bad int)) (bad int) {
+func putAs[S Number, D layout.Native](d Sink, row int64, src []S, convert func(to []D, src []S) (bad int)) (bad int) {
 	width := int(max(1, d.Width))
-	tile := make([]D, min(len(src), max(1, gatheredRows/width)*width))
+	tile := make([]D, min(len(src), max(1, GatherRows/width)*width))
 	for i := 0; i < len(src); i += len(tile) {
 		part := src[i:min(len(src), i+len(tile))]
 		to := tile[:len(part)]
 		if bad := convert(to, part); bad >= 0 {
 			return i + bad
 		}
-		d.loss.note(part, to)
+		d.Loss.note(part, to)
 		layout.Put(d.Dest, row+int64(i/width), to)
 	}
 	return -1
 }
 
 // convert converts values one by one. What a float loses is its rounding; a value that gets out of range does not fit.
-func convert[S, D number](to []D, src []S) (bad int) {
+func convert[S, D Number](to []D, src []S) (bad int) {
 	for i, v := range src {
 		x := D(v)
 		to[i] = x
-		if !fits(v, x) {
+		if !Fits(v, x) {
 			return i
 		}
 	}
@@ -185,23 +185,23 @@ func toFloat32(to []float32, src []float64) (bad int) {
 	for i, v := range src {
 		to[i] = float32(v)
 	}
-	return overflows(layout.Float32, src)
+	return Overflows(layout.Float32, src)
 }
 
 // toHalf converts values one by one, as convert does.
-func toHalf[S number](to []layout.Half, src []S) (bad int) {
+func toHalf[S Number](to []layout.Half, src []S) (bad int) {
 	for i, v := range src {
 		h := layout.HalfOf(float64(v))
 		to[i] = h
-		if !fits(v, h.Float32()) {
+		if !Fits(v, h.Float32()) {
 			return i
 		}
 	}
 	return -1
 }
 
-// fits tells whether x is v within the precision of x's type.
-func fits[S, D number](v S, x D) bool {
+// Fits tells whether x is v within the precision of x's type.
+func Fits[S, D Number](v S, x D) bool {
 	switch any(x).(type) {
 	case float32, float64:
 		return !math.IsInf(float64(x), 0) || math.IsInf(float64(v), 0)
@@ -213,33 +213,33 @@ func fits[S, D number](v S, x D) bool {
 	return asIs(v, x)
 }
 
-func asIs[S, D number](v S, x D) bool { return S(x) == v && (x < 0) == (v < 0) }
+func asIs[S, D Number](v S, x D) bool { return S(x) == v && (x < 0) == (v < 0) }
 
 // reaches tells whether a float is beyond the integers up to a bound. Which of them it is converted to is the processor's to say: on
 // arm64 the last, which as a float is the bound.
-func reaches[S number](v S, bound float64) bool {
+func reaches[S Number](v S, bound float64) bool {
 	f, ok := any(v).(float64)
 	return ok && f >= bound
 }
 
-// missingFloat is what a float column holds where a value is missing: the NaN of numpy, pandas and pyarrow, whose last bit is not that of
+// NaN is what a float column holds where a value is missing: the NaN of numpy, pandas and pyarrow, whose last bit is not that of
 // [math.NaN], so that equal content is equal bits wherever it comes from.
-var missingFloat = math.Float64frombits(0x7ff8 << 48)
+var NaN = math.Float64frombits(0x7ff8 << 48)
 
-// putMissing writes NaN into rows of a float column, no word into those of texts, and marks into those of a held one; it tells whether it is
+// PutMissing writes NaN into rows of a float column, no word into those of texts, and marks into those of a held one; it tells whether it is
 // one of these.
-func putMissing(d sink, row, n int64) bool {
-	if d.marked {
-		d.mark(row, n)
+func PutMissing(d Sink, row, n int64) bool {
+	if d.Marked {
+		d.Mark(row, n)
 		return true
 	}
 	switch d.DType {
 	case layout.Float32:
-		fillRows(layout.Values[float32](d.Dest), row, n, float32(missingFloat))
+		fillRows(layout.Values[float32](d.Dest), row, n, float32(NaN))
 	case layout.Float64:
-		fillRows(layout.Values[float64](d.Dest), row, n, missingFloat)
+		fillRows(layout.Values[float64](d.Dest), row, n, NaN)
 	case layout.Float16:
-		fillRows(layout.Values[layout.Half](d.Dest), row, n, layout.HalfOf(missingFloat))
+		fillRows(layout.Values[layout.Half](d.Dest), row, n, layout.HalfOf(NaN))
 	case layout.Text:
 		fillRows(layout.Values[int32](d.Dest), row, n, -1)
 	default:
@@ -256,9 +256,9 @@ func fillRows[T layout.Native](to layout.Strided[T], row, n int64, v T) {
 	}
 }
 
-// multiply multiplies rows of an int64 column, up to the first with a product that does not fit: bad is that one, -1 where all do, and value what
+// Multiply multiplies rows of an int64 column, up to the first with a product that does not fit: bad is that one, -1 where all do, and value what
 // it holds.
-func multiply(d sink, row, n, by int64) (bad, value int64) {
+func Multiply(d Sink, row, n, by int64) (bad, value int64) {
 	to := layout.Values[int64](d.Dest)
 	for r := row; r < row+n; r++ {
 		for i, v := range to.Row(r) {

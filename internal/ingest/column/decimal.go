@@ -1,4 +1,4 @@
-package ingest
+package column
 
 import (
 	"encoding/binary"
@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/numerals"
 )
 
-// decimal is unscaled · 10^-scale as the nearest float64.
-func decimal(unscaled int64, scale int32) float64 {
+// Decimal is unscaled · 10^-scale as the nearest float64.
+func Decimal(unscaled int64, scale int32) float64 {
 	if v, ok := numerals.Decimal(uint64(max(unscaled, -unscaled)), -int(scale)); ok && unscaled < 0 {
 		return -v
 	} else if ok {
@@ -18,10 +18,10 @@ func decimal(unscaled int64, scale int32) float64 {
 	return parseDecimal(strconv.FormatInt(unscaled, 10), scale)
 }
 
-// bigDecimal is decimal for integers of any size.
-func bigDecimal(unscaled *big.Int, scale int32) float64 {
+// BigDecimal is decimal for integers of any size.
+func BigDecimal(unscaled *big.Int, scale int32) float64 {
 	if unscaled.IsInt64() {
-		return decimal(unscaled.Int64(), scale)
+		return Decimal(unscaled.Int64(), scale)
 	}
 	return parseDecimal(unscaled.String(), scale)
 }
@@ -31,8 +31,8 @@ func parseDecimal(digits string, scale int32) float64 {
 	return v
 }
 
-// decimalOf is the decimal whose unscaled integer stands in big-endian two's complement, as Parquet has it.
-func decimalOf(b []byte, scale int32) float64 {
+// DecimalOf is the decimal whose unscaled integer stands in big-endian two's complement, as Parquet has it.
+func DecimalOf(b []byte, scale int32) float64 {
 	negative := len(b) > 0 && b[0] >= 0x80
 	if len(b) <= 8 {
 		var word [8]byte
@@ -42,11 +42,11 @@ func decimalOf(b []byte, scale int32) float64 {
 			}
 		}
 		copy(word[8-len(b):], b)
-		return decimal(int64(binary.BigEndian.Uint64(word[:])), scale)
+		return Decimal(int64(binary.BigEndian.Uint64(word[:])), scale)
 	}
 	v := new(big.Int).SetBytes(b)
 	if negative {
 		v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 	}
-	return bigDecimal(v, scale)
+	return BigDecimal(v, scale)
 }

@@ -1,4 +1,4 @@
-package ingest
+package column
 
 import (
 	"math"
@@ -50,11 +50,11 @@ func TestOverflowsAreThoseOfTheConversion(t *testing.T) {
 		for _, d := range []layout.DType{layout.Float16, layout.Float32, layout.Float64} {
 			want := -1
 			for i, v := range values {
-				if want < 0 && !math.IsInf(v, 0) && math.IsInf(narrowedTo(d, v), 0) {
+				if want < 0 && !math.IsInf(v, 0) && math.IsInf(NarrowedTo(d, v), 0) {
 					want = i
 				}
 			}
-			if got := overflows(d, values); got != want {
+			if got := Overflows(d, values); got != want {
 				r.Fatalf("%s: %d, want %d", d, got, want)
 			}
 		}

@@ -1,4 +1,4 @@
-package ingest
+package column
 
 import (
 	"math"
@@ -8,24 +8,24 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// hintWider is for values that a dtype which was asked for cannot hold.
-const hintWider = "store the column as a wider dtype with --dtype"
+// HintWider is for values that a dtype which was asked for cannot hold.
+const HintWider = "store the column as a wider dtype with --dtype"
 
-// loss is the largest error that storing floats as narrower ones has made. It is safe for concurrent use.
-type loss struct {
+// Loss is the largest error that storing floats as narrower ones has made. It is safe for concurrent use.
+type Loss struct {
 	mu sync.Mutex
 	layout.DTypeError
 }
 
-// add takes over larger errors.
-func (l *loss) add(e layout.DTypeError) {
+// Add takes over larger errors.
+func (l *Loss) Add(e layout.DTypeError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.Abs, l.Rel = max(l.Abs, e.Abs), max(l.Rel, e.Rel)
 }
 
-// noted is e with the error of a value v that became x.
-func noted(e layout.DTypeError, v, x float64) layout.DTypeError {
+// Noted is e with the error of a value v that became x.
+func Noted(e layout.DTypeError, v, x float64) layout.DTypeError {
 	d := math.Abs(x - v) // NaN for what is not finite, which is kept as it is
 	if d > e.Abs {
 		e.Abs = d
@@ -36,27 +36,27 @@ func noted(e layout.DTypeError, v, x float64) layout.DTypeError {
 	return e
 }
 
-// sink is where a column's values go.
-type sink struct {
+// Sink is where a column's values go.
+type Sink struct {
 	layout.Dest
-	// loss is there where the load asks for another dtype: integers must then be kept exactly, and what floats lose is noted.
-	loss *loss
+	// Loss is there where the load asks for another dtype: integers must then be kept exactly, and what floats lose is noted.
+	Loss *Loss
 	// marks say with a 1 which values are missing, where marked is set: the column is held.
-	marks  layout.Dest
-	marked bool
+	Marks  layout.Dest
+	Marked bool
 }
 
 // Lane is one feature of the column.
-func (s sink) Lane(i int64) sink {
+func (s Sink) Lane(i int64) Sink {
 	s.Dest = s.Dest.Lane(i)
-	if s.marked {
-		s.marks = s.marks.Lane(i)
+	if s.Marked {
+		s.Marks = s.Marks.Lane(i)
 	}
 	return s
 }
 
 // note measures what storing floats as narrower ones has lost; from and to are slices of values.
-func (l *loss) note(from, to any) {
+func (l *Loss) note(from, to any) {
 	src, ok := from.([]float64)
 	if l == nil || !ok {
 		return
@@ -75,12 +75,12 @@ func (l *loss) note(from, to any) {
 		}
 	case []layout.Half:
 		for i, v := range src {
-			e = noted(e, v, float64(to[i].Float32()))
+			e = Noted(e, v, float64(to[i].Float32()))
 		}
 	default:
 		return
 	}
-	l.add(e)
+	l.Add(e)
 }
 
 // inexact is the place of the first integer that the float type of d does not hold, -1 where it holds all.
@@ -107,8 +107,8 @@ func inexact[S int64 | uint64](d layout.DType, src []S) int {
 	return -1
 }
 
-// overflows is the place of the first finite value that would be stored as infinite, -1 without one.
-func overflows(d layout.DType, values []float64) int {
+// Overflows is the place of the first finite value that would be stored as infinite, -1 without one.
+func Overflows(d layout.DType, values []float64) int {
 	limit := float32Overflow
 	switch d {
 	case layout.Float16:
@@ -133,8 +133,8 @@ const (
 	float32Overflow = 0x1.ffffffp127
 )
 
-// narrowedTo is a value as a dtype of floats holds it.
-func narrowedTo(d layout.DType, v float64) float64 {
+// NarrowedTo is a value as a dtype of floats holds it.
+func NarrowedTo(d layout.DType, v float64) float64 {
 	switch d {
 	case layout.Float16:
 		return float64(layout.HalfOf(v).Float32())
@@ -144,11 +144,11 @@ func narrowedTo(d layout.DType, v float64) float64 {
 	return v
 }
 
-// noteResults measures what storing the results of steps loses.
-func noteResults(l *loss, d layout.DType, values []float64) {
+// NoteResults measures what storing the results of steps loses.
+func NoteResults(l *Loss, d layout.DType, values []float64) {
 	var e layout.DTypeError
 	for _, v := range values {
-		e = noted(e, v, narrowedTo(d, v))
+		e = Noted(e, v, NarrowedTo(d, v))
 	}
-	l.add(e)
+	l.Add(e)
 }
