@@ -41,7 +41,8 @@ var rooms = map[string][]string{
 	"internal/ingest/column":    {"internal/ingest/loaderr", "internal/ingest/textvalue", "internal/numerals", "layout"},
 	"internal/ingest/files":     {"internal/fault", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/machine", "layout"},
 	"internal/ingest/progress":  nil,
-	"internal/ingest":           {"internal/arrowmeta", "internal/cached", "internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/textvalue", "internal/machine", "internal/mmapfile", "internal/moments", "internal/near", "internal/numerals", "layout", "window"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
+	"internal/ingest/source":    {"internal/arrowmeta", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/textvalue", "layout"},
+	"internal/ingest":           {"internal/arrowmeta", "internal/cached", "internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/machine", "internal/mmapfile", "internal/moments", "internal/near", "internal/numerals", "layout", "window"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
 	"internal/ingest/loadtest":  {"internal/ingest/loaderr"},
 	"internal/wire":             {"layout", "window", "sampler", "internal/near"}, // only the types that pass over the sockets
 	"internal/feed":             {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},

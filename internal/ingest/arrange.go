@@ -9,6 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -113,7 +114,7 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 		if at, ok := staged[i]; ok {
 			from = stage.Dest(at)
 		}
-		if err := carry(ctx, l.workers, l.dest(i), 0, from, m.from); err != nil {
+		if err := carry(ctx, l.Workers, l.dest(i), 0, from, m.from); err != nil {
 			return err
 		}
 		l.moved(i + 1)
@@ -139,10 +140,10 @@ func (l *load) permute(ctx context.Context, d layout.Dest, from []int64) error {
 		return err
 	}
 	defer s.close()
-	if err := carry(ctx, l.workers, s.Dest(0), 0, d, from); err != nil {
+	if err := carry(ctx, l.Workers, s.Dest(0), 0, d, from); err != nil {
 		return err
 	}
-	return carry(ctx, l.workers, d, 0, s.Dest(0), nil)
+	return carry(ctx, l.Workers, d, 0, s.Dest(0), nil)
 }
 
 // place names the source and its row (from 1) of a row of the result.
@@ -157,16 +158,16 @@ func (l *load) place(row int64) loaderr.SourceError {
 // inserted stands in none.
 func (l *load) sourcePlace(row int64) loaderr.SourceError {
 	if row == inserted {
-		return loaderr.SourceError{Path: l.readers[0].path()}
+		return loaderr.SourceError{Path: l.readers[0].Path()}
 	}
 	if l.kept != nil {
 		row = l.kept.at(row)
 	}
 	for _, r := range l.readers {
-		if row < r.rows() {
-			return loaderr.SourceError{Path: r.path(), Row: sourceRow(r, row) + 1, Line: r.line(row)}
+		if row < r.Rows() {
+			return loaderr.SourceError{Path: r.Path(), Row: source.SourceRow(r, row) + 1, Line: r.Line(row)}
 		}
-		row -= r.rows()
+		row -= r.Rows()
 	}
 	return loaderr.SourceError{Row: row + 1}
 }

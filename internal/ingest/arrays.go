@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -40,7 +41,7 @@ func arrayKind(name string) (k column.Kind, ok bool) {
 const maxRows = 1 << 44
 
 // openArrays checks the headers of all columns against each other.
-func openArrays(heads []PutColumn, conn io.Reader, dir string) (reader, error) {
+func openArrays(heads []PutColumn, conn io.Reader, dir string) (source.Reader, error) {
 	a := &arrays{heads: heads, dir: dir, conn: &received{from: conn}}
 	if len(heads) == 0 {
 		return nil, &loaderr.SourceError{Reason: "no columns were sent"}
@@ -62,13 +63,13 @@ func openArrays(heads []PutColumn, conn io.Reader, dir string) (reader, error) {
 	return a, nil
 }
 
-func (a *arrays) path() string     { return "" }
-func (a *arrays) rows() int64      { return a.count }
-func (a *arrays) line(int64) int64 { return 0 }
+func (a *arrays) Path() string     { return "" }
+func (a *arrays) Rows() int64      { return a.count }
+func (a *arrays) Line(int64) int64 { return 0 }
 func (a *arrays) size() int64      { return a.total }
-func (a *arrays) close() error     { return nil }
+func (a *arrays) Close() error     { return nil }
 
-func (a *arrays) names() []string {
+func (a *arrays) Names() []string {
 	out := make([]string, len(a.heads))
 	for i, h := range a.heads {
 		out[i] = h.Name
@@ -76,7 +77,7 @@ func (a *arrays) names() []string {
 	return out
 }
 
-func (a *arrays) describe(w []column.Want) ([]column.Column, error) {
+func (a *arrays) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		h := a.heads[x.Index]
@@ -97,12 +98,12 @@ func (a *arrays) describe(w []column.Want) ([]column.Column, error) {
 }
 
 // fill takes the columns in the order in which they come.
-func (a *arrays) fill(ctx context.Context, to []target, m *progress.Meter) error {
+func (a *arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	for i, h := range a.heads {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at := slices.IndexFunc(to, func(t target) bool { return t.Index == i })
+		at := slices.IndexFunc(to, func(t source.Target) bool { return t.Index == i })
 		var err error
 		if at < 0 {
 			err = a.skip(h.Bytes)
@@ -129,7 +130,7 @@ func (a *arrays) skip(n int64) error {
 }
 
 // take reads the values of one column.
-func (a *arrays) take(h PutColumn, t target) error {
+func (a *arrays) take(h PutColumn, t source.Target) error {
 	switch k, _ := arrayKind(h.DType); k {
 	case column.KindFloat16:
 		return receive[layout.Half](a, t)
@@ -158,7 +159,7 @@ func (a *arrays) take(h PutColumn, t target) error {
 }
 
 // receive reads the values of a column, straight into the destination where nothing is to be done to them.
-func receive[S column.Storable](a *arrays, t target) error {
+func receive[S column.Storable](a *arrays, t source.Target) error {
 	width := max(1, t.Width)
 	if d, ok := direct[S](t); ok {
 		return a.conn.full(bytesOf(d[:a.count*width]), a.total)
@@ -172,17 +173,17 @@ func receive[S column.Storable](a *arrays, t target) error {
 		}
 		bad := checkCells(t.Kind, block)
 		if bad < 0 {
-			bad = column.Put(t.dest, t.row0+row, block)
+			bad = column.Put(t.Dest, t.Row0+row, block)
 		}
 		if bad >= 0 {
-			return t.misfit(row+int64(bad)/width+1, block[bad])
+			return t.RangeError(row+int64(bad)/width+1, block[bad])
 		}
 	}
 	return nil
 }
 
 // missing reads which values of a column are missing, after them.
-func (a *arrays) missing(t target) error {
+func (a *arrays) missing(t source.Target) error {
 	width := max(1, t.Width)
 	rows := max(1, files.BlockBytes/width)
 	block := make([]byte, rows*width)
@@ -192,8 +193,8 @@ func (a *arrays) missing(t target) error {
 			return err
 		}
 		for i := range int64(len(block)) {
-			if block[i] != 0 && !column.PutMissing(t.dest.Lane(i%width), t.row0+row+i/width, 1) {
-				return t.missing(row + i/width + 1)
+			if block[i] != 0 && !column.PutMissing(t.Dest.Lane(i%width), t.Row0+row+i/width, 1) {
+				return t.MissingError(row + i/width + 1)
 			}
 		}
 	}
@@ -201,12 +202,12 @@ func (a *arrays) missing(t target) error {
 }
 
 // direct is where values of type S can be read to as they are.
-func direct[S column.Storable](t target) ([]S, bool) {
-	if !column.IsDType[S](t.dest.DType) || t.Kind == column.KindBool || t.Kind == column.KindTime || t.Kind == column.KindDuration {
+func direct[S column.Storable](t source.Target) ([]S, bool) {
+	if !column.IsDType[S](t.Dest.DType) || t.Kind == column.KindBool || t.Kind == column.KindTime || t.Kind == column.KindDuration {
 		return nil, false // or their cells are to be looked at
 	}
-	v := layout.Values[S](t.dest.Dest)
-	return v.Data, v.Contiguous() && t.row0 == 0
+	v := layout.Values[S](t.Dest.Dest)
+	return v.Data, v.Contiguous() && t.Row0 == 0
 }
 
 // checkCells finds a value that no column of the kind may hold: a truth value that is neither 0 nor 1, a NaT.

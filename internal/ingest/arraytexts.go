@@ -8,12 +8,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // texts reads a column of texts: rows + 1 offsets, which are kept in scratch, and then the bytes. An offset o that is given as -o-1
 // says that the text which ends there is missing.
-func (a *arrays) texts(h PutColumn, t target) error {
+func (a *arrays) texts(h PutColumn, t source.Target) error {
 	s, err := newScratch(a.dir, layout.Table{Rows: a.count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}}})
 	if err != nil {
 		return err
@@ -43,11 +44,11 @@ func (a *arrays) texts(h PutColumn, t target) error {
 		n := offsets[row+1] - at
 		at = offsets[row+1]
 		if gone && t.Role != layout.RoleValue {
-			return t.missing(row + 1)
+			return t.MissingError(row + 1)
 		}
 		if gone && n == 0 {
 			code[0] = -1
-			column.Put(t.dest, t.row0+row, code)
+			column.Put(t.Dest, t.Row0+row, code)
 			continue
 		}
 		if gone || n < 0 || n > files.BlockBytes || offsets[row+1] > end {
@@ -58,13 +59,13 @@ func (a *arrays) texts(h PutColumn, t target) error {
 			return endedEarly(a.conn.bytes, a.total)
 		}
 		if code[0] < 0 || string(word) != string(before) {
-			if err := checkWord(word, t.Role, row); err != nil {
+			if err := source.CheckText(word, t.Role, row); err != nil {
 				return err
 			}
 			before = append(before[:0], word...)
-			code[0] = t.dict.Code(word)
+			code[0] = t.Words.Code(word)
 		}
-		column.Put(t.dest, t.row0+row, code)
+		column.Put(t.Dest, t.Row0+row, code)
 		_, _ = bytes.Discard(int(n)) // what was peeked is there
 	}
 	return nil

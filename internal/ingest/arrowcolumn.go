@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -69,7 +70,7 @@ func arrowColumn(t arrow.DataType) (column.Column, error) {
 
 // arrowBatch writes one column of one batch.
 type arrowBatch struct {
-	target
+	source.Target
 	row int64 // the batch's first row in the stream
 }
 
@@ -118,7 +119,7 @@ func (b arrowBatch) write(a arrow.Array) error {
 
 // lists writes the values of lists that are there, a stretch at a time; what lies under the others may be anything.
 func (b arrowBatch) lists(list *array.FixedSizeList) error {
-	if n := firstNull(list); n >= 0 && !b.dest.CanMiss() {
+	if n := firstNull(list); n >= 0 && !b.Dest.CanMiss() {
 		return b.null(n)
 	}
 	for i, end := 0, 0; i < list.Len(); i = end {
@@ -129,7 +130,7 @@ func (b arrowBatch) lists(list *array.FixedSizeList) error {
 		part := b
 		part.row += int64(i)
 		if !there {
-			column.PutMissing(b.dest, b.row0+part.row, int64(end-i))
+			column.PutMissing(b.Dest, b.Row0+part.row, int64(end-i))
 			continue
 		}
 		first := int64(list.Data().Offset())
@@ -147,7 +148,7 @@ func (b arrowBatch) lists(list *array.FixedSizeList) error {
 func (b arrowBatch) other(a arrow.Array) error {
 	switch a := a.(type) {
 	case *array.Null:
-		if a.Len() > 0 && !column.PutMissing(b.dest, b.row0+b.row, int64(a.Len())) {
+		if a.Len() > 0 && !column.PutMissing(b.Dest, b.Row0+b.row, int64(a.Len())) {
 			return b.null(0)
 		}
 		return nil
@@ -155,7 +156,7 @@ func (b arrowBatch) other(a arrow.Array) error {
 		if err := putArrow(b, a, plain[int32](a.Date32Values())); err != nil {
 			return err
 		}
-		column.Multiply(b.dest, b.row0+b.row, int64(a.Len())/max(1, b.Width), 86400) // which 32 bits of days never exceed
+		column.Multiply(b.Dest, b.Row0+b.row, int64(a.Len())/max(1, b.Width), 86400) // which 32 bits of days never exceed
 		return nil
 	case *array.Decimal128:
 		scale := a.DataType().(arrow.DecimalType).GetScale()
@@ -192,7 +193,7 @@ func plain[T column.Storable, N ~int32 | ~int64 | float16.Num](values []N) []T {
 
 // putArrow writes values; the nulls among them become NaN in a float column and are refused in others.
 func putArrow[S column.Storable](b arrowBatch, a arrow.Array, values []S) error {
-	if n := firstNull(a); n >= 0 && !b.dest.CanMiss() {
+	if n := firstNull(a); n >= 0 && !b.Dest.CanMiss() {
 		return b.null(n / int(max(1, b.Width)))
 	}
 	width := int(max(1, b.Width))
@@ -212,14 +213,14 @@ func putArrow[S column.Storable](b arrowBatch, a arrow.Array, values []S) error 
 		}
 		bad := checkCells(b.Kind, src)
 		if bad < 0 {
-			bad = column.Put(b.dest, b.row0+b.row+int64(i/width), src)
+			bad = column.Put(b.Dest, b.Row0+b.row+int64(i/width), src)
 		}
 		if bad >= 0 {
-			return b.misfit(b.row+int64((i+bad)/width)+1, src[bad])
+			return b.RangeError(b.row+int64((i+bad)/width)+1, src[bad])
 		}
 		for j := range src {
 			if !float && a.NullN() > 0 && a.IsNull(i+j) { // an integer on its way to be filled
-				column.PutMissing(b.dest.Lane(int64((i+j)%width)), b.row0+b.row+int64((i+j)/width), 1)
+				column.PutMissing(b.Dest.Lane(int64((i+j)%width)), b.Row0+b.row+int64((i+j)/width), 1)
 			}
 		}
 	}
@@ -241,7 +242,7 @@ func notANumber[S column.Storable]() (nan S, ok bool) {
 
 func (b arrowBatch) bools(a *array.Boolean) error {
 	width := int(max(1, b.Width))
-	if n := firstNull(a); n >= 0 && !b.dest.CanMiss() {
+	if n := firstNull(a); n >= 0 && !b.Dest.CanMiss() {
 		return b.null(n / width)
 	}
 	cells := make([]uint8, a.Len())
@@ -250,10 +251,10 @@ func (b arrowBatch) bools(a *array.Boolean) error {
 			cells[i] = 1
 		}
 	}
-	column.Put(b.dest, b.row0+b.row, cells)
+	column.Put(b.Dest, b.Row0+b.row, cells)
 	for i := range cells {
 		if a.NullN() > 0 && a.IsNull(i) { // on its way to be filled
-			column.PutMissing(b.dest.Lane(int64(i%width)), b.row0+b.row+int64(i/width), 1)
+			column.PutMissing(b.Dest.Lane(int64(i%width)), b.Row0+b.row+int64(i/width), 1)
 		}
 	}
 	return nil
@@ -271,12 +272,12 @@ func (b arrowBatch) texts(a arrow.Array, word func(i int) (w string, ok bool)) e
 		case !ok:
 			code[0] = -1
 		case code[0] < 0 || w != last:
-			if err := checkWord([]byte(w), b.Role, b.row+int64(i)); err != nil {
+			if err := source.CheckText([]byte(w), b.Role, b.row+int64(i)); err != nil {
 				return err
 			}
-			last, code[0] = w, b.dict.Code([]byte(w))
+			last, code[0] = w, b.Words.Code([]byte(w))
 		}
-		column.Put(b.dest, b.row0+b.row+int64(i), code)
+		column.Put(b.Dest, b.Row0+b.row+int64(i), code)
 	}
 	return nil
 }
@@ -296,5 +297,5 @@ func firstNull(a arrow.Array) int {
 
 // null refuses a null in a column that cannot say so. Rows count from the batch's first here.
 func (b arrowBatch) null(row int) error {
-	return b.missing(b.row + int64(row) + 1)
+	return b.MissingError(b.row + int64(row) + 1)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -52,14 +53,14 @@ func (b arrowBatch) dictionaryTexts(a *array.Dictionary, words wordArray, place 
 			continue
 		case known[at] < 0:
 			word := []byte(words.Value(at))
-			if err := checkWord(word, b.Role, b.row+int64(i)); err != nil {
+			if err := source.CheckText(word, b.Role, b.row+int64(i)); err != nil {
 				return err
 			}
-			known[at] = b.dict.Code(word)
+			known[at] = b.Words.Code(word)
 		}
 		codes[i] = known[at]
 	}
-	column.Put(b.dest, b.row0+b.row, codes)
+	column.Put(b.Dest, b.Row0+b.row, codes)
 	return nil
 }
 

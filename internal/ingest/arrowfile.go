@@ -15,6 +15,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // Beginnings of Arrow files: of the file format (which is also Feather's second version) and of a stream.
@@ -31,15 +32,15 @@ const (
 
 // openArrowFile reads an Arrow file by the stream that is in it: its messages stand in the order of a stream. The footer is used to
 // check that they are all there.
-func openArrowFile(path string, f *os.File, stream bool, w work) (reader, error) {
-	if err := w.text.only(path); err != nil {
+func openArrowFile(path string, f *os.File, stream bool, w source.Settings) (source.Reader, error) {
+	if err := w.Text.CheckUnused(path); err != nil {
 		return nil, err
 	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	s := &arrowStream{file: cached.File{File: f}, name: path, bytes: st.Size(), workers: w.workers, dir: w.Dir, most: max(w.Free, w.Ratio*st.Size())}
+	s := &arrowStream{file: cached.File{File: f}, name: path, bytes: st.Size(), workers: w.Workers, dir: w.Dir, most: max(w.Free, w.Ratio*st.Size())}
 	err = parallel.Guard(path, func() error {
 		if !stream {
 			if err := s.readFooter(st.Size()); err != nil {
@@ -79,7 +80,7 @@ func (s *arrowStream) readFooter(size int64) error {
 	if _, err := s.file.ReadAt(footer, end); err != nil {
 		return files.AsSourceError(s.name, err)
 	}
-	if err := checkFlat(footer, flatFooter); err != nil {
+	if err := source.CheckArrowMetadata(footer, source.FlatFooter); err != nil {
 		return err
 	}
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}

@@ -24,6 +24,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // arrowStream reads an Arrow IPC stream. One that comes over a connection is spooled to a file without a name
@@ -52,7 +53,7 @@ type arrowStream struct {
 }
 
 // openArrowStream spools the stream and walks over its messages.
-func openArrowStream(conn io.Reader, dir string, workers int, m *progress.Meter) (reader, error) {
+func openArrowStream(conn io.Reader, dir string, workers int, m *progress.Meter) (source.Reader, error) {
 	f, err := os.CreateTemp(dir, "stream")
 	if err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func (s *arrowStream) walk() error {
 		if _, err := s.data().ReadAt(meta, at); err != nil {
 			return err
 		}
-		if err := checkFlat(meta, flatMessage); err != nil {
+		if err := source.CheckArrowMetadata(meta, source.FlatMessage); err != nil {
 			return err
 		}
 		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
@@ -260,13 +261,13 @@ func (s *arrowStream) readSchema() error {
 	return s.checkFooter(s.found)
 }
 
-func (s *arrowStream) path() string     { return s.name }
-func (s *arrowStream) rows() int64      { return s.count }
-func (s *arrowStream) line(int64) int64 { return 0 }
+func (s *arrowStream) Path() string     { return s.name }
+func (s *arrowStream) Rows() int64      { return s.count }
+func (s *arrowStream) Line(int64) int64 { return 0 }
 func (s *arrowStream) size() int64      { return s.bytes }
-func (s *arrowStream) close() error     { return s.file.Close() }
+func (s *arrowStream) Close() error     { return s.file.Close() }
 
-func (s *arrowStream) names() []string {
+func (s *arrowStream) Names() []string {
 	var out []string
 	for _, f := range s.schema.Fields() {
 		out = append(out, f.Name)
@@ -274,7 +275,7 @@ func (s *arrowStream) names() []string {
 	return out
 }
 
-func (s *arrowStream) describe(w []column.Want) ([]column.Column, error) {
+func (s *arrowStream) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		f := s.schema.Field(x.Index)
@@ -296,7 +297,7 @@ func (s *arrowStream) describe(w []column.Want) ([]column.Column, error) {
 const sliceRows = 1 << 18
 
 // fill decodes batch by batch, the columns of each in parallel.
-func (s *arrowStream) fill(ctx context.Context, to []target, m *progress.Meter) error {
+func (s *arrowStream) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	mem := &batchMemory{dir: s.dir}
 	defer mem.close()
 	r, err := s.open(mem)
@@ -346,7 +347,7 @@ func inColumn(err error, column string, batch int) error {
 }
 
 // checked writes a column of a batch, whose first row is that of the stream, if it is what it says.
-func (s *arrowStream) checked(ctx context.Context, b arrow.Record, to target, row int64) error {
+func (s *arrowStream) checked(ctx context.Context, b arrow.Record, to source.Target, row int64) error {
 	whole := b.Column(to.Index)
 	if n := whole.Len(); int64(n) != b.NumRows() {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
@@ -357,7 +358,7 @@ func (s *arrowStream) checked(ctx context.Context, b arrow.Record, to target, ro
 	if have, need := shortened(whole.Data()); have < need {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
 	}
-	return s.column(ctx, whole, arrowBatch{target: to, row: row})
+	return s.column(ctx, whole, arrowBatch{Target: to, row: row})
 }
 
 // column writes one column of a batch, slice by slice.

@@ -62,7 +62,7 @@ func (l *load) conform() error {
 		if c.SourceName() != want || as.DType != old.DType || as.Width != old.Width() || as.Unit != old.Unit || as.Zone != old.Zone {
 			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
 			return &loaderr.SourceError{
-				Path: l.readers[0].path(), Column: c.Name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(), typeText(was)), Hint: loaderr.HintAnew,
+				Path: l.readers[0].Path(), Column: c.Name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(), typeText(was)), Hint: loaderr.HintAnew,
 			}
 		}
 		l.columns[i] = c

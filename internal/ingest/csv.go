@@ -20,6 +20,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
@@ -31,7 +32,7 @@ const sampleRows = 1000
 // csvFile reads a file of delimited text, as RFC 4180 and encoding/csv understand it: quotes, CRLF, a BOM, empty lines
 // left out. The first row names the columns, unless the dialect says otherwise.
 type csvFile struct {
-	work
+	source.Settings
 	file   cached.File
 	name   string
 	delim  byte
@@ -39,28 +40,28 @@ type csvFile struct {
 	size   int64
 	data   int64 // where the rows begin
 	line0  int64 // lines before that
-	spans  []span
+	spans  []source.Span
 	total  int64
 	share  float64 // bytes of the source for each byte of the text
 }
 
 // openCSV reads the header and counts the rows. name is what the file was called before it was compressed, if it was.
-func openCSV(path, name string, f *os.File, w work) (reader, error) {
+func openCSV(path, name string, f *os.File, w source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	c := &csvFile{work: w, file: cached.File{File: f}, name: path, delim: ',', size: st.Size(), share: 1}
-	if source, err := w.reach.StatFile(path); err == nil && source.Size() != c.size {
+	c := &csvFile{Settings: w, file: cached.File{File: f}, name: path, delim: ',', size: st.Size(), share: 1}
+	if source, err := w.Reach.StatFile(path); err == nil && source.Size() != c.size {
 		c.share = float64(source.Size()) / float64(max(1, c.size))
 	}
-	if w.text.delim != 0 {
-		c.delim = w.text.delim
+	if w.Text.Delimiter != 0 {
+		c.delim = w.Text.Delimiter
 	} else if strings.EqualFold(filepath.Ext(name), ".tsv") {
 		c.delim = '\t'
 	}
-	if c.delim == w.text.point {
-		return nil, equalMarks(string(w.text.point))
+	if c.delim == w.Text.Decimal {
+		return nil, source.EqualMarks(string(w.Text.Decimal))
 	}
 	if err := c.readHeader(); err != nil {
 		return nil, err
@@ -77,10 +78,10 @@ func openCSV(path, name string, f *os.File, w work) (reader, error) {
 	return c, nil
 }
 
-func (c *csvFile) path() string    { return c.name }
-func (c *csvFile) names() []string { return c.header }
-func (c *csvFile) rows() int64     { return c.total }
-func (c *csvFile) close() error    { return c.file.Close() }
+func (c *csvFile) Path() string    { return c.name }
+func (c *csvFile) Names() []string { return c.header }
+func (c *csvFile) Rows() int64     { return c.total }
+func (c *csvFile) Close() error    { return c.file.Close() }
 
 // readHeader reads the names of the columns and finds where the rows begin.
 func (c *csvFile) readHeader() error {
@@ -102,7 +103,7 @@ func (c *csvFile) readHeader() error {
 		s := splitter{delim: c.delim, buf: head, at: begin}
 		s.blank()
 		cells, err := s.row(nil)
-		if errors.Is(err, errShort) && !whole && size < longestLine {
+		if errors.Is(err, errShort) && !whole && size < source.MaxRecordBytes {
 			continue
 		}
 		line := int64(bytes.Count(head[:min(s.start, len(head))], []byte{'\n'})) + 1
@@ -115,7 +116,7 @@ func (c *csvFile) readHeader() error {
 		if err != nil {
 			return &loaderr.SourceError{Path: c.name, Line: line, Reason: "the header " + err.Error(), Hint: hintQuotes}
 		}
-		if !c.text.header {
+		if !c.Text.Header {
 			c.data, c.line0 = int64(begin), 0
 			for i := range cells {
 				c.header = append(c.header, fmt.Sprintf("c%d", i))
@@ -135,7 +136,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 		if !utf8.ValidString(name) {
 			return &loaderr.SourceError{Path: c.name, Line: line, Text: name, Reason: "is not UTF-8", Hint: "save the file as UTF-8"}
 		}
-		if _, ok := c.text.float(cell.trimmed()); ok {
+		if _, ok := c.Text.Float(cell.trimmed()); ok {
 			numbers++
 		}
 		c.header = append(c.header, name)
@@ -147,7 +148,7 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 }
 
 // describe infers the kinds of the wanted columns from the first rows.
-func (c *csvFile) describe(w []column.Want) ([]column.Column, error) {
+func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		out[i] = column.Column{Name: c.header[x.Index], Inferred: true, Names: x.Role == layout.RoleItemID}
@@ -160,7 +161,7 @@ func (c *csvFile) describe(w []column.Want) ([]column.Column, error) {
 		if err != nil {
 			return nil, err
 		}
-		if rows > 0 || whole || size >= longestLine {
+		if rows > 0 || whole || size >= source.MaxRecordBytes {
 			break
 		}
 	}
@@ -189,7 +190,7 @@ func (c *csvFile) sample(out []column.Column, w []column.Want, size int64) (row 
 			return row, whole || err == nil, nil // the fill says so, if it is wrong
 		}
 		for i, x := range w {
-			next, reason := admit(out[i], cells[x.Index], x.Role, &c.text)
+			next, reason := admit(out[i], cells[x.Index], x.Role, &c.Text)
 			if reason != "" {
 				return row, whole, c.refuse(out[i], x.Role, cells[x.Index], row, c.lineOf(s.start, buf, c.line0), reason)
 			}
@@ -222,7 +223,7 @@ func (c *csvFile) refuse(col column.Column, role layout.Role, x cell, row, line 
 		e.Hint = "give the format in which every cell is written, or mend the cell"
 	case reason == reasonNarrow:
 		e.Hint = column.HintWider
-	case reason == reasonItem || reason == reasonNoTime:
+	case reason == source.ReasonItem || reason == source.ReasonNoTime:
 		e.Hint = loaderr.HintNeeded
 	case role == layout.RoleValue && reason == reasonNumber:
 		e.Hint = "if it stands for no value name it with --na; else mend the cell, or name the columns that are wanted with --columns, without this one"
@@ -236,11 +237,11 @@ func (c *csvFile) refuse(col column.Column, role layout.Role, x cell, row, line 
 }
 
 // fill parses the rows in parallel, span by span, into the columns.
-func (c *csvFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
-	parsers := make([]*csvParser, c.workers)
+func (c *csvFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+	parsers := make([]*csvParser, c.Workers)
 	var mu sync.Mutex
-	var wider *widenError
-	err := parallel.For(ctx, c.workers, len(c.spans), c.name, func(worker, i int) error {
+	var wider *source.WidenError
+	err := parallel.For(ctx, c.Workers, len(c.spans), c.name, func(worker, i int) error {
 		p := parsers[worker]
 		if p == nil {
 			p = newCSVParser(c, to)
@@ -249,14 +250,14 @@ func (c *csvFile) fill(ctx context.Context, to []target, m *progress.Meter) erro
 		if err := p.span(c.spans[i]); err != nil {
 			return err
 		}
-		m.Rows.Add(c.spans[i].rows)
-		m.Bytes.Add(int64(c.share * float64(c.spans[i].end-c.spans[i].begin)))
+		m.Rows.Add(c.spans[i].Rows)
+		m.Bytes.Add(int64(c.share * float64(c.spans[i].End-c.spans[i].Begin)))
 		if !p.widened {
 			return nil
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		wider = wider.merge(&widenError{slices.Clone(p.columns)})
+		wider = wider.Merge(&source.WidenError{Columns: slices.Clone(p.columns)})
 		p.widened = false
 		if i < len(c.spans)/8 {
 			return wider // beginning again at once costs less than looking at the rest
@@ -270,8 +271,8 @@ func (c *csvFile) fill(ctx context.Context, to []target, m *progress.Meter) erro
 }
 
 // line is the line in which a row begins.
-func (c *csvFile) line(row int64) int64 {
-	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].row0+c.spans[i].rows > row })
+func (c *csvFile) Line(row int64) int64 {
+	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Row0+c.spans[i].Rows > row })
 	if i == len(c.spans) {
 		return 0
 	}
@@ -281,10 +282,10 @@ func (c *csvFile) line(row int64) int64 {
 		return 0
 	}
 	x := splitter{delim: c.delim, buf: buf}
-	for r := s.row0; ; r++ {
+	for r := s.Row0; ; r++ {
 		x.blank()
 		if r == row {
-			return c.lineOf(x.at, buf, s.line0)
+			return c.lineOf(x.at, buf, s.Line0)
 		}
 		if _, err := x.row(nil); err != nil {
 			return 0
@@ -293,13 +294,13 @@ func (c *csvFile) line(row int64) int64 {
 }
 
 // read reads a span into buf, which grows where it must, and ends it with a line feed.
-func (c *csvFile) read(buf []byte, s span) ([]byte, error) {
-	n := s.end - s.begin
-	if n > longestLine {
-		return nil, &loaderr.SourceError{Path: c.name, Row: s.row0 + 1, Line: s.line0 + 1, Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, longestLine)}
+func (c *csvFile) read(buf []byte, s source.Span) ([]byte, error) {
+	n := s.End - s.Begin
+	if n > source.MaxRecordBytes {
+		return nil, &loaderr.SourceError{Path: c.name, Row: s.Row0 + 1, Line: s.Line0 + 1, Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, source.MaxRecordBytes)}
 	}
 	buf = slices.Grow(buf[:0], int(n)+1+numerals.Pad)[:n]
-	if _, err := c.file.ReadAt(buf, s.begin); err != nil {
+	if _, err := c.file.ReadAt(buf, s.Begin); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil, &loaderr.SourceError{Path: c.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged}
 		}
@@ -312,8 +313,8 @@ func (c *csvFile) read(buf []byte, s span) ([]byte, error) {
 }
 
 // groupRows returns nil: any cell of the file may widen a column, so every row is read.
-func (c *csvFile) groupRows() []int64 { return nil }
+func (c *csvFile) GroupRows() []int64 { return nil }
 
-func (c *csvFile) bounds(int, int, column.Column) (least, most any, ok bool) { return nil, nil, false }
+func (c *csvFile) Bounds(int, int, column.Column) (least, most any, ok bool) { return nil, nil, false }
 
-func (c *csvFile) without([]bool) reader { return c }
+func (c *csvFile) Without([]bool) source.Reader { return c }

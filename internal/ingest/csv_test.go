@@ -25,7 +25,7 @@ func inBlocks(t *testing.T, o Options, block int64) (*layout.Manifest, string, e
 	t.Helper()
 	dir := t.TempDir()
 	l := newLoad(dir, o, &progress.Meter{})
-	l.block = block
+	l.Block = block
 	m, err := l.run(context.Background())
 	if err != nil {
 		err = l.failed(err)

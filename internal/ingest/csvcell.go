@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
@@ -25,20 +26,20 @@ const (
 
 // admit returns c widened so that it can hold the cell x besides the cells before it; reason says
 // why no type can hold both.
-func admit(c column.Column, x cell, role layout.Role, d *dialect) (out column.Column, reason string) {
+func admit(c column.Column, x cell, role layout.Role, d *source.Dialect) (out column.Column, reason string) {
 	b := x.trimmed()
-	if d.isMissing(b) {
+	if d.IsMissing(b) {
 		switch {
 		case role == layout.RoleItemID:
-			return c, reasonItem
+			return c, source.ReasonItem
 		case role == layout.RoleTime:
-			return c, reasonNoTime
+			return c, source.ReasonNoTime
 		case c.Kind == column.KindUnknown:
 			c.Missing = true
 		case c.Kind == column.KindInt64:
 			c.Kind = column.KindFloat64
 		case c.Kind != column.KindFloat64 && c.Kind != column.KindText:
-			return c, reasonMissing
+			return c, source.ReasonMissing
 		}
 		return c, ""
 	}
@@ -46,7 +47,7 @@ func admit(c column.Column, x cell, role layout.Role, d *dialect) (out column.Co
 	case layout.RoleItemID:
 		return admitItem(c, x)
 	case layout.RoleTime:
-		if (c.Kind == column.KindUnknown || c.Kind == column.KindInt64) && !d.formatted(role) {
+		if (c.Kind == column.KindUnknown || c.Kind == column.KindInt64) && !d.Formatted(role) {
 			if _, ok := textvalue.ParseInt(b); ok {
 				c.Kind = column.KindInt64
 				return c, ""
@@ -55,8 +56,8 @@ func admit(c column.Column, x cell, role layout.Role, d *dialect) (out column.Co
 		if c.Kind == column.KindInt64 {
 			return c, reasonInteger
 		}
-		t, ok := d.time(b, role)
-		if !ok && d.formatted(role) {
+		t, ok := d.Time(b, role)
+		if !ok && d.Formatted(role) {
 			return c, reasonFormat
 		}
 		return admitTime(c, t, ok)
@@ -69,10 +70,10 @@ func admit(c column.Column, x cell, role layout.Role, d *dialect) (out column.Co
 
 // admitText refuses what no text can be. Where a column is text because its first cell is, what looks like a number is refused: one
 // of the two is a mistake, and which is not for us to guess.
-func admitText(c column.Column, x cell, d *dialect) (reason string) {
+func admitText(c column.Column, x cell, d *source.Dialect) (reason string) {
 	switch b := x.trimmed(); {
 	case !utf8.Valid(x.raw):
-		return reasonUTF8
+		return source.ReasonUTF8
 	case !c.Inferred || !likeNumber(b):
 		return ""
 	case c.Kind == column.KindUnknown:
@@ -99,7 +100,7 @@ func likeNumber(b []byte) bool {
 
 func admitItem(c column.Column, x cell) (column.Column, string) {
 	if !utf8.Valid(x.raw) {
-		return c, reasonUTF8
+		return c, source.ReasonUTF8
 	}
 	if _, ok := textvalue.ParseCanonical(x.raw); !ok || c.Kind == column.KindText {
 		c.Kind = column.KindText
@@ -124,7 +125,7 @@ func admitTime(c column.Column, t textvalue.Time, ok bool) (column.Column, strin
 	return w, ""
 }
 
-func admitValue(c column.Column, x cell, d *dialect) (column.Column, string) {
+func admitValue(c column.Column, x cell, d *source.Dialect) (column.Column, string) {
 	b := x.trimmed()
 	switch c.Kind {
 	case column.KindBool:
@@ -152,7 +153,7 @@ func admitValue(c column.Column, x cell, d *dialect) (column.Column, string) {
 		}
 		return c, ""
 	}
-	if _, ok := d.float(b); ok {
+	if _, ok := d.Float(b); ok {
 		c.Kind = column.KindFloat64
 		return c, ""
 	}

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -53,22 +54,22 @@ func codeOf(d layout.DType, role layout.Role) opcode {
 }
 
 // begin turns to the rows of a span.
-func (op *csvOp) begin(s span) {
-	op.first, op.collects = 0, op.dest.Collects(s.rows)
+func (op *csvOp) begin(s source.Span) {
+	op.first, op.collects = 0, op.dest.Collects(s.Rows)
 	if op.collects {
-		op.first = op.row0 + s.row0
+		op.first = op.row0 + s.Row0
 	}
 	switch op.code {
 	case opFloat64:
-		op.f64 = room[float64](op, s.rows)
+		op.f64 = room[float64](op, s.Rows)
 	case opFloat32:
-		op.f32 = room[float32](op, s.rows)
+		op.f32 = room[float32](op, s.Rows)
 	case opInt64, opItem, opTime:
-		op.i64 = room[int64](op, s.rows)
+		op.i64 = room[int64](op, s.Rows)
 	case opBool:
-		op.u8 = room[uint8](op, s.rows)
+		op.u8 = room[uint8](op, s.Rows)
 	case opText:
-		op.i32 = room[int32](op, s.rows)
+		op.i32 = room[int32](op, s.Rows)
 	}
 }
 
@@ -86,7 +87,7 @@ func room[T layout.Native](op *csvOp, rows int64) []T {
 }
 
 // end writes what was collected of a span.
-func (op *csvOp) end(s span) {
+func (op *csvOp) end(s source.Span) {
 	if op.loss != nil {
 		op.loss.Add(op.lost)
 	}
@@ -95,14 +96,14 @@ func (op *csvOp) end(s span) {
 	}
 	switch op.code {
 	case opFloat64:
-		layout.Put(op.dest, op.first, op.f64[:s.rows])
+		layout.Put(op.dest, op.first, op.f64[:s.Rows])
 	case opFloat32:
-		layout.Put(op.dest, op.first, op.f32[:s.rows])
+		layout.Put(op.dest, op.first, op.f32[:s.Rows])
 	case opInt64, opItem, opTime:
-		layout.Put(op.dest, op.first, op.i64[:s.rows])
+		layout.Put(op.dest, op.first, op.i64[:s.Rows])
 	case opBool:
-		layout.Put(op.dest, op.first, op.u8[:s.rows])
+		layout.Put(op.dest, op.first, op.u8[:s.Rows])
 	case opText:
-		layout.Put(op.dest, op.first, op.i32[:s.rows])
+		layout.Put(op.dest, op.first, op.i32[:s.Rows])
 	}
 }

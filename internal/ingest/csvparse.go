@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/internal/numerals"
 	"github.com/tensorcache/tensorcache/layout"
@@ -39,26 +40,26 @@ const (
 	opCheck // the column is to be widened; its cells are only looked at
 )
 
-func newCSVParser(c *csvFile, to []target) *csvParser {
+func newCSVParser(c *csvFile, to []source.Target) *csvParser {
 	p := &csvParser{file: c, ops: make([]csvOp, len(c.header))}
 	for i, t := range to {
 		p.columns = append(p.columns, t.Column)
-		op := csvOp{code: codeOf(t.dest.DType, t.Role), target: i, loss: t.dest.Loss, role: t.Role, row0: t.row0, step: t.dest.Step, unit: textvalue.UnitDigits(t.Unit), dest: t.dest.Dest, dict: t.dict, code32: -1}
+		op := csvOp{code: codeOf(t.Dest.DType, t.Role), target: i, loss: t.Dest.Loss, role: t.Role, row0: t.Row0, step: t.Dest.Step, unit: textvalue.UnitDigits(t.Unit), dest: t.Dest.Dest, dict: t.Words, code32: -1}
 		p.ops[t.Index] = op
 	}
-	p.plain.Reset(len(p.ops), c.delim, c.text.point)
+	p.plain.Reset(len(p.ops), c.delim, c.Text.Decimal)
 	return p
 }
 
 // span parses one span.
-func (p *csvParser) span(s span) error {
+func (p *csvParser) span(s source.Span) error {
 	var err error
 	if p.buf, err = p.file.read(p.buf, s); err != nil {
 		return err
 	}
 	p.begin(s)
 	x := splitter{delim: p.file.delim, buf: p.buf}
-	for row := int64(0); row < s.rows; {
+	for row := int64(0); row < s.Rows; {
 		x.blank()
 		x.start = x.at
 		if row, err = p.row(&x, row, s); err != nil {
@@ -69,26 +70,26 @@ func (p *csvParser) span(s span) error {
 		p.ops[i].end(s)
 	}
 	if x.blank(); x.at < len(p.buf) {
-		return p.broken(s, x.at, s.row0+s.rows, "stands where no more rows were counted", loaderr.HintChanged)
+		return p.broken(s, x.at, s.Row0+s.Rows, "stands where no more rows were counted", loaderr.HintChanged)
 	}
 	return nil
 }
 
 // begin turns to the rows of a span.
-func (p *csvParser) begin(s span) {
+func (p *csvParser) begin(s source.Span) {
 	p.reads = false
 	for i := range p.ops {
 		op := &p.ops[i]
 		op.begin(s)
 		p.reads = p.reads || op.code == opFloat64 || op.code == opInt64
 	}
-	if p.reads = p.reads && numerals.Available && !p.file.text.numbers; !p.reads {
+	if p.reads = p.reads && numerals.Available && !p.file.Text.NumericMissing; !p.reads {
 		return
 	}
-	p.plain.Begin(p.buf, int(s.rows))
+	p.plain.Begin(p.buf, int(s.Rows))
 	for i := range p.ops {
 		op := &p.ops[i]
-		at := (op.row0+s.row0)*op.step - op.first
+		at := (op.row0+s.Row0)*op.step - op.first
 		switch op.code {
 		case opFloat64:
 			numerals.To(&p.plain, i, op.f64[at:], int(op.step))
@@ -99,8 +100,8 @@ func (p *csvParser) begin(s span) {
 }
 
 // row parses a row of a span, or more. It says which one comes next.
-func (p *csvParser) row(x *splitter, row int64, s span) (next int64, err error) {
-	buf, delim, fast := p.buf, p.file.delim, !p.file.text.numbers
+func (p *csvParser) row(x *splitter, row int64, s source.Span) (next int64, err error) {
+	buf, delim, fast := p.buf, p.file.delim, !p.file.Text.NumericMissing
 	i, last := x.at, len(p.ops)-1
 	for c := 0; c <= last; c++ {
 		if p.reads && p.plain.Reads(c) && i >= numerals.Lead {
@@ -113,7 +114,7 @@ func (p *csvParser) row(x *splitter, row int64, s span) (next int64, err error) 
 		op := &p.ops[c]
 		end, ok := 0, false
 		if fast {
-			end, ok = op.fast(buf, i, delim, p.file.text.point, s.row0+row)
+			end, ok = op.fast(buf, i, delim, p.file.Text.Decimal, s.Row0+row)
 		}
 		if !ok {
 			var cell cell
@@ -121,17 +122,17 @@ func (p *csvParser) row(x *splitter, row int64, s span) (next int64, err error) 
 				if err == errShort {
 					err = errOpen
 				}
-				return 0, p.broken(s, x.start, s.row0+row, err.Error(), hintQuotes)
+				return 0, p.broken(s, x.start, s.Row0+row, err.Error(), hintQuotes)
 			}
-			if reason := p.slow(op, cell, s.row0+row); reason != "" {
-				return 0, p.file.refuse(p.columns[op.target], op.role, cell, s.row0+row, p.file.lineOf(x.start, buf, s.line0), reason)
+			if reason := p.slow(op, cell, s.Row0+row); reason != "" {
+				return 0, p.file.refuse(p.columns[op.target], op.role, cell, s.Row0+row, p.file.lineOf(x.start, buf, s.Line0), reason)
 			}
 			if op.code == opCheck && p.reads {
 				p.plain.Leave(c)
 			}
 		}
 		if (buf[end] == '\n') != (c == last) {
-			return 0, p.ragged(x, s.row0+row, s)
+			return 0, p.ragged(x, s.Row0+row, s)
 		}
 		i = end + 1
 	}
@@ -149,7 +150,7 @@ func (p *csvParser) readPlain(x *splitter, i, c int, row int64) (at, column int)
 }
 
 // ragged says how many cells a row has.
-func (p *csvParser) ragged(x *splitter, row int64, s span) error {
+func (p *csvParser) ragged(x *splitter, row int64, s source.Span) error {
 	x.at = x.start
 	cells, err := x.row(nil)
 	if err != nil {
@@ -161,10 +162,10 @@ func (p *csvParser) ragged(x *splitter, row int64, s span) error {
 const hintQuotes = "begin and end the cell with a quote, and write each one within it twice"
 
 // broken refuses the row that begins at a byte of the buffer, and quotes how it begins.
-func (p *csvParser) broken(s span, at int, row int64, reason, hint string) error {
+func (p *csvParser) broken(s source.Span, at int, row int64, reason, hint string) error {
 	const most = 200
 	text, _, _ := bytes.Cut(p.buf[at:min(at+most, len(p.buf))], []byte{'\n'})
-	e := &loaderr.SourceError{Path: p.file.name, Row: row + 1, Line: p.file.lineOf(at, p.buf, s.line0), Text: string(bytes.TrimSuffix(text, []byte{'\r'})), Reason: reason, Hint: hint}
+	e := &loaderr.SourceError{Path: p.file.name, Row: row + 1, Line: p.file.lineOf(at, p.buf, s.Line0), Text: string(bytes.TrimSuffix(text, []byte{'\r'})), Reason: reason, Hint: hint}
 	if e.Text == "" {
 		e.Reason = "the row " + reason
 	}
@@ -215,16 +216,16 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 	case opCheck:
 		return p.widen(op, x)
 	case opText:
-		return op.word(x, at, &p.file.text, p.columns[op.target])
+		return op.word(x, at, &p.file.Text, p.columns[op.target])
 	}
 	b := x.trimmed()
-	if op.code != opFloat64 && op.code != opFloat32 && p.file.text.isMissing(b) {
+	if op.code != opFloat64 && op.code != opFloat32 && p.file.Text.IsMissing(b) {
 		return p.widen(op, x)
 	}
 	switch op.code {
 	case opFloat64, opFloat32:
-		v, ok := p.file.text.float(b)
-		if p.file.text.isMissing(b) {
+		v, ok := p.file.Text.Float(b)
+		if p.file.Text.IsMissing(b) {
 			v, ok = column.NaN, true
 		}
 		if !ok && p.columns[op.target].Kind == column.KindUnknown {
@@ -254,7 +255,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 		}
 	case opTime:
 		c := p.columns[op.target]
-		if t, ok := p.file.text.time(b, op.role); ok && t.Unit <= op.unit && t.Zoned == (c.Zone != "") {
+		if t, ok := p.file.Text.Time(b, op.role); ok && t.Unit <= op.unit && t.Zoned == (c.Zone != "") {
 			v, ok := t.In(op.unit)
 			if !ok {
 				return "does not fit 64 bits of " + c.Unit
@@ -276,7 +277,7 @@ func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
 
 // widen notes that a column must be wider to hold a cell. What follows in this pass is looked at, not kept.
 func (p *csvParser) widen(op *csvOp, x cell) (reason string) {
-	wider, reason := admit(p.columns[op.target], x, op.role, &p.file.text)
+	wider, reason := admit(p.columns[op.target], x, op.role, &p.file.Text)
 	if reason == "" && wider != p.columns[op.target] {
 		p.columns[op.target], p.widened, op.code = wider, true, opCheck
 	}
@@ -284,16 +285,16 @@ func (p *csvParser) widen(op *csvOp, x cell) (reason string) {
 }
 
 // word gives a text its code. One that is missing has none, unless an item needs it.
-func (op *csvOp) word(x cell, at int64, d *dialect, c column.Column) (reason string) {
+func (op *csvOp) word(x cell, at int64, d *source.Dialect, c column.Column) (reason string) {
 	if op.code32 < 0 || !bytes.Equal(x.raw, op.last) {
-		switch missing := d.isMissing(x.trimmed()); {
+		switch missing := d.IsMissing(x.trimmed()); {
 		case missing && op.role == layout.RoleItemID:
-			return reasonItem
+			return source.ReasonItem
 		case missing:
 			op.i32[at] = -1
 			return ""
 		case op.role == layout.RoleItemID && !utf8.Valid(x.raw):
-			return reasonUTF8
+			return source.ReasonUTF8
 		case op.role == layout.RoleValue:
 			if reason := admitText(c, x, d); reason != "" {
 				return reason

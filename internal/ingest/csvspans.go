@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // tally is what is counted in one block of the file. Whether a line feed ends a row depends on whether it is within
@@ -23,17 +24,17 @@ type tally struct {
 
 // count counts the rows in parallel and cuts the file into spans.
 func (c *csvFile) count() error {
-	blocks := int((c.size - c.data + c.block - 1) / c.block)
+	blocks := int((c.size - c.data + c.Block - 1) / c.Block)
 	tallies := make([]tally, blocks)
-	bufs := make([][]byte, c.workers)
-	err := parallel.For(context.Background(), c.workers, blocks, c.name, func(worker, i int) error {
+	bufs := make([][]byte, c.Workers)
+	err := parallel.For(context.Background(), c.Workers, blocks, c.name, func(worker, i int) error {
 		if bufs[worker] == nil {
-			bufs[worker] = make([]byte, c.block+2)
+			bufs[worker] = make([]byte, c.Block+2)
 		}
 		// Two bytes of the block before tell whether a line feed at the beginning ends an empty line.
-		begin := c.data + int64(i)*c.block
+		begin := c.data + int64(i)*c.Block
 		lead := int(min(2, begin-c.data))
-		buf := bufs[worker][:lead+int(min(c.block, c.size-begin))]
+		buf := bufs[worker][:lead+int(min(c.Block, c.size-begin))]
 		if _, err := c.file.ReadAt(buf, begin-int64(lead)); err != nil && !errors.Is(err, io.EOF) {
 			return files.AsSourceError(c.name, err)
 		}
@@ -49,34 +50,34 @@ func (c *csvFile) count() error {
 // cut turns the counts of blocks into spans of whole rows.
 func (c *csvFile) cut(tallies []tally) error {
 	parity := 0
-	at := span{begin: c.data, line0: c.line0}
+	at := source.Span{Begin: c.data, Line0: c.line0}
 	lines := c.line0
 	for _, t := range tallies {
 		if t.last[parity] > 0 {
-			at.end, at.rows = t.last[parity], t.rows[parity]
+			at.End, at.Rows = t.last[parity], t.rows[parity]
 			c.add(at)
-			at = span{begin: at.end, row0: at.row0 + at.rows, line0: lines + t.lines[parity]}
+			at = source.Span{Begin: at.End, Row0: at.Row0 + at.Rows, Line0: lines + t.lines[parity]}
 		}
 		lines += t.total
 		parity ^= int(t.quotes & 1)
 	}
-	if at.begin < c.size {
-		tail := make([]byte, min(2, c.size-at.begin))
-		if _, err := c.file.ReadAt(tail, at.begin); err != nil && !errors.Is(err, io.EOF) {
+	if at.Begin < c.size {
+		tail := make([]byte, min(2, c.size-at.Begin))
+		if _, err := c.file.ReadAt(tail, at.Begin); err != nil && !errors.Is(err, io.EOF) {
 			return files.AsSourceError(c.name, err)
 		}
 		if string(tail) != "\r" {
-			at.end, at.rows = c.size, 1
+			at.End, at.Rows = c.size, 1
 			c.add(at)
 		}
 	}
 	return nil
 }
 
-func (c *csvFile) add(s span) {
-	if s.rows > 0 {
+func (c *csvFile) add(s source.Span) {
+	if s.Rows > 0 {
 		c.spans = append(c.spans, s)
-		c.total += s.rows
+		c.total += s.Rows
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -16,29 +17,29 @@ func (l *load) describe() error {
 	first := l.readers[0]
 	var err error
 	for _, r := range l.readers {
-		if err := l.base.checkColumns(r.path(), r.names()); err != nil {
+		if err := l.base.checkColumns(r.Path(), r.Names()); err != nil {
 			return err
 		}
 	}
 	if l.base != nil {
 		l.Columns = l.base.stored
 	}
-	if l.wanted, err = l.resolve(first.names()); err != nil {
+	if l.wanted, err = l.resolve(first.Names()); err != nil {
 		return err
 	}
 	for _, r := range l.readers {
 		if err := l.checkNames(r, first); err != nil {
 			return err
 		}
-		w, err := l.wanted.in(r.path(), first.path(), r.names())
+		w, err := l.wanted.in(r.Path(), first.Path(), r.Names())
 		if err != nil {
 			return err
 		}
 		var columns []column.Column
-		if err := parallel.Guard(r.path(), func() (err error) { columns, err = r.describe(w); return err }); err != nil {
-			return inSource(r.path(), err)
+		if err := parallel.Guard(r.Path(), func() (err error) { columns, err = r.Describe(w); return err }); err != nil {
+			return inSource(r.Path(), err)
 		}
-		l.rows += r.rows()
+		l.rows += r.Rows()
 		if l.columns == nil {
 			l.columns = columns
 			continue
@@ -56,20 +57,20 @@ func (l *load) describe() error {
 				}
 				hint = "say what to store with --dtype " + b.Name + "=" + wider.Kind.String()
 			}
-			return &loaderr.SourceError{Path: r.path(), Column: b.Name, Reason: err.Error() + " " + first.path(), Hint: hint}
+			return &loaderr.SourceError{Path: r.Path(), Column: b.Name, Reason: err.Error() + " " + first.Path(), Hint: hint}
 		}
 	}
 	if l.rows == 0 {
-		return &loaderr.SourceError{Path: first.path(), Reason: "holds no rows"}
+		return &loaderr.SourceError{Path: first.Path(), Reason: "holds no rows"}
 	}
 	if err := l.conform(); err != nil {
 		return err
 	}
 	for i, c := range l.columns {
-		if err := c.CheckRole(first.path(), l.wanted.roles[i]); err != nil {
+		if err := c.CheckRole(first.Path(), l.wanted.roles[i]); err != nil {
 			return err
 		}
-		if err := l.DType.convertible(c, first.path(), l.wanted.roles[i]); err != nil {
+		if err := l.DType.convertible(c, first.Path(), l.wanted.roles[i]); err != nil {
 			return err
 		}
 	}
@@ -84,24 +85,24 @@ func (l *load) describe() error {
 
 // checkNames refuses wanted columns without a name or with the same one, and, where all columns are wanted, a source that has
 // others than the first.
-func (l *load) checkNames(r, first reader) error {
+func (l *load) checkNames(r, first source.Reader) error {
 	have := map[string]int{}
-	for _, n := range r.names() {
+	for _, n := range r.Names() {
 		have[n]++
 	}
-	for i, name := range r.names() {
+	for i, name := range r.Names() {
 		wanted := slices.Contains(l.wanted.names, name)
 		if wanted && name == "" {
-			return &loaderr.SourceError{Path: r.path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
+			return &loaderr.SourceError{Path: r.Path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
 		}
 		if wanted && !utf8.ValidString(name) {
-			return &loaderr.SourceError{Path: r.path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1), Hint: loaderr.HintDamaged}
+			return &loaderr.SourceError{Path: r.Path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1), Hint: loaderr.HintDamaged}
 		}
 		if wanted && have[name] > 1 {
-			return &loaderr.SourceError{Path: r.path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]), Hint: "give them different names, or name the columns that are wanted with --columns, without this one"}
+			return &loaderr.SourceError{Path: r.Path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]), Hint: "give them different names, or name the columns that are wanted with --columns, without this one"}
 		}
 		if !wanted && len(l.Columns) == 0 {
-			return &loaderr.SourceError{Path: r.path(), Column: name, Reason: "is in this file but not in " + first.path(), Hint: "name the columns that are wanted with --columns"}
+			return &loaderr.SourceError{Path: r.Path(), Column: name, Reason: "is in this file but not in " + first.Path(), Hint: "name the columns that are wanted with --columns"}
 		}
 	}
 	return nil
@@ -132,25 +133,25 @@ func (l *load) melt() error {
 			return err
 		}
 		l.readers[i] = m
-		rows += r.rows()
+		rows += r.Rows()
 	}
 	l.meter.SourceRows.Store(rows)
-	l.ItemID, l.Columns = []string{meltItem}, nil
+	l.ItemID, l.Columns = []string{source.MeltedItem}, nil
 	return nil
 }
 
 // meltOne wraps one reader.
-func (l *load) meltOne(r reader) (*melted, error) {
-	if key, ok := partitionOf(r); ok && len(l.Columns) == 0 {
-		return nil, &loaderr.SourceError{Path: r.path(), Column: key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
+func (l *load) meltOne(r source.Reader) (*source.Melted, error) {
+	if key, ok := source.PartitionOf(r); ok && len(l.Columns) == 0 {
+		return nil, &loaderr.SourceError{Path: r.Path(), Column: key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
 	}
-	w, err := l.resolve(r.names())
+	w, err := l.resolve(r.Names())
 	if err != nil {
 		return nil, err
 	}
-	wants, err := w.in(r.path(), r.path(), r.names())
+	wants, err := w.in(r.Path(), r.Path(), r.Names())
 	if err != nil {
 		return nil, err
 	}
-	return newMelted(r, w.names, wants, l.Time)
+	return source.Melt(r, w.names, wants, l.Time)
 }

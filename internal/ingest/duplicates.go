@@ -17,7 +17,7 @@ func (l *load) deduplicate(ctx context.Context, k *keys, m *rowMap, offsets []in
 		return nil, err
 	}
 	if l.Duplicates == duplicatesMean {
-		err := parallel.For(ctx, l.workers, len(l.columns), "", func(_, i int) error {
+		err := parallel.For(ctx, l.Workers, len(l.columns), "", func(_, i int) error {
 			if l.wanted.roles[i] != layout.RoleValue {
 				return nil
 			}

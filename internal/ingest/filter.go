@@ -125,7 +125,7 @@ func (l *load) foundAll(f *filter) error {
 
 // nothingLeft says why no row is kept.
 func (l *load) nothingLeft(f *filter) error {
-	e := &loaderr.SourceError{Path: l.readers[0].path()}
+	e := &loaderr.SourceError{Path: l.readers[0].Path()}
 	if items := int64(len(f.verdicts)); items > 0 && f.kept == 0 {
 		e.Reason = fmt.Sprintf("none of the %d items is kept", items)
 		e.Hint = "name some of them with --items, or leave out files without any"

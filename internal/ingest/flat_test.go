@@ -12,6 +12,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // schemaOfAll is the metadata of a stream of every type of Arrow.
@@ -44,7 +45,7 @@ func schemaOfAll(t *testing.T) []byte {
 
 func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
 	good := schemaOfAll(t)
-	if err := checkFlat(good, flatMessage); err != nil {
+	if err := source.CheckArrowMetadata(good, source.FlatMessage); err != nil {
 		t.Fatal(err)
 	}
 	root := flatbuffers.Table{Bytes: good, Pos: flatbuffers.GetUOffsetT(good)}
@@ -81,12 +82,12 @@ func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
 	} {
 		b := bytes.Clone(good)
 		damage(b)
-		if err := checkFlat(b, flatMessage); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		if err := source.CheckArrowMetadata(b, source.FlatMessage); err == nil || !strings.Contains(err.Error(), "cannot be read") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	for n := range good[:64] {
-		if checkFlat(good[:n], flatMessage) == nil {
+		if source.CheckArrowMetadata(good[:n], source.FlatMessage) == nil {
 			t.Errorf("the first %d bytes are taken", n)
 		}
 	}
@@ -107,7 +108,7 @@ func TestMetadataThatIsTakenCanBeRead(t *testing.T) {
 	taken := 0
 	for i := range 20_000 {
 		b := mutate(draw, good)
-		if checkFlat(b, flatMessage) != nil {
+		if source.CheckArrowMetadata(b, source.FlatMessage) != nil {
 			continue
 		}
 		taken++

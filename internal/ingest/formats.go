@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // magics are the first bytes of files that are told by their content, whatever their name.
@@ -32,8 +33,8 @@ const (
 )
 
 // open opens a source with the reader of its format.
-func open(path string, w work) (reader, error) {
-	f, err := w.reach.Open(path)
+func open(path string, w source.Settings) (source.Reader, error) {
+	f, err := w.Reach.Open(path)
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
@@ -44,7 +45,7 @@ func open(path string, w work) (reader, error) {
 	return r, err
 }
 
-func openFile(path string, f *os.File, w work) (reader, error) {
+func openFile(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	head, err := headOf(path, f)
 	if err != nil {
 		return nil, err
@@ -56,7 +57,7 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 		return openUnpacked(path, name, f, plain, w)
 	}
 	if bytes.HasPrefix(head, []byte(parquetMagic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
-		if err := w.text.only(path); err != nil {
+		if err := w.Text.CheckUnused(path); err != nil {
 			return nil, err
 		}
 		return openParquet(path, f, w)
@@ -82,7 +83,7 @@ func openFile(path string, f *os.File, w work) (reader, error) {
 }
 
 // openUnpacked opens a file that was compressed; name is what it was called before that. It takes plain, and f where it succeeds.
-func openUnpacked(path, name string, f, plain *os.File, w work) (r reader, err error) {
+func openUnpacked(path, name string, f, plain *os.File, w source.Settings) (r source.Reader, err error) {
 	defer func() {
 		if err != nil {
 			plain.Close()

@@ -181,7 +181,7 @@ func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layou
 	}
 	l.meter.Enter(progress.Copy)
 	l.meter.RowsTotal.Store(m.Rows + delta.Manifest.Rows)
-	return parallel.For(ctx, l.workers, len(pieces), "", func(_, i int) error {
+	return parallel.For(ctx, l.Workers, len(pieces), "", func(_, i int) error {
 		p := pieces[i]
 		l.meter.Rows.Add(p.count)
 		return from[p.old].Copy(p.to, p.from, p.count)

@@ -5,13 +5,14 @@ import (
 	"errors"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // keptRows are the rows of one source that the filters let through.
 type keptRows struct {
 	*scratch // the columns of l.columns
-	chosen
+	source.Selection
 	rows   *rowMap // of what was read of the source; in the scratch they lie where this says, or one after the other where packed is set
 	packed bool
 }
@@ -31,20 +32,20 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 		}
 	}()
 	var f *filter
-	var wider *widenError
+	var wider *source.WidenError
 	var rows, all, read int64
-	sources := make([]chosen, len(l.readers))
+	sources := make([]source.Selection, len(l.readers))
 	for i, r := range l.readers {
 		sources[i] = l.choose(r)
-		all += r.rows()
-		read += sources[i].rows
+		all += r.Rows()
+		read += sources[i].Rows
 	}
 	skipped := read < all
 	l.meter.RowsTotal.Store(read)
-	for i, source := range sources {
-		p, err := l.readWhole(ctx, source)
-		if again := (*widenError)(nil); errors.As(err, &again) {
-			wider = wider.merge(again)
+	for i, from := range sources {
+		p, err := l.readWhole(ctx, from)
+		if again := (*source.WidenError)(nil); errors.As(err, &again) {
+			wider = wider.Merge(again)
 			continue
 		} else if err != nil {
 			return err
@@ -93,18 +94,18 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 }
 
 // readWhole reads into scratch what is chosen of a source.
-func (l *load) readWhole(ctx context.Context, r chosen) (*keptRows, error) {
-	l.rows = r.rows
+func (l *load) readWhole(ctx context.Context, r source.Selection) (*keptRows, error) {
+	l.rows = r.Rows
 	s, err := l.plain()
 	if err != nil {
 		return nil, err
 	}
-	if r.rows > 0 {
-		if err := l.read(ctx, r.reader, 0, s.Dest); err != nil {
+	if r.Rows > 0 {
+		if err := l.read(ctx, r.Reader, 0, s.Dest); err != nil {
 			return nil, errors.Join(err, s.close())
 		}
 	}
-	return &keptRows{scratch: s, chosen: r, rows: &rowMap{dir: l.Dir, rows: r.rows}}, nil
+	return &keptRows{scratch: s, Selection: r, rows: &rowMap{dir: l.Dir, rows: r.Rows}}, nil
 }
 
 // plain is scratch for l.rows of all columns as they are filled.
@@ -143,7 +144,7 @@ func (l *load) thin(ctx context.Context, f *filter, p *keptRows, shrink bool) er
 		return err
 	}
 	for i := range l.columns {
-		if err := carry(ctx, l.workers, s.Dest(i), 0, p.Dest(i), p.rows.from); err != nil {
+		if err := carry(ctx, l.Workers, s.Dest(i), 0, p.Dest(i), p.rows.from); err != nil {
 			return errors.Join(err, s.close())
 		}
 	}
@@ -159,10 +160,10 @@ func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
 		var at, row0 int64
 		for i, p := range parts {
 			for row := range p.rows.rows {
-				from[at] = row0 + p.origin(p.rows.at(row))
+				from[at] = row0 + p.SourceRow(p.rows.at(row))
 				at++
 			}
-			row0 += l.readers[i].rows()
+			row0 += l.readers[i].Rows()
 		}
 		return nil
 	})
@@ -176,7 +177,7 @@ func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
 			from = nil
 		}
 		for i := range l.columns {
-			if err := carry(ctx, l.workers, l.dest(i), at, p.Dest(i), from); err != nil {
+			if err := carry(ctx, l.Workers, l.dest(i), at, p.Dest(i), from); err != nil {
 				return err
 			}
 			l.meter.Rows.Store(at + p.rows.rows*int64(i+1)/int64(len(l.columns)))

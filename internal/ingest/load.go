@@ -14,6 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -21,10 +22,10 @@ import (
 type load struct {
 	Options
 	asked Options // before they were melted: what stands in the manifest
-	work
+	source.Settings
 	meter   *progress.Meter
 	sources []layout.Source
-	readers []reader
+	readers []source.Reader
 	wanted  wanted
 	columns []column.Column            // as resolved over all sources
 	rows    int64                      // of the sources, and of the result once they are moved
@@ -51,7 +52,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o Options, m *progress.Meter) *load {
-	return &load{units: map[int]string{}, Options: o, asked: o, work: work{reach: o.Reach, workers: max(2, cores), block: files.BlockBytes, text: defaultDialect, Decompression: files.Decompression{Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { m.Bytes.Add(n) }}}, meter: m, available: files.FreeSpace}
+	return &load{units: map[int]string{}, Options: o, asked: o, Settings: source.Settings{Reach: o.Reach, Workers: max(2, cores), Block: files.BlockBytes, Text: source.DefaultDialect, Decompression: files.Decompression{Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { m.Bytes.Add(n) }}}, meter: m, available: files.FreeSpace}
 }
 
 // run does the whole load of files.
@@ -62,7 +63,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if len(l.Sources) == 0 {
 		return nil, &loaderr.OptionError{Field: "sources", Allowed: "at least one file"}
 	}
-	found, err := l.Reach.Expand(l.Sources)
+	found, err := l.Options.Reach.Expand(l.Sources)
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +80,11 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	l.meter.SetPhases(l.phases())
 	if l.HashSources {
 		l.meter.Enter(progress.Hash)
-		if l.sources, err = l.Reach.HashSources(ctx, l.sources, l.workers, func(n int64) { l.meter.Bytes.Add(n) }); err != nil {
+		if l.sources, err = l.Options.Reach.HashSources(ctx, l.sources, l.Workers, func(n int64) { l.meter.Bytes.Add(n) }); err != nil {
 			return nil, err
 		}
 	}
-	l.text = l.dialect()
+	l.Text = l.dialect()
 	l.meter.Enter(progress.Count)
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
@@ -91,16 +92,16 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	for i, s := range l.sources {
 		l.meter.SetSource(s.Path)
 		before := l.meter.Bytes.Load()
-		var r reader
+		var r source.Reader
 		err := parallel.Guard(s.Path, func() (err error) {
-			r, err = open(s.Path, l.work)
+			r, err = open(s.Path, l.Settings)
 			return err
 		})
 		if err != nil {
 			return nil, inSource(s.Path, err)
 		}
-		defer r.close()
-		if r, err = newPartitioned(r, found[i].Parts); err != nil {
+		defer r.Close()
+		if r, err = source.WithPartitions(r, found[i].Parts); err != nil {
 			return nil, err
 		}
 		l.readers = append(l.readers, r)
@@ -145,7 +146,7 @@ func (l *load) fillAll(ctx context.Context) error {
 		if l.filters() {
 			fill = l.fillKept
 		}
-		var wider *widenError
+		var wider *source.WidenError
 		err := fill(ctx)
 		if !errors.As(err, &wider) {
 			return err
@@ -200,15 +201,15 @@ func (l *load) fill(ctx context.Context) error {
 	}
 	l.newTiles()
 	var row0 int64
-	var wider *widenError
+	var wider *source.WidenError
 	for _, r := range l.readers {
 		err := l.read(ctx, r, row0, l.destRead)
-		if again := (*widenError)(nil); errors.As(err, &again) {
-			wider = wider.merge(again)
+		if again := (*source.WidenError)(nil); errors.As(err, &again) {
+			wider = wider.Merge(again)
 		} else if err != nil {
 			return err
 		}
-		row0 += r.rows()
+		row0 += r.Rows()
 	}
 	if wider != nil {
 		return wider
@@ -217,28 +218,28 @@ func (l *load) fill(ctx context.Context) error {
 }
 
 // read lets a reader write its columns to their destinations, from a row on.
-func (l *load) read(ctx context.Context, r reader, row0 int64, dest func(i int) layout.Dest) error {
-	w, err := l.wanted.in(r.path(), l.readers[0].path(), r.names())
+func (l *load) read(ctx context.Context, r source.Reader, row0 int64, dest func(i int) layout.Dest) error {
+	w, err := l.wanted.in(r.Path(), l.readers[0].Path(), r.Names())
 	if err != nil {
 		return err
 	}
-	to := make([]target, len(l.columns))
+	to := make([]source.Target, len(l.columns))
 	for i, c := range l.columns {
 		if unit, ok := l.units[i]; ok {
 			c.Unit = unit
 		}
-		to[i] = target{Want: w[i], Column: c, dest: l.sinkOf(i, dest(i)), row0: row0, dict: l.dicts[i]}
+		to[i] = source.Target{Want: w[i], Column: c, Dest: l.sinkOf(i, dest(i)), Row0: row0, Words: l.dicts[i]}
 		if m := l.seenTiles[i]; m != nil {
-			to[i].observer = m
+			to[i].Observer = m
 		}
 	}
 	if err := fault.At("ingest.read"); err != nil {
-		return fmt.Errorf("read %s: %w", r.path(), err)
+		return fmt.Errorf("read %s: %w", r.Path(), err)
 	}
-	l.meter.SetSource(r.path())
+	l.meter.SetSource(r.Path())
 	defer l.meter.SetSource("")
-	return inSource(r.path(), parallel.Guard(r.path(), func() error {
-		err := r.fill(ctx, to, l.meter)
+	return inSource(r.Path(), parallel.Guard(r.Path(), func() error {
+		err := r.Fill(ctx, to, l.meter)
 		for i := range l.columns {
 			if unit, ok := l.units[i]; ok && err == nil {
 				err = rescale(r, l.columns[i], dest(i), row0, unit, l.columns[i].Unit)
@@ -278,7 +279,7 @@ func (l *load) abort() error {
 func (l *load) failed(err error) error {
 	_ = l.abort() // the load has failed already
 	_ = os.Remove(filepath.Join(l.Dir, layout.DataFile))
-	if changed := l.Reach.Unchanged(l.sources); changed != nil {
+	if changed := l.Options.Reach.Unchanged(l.sources); changed != nil {
 		return changed // whatever was made of it
 	}
 	return l.explain(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 func TestMeltedRowsAreSeriesAfterSeries(t *testing.T) {
@@ -18,16 +19,16 @@ func TestMeltedRowsAreSeriesAfterSeries(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := openDir(t, dir)
-		if got := values[float64](l, meltValue); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6.5}) {
+		if got := values[float64](l, source.MeltedValue); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6.5}) {
 			t.Error(got)
 		}
 		if got := values[int64](l, "t"); !slices.Equal(got, []int64{1, 2, 3, 1, 2, 3}) {
 			t.Error(got)
 		}
-		if got := texts(l, meltItem); !slices.Equal(got, []string{"a", "a", "a", "b", "b", "b"}) {
+		if got := texts(l, source.MeltedItem); !slices.Equal(got, []string{"a", "a", "a", "b", "b", "b"}) {
 			t.Error(got)
 		}
-		if r := string(l.Manifest.Recipe); !strings.Contains(r, `"melt": true`) || strings.Contains(r, meltItem) {
+		if r := string(l.Manifest.Recipe); !strings.Contains(r, `"melt": true`) || strings.Contains(r, source.MeltedItem) {
 			t.Error("the recipe is", r)
 		}
 	}
@@ -56,7 +57,7 @@ func TestPartitionsAreNoSeries(t *testing.T) {
 	}
 	_, _, err := inProcess(t, Options{Sources: []string{dir}, Time: "t", Melt: true})
 	loadtest.Refused(t, err, `column "year": is a partition, not a series`, "--columns")
-	if got := values[int64](mustLoad(t, Options{Sources: []string{dir}, Time: "t", Melt: true, Columns: []string{"a"}}), meltValue); !slices.Equal(got, []int64{5}) {
+	if got := values[int64](mustLoad(t, Options{Sources: []string{dir}, Time: "t", Melt: true, Columns: []string{"a"}}), source.MeltedValue); !slices.Equal(got, []int64{5}) {
 		t.Error(got)
 	}
 }

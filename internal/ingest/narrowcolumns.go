@@ -16,7 +16,7 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 			continue
 		}
 		from, to := l.stage.Dest(l.staged[i]), column.Sink{Dest: l.writer.Dest(i), Loss: l.losses[i]}
-		err := parallel.For(ctx, l.workers, int((rows+column.TileRows-1)/column.TileRows), "", func(_, tile int) error {
+		err := parallel.For(ctx, l.Workers, int((rows+column.TileRows-1)/column.TileRows), "", func(_, tile int) error {
 			first := int64(tile) * column.TileRows
 			n := min(column.TileRows, rows-first)
 			switch from.DType {

@@ -20,6 +20,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // numpyFile reads a .npy file, or the arrays of a .npz archive. sbinet/npyio, the one library for them, knows neither halves nor times nor
@@ -36,21 +37,21 @@ type numpyFile struct {
 const npyName = "value"
 
 // openNpy reads the header of a .npy file.
-func openNpy(path string, f *os.File, w work) (reader, error) {
-	if err := w.text.only(path); err != nil {
+func openNpy(path string, f *os.File, w source.Settings) (source.Reader, error) {
+	if err := w.Text.CheckUnused(path); err != nil {
 		return nil, err
 	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	n := &numpyFile{file: cached.File{File: f}, name: path, workers: w.workers}
+	n := &numpyFile{file: cached.File{File: f}, name: path, workers: w.Workers}
 	open := func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, st.Size())), nil }
 	return n, n.add(open, st.Size(), npyName, false)
 }
 
 // openNpz lists the arrays of a .npz archive. ok is false for a zip archive of other files.
-func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
+func openNpz(path string, f *os.File, w source.Settings) (r source.Reader, ok bool, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, true, files.AsSourceError(path, err)
@@ -67,10 +68,10 @@ func openNpz(path string, f *os.File, w work) (r reader, ok bool, err error) {
 	if len(archive.File) == 0 {
 		return nil, true, &loaderr.SourceError{Path: path, Reason: "holds no arrays"}
 	}
-	if err := w.text.only(path); err != nil {
+	if err := w.Text.CheckUnused(path); err != nil {
 		return nil, true, err
 	}
-	n := &numpyFile{file: cached.File{File: f}, name: path, workers: w.workers}
+	n := &numpyFile{file: cached.File{File: f}, name: path, workers: w.Workers}
 	var total uint64
 	for _, e := range archive.File {
 		name := strings.TrimSuffix(e.Name, ".npy")
@@ -131,12 +132,12 @@ func unreadable(err error) error {
 	return &loaderr.SourceError{Reason: "cannot be read: " + err.Error(), Hint: loaderr.HintDamaged}
 }
 
-func (n *numpyFile) path() string     { return n.name }
-func (n *numpyFile) rows() int64      { return n.count }
-func (n *numpyFile) line(int64) int64 { return 0 }
-func (n *numpyFile) close() error     { return n.file.Close() }
+func (n *numpyFile) Path() string     { return n.name }
+func (n *numpyFile) Rows() int64      { return n.count }
+func (n *numpyFile) Line(int64) int64 { return 0 }
+func (n *numpyFile) Close() error     { return n.file.Close() }
 
-func (n *numpyFile) names() []string {
+func (n *numpyFile) Names() []string {
 	out := make([]string, len(n.columns))
 	for i, c := range n.columns {
 		out[i] = c.Name
@@ -145,7 +146,7 @@ func (n *numpyFile) names() []string {
 }
 
 // describe holds the wanted arrays against each other: others may have other lengths.
-func (n *numpyFile) describe(w []column.Want) ([]column.Column, error) {
+func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		c := n.columns[x.Index]
@@ -160,7 +161,7 @@ func (n *numpyFile) describe(w []column.Want) ([]column.Column, error) {
 		}
 		n.count = c.Shape[0]
 		a := arrays{heads: []PutColumn{c.PutColumn}}
-		described, err := a.describe([]column.Want{{Role: x.Role}})
+		described, err := a.Describe([]column.Want{{Role: x.Role}})
 		if err != nil {
 			return nil, err
 		}
@@ -170,7 +171,7 @@ func (n *numpyFile) describe(w []column.Want) ([]column.Column, error) {
 }
 
 // fill reads the columns in parallel, each from its own beginning.
-func (n *numpyFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
+func (n *numpyFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	return parallel.For(ctx, n.workers, len(to), n.name, func(_, i int) error {
 		c := n.columns[to[i].Index]
 		err := c.fill(to[i])
@@ -184,7 +185,7 @@ func (n *numpyFile) fill(ctx context.Context, to []target, m *progress.Meter) er
 }
 
 // fill reads a column.
-func (c *npyColumn) fill(t target) error {
+func (c *npyColumn) fill(t source.Target) error {
 	opened, err := c.open()
 	if err != nil {
 		return unreadable(err)
@@ -210,7 +211,7 @@ func (c *npyColumn) fill(t target) error {
 }
 
 // take reads the values to where they belong.
-func (c *npyColumn) take(t target, values *npyValues) error {
+func (c *npyColumn) take(t source.Target, values *npyValues) error {
 	if c.text != 0 {
 		return c.texts(t, values)
 	}
@@ -222,21 +223,21 @@ func (c *npyColumn) take(t target, values *npyValues) error {
 	}
 	for i := int64(0); c.lanes && i < t.Width; i++ {
 		lane := t
-		lane.dest, lane.Width = t.dest.Lane(i), 0
+		lane.Dest, lane.Width = t.Dest.Lane(i), 0
 		if err := a.take(c.PutColumn, lane); err != nil {
 			return err
 		}
 	}
-	if c.times > 1 && t.dest.DType.HasUnit() {
-		if row, value := column.Multiply(t.dest, t.row0, c.Shape[0], c.times); row >= 0 {
-			return &loaderr.SourceError{Row: row - t.row0 + 1, Text: fmt.Sprint(value), Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.times, c.Unit, c.Unit), Hint: loaderr.HintNeeded}
+	if c.times > 1 && t.Dest.DType.HasUnit() {
+		if row, value := column.Multiply(t.Dest, t.Row0, c.Shape[0], c.times); row >= 0 {
+			return &loaderr.SourceError{Row: row - t.Row0 + 1, Text: fmt.Sprint(value), Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.times, c.Unit, c.Unit), Hint: loaderr.HintNeeded}
 		}
 	}
 	return nil
 }
 
 // texts reads texts of fixed length, which are filled up with zeros.
-func (c *npyColumn) texts(t target, values io.Reader) error {
+func (c *npyColumn) texts(t source.Target, values io.Reader) error {
 	raw := make([]byte, c.size)
 	var word, last []byte
 	code := []int32{-1}
@@ -251,12 +252,12 @@ func (c *npyColumn) texts(t target, values io.Reader) error {
 			}
 		}
 		if code[0] < 0 || !bytes.Equal(word, last) {
-			if err := checkWord(word, t.Role, row); err != nil {
+			if err := source.CheckText(word, t.Role, row); err != nil {
 				return err
 			}
-			last, code[0] = append(last[:0], word...), t.dict.Code(word)
+			last, code[0] = append(last[:0], word...), t.Words.Code(word)
 		}
-		column.Put(t.dest, t.row0+row, code)
+		column.Put(t.Dest, t.Row0+row, code)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // parquetFile reads a Parquet file, row group by row group and column by column in parallel.
@@ -24,7 +25,7 @@ import (
 // trusts the footer in others; what is refused or checked here is what was measured to be needed
 // (the tests hold it against pyarrow's files).
 type parquetFile struct {
-	work
+	source.Settings
 	file    cached.File
 	name    string
 	size    int64
@@ -38,7 +39,7 @@ type parquetFile struct {
 // pageBuffer is what a worker reads ahead: the header of a page, and little of its values, which are then read to where they are wanted.
 const pageBuffer = 4 << 10
 
-func openParquet(path string, f *os.File, w work) (reader, error) {
+func openParquet(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
@@ -57,7 +58,7 @@ func openParquet(path string, f *os.File, w work) (reader, error) {
 			return nil, err
 		}
 	}
-	p := &parquetFile{work: w, file: file, name: path, size: st.Size(), pq: pq, columns: fields(pq, hints)}
+	p := &parquetFile{Settings: w, file: file, name: path, size: st.Size(), pq: pq, columns: fields(pq, hints)}
 	for _, c := range p.columns {
 		p.header = append(p.header, c.Name())
 	}
@@ -127,11 +128,11 @@ func (p *parquetFile) damaged(reason string) error {
 	return &loaderr.SourceError{Path: p.name, Reason: reason, Hint: loaderr.HintDamaged}
 }
 
-func (p *parquetFile) path() string    { return p.name }
-func (p *parquetFile) names() []string { return p.header }
+func (p *parquetFile) Path() string    { return p.name }
+func (p *parquetFile) Names() []string { return p.header }
 
 // rows are those of the row groups that are read.
-func (p *parquetFile) rows() int64 {
+func (p *parquetFile) Rows() int64 {
 	n := p.groups[len(p.groups)-1]
 	for g, skipped := range p.skip {
 		if skipped {
@@ -141,11 +142,11 @@ func (p *parquetFile) rows() int64 {
 	return n
 }
 
-func (p *parquetFile) line(int64) int64 { return 0 }
-func (p *parquetFile) close() error     { return p.file.Close() }
+func (p *parquetFile) Line(int64) int64 { return 0 }
+func (p *parquetFile) Close() error     { return p.file.Close() }
 
 // describe says what the columns hold, and refuses those that cannot be read right.
-func (p *parquetFile) describe(w []column.Want) ([]column.Column, error) {
+func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		c := p.columns[x.Index]
@@ -167,7 +168,7 @@ func (p *parquetFile) describe(w []column.Want) ([]column.Column, error) {
 }
 
 // locate adds to an error the column, the row group and the page that it comes from.
-func (p *parquetFile) locate(err error, group int, t target) error {
+func (p *parquetFile) locate(err error, group int, t source.Target) error {
 	in := &pageFault{page: -1}
 	errors.As(err, &in)
 	its := ""

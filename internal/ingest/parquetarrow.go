@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
@@ -46,7 +47,7 @@ func arrowHints(path, text string) (hints []arrowHint, err error) {
 		b = b[4:]
 	}
 	b = b[4:] // the length, which ends with the text
-	if checkFlat(b, flatMessage) != nil {
+	if source.CheckArrowMetadata(b, source.FlatMessage) != nil {
 		return nil, damaged
 	}
 	message := flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}

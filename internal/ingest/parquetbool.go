@@ -14,12 +14,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // boolChunk decodes a boolean column of one row group by itself: parquet-go takes the bytes of RLE booleans for bits without
 // a word, and Arrow v15 never ends on damaged ones.
 type boolChunk struct {
-	target
+	source.Target
 	first, rows int64 // of the row group
 	row         int64
 	nullable    bool
@@ -167,8 +168,8 @@ func (b *boolChunk) present(levels []byte, n int) error {
 		return err
 	}
 	for i, l := range b.levels[:n] {
-		if l == 0 && !b.dest.CanMiss() { // else it is on its way to be filled
-			return (&parquetChunk{target: b.target, first: b.first, row: b.row}).null(int64(i))
+		if l == 0 && !b.Dest.CanMiss() { // else it is on its way to be filled
+			return (&parquetChunk{Target: b.Target, first: b.first, row: b.row}).null(int64(i))
 		}
 	}
 	return nil
@@ -209,11 +210,11 @@ func (b *boolChunk) values(data []byte, encoding format.Encoding, n int) error {
 		}
 		cells[i] = v
 	}
-	at := b.row0 + b.first + b.row
-	column.Put(b.dest, at, cells)
+	at := b.Row0 + b.first + b.row
+	column.Put(b.Dest, at, cells)
 	for i := range cells {
 		if b.nullable && b.levels[i] == 0 {
-			column.PutMissing(b.dest, at+int64(i), 1)
+			column.PutMissing(b.Dest, at+int64(i), 1)
 		}
 	}
 	b.row += int64(n)

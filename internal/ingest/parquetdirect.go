@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -25,7 +26,7 @@ type directBuffers struct {
 	in          *bufio.Reader
 	page, plain []byte // as in the file, and as before it was compressed
 	words       []byte // of the dictionary
-	observing
+	source.Observing
 }
 
 // Bounds of what is decoded directly.
@@ -46,7 +47,7 @@ const plainDictionary = format.Encoding(2)
 // which also says what is wrong with it.
 type directChunk[S column.Storable] struct {
 	*directBuffers
-	target
+	source.Target
 	section   *io.SectionReader // of the file, which in reads
 	row, left int64             // in dest, to be decoded next, and how many are left
 	nullable  bool
@@ -57,11 +58,11 @@ type directChunk[S column.Storable] struct {
 }
 
 // readDirect decodes a chunk into t.dest. On an error some of its rows may be written.
-func readDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) (err error) {
+func readDirect(file io.ReaderAt, b *directBuffers, t source.Target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) (err error) {
 	whole := false // not where the decoder panics either
 	defer func() {
 		if !whole || err != nil {
-			t.invalidate()
+			t.Invalidate()
 		}
 	}()
 	err = decodeDirect(file, b, t, f, row, chunk, codec, nullable)
@@ -69,7 +70,7 @@ func readDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int64,
 	return err
 }
 
-func decodeDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+func decodeDirect(file io.ReaderAt, b *directBuffers, t source.Target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
 	switch f.physical {
 	case parquet.Double:
 		return readAs[float64](file, b, t, row, chunk, codec, nullable)
@@ -89,9 +90,9 @@ func decodeDirect(file io.ReaderAt, b *directBuffers, t target, f form, row int6
 	return errIndirect
 }
 
-func readAs[S column.Storable](file io.ReaderAt, b *directBuffers, t target, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+func readAs[S column.Storable](file io.ReaderAt, b *directBuffers, t source.Target, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
 	m := &chunk.MetaData
-	if !column.IsDType[S](t.dest.DType) || !t.dest.Gathers() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
+	if !column.IsDType[S](t.Dest.DType) || !t.Dest.Gathers() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
 		return errIndirect
 	}
 	section := io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize)
@@ -99,7 +100,7 @@ func readAs[S column.Storable](file io.ReaderAt, b *directBuffers, t target, row
 		b.in = bufio.NewReaderSize(section, directBuffer)
 	}
 	b.in.Reset(section)
-	c := &directChunk[S]{directBuffers: b, target: t, section: section, row: row, left: m.NumValues, nullable: nullable, meta: m, codec: codec}
+	c := &directChunk[S]{directBuffers: b, Target: t, section: section, row: row, left: m.NumValues, nullable: nullable, meta: m, codec: codec}
 	decoder := newThriftDecoder(b.in, m.TotalCompressedSize)
 	for c.left > 0 {
 		var h format.PageHeader
@@ -173,16 +174,16 @@ func (c *directChunk[S]) take(h *format.PageHeader) error {
 // put writes n values, some at a time.
 func (c *directChunk[S]) put(n int64, fill func(to []S) error) error {
 	for n > 0 {
-		to := layout.Room[S](c.dest.Dest, c.row, min(n, directRows))
+		to := layout.Room[S](c.Dest.Dest, c.row, min(n, directRows))
 		if err := fill(to); err != nil {
 			return err
 		}
 		if checkCells(c.Kind, to) >= 0 {
 			return errIndirect
 		}
-		observe(&c.observing, c.target, c.row, to)
+		source.Observe(&c.Observing, c.Target, c.row, to)
 		done := int64(len(to))
-		c.dest.Gathered(done)
+		c.Dest.Gathered(done)
 		c.row, c.left, n = c.row+done, c.left-done, n-done
 	}
 	return nil

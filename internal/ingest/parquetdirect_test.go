@@ -14,6 +14,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -118,11 +119,11 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := open(path, work{workers: 1})
+	r, err := open(path, source.Settings{Workers: 1})
 	if err != nil {
 		return 0, 0
 	}
-	defer r.close()
+	defer r.Close()
 	p := r.(*parquetFile)
 	var buffers directBuffers
 	for i, c := range p.columns {
@@ -143,10 +144,10 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 				t.Fatal(err)
 			}
 			chunks++
-			to := target{Want: column.Want{Index: i}, Column: form.Column}
+			to := source.Target{Want: column.Want{Index: i}, Column: form.Column}
 			chunk := &p.pq.Metadata().RowGroups[g].Columns[c.Index()]
 			one, flush := w.Dest(0).Collected(make([]byte, layout.CollectBytes))
-			to.dest = column.Sink{Dest: one}
+			to.Dest = column.Sink{Dest: one}
 			nullable := c.MaxDefinitionLevel() > 0
 			err = parallel.Guard(path, func() error {
 				return readDirect(p.file, &buffers, to, form, 0, chunk, c.Compression(), nullable)
@@ -154,8 +155,8 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 			if err == nil {
 				direct++
 				flush()
-				to.dest = column.Sink{Dest: w.Dest(1)}
-				other := &parquetChunk{target: to, form: form, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
+				to.Dest = column.Sink{Dest: w.Dest(1)}
+				other := &parquetChunk{Target: to, form: form, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
 				if err := other.read(p.file, &chunk.MetaData, p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
 					t.Errorf("column %s, row group %d: decoded directly, where parquet-go says %v", c.Name(), g, err)
 				} else if !sameBytes(w.Dest(0), w.Dest(1)) {

@@ -10,13 +10,14 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // parquetFill writes the columns of a Parquet file, chunk by chunk: one column of one row group.
 type parquetFill struct {
 	*parquetFile
-	to       []target
+	to       []source.Target
 	read     []int   // row groups
 	ahead    []int64 // rows that are left out before each
 	groups   []parquet.RowGroup
@@ -57,8 +58,8 @@ func (w *parquetWorker) store() {
 }
 
 // fill decodes every chunk on its own.
-func (p *parquetFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
-	f := &parquetFill{parquetFile: p, to: to, groups: p.pq.RowGroups(), indirect: make([]atomic.Bool, len(to)), workers: make([]parquetWorker, p.workers)}
+func (p *parquetFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+	f := &parquetFill{parquetFile: p, to: to, groups: p.pq.RowGroups(), indirect: make([]atomic.Bool, len(to)), workers: make([]parquetWorker, p.Workers)}
 	var skipped int64
 	for g := range f.groups {
 		if p.skip != nil && p.skip[g] {
@@ -69,10 +70,10 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *progress.Meter) 
 	}
 	rows0, bytes0 := m.Rows.Load(), m.Bytes.Load()
 	var cells atomic.Int64
-	order := newColumnRuns(f.bytes(), len(to), p.workers)
-	return parallel.ForBy(ctx, p.workers, len(f.read)*len(to), p.name, order.take, func(worker, task int) error {
+	order := newColumnRuns(f.bytes(), len(to), p.Workers)
+	return parallel.ForBy(ctx, p.Workers, len(f.read)*len(to), p.name, order.take, func(worker, task int) error {
 		g, t := f.read[task/len(to)], to[task%len(to)]
-		t.row0 -= f.ahead[task/len(to)] // rows are the file's in messages
+		t.Row0 -= f.ahead[task/len(to)] // rows are the file's in messages
 		n := f.groups[g].NumRows()
 		if n == 0 {
 			return nil
@@ -81,8 +82,8 @@ func (p *parquetFile) fill(ctx context.Context, to []target, m *progress.Meter) 
 			return p.locate(err, g, t)
 		}
 		done := cells.Add(n)
-		share := float64(done) / float64(len(to)) / float64(p.rows())
-		m.Rows.Store(rows0 + int64(share*float64(p.rows())))
+		share := float64(done) / float64(len(to)) / float64(p.Rows())
+		m.Rows.Store(rows0 + int64(share*float64(p.Rows())))
 		m.Bytes.Store(bytes0 + int64(share*float64(p.size)))
 		return nil
 	}, func(worker int) { f.workers[worker].store() })
@@ -100,27 +101,27 @@ func (f *parquetFill) bytes() []int64 {
 }
 
 // chunk decodes a column of a row group that has rows.
-func (f *parquetFill) chunk(w *parquetWorker, g, column int, t target) error {
+func (f *parquetFill) chunk(w *parquetWorker, g, column int, t source.Target) error {
 	c, n := f.columns[t.Index], f.groups[g].NumRows()
 	form, err := parquetForm(c)
 	if err != nil {
 		return err
 	}
 	if form.null {
-		return (&parquetChunk{target: t, form: form, first: f.parquetFile.groups[g]}).nothing(n)
+		return (&parquetChunk{Target: t, form: form, first: f.parquetFile.groups[g]}).nothing(n)
 	}
 	chunk := &f.pq.Metadata().RowGroups[g].Columns[c.Index()]
 	if form.physical == parquet.Boolean {
-		b := &boolChunk{target: t, first: f.parquetFile.groups[g], rows: n, nullable: c.MaxDefinitionLevel() > 0, codec: c.Compression()}
+		b := &boolChunk{Target: t, first: f.parquetFile.groups[g], rows: n, nullable: c.MaxDefinitionLevel() > 0, codec: c.Compression()}
 		b.meta = &chunk.MetaData
 		return b.read(f.file)
 	}
 	if form.collects() {
-		t.dest.Dest = w.gathered(column, t.dest.Dest)
+		t.Dest.Dest = w.gathered(column, t.Dest.Dest)
 	}
 	if !f.indirect[column].Load() {
 		err := parallel.Guard(f.name, func() error {
-			return readDirect(f.file, &w.directBuffers, t, form, t.row0+f.parquetFile.groups[g], chunk, c.Compression(), c.MaxDefinitionLevel() > 0)
+			return readDirect(f.file, &w.directBuffers, t, form, t.Row0+f.parquetFile.groups[g], chunk, c.Compression(), c.MaxDefinitionLevel() > 0)
 		})
 		if err == nil {
 			return nil
@@ -129,10 +130,10 @@ func (f *parquetFill) chunk(w *parquetWorker, g, column int, t target) error {
 	}
 	if form.collects() {
 		w.store() // what follows goes to the same rows, by other ways too
-		t.dest.Dest = w.gathered(column, f.to[column].dest.Dest)
+		t.Dest.Dest = w.gathered(column, f.to[column].Dest.Dest)
 		defer w.store()
 	}
-	p := &parquetChunk{target: t, form: form, first: f.parquetFile.groups[g], rows: n, maxLevel: byte(c.MaxDefinitionLevel())}
+	p := &parquetChunk{Target: t, form: form, first: f.parquetFile.groups[g], rows: n, maxLevel: byte(c.MaxDefinitionLevel())}
 	if err := checkPages(f.file, &chunk.MetaData, n); err != nil {
 		return err
 	}

@@ -17,12 +17,13 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // parquetChunk decodes the pages of one column in one row group.
 type parquetChunk struct {
-	target
+	source.Target
 	form     form
 	first    int64 // the row group's first row in the file
 	rows     int64
@@ -79,14 +80,14 @@ func (c *parquetChunk) page(page parquet.Page) error {
 		return err
 	}
 	if c.form.date {
-		column.Multiply(c.dest, c.place(), n, 86400) // which 32 bits of days never exceed
+		column.Multiply(c.Dest, c.place(), n, 86400) // which 32 bits of days never exceed
 	}
 	c.row += n
 	return nil
 }
 
 // place is the row of the destination where the page begins.
-func (c *parquetChunk) place() int64 { return c.row0 + c.first + c.row }
+func (c *parquetChunk) place() int64 { return c.Row0 + c.first + c.row }
 
 // values writes values by the type that they have on the page.
 func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n int64) error {
@@ -188,14 +189,14 @@ func putPage[S column.Storable](c *parquetChunk, src []S, index []int32, levels 
 	if index != nil {
 		have = int64(len(index))
 	}
-	if nan, float := notANumber[S](); float && c.dest.DType.IsFloat() && int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
+	if nan, float := notANumber[S](); float && c.Dest.DType.IsFloat() && int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
 		return putGaps(c, src, index, levels, nan)
 	}
 	used := int64(0)
 	for done := int64(0); done < n; {
 		run, present := levelRun(levels[min(done, int64(len(levels))):], c.maxLevel, n-done)
 		if !present {
-			if !column.PutMissing(c.dest, at+done, run) {
+			if !column.PutMissing(c.Dest, at+done, run) {
 				return c.null(done)
 			}
 			done += run
@@ -211,7 +212,7 @@ func putPage[S column.Storable](c *parquetChunk, src []S, index []int32, levels 
 			if index != nil {
 				value = int64(index[value])
 			}
-			return c.misfit(c.first+c.row+done+bad+1, src[value])
+			return c.RangeError(c.first+c.row+done+bad+1, src[value])
 		}
 		done, used = done+run, used+run
 	}
@@ -246,8 +247,8 @@ func putGaps[S column.Storable](c *parquetChunk, src []S, index []int32, levels 
 			}
 			tile[i] = src[at]
 		}
-		if bad := column.Put(c.dest, c.place()+int64(first), tile[:len(part)]); bad >= 0 {
-			return c.misfit(c.first+c.row+int64(first+bad)+1, tile[bad])
+		if bad := column.Put(c.Dest, c.place()+int64(first), tile[:len(part)]); bad >= 0 {
+			return c.RangeError(c.first+c.row+int64(first+bad)+1, tile[bad])
 		}
 	}
 	if used != have {
@@ -272,7 +273,7 @@ func putRun[S column.Storable](c *parquetChunk, row int64, src []S, index []int3
 		if bad = int64(checkCells(c.Kind, src[used:used+run])); bad >= 0 {
 			return bad, nil
 		}
-		return int64(column.Put(c.dest, row, src[used:used+run])), nil
+		return int64(column.Put(c.Dest, row, src[used:used+run])), nil
 	}
 	tile := tileOf[S](c)
 	for i := int64(0); i < run; i += column.LookupRows {
@@ -285,7 +286,7 @@ func putRun[S column.Storable](c *parquetChunk, row int64, src []S, index []int3
 		}
 		bad := checkCells(c.Kind, tile[:n])
 		if bad < 0 {
-			bad = column.Put(c.dest, row+i, tile[:n])
+			bad = column.Put(c.Dest, row+i, tile[:n])
 		}
 		if bad >= 0 {
 			return i + int64(bad), nil
@@ -314,12 +315,12 @@ func levelRun(levels []byte, maxLevel byte, n int64) (run int64, present bool) {
 
 // null refuses a null in a column that cannot say so. Rows count from the page's first here.
 func (c *parquetChunk) null(row int64) error {
-	return c.missing(c.first + c.row + row + 1)
+	return c.MissingError(c.first + c.row + row + 1)
 }
 
 // nothing says of all rows of the chunk, n, that they are missing.
 func (c *parquetChunk) nothing(n int64) error {
-	if c.row = 0; column.PutMissing(c.dest, c.place(), n) {
+	if c.row = 0; column.PutMissing(c.Dest, c.place(), n) {
 		return nil
 	}
 	return c.null(0)
@@ -344,7 +345,7 @@ func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, level
 			if c.Role != layout.RoleValue {
 				return c.null(row)
 			}
-			column.Put(c.dest, c.place()+row, code)
+			column.Put(c.Dest, c.place()+row, code)
 			continue
 		}
 		if used == have {
@@ -363,17 +364,17 @@ func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, level
 			if index == nil && last >= 0 && string(word) == string(c.spare) {
 				code[0] = last
 			} else {
-				if err := checkWord(word, c.Role, c.first+c.row+row); err != nil {
+				if err := source.CheckText(word, c.Role, c.first+c.row+row); err != nil {
 					return err
 				}
-				code[0] = c.dict.Code(word)
+				code[0] = c.Words.Code(word)
 				c.spare, last = append(c.spare[:0], word...), code[0]
 			}
 			if index != nil {
 				c.codes[at] = code[0]
 			}
 		}
-		column.Put(c.dest, c.place()+row, code)
+		column.Put(c.Dest, c.place()+row, code)
 		used++
 	}
 	if used != have {

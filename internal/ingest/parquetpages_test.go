@@ -18,6 +18,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // TestPagesThatSayTooMuchAreRefused holds headers of pages against their column: none makes room for more than a sound file has.
@@ -73,7 +74,7 @@ func TestPagesThatSayTooMuchAreRefused(t *testing.T) {
 			}
 			continue
 		}
-		err = (&parquetFile{}).locate(err, 0, target{})
+		err = (&parquetFile{}).locate(err, 0, source.Target{})
 		t.Run(what, func(t *testing.T) { loadtest.Refused(t, err, c.want, "damaged") })
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // TestNoRoomIsMadeForWhatIsNotThere has a text of a page's statistics, and the row groups of a footer, say that there are very many of them.
@@ -32,7 +33,7 @@ func TestNoRoomIsMadeForWhatIsNotThere(t *testing.T) {
 	defer f.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, open := openParquet(path, f, work{workers: 1})
+	_, open := openParquet(path, f, source.Settings{Workers: 1})
 	m := format.ColumnMetaData{DataPageOffset: 4, TotalCompressedSize: int64(len(page))}
 	checked := checkPages(bytes.NewReader(append([]byte(parquetMagic), page...)), &m, 100)
 	runtime.ReadMemStats(&after)

@@ -39,7 +39,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 	}
 	prepared, scales := map[string]*layout.Prepared{}, map[string]*layout.Scale{}
 	done := make([]*preparation, len(todo))
-	err = parallel.For(ctx, l.workers, len(todo), "", func(_, i int) error {
+	err = parallel.For(ctx, l.Workers, len(todo), "", func(_, i int) error {
 		c := l.columns[todo[i]]
 		p := &preparation{load: l, do: l.steps(c, l.wanted.roles[todo[i]]), column: c, keys: k, offsets: offsets, fit: f}
 		p.loss, p.seenTiles = l.losses[todo[i]], l.tilesOf(todo[i])

@@ -6,14 +6,15 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // choose leaves out the groups of a source of which the filters keep no row. Nothing is left out where what was read would be reported, the
 // error of narrowed tensors of floats, or is changed in place: times of another unit than the generation's.
-func (l *load) choose(r reader) chosen {
-	all := chosen{reader: r, rows: r.rows()}
-	g, ok := r.(grouped)
+func (l *load) choose(r source.Reader) source.Selection {
+	all := source.Selection{Reader: r, Rows: r.Rows()}
+	g, ok := r.(source.Grouped)
 	if !ok || l.whole || len(l.units) > 0 {
 		return all
 	}
@@ -26,27 +27,27 @@ func (l *load) choose(r reader) chosen {
 	if !ok {
 		return all
 	}
-	rows := g.groupRows()
+	rows := g.GroupRows()
 	if rows == nil {
 		return all
 	}
 	skip := make([]bool, len(rows))
-	some := chosen{}
+	some := source.Selection{}
 	var row int64
 	for i, n := range rows {
 		if skip[i] = !q.mayKeep(g, i); !skip[i] {
-			some.starts, some.ahead = append(some.starts, some.rows), append(some.ahead, row-some.rows)
-			some.rows += n
+			some.Starts, some.SkippedBefore = append(some.Starts, some.Rows), append(some.SkippedBefore, row-some.Rows)
+			some.Rows += n
 		}
 		row += n
 	}
-	switch some.rows {
-	case all.rows:
+	switch some.Rows {
+	case all.Rows:
 		return all
 	case 0:
-		some.reader = r
+		some.Reader = r
 	default:
-		some.reader = g.without(skip)
+		some.Reader = g.Without(skip)
 	}
 	return some
 }
@@ -63,8 +64,8 @@ type question struct {
 }
 
 // question is put together from the options; ok is false where they cannot be asked so.
-func (l *load) question(r reader) (q question, ok bool) {
-	w, err := l.wanted.in(r.path(), l.readers[0].path(), r.names())
+func (l *load) question(r source.Reader) (q question, ok bool) {
+	w, err := l.wanted.in(r.Path(), l.readers[0].Path(), r.Names())
 	if err != nil {
 		return q, false
 	}
@@ -100,9 +101,9 @@ func (l *load) question(r reader) (q question, ok bool) {
 }
 
 // mayKeep tells whether a row of the group may be kept.
-func (q question) mayKeep(g grouped, group int) bool {
+func (q question) mayKeep(g source.Grouped, group int) bool {
 	if q.clock >= 0 {
-		least, most, ok := g.bounds(q.clock, group, q.time)
+		least, most, ok := g.Bounds(q.clock, group, q.time)
 		if ok && (most.(int64) < q.from || least.(int64) > q.to) {
 			return false
 		}
@@ -114,7 +115,7 @@ func (q question) mayKeep(g grouped, group int) bool {
 	one := true // item, in all rows
 	for i, c := range q.ids {
 		var ok bool
-		if least[i], most[i], ok = g.bounds(q.index[i], group, c); !ok {
+		if least[i], most[i], ok = g.Bounds(q.index[i], group, c); !ok {
 			least[i], most[i] = nil, nil
 		}
 		one = one && ok && least[i] == most[i]

@@ -8,12 +8,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // textBounds is how long a text is that is taken for a bound as it is: writers cut long ones, and not all of them so that they stay bounds.
 const textBounds = 32
 
-func (p *parquetFile) groupRows() []int64 {
+func (p *parquetFile) GroupRows() []int64 {
 	out := make([]int64, len(p.groups)-1)
 	for g := range out {
 		out[g] = p.groups[g+1] - p.groups[g]
@@ -23,7 +24,7 @@ func (p *parquetFile) groupRows() []int64 {
 
 // bounds are the statistics of the footer, of the kinds of values and in the fields of which the order is defined; not where there are
 // nulls, which the load refuses in these columns.
-func (p *parquetFile) bounds(index, group int, as column.Column) (least, most any, ok bool) {
+func (p *parquetFile) Bounds(index, group int, as column.Column) (least, most any, ok bool) {
 	c := p.columns[index]
 	f, err := parquetForm(c)
 	meta := p.pq.Metadata()
@@ -70,7 +71,7 @@ func (f form) bound(b []byte) (v int64, ok bool) {
 	return 0, false
 }
 
-func (p *parquetFile) without(skip []bool) reader {
+func (p *parquetFile) Without(skip []bool) source.Reader {
 	q := *p
 	q.skip = skip
 	return &q

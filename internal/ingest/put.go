@@ -9,6 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -17,7 +18,7 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	if err := l.dialect().only("a put"); err != nil {
+	if err := l.dialect().CheckUnused("a put"); err != nil {
 		return nil, err
 	}
 	if l.HashSources {
@@ -31,24 +32,24 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("receive values: %w", err)
 	}
-	var r reader
+	var r source.Reader
 	var err error
 	switch p.Format {
 	case FormatColumns:
 		r, err = openArrays(p.Columns, conn, l.Dir)
 	case FormatArrow:
-		r, err = openArrowStream(conn, l.Dir, l.workers, l.meter)
+		r, err = openArrowStream(conn, l.Dir, l.Workers, l.meter)
 	default:
 		err = &loaderr.OptionError{Field: "format", Value: p.Format, Allowed: FormatColumns + " or " + FormatArrow}
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
+	defer r.Close()
 	if s, ok := r.(interface{ size() int64 }); ok {
 		l.meter.BytesTotal.Store(s.size())
 	}
 	l.meter.SetPhases(l.phases())
-	l.readers = []reader{r}
+	l.readers = []source.Reader{r}
 	return l.convert(ctx)
 }

@@ -101,7 +101,7 @@ func (l *load) canMiss(added int64) error {
 				hint = "leave the column out with --columns"
 			}
 			return &loaderr.SourceError{
-				Path: l.readers[0].path(), Column: c.Name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
+				Path: l.readers[0].Path(), Column: c.Name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
 			}
 		}
 	}

@@ -6,16 +6,17 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // rescale turns the times or durations that a reader wrote, from a row on, from one unit into another. One that the other unit cannot say
 // exactly is refused.
-func rescale(r reader, c column.Column, d layout.Dest, row0 int64, from, to string) error {
+func rescale(r source.Reader, c column.Column, d layout.Dest, row0 int64, from, to string) error {
 	by, over := textvalue.PerSecond(to)/textvalue.PerSecond(from), textvalue.PerSecond(from)/textvalue.PerSecond(to)
 	values := layout.Values[int64](d)
-	for row := range r.rows() {
+	for row := range r.Rows() {
 		cells := values.Row(row0 + row)
 		for i, v := range cells {
 			if by > 0 && v <= math.MaxInt64/by && v >= -(math.MaxInt64/by) {
@@ -31,7 +32,7 @@ func rescale(r reader, c column.Column, d layout.Dest, row0 int64, from, to stri
 				text = textvalue.TimeText(v, from)
 			}
 			return &loaderr.SourceError{
-				Path: r.path(), Row: row + 1, Line: r.line(row), Column: c.Name, Text: text,
+				Path: r.Path(), Row: row + 1, Line: r.Line(row), Column: c.Name, Text: text,
 				Reason: "is no whole number of " + to + ", or too many: that is the dataset's unit", Hint: loaderr.HintAnew,
 			}
 		}

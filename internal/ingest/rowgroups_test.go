@@ -20,6 +20,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -148,7 +149,7 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 			}
 			var left int64
 			for _, source := range l.readers {
-				left += source.rows() - l.choose(source).rows
+				left += source.Rows() - l.choose(source).Rows
 			}
 			return string(b), left
 		}
@@ -244,16 +245,16 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		"cut texts":       {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = bytes.Repeat([]byte("b"), textBounds) }, nil, nil},
 		"no greatest":     {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = nil }, nil, nil},
 	} {
-		r, err := open(path, work{workers: 1, Decompression: files.Decompression{Dir: t.TempDir()}, text: defaultDialect})
+		r, err := open(path, source.Settings{Workers: 1, Decompression: files.Decompression{Dir: t.TempDir()}, Text: source.DefaultDialect})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer r.close()
+		defer r.Close()
 		p := r.(*parquetFile)
 		if c.change != nil {
 			c.change(p)
 		}
-		least, most, ok := p.bounds(c.index, 0, c.as)
+		least, most, ok := p.Bounds(c.index, 0, c.as)
 		if ok != (c.least != nil) || ok && (least != c.least || most != c.most) {
 			t.Errorf("%s: %v to %v, %v; want %v to %v", what, least, most, ok, c.least, c.most)
 		}

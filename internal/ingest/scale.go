@@ -139,7 +139,7 @@ func (p *preparation) unfit(item int, reason, hint string) error {
 	if p.ScalePer == perItem && len(p.keys.at) > 0 {
 		of = " of item " + p.keys.item(p.offsets[item])
 	}
-	return &loaderr.SourceError{Path: p.readers[0].path(), Column: p.column.Name, Reason: fmt.Sprintf(reason, of), Hint: hint}
+	return &loaderr.SourceError{Path: p.readers[0].Path(), Column: p.column.Name, Reason: fmt.Sprintf(reason, of), Hint: hint}
 }
 
 // shiftAndScale are what moments make of a scaling, as scikit-learn's StandardScaler, MinMaxScaler and MaxAbsScaler. A spread of 0 scales by 1; one

@@ -45,7 +45,7 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 		return err
 	}
 	s = nil
-	err = parallel.For(ctx, l.workers, len(counts), "", func(_, i int) error {
+	err = parallel.For(ctx, l.Workers, len(counts), "", func(_, i int) error {
 		slices.SortFunc(timed[ends[i]-counts[i]:ends[i]], timedRow.compare)
 		pass(counts[i])
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // checkSpace refuses a load that does not fit, before anything is written.
@@ -25,13 +26,13 @@ func (l *load) checkSpace() error {
 
 // ofRows names the source that says it has the most rows, and that it may be damaged where none of them has as much as a byte.
 func (l *load) ofRows() string {
-	most := slices.MaxFunc(l.readers, func(a, b reader) int { return cmp.Compare(a.rows(), b.rows()) })
-	file := most.path()
+	most := slices.MaxFunc(l.readers, func(a, b source.Reader) int { return cmp.Compare(a.Rows(), b.Rows()) })
+	file := most.Path()
 	if file == "" { // a put
 		return ""
 	}
-	text := fmt.Sprintf(", with the %d rows of %s", most.rows(), file)
-	if st, err := l.Reach.StatFile(file); err == nil && st.Size() < most.rows() {
+	text := fmt.Sprintf(", with the %d rows of %s", most.Rows(), file)
+	if st, err := l.Options.Reach.StatFile(file); err == nil && st.Size() < most.Rows() {
 		text += ": they lie in " + humanize.IBytes(uint64(st.Size())) + ", the file may be damaged"
 	}
 	return text

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
@@ -12,29 +13,29 @@ import (
 var tabs = []string{"\t", `\t`, "tab"}
 
 // dialect is that of valid options.
-func (o Options) dialect() dialect {
-	d := defaultDialect
-	d.header = !o.NoHeader
+func (o Options) dialect() source.Dialect {
+	d := source.DefaultDialect
+	d.Header = !o.NoHeader
 	if o.Delimiter != "" {
-		d.delim = delimiter(o.Delimiter)[0]
+		d.Delimiter = delimiter(o.Delimiter)[0]
 	}
 	if o.Decimal != "" {
-		d.point = o.Decimal[0]
+		d.Decimal = o.Decimal[0]
 	}
 	if o.TimeFormat != "" {
-		d.times, _ = textvalue.ParseTimeFormat(o.TimeFormat) // valid options have a valid one
+		d.Times, _ = textvalue.ParseTimeFormat(o.TimeFormat) // valid options have a valid one
 	}
 	for _, word := range o.NA {
-		if d.missing == nil {
-			d.missing = map[string]bool{}
+		if d.Missing == nil {
+			d.Missing = map[string]bool{}
 		}
-		d.missing[word] = true
-		_, number := d.float([]byte(word))
-		d.numbers = d.numbers || number
+		d.Missing[word] = true
+		_, number := d.Float([]byte(word))
+		d.NumericMissing = d.NumericMissing || number
 	}
 	for option, given := range map[string]bool{"delimiter": o.Delimiter != "", "no_header": o.NoHeader, "decimal": o.Decimal != "", "na": len(o.NA) > 0, "time_format": o.TimeFormat != ""} {
-		if given && (d.option == "" || option < d.option) {
-			d.option = option
+		if given && (d.Option == "" || option < d.Option) {
+			d.Option = option
 		}
 	}
 	return d
@@ -56,7 +57,7 @@ func (o Options) validateText() error {
 		return &loaderr.OptionError{Field: "delimiter", Value: o.Delimiter, Allowed: "one sign, such as , ; | or tab, that no number and no quote is written with"}
 	}
 	if o.Decimal != "" && o.Decimal == o.Delimiter {
-		return equalMarks(o.Decimal)
+		return source.EqualMarks(o.Decimal)
 	}
 	if o.TimeFormat != "" && o.Time == "" {
 		return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: "it only together with time"}

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // Fields of tf.train.Example and what it is made of (tensorflow/core/example/{example,feature}.proto).
@@ -159,7 +160,7 @@ func (x feature) each(f func(bits uint64, word []byte) error) error {
 }
 
 // write puts the feature's values into a row; buffers is where they are gathered.
-func (x feature) write(t target, row int64, buffers *tfBuffers) error {
+func (x feature) write(t source.Target, row int64, buffers *tfBuffers) error {
 	buffers.floats, buffers.ints = buffers.floats[:0], buffers.ints[:0]
 	err := x.each(func(bits uint64, word []byte) error {
 		switch x.list {
@@ -168,10 +169,10 @@ func (x feature) write(t target, row int64, buffers *tfBuffers) error {
 		case int64List:
 			buffers.ints = append(buffers.ints, int64(bits))
 		default:
-			if err := checkWord(word, t.Role, row); err != nil {
+			if err := source.CheckText(word, t.Role, row); err != nil {
 				return err
 			}
-			column.Put(t.dest, t.row0+row, []int32{t.dict.Code(word)})
+			column.Put(t.Dest, t.Row0+row, []int32{t.Words.Code(word)})
 		}
 		return nil
 	})
@@ -179,11 +180,11 @@ func (x feature) write(t target, row int64, buffers *tfBuffers) error {
 		return err
 	}
 	if x.list == floatList {
-		if bad := column.Put(t.dest, t.row0+row, buffers.floats); bad >= 0 {
-			return t.misfit(row+1, buffers.floats[bad])
+		if bad := column.Put(t.Dest, t.Row0+row, buffers.floats); bad >= 0 {
+			return t.RangeError(row+1, buffers.floats[bad])
 		}
-	} else if bad := column.Put(t.dest, t.row0+row, buffers.ints); bad >= 0 {
-		return t.misfit(row+1, buffers.ints[bad])
+	} else if bad := column.Put(t.Dest, t.Row0+row, buffers.ints); bad >= 0 {
+		return t.RangeError(row+1, buffers.ints[bad])
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -47,11 +48,11 @@ func isTFRecord(head []byte) bool {
 
 // tfFile reads a TFRecord file of tf.train.Example: a record is a row, a feature a column.
 type tfFile struct {
-	work
+	source.Settings
 	file   cached.File
 	name   string
 	size   int64
-	spans  []span
+	spans  []source.Span
 	count  int64
 	found  map[string]*tfFeature
 	sorted []string
@@ -66,15 +67,15 @@ type tfFeature struct {
 }
 
 // openTFRecord checks every record and looks at its features.
-func openTFRecord(path string, f *os.File, w work) (reader, error) {
-	if err := w.text.only(path); err != nil {
+func openTFRecord(path string, f *os.File, w source.Settings) (source.Reader, error) {
+	if err := w.Text.CheckUnused(path); err != nil {
 		return nil, err
 	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	t := &tfFile{work: w, file: cached.File{File: f}, name: path, size: st.Size(), found: map[string]*tfFeature{}}
+	t := &tfFile{Settings: w, file: cached.File{File: f}, name: path, size: st.Size(), found: map[string]*tfFeature{}}
 	if err := t.walk(); err != nil {
 		return nil, err
 	}
@@ -110,8 +111,8 @@ func (t *tfFile) walk() error {
 		if length > uint64(t.size-at-recordHead-recordTail) {
 			return broken("is cut off")
 		}
-		if length > longestLine {
-			return broken(fmt.Sprintf("takes %d bytes, at most %d", length, longestLine))
+		if length > source.MaxRecordBytes {
+			return broken(fmt.Sprintf("takes %d bytes, at most %d", length, source.MaxRecordBytes))
 		}
 		record = slices.Grow(record[:0], int(length)+recordTail)[:length+recordTail]
 		if _, err := io.ReadFull(r, record); err != nil {
@@ -120,12 +121,12 @@ func (t *tfFile) walk() error {
 		if binary.LittleEndian.Uint32(record[length:]) != recordSum(record[:length]) {
 			return broken("is not what its checksum says")
 		}
-		if n := len(t.spans); n == 0 || at-t.spans[n-1].begin >= t.block {
-			t.spans = append(t.spans, span{begin: at, row0: t.count})
+		if n := len(t.spans); n == 0 || at-t.spans[n-1].Begin >= t.Block {
+			t.spans = append(t.spans, source.Span{Begin: at, Row0: t.count})
 		}
 		at += recordHead + int64(length) + recordTail
 		s := &t.spans[len(t.spans)-1]
-		s.end, s.rows = at, s.rows+1
+		s.End, s.Rows = at, s.Rows+1
 		t.count++
 	}
 	return nil
@@ -139,12 +140,12 @@ func (t *tfFile) readError(err error) error {
 }
 
 // records calls f with the features of each record of a span. Rows count from 0.
-func (t *tfFile) records(s span, f func(row int64, x feature) error, done func(row int64) error) error {
-	buf := make([]byte, s.end-s.begin)
-	if _, err := t.file.ReadAt(buf, s.begin); err != nil {
+func (t *tfFile) records(s source.Span, f func(row int64, x feature) error, done func(row int64) error) error {
+	buf := make([]byte, s.End-s.Begin)
+	if _, err := t.file.ReadAt(buf, s.Begin); err != nil {
 		return t.readError(err)
 	}
-	for row := s.row0; row < s.row0+s.rows; row++ {
+	for row := s.Row0; row < s.Row0+s.Rows; row++ {
 		length := binary.LittleEndian.Uint64(buf)
 		if length > uint64(len(buf)-recordHead-recordTail) {
 			return &loaderr.SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
@@ -169,7 +170,7 @@ func (t *tfFile) records(s span, f func(row int64, x feature) error, done func(r
 func (t *tfFile) survey() error {
 	var mu sync.Mutex
 	found := make([]map[string]*tfFeature, len(t.spans))
-	err := parallel.For(context.Background(), t.workers, len(t.spans), t.name, func(_, i int) error {
+	err := parallel.For(context.Background(), t.Workers, len(t.spans), t.name, func(_, i int) error {
 		in := map[string]*tfFeature{}
 		seen := map[string]bool{}
 		err := t.records(t.spans[i], func(row int64, x feature) error {
@@ -231,13 +232,13 @@ func (f *tfFeature) meet(o *tfFeature) {
 	}
 }
 
-func (t *tfFile) path() string     { return t.name }
-func (t *tfFile) rows() int64      { return t.count }
-func (t *tfFile) names() []string  { return t.sorted }
-func (t *tfFile) line(int64) int64 { return 0 }
-func (t *tfFile) close() error     { return t.file.Close() }
+func (t *tfFile) Path() string     { return t.name }
+func (t *tfFile) Rows() int64      { return t.count }
+func (t *tfFile) Names() []string  { return t.sorted }
+func (t *tfFile) Line(int64) int64 { return 0 }
+func (t *tfFile) Close() error     { return t.file.Close() }
 
-func (t *tfFile) describe(w []column.Want) ([]column.Column, error) {
+func (t *tfFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		name := t.sorted[x.Index]
@@ -260,14 +261,14 @@ func (t *tfFile) describe(w []column.Want) ([]column.Column, error) {
 }
 
 // fill decodes the spans in parallel.
-func (t *tfFile) fill(ctx context.Context, to []target, m *progress.Meter) error {
+func (t *tfFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	at := map[string]int{}
 	quiet := slices.Clone(to)
 	for i, x := range to {
 		at[t.sorted[x.Index]] = i
-		quiet[i].dest.Dest = x.dest.Quiet()
+		quiet[i].Dest.Dest = x.Dest.Quiet()
 	}
-	return parallel.For(ctx, t.workers, len(t.spans), t.name, func(_, i int) error {
+	return parallel.For(ctx, t.Workers, len(t.spans), t.name, func(_, i int) error {
 		s := t.spans[i]
 		var buffers tfBuffers
 		missing := make([]bool, len(to))
@@ -289,18 +290,18 @@ func (t *tfFile) fill(ctx context.Context, to []target, m *progress.Meter) error
 			return in(x.write(quiet[i], row, &buffers), to[i].Name, row)
 		}, func(row int64) error {
 			for i, none := range missing {
-				if none && !(to[i].Role == layout.RoleValue && column.PutMissing(quiet[i].dest, to[i].row0+row, 1)) {
-					return to[i].missing(row + 1)
+				if none && !(to[i].Role == layout.RoleValue && column.PutMissing(quiet[i].Dest, to[i].Row0+row, 1)) {
+					return to[i].MissingError(row + 1)
 				}
 			}
 			fillTrue()
 			return nil
 		})
 		for _, x := range to {
-			x.dest.Sum(x.row0+s.row0, s.rows)
+			x.Dest.Sum(x.Row0+s.Row0, s.Rows)
 		}
-		m.Rows.Add(s.rows)
-		m.Bytes.Add(s.end - s.begin)
+		m.Rows.Add(s.Rows)
+		m.Bytes.Add(s.End - s.Begin)
 		return err
 	})
 }

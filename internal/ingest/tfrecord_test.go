@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // tfRecords frames records as TensorFlow's writer does.
@@ -115,7 +116,7 @@ func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 	path := loadtest.File(t, "x.tfrecord", tfRecords(records...))
 	for _, block := range []int64{1, 100, 1 << 20} {
 		l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &progress.Meter{})
-		l.block = block
+		l.Block = block
 		if _, err := l.run(t.Context()); err != nil {
 			t.Fatal(l.failed(err))
 		}
@@ -157,8 +158,8 @@ func TestBadTFRecords(t *testing.T) {
 		{"empty records", tfRecords(nil, nil), "its records have no features", "", Options{}},
 		{"varying", tfRecords(one, example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": has 2 values, but in row 1 1`, "pad the lists", Options{}},
 		{"kinds", tfRecords(one, example(false, map[string]any{"a": []float32{1}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": is a float_list, but in row 1 an int64_list`, "--columns", Options{}},
-		{"missing integer", tfRecords(one, example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + reasonMissing, "", Options{}},
-		{"missing time", tfRecords(one, example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + reasonNoTime, "", Options{Time: "a"}},
+		{"missing integer", tfRecords(one, example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + source.ReasonMissing, "", Options{}},
+		{"missing time", tfRecords(one, example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + source.ReasonNoTime, "", Options{Time: "a"}},
 		{"image", tfRecords(example(false, map[string]any{"a": []string{"\xff\xd8"}})), `x.tfrecord, row 1, column "a": "\xff\xd8" is not UTF-8`, "bytes are read where they are text", Options{ItemID: []string{"a"}}},
 		{"narrow", tfRecords(one, example(false, map[string]any{"a": []int64{300}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": "300" does not fit int8`, "wider dtype", Options{DType: DTypes{By: map[string]string{"a": "int8"}}}},
 		{"narrow float", tfRecords(one, example(false, map[string]any{"a": []int64{3}, "f": []float32{1e30}})), `x.tfrecord, row 2, column "f": "1e+30" does not fit float16`, "wider dtype", Options{DType: Floats("float16")}},

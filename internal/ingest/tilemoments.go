@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -44,10 +45,10 @@ func (m *tileMoments) whole() bool {
 }
 
 // invalidate says that values may not be what was seen.
-func (m *tileMoments) invalidate() { m.invalid.Store(true) }
+func (m *tileMoments) Invalidate() { m.invalid.Store(true) }
 
 // worker returns the observer of one goroutine.
-func (m *tileMoments) worker() workerObserver {
+func (m *tileMoments) Worker() source.WorkerObserver {
 	return &workerMoments{wide: tile[float64]{to: m}, narrow: tile[float32]{to: m}}
 }
 
@@ -75,8 +76,8 @@ type workerMoments struct {
 	narrow tile[float32]
 }
 
-func (w *workerMoments) float64s(row int64, values []float64) { w.wide.see(row, values) }
-func (w *workerMoments) float32s(row int64, values []float32) { w.narrow.see(row, values) }
+func (w *workerMoments) Float64s(row int64, values []float64) { w.wide.see(row, values) }
+func (w *workerMoments) Float32s(row int64, values []float32) { w.narrow.see(row, values) }
 
 // tile is the tile of a column that a goroutine decodes.
 type tile[S float32 | float64] struct {

@@ -40,10 +40,10 @@ func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
 		}
 		slices.Sort(chunks)
 		for i := range chunks[1:] {
-			w := m.worker()
+			w := m.Worker()
 			for row := chunks[i]; row < chunks[i+1]; {
 				end := min(chunks[i+1], row+1+random.Int64N(9000))
-				w.float64s(row, values[row:end])
+				w.Float64s(row, values[row:end])
 				row = end
 			}
 			for tile := range n {

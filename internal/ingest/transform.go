@@ -60,7 +60,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Reach.Unchanged(l.sources); err != nil { // all of them are read
+	if err := l.Options.Reach.Unchanged(l.sources); err != nil { // all of them are read
 		return nil, err
 	}
 	if l.lastly {
@@ -82,11 +82,11 @@ func (l *load) fillCalendar(ctx context.Context, k *keys) error {
 	}
 	zone, ok := calendar.Zone(k.clock.Zone)
 	if !ok {
-		return &loaderr.SourceError{Path: l.readers[0].path(), Column: k.clock.Name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.clock.Zone)}
+		return &loaderr.SourceError{Path: l.readers[0].Path(), Column: k.clock.Name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.clock.Zone)}
 	}
 	to := make([]layout.Strided[float32], len(columns))
 	for i := range columns {
 		to[i] = layout.Values[float32](l.writer.Dest(len(l.columns) + i))
 	}
-	return calendar.Fill(ctx, l.workers, columns, to, *k.time, textvalue.PerSecond(k.clock.Unit), zone)
+	return calendar.Fill(ctx, l.Workers, columns, to, *k.time, textvalue.PerSecond(k.clock.Unit), zone)
 }

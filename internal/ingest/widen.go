@@ -4,17 +4,18 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 // widen takes over what the cells ask for.
-func (l *load) widen(wider *widenError) error {
+func (l *load) widen(wider *source.WidenError) error {
 	changed := false
-	for i, c := range wider.columns {
+	for i, c := range wider.Columns {
 		w, ok := column.Widest(l.columns[i], c)
 		if !ok {
 			return fmt.Errorf("column %q cannot be %s and %s", c.Name, l.columns[i].Describe(), c.Describe())
 		}
-		if err := w.CheckRole(l.readers[0].path(), l.wanted.roles[i]); err != nil {
+		if err := w.CheckRole(l.readers[0].Path(), l.wanted.roles[i]); err != nil {
 			return err
 		}
 		changed = changed || w != l.columns[i]

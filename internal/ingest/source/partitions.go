@@ -1,4 +1,4 @@
-package ingest
+package source
 
 import (
 	"context"
@@ -16,40 +16,40 @@ import (
 
 // partitioned adds to the columns of a file those that its folders name; each holds one value in all rows.
 type partitioned struct {
-	reader
+	Reader
 	parts []files.Part
 	inner int // columns of the file
 }
 
-func newPartitioned(r reader, parts []files.Part) (reader, error) {
+func WithPartitions(r Reader, parts []files.Part) (Reader, error) {
 	if len(parts) == 0 {
 		return r, nil
 	}
 	for _, p := range parts {
-		if slices.Contains(r.names(), p.Key) {
-			return nil, &loaderr.SourceError{Path: r.path(), Column: p.Key, Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.Key, p.Value), Hint: "name the files instead of the folder"}
+		if slices.Contains(r.Names(), p.Key) {
+			return nil, &loaderr.SourceError{Path: r.Path(), Column: p.Key, Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.Key, p.Value), Hint: "name the files instead of the folder"}
 		}
 	}
-	return &partitioned{r, parts, len(r.names())}, nil
+	return &partitioned{r, parts, len(r.Names())}, nil
 }
 
-func (p *partitioned) names() []string {
-	out := slices.Clone(p.reader.names())
+func (p *partitioned) Names() []string {
+	out := slices.Clone(p.Reader.Names())
 	for _, part := range p.parts {
 		out = append(out, part.Key)
 	}
 	return out
 }
 
-// describe takes a value for an integer where it is written as one; over all files the widest counts.
-func (p *partitioned) describe(w []column.Want) ([]column.Column, error) {
+// Describe takes a value for an integer where it is written as one; over all files the widest counts.
+func (p *partitioned) Describe(w []column.Want) ([]column.Column, error) {
 	var inner []column.Want
 	for _, x := range w {
 		if x.Index < p.inner {
 			inner = append(inner, x)
 		}
 	}
-	columns, err := p.reader.describe(inner)
+	columns, err := p.Reader.Describe(inner)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (p *partitioned) describe(w []column.Want) ([]column.Column, error) {
 	}, len(w)), nil
 }
 
-// merge puts the folders' columns between those of the file.
+// Merge puts the folders' columns between those of the file.
 func (p *partitioned) merge(inner []column.Column, own func(i int) (column.Column, bool), n int) []column.Column {
 	out := make([]column.Column, n)
 	for i := range out {
@@ -79,8 +79,8 @@ func (p *partitioned) merge(inner []column.Column, own func(i int) (column.Colum
 	return out
 }
 
-func (p *partitioned) fill(ctx context.Context, to []target, m *progress.Meter) error {
-	var inner []target
+func (p *partitioned) Fill(ctx context.Context, to []Target, m *progress.Meter) error {
+	var inner []Target
 	for _, t := range to {
 		if t.Index < p.inner {
 			inner = append(inner, t)
@@ -90,43 +90,43 @@ func (p *partitioned) fill(ctx context.Context, to []target, m *progress.Meter) 
 			return err
 		}
 	}
-	err := p.reader.fill(ctx, inner, m)
-	if wider := (*widenError)(nil); errors.As(err, &wider) {
-		return &widenError{p.merge(wider.columns, func(i int) (column.Column, bool) { return to[i].Column, to[i].Index >= p.inner }, len(to))}
+	err := p.Reader.Fill(ctx, inner, m)
+	if wider := (*WidenError)(nil); errors.As(err, &wider) {
+		return &WidenError{p.merge(wider.Columns, func(i int) (column.Column, bool) { return to[i].Column, to[i].Index >= p.inner }, len(to))}
 	}
 	return err
 }
 
 // constant fills a column with one value.
-func (p *partitioned) constant(t target, value string) error {
+func (p *partitioned) constant(t Target, value string) error {
 	var v int64
-	if t.dest.DType == layout.Text {
-		v = int64(t.dict.Code([]byte(value)))
+	if t.Dest.DType == layout.Text {
+		v = int64(t.Words.Code([]byte(value)))
 	} else {
 		v, _ = textvalue.ParseCanonical([]byte(value)) // describe has said so
 	}
 	const block = 1 << 12
-	values := slices.Repeat([]int64{v}, int(min(block, p.rows())))
-	for row := int64(0); row < p.rows(); row += block {
-		if column.Put(t.dest, t.row0+row, values[:min(block, p.rows()-row)]) >= 0 {
-			return &loaderr.SourceError{Path: p.path(), Column: t.Name, Text: value, Reason: "does not fit " + string(t.dest.DType)}
+	values := slices.Repeat([]int64{v}, int(min(block, p.Rows())))
+	for row := int64(0); row < p.Rows(); row += block {
+		if column.Put(t.Dest, t.Row0+row, values[:min(block, p.Rows()-row)]) >= 0 {
+			return &loaderr.SourceError{Path: p.Path(), Column: t.Name, Text: value, Reason: "does not fit " + string(t.Dest.DType)}
 		}
 	}
 	return nil
 }
 
-func (p *partitioned) groupRows() []int64 {
-	if r, ok := p.reader.(grouped); ok {
-		return r.groupRows()
+func (p *partitioned) GroupRows() []int64 {
+	if r, ok := p.Reader.(Grouped); ok {
+		return r.GroupRows()
 	}
-	return []int64{p.rows()}
+	return []int64{p.Rows()}
 }
 
-// bounds are the folder's value, for its columns.
-func (p *partitioned) bounds(index, group int, as column.Column) (least, most any, ok bool) {
+// Bounds are the folder's value, for its columns.
+func (p *partitioned) Bounds(index, group int, as column.Column) (least, most any, ok bool) {
 	if index < p.inner {
-		if g, ok := p.reader.(grouped); ok {
-			return g.bounds(index, group, as)
+		if g, ok := p.Reader.(Grouped); ok {
+			return g.Bounds(index, group, as)
 		}
 		return nil, nil, false
 	}
@@ -138,18 +138,18 @@ func (p *partitioned) bounds(index, group int, as column.Column) (least, most an
 	return v, v, ok && as.Kind.IsInteger()
 }
 
-func (p *partitioned) without(skip []bool) reader {
-	g, ok := p.reader.(grouped)
+func (p *partitioned) Without(skip []bool) Reader {
+	g, ok := p.Reader.(Grouped)
 	if !ok { // one group, and not that
 		return p
 	}
 	q := *p
-	q.reader = g.without(skip)
+	q.Reader = g.Without(skip)
 	return &q
 }
 
-// partitionOf returns the key of the first partition of r; ok is false if its folders name none.
-func partitionOf(r reader) (key string, ok bool) {
+// PartitionOf returns the key of the first partition of r; ok is false if its folders name none.
+func PartitionOf(r Reader) (key string, ok bool) {
 	if p, is := r.(*partitioned); is {
 		return p.parts[0].Key, true
 	}

@@ -1,4 +1,4 @@
-package ingest
+package source
 
 import (
 	"fmt"
@@ -9,12 +9,12 @@ import (
 
 // Roots of Arrow's flatbuffers.
 const (
-	flatMessage = arrowmeta.Message
-	flatFooter  = arrowmeta.Footer
+	FlatMessage = arrowmeta.Message
+	FlatFooter  = arrowmeta.Footer
 )
 
-// checkFlat refuses metadata of Arrow that is not built as its format says.
-func checkFlat(b []byte, root string) error {
+// CheckArrowMetadata refuses metadata of Arrow that is not built as its format says.
+func CheckArrowMetadata(b []byte, root string) error {
 	if arrowmeta.Check(b, root) {
 		return nil
 	}

@@ -1,0 +1,196 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// The columns of what was melted, besides the time.
+const (
+	MeltedItem  = "item"
+	MeltedValue = "value"
+)
+
+// Melted makes of a source with one column a series a source with one row a value, as pandas.melt does: the rows of the first
+// series, then those of the second. The item is the series' name.
+type Melted struct {
+	Reader
+	time    int // the place of the time column in the source, -1 without one
+	timed   string
+	series  []int
+	columns []column.Column // of the source: the time, if there is one, and the series
+}
+
+// Melt melts the wanted columns of r, which have the names given; timed is the name of the time
+// column, "" without one.
+func Melt(r Reader, names []string, wants []column.Want, timed string) (*Melted, error) {
+	m := &Melted{Reader: r, time: -1, timed: timed}
+	for i, x := range wants {
+		name := names[i]
+		if !utf8.ValidString(name) {
+			return nil, &loaderr.SourceError{Path: r.Path(), Text: name, Reason: "the name of a series is not UTF-8", Hint: loaderr.HintDamaged}
+		}
+		if n := slices.Index(r.Names(), name); name == "" || slices.Contains(r.Names()[n+1:], name) {
+			return nil, &loaderr.SourceError{Path: r.Path(), Column: name, Reason: "is the name of several series, or of none"}
+		}
+		if x.Role == layout.RoleTime {
+			m.time = x.Index
+		} else {
+			m.series = append(m.series, x.Index)
+		}
+	}
+	if len(m.series) == 0 {
+		return nil, &loaderr.SourceError{Path: r.Path(), Reason: "holds no series beside the time", Hint: "load it without --melt"}
+	}
+	return m, nil
+}
+
+func (m *Melted) Rows() int64 { return m.Reader.Rows() * int64(len(m.series)) }
+
+// SourceRow returns the row of the source that a row of m comes from.
+func (m *Melted) sourceRow(row int64) int64 { return row % m.Reader.Rows() }
+
+// SourceRow returns the row of the file that a row of r comes from: they differ where r is melted.
+func SourceRow(r Reader, row int64) int64 {
+	if m, ok := r.(*Melted); ok {
+		return m.sourceRow(row)
+	}
+	return row
+}
+
+func (m *Melted) Line(row int64) int64 { return m.Reader.Line(m.sourceRow(row)) }
+
+func (m *Melted) Names() []string {
+	if m.time < 0 {
+		return []string{MeltedItem, MeltedValue}
+	}
+	return []string{MeltedItem, m.timed, MeltedValue}
+}
+
+// inner are the wants of the source: the time first, if there is one.
+func (m *Melted) inner() []column.Want {
+	var out []column.Want
+	if m.time >= 0 {
+		out = append(out, column.Want{Index: m.time, Role: layout.RoleTime, Text: false})
+	}
+	for _, s := range m.series {
+		out = append(out, column.Want{Index: s, Role: layout.RoleValue, Text: false})
+	}
+	return out
+}
+
+// Describe finds the type that all series have.
+func (m *Melted) Describe(w []column.Want) ([]column.Column, error) {
+	var err error
+	if m.columns, err = m.Reader.Describe(m.inner()); err != nil {
+		return nil, err
+	}
+	return m.outer(w, m.columns)
+}
+
+// outer turns columns of the source into those of the result.
+func (m *Melted) outer(w []column.Want, columns []column.Column) ([]column.Column, error) {
+	series := columns[len(columns)-len(m.series):]
+	value := series[0]
+	for _, c := range series[1:] {
+		other, err := column.Unify(value, c)
+		if err != nil {
+			return nil, &loaderr.SourceError{Path: m.Path(), Column: c.Name, Reason: fmt.Sprintf("is %s, but series %q is %s", c.Describe(), series[0].Name, value.Describe()), Hint: "name series of one type with --columns"}
+		}
+		value = other
+	}
+	value.Name = MeltedValue
+	out := make([]column.Column, len(w))
+	for i, x := range w {
+		switch m.Names()[x.Index] {
+		case MeltedItem:
+			out[i] = column.Column{Name: MeltedItem, Kind: column.KindText}
+		case MeltedValue:
+			out[i] = value
+		default:
+			out[i] = columns[0]
+		}
+	}
+	return out, nil
+}
+
+// Fill lets the source write each series into its part of the one column.
+func (m *Melted) Fill(ctx context.Context, to []Target, meter *progress.Meter) error {
+	n := m.Reader.Rows()
+	for _, t := range to {
+		if t.Role == layout.RoleItemID {
+			m.nameItems(t, n)
+		}
+	}
+	inner := make([]Target, 0, 1+len(m.series))
+	for i, x := range m.inner() {
+		t := Target{Want: x}
+		for _, o := range to {
+			if o.Role == x.Role {
+				t.Column, t.Dest, t.Row0, t.Words = o.Column, o.Dest, o.Row0, o.Words
+			}
+		}
+		t.Name = m.columns[i].Name
+		if x.Role == layout.RoleValue {
+			t.Row0 += n * int64(len(inner)-(len(m.columns)-len(m.series)))
+		}
+		inner = append(inner, t)
+	}
+	err := m.Reader.Fill(ctx, inner, meter)
+	if wider := (*WidenError)(nil); errors.As(err, &wider) {
+		wants := make([]column.Want, len(to))
+		for i, t := range to {
+			wants[i] = t.Want
+		}
+		columns, err := m.outer(wants, wider.Columns)
+		if err != nil {
+			return err
+		}
+		return &WidenError{columns}
+	}
+	if err != nil {
+		return err
+	}
+	for _, t := range to {
+		if t.Role == layout.RoleTime {
+			m.repeatTimes(t, n)
+		}
+	}
+	return nil
+}
+
+// nameItems writes the name of each series into its rows.
+func (m *Melted) nameItems(t Target, n int64) {
+	codes := make([]int32, column.TileRows)
+	for s := range m.series {
+		code := t.Words.Code([]byte(m.columns[len(m.columns)-len(m.series)+s].Name))
+		for i := range codes {
+			codes[i] = code
+		}
+		for row := int64(0); row < n; row += column.TileRows {
+			column.Put(t.Dest, t.Row0+int64(s)*n+row, codes[:min(column.TileRows, n-row)])
+		}
+	}
+}
+
+// repeatTimes copies the times of the first series to the others.
+func (m *Melted) repeatTimes(t Target, n int64) {
+	times := layout.Values[int64](t.Dest.Dest)
+	for s := 1; s < len(m.series); s++ {
+		if times.Contiguous() {
+			copy(times.Data[t.Row0+int64(s)*n:], times.Data[t.Row0:t.Row0+n])
+			continue
+		}
+		for row := range n {
+			copy(times.Row(t.Row0+int64(s)*n+row), times.Row(t.Row0+row))
+		}
+	}
+}
