@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"unsafe"
 
@@ -36,9 +35,6 @@ func arrayKind(name string) (k column.Kind, ok bool) {
 	k, ok = column.KindOf(name)
 	return k, ok && k != column.KindText
 }
-
-// maxRows bounds what a header may announce; products with it do not overflow.
-const maxRows = 1 << 44
 
 // openArrays checks the headers of all columns against each other.
 func openArrays(heads []PutColumn, conn io.Reader, dir string) (source.Reader, error) {
@@ -208,27 +204,4 @@ func direct[S column.Storable](t source.Target) ([]S, bool) {
 	}
 	v := layout.Values[S](t.Dest.Dest)
 	return v.Data, v.Contiguous() && t.Row0 == 0
-}
-
-// checkCells finds a value that no column of the kind may hold: a truth value that is neither 0 nor 1, a NaT.
-func checkCells[S column.Storable](k column.Kind, block []S) (bad int) {
-	switch block := any(block).(type) {
-	case []uint8:
-		if k == column.KindBool {
-			return slices.IndexFunc(block, func(v uint8) bool { return v > 1 })
-		}
-	case []int64:
-		if k == column.KindTime || k == column.KindDuration {
-			return slices.Index(block, math.MinInt64)
-		}
-	}
-	return -1
-}
-
-// bytesOf sees values as bytes.
-func bytesOf[S column.Storable](v []S) []byte {
-	if len(v) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
 }

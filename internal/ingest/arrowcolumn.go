@@ -227,19 +227,6 @@ func putArrow[S column.Storable](b arrowBatch, a arrow.Array, values []S) error 
 	return nil
 }
 
-// notANumber is NaN where S is a float type.
-func notANumber[S column.Storable]() (nan S, ok bool) {
-	switch p := any(&nan).(type) {
-	case *float32:
-		*p, ok = float32(column.NaN), true
-	case *float64:
-		*p, ok = column.NaN, true
-	case *layout.Half:
-		*p, ok = layout.HalfOf(column.NaN), true
-	}
-	return nan, ok
-}
-
 func (b arrowBatch) bools(a *array.Boolean) error {
 	width := int(max(1, b.Width))
 	if n := firstNull(a); n >= 0 && !b.Dest.CanMiss() {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
-	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -122,25 +120,6 @@ func sameCell(l loaded, name, got, cell string) bool {
 		return err == nil && got == strconv.FormatInt(v, 10)
 	}
 	return got == cell
-}
-
-func TestFloatsEqualParseFloat(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		text := loadtest.Number.Draw(r, "text")
-		want, err := strconv.ParseFloat(text, 64)
-		buf := []byte(text + "\n")
-		if v, end, ok := fastFloat(buf, 0, '.'); ok && end == len(text) && (err != nil || math.Float64bits(v) != math.Float64bits(want)) {
-			r.Fatalf("%q fast is %v, want %v, %v", text, v, want, err)
-		}
-		if v, ok := textvalue.ParseFloat([]byte(text)); ok != (err == nil) || ok && math.Float64bits(v) != math.Float64bits(want) {
-			r.Fatalf("%q is %v %v, want %v, %v", text, v, ok, want, err)
-		}
-	})
-	for _, text := range []string{"0x1p-2", "1_000", "nan", "", "+", ".", "e5", "1e", "--1", "1 2"} {
-		if v, ok := textvalue.ParseFloat([]byte(text)); ok {
-			t.Errorf("%q is %v", text, v)
-		}
-	}
 }
 
 func TestKindsOfCells(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -140,15 +139,4 @@ func TestOneDialectIsOneRecipe(t *testing.T) {
 	if b, _ := (Options{}).Recipe(); string(a) == string(b) {
 		t.Error("missing words are not in the recipe")
 	}
-}
-
-func TestFastFloatsWithACommaAreParseFloat(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		text := loadtest.Number.Draw(r, "text")
-		want, err := strconv.ParseFloat(text, 64)
-		comma := strings.Replace(text, ".", ",", 1)
-		if v, end, ok := fastFloat([]byte(comma+"\n"), 0, ','); ok && end == len(text) && (err != nil || v != want) {
-			r.Fatalf("%q fast is %v, want %v, %v", comma, v, want, err)
-		}
-	})
 }

@@ -39,7 +39,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 		x := float64(i) + 0.25
 		fmt.Fprintln(&text, x)
 		floats[i], table[i].X = x, x
-		records[i] = example(false, map[string]any{"x": []float32{float32(x)}})
+		records[i] = loadtest.Example(false, map[string]any{"x": []float32{float32(x)}})
 	}
 	var pq bytes.Buffer
 	w := parquet.NewGenericWriter[row](&pq, parquet.MaxRowsPerRowGroup(rows/4))
@@ -59,7 +59,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 	}
 	formats := map[string]string{
 		"csv": text.String(), "csv.gz": loadtest.Compressed(t, ".gz", text.String()), "parquet": pq.String(), "arrows": stream.String(),
-		"npy": npy("<f8", fmt.Sprintf("(%d,)", rows), false, binary.LittleEndian, floats), "tfrecord": tfRecords(records...),
+		"npy": loadtest.NPY("<f8", fmt.Sprintf("(%d,)", rows), false, binary.LittleEndian, floats), "tfrecord": loadtest.TFRecords(records...),
 	}
 	edits := map[string]func(path string) error{
 		"truncated": func(path string) error { return os.Truncate(path, 1000) },

@@ -141,12 +141,12 @@ func TestFaultsOfAnAppend(t *testing.T) {
 }
 
 func TestFullDiskUnderALargeBatchIsAnErrorThatSaysNeedAndHave(t *testing.T) {
-	path := loadtest.File(t, "x.arrows", string(bigStream(t, 1)))
+	path := loadtest.File(t, "x.arrows", string(loadtest.BigArrowStream(t, 1)))
 	for _, point := range []string{"reserve#2", "map#2"} { // the first is the result
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 		j := job(t, Options{Sources: []string{path}})
 		_, err := Run(t.Context(), os.Args[0], j, nil, nil)
-		if s := (*loaderr.NoSpaceError)(nil); !errors.As(err, &s) || s.Need < batchPieceBytes || s.Have <= 0 {
+		if s := (*loaderr.NoSpaceError)(nil); !errors.As(err, &s) || s.Need < 64<<20 || s.Have <= 0 {
 			t.Errorf("%s: %v", point, err)
 		}
 		if left, err := os.ReadDir(j.Dir); err != nil || len(left) > 0 {

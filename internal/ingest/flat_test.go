@@ -12,6 +12,7 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
@@ -107,7 +108,7 @@ func TestMetadataThatIsTakenCanBeRead(t *testing.T) {
 	good := schemaOfAll(t)
 	taken := 0
 	for i := range 20_000 {
-		b := mutate(draw, good)
+		b := loadtest.Mutate(draw, good)
 		if source.CheckArrowMetadata(b, source.FlatMessage) != nil {
 			continue
 		}

@@ -28,8 +28,7 @@ var magics = []struct {
 }
 
 const (
-	parquetMagic = "PAR1"
-	zipMagic     = "PK\x03\x04"
+	zipMagic = "PK\x03\x04"
 )
 
 // open opens a source with the reader of its format.

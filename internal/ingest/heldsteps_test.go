@@ -260,7 +260,7 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 }
 
 func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
-	many := strings.Repeat("1\n", sampleRows+1)
+	many := strings.Repeat("1\n", 1000+1)
 	for text, want := range map[string]layout.DType{
 		"v\n9007199254740993\n" + many:                               layout.Int64,
 		"v\n1\n" + many + "0.5\n":                                    layout.Float64,

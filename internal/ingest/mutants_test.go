@@ -53,39 +53,6 @@ func mutantSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// mutate damages a file as disks, copies and programs do: bits, bytes, lengths, ends, pieces that are gone, double or elsewhere.
-func mutate(draw *rand.Rand, b []byte) []byte {
-	b = slices.Clone(b)
-	for range 1 + draw.IntN(3) {
-		at := draw.IntN(len(b))
-		if draw.IntN(2) == 0 { // beginnings and ends are where the structure is
-			at = min(at, draw.IntN(200))
-			if draw.IntN(2) == 0 {
-				at = len(b) - 1 - min(at, len(b)-1)
-			}
-		}
-		size := min(1+draw.IntN(40), len(b)-at)
-		switch draw.IntN(7) {
-		case 0, 1:
-			b[at] ^= 1 << draw.IntN(8)
-		case 2:
-			b[at] = byte(draw.Uint32())
-		case 3:
-			v := []uint64{0, 1, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64, draw.Uint64(), uint64(len(b))}[draw.IntN(8)]
-			copy(b[at:], binary.LittleEndian.AppendUint64(nil, v)[:4*(1+draw.IntN(2))])
-		case 4:
-			if at > 0 {
-				b = b[:at]
-			}
-		case 5:
-			b = slices.Delete(b, at, at+min(size, len(b)-1))
-		case 6:
-			b = slices.Insert(b, at, slices.Clone(b[at:at+size])...)
-		}
-	}
-	return b
-}
-
 // frame is what a load gives: by column, as texts.
 type frame map[string][]string
 
@@ -222,7 +189,7 @@ func mutantFiles(t *testing.T) []mutantFile {
 	for i := range 300 {
 		id, x := "s"+strconv.Itoa(i/100), math.Sqrt(float64(i))
 		fmt.Fprintf(&text, "%s,%d,%v\n", id, i, x)
-		records = append(records, example(false, map[string]any{"id": []string{id}, "a": []int64{int64(i)}, "x": []float32{float32(x), 1}}))
+		records = append(records, loadtest.Example(false, map[string]any{"id": []string{id}, "a": []int64{int64(i)}, "x": []float32{float32(x), 1}}))
 		rows, floats = append(rows, row{id, int64(i), x}), append(floats, x)
 	}
 	var pq bytes.Buffer
@@ -235,14 +202,14 @@ func mutantFiles(t *testing.T) []mutantFile {
 	}
 	item := Options{ItemID: []string{"id"}}
 	file, stream := arrowFileBytes(t)
-	matrix := npy("<f8", "(150, 2)", false, binary.LittleEndian, floats)
-	arrays := map[string]string{"a.npy": matrix, "b.npy": npy(">i4", "(150,)", false, binary.BigEndian, make([]int32, 150))}
+	matrix := loadtest.NPY("<f8", "(150, 2)", false, binary.LittleEndian, floats)
+	arrays := map[string]string{"a.npy": matrix, "b.npy": loadtest.NPY(">i4", "(150,)", false, binary.BigEndian, make([]int32, 150))}
 	values := func(b []byte, got, _ frame) bool { // the bytes behind the header are the values, whatever their number
 		end := 9 + int(binary.LittleEndian.Uint16(b[8:])) // of a header of version 1
 		if b[6] > 1 {
 			end = 11 + int(binary.LittleEndian.Uint32(b[8:]))
 		}
-		cells := got[npyName]
+		cells := got["value"]
 		for i, cell := range cells {
 			if at := end + 1 + 8*i; at+8 > len(b) || fmt.Sprint(math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))) != cell {
 				return false
@@ -257,12 +224,12 @@ func mutantFiles(t *testing.T) []mutantFile {
 		}},
 		{"x.csv.gz", []byte(loadtest.Compressed(t, ".gz", text.String())), item, unchanged},
 		{"x.csv.zst", []byte(loadtest.Compressed(t, ".zst", text.String())), item, unchanged},
-		{"x.tfrecord", []byte(tfRecords(records...)), item, known},
+		{"x.tfrecord", []byte(loadtest.TFRecords(records...)), item, known},
 		{"x.npy", []byte(matrix), Options{}, func(b []byte, got, good frame) bool {
 			return bytes.Contains(b, []byte("<f8")) && bytes.Contains(b, []byte("False")) && values(b, got, good) || !bytes.Contains(b[:128], []byte("'<f8', 'fortran_order': False"))
 		}},
-		{"x.npz", []byte(npz(t, zip.Store, arrays)), Options{}, known},
-		{"d.npz", []byte(npz(t, zip.Deflate, arrays)), Options{}, known},
+		{"x.npz", []byte(loadtest.NPZ(t, zip.Store, arrays)), Options{}, known},
+		{"d.npz", []byte(loadtest.NPZ(t, zip.Deflate, arrays)), Options{}, known},
 		{"x.parquet", pq.Bytes(), item, nil},
 		{"x.arrow", file, arrowOptions(), nil},
 		{"x.arrows", stream, arrowOptions(), nil},
@@ -307,7 +274,7 @@ func TestMutantsAreRefusedOrRead(t *testing.T) {
 			draw := rand.New(rand.NewPCG(seed, 0))
 			read := 0
 			for i := range n {
-				b := mutate(draw, f.bytes)
+				b := loadtest.Mutate(draw, f.bytes)
 				if bytes.Equal(b, f.bytes) || len(b) == 0 {
 					continue
 				}

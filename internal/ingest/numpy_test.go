@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -15,65 +14,22 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// npy writes an array as np.save does. The shape is written as it is in Python.
-func npy(descr, shape string, fortran bool, order binary.ByteOrder, values any) string {
-	order16 := map[bool]string{true: "True", false: "False"}[fortran]
-	if !strings.HasPrefix(descr, "[") {
-		descr = "'" + descr + "'"
-	}
-	header := fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, order16, shape)
-	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
-	var b bytes.Buffer
-	b.WriteString(npyMagic + "\x01\x00")
-	b.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(header))))
-	b.WriteString(header)
-	if err := binary.Write(&b, order, values); err != nil {
-		panic(err)
-	}
-	return b.String()
-}
-
-// npz packs arrays by name, in the order of the names.
-func npz(t *testing.T, method uint16, files map[string]string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	names := []string{}
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		f, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := f.Write([]byte(files[name])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 func TestNpyOrdersAndEnds(t *testing.T) {
 	for name, text := range map[string]string{
-		"little": npy("<f8", "(2, 3)", false, binary.LittleEndian, []float64{1, 2, 3, 4, 5, 6}),
-		"big":    npy(">f8", "(2, 3)", false, binary.BigEndian, []float64{1, 2, 3, 4, 5, 6}),
-		"turned": npy("<f8", "(2, 3)", true, binary.LittleEndian, []float64{1, 4, 2, 5, 3, 6}),
-		"both":   npy(">f8", "(2, 3)", true, binary.BigEndian, []float64{1, 4, 2, 5, 3, 6}),
+		"little": loadtest.NPY("<f8", "(2, 3)", false, binary.LittleEndian, []float64{1, 2, 3, 4, 5, 6}),
+		"big":    loadtest.NPY(">f8", "(2, 3)", false, binary.BigEndian, []float64{1, 2, 3, 4, 5, 6}),
+		"turned": loadtest.NPY("<f8", "(2, 3)", true, binary.LittleEndian, []float64{1, 4, 2, 5, 3, 6}),
+		"both":   loadtest.NPY(">f8", "(2, 3)", true, binary.BigEndian, []float64{1, 4, 2, 5, 3, 6}),
 	} {
 		for _, kept := range []string{layout.Columns, layout.Packed} {
 			l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.npy", text)}, Layout: kept})
-			if got := values[float64](l, npyName); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6}) {
+			if got := values[float64](l, "value"); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6}) {
 				t.Errorf("%s %s: %v", name, kept, got)
 			}
 		}
 	}
-	a, b := loadtest.File(t, "a.npy", npy("<i8", "(2,)", false, binary.LittleEndian, []int64{1, 2})), loadtest.File(t, "b.npy", npy(">i8", "(1L,)", true, binary.BigEndian, []int64{3}))
-	if got := values[int64](mustLoad(t, Options{Sources: []string{a, b}}), npyName); !slices.Equal(got, []int64{1, 2, 3}) {
+	a, b := loadtest.File(t, "a.npy", loadtest.NPY("<i8", "(2,)", false, binary.LittleEndian, []int64{1, 2})), loadtest.File(t, "b.npy", loadtest.NPY(">i8", "(1L,)", true, binary.BigEndian, []int64{3}))
+	if got := values[int64](mustLoad(t, Options{Sources: []string{a, b}}), "value"); !slices.Equal(got, []int64{1, 2, 3}) {
 		t.Error(got)
 	}
 }
@@ -87,8 +43,8 @@ func TestNpyRecordsAreColumns(t *testing.T) {
 	}
 	descr := `[('id', '|S3'), ('', '|V1'), (('a title', 't'), '<M8[D]'), ("v\xe4", '<f4', (2,))]`
 	rows := []record{{[3]byte{'a', 'b'}, 0, 1, [2]float32{1, 2}}, {[3]byte{'a', 'b'}, 0, 2, [2]float32{3, 4}}, {[3]byte{'x', 'y', 'z'}, 0, -1, [2]float32{5, 6}}}
-	one := npy(descr, "(3,)", false, binary.LittleEndian, rows)
-	for name, files := range map[string]string{"x.npy": one, "stored": npz(t, zip.Store, map[string]string{"r.npy": one}), "deflated": npz(t, zip.Deflate, map[string]string{"r.npy": one})} {
+	one := loadtest.NPY(descr, "(3,)", false, binary.LittleEndian, rows)
+	for name, files := range map[string]string{"x.npy": one, "stored": loadtest.NPZ(t, zip.Store, map[string]string{"r.npy": one}), "deflated": loadtest.NPZ(t, zip.Deflate, map[string]string{"r.npy": one})} {
 		prefix := ""
 		if name != "x.npy" {
 			prefix = "r."
@@ -108,13 +64,13 @@ func TestNpyRecordsAreColumns(t *testing.T) {
 
 func TestBadNumpyFiles(t *testing.T) {
 	little := binary.LittleEndian
-	good := npy("<f8", "(3,)", false, little, []float64{1, 2, 3})
-	two := map[string]string{"a.npy": good, "b.npy": npy("<i4", "(2,)", false, little, []int32{1, 2})}
-	flipped := []byte(npz(t, zip.Store, map[string]string{"a.npy": good}))
+	good := loadtest.NPY("<f8", "(3,)", false, little, []float64{1, 2, 3})
+	two := map[string]string{"a.npy": good, "b.npy": loadtest.NPY("<i4", "(2,)", false, little, []int32{1, 2})}
+	flipped := []byte(loadtest.NPZ(t, zip.Store, map[string]string{"a.npy": good}))
 	flipped[bytes.Index(flipped, []byte(good))+len(good)-1] ^= 1
-	torn := []byte(npz(t, zip.Deflate, map[string]string{"a.npy": npy("<f8", "(300,)", false, little, make([]float64, 300))}))
+	torn := []byte(loadtest.NPZ(t, zip.Deflate, map[string]string{"a.npy": loadtest.NPY("<f8", "(300,)", false, little, make([]float64, 300))}))
 	torn[60] ^= 0xff
-	bomb := npz(t, zip.Deflate, map[string]string{"a.npy": npy("|u1", "(2147483648,)", false, little, make([]byte, 1<<20))})
+	bomb := loadtest.NPZ(t, zip.Deflate, map[string]string{"a.npy": loadtest.NPY("|u1", "(2147483648,)", false, little, make([]byte, 1<<20))})
 	for _, c := range []struct {
 		name, text, want, hint string
 		o                      Options
@@ -127,28 +83,28 @@ func TestBadNumpyFiles(t *testing.T) {
 		{"no dict", strings.Replace(good, "{'descr'", "['descr'", 1), `is no header of a NumPy array: `, "damaged", Options{}},
 		{"code", strings.Replace(good, "'<f8'", "f()  ", 1), `is no header of a NumPy array: "f()`, "damaged", Options{}},
 		{"shape", strings.Replace(good, "(3,)", "(-3)", 1), `is no header of a NumPy array`, "damaged", Options{}},
-		{"huge shape", npy("<f8", "(9223372036854775807, 9223372036854775807)", false, little, []float64{1}), "holds 8 bytes of values, its header says", "damaged", Options{}},
-		{"no features", npy("<f8", "(4611686018427387904, 0)", false, little, []float64{}), `x.npy, column "value": has shape [4611686018427387904 0], which cannot be stored`, "", Options{}},
-		{"no features of texts", npy("<U3", "(4611686018427387904, 0)", false, little, []float64{}), `x.npy, column "value": is text of shape [4611686018427387904 0]`, "", Options{}},
-		{"objects", npy("|O", "(3,)", false, little, []byte("pickle")), `x.npy, column "value": has dtype "|O", Python objects, which are never read`, "astype", Options{}},
-		{"objects in records", npy("[('a', '|O')]", "(3,)", false, little, []byte("pickle")), `x.npy, column "a": has dtype "|O"`, "astype", Options{}},
-		{"complex", npy("<c16", "(1,)", false, little, make([]byte, 16)), `has dtype "<c16", which is not read`, "astype", Options{}},
-		{"long double", npy("<f16", "(1,)", false, little, make([]byte, 16)), `has dtype "<f16", which is not read`, "astype", Options{}},
-		{"months", npy("<M8[M]", "(1,)", false, little, make([]byte, 8)), `has dtype "<M8[M]", which is not read`, `datetime64[ns]`, Options{}},
-		{"single", npy("<f8", "()", false, little, []float64{1}), "is a single value, want [rows] or [rows, n]", "", Options{}},
-		{"cube", npy("<f8", "(1, 1, 1)", false, little, []float64{1}), "has shape [1 1 1], want [rows] or [rows, n]", "reshape", Options{}},
-		{"no rows", npy("<f8", "(0,)", false, little, []float64{}), "holds no rows", "", Options{}},
-		{"nested", npy("[('a', [('b', '<f8')])]", "(1,)", false, little, []float64{1}), `the field "a" is made of fields`, "", Options{}},
-		{"NaT", npy("<M8[s]", "(1,)", false, little, []int64{math.MinInt64}), `x.npy, row 1, column "value": "NaT" is no time`, "leave the rows out", Options{}},
-		{"far", npy("<M8[D]", "(1,)", false, little, []int64{math.MaxInt64}), `x.npy, row 1, column "value": "9223372036854775807" times 86400 s does not fit 64 bits of s`, "leave the rows out", Options{}},
-		{"bool", npy("|b1", "(1,)", false, little, []byte{2}), `x.npy, row 1, column "value": "2" is no truth value, want 0 or 1`, "integers", Options{}},
-		{"surrogate", npy("<U1", "(1,)", false, little, []uint32{0xd800}), `x.npy, row 1, column "value": the text is not of Unicode`, "", Options{ItemID: []string{npyName}}},
-		{"other lengths", npz(t, zip.Store, two), `column "b": has 2 rows, column "a" has 3`, "--columns", Options{}},
+		{"huge shape", loadtest.NPY("<f8", "(9223372036854775807, 9223372036854775807)", false, little, []float64{1}), "holds 8 bytes of values, its header says", "damaged", Options{}},
+		{"no features", loadtest.NPY("<f8", "(4611686018427387904, 0)", false, little, []float64{}), `x.npy, column "value": has shape [4611686018427387904 0], which cannot be stored`, "", Options{}},
+		{"no features of texts", loadtest.NPY("<U3", "(4611686018427387904, 0)", false, little, []float64{}), `x.npy, column "value": is text of shape [4611686018427387904 0]`, "", Options{}},
+		{"objects", loadtest.NPY("|O", "(3,)", false, little, []byte("pickle")), `x.npy, column "value": has dtype "|O", Python objects, which are never read`, "astype", Options{}},
+		{"objects in records", loadtest.NPY("[('a', '|O')]", "(3,)", false, little, []byte("pickle")), `x.npy, column "a": has dtype "|O"`, "astype", Options{}},
+		{"complex", loadtest.NPY("<c16", "(1,)", false, little, make([]byte, 16)), `has dtype "<c16", which is not read`, "astype", Options{}},
+		{"long double", loadtest.NPY("<f16", "(1,)", false, little, make([]byte, 16)), `has dtype "<f16", which is not read`, "astype", Options{}},
+		{"months", loadtest.NPY("<M8[M]", "(1,)", false, little, make([]byte, 8)), `has dtype "<M8[M]", which is not read`, `datetime64[ns]`, Options{}},
+		{"single", loadtest.NPY("<f8", "()", false, little, []float64{1}), "is a single value, want [rows] or [rows, n]", "", Options{}},
+		{"cube", loadtest.NPY("<f8", "(1, 1, 1)", false, little, []float64{1}), "has shape [1 1 1], want [rows] or [rows, n]", "reshape", Options{}},
+		{"no rows", loadtest.NPY("<f8", "(0,)", false, little, []float64{}), "holds no rows", "", Options{}},
+		{"nested", loadtest.NPY("[('a', [('b', '<f8')])]", "(1,)", false, little, []float64{1}), `the field "a" is made of fields`, "", Options{}},
+		{"NaT", loadtest.NPY("<M8[s]", "(1,)", false, little, []int64{math.MinInt64}), `x.npy, row 1, column "value": "NaT" is no time`, "leave the rows out", Options{}},
+		{"far", loadtest.NPY("<M8[D]", "(1,)", false, little, []int64{math.MaxInt64}), `x.npy, row 1, column "value": "9223372036854775807" times 86400 s does not fit 64 bits of s`, "leave the rows out", Options{}},
+		{"bool", loadtest.NPY("|b1", "(1,)", false, little, []byte{2}), `x.npy, row 1, column "value": "2" is no truth value, want 0 or 1`, "integers", Options{}},
+		{"surrogate", loadtest.NPY("<U1", "(1,)", false, little, []uint32{0xd800}), `x.npy, row 1, column "value": the text is not of Unicode`, "", Options{ItemID: []string{"value"}}},
+		{"other lengths", loadtest.NPZ(t, zip.Store, two), `column "b": has 2 rows, column "a" has 3`, "--columns", Options{}},
 		{"flipped", string(flipped), `column "a": its values are not what their checksum says`, "damaged", Options{}},
 		{"torn", string(torn), `column "a": `, "damaged", Options{}},
-		{"cut archive", npz(t, zip.Store, two)[:200], "is a zip archive", "", Options{}},
+		{"cut archive", loadtest.NPZ(t, zip.Store, two)[:200], "is a zip archive", "", Options{}},
 		{"bomb", bomb, "holds 1048576 bytes of values, its header says 2147483648", "", Options{}},
-		{"not arrays", npz(t, zip.Store, map[string]string{"a.txt": "x"}), "x.npy: is a zip archive", "unzip", Options{}},
+		{"not arrays", loadtest.NPZ(t, zip.Store, map[string]string{"a.txt": "x"}), "x.npy: is a zip archive", "unzip", Options{}},
 		{"compressed", loadtest.Compressed(t, ".gz", good), "x.npy: is a compressed NumPy array", "savez_compressed", Options{}},
 		{"delimiter", good, "delimiter: want it only for CSV and TSV files", "", Options{Delimiter: ";"}},
 	} {
@@ -161,33 +117,16 @@ func TestBadNumpyFiles(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.npz", npz(t, zip.Store, two))}, Columns: []string{"b"}})
+	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.npz", loadtest.NPZ(t, zip.Store, two))}, Columns: []string{"b"}})
 	if got := values[int32](l, "b"); !slices.Equal(got, []int32{1, 2}) {
 		t.Error(got)
 	}
 }
 
 func TestBombsOfArrays(t *testing.T) {
-	path := loadtest.File(t, "x.npz", npz(t, zip.Deflate, map[string]string{"a.npy": npy("|u1", "(1048576,)", false, binary.LittleEndian, make([]byte, 1<<20))}))
+	path := loadtest.File(t, "x.npz", loadtest.NPZ(t, zip.Deflate, map[string]string{"a.npy": loadtest.NPY("|u1", "(1048576,)", false, binary.LittleEndian, make([]byte, 1<<20))}))
 	l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &progress.Meter{})
 	l.Free = 1 << 10
 	_, err := l.run(t.Context())
 	loadtest.Refused(t, l.failed(err), "would hold more than 200 times its size", "unzip")
-}
-
-// FuzzNpy loads what may be a .npy file. What is accepted was as long as its header says.
-func FuzzNpy(f *testing.F) {
-	f.Add([]byte(npy("<f8", "(3,)", false, binary.LittleEndian, []float64{1, 2, 3})))
-	f.Add([]byte(npy("[('id', '|S3'), ('v', '>f4', (2,))]", "(1,)", false, binary.LittleEndian, make([]byte, 11))))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		columns, err := readNpyHeader(bytes.NewReader(b), int64(len(b)), npyName)
-		if err != nil {
-			return
-		}
-		for _, c := range columns {
-			if c.refuse == nil && (c.head > int64(len(b)) || c.Bytes > int64(len(b)) || c.Bytes < 0) {
-				t.Errorf("%+v of %d bytes", c, len(b))
-			}
-		}
-	})
 }

@@ -195,3 +195,5 @@ func (p *parquetFile) locate(err error, group int, t source.Target) error {
 	}
 	return e
 }
+
+const parquetMagic = "PAR1"

@@ -4,67 +4,20 @@ import (
 	"bytes"
 	"encoding/base64"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/parquet-go/parquet-go"
-	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// schemaText is a schema as it stands in the metadata of a Parquet file.
-func schemaText(t rapid.TB, fields []arrow.Field) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := ipc.NewWriter(&b, ipc.WithSchema(arrow.NewSchema(fields, nil)))
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
-func TestFieldsOfAnArrowSchemaAreRead(t *testing.T) {
-	types := []arrow.DataType{
-		arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Duration_s, arrow.FixedWidthTypes.Duration_ns, arrow.FixedWidthTypes.Duration_ms,
-		&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "Europe/Berlin"}, &arrow.TimestampType{Unit: arrow.Second}, &arrow.TimestampType{TimeZone: "+05:30"},
-		arrow.ListOf(arrow.FixedWidthTypes.Duration_us), &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
-	}
-	rapid.Check(t, func(r *rapid.T) {
-		var fields []arrow.Field
-		var want []arrowHint
-		for range rapid.IntRange(0, 12).Draw(r, "fields") {
-			f := arrow.Field{Name: rapid.StringMatching("[a-fä]{0,2}").Draw(r, "name"), Type: rapid.SampledFrom(types).Draw(r, "type")}
-			fields = append(fields, f)
-			h := arrowHint{name: f.Name}
-			switch k := f.Type.(type) {
-			case *arrow.DurationType:
-				h.duration = k.Unit.String()
-			case *arrow.TimestampType:
-				h.zone = k.TimeZone
-			}
-			want = append(want, h)
-		}
-		b := schemaText(r, fields)
-		got, err := arrowHints("x", base64.StdEncoding.EncodeToString(b))
-		if err != nil || !slices.Equal(got, want) {
-			r.Fatalf("%v, %v, want %v", got, err, want)
-		}
-		at := rapid.IntRange(0, len(b)-1).Draw(r, "at")
-		b[at] ^= byte(rapid.IntRange(1, 255).Draw(r, "bits"))
-		_, _ = arrowHints("x", base64.StdEncoding.EncodeToString(b)) // does not panic
-		_, _ = arrowHints("x", base64.StdEncoding.EncodeToString(b[:at]))
-	})
-}
-
 // withUnit is the schema of one duration in a unit of that number.
 func withUnit(t *testing.T, unit byte) []byte {
 	t.Helper()
 	of := func(u arrow.TimeUnit) []byte {
-		return schemaText(t, []arrow.Field{{Name: "d", Type: &arrow.DurationType{Unit: u}}})
+		return loadtest.ArrowSchema(t, []arrow.Field{{Name: "d", Type: &arrow.DurationType{Unit: u}}})
 	}
 	b, other := of(arrow.Microsecond), of(arrow.Nanosecond)
 	for i := range b {
@@ -91,7 +44,7 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 		return arrow.Field{Name: name, Type: &arrow.TimestampType{TimeZone: "Europe/Berlin"}}
 	}
 	encode := func(fields ...arrow.Field) string {
-		return base64.StdEncoding.EncodeToString(schemaText(t, fields))
+		return base64.StdEncoding.EncodeToString(loadtest.ArrowSchema(t, fields))
 	}
 	const damaged = "x.parquet: its metadata ARROW:schema cannot be read"
 	for _, c := range []struct {
@@ -112,7 +65,7 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 		{"no message", base64.StdEncoding.EncodeToString(make([]byte, 64)), "", damaged},
 	} {
 		var b bytes.Buffer
-		w := parquet.NewGenericWriter[stay](&b, parquet.KeyValueMetadata(arrowSchemaKey, c.schema))
+		w := parquet.NewGenericWriter[stay](&b, parquet.KeyValueMetadata("ARROW:schema", c.schema))
 		if _, err := w.Write([]stay{{7, 8}, {-9, 10}}); err != nil {
 			t.Fatal(err)
 		}

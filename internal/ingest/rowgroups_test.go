@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,51 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/column"
-	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
-
-type groupedRow struct {
-	ID   string  `parquet:"id,dict"`
-	Site int32   `parquet:"site"`
-	T    int64   `parquet:"t,timestamp(millisecond)"`
-	N    uint32  `parquet:"n"`
-	X    float64 `parquet:"x"`
-}
-
-// parquetGroups writes a file of row groups of so many rows, with statistics.
-func parquetGroups(t testing.TB, path string, rows []groupedRow, group int, options ...parquet.WriterOption) {
-	t.Helper()
-	var b bytes.Buffer
-	w := parquet.NewGenericWriter[groupedRow](&b, options...)
-	for len(rows) > 0 {
-		n := min(group, len(rows))
-		if _, err := w.Write(rows[:n]); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		rows = rows[n:]
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // TestRowGroupsLeftOutChangeNothing holds loads that leave row groups and folders out against those that read everything: the same
 // generation, or the same refusal.
@@ -74,14 +34,14 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 		var names []map[string]string // of the items of all rows, by column
 		times := []string{`"1969-12-31T23:59:59Z"`}
 		for f, folder := range folders {
-			var rows []groupedRow
+			var rows []loadtest.GroupedRow
 			item, at := 0, int64(0)
 			for range rapid.IntRange(6, 40).Draw(r, "rows") {
 				if rapid.IntRange(0, 6).Draw(r, "step") == 0 {
 					item, at = rapid.IntRange(0, 3).Draw(r, "item"), int64(rapid.IntRange(-3, 3).Draw(r, "start")*1000)
 				}
 				at += 500
-				rows = append(rows, groupedRow{ids[item], int32(item) - 1, at, uint32(item) + 1<<31, float64(at) + float64(item)/3})
+				rows = append(rows, loadtest.NewGroupedRow(ids[item], int32(item)-1, at, uint32(item)+1<<31, float64(at)+float64(item)/3))
 				names = append(names, map[string]string{"id": `"` + ids[item] + `"`, "site": fmt.Sprint(item - 1), "n": fmt.Sprint(item + 1<<31), "part": `"` + folder + `"`})
 				times = append(times, time.UnixMilli(at).UTC().Format(`"`+time.RFC3339Nano+`"`))
 			}
@@ -89,7 +49,7 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 			if hive {
 				path = filepath.Join(dir, "part="+folder, "0.parquet")
 			}
-			parquetGroups(t, path, rows, rapid.IntRange(1, 6).Draw(r, "group"))
+			loadtest.ParquetGroups(t, path, rows, rapid.IntRange(1, 6).Draw(r, "group"))
 		}
 		o := Options{Sources: []string{dir}, Time: "t"}
 		columns := []string{"id", "site", "n"}
@@ -185,7 +145,7 @@ func at(t testing.TB, bound string) (when time.Time) {
 // TestNarrowingIsToldOfTheRowsThatAreKept, whether a file's others are read or not.
 func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 	parquetPath := filepath.Join(t.TempDir(), "x.parquet")
-	rows := []groupedRow{{"a", 0, 1000, 0, 0.1}, {"a", 0, 2000, 0, 1e300}, {"a", 0, 3000, 0, 1e30}}
+	rows := []loadtest.GroupedRow{loadtest.NewGroupedRow("a", 0, 1000, 0, 0.1), loadtest.NewGroupedRow("a", 0, 2000, 0, 1e300), loadtest.NewGroupedRow("a", 0, 3000, 0, 1e30)}
 	text := "t,x\n"
 	for _, row := range rows {
 		text += fmt.Sprintf("%s,%v\n", time.UnixMilli(row.T).UTC().Format(time.RFC3339), row.X)
@@ -194,7 +154,7 @@ func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 		return &Where{Time: []json.RawMessage{json.RawMessage("null"), json.RawMessage(when)}}
 	}
 	for _, group := range []int{1, 3} {
-		parquetGroups(t, parquetPath, rows, group)
+		loadtest.ParquetGroups(t, parquetPath, rows, group)
 		for _, path := range []string{parquetPath, loadtest.File(t, "x.csv", text)} {
 			o := Options{Sources: []string{path}, Time: "t", Columns: []string{"x"}, DType: Floats("float32"), Where: until(`"1970-01-01T00:00:02Z"`)}
 			l := mustLoad(t, o)
@@ -213,54 +173,6 @@ func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 	}
 }
 
-func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.parquet")
-	parquetGroups(t, path, []groupedRow{{"a", -1, 1000, 1<<31 + 5, 0.5}, {"b", 7, 2000, 3, 1.5}}, 2)
-	number, text, when := column.Column{Kind: column.KindInt64}, column.Column{Kind: column.KindText}, column.Column{Kind: column.KindTime, Unit: "ms"}
-	meta := func(p *parquetFile, i int) *format.Statistics {
-		return &p.pq.Metadata().RowGroups[0].Columns[i].MetaData.Statistics
-	}
-	for what, c := range map[string]struct {
-		index       int
-		as          column.Column
-		change      func(p *parquetFile)
-		least, most any // nil: not trusted
-	}{
-		"texts":             {0, text, nil, "a", "b"},
-		"signed":            {1, number, nil, int64(-1), int64(7)},
-		"times":             {2, when, nil, int64(1000), int64(2000)},
-		"unsigned":          {3, number, nil, int64(3), int64(1<<31 + 5)},
-		"floats":            {4, column.Column{Kind: column.KindFloat64}, nil, nil, nil},
-		"another unit":      {2, column.Column{Kind: column.KindTime, Unit: "us"}, nil, nil, nil},
-		"texts as integers": {0, number, nil, nil, nil},
-		"integers as texts": {1, text, nil, nil, nil},
-		"nulls":             {1, number, func(p *parquetFile) { meta(p, 1).NullCount = 1 }, nil, nil},
-		"no order":          {1, number, func(p *parquetFile) { p.pq.Metadata().ColumnOrders = nil }, nil, nil},
-		"deprecated fields": {1, number, func(p *parquetFile) {
-			s := meta(p, 1)
-			s.Min, s.Max, s.MinValue, s.MaxValue = s.MinValue, s.MaxValue, nil, nil
-		}, nil, nil},
-		"crossed":         {1, number, func(p *parquetFile) { s := meta(p, 1); s.MinValue, s.MaxValue = s.MaxValue, s.MinValue }, nil, nil},
-		"of another size": {1, number, func(p *parquetFile) { meta(p, 1).MinValue = make([]byte, 8) }, nil, nil},
-		"cut texts":       {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = bytes.Repeat([]byte("b"), textBounds) }, nil, nil},
-		"no greatest":     {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = nil }, nil, nil},
-	} {
-		r, err := open(path, source.Settings{Workers: 1, Decompression: files.Decompression{Dir: t.TempDir()}, Text: source.DefaultDialect})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		p := r.(*parquetFile)
-		if c.change != nil {
-			c.change(p)
-		}
-		least, most, ok := p.Bounds(c.index, 0, c.as)
-		if ok != (c.least != nil) || ok && (least != c.least || most != c.most) {
-			t.Errorf("%s: %v to %v, %v; want %v to %v", what, least, most, ok, c.least, c.most)
-		}
-	}
-}
-
 // TestTextOfFoldersIsReadForItsTypes has a decimal in the folder of which nothing is kept: the type is that of all machines that keep parts.
 func TestTextOfFoldersIsReadForItsTypes(t *testing.T) {
 	dir := t.TempDir()
@@ -269,7 +181,7 @@ func TestTextOfFoldersIsReadForItsTypes(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte("t,v\n"+strings.Repeat("1,2\n", sampleRows+1)+"2,"+last+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("t,v\n"+strings.Repeat("1,2\n", 1000+1)+"2,"+last+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

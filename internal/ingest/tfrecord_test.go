@@ -1,79 +1,23 @@
 package ingest
 
 import (
-	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// tfRecords frames records as TensorFlow's writer does.
-func tfRecords(records ...[]byte) string {
-	var out []byte
-	for _, r := range records {
-		out = binary.LittleEndian.AppendUint64(out, uint64(len(r)))
-		out = binary.LittleEndian.AppendUint32(out, recordSum(out[len(out)-8:]))
-		out = append(out, r...)
-		out = binary.LittleEndian.AppendUint32(out, recordSum(r))
-	}
-	return string(out)
-}
-
-func message(n protowire.Number, body []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), body)
-}
-
-// example is a tf.train.Example of features by name: []string, []float32 or []int64, packed, or one by one where loose.
-func example(loose bool, features map[string]any) []byte {
-	var all []byte
-	for name, v := range features {
-		var list, packed []byte
-		kind := bytesList
-		switch v := v.(type) {
-		case []string:
-			for _, s := range v {
-				list = append(list, message(listValue, []byte(s))...)
-			}
-		case []float32:
-			kind = floatList
-			for _, f := range v {
-				packed = protowire.AppendFixed32(packed, math.Float32bits(f))
-				list = protowire.AppendFixed32(protowire.AppendTag(list, listValue, protowire.Fixed32Type), math.Float32bits(f))
-			}
-		case []int64:
-			kind = int64List
-			for _, i := range v {
-				packed = protowire.AppendVarint(packed, uint64(i))
-				list = protowire.AppendVarint(protowire.AppendTag(list, listValue, protowire.VarintType), uint64(i))
-			}
-		}
-		if kind != bytesList && !loose {
-			list = message(listValue, packed)
-		}
-		value := message(protowire.Number(kind), list)
-		if v == nil {
-			value = nil
-		}
-		entry := append(message(entryKey, []byte(name)), message(entryValue, value)...)
-		all = append(all, message(featuresFeature, entry)...)
-	}
-	return message(exampleFeatures, all)
-}
-
 func TestTFRecordsAreRowsAndFeaturesColumns(t *testing.T) {
 	for _, loose := range []bool{false, true} {
-		text := tfRecords(
-			example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{1}, "x": []float32{1.5, -2}, "y": []float32{7}, "n": []int64{math.MinInt64, 3}}),
-			example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{2}, "x": []float32{3, 4}, "n": []int64{-1, math.MaxInt64}}),
-			example(loose, map[string]any{"id": []string{"b"}, "t": []int64{1}, "x": []float32{}, "y": []float32{9}, "n": []int64{0, 1}}),
-			example(loose, map[string]any{"id": []string{"b"}, "t": []int64{2}, "x": nil, "y": []float32{8}, "n": []int64{0, 1}}),
+		text := loadtest.TFRecords(
+			loadtest.Example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{1}, "x": []float32{1.5, -2}, "y": []float32{7}, "n": []int64{math.MinInt64, 3}}),
+			loadtest.Example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{2}, "x": []float32{3, 4}, "n": []int64{-1, math.MaxInt64}}),
+			loadtest.Example(loose, map[string]any{"id": []string{"b"}, "t": []int64{1}, "x": []float32{}, "y": []float32{9}, "n": []int64{0, 1}}),
+			loadtest.Example(loose, map[string]any{"id": []string{"b"}, "t": []int64{2}, "x": nil, "y": []float32{8}, "n": []int64{0, 1}}),
 		)
 		var digests []string
 		for name, b := range map[string]string{"x.tfrecord": text, "x": text, "x.tfrecord.gz": loadtest.Compressed(t, ".gz", text), "train-00000-of-00001": loadtest.Compressed(t, ".gz", text)} {
@@ -111,9 +55,9 @@ func bits(v []float32) []uint32 {
 func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 	var records [][]byte
 	for i := range 1000 {
-		records = append(records, example(i%3 == 0, map[string]any{"i": []int64{int64(i)}, "v": []float32{float32(i), 1}}))
+		records = append(records, loadtest.Example(i%3 == 0, map[string]any{"i": []int64{int64(i)}, "v": []float32{float32(i), 1}}))
 	}
-	path := loadtest.File(t, "x.tfrecord", tfRecords(records...))
+	path := loadtest.File(t, "x.tfrecord", loadtest.TFRecords(records...))
 	for _, block := range []int64{1, 100, 1 << 20} {
 		l := newLoad(t.TempDir(), Options{Sources: []string{path}}, &progress.Meter{})
 		l.Block = block
@@ -130,16 +74,16 @@ func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 }
 
 func TestBadTFRecords(t *testing.T) {
-	one := example(false, map[string]any{"a": []int64{1}, "f": []float32{1}})
-	good := tfRecords(one, one)
+	one := loadtest.Example(false, map[string]any{"a": []int64{1}, "f": []float32{1}})
+	good := loadtest.TFRecords(one, one)
 	flip := func(at int) string {
 		b := []byte(good)
 		b[at] ^= 4
 		return string(b)
 	}
 	second := 16 + len(one)
-	twice := message(exampleFeatures, slices.Concat(example(false, map[string]any{"a": []int64{1}})[2:], example(false, map[string]any{"a": []int64{2}})[2:]))
-	both := message(exampleFeatures, message(featuresFeature, slices.Concat(message(entryKey, []byte("a")), message(entryValue, slices.Concat(message(2, nil), message(3, nil))))))
+	twice := loadtest.Message(loadtest.ExampleFeatures, slices.Concat(loadtest.Example(false, map[string]any{"a": []int64{1}})[2:], loadtest.Example(false, map[string]any{"a": []int64{2}})[2:]))
+	both := loadtest.Message(loadtest.ExampleFeatures, loadtest.Message(loadtest.FeaturesFeature, slices.Concat(loadtest.Message(loadtest.EntryKey, []byte("a")), loadtest.Message(loadtest.EntryValue, slices.Concat(loadtest.Message(2, nil), loadtest.Message(3, nil))))))
 	for _, c := range []struct {
 		name, text, want, hint string
 		o                      Options
@@ -150,22 +94,22 @@ func TestBadTFRecords(t *testing.T) {
 		{"checksum", flip(len(good) - 1), "x.tfrecord, row 2: the record at byte ", "damaged", Options{}},
 		{"cut", good[:len(good)-1], "x.tfrecord, row 2: the record at byte ", "damaged", Options{}},
 		{"cut in the head", good[:second+5], "is cut off", "damaged", Options{}},
-		{"no example", tfRecords([]byte{0xff}), "x.tfrecord, row 1: the record is no tf.train.Example", "only records of", Options{}},
-		{"a text", tfRecords([]byte("hello")), "x.tfrecord, row 1: the record is no tf.train.Example", "", Options{}},
-		{"sequence", tfRecords(slices.Concat(one, message(exampleLists, nil))), "is a tf.train.SequenceExample", "", Options{}},
-		{"twice", tfRecords(twice), `x.tfrecord, row 1, column "a": the feature is in the record twice`, "", Options{}},
-		{"two lists", tfRecords(both), "is no tf.train.Example", "", Options{}},
-		{"empty records", tfRecords(nil, nil), "its records have no features", "", Options{}},
-		{"varying", tfRecords(one, example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": has 2 values, but in row 1 1`, "pad the lists", Options{}},
-		{"kinds", tfRecords(one, example(false, map[string]any{"a": []float32{1}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": is a float_list, but in row 1 an int64_list`, "--columns", Options{}},
-		{"missing integer", tfRecords(one, example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + source.ReasonMissing, "", Options{}},
-		{"missing time", tfRecords(one, example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + source.ReasonNoTime, "", Options{Time: "a"}},
-		{"image", tfRecords(example(false, map[string]any{"a": []string{"\xff\xd8"}})), `x.tfrecord, row 1, column "a": "\xff\xd8" is not UTF-8`, "bytes are read where they are text", Options{ItemID: []string{"a"}}},
-		{"narrow", tfRecords(one, example(false, map[string]any{"a": []int64{300}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": "300" does not fit int8`, "wider dtype", Options{DType: DTypes{By: map[string]string{"a": "int8"}}}},
-		{"narrow float", tfRecords(one, example(false, map[string]any{"a": []int64{3}, "f": []float32{1e30}})), `x.tfrecord, row 2, column "f": "1e+30" does not fit float16`, "wider dtype", Options{DType: Floats("float16")}},
-		{"no number", tfRecords(one, example(false, map[string]any{"a": []int64{3}})), `x.tfrecord, row 2, column "f": the value is missing, which only a float column can say`, "--fill f=0", Options{DType: DTypes{By: map[string]string{"f": "int8"}}}},
-		{"empty item", tfRecords(example(false, map[string]any{"a": []string{""}})), `x.tfrecord, row 1, column "a": the text is empty`, "leave the rows out", Options{ItemID: []string{"a"}}},
-		{"texts", tfRecords(example(false, map[string]any{"a": []string{"x", "y"}})), `column "a": has 2 texts, want one in each record`, "--columns", Options{}},
+		{"no example", loadtest.TFRecords([]byte{0xff}), "x.tfrecord, row 1: the record is no tf.train.Example", "only records of", Options{}},
+		{"a text", loadtest.TFRecords([]byte("hello")), "x.tfrecord, row 1: the record is no tf.train.Example", "", Options{}},
+		{"sequence", loadtest.TFRecords(slices.Concat(one, loadtest.Message(loadtest.ExampleLists, nil))), "is a tf.train.SequenceExample", "", Options{}},
+		{"twice", loadtest.TFRecords(twice), `x.tfrecord, row 1, column "a": the feature is in the record twice`, "", Options{}},
+		{"two lists", loadtest.TFRecords(both), "is no tf.train.Example", "", Options{}},
+		{"empty records", loadtest.TFRecords(nil, nil), "its records have no features", "", Options{}},
+		{"varying", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": has 2 values, but in row 1 1`, "pad the lists", Options{}},
+		{"kinds", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []float32{1}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": is a float_list, but in row 1 an int64_list`, "--columns", Options{}},
+		{"missing integer", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + source.ReasonMissing, "", Options{}},
+		{"missing time", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + source.ReasonNoTime, "", Options{Time: "a"}},
+		{"image", loadtest.TFRecords(loadtest.Example(false, map[string]any{"a": []string{"\xff\xd8"}})), `x.tfrecord, row 1, column "a": "\xff\xd8" is not UTF-8`, "bytes are read where they are text", Options{ItemID: []string{"a"}}},
+		{"narrow", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{300}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": "300" does not fit int8`, "wider dtype", Options{DType: DTypes{By: map[string]string{"a": "int8"}}}},
+		{"narrow float", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{3}, "f": []float32{1e30}})), `x.tfrecord, row 2, column "f": "1e+30" does not fit float16`, "wider dtype", Options{DType: Floats("float16")}},
+		{"no number", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{3}})), `x.tfrecord, row 2, column "f": the value is missing, which only a float column can say`, "--fill f=0", Options{DType: DTypes{By: map[string]string{"f": "int8"}}}},
+		{"empty item", loadtest.TFRecords(loadtest.Example(false, map[string]any{"a": []string{""}})), `x.tfrecord, row 1, column "a": the text is empty`, "leave the rows out", Options{ItemID: []string{"a"}}},
+		{"texts", loadtest.TFRecords(loadtest.Example(false, map[string]any{"a": []string{"x", "y"}})), `column "a": has 2 texts, want one in each record`, "--columns", Options{}},
 		{"decimal", good, "decimal: want it only for CSV and TSV files", "", Options{Decimal: ","}},
 		{"unknown column", good, `columns: no column is named "b"; near: `, "", Options{Columns: []string{"b"}}},
 	} {
@@ -178,27 +122,10 @@ func TestBadTFRecords(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x", tfRecords(one, example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{2}})))}, Columns: []string{"f"}})
+	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{2}})))}, Columns: []string{"f"}})
 	if got := values[float32](l, "f"); !slices.Equal(got, []float32{1, 2}) {
 		t.Error(got)
 	}
-}
-
-// FuzzExample reads any bytes as an Example: no panic, and of what is accepted no more values than bytes.
-func FuzzExample(f *testing.F) {
-	f.Add(example(false, map[string]any{"id": []string{"ä"}, "t": []int64{1}, "x": []float32{1.5, -2}}))
-	f.Add(example(true, map[string]any{"t": []int64{-1}, "x": []float32{1.5, -2}, "none": nil}))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		total := int64(0)
-		err := parseExample(b, func(x feature) error {
-			n, err := x.count()
-			total += n
-			return err
-		})
-		if err == nil && total > int64(len(b)) {
-			t.Errorf("%d values in %d bytes", total, len(b))
-		}
-	})
 }
 
 // TestTFRecordsOfTensorFlow reads what TensorFlow 2 wrote, with testdata/make_tfrecord.py.

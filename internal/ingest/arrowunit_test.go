@@ -1,0 +1,170 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
+	"github.com/tensorcache/tensorcache/internal/cached"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+)
+
+func TestBuffersThatAreTooShortAreFound(t *testing.T) {
+	bytesOf := func(n int) *memory.Buffer { return memory.NewBufferBytes(make([]byte, n, 128)) }
+	floats := func(n, offset int, bits *memory.Buffer, values int) *array.Data {
+		return array.NewData(arrow.PrimitiveTypes.Float64, n, []*memory.Buffer{bits, bytesOf(values)}, nil, 0, offset)
+	}
+	texts := array.NewData(arrow.BinaryTypes.String, 2, []*memory.Buffer{nil, bytesOf(12), bytesOf(0)}, nil, 0, 0)
+	for what, c := range map[string]struct {
+		data       arrow.ArrayData
+		have, need int64
+	}{
+		"none":                 {floats(0, 0, nil, 0), 0, 0},
+		"values":               {floats(4, 0, nil, 32), 0, 0},
+		"values of a slice":    {floats(3, 1, nil, 31), 31, 32},
+		"bits":                 {floats(9, 0, bytesOf(1), 72), 1, 2},
+		"values of lists":      {array.NewData(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2, []*memory.Buffer{nil}, []arrow.ArrayData{floats(4, 0, nil, 24)}, 0, 0), 24, 32},
+		"truth values":         {array.NewData(arrow.FixedWidthTypes.Boolean, 17, []*memory.Buffer{nil, bytesOf(2)}, nil, 0, 0), 2, 3},
+		"no values":            {array.NewData(arrow.PrimitiveTypes.Int8, 3, []*memory.Buffer{nil, nil}, nil, 0, 0), 0, 3},
+		"codes":                {dictionaryOf(bytesOf(3), texts), 3, 4},
+		"words":                {dictionaryOf(bytesOf(4), array.NewData(arrow.BinaryTypes.String, 2, []*memory.Buffer{nil, bytesOf(7), nil}, nil, 0, 0)), 7, 8},
+		"codes and words":      {dictionaryOf(bytesOf(4), texts), 0, 0},
+		"nothing, whose bytes": {array.NewData(arrow.Null, 3, []*memory.Buffer{nil}, nil, 3, 0), 0, 0},
+	} {
+		if have, need := shortened(c.data); have != c.have || need != c.need {
+			t.Errorf("%s: %d of %d bytes, want %d of %d", what, have, need, c.have, c.need)
+		}
+	}
+}
+
+func dictionaryOf(codes *memory.Buffer, words *array.Data) arrow.ArrayData {
+	kind := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}
+	return array.NewDataWithDictionary(kind, 2, []*memory.Buffer{nil, codes}, 0, 0, words)
+}
+
+func TestZonesThatAreNoTextAreRefused(t *testing.T) {
+	_, err := arrowColumn(&arrow.TimestampType{TimeZone: "Eur\x95pe"})
+	if err == nil || err.Error() != `has a time zone "Eur\x95pe", which is not UTF-8` {
+		t.Error(err)
+	}
+}
+
+// frameOf is a compressed frame of so many bytes that take several blocks.
+func frameOf(t *testing.T, codec string, n int) []byte {
+	t.Helper()
+	values := make([]byte, n)
+	for i := range values {
+		values[i] = byte(i * i >> 7)
+	}
+	var b bytes.Buffer
+	switch codec {
+	case "zstd":
+		w, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		return w.EncodeAll(values, nil)
+	default:
+		w := lz4.NewWriter(&b)
+		if err := w.Apply(lz4.BlockSizeOption(lz4.Block64Kb), lz4.SizeOption(uint64(n))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(values); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// streamOf is a stream of so many bytes.
+func streamOf(t *testing.T, b []byte) *arrowStream {
+	t.Helper()
+	f, err := os.Open(loadtest.File(t, "frame", string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return &arrowStream{file: cached.File{File: f}, bytes: int64(len(b))}
+}
+
+func TestFramesThatAreNotWholeAreRefused(t *testing.T) {
+	const n = 300_000
+	for _, codec := range []string{"zstd", "lz4"} {
+		frame := frameOf(t, codec, n)
+		check := func(frame []byte, holds int64) error {
+			s := streamOf(t, frame)
+			if codec == "lz4" {
+				return s.checkLZ4(0, s.bytes, holds)
+			}
+			return s.checkZstd(0, s.bytes, holds)
+		}
+		if err := check(frame, n); err != nil {
+			t.Errorf("%s: %v", codec, err)
+		}
+		for _, cut := range []int{0, 3, 7, 12, len(frame) / 2, len(frame) - 1} {
+			loadtest.Refused(t, check(frame[:cut], n), "that are no whole", "damaged")
+		}
+		loadtest.Refused(t, check(frame, n-1), "that are no whole", "damaged")
+		if codec == "lz4" {
+			last := bytes.Clone(frame)
+			last[len(last)-5] = 0x80 // of the end mark, before the content's checksum: a block of no bytes that is not compressed
+			loadtest.Refused(t, check(last, n), "that are no whole", "damaged")
+		}
+		other := bytes.Clone(frame)
+		other[0]++
+		loadtest.Refused(t, check(other, n), "that are no whole", "damaged")
+	}
+}
+
+// TestAFrameThatHoldsMoreThanItSaysIsRefused writes a lower size in a frame's head: its first bytes could be read all the same.
+func TestAFrameThatHoldsMoreThanItSaysIsRefused(t *testing.T) {
+	w, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	frame := w.EncodeAll(bytes.Repeat([]byte("0123456789"), 60), nil)
+	check := func(holds int64) error {
+		binary.LittleEndian.PutUint16(frame[5:], uint16(holds-256)) // RFC 8878, section 3.1.1.1.4
+		s := streamOf(t, frame)
+		return s.checkZstd(0, s.bytes, holds)
+	}
+	if err := check(600); err != nil {
+		t.Error(err)
+	}
+	loadtest.Refused(t, check(512), "are no whole Zstandard frame of 512", "damaged")
+	loadtest.Refused(t, check(601), "are no whole Zstandard frame of 601", "damaged")
+}
+
+// TestLZ4IsOneFrameOfWhatItsBufferSays leaves out the size of the content, as Arrow's libraries do.
+func TestLZ4IsOneFrameOfWhatItsBufferSays(t *testing.T) {
+	var b bytes.Buffer
+	w := lz4.NewWriter(&b)
+	if _, err := w.Write(bytes.Repeat([]byte("0123456789"), 60)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check := func(frames []byte, holds int64) error {
+		s := streamOf(t, frames)
+		return s.checkLZ4(0, s.bytes, holds)
+	}
+	if err := check(b.Bytes(), 600); err != nil {
+		t.Error(err)
+	}
+	loadtest.Refused(t, check(b.Bytes(), 512), "are no whole LZ4 frame of 512", "damaged")
+	loadtest.Refused(t, check(b.Bytes(), 601), "are no whole LZ4 frame of 601", "damaged")
+	loadtest.Refused(t, check(bytes.Repeat(b.Bytes(), 2), 600), "are no whole LZ4 frame of 600", "damaged")
+}

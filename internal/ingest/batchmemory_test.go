@@ -1,0 +1,42 @@
+package ingest
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+)
+
+func TestBatchesOfAnySizeTakeTheSameMemory(t *testing.T) {
+	b := loadtest.BigArrowStream(t, 4)
+	mem := &batchMemory{dir: t.TempDir()}
+	defer mem.close()
+	r, err := ipc.NewReader(bytes.NewReader(b), ipc.WithAllocator(mem))
+	if err != nil {
+		t.Fatal(err)
+	}
+	batches := 0
+	for r.Next() {
+		if batches++; mem.heap > batchHeap || len(mem.pieces) == 0 || len(mem.pieces) > 2 {
+			t.Errorf("%d bytes in memory and %d files of %d bytes", mem.heap, len(mem.pieces), batchPieceBytes)
+		}
+	}
+	if r.Err() != nil || batches != 4 {
+		t.Fatalf("%d batches: %v", batches, r.Err())
+	}
+	r.Release()
+	for _, p := range mem.pieces {
+		if p.count != 0 || p.used != 0 {
+			t.Errorf("a file still holds %d buffers of %d bytes", p.count, p.used)
+		}
+	}
+	if mem.heap != 0 {
+		t.Errorf("%d bytes of memory are still in use", mem.heap)
+	}
+	if left, err := os.ReadDir(mem.dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}

@@ -1,0 +1,41 @@
+package loadtest
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Mutate damages a file as disks, copies and programs do: bits, bytes, lengths, ends, pieces that are gone, double or elsewhere.
+func Mutate(draw *rand.Rand, b []byte) []byte {
+	b = slices.Clone(b)
+	for range 1 + draw.IntN(3) {
+		at := draw.IntN(len(b))
+		if draw.IntN(2) == 0 { // beginnings and ends are where the structure is
+			at = min(at, draw.IntN(200))
+			if draw.IntN(2) == 0 {
+				at = len(b) - 1 - min(at, len(b)-1)
+			}
+		}
+		size := min(1+draw.IntN(40), len(b)-at)
+		switch draw.IntN(7) {
+		case 0, 1:
+			b[at] ^= 1 << draw.IntN(8)
+		case 2:
+			b[at] = byte(draw.Uint32())
+		case 3:
+			v := []uint64{0, 1, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64, draw.Uint64(), uint64(len(b))}[draw.IntN(8)]
+			copy(b[at:], binary.LittleEndian.AppendUint64(nil, v)[:4*(1+draw.IntN(2))])
+		case 4:
+			if at > 0 {
+				b = b[:at]
+			}
+		case 5:
+			b = slices.Delete(b, at, at+min(size, len(b)-1))
+		case 6:
+			b = slices.Insert(b, at, slices.Clone(b[at:at+size])...)
+		}
+	}
+	return b
+}

@@ -1,0 +1,26 @@
+package ingest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+)
+
+// FuzzNpy loads what may be a .npy file. What is accepted was as long as its header says.
+func FuzzNpy(f *testing.F) {
+	f.Add([]byte(loadtest.NPY("<f8", "(3,)", false, binary.LittleEndian, []float64{1, 2, 3})))
+	f.Add([]byte(loadtest.NPY("[('id', '|S3'), ('v', '>f4', (2,))]", "(1,)", false, binary.LittleEndian, make([]byte, 11))))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		columns, err := readNpyHeader(bytes.NewReader(b), int64(len(b)), npyName)
+		if err != nil {
+			return
+		}
+		for _, c := range columns {
+			if c.refuse == nil && (c.head > int64(len(b)) || c.Bytes > int64(len(b)) || c.Bytes < 0) {
+				t.Errorf("%+v of %d bytes", c, len(b))
+			}
+		}
+	})
+}
