@@ -99,7 +99,7 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 	}
 	filled, stage, staged := l.writer, l.stage, l.staged
 	l.writer, l.stage = nil, nil
-	defer func() { err = errors.Join(err, filled.Abort(), stage.close()) }()
+	defer func() { err = errors.Join(err, filled.Abort(), stage.Close()) }()
 	if err := os.Remove(filepath.Join(l.Dir, layout.DataFile)); err != nil {
 		return err
 	}
@@ -135,11 +135,11 @@ func (l *load) moved(columns int) {
 func (l *load) permute(ctx context.Context, d layout.Dest, from []int64) error {
 	c := d.Column
 	c.Role = layout.RoleItemID // plain, never packed
-	s, err := newScratch(l.Dir, layout.Table{Rows: d.Rows, Columns: []layout.Column{c}})
+	s, err := column.NewScratch(l.Dir, layout.Table{Rows: d.Rows, Columns: []layout.Column{c}})
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	if err := carry(ctx, l.Workers, s.Dest(0), 0, d, from); err != nil {
 		return err
 	}

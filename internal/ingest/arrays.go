@@ -158,16 +158,16 @@ func (a *arrays) take(h PutColumn, t source.Target) error {
 func receive[S column.Storable](a *arrays, t source.Target) error {
 	width := max(1, t.Width)
 	if d, ok := direct[S](t); ok {
-		return a.conn.full(bytesOf(d[:a.count*width]), a.total)
+		return a.conn.full(column.BytesOf(d[:a.count*width]), a.total)
 	}
 	rows := max(1, files.BlockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
 	block := make([]S, rows*width)
 	for row := int64(0); row < a.count; row += rows {
 		block = block[:min(rows, a.count-row)*width]
-		if err := a.conn.full(bytesOf(block), a.total); err != nil {
+		if err := a.conn.full(column.BytesOf(block), a.total); err != nil {
 			return err
 		}
-		bad := checkCells(t.Kind, block)
+		bad := column.CheckCells(t.Kind, block)
 		if bad < 0 {
 			bad = column.Put(t.Dest, t.Row0+row, block)
 		}

@@ -15,13 +15,13 @@ import (
 // texts reads a column of texts: rows + 1 offsets, which are kept in scratch, and then the bytes. An offset o that is given as -o-1
 // says that the text which ends there is missing.
 func (a *arrays) texts(h PutColumn, t source.Target) error {
-	s, err := newScratch(a.dir, layout.Table{Rows: a.count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}}})
+	s, err := column.NewScratch(a.dir, layout.Table{Rows: a.count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}}})
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	offsets := layout.Values[int64](s.Dest(0)).Data
-	if err := a.conn.full(bytesOf(offsets), a.total); err != nil {
+	if err := a.conn.full(column.BytesOf(offsets), a.total); err != nil {
 		return err
 	}
 	end := h.Bytes - 8*(a.count+1)

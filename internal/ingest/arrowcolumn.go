@@ -199,7 +199,7 @@ func putArrow[S column.Storable](b arrowBatch, a arrow.Array, values []S) error 
 	width := int(max(1, b.Width))
 	step := max(1, column.LookupRows/width) * width
 	var tile []S
-	nan, float := notANumber[S]()
+	nan, float := column.NotANumber[S]()
 	for i := 0; i < len(values); i += step {
 		src := values[i:min(len(values), i+step)]
 		if a.NullN() > 0 { // what lies under a null may be anything
@@ -211,7 +211,7 @@ func putArrow[S column.Storable](b arrowBatch, a arrow.Array, values []S) error 
 			}
 			src = tile
 		}
-		bad := checkCells(b.Kind, src)
+		bad := column.CheckCells(b.Kind, src)
 		if bad < 0 {
 			bad = column.Put(b.Dest, b.Row0+b.row+int64(i/width), src)
 		}

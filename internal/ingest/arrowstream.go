@@ -203,7 +203,7 @@ func (s *arrowStream) walk() error {
 			return &loaderr.SourceError{Reason: fmt.Sprintf("has a message of type %d at byte %d, want a schema, a dictionary or rows", kind, block.at), Hint: s.hint("send an Arrow IPC stream of one table")}
 		}
 		rows := batch.GetInt64Slot(batchLength, 0)
-		if rows < 0 || rows > maxRows-s.count {
+		if rows < 0 || rows > column.MaxRows-s.count {
 			return &loaderr.SourceError{Batch: len(s.found.batches) + 1, Reason: fmt.Sprintf("has %d rows", rows), Hint: s.hint("")}
 		}
 		s.count += rows

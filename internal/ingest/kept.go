@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
@@ -11,13 +12,13 @@ import (
 
 // keptRows are the rows of one source that the filters let through.
 type keptRows struct {
-	*scratch // the columns of l.columns
+	*column.Scratch // the columns of l.columns
 	source.Selection
 	rows   *rowMap // of what was read of the source; in the scratch they lie where this says, or one after the other where packed is set
 	packed bool
 }
 
-func (p *keptRows) close() error { return errors.Join(p.scratch.close(), p.rows.close()) }
+func (p *keptRows) close() error { return errors.Join(p.Scratch.Close(), p.rows.close()) }
 
 // fillKept reads one source after the other into scratch, and keeps of each the rows that the filters let through, so that never
 // more than one source lies there whole. Then it lays the result out and moves them there.
@@ -102,20 +103,20 @@ func (l *load) readWhole(ctx context.Context, r source.Selection) (*keptRows, er
 	}
 	if r.Rows > 0 {
 		if err := l.read(ctx, r.Reader, 0, s.Dest); err != nil {
-			return nil, errors.Join(err, s.close())
+			return nil, errors.Join(err, s.Close())
 		}
 	}
-	return &keptRows{scratch: s, Selection: r, rows: &rowMap{dir: l.Dir, rows: r.Rows}}, nil
+	return &keptRows{Scratch: s, Selection: r, rows: &rowMap{dir: l.Dir, rows: r.Rows}}, nil
 }
 
 // plain is scratch for l.rows of all columns as they are filled.
-func (l *load) plain() (*scratch, error) {
+func (l *load) plain() (*column.Scratch, error) {
 	t, stage := l.tables()
 	t.Layout, t.Columns = layout.Columns, t.Columns[:len(l.columns)]
 	for i, at := range l.staged {
 		t.Columns[i] = stage.Columns[at]
 	}
-	return newScratch(l.Dir, t)
+	return column.NewScratch(l.Dir, t)
 }
 
 // thin finds out which rows of a source are kept. With shrink the others give their space back.
@@ -145,11 +146,11 @@ func (l *load) thin(ctx context.Context, f *filter, p *keptRows, shrink bool) er
 	}
 	for i := range l.columns {
 		if err := carry(ctx, l.Workers, s.Dest(i), 0, p.Dest(i), p.rows.from); err != nil {
-			return errors.Join(err, s.close())
+			return errors.Join(err, s.Close())
 		}
 	}
-	err = p.scratch.close()
-	p.scratch, p.packed = s, true
+	err = p.Scratch.Close()
+	p.Scratch, p.packed = s, true
 	return err
 }
 

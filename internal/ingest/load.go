@@ -32,7 +32,7 @@ type load struct {
 	dicts   map[int]*column.Dictionary // by column
 
 	writer    *layout.Writer
-	stage     *scratch // the columns that are scaled before they are narrowed
+	stage     *column.Scratch // the columns that are scaled before they are narrowed
 	staged    map[int]int
 	kept      *rowMap              // which rows of the sources the filters let through; nil where all are
 	order     *rowMap              // which of those are the rows of the result; nil until they are known
@@ -171,7 +171,7 @@ func (l *load) lay() error {
 		return err
 	}
 	if len(stage.Columns) > 0 {
-		l.stage, err = newScratch(l.Dir, stage)
+		l.stage, err = column.NewScratch(l.Dir, stage)
 	}
 	return err
 }
@@ -263,7 +263,7 @@ func (l *load) clear() error {
 func (l *load) abort() error {
 	var errs []error
 	if l.stage != nil {
-		errs = append(errs, l.stage.close())
+		errs = append(errs, l.stage.Close())
 		l.stage = nil
 	}
 	if l.writer != nil {

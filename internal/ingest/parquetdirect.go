@@ -148,7 +148,7 @@ func (c *directChunk[S]) take(h *format.PageHeader) error {
 			return errors.Join(errIndirect, err)
 		}
 		return c.put(n, func(to []S) error {
-			data = data[copy(bytesOf(to), data):]
+			data = data[copy(column.BytesOf(to), data):]
 			return nil
 		})
 	case plainDictionary, format.RLEDictionary:
@@ -178,7 +178,7 @@ func (c *directChunk[S]) put(n int64, fill func(to []S) error) error {
 		if err := fill(to); err != nil {
 			return err
 		}
-		if checkCells(c.Kind, to) >= 0 {
+		if column.CheckCells(c.Kind, to) >= 0 {
 			return errIndirect
 		}
 		source.Observe(&c.Observing, c.Target, c.row, to)
@@ -300,7 +300,7 @@ func (c *directChunk[S]) stored(h *format.PageHeader, n int64) error {
 	if size != n*sizeOf[S]() {
 		return errIndirect
 	}
-	if err := c.put(n, func(to []S) error { return l.read(bytesOf(to)) }); err != nil {
+	if err := c.put(n, func(to []S) error { return l.read(column.BytesOf(to)) }); err != nil {
 		return err
 	}
 	if l.left != 0 || l.run != 0 && c.meta.Codec != format.Uncompressed {

@@ -189,7 +189,7 @@ func putPage[S column.Storable](c *parquetChunk, src []S, index []int32, levels 
 	if index != nil {
 		have = int64(len(index))
 	}
-	if nan, float := notANumber[S](); float && c.Dest.DType.IsFloat() && int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
+	if nan, float := column.NotANumber[S](); float && c.Dest.DType.IsFloat() && int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
 		return putGaps(c, src, index, levels, nan)
 	}
 	used := int64(0)
@@ -270,7 +270,7 @@ func tileOf[S column.Storable](c *parquetChunk) []S {
 // putRun writes run values from used on.
 func putRun[S column.Storable](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
 	if index == nil {
-		if bad = int64(checkCells(c.Kind, src[used:used+run])); bad >= 0 {
+		if bad = int64(column.CheckCells(c.Kind, src[used:used+run])); bad >= 0 {
 			return bad, nil
 		}
 		return int64(column.Put(c.Dest, row, src[used:used+run])), nil
@@ -284,7 +284,7 @@ func putRun[S column.Storable](c *parquetChunk, row int64, src []S, index []int3
 			}
 			tile[j] = src[at]
 		}
-		bad := checkCells(c.Kind, tile[:n])
+		bad := column.CheckCells(c.Kind, tile[:n])
 		if bad < 0 {
 			bad = column.Put(c.Dest, row+i, tile[:n])
 		}

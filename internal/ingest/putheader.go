@@ -20,7 +20,7 @@ func (h PutColumn) check() error {
 		return fmt.Errorf("dtype %q is none of %s, %s", h.DType, strings.Join(column.KindNames[column.KindBool:column.KindText], ", "), utf8Name)
 	case len(h.Shape) != 1 && len(h.Shape) != 2:
 		return fmt.Errorf("has shape %v, want [rows] or [rows, n]", h.Shape)
-	case h.Shape[0] < 0 || h.Shape[0] > maxRows || len(h.Shape) == 2 && (h.Shape[1] < 1 || h.Shape[1] > math.MaxInt32/16):
+	case h.Shape[0] < 0 || h.Shape[0] > column.MaxRows || len(h.Shape) == 2 && (h.Shape[1] < 1 || h.Shape[1] > math.MaxInt32/16):
 		return fmt.Errorf("has shape %v, which cannot be stored", h.Shape)
 	case k == column.KindText && len(h.Shape) == 2:
 		return fmt.Errorf("is text of shape %v, want [rows]", h.Shape)

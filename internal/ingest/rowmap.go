@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -12,7 +13,7 @@ type rowMap struct {
 	dir     string
 	rows    int64
 	from    []int64 // nil: every row is its own
-	scratch *scratch
+	scratch *column.Scratch
 	added   int64 // how many rows of from are inserted
 }
 
@@ -30,7 +31,7 @@ func (m *rowMap) at(row int64) int64 {
 // replace makes the map anew, with rows entries that fill writes; at tells the old ones until it returns. It takes 8 bytes a row
 // of scratch.
 func (m *rowMap) replace(rows int64, fill func(from []int64) error) error {
-	s, err := newScratch(m.dir, layout.Table{Rows: rows, Columns: []layout.Column{{Name: "from", DType: layout.Int64}}})
+	s, err := column.NewScratch(m.dir, layout.Table{Rows: rows, Columns: []layout.Column{{Name: "from", DType: layout.Int64}}})
 	if err != nil {
 		return err
 	}
@@ -39,9 +40,9 @@ func (m *rowMap) replace(rows int64, fill func(from []int64) error) error {
 		from = []int64{} // not every row, but none
 	}
 	if err := fill(from); err != nil {
-		return errors.Join(err, s.close())
+		return errors.Join(err, s.Close())
 	}
-	err = m.scratch.close()
+	err = m.scratch.Close()
 	m.rows, m.from, m.scratch = rows, from, s
 	return err
 }
@@ -63,7 +64,7 @@ func (m *rowMap) close() error {
 	if m == nil {
 		return nil
 	}
-	err := m.scratch.close()
+	err := m.scratch.Close()
 	m.from, m.scratch = nil, nil
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -14,11 +15,11 @@ import (
 // sort orders the rows of the map by item, in the order of the items' first rows, and time; rows that are equal stay as they are.
 // It takes at most 24 bytes a row of scratch: 16 and the numbers of the items, then 16 and the new map.
 func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
-	s, err := newScratch(l.Dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
+	s, err := column.NewScratch(l.Dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
 	if err != nil {
 		return err
 	}
-	defer func() { s.close() }() // the one that there is then
+	defer func() { s.Close() }() // the one that there is then
 	item := layout.Values[int64](s.Dest(0)).Data
 	var passed atomic.Int64 // rows, in three passes: together half of the work, the other half is moving the columns
 	pass := func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) }
@@ -32,16 +33,16 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 			return nil
 		})
 	}
-	pairs, err := newScratch(l.Dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}}})
+	pairs, err := column.NewScratch(l.Dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}}})
 	if err != nil {
 		return err
 	}
-	defer pairs.close()
+	defer pairs.Close()
 	times := layout.Values[int64](pairs.Dest(0)).Data
 	timed := unsafe.Slice((*timedRow)(unsafe.Pointer(unsafe.SliceData(times))), m.rows)
 	ends := inItems(counts, item, func(at, row int64) { timed[at] = timedRow{k.when(m.at(row)), m.at(row)} })
 	pass(m.rows)
-	if err := s.close(); err != nil {
+	if err := s.Close(); err != nil {
 		return err
 	}
 	s = nil

@@ -55,7 +55,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)
 	}
-	err = errors.Join(l.stage.close(), l.order.close(), l.kept.close())
+	err = errors.Join(l.stage.Close(), l.order.close(), l.kept.close())
 	l.stage, l.order, l.kept = nil, nil, nil
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package ingest
+package column
 
 import (
 	"os"
@@ -10,13 +10,13 @@ import (
 // scratchDir is where scratch lies while it is used, in the job's directory: what a killed child leaves goes with that.
 const scratchDir = "scratch"
 
-// scratch is a table that goes away: mapped from a file, so that it is no anonymous memory.
-type scratch struct {
+// Scratch is a table that goes away: mapped from a file, so that it is no anonymous memory.
+type Scratch struct {
 	*layout.Writer
 	dir string
 }
 
-func newScratch(dir string, t layout.Table) (*scratch, error) {
+func NewScratch(dir string, t layout.Table) (*Scratch, error) {
 	sub, err := os.MkdirTemp(dir, scratchDir)
 	if err != nil {
 		return nil, err
@@ -31,10 +31,10 @@ func newScratch(dir string, t layout.Table) (*scratch, error) {
 		w.Abort()
 		return nil, err
 	}
-	return &scratch{w, sub}, nil
+	return &Scratch{w, sub}, nil
 }
 
-func (s *scratch) close() error {
+func (s *Scratch) Close() error {
 	if s == nil {
 		return nil
 	}

@@ -1,0 +1,48 @@
+package column
+
+import (
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// MaxRows bounds what a header may announce; products with it do not overflow.
+const MaxRows = 1 << 44
+
+// CheckCells finds a value that no column of the kind may hold: a truth value that is neither 0 nor 1, a NaT.
+func CheckCells[S Storable](k Kind, block []S) (bad int) {
+	switch block := any(block).(type) {
+	case []uint8:
+		if k == KindBool {
+			return slices.IndexFunc(block, func(v uint8) bool { return v > 1 })
+		}
+	case []int64:
+		if k == KindTime || k == KindDuration {
+			return slices.Index(block, math.MinInt64)
+		}
+	}
+	return -1
+}
+
+// BytesOf sees values as bytes.
+func BytesOf[S Storable](v []S) []byte {
+	if len(v) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+}
+
+// NotANumber is NaN where S is a float type.
+func NotANumber[S Storable]() (nan S, ok bool) {
+	switch p := any(&nan).(type) {
+	case *float32:
+		*p, ok = float32(NaN), true
+	case *float64:
+		*p, ok = NaN, true
+	case *layout.Half:
+		*p, ok = layout.HalfOf(NaN), true
+	}
+	return nan, ok
+}
