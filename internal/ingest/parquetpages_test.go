@@ -47,11 +47,14 @@ func TestDamagedPagesAreNamed(t *testing.T) {
 	for g, group := range file.Metadata().RowGroups {
 		for _, chunk := range group.Columns {
 			m := &chunk.MetaData
-			at, page := firstPage(m), 0
+			at, page := m.DataPageOffset, 0
+			if m.DictionaryPageOffset > 0 {
+				at = m.DictionaryPageOffset
+			}
 			for end := at + m.TotalCompressedSize; at < end; {
 				r := bufio.NewReader(io.NewSectionReader(bytes.NewReader(whole.Bytes()), at, end-at))
 				var h format.PageHeader
-				if err := newThriftDecoder(r, end-at).Decode(&h); err != nil {
+				if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(r)).Decode(&h); err != nil {
 					t.Fatal(err)
 				}
 				head, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
