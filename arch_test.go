@@ -20,33 +20,34 @@ const module = "github.com/tensorcache/tensorcache/"
 
 // rooms lists the packages from the ground up and what each may import of the others: one way, no way back.
 var rooms = map[string][]string{
-	"window":                    nil, // arithmetic: it opens nothing, so it is tested without a daemon
-	"sampler":                   nil, // arithmetic; it sees an index through an interface of its own
-	"internal/fault":            nil, // stands below whatever may fail
-	"internal/portable":         nil, // one variable of the environment
-	"internal/near":             nil, // arithmetic on names, for messages
-	"internal/golden":           nil, // imported by tests only
-	"internal/machine":          nil, // asks the system; whoever takes memory stands above
-	"internal/arrowmeta":        nil, // arithmetic on bytes: they are held against a format before anything reads them
-	"internal/cached":           {"internal/portable"},
-	"internal/mmapfile":         {"internal/cached", "internal/fault", "internal/portable"},
-	"internal/numerals":         {"internal/portable"}, // arithmetic on text: rows of plain numbers
-	"internal/moments":          {"internal/portable"}, // arithmetic on blocks of values, for statistics and scalings alike
-	"layout":                    {"internal/arrowmeta", "internal/mmapfile", "internal/fault", "internal/moments"},
-	"store":                     {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
-	"internal/ingest/loaderr":   nil,
-	"internal/ingest/parallel":  {"internal/ingest/loaderr", "internal/mmapfile"},
-	"internal/ingest/calendar":  {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},
-	"internal/ingest/textvalue": nil,
-	"internal/ingest/column":    {"internal/ingest/loaderr", "internal/ingest/textvalue", "internal/numerals", "layout"},
-	"internal/ingest/files":     {"internal/fault", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/machine", "layout"},
-	"internal/ingest/progress":  nil,
-	"internal/ingest/source":    {"internal/arrowmeta", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/textvalue", "layout"},
-	"internal/ingest":           {"internal/arrowmeta", "internal/cached", "internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/machine", "internal/mmapfile", "internal/moments", "internal/near", "internal/numerals", "layout", "window"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
-	"internal/ingest/loadtest":  {"internal/ingest/loaderr"},
-	"internal/wire":             {"layout", "window", "sampler", "internal/near"}, // only the types that pass over the sockets
-	"internal/feed":             {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
-	"internal/control":          {"internal/wire"}, // a client: it must work without what the daemon is made of
+	"window":                          nil, // arithmetic: it opens nothing, so it is tested without a daemon
+	"sampler":                         nil, // arithmetic; it sees an index through an interface of its own
+	"internal/fault":                  nil, // stands below whatever may fail
+	"internal/portable":               nil, // one variable of the environment
+	"internal/near":                   nil, // arithmetic on names, for messages
+	"internal/golden":                 nil, // imported by tests only
+	"internal/machine":                nil, // asks the system; whoever takes memory stands above
+	"internal/arrowmeta":              nil, // arithmetic on bytes: they are held against a format before anything reads them
+	"internal/cached":                 {"internal/portable"},
+	"internal/mmapfile":               {"internal/cached", "internal/fault", "internal/portable"},
+	"internal/numerals":               {"internal/portable"}, // arithmetic on text: rows of plain numbers
+	"internal/moments":                {"internal/portable"}, // arithmetic on blocks of values, for statistics and scalings alike
+	"layout":                          {"internal/arrowmeta", "internal/mmapfile", "internal/fault", "internal/moments"},
+	"store":                           {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
+	"internal/ingest/loaderr":         nil,
+	"internal/ingest/parallel":        {"internal/ingest/loaderr", "internal/mmapfile"},
+	"internal/ingest/calendar":        {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},
+	"internal/ingest/textvalue":       nil,
+	"internal/ingest/column":          {"internal/ingest/loaderr", "internal/ingest/textvalue", "internal/numerals", "layout"},
+	"internal/ingest/files":           {"internal/fault", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/machine", "layout"},
+	"internal/ingest/progress":        nil,
+	"internal/ingest/source":          {"internal/arrowmeta", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/textvalue", "layout"},
+	"internal/ingest/source/tfrecord": {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "layout"},
+	"internal/ingest":                 {"internal/arrowmeta", "internal/cached", "internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/source/tfrecord", "internal/ingest/textvalue", "internal/machine", "internal/mmapfile", "internal/moments", "internal/near", "internal/numerals", "layout", "window"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
+	"internal/ingest/loadtest":        {"internal/ingest/loaderr"},
+	"internal/wire":                   {"layout", "window", "sampler", "internal/near"}, // only the types that pass over the sockets
+	"internal/feed":                   {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
+	"internal/control":                {"internal/wire"}, // a client: it must work without what the daemon is made of
 	// a client too: it finds the daemon as the command line does, maps files through the one place that may, and sees columns, specs
 	// and cursors as the types that stand in its own surface
 	"clients/go":          {"layout", "window", "sampler", "internal/control", "internal/mmapfile", "internal/wire", "internal/near"},

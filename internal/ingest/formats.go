@@ -11,6 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/tfrecord"
 )
 
 // magics are the first bytes of files that are told by their content, whatever their name.
@@ -67,8 +68,8 @@ func openFile(path string, f *os.File, w source.Settings) (source.Reader, error)
 	if bytes.HasPrefix(head, []byte(npyMagic)) {
 		return openNpy(path, f, w)
 	}
-	if isTFRecord(head) || files.FormatOf(path) == "TFRecord" {
-		return openTFRecord(path, f, w)
+	if tfrecord.Is(head) || files.FormatOf(path) == "TFRecord" {
+		return tfrecord.Open(path, f, w)
 	}
 	if bytes.HasPrefix(head, []byte(zipMagic)) {
 		if r, ok, err := openNpz(path, f, w); ok || err != nil {
@@ -95,8 +96,8 @@ func openUnpacked(path, name string, f, plain *os.File, w source.Settings) (r so
 	if bytes.HasPrefix(head, []byte(parquetMagic)) {
 		return nil, &loaderr.SourceError{Path: path, Reason: "is a compressed Parquet file, but only text and TFRecord are read compressed", Hint: "decompress it first"}
 	}
-	if isTFRecord(head) || files.FormatOf(name) == "TFRecord" {
-		r, err = openTFRecord(path, plain, w)
+	if tfrecord.Is(head) || files.FormatOf(name) == "TFRecord" {
+		r, err = tfrecord.Open(path, plain, w)
 	} else if err = wantText(path, head); err == nil {
 		r, err = openCSV(path, name, plain, w)
 	}

@@ -1,4 +1,5 @@
-package ingest
+// Package tfrecord reads TFRecord files of tf.train.Example: a record is a row, a feature is a column.
+package tfrecord
 
 import (
 	"bufio"
@@ -41,13 +42,13 @@ func recordSum(b []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-// isTFRecord tells whether a file begins with a record's length and its checksum.
-func isTFRecord(head []byte) bool {
+// Is tells whether a file begins with a record's length and its checksum.
+func Is(head []byte) bool {
 	return len(head) >= recordHead && binary.LittleEndian.Uint32(head[8:]) == recordSum(head[:8])
 }
 
-// tfFile reads a TFRecord file of tf.train.Example: a record is a row, a feature a column.
-type tfFile struct {
+// file reads a TFRecord file of tf.train.Example: a record is a row, a feature a column.
+type file struct {
 	source.Settings
 	file   cached.File
 	name   string
@@ -66,8 +67,8 @@ type tfFeature struct {
 	other *loaderr.SourceError // that another record contradicts it
 }
 
-// openTFRecord checks every record and looks at its features.
-func openTFRecord(path string, f *os.File, w source.Settings) (source.Reader, error) {
+// Open checks every record and looks at its features.
+func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	if err := w.Text.CheckUnused(path); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func openTFRecord(path string, f *os.File, w source.Settings) (source.Reader, er
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	t := &tfFile{Settings: w, file: cached.File{File: f}, name: path, size: st.Size(), found: map[string]*tfFeature{}}
+	t := &file{Settings: w, file: cached.File{File: f}, name: path, size: st.Size(), found: map[string]*tfFeature{}}
 	if err := t.walk(); err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func openTFRecord(path string, f *os.File, w source.Settings) (source.Reader, er
 }
 
 // walk cuts the file into spans of whole records, and holds each record against its checksums.
-func (t *tfFile) walk() error {
+func (t *file) walk() error {
 	r := bufio.NewReaderSize(io.NewSectionReader(t.file, 0, t.size), files.BlockBytes)
 	var record []byte
 	head := make([]byte, recordHead)
@@ -104,7 +105,7 @@ func (t *tfFile) walk() error {
 		if _, err := io.ReadFull(r, head); err != nil {
 			return t.readError(err)
 		}
-		if !isTFRecord(head) {
+		if !Is(head) {
 			return broken("has a length that is not what its checksum says")
 		}
 		length := binary.LittleEndian.Uint64(head)
@@ -132,7 +133,7 @@ func (t *tfFile) walk() error {
 	return nil
 }
 
-func (t *tfFile) readError(err error) error {
+func (t *file) readError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &loaderr.SourceError{Path: t.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged}
 	}
@@ -140,7 +141,7 @@ func (t *tfFile) readError(err error) error {
 }
 
 // records calls f with the features of each record of a span. Rows count from 0.
-func (t *tfFile) records(s source.Span, f func(row int64, x feature) error, done func(row int64) error) error {
+func (t *file) records(s source.Span, f func(row int64, x feature) error, done func(row int64) error) error {
 	buf := make([]byte, s.End-s.Begin)
 	if _, err := t.file.ReadAt(buf, s.Begin); err != nil {
 		return t.readError(err)
@@ -167,7 +168,7 @@ func (t *tfFile) records(s source.Span, f func(row int64, x feature) error, done
 }
 
 // survey finds out which features there are.
-func (t *tfFile) survey() error {
+func (t *file) survey() error {
 	var mu sync.Mutex
 	found := make([]map[string]*tfFeature, len(t.spans))
 	err := parallel.For(context.Background(), t.Workers, len(t.spans), t.name, func(_, i int) error {
@@ -232,13 +233,13 @@ func (f *tfFeature) meet(o *tfFeature) {
 	}
 }
 
-func (t *tfFile) Path() string     { return t.name }
-func (t *tfFile) Rows() int64      { return t.count }
-func (t *tfFile) Names() []string  { return t.sorted }
-func (t *tfFile) Line(int64) int64 { return 0 }
-func (t *tfFile) Close() error     { return t.file.Close() }
+func (t *file) Path() string     { return t.name }
+func (t *file) Rows() int64      { return t.count }
+func (t *file) Names() []string  { return t.sorted }
+func (t *file) Line(int64) int64 { return 0 }
+func (t *file) Close() error     { return t.file.Close() }
 
-func (t *tfFile) Describe(w []column.Want) ([]column.Column, error) {
+func (t *file) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		name := t.sorted[x.Index]
@@ -261,7 +262,7 @@ func (t *tfFile) Describe(w []column.Want) ([]column.Column, error) {
 }
 
 // fill decodes the spans in parallel.
-func (t *tfFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	at := map[string]int{}
 	quiet := slices.Clone(to)
 	for i, x := range to {
