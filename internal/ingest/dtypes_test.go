@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -60,7 +61,7 @@ func TestColumnsAreStoredAsAskedFor(t *testing.T) {
 		o := Options{DType: DTypes{By: map[string]string{"a": string(to)}}}
 		for from, values := range sent {
 			c, b := columnBytes(t, "a", string(from), []int64{3}, values)
-			dir, err := receivedFrom(t, o, Put{Format: FormatColumns, Columns: []PutColumn{c}}, b)
+			dir, err := receivedFrom(t, o, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +98,7 @@ func TestWhatNarrowingLosesIsReported(t *testing.T) {
 		l := mustLoad(t, o)
 		got = append(got, l.Manifest.Columns[0].DTypeError)
 		c, b := columnBytes(t, "a", "float64", []int64{int64(len(values))}, values)
-		dir, err := receivedFrom(t, Options{DType: Floats(string(to)), Layout: o.Layout}, Put{Format: FormatColumns, Columns: []PutColumn{c}}, b)
+		dir, err := receivedFrom(t, Options{DType: Floats(string(to)), Layout: o.Layout}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -143,22 +144,22 @@ func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	for name, put := range map[string]func() (PutColumn, []byte, Options, string){
-		"integer": func() (PutColumn, []byte, Options, string) {
+	for name, sent := range map[string]func() (put.Column, []byte, Options, string){
+		"integer": func() (put.Column, []byte, Options, string) {
 			c, b := columnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 1<<53 + 1})
 			return c, b, by("a", "float64"), `row 3, column "a": "9007199254740993" does not fit float64`
 		},
-		"fraction": func() (PutColumn, []byte, Options, string) {
+		"fraction": func() (put.Column, []byte, Options, string) {
 			c, b := columnBytes(t, "a", "float32", []int64{2, 2}, []float32{1, 2, 2.5, 3})
 			return c, b, by("a", "uint8"), `row 2, column "a": "2.5" does not fit uint8`
 		},
-		"text": func() (PutColumn, []byte, Options, string) {
+		"text": func() (put.Column, []byte, Options, string) {
 			c, b := columnBytes(t, "a", "float32", []int64{1}, []float32{1})
 			return c, b, by("a", "text"), `column "a": is float32; only columns of text files are taken as text`
 		},
 	} {
-		c, b, o, want := put()
-		if _, err := receivedFrom(t, o, Put{Format: FormatColumns, Columns: []PutColumn{c}}, b); err == nil || !strings.Contains(err.Error(), want) {
+		c, b, o, want := sent()
+		if _, err := receivedFrom(t, o, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}

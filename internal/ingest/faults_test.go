@@ -15,6 +15,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
 // points are all the points at which a load of files asks whether it may go on.
@@ -78,14 +79,14 @@ func TestOtherFaultsAreErrorsToo(t *testing.T) {
 
 func TestFullDiskDuringAPut(t *testing.T) {
 	p, sent := everyArray(t)
-	stream := Put{Format: FormatArrow}
+	stream := put.Header{Format: put.FormatArrow}
 	for _, point := range append(points, "reserve#2") {
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 		for _, c := range []struct {
-			Put
+			put.Header
 			sent []byte
 		}{{p, sent}, {stream, arrowBytes(t)}} {
-			if c.Format == FormatArrow && point == "reserve#2" {
+			if c.Format == put.FormatArrow && point == "reserve#2" {
 				continue // no scratch is needed
 			}
 			r, w, err := os.Pipe()
@@ -94,10 +95,10 @@ func TestFullDiskDuringAPut(t *testing.T) {
 			}
 			go func() { _, _ = bytes.NewReader(c.sent).WriteTo(w); w.Close() }()
 			o := Options{ItemID: []string{"id"}}
-			if c.Format == FormatArrow {
+			if c.Format == put.FormatArrow {
 				o.ItemID = []string{"id", "w"}
 			}
-			if _, err := Run(t.Context(), os.Args[0], Job{Dir: t.TempDir(), Options: o, Put: &c.Put}, r, nil); !errors.Is(err, loaderr.ErrNoSpace) {
+			if _, err := Run(t.Context(), os.Args[0], Job{Dir: t.TempDir(), Options: o, Put: &c.Header}, r, nil); !errors.Is(err, loaderr.ErrNoSpace) {
 				t.Errorf("%s at %s: %v", c.Format, point, err)
 			}
 			r.Close()

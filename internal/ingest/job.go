@@ -9,6 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -21,7 +22,7 @@ type Job struct {
 	// Within is the reach of the options, which these do not carry across the pipe.
 	Within files.Reach `json:"within,omitzero"`
 	// Put is set where the values come over a socket, which is the child's descriptor 3.
-	Put *Put `json:"put,omitempty"`
+	Put *put.Header `json:"put,omitempty"`
 	// Append is set where the rows go behind those of a generation; the options are that one's (see [AppendOptions]).
 	Append *Append `json:"append,omitempty"`
 	// MemoryLimit bounds the child's memory in bytes beyond the result; 0 lets Run derive it from the size of the sources and

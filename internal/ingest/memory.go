@@ -6,6 +6,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
 // Memory of the child beyond the result, which is a mapped file.
@@ -30,7 +31,7 @@ func memoryLimit(j Job, have int64) (int64, error) {
 	for _, s := range sources {
 		limit += memoryPerByte * s.Bytes
 	}
-	if j.Put != nil && j.Put.Format == FormatArrow {
+	if j.Put != nil && j.Put.Format == put.FormatArrow {
 		limit = memoryMost // how much comes is not known
 	} else if j.Put != nil {
 		for _, c := range j.Put.Columns {

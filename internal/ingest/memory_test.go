@@ -9,11 +9,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
 func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 	small := Job{Options: Options{Sources: []string{loadtest.File(t, "a.csv", "a\n1\n")}}}
-	stream := Job{Put: &Put{Format: FormatArrow}}
+	stream := Job{Put: &put.Header{Format: put.FormatArrow}}
 	for _, c := range []struct {
 		Job
 		have, want int64

@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -38,7 +39,7 @@ func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
 	for _, how := range []string{layout.Columns, layout.Packed} {
 		c, b := columnBytes(t, "a", "float32", []int64{rows, width}, v)
 		d, more := columnBytes(t, "b", "float32", []int64{rows}, v[:rows])
-		dir, err := receivedFrom(t, Options{Layout: how, Fill: ByColumn(map[string]Fill{"a": FillWith(-1)})}, Put{Format: FormatColumns, Columns: []PutColumn{c, d}}, append(b, more...))
+		dir, err := receivedFrom(t, Options{Layout: how, Fill: ByColumn(map[string]Fill{"a": FillWith(-1)})}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c, d}}, append(b, more...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +97,7 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 	}
 	check("Arrow", mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.arrows", s.String())}}))
 	c, sent := columnBytes(t, "a", "float64", []int64{3}, []float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
-	dir, err := receivedFrom(t, Options{}, Put{Format: FormatColumns, Columns: []PutColumn{c}}, sent)
+	dir, err := receivedFrom(t, Options{}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, sent)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
 // Errors of a load; see [loaderr].
@@ -30,3 +31,15 @@ const PhaseHash = progress.Hash
 
 // Reach limits which files may be sources; see [files].
 type Reach = files.Reach
+
+// What comes over the connection of a put; see [put].
+type (
+	Put       = put.Header
+	PutColumn = put.Column
+)
+
+// Formats of a put.
+const (
+	FormatColumns = put.FormatColumns
+	FormatArrow   = put.FormatArrow
+)

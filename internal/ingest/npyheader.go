@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -20,7 +21,7 @@ const mostHeader = 1 << 20
 
 // npyColumn is an array of NumPy, or one field of an array of records, as the column that it becomes.
 type npyColumn struct {
-	PutColumn
+	put.Column
 	text   byte  // 'U' or 'S' for texts of fixed length, else 0
 	size   int64 // bytes of a value
 	record int64 // bytes between the beginnings of two rows, where that is not the row's own size
@@ -224,7 +225,7 @@ func (c *npyColumn) finish() {
 	case c.text != 0 && len(c.Shape) > 1:
 		c.refuse = &loaderr.SourceError{Reason: fmt.Sprintf("is text of shape %v, want [rows]", c.Shape)}
 	case c.text == 0:
-		if err := c.check(); err != nil {
+		if err := c.Check(); err != nil {
 			c.refuse = &loaderr.SourceError{Reason: err.Error()}
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
 // numpyFile reads a .npy file, or the arrays of a .npz archive. sbinet/npyio, the one library for them, knows neither halves nor times nor
@@ -160,7 +161,7 @@ func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 			return nil, &loaderr.SourceError{Column: c.Name, Reason: fmt.Sprintf("has %s, column %q has %d", loaderr.Count(int(c.Shape[0]), "row"), first.Name, first.Shape[0]), Hint: "name the arrays that are wanted with --columns"}
 		}
 		n.count = c.Shape[0]
-		a := arrays{heads: []PutColumn{c.PutColumn}}
+		a := put.Arrays{Heads: []put.Column{c.Column}}
 		described, err := a.Describe([]column.Want{{Role: x.Role}})
 		if err != nil {
 			return nil, err
@@ -215,16 +216,16 @@ func (c *npyColumn) take(t source.Target, values *npyValues) error {
 	if c.text != 0 {
 		return c.texts(t, values)
 	}
-	a := &arrays{count: c.Shape[0], total: c.Bytes, conn: &received{from: values}}
+	a := &put.Arrays{Count: c.Shape[0], Total: c.Bytes, Conn: &put.Connection{From: values}}
 	if !c.lanes {
-		if err := a.take(c.PutColumn, t); err != nil {
+		if err := a.Take(c.Column, t); err != nil {
 			return err
 		}
 	}
 	for i := int64(0); c.lanes && i < t.Width; i++ {
 		lane := t
 		lane.Dest, lane.Width = t.Dest.Lane(i), 0
-		if err := a.take(c.PutColumn, lane); err != nil {
+		if err := a.Take(c.Column, lane); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -66,7 +67,7 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 		return o
 	}
 	many, values := columnBytes(t, "a", "float64", []int64{1000}, make([]float64, 1000))
-	put := Put{Format: FormatColumns, Columns: []PutColumn{many, many, many}}
+	put := put.Header{Format: put.FormatColumns, Columns: []put.Column{many, many, many}}
 	for i, name := range []string{"a", "b", "c"} {
 		put.Columns[i].Name = name
 	}

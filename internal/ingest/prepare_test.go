@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -51,7 +52,7 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 	}
 	for _, o := range cases {
 		o.Scale = All(scaleStandard)
-		var p Put
+		var p put.Header
 		var sent []byte
 		for name, c := range map[string]struct {
 			dtype  string
@@ -61,7 +62,7 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 			h, b := columnBytes(t, name, c.dtype, c.shape, c.values)
 			p.Columns, sent = append(p.Columns, h), append(sent, b...)
 		}
-		p.Format = FormatColumns
+		p.Format = put.FormatColumns
 		dir, err := receivedFrom(t, o, p, sent)
 		if err != nil {
 			t.Fatal(err)

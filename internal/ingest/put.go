@@ -10,11 +10,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // runPut does the load of values that come over a connection.
-func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manifest, error) {
+func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layout.Manifest, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
@@ -35,12 +36,12 @@ func (l *load) runPut(ctx context.Context, p Put, conn io.Reader) (*layout.Manif
 	var r source.Reader
 	var err error
 	switch p.Format {
-	case FormatColumns:
-		r, err = openArrays(p.Columns, conn, l.Dir)
-	case FormatArrow:
+	case put.FormatColumns:
+		r, err = put.Open(p.Columns, conn, l.Dir)
+	case put.FormatArrow:
 		r, err = openArrowStream(conn, l.Dir, l.Workers, l.meter)
 	default:
-		err = &loaderr.OptionError{Field: "format", Value: p.Format, Allowed: FormatColumns + " or " + FormatArrow}
+		err = &loaderr.OptionError{Field: "format", Value: p.Format, Allowed: put.FormatColumns + " or " + put.FormatArrow}
 	}
 	if err != nil {
 		return nil, err

@@ -21,11 +21,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // receivedFrom loads what was sent, in this process.
-func receivedFrom(t *testing.T, o Options, p Put, sent []byte) (string, error) {
+func receivedFrom(t *testing.T, o Options, p put.Header, sent []byte) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	_, err := Job{Dir: dir, Options: o, Put: &p}.load(context.Background(), bytes.NewReader(sent), &progress.Meter{})
@@ -33,7 +34,7 @@ func receivedFrom(t *testing.T, o Options, p Put, sent []byte) (string, error) {
 }
 
 // columnBytes are a header and its values as they go over the socket.
-func columnBytes(t *testing.T, name, dtype string, shape []int64, values any) (PutColumn, []byte) {
+func columnBytes(t *testing.T, name, dtype string, shape []int64, values any) (put.Column, []byte) {
 	t.Helper()
 	var b bytes.Buffer
 	if words, ok := values.([]string); ok {
@@ -46,13 +47,13 @@ func columnBytes(t *testing.T, name, dtype string, shape []int64, values any) (P
 	} else if err := binary.Write(&b, binary.LittleEndian, values); err != nil {
 		t.Fatal(err)
 	}
-	return PutColumn{Name: name, DType: dtype, Shape: shape, Bytes: int64(b.Len())}, b.Bytes()
+	return put.Column{Name: name, DType: dtype, Shape: shape, Bytes: int64(b.Len())}, b.Bytes()
 }
 
 // everyArray are columns of all dtypes and of both shapes.
-func everyArray(t *testing.T) (p Put, sent []byte) {
+func everyArray(t *testing.T) (p put.Header, sent []byte) {
 	t.Helper()
-	p.Format = FormatColumns
+	p.Format = put.FormatColumns
 	add := func(name, dtype, unit string, shape []int64, values any) {
 		c, b := columnBytes(t, name, dtype, shape, values)
 		c.Unit = unit
@@ -154,7 +155,7 @@ func TestTextsMayBeMissing(t *testing.T) {
 		}
 		return out
 	}
-	p := Put{Format: FormatColumns, Columns: []PutColumn{c}}
+	p := put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}
 	dir, err := receivedFrom(t, Options{}, p, missing(1, 3))
 	if err != nil {
 		t.Fatal(err)
@@ -170,48 +171,48 @@ func TestTextsMayBeMissing(t *testing.T) {
 }
 
 func TestArraysThatAreRefused(t *testing.T) {
-	whole := func(name, dtype string, shape []int64, values any) func(*testing.T) (Put, []byte) {
-		return func(t *testing.T) (Put, []byte) {
+	whole := func(name, dtype string, shape []int64, values any) func(*testing.T) (put.Header, []byte) {
+		return func(t *testing.T) (put.Header, []byte) {
 			c, b := columnBytes(t, name, dtype, shape, values)
-			return Put{Format: FormatColumns, Columns: []PutColumn{c}}, b
+			return put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b
 		}
 	}
-	head := func(c ...PutColumn) func(*testing.T) (Put, []byte) {
-		return func(*testing.T) (Put, []byte) { return Put{Format: FormatColumns, Columns: c}, nil }
+	head := func(c ...put.Column) func(*testing.T) (put.Header, []byte) {
+		return func(*testing.T) (put.Header, []byte) { return put.Header{Format: put.FormatColumns, Columns: c}, nil }
 	}
 	for _, c := range []struct {
 		name, want string
-		make       func(*testing.T) (Put, []byte)
+		make       func(*testing.T) (put.Header, []byte)
 		o          Options
 	}{
-		{"early end", "the connection ended after 10 of 24 bytes", func(t *testing.T) (Put, []byte) {
+		{"early end", "the connection ended after 10 of 24 bytes", func(t *testing.T) (put.Header, []byte) {
 			p, b := whole("a", "int64", []int64{3}, []int64{1, 2, 3})(t)
 			return p, b[:10]
 		}, Options{}},
-		{"early end of a column that is not wanted", "the connection ended after 24 of 48 bytes", func(t *testing.T) (Put, []byte) {
+		{"early end of a column that is not wanted", "the connection ended after 24 of 48 bytes", func(t *testing.T) (put.Header, []byte) {
 			a, b := columnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 3})
 			d := a
 			d.Name = "d"
-			return Put{Format: FormatColumns, Columns: []PutColumn{a, d}}, b
+			return put.Header{Format: put.FormatColumns, Columns: []put.Column{a, d}}, b
 		}, Options{Columns: []string{"a"}}},
 		{"no columns", "no columns were sent", head(), Options{}},
-		{"no rows", "the columns have no rows", head(PutColumn{Name: "a", DType: "bool", Shape: []int64{0}}), Options{}},
-		{"no name", "a column has no name", head(PutColumn{DType: "bool", Shape: []int64{1}, Bytes: 1}), Options{}},
-		{"dtype", `column "a": dtype "complex64" is none of`, head(PutColumn{Name: "a", DType: "complex64", Shape: []int64{1}}), Options{}},
-		{"shape", "has shape [1 2 3], want [rows] or [rows, n]", head(PutColumn{Name: "a", DType: "bool", Shape: []int64{1, 2, 3}}), Options{}},
-		{"negative", "has shape [-1], which cannot be stored", head(PutColumn{Name: "a", DType: "bool", Shape: []int64{-1}}), Options{}},
-		{"huge", "which cannot be stored", head(PutColumn{Name: "a", DType: "float64", Shape: []int64{1 << 60, 8}}), Options{}},
-		{"bytes", "has 9 bytes, want 8 for float64 of shape [1]", head(PutColumn{Name: "a", DType: "float64", Shape: []int64{1}, Bytes: 9}), Options{}},
-		{"rows differ", `column "b": has 2 rows, column "a" has 1`, head(PutColumn{Name: "a", DType: "bool", Shape: []int64{1}, Bytes: 1}, PutColumn{Name: "b", DType: "bool", Shape: []int64{2}, Bytes: 2}), Options{}},
-		{"unit", `has time unit "h", want one of s, ms, us, ns`, head(PutColumn{Name: "a", DType: "timestamp", Unit: "h", Shape: []int64{1}, Bytes: 8}), Options{}},
-		{"text of two axes", "is text of shape [1 1], want [rows]", head(PutColumn{Name: "a", DType: "utf8", Shape: []int64{1, 1}, Bytes: 8}), Options{}},
-		{"text bytes", "has 8 bytes, want 16 or more for 1 texts", head(PutColumn{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}), Options{}},
+		{"no rows", "the columns have no rows", head(put.Column{Name: "a", DType: "bool", Shape: []int64{0}}), Options{}},
+		{"no name", "a column has no name", head(put.Column{DType: "bool", Shape: []int64{1}, Bytes: 1}), Options{}},
+		{"dtype", `column "a": dtype "complex64" is none of`, head(put.Column{Name: "a", DType: "complex64", Shape: []int64{1}}), Options{}},
+		{"shape", "has shape [1 2 3], want [rows] or [rows, n]", head(put.Column{Name: "a", DType: "bool", Shape: []int64{1, 2, 3}}), Options{}},
+		{"negative", "has shape [-1], which cannot be stored", head(put.Column{Name: "a", DType: "bool", Shape: []int64{-1}}), Options{}},
+		{"huge", "which cannot be stored", head(put.Column{Name: "a", DType: "float64", Shape: []int64{1 << 60, 8}}), Options{}},
+		{"bytes", "has 9 bytes, want 8 for float64 of shape [1]", head(put.Column{Name: "a", DType: "float64", Shape: []int64{1}, Bytes: 9}), Options{}},
+		{"rows differ", `column "b": has 2 rows, column "a" has 1`, head(put.Column{Name: "a", DType: "bool", Shape: []int64{1}, Bytes: 1}, put.Column{Name: "b", DType: "bool", Shape: []int64{2}, Bytes: 2}), Options{}},
+		{"unit", `has time unit "h", want one of s, ms, us, ns`, head(put.Column{Name: "a", DType: "timestamp", Unit: "h", Shape: []int64{1}, Bytes: 8}), Options{}},
+		{"text of two axes", "is text of shape [1 1], want [rows]", head(put.Column{Name: "a", DType: "utf8", Shape: []int64{1, 1}, Bytes: 8}), Options{}},
+		{"text bytes", "has 8 bytes, want 16 or more for 1 texts", head(put.Column{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}), Options{}},
 		{"truth", `row 2, column "a": "7" is no truth value, want 0 or 1`, whole("a", "bool", []int64{2}, []uint8{1, 7}), Options{}},
 		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`, whole("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}), Options{Time: "a"}},
 		{"narrow", `row 1, column "a": "1e+300" does not fit float32`, whole("a", "float64", []int64{1, 2}, []float64{1, 1e300}), Options{DType: Floats("float32")}},
 		{"no number", `row 2, column "a": the value is missing, which only a float column can say`, whole("a", "float64", []int64{2}, []float64{1, math.NaN()}), Options{DType: DTypes{By: map[string]string{"a": "int8"}}}},
 		{"half", `row 2, column "a": "300" does not fit int8`, whole("a", "float16", []int64{2}, []uint16{0x3c00, 0x5cb0}), Options{DType: DTypes{By: map[string]string{"a": "int8"}}}},
-		{"no time", `row 2, column "a": "NaT" is no time`, func(t *testing.T) (Put, []byte) {
+		{"no time", `row 2, column "a": "NaT" is no time`, func(t *testing.T) (put.Header, []byte) {
 			p, b := whole("a", "int64", []int64{2}, []int64{1, math.MinInt64})(t)
 			p.Columns[0].DType, p.Columns[0].Unit = "duration", "ms"
 			return p, b
@@ -219,7 +220,7 @@ func TestArraysThatAreRefused(t *testing.T) {
 		{"empty text", `row 2, column "a": the text is empty`, whole("a", "utf8", []int64{2}, []string{"x", ""}), Options{ItemID: []string{"a"}}},
 		{"no such column", `columns: no column is named "b"`, whole("a", "bool", []int64{1}, []uint8{1}), Options{Columns: []string{"b"}}},
 		{"wide time", "a time column holds timestamps, dates or integers, not int64[2]", whole("a", "int64", []int64{1, 2}, []int64{1, 2}), Options{Time: "a"}},
-		{"format", `format: "pickle": want columns or arrow`, func(*testing.T) (Put, []byte) { return Put{Format: "pickle"}, nil }, Options{}},
+		{"format", `format: "pickle": want columns or arrow`, func(*testing.T) (put.Header, []byte) { return put.Header{Format: "pickle"}, nil }, Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, b := c.make(t)
@@ -311,7 +312,7 @@ func arrowBytes(t *testing.T) []byte {
 
 func TestArrowStreamArrives(t *testing.T) {
 	sent := arrowBytes(t)
-	dir, err := receivedFrom(t, Options{ItemID: []string{"id", "w"}, Time: "t"}, Put{Format: FormatArrow}, sent)
+	dir, err := receivedFrom(t, Options{ItemID: []string{"id", "w"}, Time: "t"}, put.Header{Format: put.FormatArrow}, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,16 +335,16 @@ func TestArrowStreamCutAnywhereIsRefused(t *testing.T) {
 		if n%7 != 0 && len(sent)-n > 20 {
 			continue
 		}
-		_, err := receivedFrom(t, Options{ItemID: []string{"id", "w"}}, Put{Format: FormatArrow}, sent[:n])
+		_, err := receivedFrom(t, Options{ItemID: []string{"id", "w"}}, put.Header{Format: put.FormatArrow}, sent[:n])
 		var s *loaderr.SourceError
 		if !errors.As(err, &s) {
 			t.Errorf("%d of %d bytes: %v", n, len(sent), err)
 		}
 	}
-	_, err := receivedFrom(t, Options{}, Put{Format: FormatArrow}, sent[:len(sent)-8])
+	_, err := receivedFrom(t, Options{}, put.Header{Format: put.FormatArrow}, sent[:len(sent)-8])
 	loadtest.Refused(t, err, "ended after", "close the stream's writer")
-	_, err = receivedFrom(t, Options{}, Put{Format: FormatArrow}, []byte("ARROW1\x00\x00 and more"))
+	_, err = receivedFrom(t, Options{}, put.Header{Format: put.FormatArrow}, []byte("ARROW1\x00\x00 and more"))
 	loadtest.Refused(t, err, "is an Arrow file, want an Arrow IPC stream", "new_stream")
-	_, err = receivedFrom(t, Options{}, Put{Format: FormatArrow}, []byte("t,a\n1,2\n"))
+	_, err = receivedFrom(t, Options{}, put.Header{Format: put.FormatArrow}, []byte("t,a\n1,2\n"))
 	loadtest.Refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
 }

@@ -1,4 +1,6 @@
-package ingest
+// Package put reads the arrays of a put: a [Header] that names them, and then their bytes, from a
+// connection. The numpy reader uses it for the arrays of its files.
+package put
 
 import (
 	"fmt"
@@ -10,8 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
-// check refuses a header that contradicts itself.
-func (h PutColumn) check() error {
+// Check refuses a header that contradicts itself.
+func (h Column) Check() error {
 	k, known := arrayKind(h.DType)
 	switch {
 	case h.Name == "":
@@ -46,7 +48,7 @@ func (h PutColumn) check() error {
 }
 
 // width is the number of values of a row.
-func (h PutColumn) width() int64 {
+func (h Column) width() int64 {
 	if len(h.Shape) == 2 {
 		return h.Shape[1]
 	}
@@ -59,14 +61,14 @@ const (
 	FormatArrow   = "arrow"
 )
 
-// Put says what comes over the socket.
-type Put struct {
-	Format  string      `json:"format"`
-	Columns []PutColumn `json:"columns,omitempty"` // with FormatColumns
+// Header says what comes over the socket.
+type Header struct {
+	Format  string   `json:"format"`
+	Columns []Column `json:"columns,omitempty"` // with FormatColumns
 }
 
-// PutColumn is the header of one column that is sent as raw values.
-type PutColumn struct {
+// Column is the header of one column that is sent as raw values.
+type Column struct {
 	Name  string  `json:"name"`
 	DType string  `json:"dtype"`
 	Unit  string  `json:"unit,omitempty"`

@@ -1,4 +1,4 @@
-package ingest
+package put
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// arrays reads columns that come one after the other over a connection, as docs/PROTOCOL.md describes for put.
-type arrays struct {
-	heads []PutColumn
-	count int64
-	total int64 // bytes
+// Arrays reads columns that come one after the other over a connection, as docs/PROTOCOL.md describes for put.
+type Arrays struct {
+	Heads []Column
+	Count int64
+	Total int64 // bytes
 	dir   string
-	conn  *received
+	Conn  *Connection
 }
 
 // utf8Name is what a column of texts is called on the way.
@@ -36,47 +36,47 @@ func arrayKind(name string) (k column.Kind, ok bool) {
 	return k, ok && k != column.KindText
 }
 
-// openArrays checks the headers of all columns against each other.
-func openArrays(heads []PutColumn, conn io.Reader, dir string) (source.Reader, error) {
-	a := &arrays{heads: heads, dir: dir, conn: &received{from: conn}}
+// Open checks the headers of all columns against each other.
+func Open(heads []Column, conn io.Reader, dir string) (source.Reader, error) {
+	a := &Arrays{Heads: heads, dir: dir, Conn: &Connection{From: conn}}
 	if len(heads) == 0 {
 		return nil, &loaderr.SourceError{Reason: "no columns were sent"}
 	}
 	for _, h := range heads {
-		if err := h.check(); err != nil {
+		if err := h.Check(); err != nil {
 			return nil, &loaderr.SourceError{Column: h.Name, Reason: err.Error()}
 		}
 		if h.Shape[0] != heads[0].Shape[0] {
 			return nil, &loaderr.SourceError{Column: h.Name, Reason: fmt.Sprintf("has %s, column %q has %d", loaderr.Count(int(h.Shape[0]), "row"), heads[0].Name, heads[0].Shape[0])}
 		}
-		if a.total += h.Bytes; a.total < 0 {
+		if a.Total += h.Bytes; a.Total < 0 {
 			return nil, &loaderr.SourceError{Column: h.Name, Reason: "more bytes than there can be"}
 		}
 	}
-	if a.count = heads[0].Shape[0]; a.count == 0 {
+	if a.Count = heads[0].Shape[0]; a.Count == 0 {
 		return nil, &loaderr.SourceError{Reason: "the columns have no rows"}
 	}
 	return a, nil
 }
 
-func (a *arrays) Path() string     { return "" }
-func (a *arrays) Rows() int64      { return a.count }
-func (a *arrays) Line(int64) int64 { return 0 }
-func (a *arrays) size() int64      { return a.total }
-func (a *arrays) Close() error     { return nil }
+func (a *Arrays) Path() string     { return "" }
+func (a *Arrays) Rows() int64      { return a.Count }
+func (a *Arrays) Line(int64) int64 { return 0 }
+func (a *Arrays) size() int64      { return a.Total }
+func (a *Arrays) Close() error     { return nil }
 
-func (a *arrays) Names() []string {
-	out := make([]string, len(a.heads))
-	for i, h := range a.heads {
+func (a *Arrays) Names() []string {
+	out := make([]string, len(a.Heads))
+	for i, h := range a.Heads {
 		out[i] = h.Name
 	}
 	return out
 }
 
-func (a *arrays) Describe(w []column.Want) ([]column.Column, error) {
+func (a *Arrays) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
-		h := a.heads[x.Index]
+		h := a.Heads[x.Index]
 		k, _ := arrayKind(h.DType) // check has seen it
 		c := column.Column{Name: h.Name, Kind: k}
 		if k == column.KindTime || k == column.KindDuration {
@@ -94,8 +94,8 @@ func (a *arrays) Describe(w []column.Want) ([]column.Column, error) {
 }
 
 // fill takes the columns in the order in which they come.
-func (a *arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
-	for i, h := range a.heads {
+func (a *Arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+	for i, h := range a.Heads {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (a *arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter
 		var err error
 		if at < 0 {
 			err = a.skip(h.Bytes)
-		} else if err = a.take(h, to[at]); err == nil && h.Missing {
+		} else if err = a.Take(h, to[at]); err == nil && h.Missing {
 			err = a.missing(to[at])
 		}
 		if err != nil {
@@ -112,21 +112,21 @@ func (a *arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter
 			}
 			return err
 		}
-		m.Bytes.Store(a.conn.bytes)
-		m.Rows.Store(int64(float64(a.count) * float64(a.conn.bytes) / float64(a.total)))
+		m.Bytes.Store(a.Conn.bytes)
+		m.Rows.Store(int64(float64(a.Count) * float64(a.Conn.bytes) / float64(a.Total)))
 	}
 	return nil
 }
 
-func (a *arrays) skip(n int64) error {
-	if _, err := io.CopyN(io.Discard, a.conn, n); err != nil {
-		return endedEarly(a.conn.bytes, a.total)
+func (a *Arrays) skip(n int64) error {
+	if _, err := io.CopyN(io.Discard, a.Conn, n); err != nil {
+		return EndedEarly(a.Conn.bytes, a.Total)
 	}
 	return nil
 }
 
-// take reads the values of one column.
-func (a *arrays) take(h PutColumn, t source.Target) error {
+// Take reads the values of one column.
+func (a *Arrays) Take(h Column, t source.Target) error {
 	switch k, _ := arrayKind(h.DType); k {
 	case column.KindFloat16:
 		return receive[layout.Half](a, t)
@@ -155,16 +155,16 @@ func (a *arrays) take(h PutColumn, t source.Target) error {
 }
 
 // receive reads the values of a column, straight into the destination where nothing is to be done to them.
-func receive[S column.Storable](a *arrays, t source.Target) error {
+func receive[S column.Storable](a *Arrays, t source.Target) error {
 	width := max(1, t.Width)
 	if d, ok := direct[S](t); ok {
-		return a.conn.full(column.BytesOf(d[:a.count*width]), a.total)
+		return a.Conn.full(column.BytesOf(d[:a.Count*width]), a.Total)
 	}
 	rows := max(1, files.BlockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
 	block := make([]S, rows*width)
-	for row := int64(0); row < a.count; row += rows {
-		block = block[:min(rows, a.count-row)*width]
-		if err := a.conn.full(column.BytesOf(block), a.total); err != nil {
+	for row := int64(0); row < a.Count; row += rows {
+		block = block[:min(rows, a.Count-row)*width]
+		if err := a.Conn.full(column.BytesOf(block), a.Total); err != nil {
 			return err
 		}
 		bad := column.CheckCells(t.Kind, block)
@@ -179,13 +179,13 @@ func receive[S column.Storable](a *arrays, t source.Target) error {
 }
 
 // missing reads which values of a column are missing, after them.
-func (a *arrays) missing(t source.Target) error {
+func (a *Arrays) missing(t source.Target) error {
 	width := max(1, t.Width)
 	rows := max(1, files.BlockBytes/width)
 	block := make([]byte, rows*width)
-	for row := int64(0); row < a.count; row += rows {
-		block = block[:min(rows, a.count-row)*width]
-		if err := a.conn.full(block, a.total); err != nil {
+	for row := int64(0); row < a.Count; row += rows {
+		block = block[:min(rows, a.Count-row)*width]
+		if err := a.Conn.full(block, a.Total); err != nil {
 			return err
 		}
 		for i := range int64(len(block)) {

@@ -1,4 +1,4 @@
-package ingest
+package put
 
 import (
 	"bufio"
@@ -14,29 +14,29 @@ import (
 
 // texts reads a column of texts: rows + 1 offsets, which are kept in scratch, and then the bytes. An offset o that is given as -o-1
 // says that the text which ends there is missing.
-func (a *arrays) texts(h PutColumn, t source.Target) error {
-	s, err := column.NewScratch(a.dir, layout.Table{Rows: a.count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}}})
+func (a *Arrays) texts(h Column, t source.Target) error {
+	s, err := column.NewScratch(a.dir, layout.Table{Rows: a.Count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}}})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	offsets := layout.Values[int64](s.Dest(0)).Data
-	if err := a.conn.full(column.BytesOf(offsets), a.total); err != nil {
+	if err := a.Conn.full(column.BytesOf(offsets), a.Total); err != nil {
 		return err
 	}
-	end := h.Bytes - 8*(a.count+1)
-	last := offsets[a.count]
+	end := h.Bytes - 8*(a.Count+1)
+	last := offsets[a.Count]
 	if last < 0 {
 		last = -(last + 1)
 	}
 	if offsets[0] != 0 || last != end {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], last, end)}
 	}
-	bytes := bufio.NewReaderSize(io.LimitReader(a.conn, end), files.BlockBytes)
+	bytes := bufio.NewReaderSize(io.LimitReader(a.Conn, end), files.BlockBytes)
 	var before []byte
 	code := []int32{-1}
 	at := int64(0)
-	for row := range a.count {
+	for row := range a.Count {
 		gone := offsets[row+1] < 0
 		if gone {
 			offsets[row+1] = -(offsets[row+1] + 1)
@@ -56,7 +56,7 @@ func (a *arrays) texts(h PutColumn, t source.Target) error {
 		}
 		word, err := bytes.Peek(int(n))
 		if err != nil {
-			return endedEarly(a.conn.bytes, a.total)
+			return EndedEarly(a.Conn.bytes, a.Total)
 		}
 		if code[0] < 0 || string(word) != string(before) {
 			if err := source.CheckText(word, t.Role, row); err != nil {

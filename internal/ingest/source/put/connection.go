@@ -1,4 +1,4 @@
-package ingest
+package put
 
 import (
 	"errors"
@@ -8,23 +8,23 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// received counts the bytes of a connection.
-type received struct {
-	from  io.Reader
+// Connection counts the bytes of a connection.
+type Connection struct {
+	From  io.Reader
 	bytes int64
 }
 
-func (r *received) Read(p []byte) (int, error) {
-	n, err := r.from.Read(p)
+func (r *Connection) Read(p []byte) (int, error) {
+	n, err := r.From.Read(p)
 	r.bytes += int64(n)
 	return n, err
 }
 
 // full reads all of p. A connection that ends before is an error that says how many bytes have come of how many.
-func (r *received) full(p []byte, want int64) error {
+func (r *Connection) full(p []byte, want int64) error {
 	_, err := io.ReadFull(r, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return endedEarly(r.bytes, want)
+		return EndedEarly(r.bytes, want)
 	}
 	if err != nil {
 		return &loaderr.SourceError{Reason: "the connection failed: " + err.Error()}
@@ -32,6 +32,6 @@ func (r *received) full(p []byte, want int64) error {
 	return nil
 }
 
-func endedEarly(got, want int64) error {
+func EndedEarly(got, want int64) error {
 	return &loaderr.SourceError{Reason: fmt.Sprintf("the connection ended after %d of %d bytes", got, want), Hint: "send all values, and keep the connection open for the answer"}
 }
