@@ -11,6 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/numpy"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/tfrecord"
 )
 
@@ -23,7 +24,7 @@ var magics = []struct {
 	{"\x1f\x8b", "is compressed twice", "decompress it first"},
 	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
 	{zipMagic, "is a zip archive", "unzip it first"},
-	{npyMagic, "is a compressed NumPy array, but only text and TFRecord are read compressed", "decompress it first, or write it with np.savez_compressed"},
+	{numpy.NpyMagic, "is a compressed NumPy array, but only text and TFRecord are read compressed", "decompress it first, or write it with np.savez_compressed"},
 	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
 	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
 }
@@ -65,14 +66,14 @@ func openFile(path string, f *os.File, w source.Settings) (source.Reader, error)
 	if stream := bytes.HasPrefix(head, []byte(streamMagic)); stream || bytes.HasPrefix(head, []byte(arrowMagic)) {
 		return openArrowFile(path, f, stream, w)
 	}
-	if bytes.HasPrefix(head, []byte(npyMagic)) {
-		return openNpy(path, f, w)
+	if bytes.HasPrefix(head, []byte(numpy.NpyMagic)) {
+		return numpy.OpenNpy(path, f, w)
 	}
 	if tfrecord.Is(head) || files.FormatOf(path) == "TFRecord" {
 		return tfrecord.Open(path, f, w)
 	}
 	if bytes.HasPrefix(head, []byte(zipMagic)) {
-		if r, ok, err := openNpz(path, f, w); ok || err != nil {
+		if r, ok, err := numpy.OpenNpz(path, f, w); ok || err != nil {
 			return r, err
 		}
 	}

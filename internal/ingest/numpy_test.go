@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/numpy"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -78,7 +79,7 @@ func TestBadNumpyFiles(t *testing.T) {
 		{"cut values", good[:len(good)-1], "x.npy: holds 23 bytes of values, its header says 24", "damaged", Options{}},
 		{"more values", good + "x", "x.npy: holds 25 bytes of values, its header says 24", "damaged", Options{}},
 		{"cut header", good[:40], "x.npy: is cut off: its header does not end", "damaged", Options{}},
-		{"only magic", npyMagic, "x.npy: is cut off", "damaged", Options{}},
+		{"only magic", numpy.NpyMagic, "x.npy: is cut off", "damaged", Options{}},
 		{"version", strings.Replace(good, "\x01\x00", "\x04\x00", 1), "x.npy: does not begin as a NumPy array of version 1, 2 or 3", "damaged", Options{}},
 		{"no dict", strings.Replace(good, "{'descr'", "['descr'", 1), `is no header of a NumPy array: `, "damaged", Options{}},
 		{"code", strings.Replace(good, "'<f8'", "f()  ", 1), `is no header of a NumPy array: "f()`, "damaged", Options{}},

@@ -1,4 +1,6 @@
-package ingest
+// Package numpy reads .npy and .npz files. It reads headers by itself, and the arrays with the reader of
+// package put.
+package numpy
 
 import (
 	"archive/zip"
@@ -37,8 +39,8 @@ type numpyFile struct {
 // npyName is what the column of a file with one array is called: several files that follow each other must agree on it.
 const npyName = "value"
 
-// openNpy reads the header of a .npy file.
-func openNpy(path string, f *os.File, w source.Settings) (source.Reader, error) {
+// OpenNpy reads the header of a .npy file.
+func OpenNpy(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	if err := w.Text.CheckUnused(path); err != nil {
 		return nil, err
 	}
@@ -51,8 +53,8 @@ func openNpy(path string, f *os.File, w source.Settings) (source.Reader, error) 
 	return n, n.add(open, st.Size(), npyName, false)
 }
 
-// openNpz lists the arrays of a .npz archive. ok is false for a zip archive of other files.
-func openNpz(path string, f *os.File, w source.Settings) (r source.Reader, ok bool, err error) {
+// OpenNpz lists the arrays of a .npz archive. ok is false for a zip archive of other files.
+func OpenNpz(path string, f *os.File, w source.Settings) (r source.Reader, ok bool, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, true, files.AsSourceError(path, err)

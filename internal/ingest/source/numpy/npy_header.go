@@ -1,4 +1,4 @@
-package ingest
+package numpy
 
 import (
 	"encoding/binary"
@@ -14,7 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-const npyMagic = "\x93NUMPY"
+const NpyMagic = "\x93NUMPY"
 
 // mostHeader bounds the header of a .npy file. One of 10,000 fields takes 300 kB.
 const mostHeader = 1 << 20
@@ -102,12 +102,12 @@ func npyText(r io.Reader, total int64) (text string, head int64, err error) {
 		}
 		return unreadable(err)
 	}
-	lead := make([]byte, len(npyMagic)+2+4)
+	lead := make([]byte, len(NpyMagic)+2+4)
 	if _, err := io.ReadFull(r, lead[:10]); err != nil {
 		return "", 0, short(err)
 	}
-	major := lead[len(npyMagic)]
-	if string(lead[:len(npyMagic)]) != npyMagic || major < 1 || major > 3 {
+	major := lead[len(NpyMagic)]
+	if string(lead[:len(NpyMagic)]) != NpyMagic || major < 1 || major > 3 {
 		return "", 0, &loaderr.SourceError{Reason: "does not begin as a NumPy array of version 1, 2 or 3", Hint: loaderr.HintDamaged}
 	}
 	length := int64(binary.LittleEndian.Uint16(lead[8:]))
