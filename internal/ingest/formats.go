@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/numpy"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/text"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/tfrecord"
 )
 
@@ -80,7 +81,7 @@ func openFile(path string, f *os.File, w source.Settings) (source.Reader, error)
 	if err := wantText(path, head); err != nil {
 		return nil, err
 	}
-	return openCSV(path, path, f, w)
+	return text.Open(path, path, f, w)
 }
 
 // openUnpacked opens a file that was compressed; name is what it was called before that. It takes plain, and f where it succeeds.
@@ -100,7 +101,7 @@ func openUnpacked(path, name string, f, plain *os.File, w source.Settings) (r so
 	if tfrecord.Is(head) || files.FormatOf(name) == "TFRecord" {
 		r, err = tfrecord.Open(path, plain, w)
 	} else if err = wantText(path, head); err == nil {
-		r, err = openCSV(path, name, plain, w)
+		r, err = text.Open(path, name, plain, w)
 	}
 	if err != nil {
 		return nil, err

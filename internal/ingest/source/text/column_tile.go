@@ -1,4 +1,4 @@
-package ingest
+package text
 
 import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"

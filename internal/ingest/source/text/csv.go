@@ -1,4 +1,11 @@
-package ingest
+// Package text reads CSV and TSV files: it counts rows in parallel, infers types from the first cells,
+// and parses spans of rows on several workers.
+//
+// # Caveats
+//
+// A cell further down may need a wider type than those before it. The reader then returns a
+// [source.WidenError], and the load reads the file again.
+package text
 
 import (
 	"bytes"
@@ -45,8 +52,8 @@ type csvFile struct {
 	share  float64 // bytes of the source for each byte of the text
 }
 
-// openCSV reads the header and counts the rows. name is what the file was called before it was compressed, if it was.
-func openCSV(path, name string, f *os.File, w source.Settings) (source.Reader, error) {
+// Open reads the header and counts the rows. name is what the file was called before it was compressed, if it was.
+func Open(path, name string, f *os.File, w source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
