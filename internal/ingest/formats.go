@@ -11,6 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/arrow"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/numpy"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/text"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/tfrecord"
@@ -20,7 +21,7 @@ import (
 var magics = []struct {
 	magic, is, hint string
 }{
-	{arrowMagic, "is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress it first"},
+	{arrow.FileMagic, "is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress it first"},
 	{"FEA1", "is a Feather file of version 1, which is not read", "write it again with version 2, or as Parquet"},
 	{"\x1f\x8b", "is compressed twice", "decompress it first"},
 	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
@@ -64,8 +65,8 @@ func openFile(path string, f *os.File, w source.Settings) (source.Reader, error)
 		}
 		return openParquet(path, f, w)
 	}
-	if stream := bytes.HasPrefix(head, []byte(streamMagic)); stream || bytes.HasPrefix(head, []byte(arrowMagic)) {
-		return openArrowFile(path, f, stream, w)
+	if stream := bytes.HasPrefix(head, []byte(arrow.StreamMagic)); stream || bytes.HasPrefix(head, []byte(arrow.FileMagic)) {
+		return arrow.OpenFile(path, f, stream, w)
 	}
 	if bytes.HasPrefix(head, []byte(numpy.NpyMagic)) {
 		return numpy.OpenNpy(path, f, w)

@@ -10,6 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/arrow"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -39,7 +40,7 @@ func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layou
 	case put.FormatColumns:
 		r, err = put.Open(p.Columns, conn, l.Dir)
 	case put.FormatArrow:
-		r, err = openArrowStream(conn, l.Dir, l.Workers, l.meter)
+		r, err = arrow.OpenStream(conn, l.Dir, l.Workers, l.meter)
 	default:
 		err = &loaderr.OptionError{Field: "format", Value: p.Format, Allowed: put.FormatColumns + " or " + put.FormatArrow}
 	}

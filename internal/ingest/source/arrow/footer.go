@@ -1,4 +1,4 @@
-package ingest
+package arrow
 
 import (
 	"bytes"
@@ -57,7 +57,7 @@ func schemaMessage(footer flatbuffers.Table) []byte {
 	meta[26] = arrowmeta.TypeSchema
 	meta = append(meta, footer.Bytes...)
 	meta = append(meta, make([]byte, -len(meta)&7)...)
-	return append(le.AppendUint32([]byte(streamMagic), uint32(len(meta))), meta...)
+	return append(le.AppendUint32([]byte(StreamMagic), uint32(len(meta))), meta...)
 }
 
 // checkFooter holds what the footer says against the messages: a reader may go by either.

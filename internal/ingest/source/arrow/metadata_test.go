@@ -1,4 +1,4 @@
-package ingest
+package arrow
 
 import (
 	"bytes"
@@ -125,7 +125,7 @@ func TestMetadataThatIsTakenCanBeRead(t *testing.T) {
 			if root.GetByteSlot(arrowmeta.MessageType, 0) == arrowmeta.TypeSchema {
 				arrowmeta.ShapeOf(schema, arrowmeta.SchemaFields, map[int64]arrowmeta.Shape{})
 			}
-			message := append(binary.LittleEndian.AppendUint32([]byte(streamMagic), uint32(len(b))), b...)
+			message := append(binary.LittleEndian.AppendUint32([]byte(StreamMagic), uint32(len(b))), b...)
 			if r, err := ipc.NewReader(bytes.NewReader(message)); err == nil {
 				r.Release()
 			}

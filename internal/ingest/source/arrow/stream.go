@@ -1,4 +1,8 @@
-package ingest
+// Package arrow reads Arrow files and streams, and the streams of a put.
+//
+// Arrow v15 trusts what it reads: metadata, frames of compressed buffers and counts are checked against
+// the format before it sees them.
+package arrow
 
 import (
 	"context"
@@ -52,8 +56,8 @@ type arrowStream struct {
 	lz4     *lz4.Reader   // made when it is needed
 }
 
-// openArrowStream spools the stream and walks over its messages.
-func openArrowStream(conn io.Reader, dir string, workers int, m *progress.Meter) (source.Reader, error) {
+// OpenStream spools the stream and walks over its messages.
+func OpenStream(conn io.Reader, dir string, workers int, m *progress.Meter) (source.Reader, error) {
 	f, err := os.CreateTemp(dir, "stream")
 	if err != nil {
 		return nil, err

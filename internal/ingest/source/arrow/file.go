@@ -1,4 +1,4 @@
-package ingest
+package arrow
 
 import (
 	"encoding/binary"
@@ -20,19 +20,19 @@ import (
 
 // Beginnings of Arrow files: of the file format (which is also Feather's second version) and of a stream.
 const (
-	arrowMagic  = "ARROW1"
-	streamMagic = "\xff\xff\xff\xff"
+	FileMagic   = "ARROW1"
+	StreamMagic = "\xff\xff\xff\xff"
 )
 
 // Around the messages of an Arrow file: the magic, padded; and the footer, its length and the magic again.
 const (
 	arrowHead = 8
-	arrowTail = 4 + len(arrowMagic)
+	arrowTail = 4 + len(FileMagic)
 )
 
-// openArrowFile reads an Arrow file by the stream that is in it: its messages stand in the order of a stream. The footer is used to
+// OpenFile reads an Arrow file by the stream that is in it: its messages stand in the order of a stream. The footer is used to
 // check that they are all there.
-func openArrowFile(path string, f *os.File, stream bool, w source.Settings) (source.Reader, error) {
+func OpenFile(path string, f *os.File, stream bool, w source.Settings) (source.Reader, error) {
 	if err := w.Text.CheckUnused(path); err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s *arrowStream) readFooter(size int64) error {
 	if _, err := s.file.ReadAt(tail, size-int64(arrowTail)); err != nil {
 		return files.AsSourceError(s.name, err)
 	}
-	if string(tail[4:]) != arrowMagic {
+	if string(tail[4:]) != FileMagic {
 		return cut
 	}
 	length := int64(int32(binary.LittleEndian.Uint32(tail)))
@@ -90,7 +90,7 @@ func (s *arrowStream) readFooter(size int64) error {
 	if _, err := s.file.ReadAt(tail[:4], arrowHead); err != nil {
 		return files.AsSourceError(s.name, err)
 	}
-	if string(tail[:4]) != streamMagic {
+	if string(tail[:4]) != StreamMagic {
 		return s.frameMessages(table)
 	}
 	s.said = schemaMessage(table)
