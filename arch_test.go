@@ -45,9 +45,10 @@ var rooms = map[string][]string{
 	"internal/ingest/source/arrow":    {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/mmapfile", "layout"},
 	"internal/ingest/source/put":      {"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},
 	"internal/ingest/source/numpy":    {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/source/put", "layout"},
+	"internal/ingest/source/parquet":  {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},
 	"internal/ingest/source/text":     {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/numerals", "layout"},
 	"internal/ingest/source/tfrecord": {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "layout"},
-	"internal/ingest":                 {"internal/arrowmeta", "internal/cached", "internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/source/arrow", "internal/ingest/source/numpy", "internal/ingest/source/put", "internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/textvalue", "internal/machine", "internal/mmapfile", "internal/moments", "internal/near", "layout", "window"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
+	"internal/ingest":                 {"internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/source/arrow", "internal/ingest/source/numpy", "internal/ingest/source/parquet", "internal/ingest/source/put", "internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/textvalue", "internal/machine", "internal/mmapfile", "internal/moments", "internal/near", "layout", "window"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
 	"internal/ingest/loadtest":        {"internal/ingest/loaderr"},
 	"internal/wire":                   {"layout", "window", "sampler", "internal/near"}, // only the types that pass over the sockets
 	"internal/feed":                   {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
@@ -69,7 +70,7 @@ var only = []struct {
 	{"github.com/valyala/fasthttp", []string{"api"}, "HTTP ends at the control API"},
 	{"github.com/edsrzf/mmap-go", []string{"internal/mmapfile"}, "one place maps files, and knows when they may be unmapped"},
 	{"github.com/apache/arrow/", []string{"internal/ingest/loadtest", "internal/ingest/source/arrow", "layout"}, "behind the layout a column is bytes at an offset"},
-	{"github.com/parquet-go/", []string{"internal/ingest", "internal/ingest/loadtest"}, "sources are read in the child process only"},
+	{"github.com/parquet-go/", []string{"internal/ingest/loadtest", "internal/ingest/source/parquet"}, "sources are read in the child process only"},
 	{"github.com/prometheus/", []string{"api"}, "what is measured is told where it is asked for"},
 	{"github.com/spf13/", []string{"cmd/tensorcache"}, "flags end at the command line"},
 }

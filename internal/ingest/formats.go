@@ -13,6 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/arrow"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/numpy"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/parquet"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/text"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/tfrecord"
 )
@@ -59,11 +60,11 @@ func openFile(path string, f *os.File, w source.Settings) (source.Reader, error)
 		}
 		return openUnpacked(path, name, f, plain, w)
 	}
-	if bytes.HasPrefix(head, []byte(parquetMagic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
+	if bytes.HasPrefix(head, []byte(parquet.Magic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
 		if err := w.Text.CheckUnused(path); err != nil {
 			return nil, err
 		}
-		return openParquet(path, f, w)
+		return parquet.Open(path, f, w)
 	}
 	if stream := bytes.HasPrefix(head, []byte(arrow.StreamMagic)); stream || bytes.HasPrefix(head, []byte(arrow.FileMagic)) {
 		return arrow.OpenFile(path, f, stream, w)
@@ -96,7 +97,7 @@ func openUnpacked(path, name string, f, plain *os.File, w source.Settings) (r so
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(head, []byte(parquetMagic)) {
+	if bytes.HasPrefix(head, []byte(parquet.Magic)) {
 		return nil, &loaderr.SourceError{Path: path, Reason: "is a compressed Parquet file, but only text and TFRecord are read compressed", Hint: "decompress it first"}
 	}
 	if tfrecord.Is(head) || files.FormatOf(name) == "TFRecord" {

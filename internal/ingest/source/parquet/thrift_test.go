@@ -1,4 +1,4 @@
-package ingest
+package parquet
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ func TestNoRoomIsMadeForWhatIsNotThere(t *testing.T) {
 	page := append([]byte{0x5c, 0x5c, 0x18}, many...) // DataPageHeader, Statistics, max
 	footer := append([]byte{0x49, 0xfc}, many...)     // row_groups
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	file := append([]byte(parquetMagic), footer...)
-	file = append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), parquetMagic...)
+	file := append([]byte(Magic), footer...)
+	file = append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), Magic...)
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +33,9 @@ func TestNoRoomIsMadeForWhatIsNotThere(t *testing.T) {
 	defer f.Close()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, open := openParquet(path, f, source.Settings{Workers: 1})
+	_, open := Open(path, f, source.Settings{Workers: 1})
 	m := format.ColumnMetaData{DataPageOffset: 4, TotalCompressedSize: int64(len(page))}
-	checked := checkPages(bytes.NewReader(append([]byte(parquetMagic), page...)), &m, 100)
+	checked := checkPages(bytes.NewReader(append([]byte(Magic), page...)), &m, 100)
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
 		t.Errorf("%d bytes were allocated", used)

@@ -1,4 +1,11 @@
-package ingest
+// Package parquet reads Parquet files, row group by row group and column by column, on several workers.
+//
+// fast_path.go decodes plain and dictionary numbers without missing values. Whatever it does not take,
+// page.go decodes with parquet-go, or says what is wrong with it. parquet-go is correct except for
+// three cases in which it silently returns wrong values: LZ4_RAW, the wide deltas of DuckDB, and
+// booleans in RLE. It also trusts the footer where it should not. So headers are checked before it
+// reads a page, and booleans have a decoder of their own.
+package parquet
 
 import (
 	"encoding/binary"
@@ -19,11 +26,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// parquetFile reads a Parquet file, row group by row group and column by column in parallel.
-//
-// parquet-go decodes most of what there is right, is wrong without a word in three cases (LZ4_RAW, wide deltas of DuckDB, and booleans in RLE) and
-// trusts the footer in others; what is refused or checked here is what was measured to be needed
-// (the tests hold it against pyarrow's files).
+// parquetFile is the reader of one file. What it checks and refuses was found by tests against the
+// files of pyarrow.
 type parquetFile struct {
 	source.Settings
 	file    cached.File
@@ -39,7 +43,7 @@ type parquetFile struct {
 // pageBuffer is what a worker reads ahead: the header of a page, and little of its values, which are then read to where they are wanted.
 const pageBuffer = 4 << 10
 
-func openParquet(path string, f *os.File, w source.Settings) (source.Reader, error) {
+func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
@@ -85,9 +89,9 @@ func checkMagic(path string, f *os.File, size int64) error {
 	switch {
 	case string(begin[:]) == "PARE" || string(end[:]) == "PARE":
 		return &loaderr.SourceError{Path: path, Reason: "is encrypted, which is not read"}
-	case string(begin[:]) != parquetMagic:
-		return &loaderr.SourceError{Path: path, Reason: "is no Parquet file: it does not begin with " + parquetMagic, Hint: "name it after what it holds, as x.csv, or write it again"}
-	case string(end[:]) != parquetMagic:
+	case string(begin[:]) != Magic:
+		return &loaderr.SourceError{Path: path, Reason: "is no Parquet file: it does not begin with " + Magic, Hint: "name it after what it holds, as x.csv, or write it again"}
+	case string(end[:]) != Magic:
 		return &loaderr.SourceError{Path: path, Reason: "is cut off: its end is not that of a Parquet file", Hint: loaderr.HintDamaged}
 	}
 	var length [4]byte
@@ -196,4 +200,4 @@ func (p *parquetFile) locate(err error, group int, t source.Target) error {
 	return e
 }
 
-const parquetMagic = "PAR1"
+const Magic = "PAR1"

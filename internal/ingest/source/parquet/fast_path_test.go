@@ -1,4 +1,4 @@
-package ingest
+package parquet
 
 import (
 	"bytes"
@@ -123,7 +123,7 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := openParquet(path, f, source.Settings{Workers: 1})
+	r, err := Open(path, f, source.Settings{Workers: 1})
 	if err != nil {
 		f.Close()
 		return 0, 0
@@ -201,7 +201,7 @@ func TestChunksDecodedDirectlyAreWhatParquetGoMakesOfThem(t *testing.T) {
 // stored are files of pages that are as long as their values, which have neither a checksum nor a dictionary.
 func stored(t *testing.T, codec string) []byte {
 	t.Helper()
-	b, err := os.ReadFile("testdata/stored-" + codec + ".parquet")
+	b, err := os.ReadFile("../../testdata/stored-" + codec + ".parquet")
 	if err != nil {
 		t.Fatal(err)
 	}

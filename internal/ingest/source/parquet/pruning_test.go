@@ -1,4 +1,4 @@
-package ingest
+package parquet
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := openParquet(path, f, source.Settings{Workers: 1, Decompression: files.Decompression{Dir: t.TempDir()}, Text: source.DefaultDialect})
+		r, err := Open(path, f, source.Settings{Workers: 1, Decompression: files.Decompression{Dir: t.TempDir()}, Text: source.DefaultDialect})
 		if err != nil {
 			t.Fatal(err)
 		}
