@@ -3,6 +3,9 @@ package tensorcache
 import (
 	"errors"
 	"math"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/tensorcache/tensorcache/window"
@@ -69,5 +72,48 @@ func TestForecastsOfABatchComeBackAsTheyWereInTheFile(t *testing.T) {
 	}
 	if _, err := d.Inverse("x", nil, "a"); !errors.Is(err, ColumnNotFound) {
 		t.Error(err)
+	}
+}
+
+// TestKeptLiteralsInvert undoes the steps of testdata/literals, whose fill value and clip bounds are
+// integers beyond 2^53.
+func TestKeptLiteralsInvert(t *testing.T) {
+	dir, err := os.MkdirTemp("", "tcgo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	kept := os.DirFS(filepath.Join("..", "..", "testdata", "literals"))
+	if err := os.CopyFS(filepath.Join(dir, "datasets", "literals", "1"), kept); err != nil {
+		t.Fatal(err)
+	}
+	c, ctx := must(Connect(t.Context(), Options{Dir: dir}))(t), t.Context()
+	defer func() {
+		if err := stop(c); err != nil {
+			t.Error(err)
+		}
+	}()
+	d := must(c.Dataset(ctx, "literals"))(t)
+	defer d.Close()
+	for _, x := range []struct {
+		column       string
+		stored, want []float64
+	}{
+		{"n", []float64{1 << 60, -1 << 60, 7}, []float64{1 << 60, -1 << 60, 7}},
+		{"u", []float64{1 << 63, 0}, []float64{1 << 63, 0}},
+		{"x", []float64{math.NaN(), -1, 2.5, 1.5}, []float64{1, 0, 2.5, 4}},
+	} {
+		got := must(d.Inverse(x.column, x.stored, "a"))(t)
+		if x.column == "x" {
+			got[0] = 1 // the first row has no difference
+		}
+		if !slices.Equal(got, x.want) {
+			t.Errorf("column %q: %v, want %v", x.column, got, x.want)
+		}
+	}
+	next := Part[float64]{Data: []float64{2}, Shape: []int{1, 1}}
+	got := must(Inverse(d, []string{"x"}, next, InverseOptions{Initial: []float64{1e18}}))(t)
+	if got.Data[0] != 102 { // above the upper bound, 100
+		t.Error(got.Data)
 	}
 }

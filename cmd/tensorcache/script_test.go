@@ -76,6 +76,7 @@ func setup(env *testscript.Env) error {
 	env.Setenv("TENSORCACHE_DIR", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("ETTH1", filepath.Join(repo, "examples/data/ETTh1.csv"))
 	env.Setenv("PARQUET", filepath.Join(repo, "internal/ingest/testdata/flat-v2-zstd.parquet"))
+	env.Setenv("LITERALS", filepath.Join(repo, "testdata/literals"))
 	env.Setenv("TFRECORD", filepath.Join(repo, "internal/ingest/testdata/tensorflow.tfrecord"))
 	env.Defer(func() {
 		dirs, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", control.DaemonFile))
