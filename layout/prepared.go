@@ -15,11 +15,12 @@ type Prepared struct {
 	// Fill is value, mean, forward, backward, linear or "".
 	Fill string `json:"fill,omitempty"`
 	// FillValue is what value and mean filled with: one number; for mean one per feature, or per item and feature where FillPer is
-	// item.
-	FillValue Literals `json:"fill_value,omitempty"`
+	// item. A manifest of an earlier version may have integers beyond 2^53 here and as bounds: they
+	// are read as the nearest float64.
+	FillValue Floats   `json:"fill_value,omitempty"`
 	FillPer   string   `json:"fill_per,omitempty"`
-	ClipLow   *Literal `json:"clip_low,omitempty"`
-	ClipHigh  *Literal `json:"clip_high,omitempty"`
+	ClipLow   *float64 `json:"clip_low,omitempty"`
+	ClipHigh  *float64 `json:"clip_high,omitempty"`
 	Log1p     bool     `json:"log1p,omitempty"`
 	Diff      bool     `json:"diff,omitempty"`
 	// First is, per item and feature, the value that the first difference is above (after log1p); nil where there are too many to be

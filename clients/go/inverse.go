@@ -231,10 +231,10 @@ func (l lane) set(r int, v float64) { l.values[l.from+r*l.step] = v }
 func (l lane) sumFrom(p *layout.Prepared, initial float64) {
 	sum := initial
 	if p.ClipLow != nil {
-		sum = math.Max(sum, p.ClipLow.Float)
+		sum = math.Max(sum, *p.ClipLow)
 	}
 	if p.ClipHigh != nil {
-		sum = math.Min(sum, p.ClipHigh.Float)
+		sum = math.Min(sum, *p.ClipHigh)
 	}
 	if p.Log1p {
 		sum = math.Log1p(sum)

@@ -86,7 +86,6 @@ func (c *Cache) Load(ctx context.Context, name string, sources []string, o LoadO
 	if err != nil {
 		return nil, err
 	}
-	o.Fill, o.Clip = wire.ExactFloats(o.Fill), wire.ExactFloats(o.Clip)
 	request := struct {
 		Sources []string `json:"sources"`
 		LoadOptions
@@ -177,7 +176,6 @@ func noMatch(pattern string) *Error {
 
 // putOptions are the options of a put as JSON.
 func (o LoadOptions) putOptions() (json.RawMessage, error) {
-	o.Fill, o.Clip = wire.ExactFloats(o.Fill), wire.ExactFloats(o.Clip)
 	b, err := json.Marshal(o)
 	if err != nil {
 		return nil, refuse(InvalidRequest, "options", "options: %v", err)

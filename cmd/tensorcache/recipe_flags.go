@@ -15,7 +15,6 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 // addRecipe adds the flags of the steps that values go through.
@@ -126,9 +125,6 @@ func readRecipe(path string) (fields map[string]any, err error) {
 				return nil, fmt.Errorf("%s, line %d, column %d: %s", path, row, column, strings.TrimPrefix(err.Error(), "toml: "))
 			}
 		}
-		for field, value := range fields {
-			fields[field] = wire.ExactFloats(value)
-		}
 	} else {
 		var values map[string]json.RawMessage // numbers stay exact
 		err = wire.Strict(text, &values)
@@ -186,8 +182,9 @@ func (p perColumn[T]) Set(text string) error {
 }
 
 func parseFill(text string) (f ingest.Fill, err error) {
-	if v, err := layout.ParseLiteral(text); err == nil {
-		return ingest.FillWithLiteral(v), nil
+	v, err := ingest.ParseNumber(text)
+	if err == nil || errors.Is(err, ingest.ErrRounded) {
+		return ingest.FillWith(v), err
 	}
 	word, _ := json.Marshal(text) // a text always marshals
 	return f, json.Unmarshal(word, &f)
@@ -195,18 +192,21 @@ func parseFill(text string) (f ingest.Fill, err error) {
 
 func parseClip(text string) (c ingest.Clip, err error) {
 	low, high, ok := strings.Cut(text, ":")
-	read := func(text string, v *layout.Literal, has *bool) {
+	read := func(text string, v *float64, has *bool) {
 		if text == "" {
 			return
 		}
-		n, e := layout.ParseLiteral(text)
+		n, e := ingest.ParseNumber(text)
+		if errors.Is(e, ingest.ErrRounded) {
+			err = e
+		}
 		ok = ok && e == nil
 		*v, *has = n, true
 	}
 	read(low, &c.Low, &c.HasLow)
 	read(high, &c.High, &c.HasHigh)
-	if !ok {
-		return c, fmt.Errorf("got %q, want bounds as -3:3, with an end left out for none", text)
+	if !ok && err == nil {
+		err = fmt.Errorf("got %q, want bounds as -3:3, with an end left out for none", text)
 	}
-	return c, nil
+	return c, err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 
@@ -104,9 +105,12 @@ func stepsOf(c layout.ManifestColumn) string {
 			done = append(done, "fill "+p.Fill)
 		}
 		if p.ClipLow != nil || p.ClipHigh != nil {
-			bound := func(v *layout.Literal) string {
-				if v == nil {
+			bound := func(v *float64) string {
+				switch {
+				case v == nil:
 					return ""
+				case *v == math.Trunc(*v) && math.Abs(*v) < 1<<64:
+					return strconv.FormatFloat(*v, 'f', 0, 64)
 				}
 				return fmt.Sprint(*v)
 			}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
@@ -29,7 +29,7 @@ type Append struct {
 func AppendOptions(m *layout.Manifest, sources []string) (Options, error) {
 	var o Options
 	if err := json.Unmarshal(m.Recipe, &o); err != nil {
-		return o, fmt.Errorf("read the recipe of the dataset: %w", err)
+		return o, &SourceError{Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintAnew}
 	}
 	o.Sources = sources
 	return o, nil

@@ -154,7 +154,7 @@ func TestWhatWasFittedStays(t *testing.T) {
 			if per == perItem {
 				mean, at = 40, 1
 			}
-			if want := float32((mean - s.Shift[at]) / s.Scale[at]); b[5] != want || prepared.FillValue[at].Float != mean {
+			if want := float32((mean - s.Shift[at]) / s.Scale[at]); b[5] != want || prepared.FillValue[at] != mean {
 				t.Errorf("%s: a gap is filled with %v (%v), want %v", per, b[5], prepared.FillValue, want)
 			}
 		}
@@ -182,7 +182,7 @@ func TestStepsGoOnOverTheSeam(t *testing.T) {
 		"diff":                       {Diff: All(true)},
 		"forward, log1p, diff":       {Fill: All(Fill{How: fillForward}), Log1p: All(true), Diff: All(true), DType: Floats("float64")},
 		"linear, log1p":              {Fill: All(Fill{How: fillLinear}), Log1p: All(true), DType: Floats("float64")},
-		"forward, clip":              {Fill: All(Fill{How: fillForward}), Clip: All(Clip{High: layout.LiteralOf(5), HasHigh: true})},
+		"forward, clip":              {Fill: All(Fill{How: fillForward}), Clip: All(Clip{High: 5, HasHigh: true})},
 		"calendar":                   {},
 		"none, packed":               {Layout: layout.Packed},
 		"forward in float32, packed": {Fill: All(Fill{How: fillForward}), DType: Floats("float32"), Layout: layout.Packed},

@@ -24,6 +24,7 @@ type chain[S float32 | float64] struct {
 	first   float64 // of diff: the value before the first difference, else the last value
 	found   bool    // there was a difference
 	own     bool    // values are never the source's
+	whole   bool    // values are integers, which must be below exactIntegers
 	tile    [stepTile]float64
 }
 
@@ -35,7 +36,7 @@ func (c *chain[S]) begin(feature, row, end int64, mean float64) {
 }
 
 // next is the next values, valid until the next call: those of the source itself where nothing is done to them. bad is the place of a
-// value that has no logarithm, -1 where all have.
+// value that has no logarithm, or of an integer that may have been rounded; -1 if there is none.
 func (c *chain[S]) next() (values []float64, bad int) {
 	values = c.tile[:min(stepTile, c.end-c.row)]
 	same, ok := any(c.from.Data).([]float64)
@@ -53,6 +54,11 @@ func (c *chain[S]) next() (values []float64, bad int) {
 		for i := range values {
 			values[i] = float64(c.from.Data[at])
 			at += c.from.Step
+		}
+	}
+	if c.whole {
+		if bad := rounded(values); bad >= 0 {
+			return values, bad
 		}
 	}
 	if c.fill.How != "" {

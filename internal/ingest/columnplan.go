@@ -11,36 +11,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// held tells whether a column is filled beside the result first as the integers or truth values that it is, and with a mark for each value
-// that is missing: its steps keep them such, and float64 would not hold all of them.
-func (o Options) held(c column.Column, role layout.Role) bool {
-	s := o.steps(c, role)
-	return s != (steps{}) && s.wholes() && (c.Kind.IsInteger() || c.Kind == column.KindBool)
-}
-
-// beside is the column of scratch that a column is filled in first; ok is false where it is filled in the result.
-func (o Options) beside(c column.Column, role layout.Role) (as layout.Column, ok bool) {
-	as = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
-	switch {
-	case o.held(c, role):
-		as.Width = 2 * max(1, c.Width) // each row's values, and then their marks
-		return as, true
-	case o.staged(c, role):
-		as.DType = layout.Float64
-		return as, true
-	}
-	return as, o.converts(c, role)
-}
-
-// sinkOf is where the values of a column go that is laid out there.
-func (l *load) sinkOf(i int, d layout.Dest) column.Sink {
-	c := l.columns[i]
-	if !l.held(c, l.wanted.roles[i]) {
-		return column.Sink{Dest: d, Loss: l.losses[i]}
-	}
-	return column.Sink{Dest: d.Lanes(0, c.Width), Marks: d.Lanes(max(1, c.Width), c.Width), Marked: true}
-}
-
 // asks tells whether a column is stored as another dtype than it has because the load asks for it, and nothing is done to it before.
 func (o Options) asks(c column.Column, role layout.Role) bool {
 	return o.DType.of(c) != "" && role == layout.RoleValue && o.steps(c, role) == (steps{}) && o.stored(c, role).DType != c.Kind.DType()
@@ -135,7 +105,7 @@ func (o Options) stored(c column.Column, role layout.Role) layout.Column {
 
 // staged tells whether a column is filled as float64 beside the result first: its steps come before it is narrowed.
 func (o Options) staged(c column.Column, role layout.Role) bool {
-	if o.steps(c, role) == (steps{}) || o.held(c, role) {
+	if o.steps(c, role) == (steps{}) {
 		return false
 	}
 	to := o.stored(c, role).DType
@@ -146,4 +116,15 @@ func (o Options) staged(c column.Column, role layout.Role) bool {
 		}
 	}
 	return to != layout.Float64
+}
+
+// beside returns the column of scratch that a column is filled in first. ok is false if it is filled in
+// the result.
+func (o Options) beside(c column.Column, role layout.Role) (as layout.Column, ok bool) {
+	as = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
+	if o.staged(c, role) {
+		as.DType = layout.Float64
+		return as, true
+	}
+	return as, o.converts(c, role)
 }

@@ -235,7 +235,7 @@ func TestResultsOfStepsAreHeldToTheirDType(t *testing.T) {
 	if want := math.Abs(0.1-float64(layout.HalfOf(0.1).Float32())) / 0.1; e == nil || math.Abs(e.Abs-15.9) > 1e-9 || e.Rel != want && math.Abs(e.Rel-15.9/65519.9) > 1e-12 {
 		t.Errorf("lost %+v", e)
 	}
-	if e := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: All(FillWith(-1)), Clip: All(Clip{High: layout.LiteralOf(9), HasHigh: true}), Scale: All("minmax")}).Manifest.Columns[0].DTypeError; e != nil {
+	if e := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: All(FillWith(-1)), Clip: All(Clip{High: 9, HasHigh: true}), Scale: All("minmax")}).Manifest.Columns[0].DTypeError; e != nil {
 		t.Errorf("lost %+v where no dtype is asked for", e)
 	}
 	if e := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2048\n")}, DType: whole("float16").DType, Fill: All(FillWith(-1))}).Manifest.Columns[0].DTypeError; e != nil {

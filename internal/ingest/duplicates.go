@@ -75,7 +75,10 @@ func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64,
 	case layout.Float64:
 		mean = meanRows(layout.Values[float64](d), func(v float64) float64 { return v }, func(v float64) float64 { return v })
 	default:
-		mean = sameRows(d, l.held(l.columns[i], l.wanted.roles[i]))
+		mean = sameRows(d)
+	}
+	if l.staysWhole(l.columns[i], l.wanted.roles[i]) {
+		mean = sameWholes(d)
 	}
 	return groups(k, m, offsets, func(first, end int64) error {
 		if end-first == 1 || mean(m.from[first:end]) {
@@ -83,7 +86,7 @@ func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64,
 		}
 		e := l.sourcePlace(m.at(end - 1))
 		e.Column = l.columns[i].Name
-		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.ofItem(m.at(first)), k.clock.TimeText(k.when(m.at(first))), d.DType)
+		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.ofItem(m.at(first)), k.clock.TimeText(k.when(m.at(first))), l.columns[i].Kind.DType())
 		e.Hint = "keep one of them with --duplicates first or last"
 		return &e
 	})
@@ -110,24 +113,21 @@ func meanRows[T layout.Native](v layout.Strided[T], wide func(T) float64, narrow
 	}
 }
 
-// sameRows tells whether rows of a column hold the same; of a held one but for what is missing, and it leaves that in the first of them.
-func sameRows(d layout.Dest, held bool) func(rows []int64) bool {
+// sameRows reports whether rows of a column hold the same.
+func sameRows(d layout.Dest) func(rows []int64) bool {
 	switch d.DType.Size() {
 	case 1:
-		return sameAs[uint8](d, held)
+		return sameAs[uint8](d)
 	case 2:
-		return sameAs[uint16](d, held)
+		return sameAs[uint16](d)
 	case 4:
-		return sameAs[uint32](d, held)
+		return sameAs[uint32](d)
 	}
-	return sameAs[uint64](d, held)
+	return sameAs[uint64](d)
 }
 
-func sameAs[T layout.Number](d layout.Dest, held bool) func(rows []int64) bool {
+func sameAs[T layout.Number](d layout.Dest) func(rows []int64) bool {
 	v := layout.Values[T](d)
-	if held {
-		return sameMarked(v)
-	}
 	return func(rows []int64) bool {
 		for _, row := range rows[1:] {
 			if !slices.Equal(v.Row(row), v.Row(rows[0])) {
@@ -138,19 +138,24 @@ func sameAs[T layout.Number](d layout.Dest, held bool) func(rows []int64) bool {
 	}
 }
 
-// sameMarked is [sameRows] of a held column.
-func sameMarked[T layout.Number](v layout.Strided[T]) func(rows []int64) bool {
-	width := v.Width / 2
+// sameWholes reports whether rows of integers that are read as floats hold the same, missing values
+// aside. It puts what they hold into the first row.
+func sameWholes(d layout.Dest) func(rows []int64) bool {
+	if d.DType == layout.Float32 {
+		return samePresent(layout.Values[float32](d))
+	}
+	return samePresent(layout.Values[float64](d))
+}
+
+func samePresent[T float32 | float64](v layout.Strided[T]) func(rows []int64) bool {
 	return func(rows []int64) bool {
 		first := v.Row(rows[0])
 		for _, row := range rows[1:] {
-			cells := v.Row(row)
-			for f := range width {
-				switch {
-				case cells[width+f] != 0:
-				case first[width+f] != 0:
-					first[f], first[width+f] = cells[f], 0
-				case first[f] != cells[f]:
+			for f, x := range v.Row(row) {
+				if first[f] != first[f] {
+					first[f] = x
+				}
+				if x == x && x != first[f] {
 					return false
 				}
 			}

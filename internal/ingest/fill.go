@@ -21,7 +21,7 @@ type filler[S float32 | float64] struct {
 }
 
 func newFiller[S float32 | float64](f Fill, mean float64, from layout.Strided[S], feature, end int64) filler[S] {
-	value := f.Value.Float
+	value := f.Value
 	if f.How == fillMean {
 		if value = mean; mean != mean {
 			value = column.NaN

@@ -212,7 +212,7 @@ func (k *base) fits(old, added *layout.ManifestColumn) (*layout.Prepared, *layou
 	if p != nil {
 		both := *p
 		if p.FillPer == perItem {
-			both.FillValue = layout.LiteralsOf(grown(p.FillValue.Floats(), added.Prepared.FillValue.Floats()))
+			both.FillValue = grown(p.FillValue, added.Prepared.FillValue)
 		}
 		if p.First == nil || added.Prepared.First == nil { // too many items, now or before
 			both.First, both.Last = nil, nil

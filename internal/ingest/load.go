@@ -228,7 +228,7 @@ func (l *load) read(ctx context.Context, r source.Reader, row0 int64, dest func(
 		if unit, ok := l.units[i]; ok {
 			c.Unit = unit
 		}
-		to[i] = source.Target{Want: w[i], Column: c, Dest: l.sinkOf(i, dest(i)), Row0: row0, Words: l.dicts[i]}
+		to[i] = source.Target{Want: w[i], Column: c, Dest: column.Sink{Dest: dest(i), Loss: l.losses[i]}, Row0: row0, Words: l.dicts[i]}
 		if m := l.seenTiles[i]; m != nil {
 			to[i].Observer = m
 		}

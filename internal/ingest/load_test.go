@@ -116,7 +116,7 @@ func TestOptionsThatAreNone(t *testing.T) {
 		`layout: "rows": want columns or packed`:                           {Layout: "rows"},
 		`scale: "quantile": want standard, minmax, robust`:                 {Scale: All("quantile")},
 		`fill: "median": want a number, mean, forward`:                     {Fill: All(Fill{How: "median"})},
-		`clip: "[2, 1]": want the lower bound first`:                       {Clip: All(Clip{layout.LiteralOf(2), layout.LiteralOf(1), true, true})},
+		`clip: "[2, 1]": want the lower bound first`:                       {Clip: All(Clip{2, 1, true, true})},
 		`fit_fraction: "1.5": want a share above 0`:                        {Scale: All("minmax"), FitFraction: new(1.5)},
 		`fit_sample: "-1": want a number of rows from 1`:                   {Scale: All("minmax"), FitSample: -1},
 		`fit_seed: "3": want it only together with fit_sample`:             {FitSeed: 3},

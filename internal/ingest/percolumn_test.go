@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 func TestSettingsOfColumnsComeBackFromJSON(t *testing.T) {
 	fill := rapid.Custom(func(r *rapid.T) Fill {
 		return rapid.SampledFrom([]Fill{{}, FillWith(0), FillWith(-2.5), {How: "mean"}, {How: "linear"}}).Draw(r, "fill")
 	})
-	clip := rapid.SampledFrom([]Clip{{}, {High: layout.LiteralOf(1), HasLow: true, HasHigh: true}, {Low: layout.LiteralOf(-3), HasLow: true}, {High: layout.LiteralOf(7), HasHigh: true}})
+	clip := rapid.SampledFrom([]Clip{{}, {High: 1, HasLow: true, HasHigh: true}, {Low: -3, HasLow: true}, {High: 7, HasHigh: true}})
 	rapid.Check(t, func(r *rapid.T) {
 		comesBack(r, drawSetting(r, fill))
 		comesBack(r, drawSetting(r, clip))

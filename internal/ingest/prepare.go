@@ -28,10 +28,8 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 		return nil, nil, err
 	}
 	for _, i := range todo {
-		if c := l.columns[i]; !l.held(c, l.wanted.roles[i]) {
-			if err := l.steps(c, l.wanted.roles[i]).floats(c.Name); err != nil {
-				return nil, nil, err
-			}
+		if err := l.checkNumbers(l.columns[i], l.wanted.roles[i]); err != nil {
+			return nil, nil, err
 		}
 		if l.DType.of(l.columns[i]) != "" {
 			l.losses[i] = &column.Loss{}
@@ -43,6 +41,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 		c := l.columns[todo[i]]
 		p := &preparation{load: l, do: l.steps(c, l.wanted.roles[todo[i]]), column: c, keys: k, offsets: offsets, fit: f}
 		p.loss, p.seenTiles = l.losses[todo[i]], l.tilesOf(todo[i])
+		p.whole = l.staysWhole(c, l.wanted.roles[todo[i]])
 		done[i] = p
 		defer l.meter.Rows.Add(l.rows / int64(len(todo)))
 		return p.run(ctx, todo[i])
@@ -68,6 +67,7 @@ type preparation struct {
 	fit       *fitting
 	summed    layout.Dest        // where the results go, to be summed up on the way
 	apart     bool               // the values lie in scratch, not where the results go
+	whole     bool               // the values are integers or truth values, and so are the results
 	seenTiles *tileMoments       // of the values as they were read; nil if they were not seen
 	seen      *moments.Moments   // of all values before the steps; nil where they were not measured
 	full      bool               // nothing is to be filled
@@ -87,9 +87,6 @@ func (p *preparation) run(ctx context.Context, i int) error {
 	to := p.writer.Dest(i)
 	p.summed = p.writer.DestOnce(i)
 	at, apart := p.staged[i]
-	if p.held(p.column, p.wanted.roles[i]) {
-		return p.runHeld(ctx, p.stage.Dest(at), to)
-	}
 	if p.apart = apart; apart {
 		return prepare(ctx, p, layout.Values[float64](p.stage.Dest(at)), to)
 	}
@@ -161,7 +158,7 @@ func (p *preparation) needed(s steps) steps {
 // each calls f with the values of every item and feature after the steps before scaling, a tile at a time; row is that of the first
 // value. f may change them where the fit is of a sample. Rows of an item from its until on may be left out.
 func each[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S], until []int64, f func(item, feature int, values []float64, row int64) error) error {
-	c := chain[S]{from: from, steps: p.needed(s), own: p.fit.sampled != nil}
+	c := chain[S]{from: from, steps: p.needed(s), own: p.fit.sampled != nil, whole: p.whole}
 	width := int(from.Width)
 	for item := range len(p.offsets) - 1 {
 		if err := ctx.Err(); err != nil {
@@ -177,6 +174,9 @@ func each[S float32 | float64](ctx context.Context, p *preparation, s steps, fro
 			for c.row < until[item] {
 				row := c.row
 				values, bad := c.next()
+				if bad >= 0 && p.whole {
+					return p.tooLarge(row+int64(bad), values[bad])
+				}
 				if bad >= 0 {
 					return p.noLog(row+int64(bad), values[bad])
 				}
@@ -220,6 +220,9 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 			copy(values, before)
 		}
 		bad := column.Overflows(to.DType, values)
+		if bad < 0 && p.whole {
+			bad = changed(to.DType, values)
+		}
 		if bad < 0 {
 			bad = results.put(feature, row, values)
 		}
@@ -252,10 +255,10 @@ func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
 		if p.do.fill.How == "" {
 			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.column.Name+"=0"
 		}
+	case v == math.Trunc(v) && math.Abs(v) < exactIntegers:
+		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'f', -1, 64), to), column.HintWider
 	case to.IsFloat():
 		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'g', -1, 64), to), column.HintWider
-	case v == math.Trunc(v) && math.Abs(v) < 1<<53:
-		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'f', -1, 64), to), column.HintWider
 	default:
 		e.Reason = fmt.Sprintf("%s does not fit %s, or is beyond the whole numbers up to 2^53 that steps keep exactly", strconv.FormatFloat(v, 'f', -1, 64), to)
 		e.Hint = "leave the column's steps out"
@@ -273,9 +276,9 @@ func (p *preparation) prepared() *layout.Prepared {
 	out := &layout.Prepared{Log1p: s.log1p, Diff: s.diff, Fill: s.fill.How}
 	switch {
 	case s.fill.How == fillValue:
-		out.FillValue = layout.Literals{s.fill.Value}
+		out.FillValue = layout.Floats{s.fill.Value}
 	case p.means != nil:
-		out.FillValue, out.FillPer = layout.LiteralsOf(p.means), p.perWhat()
+		out.FillValue, out.FillPer = p.means, p.perWhat()
 	}
 	if s.clip.HasLow {
 		out.ClipLow = &s.clip.Low

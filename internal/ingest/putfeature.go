@@ -41,7 +41,7 @@ func putFeature(d layout.Dest, feature int, row int64, values []float64) (bad in
 // putIntegers checks the values and writes them.
 func putIntegers[D layout.Number](to layout.Strided[D], feature int, row int64, values []float64) (bad int) {
 	for i, v := range values {
-		if v != v || math.Abs(v) >= 1<<53 || float64(D(v)) != v {
+		if v != v || math.Abs(v) >= exactIntegers || float64(D(v)) != v {
 			return i
 		}
 	}

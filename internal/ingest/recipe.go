@@ -35,14 +35,11 @@ const (
 // no such value stay missing. In JSON it is the number or the word. The zero value fills nothing.
 type Fill struct {
 	How   string // "", value, mean, forward, backward, linear
-	Value layout.Literal
+	Value float64
 }
 
 // FillWith fills with a number.
-func FillWith(v float64) Fill { return FillWithLiteral(layout.LiteralOf(v)) }
-
-// FillWithLiteral fills with a number that float64 may not hold.
-func FillWithLiteral(v layout.Literal) Fill { return Fill{How: fillValue, Value: v} }
+func FillWith(v float64) Fill { return Fill{How: fillValue, Value: v} }
 
 // MarshalJSON writes the number or the word.
 func (f Fill) MarshalJSON() ([]byte, error) {
@@ -66,19 +63,19 @@ func (f *Fill) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	f.How = fillValue
-	return json.Unmarshal(b, &f.Value)
+	return json.Unmarshal(b, (*jsonNumber)(&f.Value))
 }
 
 // Clip is the least and the greatest value that a column keeps; nearer ones replace what is beyond. In JSON [low, high] with null
 // for an open end. The zero value clips nothing.
 type Clip struct {
-	Low, High       layout.Literal
+	Low, High       float64
 	HasLow, HasHigh bool
 }
 
 // MarshalJSON writes [low, high].
 func (c Clip) MarshalJSON() ([]byte, error) {
-	var out [2]*layout.Literal
+	var out [2]*float64
 	if c.HasLow {
 		out[0] = &c.Low
 	}
@@ -90,7 +87,7 @@ func (c Clip) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads [low, high].
 func (c *Clip) UnmarshalJSON(b []byte) error {
-	var in []*layout.Literal
+	var in []*jsonNumber
 	if err := json.Unmarshal(b, &in); err != nil {
 		return err
 	}
@@ -99,10 +96,10 @@ func (c *Clip) UnmarshalJSON(b []byte) error {
 	}
 	*c = Clip{}
 	if in[0] != nil {
-		c.Low, c.HasLow = *in[0], true
+		c.Low, c.HasLow = float64(*in[0]), true
 	}
 	if in[1] != nil {
-		c.High, c.HasHigh = *in[1], true
+		c.High, c.HasHigh = float64(*in[1]), true
 	}
 	return nil
 }
@@ -132,7 +129,7 @@ func (o Options) steps(c column.Column, role layout.Role) steps {
 
 // truths tells whether truth values can be filled so: with 0 or 1, forward or backward.
 func (f Fill) truths() bool {
-	return f.How == fillForward || f.How == fillBackward || f.How == fillValue && (f.Value.Float == 0 || f.Value.Float == 1)
+	return f.How == fillForward || f.How == fillBackward || f.How == fillValue && (f.Value == 0 || f.Value == 1)
 }
 
 // canonicalScale leaves out none where it is what all others are, and spells it so elsewhere.
@@ -154,28 +151,12 @@ func canonicalScale(p PerColumn[string]) PerColumn[string] {
 
 // wholes tells whether whole numbers stay such.
 func (s steps) wholes() bool {
-	whole := func(v layout.Literal) bool { return v.Float == math.Trunc(v.Float) }
+	whole := func(v float64) bool { return v == math.Trunc(v) }
 	switch s.fill.How {
 	case fillMean, fillLinear:
 		return false
 	}
 	return !s.log1p && !s.diff && s.scale == "" && whole(s.fill.Value) && whole(s.clip.Low) && whole(s.clip.High)
-}
-
-// floats refuses whole numbers beyond 2^53 that no float64 is, for a column that is computed in these.
-func (s steps) floats(column string) error {
-	for _, n := range []struct {
-		field string
-		value layout.Literal
-	}{{"fill", s.fill.Value}, {"clip", s.clip.Low}, {"clip", s.clip.High}} {
-		if !n.value.IsFloat() {
-			return &loaderr.OptionError{
-				Field: n.field, Value: n.value.String(), Allowed: fmt.Sprintf("a number that float64 holds, in which column %q is computed", column),
-				Hint: "the nearest is " + layout.LiteralOf(n.value.Float).String(),
-			}
-		}
-	}
-	return nil
 }
 
 // stored is the dtype of a column after its steps: new quantities are float32 unless the load says otherwise, values that were filled or
@@ -210,15 +191,15 @@ func (o Options) fitted() bool {
 // validateRecipe checks the steps and what they are fitted on.
 func (o Options) validateRecipe() error {
 	if err := o.Fill.each(func(_ string, f Fill) error {
-		if f.Value.Float-f.Value.Float != 0 {
-			return &loaderr.OptionError{Field: "fill", Value: f.Value.String(), Allowed: "a finite number"}
+		if f.Value-f.Value != 0 {
+			return &loaderr.OptionError{Field: "fill", Value: fmt.Sprint(f.Value), Allowed: "a finite number"}
 		}
 		return oneOf("fill", f.How, none, fillValue, fillMean, fillForward, fillBackward, fillLinear)
 	}); err != nil {
 		return wordsOf(err, "a number, mean, forward, backward, linear or none")
 	}
 	if err := o.Clip.each(func(_ string, c Clip) error {
-		if c.HasLow && c.HasHigh && c.Low.Cmp(c.High) > 0 {
+		if c.HasLow && c.HasHigh && c.Low > c.High {
 			return &loaderr.OptionError{Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High), Allowed: "the lower bound first"}
 		}
 		return nil
@@ -317,7 +298,8 @@ func (o Options) StepsFit(columns []layout.ManifestColumn) bool {
 	return true
 }
 
-// checkSteps refuses steps of columns that are not there or hold no numbers.
+// checkSteps refuses steps of columns that are not there or hold no numbers, and numbers that are too
+// large for a column.
 func (o Options) checkSteps(columns []column.Column, roles []layout.Role) error {
 	var numbers, truths []string
 	for i, c := range columns {
@@ -342,28 +324,24 @@ func (o Options) checkSteps(columns []column.Column, roles []layout.Role) error 
 			return &loaderr.OptionError{Field: named.field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, numbers), ", ")}
 		}
 	}
+	for i, c := range columns {
+		if c.Inferred { // more cells may make it floats: see prepareAll
+			continue
+		}
+		if err := o.checkNumbers(c, roles[i]); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
 func (c Clip) apply(values []float64) {
-	low, high := c.Low.Float, c.High.Float
 	for i, v := range values {
-		if c.HasLow && v < low {
-			values[i] = low
+		if c.HasLow && v < c.Low {
+			values[i] = c.Low
 		}
-		if c.HasHigh && v > high {
-			values[i] = high
+		if c.HasHigh && v > c.High {
+			values[i] = c.High
 		}
 	}
-}
-
-// number is a number within the bounds.
-func (c Clip) number(n layout.Literal) layout.Literal {
-	if c.HasLow && n.Cmp(c.Low) < 0 {
-		n = c.Low
-	}
-	if c.HasHigh && n.Cmp(c.High) > 0 {
-		n = c.High
-	}
-	return n
 }

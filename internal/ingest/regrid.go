@@ -91,7 +91,7 @@ func (l *load) canMiss(added int64) error {
 	for i, c := range l.columns {
 		d := l.dest(i)
 		switch {
-		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || l.sinkOf(i, d).CanMiss():
+		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || d.DType.IsFloat():
 		case c.Inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
 			c.Kind = column.KindFloat64
 			l.columns[i] = c
@@ -121,17 +121,13 @@ func exactFloats(v layout.Strided[int64]) bool {
 	return true
 }
 
-// complete gives inserted rows, which have been moved to their places, their item and time, and marks what is missing in them.
+// complete gives inserted rows, which have been moved to their places, their item and time.
 func (l *load) complete(m *rowMap, offsets []int64, step int64) {
 	for i := range l.columns {
 		switch d := l.dest(i); l.wanted.roles[i] {
 		case layout.RoleTime:
 			v := layout.Values[int64](d)
 			between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] + (row-first)*step })
-		case layout.RoleValue:
-			if to := l.sinkOf(i, d); to.Marked {
-				between(m, offsets, func(_, row int64) { to.Mark(row, 1) })
-			}
 		case layout.RoleItemID:
 			switch d.DType.Size() {
 			case 1:

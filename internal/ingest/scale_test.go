@@ -151,7 +151,7 @@ func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
 // TestRowsBeyondTheFitMayBeInfinite scales, and bounds, what no fit has to see.
 func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n3\ninf\n")
-	for _, o := range []Options{{FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: layout.LiteralOf(3)}), FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: layout.LiteralOf(3)})}} {
+	for _, o := range []Options{{FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: 3}), FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: 3})}} {
 		o.Sources, o.Scale = []string{path}, All(scaleMinMax)
 		want := math.Inf(1)
 		if !o.Clip.IsZero() {

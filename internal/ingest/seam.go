@@ -86,7 +86,7 @@ func (p *preparation) takeOver(width int) {
 	}
 	if p.keeps() {
 		if p.do.fill.How == fillMean && old.Prepared != nil {
-			p.means = old.Prepared.FillValue.Floats()
+			p.means = old.Prepared.FillValue
 		}
 		p.scale = old.Scale
 		return
@@ -97,7 +97,7 @@ func (p *preparation) takeOver(width int) {
 		}
 		from, to := int(code)*width, item*width
 		if p.means != nil && old.Prepared != nil {
-			copy(p.means[to:to+width], old.Prepared.FillValue[from:from+width].Floats())
+			copy(p.means[to:to+width], old.Prepared.FillValue[from:from+width])
 		}
 		if p.scale != nil && old.Scale != nil {
 			copy(p.scale.Shift[to:to+width], old.Scale.Shift[from:from+width])

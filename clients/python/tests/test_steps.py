@@ -206,7 +206,7 @@ BEYOND = [2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63) + 1]
 
 
 @pytest.mark.parametrize("number", [*BEYOND, 2**64 - 1, 2.0**60])
-def test_whole_numbers_beyond_floats_keep_their_digits(cache: tensorcache.Cache, tmp_path: Path, number: float) -> None:
+def test_whole_numbers_beyond_floats_are_refused(cache: tensorcache.Cache, tmp_path: Path, number: float) -> None:
     dtype = "UInt64" if number == 2**64 - 1 else "Int64"
     frame = pd.DataFrame({"t": [1, 2, 3], "n": pd.array([1, None, 3], dtype)})
     (tmp_path / "recipe.json").write_text(json.dumps({"fill": number}))
@@ -215,39 +215,34 @@ def test_whole_numbers_beyond_floats_keep_their_digits(cache: tensorcache.Cache,
         {"fill": number},
         {"fill": {"n": np.array(number)[()]}},
         {"recipe": tmp_path / "recipe.json"},
+        {"clip": (None, number)},
     ]
     if sys.version_info >= (3, 11):
         options.append({"recipe": tmp_path / "recipe.toml"})
+    match = f'{int(number)}.*for column "n"' if number == 2.0**60 else f"{number}, want a number that float64 holds"
     for option in options:
-        data = cache.put("beyond", frame, time="t", **option)
-        assert data["n"].tolist() == [1, int(number), 3]
-        assert data.manifest["columns"][1]["prepared"]["fill_value"] == [int(number)]
+        with pytest.raises(tensorcache.SpecError, match=match):
+            cache.put("beyond", frame, time="t", **option)
     floats = frame.astype({"n": "float64"})
     if number == 2.0**60:
-        assert cache.put("beyond", floats, fill=number)["n"].tolist() == [1, number, 3]
+        assert cache.put("beyond", floats, time="t", fill=number)["n"].tolist() == [1, number, 3]
         return
+    with pytest.raises(tensorcache.SpecError, match=match):
+        cache.put("beyond", floats, time="t", fill=number)
+    large = pd.DataFrame({"n": pd.array([0, int(number)], dtype)})
+    assert cache.put("beyond", large)["n"].tolist() == [0, int(number)]
     with pytest.raises(
-        tensorcache.SpecError, match=f'"{number}": want a number that float64 holds, in which column "n"'
+        tensorcache.SourceError, match=r'row 2, column "n": the integer near .* is not between -2\^53 and 2\^53'
     ):
-        cache.put("beyond", floats, fill=number)
-    low, high = min(int(number), 0), max(int(number), 0)
-    edges = pd.DataFrame({"n": pd.array([low, high], dtype)})
-    clipped = cache.put("beyond", edges, clip=(low + (low < 0), high - (high > 0)))
-    assert clipped["n"].tolist() == [low + (low < 0), high - (high > 0)]
+        cache.put("beyond", large, fill=0)
 
 
-@pytest.mark.parametrize("field", ["clip", "items"])
-def test_other_digits_are_another_load(cache: tensorcache.Cache, tmp_path: Path, field: str) -> None:
+def test_other_digits_are_another_load(cache: tensorcache.Cache, tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("i,n\n9007199254740992,9007199254740993\n9007199254740993,9007199254740993\n")
-    numbers = [2**53, 2**53 + 1]
-    values: list[Any] = [[[number] for number in numbers], [(0, number) for number in numbers]][field == "clip"]
-    loads = [cache.load(f"digits-{field}", path, item_id="i", **{field: value}) for value in values]
+    loads = [cache.load("digits", path, item_id="i", items=[number]) for number in (2**53, 2**53 + 1)]
     assert [data.generation for data in loads] == [1, 2]
-    if field == "clip":
-        assert [data["n"][0] for data in loads] == numbers
-    else:
-        assert [data.items[0] for data in loads] == numbers
+    assert [data.items[0] for data in loads] == [2**53, 2**53 + 1]
 
 
 def test_recipes_are_read_from_toml(cache: tensorcache.Cache, tmp_path: Path) -> None:

@@ -226,13 +226,9 @@ func reaches[S Number](v S, bound float64) bool {
 // [math.NaN], so that equal content is equal bits wherever it comes from.
 var NaN = math.Float64frombits(0x7ff8 << 48)
 
-// PutMissing writes NaN into rows of a float column, no word into those of texts, and marks into those of a held one; it tells whether it is
-// one of these.
+// PutMissing writes NaN into rows of a float column, and no word into those of texts. It reports
+// whether the column is one of these.
 func PutMissing(d Sink, row, n int64) bool {
-	if d.Marked {
-		d.Mark(row, n)
-		return true
-	}
 	switch d.DType {
 	case layout.Float32:
 		fillRows(layout.Values[float32](d.Dest), row, n, float32(NaN))

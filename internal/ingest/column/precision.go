@@ -41,19 +41,16 @@ type Sink struct {
 	layout.Dest
 	// Loss is there where the load asks for another dtype: integers must then be kept exactly, and what floats lose is noted.
 	Loss *Loss
-	// marks say with a 1 which values are missing, where marked is set: the column is held.
-	Marks  layout.Dest
-	Marked bool
 }
 
 // Lane is one feature of the column.
 func (s Sink) Lane(i int64) Sink {
 	s.Dest = s.Dest.Lane(i)
-	if s.Marked {
-		s.Marks = s.Marks.Lane(i)
-	}
 	return s
 }
+
+// CanMiss reports whether a value may be missing.
+func (s Sink) CanMiss() bool { return s.DType.IsFloat() }
 
 // note measures what storing floats as narrower ones has lost; from and to are slices of values.
 func (l *Loss) note(from, to any) {

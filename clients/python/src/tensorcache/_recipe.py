@@ -99,7 +99,7 @@ def clip(field: str, value: Any) -> list[Any]:
 
 
 def literal(field: str, value: Any) -> float:
-    """A number; a whole one that no float is with all its digits."""
+    """A number; a whole one that no float is with all its digits, which the daemon refuses."""
     nearest = _spec.number(field, value)
     return nearest if int(nearest) == int(value) else int(value)
 

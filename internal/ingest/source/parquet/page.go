@@ -31,7 +31,8 @@ type parquetChunk struct {
 	maxLevel byte  // definition level of a value that is there
 	codes    []int32
 	spare    []byte
-	tile     any // values of the column's physical type that were looked up, []S
+	tile     any       // values of the column's physical type that were looked up, []S
+	floats   []float64 // the integers of a page, for a column of float64
 }
 
 // read decodes all pages, which are those of the metadata.
@@ -101,14 +102,14 @@ func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n
 	switch c.form.physical {
 	case parquet.Int32:
 		if c.form.unsigned {
-			return putPage(c, v.Uint32(), index, levels, n)
+			return putWholes(c, v.Uint32(), index, levels, n)
 		}
-		return putPage(c, v.Int32(), index, levels, n)
+		return putWholes(c, v.Int32(), index, levels, n)
 	case parquet.Int64:
 		if c.form.unsigned {
-			return putPage(c, v.Uint64(), index, levels, n)
+			return putWholes(c, v.Uint64(), index, levels, n)
 		}
-		return putPage(c, v.Int64(), index, levels, n)
+		return putWholes(c, v.Int64(), index, levels, n)
 	case parquet.Int96:
 		times, err := int96Times(v.Int96())
 		if err != nil {

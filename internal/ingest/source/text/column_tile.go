@@ -1,6 +1,8 @@
 package text
 
 import (
+	"math"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
@@ -26,20 +28,24 @@ type csvOp struct {
 	code32 int32
 
 	dest     layout.Dest
+	whole    bool  // cells are integers and the column holds float64
 	collects bool  // the values of a span are collected before they are written
 	first    int64 // the row of the column that the collected values begin at, else 0
 	tile     any   // what they are collected in: []T of the column's type
 }
 
 // codeOf is what is done with the cells of a column.
-func codeOf(d layout.DType, role layout.Role) opcode {
-	switch d {
+func codeOf(t source.Target) opcode {
+	switch t.Dest.DType {
 	case layout.Float64:
+		if t.Kind == column.KindInt64 {
+			return opInt64
+		}
 		return opFloat64
 	case layout.Float32:
 		return opFloat32
 	case layout.Int64:
-		if role == layout.RoleItemID {
+		if t.Role == layout.RoleItemID {
 			return opItem
 		}
 		return opInt64
@@ -91,6 +97,9 @@ func (op *csvOp) end(s source.Span) {
 	if op.loss != nil {
 		op.loss.Add(op.lost)
 	}
+	if op.whole && op.code == opInt64 {
+		op.toFloats(s)
+	}
 	if !op.collects {
 		return
 	}
@@ -100,10 +109,19 @@ func (op *csvOp) end(s source.Span) {
 	case opFloat32:
 		layout.Put(op.dest, op.first, op.f32[:s.Rows])
 	case opInt64, opItem, opTime:
-		layout.Put(op.dest, op.first, op.i64[:s.Rows])
+		layout.Put(op.dest, op.first, op.i64[:s.Rows]) // of whole, too, whose bits are those of floats by now
 	case opBool:
 		layout.Put(op.dest, op.first, op.u8[:s.Rows])
 	case opText:
 		layout.Put(op.dest, op.first, op.i32[:s.Rows])
+	}
+}
+
+// toFloats replaces the integers of a span by floats, in the same memory.
+func (op *csvOp) toFloats(s source.Span) {
+	at := (op.row0+s.Row0)*op.step - op.first
+	for range s.Rows {
+		op.i64[at] = int64(math.Float64bits(float64(op.i64[at])))
+		at += op.step
 	}
 }

@@ -44,7 +44,7 @@ func newCSVParser(c *csvFile, to []source.Target) *csvParser {
 	p := &csvParser{file: c, ops: make([]csvOp, len(c.header))}
 	for i, t := range to {
 		p.columns = append(p.columns, t.Column)
-		op := csvOp{code: codeOf(t.Dest.DType, t.Role), target: i, loss: t.Dest.Loss, role: t.Role, row0: t.Row0, step: t.Dest.Step, unit: textvalue.UnitDigits(t.Unit), dest: t.Dest.Dest, dict: t.Words, code32: -1}
+		op := csvOp{code: codeOf(t), target: i, loss: t.Dest.Loss, role: t.Role, row0: t.Row0, step: t.Dest.Step, unit: textvalue.UnitDigits(t.Unit), dest: t.Dest.Dest, whole: t.Dest.DType == layout.Float64 && t.Kind == column.KindInt64, dict: t.Words, code32: -1}
 		p.ops[t.Index] = op
 	}
 	p.plain.Reset(len(p.ops), c.delim, c.Text.Decimal)

@@ -1,0 +1,101 @@
+package ingest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// exactIntegers bounds the integers that fill and clip compute with. They compute in float64, which
+// rounds integers to this bound and beyond; below it every integer is exact.
+const exactIntegers = 1 << 53
+
+// staysWhole reports whether a column of integers or truth values is filled or clipped such that
+// it holds such values afterwards.
+func (o Options) staysWhole(c column.Column, role layout.Role) bool {
+	s := o.steps(c, role)
+	return s != (steps{}) && s.wholes() && (c.Kind.IsInteger() || c.Kind == column.KindBool)
+}
+
+// rounded returns the index of the first value that may be another integer, rounded; -1 if there is
+// none.
+func rounded(values []float64) int {
+	return slices.IndexFunc(values, func(v float64) bool { return math.Abs(v) >= exactIntegers })
+}
+
+// changed returns the index of the first value that a dtype of floats rounds, -1 if there is none.
+func changed(d layout.DType, values []float64) int {
+	if d != layout.Float16 && d != layout.Float32 {
+		return -1
+	}
+	return slices.IndexFunc(values, func(v float64) bool { return v == v && column.NarrowedTo(d, v) != v })
+}
+
+// tooLarge refuses an integer that its steps may have rounded.
+func (p *preparation) tooLarge(row int64, v float64) error {
+	e := p.load.place(row)
+	e.Column = p.column.Name
+	e.Reason = fmt.Sprintf("the integer near %.0f is not between -2^53 and 2^53, the range of fill and clip", v)
+	e.Hint = fmt.Sprintf("leave column %q out of fill and clip, or store it as floats in the source", p.column.Name)
+	return &e
+}
+
+// checkNumbers refuses a fill value and bounds that are too large for a column of integers.
+func (o Options) checkNumbers(c column.Column, role layout.Role) error {
+	if !o.staysWhole(c, role) {
+		return nil
+	}
+	s := o.steps(c, role)
+	numbers := []float64{s.fill.Value, s.clip.Low, s.clip.High}
+	if i := rounded(numbers); i >= 0 {
+		field := []string{"fill", "clip", "clip"}[i]
+		return &loaderr.OptionError{
+			Field: field, Value: strconv.FormatFloat(numbers[i], 'f', 0, 64),
+			Allowed: fmt.Sprintf("an integer between -2^53 and 2^53 for column %q of integers", c.Name),
+			Hint:    fmt.Sprintf("choose a smaller number, or leave column %q out of %s", c.Name, field),
+		}
+	}
+	return nil
+}
+
+// ErrRounded is returned for an integer of a recipe that float64 rounds. The message names the nearest
+// float64.
+var ErrRounded = errors.New("want a number that float64 holds")
+
+// ParseNumber reads a finite number of a recipe. The error wraps [ErrRounded] or is of strconv.
+func ParseNumber(text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err == nil && v-v != 0 {
+		err = strconv.ErrRange
+	}
+	if err != nil || math.Abs(v) < exactIntegers || strings.Trim(text, "+-0123456789") != "" {
+		return v, err
+	}
+	said, _ := new(big.Int).SetString(text, 10)
+	near, _ := big.NewFloat(v).Int(nil)
+	if said.Cmp(near) != 0 && text != strconv.FormatFloat(v, 'f', -1, 64) { // as JavaScript writes a float
+		return v, fmt.Errorf("got %s, %w: the nearest is %s", text, ErrRounded, near)
+	}
+	return v, nil
+}
+
+// jsonNumber is a float64 whose JSON is read by [ParseNumber].
+type jsonNumber float64
+
+// UnmarshalJSON reads a number. It leaves null for the caller to refuse.
+func (n *jsonNumber) UnmarshalJSON(b []byte) error {
+	if err := json.Unmarshal(b, (*float64)(n)); err != nil || string(b) == "null" {
+		return err
+	}
+	_, err := ParseNumber(string(b))
+	return err
+}
