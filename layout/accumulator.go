@@ -8,126 +8,127 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// running are the checksum and the statistics of a column, which are taken from its rows in their order: where the values are [Put],
-// while they are in the processor's cache, or soon after where others come before them; what is left then by [Writer.Finish].
-type running struct {
+// accumulator computes the checksum and the statistics of a column from its rows in order: while the values are written and are in the
+// processor's cache, or soon after if other rows come before them. [Writer.Finish] adds the rows that are left then.
+type accumulator struct {
 	width, stride int64 // bytes of a row, and between the beginnings of rows
 	data          []byte
 	hash          xxhash.Digest
 	seen          *observer
 	missing       int64
 
-	mu   sync.Mutex
-	off  bool  // rows may have changed that are taken in
-	busy bool  // somebody takes in rows
-	rows int64 // that are taken in
-	done []rowRange
+	mu       sync.Mutex
+	deferred bool       // rows that were added may have changed: Finish begins again
+	busy     bool       // a goroutine adds rows
+	rows     int64      // that were added
+	pending  []rowRange // that are stored but not added, because rows before them are not stored
 }
 
-// rowRange are rows that are stored but not taken in: others before them are not.
+// rowRange is the rows from from to to-1.
 type rowRange struct{ from, to int64 }
 
-// runningAtMost is of how many columns sums are kept while they are filled: each keeps a sample of up to 16 KiB.
-const runningAtMost = 1 << 10
+// maxAccumulators bounds how many columns have an accumulator before Finish: each has a sample of up to 16 KiB.
+const maxAccumulators = 1 << 10
 
-func (w *Writer) newRunning(i int) *running {
+func (w *Writer) newAccumulator(i int) *accumulator {
 	c := w.table.Columns[i]
-	r := &running{width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.Dest(i).data, seen: newObserver(c.DType, w.table.Rows*c.values())}
-	r.hash.Reset()
-	return r
+	a := &accumulator{width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.Dest(i).data, seen: newObserver(c.DType, w.table.Rows*c.values())}
+	a.hash.Reset()
+	return a
 }
 
-// takeLeast is how many bytes are worth to be taken in at once: a few values cost more by themselves.
-const takeLeast = 4 << 10
+// minAddBytes is the least that is added at once, but at the end: a call has a cost of its own.
+const minAddBytes = 4 << 10
 
-// take takes rows in, dense, if they are the next and many; they need not be stored yet.
-func (r *running) take(row int64, dense []byte) (taken bool) {
-	if r == nil || len(dense) < takeLeast {
+// add adds rows, dense, if they are the next ones and many. They need not be stored yet.
+func (a *accumulator) add(row int64, dense []byte) (added bool) {
+	if a == nil || len(dense) < minAddBytes {
 		return false
 	}
-	r.mu.Lock()
-	r.off = r.off || row < r.rows
-	if r.off || r.busy || row != r.rows {
-		r.mu.Unlock()
+	a.mu.Lock()
+	a.deferred = a.deferred || row < a.rows
+	if a.deferred || a.busy || row != a.rows {
+		a.mu.Unlock()
 		return false
 	}
-	r.busy = true
-	r.mu.Unlock()
-	n := int64(len(dense)) / r.width
-	tiles(dense, r.width, r.width, 0, n, r.see)
-	r.mu.Lock()
-	r.rows += n
-	r.catchUp()
-	r.mu.Unlock()
+	a.busy = true
+	a.mu.Unlock()
+	n := int64(len(dense)) / a.width
+	tiles(dense, a.width, a.width, 0, n, a.addBlock)
+	a.mu.Lock()
+	a.rows += n
+	a.addPending()
+	a.mu.Unlock()
 	return true
 }
 
-// stored notes rows that were stored but not taken in.
-func (r *running) stored(row, n int64) {
-	if r == nil || n == 0 {
+// stored records rows that are stored but were not added.
+func (a *accumulator) stored(row, n int64) {
+	if a == nil || n == 0 {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.off = r.off || row < r.rows; r.off {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.deferred = a.deferred || row < a.rows; a.deferred {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(r.done, row, func(d rowRange, row int64) int { return int(d.from - row) })
-	if at > 0 && r.done[at-1].to == row {
+	at, _ := slices.BinarySearchFunc(a.pending, row, func(d rowRange, row int64) int { return int(d.from - row) })
+	if at > 0 && a.pending[at-1].to == row {
 		at--
-		r.done[at].to += n
+		a.pending[at].to += n
 	} else {
-		r.done = slices.Insert(r.done, at, rowRange{row, row + n})
+		a.pending = slices.Insert(a.pending, at, rowRange{row, row + n})
 	}
-	if next := at + 1; next < len(r.done) && r.done[next].from == r.done[at].to {
-		r.done[at].to = r.done[next].to
-		r.done = slices.Delete(r.done, next, next+1)
+	if next := at + 1; next < len(a.pending) && a.pending[next].from == a.pending[at].to {
+		a.pending[at].to = a.pending[next].to
+		a.pending = slices.Delete(a.pending, next, next+1)
 	}
-	if !r.busy {
-		r.busy = true
-		r.catchUp()
+	if !a.busy {
+		a.busy = true
+		a.addPending()
 	}
 }
 
-// giveUp leaves everything to the end: values are stored in a way that is not seen here.
-func (r *running) giveUp() {
-	if r == nil {
+// deferToEnd leaves all rows to Finish, because values are stored in a way that the accumulator does not see.
+func (a *accumulator) deferToEnd() {
+	if a == nil {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.off = true
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.deferred = true
 }
 
-// catchUp takes in what is stored behind the rows that are, if it is much, and ends being busy. It holds the lock but while it works.
-func (r *running) catchUp() {
-	for !r.off && len(r.done) > 0 && r.done[0].from == r.rows && (r.done[0].to-r.rows)*r.width >= takeLeast {
-		end := r.done[0].to
-		r.done = slices.Delete(r.done, 0, 1)
-		r.mu.Unlock()
-		tiles(r.data, r.stride, r.width, r.rows, end, r.see)
-		r.mu.Lock()
-		r.rows = end
+// addPending adds the stored rows that follow the added ones, if they are many, and then clears busy. The caller has the lock, which is
+// free while rows are added.
+func (a *accumulator) addPending() {
+	for !a.deferred && len(a.pending) > 0 && a.pending[0].from == a.rows && (a.pending[0].to-a.rows)*a.width >= minAddBytes {
+		end := a.pending[0].to
+		a.pending = slices.Delete(a.pending, 0, 1)
+		a.mu.Unlock()
+		tiles(a.data, a.stride, a.width, a.rows, end, a.addBlock)
+		a.mu.Lock()
+		a.rows = end
 	}
-	r.busy = false
+	a.busy = false
 }
 
-// end takes in the rows that are left of so many.
-func (r *running) end(rows int64) {
-	tiles(r.data, r.stride, r.width, r.rows, rows, r.see)
-	r.rows = rows
+// finish adds the rows that are left, up to rows.
+func (a *accumulator) finish(rows int64) {
+	tiles(a.data, a.stride, a.width, a.rows, rows, a.addBlock)
+	a.rows = rows
 }
 
-// aligned are buffers, *[]byte, of whoever takes in what is not aligned: a few for all columns, of which there may be thousands.
+// aligned is a pool of buffers, *[]byte, for blocks that are not aligned: a few for all columns, of which there may be thousands.
 var aligned = sync.Pool{New: func() any { return new([]byte) }}
 
-func (r *running) see(block []byte) {
-	if uintptr(unsafe.Pointer(&block[0]))%8 != 0 { // as the values of a decoded page may lie
+func (a *accumulator) addBlock(block []byte) {
+	if uintptr(unsafe.Pointer(&block[0]))%8 != 0 { // as the values of a decoded page may be
 		buffer := aligned.Get().(*[]byte)
 		defer aligned.Put(buffer)
 		*buffer = append((*buffer)[:0], block...)
 		block = *buffer
 	}
-	r.hash.Write(block) // never fails
-	r.missing += r.seen.see(block)
+	a.hash.Write(block) // never fails
+	a.missing += a.seen.see(block)
 }

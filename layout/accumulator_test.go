@@ -96,7 +96,7 @@ func copied(d Dest, row int64, values []float64) {
 
 // Of thousands of columns no more than a little is kept in memory while they are put, wherever the values lie before.
 func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
-	const columns, rows = runningAtMost + 26, 4 << 10
+	const columns, rows = maxAccumulators + 26, 4 << 10
 	table := Table{Rows: rows}
 	for i := range columns {
 		table.Columns = append(table.Columns, Column{Name: strconv.Itoa(i), Role: RoleItemID, DType: Float32})
@@ -136,7 +136,7 @@ func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
 
 // Values that are put one by one, as readers of records do, are summed up many at a time, in whatever order they come.
 func TestFewValuesAreSummedUpTogether(t *testing.T) {
-	const rows, many = 3000, takeLeast / 8
+	const rows, many = 3000, minAddBytes / 8
 	w, err := Create(t.TempDir(), Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
 	if err != nil {
 		t.Fatal(err)
@@ -150,17 +150,17 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 	for row := range int64(many - 1) {
 		put(row)
 	}
-	if n := w.running[0].rows; n != 0 {
-		t.Errorf("%d rows are taken in by themselves", n)
+	if n := w.sums[0].rows; n != 0 {
+		t.Errorf("%d rows were added by themselves", n)
 	}
-	if put(many - 1); w.running[0].rows != many {
-		t.Errorf("%d rows are taken in, want %d", w.running[0].rows, many)
+	if put(many - 1); w.sums[0].rows != many {
+		t.Errorf("%d rows were added, want %d", w.sums[0].rows, many)
 	}
 	for row := int64(2*many - 1); row >= many; row-- { // the last one joins all before
 		put(row)
 	}
-	if n := w.running[0].rows; n != 2*many {
-		t.Errorf("%d rows are taken in, want %d", n, 2*many)
+	if n := w.sums[0].rows; n != 2*many {
+		t.Errorf("%d rows were added, want %d", n, 2*many)
 	}
 	Put(once, 2*many, values[2*many:])
 	m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
@@ -173,7 +173,7 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 }
 
 func TestQuietValuesAreSummedUpWhenTheyAreTold(t *testing.T) {
-	const rows = 2 * takeLeast / 8
+	const rows = 2 * minAddBytes / 8
 	w, err := Create(t.TempDir(), Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
 	if err != nil {
 		t.Fatal(err)
@@ -183,12 +183,12 @@ func TestQuietValuesAreSummedUpWhenTheyAreTold(t *testing.T) {
 	for row := range int64(rows) {
 		Put(once.Quiet(), row, []float64{float64(row)})
 	}
-	if n := len(w.running[0].done); n != 0 || w.running[0].rows != 0 {
-		t.Errorf("%d ranges and %d rows are noted before they were told", n, w.running[0].rows)
+	if n := len(w.sums[0].pending); n != 0 || w.sums[0].rows != 0 {
+		t.Errorf("%d ranges and %d rows are noted before they were told", n, w.sums[0].rows)
 	}
 	once.Sum(0, rows)
-	if n := w.running[0].rows; n != rows {
-		t.Errorf("%d rows are taken in, want %d", n, rows)
+	if n := w.sums[0].rows; n != rows {
+		t.Errorf("%d rows were added, want %d", n, rows)
 	}
 	m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
 	if err != nil {

@@ -66,7 +66,7 @@ func (c *collector) add(n int) {
 func (c *collector) sum(to int64, bytes []byte) {
 	row := c.next
 	c.next = to
-	if r := c.to.running; r != nil && !r.take(row, bytes) {
+	if a := c.to.sums; a != nil && !a.add(row, bytes) {
 		if n := len(c.late); n > 0 && c.late[n-1].to == row {
 			c.late[n-1].to = to
 		} else {
@@ -109,7 +109,7 @@ func (c *collector) flush() {
 		c.write()
 	}
 	for _, l := range c.late {
-		c.to.running.stored(l.from, l.to-l.from)
+		c.to.sums.stored(l.from, l.to-l.from)
 	}
 	c.late = c.late[:0]
 }

@@ -18,7 +18,7 @@ type Copier struct {
 // copiedField is where a field's rows begin in both files, how many bytes each has, and what its columns are summed up in.
 type copiedField struct {
 	to, from, row int64
-	running       []*running
+	sums          []*accumulator
 }
 
 // Copier prepares copying from an open generation, which must stay open until the last copy. The error wraps ErrSchema where the
@@ -48,7 +48,7 @@ func (w *Writer) Copier(d *Data) (*Copier, error) {
 		}
 		field := copiedField{to: w.offsets[first], from: d.Manifest.Columns[first].Offset, row: w.strides[first]}
 		for _, i := range f.columns {
-			field.running = append(field.running, w.DestOnce(i).running)
+			field.sums = append(field.sums, w.DestOnce(i).sums)
 		}
 		c.fields = append(c.fields, field)
 	}
@@ -62,12 +62,12 @@ func (c *Copier) Copy(to, from, count int64) error {
 	}
 	for _, f := range c.fields {
 		at, rows := f.to+to*f.row, c.from[f.from+from*f.row:][:count*f.row]
-		alone := len(f.running) == 1 // else the values of a column are not dense
-		taken := alone && f.running[0].take(to, rows)
+		alone := len(f.sums) == 1 // else the values of a column are not dense
+		taken := alone && f.sums[0].add(to, rows)
 		if len(rows) < writeLeast || c.write(rows, at) != nil { // see Put
 			copy(c.to[at:][:count*f.row], rows)
 		}
-		for _, r := range f.running {
+		for _, r := range f.sums {
 			if !taken {
 				r.stored(to, count)
 			}

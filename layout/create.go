@@ -19,7 +19,7 @@ type Writer struct {
 	offsets []int64 // of each column's first value
 	strides []int64 // bytes between rows, by column
 	inField []string
-	running []*running // of the columns that are filled once, nil for others and beyond the first runningAtMost
+	sums    []*accumulator // of the columns that are filled once, nil for others and beyond the first maxAccumulators
 	data    *mmapfile.Writable
 	leaves  bool // the mapping, at Finish
 }
@@ -33,7 +33,7 @@ func Create(dir string, t Table) (*Writer, error) {
 	}
 	w := &Writer{
 		dir: dir, table: t, fields: t.fields(),
-		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)), inField: make([]string, len(t.Columns)), running: make([]*running, len(t.Columns)),
+		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)), inField: make([]string, len(t.Columns)), sums: make([]*accumulator, len(t.Columns)),
 	}
 	names := map[string]bool{}
 	for _, f := range w.fields {
@@ -114,11 +114,11 @@ func (w *Writer) Dest(i int) Dest {
 // stay: where they are [Put] about in the order of rows they are summed up for the manifest on the way, which spares Finish to read them
 // again. It is not for use by several goroutines for one column at once; what it returns is.
 func (w *Writer) DestOnce(i int) Dest {
-	if i < runningAtMost && w.running[i] == nil {
-		w.running[i] = w.newRunning(i)
+	if i < maxAccumulators && w.sums[i] == nil {
+		w.sums[i] = w.newAccumulator(i)
 	}
 	d := w.Dest(i)
-	d.running = w.running[i]
+	d.sums = w.sums[i]
 	return d
 }
 

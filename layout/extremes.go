@@ -9,17 +9,17 @@ type Extremes struct {
 
 // Feature is one feature of a column whose extremes are asked for. It is immutable after Summarise, safe for concurrent use, and valid
 // while the caller holds an Acquire.
-type Feature struct{ strand }
+type Feature struct{ featureSummary }
 
-// strand is a Feature of any dtype.
-type strand interface {
+// featureSummary is a Feature of any dtype.
+type featureSummary interface {
 	summarise(from, to int64)
 	extremes(bounds []int64) Extremes
 }
 
 // Feature is feature lane of a column, 0 for a plain one.
 func (d *Data) Feature(c *ManifestColumn, lane int64) (*Feature, error) {
-	s, err := natives[c.DType].strand(d, c, lane)
+	s, err := natives[c.DType].featureSummary(d, c, lane)
 	return &Feature{s}, err
 }
 

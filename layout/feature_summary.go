@@ -20,9 +20,9 @@ type stored[S Native, T Number] struct {
 	first  int64
 }
 
-// strandOf gives features whose rows sumUp sums up: those of data, which are step values apart.
-func strandOf[S Native, T Number](sumUp func(data []S, step int64) extreme[T]) func(d *Data, c *ManifestColumn, lane int64) (strand, error) {
-	return func(d *Data, c *ManifestColumn, lane int64) (strand, error) {
+// summaryOf gives features whose rows sumUp sums up: those of data, which are step values apart.
+func summaryOf[S Native, T Number](sumUp func(data []S, step int64) extreme[T]) func(d *Data, c *ManifestColumn, lane int64) (featureSummary, error) {
+	return func(d *Data, c *ManifestColumn, lane int64) (featureSummary, error) {
 		v, err := View[S](d, c)
 		if err != nil {
 			return nil, err

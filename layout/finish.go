@@ -92,14 +92,14 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 			if c.Width > 0 {
 				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)
 			}
-			r := w.running[i]
-			if r == nil || r.off {
-				r = w.newRunning(i)
+			a := w.sums[i]
+			if a == nil || a.deferred {
+				a = w.newAccumulator(i)
 			}
-			r.end(w.table.Rows)
-			out.XXH64, out.Missing = formatHash(r.hash.Sum64()), r.missing
+			a.finish(w.table.Rows)
+			out.XXH64, out.Missing = formatHash(a.hash.Sum64()), a.missing
 			if c.Role == RoleValue && c.DType.IsNumeric() {
-				out.Statistics = r.seen.statistics()
+				out.Statistics = a.seen.statistics()
 			}
 			m.Columns[i] = out
 			return nil

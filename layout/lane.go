@@ -2,9 +2,9 @@ package layout
 
 // Lane is one feature of a column of shape [rows, n] as a plain column, for values that come feature by feature.
 func (d Dest) Lane(i int64) Dest {
-	d.running.giveUp()
+	d.sums.deferToEnd()
 	d.data = d.data[i*d.DType.Size():]
-	d.Width, d.write, d.populate, d.running, d.collector = 0, nil, nil, nil, nil
+	d.Width, d.write, d.populate, d.sums, d.collector = 0, nil, nil, nil, nil
 	return d
 }
 

@@ -7,12 +7,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// Adopt is a generation whose files another process has opened: maps[i] is that of names[i]. Label stands for its directory in
+// OpenMapped opens a generation whose files another process has opened: maps[i] is that of names[i]. Label stands for its directory in
 // messages. The files are checked as [Open] does. The maps belong to it from now on; those that the manifest does not name are
 // closed at once, and all of them with an error.
-func Adopt(label string, m *Manifest, names []string, maps []*mmapfile.Map) (*Data, error) {
+func OpenMapped(label string, m *Manifest, names []string, maps []*mmapfile.Map) (*Data, error) {
 	d := &Data{Dir: label, Manifest: m, vocab: map[string]*mmapfile.Map{}, before: map[string]*mmapfile.Map{}}
-	if err := d.adopt(names, maps); err != nil {
+	if err := d.openMapped(names, maps); err != nil {
 		for _, m := range maps {
 			err = errors.Join(err, m.Close())
 		}
@@ -21,7 +21,7 @@ func Adopt(label string, m *Manifest, names []string, maps []*mmapfile.Map) (*Da
 	return d, nil
 }
 
-func (d *Data) adopt(names []string, maps []*mmapfile.Map) error {
+func (d *Data) openMapped(names []string, maps []*mmapfile.Map) error {
 	m := d.Manifest
 	if m == nil || m.Format < oldestFormat || m.Format > FormatVersion {
 		return fmt.Errorf("%w: %s: this program reads formats %d to %d", ErrFormat, d.Dir, oldestFormat, FormatVersion)

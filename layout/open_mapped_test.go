@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// adopted maps files of a generation as a client does that was sent them.
-func adopted(t *testing.T, dir string, m *Manifest, names ...string) (*Data, error) {
+// openMapped maps files of a generation as a client does that was sent them.
+func openMapped(t *testing.T, dir string, m *Manifest, names ...string) (*Data, error) {
 	t.Helper()
 	var maps []*mmapfile.Map
 	for _, name := range names {
@@ -24,7 +24,7 @@ func adopted(t *testing.T, dir string, m *Manifest, names ...string) (*Data, err
 		}
 		maps = append(maps, file)
 	}
-	d, err := Adopt("sent", m, names, maps)
+	d, err := OpenMapped("sent", m, names, maps)
 	if err != nil {
 		for i, file := range maps {
 			if _, err := file.Acquire(); !errors.Is(err, mmapfile.ErrClosed) {
@@ -39,7 +39,7 @@ func TestFilesThatWereSentAreCheckedAsThoseInADirectory(t *testing.T) {
 	dir := t.TempDir()
 	m := write(t, dir, Packed, 100)
 	all := []string{DataFile, ItemsFile, VocabFile("symbol"), VocabFile("q")}
-	d, err := adopted(t, dir, m, append(all, ManifestFile)...) // more than the manifest names
+	d, err := openMapped(t, dir, m, append(all, ManifestFile)...) // more than the manifest names
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,18 +51,18 @@ func TestFilesThatWereSentAreCheckedAsThoseInADirectory(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := adopted(t, dir, m, all[:3]...); !errors.Is(err, ErrTorn) {
+	if _, err := openMapped(t, dir, m, all[:3]...); !errors.Is(err, ErrTorn) {
 		t.Errorf("without a vocabulary: %v", err)
 	}
 	other := *m
 	other.Format = FormatVersion + 1
-	if _, err := adopted(t, dir, &other, all...); !errors.Is(err, ErrFormat) {
+	if _, err := openMapped(t, dir, &other, all...); !errors.Is(err, ErrFormat) {
 		t.Errorf("of the next format: %v", err)
 	}
 	if err := os.Truncate(filepath.Join(dir, DataFile), 4096); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := adopted(t, dir, m, all...); !errors.Is(err, ErrTorn) {
+	if _, err := openMapped(t, dir, m, all...); !errors.Is(err, ErrTorn) {
 		t.Errorf("cut off: %v", err)
 	}
 }

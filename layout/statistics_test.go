@@ -10,7 +10,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 	"pgregory.net/rapid"
-
 )
 
 func bytesOf[T Number](values []T) []byte {
@@ -170,8 +169,8 @@ func BenchmarkChecksum(b *testing.B) {
 	b.Run("statistics", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			r := &running{width: 8, stride: 8, data: data, seen: newObserver(Float64, int64(len(values)))}
-			r.end(int64(len(values)))
+			a := &accumulator{width: 8, stride: 8, data: data, seen: newObserver(Float64, int64(len(values)))}
+			a.finish(int64(len(values)))
 		}
 	})
 }

@@ -27,8 +27,8 @@ type Dest struct {
 	populate func(at, n int64) (ok bool)
 	// rewrites tells that values are written anew where they lie.
 	rewrites bool
-	// running sums up what is put; nil where nothing does.
-	running *running
+	// sums adds up what is put; nil where nothing does.
+	sums *accumulator
 	// collector gathers what is put; nil where it is stored at once.
 	collector *collector
 }
@@ -36,7 +36,7 @@ type Dest struct {
 // Values sees a column's bytes as values of T, whose size must be that of the column's dtype. What is stored there is not summed up
 // on the way (see [Writer.DestOnce]).
 func Values[T Native](d Dest) Strided[T] {
-	d.running.giveUp()
+	d.sums.deferToEnd()
 	return values[T](d)
 }
 

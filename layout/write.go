@@ -25,10 +25,10 @@ func Put[T Native](d Dest, row int64, src []T) {
 	if d.collector != nil && d.collector.put(row, bytes) {
 		return
 	}
-	taken := d.running.take(row, bytes)
+	taken := d.sums.add(row, bytes)
 	store(d, row, src, bytes)
 	if !taken {
-		d.running.stored(row, int64(len(src))/d.values())
+		d.sums.stored(row, int64(len(src))/d.values())
 	}
 }
 
@@ -53,7 +53,7 @@ func store[T Native](d Dest, row int64, src []T, bytes []byte) {
 // Quiet is d for somebody who puts few values at a time, which summing up would have a lock for each: [Dest.Sum] of d tells of them, many
 // at once.
 func (d Dest) Quiet() Dest {
-	d.running = nil
+	d.sums = nil
 	return d
 }
 
@@ -74,7 +74,7 @@ func (d Dest) Populate(row, rows int64) (ok bool) {
 // Sum sums up for the manifest rows that were stored through the [Values] of [Writer.Dest], soon after: they must not change any more.
 func (d Dest) Sum(row, rows int64) {
 	size := d.Step * d.DType.Size()
-	if d.Step != d.values() || !d.running.take(row, d.data[row*size:(row+rows)*size]) {
-		d.running.stored(row, rows)
+	if d.Step != d.values() || !d.sums.add(row, d.data[row*size:(row+rows)*size]) {
+		d.sums.stored(row, rows)
 	}
 }

@@ -83,7 +83,7 @@ func mapAll(said wire.OpenReply, files []*os.File) (*layout.Data, error) {
 		}
 		maps = append(maps, m)
 	}
-	return layout.Adopt(fmt.Sprintf("dataset %q", said.Dataset), said.Manifest, said.Files, maps)
+	return layout.OpenMapped(fmt.Sprintf("dataset %q", said.Dataset), said.Manifest, said.Files, maps)
 }
 
 // Close gives the generation back, which may then leave the cache, and unmaps it: slices that [Column] and [View] gave end here.
