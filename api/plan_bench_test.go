@@ -49,7 +49,7 @@ func (w *world) published(name string, items, rows int64) []uint8 {
 	if err != nil {
 		w.Fatal(err)
 	}
-	values := layout.Values[uint8](writer.Dest(0))
+	values := layout.Values[uint8](writer.Column(0, layout.Random))
 	for i := range values.Data { // pages that nothing was written to are all one in memory
 		values.Data[i] = uint8(i)
 	}

@@ -71,8 +71,8 @@ func (w *world) publish(name, layoutName string, rows ...int64) *shown {
 		w.Fatal(err)
 	}
 	add := func(column string, v any) { s.values[column] = append(s.values[column], v) }
-	id, tm, f, g := layout.Values[int32](lw.Dest(0)), layout.Values[int64](lw.Dest(1)), layout.Values[float32](lw.Dest(2)), layout.Values[float64](lw.Dest(3))
-	in, bl, wide, text := layout.Values[int64](lw.Dest(4)), layout.Values[uint8](lw.Dest(5)), layout.Values[float32](lw.Dest(6)), layout.Values[int32](lw.Dest(7))
+	id, tm, f, g := layout.Values[int32](lw.Column(0, layout.Random)), layout.Values[int64](lw.Column(1, layout.Random)), layout.Values[float32](lw.Column(2, layout.Random)), layout.Values[float64](lw.Column(3, layout.Random))
+	in, bl, wide, text := layout.Values[int64](lw.Column(4, layout.Random)), layout.Values[uint8](lw.Column(5, layout.Random)), layout.Values[float32](lw.Column(6, layout.Random)), layout.Values[int32](lw.Column(7, layout.Random))
 	row := int64(0)
 	for item, n := range rows {
 		at := int64(1_500_000_000)

@@ -32,7 +32,7 @@ const maxAccumulators = 1 << 10
 
 func (w *Writer) newAccumulator(i int) *accumulator {
 	c := w.table.Columns[i]
-	a := &accumulator{width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.Dest(i).data, seen: newObserver(c.DType, w.table.Rows*c.values())}
+	a := &accumulator{width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.column(i).data, seen: newObserver(c.DType, w.table.Rows*c.values())}
 	a.hash.Reset()
 	return a
 }

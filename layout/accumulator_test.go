@@ -37,12 +37,12 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 		cuts = slices.Compact(cuts)
 		pieces := rapid.Permutation(cuts[:len(cuts)-1]).Draw(r, "order")
 		left := rapid.IntRange(0, 1).Draw(r, "left") // a piece that is stored otherwise
-		once, workers := w.DestOnce(0), rapid.IntRange(1, 3).Draw(r, "workers")
+		once, workers := w.Column(0, WriteOnce), rapid.IntRange(1, 3).Draw(r, "workers")
 		end := func(from int64) int64 { at, _ := slices.BinarySearch(cuts, from+1); return cuts[at] }
 		todo := make(chan int64, len(pieces))
 		for i, from := range pieces {
 			if i < left {
-				copied(w.Dest(0), from, values[from*max(1, width):end(from)*max(1, width)])
+				copied(w.Column(0, Random), from, values[from*max(1, width):end(from)*max(1, width)])
 				continue
 			}
 			todo <- from
@@ -52,7 +52,7 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 		for range workers {
 			group.Go(func() {
 				for from := range todo {
-					Put(once, from, values[from*max(1, width):end(from)*max(1, width)])
+					WriteAt(once, from, values[from*max(1, width):end(from)*max(1, width)])
 				}
 			})
 		}
@@ -64,12 +64,12 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 				part[i] = 7
 			}
 			if again == "put" {
-				Put(once, from, part)
+				WriteAt(once, from, part)
 			} else {
 				copied(once, from, part)
 			}
 		}
-		copied(w.Dest(1), 0, make([]float64, rows))
+		copied(w.Column(1, Random), 0, make([]float64, rows))
 		m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
 		if err != nil {
 			r.Fatal(err)
@@ -87,7 +87,7 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 }
 
 // copied stores rows through the mapping.
-func copied(d Dest, row int64, values []float64) {
+func copied(d ColumnWriter, row int64, values []float64) {
 	to := Values[float64](d)
 	for i, width := 0, int(to.Width); i < len(values); i += width {
 		copy(to.Row(row+int64(i/width)), values[i:i+width])
@@ -118,7 +118,7 @@ func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
 	}
 	before := live()
 	for i := range columns {
-		Put(w.DestOnce(i), 0, values[1:]) // four bytes beside a multiple of eight
+		WriteAt(w.Column(i, WriteOnce), 0, values[1:]) // four bytes beside a multiple of eight
 	}
 	if grown := live() - before; grown > 14<<20 {
 		t.Errorf("%d bytes are kept of %d columns", grown, columns)
@@ -142,11 +142,11 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	once, values := w.DestOnce(0), make([]float64, rows)
+	once, values := w.Column(0, WriteOnce), make([]float64, rows)
 	for i := range values {
 		values[i] = float64(i)
 	}
-	put := func(row int64) { Put(once, row, values[row:row+1]) }
+	put := func(row int64) { WriteAt(once, row, values[row:row+1]) }
 	for row := range int64(many - 1) {
 		put(row)
 	}
@@ -162,7 +162,7 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 	if n := w.sums[0].rows; n != 2*many {
 		t.Errorf("%d rows were added, want %d", n, 2*many)
 	}
-	Put(once, 2*many, values[2*many:])
+	WriteAt(once, 2*many, values[2*many:])
 	m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
 	if err != nil {
 		t.Fatal(err)
@@ -172,21 +172,21 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 	}
 }
 
-func TestQuietValuesAreSummedUpWhenTheyAreTold(t *testing.T) {
+func TestFewBufferedValuesAreSummedUpWhenTheBufferIsClosed(t *testing.T) {
 	const rows = 2 * minAddBytes / 8
 	w, err := Create(t.TempDir(), Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	once := w.DestOnce(0)
+	once := w.Column(0, WriteOnce).Buffered()
 	for row := range int64(rows) {
-		Put(once.Quiet(), row, []float64{float64(row)})
+		WriteAt(once, row, []float64{float64(row)})
 	}
 	if n := len(w.sums[0].pending); n != 0 || w.sums[0].rows != 0 {
-		t.Errorf("%d ranges and %d rows are noted before they were told", n, w.sums[0].rows)
+		t.Errorf("%d ranges and %d rows are noted before Close", n, w.sums[0].rows)
 	}
-	once.Sum(0, rows)
+	once.Close()
 	if n := w.sums[0].rows; n != rows {
 		t.Errorf("%d rows were added, want %d", n, rows)
 	}

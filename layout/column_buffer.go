@@ -1,115 +1,138 @@
 package layout
 
-// CollectBytes is how large a buffer [Dest.Collected] takes. Pieces of the file that are written at once and begin and end at multiples
+import "sync"
+
+// pieceBytes is how large a buffer of a column is. Pieces of the file that are written at once and begin and end at multiples
 // of it lie in large folios of the page cache, which cost a third less to write and half as much to map as those of pages that
-// happen to be as long as a source's. It is that of a large page of the processor, so that one fault maps, and readies to be written anew,
+// happen to be as long as a source's. It is that of a large page of the processor, so that one fault maps, and makes writable,
 // what takes 512 of smaller ones.
-const CollectBytes = 2 << 20
+const pieceBytes = 2 << 20
 
-// collector gathers values on their way to the file.
-type collector struct {
-	to     Dest
-	buffer []byte
-	n      int        // bytes gathered
-	at     int64      // their offset in the file
-	next   int64      // the row after those gathered
-	late   []rowRange // gathered or written, but not summed up yet
+// pieces is a pool of buffers, *[pieceBytes]byte.
+var pieces = sync.Pool{New: func() any { return new([pieceBytes]byte) }}
+
+// columnBuffer gathers the values that one goroutine writes, on their way to the file.
+type columnBuffer struct {
+	to    ColumnWriter // without a buffer
+	piece *[pieceBytes]byte
+	n     int        // bytes gathered
+	at    int64      // their offset in the file
+	next  int64      // the row after those gathered
+	late  []rowRange // gathered or stored, but not added to the sums yet
 }
 
-// Collected is the column for one goroutine that puts values about in the order of rows: they are gathered in a buffer of CollectBytes
-// and stored when that is full, and when flush is called, without which the last are missing. Until then they cannot be read.
-func (d Dest) Collected(buffer []byte) (c Dest, flush func()) {
-	if d.write == nil || d.Step != d.values() {
-		return d, func() {}
+// Buffered is the column for one goroutine that writes values about in the order of rows: large pieces of them are stored together, and small
+// ones are added to the sums together. What was written is complete after Close, and cannot be read before.
+func (c ColumnWriter) Buffered() ColumnWriter {
+	if c.buffer == nil {
+		c.buffer = &columnBuffer{to: c}
 	}
-	g := &collector{to: d, buffer: buffer[:CollectBytes]}
-	d.collector = g
-	return d, g.flush
+	return c
 }
 
-// put gathers rows. ok is false where they had better be stored at once: few that do not follow those before.
-func (c *collector) put(row int64, bytes []byte) (ok bool) {
-	size := c.to.Step * c.to.DType.Size()
-	if (row != c.next || c.n == 0) && len(bytes) < writeLeast {
-		return false
+// Close stores what is gathered. It does nothing for a column that is not [ColumnWriter.Buffered]. The column may be written again after.
+func (c ColumnWriter) Close() {
+	b := c.buffer
+	if b == nil {
+		return
 	}
-	c.begin(row)
-	c.sum(row+int64(len(bytes))/size, bytes)
+	b.flush()
+	if b.piece != nil {
+		pieces.Put(b.piece)
+		b.piece = nil
+	}
+}
+
+// gathers reports whether rows are better gathered than stored at once, as few are that do not follow those before.
+func (b *columnBuffer) gathers(row int64, bytes []byte) bool {
+	return b.to.write != nil && b.to.contiguous() && (row == b.next && b.n > 0 || len(bytes) >= writeLeast)
+}
+
+// write gathers rows.
+func (b *columnBuffer) write(row int64, bytes []byte) {
+	b.begin(row)
+	b.next = row + int64(len(bytes))/(b.to.step*b.to.DType.Size())
+	b.add(row, b.next, bytes)
 	for len(bytes) > 0 {
-		n := copy(c.room(), bytes)
+		n := copy(b.free(), bytes)
 		bytes = bytes[n:]
-		c.add(n)
+		b.advance(n)
 	}
-	return true
 }
 
 // begin makes a row the next one.
-func (c *collector) begin(row int64) {
-	if row == c.next && c.n > 0 {
+func (b *columnBuffer) begin(row int64) {
+	if row == b.next && b.n > 0 {
 		return
 	}
-	c.flush()
-	c.at, c.next = c.to.offset+row*c.to.Step*c.to.DType.Size(), row
+	b.flush()
+	b.at, b.next = b.to.offset+row*b.to.step*b.to.DType.Size(), row
 }
 
-// room is where bytes are gathered next; there always is some.
-func (c *collector) room() []byte { return c.buffer[c.n : CollectBytes-int(c.at%CollectBytes)] }
+// free is where bytes are gathered next; there always is some.
+func (b *columnBuffer) free() []byte {
+	if b.piece == nil {
+		b.piece = pieces.Get().(*[pieceBytes]byte)
+	}
+	return b.piece[b.n : pieceBytes-int(b.at%pieceBytes)]
+}
 
-// add takes in bytes that lie in the room.
-func (c *collector) add(n int) {
-	if c.n += n; (c.at+int64(c.n))%CollectBytes == 0 {
-		c.write()
+// advance gathers n bytes that lie where free is.
+func (b *columnBuffer) advance(n int) {
+	if b.n += n; (b.at+int64(b.n))%pieceBytes == 0 {
+		b.store()
 	}
 }
 
-// sum sums up the rows from the next one to another.
-func (c *collector) sum(to int64, bytes []byte) {
-	row := c.next
-	c.next = to
-	if a := c.to.sums; a != nil && !a.add(row, bytes) {
-		if n := len(c.late); n > 0 && c.late[n-1].to == row {
-			c.late[n-1].to = to
-		} else {
-			c.late = append(c.late, rowRange{row, to})
-		}
+// commit gathers n values that lie where free is.
+func (b *columnBuffer) commit(row, n int64) {
+	bytes := b.free()[:n*b.to.DType.Size()]
+	b.next = row + n
+	b.add(row, row+n, bytes)
+	b.advance(len(bytes))
+}
+
+// add adds the rows from row to end-1 to the sums, or records that they are to be added.
+func (b *columnBuffer) add(row, end int64, bytes []byte) {
+	if b.to.sums == nil || b.to.sums.add(row, bytes) {
+		return
+	}
+	if n := len(b.late); n > 0 && b.late[n-1].to == row {
+		b.late[n-1].to = end
+	} else {
+		b.late = append(b.late, rowRange{row, end})
 	}
 }
 
-// Gathers tells whether values may be written to the [Room] of a column.
-func (d Dest) Gathers() bool { return d.collector != nil && d.Step == 1 && d.Width == 0 }
-
-// Room is where the values of a row of a column that [Dest.Gathers] and of those behind it are gathered: at most n, at least one. They count
-// once they are Gathered. T must be what the column is stored as.
-func Room[T Native](d Dest, row int64, n int64) []T {
-	d.collector.begin(row)
-	room := d.collector.room()
-	return cast[T](room[:min(int64(len(room)), n*d.DType.Size())])
+// stored adds rows that are stored already to the sums, when they are many.
+func (b *columnBuffer) stored(row, end int64, bytes []byte) {
+	b.add(row, end, bytes)
+	if n := len(b.late); n > 0 && b.n == 0 && (b.late[n-1].to-b.late[0].from)*b.to.step*b.to.DType.Size() >= writeLeast {
+		b.addLate()
+	}
 }
 
-// Gathered takes in n values, which lie at the beginning of the [Room] of their row. They must be part of the column by Rows.
-func (d Dest) Gathered(n int64) {
-	c := d.collector
-	bytes := c.room()[:n*d.DType.Size()]
-	c.sum(c.next+n, bytes)
-	c.add(len(bytes))
+// store stores what is gathered.
+func (b *columnBuffer) store() {
+	if bytes := b.piece[:b.n]; b.to.write == nil || b.to.write(bytes, b.at) != nil {
+		copy(b.to.data[b.at-b.to.offset:], bytes)
+	} else if b.to.draft {
+		b.to.populate(b.at, int64(b.n)) // else the pages are made writable later
+	}
+	b.at, b.n = b.at+int64(b.n), 0
 }
 
-// write stores what is gathered.
-func (c *collector) write() {
-	if b := c.buffer[:c.n]; c.to.write(b, c.at) != nil {
-		copy(c.to.data[c.at-c.to.offset:], b)
-	} else if c.to.rewrites {
-		c.to.populate(c.at, int64(c.n)) // else it is readied later
+func (b *columnBuffer) flush() {
+	if b.n > 0 {
+		b.store()
 	}
-	c.at, c.n = c.at+int64(c.n), 0
+	b.addLate()
 }
 
-func (c *collector) flush() {
-	if c.n > 0 {
-		c.write()
+// addLate adds to the sums what was not added on the way. All of it is stored.
+func (b *columnBuffer) addLate() {
+	for _, l := range b.late {
+		b.to.sums.stored(l.from, l.to-l.from)
 	}
-	for _, l := range c.late {
-		c.to.sums.stored(l.from, l.to-l.from)
-	}
-	c.late = c.late[:0]
+	b.late = b.late[:0]
 }

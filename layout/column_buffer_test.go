@@ -9,7 +9,7 @@ import (
 // Values that are gathered on their way, in pieces of any size and with rows between that are stored otherwise, are all there, and their
 // checksum is that of what is stored.
 func TestCollectedValuesAreAllStored(t *testing.T) {
-	const rows = 3*CollectBytes/8 + 1001
+	const rows = 3*pieceBytes/8 + 1001
 	values := make([]float64, rows)
 	for i := range values {
 		values[i] = float64(i) + 0.5
@@ -21,24 +21,24 @@ func TestCollectedValuesAreAllStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		Put(w.Dest(0), 0, make([]int8, rows))
-		once := w.DestOnce(1)
+		WriteAt(w.Column(0, Random), 0, make([]int8, rows))
+		once := w.Column(1, WriteOnce)
 		var group sync.WaitGroup
 		half := random.Int64N(rows)
 		for _, part := range [][2]int64{{0, half}, {half, rows}} { // as two row groups
 			sizes := rand.New(rand.NewPCG(seed, uint64(part[1])))
 			group.Go(func() {
-				to, flush := once.Collected(make([]byte, CollectBytes))
+				to := once.Buffered()
 				for row := part[0]; row < part[1]; {
 					n := min(part[1]-row, []int64{1, 900, 20_000, 300_000}[sizes.IntN(4)])
 					if sizes.IntN(5) == 0 {
-						copied(w.Dest(1), row, values[row:row+n])
+						copied(w.Column(1, Random), row, values[row:row+n])
 					} else {
-						Put(to, row, values[row:row+n])
+						WriteAt(to, row, values[row:row+n])
 					}
 					row += n
 				}
-				flush()
+				to.Close()
 			})
 		}
 		group.Wait()

@@ -26,32 +26,28 @@ func mappedKiB(t *testing.T, path string) int64 {
 	return n
 }
 
-func TestWhatIsRewrittenIsReadyOnceItIsStored(t *testing.T) {
-	const rows = 3 * CollectBytes / 8
+func TestPagesOfADraftAreMappedOnceTheyAreStored(t *testing.T) {
+	const rows = 3 * pieceBytes / 8
 	values := make([]float64, rows)
 	for i := range values {
 		values[i] = float64(i)
 	}
-	for _, rewritten := range []bool{false, true} {
+	for _, mode := range []Mode{Random, Draft} {
 		dir := t.TempDir()
 		w, err := Create(dir, Table{Rows: rows, Layout: Columns, Columns: []Column{{Name: "x", Role: RoleValue, DType: Float64}}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer w.Abort()
-		d := w.Dest(0)
-		want := d.Populate(0, 1) && rewritten // nothing is readied where the system has no way to
-		if rewritten {
-			d = d.Rewritten()
-		}
-		d, flush := d.Collected(make([]byte, CollectBytes))
-		Put(d, 0, values)
-		flush()
+		d := w.Column(0, mode).Buffered()
+		want := d.makeWritable(0, 1) && mode == Draft // if the system can
+		WriteAt(d, 0, values)
+		d.Close()
 		n := mappedKiB(t, filepath.Join(dir, DataFile))
 		if ready := n >= rows*8>>10; ready != want {
 			t.Errorf("%d KiB of %d are mapped, want all: %v", n, rows*8>>10, want)
 		}
-		if got := Values[float64](w.Dest(0)).Data; !slices.Equal(got, values) {
+		if got := Values[float64](w.Column(0, Random)).Data; !slices.Equal(got, values) {
 			t.Error("what is stored are not the values")
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // Copier copies rows of a generation into a Writer whose table has the same columns and layout: every column at once, as bytes, and
-// sums them up as [Put] does. It is safe for concurrent use on rows of the Writer that do not overlap.
+// sums them up as [WriteAt] does. It is safe for concurrent use on rows of the Writer that do not overlap.
 type Copier struct {
 	to, from []byte
 	fields   []copiedField
@@ -48,7 +48,7 @@ func (w *Writer) Copier(d *Data) (*Copier, error) {
 		}
 		field := copiedField{to: w.offsets[first], from: d.Manifest.Columns[first].Offset, row: w.strides[first]}
 		for _, i := range f.columns {
-			field.sums = append(field.sums, w.DestOnce(i).sums)
+			field.sums = append(field.sums, w.Column(i, WriteOnce).sums)
 		}
 		c.fields = append(c.fields, field)
 	}
@@ -64,7 +64,7 @@ func (c *Copier) Copy(to, from, count int64) error {
 		at, rows := f.to+to*f.row, c.from[f.from+from*f.row:][:count*f.row]
 		alone := len(f.sums) == 1 // else the values of a column are not dense
 		taken := alone && f.sums[0].add(to, rows)
-		if len(rows) < writeLeast || c.write(rows, at) != nil { // see Put
+		if len(rows) < writeLeast || c.write(rows, at) != nil { // see WriteAt
 			copy(c.to[at:][:count*f.row], rows)
 		}
 		for _, r := range f.sums {

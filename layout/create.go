@@ -98,30 +98,6 @@ func (w *Writer) place(buffers map[string][]span) {
 	}
 }
 
-// Dest is the i-th column of the table, to be filled.
-func (w *Writer) Dest(i int) Dest {
-	c := w.table.Columns[i]
-	d := Dest{Column: c, Rows: w.table.Rows, Step: w.strides[i] / c.DType.Size()}
-	if w.table.Rows > 0 {
-		end := w.offsets[i] + (w.table.Rows-1)*w.strides[i] + c.values()*c.DType.Size()
-		d.data = w.data.Bytes()[w.offsets[i]:end:end]
-		d.write, d.populate, d.offset = w.data.WriteAt, w.data.Populate, w.offsets[i]
-	}
-	return d
-}
-
-// DestOnce is the i-th column of the table as [Writer.Dest], for one whose values are stored once, by way of what this returns, and
-// stay: where they are [Put] about in the order of rows they are summed up for the manifest on the way, which spares Finish to read them
-// again. It is not for use by several goroutines for one column at once; what it returns is.
-func (w *Writer) DestOnce(i int) Dest {
-	if i < maxAccumulators && w.sums[i] == nil {
-		w.sums[i] = w.newAccumulator(i)
-	}
-	d := w.Dest(i)
-	d.sums = w.sums[i]
-	return d
-}
-
 // LeaveMapped has Finish leave the mapping to the end of the process, which should be near: to unmap what steps wrote takes a tenth of the
 // time of a load, and others wait for the load and not for that.
 func (w *Writer) LeaveMapped() { w.leaves = true }

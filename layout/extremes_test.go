@@ -18,7 +18,7 @@ func awkward(t testing.TB, layout string, rows int64) *Data {
 	}
 	r := rand.New(rand.NewPCG(1, uint64(rows)))
 	for i, c := range everyDType {
-		switch d := w.Dest(i); c.DType.Plain() {
+		switch d := w.Column(i, Random); c.DType.Plain() {
 		case Float16:
 			scatter(d, r, HalfOf(math.NaN()), func() Half { return HalfOf(r.NormFloat64() * 100) })
 		case Float32:
@@ -54,7 +54,7 @@ func awkward(t testing.TB, layout string, rows int64) *Data {
 }
 
 // scatter draws values of which stretches are missing.
-func scatter[T Native](d Dest, r *rand.Rand, missing T, draw func() T) {
+func scatter[T Native](d ColumnWriter, r *rand.Rand, missing T, draw func() T) {
 	v := Values[T](d)
 	for row, gone := int64(0), 0; row < v.Rows; row++ {
 		if gone--; r.IntN(500) == 0 {

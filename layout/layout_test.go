@@ -48,7 +48,7 @@ var arrowNames = map[string]string{
 }
 
 // fill gives every value its own bits, so that a wrong offset or stride cannot pass.
-func fill(d Dest, column int) {
+func fill(d ColumnWriter, column int) {
 	switch d.DType.Size() {
 	case 1:
 		fillAs[uint8](d, column)
@@ -61,7 +61,7 @@ func fill(d Dest, column int) {
 	}
 }
 
-func fillAs[T Number](d Dest, column int) {
+func fillAs[T Number](d ColumnWriter, column int) {
 	v := Values[T](d)
 	for row := range v.Rows {
 		for j := range v.Row(row) {
@@ -85,7 +85,7 @@ func write(t *testing.T, dir, layout string, rows int64) *Manifest {
 		t.Fatal(err)
 	}
 	for i := range everyDType {
-		fill(w.Dest(i), i)
+		fill(w.Column(i, Random), i)
 	}
 	m, err := w.Finish(Final{
 		ItemID: []string{"symbol"}, Time: "t", Vocab: map[string][]string{"symbol": {"MSFT", "AAPL"}, "q": {"tech", "food"}},
@@ -240,7 +240,7 @@ func TestMissingIsCounted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b, c, d, e := Values[float32](w.Dest(1)), Values[float64](w.Dest(2)), Values[Half](w.Dest(3)), Values[int32](w.Dest(4)), Values[int32](w.Dest(5))
+		a, b, c, d, e := Values[float32](w.Column(1, Random)), Values[float64](w.Column(2, Random)), Values[Half](w.Column(3, Random)), Values[int32](w.Column(4, Random)), Values[int32](w.Column(5, Random))
 		for i := range int64(4) {
 			if i < 2 {
 				a.Row(i)[0], b.Row(i)[0], c.Row(i)[0] = float32(math.NaN()), math.NaN(), HalfOf(math.NaN())

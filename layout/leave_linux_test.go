@@ -17,7 +17,7 @@ func TestAMappingIsLeftToTheEndOfTheProcessWhereItIsNear(t *testing.T) {
 		if leave {
 			w.LeaveMapped()
 		}
-		left := Values[float64](w.Dest(0)).Data
+		left := Values[float64](w.Column(0, Random)).Data
 		if _, err := w.Finish(Final{Items: Items{Offsets: []int64{0, 2}}}); err != nil {
 			t.Fatal(err)
 		}

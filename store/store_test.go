@@ -48,7 +48,7 @@ func write(t *testing.T, l *Load, value float32) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layout.Values[float32](w.Dest(0)).Data[1] = value
+	layout.Values[float32](w.Column(0, layout.Random)).Data[1] = value
 	if _, err := w.Finish(layout.Final{Items: layout.Items{Offsets: []int64{0, 3}}}); err != nil {
 		t.Fatal(err)
 	}

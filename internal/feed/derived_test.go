@@ -24,8 +24,8 @@ func holes(t *testing.T, s *store.Store) {
 		{Name: "level", Role: layout.RoleValue, DType: layout.Int32},
 	}}
 	publish(t, s, "d", table, layout.Final{Time: "t", Items: layout.Items{Offsets: []int64{0, 1400, rows}}}, func(w *layout.Writer) {
-		times, a := layout.Values[int64](w.Dest(0)), layout.Values[float32](w.Dest(1))
-		wide, level := layout.Values[float64](w.Dest(2)), layout.Values[int32](w.Dest(3))
+		times, a := layout.Values[int64](w.Column(0, layout.Random)), layout.Values[float32](w.Column(1, layout.Random))
+		wide, level := layout.Values[float64](w.Column(2, layout.Random)), layout.Values[int32](w.Column(3, layout.Random))
 		at := int64(0)
 		for row := range int64(rows) {
 			at += 60

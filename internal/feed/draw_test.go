@@ -129,13 +129,13 @@ func (m *made) publish(t tb, w *world, name string) {
 	publish(t, w.store, name, table, final, func(w *layout.Writer) {
 		for i, c := range table.Columns {
 			if c.Role != layout.RoleItemID {
-				storeColumn(w.Dest(i), m.values[c.Name])
+				storeColumn(w.Column(i, layout.Random), m.values[c.Name])
 			}
 		}
 	})
 }
 
-func storeColumn(d layout.Dest, values [][]float64) {
+func storeColumn(d layout.ColumnWriter, values [][]float64) {
 	switch d.DType.Plain() {
 	case layout.Float16:
 		storeAs(layout.Values[layout.Half](d), values, layout.HalfOf)

@@ -25,7 +25,7 @@ func timed(b *testing.B, s *store.Store) {
 		}
 		publish(b, s, kind, table, layout.Final{Items: layout.Items{Offsets: []int64{0, timedRows}}}, func(w *layout.Writer) {
 			for i := range timedFeatures {
-				v := layout.Values[float32](w.Dest(i))
+				v := layout.Values[float32](w.Column(i, layout.Random))
 				for row := range v.Rows {
 					v.Row(row)[0] = float32(row)
 				}

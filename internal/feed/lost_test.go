@@ -20,7 +20,7 @@ func (w *world) wide(t tb, name, kind string, rows int64) {
 	}
 	publish(t, w.store, name, table, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}}, func(w *layout.Writer) {
 		for i := range table.Columns {
-			v := layout.Values[float32](w.Dest(i))
+			v := layout.Values[float32](w.Column(i, layout.Random))
 			for row := range v.Rows {
 				v.Row(row)[0] = float32(row)
 			}

@@ -106,7 +106,7 @@ func (w *world) series(t tb, name string, rows int64) {
 	publish(t, w.store, name, layout.Table{Rows: rows, Columns: []layout.Column{
 		{Name: "a", Role: layout.RoleValue, DType: layout.Float64}, {Name: "b", Role: layout.RoleValue, DType: layout.Float64},
 	}}, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}}, func(w *layout.Writer) {
-		a, b := layout.Values[float64](w.Dest(0)), layout.Values[float64](w.Dest(1))
+		a, b := layout.Values[float64](w.Column(0, layout.Random)), layout.Values[float64](w.Column(1, layout.Random))
 		for i := range rows {
 			a.Row(i)[0], b.Row(i)[0] = float64(i), -float64(i)
 		}

@@ -17,7 +17,7 @@ import (
 // items' first rows and, at the end, the number of rows.
 func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	l.meter.Enter(progress.Arrange)
-	k := l.keys(l.words(), l.writer.Dest)
+	k := l.keys(l.words(), randomColumns(l.writer))
 	l.order = &rowMap{dir: l.Dir, rows: l.rows}
 	step, err := l.gridStep(k.clock)
 	if err != nil {
@@ -110,9 +110,9 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 		return err
 	}
 	for i := range l.columns {
-		from := filled.Dest(i)
+		from := filled.Column(i, layout.Random)
 		if at, ok := staged[i]; ok {
-			from = stage.Dest(at)
+			from = stage.Column(at, layout.Random)
 		}
 		if err := carry(ctx, l.Workers, l.dest(i), 0, from, m.from); err != nil {
 			return err
@@ -132,7 +132,7 @@ func (l *load) moved(columns int) {
 }
 
 // permute moves the rows of one column by way of a column of scratch.
-func (l *load) permute(ctx context.Context, d layout.Dest, from []int64) error {
+func (l *load) permute(ctx context.Context, d layout.ColumnWriter, from []int64) error {
 	c := d.Column
 	c.Role = layout.RoleItemID // plain, never packed
 	s, err := column.NewScratch(l.Dir, layout.Table{Rows: d.Rows, Columns: []layout.Column{c}})
@@ -140,10 +140,10 @@ func (l *load) permute(ctx context.Context, d layout.Dest, from []int64) error {
 		return err
 	}
 	defer s.Close()
-	if err := carry(ctx, l.Workers, s.Dest(0), 0, d, from); err != nil {
+	if err := carry(ctx, l.Workers, s.Column(0, layout.Random), 0, d, from); err != nil {
 		return err
 	}
-	return carry(ctx, l.Workers, d, 0, s.Dest(0), nil)
+	return carry(ctx, l.Workers, d, 0, s.Column(0, layout.Random), nil)
 }
 
 // place names the source and its row (from 1) of a row of the result.

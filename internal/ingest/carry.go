@@ -11,7 +11,7 @@ import (
 
 // carry copies rows from[0], from[1], … of a column to the rows from at on of another of the same dtype, or of int64 to float64;
 // without from, all of them. A row that is inserted becomes missing where the dtype can say so, else 0.
-func carry(ctx context.Context, workers int, to layout.Dest, at int64, source layout.Dest, from []int64) error {
+func carry(ctx context.Context, workers int, to layout.ColumnWriter, at int64, source layout.ColumnWriter, from []int64) error {
 	n := source.Rows
 	if from != nil {
 		n = int64(len(from))

@@ -5,21 +5,26 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
+// randomColumns opens the columns of a table to be read and written in any order.
+func randomColumns(w *layout.Writer) func(i int) layout.ColumnWriter {
+	return func(i int) layout.ColumnWriter { return w.Column(i, layout.Random) }
+}
+
 // dest is where a column of a source is written to.
-func (l *load) dest(i int) layout.Dest {
+func (l *load) dest(i int) layout.ColumnWriter {
 	if at, ok := l.staged[i]; ok {
-		return l.stage.Dest(at)
+		return l.stage.Column(at, layout.Random)
 	}
-	return l.writer.Dest(i)
+	return l.writer.Column(i, layout.Random)
 }
 
 // destRead is where the values of a column are written to as they are read.
-func (l *load) destRead(i int) layout.Dest {
+func (l *load) destRead(i int) layout.ColumnWriter {
 	if l.staysAsRead(i) {
-		return l.writer.DestOnce(i)
+		return l.writer.Column(i, layout.WriteOnce)
 	}
 	if _, staged := l.staged[i]; !staged && l.seenTiles[i] != nil && l.staysInOrder() {
-		return l.writer.Dest(i).Rewritten()
+		return l.writer.Column(i, layout.Draft)
 	}
 	return l.dest(i)
 }

@@ -114,7 +114,7 @@ func meanRows[T layout.Native](v layout.Strided[T], wide func(T) float64, narrow
 }
 
 // sameRows reports whether rows of a column hold the same.
-func sameRows(d layout.Dest) func(rows []int64) bool {
+func sameRows(d layout.ColumnWriter) func(rows []int64) bool {
 	switch d.DType.Size() {
 	case 1:
 		return sameAs[uint8](d)
@@ -126,7 +126,7 @@ func sameRows(d layout.Dest) func(rows []int64) bool {
 	return sameAs[uint64](d)
 }
 
-func sameAs[T layout.Number](d layout.Dest) func(rows []int64) bool {
+func sameAs[T layout.Number](d layout.ColumnWriter) func(rows []int64) bool {
 	v := layout.Values[T](d)
 	return func(rows []int64) bool {
 		for _, row := range rows[1:] {
@@ -140,7 +140,7 @@ func sameAs[T layout.Number](d layout.Dest) func(rows []int64) bool {
 
 // sameWholes reports whether rows of integers that are read as floats hold the same, missing values
 // aside. It puts what they hold into the first row.
-func sameWholes(d layout.Dest) func(rows []int64) bool {
+func sameWholes(d layout.ColumnWriter) func(rows []int64) bool {
 	if d.DType == layout.Float32 {
 		return samePresent(layout.Values[float32](d))
 	}

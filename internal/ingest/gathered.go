@@ -1,9 +1,8 @@
 package ingest
 
 import (
-	"context"
+	"math"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -11,125 +10,133 @@ import (
 type results interface {
 	// room is where n values of a feature from a row on are computed, before they are put.
 	room(row int64, n int) []float64
-	// put stores them. bad is the place of the first that does not fit, -1 where all do.
+	// put writes them. bad is the place of the first that does not fit, -1 where all do.
 	put(feature int, row int64, values []float64) (bad int)
-	// end stores what is left.
-	end()
 }
 
-// resultsIn stores values that lie there already through the mapping, once its pages are ready, and others, where they are many, past
-// it.
-func (p *preparation) resultsIn(ctx context.Context, to layout.Dest) (results, error) {
-	plain := to.Width == 0 && to.Step == 1
-	collects := plain && to.Collects(min(column.GatherRows, to.Rows))
-	var ready int64
-	if !collects || !p.apart {
-		if ready = to.Rows; plain && to.DType == layout.Float64 && p.readOnce() {
-			ready = min(pieceRows, to.Rows)
+// resultsTo are the results of a column of any dtype and shape.
+func resultsTo(to layout.ColumnWriter) results {
+	switch to.DType {
+	case layout.Float64:
+		if to.Dense() {
+			return &inPlace{to: to}
 		}
-		populated, err := populate(ctx, to, ready)
-		if err != nil {
-			return nil, err
-		}
-		collects = collects && !populated
+		return newConverted(to, storeFloats[float64])
+	case layout.Float32:
+		return newConverted(to, storeFloats[float32])
+	case layout.Float16:
+		return newConverted(to, storeHalves)
+	case layout.Int8:
+		return newConverted(to, storeIntegers[int8])
+	case layout.Int16:
+		return newConverted(to, storeIntegers[int16])
+	case layout.Int32:
+		return newConverted(to, storeIntegers[int32])
+	case layout.Int64:
+		return newConverted(to, storeIntegers[int64])
+	case layout.Uint8, layout.Bool:
+		return newConverted(to, storeIntegers[uint8])
+	case layout.Uint16:
+		return newConverted(to, storeIntegers[uint16])
+	case layout.Uint32:
+		return newConverted(to, storeIntegers[uint32])
 	}
-	switch {
-	case collects && to.DType == layout.Float32:
-		return newGathered[float32](p.summed), nil
-	case collects && to.DType == layout.Float64:
-		return newGathered[float64](p.summed), nil
-	case plain && to.DType == layout.Float64:
-		return &inPlace{to: to, summed: p.summed, data: layout.Values[float64](to).Data, ready: ready}, nil
-	}
-	return byFeature{to, p.summed, make([]float64, stepTile)}, nil
+	return newConverted(to, storeIntegers[uint64])
 }
 
-// populatedRows is how many rows are readied at a time.
-const populatedRows = 1 << 20
-
-// populate readies the first rows of a column to be written through the mapping, where the system has a way to.
-func populate(ctx context.Context, to layout.Dest, rows int64) (ok bool, err error) {
-	for row := int64(0); row < rows; row += populatedRows {
-		if !to.Populate(row, min(populatedRows, rows-row)) {
-			return false, nil
-		}
-		if err := ctx.Err(); err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// pieceRows is how many rows are computed in place after their pages are readied, those of a large page.
-const pieceRows = layout.CollectBytes / 8
-
-// inPlace computes values where they stay.
+// inPlace computes values of float64 where the column has them, or where they are gathered for it.
 type inPlace struct {
-	to, summed layout.Dest
-	data       []float64
-	ready      int64 // rows that are populated
+	to   layout.ColumnWriter
+	next []float64 // the memory that the column gave for them
+	tile []float64 // instead of it, if it is not enough
 }
 
 func (r *inPlace) room(row int64, n int) []float64 {
-	if end := row + int64(n); end > r.ready {
-		more := min(max(pieceRows, end-r.ready), r.to.Rows-r.ready)
-		r.to.Populate(r.ready, more) // what cannot be had is a fault when it is written
-		r.ready += more
+	if r.next = layout.Next[float64](r.to, row, int64(n)); len(r.next) == n {
+		return r.next
 	}
-	return r.data[row:][:n]
+	if r.next = nil; r.tile == nil {
+		r.tile = make([]float64, stepTile)
+	}
+	return r.tile[:n]
 }
 
 func (r *inPlace) put(_ int, row int64, values []float64) (bad int) {
-	r.summed.Sum(row, int64(len(values)))
+	if r.next != nil {
+		r.to.Commit(row, int64(len(values)))
+	} else {
+		layout.WriteAt(r.to, row, values)
+	}
 	return -1
 }
 
-func (r *inPlace) end() {}
-
-// byFeature stores values of any dtype and shape one by one.
-type byFeature struct {
-	to, summed layout.Dest
-	tile       []float64
+// converted stores values as D.
+type converted[D layout.Native] struct {
+	to      layout.ColumnWriter
+	convert func(to []D, values []float64) (bad int)
+	tile    []float64
+	out     []D // nil if the column gives memory for them
 }
 
-func (r byFeature) room(_ int64, n int) []float64 { return r.tile[:n] }
-func (r byFeature) put(feature int, row int64, values []float64) (bad int) {
-	bad = putFeature(r.to, feature, row, values)
-	if bad < 0 && r.to.Width == 0 {
-		r.summed.Sum(row, int64(len(values)))
+func newConverted[D layout.Native](to layout.ColumnWriter, convert func(to []D, values []float64) (bad int)) *converted[D] {
+	c := &converted[D]{to: to, convert: convert, tile: make([]float64, stepTile)}
+	if !to.Dense() {
+		c.out = make([]D, stepTile)
 	}
-	return bad
-}
-func (r byFeature) end() {}
-
-// gathered are values of a plain column that follow each other, on the way to be written at once (see [layout.Put]).
-type gathered[D float32 | float64] struct {
-	to     layout.Dest
-	tile   []float64
-	row    int64 // of the first
-	values []D
+	return c
 }
 
-func newGathered[D float32 | float64](to layout.Dest) *gathered[D] {
-	return &gathered[D]{to: to, tile: make([]float64, stepTile), values: make([]D, 0, column.GatherRows)}
-}
+func (c *converted[D]) room(_ int64, n int) []float64 { return c.tile[:n] }
 
-func (g *gathered[D]) room(_ int64, n int) []float64 { return g.tile[:n] }
-
-func (g *gathered[D]) put(_ int, row int64, values []float64) (bad int) {
-	n := len(g.values)
-	if row != g.row+int64(n) || n+len(values) > cap(g.values) {
-		g.end()
-		g.row, n = row, 0
+func (c *converted[D]) put(feature int, row int64, values []float64) (bad int) {
+	if c.out != nil {
+		out := c.out[:len(values)]
+		if bad := c.convert(out, values); bad >= 0 {
+			return bad
+		}
+		to := c.to
+		if to.Width > 0 {
+			to = to.Feature(int64(feature))
+		}
+		layout.WriteAt(to, row, out)
+		return -1
 	}
-	g.values = g.values[:n+len(values)]
+	for done := 0; done < len(values); {
+		out := layout.Next[D](c.to, row+int64(done), int64(len(values)-done))
+		if bad := c.convert(out, values[done:done+len(out)]); bad >= 0 {
+			return done + bad
+		}
+		c.to.Commit(row+int64(done), int64(len(out)))
+		done += len(out)
+	}
+	return -1
+}
+
+func storeFloats[D float32 | float64](to []D, values []float64) (bad int) {
 	for i, v := range values {
-		g.values[n+i] = D(v)
+		to[i] = D(v)
 	}
 	return -1
 }
 
-func (g *gathered[D]) end() {
-	layout.Put(g.to, g.row, g.values)
-	g.values = g.values[:0]
+func storeHalves(to []layout.Half, values []float64) (bad int) {
+	for i, v := range values {
+		to[i] = layout.HalfOf(v)
+	}
+	return -1
+}
+
+// storeIntegers stores whole numbers. bad is the place of the first value that D, or float64, does not hold exactly.
+func storeIntegers[D integer](to []D, values []float64) (bad int) {
+	for i, v := range values {
+		if to[i] = D(v); v != v || math.Abs(v) >= exactIntegers || float64(to[i]) != v {
+			return i
+		}
+	}
+	return -1
+}
+
+// integer are the dtypes of whole numbers.
+type integer interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }

@@ -20,7 +20,7 @@ type keys struct {
 }
 
 // keys finds the item and time columns among the filled ones. An integer time is stored as int64 (stored sees to it).
-func (l *load) keys(vocab map[string][]string, dest func(i int) layout.Dest) *keys {
+func (l *load) keys(vocab map[string][]string, dest func(i int) layout.ColumnWriter) *keys {
 	k := &keys{}
 	for i, c := range l.columns {
 		switch l.wanted.roles[i] {
@@ -35,7 +35,7 @@ func (l *load) keys(vocab map[string][]string, dest func(i int) layout.Dest) *ke
 }
 
 // integers reads an integer or text column.
-func integers(d layout.Dest) func(row int64) int64 {
+func integers(d layout.ColumnWriter) func(row int64) int64 {
 	switch d.DType.Plain() {
 	case layout.Int8:
 		return integersAs[int8](d)
@@ -53,7 +53,7 @@ func integers(d layout.Dest) func(row int64) int64 {
 	return integersAs[int64](d)
 }
 
-func integersAs[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](d layout.Dest) func(row int64) int64 {
+func integersAs[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](d layout.ColumnWriter) func(row int64) int64 {
 	v := layout.Values[T](d)
 	return func(row int64) int64 { return int64(v.Data[row*v.Step]) }
 }

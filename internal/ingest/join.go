@@ -85,7 +85,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 func joinedStep(w *layout.Writer, t layout.Table, offsets []int64) *layout.TimeStep {
 	for i, c := range t.Columns {
 		if c.Role == layout.RoleTime {
-			v := layout.Values[int64](w.Dest(i))
+			v := layout.Values[int64](w.Column(i, layout.Random))
 			return timeStep(&keys{time: &v}, offsets)
 		}
 	}

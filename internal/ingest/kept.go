@@ -56,7 +56,7 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 			continue
 		}
 		if f == nil {
-			if f, err = l.newFilter(l.keys(l.words(), p.Dest)); err != nil {
+			if f, err = l.newFilter(l.keys(l.words(), randomColumns(p.Writer))); err != nil {
 				return err
 			}
 		}
@@ -102,7 +102,7 @@ func (l *load) readWhole(ctx context.Context, r source.Selection) (*keptRows, er
 		return nil, err
 	}
 	if r.Rows > 0 {
-		if err := l.read(ctx, r.Reader, 0, s.Dest); err != nil {
+		if err := l.read(ctx, r.Reader, 0, randomColumns(s.Writer)); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}
@@ -122,7 +122,7 @@ func (l *load) plain() (*column.Scratch, error) {
 // thin finds out which rows of a source are kept. With shrink the others give their space back.
 func (l *load) thin(ctx context.Context, f *filter, p *keptRows, shrink bool) error {
 	all := p.rows.rows
-	n, err := f.count(ctx, l.keys(l.words(), p.Dest), all)
+	n, err := f.count(ctx, l.keys(l.words(), randomColumns(p.Writer)), all)
 	if err != nil || n == all {
 		return err
 	}
@@ -145,7 +145,7 @@ func (l *load) thin(ctx context.Context, f *filter, p *keptRows, shrink bool) er
 		return err
 	}
 	for i := range l.columns {
-		if err := carry(ctx, l.Workers, s.Dest(i), 0, p.Dest(i), p.rows.from); err != nil {
+		if err := carry(ctx, l.Workers, s.Column(i, layout.Random), 0, p.Column(i, layout.Random), p.rows.from); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}
@@ -178,7 +178,7 @@ func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
 			from = nil
 		}
 		for i := range l.columns {
-			if err := carry(ctx, l.Workers, l.dest(i), at, p.Dest(i), from); err != nil {
+			if err := carry(ctx, l.Workers, l.dest(i), at, p.Column(i, layout.Random), from); err != nil {
 				return err
 			}
 			l.meter.Rows.Store(at + p.rows.rows*int64(i+1)/int64(len(l.columns)))

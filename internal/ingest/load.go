@@ -218,7 +218,7 @@ func (l *load) fill(ctx context.Context) error {
 }
 
 // read lets a reader write its columns to their destinations, from a row on.
-func (l *load) read(ctx context.Context, r source.Reader, row0 int64, dest func(i int) layout.Dest) error {
+func (l *load) read(ctx context.Context, r source.Reader, row0 int64, dest func(i int) layout.ColumnWriter) error {
 	w, err := l.wanted.in(r.Path(), l.readers[0].Path(), r.Names())
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (l *load) read(ctx context.Context, r source.Reader, row0 int64, dest func(
 		if unit, ok := l.units[i]; ok {
 			c.Unit = unit
 		}
-		to[i] = source.Target{Want: w[i], Column: c, Dest: column.Sink{Dest: dest(i), Loss: l.losses[i]}, Row0: row0, Words: l.dicts[i]}
+		to[i] = source.Target{Want: w[i], Column: c, Dest: column.Sink{ColumnWriter: dest(i), Loss: l.losses[i]}, Row0: row0, Words: l.dicts[i]}
 		if m := l.seenTiles[i]; m != nil {
 			to[i].Observer = m
 		}

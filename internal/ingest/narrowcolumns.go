@@ -15,7 +15,7 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 		if !l.converts(c, l.wanted.roles[i]) {
 			continue
 		}
-		from, to := l.stage.Dest(l.staged[i]), column.Sink{Dest: l.writer.Dest(i), Loss: l.losses[i]}
+		from, to := l.stage.Column(l.staged[i], layout.Random), column.Sink{ColumnWriter: l.writer.Column(i, layout.WriteOnce), Loss: l.losses[i]}
 		err := parallel.For(ctx, l.Workers, int((rows+column.TileRows-1)/column.TileRows), "", func(_, tile int) error {
 			first := int64(tile) * column.TileRows
 			n := min(column.TileRows, rows-first)
@@ -54,7 +54,7 @@ func convertTile[S column.Number](l *load, c column.Column, to column.Sink, from
 func (l *load) errorsOf() map[string]*layout.DTypeError {
 	out := map[string]*layout.DTypeError{}
 	for i, s := range l.losses {
-		c, to, do := l.columns[i], l.writer.Dest(i).DType, l.steps(l.columns[i], l.wanted.roles[i])
+		c, to, do := l.columns[i], l.writer.Column(i, layout.Random).DType, l.steps(l.columns[i], l.wanted.roles[i])
 		was := c.Kind.DType()
 		if do != (steps{}) && !(c.Kind.IsInteger() && do.wholes()) {
 			was = layout.Float64 // of results

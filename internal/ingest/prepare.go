@@ -65,7 +65,6 @@ type preparation struct {
 	keys      *keys
 	offsets   []int64
 	fit       *fitting
-	summed    layout.Dest        // where the results go, to be summed up on the way
 	apart     bool               // the values lie in scratch, not where the results go
 	whole     bool               // the values are integers or truth values, and so are the results
 	seenTiles *tileMoments       // of the values as they were read; nil if they were not seen
@@ -84,24 +83,30 @@ const maxFirsts = 1 << 16
 
 // run does the steps of the i-th column.
 func (p *preparation) run(ctx context.Context, i int) error {
-	to := p.writer.Dest(i)
-	p.summed = p.writer.DestOnce(i)
 	at, apart := p.staged[i]
-	if p.apart = apart; apart {
-		return prepare(ctx, p, layout.Values[float64](p.stage.Dest(at)), to)
+	from := p.writer.Column(i, layout.Random)
+	mode := layout.ReadRewrite
+	switch {
+	case apart && from.Dense():
+		mode = layout.WriteOnce
+	case p.readOnce():
+		mode = layout.Rewrite
+	}
+	to := p.writer.Column(i, mode) // before the values are read: see layout.ReadRewrite
+	if mode == layout.WriteOnce {
+		to = to.Buffered()
+	}
+	if apart {
+		return prepare(ctx, p, layout.Values[float64](p.stage.Column(at, layout.Random)), to)
 	}
 	if to.DType == layout.Float32 {
-		return prepare(ctx, p, layout.Values[float32](to), to)
+		return prepare(ctx, p, layout.Values[float32](from), to)
 	}
-	return prepare(ctx, p, layout.Values[float64](to), to)
+	return prepare(ctx, p, layout.Values[float64](from), to)
 }
 
 // prepare fits and then writes a column. from and to may be the same.
-func prepare[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest) error {
-	results, err := p.resultsIn(ctx, to) // first: pages that were read before are readied one by one
-	if err != nil {
-		return err
-	}
+func prepare[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.ColumnWriter) error {
 	if p.do.fill.How != "" {
 		if err := noteMissing(ctx, p, from); err != nil {
 			return err
@@ -122,7 +127,7 @@ func prepare[S float32 | float64](ctx context.Context, p *preparation, from layo
 	if n := int64(len(p.offsets)-1) * from.Width; p.do.diff && n <= maxFirsts {
 		p.firsts, p.lasts = make([]float64, n), make([]float64, n)
 	}
-	return writeSteps(ctx, p, from, to, results)
+	return writeSteps(ctx, p, from, to)
 }
 
 // slot is where the fit of an item's feature stands among all.
@@ -209,8 +214,9 @@ func (p *preparation) noLog(row int64, v float64) error {
 }
 
 // writeSteps does all steps and stores the values.
-func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.Dest, results results) error {
+func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.ColumnWriter) error {
 	width := int(from.Width)
+	results := resultsTo(to)
 	err := each(ctx, p, p.do, from, p.offsets[1:], func(item, feature int, before []float64, row int64) error {
 		values := results.room(row, len(before))
 		if p.scale != nil {
@@ -234,9 +240,7 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 		}
 		return nil
 	})
-	if err == nil {
-		results.end()
-	}
+	to.Close()
 	return err
 }
 

@@ -144,7 +144,7 @@ func (l *load) complete(m *rowMap, offsets []int64, step int64) {
 }
 
 // repeatFirst gives inserted rows the value of their item's first.
-func repeatFirst[T layout.Native](m *rowMap, offsets []int64, d layout.Dest) {
+func repeatFirst[T layout.Native](m *rowMap, offsets []int64, d layout.ColumnWriter) {
 	v := layout.Values[T](d)
 	between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] })
 }

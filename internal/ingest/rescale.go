@@ -13,7 +13,7 @@ import (
 
 // rescale turns the times or durations that a reader wrote, from a row on, from one unit into another. One that the other unit cannot say
 // exactly is refused.
-func rescale(r source.Reader, c column.Column, d layout.Dest, row0 int64, from, to string) error {
+func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64, from, to string) error {
 	by, over := textvalue.PerSecond(to)/textvalue.PerSecond(from), textvalue.PerSecond(from)/textvalue.PerSecond(to)
 	values := layout.Values[int64](d)
 	for row := range r.Rows() {

@@ -35,7 +35,7 @@ func (m *rowMap) replace(rows int64, fill func(from []int64) error) error {
 	if err != nil {
 		return err
 	}
-	from := layout.Values[int64](s.Dest(0)).Data
+	from := layout.Values[int64](s.Column(0, layout.Random)).Data
 	if rows == 0 {
 		from = []int64{} // not every row, but none
 	}

@@ -20,7 +20,7 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 		return err
 	}
 	defer func() { s.Close() }() // the one that there is then
-	item := layout.Values[int64](s.Dest(0)).Data
+	item := layout.Values[int64](s.Column(0, layout.Random)).Data
 	var passed atomic.Int64 // rows, in three passes: together half of the work, the other half is moving the columns
 	pass := func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) }
 	counts, sorted := numberRows(k, m, item, pass)
@@ -38,7 +38,7 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 		return err
 	}
 	defer pairs.Close()
-	times := layout.Values[int64](pairs.Dest(0)).Data
+	times := layout.Values[int64](pairs.Column(0, layout.Random)).Data
 	timed := unsafe.Slice((*timedRow)(unsafe.Pointer(unsafe.SliceData(times))), m.rows)
 	ends := inItems(counts, item, func(at, row int64) { timed[at] = timedRow{k.when(m.at(row)), m.at(row)} })
 	pass(m.rows)

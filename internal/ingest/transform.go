@@ -24,9 +24,9 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	for i, d := range l.dicts {
-		final.Vocab[l.columns[i].Name] = d.Finish(l.writer.Dest(i))
+		final.Vocab[l.columns[i].Name] = d.Finish(l.writer.Column(i, layout.Random))
 	}
-	keys := l.keys(final.Vocab, l.writer.Dest)
+	keys := l.keys(final.Vocab, randomColumns(l.writer))
 	final.TimeStep = timeStep(keys, offsets)
 	final.Items = layout.Items{Offsets: offsets, Values: keys.values(offsets)}
 
@@ -42,7 +42,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 		return nil, err
 	}
 	for i, c := range l.columns {
-		if name := c.SourceName(); name != string(l.writer.Dest(i).DType) {
+		if name := c.SourceName(); name != string(l.writer.Column(i, layout.Random).DType) {
 			final.Source[c.Name] = name
 		}
 	}
@@ -86,7 +86,7 @@ func (l *load) fillCalendar(ctx context.Context, k *keys) error {
 	}
 	to := make([]layout.Strided[float32], len(columns))
 	for i := range columns {
-		to[i] = layout.Values[float32](l.writer.Dest(len(l.columns) + i))
+		to[i] = layout.Values[float32](l.writer.Column(len(l.columns)+i, layout.Random))
 	}
 	return calendar.Fill(ctx, l.Workers, columns, to, *k.time, textvalue.PerSecond(k.clock.Unit), zone)
 }

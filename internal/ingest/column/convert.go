@@ -2,6 +2,7 @@ package column
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -21,7 +22,7 @@ type Storable interface{ Number | layout.Half }
 // conversions as dtypes, and not their square.
 func Put[S Storable](d Sink, row int64, src []S) (bad int) {
 	if IsDType[S](d.DType) {
-		layout.Put(d.Dest, row, src)
+		layout.WriteAt(d.ColumnWriter, row, src)
 		return -1
 	}
 	switch wide := any(src).(type) {
@@ -152,10 +153,13 @@ func convertAs[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int)
 	return 0
 }
 
+// convertedRows is how many values are converted before they are written.
+const convertedRows = 32 << 10
+
 // putAs writes values that convert converts, and notes what that loses.
 func putAs[S Number, D layout.Native](d Sink, row int64, src []S, convert func(to []D, src []S) (bad int)) (bad int) {
 	width := int(max(1, d.Width))
-	tile := make([]D, min(len(src), max(1, GatherRows/width)*width))
+	tile := make([]D, min(len(src), max(1, convertedRows/width)*width))
 	for i := 0; i < len(src); i += len(tile) {
 		part := src[i:min(len(src), i+len(tile))]
 		to := tile[:len(part)]
@@ -163,7 +167,7 @@ func putAs[S Number, D layout.Native](d Sink, row int64, src []S, convert func(t
 			return i + bad
 		}
 		d.Loss.note(part, to)
-		layout.Put(d.Dest, row+int64(i/width), to)
+		layout.WriteAt(d.ColumnWriter, row+int64(i/width), to)
 	}
 	return -1
 }
@@ -231,17 +235,40 @@ var NaN = math.Float64frombits(0x7ff8 << 48)
 func PutMissing(d Sink, row, n int64) bool {
 	switch d.DType {
 	case layout.Float32:
-		fillRows(layout.Values[float32](d.Dest), row, n, float32(NaN))
+		repeat(d.ColumnWriter, row, n, missingFloats32)
 	case layout.Float64:
-		fillRows(layout.Values[float64](d.Dest), row, n, NaN)
+		repeat(d.ColumnWriter, row, n, missingFloats64)
 	case layout.Float16:
-		fillRows(layout.Values[layout.Half](d.Dest), row, n, layout.HalfOf(NaN))
+		repeat(d.ColumnWriter, row, n, missingHalves)
 	case layout.Text:
-		fillRows(layout.Values[int32](d.Dest), row, n, -1)
+		repeat(d.ColumnWriter, row, n, missingCodes)
 	default:
 		return false
 	}
 	return true
+}
+
+// Missing values, which are written several at a time.
+var (
+	missingFloats32 = slices.Repeat([]float32{float32(NaN)}, missingAtOnce)
+	missingFloats64 = slices.Repeat([]float64{NaN}, missingAtOnce)
+	missingHalves   = slices.Repeat([]layout.Half{layout.HalfOf(NaN)}, missingAtOnce)
+	missingCodes    = slices.Repeat([]int32{-1}, missingAtOnce)
+)
+
+const missingAtOnce = 1 << 10
+
+// repeat writes one value to rows of a column. values has it several times.
+func repeat[T layout.Native](c layout.ColumnWriter, row, n int64, values []T) {
+	width := max(1, c.Width)
+	if width > int64(len(values)) {
+		values = slices.Repeat(values[:1], int(width))
+	}
+	for end := row + n; row < end; {
+		rows := min(end-row, int64(len(values))/width)
+		layout.WriteAt(c, row, values[:rows*width])
+		row += rows
+	}
 }
 
 func fillRows[T layout.Native](to layout.Strided[T], row, n int64, v T) {
@@ -255,7 +282,7 @@ func fillRows[T layout.Native](to layout.Strided[T], row, n int64, v T) {
 // Multiply multiplies rows of an int64 column, up to the first with a product that does not fit: bad is that one, -1 where all do, and value what
 // it holds.
 func Multiply(d Sink, row, n, by int64) (bad, value int64) {
-	to := layout.Values[int64](d.Dest)
+	to := layout.Values[int64](d.ColumnWriter)
 	for r := row; r < row+n; r++ {
 		for i, v := range to.Row(r) {
 			if v > math.MaxInt64/by || v < math.MinInt64/by {

@@ -45,7 +45,7 @@ func (d *Dictionary) Code(word []byte) int32 {
 
 // Finish renumbers the words in the order of their first rows, which the workers met in any order, and
 // returns those that a row has, behind those that were there before.
-func (d *Dictionary) Finish(dest layout.Dest) []string {
+func (d *Dictionary) Finish(dest layout.ColumnWriter) []string {
 	codes := layout.Values[int32](dest)
 	ordered := append(make([]string, 0, len(d.Words)), d.Words[:d.kept]...)
 	renumbered := slices.Repeat([]int32{-1}, len(d.Words))

@@ -38,14 +38,14 @@ func Noted(e layout.DTypeError, v, x float64) layout.DTypeError {
 
 // Sink is where a column's values go.
 type Sink struct {
-	layout.Dest
+	layout.ColumnWriter
 	// Loss is there where the load asks for another dtype: integers must then be kept exactly, and what floats lose is noted.
 	Loss *Loss
 }
 
-// Lane is one feature of the column.
-func (s Sink) Lane(i int64) Sink {
-	s.Dest = s.Dest.Lane(i)
+// Feature returns the sink of one feature of the column.
+func (s Sink) Feature(i int64) Sink {
+	s.ColumnWriter = s.ColumnWriter.Feature(i)
 	return s
 }
 

@@ -183,7 +183,7 @@ func (m *Melted) nameItems(t Target, n int64) {
 
 // repeatTimes copies the times of the first series to the others.
 func (m *Melted) repeatTimes(t Target, n int64) {
-	times := layout.Values[int64](t.Dest.Dest)
+	times := layout.Values[int64](t.Dest.ColumnWriter)
 	for s := 1; s < len(m.series); s++ {
 		if times.Contiguous() {
 			copy(times.Data[t.Row0+int64(s)*n:], times.Data[t.Row0:t.Row0+n])

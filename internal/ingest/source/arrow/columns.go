@@ -220,7 +220,7 @@ func putArrow[S column.Storable](b arrowBatch, a arrow.Array, values []S) error 
 		}
 		for j := range src {
 			if !float && a.NullN() > 0 && a.IsNull(i+j) { // an integer on its way to be filled
-				column.PutMissing(b.Dest.Lane(int64((i+j)%width)), b.Row0+b.row+int64((i+j)/width), 1)
+				column.PutMissing(b.Dest.Feature(int64((i+j)%width)), b.Row0+b.row+int64((i+j)/width), 1)
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func (b arrowBatch) bools(a *array.Boolean) error {
 	column.Put(b.Dest, b.Row0+b.row, cells)
 	for i := range cells {
 		if a.NullN() > 0 && a.IsNull(i) { // on its way to be filled
-			column.PutMissing(b.Dest.Lane(int64(i%width)), b.Row0+b.row+int64(i/width), 1)
+			column.PutMissing(b.Dest.Feature(int64(i%width)), b.Row0+b.row+int64(i/width), 1)
 		}
 	}
 	return nil

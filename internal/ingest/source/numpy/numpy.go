@@ -226,7 +226,7 @@ func (c *npyColumn) take(t source.Target, values *npyValues) error {
 	}
 	for i := int64(0); c.lanes && i < t.Width; i++ {
 		lane := t
-		lane.Dest, lane.Width = t.Dest.Lane(i), 0
+		lane.Dest, lane.Width = t.Dest.Feature(i), 0
 		if err := a.Take(c.Column, lane); err != nil {
 			return err
 		}

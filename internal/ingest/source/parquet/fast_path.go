@@ -92,7 +92,7 @@ func decodeDirect(file io.ReaderAt, b *directBuffers, t source.Target, f form, r
 
 func readAs[S column.Storable](file io.ReaderAt, b *directBuffers, t source.Target, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
 	m := &chunk.MetaData
-	if !column.IsDType[S](t.Dest.DType) || !t.Dest.Gathers() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
+	if !column.IsDType[S](t.Dest.DType) || !t.Dest.Dense() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
 		return errIndirect
 	}
 	section := io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize)
@@ -174,7 +174,7 @@ func (c *directChunk[S]) take(h *format.PageHeader) error {
 // put writes n values, some at a time.
 func (c *directChunk[S]) put(n int64, fill func(to []S) error) error {
 	for n > 0 {
-		to := layout.Room[S](c.Dest.Dest, c.row, min(n, directRows))
+		to := layout.Next[S](c.Dest.ColumnWriter, c.row, min(n, directRows))
 		if err := fill(to); err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ func (c *directChunk[S]) put(n int64, fill func(to []S) error) error {
 		}
 		source.Observe(&c.Observing, c.Target, c.row, to)
 		done := int64(len(to))
-		c.Dest.Gathered(done)
+		c.Dest.Commit(c.row, done)
 		c.row, c.left, n = c.row+done, c.left-done, n-done
 	}
 	return nil

@@ -151,20 +151,20 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 			chunks++
 			to := source.Target{Want: column.Want{Index: i}, Column: form.Column}
 			chunk := &p.pq.Metadata().RowGroups[g].Columns[c.Index()]
-			one, flush := w.Dest(0).Collected(make([]byte, layout.CollectBytes))
-			to.Dest = column.Sink{Dest: one}
+			one := w.Column(0, layout.Random).Buffered()
+			to.Dest = column.Sink{ColumnWriter: one}
 			nullable := c.MaxDefinitionLevel() > 0
 			err = parallel.Guard(path, func() error {
 				return readDirect(p.file, &buffers, to, form, 0, chunk, c.Compression(), nullable)
 			})
 			if err == nil {
 				direct++
-				flush()
-				to.Dest = column.Sink{Dest: w.Dest(1)}
+				one.Close()
+				to.Dest = column.Sink{ColumnWriter: w.Column(1, layout.Random)}
 				other := &parquetChunk{Target: to, form: form, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
 				if err := other.read(p.file, &chunk.MetaData, p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
 					t.Errorf("column %s, row group %d: decoded directly, where parquet-go says %v", c.Name(), g, err)
-				} else if !sameBytes(w.Dest(0), w.Dest(1)) {
+				} else if !sameBytes(w.Column(0, layout.Random), w.Column(1, layout.Random)) {
 					t.Errorf("column %s, row group %d: other values than those of parquet-go", c.Name(), g)
 				}
 			}
@@ -174,7 +174,7 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 	return direct, chunks
 }
 
-func sameBytes(a, b layout.Dest) bool {
+func sameBytes(a, b layout.ColumnWriter) bool {
 	switch a.DType.Size() {
 	case 4:
 		return slices.Equal(layout.Values[uint32](a).Data, layout.Values[uint32](b).Data)

@@ -28,32 +28,26 @@ type parquetFill struct {
 // parquetWorker is what a worker keeps from chunk to chunk.
 type parquetWorker struct {
 	directBuffers
-	buffer []byte      // of what it gathers
-	column int         // of to, whose values it gathers
-	dest   layout.Dest // gathers them; without flush there is none
-	flush  func()
+	column int                 // of to, that the worker writes
+	dest   layout.ColumnWriter // that column, buffered
+	open   bool                // there is one
 }
 
-// gathered is a column for the worker to gather the values of, behind those of its last chunk where they follow them. What it has of another
-// column is stored before.
-func (w *parquetWorker) gathered(column int, d layout.Dest) layout.Dest {
-	if w.flush != nil && w.column == column {
+// buffered returns a column, buffered for the worker: the same one from chunk to chunk of it. It closes that of another column before.
+func (w *parquetWorker) buffered(column int, c layout.ColumnWriter) layout.ColumnWriter {
+	if w.open && w.column == column {
 		return w.dest
 	}
-	w.store()
-	if w.buffer == nil {
-		w.buffer = make([]byte, layout.CollectBytes)
-	}
-	w.column = column
-	w.dest, w.flush = d.Collected(w.buffer)
+	w.close()
+	w.column, w.dest, w.open = column, c.Buffered(), true
 	return w.dest
 }
 
-// store stores what is gathered.
-func (w *parquetWorker) store() {
-	if w.flush != nil {
-		w.flush()
-		w.flush = nil
+// close stores what the worker has gathered.
+func (w *parquetWorker) close() {
+	if w.open {
+		w.dest.Close()
+		w.open = false
 	}
 }
 
@@ -86,7 +80,7 @@ func (p *parquetFile) Fill(ctx context.Context, to []source.Target, m *progress.
 		m.Rows.Store(rows0 + int64(share*float64(p.Rows())))
 		m.Bytes.Store(bytes0 + int64(share*float64(p.size)))
 		return nil
-	}, func(worker int) { f.workers[worker].store() })
+	}, func(worker int) { f.workers[worker].close() })
 }
 
 // bytes are those of the wanted columns in each row group that is read.
@@ -117,7 +111,7 @@ func (f *parquetFill) chunk(w *parquetWorker, g, column int, t source.Target) er
 		return b.read(f.file)
 	}
 	if form.collects() {
-		t.Dest.Dest = w.gathered(column, t.Dest.Dest)
+		t.Dest.ColumnWriter = w.buffered(column, t.Dest.ColumnWriter)
 	}
 	if !f.indirect[column].Load() {
 		err := parallel.Guard(f.name, func() error {
@@ -129,9 +123,9 @@ func (f *parquetFill) chunk(w *parquetWorker, g, column int, t source.Target) er
 		f.indirect[column].Store(true)
 	}
 	if form.collects() {
-		w.store() // what follows goes to the same rows, by other ways too
-		t.Dest.Dest = w.gathered(column, f.to[column].Dest.Dest)
-		defer w.store()
+		w.close() // what follows goes to the same rows, by other ways too
+		t.Dest.ColumnWriter = w.buffered(column, f.to[column].Dest.ColumnWriter)
+		defer w.close()
 	}
 	p := &parquetChunk{Target: t, form: form, first: f.parquetFile.groups[g], rows: n, maxLevel: byte(c.MaxDefinitionLevel())}
 	if err := checkPages(f.file, &chunk.MetaData, n); err != nil {

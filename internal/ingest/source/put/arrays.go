@@ -189,7 +189,7 @@ func (a *Arrays) missing(t source.Target) error {
 			return err
 		}
 		for i := range int64(len(block)) {
-			if block[i] != 0 && !column.PutMissing(t.Dest.Lane(i%width), t.Row0+row+i/width, 1) {
+			if block[i] != 0 && !column.PutMissing(t.Dest.Feature(i%width), t.Row0+row+i/width, 1) {
 				return t.MissingError(row + i/width + 1)
 			}
 		}
@@ -202,6 +202,6 @@ func direct[S column.Storable](t source.Target) ([]S, bool) {
 	if !column.IsDType[S](t.Dest.DType) || t.Kind == column.KindBool || t.Kind == column.KindTime || t.Kind == column.KindDuration {
 		return nil, false // or their cells are to be looked at
 	}
-	v := layout.Values[S](t.Dest.Dest)
+	v := layout.Values[S](t.Dest.ColumnWriter)
 	return v.Data, v.Contiguous() && t.Row0 == 0
 }

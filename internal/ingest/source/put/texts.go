@@ -20,7 +20,7 @@ func (a *Arrays) texts(h Column, t source.Target) error {
 		return err
 	}
 	defer s.Close()
-	offsets := layout.Values[int64](s.Dest(0)).Data
+	offsets := layout.Values[int64](s.Column(0, layout.Random)).Data
 	if err := a.Conn.full(column.BytesOf(offsets), a.Total); err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 package text
 
 import (
-	"math"
+	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
@@ -14,7 +14,7 @@ type csvOp struct {
 	target int
 	role   layout.Role
 	row0   int64
-	step   int64
+	first  int64 // the row of the file that the tile begins at
 	unit   int
 	f64    []float64
 	f32    []float32
@@ -27,11 +27,9 @@ type csvOp struct {
 	last   []byte // the word of the row before, and its code
 	code32 int32
 
-	dest     layout.Dest
-	whole    bool  // cells are integers and the column holds float64
-	collects bool  // the values of a span are collected before they are written
-	first    int64 // the row of the column that the collected values begin at, else 0
-	tile     any   // what they are collected in: []T of the column's type
+	dest  layout.ColumnWriter
+	whole bool // cells are integers and the column holds float64
+	tile any // the values of a span before they are written: []T of the column's type
 }
 
 // codeOf is what is done with the cells of a column.
@@ -59,31 +57,25 @@ func codeOf(t source.Target) opcode {
 	return opSkip
 }
 
-// begin turns to the rows of a span.
+// begin prepares the tile for the rows of a span.
 func (op *csvOp) begin(s source.Span) {
-	op.first, op.collects = 0, op.dest.Collects(s.Rows)
-	if op.collects {
-		op.first = op.row0 + s.Row0
-	}
+	op.first = s.Row0
 	switch op.code {
 	case opFloat64:
-		op.f64 = room[float64](op, s.Rows)
+		op.f64 = tileFor[float64](op, s.Rows)
 	case opFloat32:
-		op.f32 = room[float32](op, s.Rows)
+		op.f32 = tileFor[float32](op, s.Rows)
 	case opInt64, opItem, opTime:
-		op.i64 = room[int64](op, s.Rows)
+		op.i64 = tileFor[int64](op, s.Rows)
 	case opBool:
-		op.u8 = room[uint8](op, s.Rows)
+		op.u8 = tileFor[uint8](op, s.Rows)
 	case opText:
-		op.i32 = room[int32](op, s.Rows)
+		op.i32 = tileFor[int32](op, s.Rows)
 	}
 }
 
-// room is where values are written: the column, or where they are collected.
-func room[T layout.Native](op *csvOp, rows int64) []T {
-	if !op.collects {
-		return layout.Values[T](op.dest).Data
-	}
+// tileFor is where the values of some rows are gathered before they are written.
+func tileFor[T layout.Native](op *csvOp, rows int64) []T {
 	tile, _ := op.tile.([]T)
 	if int64(len(tile)) < rows {
 		tile = make([]T, rows+rows/16) // spans differ a little
@@ -92,36 +84,35 @@ func room[T layout.Native](op *csvOp, rows int64) []T {
 	return tile
 }
 
-// end writes what was collected of a span.
+// end writes the values of a span.
 func (op *csvOp) end(s source.Span) {
 	if op.loss != nil {
 		op.loss.Add(op.lost)
 	}
-	if op.whole && op.code == opInt64 {
-		op.toFloats(s)
-	}
-	if !op.collects {
-		return
-	}
+	row := op.row0 + s.Row0
 	switch op.code {
 	case opFloat64:
-		layout.Put(op.dest, op.first, op.f64[:s.Rows])
+		layout.WriteAt(op.dest, row, op.f64[:s.Rows])
 	case opFloat32:
-		layout.Put(op.dest, op.first, op.f32[:s.Rows])
+		layout.WriteAt(op.dest, row, op.f32[:s.Rows])
 	case opInt64, opItem, opTime:
-		layout.Put(op.dest, op.first, op.i64[:s.Rows]) // of whole, too, whose bits are those of floats by now
+		if op.whole {
+			layout.WriteAt(op.dest, row, asFloats(op.i64[:s.Rows]))
+			return
+		}
+		layout.WriteAt(op.dest, row, op.i64[:s.Rows])
 	case opBool:
-		layout.Put(op.dest, op.first, op.u8[:s.Rows])
+		layout.WriteAt(op.dest, row, op.u8[:s.Rows])
 	case opText:
-		layout.Put(op.dest, op.first, op.i32[:s.Rows])
+		layout.WriteAt(op.dest, row, op.i32[:s.Rows])
 	}
 }
 
-// toFloats replaces the integers of a span by floats, in the same memory.
-func (op *csvOp) toFloats(s source.Span) {
-	at := (op.row0+s.Row0)*op.step - op.first
-	for range s.Rows {
-		op.i64[at] = int64(math.Float64bits(float64(op.i64[at])))
-		at += op.step
+// asFloats replaces integers by floats, in the same memory.
+func asFloats(values []int64) []float64 {
+	floats := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
+	for i, v := range values {
+		floats[i] = float64(v)
 	}
+	return floats
 }

@@ -44,7 +44,7 @@ func newCSVParser(c *csvFile, to []source.Target) *csvParser {
 	p := &csvParser{file: c, ops: make([]csvOp, len(c.header))}
 	for i, t := range to {
 		p.columns = append(p.columns, t.Column)
-		op := csvOp{code: codeOf(t), target: i, loss: t.Dest.Loss, role: t.Role, row0: t.Row0, step: t.Dest.Step, unit: textvalue.UnitDigits(t.Unit), dest: t.Dest.Dest, whole: t.Dest.DType == layout.Float64 && t.Kind == column.KindInt64, dict: t.Words, code32: -1}
+		op := csvOp{code: codeOf(t), target: i, loss: t.Dest.Loss, role: t.Role, row0: t.Row0, unit: textvalue.UnitDigits(t.Unit), dest: t.Dest.ColumnWriter, whole: t.Dest.DType == layout.Float64 && t.Kind == column.KindInt64, dict: t.Words, code32: -1}
 		p.ops[t.Index] = op
 	}
 	p.plain.Reset(len(p.ops), c.delim, c.Text.Decimal)
@@ -89,12 +89,11 @@ func (p *csvParser) begin(s source.Span) {
 	p.plain.Begin(p.buf, int(s.Rows))
 	for i := range p.ops {
 		op := &p.ops[i]
-		at := (op.row0+s.Row0)*op.step - op.first
 		switch op.code {
 		case opFloat64:
-			numerals.To(&p.plain, i, op.f64[at:], int(op.step))
+			numerals.To(&p.plain, i, op.f64, 1)
 		case opInt64:
-			numerals.To(&p.plain, i, op.i64[at:], int(op.step))
+			numerals.To(&p.plain, i, op.i64, 1)
 		}
 	}
 }
@@ -174,7 +173,7 @@ func (p *csvParser) broken(s source.Span, at int, row int64, reason, hint string
 
 // fast reads the cell at buf[i] if it is a plain number, or skips an unquoted one. buf[end] is the delimiter or line feed after it.
 func (op *csvOp) fast(buf []byte, i int, delim, point byte, row int64) (end int, ok bool) {
-	at := (op.row0+row)*op.step - op.first
+	at := row - op.first
 	switch op.code {
 	case opFloat64:
 		v, end, ok := fastFloat(buf, i, point)
@@ -209,7 +208,7 @@ func closes(buf []byte, end int, delim byte, ok bool) (int, bool) {
 
 // slow reads any cell. reason says why it is refused.
 func (p *csvParser) slow(op *csvOp, x cell, row int64) (reason string) {
-	at := (op.row0+row)*op.step - op.first
+	at := row - op.first
 	switch op.code {
 	case opSkip:
 		return ""

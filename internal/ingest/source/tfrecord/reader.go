@@ -264,14 +264,16 @@ func (t *file) Describe(w []column.Want) ([]column.Column, error) {
 // fill decodes the spans in parallel.
 func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	at := map[string]int{}
-	quiet := slices.Clone(to)
 	for i, x := range to {
 		at[t.sorted[x.Index]] = i
-		quiet[i].Dest.Dest = x.Dest.Quiet()
 	}
 	return parallel.For(ctx, t.Workers, len(t.spans), t.name, func(_, i int) error {
 		s := t.spans[i]
 		var buffers tfBuffers
+		to := slices.Clone(to)
+		for i := range to {
+			to[i].Dest.ColumnWriter = to[i].Dest.Buffered()
+		}
 		missing := make([]bool, len(to))
 		fillTrue := func() { copy(missing, slices.Repeat([]bool{true}, len(to))) }
 		fillTrue()
@@ -288,10 +290,10 @@ func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) 
 				return &loaderr.SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
 			}
 			missing[i] = false
-			return in(x.write(quiet[i], row, &buffers), to[i].Name, row)
+			return in(x.write(to[i], row, &buffers), to[i].Name, row)
 		}, func(row int64) error {
 			for i, none := range missing {
-				if none && !(to[i].Role == layout.RoleValue && column.PutMissing(quiet[i].Dest, to[i].Row0+row, 1)) {
+				if none && !(to[i].Role == layout.RoleValue && column.PutMissing(to[i].Dest, to[i].Row0+row, 1)) {
 					return to[i].MissingError(row + 1)
 				}
 			}
@@ -299,7 +301,7 @@ func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) 
 			return nil
 		})
 		for _, x := range to {
-			x.Dest.Sum(x.Row0+s.Row0, s.Rows)
+			x.Dest.Close()
 		}
 		m.Rows.Add(s.Rows)
 		m.Bytes.Add(s.End - s.Begin)
