@@ -1,6 +1,12 @@
 package layout
 
-import "github.com/tensorcache/tensorcache/internal/moments"
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/tensorcache/tensorcache/internal/moments"
+)
 
 // native is what is done with the values of a dtype by the Go type that they are stored as.
 type native struct {
@@ -49,4 +55,60 @@ var unmeasured = native{
 	cells:          number[int64]().cells,
 	see:            func(*observer, []byte) int64 { return 0 },
 	featureSummary: number[int64]().featureSummary,
+}
+
+// Number are the Go types that convert into each other as numbers.
+type Number interface {
+	~float32 | ~float64 | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
+}
+
+// Native are the Go types that columns are stored as: bool as uint8, timestamps and durations as int64, text as int32.
+type Native interface{ Number | Half }
+
+// cast sees bytes as values. Both come from page-aligned maps and multiples of 64, or from a packed row of the same dtype.
+func cast[T Native](b []byte) []T {
+	var zero T
+	size := int(unsafe.Sizeof(zero))
+	if len(b) == 0 {
+		return nil
+	}
+	if len(b)%size != 0 || uintptr(unsafe.Pointer(&b[0]))%uintptr(size) != 0 {
+		panic(fmt.Sprintf("layout: %d bytes at %p are no values of %d bytes", len(b), &b[0], size))
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/size)
+}
+
+// Cells are values of a dtype as JSON shows them: numbers of the width they are stored in, truth values for bool, nil for NaN, and
+// "Infinity" and "-Infinity", which JSON has no numbers for. Texts are their codes, timestamps and durations numbers in their unit.
+func Cells(d DType, b []byte) []any { return natives[d].cells(b) }
+
+func cells[T Native](b []byte, cell func(T) any) []any {
+	values := cast[T](b)
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = cell(v)
+	}
+	return out
+}
+
+func cellOf[T Number](v T) any {
+	switch v := any(v).(type) {
+	case float32:
+		return floatCell(v)
+	case float64:
+		return floatCell(v)
+	}
+	return v
+}
+
+func floatCell[T float32 | float64](v T) any {
+	switch f := float64(v); {
+	case f != f:
+		return nil
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	}
+	return v
 }
