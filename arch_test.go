@@ -30,9 +30,10 @@ var rooms = map[string][]string{
 	"internal/arrowmeta":              nil, // arithmetic on bytes: they are held against a format before anything reads them
 	"internal/cached":                 {"internal/portable"},
 	"internal/mmapfile":               {"internal/cached", "internal/fault", "internal/portable"},
-	"internal/numerals":               {"internal/portable"}, // arithmetic on text: rows of plain numbers
-	"internal/moments":                {"internal/portable"}, // arithmetic on blocks of values, for statistics and scalings alike
-	"layout":                          {"internal/arrowmeta", "internal/mmapfile", "internal/fault", "internal/moments"},
+	"internal/numerals":               {"internal/portable"},                    // arithmetic on text: rows of plain numbers
+	"internal/moments":                {"internal/portable"},                    // arithmetic on blocks of values, for statistics and scalings alike
+	"internal/arrowfile":              {"internal/arrowmeta", "internal/fault"}, // files of one record batch, whatever their columns are for
+	"layout":                          {"internal/arrowfile", "internal/mmapfile", "internal/fault", "internal/moments"},
 	"store":                           {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
 	"internal/ingest/loaderr":         nil,
 	"internal/ingest/parallel":        {"internal/ingest/loaderr", "internal/mmapfile"},
@@ -69,7 +70,7 @@ var only = []struct {
 }{
 	{"github.com/valyala/fasthttp", []string{"api"}, "HTTP ends at the control API"},
 	{"github.com/edsrzf/mmap-go", []string{"internal/mmapfile"}, "one place maps files, and knows when they may be unmapped"},
-	{"github.com/apache/arrow/", []string{"internal/ingest/loadtest", "internal/ingest/source/arrow", "layout"}, "behind the layout a column is bytes at an offset"},
+	{"github.com/apache/arrow/", []string{"internal/arrowfile", "internal/ingest/loadtest", "internal/ingest/source/arrow", "layout"}, "behind the layout a column is bytes at an offset"},
 	{"github.com/parquet-go/", []string{"internal/ingest/loadtest", "internal/ingest/source/parquet"}, "sources are read in the child process only"},
 	{"github.com/prometheus/", []string{"api"}, "what is measured is told where it is asked for"},
 	{"github.com/spf13/", []string{"cmd/tensorcache"}, "flags end at the command line"},

@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
 // tile is how many bytes of a column are taken at once: they stay in a core's own cache until everything is done with them.
@@ -94,14 +96,14 @@ func hashFrame(f *os.File) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	spans, err := locate(f, st.Size())
+	spans, err := arrowfile.Buffers(f, st.Size())
 	if err != nil {
 		return "", err
 	}
 	first, end := st.Size(), int64(0)
 	for _, s := range spans {
-		if s.bytes > 0 {
-			first, end = min(first, s.offset), max(end, s.offset+s.bytes)
+		if s.Bytes > 0 {
+			first, end = min(first, s.Offset), max(end, s.Offset+s.Bytes)
 		}
 	}
 	h := xxhash.New()

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
 // TestMetadataWithAFlippedBitIsReadOrRefused flips bits all over an Arrow file's metadata: a length that it made large was once asked of
@@ -23,7 +25,7 @@ func TestMetadataWithAFlippedBitIsReadOrRefused(t *testing.T) {
 		refused := 0
 		for i := 0; i < 8*len(b); i += 5 {
 			b[i/8] ^= 1 << (i % 8)
-			if _, err := named(bytes.NewReader(b), int64(len(b))); errors.Is(err, ErrTorn) {
+			if _, err := arrowfile.FieldBuffers(bytes.NewReader(b), int64(len(b))); errors.Is(err, ErrTorn) {
 				refused++
 			} else if err != nil {
 				t.Fatalf("%s, bit %d: %v", name, i, err)
@@ -78,21 +80,21 @@ func TestAFlippedBitAnywhereIsFound(t *testing.T) {
 // isPadding tells whether a byte is one of the body of an Arrow file, but none of a value.
 func isPadding(t *testing.T, m *Manifest, name string, file []byte, at int64) bool {
 	t.Helper()
-	spans, err := locate(bytes.NewReader(file), int64(len(file)))
+	spans, err := arrowfile.Buffers(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	first, end := int64(len(file)), int64(0)
 	for _, s := range spans {
-		if s.bytes > 0 {
-			first, end = min(first, s.offset), max(end, s.offset+s.bytes)
+		if s.Bytes > 0 {
+			first, end = min(first, s.Offset), max(end, s.Offset+s.Bytes)
 		}
 	}
 	if at < first || at >= end {
 		return false
 	}
 	if name != DataFile {
-		return !slices.ContainsFunc(spans, func(s span) bool { return s.offset <= at && at < s.offset+s.bytes })
+		return !slices.ContainsFunc(spans, func(s arrowfile.Span) bool { return s.Offset <= at && at < s.Offset+s.Bytes })
 	}
 	return !slices.ContainsFunc(m.Columns, func(c ManifestColumn) bool {
 		row := (at - c.Offset) / c.Strides[0]

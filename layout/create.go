@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"github.com/tensorcache/tensorcache/internal/arrowfile"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
@@ -56,7 +57,7 @@ func Create(dir string, t Table) (*Writer, error) {
 func (w *Writer) lay() (out *os.File, size int64, err error) {
 	var longest int64
 	for _, f := range w.fields {
-		longest = max(longest, align(w.table.Rows*f.width*f.dtype.Size()))
+		longest = max(longest, arrowfile.Align(w.table.Rows*f.width*f.dtype.Size()))
 	}
 	ph, err := mmapfile.NewPlaceholder(longest)
 	if err != nil {
@@ -69,14 +70,14 @@ func (w *Writer) lay() (out *os.File, size int64, err error) {
 		fields[i], bodies[i] = f.arrow, hollowArray(f, w.table.Rows, ph.Bytes())
 	}
 	path := filepath.Join(w.dir, DataFile)
-	out, err = writeArrow(path, fields, bodies, w.table.Rows, ph.Bytes())
+	out, err = arrowfile.Create(path, fields, bodies, w.table.Rows, ph.Bytes())
 	if err != nil {
 		return nil, 0, err
 	}
 	st, err := out.Stat()
 	if err == nil {
-		var buffers map[string][]span
-		if buffers, err = named(out, st.Size()); err == nil {
+		var buffers map[string][]arrowfile.Span
+		if buffers, err = arrowfile.FieldBuffers(out, st.Size()); err == nil {
 			w.place(buffers)
 		}
 	}
@@ -88,9 +89,9 @@ func (w *Writer) lay() (out *os.File, size int64, err error) {
 }
 
 // place notes each column's offset and stride from the buffers of the fields.
-func (w *Writer) place(buffers map[string][]span) {
+func (w *Writer) place(buffers map[string][]arrowfile.Span) {
 	for _, f := range w.fields {
-		at := buffers[f.name][0].offset
+		at := buffers[f.name][0].Offset
 		for _, c := range f.columns {
 			w.offsets[c], w.strides[c], w.inField[c] = at, f.width*f.dtype.Size(), f.name
 			at += w.table.Columns[c].values() * f.dtype.Size()

@@ -12,6 +12,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
 // Items are the series of a generation in the order of their first rows.
@@ -66,13 +68,13 @@ func writeItems(dir string, m *Manifest, items Items) error {
 	if err != nil {
 		return err
 	}
-	m.Items = ManifestItems{Count: int64(n), Values: []ItemPlace{}, XXH64: sum, RowOffset: Place{spans[rowOffsetField][0].offset}, Rows: Place{spans[rowsField][0].offset}}
+	m.Items = ManifestItems{Count: int64(n), Values: []ItemPlace{}, XXH64: sum, RowOffset: Place{spans[rowOffsetField][0].Offset}, Rows: Place{spans[rowsField][0].Offset}}
 	for _, v := range items.Values {
 		p := ItemPlace{Name: v.Name, DType: Int64}
 		if s := spans[v.Name]; v.Texts != nil {
 			p.DType, p.TextPlace = Text, textPlace(s)
 		} else {
-			p.Place = Place{s[0].offset}
+			p.Place = Place{s[0].Offset}
 		}
 		m.Items.Values = append(m.Items.Values, p)
 	}
@@ -93,13 +95,13 @@ func writeVocab(dir string, m *Manifest, column string, words []string) error {
 	return nil
 }
 
-func textPlace(s []span) TextPlace {
-	return TextPlace{Offsets: s[0].offset, Data: s[1].offset, DataBytes: s[1].bytes}
+func textPlace(s []arrowfile.Span) TextPlace {
+	return TextPlace{Offsets: s[0].Offset, Data: s[1].Offset, DataBytes: s[1].Bytes}
 }
 
 // writeSmall writes an Arrow file whose values are in memory, and hashes its buffers.
-func writeSmall(path string, fields []arrow.Field, columns []arrow.Array, rows int64) (map[string][]span, string, error) {
-	f, err := writeArrow(path, fields, columns, rows, nil)
+func writeSmall(path string, fields []arrow.Field, columns []arrow.Array, rows int64) (map[string][]arrowfile.Span, string, error) {
+	f, err := arrowfile.Create(path, fields, columns, rows, nil)
 	if err != nil {
 		return nil, "", err
 	}
@@ -108,7 +110,7 @@ func writeSmall(path string, fields []arrow.Field, columns []arrow.Array, rows i
 	if err != nil {
 		return nil, "", err
 	}
-	spans, err := named(f, st.Size())
+	spans, err := arrowfile.FieldBuffers(f, st.Size())
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
@@ -118,14 +120,14 @@ func writeSmall(path string, fields []arrow.Field, columns []arrow.Array, rows i
 
 // hashBuffers is the checksum of an Arrow file's record batch buffers, one after the other.
 func hashBuffers(f *os.File) (string, error) {
-	spans, err := locateFile(f)
+	spans, err := arrowfile.FileBuffers(f)
 	if err != nil {
 		return "", err
 	}
 	h := xxhash.New()
 	for _, s := range spans {
-		b := make([]byte, s.bytes)
-		if _, err := f.ReadAt(b, s.offset); err != nil {
+		b := make([]byte, s.Bytes)
+		if _, err := f.ReadAt(b, s.Offset); err != nil {
 			return "", err
 		}
 		h.Write(b)

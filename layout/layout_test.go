@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"go.uber.org/goleak"
+
+	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -167,19 +169,19 @@ func TestEveryBufferIsAligned(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
 		dir := t.TempDir()
 		write(t, dir, layout, 33)
-		for name, to := range map[string]int64{DataFile: alignment, ItemsFile: 8, VocabFile("symbol"): 4} {
+		for name, to := range map[string]int64{DataFile: arrowfile.Alignment, ItemsFile: 8, VocabFile("symbol"): 4} {
 			f, err := os.Open(filepath.Join(dir, name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			spans, err := locateFile(f)
+			spans, err := arrowfile.FileBuffers(f)
 			f.Close()
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, s := range spans {
-				if s.bytes > 0 && s.offset%to != 0 {
-					t.Errorf("%s %s: buffer %d begins at %d", layout, name, i, s.offset)
+				if s.Bytes > 0 && s.Offset%to != 0 {
+					t.Errorf("%s %s: buffer %d begins at %d", layout, name, i, s.Offset)
 				}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tensorcache/tensorcache/internal/arrowfile"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
@@ -100,7 +101,7 @@ func (d *Data) check() error {
 	count := m.Items.Count
 	whole := func(name string, at Place) bool {
 		s := fields[name]
-		return len(s) == 1 && s[0].offset == at.Offset && s[0].bytes >= count*8
+		return len(s) == 1 && s[0].Offset == at.Offset && s[0].Bytes >= count*8
 	}
 	ok := count >= 0 && count <= d.items.Len()/8 && whole(rowOffsetField, m.Items.RowOffset) && whole(rowsField, m.Items.Rows)
 	for _, v := range m.Items.Values {
@@ -120,25 +121,25 @@ func (d *Data) check() error {
 	return nil
 }
 
-func footer(m *mmapfile.Map, name string) (map[string][]span, error) {
+func footer(m *mmapfile.Map, name string) (map[string][]arrowfile.Span, error) {
 	b, err := m.Bytes(0, m.Len())
 	if err != nil {
 		return nil, err
 	}
-	fields, err := named(bytes.NewReader(b), m.Len())
+	fields, err := arrowfile.FieldBuffers(bytes.NewReader(b), m.Len())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return fields, nil
 }
 
-func (t TextPlace) fits(s []span, count int64) bool {
-	return count >= 0 && len(s) == 2 && s[0].offset == t.Offsets && s[1].offset == t.Data && s[1].bytes == t.DataBytes &&
-		(s[0].bytes/4 > count || count == 0)
+func (t TextPlace) fits(s []arrowfile.Span, count int64) bool {
+	return count >= 0 && len(s) == 2 && s[0].Offset == t.Offsets && s[1].Offset == t.Data && s[1].Bytes == t.DataBytes &&
+		(s[0].Bytes/4 > count || count == 0)
 }
 
 // check compares a column with the buffer of its field.
-func (c *ManifestColumn) check(rows int64, field []span) error {
+func (c *ManifestColumn) check(rows int64, field []arrowfile.Span) error {
 	size := c.DType.Size()
 	if size == 0 {
 		return fmt.Errorf("dtype %q is not known", c.DType)
@@ -148,10 +149,10 @@ func (c *ManifestColumn) check(rows int64, field []span) error {
 	}
 	width := max(c.Width(), 1)
 	f, stride := field[0], c.Strides[0]
-	if len(c.Shape) == 2 && (c.Shape[1] < 1 || c.Strides[1] != size) || stride < size || stride%size != 0 || width > stride/size || (c.Offset-f.offset)%size != 0 || c.Offset%size != 0 {
+	if len(c.Shape) == 2 && (c.Shape[1] < 1 || c.Strides[1] != size) || stride < size || stride%size != 0 || width > stride/size || (c.Offset-f.Offset)%size != 0 || c.Offset%size != 0 {
 		return errors.New("its strides do not fit its dtype")
 	}
-	if rows > 0 && (c.Offset < f.offset || rows-1 > (f.bytes-width*size)/stride || c.Offset-f.offset > f.bytes-(rows-1)*stride-width*size) {
+	if rows > 0 && (c.Offset < f.Offset || rows-1 > (f.Bytes-width*size)/stride || c.Offset-f.Offset > f.Bytes-(rows-1)*stride-width*size) {
 		return errors.New("it lies outside its field")
 	}
 	return nil

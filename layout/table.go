@@ -6,6 +6,10 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
 // Role says what a column is for.
@@ -98,7 +102,6 @@ func (s Strided[T]) Contiguous() bool { return s.Step == s.Width }
 
 // Keys of metadata in data.arrow.
 const (
-	metaPad     = "tensorcache.pad"
 	metaDType   = "tensorcache.dtype"
 	metaVocab   = "tensorcache.vocab"
 	metaColumns = "tensorcache.columns"
@@ -162,4 +165,16 @@ func (f field) describe(t Table) arrow.Field {
 		typ = arrow.FixedSizeListOfNonNullable(int32(f.width), typ)
 	}
 	return arrow.Field{Name: f.name, Type: typ, Metadata: arrow.NewMetadata(keys, values)}
+}
+
+// hollowArray is an array of the field whose values lie in the placeholder.
+func hollowArray(f field, rows int64, placeholder []byte) arrow.Array {
+	n := rows * f.width
+	body := memory.NewBufferBytes(placeholder[:arrowfile.Align(n*f.dtype.Size())])
+	if !f.list {
+		return array.MakeFromData(array.NewData(f.arrow.Type, int(rows), []*memory.Buffer{nil, body}, nil, 0, 0))
+	}
+	elem := f.arrow.Type.(*arrow.FixedSizeListType).Elem()
+	child := array.NewData(elem, int(n), []*memory.Buffer{nil, body}, nil, 0, 0)
+	return array.MakeFromData(array.NewData(f.arrow.Type, int(rows), []*memory.Buffer{nil}, []arrow.ArrayData{child}, 0, 0))
 }

@@ -29,7 +29,7 @@ type csvOp struct {
 
 	dest  layout.ColumnWriter
 	whole bool // cells are integers and the column holds float64
-	tile any // the values of a span before they are written: []T of the column's type
+	tile  any  // the values of a span before they are written: []T of the column's type
 }
 
 // codeOf is what is done with the cells of a column.

@@ -1,4 +1,11 @@
-package layout
+// Package arrowfile writes Arrow IPC files of one record batch, with holes where values will be, and finds the buffers of such files.
+//
+// The buffers of a file that is written here begin at multiples of [Alignment], so that a mapping of the file shows aligned values.
+//
+// # Caveats
+//
+// A file that is read may be damaged in any way: every error of reading one wraps [ErrTorn], and nothing panics.
+package arrowfile
 
 import (
 	"fmt"
@@ -10,13 +17,15 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tensorcache/tensorcache/internal/fault"
 )
 
-// alignment is that of every body buffer from the file's start.
-const alignment = 64
+// Alignment is that of every body buffer from the file's start.
+const Alignment = 64
+
+// metaPad is the key of schema metadata that is as long as the first buffer needs it to be.
+const metaPad = "tensorcache.pad"
 
 // holeWriter writes a file but seeks over whatever lies in a placeholder, so that the bodies of
 // columns become holes that are filled later.
@@ -44,10 +53,10 @@ func (h holeWriter) isHole(p []byte) bool {
 	return at >= start && at < start+uintptr(len(h.placeholder))
 }
 
-// writeArrow writes one record batch as an Arrow IPC file whose first body buffer is aligned, and with it all
-// others if their lengths are multiples of the alignment. Arrow v15 aligns messages and buffers to 8 bytes
+// Create writes one record batch as an Arrow IPC file whose first body buffer is aligned, and with it all
+// others if their lengths are multiples of it. Arrow v15 aligns messages and buffers to 8 bytes
 // only, so a longer schema metadata moves the first. Column bodies inside placeholder become holes.
-func writeArrow(path string, fields []arrow.Field, columns []arrow.Array, rows int64, placeholder []byte) (*os.File, error) {
+func Create(path string, fields []arrow.Field, columns []arrow.Array, rows int64, placeholder []byte) (*os.File, error) {
 	if err := fault.At("create"); err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
@@ -59,15 +68,15 @@ func writeArrow(path string, fields []arrow.Field, columns []arrow.Array, rows i
 		if err = writeBatch(holeWriter{f, placeholder}, fields, columns, rows, pad); err != nil {
 			break
 		}
-		var spans []span
-		if spans, err = locateFile(f); err != nil {
+		var spans []Span
+		if spans, err = FileBuffers(f); err != nil {
 			break
 		}
-		shift := firstBuffer(spans) % alignment
+		shift := firstBuffer(spans) % Alignment
 		if shift == 0 {
 			return f, nil
 		}
-		pad += int(alignment - shift)
+		pad += int(Alignment - shift)
 		if err = f.Truncate(0); err != nil {
 			break
 		}
@@ -97,17 +106,5 @@ func writeBatch(w holeWriter, fields []arrow.Field, columns []arrow.Array, rows 
 	return out.Close()
 }
 
-// align rounds up to the alignment.
-func align(n int64) int64 { return (n + alignment - 1) / alignment * alignment }
-
-// hollowArray is an array of the field whose values lie in the placeholder.
-func hollowArray(f field, rows int64, placeholder []byte) arrow.Array {
-	n := rows * f.width
-	body := memory.NewBufferBytes(placeholder[:align(n*f.dtype.Size())])
-	if !f.list {
-		return array.MakeFromData(array.NewData(f.arrow.Type, int(rows), []*memory.Buffer{nil, body}, nil, 0, 0))
-	}
-	elem := f.arrow.Type.(*arrow.FixedSizeListType).Elem()
-	child := array.NewData(elem, int(n), []*memory.Buffer{nil, body}, nil, 0, 0)
-	return array.MakeFromData(array.NewData(f.arrow.Type, int(rows), []*memory.Buffer{nil}, []arrow.ArrayData{child}, 0, 0))
-}
+// Align rounds up to a multiple of Alignment.
+func Align(n int64) int64 { return (n + Alignment - 1) / Alignment * Alignment }

@@ -1,7 +1,8 @@
-package layout
+package arrowfile
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,8 +15,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 )
 
-// span is a buffer of a record batch: where it begins in the file and how long it is.
-type span struct{ offset, bytes int64 }
+// ErrTorn is wrapped by every error of a file that is not as it was written.
+var ErrTorn = errors.New("generation is incomplete")
+
+// Span is a buffer of a record batch: where it begins in the file and how many bytes it has.
+type Span struct{ Offset, Bytes int64 }
 
 const arrowMagic = "ARROW1"
 
@@ -34,9 +38,9 @@ const typeRecordBatch = 3
 // mostMetadata bounds what is read of a footer or message: some hundred bytes for each column.
 const mostMetadata = 256 << 20
 
-// locate finds the buffers of the file's only record batch by walking its footer. Arrow v15's FileReader
+// Buffers finds the buffers of the file's only record batch by walking its footer. Arrow v15's FileReader
 // would copy every body.
-func locate(r io.ReaderAt, size int64) (spans []span, err error) {
+func Buffers(r io.ReaderAt, size int64) (spans []Span, err error) {
 	defer func() {
 		if p := recover(); p != nil { // flatbuffers panics on offsets outside the buffer
 			spans, err = nil, fmt.Errorf("%w: the Arrow footer is damaged: %v", ErrTorn, p)
@@ -82,8 +86,8 @@ func locate(r io.ReaderAt, size int64) (spans []span, err error) {
 	start := batch.Vector(slot)
 	for i := range batch.VectorLen(slot) {
 		at := start + flatbuffers.UOffsetT(i*16)
-		s := span{offset + metadata + batch.GetInt64(at), batch.GetInt64(at + 8)}
-		if s.bytes < 0 || s.offset < 0 || s.offset > size-s.bytes {
+		s := Span{offset + metadata + batch.GetInt64(at), batch.GetInt64(at + 8)}
+		if s.Bytes < 0 || s.Offset < 0 || s.Offset > size-s.Bytes {
 			return nil, fmt.Errorf("%w: buffer %d lies outside the file", ErrTorn, i)
 		}
 		spans = append(spans, s)
@@ -106,33 +110,34 @@ func readTable(r io.ReaderAt, offset, length int64, root string) (flatbuffers.Ta
 	return flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}, nil
 }
 
-func locateFile(f *os.File) ([]span, error) {
+// FileBuffers is [Buffers] of a whole file.
+func FileBuffers(f *os.File) ([]Span, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	return locate(f, st.Size())
+	return Buffers(f, st.Size())
 }
 
 // firstBuffer is the offset of the first buffer that holds anything, 0 when none does.
-func firstBuffer(spans []span) int64 {
+func firstBuffer(spans []Span) int64 {
 	for _, s := range spans {
-		if s.bytes > 0 {
-			return s.offset
+		if s.Bytes > 0 {
+			return s.Offset
 		}
 	}
 	return 0
 }
 
-// named gives each top-level field of an Arrow file the buffers that hold its values, without the
+// FieldBuffers returns, for each top-level field of an Arrow file, the buffers that hold its values, without the
 // validity bitmaps: one for numbers and fixed-size lists of them, offsets and bytes for text.
-func named(r io.ReaderAt, size int64) (out map[string][]span, err error) {
+func FieldBuffers(r io.ReaderAt, size int64) (out map[string][]Span, err error) {
 	defer func() {
 		if p := recover(); p != nil { // Arrow v15 panics on damaged schemas
 			out, err = nil, fmt.Errorf("%w: the Arrow schema is damaged: %v", ErrTorn, p)
 		}
 	}()
-	spans, err := locate(r, size)
+	spans, err := Buffers(r, size)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +146,7 @@ func named(r io.ReaderAt, size int64) (out map[string][]span, err error) {
 		return nil, fmt.Errorf("%w: %w", ErrTorn, err)
 	}
 	defer reader.Close()
-	out = map[string][]span{}
+	out = map[string][]Span{}
 	for _, f := range reader.Schema().Fields() {
 		skip, take := 1, 1
 		switch f.Type.ID() {
