@@ -65,7 +65,6 @@ type preparation struct {
 	keys      *keys
 	offsets   []int64
 	fit       *fitting
-	apart     bool               // the values lie in scratch, not where the results go
 	whole     bool               // the values are integers or truth values, and so are the results
 	seenTiles *tileMoments       // of the values as they were read; nil if they were not seen
 	seen      *moments.Moments   // of all values before the steps; nil where they were not measured
