@@ -145,11 +145,11 @@ func BenchmarkPlace(b *testing.B) {
 }
 
 func BenchmarkOrder(b *testing.B) {
-	for _, order := range []string{sampler.Sequential, sampler.Shuffle, sampler.Bootstrap, sampler.RandomStart, sampler.Lanes} {
+	for _, order := range sampler.Orders() {
 		for _, rows := range []int64{1_000_119, 1_000_000_119} {
 			b.Run(fmt.Sprintf("%s/%d windows", order, rows-119), func(b *testing.B) {
 				spec := window.Spec{ContextLength: 96, PredictionLength: 24}
-				if order == sampler.Lanes {
+				if (sampler.Options{Order: order}).Traits().Resets {
 					spec.Stride = 96
 				}
 				x := build(b, spec, oneItem(rows))

@@ -2,31 +2,71 @@ package sampler
 
 import "fmt"
 
-// prepareWeights sums the weights of the items that have windows.
-func (s *Sampler) prepareWeights() error {
-	e := &s.epoch
-	e.sums = make([]float64, len(e.items))
-	sum := 0.0
-	for i, it := range e.items {
-		if it.item >= int64(len(s.options.Weights)) {
-			return &OptionError{"weights", fmt.Sprintf("%d weights", len(s.options.Weights)), fmt.Sprintf("one for each item, at least %d", e.items[len(e.items)-1].item+1)}
-		}
-		sum += s.options.Weights[it.item]
-		e.sums[i] = sum
-	}
-	if !(sum > 0) || sum-sum != 0 {
-		return &OptionError{"weights", fmt.Sprintf("a sum of %v", sum), "a finite sum above 0 over the items that have windows"}
-	}
-	return nil
+// Bootstrap draws windows with replacement: position p is window
+// below(draw(key(seed, epoch, 2), p), n). With weights, an item is drawn in proportion to its weight
+// and a window of it evenly: with d = draw(key, 2p) and e = draw(key, 2p+1), the item is the first
+// whose running sum of weights (float64, in item order, without items that have no windows) exceeds
+// ⌊d/2¹¹⌋·2⁻⁵³ times their total, and its window number is below(e, count).
+const Bootstrap = "bootstrap"
+
+var bootstrapKind = kind{
+	name:   Bootstrap,
+	cursor: cursorFields{seed: true, weights: true},
+	new:    newBootstrap,
 }
 
-// drawn is the window drawn at position p.
-func (s *Sampler) drawn(p uint64) int64 {
-	e := &s.epoch
-	if e.sums == nil {
-		return int64(below(draw(e.key, p), uint64(s.n)))
+type bootstrap struct {
+	n    int64
+	seed uint64
+	key  uint64 // of the epoch
+
+	// nil without weights
+	items []itemWindows
+	sums  []float64 // running sums of the items' weights
+}
+
+func newBootstrap(x Windows, o Options) (order, error) {
+	b := &bootstrap{n: x.Len(), seed: o.Seed}
+	if o.Weights == nil {
+		return b, nil
 	}
-	share := float64(draw(e.key, 2*p)>>11) * 0x1p-53
-	it := e.items[firstAbove(e.sums, share*e.sums[len(e.sums)-1])]
-	return it.first + int64(below(draw(e.key, 2*p+1), uint64(it.count)))
+	b.items = itemsOf(x)
+	b.sums = make([]float64, len(b.items))
+	sum := 0.0
+	for i, it := range b.items {
+		if it.item >= int64(len(o.Weights)) {
+			return nil, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)), fmt.Sprintf("one for each item, at least %d", b.items[len(b.items)-1].item+1)}
+		}
+		sum += o.Weights[it.item]
+		b.sums[i] = sum
+	}
+	if !(sum > 0) || sum-sum != 0 {
+		return nil, &OptionError{"weights", fmt.Sprintf("a sum of %v", sum), "a finite sum above 0 over the items that have windows"}
+	}
+	return b, nil
+}
+
+func (b *bootstrap) least() int64 { return b.n }
+
+func (b *bootstrap) begin(epoch uint64) int64 {
+	b.key = epochKey(b.seed, epoch, forBootstrap)
+	return b.n
+}
+
+func (b *bootstrap) append(dst []int64, first, count int64) []int64 {
+	for p := uint64(first); p < uint64(first+count); p++ {
+		if b.sums == nil {
+			dst = append(dst, int64(below(draw(b.key, p), uint64(b.n))))
+		} else {
+			dst = append(dst, b.weighted(p))
+		}
+	}
+	return dst
+}
+
+// weighted returns the window at a position, with weights.
+func (b *bootstrap) weighted(p uint64) int64 {
+	share := float64(draw(b.key, 2*p)>>11) * 0x1p-53
+	it := b.items[firstAbove(b.sums, share*b.sums[len(b.sums)-1])]
+	return it.first + int64(below(draw(b.key, 2*p+1), uint64(it.count)))
 }

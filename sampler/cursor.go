@@ -19,30 +19,34 @@ var ErrCursor = errors.New("cursor does not fit")
 // Cursor resumes an order exactly: how far it is, and what it belongs to.
 type Cursor struct {
 	Epoch    uint64 `json:"epoch"`
-	Consumed int64  `json:"consumed"` // by all ranks: windows, in random_start blocks
+	Consumed int64  `json:"consumed"` // by all ranks: windows, or blocks if the order has Traits.Blocks
 
-	Dataset   string `json:"dataset"` // digest of the generation
-	Windows   string `json:"windows"` // hash of spec and cuts
-	Order     string `json:"order"`
-	Seed      uint64 `json:"seed,omitempty"`       // but in sequential
-	BatchSize int64  `json:"batch_size,omitempty"` // in random_start
-	Lanes     int64  `json:"lanes,omitempty"`      // batch_size · num_replicas, in lanes
-	Weights   string `json:"weights,omitempty"`    // hash, in bootstrap with weights
+	Dataset string `json:"dataset"` // digest of the generation
+	Windows string `json:"windows"` // hash of spec and cuts
+	Order   string `json:"order"`
+
+	// Fields of some orders.
+	Seed      uint64 `json:"seed,omitempty"`
+	BatchSize int64  `json:"batch_size,omitempty"`
+	Lanes     int64  `json:"lanes,omitempty"`   // batch_size · num_replicas
+	Weights   string `json:"weights,omitempty"` // their hash
 }
 
 // Cursor is the cursor at a consumed count, for a dataset's digest and the hash of the windows.
 func (s *Sampler) Cursor(dataset, windows string, epoch uint64, consumed int64) Cursor {
 	c := Cursor{Epoch: epoch, Consumed: consumed, Dataset: dataset, Windows: windows, Order: s.options.Order}
-	switch s.options.Order {
-	case RandomStart:
-		c.BatchSize = s.options.BatchSize
-	case Lanes:
-		c.Lanes = s.step
-	case Bootstrap:
-		c.Weights = hashWeights(s.options.Weights)
-	}
-	if s.options.Order != Sequential {
+	has := s.kind.cursor
+	if has.seed {
 		c.Seed = s.options.Seed
+	}
+	if has.batchSize {
+		c.BatchSize = s.options.BatchSize
+	}
+	if has.lanes {
+		c.Lanes = s.step
+	}
+	if has.weights {
+		c.Weights = hashWeights(s.options.Weights)
 	}
 	return c
 }
@@ -64,10 +68,11 @@ func (s *Sampler) Check(c Cursor, dataset, windows string) error {
 	if err := c.Check(s.Cursor(dataset, windows, c.Epoch, 0)); err != nil {
 		return err
 	}
-	if n := s.positions(c.Epoch); c.Consumed > n {
+	n := s.positions(c.Epoch)
+	if c.Consumed > n {
 		return fmt.Errorf("%w: consumed %d is past the end of epoch %d at %d", ErrCursor, c.Consumed, c.Epoch, n)
 	}
-	if s.options.Order == Lanes && c.Consumed%s.step != 0 && c.Consumed != s.n {
+	if s.kind.traits.Resets && c.Consumed%s.step != 0 && c.Consumed != n {
 		return fmt.Errorf("%w: consumed %d is inside a step of %d lanes", ErrCursor, c.Consumed, s.step)
 	}
 	return nil
@@ -148,22 +153,20 @@ func (c *Cursor) read(data []byte) error {
 }
 
 func (c *Cursor) validate() error {
-	switch {
+	k, known := kindOf(c.Order)
+	switch has := k.cursor; {
 	case c.Consumed < 0:
 		return fmt.Errorf("consumed: %d is below 0", c.Consumed)
-	case (c.Order == RandomStart) != (c.BatchSize > 0) || c.BatchSize < 0:
+	case has.batchSize != (c.BatchSize > 0) || c.BatchSize < 0:
 		return fmt.Errorf("batch_size: %d in order %q", c.BatchSize, c.Order)
-	case (c.Order == Lanes) != (c.Lanes > 0) || c.Lanes < 0:
+	case has.lanes != (c.Lanes > 0) || c.Lanes < 0:
 		return fmt.Errorf("lanes: %d in order %q", c.Lanes, c.Order)
-	case c.Order == Sequential && c.Seed != 0:
+	case known && !has.seed && c.Seed != 0:
 		return fmt.Errorf("seed: %d in order %q", c.Seed, c.Order)
-	case c.Order != Bootstrap && c.Weights != "":
+	case !has.weights && c.Weights != "":
 		return fmt.Errorf("weights: %q in order %q", c.Weights, c.Order)
+	case !known:
+		return fmt.Errorf("order: %q is unknown", c.Order)
 	}
-	for _, order := range []string{Sequential, Shuffle, Bootstrap, RandomStart, Lanes} {
-		if c.Order == order {
-			return nil
-		}
-	}
-	return fmt.Errorf("order: %q is unknown", c.Order)
+	return nil
 }

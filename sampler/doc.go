@@ -8,9 +8,9 @@
 // # Positions and steps
 //
 // An epoch has Total positions, consumed in ascending order, R = num_replicas and B = batch_size.
-// In random_start a position is a block and a step consumes R of them, rank r the r-th; in all
-// other orders it is a window and a step consumes B·R, rank r the r-th B. With m positions left and
-// m less than a step:
+// A position is one window, and a step consumes B·R of them, rank r the r-th B. In an order with
+// [Traits].Blocks a position is a block of windows, and a step consumes R of them, rank r the r-th.
+// With m positions left and m less than a step:
 //
 //   - short: rank r gets ⌊m/R⌋ of them, the first m mod R ranks one more, in rank order.
 //   - wrap: the step goes on at position 0 (and again, until it is full).
@@ -26,42 +26,20 @@
 //	key(seed, epoch, purpose) = draw(draw(draw(0, seed), epoch), purpose)
 //	below(x, n) = ⌊x·n / 2⁶⁴⌋
 //
-// Purposes are shuffle 1, bootstrap 2, blocks 3, phases 4, items 5, rotation 6.
+// Each use of random numbers in an order has a purpose, a number that the formula of the order names.
 //
 // # Orders
 //
-// n is the number of windows, p a position.
+// Each order is named by a constant, as [Shuffle], whose comment is its formula to the bit. There n is
+// the number of windows and p a position. [Orders] lists the names.
 //
-// sequential: window p.
-//
-// shuffle: window permute(key(seed, epoch, 1), n, p), a generalised Feistel network with cycle
-// walking (Black, Rogaway: Ciphers with arbitrary finite domains, CT-RSA 2002, method 3). With a the
-// least even integer whose square is at least n, write x = l·a + r and do, for i from 0 to rounds−1,
-// (l, r) ← (r, (l + below(draw(draw(key, i), r), a)) mod a); the result is l·a + r, and while it
-// is n or more the network is applied to it again. rounds is 8, and 16 where n < 4096. As
-// (a−2)² < n, fewer than 4a of the a² numbers are walked over.
-//
-// bootstrap: window below(draw(key(seed, epoch, 2), p), n): with replacement. With weights, an item
-// is drawn in proportion to its weight and a window of it evenly: with d = draw(key, 2p) and
-// e = draw(key, 2p+1), the item is the first whose running sum of weights (float64, in item order,
-// items without windows left out) exceeds ⌊d/2¹¹⌋·2⁻⁵³ times their total, and its window number
-// below(e, count).
-//
-// random_start: run j of the index is cut into blocks of B consecutive windows, the first of length
-// below(draw(key(seed, epoch, 4), j), B), or B where that is 0; the blocks at a run's ends may be
-// shorter. Blocks are numbered run by run; position p is block permute(key(seed, epoch, 3), blocks, p).
-//
-// lanes: items with windows are put in the order permute(key(seed, epoch, 5), items, ·), their
-// windows one after the other, and the whole is rotated to begin at
-// below(key(seed, epoch, 6), n). It is cut into W = B·R lanes of q = ⌊n/W⌋ windows each: position
-// t·W + l with t < q is window t of lane l. What is left over, fewer than W windows, is the last
-// step, for the tail to deal. [Batch.Reset] is true where a row does not continue the same row of
-// the rank's batch before, as the first rows of an epoch do not: where it is not the next window of
-// the same run, or a jump in time (max_step) lies between the two.
+// Each order is one file: its name and formula, its traits, the fields of its cursor, and a type
+// that maps positions to windows. The registry in orders.go lists them. Code outside of this package
+// asks [Options.Traits] how an order behaves, and not for its name.
 //
 // # Caveats
 //
-// A Sampler is not safe for concurrent use: it keeps tables of the epoch it served last
-// (random_start: per run; lanes: per item), rebuilt when the epoch changes. The other orders keep
-// nothing. Lanes depend on B·R, so their cursor fits only the same product.
+// A Sampler is not safe for concurrent use: an order may keep tables of the epoch it served last
+// (random_start: per run; lanes: per item), rebuilt when the epoch changes. Lanes depend on B·R, so
+// their cursor fits only the same product.
 package sampler

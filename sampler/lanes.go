@@ -1,38 +1,84 @@
 package sampler
 
-// drawLanes puts the items in the epoch's order.
-func (s *Sampler) drawLanes(epoch uint64) {
-	e := &s.epoch
-	order := newPermutation(epochKey(s.options.Seed, epoch, forItems), uint64(len(e.items)))
-	e.rotation = int64(below(epochKey(s.options.Seed, epoch, forRotation), uint64(s.n)))
-	if e.ends == nil {
-		e.ends, e.order = make([]int64, len(e.items)), make([]int, len(e.items))
-	}
-	for i := range e.order { // apart from what follows, whose reads from all over then overlap
-		e.order[i] = int(order.at(uint64(i)))
+// Lanes keeps each row of the batches in one item as long as that has windows, for recurrent models
+// that keep their state. Items with windows are put in the order permute(key(seed, epoch, 5), items, ·),
+// permute as in [Shuffle], their windows one after the other, and the whole is rotated to begin at
+// below(key(seed, epoch, 6), n). It is cut into W = B·R lanes of q = ⌊n/W⌋ windows each: position
+// t·W + l with t < q is window t of lane l. The windows left over, fewer than W, are the last step,
+// which the tail deals.
+//
+// [Batch.Reset] is true if a row does not continue the same row of the rank's batch before: if it is
+// not the next window of the same run, if a jump in time (max_step) lies between the two, and in
+// the first rows of an epoch.
+const Lanes = "lanes"
+
+var lanesKind = kind{
+	name:   Lanes,
+	traits: Traits{Resets: true},
+	cursor: cursorFields{seed: true, lanes: true},
+	new:    newLanes,
+}
+
+type lanes struct {
+	windows  Windows
+	n        int64
+	seed     uint64
+	width    int64         // lanes: batch_size · num_replicas
+	items    []itemWindows // in item order
+	rotation int64
+	order    []int   // of the items
+	ends     []int64 // ends[i] is the number of windows of the items order[:i+1]
+}
+
+func newLanes(x Windows, o Options) (order, error) {
+	items := itemsOf(x)
+	return &lanes{
+		windows: x, n: x.Len(), seed: o.Seed, width: o.BatchSize * o.NumReplicas,
+		items: items, order: make([]int, len(items)), ends: make([]int64, len(items)),
+	}, nil
+}
+
+func (s *lanes) least() int64 { return s.n }
+
+func (s *lanes) begin(epoch uint64) int64 {
+	permutation := newPermutation(epochKey(s.seed, epoch, forItems), uint64(len(s.items)))
+	s.rotation = int64(below(epochKey(s.seed, epoch, forRotation), uint64(s.n)))
+	items, order, ends := s.items, s.order, s.ends
+	for i := range order { // a loop of its own, so that the scattered reads of the next one overlap
+		order[i] = int(permutation.at(uint64(i)))
 	}
 	sum := int64(0)
-	for i, at := range e.order {
-		sum += e.items[at].count
-		e.ends[i] = sum
+	for i, at := range order {
+		sum += items[at].count
+		ends[i] = sum
 	}
+	return s.n
 }
 
-// lane is the window at position p.
-func (s *Sampler) lane(p int64) int64 {
-	e := &s.epoch
-	if length := s.n / s.step; p < length*s.step {
-		p = p%s.step*length + p/s.step
+// window returns the window at a position.
+func (s *lanes) window(p int64) int64 {
+	if length := s.n / s.width; p < length*s.width {
+		p = p%s.width*length + p/s.width
 	}
-	if p += e.rotation; p >= s.n {
+	if p += s.rotation; p >= s.n {
 		p -= s.n
 	}
-	i := firstAbove(e.ends, p)
-	it := e.items[e.order[i]]
-	return it.first + it.count - (e.ends[i] - p)
+	i := firstAbove(s.ends, p)
+	it := s.items[s.order[i]]
+	return it.first + it.count - (s.ends[i] - p)
 }
 
-// resets says whether a window does not continue the one at position before.
-func (s *Sampler) resets(window, before int64) bool {
-	return before < 0 || s.lane(before)+1 != window || !s.windows.Continues(window)
+func (s *lanes) append(dst []int64, first, count int64) []int64 {
+	for p := first; p < first+count; p++ {
+		dst = append(dst, s.window(p))
+	}
+	return dst
+}
+
+func (s *lanes) appendResets(dst []bool, windows []int64, before int64) []bool {
+	for i, w := range windows {
+		p := before + int64(i)
+		dst = append(dst, p < 0 || s.window(p)+1 != w || !s.windows.Continues(w))
+	}
+	return dst
 }

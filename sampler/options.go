@@ -24,15 +24,6 @@ func (e *OptionError) Error() string {
 // Unwrap makes errors.Is(err, ErrOptions) true.
 func (e *OptionError) Unwrap() error { return ErrOptions }
 
-// Orders; "" is sequential.
-const (
-	Sequential  = "sequential"
-	Shuffle     = "shuffle"
-	Bootstrap   = "bootstrap"
-	RandomStart = "random_start"
-	Lanes       = "lanes"
-)
-
 // Tails; "" is short for one rank and wrap for several.
 const (
 	Short = "short"
@@ -42,7 +33,7 @@ const (
 
 // Options say in which order one rank visits an index. Only BatchSize must be given.
 type Options struct {
-	Order       string `json:"order,omitempty"`
+	Order       string `json:"order,omitempty"` // one of Orders(); "" is sequential
 	Seed        uint64 `json:"seed,omitempty"`
 	BatchSize   int64  `json:"batch_size"`
 	Rank        int64  `json:"rank,omitempty"`
@@ -76,10 +67,9 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	num := func(v int64) string { return strconv.FormatInt(v, 10) }
-	switch o.Order {
-	case Sequential, Shuffle, Bootstrap, RandomStart, Lanes:
-	default:
-		return o, &OptionError{"order", o.Order, "sequential, shuffle, bootstrap, random_start or lanes"}
+	k, known := kindOf(o.Order)
+	if !known {
+		return o, &OptionError{"order", o.Order, OneOf(Orders())}
 	}
 	switch o.Tail {
 	case Short, Wrap, Drop:
@@ -93,8 +83,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, &OptionError{"num_replicas", num(o.NumReplicas), fmt.Sprintf("a whole number from 1 to %d at batch_size %d", largest/o.BatchSize, o.BatchSize)}
 	case o.Rank < 0 || o.Rank >= o.NumReplicas:
 		return o, &OptionError{"rank", num(o.Rank), fmt.Sprintf("a whole number from 0 to num_replicas − 1 = %d", o.NumReplicas-1)}
-	case o.Weights != nil && o.Order != Bootstrap:
-		return o, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)), "order bootstrap with them, or none"}
+	case o.Weights != nil && !k.cursor.weights:
+		return o, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)), fmt.Sprintf("order %s with them, or none", OneOf(weightedOrders()))}
 	}
 	for i, w := range o.Weights {
 		if !(w >= 0) || math.IsInf(w, 0) {

@@ -1,120 +1,135 @@
 package sampler
 
-import "slices"
+import (
+	"iter"
+	"slices"
+	"strings"
+)
 
-// epochOrder is what is drawn for one epoch.
-type epochOrder struct {
-	ready       bool
-	epoch       uint64
-	key         uint64
-	permutation permutation
+// registry lists all orders, in the sequence in which messages name them. A new order is one file
+// and one line here; its random numbers need a purpose of their own below.
+var registry = []kind{sequentialKind, shuffleKind, bootstrapKind, randomStartKind, lanesKind}
 
-	// random_start
-	blocks []int64 // blocks[j] is the number of blocks in runs[:j+1]
-	phases uint64
+// Purposes keep the random numbers of one epoch apart. A number never changes and is never reused.
+const (
+	forShuffle   = 1
+	forBootstrap = 2
+	forBlocks    = 3
+	forPhases    = 4
+	forItems     = 5
+	forRotation  = 6
+)
 
-	// lanes
-	rotation int64
-	order    []int   // of items
-	ends     []int64 // ends[i] is the number of windows of the first i+1 items in order
-
-	// drawn once
-	items []itemWindows // with windows, in item order
-	sums  []float64     // running sums of their weights
+// kind describes an order before it has windows.
+type kind struct {
+	name   string
+	traits Traits
+	cursor cursorFields
+	// new returns the order over x, which has windows; o is valid and has its defaults. The error
+	// is an *OptionError.
+	new func(x Windows, o Options) (order, error)
 }
 
-// itemWindows are the numbers of an item's windows.
-type itemWindows struct{ item, first, count int64 }
-
-// prepare makes what does not change from epoch to epoch.
-func (s *Sampler) prepare() error {
-	if s.options.Order == Lanes || s.options.Weights != nil {
-		s.epoch.items = itemsOf(s.windows)
-	}
-	if s.options.Weights != nil {
-		return s.prepareWeights()
-	}
-	return nil
+// Traits describe an order to code outside of this package, which asks them and not the name. The
+// zero value is that of an order of single windows without any structure, as a shuffle.
+type Traits struct {
+	// Ascending reports whether every epoch visits windows 0, 1, 2, … up to the last one.
+	Ascending bool
+	// Consecutive reports whether the numbers of a batch's windows are consecutive, unless a tail
+	// wraps between two of them.
+	Consecutive bool
+	// Blocks reports whether a position is a block of windows, which is a whole batch, and not one
+	// window. A consumed count is then a number of batches. A block that is also Consecutive lies
+	// in one run.
+	Blocks bool
+	// Resets reports whether row i of a rank's batch continues row i of its batch before unless
+	// Batch.Reset is true. Such an order needs contiguous windows, and its steps start only at
+	// multiples of their size.
+	Resets bool
+	// VariableLength reports whether epochs may differ in their number of positions.
+	VariableLength bool
 }
 
-func itemsOf(x Windows) []itemWindows {
-	n, last := 0, int64(-1)
-	for i := range x.RunCount() {
-		if item, _, _ := x.RunAt(i); item != last {
-			n, last = n+1, item
+// cursorFields are the fields of a cursor that depend on the order.
+type cursorFields struct {
+	seed      bool // 0 is left out
+	batchSize bool
+	lanes     bool
+	weights   bool // empty without weights; an order without this field refuses weights
+}
+
+// order is the formula of an order over fixed windows. It maps positions of an epoch to windows,
+// and knows nothing of ranks, steps and tails.
+type order interface {
+	// least returns the number of positions of the shortest epoch: of every epoch, unless the order
+	// has Traits.VariableLength. It does not need begin.
+	least() int64
+	// begin draws what an epoch needs and returns its number of positions. The other methods
+	// are about the epoch of the last call.
+	begin(epoch uint64) int64
+	// append appends the windows of count positions from first on. All lie inside the epoch.
+	append(dst []int64, first, count int64) []int64
+}
+
+// blockOrder is what an order with Traits.Blocks implements.
+type blockOrder interface {
+	order
+	// size returns the number of windows of the block at a position.
+	size(position int64) int64
+	// uneven yields the position and the size of at least each block whose size is not batch_size.
+	uneven() iter.Seq2[int64, int64]
+}
+
+// resetOrder is what an order with Traits.Resets implements.
+type resetOrder interface {
+	order
+	// appendResets appends for each window of a batch whether it does not continue the same row of
+	// the batch before. That batch's row i is at position before+i; a negative one does not exist.
+	appendResets(dst []bool, windows []int64, before int64) []bool
+}
+
+// Orders returns the names of all orders.
+func Orders() []string {
+	names := make([]string, len(registry))
+	for i := range registry {
+		names[i] = registry[i].name
+	}
+	return names
+}
+
+// Traits returns the traits of the order, the zero value if its name is unknown.
+func (o Options) Traits() Traits {
+	if o.Order == "" {
+		o.Order = Sequential
+	}
+	k, _ := kindOf(o.Order)
+	return k.traits
+}
+
+// kindOf returns the order of a name, and whether there is one.
+func kindOf(name string) (kind, bool) {
+	i := slices.IndexFunc(registry, func(k kind) bool { return k.name == name })
+	if i < 0 {
+		return kind{}, false
+	}
+	return registry[i], true
+}
+
+// weightedOrders returns the names of the orders that take weights.
+func weightedOrders() (names []string) {
+	for i := range registry {
+		if registry[i].cursor.weights {
+			names = append(names, registry[i].name)
 		}
 	}
-	items := make([]itemWindows, 0, n)
-	for i := range x.RunCount() {
-		item, first, count := x.RunAt(i)
-		if n := len(items); n > 0 && items[n-1].item == item {
-			items[n-1].count += count
-			continue
-		}
-		items = append(items, itemWindows{item, first, count})
-	}
-	return items
+	return names
 }
 
-// ready draws what the epoch needs.
-func (s *Sampler) ready(epoch uint64) {
-	e := &s.epoch
-	if e.ready && e.epoch == epoch {
-		return
+// OneOf joins words as a message lists them: "short, wrap or drop".
+func OneOf(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
 	}
-	e.ready, e.epoch = true, epoch
-	seed := s.options.Seed
-	switch s.options.Order {
-	case Shuffle:
-		e.permutation = newPermutation(epochKey(seed, epoch, forShuffle), uint64(s.n))
-	case Bootstrap:
-		e.key = epochKey(seed, epoch, forBootstrap)
-	case RandomStart:
-		s.drawBlocks(epoch)
-	case Lanes:
-		s.drawLanes(epoch)
-	}
-}
-
-// append adds the window, or the block of windows, at a position.
-func (s *Sampler) append(dst *Batch, p int64) {
-	switch s.options.Order {
-	case Bootstrap:
-		dst.Windows = append(dst.Windows, s.drawn(uint64(p)))
-	case RandomStart:
-		first, count := s.block(p)
-		dst.Windows = appendInTurn(dst.Windows, first, count, s.n)
-	case Lanes:
-		dst.Windows = append(dst.Windows, s.lane(p))
-	}
-}
-
-// appendInTurn adds count numbers from first on; after n-1 comes 0.
-func appendInTurn(dst []int64, first, count, n int64) []int64 {
-	dst = slices.Grow(dst, int(count))
-	for count > 0 {
-		first %= n
-		m := min(count, n-first)
-		at := len(dst)
-		dst = dst[:at+int(m)]
-		for i := range dst[at:] {
-			dst[at+i] = first + int64(i)
-		}
-		first, count = first+m, count-m
-	}
-	return dst
-}
-
-// firstAbove is the first of the ascending sums that exceeds v.
-func firstAbove[T int64 | float64](sums []T, v T) int {
-	lo, hi := 0, len(sums)-1
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if sums[mid] <= v {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

@@ -12,16 +12,6 @@ const (
 	small       = 4096
 )
 
-// Purposes keep the random numbers of one epoch apart.
-const (
-	forShuffle = iota + 1
-	forBootstrap
-	forBlocks
-	forPhases
-	forItems
-	forRotation
-)
-
 func mix(z uint64) uint64 {
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 	z = (z ^ z>>27) * 0x94d049bb133111eb

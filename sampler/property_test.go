@@ -14,7 +14,7 @@ import (
 var _ sampler.Windows = (*window.Index)(nil)
 
 var (
-	orders = []string{"sequential", "shuffle", "bootstrap", "random_start", "lanes"}
+	orders = sampler.Orders()
 	tails  = []string{"short", "wrap", "drop"}
 )
 

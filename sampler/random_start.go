@@ -1,46 +1,107 @@
 package sampler
 
-// drawBlocks cuts each run into blocks with a phase of its own.
-func (s *Sampler) drawBlocks(epoch uint64) {
-	e := &s.epoch
-	e.phases = epochKey(s.options.Seed, epoch, forPhases)
-	if e.blocks == nil {
-		e.blocks = make([]int64, s.windows.RunCount())
+import "iter"
+
+// RandomStart visits blocks of consecutive windows. Run j of the index is cut into blocks of
+// B = batch_size windows, the first of length below(draw(key(seed, epoch, 4), j), B), or B if that
+// is 0. The blocks at a run's ends may be shorter. Blocks are numbered run by run; position p is
+// block permute(key(seed, epoch, 3), blocks, p), permute as in [Shuffle].
+const RandomStart = "random_start"
+
+var randomStartKind = kind{
+	name:   RandomStart,
+	traits: Traits{Consecutive: true, Blocks: true, VariableLength: true},
+	cursor: cursorFields{seed: true, batchSize: true},
+	new: func(x Windows, o Options) (order, error) {
+		return &randomStart{windows: x, seed: o.Seed, batchSize: o.BatchSize, ends: make([]int64, x.RunCount())}, nil
+	},
+}
+
+type randomStart struct {
+	windows     Windows
+	seed        uint64
+	batchSize   int64
+	ends        []int64 // ends[j] is the number of blocks in runs[:j+1]
+	phases      uint64
+	permutation permutation
+}
+
+func (s *randomStart) least() int64 {
+	sum := int64(0)
+	for i := range s.windows.RunCount() {
+		_, _, count := s.windows.RunAt(i)
+		sum += (count-1)/s.batchSize + 1
 	}
-	sum, size := int64(0), s.options.BatchSize
-	for j := range e.blocks {
+	return sum
+}
+
+func (s *randomStart) begin(epoch uint64) int64 {
+	s.phases = epochKey(s.seed, epoch, forPhases)
+	sum := int64(0)
+	for j := range s.ends {
 		_, _, count := s.windows.RunAt(j)
 		if head := s.head(j); count > head {
-			sum += (count - head + size - 1) / size
+			sum += (count - head + s.batchSize - 1) / s.batchSize
 		}
 		sum++
-		e.blocks[j] = sum
+		s.ends[j] = sum
 	}
-	e.permutation = newPermutation(epochKey(s.options.Seed, epoch, forBlocks), uint64(sum))
+	s.permutation = newPermutation(epochKey(s.seed, epoch, forBlocks), uint64(sum))
+	return sum
 }
 
-// head is the length of a run's first block, from 1 to the batch size.
-func (s *Sampler) head(run int) int64 {
-	size := s.options.BatchSize
-	if head := int64(below(draw(s.epoch.phases, uint64(run)), uint64(size))); head > 0 {
+// head returns the length of a run's first block, from 1 to the batch size, if the run is as long.
+func (s *randomStart) head(run int) int64 {
+	if head := int64(below(draw(s.phases, uint64(run)), uint64(s.batchSize))); head > 0 {
 		return head
 	}
-	return size
+	return s.batchSize
 }
 
-// block are the windows of the block at position p.
-func (s *Sampler) block(p int64) (first, count int64) {
-	e, size := &s.epoch, s.options.BatchSize
-	k := int64(e.permutation.at(uint64(p)))
-	j := firstAbove(e.blocks, k)
+// block returns the windows of the block at a position.
+func (s *randomStart) block(position int64) (first, count int64) {
+	k := int64(s.permutation.at(uint64(position)))
+	j := firstAbove(s.ends, k)
 	if j > 0 {
-		k -= e.blocks[j-1]
+		k -= s.ends[j-1]
 	}
 	_, number, windows := s.windows.RunAt(j)
 	head := s.head(j)
 	if k == 0 {
 		return number, min(head, windows)
 	}
-	from := head + (k-1)*size
-	return number + from, min(size, windows-from)
+	from := head + (k-1)*s.batchSize
+	return number + from, min(s.batchSize, windows-from)
+}
+
+func (s *randomStart) append(dst []int64, first, count int64) []int64 {
+	for position := first; position < first+count; position++ {
+		number, windows := s.block(position)
+		dst = appendConsecutive(dst, number, windows)
+	}
+	return dst
+}
+
+func (s *randomStart) size(position int64) int64 {
+	_, count := s.block(position)
+	return count
+}
+
+// uneven yields the first and the last block of each run: all others have batch_size windows.
+func (s *randomStart) uneven() iter.Seq2[int64, int64] {
+	return func(yield func(position, size int64) bool) {
+		at := func(block int64) int64 { return int64(s.permutation.position(uint64(block))) }
+		from := int64(0)
+		for j, end := range s.ends {
+			_, _, windows := s.windows.RunAt(j)
+			head := s.head(j)
+			if !yield(at(from), min(head, windows)) {
+				return
+			}
+			if end-from > 1 && !yield(at(end-1), windows-head-(end-from-2)*s.batchSize) {
+				return
+			}
+			from = end
+		}
+	}
 }

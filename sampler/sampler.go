@@ -27,18 +27,25 @@ type Windows interface {
 // Batch is one rank's share of a step.
 type Batch struct {
 	Windows []int64 // empty where short leaves this rank none
-	Reset   []bool  // one per window in lanes, else empty
+	Reset   []bool  // one per window if the order has Traits.Resets, else empty
 	Next    int64   // consumed by all ranks after this step
 }
 
 // Sampler serves one rank's batches.
 type Sampler struct {
-	windows Windows
 	options Options
-	n       int64 // windows
-	unit    int64 // positions of one rank in a full step
-	step    int64 // positions of all ranks in a full step
-	epoch   epochOrder
+	kind    kind
+	order   order
+	blocks  blockOrder // order, if it has Traits.Blocks
+	resets  resetOrder // order, if it has Traits.Resets
+
+	least int64 // positions of the shortest epoch
+	unit  int64 // positions of one rank in a full step
+	step  int64 // positions of all ranks in a full step
+
+	drawn          bool // whether order has begun an epoch
+	drawnEpoch     uint64
+	drawnPositions int64
 }
 
 // New makes a sampler. The windows must stay as they are.
@@ -47,59 +54,56 @@ func New(x Windows, o Options) (*Sampler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sampler{windows: x, options: o, n: x.Len(), unit: o.BatchSize}
-	if o.Order == RandomStart {
+	k, _ := kindOf(o.Order)
+	s := &Sampler{options: o, kind: k, unit: o.BatchSize}
+	if k.traits.Blocks {
 		s.unit = 1
 	}
 	s.step = s.unit * o.NumReplicas
-	if o.Order == Lanes && !x.Contiguous() {
+	if k.traits.Resets && !x.Contiguous() {
 		return nil, &OptionError{"order", o.Order, "windows with stride = context_length (times dilation), so that each continues the one before"}
 	}
-	if s.n == 0 {
+	if x.Len() == 0 {
 		return nil, fmt.Errorf("%w: the index has no windows", ErrNoBatches)
 	}
-	if least := s.leastPositions(); o.Tail == Drop && least < s.step {
-		return nil, s.dropsAll(least)
-	}
-	if err := s.prepare(); err != nil {
+	if s.order, err = k.new(x, o); err != nil {
 		return nil, err
+	}
+	s.blocks, _ = s.order.(blockOrder)
+	s.resets, _ = s.order.(resetOrder)
+	if s.least = s.order.least(); o.Tail == Drop && s.least < s.step {
+		return nil, s.dropsAll(x.Len())
 	}
 	return s, nil
 }
 
-// dropsAll is the error of an epoch that may have fewer positions than one step takes, and none left
-// after the drop.
-func (s *Sampler) dropsAll(least int64) error {
-	o, why := s.options, fmt.Sprintf(": tail %q can leave out all %d windows", Drop, s.n)
-	if most := least / o.NumReplicas; most > 0 {
+// dropsAll returns the error of an epoch that may have fewer positions than one step, so that the
+// tail may drop all of the windows.
+func (s *Sampler) dropsAll(windows int64) error {
+	o, why := s.options, fmt.Sprintf(": tail %q can leave out all %d windows", Drop, windows)
+	if most := s.least / o.NumReplicas; most > 0 {
 		return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"batch_size", strconv.FormatInt(o.BatchSize, 10), fmt.Sprintf("at most %d at num_replicas %d%s", most, o.NumReplicas, why)})
 	}
-	return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10), fmt.Sprintf("at most %d%s", least, why)})
+	return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10), fmt.Sprintf("at most %d%s", s.least, why)})
 }
 
-// Options are the options with defaults filled in.
+// Options returns the options with their defaults.
 func (s *Sampler) Options() Options { return s.options }
 
-// positions is the number of positions of an epoch.
+// positions returns the number of positions of an epoch.
 func (s *Sampler) positions(epoch uint64) int64 {
-	if s.options.Order == RandomStart {
-		s.ready(epoch)
-		return s.epoch.blocks[len(s.epoch.blocks)-1]
+	if s.kind.traits.VariableLength {
+		return s.ready(epoch)
 	}
-	return s.n
+	return s.least
 }
 
-// leastPositions is the number of positions of the shortest possible epoch.
-func (s *Sampler) leastPositions() int64 {
-	if s.options.Order != RandomStart {
-		return s.n
+// ready draws an epoch unless it is the one drawn last, and returns its number of positions.
+func (s *Sampler) ready(epoch uint64) int64 {
+	if !s.drawn || s.drawnEpoch != epoch {
+		s.drawn, s.drawnEpoch, s.drawnPositions = true, epoch, s.order.begin(epoch)
 	}
-	sum := int64(0)
-	for i := range s.windows.RunCount() {
-		_, _, count := s.windows.RunAt(i)
-		sum += (count-1)/s.options.BatchSize + 1
-	}
-	return sum
+	return s.drawnPositions
 }
 
 // Total is the consumed count at which an epoch that was begun at 0 ends.
@@ -146,7 +150,6 @@ func (s *Sampler) share(epoch uint64, consumed int64) (first, count, next int64,
 	if s.End(epoch, consumed) <= consumed || consumed < 0 {
 		return 0, 0, consumed, ErrEpochEnd
 	}
-	s.ready(epoch)
 	m := s.positions(epoch) - consumed
 	if m < s.step && s.options.Tail == Short {
 		r := s.options.NumReplicas
@@ -163,24 +166,17 @@ func (s *Sampler) Batch(dst *Batch, epoch uint64, consumed int64) error {
 	if dst.Next = next; err != nil {
 		return err
 	}
-	n := s.positions(epoch)
-	switch s.options.Order {
-	case Sequential:
-		dst.Windows = appendInTurn(dst.Windows, first, count, n)
-		return nil
-	case Shuffle:
-		dst.Windows = s.epoch.permutation.append(dst.Windows, uint64(first), uint64(count))
-		return nil
-	}
-	for i := range count {
-		p := first + i
+	n := s.ready(epoch)
+	for p := first; count > 0; {
 		if p >= n {
 			p %= n
 		}
-		s.append(dst, p)
-		if s.options.Order == Lanes {
-			dst.Reset = append(dst.Reset, s.resets(dst.Windows[i], consumed-s.step+s.options.Rank*s.unit+i))
-		}
+		inside := min(count, n-p)
+		dst.Windows = s.order.append(dst.Windows, p, inside)
+		p, count = p+inside, count-inside
+	}
+	if s.resets != nil {
+		dst.Reset = s.resets.appendResets(dst.Reset, dst.Windows, consumed-s.step+s.options.Rank*s.unit)
 	}
 	return nil
 }

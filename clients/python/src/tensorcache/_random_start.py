@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MASK = (1 << 64) - 1
 GOLDEN = 0x9E3779B97F4A7C15
 PHASES = 4
-"""What the phases of an epoch are drawn for; see sampler/doc.go."""
+"""The purpose of the random numbers that give an epoch its phases; see sampler/orders.go."""
 
 
 def of_epoch(epoch: int, windows: Windows, options: Mapping[str, Any]) -> int:
