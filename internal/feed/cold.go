@@ -50,13 +50,13 @@ type stripe struct {
 // asker asks for the pages of coming batches. While all is in memory it costs one look at one page a burst. It belongs to the
 // producer of its stream.
 type asker struct {
-	pages   pages
-	windows *Windows
-	options sampler.Options
-	stripes []stripe
-	most    int64 // batches ahead
-	ascend  bool  // the windows of a batch do
-	onward  bool  // all batches do, and leave out nothing: the system reads on by itself
+	pages       pages
+	windows     *Windows
+	options     sampler.Options
+	stripes     []stripe
+	most        int64 // batches ahead
+	consecutive bool  // the windows of a batch are consecutive
+	onward      bool  // so are those of all batches, and they leave out nothing: the system reads on by itself
 
 	cold     bool
 	end      func()           // of reading no more than is asked for, while it is cold
@@ -74,9 +74,10 @@ func newAsker(p pages, w *Windows, o sampler.Options, delivery string) *asker {
 	if delivery != Starts {
 		a.stripes = stripesOf(w)
 	}
-	a.ascend = o.Order == "" || o.Order == sampler.Sequential || o.Order == sampler.RandomStart
+	traits := o.Traits()
+	a.consecutive = traits.Consecutive
 	stride := max(w.Index.Spec().Stride, 1)
-	a.onward = (o.Order == "" || o.Order == sampler.Sequential) && o.NumReplicas <= 1 &&
+	a.onward = traits.Ascending && o.NumReplicas <= 1 &&
 		!slices.ContainsFunc(a.stripes, func(s stripe) bool { return !s.beside(stride) })
 	batch := float64(o.BatchSize)
 	var scattered, beside float64
@@ -86,7 +87,7 @@ func newAsker(p pages, w *Windows, o sampler.Options, delivery string) *asker {
 		beside += (batch*float64(stride) + rows) * row
 	}
 	bytes := scattered
-	if a.ascend {
+	if a.consecutive {
 		bytes = min(scattered, beside)
 	}
 	a.most = int64(min(max(aheadBytes/max(bytes, 1), 2), aheadBatches))
@@ -202,7 +203,7 @@ func (a *asker) isResident(number int64) bool {
 // isAlone tells whether of the windows of a batch only the first is not in memory. Where windows lie beside each other they share
 // pages, and are asked for at once.
 func (a *asker) isAlone(b *sampler.Batch) bool {
-	if a.ascend || len(b.Windows) == 1 {
+	if a.consecutive || len(b.Windows) == 1 {
 		return false
 	}
 	for number := range some(b.Windows[1:], coldLooks) {
@@ -216,7 +217,7 @@ func (a *asker) isAlone(b *sampler.Batch) bool {
 // count looks at pages of a batch that nobody has asked for yet.
 func (a *asker) count(b *sampler.Batch) {
 	looks := warmLooks
-	if a.ascend {
+	if a.consecutive {
 		looks = 1
 	}
 	for number := range some(b.Windows, looks) {
@@ -238,7 +239,7 @@ func some(windows []int64, n int) iter.Seq[int64] {
 func (a *asker) each(b *sampler.Batch, do func(offset, n int64)) {
 	x, last := a.windows.Index, len(b.Windows)-1
 	stride := max(x.Spec().Stride, 1)
-	together := a.ascend && follows(x, b.Windows)
+	together := a.consecutive && follows(x, b.Windows)
 	for _, s := range a.stripes {
 		from, to := a.span(s, x.Place(b.Windows[0]))
 		if together && s.beside(stride) {

@@ -31,16 +31,17 @@ func (w *Windows) delivery(r wire.FeedRequest, o sampler.Options) (string, error
 	case Slot, Local, Starts:
 		return r.Delivery, nil
 	case View:
-		return View, w.checkView(o.Order)
+		return View, w.checkView(o)
 	}
 	return "", wire.NewProblem(wire.InvalidSpec, "delivery: got %q, want auto, slot, view, local or starts", r.Delivery).WithField("delivery")
 }
 
-// Viewable tells whether auto delivers these windows as views: where they can be, and nearly all batches are.
+// Viewable reports whether auto delivers these windows as views: if they can be views, and nearly all
+// batches are. Views of blocks never cross the end of a run.
 func (w *Windows) Viewable(o sampler.Options) bool {
 	runs := int64(w.Index.RunCount())
-	mostly := o.Order == sampler.RandomStart || runs == 1 || runs <= w.Index.Len()/crossingShare/max(o.BatchSize, 1)
-	return mostly && w.checkView(o.Order) == nil
+	mostly := o.Traits().Blocks || runs == 1 || runs <= w.Index.Len()/crossingShare/max(o.BatchSize, 1)
+	return mostly && w.checkView(o) == nil
 }
 
 // newRingLayout lays out what a slot of the ring holds under a delivery.
@@ -53,7 +54,7 @@ func newRingLayout(w *Windows, delivery string, o sampler.Options, channelsFirst
 	if delivery != View && (mask || w.padded()) {
 		ok = ok && s.add("mask", layout.Bool, o.BatchSize, w.Index.Spec().ContextLength)
 	}
-	if o.Order == sampler.Lanes {
+	if o.Traits().Resets {
 		ok = ok && s.add("reset", layout.Bool, o.BatchSize)
 	}
 	if !ok {

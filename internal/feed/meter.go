@@ -121,7 +121,7 @@ func (s *stream) limit(f wire.Feed, in shares) string {
 		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
 	case f.Delivery != Slot:
 		return fmt.Sprintf("the daemon draws places alone, which the trainer takes sooner; try a larger batch_size, or leave the daemon one of the %d cores", s.pool.workers)
-	case s.windows.checkView(o.Order) == nil:
+	case s.windows.checkView(o) == nil:
 		return `the gather copies what could be a view, try delivery="view"`
 	case f.Path == PathMemcpy:
 		return fmt.Sprintf("the gather is limited by memory, with %d workers; try fewer columns or a smaller dtype", s.pool.workers)

@@ -78,7 +78,7 @@ func newSlotLayout(w *Windows, o sampler.Options, channelsFirst, mask bool) (*sl
 			block("target_missing", layout.Bool, lengths["target"], width(w.chosen.target))
 		}
 	}
-	if o.Order == sampler.Lanes {
+	if o.Traits().Resets {
 		ok = ok && s.add("reset", layout.Bool, o.BatchSize)
 	}
 	if !ok {

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
@@ -10,9 +11,9 @@ import (
 
 // checkView returns why batches of these windows cannot be strides over the mapped columns, or nil. The problem names what
 // stands in the way.
-func (w *Windows) checkView(order string) error {
-	if order != "" && order != sampler.Sequential && order != sampler.RandomStart {
-		return noView(`order %q scatters windows, views need "sequential" or "random_start"`, order)
+func (w *Windows) checkView(o sampler.Options) error {
+	if !o.Traits().Consecutive {
+		return noView(`order %q scatters windows, views need %s`, o.Order, sampler.OneOf(viewOrders()))
 	}
 	spec := w.Index.Spec()
 	if w.padded() {
@@ -33,6 +34,16 @@ func (w *Windows) checkView(order string) error {
 		}
 	}
 	return nil
+}
+
+// viewOrders returns the quoted names of the orders whose batches can be views.
+func viewOrders() (names []string) {
+	for _, name := range sampler.Orders() {
+		if (sampler.Options{Order: name}).Traits().Consecutive {
+			names = append(names, strconv.Quote(name))
+		}
+	}
+	return names
 }
 
 // converted is a column of the context that is stored as another dtype than it is delivered in; nil when none is.
