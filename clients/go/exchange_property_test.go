@@ -53,7 +53,7 @@ func drawRank(r *rapid.T) FeedOptions {
 	o := FeedOptions{
 		BatchSize:   rapid.Int64Range(1, 9).Draw(r, "batch_size"),
 		Seed:        rapid.Uint64Range(0, 9).Draw(r, "seed"),
-		Order:       rapid.SampledFrom([]string{sampler.Sequential, sampler.Shuffle, sampler.Bootstrap, sampler.RandomStart, sampler.Lanes}).Draw(r, "order"),
+		Order:       rapid.SampledFrom(sampler.Orders()).Draw(r, "order"),
 		NumReplicas: rapid.Int64Range(1, 12).Draw(r, "num_replicas"), // with short some have no batch
 		Tail:        rapid.SampledFrom([]string{sampler.Short, sampler.Wrap}).Draw(r, "tail"),
 	}

@@ -39,7 +39,8 @@ type Feed[T Value] struct {
 	left    []*ring // of streams that are gone, while batches in them are held
 }
 
-// spot is a place in the order: an epoch, and how many of its windows all ranks have consumed, in random_start how many batches.
+// spot is a place in the order: an epoch, and how many of its windows all ranks have consumed, or of
+// its batches if the order has Traits.Blocks.
 type spot struct {
 	epoch    uint64
 	consumed int64
@@ -59,7 +60,7 @@ func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T],
 		return nil, err
 	}
 	f := &Feed[T]{windows: w, options: o}
-	if o.Order == sampler.RandomStart {
+	if o.sampler().Traits().VariableLength {
 		r, err := w.index(ctx)
 		if err != nil {
 			return nil, err
@@ -102,8 +103,8 @@ func (f *Feed[T]) Delivery() string {
 // Windows is what the feed serves.
 func (f *Feed[T]) Windows() *Windows { return f.windows }
 
-// Len is the number of this rank's batches in an epoch; in order random_start, whose epochs differ, of the epoch under way, else of
-// the next.
+// Len is the number of this rank's batches in an epoch; in an order whose epochs differ (random_start), of the epoch under
+// way, else of the next.
 func (f *Feed[T]) Len() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -187,7 +187,7 @@ func (f *Feed[T]) lost(ctx context.Context, s *stream, pass uint64, err error) e
 
 // counted says what of an epoch was consumed.
 func (f *Feed[T]) counted(consumed int64) string {
-	if f.counter != nil {
+	if f.options.sampler().Traits().Blocks {
 		return fmt.Sprintf("%d batches", consumed)
 	}
 	return fmt.Sprintf("%d of %d windows", consumed, f.windows.windows)

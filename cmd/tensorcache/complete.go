@@ -26,7 +26,7 @@ var flagWords = map[string][]cobra.Completion{
 	"layout":     {"columns", "packed"},
 	"log-format": {"text", "json"},
 	"log-level":  {"debug", "info", "warn", "error"},
-	"order":      {sampler.Sequential, sampler.Shuffle, sampler.Bootstrap, sampler.RandomStart, sampler.Lanes},
+	"order":      sampler.Orders(),
 	"scale":      {"standard", "minmax", "robust", "maxabs"},
 	"scale-per":  {"column", "item"},
 	"state":      {wire.JobQueued, wire.JobRunning, wire.JobDone, wire.JobFailedIn, wire.JobCancelled},

@@ -65,7 +65,7 @@ func (f *planFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.split.contextBefore, "context-before-split", true, "let context reach back before its part")
 	flags.BoolVar(&f.latest, "latest", false, "plan the one window per item whose context ends at its last row with a target value")
 	flags.Int64Var(&f.batch.BatchSize, "batch-size", 0, "plan batches of so many `windows` too")
-	flags.StringVar(&f.batch.Order, "order", "", "sequential, shuffle, bootstrap, random_start or lanes")
+	flags.StringVar(&f.batch.Order, "order", "", sampler.OneOf(sampler.Orders()))
 	flags.Int64Var(&f.batch.NumReplicas, "num-replicas", 0, "`ranks` that share an epoch")
 	flags.StringVar(&f.batch.Tail, "tail", "", "short, wrap or drop")
 }
