@@ -1,0 +1,54 @@
+package api
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/sampler"
+)
+
+// TestEveryListOfOrdersIsThatOfTheSampler compares the control API, the dashboard and the docs with
+// the sampler's registry.
+func TestEveryListOfOrdersIsThatOfTheSampler(t *testing.T) {
+	var enum []string
+	options := theDocument().Components["schemas"]["FeedOptions"]
+	for _, name := range options["properties"].(map[string]any)["order"].(map[string]any)["enum"].([]any) {
+		if name, ok := name.(string); ok && name != "" { // "" and null are the default
+			enum = append(enum, name)
+		}
+	}
+	if !slices.Equal(enum, sampler.Orders()) {
+		t.Errorf("the control API takes %q, the sampler %q", enum, sampler.Orders())
+	}
+	script, err := pages.ReadFile("dashboard/fields.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`choice\("options", "order", "order", (\[.*?\])\)`).FindSubmatch(script)
+	if m == nil {
+		t.Fatal("the dashboard has no choice of orders")
+	}
+	var choices []string
+	if err := json.Unmarshal(m[1], &choices); err != nil {
+		t.Fatal(err)
+	}
+	if want := append([]string{""}, sampler.Orders()...); !slices.Equal(choices, want) {
+		t.Errorf("the dashboard offers %q, want %q", choices, want)
+	}
+	windows, err := os.ReadFile("../docs/WINDOWS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range sampler.Orders() {
+		if !strings.Contains(httpPage(t), `"`+name+`"`) {
+			t.Errorf("docs/HTTP.md does not name %s", name)
+		}
+		if !strings.Contains(string(windows), "\n| `"+name+"` |") {
+			t.Errorf("docs/WINDOWS.md does not describe %s", name)
+		}
+	}
+}
