@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// The oracle lists a whole epoch, window by window, from the formulas in the package comment. It
+// The oracle lists a whole epoch, window by window, from the formulas at the names of the orders. It
 // shares no code with the package.
 
 var two64 = new(big.Int).Lsh(big.NewInt(1), 64)

@@ -1,4 +1,4 @@
-"""The order of an epoch and who gets what of it, from sampler/doc.go's formulas with Python's own integers.
+"""The order of an epoch and who gets what of it, from the formulas in sampler, with Python's own integers.
 
 An epoch is a list of positions, each a list of windows: one, or in ``random_start`` a block.
 """

@@ -7,7 +7,7 @@ import os
 from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import _cursor, _random_start
+from . import _cursor, _orders
 from ._choose import Chooser
 from ._cursor import Place
 from ._deliver import MAKERS, Makers
@@ -87,10 +87,10 @@ class Feed:
         self._length = int(stream.said["batches"])
 
     def __len__(self) -> int:
-        if self._options["options"]["order"] != "random_start":
+        if (batches := _orders.traits(self._options["options"]["order"]).batches) is None:
             return self._length
         epoch = self._place()[0] if self._meter.running else (self._target or self._next_place())[0]
-        return _random_start.of_epoch(epoch, self.windows, self._options["options"])
+        return batches(epoch, self.windows, self._options["options"])
 
     def __iter__(self) -> Generator[Any, None, None]:
         """One epoch's batches; where it begins is decided when the first one is asked for."""

@@ -1,4 +1,4 @@
-"""How many batches an epoch of ``random_start`` has: the one order in which epochs differ in length."""
+"""How many batches an epoch of ``random_start`` has; its epochs differ in length."""
 
 from __future__ import annotations
 

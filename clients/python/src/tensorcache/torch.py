@@ -19,6 +19,7 @@ from ._feed_options import feed_options, sampler_options
 from ._items import show
 from ._loader import Loader as AnyLoader
 from ._loader import check_windows, settings
+from ._orders import traits
 from ._source import Source
 from ._spec import flag
 from ._weights import Weights
@@ -127,11 +128,11 @@ class Loader(AnyLoader):
 
     @property
     def sampler(self) -> Any:
-        """The loader itself, for its ``set_epoch``; in sequential order a ``SequentialSampler`` of torch that has it.
+        """The loader itself, for its ``set_epoch``; in ascending order a ``SequentialSampler`` of torch that has it.
 
         Lightning's ``overfit_batches`` takes no other: it wants the same batches in every epoch.
         """
-        if self._settings.order != "sequential":
+        if not traits(self._settings.order).ascending:
             return self
         from ._torch_dataset import Onward
 
