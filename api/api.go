@@ -41,13 +41,10 @@ const (
 	idleTCP    = 2 * time.Minute
 )
 
-// Limits of connections, of which some are kept for those of which no request is served yet. Where the process may open few descriptors,
-// newCrowd has fewer.
+// Limits of open connections. They are lower if the process may open few descriptors: see limitConnections.
 const (
-	mostSocket  = 1024
-	mostTCP     = 256
-	spareSocket = 128
-	spareTCP    = 64
+	mostSocket = 1024
+	mostTCP    = 256
 )
 
 // Config is what a server is made from.
@@ -79,14 +76,15 @@ type Server struct {
 
 	mu       sync.Mutex // guards what OpenTCP makes and Close ends
 	closed   bool
-	crowd    *crowd
-	tcpCrowd *crowd
+	conns    *limitedListener // of the control socket
+	tcpConns *limitedListener
 	guard    *guard
 
 	summaries sync.Mutex  // one summary of a series is made at a time: each takes all cores
 	stopping  atomic.Bool // it was told to
 	refusing  atomic.Bool
 	ending    chan struct{} // closed by Close
+	requests  atomic.Int64  // that are served; an answer that is a stream is in streams afterwards
 	streams   atomic.Int64  // of events, that are open
 	events    *events
 	metrics   *metrics
@@ -120,10 +118,10 @@ func (s *Server) Serve(l net.Listener) error {
 		s.mu.Unlock()
 		return l.Close()
 	}
-	s.crowd = newCrowd(l, s.Log, mostSocket, spareSocket, descriptors)
-	c := s.crowd
+	conns := limitConnections(l, s.Log, mostSocket, descriptors)
+	s.conns = conns
 	s.mu.Unlock()
-	return s.http.Serve(c)
+	return s.http.Serve(conns)
 }
 
 // Refuse answers new requests that the daemon is shutting down; those under way go on.
@@ -146,33 +144,31 @@ func (s *Server) Close() error {
 		close(s.ending)
 	}
 	s.closed = true
-	crowds := map[*fasthttp.Server]*crowd{s.http: s.crowd, s.tcp: s.tcpCrowd}
+	listeners := map[*fasthttp.Server]*limitedListener{s.http: s.conns, s.tcp: s.tcpConns}
 	s.mu.Unlock()
 	s.Refuse()
 	for end := time.Now().Add(longestServing); time.Now().Before(end); time.Sleep(servingPause) {
-		if crowds[s.http].served() == 0 && crowds[s.tcp].served() == 0 {
+		if s.requests.Load()+s.streams.Load() == 0 {
 			break
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longestClosing)
 	defer cancel()
 	var both errgroup.Group
-	for h, c := range crowds {
+	for h, l := range listeners {
 		both.Go(func() error {
 			err := h.ShutdownWithContext(ctx)
 			if !errors.Is(err, context.DeadlineExceeded) {
 				return err
 			}
-			if c != nil {
-				c.closeAll()
-			}
+			l.closeAll()
 			return nil
 		})
 	}
 	err := both.Wait()
-	for _, c := range crowds {
-		if c != nil {
-			_ = c.Close() // closed already, unless fasthttp had not begun to serve: it would go on for ever
+	for _, l := range listeners {
+		if l != nil {
+			_ = l.Close() // closed already, unless fasthttp had not begun to serve: it would go on for ever
 		}
 	}
 	s.serving.Wait()
@@ -214,7 +210,7 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 
 // handleSocket answers one request over the control socket.
 func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
-	if conn, ok := ctx.Conn().(*guest).Conn.(*net.UnixConn); ok {
+	if conn, ok := ctx.Conn().(*limitedConn).Conn.(*net.UnixConn); ok {
 		other, err := feed.CheckPeer(conn, s.AllowUID)
 		if err != nil {
 			fail(ctx, feed.ProblemOf(err))
@@ -227,6 +223,8 @@ func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 
 // answer answers a request of somebody who may ask.
 func (s *Server) answer(ctx *fasthttp.RequestCtx) {
+	s.requests.Add(1)
+	defer s.requests.Add(-1)
 	defer s.metrics.served(ctx, time.Now())
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a dataset's file that was cut off is not the daemon's end
 	defer func() {
@@ -241,11 +239,8 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		ctx.SetConnectionClose()
 		return
 	}
-	if g, ok := ctx.Conn().(*guest); ok && !g.enter() {
-		ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, "1")
-		fail(ctx, wire.NewProblem(wire.Busy, "too many requests are served at once").WithHint("try again, or close some dashboards"))
+	if c, ok := ctx.Conn().(*limitedConn); ok && !c.mayIdle() {
 		ctx.SetConnectionClose()
-		return
 	}
 	if err := s.route(ctx); err != nil {
 		p := problemOf(err)

@@ -11,8 +11,8 @@ import (
 // isLeft tells whether the client of a connection on which it has nothing more to say has closed it. It does not wait, and takes nothing
 // of what came.
 func isLeft(conn net.Conn) (left bool) {
-	if g, ok := conn.(*guest); ok {
-		conn = g.Conn
+	if c, ok := conn.(*limitedConn); ok {
+		conn = c.Conn
 	}
 	raw, ok := conn.(syscall.Conn)
 	if !ok {

@@ -1,12 +1,13 @@
 package api
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,51 +40,101 @@ func crowded(t testing.TB, network, addr string, n int, begin string, meanwhile 
 	}
 }
 
-func TestTenThousandConnectionsThatSendNothingKeepNobodyOut(t *testing.T) {
-	w := newWorld(t)
-	d := w.openTCP()
-	crowded(t, "tcp", d.addr, 10_000, "", func(i int) {
-		if a := d.ask("GET", "/v1/health", ""); a.status != 200 {
-			t.Fatalf("behind %d connections: %d %s", i+1, a.status, a.body)
+// shortTimeouts makes a server wait less long for requests, so that a test can wait for its timeouts.
+func shortTimeouts(s *Server) {
+	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTime = 100*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
+}
+
+// answeredWithin sends a request on a new connection until it is served, and fails if the others still block it after patience: each of
+// them ends by a timeout of shortTimeouts.
+func answeredWithin(t testing.TB, network, addr, request string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		status := statusOf(t, network, addr, request)
+		if status == http.StatusOK {
+			return
 		}
+		if time.Now().After(end) {
+			t.Fatalf("not served: the last answer was %d", status)
+		}
+	}
+}
+
+// statusOf is 0 if the connection ends without an answer.
+func statusOf(t testing.TB, network, addr, request string) int {
+	t.Helper()
+	conn, err := net.Dial(network, addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, request)
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return 0
+	}
+	res.Body.Close()
+	return res.StatusCode
+}
+
+func TestTenThousandConnectionsThatSendNothingBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
+	w := newWorldWith(t, shortTimeouts)
+	d := w.openTCP()
+	crowded(t, "tcp", d.addr, 10_000, "", func(int) {
+		answeredWithin(t, "tcp", d.addr, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
 		if a := w.do("GET", "/v1/health", nil); a.status != 200 {
 			t.Fatalf("over the socket: %d", a.status)
 		}
 	})
-	if n := w.server.tcpCrowd.count(); n > mostTCP {
-		t.Errorf("%d connections are held", n)
+	if n := w.server.tcpConns.count(); n > mostTCP {
+		t.Errorf("%d connections are open", n)
 	}
 }
 
-func TestHalfRequestsKeepNobodyOut(t *testing.T) {
+func TestHalfRequestsBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 	for name, test := range map[string]struct{ first, fields string }{
 		"header":             {"GET /v1/datasets HTTP/1.1", "Host: %s\r\nX-Slow: "},
 		"body":               {"POST /v1/datasets/x/plan HTTP/1.1", "Host: %s\r\n%s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"},
 		"body of a stranger": {"POST /v1/datasets/x/plan HTTP/1.1", "Host: %s\r\nContent-Length: 1000\r\n\r\n{"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorldWith(t, shortTimeouts)
 			d := w.openTCP()
 			begin := strings.Replace(strings.Replace(test.first+"\r\n"+test.fields, "%s", d.addr, 1), "%s", d.bearer(), 1)
-			crowded(t, "tcp", d.addr, 1000, begin, func(i int) {
-				if a := d.ask("GET", "/v1/health", ""); a.status != 200 {
-					t.Fatalf("behind %d half requests: %d %s", i+1, a.status, a.body)
-				}
+			crowded(t, "tcp", d.addr, 1000, begin, func(int) {
+				answeredWithin(t, "tcp", d.addr, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
 			})
 		})
 	}
 }
 
-func TestManyConnectionsToTheSocketKeepNobodyOut(t *testing.T) {
-	w := newWorld(t)
-	crowded(t, "unix", w.socket, 2*mostSocket, "GET /v1/datasets HTTP/1.1\r\n", func(i int) {
-		w.client.CloseIdleConnections()
-		if a := w.do("GET", "/v1/health", nil); a.status != 200 {
-			t.Fatalf("behind %d connections: %d %s", i+1, a.status, a.body)
-		}
+func TestManyConnectionsToTheSocketBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
+	w := newWorldWith(t, shortTimeouts)
+	crowded(t, "unix", w.socket, 2*mostSocket, "GET /v1/datasets HTTP/1.1\r\n", func(int) {
+		answeredWithin(t, "unix", w.socket, lines("GET /v1/health HTTP/1.1", "Host: localhost"))
 	})
-	if n := w.server.crowd.count(); n > mostSocket {
-		t.Errorf("%d connections are held", n)
+	if n := w.server.conns.count(); n > mostSocket {
+		t.Errorf("%d connections are open", n)
+	}
+}
+
+// TestIdleClientsBlockNobody although an idle connection stays open for minutes.
+func TestIdleClientsBlockNobody(t *testing.T) {
+	d := newWorld(t).openTCP()
+	for i := range 2 * mostTCP {
+		conn := d.dial()
+		if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer())); err != nil {
+			t.Fatal(i, err)
+		}
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		answered(t, res)
+		if res.StatusCode != http.StatusOK || i < mostTCP/2 && res.Close {
+			t.Fatalf("request %d was answered %d, connection closed: %v", i, res.StatusCode, res.Close)
+		}
 	}
 }
 
@@ -109,100 +160,51 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 	}
 }
 
-// pair is a crowd's guest and the client at its other end.
-func pair(t *testing.T, c *crowd) (*guest, net.Conn) {
-	t.Helper()
-	client, err := net.Dial("tcp", c.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := c.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { client.Close(); g.Close() })
-	return g.(*guest), client
-}
-
-func newTestCrowd(t *testing.T, most, mostBusy int) *crowd {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	return newCrowd(l, slog.New(slog.DiscardHandler), most, most-mostBusy, 1<<20)
-}
-
-func isCut(conn net.Conn) bool {
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
-	_, err := conn.Read(make([]byte, 1))
-	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
-}
-
-func TestWhoIsServedIsNotSentAwayForWhoWaits(t *testing.T) {
-	c := newTestCrowd(t, 3, 2)
-	a, _ := pair(t, c)
-	_, second := pair(t, c)
-	b, _ := pair(t, c)
-	for _, g := range []*guest{a, a, b} { // who is busy already stays so
-		if !g.enter() {
-			t.Fatal("there was room")
-		}
-	}
-	third, _ := pair(t, c) // the second makes room
-	if !isCut(second) {
-		t.Error("who waits stays")
-	}
-	if third.enter() {
-		t.Error("one more than may be busy is served")
-	}
-	_, fourth := pair(t, c) // for which the third makes room
-	if c.count() != 3 || third.enter() {
-		t.Errorf("%d are held", c.count())
-	}
-	// The first was served and listens again: it has waited for less long than the fourth.
-	go func() { _, _ = a.Read(make([]byte, 1)) }()
-	for c.served() == 2 {
-		runtime.Gosched()
-	}
-	pair(t, c)
-	if !isCut(fourth) {
-		t.Error("who has waited longest stays")
-	}
-	if a.Close(); c.count() != 2 {
-		t.Errorf("%d are held", c.count())
-	}
-}
-
 func TestAClientThatReadsNothingIsCutOff(t *testing.T) {
-	c := newTestCrowd(t, 2, 1)
-	c.writeTime = 20 * time.Millisecond
-	g, _ := pair(t, c)
-	var err error
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Close()
+	l := limitConnections(inner, slog.New(slog.DiscardHandler), 1, 1<<20)
+	l.writeTimeout = 20 * time.Millisecond
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
 	for block := make([]byte, 1<<20); err == nil; {
-		_, err = g.Write(block)
+		_, err = conn.Write(block)
 	}
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error(err)
 	}
 }
 
-func TestRequestsBeyondWhatIsServedAtOnceAreToldSo(t *testing.T) {
+func TestConnectionsAboveTheLimitAreToldSo(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
-	w.server.tcpCrowd.mu.Lock()
-	w.server.tcpCrowd.mostBusy = 0
-	w.server.tcpCrowd.mu.Unlock()
-	a := d.ask("GET", "/v1/health", "")
-	if p := w.problem(a); a.status != 503 || p.Type != "busy" || a.header.Get("Retry-After") == "" {
-		t.Errorf("%d %+v", a.status, p)
+	w.server.tcpConns.mu.Lock()
+	w.server.tcpConns.limit = 0
+	w.server.tcpConns.mu.Unlock()
+	res, err := http.ReadResponse(bufio.NewReader(d.dial()), nil) // without a request, which could come after the end
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := answered(t, res)
+	if p := w.problem(a); a.status != 503 || p.Type != "busy" || p.Hint == "" || a.header.Get("Retry-After") == "" || !res.Close {
+		t.Errorf("%d %+v %+v", a.status, a.header, p)
 	}
 }
 
-// count is how many connections are held.
-func (c *crowd) count() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.idle.Len() + len(c.busy)
+// count is the number of open connections.
+func (l *limitedListener) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.open)
 }

@@ -81,6 +81,12 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	return newWorldWith(t, func(*Server) {})
+}
+
+// newWorldWith changes the server before it serves.
+func newWorldWith(t testing.TB, change func(*Server)) *world {
+	t.Helper()
 	w := &world{TB: t, dir: t.TempDir(), stopped: func() {}}
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	st, err := store.Open(w.dir, log)
@@ -91,6 +97,7 @@ func newWorld(t testing.TB) *world {
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test"})
 	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test", Stop: func() { w.stopped() }})
 	w.server = server
+	change(server)
 	short, err := os.MkdirTemp("", "api") // t.TempDir may be too long for a socket
 	if err != nil {
 		t.Fatal(err)

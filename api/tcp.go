@@ -49,7 +49,7 @@ func (s *Server) newTCP() *fasthttp.Server {
 	h := s.newHTTP(s.handleTCP, s.tcpError, idleTCP)
 	h.HeaderReceived = func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 		if s.guard.refuse(h) != nil {
-			return fasthttp.RequestConfig{ReadTimeout: readTime, MaxRequestBodySize: strangersBody}
+			return fasthttp.RequestConfig{ReadTimeout: s.tcp.ReadTimeout, MaxRequestBodySize: strangersBody}
 		}
 		return fasthttp.RequestConfig{ReadTimeout: s.bodyTime, MaxRequestBodySize: maxBodyTCP}
 	}
@@ -64,8 +64,8 @@ func (s *Server) OpenTCP(addr string) (string, error) {
 	if s.closed {
 		return "", store.ErrClosed
 	}
-	if s.tcpCrowd != nil {
-		return s.tcpCrowd.Addr().String(), nil
+	if s.tcpConns != nil {
+		return s.tcpConns.Addr().String(), nil
 	}
 	if err := CheckAddress(addr); err != nil {
 		return "", err
@@ -81,9 +81,9 @@ func (s *Server) OpenTCP(addr string) (string, error) {
 	at := l.Addr().(*net.TCPAddr)
 	_, descriptors := machine.Descriptors()
 	s.guard = newGuard(token, at.Port)
-	s.tcpCrowd = newCrowd(l, s.Log, mostTCP, spareTCP, descriptors)
+	s.tcpConns = limitConnections(l, s.Log, mostTCP, descriptors)
 	s.serving.Go(func() {
-		if err := s.tcp.Serve(s.tcpCrowd); err != nil {
+		if err := s.tcp.Serve(s.tcpConns); err != nil {
 			s.Log.Error("serve over TCP", "error", err)
 		}
 	})
