@@ -42,39 +42,14 @@ func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
 	if err := sendReply(conn, reply, st.ring.memory.File()); err != nil {
 		return err
 	}
-	l, release, err := s.hush(conn)
+	l, err := newSocket(conn)
 	if err != nil {
 		return err
 	}
-	defer release()
 	defer s.watch(conn, p, func() { l.Close() })()
-	if _, same := l.(*plain); !same {
-		conn.Close() // Go's poller forgets the socket, which lives on
-	}
 	st.connected(l)
 	s.ended(l, lost(h, st.serve()))
 	return nil
-}
-
-// hush takes a connection over for a feed's messages, and has Close end what it became.
-func (s *Server) hush(conn *net.UnixConn) (link, func(), error) {
-	l, release, err := hush(conn)
-	if err != nil {
-		return nil, nil, fmt.Errorf("take over the connection of a feed: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, conn)
-	s.open[l] = true
-	if s.closed {
-		l.Close()
-	}
-	return l, func() {
-		release() // before the connection counts as gone
-		s.mu.Lock()
-		delete(s.open, l)
-		s.mu.Unlock()
-	}, nil
 }
 
 // attach checks a request and makes its stream, ring and reply.

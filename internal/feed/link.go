@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"errors"
 	"io"
 	"net"
 	"syscall"
@@ -10,75 +9,77 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// link is a feed's connection once its request is answered. Close may be called from any goroutine and ends what waits, and so may
-// deadlines be set; one goroutine does everything else.
+// link is a feed's connection after the daemon has answered the feed's request. Close and the
+// deadlines may be called from any goroutine and end a Read or a Write that waits; one goroutine
+// calls everything else.
 type link interface {
 	io.ReadWriteCloser
-	// TryRead reads what is there; (0, nil) where that is nothing, and io.EOF after the last of it.
+	// TryRead reads without waiting. It returns (0, nil) if there is nothing to read, and io.EOF
+	// at the end.
 	TryRead(b []byte) (int, error)
-	// Nap is Read that waits for d at most, and then is (0, nil).
+	// Nap is Read with a timeout: it waits for d at most and then returns (0, nil). Close does not
+	// end it early.
 	Nap(b []byte, d time.Duration) (int, error)
 	SetReadDeadline(at time.Time) error
 	SetWriteDeadline(at time.Time) error
 }
 
-// plain is a connection as it is, in Go's poller.
-type plain struct {
+// socket is a link over a Unix socket.
+type socket struct {
 	*net.UnixConn
-	socket  syscall.RawConn
-	attempt func(uintptr) bool
-	attempted
+	raw syscall.RawConn
+	try func(uintptr) bool
+
+	// What try reads into, how long it waits for something to read, and its result.
+	into    []byte
+	timeout time.Duration
+	n       int
+	err     error
 }
 
-// attempted is what is being read without waiting, and how it went.
-type attempted struct {
-	into []byte
-	n    int
-	err  error
-}
-
-func newPlain(conn *net.UnixConn) (*plain, error) {
-	socket, err := conn.SyscallConn()
+func newSocket(conn *net.UnixConn) (*socket, error) {
+	raw, err := conn.SyscallConn()
 	if err != nil {
 		return nil, err
 	}
-	p := &plain{UnixConn: conn, socket: socket}
-	p.attempt = func(fd uintptr) bool {
-		p.read(int(fd))
+	s := &socket{UnixConn: conn, raw: raw}
+	s.try = func(fd uintptr) bool {
+		s.read(int(fd))
 		return true
 	}
-	return p, nil
+	return s, nil
 }
 
-// TryRead is link's.
-func (p *plain) TryRead(b []byte) (int, error) {
-	p.into = b
-	if err := p.socket.Read(p.attempt); err != nil {
+// TryRead implements link.
+func (s *socket) TryRead(b []byte) (int, error) { return s.Nap(b, 0) }
+
+// Nap implements link.
+func (s *socket) Nap(b []byte, d time.Duration) (int, error) {
+	s.into, s.timeout = b, d
+	if err := s.raw.Read(s.try); err != nil {
 		return 0, err
 	}
-	return p.result()
+	switch {
+	case s.err == unix.EAGAIN:
+		return 0, nil
+	case s.err != nil:
+		return 0, s.err
+	case s.n == 0 && len(s.into) > 0:
+		return 0, io.EOF
+	}
+	return s.n, nil
 }
 
-// Nap is link's. No feed with a queue has such a link.
-func (p *plain) Nap([]byte, time.Duration) (int, error) { return 0, errors.ErrUnsupported }
-
-// read asks the system, which may have nothing.
-func (a *attempted) read(fd int) {
-	for {
-		if a.n, a.err = unix.Read(fd, a.into); a.err != unix.EINTR {
+func (s *socket) read(fd int) {
+	if s.timeout > 0 {
+		if readable, err := waitReadable(fd, s.timeout); !readable {
+			s.n, s.err = 0, err
 			return
 		}
 	}
-}
-
-func (a *attempted) result() (int, error) {
-	switch {
-	case a.err == unix.EAGAIN:
-		return 0, nil
-	case a.err != nil:
-		return 0, a.err
-	case a.n == 0 && len(a.into) > 0:
-		return 0, io.EOF
+	for {
+		if s.n, s.err = unix.Read(fd, s.into); s.err != unix.EINTR {
+			return
+		}
 	}
-	return a.n, nil
 }

@@ -2,13 +2,13 @@
 
 package feed
 
-import "net"
+import (
+	"errors"
+	"time"
+)
 
-// hush has the connection as it is.
-func hush(conn *net.UnixConn) (l link, release func(), err error) {
-	l, err = newPlain(conn)
-	return l, func() {}, err
-}
+// waitReadable is never called: no feed has a queue here.
+func waitReadable(int, time.Duration) (bool, error) { return false, errors.ErrUnsupported }
 
-// queues tells whether a client in any language can be one side of a queue here.
+// queues reports whether a client in any language can be one side of a queue here.
 func queues() bool { return false }

@@ -46,14 +46,14 @@ type Server struct {
 
 	mu      sync.Mutex
 	closed  bool
-	open    map[io.Closer]bool
+	open    map[*net.UnixConn]bool
 	streams map[*stream]bool
 	change  chan struct{} // closed when one comes or goes
 }
 
 // NewServer starts the gather workers. Close ends them.
 func NewServer(c Config) *Server {
-	s := &Server{Config: c, pool: newPool(), open: map[io.Closer]bool{}, streams: map[*stream]bool{}, change: make(chan struct{}), leaving: leaving}
+	s := &Server{Config: c, pool: newPool(), open: map[*net.UnixConn]bool{}, streams: map[*stream]bool{}, change: make(chan struct{}), leaving: leaving}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
