@@ -1,130 +1,78 @@
 package ingest
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// asks tells whether a column is stored as another dtype than it has because the load asks for it, and nothing is done to it before.
-func (o Options) asks(c column.Column, role layout.Role) bool {
-	return o.DType.of(c) != "" && role == layout.RoleValue && o.steps(c, role) == (steps{}) && o.stored(c, role).DType != c.Kind.DType()
+// columnPlan is what becomes of a column: its steps, where it is read to, and what it is stored as.
+type columnPlan struct {
+	role   layout.Role
+	steps  steps
+	stored layout.Column // in the result
+	asked  layout.DType  // the dtype that the options ask for, "" for none
+
+	// apart means that the column is read into scratch as readAs, and moved to the result later.
+	apart  bool
+	readAs layout.Column
+
+	narrowed  bool // no steps, but stored as another dtype than it has, because the options ask for it
+	converted bool // narrowed, and read as it is first
+	integers  bool // its steps make integers or truth values of such
 }
 
-// converts tells whether a column is filled as what it is and converted after: one of a text file, whose cells are read as few dtypes only,
-// and floats of which a filter leaves rows out, so that what narrowing loses is told of those that are kept.
-func (o Options) converts(c column.Column, role layout.Role) bool {
-	if !o.asks(c, role) {
-		return false
+// planColumn returns what the options make of a column with a role.
+func planColumn(o Options, c column.Column, role layout.Role) columnPlan {
+	p := columnPlan{role: role, steps: o.steps(c, role), asked: o.DType.of(c)}
+	p.stored = layout.Column{Name: c.Name, Role: role, DType: c.Kind.DType(), Width: c.Width, Unit: c.Unit, Zone: c.Zone}
+	if role == layout.RoleTime && c.Kind.IsInteger() || role == layout.RoleItemID && c.Kind == column.KindUint64 {
+		p.stored.DType = layout.Int64
 	}
+	if p.asked != "" && role == layout.RoleValue {
+		p.stored.DType = p.asked
+	}
+	p.stored.DType = p.steps.stored(p.stored.DType, o.DType.named(c.Name))
+	to := p.stored.DType
+	p.integers = o.staysWhole(c, role)
+	p.narrowed = p.asked != "" && role == layout.RoleValue && p.steps == (steps{}) && to != c.Kind.DType()
+	p.converted = p.narrowed && p.readsFirst(o, c)
+	p.readAs = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
+	if p.apart = p.converted; p.steps != (steps{}) && !p.computedInPlace(c) {
+		p.apart, p.readAs.DType = true, layout.Float64
+	}
+	return p
+}
+
+// readsFirst reports whether a narrowed column is read as it is and converted afterwards: a text file's
+// cells are read as few dtypes only, and the error of narrowing is that of the rows that a filter keeps.
+func (p columnPlan) readsFirst(o Options, c column.Column) bool {
 	if c.Width == 0 && o.filters() && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
 		return true
 	}
-	return c.Inferred && !(o.stored(c, role).DType == layout.Float32 && (c.Kind == column.KindFloat64 || c.Kind == column.KindUnknown))
+	return c.Inferred && !(p.stored.DType == layout.Float32 && (c.Kind == column.KindFloat64 || c.Kind == column.KindUnknown))
 }
 
-// wanted are the columns of a load in the order in which they are stored: items, time, values.
-type wanted struct {
-	names []string
-	roles []layout.Role
-	dtype DTypes
-}
-
-// resolve finds out which columns are wanted of a source that has names.
-func (o Options) resolve(names []string) (wanted, error) {
-	w := wanted{dtype: o.DType}
-	add := func(field, name string, role layout.Role) error {
-		if !slices.Contains(names, name) {
-			e := &loaderr.OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
-			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
-				e.Hint = fmt.Sprintf("there is one column, %s: say with --delimiter what separates cells", loaderr.Quote(names[0]))
-			}
-			return e
-		}
-		if !slices.Contains(w.names, name) {
-			w.names, w.roles = append(w.names, name), append(w.roles, role)
-		}
-		return nil
-	}
-	for _, name := range o.ItemID {
-		if err := add("item_id", name, layout.RoleItemID); err != nil {
-			return w, err
-		}
-	}
-	if o.Time != "" {
-		if err := add("time", o.Time, layout.RoleTime); err != nil {
-			return w, err
-		}
-	}
-	chosen := o.Columns
-	if len(chosen) == 0 {
-		chosen = names
-	}
-	for _, name := range chosen {
-		if err := add("columns", name, layout.RoleValue); err != nil {
-			return w, err
-		}
-	}
-	return w, o.DType.known(w)
-}
-
-// in finds the wanted columns in a source. firstPath names the source that the others must be like.
-func (w wanted) in(path, firstPath string, names []string) ([]column.Want, error) {
-	out := make([]column.Want, len(w.names))
-	for i, name := range w.names {
-		at := slices.Index(names, name)
-		if at < 0 {
-			return nil, &loaderr.SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
-		}
-		out[i] = column.Want{Index: at, Role: w.roles[i], Text: w.dtype.By[name] == string(layout.Text)}
-	}
-	return out, nil
-}
-
-// stored is the layout of a column under the options.
-func (o Options) stored(c column.Column, role layout.Role) layout.Column {
-	out := layout.Column{Name: c.Name, Role: role, DType: c.Kind.DType(), Width: c.Width, Unit: c.Unit, Zone: c.Zone}
-	if role == layout.RoleTime && c.Kind.IsInteger() || role == layout.RoleItemID && c.Kind == column.KindUint64 {
-		out.DType = layout.Int64
-	}
-	if asked := o.DType.of(c); asked != "" && role == layout.RoleValue {
-		out.DType = asked
-	}
-	asked := layout.DType(o.DType.Floats)
-	if by, ok := o.DType.By[c.Name]; ok {
-		asked = layout.DType(by)
-	}
-	out.DType = o.steps(c, role).stored(out.DType, asked)
-	return out
-}
-
-// staged tells whether a column is filled as float64 beside the result first: its steps come before it is narrowed.
-func (o Options) staged(c column.Column, role layout.Role) bool {
-	if o.steps(c, role) == (steps{}) {
-		return false
-	}
-	to := o.stored(c, role).DType
-	if to == layout.Float32 {
+// computedInPlace reports whether the result holds the values before the steps exactly, so that the
+// column is read into it.
+func (p columnPlan) computedInPlace(c column.Column) bool {
+	if p.stored.DType == layout.Float32 {
 		switch c.Kind {
-		case column.KindFloat16, column.KindFloat32, column.KindInt8, column.KindInt16, column.KindUint8, column.KindUint16: // it holds them
-			return false
+		case column.KindFloat16, column.KindFloat32, column.KindInt8, column.KindInt16, column.KindUint8, column.KindUint16:
+			return true
 		}
 	}
-	return to != layout.Float64
+	return p.stored.DType == layout.Float64
 }
 
-// beside returns the column of scratch that a column is filled in first. ok is false if it is filled in
-// the result.
-func (o Options) beside(c column.Column, role layout.Role) (as layout.Column, ok bool) {
-	as = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
-	if o.staged(c, role) {
-		as.DType = layout.Float64
-		return as, true
+// setColumns sets the columns of the sources, and plans them.
+func (l *load) setColumns(columns []column.Column) {
+	l.columns, l.plans = columns, make([]columnPlan, len(columns))
+	for i, c := range columns {
+		l.setColumn(i, c)
 	}
-	return as, o.converts(c, role)
+}
+
+// setColumn sets one column, and plans it anew.
+func (l *load) setColumn(i int, c column.Column) {
+	l.columns[i], l.plans[i] = c, planColumn(l.Options, c, l.wanted.roles[i])
 }

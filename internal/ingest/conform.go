@@ -55,17 +55,17 @@ func (l *load) conform() error {
 				l.units[i] = c.Unit
 			}
 			c.Unit, c.Zone = old.Unit, old.Zone
-			l.columns[i] = c
+			l.setColumn(i, c)
 			continue
 		}
-		as := l.stored(c, l.wanted.roles[i])
+		as := planColumn(l.Options, c, l.wanted.roles[i]).stored
 		if c.SourceName() != want || as.DType != old.DType || as.Width != old.Width() || as.Unit != old.Unit || as.Zone != old.Zone {
 			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
 			return &loaderr.SourceError{
 				Path: l.readers[0].Path(), Column: c.Name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(), typeText(was)), Hint: loaderr.HintAnew,
 			}
 		}
-		l.columns[i] = c
+		l.setColumn(i, c)
 	}
 	return nil
 }

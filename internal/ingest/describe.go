@@ -41,18 +41,20 @@ func (l *load) describe() error {
 		}
 		l.rows += r.Rows()
 		if l.columns == nil {
-			l.columns = columns
+			l.setColumns(columns)
 			continue
 		}
 		for i := range columns {
 			a, b := l.columns[i], columns[i]
-			if l.columns[i], err = column.Unify(a, b); err == nil {
+			unified, err := column.Unify(a, b)
+			if err == nil {
+				l.setColumn(i, unified)
 				continue
 			}
 			hint := "load the files one by one, or leave the column out with --columns"
 			if wider, ok := column.WiderOfOneSort(a, b); ok {
 				if l.DType.of(a) != "" && l.DType.of(a) == l.DType.of(b) && l.wanted.roles[i] == layout.RoleValue {
-					l.columns[i] = wider
+					l.setColumn(i, wider)
 					continue
 				}
 				hint = "say what to store with --dtype " + b.Name + "=" + wider.Kind.String()

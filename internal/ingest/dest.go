@@ -31,9 +31,8 @@ func (l *load) destRead(i int) layout.ColumnWriter {
 
 // staysAsRead tells whether nothing changes the values of a column, or their order, once they are read.
 func (l *load) staysAsRead(i int) bool {
-	c, role := l.columns[i], l.wanted.roles[i]
 	_, staged := l.staged[i]
-	return !staged && c.Kind != column.KindText && l.steps(c, role) == (steps{}) && l.staysInOrder()
+	return !staged && l.columns[i].Kind != column.KindText && l.plans[i].steps == (steps{}) && l.staysInOrder()
 }
 
 // staysInOrder tells whether rows stay where they are read to.
@@ -44,7 +43,7 @@ func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len
 func (l *load) newTiles() {
 	l.seenTiles = map[int]*tileMoments{}
 	for i, c := range l.columns {
-		s := l.steps(c, l.wanted.roles[i])
+		s := l.plans[i].steps
 		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && (s.scale != "" || s.fill.How != "") {
 			l.seenTiles[i] = newTileMoments(l.rows)
 		}

@@ -80,6 +80,14 @@ func (d DTypes) known(w wanted) error {
 	return nil
 }
 
+// named returns the dtype of a column by its name alone, else that of all floats.
+func (d DTypes) named(name string) layout.DType {
+	if v, ok := d.By[name]; ok {
+		return layout.DType(v)
+	}
+	return layout.DType(d.Floats)
+}
+
 // of is what a column is to be stored as, "" for what it is.
 func (d DTypes) of(c column.Column) layout.DType {
 	if v, ok := d.By[c.Name]; ok {

@@ -77,7 +77,7 @@ func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64,
 	default:
 		mean = sameRows(d)
 	}
-	if l.staysWhole(l.columns[i], l.wanted.roles[i]) {
+	if l.plans[i].integers {
 		mean = sameWholes(d)
 	}
 	return groups(k, m, offsets, func(first, end int64) error {

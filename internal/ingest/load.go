@@ -27,7 +27,8 @@ type load struct {
 	sources []layout.Source
 	readers []source.Reader
 	wanted  wanted
-	columns []column.Column            // as resolved over all sources
+	columns []column.Column            // as resolved over all sources; set by setColumns
+	plans   []columnPlan               // of the columns
 	rows    int64                      // of the sources, and of the result once they are moved
 	dicts   map[int]*column.Dictionary // by column
 
@@ -182,8 +183,8 @@ func (l *load) startReading() error {
 		return fmt.Errorf("read rows: %w", err)
 	}
 	l.losses = map[int]*column.Loss{}
-	for i, c := range l.columns {
-		if l.asks(c, l.wanted.roles[i]) {
+	for i := range l.columns {
+		if l.plans[i].narrowed {
 			l.losses[i] = &column.Loss{}
 		}
 	}

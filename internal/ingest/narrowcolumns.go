@@ -12,7 +12,7 @@ import (
 // convertAll converts the columns that were filled as what they are.
 func (l *load) convertAll(ctx context.Context, rows int64) error {
 	for i, c := range l.columns {
-		if !l.converts(c, l.wanted.roles[i]) {
+		if !l.plans[i].converted {
 			continue
 		}
 		from, to := l.stage.Column(l.staged[i], layout.Random), column.Sink{ColumnWriter: l.writer.Column(i, layout.WriteOnce), Loss: l.losses[i]}
@@ -54,7 +54,7 @@ func convertTile[S column.Number](l *load, c column.Column, to column.Sink, from
 func (l *load) errorsOf() map[string]*layout.DTypeError {
 	out := map[string]*layout.DTypeError{}
 	for i, s := range l.losses {
-		c, to, do := l.columns[i], l.writer.Column(i, layout.Random).DType, l.steps(l.columns[i], l.wanted.roles[i])
+		c, to, do := l.columns[i], l.plans[i].stored.DType, l.plans[i].steps
 		was := c.Kind.DType()
 		if do != (steps{}) && !(c.Kind.IsInteger() && do.wholes()) {
 			was = layout.Float64 // of results

@@ -15,8 +15,8 @@ import (
 // prepareAll does the steps of every column that has some, several columns at once.
 func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
 	var todo []int
-	for i, c := range l.columns {
-		if l.steps(c, l.wanted.roles[i]) != (steps{}) {
+	for i, p := range l.plans {
+		if p.steps != (steps{}) {
 			todo = append(todo, i)
 		}
 	}
@@ -31,7 +31,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 		if err := l.checkNumbers(l.columns[i], l.wanted.roles[i]); err != nil {
 			return nil, nil, err
 		}
-		if l.DType.of(l.columns[i]) != "" {
+		if l.plans[i].asked != "" {
 			l.losses[i] = &column.Loss{}
 		}
 	}
@@ -39,9 +39,9 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 	done := make([]*preparation, len(todo))
 	err = parallel.For(ctx, l.Workers, len(todo), "", func(_, i int) error {
 		c := l.columns[todo[i]]
-		p := &preparation{load: l, do: l.steps(c, l.wanted.roles[todo[i]]), column: c, keys: k, offsets: offsets, fit: f}
+		p := &preparation{load: l, do: l.plans[todo[i]].steps, column: c, keys: k, offsets: offsets, fit: f}
 		p.loss, p.seenTiles = l.losses[todo[i]], l.tilesOf(todo[i])
-		p.whole = l.staysWhole(c, l.wanted.roles[todo[i]])
+		p.whole = l.plans[todo[i]].integers
 		done[i] = p
 		defer l.meter.Rows.Add(l.rows / int64(len(todo)))
 		return p.run(ctx, todo[i])

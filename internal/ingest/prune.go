@@ -19,7 +19,7 @@ func (l *load) choose(r source.Reader) source.Selection {
 		return all
 	}
 	for i := range l.losses {
-		if c := l.columns[i]; c.Kind.DType().IsFloat() && !l.converts(c, l.wanted.roles[i]) {
+		if c := l.columns[i]; c.Kind.DType().IsFloat() && !l.plans[i].converted {
 			return all
 		}
 	}

@@ -94,7 +94,7 @@ func (l *load) canMiss(added int64) error {
 		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || d.DType.IsFloat():
 		case c.Inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
 			c.Kind = column.KindFloat64
-			l.columns[i] = c
+			l.setColumn(i, c)
 		default:
 			hint := fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.Name, c.Name)
 			if c.Kind == column.KindTime || c.Kind == column.KindDuration {

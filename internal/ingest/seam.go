@@ -187,7 +187,7 @@ func (l *load) checkDiff() error {
 		return nil
 	}
 	for i, c := range l.columns {
-		if !l.steps(c, l.wanted.roles[i]).diff {
+		if !l.plans[i].steps.diff {
 			continue
 		}
 		if old, err := l.base.data.Manifest.Column(c.Name); err != nil || old.Prepared == nil || old.Prepared.Last == nil {

@@ -54,11 +54,12 @@ func (l *load) explain(err error) error {
 func (l *load) need() int64 {
 	var row, widest int64
 	for i, c := range l.columns {
-		size := l.stored(c, l.wanted.roles[i]).DType.Size() * max(1, c.Width)
+		p := l.plans[i]
+		size := p.stored.DType.Size() * max(1, c.Width)
 		widest = max(widest, size)
 		row += size
-		if as, ok := l.beside(c, l.wanted.roles[i]); ok {
-			size := as.DType.Size() * max(1, as.Width)
+		if p.apart {
+			size := p.readAs.DType.Size() * max(1, p.readAs.Width)
 			row += size
 			widest = max(widest, size)
 		}

@@ -45,7 +45,8 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 		}
 	}
 	l := newLoad("", Options{}, &progress.Meter{})
-	l.columns, l.wanted.roles, l.rows = make([]column.Column, 1<<16), make([]layout.Role, 1<<16), column.MaxRows
+	l.wanted.roles, l.rows = make([]layout.Role, 1<<16), column.MaxRows
+	l.setColumns(make([]column.Column, 1<<16))
 	if need := l.need(); need < column.MaxRows {
 		t.Errorf("%d bytes are needed", need)
 	}

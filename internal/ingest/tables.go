@@ -11,15 +11,15 @@ func (l *load) tables() (t, stage layout.Table) {
 	stage = layout.Table{Rows: l.rows}
 	l.staged = map[int]int{}
 	for i, c := range l.columns {
-		role := l.wanted.roles[i]
-		if s := l.steps(c, role); c.Inferred && c.Kind == column.KindInt64 && s != (steps{}) && !s.wholes() {
+		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && s != (steps{}) && !s.wholes() {
 			c.Kind = column.KindFloat64 // so that a decimal further down is nothing new
-			l.columns[i] = c
+			l.setColumn(i, c)
 		}
-		t.Columns = append(t.Columns, l.stored(c, role))
-		if as, ok := l.beside(c, role); ok {
+		p := l.plans[i]
+		t.Columns = append(t.Columns, p.stored)
+		if p.apart {
 			l.staged[i] = len(stage.Columns)
-			stage.Columns = append(stage.Columns, as)
+			stage.Columns = append(stage.Columns, p.readAs)
 		}
 	}
 	t.Columns = append(t.Columns, l.calendarLayout()...)

@@ -19,7 +19,7 @@ func (l *load) widen(wider *source.WidenError) error {
 			return err
 		}
 		changed = changed || w != l.columns[i]
-		l.columns[i] = w
+		l.setColumn(i, w)
 	}
 	if err := l.conform(); err != nil {
 		return err
