@@ -24,7 +24,7 @@ func (l *load) describe() error {
 	if l.base != nil {
 		l.Columns = l.base.stored
 	}
-	if l.wanted, err = l.resolve(first.Names()); err != nil {
+	if l.wanted, err = resolve(l.Options, first.Names()); err != nil {
 		return err
 	}
 	for _, r := range l.readers {
@@ -147,7 +147,7 @@ func (l *load) meltOne(r source.Reader) (*source.Melted, error) {
 	if key, ok := source.PartitionOf(r); ok && len(l.Columns) == 0 {
 		return nil, &loaderr.SourceError{Path: r.Path(), Column: key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
 	}
-	w, err := l.resolve(r.Names())
+	w, err := resolve(l.Options, r.Names())
 	if err != nil {
 		return nil, err
 	}

@@ -71,10 +71,10 @@ func (d DTypes) validate() error {
 }
 
 // known refuses names that no wanted column has.
-func (d DTypes) known(w wanted) error {
+func (d DTypes) known(names []string) error {
 	for _, name := range slices.Sorted(maps.Keys(d.By)) {
-		if !slices.Contains(w.names, name) {
-			return &loaderr.OptionError{Field: "dtype", Value: name, Column: true, Allowed: strings.Join(near.Names(name, w.names), ", ")}
+		if !slices.Contains(names, name) {
+			return &loaderr.OptionError{Field: "dtype", Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
 		}
 	}
 	return nil

@@ -13,10 +13,10 @@ type fitting struct {
 }
 
 // fitOn finds the rows that the options let a fit see.
-func (o Options) fitOn(k *keys, offsets []int64) (*fitting, error) {
+func fitOn(o Options, k *keys, offsets []int64) (*fitting, error) {
 	n := len(offsets) - 1
 	f := &fitting{low: make([]int64, n), high: make([]int64, n)}
-	before, err := o.fitBefore(k)
+	before, err := fitBefore(o, k)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func fitRows(r *[2]*int64, first, end int64) (int64, int64) {
 }
 
 // fitBefore is fit_before in the time column's unit, nil where it is not given.
-func (o Options) fitBefore(k *keys) (*int64, error) {
+func fitBefore(o Options, k *keys) (*int64, error) {
 	t, err := readTime("fit_before", o.FitBefore)
 	if t == nil || err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (f *fitting) all(offsets []int64) bool {
 }
 
 // perWhat is how a fit is told in the manifest.
-func (o Options) perWhat() string {
+func perWhat(o Options) string {
 	if o.ScalePer == perItem {
 		return perItem
 	}

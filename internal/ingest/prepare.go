@@ -23,7 +23,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 	if len(todo) == 0 {
 		return nil, nil, nil
 	}
-	f, err := l.fitOn(k, offsets)
+	f, err := fitOn(l.Options, k, offsets)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -281,7 +281,7 @@ func (p *preparation) prepared() *layout.Prepared {
 	case s.fill.How == fillValue:
 		out.FillValue = layout.Floats{s.fill.Value}
 	case p.means != nil:
-		out.FillValue, out.FillPer = p.means, p.perWhat()
+		out.FillValue, out.FillPer = p.means, perWhat(p.Options)
 	}
 	if s.clip.HasLow {
 		out.ClipLow = &s.clip.Low
@@ -291,4 +291,13 @@ func (p *preparation) prepared() *layout.Prepared {
 	}
 	out.First, out.Last, out.Before = p.firsts, p.lasts, p.missing
 	return out
+}
+
+// tooLarge refuses an integer that its steps may have rounded.
+func (p *preparation) tooLarge(row int64, v float64) error {
+	e := p.load.place(row)
+	e.Column = p.column.Name
+	e.Reason = fmt.Sprintf("the integer near %.0f is not between -2^53 and 2^53, the range of fill and clip", v)
+	e.Hint = fmt.Sprintf("leave column %q out of fill and clip, or store it as floats in the source", p.column.Name)
+	return &e
 }

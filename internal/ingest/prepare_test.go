@@ -68,9 +68,9 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := openDir(t, dir)
-		of := fmt.Sprintf("%v, fill %s, layout %q, fit %v, sample %d", o.DType, o.Fill.rest.How, o.Layout, o.FitRows, o.FitSample)
+		of := fmt.Sprintf("%v, fill %s, layout %q, fit %v, sample %d", o.DType, o.Fill.Of("").How, o.Layout, o.FitRows, o.FitSample)
 		check := func(name string, width, feature int, before []float64) {
-			want := filledBy(o.Fill.rest.How, before)
+			want := filledBy(o.Fill.Of("").How, before)
 			c, err := l.Manifest.Column(name)
 			if err != nil {
 				t.Fatal(err)

@@ -38,7 +38,7 @@ func fitScale[S float32 | float64](ctx context.Context, p *preparation, from lay
 	if err != nil {
 		return err
 	}
-	out := &layout.Scale{Kind: p.do.scale, Per: p.perWhat(), Shift: make([]float64, len(fits)), Scale: make([]float64, len(fits))}
+	out := &layout.Scale{Kind: p.do.scale, Per: perWhat(p.Options), Shift: make([]float64, len(fits)), Scale: make([]float64, len(fits))}
 	var middles [][3]float64
 	if p.do.scale == scaleRobust {
 		if middles, err = quartiles(ctx, p, before, from, fits); err != nil {

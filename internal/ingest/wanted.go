@@ -18,8 +18,9 @@ type wanted struct {
 	dtype DTypes
 }
 
-// resolve finds out which columns are wanted of a source that has names.
-func (o Options) resolve(names []string) (wanted, error) {
+// resolve returns the columns that the options want of a source with these column names. The error is
+// an [OptionError].
+func resolve(o Options, names []string) (wanted, error) {
 	w := wanted{dtype: o.DType}
 	add := func(field, name string, role layout.Role) error {
 		if !slices.Contains(names, name) {
@@ -53,7 +54,7 @@ func (o Options) resolve(names []string) (wanted, error) {
 			return w, err
 		}
 	}
-	return w, o.DType.known(w)
+	return w, o.DType.known(w.names)
 }
 
 // in finds the wanted columns in a source. firstPath names the source that the others must be like.

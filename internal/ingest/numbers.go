@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,38 +14,11 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// exactIntegers bounds the integers that fill and clip compute with. They compute in float64, which
-// rounds integers to this bound and beyond; below it every integer is exact.
-const exactIntegers = 1 << 53
-
 // staysWhole reports whether a column of integers or truth values is filled or clipped such that
 // it holds such values afterwards.
 func (o Options) staysWhole(c column.Column, role layout.Role) bool {
 	s := o.steps(c, role)
 	return s != (steps{}) && s.wholes() && (c.Kind.IsInteger() || c.Kind == column.KindBool)
-}
-
-// rounded returns the index of the first value that may be another integer, rounded; -1 if there is
-// none.
-func rounded(values []float64) int {
-	return slices.IndexFunc(values, func(v float64) bool { return math.Abs(v) >= exactIntegers })
-}
-
-// changed returns the index of the first value that a dtype of floats rounds, -1 if there is none.
-func changed(d layout.DType, values []float64) int {
-	if d != layout.Float16 && d != layout.Float32 {
-		return -1
-	}
-	return slices.IndexFunc(values, func(v float64) bool { return v == v && column.NarrowedTo(d, v) != v })
-}
-
-// tooLarge refuses an integer that its steps may have rounded.
-func (p *preparation) tooLarge(row int64, v float64) error {
-	e := p.load.place(row)
-	e.Column = p.column.Name
-	e.Reason = fmt.Sprintf("the integer near %.0f is not between -2^53 and 2^53, the range of fill and clip", v)
-	e.Hint = fmt.Sprintf("leave column %q out of fill and clip, or store it as floats in the source", p.column.Name)
-	return &e
 }
 
 // checkNumbers refuses a fill value and bounds that are too large for a column of integers.
