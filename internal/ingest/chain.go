@@ -57,7 +57,7 @@ func (c *chain[S]) next() (values []float64, bad int) {
 		}
 	}
 	if c.whole {
-		if bad := rounded(values); bad >= 0 {
+		if bad := column.FirstInexact(values); bad >= 0 {
 			return values, bad
 		}
 	}

@@ -28,7 +28,7 @@ func (o Options) checkNumbers(c column.Column, role layout.Role) error {
 	}
 	s := o.steps(c, role)
 	numbers := []float64{s.fill.Value, s.clip.Low, s.clip.High}
-	if i := rounded(numbers); i >= 0 {
+	if i := column.FirstInexact(numbers); i >= 0 {
 		field := []string{"fill", "clip", "clip"}[i]
 		return &loaderr.OptionError{
 			Field: field, Value: strconv.FormatFloat(numbers[i], 'f', 0, 64),
@@ -49,7 +49,7 @@ func ParseNumber(text string) (float64, error) {
 	if err == nil && v-v != 0 {
 		err = strconv.ErrRange
 	}
-	if err != nil || math.Abs(v) < exactIntegers || strings.Trim(text, "+-0123456789") != "" {
+	if err != nil || math.Abs(v) < column.ExactIntegers || strings.Trim(text, "+-0123456789") != "" {
 		return v, err
 	}
 	said, _ := new(big.Int).SetString(text, 10)

@@ -226,7 +226,7 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 		}
 		bad := column.Overflows(to.DType, values)
 		if bad < 0 && p.whole {
-			bad = changed(to.DType, values)
+			bad = column.FirstRounded(to.DType, values)
 		}
 		if bad < 0 {
 			bad = results.put(feature, row, values)
@@ -258,7 +258,7 @@ func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
 		if p.do.fill.How == "" {
 			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.column.Name+"=0"
 		}
-	case v == math.Trunc(v) && math.Abs(v) < exactIntegers:
+	case v == math.Trunc(v) && math.Abs(v) < column.ExactIntegers:
 		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'f', -1, 64), to), column.HintWider
 	case to.IsFloat():
 		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'g', -1, 64), to), column.HintWider

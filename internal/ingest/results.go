@@ -3,6 +3,7 @@ package ingest
 import (
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -129,7 +130,7 @@ func storeHalves(to []layout.Half, values []float64) (bad int) {
 // storeIntegers stores whole numbers. bad is the place of the first value that D, or float64, does not hold exactly.
 func storeIntegers[D integer](to []D, values []float64) (bad int) {
 	for i, v := range values {
-		if to[i] = D(v); v != v || math.Abs(v) >= exactIntegers || float64(to[i]) != v {
+		if to[i] = D(v); v != v || math.Abs(v) >= column.ExactIntegers || float64(to[i]) != v {
 			return i
 		}
 	}
