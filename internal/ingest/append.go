@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
@@ -26,8 +27,8 @@ type Append struct {
 }
 
 // AppendOptions are the options with which sources are appended to a generation: those it was loaded with.
-func AppendOptions(m *layout.Manifest, sources []string) (Options, error) {
-	var o Options
+func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error) {
+	var o option.Options
 	if err := json.Unmarshal(m.Recipe, &o); err != nil {
 		return o, &SourceError{Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintAnew}
 	}
@@ -53,7 +54,7 @@ func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (man
 		return nil, err
 	}
 	o := j.Options
-	features, err := o.calendar()
+	features, err := o.CalendarColumns()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func openBase(dir string) (*base, error) {
 	for code := int64(0); err == nil && code < d.Manifest.Items.Count; code++ {
 		var name []any
 		if name, err = d.Item(code); err == nil {
-			k.items[string(appendParts(nil, name))] = code
+			k.items[string(option.AppendParts(nil, name))] = code
 		}
 	}
 	if err != nil {

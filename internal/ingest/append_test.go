@@ -14,6 +14,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -67,7 +68,7 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 				}
 			}
 		}
-		o := Options{ItemID: []string{"i"}, Time: "t", Layout: rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")}
+		o := option.Options{ItemID: []string{"i"}, Time: "t", Layout: rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")}
 		write := func(rows []row) string {
 			var b strings.Builder
 			b.WriteString("w,v,i,t,n\n")
@@ -80,7 +81,7 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 		var want []row
 		for p, rows := range parts {
 			if p == 0 {
-				l = mustLoad(t, Options{Sources: []string{write(rows)}, ItemID: o.ItemID, Time: o.Time, Layout: o.Layout})
+				l = mustLoad(t, option.Options{Sources: []string{write(rows)}, ItemID: o.ItemID, Time: o.Time, Layout: o.Layout})
 			} else {
 				l = mustAppend(t, l, write(rows))
 			}
@@ -121,9 +122,9 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 
 // TestWhatWasFittedStays appends values that would change every fit.
 func TestWhatWasFittedStays(t *testing.T) {
-	for _, per := range []string{perColumn, perItem} {
+	for _, per := range []string{option.ScalePerColumn, option.ScalePerItem} {
 		for _, layouts := range []string{layout.Columns, layout.Packed} {
-			o := Options{ItemID: []string{"i"}, Time: "t", Scale: All(scaleStandard), ScalePer: per, Layout: layouts, Fill: ByColumn(map[string]Fill{"b": {How: fillMean}})}
+			o := option.Options{ItemID: []string{"i"}, Time: "t", Scale: option.All(option.ScaleStandard), ScalePer: per, Layout: layouts, Fill: option.ByColumn(map[string]option.Fill{"b": {How: option.FillMean}})}
 			o.Sources = []string{loadtest.File(t, "a.csv", "i,t,a,b\n1,1,2,10\n1,2,4,\n2,1,10,30\n2,2,30,50\n")}
 			old := mustLoad(t, o)
 			l := mustAppend(t, old, loadtest.File(t, "b.csv", "i,t,a,b\n2,3,1000,\n3,1,7,1\n3,2,9,5\n1,5,-50,\n"))
@@ -139,19 +140,19 @@ func TestWhatWasFittedStays(t *testing.T) {
 			items := []int{0, 0, 0, 1, 1, 1, 2, 2}
 			for row, x := range raw {
 				at := 0
-				if per == perItem {
+				if per == option.ScalePerItem {
 					at = items[row]
 				}
 				if want := float32((x - scale.Shift[at]) / scale.Scale[at]); after[row] != want {
 					t.Errorf("%s: row %d is %v, want %v", per, row, after[row], want)
 				}
 			}
-			if per == perItem && (len(scale.Shift) != 3 || scale.Shift[2] != 8 || scale.Scale[2] != 1) {
+			if per == option.ScalePerItem && (len(scale.Shift) != 3 || scale.Shift[2] != 8 || scale.Scale[2] != 1) {
 				t.Errorf("the new item has the fit %+v", scale)
 			}
 			b, prepared := values[float32](l, "b"), columnOf(l, "b").Prepared
 			mean, at, s := 30.0, 0, columnOf(l, "b").Scale
-			if per == perItem {
+			if per == option.ScalePerItem {
 				mean, at = 40, 1
 			}
 			if want := float32((mean - s.Shift[at]) / s.Scale[at]); b[5] != want || prepared.FillValue[at] != mean {
@@ -174,18 +175,18 @@ func columnOf(l loaded, name string) *layout.ManifestColumn {
 func TestStepsGoOnOverTheSeam(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,v\nx,1,1\nx,2,\nx,3,4\ny,1,2\ny,2,8\n")
 	b := loadtest.File(t, "b.csv", "i,t,v\ny,3,\ny,4,3\nx,4,\nx,5,\nx,6,10.5\nz,1,\nz,2,6\nx,7,\n")
-	for name, o := range map[string]Options{
-		"forward":                    {Fill: All(Fill{How: fillForward})},
-		"linear":                     {Fill: All(Fill{How: fillLinear})},
-		"backward":                   {Fill: All(Fill{How: fillBackward})},
-		"value":                      {Fill: All(FillWith(-1))},
-		"diff":                       {Diff: All(true)},
-		"forward, log1p, diff":       {Fill: All(Fill{How: fillForward}), Log1p: All(true), Diff: All(true), DType: Floats("float64")},
-		"linear, log1p":              {Fill: All(Fill{How: fillLinear}), Log1p: All(true), DType: Floats("float64")},
-		"forward, clip":              {Fill: All(Fill{How: fillForward}), Clip: All(Clip{High: 5, HasHigh: true})},
+	for name, o := range map[string]option.Options{
+		"forward":                    {Fill: option.All(option.Fill{How: option.FillForward})},
+		"linear":                     {Fill: option.All(option.Fill{How: option.FillLinear})},
+		"backward":                   {Fill: option.All(option.Fill{How: option.FillBackward})},
+		"value":                      {Fill: option.All(option.FillWith(-1))},
+		"diff":                       {Diff: option.All(true)},
+		"forward, log1p, diff":       {Fill: option.All(option.Fill{How: option.FillForward}), Log1p: option.All(true), Diff: option.All(true), DType: option.Floats("float64")},
+		"linear, log1p":              {Fill: option.All(option.Fill{How: option.FillLinear}), Log1p: option.All(true), DType: option.Floats("float64")},
+		"forward, clip":              {Fill: option.All(option.Fill{How: option.FillForward}), Clip: option.All(option.Clip{High: 5, HasHigh: true})},
 		"calendar":                   {},
 		"none, packed":               {Layout: layout.Packed},
-		"forward in float32, packed": {Fill: All(Fill{How: fillForward}), DType: Floats("float32"), Layout: layout.Packed},
+		"forward in float32, packed": {Fill: option.All(option.Fill{How: option.FillForward}), DType: option.Floats("float32"), Layout: layout.Packed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.ItemID, o.Time, o.Sort = []string{"i"}, "t", true
@@ -230,7 +231,7 @@ func floats(l loaded, name string) []float64 {
 
 func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
 	// A cell that is a whole number goes into a column of decimals, a grid goes on, a filter holds for new rows too.
-	old := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\nx,2020-01-01,1.5\nx,2020-01-02,2\ny,2020-01-01,1\n")}, ItemID: []string{"i"}, Time: "t", Regrid: []byte(`"1d"`)})
+	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\nx,2020-01-01,1.5\nx,2020-01-02,2\ny,2020-01-01,1\n")}, ItemID: []string{"i"}, Time: "t", Regrid: []byte(`"1d"`)})
 	l := mustAppend(t, old, loadtest.File(t, "b.csv", "i,t,v\nx,2020-01-03,7\nx,2020-01-05,8\n"))
 	if got := values[float64](l, "v"); len(got) != 6 || got[2] != 7 || got[3] == got[3] || got[4] != 8 || got[5] != 1 {
 		t.Errorf("got %v", got)
@@ -241,28 +242,28 @@ func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
 		loadtest.Refused(t, err, `time 2020-01-07 00:00:00 of item "x" is not one step of 1d after 2020-01-05 00:00:00`, "the rows between")
 	}
 	// Without a time, rows go to the end.
-	plain := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n2\n")}})
+	plain := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n2\n")}})
 	if got := values[int64](mustAppend(t, plain, loadtest.File(t, "b.csv", "v\n1\n")), "v"); !slices.Equal(got, []int64{1, 2, 1}) {
 		t.Errorf("got %v", got)
 	}
 	// All that was wanted are the columns that say where a row belongs; the others are not looked at.
-	bare := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\n1,1,x\n1,2,y\n")}, ItemID: []string{"i"}, Time: "t", Columns: []string{"t"}})
+	bare := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\n1,1,x\n1,2,y\n")}, ItemID: []string{"i"}, Time: "t", Columns: []string{"t"}})
 	if got := values[int64](mustAppend(t, bare, loadtest.File(t, "b.csv", "i,t,v\n1,3,z\n")), "t"); !slices.Equal(got, []int64{1, 2, 3}) {
 		t.Errorf("times alone: %v", got)
 	}
 	// Columns that are series: one has no new rows, one is new.
-	wide := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")}, Time: "t", Melt: true})
+	wide := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")}, Time: "t", Melt: true})
 	long := mustAppend(t, wide, loadtest.File(t, "b.csv", "t,z,x\n3,5,6\n"))
 	if got := values[float64](long, "value"); !slices.Equal(got, []float64{1.5, 3, 6, 2, 4, 5}) {
 		t.Errorf("melted: %v", got)
 	}
 	// Texts as values, one of them missing.
-	texts := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "v,w\n1,b\n2,\n3,a\n")}})
+	texts := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "v,w\n1,b\n2,\n3,a\n")}})
 	if got := values[int32](mustAppend(t, texts, loadtest.File(t, "b.csv", "v,w\n1,c\n2,a\n3,\n")), "w"); !slices.Equal(got, []int32{0, -1, 1, 2, 1, -1}) {
 		t.Errorf("texts: %v", got)
 	}
 	// The words of text keep their codes.
-	words := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,v\nb,1\na,2\n")}, ItemID: []string{"i"}})
+	words := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,v\nb,1\na,2\n")}, ItemID: []string{"i"}})
 	grown := mustAppend(t, words, loadtest.File(t, "b.csv", "i,v\nc,1\na,2\n"))
 	if got := values[int32](grown, "i"); !slices.Equal(got, []int32{0, 1, 1, 2}) {
 		t.Errorf("codes %v", got)
@@ -270,7 +271,7 @@ func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
 }
 
 func TestRowsThatCannotBeAppendedAreRefused(t *testing.T) {
-	old := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v,n\nx,1,1.5,1\nx,2,2.5,2\ny,5,1.5,3\n")}, ItemID: []string{"i"}, Time: "t"})
+	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v,n\nx,1,1.5,1\nx,2,2.5,2\ny,5,1.5,3\n")}, ItemID: []string{"i"}, Time: "t"})
 	for name, c := range map[string]struct{ text, want, hint string }{
 		"the same time":      {"i,t,v,n\nz,1,1,1\nx,2,3.5,2\n", `b.csv, row 2 (line 3), column "t": time 2 of item "x" is not after 2, the last one in the dataset`, "append newer rows only"},
 		"an earlier time":    {"i,t,v,n\ny,4,3.5,2\n", `b.csv, row 1 (line 2), column "t": time 4 of item "y" is not after 5`, "load all files again"},
@@ -303,7 +304,7 @@ func rowsOf(format string, from, to int) string {
 
 func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 	a, b := loadtest.File(t, "a.csv", "t,v\n1,1\n"), loadtest.File(t, "b.csv", "t,v\n2,5\n3,6\n")
-	old := mustLoad(t, Options{Sources: []string{a}, Time: "t"})
+	old := mustLoad(t, option.Options{Sources: []string{a}, Time: "t"})
 	o, err := AppendOptions(old.Manifest, []string{a, b})
 	if err != nil {
 		t.Fatal(err)
@@ -325,7 +326,7 @@ func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 }
 
 func TestAnAppendThatDoesNotFitIsRefused(t *testing.T) {
-	old := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n")}})
+	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n")}})
 	k, err := openBase(old.Dir)
 	if err != nil {
 		t.Fatal(err)

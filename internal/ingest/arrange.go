@@ -64,7 +64,7 @@ func (l *load) words() map[string][]string {
 
 // gridStep is the step of regrid in the time column's unit, 0 without one.
 func (l *load) gridStep(clock column.Column) (int64, error) {
-	s, err := l.step()
+	s, err := l.RegridStep()
 	if err != nil || s == nil {
 		return 0, err
 	}

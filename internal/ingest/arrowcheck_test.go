@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 func TestNullsOfArrowAreCounted(t *testing.T) {
@@ -28,7 +29,7 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		if err := errors.Join(w.Write(record), w.Close()); err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Sources: []string{loadtest.File(t, "x.arrows", b.String())}}
+		o := option.Options{Sources: []string{loadtest.File(t, "x.arrows", b.String())}}
 		if c.refused == "" {
 			if got := texts(mustLoad(t, o), "a"); got[0] != "nan" || got[2] != "nan" || got[1] == "nan" {
 				t.Error(got)

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 // faultyStream is an Arrow stream of two batches of five rows, of which damage changes the bytes of the second.
@@ -70,19 +71,19 @@ func TestFaultsOfArrowNameColumnAndBatch(t *testing.T) {
 	for _, c := range []struct {
 		name, want, hint string
 		damage           func(b []byte)
-		o                Options
+		o                option.Options
 	}{
-		{"text", `x.arrows, row 9, column "word": "\xffxy" is not UTF-8`, "bytes are read where they are text", func(b []byte) { put(b, []byte("wxywxyz"), []byte{0xff}) }, Options{}},
-		{"item", `x.arrows, row 1, column "word": the text is empty, but an item needs a name`, "leave the rows out", func([]byte) {}, Options{ItemID: []string{"word"}}},
-		{"offsets", `x.arrows, record batch 2, column "word": cannot be decoded: `, "damaged", func(b []byte) { put(b, ends(0, 0, 1, 3, 6, 10), ends(0, 0, 1, 3, 1<<30, 10)) }, Options{}},
-		{"length of a buffer", `x.arrows, record batch 2, column "a": has a buffer of 1099511627776 bytes at `, "damaged", func(b []byte) { put(b, ints(40), ints(1<<40)) }, Options{}},
+		{"text", `x.arrows, row 9, column "word": "\xffxy" is not UTF-8`, "bytes are read where they are text", func(b []byte) { put(b, []byte("wxywxyz"), []byte{0xff}) }, option.Options{}},
+		{"item", `x.arrows, row 1, column "word": the text is empty, but an item needs a name`, "leave the rows out", func([]byte) {}, option.Options{ItemID: []string{"word"}}},
+		{"offsets", `x.arrows, record batch 2, column "word": cannot be decoded: `, "damaged", func(b []byte) { put(b, ends(0, 0, 1, 3, 6, 10), ends(0, 0, 1, 3, 1<<30, 10)) }, option.Options{}},
+		{"length of a buffer", `x.arrows, record batch 2, column "a": has a buffer of 1099511627776 bytes at `, "damaged", func(b []byte) { put(b, ints(40), ints(1<<40)) }, option.Options{}},
 		{"place of a buffer", `x.arrows, record batch 2, column "a": has a buffer at 60, no multiple of 8`, "damaged", func(b []byte) {
 			at := bytes.LastIndex(b, ints(40)) - 8
 			b[at] -= 4
-		}, Options{}},
-		{"short buffer", `x.arrows, record batch 2, column "a": has a buffer of 32 bytes, its rows need 40`, "damaged", func(b []byte) { put(b, ints(40), ints(32)) }, Options{}},
-		{"nulls", `x.arrows, record batch 2, column "a": has an array of 5 rows and -1 nulls in a batch of 5 rows`, "damaged", func(b []byte) { put(b, ints(5, 0), ints(5, -1)) }, Options{}},
-		{"rows of a column", `x.arrows, record batch 2: the Arrow stream cannot be decoded: `, "damaged", func(b []byte) { put(b, ints(5, 0), ints(4, 0)) }, Options{}},
+		}, option.Options{}},
+		{"short buffer", `x.arrows, record batch 2, column "a": has a buffer of 32 bytes, its rows need 40`, "damaged", func(b []byte) { put(b, ints(40), ints(32)) }, option.Options{}},
+		{"nulls", `x.arrows, record batch 2, column "a": has an array of 5 rows and -1 nulls in a batch of 5 rows`, "damaged", func(b []byte) { put(b, ints(5, 0), ints(5, -1)) }, option.Options{}},
+		{"rows of a column", `x.arrows, record batch 2: the Arrow stream cannot be decoded: `, "damaged", func(b []byte) { put(b, ints(5, 0), ints(4, 0)) }, option.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.arrows", faultyStream(t, c.damage))}
@@ -138,26 +139,26 @@ func TestListsMayBeMissing(t *testing.T) {
 	}
 	path := loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Float64, floats))
 	for _, how := range []string{"columns", "packed"} {
-		got := values[float64](mustLoad(t, Options{Sources: []string{path}, Layout: how}), "a")
+		got := values[float64](mustLoad(t, option.Options{Sources: []string{path}, Layout: how}), "a")
 		for i, v := range got {
 			if math.IsNaN(v) == all[i/2] || all[i/2] && v != 1e300 {
 				t.Errorf("%s: row %d holds %v", how, i/2+1, v)
 			}
 		}
 	}
-	for i, v := range values[float64](mustLoad(t, Options{Sources: []string{path}, Fill: All(FillWith(3))}), "a") {
+	for i, v := range values[float64](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(3))}), "a") {
 		if all[i/2] && v != 1e300 || !all[i/2] && v != 3 {
 			t.Errorf("filled row %d holds %v", i/2+1, v)
 		}
 	}
 	missing := loadtest.File(t, "x.arrows", missingLists(t, [][]bool{{false, false}, {false}}, arrow.PrimitiveTypes.Float64, floats))
-	if got := values[float32](mustLoad(t, Options{Sources: []string{missing}, DType: Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
+	if got := values[float32](mustLoad(t, option.Options{Sources: []string{missing}, DType: option.Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
 		t.Error("what lies under a list that is missing was looked at", got)
 	}
 	path = loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Int16, ints))
-	_, _, err := inProcess(t, Options{Sources: []string{path}})
+	_, _, err := inProcess(t, option.Options{Sources: []string{path}})
 	loadtest.Refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "--fill a=0")
-	for i, v := range values[int16](mustLoad(t, Options{Sources: []string{path}, Fill: All(FillWith(-2))}), "a") {
+	for i, v := range values[int16](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {
 		if all[i/2] && v != 7 || !all[i/2] && v != -2 {
 			t.Errorf("filled row %d holds %d", i/2+1, v)
 		}

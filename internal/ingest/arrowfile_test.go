@@ -20,6 +20,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 // arrowFileBytes are two batches of arrowBytes as a file and as a stream.
@@ -62,8 +63,8 @@ func arrowFileBytes(t *testing.T, more ...ipc.Option) (file, stream []byte) {
 }
 
 // arrowOptions load what arrowBytes holds.
-func arrowOptions(paths ...string) Options {
-	return Options{Sources: paths, ItemID: []string{"id", "w"}}
+func arrowOptions(paths ...string) option.Options {
+	return option.Options{Sources: paths, ItemID: []string{"id", "w"}}
 }
 
 func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
@@ -90,7 +91,7 @@ func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
 func TestSeveralArrowFilesFollowEachOther(t *testing.T) {
 	file, stream := arrowFileBytes(t)
 	a, b := loadtest.File(t, "a.arrow", string(file)), loadtest.File(t, "b.arrows", string(stream))
-	l := mustLoad(t, Options{Sources: []string{a, b}, Columns: []string{"i8", "f8"}})
+	l := mustLoad(t, option.Options{Sources: []string{a, b}, Columns: []string{"i8", "f8"}})
 	if got := values[int64](l, "i8"); len(got) != 8 || got[0] != got[4] || got[3] != got[7] {
 		t.Error(got)
 	}
@@ -104,21 +105,21 @@ func TestBadArrowFiles(t *testing.T) {
 	binary.LittleEndian.PutUint32(long[len(long)-10:], uint32(len(long)))
 	for _, c := range []struct {
 		name, text, want, hint string
-		o                      Options
+		o                      option.Options
 	}{
-		{"cut file", string(file[:len(file)-5]), "x.arrow: is cut off: its end is not that of an Arrow file", "damaged", Options{}},
-		{"only magic", "ARROW1", "x.arrow: is cut off", "damaged", Options{}},
-		{"footer", string(long), "x.arrow: has a footer of ", "damaged", Options{}},
-		{"more than the footer says", string(more), "x.arrow: ", "", Options{}},
-		{"cut stream", string(stream[:len(stream)-8]), "without its end mark", "close the stream's writer", Options{}},
-		{"two streams", string(stream) + string(stream), "other bytes follow the end mark", "a file of its own", Options{}},
-		{"stream cut in a batch", string(stream[:len(stream)-100]), "x.arrow: the Arrow stream ended after ", "close the stream's writer", Options{}},
-		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", Options{}},
-		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read", "version 2", Options{}},
-		{"compressed", loadtest.Compressed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress", Options{}},
-		{"null", string(file), `x.arrow: `, "", Options{Time: "f4"}},
-		{"delimiter", string(file), "delimiter: want it only for CSV and TSV files, not for ", "", Options{Delimiter: ";"}},
-		{"unknown column", string(file), `columns: no column is named "f9"`, "", Options{Columns: []string{"f9"}}},
+		{"cut file", string(file[:len(file)-5]), "x.arrow: is cut off: its end is not that of an Arrow file", "damaged", option.Options{}},
+		{"only magic", "ARROW1", "x.arrow: is cut off", "damaged", option.Options{}},
+		{"footer", string(long), "x.arrow: has a footer of ", "damaged", option.Options{}},
+		{"more than the footer says", string(more), "x.arrow: ", "", option.Options{}},
+		{"cut stream", string(stream[:len(stream)-8]), "without its end mark", "close the stream's writer", option.Options{}},
+		{"two streams", string(stream) + string(stream), "other bytes follow the end mark", "a file of its own", option.Options{}},
+		{"stream cut in a batch", string(stream[:len(stream)-100]), "x.arrow: the Arrow stream ended after ", "close the stream's writer", option.Options{}},
+		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", option.Options{}},
+		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read", "version 2", option.Options{}},
+		{"compressed", loadtest.Compressed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress", option.Options{}},
+		{"null", string(file), `x.arrow: `, "", option.Options{Time: "f4"}},
+		{"delimiter", string(file), "delimiter: want it only for CSV and TSV files, not for ", "", option.Options{Delimiter: ";"}},
+		{"unknown column", string(file), `columns: no column is named "f9"`, "", option.Options{Columns: []string{"f9"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.arrow", c.text)}
@@ -176,7 +177,7 @@ func TestNumbersOfDictionariesAreThoseOfTheFooter(t *testing.T) {
 	if err := errors.Join(w.Write(record), w.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	mustLoad(t, Options{Sources: []string{path}})
+	mustLoad(t, option.Options{Sources: []string{path}})
 	file, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -191,6 +192,6 @@ func TestNumbersOfDictionariesAreThoseOfTheFooter(t *testing.T) {
 	if numbers := arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields); !slices.Equal(numbers, []int64{0, 1}) || !encoding.MutateInt64Slot(arrowmeta.DictionaryID, 7) {
 		t.Fatal(numbers)
 	}
-	_, _, err = inProcess(t, Options{Sources: []string{loadtest.File(t, "y.arrow", string(file))}})
+	_, _, err = inProcess(t, option.Options{Sources: []string{loadtest.File(t, "y.arrow", string(file))}})
 	loadtest.Refused(t, err, "y.arrow: has another schema in its footer than at its beginning", "damaged")
 }

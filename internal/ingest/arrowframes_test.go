@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 // TestCompressedBuffersAreAsLongAsTheirRows says of each compressed buffer of a stream that it holds 8 bytes less.
@@ -72,7 +73,7 @@ func TestNothingMayBeCompressedToNoFrame(t *testing.T) {
 			t.Fatalf("%x has no empty buffer at %d", b.Bytes(), frame)
 		}
 		stream := bytes.Replace(b.Bytes(), empty, buffer(zeros, 8), 1)
-		if l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.arrows", string(stream))}}); l.Manifest.Vocab["a"].Count != 1 {
+		if l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", string(stream))}}); l.Manifest.Vocab["a"].Count != 1 {
 			t.Error(l.Manifest.Vocab)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 func TestBigEndianArrowFilesAreRefused(t *testing.T) {
@@ -23,6 +24,6 @@ func TestBigEndianArrowFilesAreRefused(t *testing.T) {
 	if err := errors.Join(w.Write(b.NewRecord()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.arrows", stream.String())}})
+	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", stream.String())}})
 	loadtest.Refused(t, err, "x.arrows: holds big-endian values, which are not read", "little-endian")
 }

@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 func TestBatchesLargerThanTheHeapAreLoaded(t *testing.T) {
 	b := loadtest.BigArrowStream(t, 4)
-	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.arrows", string(b))}})
+	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", string(b))}})
 	x, bools := values[float64](l, "x"), values[uint8](l, "b")
 	for i := range x {
 		if x[i] != float64(i) || (bools[i] == 1) != (i%3_000_000%3 == 0) {

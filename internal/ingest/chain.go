@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -14,7 +15,7 @@ const stepTile = 16 << 10
 // chain does the steps before scaling to one feature of one item, a tile at a time, in the order fill, clip, log1p, diff. It reads
 // ahead of what it gives and never behind, so that the result may overwrite the source.
 type chain[S float32 | float64] struct {
-	steps
+	option.Steps
 	from    layout.Strided[S]
 	feature int64
 	row     int64 // of the next value
@@ -32,7 +33,7 @@ type chain[S float32 | float64] struct {
 func (c *chain[S]) begin(feature, row, end int64, mean float64) {
 	c.feature, c.row, c.end = feature, row, end
 	c.last, c.first, c.found = column.NaN, math.NaN(), false
-	c.filler = newFiller(c.fill, mean, c.from, feature, end)
+	c.filler = newFiller(c.Fill, mean, c.from, feature, end)
 }
 
 // next is the next values, valid until the next call: those of the source itself where nothing is done to them. bad is the place of a
@@ -41,7 +42,7 @@ func (c *chain[S]) next() (values []float64, bad int) {
 	values = c.tile[:min(stepTile, c.end-c.row)]
 	same, ok := any(c.from.Data).([]float64)
 	switch {
-	case ok && c.from.Step == 1 && !c.own && c.steps == steps{}:
+	case ok && c.from.Step == 1 && !c.own && c.Steps == option.Steps{}:
 		values = same[c.row:][:len(values)]
 	case ok && c.from.Step == 1:
 		copy(values, same[c.row:])
@@ -61,13 +62,13 @@ func (c *chain[S]) next() (values []float64, bad int) {
 			return values, bad
 		}
 	}
-	if c.fill.How != "" {
+	if c.Fill.How != "" {
 		c.filler.fill(values, c.row)
 	}
-	if c.clip.HasLow || c.clip.HasHigh {
-		c.clip.apply(values)
+	if c.Clip.HasLow || c.Clip.HasHigh {
+		c.Clip.Apply(values)
 	}
-	if c.log1p {
+	if c.Log1p {
 		for i, v := range values {
 			if v <= -1 {
 				return values, i
@@ -75,7 +76,7 @@ func (c *chain[S]) next() (values []float64, bad int) {
 			values[i] = math.Log1p(v)
 		}
 	}
-	if c.diff {
+	if c.Diff {
 		c.differences(values)
 	}
 	c.row += int64(len(values))

@@ -2,13 +2,14 @@ package ingest
 
 import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // columnPlan is what becomes of a column: its steps, where it is read to, and what it is stored as.
 type columnPlan struct {
 	role   layout.Role
-	steps  steps
+	steps  option.Steps
 	stored layout.Column // in the result
 	asked  layout.DType  // the dtype that the options ask for, "" for none
 
@@ -22,8 +23,8 @@ type columnPlan struct {
 }
 
 // planColumn returns what the options make of a column with a role.
-func planColumn(o Options, c column.Column, role layout.Role) columnPlan {
-	p := columnPlan{role: role, steps: o.steps(c, role), asked: o.DType.of(c)}
+func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan {
+	p := columnPlan{role: role, steps: o.StepsOf(c, role), asked: o.DType.Of(c)}
 	p.stored = layout.Column{Name: c.Name, Role: role, DType: c.Kind.DType(), Width: c.Width, Unit: c.Unit, Zone: c.Zone}
 	if role == layout.RoleTime && c.Kind.IsInteger() || role == layout.RoleItemID && c.Kind == column.KindUint64 {
 		p.stored.DType = layout.Int64
@@ -31,13 +32,13 @@ func planColumn(o Options, c column.Column, role layout.Role) columnPlan {
 	if p.asked != "" && role == layout.RoleValue {
 		p.stored.DType = p.asked
 	}
-	p.stored.DType = p.steps.stored(p.stored.DType, o.DType.named(c.Name))
+	p.stored.DType = p.steps.StoredAs(p.stored.DType, o.DType.Named(c.Name))
 	to := p.stored.DType
-	p.integers = o.staysWhole(c, role)
-	p.narrowed = p.asked != "" && role == layout.RoleValue && p.steps == (steps{}) && to != c.Kind.DType()
+	p.integers = o.StaysWhole(c, role)
+	p.narrowed = p.asked != "" && role == layout.RoleValue && p.steps == (option.Steps{}) && to != c.Kind.DType()
 	p.converted = p.narrowed && p.readsFirst(o, c)
 	p.readAs = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
-	if p.apart = p.converted; p.steps != (steps{}) && !p.computedInPlace(c) {
+	if p.apart = p.converted; p.steps != (option.Steps{}) && !p.computedInPlace(c) {
 		p.apart, p.readAs.DType = true, layout.Float64
 	}
 	return p
@@ -45,8 +46,8 @@ func planColumn(o Options, c column.Column, role layout.Role) columnPlan {
 
 // readsFirst reports whether a narrowed column is read as it is and converted afterwards: a text file's
 // cells are read as few dtypes only, and the error of narrowing is that of the rows that a filter keeps.
-func (p columnPlan) readsFirst(o Options, c column.Column) bool {
-	if c.Width == 0 && o.filters() && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
+func (p columnPlan) readsFirst(o option.Options, c column.Column) bool {
+	if c.Width == 0 && o.Filters() && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
 		return true
 	}
 	return c.Inferred && !(p.stored.DType == layout.Float32 && (c.Kind == column.KindFloat64 || c.Kind == column.KindUnknown))

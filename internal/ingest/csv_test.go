@@ -14,12 +14,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // inBlocks loads text with blocks of so many bytes.
-func inBlocks(t *testing.T, o Options, block int64) (*layout.Manifest, string, error) {
+func inBlocks(t *testing.T, o option.Options, block int64) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	l := newLoad(dir, o, &progress.Meter{})
@@ -82,7 +83,7 @@ func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		_, dir, err := inBlocks(t, Options{Sources: []string{path}, ItemID: []string{"id"}}, rapid.Int64Range(1, 300).Draw(r, "block"))
+		_, dir, err := inBlocks(t, option.Options{Sources: []string{path}, ItemID: []string{"id"}}, rapid.Int64Range(1, 300).Draw(r, "block"))
 		if err != nil {
 			r.Fatalf("%v\n%s", err, text)
 		}
@@ -143,7 +144,7 @@ func TestKindsOfCells(t *testing.T) {
 		{"zones", "a,x\n1970-01-01 01:00:01+01:00,0\n1970-01-01T00:00:02Z,0\n", layout.Timestamp, "s", "UTC", []string{"1", "2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", c.text)}})
+			l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", c.text)}})
 			col, _ := l.Manifest.Column("a")
 			if col.DType != c.dtype || col.Unit != c.unit || col.Zone != c.zone {
 				t.Errorf("%s %s %s, want %s %s %s", col.DType, col.Unit, col.Zone, c.dtype, c.unit, c.zone)
@@ -171,7 +172,7 @@ func TestKindsOfCells(t *testing.T) {
 		for _, block := range []int64{100, 1 << 20} {
 			t.Run(fmt.Sprint("late ", c.name, block), func(t *testing.T) {
 				text := "a,x\n" + many(1500, c.first) + many(1500, c.late)
-				_, dir, err := inBlocks(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, ItemID: c.id}, block)
+				_, dir, err := inBlocks(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, ItemID: c.id}, block)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -194,7 +195,7 @@ func TestEveryCellIsInItsPlaceWhateverTheBlock(t *testing.T) {
 	path := loadtest.File(t, "x.csv", b.String())
 	for _, block := range []int64{1, 7, 64, 1000, 1 << 20} {
 		for _, l := range []string{layout.Columns, layout.Packed} {
-			_, dir, err := inBlocks(t, Options{Sources: []string{path}, ItemID: []string{"id"}, Time: "t", Layout: l}, block)
+			_, dir, err := inBlocks(t, option.Options{Sources: []string{path}, ItemID: []string{"id"}, Time: "t", Layout: l}, block)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -220,7 +221,7 @@ func FuzzCSV(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, dir, err := inBlocks(t, Options{Sources: []string{path}}, 1+(block&0xff))
+		_, dir, err := inBlocks(t, option.Options{Sources: []string{path}}, 1+(block&0xff))
 		if err != nil {
 			if !strings.Contains(err.Error(), "x.csv") {
 				t.Errorf("the message does not name the file: %v", err)

@@ -53,7 +53,7 @@ func (l *load) describe() error {
 			}
 			hint := "load the files one by one, or leave the column out with --columns"
 			if wider, ok := column.WiderOfOneSort(a, b); ok {
-				if l.DType.of(a) != "" && l.DType.of(a) == l.DType.of(b) && l.wanted.roles[i] == layout.RoleValue {
+				if l.DType.Of(a) != "" && l.DType.Of(a) == l.DType.Of(b) && l.wanted.roles[i] == layout.RoleValue {
 					l.setColumn(i, wider)
 					continue
 				}
@@ -72,17 +72,17 @@ func (l *load) describe() error {
 		if err := c.CheckRole(first.Path(), l.wanted.roles[i]); err != nil {
 			return err
 		}
-		if err := l.DType.convertible(c, first.Path(), l.wanted.roles[i]); err != nil {
+		if err := l.DType.Convertible(c, first.Path(), l.wanted.roles[i]); err != nil {
 			return err
 		}
 	}
-	if err := l.checkSteps(l.columns, l.wanted.roles); err != nil {
+	if err := l.CheckSteps(l.columns, l.wanted.roles); err != nil {
 		return err
 	}
 	if err := l.checkDiff(); err != nil {
 		return err
 	}
-	return l.checkCalendar(l.columns)
+	return l.CheckCalendar(l.columns)
 }
 
 // checkNames refuses wanted columns without a name or with the same one, and, where all columns are wanted, a source that has

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -32,7 +33,7 @@ func (l *load) destRead(i int) layout.ColumnWriter {
 // staysAsRead tells whether nothing changes the values of a column, or their order, once they are read.
 func (l *load) staysAsRead(i int) bool {
 	_, staged := l.staged[i]
-	return !staged && l.columns[i].Kind != column.KindText && l.plans[i].steps == (steps{}) && l.staysInOrder()
+	return !staged && l.columns[i].Kind != column.KindText && l.plans[i].steps == (option.Steps{}) && l.staysInOrder()
 }
 
 // staysInOrder tells whether rows stay where they are read to.
@@ -44,7 +45,7 @@ func (l *load) newTiles() {
 	l.seenTiles = map[int]*tileMoments{}
 	for i, c := range l.columns {
 		s := l.plans[i].steps
-		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && (s.scale != "" || s.fill.How != "") {
+		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && (s.Scale != "" || s.Fill.How != "") {
 			l.seenTiles[i] = newTileMoments(l.rows)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -22,7 +23,7 @@ func TestDTypesAreOneOrByColumn(t *testing.T) {
 		`{"a":"float32","*":"float32"}`:      `{"*":"float32","a":"float32"}`, // a may be an integer
 		`{"*":"float16","a":"text","b":"x"}`: `{"*":"float16","a":"text","b":"x"}`,
 	} {
-		var o Options
+		var o option.Options
 		if err := json.Unmarshal([]byte(`{"dtype":`+text+`}`), &o); err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +31,7 @@ func TestDTypesAreOneOrByColumn(t *testing.T) {
 			t.Errorf("%s became %s, %v, want %s", text, got, err, want)
 		}
 	}
-	if b, err := (Options{}).Recipe(); err != nil || strings.Contains(string(b), "dtype") {
+	if b, err := (option.Options{}).Recipe(); err != nil || strings.Contains(string(b), "dtype") {
 		t.Errorf("a recipe without dtype is %s, %v", b, err)
 	}
 }
@@ -58,7 +59,7 @@ func TestColumnsAreStoredAsAskedFor(t *testing.T) {
 		}
 	}
 	for _, to := range all {
-		o := Options{DType: DTypes{By: map[string]string{"a": string(to)}}}
+		o := option.Options{DType: option.DTypes{By: map[string]string{"a": string(to)}}}
 		for from, values := range sent {
 			c, b := columnBytes(t, "a", string(from), []int64{3}, values)
 			dir, err := receivedFrom(t, o, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
@@ -92,13 +93,13 @@ func TestWhatNarrowingLosesIsReported(t *testing.T) {
 			lines = append(lines, fmt.Sprintf("%v,1.5", v))
 		}
 		lines[1] = strings.TrimSuffix(lines[1], ",1.5") + ",NA"
-		o := Options{DType: DTypes{By: map[string]string{"a": string(to)}}, Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")}
+		o := option.Options{DType: option.DTypes{By: map[string]string{"a": string(to)}}, Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")}
 		var got []*layout.DTypeError
 		o.Sources = []string{loadtest.File(t, "x.csv", strings.Join(lines, "\n")+"\n")}
 		l := mustLoad(t, o)
 		got = append(got, l.Manifest.Columns[0].DTypeError)
 		c, b := columnBytes(t, "a", "float64", []int64{int64(len(values))}, values)
-		dir, err := receivedFrom(t, Options{DType: Floats(string(to)), Layout: o.Layout}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
+		dir, err := receivedFrom(t, option.Options{DType: option.Floats(string(to)), Layout: o.Layout}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -115,8 +116,8 @@ func TestWhatNarrowingLosesIsReported(t *testing.T) {
 }
 
 func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
-	by := func(pairs ...string) Options {
-		o := Options{DType: DTypes{By: map[string]string{}}}
+	by := func(pairs ...string) option.Options {
+		o := option.Options{DType: option.DTypes{By: map[string]string{}}}
 		for i := 0; i < len(pairs); i += 2 {
 			o.DType.By[pairs[i]] = pairs[i+1]
 		}
@@ -124,18 +125,18 @@ func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, text, want, hint string
-		o                      Options
+		o                      option.Options
 	}{
 		{"integer too large", "a\n1\n128\n", `x.csv, row 2 (line 3), column "a": "128" does not fit int8`, "wider dtype with --dtype", by("a", "int8")},
 		{"negative", "a\n1\n-1\n", `row 2 (line 3), column "a": "-1" does not fit uint16`, "wider", by("a", "uint16")},
 		{"fraction", "a\n1\n1.5\n", `row 2 (line 3), column "a": "1.5" does not fit int32`, "wider", by("a", "int32")},
 		{"integer in float32", "a\n1\n16777217\n", `row 2 (line 3), column "a": "16777217" does not fit float32`, "wider", by("a", "float32")},
 		{"integer in float16", "a\n1\n2049\n", `row 2 (line 3), column "a": "2049" does not fit float16`, "wider", by("a", "float16")},
-		{"infinity", "a\n1.5\n65520\n", `row 2 (line 3), column "a": "65520" does not fit float16`, "wider", Options{DType: Floats("float16")}},
+		{"infinity", "a\n1.5\n65520\n", `row 2 (line 3), column "a": "65520" does not fit float16`, "wider", option.Options{DType: option.Floats("float16")}},
 		{"missing", "a,b\n1.0,1\nNA,1\n", `row 2 (line 3), column "a": the value is missing`, "--fill a=0", by("a", "int16")},
 		{"time", "a\n2020-01-01\n", `column "a": is timestamp[s], which is stored as nothing else`, "--dtype", by("a", "float32")},
 		{"text", "a\nx\n", `column "a": is text, which is stored as nothing else`, "--dtype", by("a", "float32")},
-		{"item", "a,b\n1,2\n", `column "a": names items or times`, "--dtype", func() Options { o := by("a", "int8"); o.ItemID = []string{"a"}; return o }()},
+		{"item", "a,b\n1,2\n", `column "a": names items or times`, "--dtype", func() option.Options { o := by("a", "int8"); o.ItemID = []string{"a"}; return o }()},
 		{"unknown", "abc,b\n1,2\n", `dtype: no column is named "abd"; near: abc`, "", by("abd", "int8")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -144,16 +145,16 @@ func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	for name, sent := range map[string]func() (put.Column, []byte, Options, string){
-		"integer": func() (put.Column, []byte, Options, string) {
+	for name, sent := range map[string]func() (put.Column, []byte, option.Options, string){
+		"integer": func() (put.Column, []byte, option.Options, string) {
 			c, b := columnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 1<<53 + 1})
 			return c, b, by("a", "float64"), `row 3, column "a": "9007199254740993" does not fit float64`
 		},
-		"fraction": func() (put.Column, []byte, Options, string) {
+		"fraction": func() (put.Column, []byte, option.Options, string) {
 			c, b := columnBytes(t, "a", "float32", []int64{2, 2}, []float32{1, 2, 2.5, 3})
 			return c, b, by("a", "uint8"), `row 2, column "a": "2.5" does not fit uint8`
 		},
-		"text": func() (put.Column, []byte, Options, string) {
+		"text": func() (put.Column, []byte, option.Options, string) {
 			c, b := columnBytes(t, "a", "float32", []int64{1}, []float32{1})
 			return c, b, by("a", "text"), `column "a": is float32; only columns of text files are taken as text`
 		},
@@ -166,7 +167,7 @@ func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
 }
 
 func TestCellsAreTakenAsTextWhereAskedFor(t *testing.T) {
-	o := Options{DType: DTypes{By: map[string]string{"zip": "text", "id": "text"}}, ItemID: []string{"id"}}
+	o := option.Options{DType: option.DTypes{By: map[string]string{"zip": "text", "id": "text"}}, ItemID: []string{"id"}}
 	o.Sources = []string{loadtest.File(t, "x.csv", "id,zip\n1,01234\n1,\n2,A1\n2,7\n"), loadtest.File(t, "y.csv", "id,zip\n3,5\n")}
 	l := mustLoad(t, o)
 	if got := fmt.Sprint(values[int32](l, "zip")); got != "[0 -1 1 2 3]" {
@@ -184,7 +185,7 @@ func TestCellsAreTakenAsTextWhereAskedFor(t *testing.T) {
 
 // What is converted after the rows were arranged is still named by its place in the source.
 func TestDTypesGoWithRowsThatMove(t *testing.T) {
-	o := Options{DType: DTypes{By: map[string]string{"n": "int16", "v": "float16"}}, ItemID: []string{"id"}, Time: "t", Sort: true, Items: []json.RawMessage{[]byte(`"b"`)}}
+	o := option.Options{DType: option.DTypes{By: map[string]string{"n": "int16", "v": "float16"}}, ItemID: []string{"id"}, Time: "t", Sort: true, Items: []json.RawMessage{[]byte(`"b"`)}}
 	o.Sources = []string{loadtest.File(t, "x.csv", "id,t,n,v\na,1,70000,1.5\nb,3,3,2.5\nb,1,1,0.5\n"), loadtest.File(t, "y.csv", "id,t,n,v\nb,2,2,1.5\na,2,1,1.5\n")}
 	l := mustLoad(t, o)
 	if got := fmt.Sprint(texts(l, "n")); got != "[1 2 3]" {
@@ -198,7 +199,7 @@ func TestDTypesGoWithRowsThatMove(t *testing.T) {
 	loadtest.Refused(t, err, `x.csv, row 1 (line 2), column "n": "70000" does not fit int16`, "--dtype")
 	o.Regrid, o.Items = []byte("1"), []json.RawMessage{[]byte(`"b"`)}
 	o.Sources[1] = loadtest.File(t, "y.csv", "id,t,n,v\nb,5,2,1.5\n")
-	o.Fill = ByColumn(map[string]Fill{"n": FillWith(7)})
+	o.Fill = option.ByColumn(map[string]option.Fill{"n": option.FillWith(7)})
 	l = mustLoad(t, o)
 	if n, v := fmt.Sprint(texts(l, "n")), texts(l, "v"); n != "[1 7 3 7 2]" || v[3] != "nan" || l.Manifest.Columns[2].DType != layout.Int16 {
 		t.Errorf("on a grid: n is %s, v %v", n, v)
@@ -207,21 +208,21 @@ func TestDTypesGoWithRowsThatMove(t *testing.T) {
 
 // With steps it is the results that are stored as the dtype, and held to it like cells.
 func TestResultsOfStepsAreHeldToTheirDType(t *testing.T) {
-	whole := func(dtype string) Options {
-		return Options{DType: DTypes{By: map[string]string{"a": dtype}}, Fill: All(FillWith(0))}
+	whole := func(dtype string) option.Options {
+		return option.Options{DType: option.DTypes{By: map[string]string{"a": dtype}}, Fill: option.All(option.FillWith(0))}
 	}
 	for _, c := range []struct {
 		name, text, want, hint string
-		o                      Options
+		o                      option.Options
 	}{
-		{"too large for float16", "a\n1.5\n70000.5\n", `x.csv, row 2 (line 3), column "a": 70000.5 after the steps does not fit float16`, "wider dtype", Options{DType: Floats("float16"), Fill: All(FillWith(0))}},
-		{"rounds to infinity", "a\n1.5\n-65520.0\n", `row 2 (line 3), column "a": -65520 after`, "wider dtype", Options{DType: Floats("float16"), Fill: All(FillWith(0))}},
-		{"too large for float32", "a\n0.0\n3e38\n-3e38\n", `row 3 (line 4), column "a": -6e+38 after the steps does not fit float32`, "wider dtype", Options{Diff: All(true)}},
+		{"too large for float16", "a\n1.5\n70000.5\n", `x.csv, row 2 (line 3), column "a": 70000.5 after the steps does not fit float16`, "wider dtype", option.Options{DType: option.Floats("float16"), Fill: option.All(option.FillWith(0))}},
+		{"rounds to infinity", "a\n1.5\n-65520.0\n", `row 2 (line 3), column "a": -65520 after`, "wider dtype", option.Options{DType: option.Floats("float16"), Fill: option.All(option.FillWith(0))}},
+		{"too large for float32", "a\n0.0\n3e38\n-3e38\n", `row 3 (line 4), column "a": -6e+38 after the steps does not fit float32`, "wider dtype", option.Options{Diff: option.All(true)}},
 		{"an integer that float32 rounds", "a\n1\n16777217\n", `row 2 (line 3), column "a": 16777217 after`, "wider dtype", whole("float32")},
-		{"a fill that is too large", "a\n1\nNA\n", `row 2 (line 3), column "a": 300000 after the steps does not fit int16`, "wider dtype", Options{DType: whole("int16").DType, Fill: All(FillWith(300000))}},
+		{"a fill that is too large", "a\n1\nNA\n", `row 2 (line 3), column "a": 300000 after the steps does not fit int16`, "wider dtype", option.Options{DType: whole("int16").DType, Fill: option.All(option.FillWith(300000))}},
 		{"what may have been another", "a\n9007199254740992\nNA\n", `row 1 (line 2), column "a": 9007199254740992 does not fit int64, or is beyond`, "leave the column's steps out", whole("int64")},
 		{"a fraction", "a\n1.5\nNA\n", `row 1 (line 2), column "a": 1.5 does not fit int16, or is beyond`, "leave the column's steps out", whole("int16")},
-		{"a first difference", "a\n1\n2\n", `row 1 (line 2), column "a": the difference is missing`, "leave the column out of --dtype", Options{DType: whole("int32").DType, Diff: All(true)}},
+		{"a first difference", "a\n1\n2\n", `row 1 (line 2), column "a": the difference is missing`, "leave the column out of --dtype", option.Options{DType: whole("int32").DType, Diff: option.All(true)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
@@ -230,15 +231,15 @@ func TestResultsOfStepsAreHeldToTheirDType(t *testing.T) {
 		})
 	}
 	text := "a\n65519.9\nNA\ninf\n0.1\n"
-	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, DType: Floats("float16"), Fill: All(FillWith(-1))})
+	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, DType: option.Floats("float16"), Fill: option.All(option.FillWith(-1))})
 	e := l.Manifest.Columns[0].DTypeError
 	if want := math.Abs(0.1-float64(layout.HalfOf(0.1).Float32())) / 0.1; e == nil || math.Abs(e.Abs-15.9) > 1e-9 || e.Rel != want && math.Abs(e.Rel-15.9/65519.9) > 1e-12 {
 		t.Errorf("lost %+v", e)
 	}
-	if e := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: All(FillWith(-1)), Clip: All(Clip{High: 9, HasHigh: true}), Scale: All("minmax")}).Manifest.Columns[0].DTypeError; e != nil {
+	if e := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: option.All(option.FillWith(-1)), Clip: option.All(option.Clip{High: 9, HasHigh: true}), Scale: option.All("minmax")}).Manifest.Columns[0].DTypeError; e != nil {
 		t.Errorf("lost %+v where no dtype is asked for", e)
 	}
-	if e := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2048\n")}, DType: whole("float16").DType, Fill: All(FillWith(-1))}).Manifest.Columns[0].DTypeError; e != nil {
+	if e := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2048\n")}, DType: whole("float16").DType, Fill: option.All(option.FillWith(-1))}).Manifest.Columns[0].DTypeError; e != nil {
 		t.Errorf("lost %+v of whole numbers", e)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -16,7 +17,7 @@ func (l *load) deduplicate(ctx context.Context, k *keys, m *rowMap, offsets []in
 	if err := m.own(); err != nil {
 		return nil, err
 	}
-	if l.Duplicates == duplicatesMean {
+	if l.Duplicates == option.DuplicatesMean {
 		err := parallel.For(ctx, l.Workers, len(l.columns), "", func(_, i int) error {
 			if l.wanted.roles[i] != layout.RoleValue {
 				return nil
@@ -31,7 +32,7 @@ func (l *load) deduplicate(ctx context.Context, k *keys, m *rowMap, offsets []in
 	var n int64
 	groups(k, m, offsets, func(first, end int64) error {
 		at := first
-		if l.Duplicates == duplicatesLast {
+		if l.Duplicates == option.DuplicatesLast {
 			at = end - 1
 		}
 		if first == offsets[len(kept)] {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 // TestSourcesEditedWhileTheyAreReadAreRefused holds a load of two files in its child, once both were counted and the first was read,
@@ -96,7 +97,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 						}
 						paths = append(paths, path)
 					}
-					left, err := whileHeld(t, "ingest.read#2", Options{Sources: paths}, func() error { return do(paths[which]) })
+					left, err := whileHeld(t, "ingest.read#2", option.Options{Sources: paths}, func() error { return do(paths[which]) })
 					var s *loaderr.SourceError
 					if !errors.As(err, &s) || s.Path != paths[which] || s.Reason != "the file was changed while it was loaded" {
 						t.Errorf("%v is %+v", err, s)
@@ -111,7 +112,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 }
 
 // whileHeld loads in a child and acts while that waits at a point. left is what lies in the load's directory afterwards.
-func whileHeld(t *testing.T, point string, o Options, act func() error) (left []os.DirEntry, err error) {
+func whileHeld(t *testing.T, point string, o option.Options, act func() error) (left []os.DirEntry, err error) {
 	t.Helper()
 	hold := filepath.Join(t.TempDir(), "hold")
 	if err := syscall.Mkfifo(hold, 0o600); err != nil {

@@ -12,32 +12,33 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 func TestIntegersFrom2To53OnAreRefusedByName(t *testing.T) {
 	large := []string{"1", "", "1152921504606846977"}
 	unsigned := []string{"", "18446744073709551615", "2"}
-	number := func(v float64) Options { return Options{Fill: All(FillWith(v))} }
-	clip := func(c Clip) Options { return Options{Clip: All(c)} }
-	as := func(dtype string) Options {
-		return Options{Fill: All(FillWith(0)), DType: DTypes{By: map[string]string{"v": dtype}}}
+	number := func(v float64) option.Options { return option.Options{Fill: option.All(option.FillWith(v))} }
+	clip := func(c option.Clip) option.Options { return option.Options{Clip: option.All(c)} }
+	as := func(dtype string) option.Options {
+		return option.Options{Fill: option.All(option.FillWith(0)), DType: option.DTypes{By: map[string]string{"v": dtype}}}
 	}
 	small := []string{"1", "", "3"}
 	for _, c := range []struct {
 		name       string
 		kind       arrow.DataType
 		values     []string
-		o          Options
+		o          option.Options
 		want, hint string
 	}{
 		{"a value", arrow.PrimitiveTypes.Int64, large, number(0), `x.arrows, row 3, column "v": the integer near 1152921504606846976 is not between -2^53 and 2^53`, "out of fill and clip"},
-		{"a value that is clipped", arrow.PrimitiveTypes.Int64, []string{"5", "9007199254740992"}, clip(Clip{High: 9, HasHigh: true}), `row 2, column "v": the integer near 9007199254740992`, "out of fill and clip"},
+		{"a value that is clipped", arrow.PrimitiveTypes.Int64, []string{"5", "9007199254740992"}, clip(option.Clip{High: 9, HasHigh: true}), `row 2, column "v": the integer near 9007199254740992`, "out of fill and clip"},
 		{"an unsigned value", arrow.PrimitiveTypes.Uint64, unsigned, number(0), `row 2, column "v": the integer near 18446744073709551616`, "out of fill and clip"},
 		{"a value stored as float64", arrow.PrimitiveTypes.Int64, large, as("float64"), `row 3, column "v": the integer near`, "out of fill and clip"},
 		{"a fill value", arrow.PrimitiveTypes.Int64, small, number(1 << 60), `fill: "1152921504606846976": want an integer between -2^53 and 2^53 for column "v"`, `leave column "v" out of fill`},
-		{"a lower bound", arrow.PrimitiveTypes.Int8, small, clip(Clip{Low: -1 << 53, HasLow: true}), `clip: "-9007199254740992": want`, `leave column "v" out of clip`},
-		{"an upper bound", arrow.PrimitiveTypes.Uint64, small, clip(Clip{High: 1e18, HasHigh: true}), `clip: "1000000000000000000": want`, `leave column "v" out of clip`},
+		{"a lower bound", arrow.PrimitiveTypes.Int8, small, clip(option.Clip{Low: -1 << 53, HasLow: true}), `clip: "-9007199254740992": want`, `leave column "v" out of clip`},
+		{"an upper bound", arrow.PrimitiveTypes.Uint64, small, clip(option.Clip{High: 1e18, HasHigh: true}), `clip: "1000000000000000000": want`, `leave column "v" out of clip`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var rows []heldRow
@@ -51,13 +52,13 @@ func TestIntegersFrom2To53OnAreRefusedByName(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n1,5\n9007199254740993,6\n")}, Clip: All(Clip{HasLow: true})})
+	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n1,5\n9007199254740993,6\n")}, Clip: option.All(option.Clip{HasLow: true})})
 	loadtest.Refused(t, err, `x.csv, row 2 (line 3), column "v": the integer near 9007199254740992`, "out of fill and clip")
-	whole := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n9007199254740993,-6\n")}, Clip: ByColumn(map[string]Clip{"w": {HasLow: true}})})
+	whole := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n9007199254740993,-6\n")}, Clip: option.ByColumn(map[string]option.Clip{"w": {HasLow: true}})})
 	if v, w := values[int64](whole, "v")[0], values[int64](whole, "w")[0]; v != 9007199254740993 || w != 0 {
 		t.Error(v, w)
 	}
-	floats := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "v\n1e30\nNA\n")}, Fill: All(FillWith(1e19)), Clip: All(Clip{High: 1e20, HasHigh: true})})
+	floats := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "v\n1e30\nNA\n")}, Fill: option.All(option.FillWith(1e19)), Clip: option.All(option.Clip{High: 1e20, HasHigh: true})})
 	if got := values[float64](floats, "v"); !slices.Equal(got, []float64{1e20, 1e19}) {
 		t.Error(got)
 	}
@@ -68,19 +69,19 @@ func TestNumbersOfRecipesAreFloats(t *testing.T) {
 		"0.1": 0.1, "1e300": 1e300, "9007199254740992": 1 << 53, "-9007199254740991": -1<<53 + 1, "1152921504606846976": 1 << 60,
 		"1152921504606847000": 1 << 60, "9007199254740993.0": 1 << 53, "1e18": 1e18,
 	} {
-		var f Fill
-		if err := json.Unmarshal([]byte(text), &f); err != nil || f != FillWith(want) {
+		var f option.Fill
+		if err := json.Unmarshal([]byte(text), &f); err != nil || f != option.FillWith(want) {
 			t.Errorf("%s: %v %v", text, f, err)
 		}
 	}
 	for _, text := range []string{"9007199254740993", "-9223372036854775807", "1152921504606847001", "18446744073709551615"} {
-		var c Clip
-		if err := json.Unmarshal([]byte("[null,"+text+"]"), &c); !errors.Is(err, ErrRounded) || !strings.Contains(err.Error(), text) {
+		var c option.Clip
+		if err := json.Unmarshal([]byte("[null,"+text+"]"), &c); !errors.Is(err, option.ErrRounded) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	for _, text := range []string{"", "x", "nan", "inf", "1e400", "--1", "1-2"} {
-		if v, err := ParseNumber(text); err == nil || errors.Is(err, ErrRounded) {
+		if v, err := option.ParseNumber(text); err == nil || errors.Is(err, option.ErrRounded) {
 			t.Errorf("%q is read as %v, %v", text, v, err)
 		}
 	}
@@ -120,8 +121,8 @@ func TestNullsInParquetIntegersAreFilled(t *testing.T) {
 	if err := parquet.WriteFile(path, rows); err != nil {
 		t.Fatal(err)
 	}
-	l := mustLoad(t, Options{Sources: []string{path}, Fill: ByColumn(map[string]Fill{
-		"a": FillWith(-1 << 40), "b": FillWith(-1 << 40), "c": FillWith(0), "d": FillWith(-1), "e": FillWith(0),
+	l := mustLoad(t, option.Options{Sources: []string{path}, Fill: option.ByColumn(map[string]option.Fill{
+		"a": option.FillWith(-1 << 40), "b": option.FillWith(-1 << 40), "c": option.FillWith(0), "d": option.FillWith(-1), "e": option.FillWith(0),
 	})})
 	for i, v := range want {
 		least := max(v, 0)

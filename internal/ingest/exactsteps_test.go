@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -65,10 +66,10 @@ func heldStream(t testing.TB, path string, kind arrow.DataType, width int, rows 
 
 // heldOracle fills and clips the values of an item's feature one by one. ok is false if a value, a number of the steps or a result
 // is refused.
-func heldOracle(values []string, o Options, least, most int64) (out []string, ok bool) {
+func heldOracle(values []string, o option.Options, least, most int64) (out []string, ok bool) {
 	const bound = 1 << 53
 	fill, clip := o.Fill.Of("v"), o.Clip.Of("v")
-	steps := fill != (Fill{}) || clip != (Clip{})
+	steps := fill != (option.Fill{}) || clip != (option.Clip{})
 	if steps && math.Max(math.Abs(fill.Value), math.Max(math.Abs(clip.Low), math.Abs(clip.High))) >= bound {
 		return nil, false
 	}
@@ -78,13 +79,13 @@ func heldOracle(values []string, o Options, least, most int64) (out []string, ok
 		}
 		switch {
 		case v != "":
-		case fill.How == fillValue:
+		case fill.How == option.FillValue:
 			v = fmt.Sprint(int64(fill.Value))
-		case fill.How == fillForward:
+		case fill.How == option.FillForward:
 			for j := i; j >= 0 && v == ""; j-- {
 				v = values[j]
 			}
-		case fill.How == fillBackward:
+		case fill.How == option.FillBackward:
 			for j := i; j < len(values) && v == ""; j++ {
 				v = values[j]
 			}
@@ -154,25 +155,25 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 				sorted[item] = append(sorted[item], row)
 			}
 		}
-		o := Options{ItemID: []string{"i"}, Time: "t", Sort: true, DType: DTypes{}}
+		o := option.Options{ItemID: []string{"i"}, Time: "t", Sort: true, DType: option.DTypes{}}
 		o.Layout = rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")
 		whole := []float64{-1 << 60, -1 << 53, -1<<53 + 1, -1, 0, 7, 100, 1<<53 - 2, 1<<53 - 1, 1 << 53}
 		if rapid.IntRange(0, 3).Draw(r, "large number") > 0 {
 			whole = whole[2:9]
 		}
-		fills := []Fill{{How: fillForward}, {How: fillBackward}, {}}
+		fills := []option.Fill{{How: option.FillForward}, {How: option.FillBackward}, {}}
 		if rapid.Bool().Draw(r, "value") {
-			fills = []Fill{FillWith(rapid.SampledFrom(whole).Draw(r, "filled with"))}
+			fills = []option.Fill{option.FillWith(rapid.SampledFrom(whole).Draw(r, "filled with"))}
 		}
-		o.Fill = All(rapid.SampledFrom(fills).Draw(r, "fill"))
+		o.Fill = option.All(rapid.SampledFrom(fills).Draw(r, "fill"))
 		if bound := whole; rapid.IntRange(0, 2).Draw(r, "clips") == 1 {
 			low := rapid.IntRange(0, len(bound)-1).Draw(r, "low")
 			high := rapid.IntRange(low, len(bound)-1).Draw(r, "high")
-			c := Clip{High: bound[high], HasHigh: true}
+			c := option.Clip{High: bound[high], HasHigh: true}
 			if c.HasLow = rapid.Bool().Draw(r, "has low"); c.HasLow {
 				c.Low = bound[low]
 			}
-			o.Clip = All(c)
+			o.Clip = option.All(c)
 		}
 		if other := rapid.SampledFrom([]string{"", "", "int64", "uint64"}).Draw(r, "dtype"); other != "" {
 			o.DType.By = map[string]string{"v": other}
@@ -185,7 +186,7 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 		for item := range int64(2) {
 			all := sorted[item]
 			cut := len(all)
-			if o.Fill.Of("v").How == fillForward || o.Fill.Of("v").How == fillValue {
+			if o.Fill.Of("v").How == option.FillForward || o.Fill.Of("v").How == option.FillValue {
 				cut = rapid.IntRange(1, len(all)).Draw(r, "cut") // the rest is appended
 			}
 			if regrid {
@@ -280,7 +281,7 @@ func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
 		"v\n1\n" + many + "NA\n":                                     layout.Float64,
 		"v\n9223372036854775807\n" + many + "99999999999999999999\n": layout.Float64,
 	} {
-		l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: All(FillWith(0))})
+		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: option.All(option.FillWith(0))})
 		if c := columnOf(l, "v"); c.DType != want {
 			t.Errorf("%.20q is %s, want %s", text, c.DType, want)
 		} else if want == layout.Int64 && values[int64](l, "v")[0] != 9007199254740991 {
@@ -291,7 +292,7 @@ func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
 
 func TestDuplicatesOfIntegersThatAreFilledMustAgree(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.arrows")
-	o := Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Duplicates: duplicatesMean, Fill: All(Fill{How: fillForward})}
+	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Duplicates: option.DuplicatesMean, Fill: option.All(option.Fill{How: option.FillForward})}
 	heldStream(t, path, arrow.PrimitiveTypes.Int64, 2, []heldRow{
 		{0, 1, []string{"9007199254740991", ""}}, {0, 1, []string{"", "-5"}}, {0, 1, []string{"9007199254740991", ""}}, {0, 2, []string{"", "7"}},
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
@@ -26,7 +27,7 @@ func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 	for _, point := range append(points, "create#2", "write#2", "reserve#2", "map#2") {
 		t.Run(point, func(t *testing.T) {
 			t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
-			j := job(t, Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true})
+			j := job(t, option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true})
 			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 			var s *loaderr.NoSpaceError
 			if !errors.Is(err, loaderr.ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &s) || s.Have <= 0 || s.Need <= 0 {
@@ -42,7 +43,7 @@ func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 // TestFullDiskWhileRowsAreMovedLeavesNothing fails at every reservation of space that a load with every kind of scratch makes.
 func TestFullDiskWhileRowsAreMovedLeavesNothing(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "i,t,a\nx,9,1\nx,1,2.5\nx,1,3.5\nx,5,1\ny,5,1\n")
-	o := Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true, Duplicates: duplicatesMean}
+	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true, Duplicates: option.DuplicatesMean}
 	o.Items, o.Regrid = []json.RawMessage{json.RawMessage(`"x"`)}, json.RawMessage("4")
 	for n := 1; ; n++ {
 		t.Setenv("TENSORCACHE_FAULT", fmt.Sprintf("ENOSPC@reserve#%d", n))
@@ -69,7 +70,7 @@ func TestOtherFaultsAreErrorsToo(t *testing.T) {
 	for _, point := range points {
 		for _, kind := range []string{"EIO", "KILL"} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
-			_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{path}}), nil, nil)
+			_, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{path}}), nil, nil)
 			if kind == "KILL" && !errors.Is(err, loaderr.ErrKilled) || kind == "EIO" && (err == nil || !strings.Contains(err.Error(), syscall.EIO.Error())) {
 				t.Errorf("%s at %s: %v", kind, point, err)
 			}
@@ -94,7 +95,7 @@ func TestFullDiskDuringAPut(t *testing.T) {
 				t.Fatal(err)
 			}
 			go func() { _, _ = bytes.NewReader(c.sent).WriteTo(w); w.Close() }()
-			o := Options{ItemID: []string{"id"}}
+			o := option.Options{ItemID: []string{"id"}}
 			if c.Format == put.FormatArrow {
 				o.ItemID = []string{"id", "w"}
 			}
@@ -110,14 +111,14 @@ func TestFaultsWhileUnpacking(t *testing.T) {
 	path := loadtest.File(t, "x.csv.gz", loadtest.Compressed(t, ".gz", "a\n1\n2.5\n"))
 	for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace, "KILL": loaderr.ErrKilled} {
 		t.Setenv("TENSORCACHE_FAULT", kind+"@ingest.unpack")
-		if _, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{path}}), nil, nil); !errors.Is(err, want) {
+		if _, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{path}}), nil, nil); !errors.Is(err, want) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
 }
 
 func TestFaultsOfAnAppend(t *testing.T) {
-	old := mustLoad(t, Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")}, ItemID: []string{"i"}, Time: "t", Scale: All("standard"), Sort: true})
+	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true})
 	o, err := AppendOptions(old.Manifest, []string{loadtest.File(t, "b.csv", "i,t,a\ny,4,2\nx,3,1\ny,3,3\n")})
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +146,7 @@ func TestFullDiskUnderALargeBatchIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 	path := loadtest.File(t, "x.arrows", string(loadtest.BigArrowStream(t, 1)))
 	for _, point := range []string{"reserve#2", "map#2"} { // the first is the result
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
-		j := job(t, Options{Sources: []string{path}})
+		j := job(t, option.Options{Sources: []string{path}})
 		_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 		if s := (*loaderr.NoSpaceError)(nil); !errors.As(err, &s) || s.Need < 64<<20 || s.Have <= 0 {
 			t.Errorf("%s: %v", point, err)

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -20,9 +21,9 @@ type filler[S float32 | float64] struct {
 	looked    bool // after is that of the present gap
 }
 
-func newFiller[S float32 | float64](f Fill, mean float64, from layout.Strided[S], feature, end int64) filler[S] {
+func newFiller[S float32 | float64](f option.Fill, mean float64, from layout.Strided[S], feature, end int64) filler[S] {
 	value := f.Value
-	if f.How == fillMean {
+	if f.How == option.FillMean {
 		if value = mean; mean != mean {
 			value = column.NaN
 		}
@@ -42,14 +43,14 @@ func (f *filler[S]) fill(values []float64, row int64) {
 			continue
 		}
 		switch f.how {
-		case fillValue, fillMean:
+		case option.FillValue, option.FillMean:
 			values[i] = f.value
-		case fillForward:
+		case option.FillForward:
 			values[i] = f.before
-		case fillBackward:
+		case option.FillBackward:
 			f.look(row + int64(i))
 			values[i] = f.after
-		case fillLinear:
+		case option.FillLinear:
 			f.look(row + int64(i))
 			values[i] = f.line(row + int64(i))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/near"
 )
 
@@ -30,10 +31,10 @@ type filter struct {
 func (l *load) newFilter(k *keys) (*filter, error) {
 	f := &filter{keys: k, verdict: true, seen: newNumbering(len(k.at)), least: math.MaxInt64, last: math.MinInt64}
 	var err error
-	if f.from, f.to, err = l.Where.bounds(k.clock); err != nil {
+	if f.from, f.to, err = l.Where.Bounds(k.clock); err != nil {
 		return nil, err
 	}
-	if f.part, f.parts, err = parseBucket(l.ItemBucket); err != nil || l.Items == nil {
+	if f.part, f.parts, err = option.ParseBucket(l.ItemBucket); err != nil || l.Items == nil {
 		return f, err
 	}
 	f.named = map[string]bool{}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"sort"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 // fitting is what scalings and means are fitted on: the rows low[i] to high[i]-1 of each item i, of which a sample may be drawn.
@@ -13,7 +15,7 @@ type fitting struct {
 }
 
 // fitOn finds the rows that the options let a fit see.
-func fitOn(o Options, k *keys, offsets []int64) (*fitting, error) {
+func fitOn(o option.Options, k *keys, offsets []int64) (*fitting, error) {
 	n := len(offsets) - 1
 	f := &fitting{low: make([]int64, n), high: make([]int64, n)}
 	before, err := fitBefore(o, k)
@@ -34,7 +36,7 @@ func fitOn(o Options, k *keys, offsets []int64) (*fitting, error) {
 	}
 	if o.FitSample > 0 {
 		f.sampled = make([]uint64, (offsets[n]+63)/64)
-		f.draw(o.FitSample, o.FitSeed, o.ScalePer == perItem)
+		f.draw(o.FitSample, o.FitSeed, o.ScalePer == option.ScalePerItem)
 	}
 	return f, nil
 }
@@ -58,12 +60,12 @@ func fitRows(r *[2]*int64, first, end int64) (int64, int64) {
 }
 
 // fitBefore is fit_before in the time column's unit, nil where it is not given.
-func fitBefore(o Options, k *keys) (*int64, error) {
-	t, err := readTime("fit_before", o.FitBefore)
+func fitBefore(o option.Options, k *keys) (*int64, error) {
+	t, err := option.ReadTime("fit_before", o.FitBefore)
 	if t == nil || err != nil {
 		return nil, err
 	}
-	before, err := timeBound(k.clock, "fit_before", *t)
+	before, err := option.TimeBound(k.clock, "fit_before", *t)
 	return &before, err
 }
 
@@ -122,9 +124,9 @@ func (f *fitting) all(offsets []int64) bool {
 }
 
 // perWhat is how a fit is told in the manifest.
-func perWhat(o Options) string {
-	if o.ScalePer == perItem {
-		return perItem
+func perWhat(o option.Options) string {
+	if o.ScalePer == option.ScalePerItem {
+		return option.ScalePerItem
 	}
-	return perColumn
+	return option.ScalePerColumn
 }

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 func TestSamplesAreDrawnFromTheFitRows(t *testing.T) {
@@ -60,7 +61,7 @@ func TestEveryRowIsAsLikelyInASample(t *testing.T) {
 
 func TestTimesOfARecipeHaveOneForm(t *testing.T) {
 	recipe := func(before string) string {
-		b, err := Options{Time: "t", Scale: All(scaleStandard), FitBefore: []byte(before)}.Recipe()
+		b, err := option.Options{Time: "t", Scale: option.All(option.ScaleStandard), FitBefore: []byte(before)}.Recipe()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,9 +75,9 @@ func TestTimesOfARecipeHaveOneForm(t *testing.T) {
 	if recipe(`5`) == recipe(`6`) || recipe(`null`) != recipe(``) {
 		t.Error("integers, or none, are taken for others")
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,2\n")}, Time: "t", Scale: All(scaleStandard), FitBefore: []byte(`"2020-01-03"`)})
+	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,2\n")}, Time: "t", Scale: option.All(option.ScaleStandard), FitBefore: []byte(`"2020-01-03"`)})
 	loadtest.Refused(t, err, `fit_before: "2020-01-03T00:00:00Z": want an integer`, "")
-	if err := (Options{Time: "t", Scale: All(scaleStandard), FitBefore: []byte(`"yesterday"`)}).Validate(); err == nil || !strings.Contains(err.Error(), `fit_before: "yesterday": want a time like`) {
+	if err := (option.Options{Time: "t", Scale: option.All(option.ScaleStandard), FitBefore: []byte(`"yesterday"`)}).Validate(); err == nil || !strings.Contains(err.Error(), `fit_before: "yesterday": want a time like`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -37,7 +38,7 @@ func TestFolderIsItsFilesByPath(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(root, "dangling")); err != nil {
 		t.Fatal(err)
 	}
-	l := mustLoad(t, Options{Sources: []string{root}})
+	l := mustLoad(t, option.Options{Sources: []string{root}})
 	if got := values[float64](l, "a"); !slices.Equal(got, []float64{1, 2, 3, 4.5}) {
 		t.Error(got)
 	}
@@ -53,7 +54,7 @@ func TestPartitionsAreColumns(t *testing.T) {
 		"year=2021/shop=7/x.csv":     "t,v\n1,4\n2,2.5\n",
 	})
 	for _, layoutName := range []string{layout.Columns, layout.Packed} {
-		l := mustLoad(t, Options{Sources: []string{root}, ItemID: []string{"year", "shop"}, Time: "t", Layout: layoutName})
+		l := mustLoad(t, option.Options{Sources: []string{root}, ItemID: []string{"year", "shop"}, Time: "t", Layout: layoutName})
 		if got := values[int64](l, "year"); !slices.Equal(got, []int64{2020, 2020, 2020, 2021, 2021}) {
 			t.Errorf("year %v", got)
 		}
@@ -65,7 +66,7 @@ func TestPartitionsAreColumns(t *testing.T) {
 		}
 	}
 	// A value like any other, scaled and chosen; the file's own columns may be left out.
-	l := mustLoad(t, Options{Sources: []string{root}, Columns: []string{"year"}, Scale: All("minmax")})
+	l := mustLoad(t, option.Options{Sources: []string{root}, Columns: []string{"year"}, Scale: option.All("minmax")})
 	if got := values[float32](l, "year"); !slices.Equal(got, []float32{0, 0, 0, 1, 1}) {
 		t.Errorf("scaled year %v", got)
 	}
@@ -78,7 +79,7 @@ func TestPartitionsBesideWiderColumns(t *testing.T) {
 		many += fmt.Sprintf("%d,%d\n", i, i)
 	}
 	root := tree(t, map[string]string{"k=1/x.csv": many + "0.5,1\n", "k=2/x.csv": many})
-	l := mustLoad(t, Options{Sources: []string{root}, ItemID: []string{"k"}, Columns: []string{"w", "v"}})
+	l := mustLoad(t, option.Options{Sources: []string{root}, ItemID: []string{"k"}, Columns: []string{"w", "v"}})
 	k, v, w := values[int64](l, "k"), values[float64](l, "v"), values[int64](l, "w")
 	if k[2000] != 1 || k[2001] != 2 || v[2000] != 0.5 || v[2002] != 1 || w[2000] != 1 || w[4000] != 1999 {
 		t.Errorf("%v %v %v", k[1999:2003], v[1999:2003], w[1999:2003])
@@ -103,7 +104,7 @@ func TestBadFolders(t *testing.T) {
 		{"Delta", map[string]string{"a.parquet": "x", "_delta_log/0.json": "{}"}, ": is a Delta table", "put"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := inProcess(t, Options{Sources: []string{tree(t, c.files)}})
+			_, _, err := inProcess(t, option.Options{Sources: []string{tree(t, c.files)}})
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
@@ -111,19 +112,19 @@ func TestBadFolders(t *testing.T) {
 	if err := os.Symlink(".", filepath.Join(loop, "k=1")); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{loop}})
+	_, _, err := inProcess(t, option.Options{Sources: []string{loop}})
 	loadtest.Refused(t, err, `is a partition by "k" within another`, "")
 }
 
 // TestFolderAndItsFilesAreTwoRecipes holds a folder's partitions, which are columns, against its files, which have none of them.
 func TestFolderAndItsFilesAreTwoRecipes(t *testing.T) {
 	root := tree(t, map[string]string{"k=1/a.csv": "a\n1\n"})
-	folder, _ := Options{Sources: []string{root}}.Recipe()
-	file, _ := Options{Sources: []string{filepath.Join(root, "k=1", "a.csv")}}.Recipe()
+	folder, _ := option.Options{Sources: []string{root}}.Recipe()
+	file, _ := option.Options{Sources: []string{filepath.Join(root, "k=1", "a.csv")}}.Recipe()
 	if string(folder) == string(file) {
 		t.Errorf("both are %s", file)
 	}
-	l := mustLoad(t, Options{Sources: []string{root}})
+	l := mustLoad(t, option.Options{Sources: []string{root}})
 	var kept bytes.Buffer
 	if err := json.Compact(&kept, l.Manifest.Recipe); err != nil || kept.String() != string(folder) {
 		t.Errorf("the manifest has %s (%v), want %s", kept.String(), err, folder)

@@ -12,11 +12,12 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 func TestSourcesAreHashed(t *testing.T) {
 	a, b := loadtest.File(t, "a.csv", "a\n1\n"), loadtest.File(t, "b.csv", "a\n"+strings.Repeat("123456789\n", 300_000))
-	l := mustLoad(t, Options{Sources: []string{a, b}, HashSources: true})
+	l := mustLoad(t, option.Options{Sources: []string{a, b}, HashSources: true})
 	for i, path := range []string{a, b} {
 		text, err := os.ReadFile(path)
 		if err != nil {

@@ -3,6 +3,8 @@ package ingest
 import (
 	"encoding/json"
 	"strconv"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 // appendJSON appends the name of a row's item in its canonical form (docs/FORMAT.md).
@@ -15,19 +17,19 @@ func (k *keys) appendJSON(dst []byte, row int64) []byte {
 			parts[i] = v
 		}
 	}
-	return appendParts(dst, parts)
+	return option.AppendParts(dst, parts)
 }
 
 // canonical is the name of an item that somebody wrote, in its canonical form: digits are a number where the column holds
 // integers, and a text where it holds text.
 func (k *keys) canonical(raw json.RawMessage) (string, error) {
 	parts, err := k.canonicalParts(raw)
-	return string(appendParts(nil, parts)), err
+	return string(option.AppendParts(nil, parts)), err
 }
 
 // canonicalParts are the values of the name.
 func (k *keys) canonicalParts(raw json.RawMessage) ([]any, error) {
-	parts, err := itemParts(raw, len(k.at))
+	parts, err := option.ItemParts(raw, len(k.at))
 	if err != nil {
 		return nil, err
 	}

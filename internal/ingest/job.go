@@ -8,6 +8,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
@@ -18,7 +19,7 @@ import (
 type Job struct {
 	// Dir is the load's own directory below tmp; it exists and is empty.
 	Dir string `json:"dir"`
-	Options
+	option.Options
 	// Within is the reach of the options, which these do not carry across the pipe.
 	Within files.Reach `json:"within,omitzero"`
 	// Put is set where the values come over a socket, which is the child's descriptor 3.

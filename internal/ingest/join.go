@@ -13,6 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
@@ -211,7 +212,7 @@ func (k *base) fits(old, added *layout.ManifestColumn) (*layout.Prepared, *layou
 	p, s := old.Prepared, old.Scale
 	if p != nil {
 		both := *p
-		if p.FillPer == perItem {
+		if p.FillPer == option.ScalePerItem {
 			both.FillValue = grown(p.FillValue, added.Prepared.FillValue)
 		}
 		if p.First == nil || added.Prepared.First == nil { // too many items, now or before
@@ -233,7 +234,7 @@ func (k *base) fits(old, added *layout.ManifestColumn) (*layout.Prepared, *layou
 		}
 		p = &both
 	}
-	if s != nil && s.Per == perItem {
+	if s != nil && s.Per == option.ScalePerItem {
 		s = &layout.Scale{Kind: s.Kind, Per: s.Per, Shift: grown(s.Shift, added.Scale.Shift), Scale: grown(s.Scale, added.Scale.Scale)}
 	}
 	return p, s

@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
@@ -20,8 +21,8 @@ import (
 
 // load is one load in the child.
 type load struct {
-	Options
-	asked Options // before they were melted: what stands in the manifest
+	option.Options
+	asked option.Options // before they were melted: what stands in the manifest
 	source.Settings
 	meter   *progress.Meter
 	sources []layout.Source
@@ -52,7 +53,7 @@ type load struct {
 var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
-func newLoad(dir string, o Options, m *progress.Meter) *load {
+func newLoad(dir string, o option.Options, m *progress.Meter) *load {
 	return &load{units: map[int]string{}, Options: o, asked: o, Settings: source.Settings{Reach: o.Reach, Workers: max(2, cores), Block: files.BlockBytes, Text: source.DefaultDialect, Decompression: files.Decompression{Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { m.Bytes.Add(n) }}}, meter: m, available: files.FreeSpace}
 }
 
@@ -85,7 +86,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 			return nil, err
 		}
 	}
-	l.Text = l.dialect()
+	l.Text = l.Dialect()
 	l.meter.Enter(progress.Count)
 	if err := fault.At("ingest.count"); err != nil {
 		return nil, fmt.Errorf("count rows: %w", err)
@@ -144,7 +145,7 @@ func (l *load) fillAll(ctx context.Context) error {
 			return err
 		}
 		fill := l.fill
-		if l.filters() {
+		if l.Filters() {
 			fill = l.fillKept
 		}
 		var wider *source.WidenError

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -27,14 +28,14 @@ type loaded struct {
 }
 
 // inProcess loads in this process.
-func inProcess(t *testing.T, o Options) (*layout.Manifest, string, error) {
+func inProcess(t *testing.T, o option.Options) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	m, err := Job{Dir: dir, Options: o}.load(context.Background(), nil, &progress.Meter{})
 	return m, dir, err
 }
 
-func mustLoad(t *testing.T, o Options) loaded {
+func mustLoad(t *testing.T, o option.Options) loaded {
 	t.Helper()
 	_, dir, err := inProcess(t, o)
 	if err != nil {

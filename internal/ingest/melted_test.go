@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 func TestMeltedRowsAreSeriesAfterSeries(t *testing.T) {
 	text := "a,t,b\n1,1,4\n2,2,5\n3,3,6.5\n"
 	for _, block := range []int64{4, 1 << 20} {
-		_, dir, err := inBlocks(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Time: "t", Melt: true}, block)
+		_, dir, err := inBlocks(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Time: "t", Melt: true}, block)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +43,7 @@ func TestFaultsOfMeltedTablesAreThoseOfTheSource(t *testing.T) {
 		{"t,a,a\n1,1,1\n", `column "a": is the name of several series`},
 		{"t,a,b\n1,true,1\n", `column "b": is int64, but series "a" is bool`},
 	} {
-		_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv", c.text)}, Time: "t", Melt: true})
+		_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", c.text)}, Time: "t", Melt: true})
 		loadtest.Refused(t, err, c.want, "")
 	}
 }
@@ -55,9 +56,9 @@ func TestPartitionsAreNoSeries(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "year=2020", "x.csv"), []byte("t,a\n1,5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{dir}, Time: "t", Melt: true})
+	_, _, err := inProcess(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true})
 	loadtest.Refused(t, err, `column "year": is a partition, not a series`, "--columns")
-	if got := values[int64](mustLoad(t, Options{Sources: []string{dir}, Time: "t", Melt: true, Columns: []string{"a"}}), source.MeltedValue); !slices.Equal(got, []int64{5}) {
+	if got := values[int64](mustLoad(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true, Columns: []string{"a"}}), source.MeltedValue); !slices.Equal(got, []int64{5}) {
 		t.Error(got)
 	}
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
 func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
-	small := Job{Options: Options{Sources: []string{loadtest.File(t, "a.csv", "a\n1\n")}}}
+	small := Job{Options: option.Options{Sources: []string{loadtest.File(t, "a.csv", "a\n1\n")}}}
 	stream := Job{Put: &put.Header{Format: put.FormatArrow}}
 	for _, c := range []struct {
 		Job
@@ -32,12 +33,12 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	path := loadtest.File(t, "a.csv", "t,a\n1,1\n2,2.5\n")
 	for _, c := range []struct {
-		options Options
+		options option.Options
 		need    int64
 	}{
-		{Options{}, 2*16 + 1<<16},
-		{Options{Scale: All(scaleStandard), Columns: []string{"a"}, Time: "t"}, 2*(8+4+8) + 1<<16}, // narrowed after it is scaled
-		{Options{Sort: true, Time: "t"}, 2*(16+16+8) + 1<<16},
+		{option.Options{}, 2*16 + 1<<16},
+		{option.Options{Scale: option.All(option.ScaleStandard), Columns: []string{"a"}, Time: "t"}, 2*(8+4+8) + 1<<16}, // narrowed after it is scaled
+		{option.Options{Sort: true, Time: "t"}, 2*(16+16+8) + 1<<16},
 	} {
 		c.options.Sources = []string{path}
 		dir := t.TempDir()

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
 	path := loadtest.File(t, "a.csv.gz", loadtest.Compressed(t, ".gz", "a\n1\n2\n"))
-	o := Options{Sources: []string{path}, Scale: All(scaleStandard), HashSources: true}
+	o := option.Options{Sources: []string{path}, Scale: option.All(option.ScaleStandard), HashSources: true}
 	j := job(t, o)
 	var last progress.Progress
 	if _, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) {

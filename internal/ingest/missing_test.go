@@ -15,6 +15,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -39,7 +40,7 @@ func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
 	for _, how := range []string{layout.Columns, layout.Packed} {
 		c, b := columnBytes(t, "a", "float32", []int64{rows, width}, v)
 		d, more := columnBytes(t, "b", "float32", []int64{rows}, v[:rows])
-		dir, err := receivedFrom(t, Options{Layout: how, Fill: ByColumn(map[string]Fill{"a": FillWith(-1)})}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c, d}}, append(b, more...))
+		dir, err := receivedFrom(t, option.Options{Layout: how, Fill: option.ByColumn(map[string]option.Fill{"a": option.FillWith(-1)})}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c, d}}, append(b, more...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,8 +86,8 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("Parquet", mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}))
-	check("CSV", mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1.5\nNA\n\"\"\n")}}))
+	check("Parquet", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}))
+	check("CSV", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1.5\nNA\n\"\"\n")}}))
 	bits := memory.NewBufferBytes([]byte{0b001})
 	floats := array.NewData(arrow.PrimitiveTypes.Float64, 3, []*memory.Buffer{bits, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes([]float64{1.5, 7, 7}))}, nil, 2, 0)
 	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: floats.DataType(), Nullable: true}}, nil), []arrow.Array{array.MakeFromData(floats)}, 3)
@@ -95,9 +96,9 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 	if err := errors.Join(aw.Write(record), aw.Close()); err != nil {
 		t.Fatal(err)
 	}
-	check("Arrow", mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.arrows", s.String())}}))
+	check("Arrow", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", s.String())}}))
 	c, sent := columnBytes(t, "a", "float64", []int64{3}, []float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
-	dir, err := receivedFrom(t, Options{}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, sent)
+	dir, err := receivedFrom(t, option.Options{}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +107,9 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 		t.Errorf("%d digests of the same content: %v", len(digests), digests)
 	}
 	want = []uint64{nan, math.Float64bits(2), nan}
-	check("a difference and what no fill finds", mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\nx,3\ny,\n")}, ItemID: []string{"i"}, Diff: All(true), DType: Floats("float64")}))
+	check("a difference and what no fill finds", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\nx,3\ny,\n")}, ItemID: []string{"i"}, Diff: option.All(true), DType: option.Floats("float64")}))
 	want = append(want, math.Float64bits(2))
-	check("rows that were inserted, and the mean of none", mustLoad(t, Options{
-		Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,\n1,\n3,2.0\n3,2.0\n7,2.0\n")}, Time: "t", Duplicates: duplicatesMean, Regrid: json.RawMessage("2"),
+	check("rows that were inserted, and the mean of none", mustLoad(t, option.Options{
+		Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,\n1,\n3,2.0\n3,2.0\n7,2.0\n")}, Time: "t", Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("2"),
 	}))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 // TestWhatNothingFillsIsThatNaN has values that stay missing: where there is no mean, where nothing is behind an integer, and where rows
@@ -29,18 +30,18 @@ func TestWhatNothingFillsIsThatNaN(t *testing.T) {
 			t.Errorf("%s: nothing is missing", what)
 		}
 	}
-	f := Options{DType: Floats("float64")}
-	with := func(o Options, text string) loaded {
+	f := option.Options{DType: option.Floats("float64")}
+	with := func(o option.Options, text string) loaded {
 		o.Sources, o.ItemID, o.DType = []string{loadtest.File(t, "x.csv", text)}, []string{"i"}, f.DType
 		return mustLoad(t, o)
 	}
-	check("no mean of an item", with(Options{Fill: All(Fill{How: fillMean}), ScalePer: perItem, Scale: All(scaleMinMax)}, "i,a\nx,\ny,1\ny,2\n"))
+	check("no mean of an item", with(option.Options{Fill: option.All(option.Fill{How: option.FillMean}), ScalePer: option.ScalePerItem, Scale: option.All(option.ScaleMinMax)}, "i,a\nx,\ny,1\ny,2\n"))
 	more := loadtest.File(t, "more.csv", "i,a\nx,\nx,5\ny,\n")
-	for what, o := range map[string]Options{
-		"a difference to what was missing": {Diff: All(true)},
-		"forward behind what was missing":  {Fill: All(Fill{How: fillForward})},
-		"linear behind what was missing":   {Fill: All(Fill{How: fillLinear}), Diff: All(true)},
-		"the mean of none":                 {Fill: All(Fill{How: fillMean})},
+	for what, o := range map[string]option.Options{
+		"a difference to what was missing": {Diff: option.All(true)},
+		"forward behind what was missing":  {Fill: option.All(option.Fill{How: option.FillForward})},
+		"linear behind what was missing":   {Fill: option.All(option.Fill{How: option.FillLinear}), Diff: option.All(true)},
+		"the mean of none":                 {Fill: option.All(option.Fill{How: option.FillMean})},
 	} {
 		old := with(o, "i,a\nx,\n")
 		check(what, old)
@@ -58,7 +59,7 @@ func TestWhatNothingFillsIsThatNaN(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("nothing behind an integer", mustLoad(t, Options{
-		Sources: []string{loadtest.File(t, "x.parquet", b.String())}, Fill: All(Fill{How: fillBackward}), DType: DTypes{By: map[string]string{"a": "float64"}},
+	check("nothing behind an integer", mustLoad(t, option.Options{
+		Sources: []string{loadtest.File(t, "x.parquet", b.String())}, Fill: option.All(option.Fill{How: option.FillBackward}), DType: option.DTypes{By: map[string]string{"a": "float64"}},
 	}))
 }

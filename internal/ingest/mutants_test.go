@@ -23,6 +23,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
@@ -155,7 +156,7 @@ func (a frame) asFloats() frame {
 type mutantFile struct {
 	name  string
 	bytes []byte
-	o     Options
+	o     option.Options
 	check func(b []byte, got, good frame) bool // nil: the format neither has checksums nor is there a reference in Go
 }
 
@@ -200,7 +201,7 @@ func mutantFiles(t *testing.T) []mutantFile {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	item := Options{ItemID: []string{"id"}}
+	item := option.Options{ItemID: []string{"id"}}
 	file, stream := arrowFileBytes(t)
 	matrix := loadtest.NPY("<f8", "(150, 2)", false, binary.LittleEndian, floats)
 	arrays := map[string]string{"a.npy": matrix, "b.npy": loadtest.NPY(">i4", "(150,)", false, binary.BigEndian, make([]int32, 150))}
@@ -225,11 +226,11 @@ func mutantFiles(t *testing.T) []mutantFile {
 		{"x.csv.gz", []byte(loadtest.Compressed(t, ".gz", text.String())), item, unchanged},
 		{"x.csv.zst", []byte(loadtest.Compressed(t, ".zst", text.String())), item, unchanged},
 		{"x.tfrecord", []byte(loadtest.TFRecords(records...)), item, known},
-		{"x.npy", []byte(matrix), Options{}, func(b []byte, got, good frame) bool {
+		{"x.npy", []byte(matrix), option.Options{}, func(b []byte, got, good frame) bool {
 			return bytes.Contains(b, []byte("<f8")) && bytes.Contains(b, []byte("False")) && values(b, got, good) || !bytes.Contains(b[:128], []byte("'<f8', 'fortran_order': False"))
 		}},
-		{"x.npz", []byte(loadtest.NPZ(t, zip.Store, arrays)), Options{}, known},
-		{"d.npz", []byte(loadtest.NPZ(t, zip.Deflate, arrays)), Options{}, known},
+		{"x.npz", []byte(loadtest.NPZ(t, zip.Store, arrays)), option.Options{}, known},
+		{"d.npz", []byte(loadtest.NPZ(t, zip.Deflate, arrays)), option.Options{}, known},
 		{"x.parquet", pq.Bytes(), item, nil},
 		{"x.arrow", file, arrowOptions(), nil},
 		{"x.arrows", stream, arrowOptions(), nil},

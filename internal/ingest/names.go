@@ -3,9 +3,32 @@ package ingest
 import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
+
+// Load options; see [option].
+type (
+	Options                 = option.Options
+	Where                   = option.Where
+	Fill                    = option.Fill
+	Clip                    = option.Clip
+	DTypes                  = option.DTypes
+	PerColumn[T comparable] = option.PerColumn[T]
+)
+
+// FillWith fills missing values with a number.
+func FillWith(v float64) Fill { return option.FillWith(v) }
+
+// ByColumn sets the named columns, and with "*" the others.
+func ByColumn[T comparable](by map[string]T) PerColumn[T] { return option.ByColumn(by) }
+
+// ParseNumber reads a finite number of a recipe; see [option.ParseNumber].
+func ParseNumber(text string) (float64, error) { return option.ParseNumber(text) }
+
+// ErrRounded is returned for an integer of a recipe that float64 rounds.
+var ErrRounded = option.ErrRounded
 
 // Errors of a load; see [loaderr].
 type (

@@ -22,6 +22,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -118,7 +119,7 @@ func TestParquetFilesOfPyarrowReadAsPyarrowReadsThem(t *testing.T) {
 			if err := json.Unmarshal(raw, &columns); err != nil {
 				t.Fatal(err)
 			}
-			o := Options{Sources: []string{"testdata/" + name + ".parquet"}}
+			o := option.Options{Sources: []string{"testdata/" + name + ".parquet"}}
 			if columns["text"] != nil {
 				o.ItemID = []string{"text"}
 			}
@@ -141,7 +142,7 @@ func TestParquetFilesOfPyarrowReadAsPyarrowReadsThem(t *testing.T) {
 }
 
 func TestParquetTypesAreKept(t *testing.T) {
-	l := mustLoad(t, Options{Sources: []string{"testdata/flat-none.parquet"}, ItemID: []string{"text"}})
+	l := mustLoad(t, option.Options{Sources: []string{"testdata/flat-none.parquet"}, ItemID: []string{"text"}})
 	want := map[string][4]string{ // dtype, source dtype, unit, zone
 		"f16": {"float16"}, "f32": {"float32"}, "f64": {"float64"},
 		"i8": {"int8"}, "i16": {"int16"}, "i32": {"int32"}, "i64": {"int64"},
@@ -166,18 +167,18 @@ func TestParquetThatIsRefused(t *testing.T) {
 	flipped[120] ^= 1
 	for _, c := range []struct {
 		name, path, want, hint string
-		o                      Options
+		o                      option.Options
 	}{
-		{"cut", half, half + ": is cut off: its end is not that of a Parquet file", "write or copy it again", Options{}},
-		{"text", loadtest.File(t, "a.parquet", "a,b\n1,2\n3,4\n"), "is no Parquet file", "", Options{}},
-		{"flipped bit", loadtest.File(t, "flip.parquet", string(flipped)), "crc32 checksum mismatch", "damaged", Options{ItemID: []string{"text"}}},
-		{"lz4", "testdata/bad-lz4.parquet", `column "a": is compressed with LZ4_RAW, which is not read`, `"snappy" or "zstd"`, Options{}},
-		{"nested", "testdata/bad-nested.parquet", `column "a": holds nested values`, "--columns", Options{}},
-		{"null in integers", "testdata/bad-nulls.parquet", `row 3, column "i": the value is missing, which only a float column can say`, "--fill i=0", Options{}},
-		{"null in bools", "testdata/bad-nulls.parquet", `row 2, column "b": the value is missing`, "leave the column out", Options{Columns: []string{"b"}}},
-		{"uint64", "testdata/bad-big.parquet", `row 2, column "u": "18446744073709551615" does not fit int64`, "", Options{Time: "u"}},
-		{"no rows", "testdata/bad-empty.parquet", "has columns but no rows", "", Options{}},
-		{"float32", "testdata/flat-none.parquet", "does not fit float32", "", Options{Columns: []string{"f64"}, DType: Floats("float32")}},
+		{"cut", half, half + ": is cut off: its end is not that of a Parquet file", "write or copy it again", option.Options{}},
+		{"text", loadtest.File(t, "a.parquet", "a,b\n1,2\n3,4\n"), "is no Parquet file", "", option.Options{}},
+		{"flipped bit", loadtest.File(t, "flip.parquet", string(flipped)), "crc32 checksum mismatch", "damaged", option.Options{ItemID: []string{"text"}}},
+		{"lz4", "testdata/bad-lz4.parquet", `column "a": is compressed with LZ4_RAW, which is not read`, `"snappy" or "zstd"`, option.Options{}},
+		{"nested", "testdata/bad-nested.parquet", `column "a": holds nested values`, "--columns", option.Options{}},
+		{"null in integers", "testdata/bad-nulls.parquet", `row 3, column "i": the value is missing, which only a float column can say`, "--fill i=0", option.Options{}},
+		{"null in bools", "testdata/bad-nulls.parquet", `row 2, column "b": the value is missing`, "leave the column out", option.Options{Columns: []string{"b"}}},
+		{"uint64", "testdata/bad-big.parquet", `row 2, column "u": "18446744073709551615" does not fit int64`, "", option.Options{Time: "u"}},
+		{"no rows", "testdata/bad-empty.parquet", "has columns but no rows", "", option.Options{}},
+		{"float32", "testdata/flat-none.parquet", "does not fit float32", "", option.Options{Columns: []string{"f64"}, DType: option.Floats("float32")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{c.path}
@@ -185,7 +186,7 @@ func TestParquetThatIsRefused(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	if l := mustLoad(t, Options{Sources: []string{"testdata/bad-nested.parquet"}, Columns: []string{"x"}}); values[float64](l, "x")[1] != 2 {
+	if l := mustLoad(t, option.Options{Sources: []string{"testdata/bad-nested.parquet"}, Columns: []string{"x"}}); values[float64](l, "x")[1] != 2 {
 		t.Error("a column beside a nested one reads wrong")
 	}
 }
@@ -198,7 +199,7 @@ func TestParquetCutAnywhereIsRefused(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, len(whole)-1).Draw(r, "bytes")
 		path := loadtest.File(t, "cut.parquet", string(whole[:n]))
-		if _, _, err := inProcess(t, Options{Sources: []string{path}, ItemID: []string{"text"}}); err == nil || !strings.Contains(err.Error(), path) {
+		if _, _, err := inProcess(t, option.Options{Sources: []string{path}, ItemID: []string{"text"}}); err == nil || !strings.Contains(err.Error(), path) {
 			r.Fatalf("%d of %d bytes: %v", n, len(whole), err)
 		}
 	})
@@ -249,7 +250,7 @@ func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 			r.Fatal(err)
 		}
 		f.Close()
-		l := mustLoad(t, Options{Sources: []string{path}, Columns: []string{"a", "b", "c", "d", "e", "g"}})
+		l := mustLoad(t, option.Options{Sources: []string{path}, Columns: []string{"a", "b", "c", "d", "e", "g"}})
 		defer l.Close()
 		a, b, c, d, e := values[float64](l, "a"), values[float32](l, "b"), values[int64](l, "c"), values[int32](l, "d"), values[float64](l, "e")
 		g := values[uint8](l, "g")
@@ -277,7 +278,7 @@ func TestDamagedParquetIsRefusedOrReadAndNothingElse(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Sources: []string{filepath.Join(t.TempDir(), "x.parquet")}}
+		o := option.Options{Sources: []string{filepath.Join(t.TempDir(), "x.parquet")}}
 		if strings.HasPrefix(name, "flat") {
 			o.ItemID, o.Sort = []string{"text"}, true
 		}
@@ -329,7 +330,7 @@ func FuzzParquet(f *testing.F) {
 			t.Skip()
 		}
 		path := loadtest.File(t, "x.parquet", string(b))
-		if _, _, err := inProcess(t, Options{Sources: []string{path}}); err != nil && !strings.Contains(err.Error(), "x.parquet") {
+		if _, _, err := inProcess(t, option.Options{Sources: []string{path}}); err != nil && !strings.Contains(err.Error(), "x.parquet") {
 			t.Errorf("the message does not name the file: %v", err)
 		}
 	})
@@ -345,6 +346,6 @@ func TestATimeOfInt96BeyondNanosecondsIsNamed(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
+	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
 	loadtest.Refused(t, err, `x.parquet, row group 1, column "T", page 1: "9999-12-31 00:00:00.000001" is a time of INT96 beyond`, "microseconds")
 }

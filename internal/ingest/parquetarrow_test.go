@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -72,7 +73,7 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		o := Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}
+		o := option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}
 		if c.refused != "" {
 			_, _, err := inProcess(t, o)
 			loadtest.Refused(t, err, c.refused, "write")
@@ -102,7 +103,7 @@ func TestATimeThatIsNoneIsRefused(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
+		_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
 		loadtest.Refused(t, err, `x.parquet, row 2, column "T": "NaT" is no time`, "")
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 // TestDamagedPagesAreNamed damages the pages of two row groups one by one, and their dictionaries.
@@ -71,7 +72,7 @@ func TestDamagedPagesAreNamed(t *testing.T) {
 				if err := os.WriteFile(path, b, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				_, _, err = inProcess(t, Options{Sources: []string{path}, Columns: []string{m.PathInSchema[0]}})
+				_, _, err = inProcess(t, option.Options{Sources: []string{path}, Columns: []string{m.PathInSchema[0]}})
 				loadtest.Refused(t, err, where, loaderr.HintDamaged)
 				at += int64(len(head)) + int64(h.CompressedPageSize)
 				damaged++

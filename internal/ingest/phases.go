@@ -26,11 +26,11 @@ func (l *load) phases() []progress.Phase {
 		arrange = 10
 	}
 	phases = append(phases, progress.Phase{Name: progress.Count, Weight: count}, progress.Phase{Name: progress.Read, Weight: 10})
-	if l.filters() {
+	if l.Filters() {
 		phases = append(phases, progress.Phase{Name: progress.Filter, Weight: 5})
 	}
 	phases = append(phases, progress.Phase{Name: progress.Arrange, Weight: arrange})
-	if l.prepares() {
+	if l.HasSteps() {
 		phases = append(phases, progress.Phase{Name: progress.Scale, Weight: 5})
 	}
 	if l.base != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
@@ -62,7 +63,7 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d,%d.5,1.5,2.5,%d.25\n", i%7, (i*7919)%4000, i, i%3)
 	}
 	path := loadtest.File(t, "a.csv", text.String())
-	keyed := func(o Options) Options {
+	keyed := func(o option.Options) option.Options {
 		o.ItemID, o.Time = []string{"i"}, "t"
 		return o
 	}
@@ -75,11 +76,11 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 		Job
 		moves map[string]int // at least so many steps of a phase
 	}{
-		"sort":                 {Job{Options: keyed(Options{Sort: true})}, map[string]int{progress.Arrange: 6}},
-		"sort and merge":       {Job{Options: Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
-		"items that are kept":  {Job{Options: keyed(Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
-		"steps of each column": {Job{Options: Options{Scale: All(scaleRobust)}}, map[string]int{progress.Scale: 2}},
-		"series of two files":  {Job{Options: Options{Melt: true, Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
+		"sort":                 {Job{Options: keyed(option.Options{Sort: true})}, map[string]int{progress.Arrange: 6}},
+		"sort and merge":       {Job{Options: option.Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
+		"items that are kept":  {Job{Options: keyed(option.Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
+		"steps of each column": {Job{Options: option.Options{Scale: option.All(option.ScaleRobust)}}, map[string]int{progress.Scale: 2}},
+		"series of two files":  {Job{Options: option.Options{Melt: true, Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
 		"a put":                {Job{Put: &put}, map[string]int{progress.Read: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +116,7 @@ func TestPhasesAreThoseThatTheOptionsAskFor(t *testing.T) {
 	}{
 		"no options": {load{sources: file}, always},
 		"all": {
-			load{Options: Options{HashSources: true, Sort: true, ItemBucket: "0/2", Scale: All(scaleStandard)}, sources: file, base: &base{}},
+			load{Options: option.Options{HashSources: true, Sort: true, ItemBucket: "0/2", Scale: option.All(option.ScaleStandard)}, sources: file, base: &base{}},
 			[]string{progress.Hash, progress.Count, progress.Read, progress.Filter, progress.Arrange, progress.Scale, progress.Copy, progress.Finish},
 		},
 	} {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
@@ -16,7 +17,7 @@ import (
 func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
 	var todo []int
 	for i, p := range l.plans {
-		if p.steps != (steps{}) {
+		if p.steps != (option.Steps{}) {
 			todo = append(todo, i)
 		}
 	}
@@ -28,7 +29,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 		return nil, nil, err
 	}
 	for _, i := range todo {
-		if err := l.checkNumbers(l.columns[i], l.wanted.roles[i]); err != nil {
+		if err := l.CheckNumbers(l.columns[i], l.wanted.roles[i]); err != nil {
 			return nil, nil, err
 		}
 		if l.plans[i].asked != "" {
@@ -60,7 +61,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[st
 // preparation is the steps of one column, and what they were fitted to.
 type preparation struct {
 	*load
-	do        steps
+	do        option.Steps
 	column    column.Column
 	keys      *keys
 	offsets   []int64
@@ -106,24 +107,24 @@ func (p *preparation) run(ctx context.Context, i int) error {
 
 // prepare fits and then writes a column. from and to may be the same.
 func prepare[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.ColumnWriter) error {
-	if p.do.fill.How != "" {
+	if p.do.Fill.How != "" {
 		if err := noteMissing(ctx, p, from); err != nil {
 			return err
 		}
 	}
-	if p.do.fill.How == fillMean && !p.keeps() {
+	if p.do.Fill.How == option.FillMean && !p.keeps() {
 		if err := fitMeans(ctx, p, from); err != nil {
 			return err
 		}
 	}
 	p.takeOver(int(from.Width))
-	if p.do.scale != "" && !p.keeps() {
+	if p.do.Scale != "" && !p.keeps() {
 		if err := fitScale(ctx, p, from); err != nil {
 			return err
 		}
 	}
 	p.takeOver(int(from.Width))
-	if n := int64(len(p.offsets)-1) * from.Width; p.do.diff && n <= maxFirsts {
+	if n := int64(len(p.offsets)-1) * from.Width; p.do.Diff && n <= maxFirsts {
 		p.firsts, p.lasts = make([]float64, n), make([]float64, n)
 	}
 	return writeSteps(ctx, p, from, to)
@@ -131,7 +132,7 @@ func prepare[S float32 | float64](ctx context.Context, p *preparation, from layo
 
 // slot is where the fit of an item's feature stands among all.
 func (p *preparation) slot(item, feature, width int) int {
-	if p.ScalePer == perItem {
+	if p.ScalePer == option.ScalePerItem {
 		return item*width + feature
 	}
 	return feature
@@ -139,30 +140,30 @@ func (p *preparation) slot(item, feature, width int) int {
 
 // fitsAll tells whether there is one fit, of every row.
 func (p *preparation) fitsAll() bool {
-	return (p.ScalePer != perItem || len(p.offsets) == 2) && p.fit.all(p.offsets)
+	return (p.ScalePer != option.ScalePerItem || len(p.offsets) == 2) && p.fit.all(p.offsets)
 }
 
 // readOnce reports whether nearly all values are read only while the results are written, because they were measured before. The pages
 // of the results are then made writable piece by piece.
 func (p *preparation) readOnce() bool {
 	rest := p.do
-	rest.fill, rest.scale = Fill{}, ""
-	return rest == (steps{}) && p.do.scale != scaleRobust && p.fitsAll() && p.seenTiles.whole()
+	rest.Fill, rest.Scale = option.Fill{}, ""
+	return rest == (option.Steps{}) && p.do.Scale != option.ScaleRobust && p.fitsAll() && p.seenTiles.whole()
 }
 
 // needed are those of the steps that may change a value of the column.
-func (p *preparation) needed(s steps) steps {
-	s.scale = ""
+func (p *preparation) needed(s option.Steps) option.Steps {
+	s.Scale = ""
 	if p.full {
-		s.fill = Fill{}
+		s.Fill = option.Fill{}
 	}
 	return s
 }
 
 // each calls f with the values of every item and feature after the steps before scaling, a tile at a time; row is that of the first
 // value. f may change them where the fit is of a sample. Rows of an item from its until on may be left out.
-func each[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S], until []int64, f func(item, feature int, values []float64, row int64) error) error {
-	c := chain[S]{from: from, steps: p.needed(s), own: p.fit.sampled != nil, whole: p.whole}
+func each[S float32 | float64](ctx context.Context, p *preparation, s option.Steps, from layout.Strided[S], until []int64, f func(item, feature int, values []float64, row int64) error) error {
+	c := chain[S]{from: from, Steps: p.needed(s), own: p.fit.sampled != nil, whole: p.whole}
 	width := int(from.Width)
 	for item := range len(p.offsets) - 1 {
 		if err := ctx.Err(); err != nil {
@@ -198,7 +199,7 @@ func each[S float32 | float64](ctx context.Context, p *preparation, s steps, fro
 
 // known are the moments of what is scaled, where all of it was measured, else the zero value.
 func (p *preparation) known() moments.Moments {
-	if p.seen == nil || p.needed(p.do) != (steps{}) {
+	if p.seen == nil || p.needed(p.do) != (option.Steps{}) {
 		return moments.Moments{}
 	}
 	return *p.seen
@@ -248,14 +249,14 @@ func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
 	e := p.load.place(row)
 	e.Column = p.column.Name
 	switch {
-	case v != v && p.do.diff:
+	case v != v && p.do.Diff:
 		e.Reason, e.Hint = "the difference is missing, which only a float column can say", "store the differences as floats: leave the column out of --dtype"
 	case v != v:
-		e.Reason, e.Hint = fmt.Sprintf("the value is missing and %s finds none to fill with", p.do.fill.How), "fill with a number, or store floats with --fill "+p.column.Name+"=linear"
+		e.Reason, e.Hint = fmt.Sprintf("the value is missing and %s finds none to fill with", p.do.Fill.How), "fill with a number, or store floats with --fill "+p.column.Name+"=linear"
 		if p.column.Kind == column.KindBool {
 			e.Hint = "fill with 0 or 1: --fill " + p.column.Name + "=0"
 		}
-		if p.do.fill.How == "" {
+		if p.do.Fill.How == "" {
 			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.column.Name+"=0"
 		}
 	case v == math.Trunc(v) && math.Abs(v) < column.ExactIntegers:
@@ -272,22 +273,22 @@ func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
 // prepared is what the manifest says of the steps before scaling; nil without such.
 func (p *preparation) prepared() *layout.Prepared {
 	s := p.do
-	s.scale = ""
-	if s == (steps{}) {
+	s.Scale = ""
+	if s == (option.Steps{}) {
 		return nil
 	}
-	out := &layout.Prepared{Log1p: s.log1p, Diff: s.diff, Fill: s.fill.How}
+	out := &layout.Prepared{Log1p: s.Log1p, Diff: s.Diff, Fill: s.Fill.How}
 	switch {
-	case s.fill.How == fillValue:
-		out.FillValue = layout.Floats{s.fill.Value}
+	case s.Fill.How == option.FillValue:
+		out.FillValue = layout.Floats{s.Fill.Value}
 	case p.means != nil:
 		out.FillValue, out.FillPer = p.means, perWhat(p.Options)
 	}
-	if s.clip.HasLow {
-		out.ClipLow = &s.clip.Low
+	if s.Clip.HasLow {
+		out.ClipLow = &s.Clip.Low
 	}
-	if s.clip.HasHigh {
-		out.ClipHigh = &s.clip.High
+	if s.Clip.HasHigh {
+		out.ClipHigh = &s.Clip.High
 	}
 	out.First, out.Last, out.Before = p.firsts, p.lasts, p.missing
 	return out

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -21,7 +22,7 @@ func filledBy(how string, values []float64) []float64 {
 			end++
 		}
 		for at := i; at < end; at++ {
-			if out[at] = out[i-1]; how == fillLinear && end < len(out) {
+			if out[at] = out[i-1]; how == option.FillLinear && end < len(out) {
 				out[at] += (out[end] - out[i-1]) / float64(end-i+1) * float64(at-i+1)
 			}
 		}
@@ -43,15 +44,15 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 			gaps[i] = math.NaN()
 		}
 	}
-	cases := []Options{
-		{DType: Floats("float64"), Fill: All(Fill{How: fillLinear})},
-		{DType: Floats("float64"), Fill: All(Fill{How: fillForward}), FitRows: fit(100, 2*stepTile)},
-		{Fill: All(Fill{How: fillForward})},
-		{DType: Floats("float64"), Fill: All(Fill{How: fillLinear}), Layout: layout.Packed},
-		{DType: Floats("float64"), Fill: All(Fill{How: fillForward}), FitSample: 1000},
+	cases := []option.Options{
+		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillLinear})},
+		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}), FitRows: fit(100, 2*stepTile)},
+		{Fill: option.All(option.Fill{How: option.FillForward})},
+		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillLinear}), Layout: layout.Packed},
+		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}), FitSample: 1000},
 	}
 	for _, o := range cases {
-		o.Scale = All(scaleStandard)
+		o.Scale = option.All(option.ScaleStandard)
 		var p put.Header
 		var sent []byte
 		for name, c := range map[string]struct {
@@ -80,7 +81,7 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 			if o.FitRows != nil {
 				fitted = want[*o.FitRows[0]:*o.FitRows[1]]
 			}
-			if mean, std := naive(scaleStandard, fitted); o.FitSample == 0 && (!near64(shift, mean, 1e-10) || !near64(scale, std, 1e-10)) {
+			if mean, std := naive(option.ScaleStandard, fitted); o.FitSample == 0 && (!near64(shift, mean, 1e-10) || !near64(scale, std, 1e-10)) {
 				t.Errorf("%s: %s is fitted by %v and %v, want %v and %v", of, name, shift, scale, mean, std)
 			}
 			got := numbers(l, name)

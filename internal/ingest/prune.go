@@ -6,6 +6,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -85,7 +86,7 @@ func (l *load) question(r source.Reader) (q question, ok bool) {
 		}
 	}
 	if q.clock >= 0 {
-		if q.from, q.to, err = l.Where.bounds(q.time); err != nil {
+		if q.from, q.to, err = l.Where.Bounds(q.time); err != nil {
 			return q, false
 		}
 	}
@@ -96,7 +97,7 @@ func (l *load) question(r source.Reader) (q question, ok bool) {
 		}
 		q.names = append(q.names, parts)
 	}
-	q.part, q.parts, err = parseBucket(l.ItemBucket)
+	q.part, q.parts, err = option.ParseBucket(l.ItemBucket)
 	return q, err == nil
 }
 
@@ -120,7 +121,7 @@ func (q question) mayKeep(g source.Grouped, group int) bool {
 		}
 		one = one && ok && least[i] == most[i]
 	}
-	if q.parts > 0 && one && xxhash.Sum64(appendParts(nil, least))%q.parts != q.part {
+	if q.parts > 0 && one && xxhash.Sum64(option.AppendParts(nil, least))%q.parts != q.part {
 		return false
 	}
 	for _, name := range q.names {

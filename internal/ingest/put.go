@@ -20,7 +20,7 @@ func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layou
 	if err := l.Validate(); err != nil {
 		return nil, err
 	}
-	if err := l.dialect().CheckUnused("a put"); err != nil {
+	if err := l.Dialect().CheckUnused("a put"); err != nil {
 		return nil, err
 	}
 	if l.HashSources {

@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // quartiles are the 25th, 50th and 75th percentiles of what the fit sees, between neighbours on the line as numpy's and
 // scikit-learn's RobustScaler: exactly, in little memory (see [ranks]).
-func quartiles[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S], fits []moments.Moments) ([][3]float64, error) {
+func quartiles[S float32 | float64](ctx context.Context, p *preparation, s option.Steps, from layout.Strided[S], fits []moments.Moments) ([][3]float64, error) {
 	width := int(from.Width)
 	together := width // fits that are shown their values at the same time
-	if p.ScalePer == perItem {
+	if p.ScalePer == option.ScalePerItem {
 		together = 1
 	}
 	left := 0

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
 // fenced is a root with some files in it and outside of it.
@@ -52,7 +53,7 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 		"../rooted/secret.csv": beyond, "../rooted/none.csv": beyond, "..": beyond, "../..": beyond, "in/../../rooted/secret.csv": beyond,
 		"out.csv": beyond, "twice.csv": beyond, "absolute.csv": beyond, "outside": beyond, "outside/secret.csv": beyond, "hive": beyond,
 	} {
-		for _, o := range []Options{
+		for _, o := range []option.Options{
 			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{filepath.Join(root, "in"), root}}},
 			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{root + "/"}}, HashSources: true},
 		} {
@@ -105,7 +106,7 @@ func TestALinkThatTurnsAwayIsNotFollowed(t *testing.T) {
 	}()
 	loads, refusals := 0, 0
 	for range 300 {
-		_, dir, err := inProcess(t, Options{Sources: []string{path}, Reach: files.Reach{Limited: true, Roots: []string{root}}})
+		_, dir, err := inProcess(t, option.Options{Sources: []string{path}, Reach: files.Reach{Limited: true, Roots: []string{root}}})
 		if err != nil {
 			refusals++
 			continue

@@ -69,7 +69,7 @@ func (l *load) regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, 
 func since(begin, when int64) uint64 { return uint64(when) - uint64(begin) }
 
 func (l *load) stepText() string {
-	s, err := l.step()
+	s, err := l.RegridStep()
 	if err != nil || s == nil {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -18,14 +19,14 @@ func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d.5,%d.25\n", (i*7919)%50_000, i, i)
 	}
 	a, b := loadtest.File(t, "a.csv", "t,x,y\n"+text.String()), loadtest.File(t, "b.csv", "t,x,y\n60000,1.5,2.5\n")
-	old := mustLoad(t, Options{Sources: []string{a}, Time: "t", Sort: true})
+	old := mustLoad(t, option.Options{Sources: []string{a}, Time: "t", Sort: true})
 	appended, err := AppendOptions(old.Manifest, []string{a, b})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, j := range map[string]Job{
-		"load":        {Options: Options{Sources: []string{a}}},
-		"sorted load": {Options: Options{Sources: []string{a}, Time: "t", Sort: true, Scale: All(scaleStandard)}},
+		"load":        {Options: option.Options{Sources: []string{a}}},
+		"sorted load": {Options: option.Options{Sources: []string{a}, Time: "t", Sort: true, Scale: option.All(option.ScaleStandard)}},
 		"append":      {Options: appended, Append: &Append{Dir: old.Dir, Skip: []string{a}}},
 	} {
 		t.Run(name, func(t *testing.T) {

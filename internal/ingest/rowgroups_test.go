@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -51,7 +52,7 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 			}
 			loadtest.ParquetGroups(t, path, rows, rapid.IntRange(1, 6).Draw(r, "group"))
 		}
-		o := Options{Sources: []string{dir}, Time: "t"}
+		o := option.Options{Sources: []string{dir}, Time: "t"}
 		columns := []string{"id", "site", "n"}
 		if hive {
 			columns = append(columns, "part")
@@ -68,7 +69,7 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 				}
 				return json.RawMessage(times[i])
 			}
-			o.Where = &Where{Time: []json.RawMessage{bound(from), bound(to)}}
+			o.Where = &option.Where{Time: []json.RawMessage{bound(from), bound(to)}}
 		}
 		if which&2 != 0 {
 			for range rapid.IntRange(1, 3).Draw(r, "items") {
@@ -86,9 +87,9 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 		if which&4 != 0 {
 			o.ItemBucket = fmt.Sprintf("%d/2", rapid.IntRange(0, 1).Draw(r, "bucket"))
 		}
-		o.Sort, o.Duplicates = true, rapid.SampledFrom([]string{duplicatesFirst, duplicatesLast, duplicatesFirst, duplicatesLast, duplicatesFirst, ""}).Draw(r, "duplicates")
+		o.Sort, o.Duplicates = true, rapid.SampledFrom([]string{option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesFirst, ""}).Draw(r, "duplicates")
 		if to := rapid.SampledFrom([]string{"", "float16", "float32"}).Draw(r, "dtype"); to != "" {
-			o.DType = Floats(to)
+			o.DType = option.Floats(to)
 		}
 		run := func(whole bool) (string, int64) {
 			out, err := os.MkdirTemp("", "out")
@@ -150,13 +151,13 @@ func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 	for _, row := range rows {
 		text += fmt.Sprintf("%s,%v\n", time.UnixMilli(row.T).UTC().Format(time.RFC3339), row.X)
 	}
-	until := func(when string) *Where {
-		return &Where{Time: []json.RawMessage{json.RawMessage("null"), json.RawMessage(when)}}
+	until := func(when string) *option.Where {
+		return &option.Where{Time: []json.RawMessage{json.RawMessage("null"), json.RawMessage(when)}}
 	}
 	for _, group := range []int{1, 3} {
 		loadtest.ParquetGroups(t, parquetPath, rows, group)
 		for _, path := range []string{parquetPath, loadtest.File(t, "x.csv", text)} {
-			o := Options{Sources: []string{path}, Time: "t", Columns: []string{"x"}, DType: Floats("float32"), Where: until(`"1970-01-01T00:00:02Z"`)}
+			o := option.Options{Sources: []string{path}, Time: "t", Columns: []string{"x"}, DType: option.Floats("float32"), Where: until(`"1970-01-01T00:00:02Z"`)}
 			l := mustLoad(t, o)
 			c, err := l.Manifest.Column("x")
 			if err != nil {
@@ -186,7 +187,7 @@ func TestTextOfFoldersIsReadForItsTypes(t *testing.T) {
 		}
 	}
 	for _, item := range []string{`"a"`, `"b"`} {
-		l := mustLoad(t, Options{Sources: []string{dir}, ItemID: []string{"part"}, Columns: []string{"v"}, Items: []json.RawMessage{json.RawMessage(item)}})
+		l := mustLoad(t, option.Options{Sources: []string{dir}, ItemID: []string{"part"}, Columns: []string{"v"}, Items: []json.RawMessage{json.RawMessage(item)}})
 		if c, err := l.Manifest.Column("v"); err != nil || c.DType != layout.Float64 {
 			t.Error(item, c.DType, err)
 		}

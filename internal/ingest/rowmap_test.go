@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -30,7 +31,7 @@ type naiveRow struct {
 }
 
 // naiveRows does with rows what the options say, the obvious way. ok is false where a load refuses them.
-func naiveRows(rows []naiveRow, o Options, low, high, step int64, part, parts uint64) (out []naiveRow, ok bool) {
+func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part, parts uint64) (out []naiveRow, ok bool) {
 	for _, r := range rows {
 		name := canonicalNames[r.item]
 		if (o.Items == nil || string(o.Items[0]) == name) && (parts == 0 || xxhash.Sum64String(name)%parts == part) && (o.Where == nil || r.time >= low && r.time < high) {
@@ -88,9 +89,9 @@ func naiveDistinct(rows []naiveRow, how string) (out []naiveRow, ok bool) {
 		case len(group) == 1:
 		case how == "":
 			return nil, false
-		case how == duplicatesLast:
+		case how == option.DuplicatesLast:
 			r = group[len(group)-1]
-		case how == duplicatesMean:
+		case how == option.DuplicatesMean:
 			if slices.ContainsFunc(group, func(g naiveRow) bool { return g.n != r.n || g.flag != r.flag }) {
 				return nil, false
 			}
@@ -119,7 +120,7 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 			v.flag = withFlag && rapid.Bool().Draw(r, "flag")
 			rows = append(rows, v)
 		}
-		o := Options{ItemID: []string{"item"}, Time: "t", Columns: []string{"x", "n"}}
+		o := option.Options{ItemID: []string{"item"}, Time: "t", Columns: []string{"x", "n"}}
 		if o.Sort = rapid.Bool().Draw(r, "sort"); !o.Sort && rapid.Bool().Draw(r, "in order") {
 			slices.SortStableFunc(rows, func(a, b naiveRow) int {
 				if a.item != b.item {
@@ -134,7 +135,7 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 		var low, high, step int64
 		if rapid.Bool().Draw(r, "where") {
 			low, high = rapid.Int64Range(-40, 10).Draw(r, "from"), rapid.Int64Range(-10, 60).Draw(r, "to")
-			o.Where = &Where{Time: []json.RawMessage{fmt.Append(nil, low), fmt.Append(nil, high)}}
+			o.Where = &option.Where{Time: []json.RawMessage{fmt.Append(nil, low), fmt.Append(nil, high)}}
 			if rapid.Bool().Draw(r, "open") {
 				high, o.Where.Time[1] = math.MaxInt64, json.RawMessage("null")
 			}
@@ -147,7 +148,7 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 			part, parts = rapid.Uint64Range(0, 1).Draw(r, "part"), 2
 			o.ItemBucket = fmt.Sprintf("%d/%d", part, parts)
 		}
-		o.Duplicates = rapid.SampledFrom([]string{"", duplicatesFirst, duplicatesLast, duplicatesMean}).Draw(r, "duplicates")
+		o.Duplicates = rapid.SampledFrom([]string{"", option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesMean}).Draw(r, "duplicates")
 		if rapid.Bool().Draw(r, "regrid") {
 			step = rapid.SampledFrom([]int64{1, 3}).Draw(r, "step")
 			o.Regrid = fmt.Append(nil, step)
@@ -232,17 +233,19 @@ func asFloats(l loaded, name string) []float64 {
 func TestMessagesNameTheRowOfTheFile(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,x,n\nu,5,1.5,1\nv,1,1,1\nu,4,1,1\n")
 	b := loadtest.File(t, "b.csv", "i,t,x,n\nv,0,2,1\nu,7,2,1\nu,5,2,2\nw,2,3,1\n")
-	o := Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t", Sort: true, Items: []json.RawMessage{json.RawMessage(`"u"`)}}
-	for want, change := range map[string]func(o *Options){
-		`b.csv, row 3 (line 4), column "t": two rows of item "u" have the time 5`:                                          func(o *Options) {},
-		`b.csv, row 3 (line 4), column "n": the rows of item "u" with the time 5 differ, and int64 has no mean`:            func(o *Options) { o.Duplicates = duplicatesMean },
-		`b.csv, row 2 (line 3), column "t": the time 7 of item "u" is no number of steps of 3 after the first, 5`:          func(o *Options) { o.Duplicates, o.Regrid, o.Where = duplicatesLast, json.RawMessage("3"), from("5") },
-		`a.csv, row 3 (line 4), column "t": time 4 of item "u" comes after 5`:                                              func(o *Options) { o.Sort = false },
-		`a.csv, column "t": none of the 7 rows is kept: 0 of them lie in the bounds of time, their times go from 0 to 7`:   func(o *Options) { o.Where = from("8") },
-		`a.csv, column "t": none of the 7 rows is kept: 1 of them lie in the bounds of time, their times go from 0 to 7, `: func(o *Options) { o.Where, o.Items = from("7"), []json.RawMessage{json.RawMessage(`"w"`)} },
-		`items: no item is named "x"`:                                   func(o *Options) { o.Items = append(o.Items, json.RawMessage(`"x"`)) },
-		`a.csv: none of the 3 items falls into bucket 5/`:               func(o *Options) { o.Items, o.ItemBucket = nil, "5/1000" },
-		`a.csv: none of the 3 items is both named and of bucket 5/1000`: func(o *Options) { o.ItemBucket = "5/1000" },
+	o := option.Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t", Sort: true, Items: []json.RawMessage{json.RawMessage(`"u"`)}}
+	for want, change := range map[string]func(o *option.Options){
+		`b.csv, row 3 (line 4), column "t": two rows of item "u" have the time 5`:                               func(o *option.Options) {},
+		`b.csv, row 3 (line 4), column "n": the rows of item "u" with the time 5 differ, and int64 has no mean`: func(o *option.Options) { o.Duplicates = option.DuplicatesMean },
+		`b.csv, row 2 (line 3), column "t": the time 7 of item "u" is no number of steps of 3 after the first, 5`: func(o *option.Options) {
+			o.Duplicates, o.Regrid, o.Where = option.DuplicatesLast, json.RawMessage("3"), from("5")
+		},
+		`a.csv, row 3 (line 4), column "t": time 4 of item "u" comes after 5`:                                              func(o *option.Options) { o.Sort = false },
+		`a.csv, column "t": none of the 7 rows is kept: 0 of them lie in the bounds of time, their times go from 0 to 7`:   func(o *option.Options) { o.Where = from("8") },
+		`a.csv, column "t": none of the 7 rows is kept: 1 of them lie in the bounds of time, their times go from 0 to 7, `: func(o *option.Options) { o.Where, o.Items = from("7"), []json.RawMessage{json.RawMessage(`"w"`)} },
+		`items: no item is named "x"`:                                   func(o *option.Options) { o.Items = append(o.Items, json.RawMessage(`"x"`)) },
+		`a.csv: none of the 3 items falls into bucket 5/`:               func(o *option.Options) { o.Items, o.ItemBucket = nil, "5/1000" },
+		`a.csv: none of the 3 items is both named and of bucket 5/1000`: func(o *option.Options) { o.ItemBucket = "5/1000" },
 	} {
 		t.Run(want, func(t *testing.T) {
 			o := o
@@ -258,8 +261,8 @@ func TestMessagesNameTheRowOfTheFile(t *testing.T) {
 }
 
 // from keeps what is not before a time.
-func from(time string) *Where {
-	return &Where{Time: []json.RawMessage{json.RawMessage(time), json.RawMessage("null")}}
+func from(time string) *option.Where {
+	return &option.Where{Time: []json.RawMessage{json.RawMessage(time), json.RawMessage("null")}}
 }
 
 func TestAGridGoesFromTheLeastIntegerToTheGreatest(t *testing.T) {
@@ -272,7 +275,7 @@ func TestAGridGoesFromTheLeastIntegerToTheGreatest(t *testing.T) {
 		{"9223372036854775806", "9223372036854775807", []int64{math.MinInt64, -1, math.MaxInt64 - 1}},
 	} {
 		path := loadtest.File(t, "x.csv", "t,v\n-9223372036854775808,1\n"+c.last+",2\n")
-		o := Options{Sources: []string{path}, Time: "t", Regrid: json.RawMessage(c.step)}
+		o := option.Options{Sources: []string{path}, Time: "t", Regrid: json.RawMessage(c.step)}
 		if c.want == nil {
 			_, _, err := inProcess(t, o)
 			loadtest.Refused(t, err, "a step that makes at most 10000 rows of 2", "is a time wrong")

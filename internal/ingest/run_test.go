@@ -17,11 +17,12 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
 // job is a load of a file into a directory of its own.
-func job(t *testing.T, o Options) Job {
+func job(t *testing.T, o option.Options) Job {
 	t.Helper()
 	return Job{Dir: t.TempDir(), Options: o}
 }
@@ -56,7 +57,7 @@ func TestRunLoadsETTh1(t *testing.T) {
 		t.Fatal(err)
 	}
 	var phases []string
-	j := job(t, Options{Sources: []string{path}, Time: "date"})
+	j := job(t, option.Options{Sources: []string{path}, Time: "date"})
 	m, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) { phases = append(phases, p.Phase) })
 	if err != nil {
 		t.Fatal(err)
@@ -80,12 +81,12 @@ func TestRunLoadsETTh1(t *testing.T) {
 }
 
 func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
-	_, err := Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\nx\n")}}), nil, nil)
+	_, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\nx\n")}}), nil, nil)
 	var s *loaderr.SourceError
 	if !errors.Is(err, loaderr.ErrSource) || !errors.As(err, &s) || s.Row != 2 || s.Line != 3 || s.Column != "a" || s.Text != "x" || s.Hint == "" {
 		t.Errorf("%v is %+v", err, s)
 	}
-	_, err = Run(t.Context(), os.Args[0], job(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
+	_, err = Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
 	var o *loaderr.OptionError
 	if !errors.Is(err, loaderr.ErrOption) || !errors.As(err, &o) || !o.Column || o.Value != "b" {
 		t.Errorf("%v is %+v", err, o)
@@ -113,7 +114,7 @@ func stopped(t *testing.T, act func(cancel context.CancelFunc, child int)) error
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	acted := false
-	_, err := Run(ctx, os.Args[0], job(t, Options{Sources: []string{bigCSV(t, 200)}}), nil, func(p progress.Progress) {
+	_, err := Run(ctx, os.Args[0], job(t, option.Options{Sources: []string{bigCSV(t, 200)}}), nil, func(p progress.Progress) {
 		if !acted && p.Phase == progress.Read && p.Bytes > 0 { // on a busy machine the first lines come before a source is read
 			acted = true
 			act(cancel, child(t))
@@ -186,7 +187,7 @@ func TestChildEndsWhenItsParentIsGone(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	b, _ := json.Marshal(job(t, Options{Sources: []string{bigCSV(t, 200)}}))
+	b, _ := json.Marshal(job(t, option.Options{Sources: []string{bigCSV(t, 200)}}))
 	if _, err := in.Write(append(b, '\n')); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +206,7 @@ func TestChildRefusesAJobThatIsNone(t *testing.T) {
 	if code := Main(strings.NewReader("{}"), &out); code != 1 || !strings.Contains(out.String(), "read the job") {
 		t.Errorf("code %d, %s", code, out.String())
 	}
-	if _, err := Run(t.Context(), "/no/such/program", job(t, Options{}), nil, nil); err == nil {
+	if _, err := Run(t.Context(), "/no/such/program", job(t, option.Options{}), nil, nil); err == nil {
 		t.Error("a program that is not there was started")
 	}
 	if _, err := Run(t.Context(), os.Args[0], Job{}, nil, nil); err == nil || !strings.Contains(err.Error(), "sources: want at least one file") {
@@ -217,7 +218,7 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	if raceEnabled || cgoEnabled {
 		t.Skip("the limit is that of releases: CGO_ENABLED=0, without the race detector; make test-go runs it so")
 	}
-	small := job(t, Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\n")}, ItemID: []string{"i"}})
+	small := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\n")}, ItemID: []string{"i"}})
 	small.MemoryLimit = memoryLeast
 	if _, err := Run(t.Context(), os.Args[0], small, nil, nil); err != nil {
 		t.Errorf("the least memory is not enough: %v", err)
@@ -228,7 +229,7 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	for i := range 2_000_000 {
 		fmt.Fprintf(&b, "a rather long name of item number %d,1\n", i)
 	}
-	j := job(t, Options{Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{"i"}})
+	j := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{"i"}})
 	j.MemoryLimit = memoryLeast
 	_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 	if !errors.Is(err, loaderr.ErrMemory) || !strings.HasPrefix(err.Error(), j.Sources[0]+": load ran out of memory: ") {
@@ -241,15 +242,15 @@ func TestAnonymousMemoryStaysSmall(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector takes memory of its own")
 	}
-	scaled := Options{Sources: []string{bigCSV(t, 200)}, Scale: All("standard")}
-	moved := Options{Sources: []string{bigCSV(t, 60)}, Time: "d", Sort: true, Duplicates: duplicatesMean, Regrid: json.RawMessage("1")}
-	moved.Where = &Where{Time: []json.RawMessage{json.RawMessage("10"), json.RawMessage("null")}}
-	for name, o := range map[string]Options{"scaled": scaled, "moved": moved} {
+	scaled := option.Options{Sources: []string{bigCSV(t, 200)}, Scale: option.All("standard")}
+	moved := option.Options{Sources: []string{bigCSV(t, 60)}, Time: "d", Sort: true, Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("1")}
+	moved.Where = &option.Where{Time: []json.RawMessage{json.RawMessage("10"), json.RawMessage("null")}}
+	for name, o := range map[string]option.Options{"scaled": scaled, "moved": moved} {
 		t.Run(name, func(t *testing.T) { staysSmall(t, o) })
 	}
 }
 
-func staysSmall(t *testing.T, o Options) {
+func staysSmall(t *testing.T, o option.Options) {
 	var most int64
 	done := make(chan struct{})
 	watched := make(chan struct{})

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // fitMeans finds what fill mean fills with.
 func fitMeans[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S]) error {
-	fits, err := fitMoments(ctx, p, steps{}, from)
+	fits, err := fitMoments(ctx, p, option.Steps{}, from)
 	if err != nil {
 		return err
 	}
@@ -23,7 +24,7 @@ func fitMeans[S float32 | float64](ctx context.Context, p *preparation, from lay
 			means[i] = math.NaN()
 		}
 		if !p.fits(m, i, int(from.Width), means[i]) {
-			return misfitOf(ctx, p, steps{}, from, m, i)
+			return misfitOf(ctx, p, option.Steps{}, from, m, i)
 		}
 	}
 	p.means = means
@@ -33,20 +34,20 @@ func fitMeans[S float32 | float64](ctx context.Context, p *preparation, from lay
 // fitScale finds shift and scale.
 func fitScale[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S]) error {
 	before := p.do
-	before.scale = ""
+	before.Scale = ""
 	fits, err := fitMoments(ctx, p, before, from)
 	if err != nil {
 		return err
 	}
-	out := &layout.Scale{Kind: p.do.scale, Per: perWhat(p.Options), Shift: make([]float64, len(fits)), Scale: make([]float64, len(fits))}
+	out := &layout.Scale{Kind: p.do.Scale, Per: perWhat(p.Options), Shift: make([]float64, len(fits)), Scale: make([]float64, len(fits))}
 	var middles [][3]float64
-	if p.do.scale == scaleRobust {
+	if p.do.Scale == option.ScaleRobust {
 		if middles, err = quartiles(ctx, p, before, from, fits); err != nil {
 			return err
 		}
 	}
 	for i, m := range fits {
-		out.Shift[i], out.Scale[i] = shiftAndScale(m, p.do.scale)
+		out.Shift[i], out.Scale[i] = shiftAndScale(m, p.do.Scale)
 		if middles != nil && m.N > 0 {
 			out.Shift[i], out.Scale[i] = middles[i][1], middles[i][2]-middles[i][0]
 			if out.Scale[i] == 0 {
@@ -63,18 +64,18 @@ func fitScale[S float32 | float64](ctx context.Context, p *preparation, from lay
 
 // fitMoments measures the values that the fit sees: one per feature, or item and feature. Rows that hold nothing to fit on, though
 // others do, are refused.
-func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S]) ([]moments.Moments, error) {
-	if p.seen != nil && p.fitsAll() && p.needed(s) == (steps{}) && p.seen.N > 0 {
+func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s option.Steps, from layout.Strided[S]) ([]moments.Moments, error) {
+	if p.seen != nil && p.fitsAll() && p.needed(s) == (option.Steps{}) && p.seen.N > 0 {
 		return []moments.Moments{*p.seen}, nil
 	}
 	width := int(from.Width)
-	if width == 1 && from.Contiguous() && p.fitsAll() && p.needed(s) == (steps{}) {
+	if width == 1 && from.Contiguous() && p.fitsAll() && p.needed(s) == (option.Steps{}) {
 		p.seen = &moments.Moments{}
 		err := eachTile(ctx, p.seenTiles, from, func(_, _ int64, tile moments.Moments) { *p.seen = p.seen.Join(tile) })
 		return []moments.Moments{*p.seen}, err
 	}
 	n := width
-	if p.ScalePer == perItem {
+	if p.ScalePer == option.ScalePerItem {
 		n *= len(p.offsets) - 1
 	}
 	out := make([]moments.Moments, n)
@@ -95,7 +96,7 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s step
 
 // fits tells whether numbers of a fit can be used: values that are too large, or not finite, give none.
 func (p *preparation) fits(m moments.Moments, place, width int, numbers ...float64) bool {
-	if p.ScalePer == perItem && p.knows(place/width) {
+	if p.ScalePer == option.ScalePerItem && p.knows(place/width) {
 		return true // it has a fit already
 	}
 	return !slices.ContainsFunc(numbers, func(v float64) bool { return math.IsInf(v, 0) || m.N > 0 && v != v })
@@ -108,14 +109,14 @@ func tooClose(m moments.Moments) bool {
 }
 
 // misfitOf refuses values after some steps that give no fit: the first that is not finite with its row, else all by their bounds.
-func misfitOf[S float32 | float64](ctx context.Context, p *preparation, s steps, from layout.Strided[S], m moments.Moments, place int) error {
+func misfitOf[S float32 | float64](ctx context.Context, p *preparation, s option.Steps, from layout.Strided[S], m moments.Moments, place int) error {
 	width := int(from.Width)
 	err := each(ctx, p, s, from, p.fit.high, func(item, feature int, values []float64, row int64) error {
 		for i, v := range values {
 			if math.IsInf(v, 0) && p.slot(item, feature, width) == place && p.fit.sees(item, row+int64(i)) {
 				e := p.load.place(row + int64(i))
 				e.Column, e.Reason, e.Hint = p.column.Name, fmt.Sprintf("%v is not finite, nothing can be fitted to it", v), "choose other rows to fit on, or leave the column out with --columns"
-				if p.do.fill.How != fillMean {
+				if p.do.Fill.How != option.FillMean {
 					e.Hint = fmt.Sprintf("bound the column with --clip %s=-1e6:1e6 or the like", p.column.Name)
 				}
 				return &e
@@ -136,7 +137,7 @@ func misfitOf[S float32 | float64](ctx context.Context, p *preparation, s steps,
 // unfit is the error of a fit; %s in the reason is where the item's name goes.
 func (p *preparation) unfit(item int, reason, hint string) error {
 	of := ""
-	if p.ScalePer == perItem && len(p.keys.at) > 0 {
+	if p.ScalePer == option.ScalePerItem && len(p.keys.at) > 0 {
 		of = " of item " + p.keys.item(p.offsets[item])
 	}
 	return &loaderr.SourceError{Path: p.readers[0].Path(), Column: p.column.Name, Reason: fmt.Sprintf(reason, of), Hint: hint}
@@ -145,7 +146,7 @@ func (p *preparation) unfit(item int, reason, hint string) error {
 // shiftAndScale are what moments make of a scaling, as scikit-learn's StandardScaler, MinMaxScaler and MaxAbsScaler. A spread of 0 scales by 1; one
 // that float64 cannot square is NaN.
 func shiftAndScale(m moments.Moments, kind string) (shift, scale float64) {
-	if kind == scaleMaxAbs {
+	if kind == option.ScaleMaxAbs {
 		if scale = max(-m.Least, m.Greatest); m.N == 0 || scale == 0 {
 			scale = 1
 		}
@@ -156,7 +157,7 @@ func shiftAndScale(m moments.Moments, kind string) (shift, scale float64) {
 		return 0, 1
 	case m.Least == m.Greatest:
 		return m.Least, 1
-	case kind == scaleMinMax:
+	case kind == option.ScaleMinMax:
 		return m.Least, m.Greatest - m.Least
 	case tooClose(m):
 		return m.Mean, math.NaN()

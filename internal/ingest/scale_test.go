@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -69,10 +70,10 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 			}
 		}
 		kind := rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs"}).Draw(r, "scale")
-		o := Options{
+		o := option.Options{
 			Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{"i"},
-			Scale: All(kind), ScalePer: rapid.SampledFrom([]string{"", "column", "item"}).Draw(r, "per"),
-			DType: Floats(rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r, "dtype")), Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
+			Scale: option.All(kind), ScalePer: rapid.SampledFrom([]string{"", "column", "item"}).Draw(r, "per"),
+			DType: option.Floats(rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r, "dtype")), Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
 			FitRows: rapid.SampledFrom([]*[2]*int64{nil, fit(0, 5), fit(-4, 1000), {nil, fit(0, 1)[1]}}).Draw(r, "fit"),
 		}
 		l := mustLoad(t, o)
@@ -114,7 +115,7 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 }
 
 // fitOf are the values of an item that are fitted on, as Python would cut them.
-func fitOf(o Options, s []float64) []float64 {
+func fitOf(o option.Options, s []float64) []float64 {
 	a, b := fitRows(o.FitRows, 0, int64(len(s)))
 	return s[a:b]
 }
@@ -143,7 +144,7 @@ func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
 		{&[2]*int64{nil, p(-2)}, 100, 108}, {&[2]*int64{p(3), nil}, 103, 110}, {fit(20, 30), 110, 110}, {fit(8, -5), 108, 108},
 	} {
 		if a, b := fitRows(c.rows, 100, 110); a != c.begin || b != c.until {
-			t.Errorf("%v: %d to %d, want %d to %d", Options{FitRows: c.rows}.fitText(), a, b, c.begin, c.until)
+			t.Errorf("%v: %d to %d, want %d to %d", option.Options{FitRows: c.rows}.FitText(), a, b, c.begin, c.until)
 		}
 	}
 }
@@ -151,8 +152,8 @@ func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
 // TestRowsBeyondTheFitMayBeInfinite scales, and bounds, what no fit has to see.
 func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n3\ninf\n")
-	for _, o := range []Options{{FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: 3}), FitRows: fit(0, 2)}, {Clip: All(Clip{HasHigh: true, High: 3})}} {
-		o.Sources, o.Scale = []string{path}, All(scaleMinMax)
+	for _, o := range []option.Options{{FitRows: fit(0, 2)}, {Clip: option.All(option.Clip{HasHigh: true, High: 3}), FitRows: fit(0, 2)}, {Clip: option.All(option.Clip{HasHigh: true, High: 3})}} {
+		o.Sources, o.Scale = []string{path}, option.All(option.ScaleMinMax)
 		want := math.Inf(1)
 		if !o.Clip.IsZero() {
 			want = 1
@@ -164,7 +165,7 @@ func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
 }
 
 func TestConstantColumnsAreShiftedOnly(t *testing.T) {
-	l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: All("standard")})
+	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: option.All("standard")})
 	if got := values[float32](l, "a"); got[0] != 0 || got[2] != 0 {
 		t.Errorf("%v, want zeros", got)
 	}

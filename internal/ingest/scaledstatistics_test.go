@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -26,12 +27,12 @@ func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
 		for _, v := range values {
 			fmt.Fprintln(&b, v+base)
 		}
-		o := Options{
+		o := option.Options{
 			Sources: []string{loadtest.File(t, "x.csv", b.String())},
-			Scale:   All(rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs", "none"}).Draw(r, "scale")),
-			Fill:    All(rapid.SampledFrom([]Fill{{}, {How: fillMean}, {How: fillForward}, FillWith(3)}).Draw(r, "fill")),
-			DType:   Floats(dtype),
-			Clip:    All(rapid.SampledFrom([]Clip{{}, {HasHigh: true, High: base + 7}}).Draw(r, "clip")),
+			Scale:   option.All(rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs", "none"}).Draw(r, "scale")),
+			Fill:    option.All(rapid.SampledFrom([]option.Fill{{}, {How: option.FillMean}, {How: option.FillForward}, option.FillWith(3)}).Draw(r, "fill")),
+			DType:   option.Floats(dtype),
+			Clip:    option.All(rapid.SampledFrom([]option.Clip{{}, {HasHigh: true, High: base + 7}}).Draw(r, "clip")),
 		}
 		l := mustLoad(t, o)
 		defer l.Close()

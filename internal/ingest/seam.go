@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -76,7 +77,7 @@ func (p *preparation) old() *layout.ManifestColumn {
 func (p *preparation) knows(item int) bool { return p.base != nil && p.base.of[item] >= 0 }
 
 // keeps tells whether all that is fitted is the generation's: one fit for all items.
-func (p *preparation) keeps() bool { return p.base != nil && p.ScalePer != perItem }
+func (p *preparation) keeps() bool { return p.base != nil && p.ScalePer != option.ScalePerItem }
 
 // takeOver replaces what was fitted to the new rows by what was fitted to the generation: all of it, or that of its items.
 func (p *preparation) takeOver(width int) {
@@ -85,7 +86,7 @@ func (p *preparation) takeOver(width int) {
 		return
 	}
 	if p.keeps() {
-		if p.do.fill.How == fillMean && old.Prepared != nil {
+		if p.do.Fill.How == option.FillMean && old.Prepared != nil {
 			p.means = old.Prepared.FillValue
 		}
 		p.scale = old.Scale
@@ -112,7 +113,7 @@ func (p *preparation) behind(item, feature, width int) float64 {
 		return math.NaN()
 	}
 	old, code := p.old(), int(p.base.of[item])
-	if p.do.diff {
+	if p.do.Diff {
 		return old.Prepared.Last[code*width+feature]
 	}
 	row := p.base.offsets[code+1] - 1
@@ -122,7 +123,7 @@ func (p *preparation) behind(item, feature, width int) float64 {
 	v := numberAt(p.base.data, old, row, int64(feature))
 	if s := old.Scale; s != nil {
 		at := feature
-		if s.Per == perItem {
+		if s.Per == option.ScalePerItem {
 			at += code * width
 		}
 		v = v*s.Scale[at] + s.Shift[at]
@@ -175,7 +176,7 @@ func resume[S float32 | float64](c *chain[S], p *preparation, item int) {
 		v = column.NaN
 	}
 	c.last = v
-	if c.log1p {
+	if c.Log1p {
 		v = math.Expm1(v)
 	}
 	c.filler.before, c.filler.beforeRow = v, c.row-1
@@ -187,7 +188,7 @@ func (l *load) checkDiff() error {
 		return nil
 	}
 	for i, c := range l.columns {
-		if !l.plans[i].steps.diff {
+		if !l.plans[i].steps.Diff {
 			continue
 		}
 		if old, err := l.base.data.Manifest.Column(c.Name); err != nil || old.Prepared == nil || old.Prepared.Last == nil {

@@ -64,7 +64,7 @@ func (l *load) need() int64 {
 			widest = max(widest, size)
 		}
 	}
-	for _, c := range l.calendarLayout() {
+	for _, c := range l.CalendarLayout() {
 		row += c.DType.Size()
 	}
 	if l.Sort && l.order == nil { // once the order is known, it has its scratch

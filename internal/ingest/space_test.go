@@ -16,6 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -34,7 +35,7 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 	for _, rows := range []uint64{1 << 36, 1 << 44} {
 		bad := bytes.ReplaceAll(good.Bytes(), binary.LittleEndian.AppendUint64(nil, sound), binary.LittleEndian.AppendUint64(nil, rows))
 		path := loadtest.File(t, "x.arrows", string(bad))
-		j := job(t, Options{Sources: []string{path}})
+		j := job(t, option.Options{Sources: []string{path}})
 		_, err := j.load(t.Context(), nil, &progress.Meter{})
 		var s *loaderr.NoSpaceError
 		if !errors.As(err, &s) || s.Need < int64(8*rows) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "the file may be damaged") {
@@ -44,7 +45,7 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 			t.Errorf("%d rows: %v is left", rows, left)
 		}
 	}
-	l := newLoad("", Options{}, &progress.Meter{})
+	l := newLoad("", option.Options{}, &progress.Meter{})
 	l.wanted.roles, l.rows = make([]layout.Role, 1<<16), column.MaxRows
 	l.setColumns(make([]column.Column, 1<<16))
 	if need := l.need(); need < column.MaxRows {

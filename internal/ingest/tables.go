@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -11,7 +12,7 @@ func (l *load) tables() (t, stage layout.Table) {
 	stage = layout.Table{Rows: l.rows}
 	l.staged = map[int]int{}
 	for i, c := range l.columns {
-		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && s != (steps{}) && !s.wholes() {
+		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && s != (option.Steps{}) && !s.KeepsIntegers() {
 			c.Kind = column.KindFloat64 // so that a decimal further down is nothing new
 			l.setColumn(i, c)
 		}
@@ -22,6 +23,6 @@ func (l *load) tables() (t, stage layout.Table) {
 			stage.Columns = append(stage.Columns, p.readAs)
 		}
 	}
-	t.Columns = append(t.Columns, l.calendarLayout()...)
+	t.Columns = append(t.Columns, l.CalendarLayout()...)
 	return t, stage
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -95,8 +96,8 @@ func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 		}
 		sources = append(sources, loadtest.File(t, fmt.Sprintf("%d.parquet", rows), b.String()))
 	}
-	for _, o := range []Options{{Fill: All(Fill{How: fillMean})}, {}} {
-		o.Scale, o.DType = All(scaleStandard), Floats("float64")
+	for _, o := range []option.Options{{Fill: option.All(option.Fill{How: option.FillMean})}, {}} {
+		o.Scale, o.DType = option.All(option.ScaleStandard), option.Floats("float64")
 		var want loaded
 		for i, s := range sources {
 			o.Sources = []string{s}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -21,7 +22,7 @@ func TestTimeFormats(t *testing.T) {
 		{"%s", "t,a\n-1,1\n 5 ,2\n", "s", []int64{-1, 5}},
 		{"%FT%T%z", "t,a\n2020-03-04T01:00:00+0100,1\n2020-03-04T00:00:01Z,2\n", "s", []int64{1583280000, 1583280001}},
 	} {
-		l := mustLoad(t, Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)}, Time: "t", TimeFormat: c.format})
+		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)}, Time: "t", TimeFormat: c.format})
 		if got := values[int64](l, "t"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v", c.format, got)
 		}
@@ -46,11 +47,11 @@ func TestBadTimes(t *testing.T) {
 		{"t,a\n1,1\n", "%H", `time_format: "%H": want a format that names a day`, ""},
 		{"t,a\n1,1\n", "%d/%m/%Y %Z", `want a format without names of zones`, ""},
 	} {
-		_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)}, Time: "t", TimeFormat: c.format})
+		_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)}, Time: "t", TimeFormat: c.format})
 		loadtest.Refused(t, err, c.want, c.hint)
 	}
-	_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}, TimeFormat: "%F"})
+	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}, TimeFormat: "%F"})
 	loadtest.Refused(t, err, `time_format: "%F": want it only together with time`, "")
-	_, _, err = inProcess(t, Options{Sources: []string{"testdata/flat-none.parquet"}, Time: "t", TimeFormat: "%F"})
+	_, _, err = inProcess(t, option.Options{Sources: []string{"testdata/flat-none.parquet"}, Time: "t", TimeFormat: "%F"})
 	loadtest.Refused(t, err, "time_format: want it only for CSV and TSV files", "")
 }

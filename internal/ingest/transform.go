@@ -76,7 +76,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 
 // fillCalendar computes the calendar columns, which lie behind those of the sources.
 func (l *load) fillCalendar(ctx context.Context, k *keys) error {
-	columns, err := l.calendar()
+	columns, err := l.CalendarColumns()
 	if err != nil || len(columns) == 0 {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
@@ -27,7 +28,7 @@ func TestUnpackingOntoAFullDiskIsNoSpace(t *testing.T) {
 		}
 	}()
 	path := loadtest.File(t, "x.csv.gz", loadtest.Compressed(t, ".gz", "a,b\n"+strings.Repeat("1,2\n", 1<<18)))
-	_, err := newLoad(dir, Options{Sources: []string{path}}, &progress.Meter{}).run(t.Context())
+	_, err := newLoad(dir, option.Options{Sources: []string{path}}, &progress.Meter{}).run(t.Context())
 	var s *loaderr.NoSpaceError
 	if !errors.As(err, &s) || s.Need <= 256<<10 || s.Dir != dir || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v is %+v", err, s)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
@@ -23,11 +24,11 @@ func TestCompressedTextIsThePlainText(t *testing.T) {
 		text := b.String()
 		cut := rapid.IntRange(0, len(text)).Draw(r, "cut")
 		block := rapid.Int64Range(1, 500).Draw(r, "block")
-		want, _, wantErr := inBlocks(t, Options{Sources: []string{loadtest.File(t, "x.tsv", text)}}, block)
+		want, _, wantErr := inBlocks(t, option.Options{Sources: []string{loadtest.File(t, "x.tsv", text)}}, block)
 		for _, suffix := range []string{".gz", ".zst"} {
 			// The name tells the delimiter, the content that it is compressed.
 			path := loadtest.File(t, "x.tsv"+rapid.SampledFrom([]string{suffix, ""}).Draw(r, "suffix"), loadtest.Compressed(t, suffix, text[:cut])+loadtest.Compressed(t, suffix, text[cut:]))
-			got, _, err := inBlocks(t, Options{Sources: []string{path}}, block)
+			got, _, err := inBlocks(t, option.Options{Sources: []string{path}}, block)
 			if wantErr != nil || err != nil {
 				if wantErr == nil || err == nil || strings.Replace(err.Error(), path, "", 1) != wantErr.Error()[strings.Index(wantErr.Error(), "x.tsv")+5:] {
 					r.Fatalf("%s: %v, plain %v", suffix, err, wantErr)
@@ -59,7 +60,7 @@ func TestBadCompressedText(t *testing.T) {
 		} {
 			t.Run(c.name+suffix, func(t *testing.T) {
 				path := loadtest.File(t, "x.csv"+suffix, c.text)
-				_, dir, err := inProcess(t, Options{Sources: []string{path}})
+				_, dir, err := inProcess(t, option.Options{Sources: []string{path}})
 				loadtest.Refused(t, err, c.want, c.hint)
 				if err != nil && !strings.HasPrefix(err.Error(), path) {
 					t.Errorf("%v does not begin with the file", err)
@@ -85,7 +86,7 @@ func TestWhatStandsBehindGzipIsNamed(t *testing.T) {
 		{good[:len(good)-1], "is cut off: its gzip data does not end", "damaged"},
 		{good + "j", "other bytes follow its gzip data", "gunzip"},
 	} {
-		_, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv.gz", good+c.behind)}})
+		_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv.gz", good+c.behind)}})
 		loadtest.Refused(t, err, c.want, c.hint)
 	}
 }
@@ -94,7 +95,7 @@ func TestWhatStandsBehindGzipIsNamed(t *testing.T) {
 func TestAnyCutOrFlippedByteIsAnErrorOrTheSame(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2.5\n-3,4e5\n", 50)
 	for _, suffix := range []string{".gz", ".zst"} {
-		want, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv", text)}})
+		want, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +104,7 @@ func TestAnyCutOrFlippedByteIsAnErrorOrTheSame(t *testing.T) {
 			flipped := []byte(good)
 			flipped[i] ^= 1 << (i % 8)
 			for _, damaged := range []string{good[:i], string(flipped)} {
-				got, _, err := inProcess(t, Options{Sources: []string{loadtest.File(t, "x.csv"+suffix, damaged)}})
+				got, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv"+suffix, damaged)}})
 				if err == nil && got.Digest != want.Digest {
 					t.Errorf("%s, byte %d: other values", suffix, i)
 				}
@@ -117,7 +118,7 @@ func TestBombIsRefused(t *testing.T) {
 	for _, suffix := range []string{".gz", ".zst"} {
 		path := loadtest.File(t, "x.csv"+suffix, loadtest.Compressed(t, suffix, text))
 		dir := t.TempDir()
-		l := newLoad(dir, Options{Sources: []string{path}}, &progress.Meter{})
+		l := newLoad(dir, option.Options{Sources: []string{path}}, &progress.Meter{})
 		l.Free = 1 << 20
 		_, err := l.run(t.Context())
 		loadtest.Refused(t, err, ": holds more than ", "decompress it first if it is sound")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/near"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -15,12 +16,12 @@ import (
 type wanted struct {
 	names []string
 	roles []layout.Role
-	dtype DTypes
+	dtype option.DTypes
 }
 
 // resolve returns the columns that the options want of a source with these column names. The error is
 // an [OptionError].
-func resolve(o Options, names []string) (wanted, error) {
+func resolve(o option.Options, names []string) (wanted, error) {
 	w := wanted{dtype: o.DType}
 	add := func(field, name string, role layout.Role) error {
 		if !slices.Contains(names, name) {
@@ -54,7 +55,7 @@ func resolve(o Options, names []string) (wanted, error) {
 			return w, err
 		}
 	}
-	return w, o.DType.known(w.names)
+	return w, o.DType.Known(w.names)
 }
 
 // in finds the wanted columns in a source. firstPath names the source that the others must be like.

@@ -1,4 +1,4 @@
-package ingest
+package option
 
 import (
 	"bytes"
@@ -34,17 +34,17 @@ func (o Options) validateRows() error {
 		return &loaderr.OptionError{Field: "items", Allowed: "at least one item"}
 	}
 	for _, raw := range o.Items {
-		if _, err := itemParts(raw, o.idColumns()); err != nil {
+		if _, err := ItemParts(raw, o.idColumns()); err != nil {
 			return err
 		}
 	}
-	if err := oneOf("duplicates", o.Duplicates, duplicatesFirst, duplicatesLast, duplicatesMean); err != nil {
+	if err := oneOf("duplicates", o.Duplicates, DuplicatesFirst, DuplicatesLast, DuplicatesMean); err != nil {
 		return err
 	}
-	if _, _, err := parseBucket(o.ItemBucket); err != nil {
+	if _, _, err := ParseBucket(o.ItemBucket); err != nil {
 		return err
 	}
-	if _, err := o.step(); err != nil {
+	if _, err := o.RegridStep(); err != nil {
 		return err
 	}
 	_, err := o.Where.times()
@@ -59,8 +59,8 @@ func (o Options) idColumns() int {
 	return len(o.ItemID)
 }
 
-// step is the step of regrid, nil without one.
-func (o Options) step() (*window.Step, error) {
+// RegridStep is the step of regrid, nil without one.
+func (o Options) RegridStep() (*window.Step, error) {
 	if len(o.Regrid) == 0 {
 		return nil, nil
 	}
@@ -82,15 +82,15 @@ func (w *Where) times() (out [2]*window.TimeValue, err error) {
 		return out, &loaderr.OptionError{Field: "where", Value: string(text), Allowed: `{"time": [from, to]}, either null`}
 	}
 	for i, raw := range w.Time {
-		if out[i], err = readTime("where", raw); err != nil {
+		if out[i], err = ReadTime("where", raw); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-// readTime reads a bound in time, nil where there is none.
-func readTime(field string, raw json.RawMessage) (t *window.TimeValue, err error) {
+// ReadTime reads a bound in time, nil where there is none.
+func ReadTime(field string, raw json.RawMessage) (t *window.TimeValue, err error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
@@ -100,9 +100,9 @@ func readTime(field string, raw json.RawMessage) (t *window.TimeValue, err error
 	return t, nil
 }
 
-// timeBound converts a bound in time to the unit of the time column c: time ≥ t and time < t keep
+// TimeBound converts a bound in time to the unit of the time column c: time ≥ t and time < t keep
 // their meaning. The error is an [OptionError] of the field.
-func timeBound(c column.Column, field string, t window.TimeValue) (int64, error) {
+func TimeBound(c column.Column, field string, t window.TimeValue) (int64, error) {
 	unit := ""
 	if c.Kind == column.KindTime {
 		unit = c.Unit
@@ -114,20 +114,20 @@ func timeBound(c column.Column, field string, t window.TimeValue) (int64, error)
 	return at, err
 }
 
-// bounds are the first and the last time that is kept, in the time column's unit.
-func (w *Where) bounds(clock column.Column) (first, last int64, err error) {
+// Bounds are the first and the last time that is kept, in the time column's unit.
+func (w *Where) Bounds(clock column.Column) (first, last int64, err error) {
 	first, last = math.MinInt64, math.MaxInt64
 	times, err := w.times()
 	if err != nil {
 		return 0, 0, err
 	}
 	if times[0] != nil {
-		if first, err = timeBound(clock, "where", *times[0]); err != nil {
+		if first, err = TimeBound(clock, "where", *times[0]); err != nil {
 			return 0, 0, err
 		}
 	}
 	if times[1] != nil {
-		end, err := timeBound(clock, "where", *times[1])
+		end, err := TimeBound(clock, "where", *times[1])
 		if err != nil {
 			return 0, 0, err
 		}
@@ -153,21 +153,21 @@ func (o *Options) canonicalRows() error {
 			}
 		}
 	}
-	if before, err := readTime("fit_before", o.FitBefore); err != nil {
+	if before, err := ReadTime("fit_before", o.FitBefore); err != nil {
 		return err
 	} else if before == nil {
 		o.FitBefore = nil
 	} else if o.FitBefore, err = json.Marshal(before); err != nil {
 		return err
 	}
-	if step, err := o.step(); err != nil {
+	if step, err := o.RegridStep(); err != nil {
 		return err
 	} else if step != nil {
 		if o.Regrid, err = json.Marshal(step); err != nil {
 			return err
 		}
 	}
-	if part, parts, err := parseBucket(o.ItemBucket); err != nil {
+	if part, parts, err := ParseBucket(o.ItemBucket); err != nil {
 		return err
 	} else if parts == 1 {
 		o.ItemBucket = ""
@@ -176,11 +176,11 @@ func (o *Options) canonicalRows() error {
 	}
 	var names []json.RawMessage
 	for _, raw := range o.Items {
-		parts, err := itemParts(raw, o.idColumns())
+		parts, err := ItemParts(raw, o.idColumns())
 		if err != nil {
 			return err
 		}
-		names = append(names, appendParts(nil, parts))
+		names = append(names, AppendParts(nil, parts))
 	}
 	slices.SortFunc(names, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
 	o.Items = slices.CompactFunc(names, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
@@ -202,7 +202,7 @@ func (o Options) validateMelt() error {
 
 // Values of Options.Duplicates.
 const (
-	duplicatesFirst = "first"
-	duplicatesLast  = "last"
-	duplicatesMean  = "mean"
+	DuplicatesFirst = "first"
+	DuplicatesLast  = "last"
+	DuplicatesMean  = "mean"
 )

@@ -1,4 +1,4 @@
-package ingest
+package option
 
 import (
 	"encoding/json"
@@ -16,18 +16,18 @@ import (
 
 // How missing cells are filled, and how values are scaled.
 const (
-	none          = "none"
-	fillMean      = "mean"
-	fillForward   = "forward"
-	fillBackward  = "backward"
-	fillLinear    = "linear"
-	fillValue     = "value"
-	scaleStandard = "standard"
-	scaleMinMax   = "minmax"
-	scaleRobust   = "robust"
-	scaleMaxAbs   = "maxabs"
-	perColumn     = "column"
-	perItem       = "item"
+	none           = "none"
+	FillMean       = "mean"
+	FillForward    = "forward"
+	FillBackward   = "backward"
+	FillLinear     = "linear"
+	FillValue      = "value"
+	ScaleStandard  = "standard"
+	ScaleMinMax    = "minmax"
+	ScaleRobust    = "robust"
+	ScaleMaxAbs    = "maxabs"
+	ScalePerColumn = "column"
+	ScalePerItem   = "item"
 )
 
 // Fill says how missing cells of a column are filled: with a number; with the mean of the fit rows; with the item's value before
@@ -39,12 +39,12 @@ type Fill struct {
 }
 
 // FillWith fills with a number.
-func FillWith(v float64) Fill { return Fill{How: fillValue, Value: v} }
+func FillWith(v float64) Fill { return Fill{How: FillValue, Value: v} }
 
 // MarshalJSON writes the number or the word.
 func (f Fill) MarshalJSON() ([]byte, error) {
 	switch f.How {
-	case fillValue:
+	case FillValue:
 		return json.Marshal(f.Value)
 	case "":
 		return json.Marshal(none)
@@ -62,7 +62,7 @@ func (f *Fill) UnmarshalJSON(b []byte) error {
 		*f = Fill{}
 		return nil
 	}
-	f.How = fillValue
+	f.How = FillValue
 	return json.Unmarshal(b, (*jsonNumber)(&f.Value))
 }
 
@@ -104,32 +104,32 @@ func (c *Clip) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// steps are what is done to one column, in this order: fill, clip, log1p, diff, scale.
-type steps struct {
-	fill        Fill
-	clip        Clip
-	log1p, diff bool
-	scale       string
+// StepsOf are what is done to one column, in this order: fill, clip, log1p, diff, scale.
+type Steps struct {
+	Fill        Fill
+	Clip        Clip
+	Log1p, Diff bool
+	Scale       string
 }
 
-// steps are those of a column; none where it is no value column of numbers.
-func (o Options) steps(c column.Column, role layout.Role) steps {
+// StepsOf are those of a column; none where it is no value column of numbers.
+func (o Options) StepsOf(c column.Column, role layout.Role) Steps {
 	switch {
 	case role == layout.RoleValue && c.IsBool() && o.Fill.Of(c.Name).truths():
-		return steps{fill: o.Fill.Of(c.Name)}
+		return Steps{Fill: o.Fill.Of(c.Name)}
 	case role != layout.RoleValue || !c.IsNumber():
-		return steps{}
+		return Steps{}
 	}
-	s := steps{o.Fill.Of(c.Name), o.Clip.Of(c.Name), o.Log1p.Of(c.Name), o.Diff.Of(c.Name), o.Scale.Of(c.Name)}
-	if s.scale == none {
-		s.scale = ""
+	s := Steps{o.Fill.Of(c.Name), o.Clip.Of(c.Name), o.Log1p.Of(c.Name), o.Diff.Of(c.Name), o.Scale.Of(c.Name)}
+	if s.Scale == none {
+		s.Scale = ""
 	}
 	return s
 }
 
 // truths tells whether truth values can be filled so: with 0 or 1, forward or backward.
 func (f Fill) truths() bool {
-	return f.How == fillForward || f.How == fillBackward || f.How == fillValue && (f.Value == 0 || f.Value == 1)
+	return f.How == FillForward || f.How == FillBackward || f.How == FillValue && (f.Value == 0 || f.Value == 1)
 }
 
 // canonicalScale leaves out none where it is what all others are, and spells it so elsewhere.
@@ -149,25 +149,25 @@ func canonicalScale(p PerColumn[string]) PerColumn[string] {
 	return out
 }
 
-// wholes tells whether whole numbers stay such.
-func (s steps) wholes() bool {
+// KeepsIntegers tells whether whole numbers stay such.
+func (s Steps) KeepsIntegers() bool {
 	whole := func(v float64) bool { return v == math.Trunc(v) }
-	switch s.fill.How {
-	case fillMean, fillLinear:
+	switch s.Fill.How {
+	case FillMean, FillLinear:
 		return false
 	}
-	return !s.log1p && !s.diff && s.scale == "" && whole(s.fill.Value) && whole(s.clip.Low) && whole(s.clip.High)
+	return !s.Log1p && !s.Diff && s.Scale == "" && whole(s.Fill.Value) && whole(s.Clip.Low) && whole(s.Clip.High)
 }
 
-// stored is the dtype of a column after its steps: new quantities are float32 unless the load says otherwise, values that were filled or
+// StoredAs is the dtype of a column after its steps: new quantities are float32 unless the load says otherwise, values that were filled or
 // clipped what they were, and whole numbers that may get fractions float64.
-func (s steps) stored(was layout.DType, asked layout.DType) layout.DType {
+func (s Steps) StoredAs(was layout.DType, asked layout.DType) layout.DType {
 	switch {
-	case s == steps{}:
-	case s.wholes() && !was.IsFloat():
+	case s == Steps{}:
+	case s.KeepsIntegers() && !was.IsFloat():
 	case asked != "":
 		return asked
-	case s.log1p || s.diff || s.scale != "":
+	case s.Log1p || s.Diff || s.Scale != "":
 		return layout.Float32
 	case !was.IsFloat():
 		return layout.Float64
@@ -175,16 +175,16 @@ func (s steps) stored(was layout.DType, asked layout.DType) layout.DType {
 	return was
 }
 
-// prepares tells whether any column may have steps.
-func (o Options) prepares() bool {
+// HasSteps tells whether any column may have steps.
+func (o Options) HasSteps() bool {
 	return !o.Fill.IsZero() || !o.Clip.IsZero() || !o.Log1p.IsZero() || !o.Diff.IsZero() || !o.Scale.IsZero()
 }
 
-// fitted tells whether any column may be fitted.
-func (o Options) fitted() bool {
+// IsFitted tells whether any column may be fitted.
+func (o Options) IsFitted() bool {
 	found := false
 	_ = o.Scale.each(func(_, v string) error { found = found || v != "" && v != none; return nil })
-	_ = o.Fill.each(func(_ string, f Fill) error { found = found || f.How == fillMean; return nil })
+	_ = o.Fill.each(func(_ string, f Fill) error { found = found || f.How == FillMean; return nil })
 	return found
 }
 
@@ -194,7 +194,7 @@ func (o Options) validateRecipe() error {
 		if f.Value-f.Value != 0 {
 			return &loaderr.OptionError{Field: "fill", Value: fmt.Sprint(f.Value), Allowed: "a finite number"}
 		}
-		return oneOf("fill", f.How, none, fillValue, fillMean, fillForward, fillBackward, fillLinear)
+		return oneOf("fill", f.How, none, FillValue, FillMean, FillForward, FillBackward, FillLinear)
 	}); err != nil {
 		return wordsOf(err, "a number, mean, forward, backward, linear or none")
 	}
@@ -207,11 +207,11 @@ func (o Options) validateRecipe() error {
 		return err
 	}
 	if err := o.Scale.each(func(_, v string) error {
-		return oneOf("scale", v, scaleStandard, scaleMinMax, scaleRobust, scaleMaxAbs, none)
+		return oneOf("scale", v, ScaleStandard, ScaleMinMax, ScaleRobust, ScaleMaxAbs, none)
 	}); err != nil {
 		return wordsOf(err, "standard, minmax, robust, maxabs or none")
 	}
-	if err := oneOf("scale_per", o.ScalePer, perColumn, perItem); err != nil {
+	if err := oneOf("scale_per", o.ScalePer, ScalePerColumn, ScalePerItem); err != nil {
 		return err
 	}
 	if err := o.validateFit(); err != nil {
@@ -230,16 +230,16 @@ func wordsOf(err error, allowed string) error {
 // validateFit checks what the fits see.
 func (o Options) validateFit() error {
 	given := []struct{ field, value string }{
-		{"scale_per", o.ScalePer}, {"fit_rows", textIf(o.FitRows != nil, o.fitText())}, {"fit_before", strings.Trim(string(o.FitBefore), `"`)},
+		{"scale_per", o.ScalePer}, {"fit_rows", textIf(o.FitRows != nil, o.FitText())}, {"fit_before", strings.Trim(string(o.FitBefore), `"`)},
 		{"fit_fraction", textIf(o.FitFraction != nil, o.fraction())}, {"fit_sample", textIf(o.FitSample != 0, strconv.FormatInt(o.FitSample, 10))},
 	}
 	for _, g := range given {
-		if g.value != "" && !o.fitted() {
+		if g.value != "" && !o.IsFitted() {
 			return &loaderr.OptionError{Field: g.field, Value: g.value, Allowed: "it only together with scale or fill mean"}
 		}
 	}
 	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) && *r[0] >= *r[1] {
-		return &loaderr.OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "a first row before the second"}
+		return &loaderr.OptionError{Field: "fit_rows", Value: o.FitText(), Allowed: "a first row before the second"}
 	}
 	if f := o.FitFraction; f != nil && !(*f > 0 && *f <= 1) {
 		return &loaderr.OptionError{Field: "fit_fraction", Value: o.fraction(), Allowed: "a share above 0, up to 1"}
@@ -250,7 +250,7 @@ func (o Options) validateFit() error {
 	if o.FitSeed != 0 && o.FitSample == 0 {
 		return &loaderr.OptionError{Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10), Allowed: "it only together with fit_sample"}
 	}
-	before, err := readTime("fit_before", o.FitBefore)
+	before, err := ReadTime("fit_before", o.FitBefore)
 	if before != nil && o.Time == "" {
 		return &loaderr.OptionError{Field: "fit_before", Value: before.String(), Allowed: "it only together with time"}
 	}
@@ -298,9 +298,9 @@ func (o Options) StepsFit(columns []layout.ManifestColumn) bool {
 	return true
 }
 
-// checkSteps refuses steps of columns that are not there or hold no numbers, and numbers that are too
+// CheckSteps refuses steps of columns that are not there or hold no numbers, and numbers that are too
 // large for a column.
-func (o Options) checkSteps(columns []column.Column, roles []layout.Role) error {
+func (o Options) CheckSteps(columns []column.Column, roles []layout.Role) error {
 	var numbers, truths []string
 	for i, c := range columns {
 		if roles[i] == layout.RoleValue && c.IsNumber() {
@@ -328,14 +328,14 @@ func (o Options) checkSteps(columns []column.Column, roles []layout.Role) error 
 		if c.Inferred { // more cells may make it floats: see prepareAll
 			continue
 		}
-		if err := o.checkNumbers(c, roles[i]); err != nil {
+		if err := o.CheckNumbers(c, roles[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c Clip) apply(values []float64) {
+func (c Clip) Apply(values []float64) {
 	for i, v := range values {
 		if c.HasLow && v < c.Low {
 			values[i] = c.Low

@@ -1,4 +1,4 @@
-package ingest
+package option
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// parseBucket reads "3/16": the fourth of sixteen parts. parts is 0 where there is no text.
-func parseBucket(text string) (part, parts uint64, err error) {
+// ParseBucket reads "3/16": the fourth of sixteen parts. parts is 0 where there is no text.
+func ParseBucket(text string) (part, parts uint64, err error) {
 	if text == "" {
 		return 0, 0, nil
 	}
@@ -25,8 +25,8 @@ func parseBucket(text string) (part, parts uint64, err error) {
 	return part, parts, nil
 }
 
-// itemParts takes the name of an item apart: one value, text or a whole number, for each id column.
-func itemParts(raw json.RawMessage, columns int) ([]any, error) {
+// ItemParts takes the name of an item apart: one value, text or a whole number, for each id column.
+func ItemParts(raw json.RawMessage, columns int) ([]any, error) {
 	refuse := func() ([]any, error) {
 		allowed := "a text or a whole number"
 		if columns > 1 {
@@ -57,8 +57,8 @@ func itemParts(raw json.RawMessage, columns int) ([]any, error) {
 	return parts, nil
 }
 
-// appendParts appends the values of an item's name: alone, or as a list.
-func appendParts(dst []byte, parts []any) []byte {
+// AppendParts appends the values of an item's name: alone, or as a list.
+func AppendParts(dst []byte, parts []any) []byte {
 	for i, p := range parts {
 		switch {
 		case len(parts) > 1 && i == 0:

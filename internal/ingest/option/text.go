@@ -1,4 +1,4 @@
-package ingest
+package option
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 // tabs are how a tab is written where one cannot be typed.
 var tabs = []string{"\t", `\t`, "tab"}
 
-// dialect is that of valid options.
-func (o Options) dialect() source.Dialect {
+// Dialect is that of valid options.
+func (o Options) Dialect() source.Dialect {
 	d := source.DefaultDialect
 	d.Header = !o.NoHeader
 	if o.Delimiter != "" {

@@ -1,4 +1,4 @@
-package ingest
+package option
 
 import (
 	"fmt"
@@ -9,21 +9,21 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// calendar returns the columns that the options ask for; the error is an [OptionError].
-func (o Options) calendar() ([]calendar.Column, error) { return calendar.Parse(o.Calendar) }
+// CalendarColumns returns the columns that the options ask for; the error is an [OptionError].
+func (o Options) CalendarColumns() ([]calendar.Column, error) { return calendar.Parse(o.Calendar) }
 
 // validateCalendar checks the features' names.
 func (o Options) validateCalendar() error {
 	if len(o.Calendar) > 0 && o.Time == "" {
 		return &loaderr.OptionError{Field: "calendar", Value: o.Calendar[0], Allowed: "it only together with time"}
 	}
-	_, err := o.calendar()
+	_, err := o.CalendarColumns()
 	return err
 }
 
-// checkCalendar refuses features of what is no timestamp, and such as have the name of a column.
-func (o Options) checkCalendar(columns []column.Column) error {
-	features, err := o.calendar()
+// CheckCalendar refuses features of what is no timestamp, and such as have the name of a column.
+func (o Options) CheckCalendar(columns []column.Column) error {
+	features, err := o.CalendarColumns()
 	if err != nil {
 		return err
 	}
@@ -40,8 +40,8 @@ func (o Options) checkCalendar(columns []column.Column) error {
 	return nil
 }
 
-// calendarLayout are the columns as they are laid out, behind those of the sources.
-func (o Options) calendarLayout() []layout.Column {
-	columns, _ := o.calendar() // checked
+// CalendarLayout are the columns as they are laid out, behind those of the sources.
+func (o Options) CalendarLayout() []layout.Column {
+	columns, _ := o.CalendarColumns() // checked
 	return calendar.Layout(columns)
 }

@@ -1,4 +1,9 @@
-package ingest
+// Package option defines the options of a load as users write them: their JSON, what is allowed, and the
+// recipe, which is the same bytes for equal options.
+//
+// The zero value of every option is the default. [Options.Validate] checks what can be known without the
+// sources.
+package option
 
 import (
 	"encoding/json"
@@ -126,7 +131,7 @@ func distinct(field string, names []string) error {
 	return nil
 }
 
-func (o Options) fitText() string {
+func (o Options) FitText() string {
 	b, _ := json.Marshal(o.FitRows) // numbers and nulls always marshal
 	return string(b)
 }
@@ -138,8 +143,8 @@ func (o Options) Recipe() (json.RawMessage, error) {
 	if o.Layout == "" {
 		o.Layout = layout.Columns
 	}
-	if o.fitted() && o.ScalePer == "" {
-		o.ScalePer = perColumn
+	if o.IsFitted() && o.ScalePer == "" {
+		o.ScalePer = ScalePerColumn
 	}
 	o.Delimiter = delimiter(o.Delimiter)
 	if o.Decimal == "." {
@@ -153,7 +158,7 @@ func (o Options) Recipe() (json.RawMessage, error) {
 		o.FitFraction = nil
 	}
 	o.Scale = canonicalScale(o.Scale)
-	features, err := o.calendar()
+	features, err := o.CalendarColumns()
 	if err != nil {
 		return nil, err
 	}
@@ -176,5 +181,5 @@ type Where struct {
 	Time []json.RawMessage `json:"time,omitempty"`
 }
 
-// filters tells whether an option leaves rows out.
-func (o Options) filters() bool { return o.Where != nil || o.Items != nil || o.ItemBucket != "" }
+// Filters tells whether an option leaves rows out.
+func (o Options) Filters() bool { return o.Where != nil || o.Items != nil || o.ItemBucket != "" }

@@ -1,4 +1,4 @@
-package ingest
+package option
 
 import (
 	"bytes"
@@ -70,8 +70,8 @@ func (d DTypes) validate() error {
 	return nil
 }
 
-// known refuses names that no wanted column has.
-func (d DTypes) known(names []string) error {
+// Known refuses names that no wanted column has.
+func (d DTypes) Known(names []string) error {
 	for _, name := range slices.Sorted(maps.Keys(d.By)) {
 		if !slices.Contains(names, name) {
 			return &loaderr.OptionError{Field: "dtype", Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
@@ -80,16 +80,16 @@ func (d DTypes) known(names []string) error {
 	return nil
 }
 
-// named returns the dtype of a column by its name alone, else that of all floats.
-func (d DTypes) named(name string) layout.DType {
+// Named returns the dtype of a column by its name alone, else that of all floats.
+func (d DTypes) Named(name string) layout.DType {
 	if v, ok := d.By[name]; ok {
 		return layout.DType(v)
 	}
 	return layout.DType(d.Floats)
 }
 
-// of is what a column is to be stored as, "" for what it is.
-func (d DTypes) of(c column.Column) layout.DType {
+// Of is what a column is to be stored as, "" for what it is.
+func (d DTypes) Of(c column.Column) layout.DType {
 	if v, ok := d.By[c.Name]; ok {
 		return layout.DType(v)
 	}
@@ -99,8 +99,8 @@ func (d DTypes) of(c column.Column) layout.DType {
 	return ""
 }
 
-// convertible refuses a dtype that a column cannot take.
-func (d DTypes) convertible(c column.Column, path string, role layout.Role) error {
+// Convertible refuses a dtype that a column cannot take.
+func (d DTypes) Convertible(c column.Column, path string, role layout.Role) error {
 	v, named := d.By[c.Name]
 	numeric := c.Kind == column.KindUnknown || c.Kind == column.KindBool || c.Kind.IsInteger() || c.Kind.IsFloat()
 	switch {

@@ -1,4 +1,4 @@
-package ingest
+package option
 
 import (
 	"encoding/json"
@@ -14,20 +14,20 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// staysWhole reports whether a column of integers or truth values is filled or clipped such that
+// StaysWhole reports whether a column of integers or truth values is filled or clipped such that
 // it holds such values afterwards.
-func (o Options) staysWhole(c column.Column, role layout.Role) bool {
-	s := o.steps(c, role)
-	return s != (steps{}) && s.wholes() && (c.Kind.IsInteger() || c.Kind == column.KindBool)
+func (o Options) StaysWhole(c column.Column, role layout.Role) bool {
+	s := o.StepsOf(c, role)
+	return s != (Steps{}) && s.KeepsIntegers() && (c.Kind.IsInteger() || c.Kind == column.KindBool)
 }
 
-// checkNumbers refuses a fill value and bounds that are too large for a column of integers.
-func (o Options) checkNumbers(c column.Column, role layout.Role) error {
-	if !o.staysWhole(c, role) {
+// CheckNumbers refuses a fill value and bounds that are too large for a column of integers.
+func (o Options) CheckNumbers(c column.Column, role layout.Role) error {
+	if !o.StaysWhole(c, role) {
 		return nil
 	}
-	s := o.steps(c, role)
-	numbers := []float64{s.fill.Value, s.clip.Low, s.clip.High}
+	s := o.StepsOf(c, role)
+	numbers := []float64{s.Fill.Value, s.Clip.Low, s.Clip.High}
 	if i := column.FirstInexact(numbers); i >= 0 {
 		field := []string{"fill", "clip", "clip"}[i]
 		return &loaderr.OptionError{
