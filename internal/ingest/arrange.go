@@ -5,9 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
@@ -24,19 +27,19 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 		return nil, err
 	}
 	if l.Sort {
-		if err := l.sort(ctx, k, l.order); err != nil {
+		if err := l.sort(ctx, k); err != nil {
 			return nil, err
 		}
 	}
-	offsets, twice, err := l.items(ctx, k, l.order)
+	offsets, twice, err := findItems(ctx, k, l.order, l.Duplicates != "")
 	if err == nil && twice {
-		offsets, err = l.deduplicate(ctx, k, l.order, offsets)
+		offsets, err = l.deduplicate(ctx, k, offsets)
 	}
 	if err == nil {
 		err = l.meet(k, l.order, offsets, step)
 	}
 	if err == nil && step > 0 {
-		offsets, err = l.regrid(ctx, k, l.order, offsets, step)
+		offsets, err = regrid(ctx, k, l.order, offsets, step, l.stepText(), l.canMiss)
 	}
 	if err != nil {
 		return nil, err
@@ -170,4 +173,34 @@ func (l *load) sourcePlace(row int64) loaderr.SourceError {
 		row -= r.Rows()
 	}
 	return loaderr.SourceError{Row: row + 1}
+}
+
+// keys finds the item and time columns of the load.
+func (l *load) keys(vocab map[string][]string, dest func(i int) layout.ColumnWriter) *keys {
+	return newKeys(l.columns, l.wanted.roles, vocab, dest, l.sourcePlace)
+}
+
+// sort orders the rows of the map. Its three passes are half of the work; moving the columns is the other.
+func (l *load) sort(ctx context.Context, k *keys) error {
+	var passed atomic.Int64
+	return sortRows(ctx, l.Workers, k, l.order, func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) })
+}
+
+// deduplicate keeps one row of each item and time, as the options say.
+func (l *load) deduplicate(ctx context.Context, k *keys, offsets []int64) ([]int64, error) {
+	if err := l.order.own(); err != nil {
+		return nil, err
+	}
+	if l.Duplicates == option.DuplicatesMean {
+		err := parallel.For(ctx, l.Workers, len(l.columns), "", func(_, i int) error {
+			if l.wanted.roles[i] != layout.RoleValue {
+				return nil
+			}
+			return average(ctx, k, l.order, offsets, l.dest(i), l.columns[i], l.plans[i].integers)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return deduplicate(k, l.order, offsets, l.Duplicates == option.DuplicatesLast), nil
 }

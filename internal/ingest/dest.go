@@ -1,7 +1,10 @@
 package ingest
 
 import (
+	"fmt"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -58,4 +61,60 @@ func (l *load) tilesOf(i int) *tileMoments {
 		return nil
 	}
 	return m
+}
+
+func (l *load) stepText() string {
+	s, err := l.RegridStep()
+	if err != nil || s == nil {
+		return ""
+	}
+	return s.String()
+}
+
+// canMiss refuses a value column that cannot say that inserted rows hold nothing. Whole numbers of a text file become floats, as
+// they do where a cell is missing.
+func (l *load) canMiss(added int64) error {
+	for i, c := range l.columns {
+		d := l.dest(i)
+		switch {
+		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || d.DType.IsFloat():
+		case c.Inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
+			c.Kind = column.KindFloat64
+			l.setColumn(i, c)
+		default:
+			hint := fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.Name, c.Name)
+			if c.Kind == column.KindTime || c.Kind == column.KindDuration {
+				hint = "leave the column out with --columns"
+			}
+			return &loaderr.SourceError{
+				Path: l.readers[0].Path(), Column: c.Name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
+			}
+		}
+	}
+	return nil
+}
+
+// exactFloats tells whether whole numbers stay what they are as float64.
+func exactFloats(v layout.Strided[int64]) bool {
+	const most = 1 << 53
+	for row := range v.Rows {
+		for _, n := range v.Row(row) {
+			if n > most || n < -most {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// complete gives inserted rows, which have been moved to their places, their item and time.
+func (l *load) complete(m *rowMap, offsets []int64, step int64) {
+	for i := range l.columns {
+		switch l.wanted.roles[i] {
+		case layout.RoleTime:
+			completeTimes(m, offsets, l.dest(i), step)
+		case layout.RoleItemID:
+			completeItems(m, offsets, l.dest(i))
+		}
+	}
 }

@@ -6,33 +6,17 @@ import (
 	"slices"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
-	"github.com/tensorcache/tensorcache/internal/ingest/option"
-	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// deduplicate leaves one row of each item and time in the map, and returns the items' first rows anew. The mean of several rows
-// is put into the first of them.
-func (l *load) deduplicate(ctx context.Context, k *keys, m *rowMap, offsets []int64) ([]int64, error) {
-	if err := m.own(); err != nil {
-		return nil, err
-	}
-	if l.Duplicates == option.DuplicatesMean {
-		err := parallel.For(ctx, l.Workers, len(l.columns), "", func(_, i int) error {
-			if l.wanted.roles[i] != layout.RoleValue {
-				return nil
-			}
-			return l.average(ctx, k, m, offsets, i)
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
+// deduplicate keeps one row of each item and time in an owned map, the last or the first, and returns
+// the items' first rows anew.
+func deduplicate(k *keys, m *rowMap, offsets []int64, last bool) []int64 {
 	kept := make([]int64, 1, len(offsets))
 	var n int64
-	groups(k, m, offsets, func(first, end int64) error {
+	_ = groups(k, m, offsets, func(first, end int64) error {
 		at := first
-		if l.Duplicates == option.DuplicatesLast {
+		if last {
 			at = end - 1
 		}
 		if first == offsets[len(kept)] {
@@ -43,7 +27,7 @@ func (l *load) deduplicate(ctx context.Context, k *keys, m *rowMap, offsets []in
 		return nil
 	})
 	m.rows, m.from = n, m.from[:n]
-	return append(kept, n), nil
+	return append(kept, n)
 }
 
 // groups goes through the rows of the map that share item and time.
@@ -63,10 +47,10 @@ func groups(k *keys, m *rowMap, offsets []int64, visit func(first, end int64) er
 	return nil
 }
 
-// average puts into the first row of each group what a column holds of it: the mean of floats, of those that are not missing; all
-// else must be the same in every row.
-func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64, i int) error {
-	d := l.dest(i)
+// average writes to the first row of each group of duplicates what a column holds of the group: the mean
+// of floats, missing ones left out. All else must be the same in every row; integers says that floats
+// stand for integers or truth values. The map must be owned.
+func average(ctx context.Context, k *keys, m *rowMap, offsets []int64, d layout.ColumnWriter, c column.Column, integers bool) error {
 	var mean func(rows []int64) (same bool)
 	switch d.DType {
 	case layout.Float16:
@@ -78,16 +62,16 @@ func (l *load) average(ctx context.Context, k *keys, m *rowMap, offsets []int64,
 	default:
 		mean = sameRows(d)
 	}
-	if l.plans[i].integers {
+	if integers {
 		mean = sameWholes(d)
 	}
 	return groups(k, m, offsets, func(first, end int64) error {
 		if end-first == 1 || mean(m.from[first:end]) {
 			return ctx.Err()
 		}
-		e := l.sourcePlace(m.at(end - 1))
-		e.Column = l.columns[i].Name
-		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.ofItem(m.at(first)), k.clock.TimeText(k.when(m.at(first))), l.columns[i].Kind.DType())
+		e := k.place(m.at(end - 1))
+		e.Column = c.Name
+		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.ofItem(m.at(first)), k.clock.TimeText(k.when(m.at(first))), c.Kind.DType())
 		e.Hint = "keep one of them with --duplicates first or last"
 		return &e
 	})

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -28,17 +29,17 @@ type filter struct {
 	names        []string
 }
 
-func (l *load) newFilter(k *keys) (*filter, error) {
+func newFilter(o option.Options, k *keys) (*filter, error) {
 	f := &filter{keys: k, verdict: true, seen: newNumbering(len(k.at)), least: math.MaxInt64, last: math.MinInt64}
 	var err error
-	if f.from, f.to, err = l.Where.Bounds(k.clock); err != nil {
+	if f.from, f.to, err = o.Where.Bounds(k.clock); err != nil {
 		return nil, err
 	}
-	if f.part, f.parts, err = option.ParseBucket(l.ItemBucket); err != nil || l.Items == nil {
+	if f.part, f.parts, err = option.ParseBucket(o.ItemBucket); err != nil || o.Items == nil {
 		return f, err
 	}
 	f.named = map[string]bool{}
-	for _, raw := range l.Items {
+	for _, raw := range o.Items {
 		name, err := k.canonical(raw)
 		if err != nil {
 			return nil, err
@@ -106,11 +107,8 @@ func (f *filter) wants(row int64) bool {
 }
 
 // foundAll refuses names that no item has.
-func (l *load) foundAll(f *filter) error {
-	if l.base != nil {
-		return nil // not every item has new rows
-	}
-	for _, raw := range l.Items {
+func (f *filter) foundAll(items []json.RawMessage) error {
+	for _, raw := range items {
 		name, err := f.canonical(raw)
 		if err != nil {
 			return err
@@ -125,22 +123,22 @@ func (l *load) foundAll(f *filter) error {
 }
 
 // nothingLeft says why no row is kept.
-func (l *load) nothingLeft(f *filter) error {
-	e := &loaderr.SourceError{Path: l.readers[0].Path()}
+func (f *filter) nothingLeft(path, bucket string) error {
+	e := &loaderr.SourceError{Path: path}
 	if items := int64(len(f.verdicts)); items > 0 && f.kept == 0 {
 		e.Reason = fmt.Sprintf("none of the %d items is kept", items)
 		e.Hint = "name some of them with --items, or leave out files without any"
 		if f.parts > 0 {
-			e.Reason = fmt.Sprintf("none of the %d items falls into bucket %s", items, l.ItemBucket)
+			e.Reason = fmt.Sprintf("none of the %d items falls into bucket %s", items, bucket)
 			e.Hint = "make fewer buckets"
 		}
 		if f.parts > 0 && f.named != nil {
-			e.Reason = fmt.Sprintf("none of the %d items is both named and of bucket %s", items, l.ItemBucket)
+			e.Reason = fmt.Sprintf("none of the %d items is both named and of bucket %s", items, bucket)
 			e.Hint = "name items of this bucket with --items, or leave --item-bucket out"
 		}
 		return e
 	}
-	e.Column = l.Time
+	e.Column = f.clock.Name
 	e.Reason = fmt.Sprintf("none of the %d rows is kept: %d of them lie in the bounds of time, their times go from %s to %s",
 		f.rows, f.inTime, f.clock.TimeText(f.least), f.clock.TimeText(f.last))
 	if f.inTime > 0 {

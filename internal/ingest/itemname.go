@@ -29,18 +29,24 @@ func (k *keys) canonical(raw json.RawMessage) (string, error) {
 
 // canonicalParts are the values of the name.
 func (k *keys) canonicalParts(raw json.RawMessage) ([]any, error) {
-	parts, err := option.ItemParts(raw, len(k.at))
+	return canonicalParts(raw, k.words)
+}
+
+// canonicalParts returns the values of an item name that a user wrote. words has an entry for each
+// column that names an item, nil unless it is a text column.
+func canonicalParts(raw json.RawMessage, words [][]string) ([]any, error) {
+	parts, err := option.ItemParts(raw, len(words))
 	if err != nil {
 		return nil, err
 	}
 	for i, p := range parts {
 		switch p := p.(type) {
 		case string:
-			if n, err := strconv.ParseInt(p, 10, 64); err == nil && k.words[i] == nil {
+			if n, err := strconv.ParseInt(p, 10, 64); err == nil && words[i] == nil {
 				parts[i] = n
 			}
 		case json.Number:
-			if k.words[i] != nil {
+			if words[i] != nil {
 				parts[i] = p.String()
 			}
 		}

@@ -16,14 +16,19 @@ type keys struct {
 	at    []func(row int64) int64 // value or code of each item_id column
 	words [][]string              // the words of a text column, else nil
 	time  *layout.Strided[int64]  // nil without a time column
+	place locator
 	clock column.Column
 }
 
-// keys finds the item and time columns among the filled ones. An integer time is stored as int64 (stored sees to it).
-func (l *load) keys(vocab map[string][]string, dest func(i int) layout.ColumnWriter) *keys {
-	k := &keys{}
-	for i, c := range l.columns {
-		switch l.wanted.roles[i] {
+// locator names the source and its row (from 1) of a row of all sources together, for messages.
+type locator func(row int64) loaderr.SourceError
+
+// newKeys finds the item and time columns. vocab holds the words of text columns by their names. An
+// integer time is stored as int64.
+func newKeys(columns []column.Column, roles []layout.Role, vocab map[string][]string, dest func(i int) layout.ColumnWriter, place locator) *keys {
+	k := &keys{place: place}
+	for i, c := range columns {
+		switch roles[i] {
 		case layout.RoleItemID:
 			k.names, k.at, k.words = append(k.names, c.Name), append(k.at, integers(dest(i))), append(k.words, vocab[c.Name])
 		case layout.RoleTime:
@@ -98,9 +103,10 @@ func (n *numbering) number(k *keys, row int64) (item int64, fresh bool) {
 	return item, fresh
 }
 
-// items finds the items' first rows in the map and checks that the rows of each lie together, in the order of their times;
-// twice tells whether some share a time, which is refused unless an option says what to do.
-func (l *load) items(ctx context.Context, k *keys, m *rowMap) (offsets []int64, twice bool, err error) {
+// findItems finds the items' first rows in the map and checks that the rows of each lie together, in
+// the order of their times. twice reports whether some share a time, which is refused unless duplicates
+// are allowed.
+func findItems(ctx context.Context, k *keys, m *rowMap, duplicates bool) (offsets []int64, twice bool, err error) {
 	offsets = []int64{0}
 	if len(k.at) == 0 && k.time == nil {
 		return append(offsets, m.rows), false, nil
@@ -118,14 +124,14 @@ func (l *load) items(ctx context.Context, k *keys, m *rowMap) (offsets []int64, 
 		switch {
 		case !k.same(before, at):
 			if _, fresh := seen.number(k, at); !fresh {
-				return nil, false, l.scattered(k, at)
+				return nil, false, scattered(k, at)
 			}
 			offsets = append(offsets, row)
 		case k.time == nil || k.when(at) > k.when(before):
-		case l.Duplicates != "" && k.when(at) == k.when(before):
+		case duplicates && k.when(at) == k.when(before):
 			twice = true
 		default:
-			return nil, false, l.disordered(k, before, at)
+			return nil, false, disordered(k, before, at)
 		}
 		before = at
 	}
@@ -133,8 +139,8 @@ func (l *load) items(ctx context.Context, k *keys, m *rowMap) (offsets []int64, 
 }
 
 // scattered refuses a row of the sources whose item had ended.
-func (l *load) scattered(k *keys, row int64) error {
-	e := l.sourcePlace(row)
+func scattered(k *keys, row int64) error {
+	e := k.place(row)
 	e.Column = strings.Join(k.names, ", ")
 	e.Reason = fmt.Sprintf("item %s comes back after another item", k.item(row))
 	e.Hint = "let the load sort the rows with --sort"
@@ -142,9 +148,9 @@ func (l *load) scattered(k *keys, row int64) error {
 }
 
 // disordered refuses a row of the sources that is not later than the one before.
-func (l *load) disordered(k *keys, before, row int64) error {
-	e, of := l.sourcePlace(row), k.ofItem(row)
-	e.Column = l.Time
+func disordered(k *keys, before, row int64) error {
+	e, of := k.place(row), k.ofItem(row)
+	e.Column = k.clock.Name
 	if k.when(row) == k.when(before) {
 		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.clock.TimeText(k.when(row)))
 		e.Hint = "keep one row for each time with --duplicates first, last or mean"

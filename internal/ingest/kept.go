@@ -56,7 +56,7 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 			continue
 		}
 		if f == nil {
-			if f, err = l.newFilter(l.keys(l.words(), randomColumns(p.Writer))); err != nil {
+			if f, err = newFilter(l.Options, l.keys(l.words(), randomColumns(p.Writer))); err != nil {
 				return err
 			}
 		}
@@ -68,7 +68,10 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 	if wider != nil {
 		return wider
 	}
-	missed := l.foundAll(f)
+	var missed error
+	if l.base == nil { // of an append, not every item has new rows
+		missed = f.foundAll(l.Items)
+	}
 	if skipped && (missed != nil || rows == 0) { // read it all, for the message
 		for _, p := range parts {
 			err = errors.Join(err, p.close())
@@ -83,7 +86,7 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 		return missed
 	}
 	if rows == 0 {
-		return l.nothingLeft(f)
+		return f.nothingLeft(l.readers[0].Path(), l.ItemBucket)
 	}
 	l.rows = rows
 	l.meter.Enter(progress.Filter)

@@ -70,19 +70,19 @@ func (l *load) question(r source.Reader) (q question, ok bool) {
 	if err != nil {
 		return q, false
 	}
-	k := &keys{}
+	var words [][]string // of the columns that name an item
 	q.clock = -1
 	for i, c := range l.columns {
 		switch l.wanted.roles[i] {
 		case layout.RoleItemID:
 			q.index, q.ids = append(q.index, w[i].Index), append(q.ids, c)
-			var words []string
+			var text []string
 			if c.Kind == column.KindText {
-				words = []string{}
+				text = []string{}
 			}
-			k.at, k.words = append(k.at, nil), append(k.words, words)
+			words = append(words, text)
 		case layout.RoleTime:
-			q.clock, q.time, k.clock = w[i].Index, c, c
+			q.clock, q.time = w[i].Index, c
 		}
 	}
 	if q.clock >= 0 {
@@ -91,7 +91,7 @@ func (l *load) question(r source.Reader) (q question, ok bool) {
 		}
 	}
 	for _, raw := range l.Items {
-		parts, err := k.canonicalParts(raw)
+		parts, err := canonicalParts(raw, words)
 		if err != nil {
 			return q, false
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -15,9 +14,9 @@ const (
 	regridSmall = 10_000 // rows that are always allowed
 )
 
-// regrid inserts into the map the rows that a regular grid from each item's first time on lacks, and returns the items' first
-// rows anew.
-func (l *load) regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, step int64) ([]int64, error) {
+// regrid inserts into the map the rows that a regular grid from each item's first time on lacks, and
+// returns the items' first rows anew. It asks canMiss before it inserts rows.
+func regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, step int64, stepText string, canMiss func(added int64) error) ([]int64, error) {
 	most := max(regridSmall, uint64(m.rows)*regridMost)
 	grid := []int64{0}
 	var rows uint64
@@ -29,7 +28,7 @@ func (l *load) regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, 
 				return nil, ctx.Err()
 			}
 			if since(begin, k.when(m.at(row)))%uint64(step) != 0 {
-				return nil, l.offGrid(k, m.at(first), m.at(row))
+				return nil, offGrid(k, m.at(first), m.at(row), stepText)
 			}
 		}
 		steps := since(begin, k.when(m.at(offsets[i+1]-1))) / uint64(step) // one less than the rows
@@ -38,14 +37,14 @@ func (l *load) regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, 
 		grid = append(grid, int64(rows))
 	}
 	if rows > most {
-		return nil, &loaderr.OptionError{Field: "regrid", Value: l.stepText(), Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", most, m.rows, all),
+		return nil, &loaderr.OptionError{Field: "regrid", Value: stepText, Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", most, m.rows, all),
 			Hint: "is a time wrong, or the step too short?"}
 	}
 	added := int64(rows) - m.rows
 	if added == 0 {
 		return offsets, nil
 	}
-	if err := l.canMiss(added); err != nil {
+	if err := canMiss(added); err != nil {
 		return nil, err
 	}
 	err := m.replace(int64(rows), func(from []int64) error {
@@ -68,78 +67,32 @@ func (l *load) regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, 
 // since is how much later a time is than one that is not later: also where an int64 cannot say it.
 func since(begin, when int64) uint64 { return uint64(when) - uint64(begin) }
 
-func (l *load) stepText() string {
-	s, err := l.RegridStep()
-	if err != nil || s == nil {
-		return ""
-	}
-	return s.String()
-}
-
 // offGrid refuses a row whose time is not a number of steps after its item's first.
-func (l *load) offGrid(k *keys, first, row int64) error {
-	e, of := l.sourcePlace(row), k.ofItem(row)
-	e.Column = l.Time
-	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s", k.clock.TimeText(k.when(row)), of, l.stepText(), k.clock.TimeText(k.when(first)))
+func offGrid(k *keys, first, row int64, stepText string) error {
+	e, of := k.place(row), k.ofItem(row)
+	e.Column = k.clock.Name
+	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s", k.clock.TimeText(k.when(row)), of, stepText, k.clock.TimeText(k.when(first)))
 	e.Hint = "choose a step with --regrid that all times are a multiple of"
 	return &e
 }
 
-// canMiss refuses a value column that cannot say that inserted rows hold nothing. Whole numbers of a text file become floats, as
-// they do where a cell is missing.
-func (l *load) canMiss(added int64) error {
-	for i, c := range l.columns {
-		d := l.dest(i)
-		switch {
-		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || d.DType.IsFloat():
-		case c.Inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
-			c.Kind = column.KindFloat64
-			l.setColumn(i, c)
-		default:
-			hint := fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.Name, c.Name)
-			if c.Kind == column.KindTime || c.Kind == column.KindDuration {
-				hint = "leave the column out with --columns"
-			}
-			return &loaderr.SourceError{
-				Path: l.readers[0].Path(), Column: c.Name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
-			}
-		}
-	}
-	return nil
+// completeTimes writes the times of inserted rows: those of the grid.
+func completeTimes(m *rowMap, offsets []int64, d layout.ColumnWriter, step int64) {
+	v := layout.Values[int64](d)
+	between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] + (row-first)*step })
 }
 
-// exactFloats tells whether whole numbers stay what they are as float64.
-func exactFloats(v layout.Strided[int64]) bool {
-	const most = 1 << 53
-	for row := range v.Rows {
-		for _, n := range v.Row(row) {
-			if n > most || n < -most {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// complete gives inserted rows, which have been moved to their places, their item and time.
-func (l *load) complete(m *rowMap, offsets []int64, step int64) {
-	for i := range l.columns {
-		switch d := l.dest(i); l.wanted.roles[i] {
-		case layout.RoleTime:
-			v := layout.Values[int64](d)
-			between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] + (row-first)*step })
-		case layout.RoleItemID:
-			switch d.DType.Size() {
-			case 1:
-				repeatFirst[uint8](m, offsets, d)
-			case 2:
-				repeatFirst[uint16](m, offsets, d)
-			case 4:
-				repeatFirst[uint32](m, offsets, d)
-			default:
-				repeatFirst[uint64](m, offsets, d)
-			}
-		}
+// completeItems writes the items of inserted rows: that of the first row of their item.
+func completeItems(m *rowMap, offsets []int64, d layout.ColumnWriter) {
+	switch d.DType.Size() {
+	case 1:
+		repeatFirst[uint8](m, offsets, d)
+	case 2:
+		repeatFirst[uint16](m, offsets, d)
+	case 4:
+		repeatFirst[uint32](m, offsets, d)
+	default:
+		repeatFirst[uint64](m, offsets, d)
 	}
 }
 

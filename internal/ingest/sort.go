@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -12,17 +11,17 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// sort orders the rows of the map by item, in the order of the items' first rows, and time; rows that are equal stay as they are.
-// It takes at most 24 bytes a row of scratch: 16 and the numbers of the items, then 16 and the new map.
-func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
-	s, err := column.NewScratch(l.Dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
+// sortRows orders the rows of the map by item, in the order of the items' first rows, and time. The sort
+// is stable. It calls pass for rows that it has passed, three times for every row, from several
+// goroutines. It takes at most 24 bytes a row of scratch: 16 and the numbers of the items, then 16 and
+// the new map.
+func sortRows(ctx context.Context, workers int, k *keys, m *rowMap, pass func(rows int64)) error {
+	s, err := column.NewScratch(m.dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
 	if err != nil {
 		return err
 	}
 	defer func() { s.Close() }() // the one that there is then
 	item := layout.Values[int64](s.Column(0, layout.Random)).Data
-	var passed atomic.Int64 // rows, in three passes: together half of the work, the other half is moving the columns
-	pass := func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) }
 	counts, sorted := numberRows(k, m, item, pass)
 	if sorted {
 		return nil
@@ -33,7 +32,7 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 			return nil
 		})
 	}
-	pairs, err := column.NewScratch(l.Dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}}})
+	pairs, err := column.NewScratch(m.dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}}})
 	if err != nil {
 		return err
 	}
@@ -46,7 +45,7 @@ func (l *load) sort(ctx context.Context, k *keys, m *rowMap) error {
 		return err
 	}
 	s = nil
-	err = parallel.For(ctx, l.Workers, len(counts), "", func(_, i int) error {
+	err = parallel.For(ctx, workers, len(counts), "", func(_, i int) error {
 		slices.SortFunc(timed[ends[i]-counts[i]:ends[i]], timedRow.compare)
 		pass(counts[i])
 		return nil
