@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -21,8 +22,8 @@ import (
 func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	l.meter.Enter(progress.Arrange)
 	k := l.keys(l.words(), randomColumns(l.writer))
-	l.order = &rowMap{dir: l.Dir, rows: l.rows}
-	step, err := l.gridStep(k.clock)
+	l.order = &rows.Map{Dir: l.Dir, Rows: l.rows}
+	step, err := l.gridStep(k.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +32,7 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 			return nil, err
 		}
 	}
-	offsets, twice, err := findItems(ctx, k, l.order, l.Duplicates != "")
+	offsets, twice, err := rows.FindItems(ctx, k, l.order, l.Duplicates != "")
 	if err == nil && twice {
 		offsets, err = l.deduplicate(ctx, k, offsets)
 	}
@@ -39,7 +40,7 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 		err = l.meet(k, l.order, offsets, step)
 	}
 	if err == nil && step > 0 {
-		offsets, err = regrid(ctx, k, l.order, offsets, step, l.stepText(), l.canMiss)
+		offsets, err = rows.Regrid(ctx, k, l.order, offsets, step, l.stepText(), l.canMiss)
 	}
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	if err := l.move(ctx, l.order); err != nil {
 		return nil, err
 	}
-	if l.order.added > 0 {
+	if l.order.Added > 0 {
 		l.complete(l.order, offsets, step)
 	}
 	return offsets, nil
@@ -87,13 +88,13 @@ func (l *load) gridStep(clock column.Column) (int64, error) {
 
 // move moves the rows of every column: within the column by way of a column of scratch, or, where their number changes, into a
 // result that is laid out anew, for which the one before is scratch.
-func (l *load) move(ctx context.Context, m *rowMap) (err error) {
-	if m.from == nil {
+func (l *load) move(ctx context.Context, m *rows.Map) (err error) {
+	if m.From == nil {
 		return nil
 	}
-	if m.rows == l.rows && m.added == 0 {
+	if m.Rows == l.rows && m.Added == 0 {
 		for i := range l.columns {
-			if err := l.permute(ctx, l.dest(i), m.from); err != nil {
+			if err := l.permute(ctx, l.dest(i), m.From); err != nil {
 				return err
 			}
 			l.moved(i + 1)
@@ -106,9 +107,9 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 	if err := os.Remove(filepath.Join(l.Dir, layout.DataFile)); err != nil {
 		return err
 	}
-	l.rows = m.rows
+	l.rows = m.Rows
 	l.moved(0)
-	l.meter.RowsTotal.Store(m.rows)
+	l.meter.RowsTotal.Store(m.Rows)
 	if err := l.lay(); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (l *load) move(ctx context.Context, m *rowMap) (err error) {
 		if at, ok := staged[i]; ok {
 			from = stage.Column(at, layout.Random)
 		}
-		if err := carry(ctx, l.Workers, l.dest(i), 0, from, m.from); err != nil {
+		if err := rows.CopyRows(ctx, l.Workers, l.dest(i), 0, from, m.From); err != nil {
 			return err
 		}
 		l.moved(i + 1)
@@ -143,16 +144,16 @@ func (l *load) permute(ctx context.Context, d layout.ColumnWriter, from []int64)
 		return err
 	}
 	defer s.Close()
-	if err := carry(ctx, l.Workers, s.Column(0, layout.Random), 0, d, from); err != nil {
+	if err := rows.CopyRows(ctx, l.Workers, s.Column(0, layout.Random), 0, d, from); err != nil {
 		return err
 	}
-	return carry(ctx, l.Workers, d, 0, s.Column(0, layout.Random), nil)
+	return rows.CopyRows(ctx, l.Workers, d, 0, s.Column(0, layout.Random), nil)
 }
 
 // place names the source and its row (from 1) of a row of the result.
 func (l *load) place(row int64) loaderr.SourceError {
 	if l.order != nil {
-		row = l.order.at(row)
+		row = l.order.At(row)
 	}
 	return l.sourcePlace(row)
 }
@@ -160,11 +161,11 @@ func (l *load) place(row int64) loaderr.SourceError {
 // sourcePlace names the source and its row (from 1) of a row of all sources together, of those that the filters let through. What was
 // inserted stands in none.
 func (l *load) sourcePlace(row int64) loaderr.SourceError {
-	if row == inserted {
+	if row == rows.Inserted {
 		return loaderr.SourceError{Path: l.readers[0].Path()}
 	}
 	if l.kept != nil {
-		row = l.kept.at(row)
+		row = l.kept.At(row)
 	}
 	for _, r := range l.readers {
 		if row < r.Rows() {
@@ -176,19 +177,19 @@ func (l *load) sourcePlace(row int64) loaderr.SourceError {
 }
 
 // keys finds the item and time columns of the load.
-func (l *load) keys(vocab map[string][]string, dest func(i int) layout.ColumnWriter) *keys {
-	return newKeys(l.columns, l.wanted.roles, vocab, dest, l.sourcePlace)
+func (l *load) keys(vocab map[string][]string, dest func(i int) layout.ColumnWriter) *rows.Keys {
+	return rows.NewKeys(l.columns, l.wanted.roles, vocab, dest, l.sourcePlace)
 }
 
 // sort orders the rows of the map. Its three passes are half of the work; moving the columns is the other.
-func (l *load) sort(ctx context.Context, k *keys) error {
+func (l *load) sort(ctx context.Context, k *rows.Keys) error {
 	var passed atomic.Int64
-	return sortRows(ctx, l.Workers, k, l.order, func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) })
+	return rows.Sort(ctx, l.Workers, k, l.order, func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) })
 }
 
 // deduplicate keeps one row of each item and time, as the options say.
-func (l *load) deduplicate(ctx context.Context, k *keys, offsets []int64) ([]int64, error) {
-	if err := l.order.own(); err != nil {
+func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64) ([]int64, error) {
+	if err := l.order.Own(); err != nil {
 		return nil, err
 	}
 	if l.Duplicates == option.DuplicatesMean {
@@ -196,11 +197,11 @@ func (l *load) deduplicate(ctx context.Context, k *keys, offsets []int64) ([]int
 			if l.wanted.roles[i] != layout.RoleValue {
 				return nil
 			}
-			return average(ctx, k, l.order, offsets, l.dest(i), l.columns[i], l.plans[i].integers)
+			return rows.Average(ctx, k, l.order, offsets, l.dest(i), l.columns[i], l.plans[i].integers)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return deduplicate(k, l.order, offsets, l.Duplicates == option.DuplicatesLast), nil
+	return rows.Deduplicate(k, l.order, offsets, l.Duplicates == option.DuplicatesLast), nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -57,7 +58,7 @@ func (l *load) newTiles() {
 // tilesOf returns what was measured of a column while it was read; nil if its rows have moved since.
 func (l *load) tilesOf(i int) *tileMoments {
 	m := l.seenTiles[i]
-	if m == nil || !m.valid() || l.kept != nil || l.order.from != nil {
+	if m == nil || !m.valid() || l.kept != nil || l.order.From != nil {
 		return nil
 	}
 	return m
@@ -108,13 +109,13 @@ func exactFloats(v layout.Strided[int64]) bool {
 }
 
 // complete gives inserted rows, which have been moved to their places, their item and time.
-func (l *load) complete(m *rowMap, offsets []int64, step int64) {
+func (l *load) complete(m *rows.Map, offsets []int64, step int64) {
 	for i := range l.columns {
 		switch l.wanted.roles[i] {
 		case layout.RoleTime:
-			completeTimes(m, offsets, l.dest(i), step)
+			rows.CompleteTimes(m, offsets, l.dest(i), step)
 		case layout.RoleItemID:
-			completeItems(m, offsets, l.dest(i))
+			rows.CompleteItems(m, offsets, l.dest(i))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 )
 
 // fitting is what scalings and means are fitted on: the rows low[i] to high[i]-1 of each item i, of which a sample may be drawn.
@@ -15,7 +16,7 @@ type fitting struct {
 }
 
 // fitOn finds the rows that the options let a fit see.
-func fitOn(o option.Options, k *keys, offsets []int64) (*fitting, error) {
+func fitOn(o option.Options, k *rows.Keys, offsets []int64) (*fitting, error) {
 	n := len(offsets) - 1
 	f := &fitting{low: make([]int64, n), high: make([]int64, n)}
 	before, err := fitBefore(o, k)
@@ -29,7 +30,7 @@ func fitOn(o option.Options, k *keys, offsets []int64) (*fitting, error) {
 			f.high[i] = min(f.high[i], first+int64(math.Floor(float64(end-first)**o.FitFraction+1e-9)))
 		}
 		if before != nil {
-			earlier := sort.Search(int(end-first), func(j int) bool { row := first + int64(j); return k.time.Data[row*k.time.Step] >= *before })
+			earlier := sort.Search(int(end-first), func(j int) bool { row := first + int64(j); return k.Time.Data[row*k.Time.Step] >= *before })
 			f.high[i] = min(f.high[i], first+int64(earlier))
 		}
 		f.high[i] = max(f.low[i], f.high[i])
@@ -60,12 +61,12 @@ func fitRows(r *[2]*int64, first, end int64) (int64, int64) {
 }
 
 // fitBefore is fit_before in the time column's unit, nil where it is not given.
-func fitBefore(o option.Options, k *keys) (*int64, error) {
+func fitBefore(o option.Options, k *rows.Keys) (*int64, error) {
 	t, err := option.ReadTime("fit_before", o.FitBefore)
 	if t == nil || err != nil {
 		return nil, err
 	}
-	before, err := option.TimeBound(k.clock, "fit_before", *t)
+	before, err := option.TimeBound(k.Clock, "fit_before", *t)
 	return &before, err
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -87,7 +88,7 @@ func joinedStep(w *layout.Writer, t layout.Table, offsets []int64) *layout.TimeS
 	for i, c := range t.Columns {
 		if c.Role == layout.RoleTime {
 			v := layout.Values[int64](w.Column(i, layout.Random))
-			return timeStep(&keys{time: &v}, offsets)
+			return rows.TimeStep(&rows.Keys{Time: &v}, offsets)
 		}
 	}
 	return nil

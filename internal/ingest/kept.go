@@ -6,6 +6,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -14,11 +15,11 @@ import (
 type keptRows struct {
 	*column.Scratch // the columns of l.columns
 	source.Selection
-	rows   *rowMap // of what was read of the source; in the scratch they lie where this says, or one after the other where packed is set
+	rows   *rows.Map // of what was read of the source; in the scratch they lie where this says, or one after the other where packed is set
 	packed bool
 }
 
-func (p *keptRows) close() error { return errors.Join(p.Scratch.Close(), p.rows.close()) }
+func (p *keptRows) close() error { return errors.Join(p.Scratch.Close(), p.rows.Close()) }
 
 // fillKept reads one source after the other into scratch, and keeps of each the rows that the filters let through, so that never
 // more than one source lies there whole. Then it lays the result out and moves them there.
@@ -32,9 +33,9 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 			err = errors.Join(err, p.close())
 		}
 	}()
-	var f *filter
+	var f *rows.Filter
 	var wider *source.WidenError
-	var rows, all, read int64
+	var rowCount, all, read int64
 	sources := make([]source.Selection, len(l.readers))
 	for i, r := range l.readers {
 		sources[i] = l.choose(r)
@@ -56,23 +57,23 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 			continue
 		}
 		if f == nil {
-			if f, err = newFilter(l.Options, l.keys(l.words(), randomColumns(p.Writer))); err != nil {
+			if f, err = rows.NewFilter(l.Options, l.keys(l.words(), randomColumns(p.Writer))); err != nil {
 				return err
 			}
 		}
 		if err := l.thin(ctx, f, p, i < len(l.readers)-1); err != nil {
 			return err
 		}
-		rows += p.rows.rows
+		rowCount += p.rows.Rows
 	}
 	if wider != nil {
 		return wider
 	}
 	var missed error
 	if l.base == nil { // of an append, not every item has new rows
-		missed = f.foundAll(l.Items)
+		missed = f.CheckAllFound(l.Items)
 	}
-	if skipped && (missed != nil || rows == 0) { // read it all, for the message
+	if skipped && (missed != nil || rowCount == 0) { // read it all, for the message
 		for _, p := range parts {
 			err = errors.Join(err, p.close())
 		}
@@ -85,12 +86,12 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 	if missed != nil {
 		return missed
 	}
-	if rows == 0 {
-		return f.nothingLeft(l.readers[0].Path(), l.ItemBucket)
+	if rowCount == 0 {
+		return f.NothingKept(l.readers[0].Path(), l.ItemBucket)
 	}
-	l.rows = rows
+	l.rows = rowCount
 	l.meter.Enter(progress.Filter)
-	l.meter.RowsTotal.Store(rows)
+	l.meter.RowsTotal.Store(rowCount)
 	if err := l.lay(); err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (l *load) readWhole(ctx context.Context, r source.Selection) (*keptRows, er
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	return &keptRows{Scratch: s, Selection: r, rows: &rowMap{dir: l.Dir, rows: r.Rows}}, nil
+	return &keptRows{Scratch: s, Selection: r, rows: &rows.Map{Dir: l.Dir, Rows: r.Rows}}, nil
 }
 
 // plain is scratch for l.rows of all columns as they are filled.
@@ -123,16 +124,16 @@ func (l *load) plain() (*column.Scratch, error) {
 }
 
 // thin finds out which rows of a source are kept. With shrink the others give their space back.
-func (l *load) thin(ctx context.Context, f *filter, p *keptRows, shrink bool) error {
-	all := p.rows.rows
-	n, err := f.count(ctx, l.keys(l.words(), randomColumns(p.Writer)), all)
+func (l *load) thin(ctx context.Context, f *rows.Filter, p *keptRows, shrink bool) error {
+	all := p.rows.Rows
+	n, err := f.Count(ctx, l.keys(l.words(), randomColumns(p.Writer)), all)
 	if err != nil || n == all {
 		return err
 	}
-	err = p.rows.replace(n, func(from []int64) error {
+	err = p.rows.Replace(n, func(from []int64) error {
 		at := 0
 		for row := range all {
-			if f.keeps(row) {
+			if f.Keeps(row) {
 				from[at] = row
 				at++
 			}
@@ -148,7 +149,7 @@ func (l *load) thin(ctx context.Context, f *filter, p *keptRows, shrink bool) er
 		return err
 	}
 	for i := range l.columns {
-		if err := carry(ctx, l.Workers, s.Column(i, layout.Random), 0, p.Column(i, layout.Random), p.rows.from); err != nil {
+		if err := rows.CopyRows(ctx, l.Workers, s.Column(i, layout.Random), 0, p.Column(i, layout.Random), p.rows.From); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}
@@ -159,12 +160,12 @@ func (l *load) thin(ctx context.Context, f *filter, p *keptRows, shrink bool) er
 
 // gatherKept moves what is kept of all sources into the result, and notes where it comes from.
 func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
-	l.kept = &rowMap{dir: l.Dir}
-	err := l.kept.replace(l.rows, func(from []int64) error {
+	l.kept = &rows.Map{Dir: l.Dir}
+	err := l.kept.Replace(l.rows, func(from []int64) error {
 		var at, row0 int64
 		for i, p := range parts {
-			for row := range p.rows.rows {
-				from[at] = row0 + p.SourceRow(p.rows.at(row))
+			for row := range p.rows.Rows {
+				from[at] = row0 + p.SourceRow(p.rows.At(row))
 				at++
 			}
 			row0 += l.readers[i].Rows()
@@ -176,17 +177,17 @@ func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
 	}
 	var at int64
 	for _, p := range parts {
-		from := p.rows.from
+		from := p.rows.From
 		if p.packed {
 			from = nil
 		}
 		for i := range l.columns {
-			if err := carry(ctx, l.Workers, l.dest(i), at, p.Column(i, layout.Random), from); err != nil {
+			if err := rows.CopyRows(ctx, l.Workers, l.dest(i), at, p.Column(i, layout.Random), from); err != nil {
 				return err
 			}
-			l.meter.Rows.Store(at + p.rows.rows*int64(i+1)/int64(len(l.columns)))
+			l.meter.Rows.Store(at + p.rows.Rows*int64(i+1)/int64(len(l.columns)))
 		}
-		at += p.rows.rows
+		at += p.rows.Rows
 	}
 	return nil
 }

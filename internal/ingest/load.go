@@ -15,6 +15,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -36,8 +37,8 @@ type load struct {
 	writer    *layout.Writer
 	stage     *column.Scratch // the columns that are scaled before they are narrowed
 	staged    map[int]int
-	kept      *rowMap              // which rows of the sources the filters let through; nil where all are
-	order     *rowMap              // which of those are the rows of the result; nil until they are known
+	kept      *rows.Map            // which rows of the sources the filters let through; nil where all are
+	order     *rows.Map            // which of those are the rows of the result; nil until they are known
 	losses    map[int]*column.Loss // by column, of those that are stored as another dtype
 	seenTiles map[int]*tileMoments // by column, of those that are measured while they are read
 	units     map[int]string       // by column, of times that are read in another unit than the generation's
@@ -272,7 +273,7 @@ func (l *load) abort() error {
 		errs = append(errs, l.writer.Abort())
 		l.writer = nil
 	}
-	errs = append(errs, l.order.close(), l.kept.close())
+	errs = append(errs, l.order.Close(), l.kept.Close())
 	l.order, l.kept = nil, nil
 	return errors.Join(errs...)
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // prepareAll does the steps of every column that has some, several columns at once.
-func (l *load) prepareAll(ctx context.Context, offsets []int64, k *keys) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
+func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
 	var todo []int
 	for i, p := range l.plans {
 		if p.steps != (option.Steps{}) {
@@ -63,7 +64,7 @@ type preparation struct {
 	*load
 	do        option.Steps
 	column    column.Column
-	keys      *keys
+	keys      *rows.Keys
 	offsets   []int64
 	fit       *fitting
 	whole     bool               // the values are integers or truth values, and so are the results

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -91,7 +92,7 @@ func (l *load) question(r source.Reader) (q question, ok bool) {
 		}
 	}
 	for _, raw := range l.Items {
-		parts, err := canonicalParts(raw, words)
+		parts, err := rows.CanonicalParts(raw, words)
 		if err != nil {
 			return q, false
 		}

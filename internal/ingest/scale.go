@@ -137,8 +137,8 @@ func misfitOf[S float32 | float64](ctx context.Context, p *preparation, s option
 // unfit is the error of a fit; %s in the reason is where the item's name goes.
 func (p *preparation) unfit(item int, reason, hint string) error {
 	of := ""
-	if p.ScalePer == option.ScalePerItem && len(p.keys.at) > 0 {
-		of = " of item " + p.keys.item(p.offsets[item])
+	if p.ScalePer == option.ScalePerItem && len(p.keys.Columns) > 0 {
+		of = " of item " + p.keys.ItemName(p.offsets[item])
 	}
 	return &loaderr.SourceError{Path: p.readers[0].Path(), Column: p.column.Name, Reason: fmt.Sprintf(reason, of), Hint: hint}
 }

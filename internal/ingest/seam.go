@@ -7,12 +7,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // meet finds the generation's items among those of the new rows, and refuses rows that do not come after them: with regrid, one step
 // after them.
-func (l *load) meet(keys *keys, m *rowMap, offsets []int64, step int64) error {
+func (l *load) meet(keys *rows.Keys, m *rows.Map, offsets []int64, step int64) error {
 	k := l.base
 	if k == nil {
 		return nil
@@ -29,9 +30,9 @@ func (l *load) meet(keys *keys, m *rowMap, offsets []int64, step int64) error {
 	}
 	k.of = make([]int64, len(offsets)-1)
 	for i, first := range offsets[:len(offsets)-1] {
-		row := m.at(first)
-		code, ok := k.items[string(keys.appendJSON(nil, row))]
-		if !ok && len(keys.at) > 0 {
+		row := m.At(first)
+		code, ok := k.items[string(keys.AppendItemName(nil, row))]
+		if !ok && len(keys.Columns) > 0 {
 			k.of[i] = -1
 			continue
 		}
@@ -41,7 +42,7 @@ func (l *load) meet(keys *keys, m *rowMap, offsets []int64, step int64) error {
 			continue
 		}
 		last := times.Data[(end-1)*times.Step]
-		if now := keys.when(row); now <= last || step > 0 && since(last, now) != uint64(step) {
+		if now := keys.TimeOf(row); now <= last || step > 0 && rows.Since(last, now) != uint64(step) {
 			return l.apart(keys, row, last, now > last)
 		}
 	}
@@ -49,13 +50,13 @@ func (l *load) meet(keys *keys, m *rowMap, offsets []int64, step int64) error {
 }
 
 // apart refuses a row that does not go on where its item ended in the generation.
-func (l *load) apart(keys *keys, row, last int64, later bool) error {
-	e, of := l.sourcePlace(row), keys.ofItem(row)
+func (l *load) apart(keys *rows.Keys, row, last int64, later bool) error {
+	e, of := l.sourcePlace(row), keys.OfItem(row)
 	e.Column = l.Time
-	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", keys.clock.TimeText(keys.when(row)), of, keys.clock.TimeText(last))
+	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", keys.Clock.TimeText(keys.TimeOf(row)), of, keys.Clock.TimeText(last))
 	e.Hint = "append newer rows only, or " + loaderr.HintAnew
 	if later {
-		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset", keys.clock.TimeText(keys.when(row)), of, l.stepText(), keys.clock.TimeText(last))
+		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset", keys.Clock.TimeText(keys.TimeOf(row)), of, l.stepText(), keys.Clock.TimeText(last))
 		e.Hint = "append the rows between, too, or " + loaderr.HintAnew
 	}
 	return &e

@@ -9,6 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -27,8 +28,8 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 		final.Vocab[l.columns[i].Name] = d.Finish(l.writer.Column(i, layout.Random))
 	}
 	keys := l.keys(final.Vocab, randomColumns(l.writer))
-	final.TimeStep = timeStep(keys, offsets)
-	final.Items = layout.Items{Offsets: offsets, Values: keys.values(offsets)}
+	final.TimeStep = rows.TimeStep(keys, offsets)
+	final.Items = layout.Items{Offsets: offsets, Values: keys.ItemValues(offsets)}
 
 	l.meter.Enter(progress.Scale)
 	if err := l.convertAll(ctx, offsets[len(offsets)-1]); err != nil {
@@ -55,7 +56,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)
 	}
-	err = errors.Join(l.stage.Close(), l.order.close(), l.kept.close())
+	err = errors.Join(l.stage.Close(), l.order.Close(), l.kept.Close())
 	l.stage, l.order, l.kept = nil, nil, nil
 	if err != nil {
 		return nil, err
@@ -75,18 +76,18 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 }
 
 // fillCalendar computes the calendar columns, which lie behind those of the sources.
-func (l *load) fillCalendar(ctx context.Context, k *keys) error {
+func (l *load) fillCalendar(ctx context.Context, k *rows.Keys) error {
 	columns, err := l.CalendarColumns()
 	if err != nil || len(columns) == 0 {
 		return err
 	}
-	zone, ok := calendar.Zone(k.clock.Zone)
+	zone, ok := calendar.Zone(k.Clock.Zone)
 	if !ok {
-		return &loaderr.SourceError{Path: l.readers[0].Path(), Column: k.clock.Name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.clock.Zone)}
+		return &loaderr.SourceError{Path: l.readers[0].Path(), Column: k.Clock.Name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.Clock.Zone)}
 	}
 	to := make([]layout.Strided[float32], len(columns))
 	for i := range columns {
 		to[i] = layout.Values[float32](l.writer.Column(len(l.columns)+i, layout.Random))
 	}
-	return calendar.Fill(ctx, l.Workers, columns, to, *k.time, textvalue.PerSecond(k.clock.Unit), zone)
+	return calendar.Fill(ctx, l.Workers, columns, to, *k.Time, textvalue.PerSecond(k.Clock.Unit), zone)
 }

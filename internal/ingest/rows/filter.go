@@ -1,4 +1,4 @@
-package ingest
+package rows
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/near"
 )
 
-// filter tells which rows are kept; it is asked for one row after the other.
-type filter struct {
-	*keys
+// Filter tells which rows are kept; it is asked for one row after the other.
+type Filter struct {
+	*Keys
 	from, to     int64           // times, both included
 	named        map[string]bool // items by canonical name, with whether they were met; nil: all
 	part, parts  uint64          // of a bucket; parts is 0 without one
@@ -29,10 +29,10 @@ type filter struct {
 	names        []string
 }
 
-func newFilter(o option.Options, k *keys) (*filter, error) {
-	f := &filter{keys: k, verdict: true, seen: newNumbering(len(k.at)), least: math.MaxInt64, last: math.MinInt64}
+func NewFilter(o option.Options, k *Keys) (*Filter, error) {
+	f := &Filter{Keys: k, verdict: true, seen: newNumbering(len(k.Columns)), least: math.MaxInt64, last: math.MinInt64}
 	var err error
-	if f.from, f.to, err = o.Where.Bounds(k.clock); err != nil {
+	if f.from, f.to, err = o.Where.Bounds(k.Clock); err != nil {
 		return nil, err
 	}
 	if f.part, f.parts, err = option.ParseBucket(o.ItemBucket); err != nil || o.Items == nil {
@@ -49,34 +49,34 @@ func newFilter(o option.Options, k *keys) (*filter, error) {
 	return f, nil
 }
 
-func (f *filter) keeps(row int64) bool {
-	if len(f.at) > 0 && (f.named != nil || f.parts > 0) && (row == 0 || !f.same(row-1, row)) {
-		n, fresh := f.seen.number(f.keys, row)
+func (f *Filter) Keeps(row int64) bool {
+	if len(f.Columns) > 0 && (f.named != nil || f.parts > 0) && (row == 0 || !f.same(row-1, row)) {
+		n, fresh := f.seen.number(f.Keys, row)
 		if fresh {
 			f.verdicts = append(f.verdicts, f.wants(row))
 		}
 		f.verdict = f.verdicts[n]
 	}
-	if f.time == nil {
+	if f.Time == nil {
 		return f.verdict
 	}
 	return f.verdict && f.inBounds(row)
 }
 
-func (f *filter) inBounds(row int64) bool { return f.when(row) >= f.from && f.when(row) <= f.to }
+func (f *Filter) inBounds(row int64) bool { return f.TimeOf(row) >= f.from && f.TimeOf(row) <= f.to }
 
-// count counts the rows that are kept of the first ones of a source, whose keys these are.
-func (f *filter) count(ctx context.Context, k *keys, rows int64) (kept int64, err error) {
-	f.keys, f.rows = k, f.rows+rows
+// Count counts the rows that are kept of the first ones of a source, whose keys these are.
+func (f *Filter) Count(ctx context.Context, k *Keys, rows int64) (kept int64, err error) {
+	f.Keys, f.rows = k, f.rows+rows
 	for row := range rows {
 		if row&(1<<20-1) == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		if f.keeps(row) {
+		if f.Keeps(row) {
 			kept++
 		}
-		if f.time != nil {
-			f.least, f.last = min(f.least, f.when(row)), max(f.last, f.when(row))
+		if f.Time != nil {
+			f.least, f.last = min(f.least, f.TimeOf(row)), max(f.last, f.TimeOf(row))
 			if f.inBounds(row) {
 				f.inTime++
 			}
@@ -86,9 +86,9 @@ func (f *filter) count(ctx context.Context, k *keys, rows int64) (kept int64, er
 }
 
 // wants tells whether the row's item is wanted.
-func (f *filter) wants(row int64) bool {
+func (f *Filter) wants(row int64) bool {
 	const mostNames = 10_000 // that are looked through for near ones
-	name := f.appendJSON(nil, row)
+	name := f.AppendItemName(nil, row)
 	wanted := f.parts == 0 || xxhash.Sum64(name)%f.parts == f.part
 	if f.named != nil {
 		_, is := f.named[string(name)]
@@ -106,8 +106,8 @@ func (f *filter) wants(row int64) bool {
 	return wanted
 }
 
-// foundAll refuses names that no item has.
-func (f *filter) foundAll(items []json.RawMessage) error {
+// CheckAllFound refuses names that no item has.
+func (f *Filter) CheckAllFound(items []json.RawMessage) error {
 	for _, raw := range items {
 		name, err := f.canonical(raw)
 		if err != nil {
@@ -122,8 +122,8 @@ func (f *filter) foundAll(items []json.RawMessage) error {
 	return nil
 }
 
-// nothingLeft says why no row is kept.
-func (f *filter) nothingLeft(path, bucket string) error {
+// NothingKept says why no row is kept.
+func (f *Filter) NothingKept(path, bucket string) error {
 	e := &loaderr.SourceError{Path: path}
 	if items := int64(len(f.verdicts)); items > 0 && f.kept == 0 {
 		e.Reason = fmt.Sprintf("none of the %d items is kept", items)
@@ -138,9 +138,9 @@ func (f *filter) nothingLeft(path, bucket string) error {
 		}
 		return e
 	}
-	e.Column = f.clock.Name
+	e.Column = f.Clock.Name
 	e.Reason = fmt.Sprintf("none of the %d rows is kept: %d of them lie in the bounds of time, their times go from %s to %s",
-		f.rows, f.inTime, f.clock.TimeText(f.least), f.clock.TimeText(f.last))
+		f.rows, f.inTime, f.Clock.TimeText(f.least), f.Clock.TimeText(f.last))
 	if f.inTime > 0 {
 		e.Reason += ", and those are of other items"
 	}

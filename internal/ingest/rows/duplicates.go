@@ -1,4 +1,4 @@
-package ingest
+package rows
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// deduplicate keeps one row of each item and time in an owned map, the last or the first, and returns
+// Deduplicate keeps one row of each item and time in an owned map, the last or the first, and returns
 // the items' first rows anew.
-func deduplicate(k *keys, m *rowMap, offsets []int64, last bool) []int64 {
+func Deduplicate(k *Keys, m *Map, offsets []int64, last bool) []int64 {
 	kept := make([]int64, 1, len(offsets))
 	var n int64
 	_ = groups(k, m, offsets, func(first, end int64) error {
@@ -22,20 +22,20 @@ func deduplicate(k *keys, m *rowMap, offsets []int64, last bool) []int64 {
 		if first == offsets[len(kept)] {
 			kept = append(kept, n)
 		}
-		m.from[n] = m.from[at] // n ≤ first: what is overwritten has been seen
+		m.From[n] = m.From[at] // n ≤ first: what is overwritten has been seen
 		n++
 		return nil
 	})
-	m.rows, m.from = n, m.from[:n]
+	m.Rows, m.From = n, m.From[:n]
 	return append(kept, n)
 }
 
 // groups goes through the rows of the map that share item and time.
-func groups(k *keys, m *rowMap, offsets []int64, visit func(first, end int64) error) error {
+func groups(k *Keys, m *Map, offsets []int64, visit func(first, end int64) error) error {
 	for i, first := range offsets[:len(offsets)-1] {
 		for first < offsets[i+1] {
-			end, when := first+1, k.when(m.at(first))
-			for end < offsets[i+1] && k.when(m.at(end)) == when {
+			end, when := first+1, k.TimeOf(m.At(first))
+			for end < offsets[i+1] && k.TimeOf(m.At(end)) == when {
 				end++
 			}
 			if err := visit(first, end); err != nil {
@@ -47,10 +47,10 @@ func groups(k *keys, m *rowMap, offsets []int64, visit func(first, end int64) er
 	return nil
 }
 
-// average writes to the first row of each group of duplicates what a column holds of the group: the mean
+// Average writes to the first row of each group of duplicates what a column holds of the group: the mean
 // of floats, missing ones left out. All else must be the same in every row; integers says that floats
 // stand for integers or truth values. The map must be owned.
-func average(ctx context.Context, k *keys, m *rowMap, offsets []int64, d layout.ColumnWriter, c column.Column, integers bool) error {
+func Average(ctx context.Context, k *Keys, m *Map, offsets []int64, d layout.ColumnWriter, c column.Column, integers bool) error {
 	var mean func(rows []int64) (same bool)
 	switch d.DType {
 	case layout.Float16:
@@ -66,12 +66,12 @@ func average(ctx context.Context, k *keys, m *rowMap, offsets []int64, d layout.
 		mean = sameWholes(d)
 	}
 	return groups(k, m, offsets, func(first, end int64) error {
-		if end-first == 1 || mean(m.from[first:end]) {
+		if end-first == 1 || mean(m.From[first:end]) {
 			return ctx.Err()
 		}
-		e := k.place(m.at(end - 1))
+		e := k.place(m.At(end - 1))
 		e.Column = c.Name
-		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.ofItem(m.at(first)), k.clock.TimeText(k.when(m.at(first))), c.Kind.DType())
+		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.OfItem(m.At(first)), k.Clock.TimeText(k.TimeOf(m.At(first))), c.Kind.DType())
 		e.Hint = "keep one of them with --duplicates first or last"
 		return &e
 	})

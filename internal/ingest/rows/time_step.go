@@ -1,4 +1,4 @@
-package ingest
+package rows
 
 import (
 	"math"
@@ -13,10 +13,10 @@ const (
 	stretchRows = 1024
 )
 
-// timeStep finds the most common difference of neighbouring times of an item, the least of equally common ones, and counts the
+// TimeStep finds the most common difference of neighbouring times of an item, the least of equally common ones, and counts the
 // others. It is nil where no item has two rows.
-func timeStep(k *keys, offsets []int64) *layout.TimeStep {
-	if k.time == nil {
+func TimeStep(k *Keys, offsets []int64) *layout.TimeStep {
+	if k.Time == nil {
 		return nil
 	}
 	rows := offsets[len(offsets)-1]
@@ -69,6 +69,6 @@ func timeStep(k *keys, offsets []int64) *layout.TimeStep {
 }
 
 // stepTo is the difference of a row's time and the one before.
-func (k *keys) stepTo(row int64) int64 {
-	return int64(min(since(k.when(row-1), k.when(row)), math.MaxInt64))
+func (k *Keys) stepTo(row int64) int64 {
+	return int64(min(Since(k.TimeOf(row-1), k.TimeOf(row)), math.MaxInt64))
 }

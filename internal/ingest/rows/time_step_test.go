@@ -1,4 +1,4 @@
-package ingest
+package rows
 
 import (
 	"math"
@@ -11,8 +11,8 @@ import (
 )
 
 // timesOf are keys of nothing but times.
-func timesOf(times []int64) *keys {
-	return &keys{time: &layout.Strided[int64]{Data: times, Step: 1, Width: 1, Rows: int64(len(times))}}
+func timesOf(times []int64) *Keys {
+	return &Keys{Time: &layout.Strided[int64]{Data: times, Step: 1, Width: 1, Rows: int64(len(times))}}
 }
 
 func TestTimeStepIsThatOfANaiveCount(t *testing.T) {
@@ -30,7 +30,7 @@ func TestTimeStepIsThatOfANaiveCount(t *testing.T) {
 			}
 			offsets = append(offsets, int64(len(times)))
 		}
-		got := timeStep(timesOf(times), offsets)
+		got := TimeStep(timesOf(times), offsets)
 		if pairs == 0 {
 			if got != nil {
 				r.Fatalf("%+v of single rows", got)
@@ -63,7 +63,7 @@ func TestTimeStepOfManyRowsCountsEveryJump(t *testing.T) {
 		}
 		times[i+1] = times[i] + d
 	}
-	if got := timeStep(timesOf(times), []int64{0, int64(len(times))}); got.Step != 1 || got.Jumps != jumps || got.Largest > 1001 {
+	if got := TimeStep(timesOf(times), []int64{0, int64(len(times))}); got.Step != 1 || got.Jumps != jumps || got.Largest > 1001 {
 		t.Errorf("%+v, want a step of 1 and %d jumps", got, jumps)
 	}
 	single := make([]int64, len(times)+1) // items of one row, and at the end one of two that no stretch meets
@@ -72,7 +72,7 @@ func TestTimeStepOfManyRowsCountsEveryJump(t *testing.T) {
 	for i := range len(times) {
 		offsets = append(offsets, int64(i))
 	}
-	got := timeStep(timesOf(single), append(offsets, int64(len(single))))
+	got := TimeStep(timesOf(single), append(offsets, int64(len(single))))
 	if want := (layout.TimeStep{Step: math.MaxInt64, Largest: math.MaxInt64}); *got != want {
 		t.Errorf("%+v, want %+v", *got, want)
 	}

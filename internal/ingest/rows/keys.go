@@ -1,4 +1,10 @@
-package ingest
+// Package rows finds out which rows of the sources are those of a result, and in which order: it filters,
+// sorts, removes duplicates and completes a regular grid.
+//
+// A [Map] says which row of the sources each row of the result is. Only the map changes; the caller moves
+// the columns once, at the end, with [CopyRows], and not at all if every row stays where it is. The
+// package knows the item and time columns ([Keys]) and nothing of values.
+package rows
 
 import (
 	"context"
@@ -10,30 +16,30 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// keys are the columns that say which item a row belongs to, and when it was.
-type keys struct {
-	names []string
-	at    []func(row int64) int64 // value or code of each item_id column
-	words [][]string              // the words of a text column, else nil
-	time  *layout.Strided[int64]  // nil without a time column
-	place locator
-	clock column.Column
+// Keys are the columns that say which item a row belongs to, and when it was.
+type Keys struct {
+	names   []string
+	Columns []func(row int64) int64 // value or code of each item_id column
+	words   [][]string              // the words of a text column, else nil
+	Time    *layout.Strided[int64]  // nil without a time column
+	place   Locator
+	Clock   column.Column
 }
 
-// locator names the source and its row (from 1) of a row of all sources together, for messages.
-type locator func(row int64) loaderr.SourceError
+// Locator names the source and its row (from 1) of a row of all sources together, for messages.
+type Locator func(row int64) loaderr.SourceError
 
-// newKeys finds the item and time columns. vocab holds the words of text columns by their names. An
+// NewKeys finds the item and time columns. vocab holds the words of text columns by their names. An
 // integer time is stored as int64.
-func newKeys(columns []column.Column, roles []layout.Role, vocab map[string][]string, dest func(i int) layout.ColumnWriter, place locator) *keys {
-	k := &keys{place: place}
+func NewKeys(columns []column.Column, roles []layout.Role, vocab map[string][]string, dest func(i int) layout.ColumnWriter, place Locator) *Keys {
+	k := &Keys{place: place}
 	for i, c := range columns {
 		switch roles[i] {
 		case layout.RoleItemID:
-			k.names, k.at, k.words = append(k.names, c.Name), append(k.at, integers(dest(i))), append(k.words, vocab[c.Name])
+			k.names, k.Columns, k.words = append(k.names, c.Name), append(k.Columns, integers(dest(i))), append(k.words, vocab[c.Name])
 		case layout.RoleTime:
 			v := layout.Values[int64](dest(i))
-			k.time, k.clock = &v, c
+			k.Time, k.Clock = &v, c
 		}
 	}
 	return k
@@ -63,12 +69,12 @@ func integersAs[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](d layo
 	return func(row int64) int64 { return int64(v.Data[row*v.Step]) }
 }
 
-// when is the time of a row.
-func (k *keys) when(row int64) int64 { return k.time.Data[row*k.time.Step] }
+// TimeOf is the time of a row.
+func (k *Keys) TimeOf(row int64) int64 { return k.Time.Data[row*k.Time.Step] }
 
 // same tells whether two rows belong to one item.
-func (k *keys) same(a, b int64) bool {
-	for _, at := range k.at {
+func (k *Keys) same(a, b int64) bool {
+	for _, at := range k.Columns {
 		if at(a) != at(b) {
 			return false
 		}
@@ -90,8 +96,8 @@ func newNumbering(columns int) *numbering {
 }
 
 // number is the item's number, and whether it is a new one.
-func (n *numbering) number(k *keys, row int64) (item int64, fresh bool) {
-	for i, at := range k.at {
+func (n *numbering) number(k *Keys, row int64) (item int64, fresh bool) {
+	for i, at := range k.Columns {
 		pair := [2]int64{item, at(row)}
 		next, ok := n.pairs[i][pair]
 		if !ok {
@@ -103,74 +109,74 @@ func (n *numbering) number(k *keys, row int64) (item int64, fresh bool) {
 	return item, fresh
 }
 
-// findItems finds the items' first rows in the map and checks that the rows of each lie together, in
+// FindItems finds the items' first rows in the map and checks that the rows of each lie together, in
 // the order of their times. twice reports whether some share a time, which is refused unless duplicates
 // are allowed.
-func findItems(ctx context.Context, k *keys, m *rowMap, duplicates bool) (offsets []int64, twice bool, err error) {
+func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets []int64, twice bool, err error) {
 	offsets = []int64{0}
-	if len(k.at) == 0 && k.time == nil {
-		return append(offsets, m.rows), false, nil
+	if len(k.Columns) == 0 && k.Time == nil {
+		return append(offsets, m.Rows), false, nil
 	}
-	seen := newNumbering(len(k.at))
-	before := m.at(0)
-	if len(k.at) > 0 {
+	seen := newNumbering(len(k.Columns))
+	before := m.At(0)
+	if len(k.Columns) > 0 {
 		seen.number(k, before)
 	}
-	for row := int64(1); row < m.rows; row++ {
+	for row := int64(1); row < m.Rows; row++ {
 		if row&(1<<20-1) == 0 && ctx.Err() != nil {
 			return nil, false, ctx.Err()
 		}
-		at := m.at(row)
+		at := m.At(row)
 		switch {
 		case !k.same(before, at):
 			if _, fresh := seen.number(k, at); !fresh {
 				return nil, false, scattered(k, at)
 			}
 			offsets = append(offsets, row)
-		case k.time == nil || k.when(at) > k.when(before):
-		case duplicates && k.when(at) == k.when(before):
+		case k.Time == nil || k.TimeOf(at) > k.TimeOf(before):
+		case duplicates && k.TimeOf(at) == k.TimeOf(before):
 			twice = true
 		default:
 			return nil, false, disordered(k, before, at)
 		}
 		before = at
 	}
-	return append(offsets, m.rows), twice, nil
+	return append(offsets, m.Rows), twice, nil
 }
 
 // scattered refuses a row of the sources whose item had ended.
-func scattered(k *keys, row int64) error {
+func scattered(k *Keys, row int64) error {
 	e := k.place(row)
 	e.Column = strings.Join(k.names, ", ")
-	e.Reason = fmt.Sprintf("item %s comes back after another item", k.item(row))
+	e.Reason = fmt.Sprintf("item %s comes back after another item", k.ItemName(row))
 	e.Hint = "let the load sort the rows with --sort"
 	return &e
 }
 
 // disordered refuses a row of the sources that is not later than the one before.
-func disordered(k *keys, before, row int64) error {
-	e, of := k.place(row), k.ofItem(row)
-	e.Column = k.clock.Name
-	if k.when(row) == k.when(before) {
-		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.clock.TimeText(k.when(row)))
+func disordered(k *Keys, before, row int64) error {
+	e, of := k.place(row), k.OfItem(row)
+	e.Column = k.Clock.Name
+	if k.TimeOf(row) == k.TimeOf(before) {
+		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.Clock.TimeText(k.TimeOf(row)))
 		e.Hint = "keep one row for each time with --duplicates first, last or mean"
-		if len(k.at) == 0 {
+		if len(k.Columns) == 0 {
 			e.Hint = "name the column that tells series apart with --item-id, or keep one row for each time with --duplicates first, last or mean"
 		}
 		return &e
 	}
-	e.Reason = fmt.Sprintf("time %s%s comes after %s", k.clock.TimeText(k.when(row)), of, k.clock.TimeText(k.when(before)))
+	e.Reason = fmt.Sprintf("time %s%s comes after %s", k.Clock.TimeText(k.TimeOf(row)), of, k.Clock.TimeText(k.TimeOf(before)))
 	e.Hint = "let the load sort the rows with --sort"
-	if len(k.at) == 0 {
+	if len(k.Columns) == 0 {
 		e.Hint += ", or name the column that tells series apart with --item-id"
 	}
 	return &e
 }
 
-// item is the name of a row's item, as a message shows it.
-func (k *keys) item(row int64) string {
-	parts := make([]string, len(k.at))
-	for i, at := range k.at {
+// ItemName is the name of a row's item, as a message shows it.
+func (k *Keys) ItemName(row int64) string {
+	parts := make([]string, len(k.Columns))
+	for i, at := range k.Columns {
 		if v := at(row); k.words[i] != nil {
 			parts[i] = loaderr.Quote(k.words[i][v])
 		} else {
@@ -180,18 +186,18 @@ func (k *keys) item(row int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// ofItem is where a message says of which item a row is; nothing without items.
-func (k *keys) ofItem(row int64) string {
-	if len(k.at) == 0 {
+// OfItem is where a message says of which item a row is; nothing without items.
+func (k *Keys) OfItem(row int64) string {
+	if len(k.Columns) == 0 {
 		return ""
 	}
-	return " of item " + k.item(row)
+	return " of item " + k.ItemName(row)
 }
 
-// values names the items that begin at the offsets.
-func (k *keys) values(offsets []int64) []layout.ItemValues {
+// ItemValues names the items that begin at the offsets.
+func (k *Keys) ItemValues(offsets []int64) []layout.ItemValues {
 	var out []layout.ItemValues
-	for i, at := range k.at {
+	for i, at := range k.Columns {
 		v := layout.ItemValues{Name: k.names[i]}
 		for _, row := range offsets[:len(offsets)-1] {
 			if k.words[i] != nil {

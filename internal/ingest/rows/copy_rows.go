@@ -1,4 +1,4 @@
-package ingest
+package rows
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// carry copies rows from[0], from[1], … of a column to the rows from at on of another of the same dtype, or of int64 to float64;
+// CopyRows copies rows from[0], from[1], … of a column to the rows from at on of another of the same dtype, or of int64 to float64;
 // without from, all of them. A row that is inserted becomes missing where the dtype can say so, else 0.
-func carry(ctx context.Context, workers int, to layout.ColumnWriter, at int64, source layout.ColumnWriter, from []int64) error {
+func CopyRows(ctx context.Context, workers int, to layout.ColumnWriter, at int64, source layout.ColumnWriter, from []int64) error {
 	n := source.Rows
 	if from != nil {
 		n = int64(len(from))
@@ -71,7 +71,7 @@ func carryRows[T layout.Native](ctx context.Context, workers int, to, source lay
 		return carryBlocks(ctx, workers, to.Rows, func(row, end int64) {
 			for i, at := range from[row:end] {
 				v := none
-				if at != inserted {
+				if at != Inserted {
 					v = source.Data[at*source.Step]
 				}
 				to.Data[(row+int64(i))*to.Step] = v
@@ -88,7 +88,7 @@ func carryInto[T layout.Native](ctx context.Context, workers int, to layout.Stri
 			if from != nil {
 				at = from[row]
 			}
-			if at != inserted {
+			if at != Inserted {
 				move(to.Row(row), at)
 				continue
 			}

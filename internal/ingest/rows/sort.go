@@ -1,4 +1,4 @@
-package ingest
+package rows
 
 import (
 	"cmp"
@@ -11,12 +11,12 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// sortRows orders the rows of the map by item, in the order of the items' first rows, and time. The sort
+// Sort orders the rows of the map by item, in the order of the items' first rows, and time. The sort
 // is stable. It calls pass for rows that it has passed, three times for every row, from several
 // goroutines. It takes at most 24 bytes a row of scratch: 16 and the numbers of the items, then 16 and
 // the new map.
-func sortRows(ctx context.Context, workers int, k *keys, m *rowMap, pass func(rows int64)) error {
-	s, err := column.NewScratch(m.dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
+func Sort(ctx context.Context, workers int, k *Keys, m *Map, pass func(rows int64)) error {
+	s, err := column.NewScratch(m.Dir, layout.Table{Rows: m.Rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
 	if err != nil {
 		return err
 	}
@@ -26,21 +26,21 @@ func sortRows(ctx context.Context, workers int, k *keys, m *rowMap, pass func(ro
 	if sorted {
 		return nil
 	}
-	if k.time == nil {
-		return m.replace(m.rows, func(from []int64) error {
-			inItems(counts, item, func(at, row int64) { from[at] = m.at(row) })
+	if k.Time == nil {
+		return m.Replace(m.Rows, func(from []int64) error {
+			inItems(counts, item, func(at, row int64) { from[at] = m.At(row) })
 			return nil
 		})
 	}
-	pairs, err := column.NewScratch(m.dir, layout.Table{Rows: m.rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}}})
+	pairs, err := column.NewScratch(m.Dir, layout.Table{Rows: m.Rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}}})
 	if err != nil {
 		return err
 	}
 	defer pairs.Close()
 	times := layout.Values[int64](pairs.Column(0, layout.Random)).Data
-	timed := unsafe.Slice((*timedRow)(unsafe.Pointer(unsafe.SliceData(times))), m.rows)
-	ends := inItems(counts, item, func(at, row int64) { timed[at] = timedRow{k.when(m.at(row)), m.at(row)} })
-	pass(m.rows)
+	timed := unsafe.Slice((*timedRow)(unsafe.Pointer(unsafe.SliceData(times))), m.Rows)
+	ends := inItems(counts, item, func(at, row int64) { timed[at] = timedRow{k.TimeOf(m.At(row)), m.At(row)} })
+	pass(m.Rows)
 	if err := s.Close(); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func sortRows(ctx context.Context, workers int, k *keys, m *rowMap, pass func(ro
 	if err != nil {
 		return err
 	}
-	return m.replace(m.rows, func(from []int64) error {
+	return m.Replace(m.Rows, func(from []int64) error {
 		for i, r := range timed {
 			from[i] = r.row
 		}
@@ -87,18 +87,18 @@ func inItems(counts, item []int64, put func(at, row int64)) (ends []int64) {
 
 // numberRows fills item with the number of each row's item and counts their rows. It tells whether the rows are in order already, and on the
 // way how many rows it has passed.
-func numberRows(k *keys, m *rowMap, item []int64, pass func(rows int64)) (counts []int64, sorted bool) {
+func numberRows(k *Keys, m *Map, item []int64, pass func(rows int64)) (counts []int64, sorted bool) {
 	const block = 1 << 16
-	seen := newNumbering(len(k.at))
+	seen := newNumbering(len(k.Columns))
 	sorted = true
-	for row := range m.rows {
-		n, at, before := int64(0), m.at(row), int64(0)
+	for row := range m.Rows {
+		n, at, before := int64(0), m.At(row), int64(0)
 		if row > 0 {
-			before = m.at(row - 1)
+			before = m.At(row - 1)
 		}
 		if row > 0 && k.same(before, at) {
 			n = item[row-1]
-		} else if len(k.at) > 0 {
+		} else if len(k.Columns) > 0 {
 			n, _ = seen.number(k, at)
 		}
 		item[row] = n
@@ -109,7 +109,7 @@ func numberRows(k *keys, m *rowMap, item []int64, pass func(rows int64)) (counts
 		if row%block == block-1 {
 			pass(block)
 		}
-		if row > 0 && (n < item[row-1] || n == item[row-1] && k.time != nil && k.when(at) < k.when(before)) {
+		if row > 0 && (n < item[row-1] || n == item[row-1] && k.Time != nil && k.TimeOf(at) < k.TimeOf(before)) {
 			sorted = false
 		}
 	}

@@ -1,4 +1,4 @@
-package ingest
+package rows
 
 import (
 	"context"
@@ -14,76 +14,76 @@ const (
 	regridSmall = 10_000 // rows that are always allowed
 )
 
-// regrid inserts into the map the rows that a regular grid from each item's first time on lacks, and
+// Regrid inserts into the map the rows that a regular grid from each item's first time on lacks, and
 // returns the items' first rows anew. It asks canMiss before it inserts rows.
-func regrid(ctx context.Context, k *keys, m *rowMap, offsets []int64, step int64, stepText string, canMiss func(added int64) error) ([]int64, error) {
-	most := max(regridSmall, uint64(m.rows)*regridMost)
+func Regrid(ctx context.Context, k *Keys, m *Map, offsets []int64, step int64, stepText string, canMiss func(added int64) error) ([]int64, error) {
+	most := max(regridSmall, uint64(m.Rows)*regridMost)
 	grid := []int64{0}
 	var rows uint64
 	all := 0.0
 	for i, first := range offsets[:len(offsets)-1] {
-		begin := k.when(m.at(first))
+		begin := k.TimeOf(m.At(first))
 		for row := first + 1; row < offsets[i+1]; row++ {
 			if row&(1<<20-1) == 0 && ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			if since(begin, k.when(m.at(row)))%uint64(step) != 0 {
-				return nil, offGrid(k, m.at(first), m.at(row), stepText)
+			if Since(begin, k.TimeOf(m.At(row)))%uint64(step) != 0 {
+				return nil, offGrid(k, m.At(first), m.At(row), stepText)
 			}
 		}
-		steps := since(begin, k.when(m.at(offsets[i+1]-1))) / uint64(step) // one less than the rows
+		steps := Since(begin, k.TimeOf(m.At(offsets[i+1]-1))) / uint64(step) // one less than the rows
 		all += float64(steps) + 1
 		rows += min(steps, most-min(rows, most)) + 1
 		grid = append(grid, int64(rows))
 	}
 	if rows > most {
-		return nil, &loaderr.OptionError{Field: "regrid", Value: stepText, Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", most, m.rows, all),
+		return nil, &loaderr.OptionError{Field: "regrid", Value: stepText, Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", most, m.Rows, all),
 			Hint: "is a time wrong, or the step too short?"}
 	}
-	added := int64(rows) - m.rows
+	added := int64(rows) - m.Rows
 	if added == 0 {
 		return offsets, nil
 	}
 	if err := canMiss(added); err != nil {
 		return nil, err
 	}
-	err := m.replace(int64(rows), func(from []int64) error {
+	err := m.Replace(int64(rows), func(from []int64) error {
 		for i, first := range offsets[:len(offsets)-1] {
 			to := from[grid[i]:grid[i+1]]
 			for at := range to {
-				to[at] = inserted
+				to[at] = Inserted
 			}
-			begin := k.when(m.at(first))
+			begin := k.TimeOf(m.At(first))
 			for row := first; row < offsets[i+1]; row++ {
-				to[since(begin, k.when(m.at(row)))/uint64(step)] = m.at(row)
+				to[Since(begin, k.TimeOf(m.At(row)))/uint64(step)] = m.At(row)
 			}
 		}
 		return ctx.Err()
 	})
-	m.added = added
+	m.Added = added
 	return grid, err
 }
 
-// since is how much later a time is than one that is not later: also where an int64 cannot say it.
-func since(begin, when int64) uint64 { return uint64(when) - uint64(begin) }
+// Since is how much later a time is than one that is not later: also where an int64 cannot say it.
+func Since(begin, when int64) uint64 { return uint64(when) - uint64(begin) }
 
 // offGrid refuses a row whose time is not a number of steps after its item's first.
-func offGrid(k *keys, first, row int64, stepText string) error {
-	e, of := k.place(row), k.ofItem(row)
-	e.Column = k.clock.Name
-	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s", k.clock.TimeText(k.when(row)), of, stepText, k.clock.TimeText(k.when(first)))
+func offGrid(k *Keys, first, row int64, stepText string) error {
+	e, of := k.place(row), k.OfItem(row)
+	e.Column = k.Clock.Name
+	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s", k.Clock.TimeText(k.TimeOf(row)), of, stepText, k.Clock.TimeText(k.TimeOf(first)))
 	e.Hint = "choose a step with --regrid that all times are a multiple of"
 	return &e
 }
 
-// completeTimes writes the times of inserted rows: those of the grid.
-func completeTimes(m *rowMap, offsets []int64, d layout.ColumnWriter, step int64) {
+// CompleteTimes writes the times of inserted rows: those of the grid.
+func CompleteTimes(m *Map, offsets []int64, d layout.ColumnWriter, step int64) {
 	v := layout.Values[int64](d)
 	between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] + (row-first)*step })
 }
 
-// completeItems writes the items of inserted rows: that of the first row of their item.
-func completeItems(m *rowMap, offsets []int64, d layout.ColumnWriter) {
+// CompleteItems writes the items of inserted rows: that of the first row of their item.
+func CompleteItems(m *Map, offsets []int64, d layout.ColumnWriter) {
 	switch d.DType.Size() {
 	case 1:
 		repeatFirst[uint8](m, offsets, d)
@@ -97,16 +97,16 @@ func completeItems(m *rowMap, offsets []int64, d layout.ColumnWriter) {
 }
 
 // repeatFirst gives inserted rows the value of their item's first.
-func repeatFirst[T layout.Native](m *rowMap, offsets []int64, d layout.ColumnWriter) {
+func repeatFirst[T layout.Native](m *Map, offsets []int64, d layout.ColumnWriter) {
 	v := layout.Values[T](d)
 	between(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] })
 }
 
 // between visits the inserted rows, each with the first row of its item.
-func between(m *rowMap, offsets []int64, visit func(first, row int64)) {
+func between(m *Map, offsets []int64, visit func(first, row int64)) {
 	for i, first := range offsets[:len(offsets)-1] {
 		for row := first + 1; row < offsets[i+1]; row++ {
-			if m.from[row] == inserted {
+			if m.From[row] == Inserted {
 				visit(first, row)
 			}
 		}

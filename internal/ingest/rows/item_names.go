@@ -1,4 +1,4 @@
-package ingest
+package rows
 
 import (
 	"encoding/json"
@@ -7,10 +7,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// appendJSON appends the name of a row's item in its canonical form (docs/FORMAT.md).
-func (k *keys) appendJSON(dst []byte, row int64) []byte {
-	parts := make([]any, len(k.at))
-	for i, at := range k.at {
+// AppendItemName appends the name of a row's item in its canonical form (docs/FORMAT.md).
+func (k *Keys) AppendItemName(dst []byte, row int64) []byte {
+	parts := make([]any, len(k.Columns))
+	for i, at := range k.Columns {
 		if v := at(row); k.words[i] != nil {
 			parts[i] = k.words[i][v]
 		} else {
@@ -22,19 +22,19 @@ func (k *keys) appendJSON(dst []byte, row int64) []byte {
 
 // canonical is the name of an item that somebody wrote, in its canonical form: digits are a number where the column holds
 // integers, and a text where it holds text.
-func (k *keys) canonical(raw json.RawMessage) (string, error) {
+func (k *Keys) canonical(raw json.RawMessage) (string, error) {
 	parts, err := k.canonicalParts(raw)
 	return string(option.AppendParts(nil, parts)), err
 }
 
-// canonicalParts are the values of the name.
-func (k *keys) canonicalParts(raw json.RawMessage) ([]any, error) {
-	return canonicalParts(raw, k.words)
+// CanonicalParts are the values of the name.
+func (k *Keys) canonicalParts(raw json.RawMessage) ([]any, error) {
+	return CanonicalParts(raw, k.words)
 }
 
-// canonicalParts returns the values of an item name that a user wrote. words has an entry for each
+// CanonicalParts returns the values of an item name that a user wrote. words has an entry for each
 // column that names an item, nil unless it is a text column.
-func canonicalParts(raw json.RawMessage, words [][]string) ([]any, error) {
+func CanonicalParts(raw json.RawMessage, words [][]string) ([]any, error) {
 	parts, err := option.ItemParts(raw, len(words))
 	if err != nil {
 		return nil, err
