@@ -48,7 +48,7 @@ func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (man
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, k.data.Close()) }()
+	defer func() { err = errors.Join(err, k.Data.Close()) }()
 	dir := filepath.Join(j.Dir, deltaDir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (man
 		return nil, err
 	}
 	k.all = len(o.Columns) == 0
-	for _, c := range k.data.Manifest.Columns {
+	for _, c := range k.Data.Manifest.Columns {
 		computed := slices.ContainsFunc(features, func(f calendar.Column) bool { return f.Name == c.Name })
 		if !computed {
 			k.stored = append(k.stored, c.Name)
@@ -81,7 +81,7 @@ func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (man
 	}
 	manifest, err = k.join(ctx, l, delta, j.Dir)
 	if err != nil {
-		err = k.explain(err, j.Dir, k.data.Manifest.Rows+delta.Manifest.Rows, l.available)
+		err = k.explain(err, j.Dir, k.Data.Manifest.Rows+delta.Manifest.Rows, l.available)
 	}
 	if err = errors.Join(err, delta.Close(), os.RemoveAll(dir)); err != nil {
 		return nil, err
@@ -91,12 +91,10 @@ func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (man
 
 // base is a generation to which rows are appended, and what of it holds for them too.
 type base struct {
-	data    *layout.Data
-	all     bool     // the load took all columns of its sources
-	stored  []string // the columns that come from sources
-	offsets []int64
-	items   map[string]int64 // by canonical name
-	of      []int64          // by item of the new rows: its number in the generation, -1 for a new one
+	Base
+	all    bool             // the load took all columns of its sources
+	stored []string         // the columns that come from sources
+	items  map[string]int64 // by canonical name
 }
 
 func openBase(dir string) (*base, error) {
@@ -104,8 +102,8 @@ func openBase(dir string) (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &base{data: d, items: map[string]int64{}}
-	k.offsets, err = d.ItemOffsets()
+	k := &base{Base: Base{Data: d}, items: map[string]int64{}}
+	k.Offsets, err = d.ItemOffsets()
 	for code := int64(0); err == nil && code < d.Manifest.Items.Count; code++ {
 		var name []any
 		if name, err = d.Item(code); err == nil {
@@ -135,7 +133,7 @@ func (k *base) words(column string) ([]string, error) {
 	if k == nil {
 		return nil, nil
 	}
-	return vocab(k.data, column)
+	return vocab(k.Data, column)
 }
 
 // leftOut are the files that are not skipped.

@@ -331,7 +331,7 @@ func TestAnAppendThatDoesNotFitIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer k.data.Close()
+	defer k.Data.Close()
 	need := k.need(3)
 	for _, have := range []int64{need - 1, need, -1} {
 		err := k.checkSpace("/cache", 3, func(string) int64 { return have })

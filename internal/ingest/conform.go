@@ -33,7 +33,7 @@ func (l *load) conform() error {
 		return nil
 	}
 	for i, c := range l.columns {
-		old, err := l.base.data.Manifest.Column(c.Name)
+		old, err := l.base.Data.Manifest.Column(c.Name)
 		if err != nil {
 			return err
 		}

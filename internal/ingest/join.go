@@ -25,7 +25,7 @@ const joinBytes = 4 << 20
 
 // join makes the next generation in a directory: each item's old rows and then its new ones, and new items behind them all.
 func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string) (*layout.Manifest, error) {
-	old := k.data.Manifest
+	old := k.Data.Manifest
 	added, err := delta.ItemOffsets()
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func joinedStep(w *layout.Writer, t layout.Table, offsets []int64) *layout.TimeS
 
 // need is about how many bytes so many rows take.
 func (k *base) need(rows int64) int64 {
-	return int64(float64(k.data.Manifest.Files[layout.DataFile].Bytes)/float64(k.data.Manifest.Rows)*float64(rows)) + 1<<16
+	return int64(float64(k.Data.Manifest.Files[layout.DataFile].Bytes)/float64(k.Data.Manifest.Rows)*float64(rows)) + 1<<16
 }
 
 // checkSpace refuses a result that does not fit.
@@ -132,8 +132,8 @@ type joined struct {
 // places lays the items out; added are the first rows of the new rows' items.
 func (k *base) places(added []int64) joined {
 	j := joined{offsets: []int64{0}}
-	more := make([]int64, len(k.offsets)-1) // 1 + the item of the new rows
-	for i, code := range k.of {
+	more := make([]int64, len(k.Offsets)-1) // 1 + the item of the new rows
+	for i, code := range k.Of {
 		if code < 0 {
 			j.fresh = append(j.fresh, int64(i))
 		} else {
@@ -150,7 +150,7 @@ func (k *base) places(added []int64) joined {
 		at += end - from
 	}
 	for code := range more {
-		add(true, k.offsets[code], k.offsets[code+1])
+		add(true, k.Offsets[code], k.Offsets[code+1])
 		if i := more[code] - 1; i >= 0 {
 			add(false, added[i], added[i+1])
 		}
@@ -166,14 +166,14 @@ func (k *base) places(added []int64) joined {
 // copy copies all parts, in pieces that the workers share.
 func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layout.Data, parts []copied) error {
 	from := map[bool]*layout.Copier{}
-	for old, d := range map[bool]*layout.Data{true: k.data, false: delta} {
+	for old, d := range map[bool]*layout.Data{true: k.Data, false: delta} {
 		c, err := w.Copier(d)
 		if err != nil {
 			return err
 		}
 		from[old] = c
 	}
-	m := k.data.Manifest
+	m := k.Data.Manifest
 	step := max(1, joinBytes/max(1, m.Files[layout.DataFile].Bytes/m.Rows))
 	var pieces []copied
 	for _, p := range parts {
@@ -203,7 +203,7 @@ func (k *base) fits(old, added *layout.ManifestColumn) (*layout.Prepared, *layou
 	width := int(max(old.Width(), 1))
 	grown := func(old, added []float64) []float64 {
 		out := slices.Clone(old)
-		for i, code := range k.of {
+		for i, code := range k.Of {
 			if code < 0 {
 				out = append(out, added[i*width:(i+1)*width]...)
 			}
@@ -220,7 +220,7 @@ func (k *base) fits(old, added *layout.ManifestColumn) (*layout.Prepared, *layou
 			both.First, both.Last = nil, nil
 		} else {
 			both.First, both.Last = grown(p.First, added.Prepared.First), grown(p.Last, added.Prepared.Last)
-			for i, code := range k.of {
+			for i, code := range k.Of {
 				if code < 0 {
 					continue
 				}
@@ -248,7 +248,7 @@ func (k *base) beforeFill(old *layout.ManifestColumn, delta *layout.Data, parts 
 		return nil, err
 	}
 	runs := map[bool]layout.MissingRows{}
-	if runs[true], err = k.data.BeforeFill(old); err != nil {
+	if runs[true], err = k.Data.BeforeFill(old); err != nil {
 		return nil, err
 	}
 	if runs[false], err = delta.BeforeFill(added); err != nil {
@@ -283,8 +283,8 @@ func (k *base) differs(c *layout.ManifestColumn, code, feature int64, first, las
 	if first != last && (first == first || last == last) {
 		return true
 	}
-	for row := k.offsets[code]; row < k.offsets[code+1]; row++ {
-		if v := numberAt(k.data, c, row, feature); v == v {
+	for row := k.Offsets[code]; row < k.Offsets[code+1]; row++ {
+		if v := numberAt(k.Data, c, row, feature); v == v {
 			return true
 		}
 	}
@@ -293,8 +293,8 @@ func (k *base) differs(c *layout.ManifestColumn, code, feature int64, first, las
 
 // names are those of the generation's items and of the new ones.
 func (k *base) names(delta *layout.Data, fresh []int64) ([]layout.ItemValues, error) {
-	out := make([]layout.ItemValues, len(k.data.Manifest.Items.Values))
-	for i, v := range k.data.Manifest.Items.Values {
+	out := make([]layout.ItemValues, len(k.Data.Manifest.Items.Values))
+	for i, v := range k.Data.Manifest.Items.Values {
 		out[i].Name = v.Name
 		if v.DType == layout.Text {
 			out[i].Texts = []string{}
@@ -317,8 +317,8 @@ func (k *base) names(delta *layout.Data, fresh []int64) ([]layout.ItemValues, er
 		}
 		return nil
 	}
-	for code := range k.data.Manifest.Items.Count {
-		if err := add(k.data, code); err != nil {
+	for code := range k.Data.Manifest.Items.Count {
+		if err := add(k.Data, code); err != nil {
 			return nil, err
 		}
 	}

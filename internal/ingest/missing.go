@@ -23,7 +23,7 @@ func noteMissing[S float32 | float64](ctx context.Context, p *preparation, from 
 		}
 	}
 	if from.Contiguous() && from.Width == 1 {
-		if err := eachTile(ctx, p.seenTiles, from, func(row, end int64, tile moments.Moments) {
+		if err := eachTile(ctx, p.Tiles, from, func(row, end int64, tile moments.Moments) {
 			if seen = seen.Join(tile); tile.N < end-row {
 				look(row, end)
 			}

@@ -8,97 +8,71 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
-	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// prepareAll does the steps of every column that has some, several columns at once.
-func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
-	var todo []int
-	for i, p := range l.plans {
-		if p.steps != (option.Steps{}) {
-			todo = append(todo, i)
-		}
-	}
-	if len(todo) == 0 {
-		return nil, nil, nil
-	}
-	f, err := fitOn(l.Options, k, offsets)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, i := range todo {
-		if err := l.CheckNumbers(l.columns[i], l.wanted.roles[i]); err != nil {
-			return nil, nil, err
-		}
-		if l.plans[i].asked != "" {
-			l.losses[i] = &column.Loss{}
-		}
-	}
-	prepared, scales := map[string]*layout.Prepared{}, map[string]*layout.Scale{}
-	done := make([]*preparation, len(todo))
-	err = parallel.For(ctx, l.Workers, len(todo), "", func(_, i int) error {
-		c := l.columns[todo[i]]
-		p := &preparation{load: l, do: l.plans[todo[i]].steps, column: c, keys: k, offsets: offsets, fit: f}
-		p.loss, p.seenTiles = l.losses[todo[i]], l.tilesOf(todo[i])
-		p.whole = l.plans[todo[i]].integers
-		done[i] = p
-		defer l.meter.Rows.Add(l.rows / int64(len(todo)))
-		return p.run(ctx, todo[i])
-	})
-	for _, p := range done {
-		if p != nil && p.scale != nil {
-			scales[p.column.Name] = p.scale
-		}
-		if p != nil {
-			prepared[p.column.Name] = p.prepared()
-		}
-	}
-	return prepared, scales, err
+// Input is one column, its steps, and what they may know.
+type Input struct {
+	Column   column.Column
+	Steps    option.Steps
+	Integers bool   // the values are integers or truth values, and so are the results
+	Per      string // what fits are for: option.ScalePerColumn or option.ScalePerItem
+
+	Keys    *rows.Keys
+	Offsets []int64 // the items' first rows, and the number of rows
+	Fit     *fitting
+	Place   rows.Locator // of a row of the result
+	Path    string       // the first source, for messages about the whole column
+	Base    *Base        // nil unless rows are appended
+
+	Scratch *layout.ColumnWriter                       // float64 values before the steps; nil if the result holds them
+	Result  func(mode layout.Mode) layout.ColumnWriter // opens the column of the result
+	Tiles   *tileMoments                               // of the values as they were read; nil if they were not seen
+	Loss    *column.Loss                               // of narrowing the results; nil unless a dtype is asked for
 }
 
-// preparation is the steps of one column, and what they were fitted to.
+// preparation is the steps of one column while they are done, and what they were fitted to.
 type preparation struct {
-	*load
-	do        option.Steps
-	column    column.Column
-	keys      *rows.Keys
-	offsets   []int64
-	fit       *fitting
-	whole     bool               // the values are integers or truth values, and so are the results
-	seenTiles *tileMoments       // of the values as they were read; nil if they were not seen
-	seen      *moments.Moments   // of all values before the steps; nil where they were not measured
-	full      bool               // nothing is to be filled
-	means     []float64          // of fill mean, by feature or by item and feature
-	scale     *layout.Scale      // nil without one
-	missing   *layout.BeforeFill // nil where nothing was to be filled
-	firsts    []float64          // of diff, by item and feature: what the first difference is above; nil without
-	lasts     []float64          // likewise: the last value
-	loss      *column.Loss       // of narrowing the results; nil where no dtype is asked for
+	Input
+	seen    *moments.Moments   // of all values before the steps; nil where they were not measured
+	full    bool               // nothing is to be filled
+	means   []float64          // of fill mean, by feature or by item and feature
+	scale   *layout.Scale      // nil without one
+	missing *layout.BeforeFill // nil where nothing was to be filled
+	firsts  []float64          // of diff, by item and feature: what the first difference is above; nil without
+	lasts   []float64          // likewise: the last value
 }
 
 // maxFirsts is of how many items and features the values that differences begin at are kept in the manifest.
 const maxFirsts = 1 << 16
 
-// run does the steps of the i-th column.
-func (p *preparation) run(ctx context.Context, i int) error {
-	at, apart := p.staged[i]
-	from := p.writer.Column(i, layout.Random)
+// runSteps does the steps of a column and returns what the manifest says of them; scale is nil without
+// a scaling. The error is a [loaderr.SourceError] or of ctx.
+func runSteps(ctx context.Context, in Input) (*layout.Prepared, *layout.Scale, error) {
+	p := &preparation{Input: in}
+	if err := p.run(ctx); err != nil {
+		return nil, nil, err
+	}
+	return p.prepared(), p.scale, nil
+}
+
+func (p *preparation) run(ctx context.Context) error {
+	from := p.Result(layout.Random)
 	mode := layout.ReadRewrite
 	switch {
-	case apart && from.Dense():
+	case p.Scratch != nil && from.Dense():
 		mode = layout.WriteOnce
 	case p.readOnce():
 		mode = layout.Rewrite
 	}
-	to := p.writer.Column(i, mode) // before the values are read: see layout.ReadRewrite
+	to := p.Result(mode) // before the values are read: see layout.ReadRewrite
 	if mode == layout.WriteOnce {
 		to = to.Buffered()
 	}
-	if apart {
-		return prepare(ctx, p, layout.Values[float64](p.stage.Column(at, layout.Random)), to)
+	if p.Scratch != nil {
+		return prepare(ctx, p, layout.Values[float64](*p.Scratch), to)
 	}
 	if to.DType == layout.Float32 {
 		return prepare(ctx, p, layout.Values[float32](from), to)
@@ -108,24 +82,24 @@ func (p *preparation) run(ctx context.Context, i int) error {
 
 // prepare fits and then writes a column. from and to may be the same.
 func prepare[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.ColumnWriter) error {
-	if p.do.Fill.How != "" {
+	if p.Steps.Fill.How != "" {
 		if err := noteMissing(ctx, p, from); err != nil {
 			return err
 		}
 	}
-	if p.do.Fill.How == option.FillMean && !p.keeps() {
+	if p.Steps.Fill.How == option.FillMean && !p.keeps() {
 		if err := fitMeans(ctx, p, from); err != nil {
 			return err
 		}
 	}
 	p.takeOver(int(from.Width))
-	if p.do.Scale != "" && !p.keeps() {
+	if p.Steps.Scale != "" && !p.keeps() {
 		if err := fitScale(ctx, p, from); err != nil {
 			return err
 		}
 	}
 	p.takeOver(int(from.Width))
-	if n := int64(len(p.offsets)-1) * from.Width; p.do.Diff && n <= maxFirsts {
+	if n := int64(len(p.Offsets)-1) * from.Width; p.Steps.Diff && n <= maxFirsts {
 		p.firsts, p.lasts = make([]float64, n), make([]float64, n)
 	}
 	return writeSteps(ctx, p, from, to)
@@ -133,7 +107,7 @@ func prepare[S float32 | float64](ctx context.Context, p *preparation, from layo
 
 // slot is where the fit of an item's feature stands among all.
 func (p *preparation) slot(item, feature, width int) int {
-	if p.ScalePer == option.ScalePerItem {
+	if p.Per == option.ScalePerItem {
 		return item*width + feature
 	}
 	return feature
@@ -141,15 +115,15 @@ func (p *preparation) slot(item, feature, width int) int {
 
 // fitsAll tells whether there is one fit, of every row.
 func (p *preparation) fitsAll() bool {
-	return (p.ScalePer != option.ScalePerItem || len(p.offsets) == 2) && p.fit.all(p.offsets)
+	return (p.Per != option.ScalePerItem || len(p.Offsets) == 2) && p.Fit.all(p.Offsets)
 }
 
 // readOnce reports whether nearly all values are read only while the results are written, because they were measured before. The pages
 // of the results are then made writable piece by piece.
 func (p *preparation) readOnce() bool {
-	rest := p.do
+	rest := p.Steps
 	rest.Fill, rest.Scale = option.Fill{}, ""
-	return rest == (option.Steps{}) && p.do.Scale != option.ScaleRobust && p.fitsAll() && p.seenTiles.whole()
+	return rest == (option.Steps{}) && p.Steps.Scale != option.ScaleRobust && p.fitsAll() && p.Tiles.whole()
 }
 
 // needed are those of the steps that may change a value of the column.
@@ -164,9 +138,9 @@ func (p *preparation) needed(s option.Steps) option.Steps {
 // each calls f with the values of every item and feature after the steps before scaling, a tile at a time; row is that of the first
 // value. f may change them where the fit is of a sample. Rows of an item from its until on may be left out.
 func each[S float32 | float64](ctx context.Context, p *preparation, s option.Steps, from layout.Strided[S], until []int64, f func(item, feature int, values []float64, row int64) error) error {
-	c := chain[S]{from: from, Steps: p.needed(s), own: p.fit.sampled != nil, whole: p.whole}
+	c := chain[S]{from: from, Steps: p.needed(s), own: p.Fit.sampled != nil, whole: p.Integers}
 	width := int(from.Width)
-	for item := range len(p.offsets) - 1 {
+	for item := range len(p.Offsets) - 1 {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -175,12 +149,12 @@ func each[S float32 | float64](ctx context.Context, p *preparation, s option.Ste
 			if p.means != nil {
 				mean = p.means[p.slot(item, feature, width)]
 			}
-			c.begin(int64(feature), p.offsets[item], p.offsets[item+1], mean)
+			c.begin(int64(feature), p.Offsets[item], p.Offsets[item+1], mean)
 			resume(&c, p, item)
 			for c.row < until[item] {
 				row := c.row
 				values, bad := c.next()
-				if bad >= 0 && p.whole {
+				if bad >= 0 && p.Integers {
 					return p.tooLarge(row+int64(bad), values[bad])
 				}
 				if bad >= 0 {
@@ -200,7 +174,7 @@ func each[S float32 | float64](ctx context.Context, p *preparation, s option.Ste
 
 // known are the moments of what is scaled, where all of it was measured, else the zero value.
 func (p *preparation) known() moments.Moments {
-	if p.seen == nil || p.needed(p.do) != (option.Steps{}) {
+	if p.seen == nil || p.needed(p.Steps) != (option.Steps{}) {
 		return moments.Moments{}
 	}
 	return *p.seen
@@ -208,9 +182,9 @@ func (p *preparation) known() moments.Moments {
 
 // noLog refuses a value without a logarithm.
 func (p *preparation) noLog(row int64, v float64) error {
-	e := p.load.place(row)
-	e.Column, e.Reason = p.column.Name, fmt.Sprintf("log1p needs values above -1, this is %v", v)
-	e.Hint = "clip the column first with --clip " + p.column.Name + "=0:"
+	e := p.Place(row)
+	e.Column, e.Reason = p.Column.Name, fmt.Sprintf("log1p needs values above -1, this is %v", v)
+	e.Hint = "clip the column first with --clip " + p.Column.Name + "=0:"
 	return &e
 }
 
@@ -218,7 +192,7 @@ func (p *preparation) noLog(row int64, v float64) error {
 func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from layout.Strided[S], to layout.ColumnWriter) error {
 	width := int(from.Width)
 	results := resultsTo(to)
-	err := each(ctx, p, p.do, from, p.offsets[1:], func(item, feature int, before []float64, row int64) error {
+	err := each(ctx, p, p.Steps, from, p.Offsets[1:], func(item, feature int, before []float64, row int64) error {
 		values := results.room(row, len(before))
 		if p.scale != nil {
 			at := p.slot(item, feature, width)
@@ -227,7 +201,7 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 			copy(values, before)
 		}
 		bad := column.Overflows(to.DType, values)
-		if bad < 0 && p.whole {
+		if bad < 0 && p.Integers {
 			bad = column.FirstRounded(to.DType, values)
 		}
 		if bad < 0 {
@@ -236,8 +210,8 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 		if bad >= 0 {
 			return p.notHeld(row+int64(bad), values[bad], to.DType)
 		}
-		if p.loss != nil && to.DType != layout.Float64 { // which loses nothing
-			column.NoteResults(p.loss, to.DType, values)
+		if p.Loss != nil && to.DType != layout.Float64 { // which loses nothing
+			column.NoteResults(p.Loss, to.DType, values)
 		}
 		return nil
 	})
@@ -247,18 +221,18 @@ func writeSteps[S float32 | float64](ctx context.Context, p *preparation, from l
 
 // notHeld refuses a result that its column cannot hold.
 func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
-	e := p.load.place(row)
-	e.Column = p.column.Name
+	e := p.Place(row)
+	e.Column = p.Column.Name
 	switch {
-	case v != v && p.do.Diff:
+	case v != v && p.Steps.Diff:
 		e.Reason, e.Hint = "the difference is missing, which only a float column can say", "store the differences as floats: leave the column out of --dtype"
 	case v != v:
-		e.Reason, e.Hint = fmt.Sprintf("the value is missing and %s finds none to fill with", p.do.Fill.How), "fill with a number, or store floats with --fill "+p.column.Name+"=linear"
-		if p.column.Kind == column.KindBool {
-			e.Hint = "fill with 0 or 1: --fill " + p.column.Name + "=0"
+		e.Reason, e.Hint = fmt.Sprintf("the value is missing and %s finds none to fill with", p.Steps.Fill.How), "fill with a number, or store floats with --fill "+p.Column.Name+"=linear"
+		if p.Column.Kind == column.KindBool {
+			e.Hint = "fill with 0 or 1: --fill " + p.Column.Name + "=0"
 		}
-		if p.do.Fill.How == "" {
-			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.column.Name+"=0"
+		if p.Steps.Fill.How == "" {
+			e.Reason, e.Hint = "the value is missing, which only a float column can say", "fill it with --fill "+p.Column.Name+"=0"
 		}
 	case v == math.Trunc(v) && math.Abs(v) < column.ExactIntegers:
 		e.Reason, e.Hint = fmt.Sprintf("%s after the steps does not fit %s", strconv.FormatFloat(v, 'f', -1, 64), to), column.HintWider
@@ -273,7 +247,7 @@ func (p *preparation) notHeld(row int64, v float64, to layout.DType) error {
 
 // prepared is what the manifest says of the steps before scaling; nil without such.
 func (p *preparation) prepared() *layout.Prepared {
-	s := p.do
+	s := p.Steps
 	s.Scale = ""
 	if s == (option.Steps{}) {
 		return nil
@@ -283,7 +257,7 @@ func (p *preparation) prepared() *layout.Prepared {
 	case s.Fill.How == option.FillValue:
 		out.FillValue = layout.Floats{s.Fill.Value}
 	case p.means != nil:
-		out.FillValue, out.FillPer = p.means, perWhat(p.Options)
+		out.FillValue, out.FillPer = p.means, p.Per
 	}
 	if s.Clip.HasLow {
 		out.ClipLow = &s.Clip.Low
@@ -297,9 +271,9 @@ func (p *preparation) prepared() *layout.Prepared {
 
 // tooLarge refuses an integer that its steps may have rounded.
 func (p *preparation) tooLarge(row int64, v float64) error {
-	e := p.load.place(row)
-	e.Column = p.column.Name
+	e := p.Place(row)
+	e.Column = p.Column.Name
 	e.Reason = fmt.Sprintf("the integer near %.0f is not between -2^53 and 2^53, the range of fill and clip", v)
-	e.Hint = fmt.Sprintf("leave column %q out of fill and clip, or store it as floats in the source", p.column.Name)
+	e.Hint = fmt.Sprintf("leave column %q out of fill and clip, or store it as floats in the source", p.Column.Name)
 	return &e
 }

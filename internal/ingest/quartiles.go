@@ -14,7 +14,7 @@ import (
 func quartiles[S float32 | float64](ctx context.Context, p *preparation, s option.Steps, from layout.Strided[S], fits []moments.Moments) ([][3]float64, error) {
 	width := int(from.Width)
 	together := width // fits that are shown their values at the same time
-	if p.ScalePer == option.ScalePerItem {
+	if p.Per == option.ScalePerItem {
 		together = 1
 	}
 	left := 0
@@ -27,12 +27,12 @@ func quartiles[S float32 | float64](ctx context.Context, p *preparation, s optio
 	}
 	inside := make([]float64, stepTile)
 	for left > 0 {
-		err := each(ctx, p, s, from, p.fit.high, func(item, feature int, values []float64, row int64) error {
+		err := each(ctx, p, s, from, p.Fit.high, func(item, feature int, values []float64, row int64) error {
 			r := searches[p.slot(item, feature, width)]
 			if r == nil || r.done() {
 				return nil
 			}
-			if r.see(p.fit.keep(item, values, row), inside); r.seen == r.n {
+			if r.see(p.Fit.keep(item, values, row), inside); r.seen == r.n {
 				if r.narrow(); r.done() {
 					left--
 				}

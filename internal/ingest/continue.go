@@ -1,73 +1,26 @@
 package ingest
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
-	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// meet finds the generation's items among those of the new rows, and refuses rows that do not come after them: with regrid, one step
-// after them.
-func (l *load) meet(keys *rows.Keys, m *rows.Map, offsets []int64, step int64) error {
-	k := l.base
-	if k == nil {
-		return nil
-	}
-	var times layout.Strided[int64]
-	if l.Time != "" {
-		c, err := k.data.Manifest.Column(l.Time)
-		if err != nil {
-			return err
-		}
-		if times, err = layout.View[int64](k.data, c); err != nil {
-			return err
-		}
-	}
-	k.of = make([]int64, len(offsets)-1)
-	for i, first := range offsets[:len(offsets)-1] {
-		row := m.At(first)
-		code, ok := k.items[string(keys.AppendItemName(nil, row))]
-		if !ok && len(keys.Columns) > 0 {
-			k.of[i] = -1
-			continue
-		}
-		k.of[i] = code
-		end := k.offsets[code+1]
-		if l.Time == "" || end == k.offsets[code] {
-			continue
-		}
-		last := times.Data[(end-1)*times.Step]
-		if now := keys.TimeOf(row); now <= last || step > 0 && rows.Since(last, now) != uint64(step) {
-			return l.apart(keys, row, last, now > last)
-		}
-	}
-	return nil
-}
-
-// apart refuses a row that does not go on where its item ended in the generation.
-func (l *load) apart(keys *rows.Keys, row, last int64, later bool) error {
-	e, of := l.sourcePlace(row), keys.OfItem(row)
-	e.Column = l.Time
-	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", keys.Clock.TimeText(keys.TimeOf(row)), of, keys.Clock.TimeText(last))
-	e.Hint = "append newer rows only, or " + loaderr.HintAnew
-	if later {
-		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset", keys.Clock.TimeText(keys.TimeOf(row)), of, l.stepText(), keys.Clock.TimeText(last))
-		e.Hint = "append the rows between, too, or " + loaderr.HintAnew
-	}
-	return &e
+// Base is a generation that rows are appended to, as far as steps know it.
+type Base struct {
+	Data    *layout.Data
+	Offsets []int64 // of its items
+	Of      []int64 // by item of the new rows: its number in the generation, -1 for a new one
 }
 
 // old is the generation's column that the rows of this one are appended to, nil where nothing is appended.
 func (p *preparation) old() *layout.ManifestColumn {
-	if p.base == nil {
+	if p.Base == nil {
 		return nil
 	}
-	c, err := p.base.data.Manifest.Column(p.column.Name)
+	c, err := p.Base.Data.Manifest.Column(p.Column.Name)
 	if err != nil {
 		return nil // conform has found it
 	}
@@ -75,10 +28,10 @@ func (p *preparation) old() *layout.ManifestColumn {
 }
 
 // knows tells whether an item is one of the generation's.
-func (p *preparation) knows(item int) bool { return p.base != nil && p.base.of[item] >= 0 }
+func (p *preparation) knows(item int) bool { return p.Base != nil && p.Base.Of[item] >= 0 }
 
 // keeps tells whether all that is fitted is the generation's: one fit for all items.
-func (p *preparation) keeps() bool { return p.base != nil && p.ScalePer != option.ScalePerItem }
+func (p *preparation) keeps() bool { return p.Base != nil && p.Per != option.ScalePerItem }
 
 // takeOver replaces what was fitted to the new rows by what was fitted to the generation: all of it, or that of its items.
 func (p *preparation) takeOver(width int) {
@@ -87,13 +40,13 @@ func (p *preparation) takeOver(width int) {
 		return
 	}
 	if p.keeps() {
-		if p.do.Fill.How == option.FillMean && old.Prepared != nil {
+		if p.Steps.Fill.How == option.FillMean && old.Prepared != nil {
 			p.means = old.Prepared.FillValue
 		}
 		p.scale = old.Scale
 		return
 	}
-	for item, code := range p.base.of {
+	for item, code := range p.Base.Of {
 		if code < 0 {
 			continue
 		}
@@ -113,15 +66,15 @@ func (p *preparation) behind(item, feature, width int) float64 {
 	if !p.knows(item) {
 		return math.NaN()
 	}
-	old, code := p.old(), int(p.base.of[item])
-	if p.do.Diff {
+	old, code := p.old(), int(p.Base.Of[item])
+	if p.Steps.Diff {
 		return old.Prepared.Last[code*width+feature]
 	}
-	row := p.base.offsets[code+1] - 1
-	if row < p.base.offsets[code] {
+	row := p.Base.Offsets[code+1] - 1
+	if row < p.Base.Offsets[code] {
 		return math.NaN()
 	}
-	v := numberAt(p.base.data, old, row, int64(feature))
+	v := numberAt(p.Base.Data, old, row, int64(feature))
 	if s := old.Scale; s != nil {
 		at := feature
 		if s.Per == option.ScalePerItem {
@@ -181,20 +134,4 @@ func resume[S float32 | float64](c *chain[S], p *preparation, item int) {
 		v = math.Expm1(v)
 	}
 	c.filler.before, c.filler.beforeRow = v, c.row-1
-}
-
-// checkDiff refuses to append to differences of so many items that their last values were not kept.
-func (l *load) checkDiff() error {
-	if l.base == nil {
-		return nil
-	}
-	for i, c := range l.columns {
-		if !l.plans[i].steps.Diff {
-			continue
-		}
-		if old, err := l.base.data.Manifest.Column(c.Name); err != nil || old.Prepared == nil || old.Prepared.Last == nil {
-			return &loaderr.SourceError{Column: c.Name, Reason: "rows cannot be appended to its differences: the values that they begin at were not kept", Hint: loaderr.HintAnew}
-		}
-	}
-	return nil
 }
