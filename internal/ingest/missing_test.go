@@ -22,8 +22,8 @@ import (
 
 // TestMissingCellsOfTensorsAreNoted has tensors of more than a tile with cells missing here and there, columns apart and packed.
 func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
-	const rows, width = 2*stepTile + 5, 3
-	want := layout.MissingRows{{Row: 7, Rows: 1, Cells: 1}, {Row: stepTile - 1, Rows: 2, Cells: 3}, {Row: rows - 1, Rows: 1, Cells: 2}}
+	const rows, width = 2*16_384 + 5, 3
+	want := layout.MissingRows{{Row: 7, Rows: 1, Cells: 1}, {Row: 16_384 - 1, Rows: 2, Cells: 3}, {Row: rows - 1, Rows: 1, Cells: 2}}
 	v := make([]float32, rows*width)
 	for i := range v {
 		v[i] = float32(i % 10)

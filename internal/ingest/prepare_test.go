@@ -34,19 +34,19 @@ func filledBy(how string, values []float64) []float64 {
 // Columns of several tiles, with a gap over the border of two and without any, go through their steps as small ones do: where they
 // lie, in scratch, side by side with others, and in parts that only some rows are fitted to.
 func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
-	const rows = 3*stepTile + 17
+	const rows = 3*16_384 + 17
 	whole, gaps, pairs := make([]float64, rows), make([]float64, rows), make([]float64, 2*rows)
 	narrow := make([]float32, rows)
 	for i := range rows {
 		whole[i] = 50 + math.Sin(float64(i))*float64(i%1000)
 		gaps[i], pairs[2*i], pairs[2*i+1], narrow[i] = whole[i], whole[i]+1, float64(i), float32(whole[i])
-		if d := i - stepTile; i > 5 && (d > -9 && d < 9 || i%1777 == 5) {
+		if d := i - 16_384; i > 5 && (d > -9 && d < 9 || i%1777 == 5) {
 			gaps[i] = math.NaN()
 		}
 	}
 	cases := []option.Options{
 		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillLinear})},
-		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}), FitRows: fit(100, 2*stepTile)},
+		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}), FitRows: fit(100, 2*16_384)},
 		{Fill: option.All(option.Fill{How: option.FillForward})},
 		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillLinear}), Layout: layout.Packed},
 		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}), FitSample: 1000},

@@ -116,8 +116,20 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 
 // fitOf are the values of an item that are fitted on, as Python would cut them.
 func fitOf(o option.Options, s []float64) []float64 {
-	a, b := fitRows(o.FitRows, 0, int64(len(s)))
-	return s[a:b]
+	from, to := 0, len(s)
+	cut := func(bound *int64, open int) int {
+		switch {
+		case bound == nil:
+			return open
+		case *bound < 0:
+			return max(0, len(s)+int(*bound))
+		}
+		return min(len(s), int(*bound))
+	}
+	if o.FitRows != nil {
+		from, to = cut(o.FitRows[0], 0), cut(o.FitRows[1], len(s))
+	}
+	return s[from:max(from, to)]
 }
 
 func near64(a, b, eps float64) bool { return math.Abs(a-b) <= eps*max(1, math.Abs(a), math.Abs(b)) }
@@ -132,21 +144,6 @@ func numbers(l loaded, name string) []float64 {
 		out = append(out, float64(v))
 	}
 	return out
-}
-
-func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
-	p := func(v int64) *int64 { return &v }
-	for _, c := range []struct {
-		rows         *[2]*int64
-		begin, until int64
-	}{
-		{nil, 100, 110}, {fit(0, 5), 100, 105}, {fit(2, 50), 102, 110}, {fit(-3, -1), 107, 109}, {fit(-50, 4), 100, 104},
-		{&[2]*int64{nil, p(-2)}, 100, 108}, {&[2]*int64{p(3), nil}, 103, 110}, {fit(20, 30), 110, 110}, {fit(8, -5), 108, 108},
-	} {
-		if a, b := fitRows(c.rows, 100, 110); a != c.begin || b != c.until {
-			t.Errorf("%v: %d to %d, want %d to %d", option.Options{FitRows: c.rows}.FitText(), a, b, c.begin, c.until)
-		}
-	}
 }
 
 // TestRowsBeyondTheFitMayBeInfinite scales, and bounds, what no fit has to see.

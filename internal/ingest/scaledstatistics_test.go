@@ -46,10 +46,8 @@ func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
 		stored := make([]float64, l.Manifest.Rows)
 		for i := range stored {
 			switch c.DType {
-			case layout.Float64:
-				stored[i] = cellOf[float64](l.Data, c, int64(i), 0)
-			case layout.Float32:
-				stored[i] = cellOf[float32](l.Data, c, int64(i), 0)
+			case layout.Float64, layout.Float32:
+				stored[i] = numberAt(l.Data, c, int64(i), 0)
 			default:
 				v, err := layout.View[layout.Half](l.Data, c)
 				if err != nil {

@@ -131,7 +131,7 @@ func distinct(field string, names []string) error {
 	return nil
 }
 
-func (o Options) FitText() string {
+func (o Options) fitText() string {
 	b, _ := json.Marshal(o.FitRows) // numbers and nulls always marshal
 	return string(b)
 }

@@ -230,7 +230,7 @@ func wordsOf(err error, allowed string) error {
 // validateFit checks what the fits see.
 func (o Options) validateFit() error {
 	given := []struct{ field, value string }{
-		{"scale_per", o.ScalePer}, {"fit_rows", textIf(o.FitRows != nil, o.FitText())}, {"fit_before", strings.Trim(string(o.FitBefore), `"`)},
+		{"scale_per", o.ScalePer}, {"fit_rows", textIf(o.FitRows != nil, o.fitText())}, {"fit_before", strings.Trim(string(o.FitBefore), `"`)},
 		{"fit_fraction", textIf(o.FitFraction != nil, o.fraction())}, {"fit_sample", textIf(o.FitSample != 0, strconv.FormatInt(o.FitSample, 10))},
 	}
 	for _, g := range given {
@@ -239,7 +239,7 @@ func (o Options) validateFit() error {
 		}
 	}
 	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) && *r[0] >= *r[1] {
-		return &loaderr.OptionError{Field: "fit_rows", Value: o.FitText(), Allowed: "a first row before the second"}
+		return &loaderr.OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "a first row before the second"}
 	}
 	if f := o.FitFraction; f != nil && !(*f > 0 && *f <= 1) {
 		return &loaderr.OptionError{Field: "fit_fraction", Value: o.fraction(), Allowed: "a share above 0, up to 1"}
