@@ -14,6 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -91,7 +92,7 @@ func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (man
 
 // base is a generation to which rows are appended, and what of it holds for them too.
 type base struct {
-	Base
+	step.Base
 	all    bool             // the load took all columns of its sources
 	stored []string         // the columns that come from sources
 	items  map[string]int64 // by canonical name
@@ -102,7 +103,7 @@ func openBase(dir string) (*base, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &base{Base: Base{Data: d}, items: map[string]int64{}}
+	k := &base{Base: step.Base{Data: d}, items: map[string]int64{}}
 	k.Offsets, err = d.ItemOffsets()
 	for code := int64(0); err == nil && code < d.Manifest.Items.Count; code++ {
 		var name []any

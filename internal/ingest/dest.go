@@ -7,6 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -46,19 +47,19 @@ func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len
 // newTiles prepares to measure columns while they are read: those that a step is fitted to, or that
 // are searched for missing values.
 func (l *load) newTiles() {
-	l.seenTiles = map[int]*tileMoments{}
+	l.seenTiles = map[int]*step.TileMoments{}
 	for i, c := range l.columns {
 		s := l.plans[i].steps
 		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && (s.Scale != "" || s.Fill.How != "") {
-			l.seenTiles[i] = newTileMoments(l.rows)
+			l.seenTiles[i] = step.NewTileMoments(l.rows)
 		}
 	}
 }
 
 // tilesOf returns what was measured of a column while it was read; nil if its rows have moved since.
-func (l *load) tilesOf(i int) *tileMoments {
+func (l *load) tilesOf(i int) *step.TileMoments {
 	m := l.seenTiles[i]
-	if m == nil || !m.valid() || l.kept != nil || l.order.From != nil {
+	if m == nil || !m.Valid() || l.kept != nil || l.order.From != nil {
 		return nil
 	}
 	return m

@@ -17,6 +17,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -284,7 +285,7 @@ func (k *base) differs(c *layout.ManifestColumn, code, feature int64, first, las
 		return true
 	}
 	for row := k.Offsets[code]; row < k.Offsets[code+1]; row++ {
-		if v := numberAt(k.Data, c, row, feature); v == v {
+		if v := step.NumberAt(k.Data, c, row, feature); v == v {
 			return true
 		}
 	}

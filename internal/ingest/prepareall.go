@@ -8,6 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -22,7 +23,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (m
 	if len(todo) == 0 {
 		return nil, nil, nil
 	}
-	f, err := fitOn(l.Options, k, offsets)
+	f, err := step.NewFitRows(l.Options, k, offsets)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,7 +40,7 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (m
 	err = parallel.For(ctx, l.Workers, len(todo), "", func(_, task int) error {
 		i := todo[task]
 		defer l.meter.Rows.Add(l.rows / int64(len(todo)))
-		p, s, err := runSteps(ctx, l.stepInput(i, offsets, k, f))
+		p, s, err := step.Run(ctx, l.stepInput(i, offsets, k, f))
 		if err != nil {
 			return err
 		}
@@ -54,9 +55,9 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (m
 }
 
 // stepInput returns what the steps of the i-th column need.
-func (l *load) stepInput(i int, offsets []int64, k *rows.Keys, f *fitting) Input {
-	in := Input{
-		Column: l.columns[i], Steps: l.plans[i].steps, Integers: l.plans[i].integers, Per: perWhat(l.Options),
+func (l *load) stepInput(i int, offsets []int64, k *rows.Keys, f *step.FitRows) step.Input {
+	in := step.Input{
+		Column: l.columns[i], Steps: l.plans[i].steps, Integers: l.plans[i].integers, Per: step.Per(l.Options),
 		Keys: k, Offsets: offsets, Fit: f, Place: l.place, Path: l.readers[0].Path(),
 		Result: func(mode layout.Mode) layout.ColumnWriter { return l.writer.Column(i, mode) },
 		Tiles:  l.tilesOf(i), Loss: l.losses[i],

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -47,7 +48,7 @@ func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
 		for i := range stored {
 			switch c.DType {
 			case layout.Float64, layout.Float32:
-				stored[i] = numberAt(l.Data, c, int64(i), 0)
+				stored[i] = step.NumberAt(l.Data, c, int64(i), 0)
 			default:
 				v, err := layout.View[layout.Half](l.Data, c)
 				if err != nil {

@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	"math"
@@ -8,9 +8,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// stepTile is how many values of a feature go through the steps at a time. What is fitted is summed up tile by tile and then
+// TileRows is how many values of a feature go through the steps at a time. What is fitted is summed up tile by tile and then
 // joined: results depend on it, not on timing.
-const stepTile = 16 << 10
+const TileRows = 16 << 10
 
 // chain does the steps before scaling to one feature of one item, a tile at a time, in the order fill, clip, log1p, diff. It reads
 // ahead of what it gives and never behind, so that the result may overwrite the source.
@@ -26,7 +26,7 @@ type chain[S float32 | float64] struct {
 	found   bool    // there was a difference
 	own     bool    // values are never the source's
 	whole   bool    // values are integers, which must be below exactIntegers
-	tile    [stepTile]float64
+	tile    [TileRows]float64
 }
 
 // begin turns to the rows from row to end-1 of a feature. mean is what fill mean fills with.
@@ -39,7 +39,7 @@ func (c *chain[S]) begin(feature, row, end int64, mean float64) {
 // next is the next values, valid until the next call: those of the source itself where nothing is done to them. bad is the place of a
 // value that has no logarithm, or of an integer that may have been rounded; -1 if there is none.
 func (c *chain[S]) next() (values []float64, bad int) {
-	values = c.tile[:min(stepTile, c.end-c.row)]
+	values = c.tile[:min(TileRows, c.end-c.row)]
 	same, ok := any(c.from.Data).([]float64)
 	switch {
 	case ok && c.from.Step == 1 && !c.own && c.Steps == option.Steps{}:

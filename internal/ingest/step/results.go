@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	"math"
@@ -57,7 +57,7 @@ func (r *inPlace) room(row int64, n int) []float64 {
 		return r.next
 	}
 	if r.next = nil; r.tile == nil {
-		r.tile = make([]float64, stepTile)
+		r.tile = make([]float64, TileRows)
 	}
 	return r.tile[:n]
 }
@@ -80,9 +80,9 @@ type converted[D layout.Native] struct {
 }
 
 func newConverted[D layout.Native](to layout.ColumnWriter, convert func(to []D, values []float64) (bad int)) *converted[D] {
-	c := &converted[D]{to: to, convert: convert, tile: make([]float64, stepTile)}
+	c := &converted[D]{to: to, convert: convert, tile: make([]float64, TileRows)}
 	if !to.Dense() {
-		c.out = make([]D, stepTile)
+		c.out = make([]D, TileRows)
 	}
 	return c
 }

@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	"context"
@@ -17,15 +17,15 @@ import (
 func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
-		rows := int64(1 + random.IntN(4*stepTile))
+		rows := int64(1 + random.IntN(4*TileRows))
 		values := make([]float64, rows)
 		for i := range values {
 			if values[i] = random.NormFloat64(); random.IntN(1000) == 0 {
 				values[i] = math.NaN()
 			}
 		}
-		n := (rows + stepTile - 1) / stepTile
-		m := newTileMoments(rows)
+		n := (rows + TileRows - 1) / TileRows
+		m := NewTileMoments(rows)
 		whole := make([]bool, n) // tiles that one worker decodes from beginning to end
 		chunks := []int64{0, rows}
 		for range random.IntN(3) {
@@ -40,7 +40,7 @@ func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
 				row = end
 			}
 			for tile := range n {
-				whole[tile] = whole[tile] || chunks[i] <= tile*stepTile && min(rows, (tile+1)*stepTile) <= chunks[i+1]
+				whole[tile] = whole[tile] || chunks[i] <= tile*TileRows && min(rows, (tile+1)*TileRows) <= chunks[i+1]
 			}
 		}
 		if !slices.Equal(m.known, whole) {
@@ -48,7 +48,7 @@ func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
 		}
 		var got, want moments.Moments
 		from := layout.Strided[float64]{Data: values, Step: 1, Width: 1, Rows: rows}
-		for m, sum := range map[*tileMoments]*moments.Moments{m: &got, nil: &want} {
+		for m, sum := range map[*TileMoments]*moments.Moments{m: &got, nil: &want} {
 			if err := eachTile(context.Background(), m, from, func(_, _ int64, tile moments.Moments) { *sum = sum.Join(tile) }); err != nil {
 				r.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	"math"
@@ -9,23 +9,23 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 )
 
-// fitting is what scalings and means are fitted on: the rows low[i] to high[i]-1 of each item i, of which a sample may be drawn.
-type fitting struct {
+// FitRows is what scalings and means are fitted on: the rows low[i] to high[i]-1 of each item i, of which a sample may be drawn.
+type FitRows struct {
 	low, high []int64
 	sampled   []uint64 // a bit a row; nil takes all
 }
 
-// fitOn finds the rows that the options let a fit see.
-func fitOn(o option.Options, k *rows.Keys, offsets []int64) (*fitting, error) {
+// NewFitRows finds the rows that the options let a fit see.
+func NewFitRows(o option.Options, k *rows.Keys, offsets []int64) (*FitRows, error) {
 	n := len(offsets) - 1
-	f := &fitting{low: make([]int64, n), high: make([]int64, n)}
+	f := &FitRows{low: make([]int64, n), high: make([]int64, n)}
 	before, err := fitBefore(o, k)
 	if err != nil {
 		return nil, err
 	}
 	for i := range n {
 		first, end := offsets[i], offsets[i+1]
-		f.low[i], f.high[i] = fitRows(o.FitRows, first, end)
+		f.low[i], f.high[i] = rowsOf(o.FitRows, first, end)
 		if o.FitFraction != nil {
 			f.high[i] = min(f.high[i], first+int64(math.Floor(float64(end-first)**o.FitFraction+1e-9)))
 		}
@@ -42,8 +42,8 @@ func fitOn(o option.Options, k *rows.Keys, offsets []int64) (*fitting, error) {
 	return f, nil
 }
 
-// fitRows are the rows of an item, from first to end, that fit_rows names.
-func fitRows(r *[2]*int64, first, end int64) (int64, int64) {
+// rowsOf are the rows of an item, from first to end, that fit_rows names.
+func rowsOf(r *[2]*int64, first, end int64) (int64, int64) {
 	bound := func(b *int64, open int64) int64 {
 		switch {
 		case b == nil:
@@ -71,7 +71,7 @@ func fitBefore(o option.Options, k *rows.Keys) (*int64, error) {
 }
 
 // draw marks n rows, or n of each item, of those that the fit may see. Every set of n is as likely (Knuth, algorithm S).
-func (f *fitting) draw(n, seed int64, perItem bool) {
+func (f *FitRows) draw(n, seed int64, perItem bool) {
 	random := rand.New(rand.NewPCG(uint64(seed), 0x66697473))
 	var left int64
 	for i := range f.low {
@@ -93,7 +93,7 @@ func (f *fitting) draw(n, seed int64, perItem bool) {
 }
 
 // keep makes those of an item's values, which begin at a row, that the fit does not see NaN, and returns the part with the others.
-func (f *fitting) keep(item int, values []float64, row int64) []float64 {
+func (f *FitRows) keep(item int, values []float64, row int64) []float64 {
 	from, to := max(f.low[item]-row, 0), min(f.high[item]-row, int64(len(values)))
 	if from >= to {
 		return nil
@@ -110,12 +110,12 @@ func (f *fitting) keep(item int, values []float64, row int64) []float64 {
 }
 
 // sees tells whether the fit sees a row of an item.
-func (f *fitting) sees(item int, row int64) bool {
+func (f *FitRows) sees(item int, row int64) bool {
 	return row >= f.low[item] && row < f.high[item] && (f.sampled == nil || f.sampled[row/64]&(1<<(row%64)) != 0)
 }
 
 // all tells whether the fit sees every row.
-func (f *fitting) all(offsets []int64) bool {
+func (f *FitRows) all(offsets []int64) bool {
 	for i := range f.low {
 		if f.low[i] != offsets[i] || f.high[i] != offsets[i+1] {
 			return false
@@ -124,8 +124,8 @@ func (f *fitting) all(offsets []int64) bool {
 	return f.sampled == nil
 }
 
-// perWhat is how a fit is told in the manifest.
-func perWhat(o option.Options) string {
+// Per is how a fit is told in the manifest.
+func Per(o option.Options) string {
 	if o.ScalePer == option.ScalePerItem {
 		return option.ScalePerItem
 	}

@@ -1,4 +1,9 @@
-package ingest
+// Package step does the steps of a column, in their order: fill, clip, log1p, diff and scale.
+//
+// [Run] finds what was missing, fits what is to be fitted, and writes the results, a tile of [TileRows]
+// rows at a time. What is fitted is the same to the last bit however the rows were read, and on however
+// many workers. The package knows columns and nothing of files.
+package step
 
 import (
 	"context"
@@ -22,14 +27,14 @@ type Input struct {
 
 	Keys    *rows.Keys
 	Offsets []int64 // the items' first rows, and the number of rows
-	Fit     *fitting
+	Fit     *FitRows
 	Place   rows.Locator // of a row of the result
 	Path    string       // the first source, for messages about the whole column
 	Base    *Base        // nil unless rows are appended
 
 	Scratch *layout.ColumnWriter                       // float64 values before the steps; nil if the result holds them
 	Result  func(mode layout.Mode) layout.ColumnWriter // opens the column of the result
-	Tiles   *tileMoments                               // of the values as they were read; nil if they were not seen
+	Tiles   *TileMoments                               // of the values as they were read; nil if they were not seen
 	Loss    *column.Loss                               // of narrowing the results; nil unless a dtype is asked for
 }
 
@@ -48,9 +53,9 @@ type preparation struct {
 // maxFirsts is of how many items and features the values that differences begin at are kept in the manifest.
 const maxFirsts = 1 << 16
 
-// runSteps does the steps of a column and returns what the manifest says of them; scale is nil without
+// Run does the steps of a column and returns what the manifest says of them; scale is nil without
 // a scaling. The error is a [loaderr.SourceError] or of ctx.
-func runSteps(ctx context.Context, in Input) (*layout.Prepared, *layout.Scale, error) {
+func Run(ctx context.Context, in Input) (*layout.Prepared, *layout.Scale, error) {
 	p := &preparation{Input: in}
 	if err := p.run(ctx); err != nil {
 		return nil, nil, err

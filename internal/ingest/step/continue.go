@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	"math"
@@ -74,7 +74,7 @@ func (p *preparation) behind(item, feature, width int) float64 {
 	if row < p.Base.Offsets[code] {
 		return math.NaN()
 	}
-	v := numberAt(p.Base.Data, old, row, int64(feature))
+	v := NumberAt(p.Base.Data, old, row, int64(feature))
 	if s := old.Scale; s != nil {
 		at := feature
 		if s.Per == option.ScalePerItem {
@@ -85,8 +85,8 @@ func (p *preparation) behind(item, feature, width int) float64 {
 	return v
 }
 
-// numberAt is a value of a column of numbers.
-func numberAt(d *layout.Data, c *layout.ManifestColumn, row, feature int64) float64 {
+// NumberAt is a value of a column of numbers.
+func NumberAt(d *layout.Data, c *layout.ManifestColumn, row, feature int64) float64 {
 	switch c.DType {
 	case layout.Float64:
 		return cellOf[float64](d, c, row, feature)

@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	"context"
@@ -9,34 +9,34 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// tileMoments holds the moments of a plain column of floats before its steps. Each tile of stepTile
+// TileMoments holds the moments of a plain column of floats before its steps. Each tile of stepTile
 // rows is measured by itself, and all are joined in their order: a tile that one worker decodes whole
 // is measured then, while its values are in the processor's cache; the others are measured where they
 // lie. So the result depends neither on that nor on workers and row groups. It is an [observer].
-type tileMoments struct {
+type TileMoments struct {
 	rows    int64 // of the column
 	tiles   []moments.Moments
 	known   []bool // by tile: one goroutine decodes each
 	invalid atomic.Bool
 }
 
-func newTileMoments(rows int64) *tileMoments {
-	n := (rows + stepTile - 1) / stepTile
-	return &tileMoments{rows: rows, tiles: make([]moments.Moments, n), known: make([]bool, n)}
+func NewTileMoments(rows int64) *TileMoments {
+	n := (rows + TileRows - 1) / TileRows
+	return &TileMoments{rows: rows, tiles: make([]moments.Moments, n), known: make([]bool, n)}
 }
 
-// valid reports whether every value that was seen is stored as it was seen.
-func (m *tileMoments) valid() bool { return !m.invalid.Load() }
+// Valid reports whether every value that was seen is stored as it was seen.
+func (m *TileMoments) Valid() bool { return !m.invalid.Load() }
 
 // whole reports whether nearly all tiles are known, and no value of those is missing. m may be nil.
-func (m *tileMoments) whole() bool {
+func (m *TileMoments) whole() bool {
 	if m == nil {
 		return false
 	}
 	known := 0
 	for i, tile := range m.tiles {
 		if m.known[i] {
-			if known++; tile.N < min(stepTile, m.rows-int64(i)*stepTile) {
+			if known++; tile.N < min(TileRows, m.rows-int64(i)*TileRows) {
 				return false
 			}
 		}
@@ -45,23 +45,23 @@ func (m *tileMoments) whole() bool {
 }
 
 // invalidate says that values may not be what was seen.
-func (m *tileMoments) Invalidate() { m.invalid.Store(true) }
+func (m *TileMoments) Invalidate() { m.invalid.Store(true) }
 
 // worker returns the observer of one goroutine.
-func (m *tileMoments) Worker() source.WorkerObserver {
+func (m *TileMoments) Worker() source.WorkerObserver {
 	return &workerMoments{wide: tile[float64]{to: m}, narrow: tile[float32]{to: m}}
 }
 
 // eachTile calls f with the moments of each tile of a column and its rows; one that is known is not read. m is nil where none is.
-func eachTile[S float32 | float64](ctx context.Context, m *tileMoments, from layout.Strided[S], f func(row, end int64, tile moments.Moments)) error {
-	for row := int64(0); row < from.Rows; row += stepTile {
+func eachTile[S float32 | float64](ctx context.Context, m *TileMoments, from layout.Strided[S], f func(row, end int64, tile moments.Moments)) error {
+	for row := int64(0); row < from.Rows; row += TileRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		end := min(row+stepTile, from.Rows)
+		end := min(row+TileRows, from.Rows)
 		var tile moments.Moments
-		if m != nil && m.known[row/stepTile] {
-			tile = m.tiles[row/stepTile]
+		if m != nil && m.known[row/TileRows] {
+			tile = m.tiles[row/TileRows]
 		} else {
 			moments.See(&tile, from.Data[row:end])
 		}
@@ -81,7 +81,7 @@ func (w *workerMoments) Float32s(row int64, values []float32) { w.narrow.see(row
 
 // tile is the tile of a column that a goroutine decodes.
 type tile[S float32 | float64] struct {
-	to    *tileMoments
+	to    *TileMoments
 	next  int64 // row of the tile, -1 if its beginning was not seen
 	block moments.Block[S]
 }
@@ -89,11 +89,11 @@ type tile[S float32 | float64] struct {
 // see takes values as they are decoded, from a row on.
 func (t *tile[S]) see(row int64, values []S) {
 	for len(values) > 0 {
-		i := row / stepTile
-		end := min((i+1)*stepTile, t.to.rows)
+		i := row / TileRows
+		end := min((i+1)*TileRows, t.to.rows)
 		n := min(end-row, int64(len(values)))
 		switch row {
-		case i * stepTile:
+		case i * TileRows:
 			t.block, t.next = moments.Block[S]{}, row
 		case t.next:
 		default:

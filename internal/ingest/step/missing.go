@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	"context"
@@ -32,11 +32,11 @@ func noteMissing[S float32 | float64](ctx context.Context, p *preparation, from 
 		}
 		p.seen = &seen
 	} else {
-		for row := int64(0); row < from.Rows; row += stepTile {
+		for row := int64(0); row < from.Rows; row += TileRows {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			end := min(row+stepTile, from.Rows)
+			end := min(row+TileRows, from.Rows)
 			if from.Contiguous() && !anyMissing(from.Data[row*from.Width:end*from.Width]) {
 				continue
 			}

@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	"math"
@@ -11,10 +11,10 @@ import (
 
 // search shows values to a search until it is done, there and back, and tells how often.
 func search(t interface{ Fatalf(string, ...any) }, r *ranks, values []float64, shuffle *rand.Rand) (passes int) {
-	scratch := make([]float64, stepTile)
+	scratch := make([]float64, TileRows)
 	for ; !r.done(); passes++ {
 		for rest := values; len(rest) > 0; {
-			n := 1 + shuffle.IntN(min(len(rest), stepTile))
+			n := 1 + shuffle.IntN(min(len(rest), TileRows))
 			r.see(rest[:n], scratch)
 			rest = rest[n:]
 		}

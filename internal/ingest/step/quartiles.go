@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func quartiles[S float32 | float64](ctx context.Context, p *preparation, s optio
 			searches[i] = newRanks(m.N, quartileRanks(m.N), together)
 		}
 	}
-	inside := make([]float64, stepTile)
+	inside := make([]float64, TileRows)
 	for left > 0 {
 		err := each(ctx, p, s, from, p.Fit.high, func(item, feature int, values []float64, row int64) error {
 			r := searches[p.slot(item, feature, width)]

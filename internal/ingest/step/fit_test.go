@@ -1,4 +1,4 @@
-package ingest
+package step
 
 import (
 	mathbits "math/bits"
@@ -9,7 +9,7 @@ import (
 
 func TestSamplesAreDrawnFromTheFitRows(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		f := &fitting{}
+		f := &FitRows{}
 		var row, all int64
 		for range rapid.IntRange(1, 5).Draw(r, "items") {
 			low := row + rapid.Int64Range(0, 5).Draw(r, "before")
@@ -42,7 +42,7 @@ func TestSamplesAreDrawnFromTheFitRows(t *testing.T) {
 func TestEveryRowIsAsLikelyInASample(t *testing.T) {
 	var hits [8]int
 	for seed := range int64(4000) {
-		f := &fitting{low: []int64{0}, high: []int64{8}, sampled: make([]uint64, 1)}
+		f := &FitRows{low: []int64{0}, high: []int64{8}, sampled: make([]uint64, 1)}
 		f.draw(2, seed, false)
 		for row := range hits {
 			hits[row] += int(f.sampled[0] >> row & 1)
