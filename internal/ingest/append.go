@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,7 +30,7 @@ type Append struct {
 func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error) {
 	var o option.Options
 	if err := json.Unmarshal(m.Recipe, &o); err != nil {
-		return o, &SourceError{Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintAnew}
+		return o, &loaderr.SourceError{Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintAnew}
 	}
 	o.Sources = sources
 	return o, nil
@@ -40,21 +39,21 @@ func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error)
 // deltaDir is where, in the job's directory, the new rows lie until they are joined with the old ones.
 const deltaDir = "delta"
 
-// append loads new rows like any others, but for what the generation has settled already, and joins both.
-func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (manifest *layout.Manifest, err error) {
-	k, err := openBase(j.Append.Dir)
+// append loads new rows as any others, but with the types and fits of the generation, and joins both.
+func (r Request) append(ctx context.Context, m *progress.Meter) (manifest *layout.Manifest, err error) {
+	k, err := openBase(r.Append.Dir)
 	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
-		return nil, &told{err.Error(), mmapfile.ErrLost} // it was whole when the daemon opened it
+		return nil, &loaderr.Reported{Text: err.Error(), Err: mmapfile.ErrLost} // it was whole when the daemon opened it
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, k.Data.Close()) }()
-	dir := filepath.Join(j.Dir, deltaDir)
+	dir := filepath.Join(r.Dir, deltaDir)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	o := j.Options
+	o := r.Options
 	features, err := o.CalendarColumns()
 	if err != nil {
 		return nil, err
@@ -67,22 +66,17 @@ func (j Job) append(ctx context.Context, conn io.Reader, m *progress.Meter) (man
 		}
 	}
 	l := newLoad(dir, o, m)
-	l.base, l.skip = k, j.Append.Skip
-	if j.Put != nil {
-		_, err = l.runPut(ctx, *j.Put, conn)
-	} else {
-		_, err = l.run(ctx)
-	}
-	if err != nil {
+	l.base, l.skip = k, r.Append.Skip
+	if _, err = l.readRequest(ctx, r); err != nil {
 		return nil, l.failed(err)
 	}
 	delta, err := layout.Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	manifest, err = k.join(ctx, l, delta, j.Dir)
+	manifest, err = k.join(ctx, l, delta, r.Dir)
 	if err != nil {
-		err = k.explain(err, j.Dir, k.Data.Manifest.Rows+delta.Manifest.Rows, l.available)
+		err = k.explain(err, r.Dir, k.Data.Manifest.Rows+delta.Manifest.Rows, l.available)
 	}
 	if err = errors.Join(err, delta.Close(), os.RemoveAll(dir)); err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +26,7 @@ func appended(t *testing.T, to loaded, sources ...string) (loaded, error) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := (Job{Dir: dir, Options: o, Append: &Append{Dir: to.Dir}}).load(context.Background(), nil, &progress.Meter{}); err != nil {
+	if _, err := runRequest(context.Background(), Request{Dir: dir, Options: o, Append: &Append{Dir: to.Dir}}, &progress.Meter{}); err != nil {
 		return loaded{}, err
 	}
 	return openDir(t, dir), nil
@@ -300,29 +299,6 @@ func rowsOf(format string, from, to int) string {
 		fmt.Fprintf(&b, format, i)
 	}
 	return b.String()
-}
-
-func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
-	a, b := loadtest.File(t, "a.csv", "t,v\n1,1\n"), loadtest.File(t, "b.csv", "t,v\n2,5\n3,6\n")
-	old := mustLoad(t, option.Options{Sources: []string{a}, Time: "t"})
-	o, err := AppendOptions(old.Manifest, []string{a, b})
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := Job{Dir: t.TempDir(), Options: o, Append: &Append{Dir: old.Dir, Skip: []string{a}}}
-	var last progress.Progress
-	m, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) {
-		if p.Share < last.Share {
-			t.Errorf("%v comes after %v", p, last)
-		}
-		last = p
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l := openDir(t, j.Dir); !slices.Equal(values[int64](l, "v"), []int64{1, 5, 6}) || m.Rows != 3 || last.Phase != progress.Finish {
-		t.Errorf("%v of %+v", values[int64](l, "v"), m)
-	}
 }
 
 func TestAnAppendThatDoesNotFitIsRefused(t *testing.T) {

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -18,7 +16,6 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
@@ -129,29 +126,6 @@ func TestBadArrowFiles(t *testing.T) {
 			}
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
-	}
-}
-
-// TestDamagedArrowFilesEndTheLoadAlone flips bytes and loads in a child, as the daemon does. The format has no checksums, so values may differ; what is refused names the file.
-func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
-	draw := rand.New(rand.NewPCG(1, 2))
-	n := 60
-	if raceEnabled || testing.Short() {
-		n = 20
-	}
-	for _, options := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
-		file, stream := arrowFileBytes(t, options...)
-		for i := range n {
-			b := slices.Clone([][]byte{file, stream}[i%2])
-			for range 1 + draw.IntN(4) {
-				b[draw.IntN(len(b))] = byte(draw.Uint32())
-			}
-			path := loadtest.File(t, "x.arrow", string(b))
-			_, err := Run(t.Context(), os.Args[0], job(t, arrowOptions(path)), nil, nil)
-			if err != nil && !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) && !errors.Is(err, loaderr.ErrMemory) {
-				t.Errorf("mutant %d: the message does not name the file: %v", i, err)
-			}
-		}
 	}
 }
 

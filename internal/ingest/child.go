@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -115,32 +114,8 @@ func (j Job) do(w *lines) error {
 }
 
 // load does the job in this process. conn is what the values of a put come from.
-func (j Job) load(ctx context.Context, conn io.Reader, m *progress.Meter) (manifest *layout.Manifest, err error) {
-	path := ""
-	if len(j.Sources) > 0 {
-		path = j.Sources[0]
-	}
-	if j.Append != nil {
-		err = parallel.Guard(path, func() error {
-			manifest, err = j.append(ctx, conn, m)
-			return err
-		})
-		return manifest, err
-	}
-	l := newLoad(j.Dir, j.Options, m)
-	l.lastly = j.lastly
-	err = parallel.Guard(path, func() error {
-		if j.Put != nil {
-			manifest, err = l.runPut(ctx, *j.Put, conn)
-		} else {
-			manifest, err = l.run(ctx)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, l.failed(err)
-	}
-	return manifest, nil
+func (j Job) load(ctx context.Context, conn io.Reader, m *progress.Meter) (*layout.Manifest, error) {
+	return runRequest(ctx, Request{Dir: j.Dir, Options: j.Options, Put: j.Put, Conn: conn, Append: j.Append, LeaveMapped: j.lastly}, m)
 }
 
 // slackBytes lets the heap grow by some MiB before it is first collected, as if it held this much already: it is never touched, so

@@ -226,23 +226,19 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 		heldStream(t, path, kind, width, rows)
 		want := slices.Concat(results[rows[0].item], results[1-rows[0].item]) // in the order of their first rows
 		o.Sources = []string{path}
-		load := func(name string, j Job) (string, error) {
+		load := func(name string, j Request) (string, error) {
 			j.Dir, j.Options = filepath.Join(dir, name), o
 			if err := os.Mkdir(j.Dir, 0o700); err != nil {
 				r.Fatal(err)
 			}
-			if j.Append != nil {
-				_, err = j.append(context.Background(), nil, &progress.Meter{})
-				return j.Dir, err
-			}
-			_, err := j.load(context.Background(), nil, &progress.Meter{})
+			_, err := runRequest(context.Background(), j, &progress.Meter{})
 			return j.Dir, err
 		}
-		out, err := load("first", Job{})
+		out, err := load("first", Request{})
 		if err == nil && len(later) > 0 {
 			heldStream(t, second, kind, width, later)
 			o.Sources = []string{second}
-			out, err = load("second", Job{Append: &Append{Dir: out}})
+			out, err = load("second", Request{Append: &Append{Dir: out}})
 		}
 		if (err == nil) != ok {
 			r.Fatalf("%+v %+v: %v, want it taken: %v", o, sorted, err, ok)

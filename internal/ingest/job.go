@@ -94,21 +94,12 @@ func (p *problem) error() error {
 	case p.Memory != "":
 		return fmt.Errorf("%w: %s", loaderr.ErrMemory, p.Memory)
 	case p.Schema != "":
-		return &told{p.Schema, layout.ErrSchema}
+		return &loaderr.Reported{Text: p.Schema, Err: layout.ErrSchema}
 	case p.Lost != "":
-		return &told{p.Lost, mmapfile.ErrLost}
+		return &loaderr.Reported{Text: p.Lost, Err: mmapfile.ErrLost}
 	}
 	return errors.New(p.Other)
 }
-
-// told is an error of the child in its own words.
-type told struct {
-	text string
-	err  error
-}
-
-func (t *told) Error() string { return t.text }
-func (t *told) Unwrap() error { return t.err }
 
 func (a answer) line() []byte {
 	b, err := json.Marshal(a)

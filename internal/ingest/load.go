@@ -35,18 +35,18 @@ type load struct {
 	rows    int64                      // of the sources, and of the result once they are moved
 	dicts   map[int]*column.Dictionary // by column
 
-	writer    *layout.Writer
-	stage     *column.Scratch // the columns that are scaled before they are narrowed
-	staged    map[int]int
-	kept      *rows.Map                 // which rows of the sources the filters let through; nil where all are
-	order     *rows.Map                 // which of those are the rows of the result; nil until they are known
-	losses    map[int]*column.Loss      // by column, of those that are stored as another dtype
-	seenTiles map[int]*step.TileMoments // by column, of those that are measured while they are read
-	units     map[int]string            // by column, of times that are read in another unit than the generation's
-	base      *base                     // the generation to which the rows are appended; nil for a load
-	skip      []string                  // files that are left out
-	lastly    bool                      // the process ends with the load
-	whole     bool                      // every row is read, also where it is known that it is not kept
+	writer      *layout.Writer
+	stage       *column.Scratch // the columns that are scaled before they are narrowed
+	staged      map[int]int
+	kept        *rows.Map                 // which rows of the sources the filters let through; nil where all are
+	order       *rows.Map                 // which of those are the rows of the result; nil until they are known
+	losses      map[int]*column.Loss      // by column, of those that are stored as another dtype
+	seenTiles   map[int]*step.TileMoments // by column, of those that are measured while they are read
+	units       map[int]string            // by column, of times that are read in another unit than the generation's
+	base        *base                     // the generation to which the rows are appended; nil for a load
+	skip        []string                  // files that are left out
+	leaveMapped bool                      // the process ends with the load
+	whole       bool                      // every row is read, also where it is known that it is not kept
 
 	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
 }

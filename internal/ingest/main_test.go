@@ -31,7 +31,7 @@ type loaded struct {
 func inProcess(t *testing.T, o option.Options) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	m, err := Job{Dir: dir, Options: o}.load(context.Background(), nil, &progress.Meter{})
+	m, err := runRequest(context.Background(), Request{Dir: dir, Options: o}, &progress.Meter{})
 	return m, dir, err
 }
 

@@ -3,32 +3,13 @@ package ingest
 import (
 	"errors"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
-	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
-
-func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
-	small := Job{Options: option.Options{Sources: []string{loadtest.File(t, "a.csv", "a\n1\n")}}}
-	stream := Job{Put: &put.Header{Format: put.FormatArrow}}
-	for _, c := range []struct {
-		Job
-		have, want int64
-	}{{small, 1 << 40, memoryBase + 4*4}, {small, 200 << 20, 200 << 20}, {stream, 1 << 40, memoryMost}, {stream, 1 << 30, 1 << 30}} {
-		if got, err := memoryLimit(c.Job, c.have); got != c.want || err != nil {
-			t.Errorf("of %d bytes it may take %d, %v, want %d", c.have, got, err, c.want)
-		}
-	}
-	_, err := memoryLimit(small, 50<<20)
-	if !errors.Is(err, loaderr.ErrMemory) || !strings.Contains(err.Error(), "need 128 MiB, have 50 MiB") {
-		t.Errorf("got %v", err)
-	}
-}
 
 func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	path := loadtest.File(t, "a.csv", "t,a\n1,1\n2,2.5\n")

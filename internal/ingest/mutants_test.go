@@ -258,7 +258,7 @@ func TestMutantsAreRefusedOrRead(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer os.RemoveAll(out)
-				if _, err := (Job{Dir: out, Options: f.o}).load(t.Context(), nil, &progress.Meter{}); err != nil {
+				if _, err := runRequest(t.Context(), Request{Dir: out, Options: f.o}, &progress.Meter{}); err != nil {
 					return nil, err
 				}
 				if f.check == nil {

@@ -73,23 +73,24 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 		put.Columns[i].Name = name
 	}
 	for name, c := range map[string]struct {
-		Job
+		Request
 		moves map[string]int // at least so many steps of a phase
 	}{
-		"sort":                 {Job{Options: keyed(option.Options{Sort: true})}, map[string]int{progress.Arrange: 6}},
-		"sort and merge":       {Job{Options: option.Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
-		"items that are kept":  {Job{Options: keyed(option.Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
-		"steps of each column": {Job{Options: option.Options{Scale: option.All(option.ScaleRobust)}}, map[string]int{progress.Scale: 2}},
-		"series of two files":  {Job{Options: option.Options{Melt: true, Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
-		"a put":                {Job{Put: &put}, map[string]int{progress.Read: 2}},
+		"sort":                 {Request{Options: keyed(option.Options{Sort: true})}, map[string]int{progress.Arrange: 6}},
+		"sort and merge":       {Request{Options: option.Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
+		"items that are kept":  {Request{Options: keyed(option.Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
+		"steps of each column": {Request{Options: option.Options{Scale: option.All(option.ScaleRobust)}}, map[string]int{progress.Scale: 2}},
+		"series of two files":  {Request{Options: option.Options{Melt: true, Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
+		"a put":                {Request{Put: &put}, map[string]int{progress.Read: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j, m := c.Job, &progress.Meter{}
-			if j.Dir = t.TempDir(); j.Put == nil && j.Sources == nil {
-				j.Sources = []string{path}
+			j, m := c.Request, &progress.Meter{}
+			if j.Dir = t.TempDir(); j.Put == nil && j.Options.Sources == nil {
+				j.Options.Sources = []string{path}
 			}
 			w := &watch{Context: t.Context(), Reader: bytes.NewReader(bytes.Repeat(values, 3)), meter: m}
-			if _, err := j.load(w, w, m); err != nil {
+			j.Conn = w
+			if _, err := runRequest(w, j, m); err != nil {
 				t.Fatal(err)
 			}
 			for phase, least := range c.moves {

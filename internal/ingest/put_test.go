@@ -6,10 +6,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -30,7 +28,7 @@ import (
 func receivedFrom(t *testing.T, o option.Options, p put.Header, sent []byte) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	_, err := Job{Dir: dir, Options: o, Put: &p}.load(context.Background(), bytes.NewReader(sent), &progress.Meter{})
+	_, err := runRequest(context.Background(), Request{Dir: dir, Options: o, Put: &p, Conn: bytes.NewReader(sent)}, &progress.Meter{})
 	return dir, err
 }
 
@@ -228,36 +226,6 @@ func TestArraysThatAreRefused(t *testing.T) {
 			_, err := receivedFrom(t, c.o, p, b)
 			loadtest.Refused(t, err, c.want, "")
 		})
-	}
-}
-
-// TestRunPutsOverASocket sends through a real socket to a real child.
-func TestRunPutsOverASocket(t *testing.T) {
-	p, sent := everyArray(t)
-	for _, cut := range []int{0, 20} {
-		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
-		if _, err := ours.Write(sent[:len(sent)-cut]); err != nil {
-			t.Fatal(err)
-		}
-		if cut > 0 {
-			ours.Close()
-		}
-		dir := t.TempDir()
-		m, err := Run(t.Context(), os.Args[0], Job{Dir: dir, Options: option.Options{ItemID: []string{"id"}}, Put: &p}, theirs, nil)
-		theirs.Close()
-		ours.Close()
-		if cut > 0 {
-			loadtest.Refused(t, err, "the connection ended after", "")
-			continue
-		}
-		if err != nil || m.Rows != 3 {
-			t.Fatal(m, err)
-		}
-		checkValues(t, openDir(t, dir))
 	}
 }
 

@@ -5,12 +5,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
@@ -42,44 +40,6 @@ func fenced(t *testing.T) (root, outside string) {
 		t.Fatal(err)
 	}
 	return root, outside
-}
-
-func TestALimitedReachEndsAtItsRoots(t *testing.T) {
-	root, outside := fenced(t)
-	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"
-	for path, want := range map[string]string{
-		"a.csv": "", "in/b.csv": "", "in": "", "near.csv": "", "inside/b.csv": "", "in/../a.csv": "", "./a.csv": "", "hive/k=1": "",
-		"none.csv": "no such file", "pipe.csv": "is a pipe", "a.csv/x": "not a directory",
-		"../rooted/secret.csv": beyond, "../rooted/none.csv": beyond, "..": beyond, "../..": beyond, "in/../../rooted/secret.csv": beyond,
-		"out.csv": beyond, "twice.csv": beyond, "absolute.csv": beyond, "outside": beyond, "outside/secret.csv": beyond, "hive": beyond,
-	} {
-		for _, o := range []option.Options{
-			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{filepath.Join(root, "in"), root}}},
-			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{root + "/"}}, HashSources: true},
-		} {
-			_, err := o.Reach.Stat(o.Sources)
-			_, _, err2 := inProcess(t, o)
-			_, err3 := Run(t.Context(), os.Args[0], job(t, o), nil, nil)
-			for _, err := range []error{err, err2, err3} {
-				var source *loaderr.SourceError
-				switch {
-				case want == "" && err != nil:
-					t.Errorf("%s: %v", path, err)
-				case want == "":
-				case !errors.As(err, &source) || !strings.Contains(err.Error(), want) || source.Beyond != (want == beyond) || source.Beyond != strings.Contains(source.Hint, "--root"):
-					t.Errorf("%s: got %v, want %q", path, err, want)
-				}
-			}
-		}
-	}
-	for name, r := range map[string]files.Reach{"no root": {Limited: true}, "root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}}} {
-		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err, loaderr.ErrSource) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := (files.Reach{Limited: true, Roots: []string{"/"}}).Stat([]string{filepath.Join(root, "out.csv")}); err != nil {
-		t.Errorf("everything is below /: %v", err)
-	}
 }
 
 // TestALinkThatTurnsAwayIsNotFollowed exchanges a link between a file inside and one outside while it is loaded, again and again.

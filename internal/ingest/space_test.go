@@ -35,8 +35,8 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 	for _, rows := range []uint64{1 << 36, 1 << 44} {
 		bad := bytes.ReplaceAll(good.Bytes(), binary.LittleEndian.AppendUint64(nil, sound), binary.LittleEndian.AppendUint64(nil, rows))
 		path := loadtest.File(t, "x.arrows", string(bad))
-		j := job(t, option.Options{Sources: []string{path}})
-		_, err := j.load(t.Context(), nil, &progress.Meter{})
+		j := Request{Dir: t.TempDir(), Options: option.Options{Sources: []string{path}}}
+		_, err := runRequest(t.Context(), j, &progress.Meter{})
 		var s *loaderr.NoSpaceError
 		if !errors.As(err, &s) || s.Need < int64(8*rows) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "the file may be damaged") {
 			t.Errorf("%d rows: %v", rows, err)

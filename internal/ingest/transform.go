@@ -64,7 +64,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if err := l.Options.Reach.Unchanged(l.sources); err != nil { // all of them are read
 		return nil, err
 	}
-	if l.lastly {
+	if l.leaveMapped {
 		l.writer.LeaveMapped()
 	}
 	m, err := l.writer.Finish(final)

@@ -168,3 +168,14 @@ const (
 	HintChanged = "load it again once it is complete"
 	HintEmpty   = "write its rows, or leave the file out"
 )
+
+// Reported is an error with a text of its own, which another process or an earlier error has given.
+type Reported struct {
+	Text string
+	Err  error // what it unwraps to
+}
+
+func (e *Reported) Error() string { return e.Text }
+
+// Unwrap returns Err.
+func (e *Reported) Unwrap() error { return e.Err }

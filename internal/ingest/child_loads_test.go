@@ -1,0 +1,150 @@
+package ingest
+
+import (
+	"errors"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
+	a, b := loadtest.File(t, "a.csv", "t,v\n1,1\n"), loadtest.File(t, "b.csv", "t,v\n2,5\n3,6\n")
+	old := mustLoad(t, option.Options{Sources: []string{a}, Time: "t"})
+	o, err := AppendOptions(old.Manifest, []string{a, b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := Job{Dir: t.TempDir(), Options: o, Append: &Append{Dir: old.Dir, Skip: []string{a}}}
+	var last progress.Progress
+	m, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) {
+		if p.Share < last.Share {
+			t.Errorf("%v comes after %v", p, last)
+		}
+		last = p
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := openDir(t, j.Dir); !slices.Equal(values[int64](l, "v"), []int64{1, 5, 6}) || m.Rows != 3 || last.Phase != progress.Finish {
+		t.Errorf("%v of %+v", values[int64](l, "v"), m)
+	}
+}
+
+// TestDamagedArrowFilesEndTheLoadAlone flips bytes and loads in a child, as the daemon does. The format has no checksums, so values may differ; what is refused names the file.
+func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	n := 60
+	if raceEnabled || testing.Short() {
+		n = 20
+	}
+	for _, options := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
+		file, stream := arrowFileBytes(t, options...)
+		for i := range n {
+			b := slices.Clone([][]byte{file, stream}[i%2])
+			for range 1 + draw.IntN(4) {
+				b[draw.IntN(len(b))] = byte(draw.Uint32())
+			}
+			path := loadtest.File(t, "x.arrow", string(b))
+			_, err := Run(t.Context(), os.Args[0], job(t, arrowOptions(path)), nil, nil)
+			if err != nil && !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) && !errors.Is(err, loaderr.ErrMemory) {
+				t.Errorf("mutant %d: the message does not name the file: %v", i, err)
+			}
+		}
+	}
+}
+
+func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
+	small := Job{Options: option.Options{Sources: []string{loadtest.File(t, "a.csv", "a\n1\n")}}}
+	stream := Job{Put: &put.Header{Format: put.FormatArrow}}
+	for _, c := range []struct {
+		Job
+		have, want int64
+	}{{small, 1 << 40, memoryBase + 4*4}, {small, 200 << 20, 200 << 20}, {stream, 1 << 40, memoryMost}, {stream, 1 << 30, 1 << 30}} {
+		if got, err := memoryLimit(c.Job, c.have); got != c.want || err != nil {
+			t.Errorf("of %d bytes it may take %d, %v, want %d", c.have, got, err, c.want)
+		}
+	}
+	_, err := memoryLimit(small, 50<<20)
+	if !errors.Is(err, loaderr.ErrMemory) || !strings.Contains(err.Error(), "need 128 MiB, have 50 MiB") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestRunPutsOverASocket sends through a real socket to a real child.
+func TestRunPutsOverASocket(t *testing.T) {
+	p, sent := everyArray(t)
+	for _, cut := range []int{0, 20} {
+		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
+		if _, err := ours.Write(sent[:len(sent)-cut]); err != nil {
+			t.Fatal(err)
+		}
+		if cut > 0 {
+			ours.Close()
+		}
+		dir := t.TempDir()
+		m, err := Run(t.Context(), os.Args[0], Job{Dir: dir, Options: option.Options{ItemID: []string{"id"}}, Put: &p}, theirs, nil)
+		theirs.Close()
+		ours.Close()
+		if cut > 0 {
+			loadtest.Refused(t, err, "the connection ended after", "")
+			continue
+		}
+		if err != nil || m.Rows != 3 {
+			t.Fatal(m, err)
+		}
+		checkValues(t, openDir(t, dir))
+	}
+}
+
+func TestALimitedReachEndsAtItsRoots(t *testing.T) {
+	root, outside := fenced(t)
+	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"
+	for path, want := range map[string]string{
+		"a.csv": "", "in/b.csv": "", "in": "", "near.csv": "", "inside/b.csv": "", "in/../a.csv": "", "./a.csv": "", "hive/k=1": "",
+		"none.csv": "no such file", "pipe.csv": "is a pipe", "a.csv/x": "not a directory",
+		"../rooted/secret.csv": beyond, "../rooted/none.csv": beyond, "..": beyond, "../..": beyond, "in/../../rooted/secret.csv": beyond,
+		"out.csv": beyond, "twice.csv": beyond, "absolute.csv": beyond, "outside": beyond, "outside/secret.csv": beyond, "hive": beyond,
+	} {
+		for _, o := range []option.Options{
+			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{filepath.Join(root, "in"), root}}},
+			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{root + "/"}}, HashSources: true},
+		} {
+			_, err := o.Reach.Stat(o.Sources)
+			_, _, err2 := inProcess(t, o)
+			_, err3 := Run(t.Context(), os.Args[0], job(t, o), nil, nil)
+			for _, err := range []error{err, err2, err3} {
+				var source *loaderr.SourceError
+				switch {
+				case want == "" && err != nil:
+					t.Errorf("%s: %v", path, err)
+				case want == "":
+				case !errors.As(err, &source) || !strings.Contains(err.Error(), want) || source.Beyond != (want == beyond) || source.Beyond != strings.Contains(source.Hint, "--root"):
+					t.Errorf("%s: got %v, want %q", path, err, want)
+				}
+			}
+		}
+	}
+	for name, r := range map[string]files.Reach{"no root": {Limited: true}, "root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}}} {
+		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err, loaderr.ErrSource) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := (files.Reach{Limited: true, Roots: []string{"/"}}).Stat([]string{filepath.Join(root, "out.csv")}); err != nil {
+		t.Errorf("everything is below /: %v", err)
+	}
+}
