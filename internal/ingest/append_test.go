@@ -19,7 +19,7 @@ import (
 )
 
 // appended loads sources behind those of a generation.
-func appended(t *testing.T, to loaded, sources ...string) (loaded, error) {
+func appended(t *testing.T, to loadtest.Loaded, sources ...string) (loadtest.Loaded, error) {
 	t.Helper()
 	o, err := AppendOptions(to.Manifest, sources)
 	if err != nil {
@@ -27,12 +27,12 @@ func appended(t *testing.T, to loaded, sources ...string) (loaded, error) {
 	}
 	dir := t.TempDir()
 	if _, err := runRequest(context.Background(), Request{Dir: dir, Options: o, Append: &Append{Dir: to.Dir}}, &progress.Meter{}); err != nil {
-		return loaded{}, err
+		return loadtest.Loaded{}, err
 	}
-	return openDir(t, dir), nil
+	return loadtest.OpenDir(t, dir), nil
 }
 
-func mustAppend(t *testing.T, to loaded, sources ...string) loaded {
+func mustAppend(t *testing.T, to loadtest.Loaded, sources ...string) loadtest.Loaded {
 	t.Helper()
 	l, err := appended(t, to, sources...)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 			}
 			return loadtest.File(t, "x.csv", b.String())
 		}
-		var l loaded
+		var l loadtest.Loaded
 		var want []row
 		for p, rows := range parts {
 			if p == 0 {
@@ -93,7 +93,7 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 			}
 		}
 		slices.SortStableFunc(want, func(a, b row) int { return slices.Index(order, a.item) - slices.Index(order, b.item) })
-		vs, ws, ts, ns, codes := values[float64](l, "v"), values[float64](l, "w"), values[int64](l, "t"), values[int64](l, "n"), values[int32](l, "i")
+		vs, ws, ts, ns, codes := loadtest.Values[float64](l, "v"), loadtest.Values[float64](l, "w"), loadtest.Values[int64](l, "t"), loadtest.Values[int64](l, "n"), loadtest.Values[int32](l, "i")
 		if len(vs) != len(want) {
 			r.Fatalf("%d rows, want %d", len(vs), len(want))
 		}
@@ -127,7 +127,7 @@ func TestWhatWasFittedStays(t *testing.T) {
 			o.Sources = []string{loadtest.File(t, "a.csv", "i,t,a,b\n1,1,2,10\n1,2,4,\n2,1,10,30\n2,2,30,50\n")}
 			old := mustLoad(t, o)
 			l := mustAppend(t, old, loadtest.File(t, "b.csv", "i,t,a,b\n2,3,1000,\n3,1,7,1\n3,2,9,5\n1,5,-50,\n"))
-			before, after := values[float32](old, "a"), values[float32](l, "a")
+			before, after := loadtest.Values[float32](old, "a"), loadtest.Values[float32](l, "a")
 			if was := []float32{after[0], after[1], after[3], after[4]}; !slices.Equal(was, before) {
 				t.Errorf("%s: the old rows are %v, were %v", per, was, before)
 			}
@@ -149,7 +149,7 @@ func TestWhatWasFittedStays(t *testing.T) {
 			if per == option.ScalePerItem && (len(scale.Shift) != 3 || scale.Shift[2] != 8 || scale.Scale[2] != 1) {
 				t.Errorf("the new item has the fit %+v", scale)
 			}
-			b, prepared := values[float32](l, "b"), columnOf(l, "b").Prepared
+			b, prepared := loadtest.Values[float32](l, "b"), columnOf(l, "b").Prepared
 			mean, at, s := 30.0, 0, columnOf(l, "b").Scale
 			if per == option.ScalePerItem {
 				mean, at = 40, 1
@@ -161,7 +161,7 @@ func TestWhatWasFittedStays(t *testing.T) {
 	}
 }
 
-func columnOf(l loaded, name string) *layout.ManifestColumn {
+func columnOf(l loadtest.Loaded, name string) *layout.ManifestColumn {
 	l.Helper()
 	c, err := l.Manifest.Column(name)
 	if err != nil {
@@ -217,12 +217,12 @@ func TestStepsGoOnOverTheSeam(t *testing.T) {
 }
 
 // floats are a column's values as float64.
-func floats(l loaded, name string) []float64 {
+func floats(l loadtest.Loaded, name string) []float64 {
 	if columnOf(l, name).DType == layout.Float64 {
-		return values[float64](l, name)
+		return loadtest.Values[float64](l, name)
 	}
 	var out []float64
-	for _, v := range values[float32](l, name) {
+	for _, v := range loadtest.Values[float32](l, name) {
 		out = append(out, float64(v))
 	}
 	return out
@@ -232,7 +232,7 @@ func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
 	// A cell that is a whole number goes into a column of decimals, a grid goes on, a filter holds for new rows too.
 	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\nx,2020-01-01,1.5\nx,2020-01-02,2\ny,2020-01-01,1\n")}, ItemID: []string{"i"}, Time: "t", Regrid: []byte(`"1d"`)})
 	l := mustAppend(t, old, loadtest.File(t, "b.csv", "i,t,v\nx,2020-01-03,7\nx,2020-01-05,8\n"))
-	if got := values[float64](l, "v"); len(got) != 6 || got[2] != 7 || got[3] == got[3] || got[4] != 8 || got[5] != 1 {
+	if got := loadtest.Values[float64](l, "v"); len(got) != 6 || got[2] != 7 || got[3] == got[3] || got[4] != 8 || got[5] != 1 {
 		t.Errorf("got %v", got)
 	}
 	if _, err := appended(t, l, loadtest.File(t, "c.csv", "i,t,v\nx,2020-01-07,7.5\n")); err == nil {
@@ -242,29 +242,29 @@ func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
 	}
 	// Without a time, rows go to the end.
 	plain := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n2\n")}})
-	if got := values[int64](mustAppend(t, plain, loadtest.File(t, "b.csv", "v\n1\n")), "v"); !slices.Equal(got, []int64{1, 2, 1}) {
+	if got := loadtest.Values[int64](mustAppend(t, plain, loadtest.File(t, "b.csv", "v\n1\n")), "v"); !slices.Equal(got, []int64{1, 2, 1}) {
 		t.Errorf("got %v", got)
 	}
 	// All that was wanted are the columns that say where a row belongs; the others are not looked at.
 	bare := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\n1,1,x\n1,2,y\n")}, ItemID: []string{"i"}, Time: "t", Columns: []string{"t"}})
-	if got := values[int64](mustAppend(t, bare, loadtest.File(t, "b.csv", "i,t,v\n1,3,z\n")), "t"); !slices.Equal(got, []int64{1, 2, 3}) {
+	if got := loadtest.Values[int64](mustAppend(t, bare, loadtest.File(t, "b.csv", "i,t,v\n1,3,z\n")), "t"); !slices.Equal(got, []int64{1, 2, 3}) {
 		t.Errorf("times alone: %v", got)
 	}
 	// Columns that are series: one has no new rows, one is new.
 	wide := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")}, Time: "t", Melt: true})
 	long := mustAppend(t, wide, loadtest.File(t, "b.csv", "t,z,x\n3,5,6\n"))
-	if got := values[float64](long, "value"); !slices.Equal(got, []float64{1.5, 3, 6, 2, 4, 5}) {
+	if got := loadtest.Values[float64](long, "value"); !slices.Equal(got, []float64{1.5, 3, 6, 2, 4, 5}) {
 		t.Errorf("melted: %v", got)
 	}
 	// Texts as values, one of them missing.
 	texts := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "v,w\n1,b\n2,\n3,a\n")}})
-	if got := values[int32](mustAppend(t, texts, loadtest.File(t, "b.csv", "v,w\n1,c\n2,a\n3,\n")), "w"); !slices.Equal(got, []int32{0, -1, 1, 2, 1, -1}) {
+	if got := loadtest.Values[int32](mustAppend(t, texts, loadtest.File(t, "b.csv", "v,w\n1,c\n2,a\n3,\n")), "w"); !slices.Equal(got, []int32{0, -1, 1, 2, 1, -1}) {
 		t.Errorf("texts: %v", got)
 	}
 	// The words of text keep their codes.
 	words := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,v\nb,1\na,2\n")}, ItemID: []string{"i"}})
 	grown := mustAppend(t, words, loadtest.File(t, "b.csv", "i,v\nc,1\na,2\n"))
-	if got := values[int32](grown, "i"); !slices.Equal(got, []int32{0, 1, 1, 2}) {
+	if got := loadtest.Values[int32](grown, "i"); !slices.Equal(got, []int32{0, 1, 1, 2}) {
 		t.Errorf("codes %v", got)
 	}
 }

@@ -31,7 +31,7 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		}
 		o := option.Options{Sources: []string{loadtest.File(t, "x.arrows", b.String())}}
 		if c.refused == "" {
-			if got := texts(mustLoad(t, o), "a"); got[0] != "nan" || got[2] != "nan" || got[1] == "nan" {
+			if got := loadtest.Texts(mustLoad(t, o), "a"); got[0] != "nan" || got[2] != "nan" || got[1] == "nan" {
 				t.Error(got)
 			}
 			continue

@@ -139,26 +139,26 @@ func TestListsMayBeMissing(t *testing.T) {
 	}
 	path := loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Float64, floats))
 	for _, how := range []string{"columns", "packed"} {
-		got := values[float64](mustLoad(t, option.Options{Sources: []string{path}, Layout: how}), "a")
+		got := loadtest.Values[float64](mustLoad(t, option.Options{Sources: []string{path}, Layout: how}), "a")
 		for i, v := range got {
 			if math.IsNaN(v) == all[i/2] || all[i/2] && v != 1e300 {
 				t.Errorf("%s: row %d holds %v", how, i/2+1, v)
 			}
 		}
 	}
-	for i, v := range values[float64](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(3))}), "a") {
+	for i, v := range loadtest.Values[float64](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(3))}), "a") {
 		if all[i/2] && v != 1e300 || !all[i/2] && v != 3 {
 			t.Errorf("filled row %d holds %v", i/2+1, v)
 		}
 	}
 	missing := loadtest.File(t, "x.arrows", missingLists(t, [][]bool{{false, false}, {false}}, arrow.PrimitiveTypes.Float64, floats))
-	if got := values[float32](mustLoad(t, option.Options{Sources: []string{missing}, DType: option.Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
+	if got := loadtest.Values[float32](mustLoad(t, option.Options{Sources: []string{missing}, DType: option.Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
 		t.Error("what lies under a list that is missing was looked at", got)
 	}
 	path = loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Int16, ints))
 	_, _, err := inProcess(t, option.Options{Sources: []string{path}})
 	loadtest.Refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "--fill a=0")
-	for i, v := range values[int16](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {
+	for i, v := range loadtest.Values[int16](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {
 		if all[i/2] && v != 7 || !all[i/2] && v != -2 {
 			t.Errorf("filled row %d holds %d", i/2+1, v)
 		}

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -20,45 +19,6 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// arrowFileBytes are two batches of arrowBytes as a file and as a stream.
-func arrowFileBytes(t *testing.T, more ...ipc.Option) (file, stream []byte) {
-	t.Helper()
-	r, err := ipc.NewReader(bytes.NewReader(arrowBytes(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Release()
-	path := filepath.Join(t.TempDir(), "x")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var s bytes.Buffer
-	options := append(more, ipc.WithSchema(r.Schema()))
-	fw, err := ipc.NewFileWriter(f, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sw := ipc.NewWriter(&s, options...)
-	// The first batch twice: a file has one dictionary for a column.
-	if !r.Next() {
-		t.Fatal(r.Err())
-	}
-	for range 2 {
-		if err := errors.Join(fw.Write(r.Record()), sw.Write(r.Record())); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(r.Err(), fw.Close(), sw.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if file, err = os.ReadFile(path); err != nil {
-		t.Fatal(err)
-	}
-	return file, s.Bytes()
-}
-
 // arrowOptions load what arrowBytes holds.
 func arrowOptions(paths ...string) option.Options {
 	return option.Options{Sources: paths, ItemID: []string{"id", "w"}}
@@ -67,13 +27,13 @@ func arrowOptions(paths ...string) option.Options {
 func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
 	want := ""
 	for name, options := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
-		file, stream := arrowFileBytes(t, options...)
+		file, stream := loadtest.ArrowFileBytes(t, options...)
 		headless := slices.Clone(file)
 		headless[8] = 4 // as Polars writes it: what stands there is no message, and the footer has the schema
 		for suffix, b := range map[string][]byte{"arrow": headless, "feather": file, "arrows": stream, "txt": file} {
 			l := mustLoad(t, arrowOptions(loadtest.File(t, "x."+suffix, string(b))))
-			if l.Manifest.Rows != 4 || !slices.Equal(texts(l, "id"), []string{"b", "b", "b", "b"}) || !slices.Equal(texts(l, "w"), []string{"x", "x", "x", "x"}) {
-				t.Errorf("%s %s: %d rows, %v", name, suffix, l.Manifest.Rows, texts(l, "id"))
+			if l.Manifest.Rows != 4 || !slices.Equal(loadtest.Texts(l, "id"), []string{"b", "b", "b", "b"}) || !slices.Equal(loadtest.Texts(l, "w"), []string{"x", "x", "x", "x"}) {
+				t.Errorf("%s %s: %d rows, %v", name, suffix, l.Manifest.Rows, loadtest.Texts(l, "id"))
 			}
 			if want == "" {
 				want = l.Manifest.Digest
@@ -86,16 +46,16 @@ func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
 }
 
 func TestSeveralArrowFilesFollowEachOther(t *testing.T) {
-	file, stream := arrowFileBytes(t)
+	file, stream := loadtest.ArrowFileBytes(t)
 	a, b := loadtest.File(t, "a.arrow", string(file)), loadtest.File(t, "b.arrows", string(stream))
 	l := mustLoad(t, option.Options{Sources: []string{a, b}, Columns: []string{"i8", "f8"}})
-	if got := values[int64](l, "i8"); len(got) != 8 || got[0] != got[4] || got[3] != got[7] {
+	if got := loadtest.Values[int64](l, "i8"); len(got) != 8 || got[0] != got[4] || got[3] != got[7] {
 		t.Error(got)
 	}
 }
 
 func TestBadArrowFiles(t *testing.T) {
-	file, stream := arrowFileBytes(t)
+	file, stream := loadtest.ArrowFileBytes(t)
 	footer := int(binary.LittleEndian.Uint32(file[len(file)-10:]))
 	more := slices.Concat(file[:len(file)-10-footer], file[:200], file[len(file)-10-footer:])
 	long := slices.Clone(file)

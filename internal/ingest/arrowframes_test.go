@@ -17,7 +17,7 @@ import (
 
 // TestCompressedBuffersAreAsLongAsTheirRows says of each compressed buffer of a stream that it holds 8 bytes less.
 func TestCompressedBuffersAreAsLongAsTheirRows(t *testing.T) {
-	_, good := arrowFileBytes(t, ipc.WithZstd())
+	_, good := loadtest.ArrowFileBytes(t, ipc.WithZstd())
 	for at, shortened := 0, 0; ; {
 		next := bytes.Index(good[at:], []byte{0x28, 0xb5, 0x2f, 0xfd})
 		if next < 0 {

@@ -10,7 +10,7 @@ import (
 func TestBatchesLargerThanTheHeapAreLoaded(t *testing.T) {
 	b := loadtest.BigArrowStream(t, 4)
 	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", string(b))}})
-	x, bools := values[float64](l, "x"), values[uint8](l, "b")
+	x, bools := loadtest.Values[float64](l, "x"), loadtest.Values[uint8](l, "b")
 	for i := range x {
 		if x[i] != float64(i) || (bools[i] == 1) != (i%3_000_000%3 == 0) {
 			t.Fatalf("row %d holds %v and %d", i, x[i], bools[i])

@@ -2,13 +2,6 @@ package ingest
 
 import (
 	"errors"
-	"github.com/apache/arrow/go/v15/arrow/ipc"
-	"github.com/tensorcache/tensorcache/internal/ingest/files"
-	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
-	"github.com/tensorcache/tensorcache/internal/ingest/option"
-	"github.com/tensorcache/tensorcache/internal/ingest/progress"
-	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,6 +9,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
 func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
@@ -36,8 +38,8 @@ func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := openDir(t, j.Dir); !slices.Equal(values[int64](l, "v"), []int64{1, 5, 6}) || m.Rows != 3 || last.Phase != progress.Finish {
-		t.Errorf("%v of %+v", values[int64](l, "v"), m)
+	if l := loadtest.OpenDir(t, j.Dir); !slices.Equal(loadtest.Values[int64](l, "v"), []int64{1, 5, 6}) || m.Rows != 3 || last.Phase != progress.Finish {
+		t.Errorf("%v of %+v", loadtest.Values[int64](l, "v"), m)
 	}
 }
 
@@ -49,7 +51,7 @@ func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 		n = 20
 	}
 	for _, options := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
-		file, stream := arrowFileBytes(t, options...)
+		file, stream := loadtest.ArrowFileBytes(t, options...)
 		for i := range n {
 			b := slices.Clone([][]byte{file, stream}[i%2])
 			for range 1 + draw.IntN(4) {
@@ -83,7 +85,7 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 
 // TestRunPutsOverASocket sends through a real socket to a real child.
 func TestRunPutsOverASocket(t *testing.T) {
-	p, sent := everyArray(t)
+	p, sent := loadtest.EveryArray(t)
 	for _, cut := range []int{0, 20} {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 		if err != nil {
@@ -107,13 +109,13 @@ func TestRunPutsOverASocket(t *testing.T) {
 		if err != nil || m.Rows != 3 {
 			t.Fatal(m, err)
 		}
-		checkValues(t, openDir(t, dir))
+		loadtest.CheckValues(t, loadtest.OpenDir(t, dir))
 	}
 }
 
 func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 	root, outside := fenced(t)
-	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"
+	const beyond = "lies below none of the folders that may be loadtest.Loaded from by other users and over TCP"
 	for path, want := range map[string]string{
 		"a.csv": "", "in/b.csv": "", "in": "", "near.csv": "", "inside/b.csv": "", "in/../a.csv": "", "./a.csv": "", "hive/k=1": "",
 		"none.csv": "no such file", "pipe.csv": "is a pipe", "a.csv/x": "not a directory",

@@ -87,13 +87,13 @@ func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 		if err != nil {
 			r.Fatalf("%v\n%s", err, text)
 		}
-		l := openDir(t, dir)
+		l := loadtest.OpenDir(t, dir)
 		defer l.Close()
 		if int(l.Manifest.Rows) != len(want)-1 {
 			r.Fatalf("%d rows, want %d", l.Manifest.Rows, len(want)-1)
 		}
 		for c, name := range want[0] {
-			got := texts(l, name)
+			got := loadtest.Texts(l, name)
 			for i, record := range want[1:] {
 				if !sameCell(l, name, got[i], record[c]) {
 					r.Fatalf("column %q, row %d: %s, want %q", name, i+1, got[i], record[c])
@@ -107,14 +107,14 @@ func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 }
 
 // sameCell holds what was stored against encoding/csv and strconv.
-func sameCell(l loaded, name, got, cell string) bool {
+func sameCell(l loadtest.Loaded, name, got, cell string) bool {
 	c, err := l.Manifest.Column(name)
 	if err != nil {
 		return false
 	}
 	if c.DType == layout.Float64 {
 		v, err := strconv.ParseFloat(cell, 64)
-		return err == nil && got == floatText(v)
+		return err == nil && got == loadtest.FloatText(v)
 	}
 	if c.DType == layout.Int64 {
 		v, err := strconv.ParseInt(cell, 10, 64)
@@ -149,7 +149,7 @@ func TestKindsOfCells(t *testing.T) {
 			if col.DType != c.dtype || col.Unit != c.unit || col.Zone != c.zone {
 				t.Errorf("%s %s %s, want %s %s %s", col.DType, col.Unit, col.Zone, c.dtype, c.unit, c.zone)
 			}
-			for i, got := range texts(l, "a") {
+			for i, got := range loadtest.Texts(l, "a") {
 				if !sameText(got, c.want[i], col.DType.IsFloat()) {
 					t.Errorf("row %d: %s, want %s", i+1, got, c.want[i])
 				}
@@ -176,9 +176,9 @@ func TestKindsOfCells(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				l := openDir(t, dir)
+				l := loadtest.OpenDir(t, dir)
 				col, _ := l.Manifest.Column("a")
-				if got := texts(l, "a"); col.DType != c.dtype || len(got) != 3000 || got[0] == got[2999] || got[0] != got[1499] || got[1500] != got[2999] {
+				if got := loadtest.Texts(l, "a"); col.DType != c.dtype || len(got) != 3000 || got[0] == got[2999] || got[0] != got[1499] || got[1500] != got[2999] {
 					t.Errorf("%s: %s … %s", col.DType, got[0], got[2999])
 				}
 			})
@@ -199,8 +199,8 @@ func TestEveryCellIsInItsPlaceWhateverTheBlock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := openDir(t, dir)
-			for i, v := range values[float64](got, "a") {
+			got := loadtest.OpenDir(t, dir)
+			for i, v := range loadtest.Values[float64](got, "a") {
 				if v != float64(i)+0.5 {
 					t.Fatalf("block %d, %s: row %d is %v", block, l, i, v)
 				}
@@ -230,9 +230,9 @@ func FuzzCSV(f *testing.F) {
 		}
 		want, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll()
 		if err != nil {
-			t.Fatalf("loaded, but encoding/csv says %v", err)
+			t.Fatalf("loadtest.Loaded, but encoding/csv says %v", err)
 		}
-		if l := openDir(t, dir); int(l.Manifest.Rows) != len(want)-1 {
+		if l := loadtest.OpenDir(t, dir); int(l.Manifest.Rows) != len(want)-1 {
 			t.Errorf("%d rows, encoding/csv has %d", l.Manifest.Rows, len(want)-1)
 		}
 	})

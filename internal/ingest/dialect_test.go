@@ -14,7 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestDialectsEqualEncodingCSV writes a table in a drawn dialect and holds what is loaded against encoding/csv and strconv.
+// TestDialectsEqualEncodingCSV writes a table in a drawn dialect and holds what is loadtest.Loaded against encoding/csv and strconv.
 func TestDialectsEqualEncodingCSV(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		comma := rapid.SampledFrom([]rune{',', ';', '\t', '|', ' ', ':'}).Draw(r, "delimiter")
@@ -51,13 +51,13 @@ func TestDialectsEqualEncodingCSV(t *testing.T) {
 		if err != nil {
 			r.Fatalf("%v\n%s", err, b.String())
 		}
-		l := openDir(t, dir)
+		l := loadtest.OpenDir(t, dir)
 		defer l.Close()
 		if header {
 			records = records[1:]
 		}
 		for c, name := range names {
-			got := texts(l, name)
+			got := loadtest.Texts(l, name)
 			if len(got) != len(records) {
 				r.Fatalf("%d rows, want %d", len(got), len(records))
 			}

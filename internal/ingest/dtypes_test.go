@@ -48,25 +48,25 @@ func TestColumnsAreStoredAsAskedFor(t *testing.T) {
 		layout.Uint8: []uint8{1, 2, 100}, layout.Uint16: []uint16{1, 2, 100}, layout.Uint32: []uint32{1, 2, 100}, layout.Uint64: []uint64{1, 2, 100},
 	}
 	whole, fraction := loadtest.File(t, "whole.csv", "a\n1\n2\n100\n"), loadtest.File(t, "fraction.csv", "a\n1.0\n2e0\n100\n")
-	check := func(l loaded, d layout.DType, name string) {
+	check := func(l loadtest.Loaded, d layout.DType, name string) {
 		t.Helper()
 		want := "[1 2 100]"
 		if d.IsFloat() {
-			want = fmt.Sprint([]string{floatText(1), floatText(2), floatText(100)})
+			want = fmt.Sprint([]string{loadtest.FloatText(1), loadtest.FloatText(2), loadtest.FloatText(100)})
 		}
-		if c := l.Manifest.Columns[0]; c.DType != d || fmt.Sprint(texts(l, "a")) != want {
-			t.Errorf("%s as %s: %s, %v", name, d, c.DType, texts(l, "a"))
+		if c := l.Manifest.Columns[0]; c.DType != d || fmt.Sprint(loadtest.Texts(l, "a")) != want {
+			t.Errorf("%s as %s: %s, %v", name, d, c.DType, loadtest.Texts(l, "a"))
 		}
 	}
 	for _, to := range all {
 		o := option.Options{DType: option.DTypes{By: map[string]string{"a": string(to)}}}
 		for from, values := range sent {
-			c, b := columnBytes(t, "a", string(from), []int64{3}, values)
+			c, b := loadtest.ColumnBytes(t, "a", string(from), []int64{3}, values)
 			dir, err := receivedFrom(t, o, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(openDir(t, dir), to, string(from))
+			check(loadtest.OpenDir(t, dir), to, string(from))
 		}
 		for _, path := range []string{whole, fraction} {
 			o.Sources = []string{path}
@@ -98,12 +98,12 @@ func TestWhatNarrowingLosesIsReported(t *testing.T) {
 		o.Sources = []string{loadtest.File(t, "x.csv", strings.Join(lines, "\n")+"\n")}
 		l := mustLoad(t, o)
 		got = append(got, l.Manifest.Columns[0].DTypeError)
-		c, b := columnBytes(t, "a", "float64", []int64{int64(len(values))}, values)
+		c, b := loadtest.ColumnBytes(t, "a", "float64", []int64{int64(len(values))}, values)
 		dir, err := receivedFrom(t, option.Options{DType: option.Floats(string(to)), Layout: o.Layout}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
 		if err != nil {
 			r.Fatal(err)
 		}
-		got = append(got, openDir(t, dir).Manifest.Columns[0].DTypeError)
+		got = append(got, loadtest.OpenDir(t, dir).Manifest.Columns[0].DTypeError)
 		for i, e := range got {
 			if e == nil || e.Abs != want.Abs || math.Abs(e.Rel-want.Rel) > 1e-15*want.Rel {
 				r.Fatalf("%d: %+v, want %+v", i, e, want)
@@ -147,15 +147,15 @@ func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
 	}
 	for name, sent := range map[string]func() (put.Column, []byte, option.Options, string){
 		"integer": func() (put.Column, []byte, option.Options, string) {
-			c, b := columnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 1<<53 + 1})
+			c, b := loadtest.ColumnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 1<<53 + 1})
 			return c, b, by("a", "float64"), `row 3, column "a": "9007199254740993" does not fit float64`
 		},
 		"fraction": func() (put.Column, []byte, option.Options, string) {
-			c, b := columnBytes(t, "a", "float32", []int64{2, 2}, []float32{1, 2, 2.5, 3})
+			c, b := loadtest.ColumnBytes(t, "a", "float32", []int64{2, 2}, []float32{1, 2, 2.5, 3})
 			return c, b, by("a", "uint8"), `row 2, column "a": "2.5" does not fit uint8`
 		},
 		"text": func() (put.Column, []byte, option.Options, string) {
-			c, b := columnBytes(t, "a", "float32", []int64{1}, []float32{1})
+			c, b := loadtest.ColumnBytes(t, "a", "float32", []int64{1}, []float32{1})
 			return c, b, by("a", "text"), `column "a": is float32; only columns of text files are taken as text`
 		},
 	} {
@@ -170,7 +170,7 @@ func TestCellsAreTakenAsTextWhereAskedFor(t *testing.T) {
 	o := option.Options{DType: option.DTypes{By: map[string]string{"zip": "text", "id": "text"}}, ItemID: []string{"id"}}
 	o.Sources = []string{loadtest.File(t, "x.csv", "id,zip\n1,01234\n1,\n2,A1\n2,7\n"), loadtest.File(t, "y.csv", "id,zip\n3,5\n")}
 	l := mustLoad(t, o)
-	if got := fmt.Sprint(values[int32](l, "zip")); got != "[0 -1 1 2 3]" {
+	if got := fmt.Sprint(loadtest.Values[int32](l, "zip")); got != "[0 -1 1 2 3]" {
 		t.Errorf("codes %s", got)
 	}
 	for code, want := range []string{"01234", "A1", "7", "5"} {
@@ -188,10 +188,10 @@ func TestDTypesGoWithRowsThatMove(t *testing.T) {
 	o := option.Options{DType: option.DTypes{By: map[string]string{"n": "int16", "v": "float16"}}, ItemID: []string{"id"}, Time: "t", Sort: true, Items: []json.RawMessage{[]byte(`"b"`)}}
 	o.Sources = []string{loadtest.File(t, "x.csv", "id,t,n,v\na,1,70000,1.5\nb,3,3,2.5\nb,1,1,0.5\n"), loadtest.File(t, "y.csv", "id,t,n,v\nb,2,2,1.5\na,2,1,1.5\n")}
 	l := mustLoad(t, o)
-	if got := fmt.Sprint(texts(l, "n")); got != "[1 2 3]" {
+	if got := fmt.Sprint(loadtest.Texts(l, "n")); got != "[1 2 3]" {
 		t.Errorf("n is %s", got)
 	}
-	if got := fmt.Sprint(texts(l, "v")); got != fmt.Sprint([]string{floatText(0.5), floatText(1.5), floatText(2.5)}) {
+	if got := fmt.Sprint(loadtest.Texts(l, "v")); got != fmt.Sprint([]string{loadtest.FloatText(0.5), loadtest.FloatText(1.5), loadtest.FloatText(2.5)}) {
 		t.Errorf("v is %s", got)
 	}
 	o.Items = nil
@@ -201,7 +201,7 @@ func TestDTypesGoWithRowsThatMove(t *testing.T) {
 	o.Sources[1] = loadtest.File(t, "y.csv", "id,t,n,v\nb,5,2,1.5\n")
 	o.Fill = option.ByColumn(map[string]option.Fill{"n": option.FillWith(7)})
 	l = mustLoad(t, o)
-	if n, v := fmt.Sprint(texts(l, "n")), texts(l, "v"); n != "[1 7 3 7 2]" || v[3] != "nan" || l.Manifest.Columns[2].DType != layout.Int16 {
+	if n, v := fmt.Sprint(loadtest.Texts(l, "n")), loadtest.Texts(l, "v"); n != "[1 7 3 7 2]" || v[3] != "nan" || l.Manifest.Columns[2].DType != layout.Int16 {
 		t.Errorf("on a grid: n is %s, v %v", n, v)
 	}
 }

@@ -55,11 +55,11 @@ func TestIntegersFrom2To53OnAreRefusedByName(t *testing.T) {
 	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n1,5\n9007199254740993,6\n")}, Clip: option.All(option.Clip{HasLow: true})})
 	loadtest.Refused(t, err, `x.csv, row 2 (line 3), column "v": the integer near 9007199254740992`, "out of fill and clip")
 	whole := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n9007199254740993,-6\n")}, Clip: option.ByColumn(map[string]option.Clip{"w": {HasLow: true}})})
-	if v, w := values[int64](whole, "v")[0], values[int64](whole, "w")[0]; v != 9007199254740993 || w != 0 {
+	if v, w := loadtest.Values[int64](whole, "v")[0], loadtest.Values[int64](whole, "w")[0]; v != 9007199254740993 || w != 0 {
 		t.Error(v, w)
 	}
 	floats := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "v\n1e30\nNA\n")}, Fill: option.All(option.FillWith(1e19)), Clip: option.All(option.Clip{High: 1e20, HasHigh: true})})
-	if got := values[float64](floats, "v"); !slices.Equal(got, []float64{1e20, 1e19}) {
+	if got := loadtest.Values[float64](floats, "v"); !slices.Equal(got, []float64{1e20, 1e19}) {
 		t.Error(got)
 	}
 }
@@ -87,7 +87,7 @@ func TestNumbersOfRecipesAreFloats(t *testing.T) {
 	}
 }
 
-// Rows cannot be appended to a dataset that an earlier version loaded with numbers that are refused now.
+// Rows cannot be appended to a dataset that an earlier version loadtest.Loaded with numbers that are refused now.
 func TestRecipesOfEarlierVersionsAreNotAppendedTo(t *testing.T) {
 	d, err := layout.Open(filepath.Join("..", "..", "testdata", "literals"))
 	if err != nil {
@@ -126,8 +126,8 @@ func TestNullsInParquetIntegersAreFilled(t *testing.T) {
 	})})
 	for i, v := range want {
 		least := max(v, 0)
-		a, b, c := values[int64](l, "a")[i], values[int64](l, "b")[i], values[uint64](l, "c")[i]
-		d, e := values[int32](l, "d")[i], values[uint32](l, "e")[i]
+		a, b, c := loadtest.Values[int64](l, "a")[i], loadtest.Values[int64](l, "b")[i], loadtest.Values[uint64](l, "c")[i]
+		d, e := loadtest.Values[int32](l, "d")[i], loadtest.Values[uint32](l, "e")[i]
 		if a != v<<40 || b != v<<40 || c != uint64(least)<<40 || d != int32(v) || e != uint32(least) {
 			t.Fatalf("row %d: %d %d %d %d %d, want %d", i, a, b, c, d, e, v)
 		}

@@ -259,7 +259,7 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 		if err := d.Verify(); err != nil {
 			r.Fatal(err)
 		}
-		if got := texts(loaded{T: t, Data: d}, "v"); !slices.Equal(got, want) {
+		if got := loadtest.Texts(loadtest.Loaded{T: t, Data: d}, "v"); !slices.Equal(got, want) {
 			r.Fatalf("%+v %v:\n%v, want\n%v", o, sorted, got, want)
 		}
 	})
@@ -280,8 +280,8 @@ func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
 		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: option.All(option.FillWith(0))})
 		if c := columnOf(l, "v"); c.DType != want {
 			t.Errorf("%.20q is %s, want %s", text, c.DType, want)
-		} else if want == layout.Int64 && values[int64](l, "v")[0] != 9007199254740991 {
-			t.Error(values[int64](l, "v")[0])
+		} else if want == layout.Int64 && loadtest.Values[int64](l, "v")[0] != 9007199254740991 {
+			t.Error(loadtest.Values[int64](l, "v")[0])
 		}
 	}
 }
@@ -292,7 +292,7 @@ func TestDuplicatesOfIntegersThatAreFilledMustAgree(t *testing.T) {
 	heldStream(t, path, arrow.PrimitiveTypes.Int64, 2, []heldRow{
 		{0, 1, []string{"9007199254740991", ""}}, {0, 1, []string{"", "-5"}}, {0, 1, []string{"9007199254740991", ""}}, {0, 2, []string{"", "7"}},
 	})
-	if got := values[int64](mustLoad(t, o), "v"); !slices.Equal(got, []int64{9007199254740991, -5, 9007199254740991, 7}) {
+	if got := loadtest.Values[int64](mustLoad(t, o), "v"); !slices.Equal(got, []int64{9007199254740991, -5, 9007199254740991, 7}) {
 		t.Error(got)
 	}
 	heldStream(t, path, arrow.PrimitiveTypes.Int64, 0, []heldRow{{0, 1, []string{"2"}}, {0, 1, []string{"4"}}})

@@ -79,14 +79,14 @@ func TestOtherFaultsAreErrorsToo(t *testing.T) {
 }
 
 func TestFullDiskDuringAPut(t *testing.T) {
-	p, sent := everyArray(t)
+	p, sent := loadtest.EveryArray(t)
 	stream := put.Header{Format: put.FormatArrow}
 	for _, point := range append(points, "reserve#2") {
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 		for _, c := range []struct {
 			put.Header
 			sent []byte
-		}{{p, sent}, {stream, arrowBytes(t)}} {
+		}{{p, sent}, {stream, loadtest.ArrowBytes(t)}} {
 			if c.Format == put.FormatArrow && point == "reserve#2" {
 				continue // no scratch is needed
 			}

@@ -39,7 +39,7 @@ func TestFolderIsItsFilesByPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := mustLoad(t, option.Options{Sources: []string{root}})
-	if got := values[float64](l, "a"); !slices.Equal(got, []float64{1, 2, 3, 4.5}) {
+	if got := loadtest.Values[float64](l, "a"); !slices.Equal(got, []float64{1, 2, 3, 4.5}) {
 		t.Error(got)
 	}
 	if n := len(l.Manifest.Sources); n != 3 {
@@ -55,19 +55,19 @@ func TestPartitionsAreColumns(t *testing.T) {
 	})
 	for _, layoutName := range []string{layout.Columns, layout.Packed} {
 		l := mustLoad(t, option.Options{Sources: []string{root}, ItemID: []string{"year", "shop"}, Time: "t", Layout: layoutName})
-		if got := values[int64](l, "year"); !slices.Equal(got, []int64{2020, 2020, 2020, 2021, 2021}) {
+		if got := loadtest.Values[int64](l, "year"); !slices.Equal(got, []int64{2020, 2020, 2020, 2021, 2021}) {
 			t.Errorf("year %v", got)
 		}
-		if got := texts(l, "shop"); !slices.Equal(got, []string{"a b", "a b", "c", "7", "7"}) {
+		if got := loadtest.Texts(l, "shop"); !slices.Equal(got, []string{"a b", "a b", "c", "7", "7"}) {
 			t.Errorf("shop %v", got)
 		}
-		if got := values[float64](l, "v"); !slices.Equal(got, []float64{1, 2, 3, 4, 2.5}) {
+		if got := loadtest.Values[float64](l, "v"); !slices.Equal(got, []float64{1, 2, 3, 4, 2.5}) {
 			t.Errorf("v %v", got)
 		}
 	}
 	// A value like any other, scaled and chosen; the file's own columns may be left out.
 	l := mustLoad(t, option.Options{Sources: []string{root}, Columns: []string{"year"}, Scale: option.All("minmax")})
-	if got := values[float32](l, "year"); !slices.Equal(got, []float32{0, 0, 0, 1, 1}) {
+	if got := loadtest.Values[float32](l, "year"); !slices.Equal(got, []float32{0, 0, 0, 1, 1}) {
 		t.Errorf("scaled year %v", got)
 	}
 }
@@ -80,7 +80,7 @@ func TestPartitionsBesideWiderColumns(t *testing.T) {
 	}
 	root := tree(t, map[string]string{"k=1/x.csv": many + "0.5,1\n", "k=2/x.csv": many})
 	l := mustLoad(t, option.Options{Sources: []string{root}, ItemID: []string{"k"}, Columns: []string{"w", "v"}})
-	k, v, w := values[int64](l, "k"), values[float64](l, "v"), values[int64](l, "w")
+	k, v, w := loadtest.Values[int64](l, "k"), loadtest.Values[float64](l, "v"), loadtest.Values[int64](l, "w")
 	if k[2000] != 1 || k[2001] != 2 || v[2000] != 0.5 || v[2002] != 1 || w[2000] != 1 || w[4000] != 1999 {
 		t.Errorf("%v %v %v", k[1999:2003], v[1999:2003], w[1999:2003])
 	}

@@ -166,7 +166,7 @@ func TestSeveralSourcesFollowEachOther(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,x,y\nu,1,1,1\nu,2,2,2\n")
 	b := loadtest.File(t, "b.csv", "t,i,y,x\n3,u,3.5,3\n1,v,4,4\n")
 	l := mustLoad(t, option.Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t"})
-	if x, y := values[int64](l, "x"), values[float64](l, "y"); !slices.Equal(x, []int64{1, 2, 3, 4}) || !slices.Equal(y, []float64{1, 2, 3.5, 4}) {
+	if x, y := loadtest.Values[int64](l, "x"), loadtest.Values[float64](l, "y"); !slices.Equal(x, []int64{1, 2, 3, 4}) || !slices.Equal(y, []float64{1, 2, 3.5, 4}) {
 		t.Errorf("x %v, y %v", x, y)
 	}
 	if o, _ := l.ItemOffsets(); !slices.Equal(o, []int64{0, 3, 4}) {
@@ -198,7 +198,7 @@ func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte("a\n1\n2\n3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loadtest.Refused(t, files.Reach{}.Unchanged(before), path+": the file was changed while it was loaded", "complete")
+	loadtest.Refused(t, files.Reach{}.Unchanged(before), path+": the file was changed while it was loadtest.Loaded", "complete")
 }
 
 // TestSortedRowsAreThoseOfAStableSort draws rows in any order, loads them sorted, and compares with the order of a naive sort.
@@ -242,7 +242,7 @@ func TestSortedRowsAreThoseOfAStableSort(t *testing.T) {
 		o.Layout = rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")
 		l := mustLoad(t, o)
 		defer l.Close()
-		v, w, s, words := values[int64](l, "v"), values[float64](l, "w"), values[uint8](l, "s"), texts(l, "b")
+		v, w, s, words := loadtest.Values[int64](l, "v"), loadtest.Values[float64](l, "w"), loadtest.Values[uint8](l, "s"), loadtest.Texts(l, "b")
 		for i, x := range want {
 			if v[i] != int64(x.v) || w[i] != float64(x.v)+0.5 || s[i] == uint8(x.v%2) || words[i] != x.b {
 				r.Fatalf("row %d is %d, want %d", i, v[i], x.v)

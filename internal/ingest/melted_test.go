@@ -19,14 +19,14 @@ func TestMeltedRowsAreSeriesAfterSeries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := openDir(t, dir)
-		if got := values[float64](l, source.MeltedValue); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6.5}) {
+		l := loadtest.OpenDir(t, dir)
+		if got := loadtest.Values[float64](l, source.MeltedValue); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6.5}) {
 			t.Error(got)
 		}
-		if got := values[int64](l, "t"); !slices.Equal(got, []int64{1, 2, 3, 1, 2, 3}) {
+		if got := loadtest.Values[int64](l, "t"); !slices.Equal(got, []int64{1, 2, 3, 1, 2, 3}) {
 			t.Error(got)
 		}
-		if got := texts(l, source.MeltedItem); !slices.Equal(got, []string{"a", "a", "a", "b", "b", "b"}) {
+		if got := loadtest.Texts(l, source.MeltedItem); !slices.Equal(got, []string{"a", "a", "a", "b", "b", "b"}) {
 			t.Error(got)
 		}
 		if r := string(l.Manifest.Recipe); !strings.Contains(r, `"melt": true`) || strings.Contains(r, source.MeltedItem) {
@@ -58,7 +58,7 @@ func TestPartitionsAreNoSeries(t *testing.T) {
 	}
 	_, _, err := inProcess(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true})
 	loadtest.Refused(t, err, `column "year": is a partition, not a series`, "--columns")
-	if got := values[int64](mustLoad(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true, Columns: []string{"a"}}), source.MeltedValue); !slices.Equal(got, []int64{5}) {
+	if got := loadtest.Values[int64](mustLoad(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true, Columns: []string{"a"}}), source.MeltedValue); !slices.Equal(got, []int64{5}) {
 		t.Error(got)
 	}
 }

@@ -38,13 +38,13 @@ func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
 		}
 	}
 	for _, how := range []string{layout.Columns, layout.Packed} {
-		c, b := columnBytes(t, "a", "float32", []int64{rows, width}, v)
-		d, more := columnBytes(t, "b", "float32", []int64{rows}, v[:rows])
+		c, b := loadtest.ColumnBytes(t, "a", "float32", []int64{rows, width}, v)
+		d, more := loadtest.ColumnBytes(t, "b", "float32", []int64{rows}, v[:rows])
 		dir, err := receivedFrom(t, option.Options{Layout: how, Fill: option.ByColumn(map[string]option.Fill{"a": option.FillWith(-1)})}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c, d}}, append(b, more...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := openDir(t, dir)
+		l := loadtest.OpenDir(t, dir)
 		a, err := l.Manifest.Column("a")
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +52,7 @@ func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
 		if got, err := l.BeforeFill(a); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v: %v", how, got, want, err)
 		}
-		if filled := values[float32](l, "a"); filled[7*width] != -1 || filled[7*width+1] != v[7*width+1] {
+		if filled := loadtest.Values[float32](l, "a"); filled[7*width] != -1 || filled[7*width+1] != v[7*width+1] {
 			t.Errorf("%s: row 8 holds %v", how, filled[7*width:8*width])
 		}
 	}
@@ -64,9 +64,9 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 	const nan = 0x7ff8 << 48
 	want := []uint64{math.Float64bits(1.5), nan, nan}
 	digests := map[string]string{}
-	check := func(what string, l loaded) {
+	check := func(what string, l loadtest.Loaded) {
 		t.Helper()
-		got := values[float64](l, "a")
+		got := loadtest.Values[float64](l, "a")
 		for i, v := range got {
 			if math.Float64bits(v) != want[i] {
 				t.Errorf("%s: row %d holds %x, want %x", what, i+1, math.Float64bits(v), want[i])
@@ -97,12 +97,12 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("Arrow", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", s.String())}}))
-	c, sent := columnBytes(t, "a", "float64", []int64{3}, []float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
+	c, sent := loadtest.ColumnBytes(t, "a", "float64", []int64{3}, []float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
 	dir, err := receivedFrom(t, option.Options{}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
-	check("put", openDir(t, dir))
+	check("put", loadtest.OpenDir(t, dir))
 	if len(digests) != 1 {
 		t.Errorf("%d digests of the same content: %v", len(digests), digests)
 	}

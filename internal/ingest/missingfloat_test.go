@@ -15,10 +15,10 @@ import (
 // TestWhatNothingFillsIsThatNaN has values that stay missing: where there is no mean, where nothing is behind an integer, and where rows
 // go on behind a value that is missing in the generation, or was not kept in its manifest.
 func TestWhatNothingFillsIsThatNaN(t *testing.T) {
-	check := func(what string, l loaded) {
+	check := func(what string, l loadtest.Loaded) {
 		t.Helper()
 		missing := 0
-		for i, v := range values[float64](l, "a") {
+		for i, v := range loadtest.Values[float64](l, "a") {
 			if v == v {
 				continue
 			}
@@ -31,7 +31,7 @@ func TestWhatNothingFillsIsThatNaN(t *testing.T) {
 		}
 	}
 	f := option.Options{DType: option.Floats("float64")}
-	with := func(o option.Options, text string) loaded {
+	with := func(o option.Options, text string) loadtest.Loaded {
 		o.Sources, o.ItemID, o.DType = []string{loadtest.File(t, "x.csv", text)}, []string{"i"}, f.DType
 		return mustLoad(t, o)
 	}

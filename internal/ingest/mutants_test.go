@@ -58,38 +58,38 @@ func mutantSeed(t *testing.T) uint64 {
 type frame map[string][]string
 
 // asTable reads a generation.
-func asTable(l loaded) frame {
+func asTable(l loadtest.Loaded) frame {
 	out := frame{}
 	for _, c := range l.Manifest.Columns {
 		var cells []string
 		switch c.DType.Plain() {
 		case "int64":
-			cells = printed(values[int64](l, c.Name))
+			cells = printed(loadtest.Values[int64](l, c.Name))
 		case "int32":
-			cells = printed(values[int32](l, c.Name))
+			cells = printed(loadtest.Values[int32](l, c.Name))
 		case "int16":
-			cells = printed(values[int16](l, c.Name))
+			cells = printed(loadtest.Values[int16](l, c.Name))
 		case "int8":
-			cells = printed(values[int8](l, c.Name))
+			cells = printed(loadtest.Values[int8](l, c.Name))
 		case "uint64":
-			cells = printed(values[uint64](l, c.Name))
+			cells = printed(loadtest.Values[uint64](l, c.Name))
 		case "uint32":
-			cells = printed(values[uint32](l, c.Name))
+			cells = printed(loadtest.Values[uint32](l, c.Name))
 		case "uint16":
-			cells = printed(values[uint16](l, c.Name))
+			cells = printed(loadtest.Values[uint16](l, c.Name))
 		case "uint8", "bool":
-			cells = printed(values[uint8](l, c.Name))
+			cells = printed(loadtest.Values[uint8](l, c.Name))
 		case "float16":
-			cells = printed(values[layout.Half](l, c.Name))
+			cells = printed(loadtest.Values[layout.Half](l, c.Name))
 		case "float32":
-			cells = printed(values[float32](l, c.Name))
+			cells = printed(loadtest.Values[float32](l, c.Name))
 		case "float64":
-			cells = printed(values[float64](l, c.Name))
+			cells = printed(loadtest.Values[float64](l, c.Name))
 		default:
 			l.Fatalf("column %q is %s", c.Name, c.DType)
 		}
 		if c.DType == "text" {
-			cells = texts(l, c.Name)
+			cells = loadtest.Texts(l, c.Name)
 		}
 		out[c.Name] = cells
 	}
@@ -202,7 +202,7 @@ func mutantFiles(t *testing.T) []mutantFile {
 		t.Fatal(err)
 	}
 	item := option.Options{ItemID: []string{"id"}}
-	file, stream := arrowFileBytes(t)
+	file, stream := loadtest.ArrowFileBytes(t)
 	matrix := loadtest.NPY("<f8", "(150, 2)", false, binary.LittleEndian, floats)
 	arrays := map[string]string{"a.npy": matrix, "b.npy": loadtest.NPY(">i4", "(150,)", false, binary.BigEndian, make([]int32, 150))}
 	values := func(b []byte, got, _ frame) bool { // the bytes behind the header are the values, whatever their number
@@ -264,7 +264,7 @@ func TestMutantsAreRefusedOrRead(t *testing.T) {
 				if f.check == nil {
 					return nil, nil
 				}
-				l := openDir(t, out)
+				l := loadtest.OpenDir(t, out)
 				defer l.Close()
 				return asTable(l), nil
 			}

@@ -25,13 +25,13 @@ func TestNpyOrdersAndEnds(t *testing.T) {
 	} {
 		for _, kept := range []string{layout.Columns, layout.Packed} {
 			l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.npy", text)}, Layout: kept})
-			if got := values[float64](l, "value"); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6}) {
+			if got := loadtest.Values[float64](l, "value"); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6}) {
 				t.Errorf("%s %s: %v", name, kept, got)
 			}
 		}
 	}
 	a, b := loadtest.File(t, "a.npy", loadtest.NPY("<i8", "(2,)", false, binary.LittleEndian, []int64{1, 2})), loadtest.File(t, "b.npy", loadtest.NPY(">i8", "(1L,)", true, binary.BigEndian, []int64{3}))
-	if got := values[int64](mustLoad(t, option.Options{Sources: []string{a, b}}), "value"); !slices.Equal(got, []int64{1, 2, 3}) {
+	if got := loadtest.Values[int64](mustLoad(t, option.Options{Sources: []string{a, b}}), "value"); !slices.Equal(got, []int64{1, 2, 3}) {
 		t.Error(got)
 	}
 }
@@ -52,13 +52,13 @@ func TestNpyRecordsAreColumns(t *testing.T) {
 			prefix = "r."
 		}
 		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, name, files)}, ItemID: []string{prefix + "id"}, Time: prefix + "t"})
-		if got := values[float32](l, prefix+"vä"); !slices.Equal(got, []float32{1, 2, 3, 4, 5, 6}) {
+		if got := loadtest.Values[float32](l, prefix+"vä"); !slices.Equal(got, []float32{1, 2, 3, 4, 5, 6}) {
 			t.Errorf("%s: %v", name, got)
 		}
-		if got := values[int64](l, prefix+"t"); !slices.Equal(got, []int64{86400, 2 * 86400, -86400}) {
+		if got := loadtest.Values[int64](l, prefix+"t"); !slices.Equal(got, []int64{86400, 2 * 86400, -86400}) {
 			t.Errorf("%s: %v", name, got)
 		}
-		if got := texts(l, prefix+"id"); !slices.Equal(got, []string{"ab", "ab", "xyz"}) {
+		if got := loadtest.Texts(l, prefix+"id"); !slices.Equal(got, []string{"ab", "ab", "xyz"}) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -120,7 +120,7 @@ func TestBadNumpyFiles(t *testing.T) {
 		})
 	}
 	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.npz", loadtest.NPZ(t, zip.Store, two))}, Columns: []string{"b"}})
-	if got := values[int32](l, "b"); !slices.Equal(got, []int32{1, 2}) {
+	if got := loadtest.Values[int32](l, "b"); !slices.Equal(got, []int32{1, 2}) {
 		t.Error(got)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -19,77 +18,11 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"pgregory.net/rapid"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
-
-// texts are the values of a column in words, as testdata/make.py writes them.
-func texts(l loaded, name string) []string {
-	l.Helper()
-	c, err := l.Manifest.Column(name)
-	if err != nil {
-		l.Fatal(err)
-	}
-	var out []string
-	switch c.DType.Plain() {
-	case layout.Float16:
-		for _, v := range values[layout.Half](l, name) {
-			out = append(out, floatText(float64(v.Float32())))
-		}
-	case layout.Float32:
-		for _, v := range values[float32](l, name) {
-			out = append(out, floatText(float64(v)))
-		}
-	case layout.Float64:
-		for _, v := range values[float64](l, name) {
-			out = append(out, floatText(v))
-		}
-	case layout.Int8:
-		return integerTexts[int8](l, name)
-	case layout.Int16:
-		return integerTexts[int16](l, name)
-	case layout.Int32:
-		if c.DType == layout.Int32 {
-			return integerTexts[int32](l, name)
-		}
-		for _, v := range values[int32](l, name) {
-			w, err := l.Word(name, int64(v))
-			if err != nil {
-				l.Fatal(err)
-			}
-			out = append(out, w)
-		}
-	case layout.Int64:
-		return integerTexts[int64](l, name)
-	case layout.Uint8, layout.Bool:
-		return integerTexts[uint8](l, name)
-	case layout.Uint16:
-		return integerTexts[uint16](l, name)
-	case layout.Uint32:
-		return integerTexts[uint32](l, name)
-	case layout.Uint64:
-		return integerTexts[uint64](l, name)
-	}
-	return out
-}
-
-func integerTexts[T column.Number](l loaded, name string) (out []string) {
-	l.Helper()
-	for _, v := range values[T](l, name) {
-		out = append(out, fmt.Sprint(v))
-	}
-	return out
-}
-
-func floatText(v float64) string {
-	if v != v {
-		return "nan"
-	}
-	return strconv.FormatUint(math.Float64bits(v), 16)
-}
 
 // sameText tells whether a text of make.py, where floats are hexadecimal, is a value of ours.
 func sameText(got, want string, float bool) bool {
@@ -97,7 +30,7 @@ func sameText(got, want string, float bool) bool {
 		return got == want
 	}
 	v, err := strconv.ParseFloat(want, 64)
-	return err == nil && got == floatText(v)
+	return err == nil && got == loadtest.FloatText(v)
 }
 
 func TestParquetFilesOfPyarrowReadAsPyarrowReadsThem(t *testing.T) {
@@ -130,7 +63,7 @@ func TestParquetFilesOfPyarrowReadAsPyarrowReadsThem(t *testing.T) {
 					t.Fatalf("%d rows of %d columns", got.Manifest.Rows, len(got.Manifest.Columns))
 				}
 				for _, c := range got.Manifest.Columns {
-					for row, v := range texts(got, c.Name) {
+					for row, v := range loadtest.Texts(got, c.Name) {
 						if want := columns[c.Name][row]; !sameText(v, want, c.DType.IsFloat()) {
 							t.Errorf("%s, column %s, row %d: %s, want %s", l, c.Name, row, v, want)
 						}
@@ -186,7 +119,7 @@ func TestParquetThatIsRefused(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	if l := mustLoad(t, option.Options{Sources: []string{"testdata/bad-nested.parquet"}, Columns: []string{"x"}}); values[float64](l, "x")[1] != 2 {
+	if l := mustLoad(t, option.Options{Sources: []string{"testdata/bad-nested.parquet"}, Columns: []string{"x"}}); loadtest.Values[float64](l, "x")[1] != 2 {
 		t.Error("a column beside a nested one reads wrong")
 	}
 }
@@ -252,8 +185,8 @@ func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 		f.Close()
 		l := mustLoad(t, option.Options{Sources: []string{path}, Columns: []string{"a", "b", "c", "d", "e", "g"}})
 		defer l.Close()
-		a, b, c, d, e := values[float64](l, "a"), values[float32](l, "b"), values[int64](l, "c"), values[int32](l, "d"), values[float64](l, "e")
-		g := values[uint8](l, "g")
+		a, b, c, d, e := loadtest.Values[float64](l, "a"), loadtest.Values[float32](l, "b"), loadtest.Values[int64](l, "c"), loadtest.Values[int32](l, "d"), loadtest.Values[float64](l, "e")
+		g := loadtest.Values[uint8](l, "g")
 		if len(a) != len(records) {
 			r.Fatalf("%d rows, want %d", len(a), len(records))
 		}

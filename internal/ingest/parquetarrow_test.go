@@ -87,7 +87,7 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 		if n, err := l.Manifest.Column("n"); err != nil || n.DType != layout.Int32 || d.DType != c.d || d.DType == layout.Duration && d.Unit != "ms" {
 			t.Errorf("%s: d is %s[%s], n %s: %v", c.name, d.DType, d.Unit, n.DType, err)
 		}
-		if got := values[int64](l, "d"); got[0] != 7 || got[1] != -9 {
+		if got := loadtest.Values[int64](l, "d"); got[0] != 7 || got[1] != -9 {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -67,7 +67,7 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 		o.ItemID, o.Time = []string{"i"}, "t"
 		return o
 	}
-	many, values := columnBytes(t, "a", "float64", []int64{1000}, make([]float64, 1000))
+	many, values := loadtest.ColumnBytes(t, "a", "float64", []int64{1000}, make([]float64, 1000))
 	put := put.Header{Format: put.FormatColumns, Columns: []put.Column{many, many, many}}
 	for i, name := range []string{"a", "b", "c"} {
 		put.Columns[i].Name = name

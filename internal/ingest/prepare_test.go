@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 	"github.com/tensorcache/tensorcache/layout"
@@ -60,7 +61,7 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 			shape  []int64
 			values any
 		}{"whole": {"float64", []int64{rows}, whole}, "gaps": {"float64", []int64{rows}, gaps}, "pairs": {"float64", []int64{rows, 2}, pairs}, "narrow": {"float32", []int64{rows}, narrow}} {
-			h, b := columnBytes(t, name, c.dtype, c.shape, c.values)
+			h, b := loadtest.ColumnBytes(t, name, c.dtype, c.shape, c.values)
 			p.Columns, sent = append(p.Columns, h), append(sent, b...)
 		}
 		p.Format = put.FormatColumns
@@ -68,7 +69,7 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := openDir(t, dir)
+		l := loadtest.OpenDir(t, dir)
 		of := fmt.Sprintf("%v, fill %s, layout %q, fit %v, sample %d", o.DType, o.Fill.Of("").How, o.Layout, o.FitRows, o.FitSample)
 		check := func(name string, width, feature int, before []float64) {
 			want := filledBy(o.Fill.Of("").How, before)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
@@ -42,7 +43,7 @@ func fenced(t *testing.T) (root, outside string) {
 	return root, outside
 }
 
-// TestALinkThatTurnsAwayIsNotFollowed exchanges a link between a file inside and one outside while it is loaded, again and again.
+// TestALinkThatTurnsAwayIsNotFollowed exchanges a link between a file inside and one outside while it is loadtest.Loaded, again and again.
 func TestALinkThatTurnsAwayIsNotFollowed(t *testing.T) {
 	root, _ := fenced(t)
 	path := filepath.Join(root, "turning.csv")
@@ -72,8 +73,8 @@ func TestALinkThatTurnsAwayIsNotFollowed(t *testing.T) {
 			continue
 		}
 		loads++
-		if l := openDir(t, dir); !slices.Equal(values[int64](l, "a"), []int64{1}) {
-			t.Fatalf("read %v from outside", values[int64](l, "a"))
+		if l := loadtest.OpenDir(t, dir); !slices.Equal(loadtest.Values[int64](l, "a"), []int64{1}) {
+			t.Fatalf("read %v from outside", loadtest.Values[int64](l, "a"))
 		}
 	}
 	close(stop)

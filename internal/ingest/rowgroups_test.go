@@ -163,7 +163,7 @@ func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e := c.DTypeError; e == nil || e.Abs != math.Abs(float64(float32(0.1))-0.1) || !slices.Equal(values[float32](l, "x"), []float32{0.1}) {
+			if e := c.DTypeError; e == nil || e.Abs != math.Abs(float64(float32(0.1))-0.1) || !slices.Equal(loadtest.Values[float32](l, "x"), []float32{0.1}) {
 				t.Errorf("%s in groups of %d: %+v", path, group, e)
 			}
 			o.Where = until(`"1970-01-01T00:00:03Z"`)

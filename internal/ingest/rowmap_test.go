@@ -179,9 +179,9 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 			return
 		}
 		loads++
-		l := openDir(t, dir)
+		l := loadtest.OpenDir(t, dir)
 		defer l.Close()
-		items, times, x := texts(l, "item"), values[int64](l, "t"), values[float64](l, "x")
+		items, times, x := loadtest.Texts(l, "item"), loadtest.Values[int64](l, "t"), loadtest.Values[float64](l, "x")
 		n := asFloats(l, "n")
 		if len(x) != len(want) {
 			r.Fatalf("%d rows, want %d", len(x), len(want))
@@ -190,7 +190,7 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 		for i, w := range want {
 			got := naiveRow{item: items[i], time: times[i], x: x[i], n: n[i]}
 			if withFlag {
-				got.flag = values[uint8](l, "flag")[i] == 1
+				got.flag = loadtest.Values[uint8](l, "flag")[i] == 1
 			}
 			if fmt.Sprint(got) != fmt.Sprint(w) {
 				r.Fatalf("row %d is %v, want %v", i, got, w)
@@ -214,16 +214,16 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 }
 
 // asFloats are the values of a column of int64 or float64.
-func asFloats(l loaded, name string) []float64 {
+func asFloats(l loadtest.Loaded, name string) []float64 {
 	c, err := l.Manifest.Column(name)
 	if err != nil {
 		l.Fatal(err)
 	}
 	if c.DType == layout.Float64 {
-		return values[float64](l, name)
+		return loadtest.Values[float64](l, name)
 	}
 	var out []float64
-	for _, v := range values[int64](l, name) {
+	for _, v := range loadtest.Values[int64](l, name) {
 		out = append(out, float64(v))
 	}
 	return out
@@ -281,7 +281,7 @@ func TestAGridGoesFromTheLeastIntegerToTheGreatest(t *testing.T) {
 			loadtest.Refused(t, err, "a step that makes at most 10000 rows of 2", "is a time wrong")
 			continue
 		}
-		if got := values[int64](mustLoad(t, o), "t"); !slices.Equal(got, c.want) {
+		if got := loadtest.Values[int64](mustLoad(t, o), "t"); !slices.Equal(got, c.want) {
 			t.Errorf("got %d, want %d", got, c.want)
 		}
 	}

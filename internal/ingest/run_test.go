@@ -68,11 +68,11 @@ func TestRunLoadsETTh1(t *testing.T) {
 	if len(phases) == 0 || phases[len(phases)-1] != progress.Finish {
 		t.Errorf("progress told %v", phases)
 	}
-	l := openDir(t, j.Dir)
-	if v := values[float64](l, "OT"); v[0] != 30.5310001373291 {
+	l := loadtest.OpenDir(t, j.Dir)
+	if v := loadtest.Values[float64](l, "OT"); v[0] != 30.5310001373291 {
 		t.Errorf("OT begins with %v", v[0])
 	}
-	if v := values[int64](l, "date"); v[1]-v[0] != 3600 {
+	if v := loadtest.Values[int64](l, "date"); v[1]-v[0] != 3600 {
 		t.Errorf("date begins with %v", v[:2])
 	}
 	if err := l.Verify(); err != nil {

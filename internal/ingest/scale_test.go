@@ -134,13 +134,13 @@ func fitOf(o option.Options, s []float64) []float64 {
 
 func near64(a, b, eps float64) bool { return math.Abs(a-b) <= eps*max(1, math.Abs(a), math.Abs(b)) }
 
-func numbers(l loaded, name string) []float64 {
+func numbers(l loadtest.Loaded, name string) []float64 {
 	c, _ := l.Manifest.Column(name)
 	if c.DType == layout.Float64 {
-		return values[float64](l, name)
+		return loadtest.Values[float64](l, name)
 	}
 	var out []float64
-	for _, v := range values[float32](l, name) {
+	for _, v := range loadtest.Values[float32](l, name) {
 		out = append(out, float64(v))
 	}
 	return out
@@ -155,7 +155,7 @@ func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
 		if !o.Clip.IsZero() {
 			want = 1
 		}
-		if got := values[float32](mustLoad(t, o), "a"); got[0] != 0 || got[1] != 1 || float64(got[2]) != want {
+		if got := loadtest.Values[float32](mustLoad(t, o), "a"); got[0] != 0 || got[1] != 1 || float64(got[2]) != want {
 			t.Errorf("%v, want 0, 1 and %v", got, want)
 		}
 	}
@@ -163,7 +163,7 @@ func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
 
 func TestConstantColumnsAreShiftedOnly(t *testing.T) {
 	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: option.All("standard")})
-	if got := values[float32](l, "a"); got[0] != 0 || got[2] != 0 {
+	if got := loadtest.Values[float32](l, "a"); got[0] != 0 || got[2] != 0 {
 		t.Errorf("%v, want zeros", got)
 	}
 }

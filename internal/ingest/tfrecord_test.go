@@ -24,16 +24,16 @@ func TestTFRecordsAreRowsAndFeaturesColumns(t *testing.T) {
 		for name, b := range map[string]string{"x.tfrecord": text, "x": text, "x.tfrecord.gz": loadtest.Compressed(t, ".gz", text), "train-00000-of-00001": loadtest.Compressed(t, ".gz", text)} {
 			l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, name, b)}, ItemID: []string{"id"}, Time: "t"})
 			nan := math.Float32bits(float32(math.NaN()))
-			if got := bits(values[float32](l, "x")); !slices.Equal(got, append(bits([]float32{1.5, -2, 3, 4}), nan, nan, nan, nan)) {
+			if got := bits(loadtest.Values[float32](l, "x")); !slices.Equal(got, append(bits([]float32{1.5, -2, 3, 4}), nan, nan, nan, nan)) {
 				t.Errorf("%s: %v", name, got)
 			}
-			if got := bits(values[float32](l, "y")); !slices.Equal(got, bits([]float32{7, float32(math.NaN()), 9, 8})) {
+			if got := bits(loadtest.Values[float32](l, "y")); !slices.Equal(got, bits([]float32{7, float32(math.NaN()), 9, 8})) {
 				t.Errorf("%s: %v", name, got)
 			}
-			if got := values[int64](l, "n"); !slices.Equal(got, []int64{math.MinInt64, 3, -1, math.MaxInt64, 0, 1, 0, 1}) {
+			if got := loadtest.Values[int64](l, "n"); !slices.Equal(got, []int64{math.MinInt64, 3, -1, math.MaxInt64, 0, 1, 0, 1}) {
 				t.Errorf("%s: %v", name, got)
 			}
-			if got := texts(l, "id"); !slices.Equal(got, []string{"ä", "ä", "b", "b"}) {
+			if got := loadtest.Texts(l, "id"); !slices.Equal(got, []string{"ä", "ä", "b", "b"}) {
 				t.Errorf("%s: %v", name, got)
 			}
 			digests = append(digests, l.Manifest.Digest)
@@ -65,7 +65,7 @@ func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 		if _, err := l.run(t.Context()); err != nil {
 			t.Fatal(l.failed(err))
 		}
-		got := values[int64](openDir(t, l.Dir), "i")
+		got := loadtest.Values[int64](loadtest.OpenDir(t, l.Dir), "i")
 		for i, v := range got {
 			if v != int64(i) {
 				t.Fatalf("block %d: row %d is %d", block, i, v)
@@ -124,7 +124,7 @@ func TestBadTFRecords(t *testing.T) {
 		})
 	}
 	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{2}})))}, Columns: []string{"f"}})
-	if got := values[float32](l, "f"); !slices.Equal(got, []float32{1, 2}) {
+	if got := loadtest.Values[float32](l, "f"); !slices.Equal(got, []float32{1, 2}) {
 		t.Error(got)
 	}
 }
@@ -133,7 +133,7 @@ func TestBadTFRecords(t *testing.T) {
 func TestTFRecordsOfTensorFlow(t *testing.T) {
 	for _, path := range []string{"testdata/tensorflow.tfrecord", "testdata/tensorflow.tfrecord.gz"} {
 		l := mustLoad(t, option.Options{Sources: []string{path}, ItemID: []string{"station"}, Time: "t"})
-		wide, gap, count, station := values[float32](l, "wide"), values[float32](l, "gap"), values[int64](l, "count"), texts(l, "station")
+		wide, gap, count, station := loadtest.Values[float32](l, "wide"), loadtest.Values[float32](l, "gap"), loadtest.Values[int64](l, "count"), loadtest.Texts(l, "station")
 		for i := range 40 {
 			want := []float32{float32(float64(i) / 7), -float32(i), 0.1}
 			if i == 3 {

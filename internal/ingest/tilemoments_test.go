@@ -46,7 +46,7 @@ func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 	}
 	for _, o := range []option.Options{{Fill: option.All(option.Fill{How: option.FillMean})}, {}} {
 		o.Scale, o.DType = option.All(option.ScaleStandard), option.Floats("float64")
-		var want loaded
+		var want loadtest.Loaded
 		for i, s := range sources {
 			o.Sources = []string{s}
 			got := mustLoad(t, o)

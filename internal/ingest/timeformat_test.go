@@ -23,7 +23,7 @@ func TestTimeFormats(t *testing.T) {
 		{"%FT%T%z", "t,a\n2020-03-04T01:00:00+0100,1\n2020-03-04T00:00:01Z,2\n", "s", []int64{1583280000, 1583280001}},
 	} {
 		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)}, Time: "t", TimeFormat: c.format})
-		if got := values[int64](l, "t"); !slices.Equal(got, c.want) {
+		if got := loadtest.Values[int64](l, "t"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v", c.format, got)
 		}
 		if col, _ := l.Manifest.Column("t"); col.Unit != c.unit || col.DType != layout.Timestamp {
