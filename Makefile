@@ -117,7 +117,7 @@ SOAKED = cd $(CLIENT) && TENSORCACHE_BIN=$(CURDIR)/$(VENV)/bin/tensorcache $(CUR
 soak: $(VENV)/client $(VENV)/test-tools ## the oracles with 100,000 cases, and the fuzz targets
 	for p in ./window ./sampler; do go test $$p -timeout 60m -rapid.checks=$(SOAK_CASES); done
 	go test ./internal/feed -timeout 60m -rapid.checks=2000
-	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest -timeout 60m -run Mutants
+	TENSORCACHE_MUTANTS=10000 go test ./internal/ingest/load -timeout 60m -run Mutants
 	export TENSORCACHE_HTTP_CASES=1000; $(SOAKED) tests/test_http_contract.py
 	TENSORCACHE_HTTP_REQUESTS=1000000 go test ./api -timeout 120m -run MadeUp
 	go test ./api -run xxx -fuzz '^FuzzTheControlAPI$$' -fuzztime 1000000x -fuzzminimizetime 1x

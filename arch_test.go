@@ -20,43 +20,45 @@ const module = "github.com/tensorcache/tensorcache/"
 
 // rooms lists the packages from the ground up and what each may import of the others: one way, no way back.
 var rooms = map[string][]string{
-	"window":                          nil, // arithmetic: it opens nothing, so it is tested without a daemon
-	"sampler":                         nil, // arithmetic; it sees an index through an interface of its own
-	"internal/fault":                  nil, // stands below whatever may fail
-	"internal/portable":               nil, // one variable of the environment
-	"internal/near":                   nil, // arithmetic on names, for messages
-	"internal/golden":                 nil, // imported by tests only
-	"internal/machine":                nil, // asks the system; whoever takes memory stands above
-	"internal/arrowmeta":              nil, // arithmetic on bytes: they are held against a format before anything reads them
-	"internal/cached":                 {"internal/portable"},
-	"internal/mmapfile":               {"internal/cached", "internal/fault", "internal/portable"},
-	"internal/numerals":               {"internal/portable"},                    // arithmetic on text: rows of plain numbers
-	"internal/moments":                {"internal/portable"},                    // arithmetic on blocks of values, for statistics and scalings alike
-	"internal/arrowfile":              {"internal/arrowmeta", "internal/fault"}, // files of one record batch, whatever their columns are for
-	"layout":                          {"internal/arrowfile", "internal/mmapfile", "internal/fault", "internal/moments"},
-	"store":                           {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
-	"internal/ingest/loaderr":         nil,
-	"internal/ingest/parallel":        {"internal/ingest/loaderr", "internal/mmapfile"},
-	"internal/ingest/calendar":        {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},
-	"internal/ingest/textvalue":       nil,
-	"internal/ingest/column":          {"internal/ingest/loaderr", "internal/ingest/textvalue", "internal/numerals", "layout"},
-	"internal/ingest/files":           {"internal/fault", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/machine", "layout"},
-	"internal/ingest/progress":        nil,
-	"internal/ingest/source":          {"internal/arrowmeta", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/textvalue", "layout"},
-	"internal/ingest/option":          {"internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/source", "internal/ingest/textvalue", "internal/near", "layout", "window"},
-	"internal/ingest/rows":            {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/near", "layout"},
-	"internal/ingest/source/arrow":    {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/mmapfile", "layout"},
-	"internal/ingest/source/put":      {"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},
-	"internal/ingest/source/numpy":    {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/source/put", "layout"},
-	"internal/ingest/source/parquet":  {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},
-	"internal/ingest/source/text":     {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/numerals", "layout"},
-	"internal/ingest/source/tfrecord": {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "layout"},
-	"internal/ingest/step":            {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/rows", "internal/ingest/source", "internal/moments", "layout"},
-	"internal/ingest":                 {"internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/rows", "internal/ingest/source", "internal/ingest/source/arrow", "internal/ingest/source/numpy", "internal/ingest/source/parquet", "internal/ingest/source/put", "internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step", "internal/ingest/textvalue", "internal/machine", "internal/mmapfile", "internal/near", "layout"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
-	"internal/ingest/loadtest":        {"internal/ingest/loaderr"},
-	"internal/wire":                   {"layout", "window", "sampler", "internal/near"}, // only the types that pass over the sockets
-	"internal/feed":                   {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
-	"internal/control":                {"internal/wire"}, // a client: it must work without what the daemon is made of
+	"window":                             nil, // arithmetic: it opens nothing, so it is tested without a daemon
+	"sampler":                            nil, // arithmetic; it sees an index through an interface of its own
+	"internal/fault":                     nil, // stands below whatever may fail
+	"internal/portable":                  nil, // one variable of the environment
+	"internal/near":                      nil, // arithmetic on names, for messages
+	"internal/golden":                    nil, // imported by tests only
+	"internal/machine":                   nil, // asks the system; whoever takes memory stands above
+	"internal/arrowmeta":                 nil, // arithmetic on bytes: they are held against a format before anything reads them
+	"internal/cached":                    {"internal/portable"},
+	"internal/mmapfile":                  {"internal/cached", "internal/fault", "internal/portable"},
+	"internal/numerals":                  {"internal/portable"},                    // arithmetic on text: rows of plain numbers
+	"internal/moments":                   {"internal/portable"},                    // arithmetic on blocks of values, for statistics and scalings alike
+	"internal/arrowfile":                 {"internal/arrowmeta", "internal/fault"}, // files of one record batch, whatever their columns are for
+	"layout":                             {"internal/arrowfile", "internal/mmapfile", "internal/fault", "internal/moments"},
+	"store":                              {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
+	"internal/ingest/loaderr":            nil,
+	"internal/ingest/parallel":           {"internal/ingest/loaderr", "internal/mmapfile"},
+	"internal/ingest/files":              {"internal/fault", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/machine", "layout"},
+	"internal/ingest/calendar":           {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},
+	"internal/ingest/textvalue":          nil,
+	"internal/ingest/column":             {"internal/ingest/loaderr", "internal/ingest/textvalue", "internal/numerals", "layout"},
+	"internal/ingest/progress":           nil,
+	"internal/ingest/source":             {"internal/arrowmeta", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/textvalue", "layout"},
+	"internal/ingest/option":             {"internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/source", "internal/ingest/textvalue", "internal/near", "layout", "window"},
+	"internal/ingest/rows":               {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/near", "layout"},
+	"internal/ingest/source/arrow":       {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/mmapfile", "layout"},
+	"internal/ingest/source/put":         {"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},
+	"internal/ingest/source/numpy":       {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/source/put", "layout"},
+	"internal/ingest/source/parquet":     {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},
+	"internal/ingest/source/text":        {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/numerals", "layout"},
+	"internal/ingest/source/tfrecord":    {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "layout"},
+	"internal/ingest/step":               {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/rows", "internal/ingest/source", "internal/moments", "layout"},
+	"internal/ingest/load":               {"internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/rows", "internal/ingest/source", "internal/ingest/source/arrow", "internal/ingest/source/numpy", "internal/ingest/source/parquet", "internal/ingest/source/put", "internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step", "internal/ingest/textvalue", "internal/mmapfile", "internal/near", "layout"},
+	"internal/ingest":                    {"internal/ingest/files", "internal/ingest/load", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/progress", "internal/ingest/source/put", "internal/machine", "internal/mmapfile", "layout"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
+	"internal/ingest/loadtest":           {"internal/ingest/loaderr", "layout"},
+	"internal/ingest/source/put/puttest": {"internal/ingest/loadtest", "internal/ingest/source/put"},
+	"internal/wire":                      {"layout", "window", "sampler", "internal/near"}, // only the types that pass over the sockets
+	"internal/feed":                      {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
+	"internal/control":                   {"internal/wire"}, // a client: it must work without what the daemon is made of
 	// a client too: it finds the daemon as the command line does, maps files through the one place that may, and sees columns, specs
 	// and cursors as the types that stand in its own surface
 	"clients/go":          {"layout", "window", "sampler", "internal/control", "internal/mmapfile", "internal/wire", "internal/near"},
@@ -73,7 +75,7 @@ var only = []struct {
 }{
 	{"github.com/valyala/fasthttp", []string{"api"}, "HTTP ends at the control API"},
 	{"github.com/edsrzf/mmap-go", []string{"internal/mmapfile"}, "one place maps files, and knows when they may be unmapped"},
-	{"github.com/apache/arrow/", []string{"internal/arrowfile", "internal/ingest/loadtest", "internal/ingest/source/arrow", "layout"}, "behind the layout a column is bytes at an offset"},
+	{"github.com/apache/arrow/", []string{"internal/arrowfile", "internal/ingest/loadtest", "internal/ingest/source/arrow", "internal/ingest/source/put/puttest", "layout"}, "behind the layout a column is bytes at an offset"},
 	{"github.com/parquet-go/", []string{"internal/ingest/loadtest", "internal/ingest/source/parquet"}, "sources are read in the child process only"},
 	{"github.com/prometheus/", []string{"api"}, "what is measured is told where it is asked for"},
 	{"github.com/spf13/", []string{"cmd/tensorcache"}, "flags end at the command line"},

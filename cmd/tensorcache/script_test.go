@@ -75,9 +75,9 @@ func setup(env *testscript.Env) error {
 	env.Setenv("GORACE", raceSettings)
 	env.Setenv("TENSORCACHE_DIR", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("ETTH1", filepath.Join(repo, "examples/data/ETTh1.csv"))
-	env.Setenv("PARQUET", filepath.Join(repo, "internal/ingest/testdata/flat-v2-zstd.parquet"))
+	env.Setenv("PARQUET", filepath.Join(repo, "internal/ingest/load/testdata/flat-v2-zstd.parquet"))
 	env.Setenv("LITERALS", filepath.Join(repo, "testdata/literals"))
-	env.Setenv("TFRECORD", filepath.Join(repo, "internal/ingest/testdata/tensorflow.tfrecord"))
+	env.Setenv("TFRECORD", filepath.Join(repo, "internal/ingest/load/testdata/tensorflow.tfrecord"))
 	env.Defer(func() {
 		dirs, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", control.DaemonFile))
 		for _, file := range dirs {

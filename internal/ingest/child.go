@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/load"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -115,7 +116,7 @@ func (j Job) do(w *lines) error {
 
 // load does the job in this process. conn is what the values of a put come from.
 func (j Job) load(ctx context.Context, conn io.Reader, m *progress.Meter) (*layout.Manifest, error) {
-	return runRequest(ctx, Request{Dir: j.Dir, Options: j.Options, Put: j.Put, Conn: conn, Append: j.Append, LeaveMapped: j.lastly}, m)
+	return load.Run(ctx, load.Request{Dir: j.Dir, Options: j.Options, Put: j.Put, Conn: conn, Append: j.Append, LeaveMapped: j.lastly}, m)
 }
 
 // slackBytes lets the heap grow by some MiB before it is first collected, as if it held this much already: it is never touched, so

@@ -13,21 +13,23 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/load"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
 func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 	a, b := loadtest.File(t, "a.csv", "t,v\n1,1\n"), loadtest.File(t, "b.csv", "t,v\n2,5\n3,6\n")
-	old := mustLoad(t, option.Options{Sources: []string{a}, Time: "t"})
-	o, err := AppendOptions(old.Manifest, []string{a, b})
+	old := loadHere(t, option.Options{Sources: []string{a}, Time: "t"})
+	o, err := load.AppendOptions(old.Manifest, []string{a, b})
 	if err != nil {
 		t.Fatal(err)
 	}
-	j := Job{Dir: t.TempDir(), Options: o, Append: &Append{Dir: old.Dir, Skip: []string{a}}}
+	j := Job{Dir: t.TempDir(), Options: o, Append: &load.Append{Dir: old.Dir, Skip: []string{a}}}
 	var last progress.Progress
 	m, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) {
 		if p.Share < last.Share {
@@ -51,14 +53,14 @@ func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 		n = 20
 	}
 	for _, options := range [][]ipc.Option{nil, {ipc.WithLZ4()}, {ipc.WithZstd()}} {
-		file, stream := loadtest.ArrowFileBytes(t, options...)
+		file, stream := puttest.ArrowFileBytes(t, options...)
 		for i := range n {
 			b := slices.Clone([][]byte{file, stream}[i%2])
 			for range 1 + draw.IntN(4) {
 				b[draw.IntN(len(b))] = byte(draw.Uint32())
 			}
 			path := loadtest.File(t, "x.arrow", string(b))
-			_, err := Run(t.Context(), os.Args[0], job(t, arrowOptions(path)), nil, nil)
+			_, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{path}, ItemID: []string{"id", "w"}}), nil, nil)
 			if err != nil && !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) && !errors.Is(err, loaderr.ErrMemory) {
 				t.Errorf("mutant %d: the message does not name the file: %v", i, err)
 			}
@@ -85,7 +87,7 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 
 // TestRunPutsOverASocket sends through a real socket to a real child.
 func TestRunPutsOverASocket(t *testing.T) {
-	p, sent := loadtest.EveryArray(t)
+	p, sent := puttest.EveryArray(t)
 	for _, cut := range []int{0, 20} {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 		if err != nil {
@@ -109,13 +111,13 @@ func TestRunPutsOverASocket(t *testing.T) {
 		if err != nil || m.Rows != 3 {
 			t.Fatal(m, err)
 		}
-		loadtest.CheckValues(t, loadtest.OpenDir(t, dir))
+		puttest.CheckValues(t, loadtest.OpenDir(t, dir))
 	}
 }
 
 func TestALimitedReachEndsAtItsRoots(t *testing.T) {
-	root, outside := fenced(t)
-	const beyond = "lies below none of the folders that may be loadtest.Loaded from by other users and over TCP"
+	root, outside := loadtest.Fenced(t)
+	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"
 	for path, want := range map[string]string{
 		"a.csv": "", "in/b.csv": "", "in": "", "near.csv": "", "inside/b.csv": "", "in/../a.csv": "", "./a.csv": "", "hive/k=1": "",
 		"none.csv": "no such file", "pipe.csv": "is a pipe", "a.csv/x": "not a directory",
@@ -127,7 +129,7 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{root + "/"}}, HashSources: true},
 		} {
 			_, err := o.Reach.Stat(o.Sources)
-			_, _, err2 := inProcess(t, o)
+			_, err2 := (Job{Dir: t.TempDir(), Options: o}).load(t.Context(), nil, &progress.Meter{})
 			_, err3 := Run(t.Context(), os.Args[0], job(t, o), nil, nil)
 			for _, err := range []error{err, err2, err3} {
 				var source *loaderr.SourceError

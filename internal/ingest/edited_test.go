@@ -99,7 +99,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 					}
 					left, err := whileHeld(t, "ingest.read#2", option.Options{Sources: paths}, func() error { return do(paths[which]) })
 					var s *loaderr.SourceError
-					if !errors.As(err, &s) || s.Path != paths[which] || s.Reason != "the file was changed while it was loadtest.Loaded" {
+					if !errors.As(err, &s) || s.Path != paths[which] || s.Reason != "the file was changed while it was loaded" {
 						t.Errorf("%v is %+v", err, s)
 					}
 					if len(left) > 0 {

@@ -13,10 +13,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/load"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
 // points are all the points at which a load of files asks whether it may go on.
@@ -79,14 +81,14 @@ func TestOtherFaultsAreErrorsToo(t *testing.T) {
 }
 
 func TestFullDiskDuringAPut(t *testing.T) {
-	p, sent := loadtest.EveryArray(t)
+	p, sent := puttest.EveryArray(t)
 	stream := put.Header{Format: put.FormatArrow}
 	for _, point := range append(points, "reserve#2") {
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 		for _, c := range []struct {
 			put.Header
 			sent []byte
-		}{{p, sent}, {stream, loadtest.ArrowBytes(t)}} {
+		}{{p, sent}, {stream, puttest.ArrowBytes(t)}} {
 			if c.Format == put.FormatArrow && point == "reserve#2" {
 				continue // no scratch is needed
 			}
@@ -118,15 +120,15 @@ func TestFaultsWhileUnpacking(t *testing.T) {
 }
 
 func TestFaultsOfAnAppend(t *testing.T) {
-	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true})
-	o, err := AppendOptions(old.Manifest, []string{loadtest.File(t, "b.csv", "i,t,a\ny,4,2\nx,3,1\ny,3,3\n")})
+	old := loadHere(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true})
+	o, err := load.AppendOptions(old.Manifest, []string{loadtest.File(t, "b.csv", "i,t,a\ny,4,2\nx,3,1\ny,3,3\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, point := range append(points, "ingest.join", "create#4", "write#4", "reserve#4", "map#4", "manifest#2") {
 		for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace, "KILL": loaderr.ErrKilled} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
-			j := Job{Dir: t.TempDir(), Options: o, Append: &Append{Dir: old.Dir}}
+			j := Job{Dir: t.TempDir(), Options: o, Append: &load.Append{Dir: old.Dir}}
 			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 			var s *loaderr.NoSpaceError
 			if !errors.Is(err, want) || kind == "ENOSPC" && (!errors.As(err, &s) || s.Need <= 0 || s.Have <= 0) {

@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/load"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
@@ -25,7 +26,7 @@ type Job struct {
 	// Put is set where the values come over a socket, which is the child's descriptor 3.
 	Put *put.Header `json:"put,omitempty"`
 	// Append is set where the rows go behind those of a generation; the options are that one's (see [AppendOptions]).
-	Append *Append `json:"append,omitempty"`
+	Append *load.Append `json:"append,omitempty"`
 	// MemoryLimit bounds the child's memory in bytes beyond the result; 0 lets Run derive it from the size of the sources and
 	// the memory that is available.
 	MemoryLimit int64 `json:"memory_limit,omitempty"`

@@ -1,16 +1,13 @@
 package ingest
 
 import (
-	"context"
 	"os"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
-	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 // TestMain is also the child of loads: the test binary starts itself with the verb.
@@ -22,18 +19,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// inProcess loads in this process.
-func inProcess(t *testing.T, o option.Options) (*layout.Manifest, string, error) {
+// loadHere loads in this process, and opens the generation.
+func loadHere(t *testing.T, o Options) loadtest.Loaded {
 	t.Helper()
 	dir := t.TempDir()
-	m, err := runRequest(context.Background(), Request{Dir: dir, Options: o}, &progress.Meter{})
-	return m, dir, err
-}
-
-func mustLoad(t *testing.T, o option.Options) loadtest.Loaded {
-	t.Helper()
-	_, dir, err := inProcess(t, o)
-	if err != nil {
+	if _, err := (Job{Dir: dir, Options: o}).load(t.Context(), nil, &progress.Meter{}); err != nil {
 		t.Fatal(err)
 	}
 	return loadtest.OpenDir(t, dir)

@@ -2,10 +2,12 @@ package ingest
 
 import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/load"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
+	"github.com/tensorcache/tensorcache/layout"
 )
 
 // Load options; see [option].
@@ -54,6 +56,14 @@ const PhaseHash = progress.Hash
 
 // Reach limits which files may be sources; see [files].
 type Reach = files.Reach
+
+// Append says to which generation rows are appended; see [load].
+type Append = load.Append
+
+// AppendOptions returns the options with which sources are appended to a generation.
+func AppendOptions(m *layout.Manifest, sources []string) (Options, error) {
+	return load.AppendOptions(m, sources)
+}
 
 // What comes over the connection of a put; see [put].
 type (

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/load"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
@@ -19,15 +20,15 @@ func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
 		fmt.Fprintf(&text, "%d,%d.5,%d.25\n", (i*7919)%50_000, i, i)
 	}
 	a, b := loadtest.File(t, "a.csv", "t,x,y\n"+text.String()), loadtest.File(t, "b.csv", "t,x,y\n60000,1.5,2.5\n")
-	old := mustLoad(t, option.Options{Sources: []string{a}, Time: "t", Sort: true})
-	appended, err := AppendOptions(old.Manifest, []string{a, b})
+	old := loadHere(t, option.Options{Sources: []string{a}, Time: "t", Sort: true})
+	appended, err := load.AppendOptions(old.Manifest, []string{a, b})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, j := range map[string]Job{
 		"load":        {Options: option.Options{Sources: []string{a}}},
 		"sorted load": {Options: option.Options{Sources: []string{a}, Time: "t", Sort: true, Scale: option.All(option.ScaleStandard)}},
-		"append":      {Options: appended, Append: &Append{Dir: old.Dir, Skip: []string{a}}},
+		"append":      {Options: appended, Append: &load.Append{Dir: old.Dir, Skip: []string{a}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := j

@@ -201,7 +201,7 @@ func TestChunksDecodedDirectlyAreWhatParquetGoMakesOfThem(t *testing.T) {
 // stored are files of pages that are as long as their values, which have neither a checksum nor a dictionary.
 func stored(t *testing.T, codec string) []byte {
 	t.Helper()
-	b, err := os.ReadFile("../../testdata/stored-" + codec + ".parquet")
+	b, err := os.ReadFile("../../load/testdata/stored-" + codec + ".parquet")
 	if err != nil {
 		t.Fatal(err)
 	}

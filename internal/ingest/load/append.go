@@ -1,0 +1,141 @@
+package load
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Append says to which generation a job's rows are appended.
+type Append struct {
+	// Dir is the generation's directory. It must stay while the job runs.
+	Dir string `json:"dir"`
+	// Skip are files, of the sources or of folders among them, whose rows the generation has already.
+	Skip []string `json:"skip,omitempty"`
+}
+
+// AppendOptions are the options with which sources are appended to a generation: those it was loaded with.
+func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error) {
+	var o option.Options
+	if err := json.Unmarshal(m.Recipe, &o); err != nil {
+		return o, &loaderr.SourceError{Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintAnew}
+	}
+	o.Sources = sources
+	return o, nil
+}
+
+// deltaDir is where, in the job's directory, the new rows lie until they are joined with the old ones.
+const deltaDir = "delta"
+
+// append loads new rows as any others, but with the types and fits of the generation, and joins both.
+func (r Request) append(ctx context.Context, m *progress.Meter) (manifest *layout.Manifest, err error) {
+	k, err := openBase(r.Append.Dir)
+	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
+		return nil, &loaderr.Reported{Text: err.Error(), Err: mmapfile.ErrLost} // it was whole when the daemon opened it
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, k.Data.Close()) }()
+	dir := filepath.Join(r.Dir, deltaDir)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	o := r.Options
+	features, err := o.CalendarColumns()
+	if err != nil {
+		return nil, err
+	}
+	k.all = len(o.Columns) == 0
+	for _, c := range k.Data.Manifest.Columns {
+		computed := slices.ContainsFunc(features, func(f calendar.Column) bool { return f.Name == c.Name })
+		if !computed {
+			k.stored = append(k.stored, c.Name)
+		}
+	}
+	l := newLoad(dir, o, m)
+	l.base, l.skip = k, r.Append.Skip
+	if _, err = l.readRequest(ctx, r); err != nil {
+		return nil, l.failed(err)
+	}
+	delta, err := layout.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err = k.join(ctx, l, delta, r.Dir)
+	if err != nil {
+		err = k.explain(err, r.Dir, k.Data.Manifest.Rows+delta.Manifest.Rows, l.available)
+	}
+	if err = errors.Join(err, delta.Close(), os.RemoveAll(dir)); err != nil {
+		return nil, err
+	}
+	return manifest, nil
+}
+
+// base is a generation to which rows are appended, and what of it holds for them too.
+type base struct {
+	step.Base
+	all    bool             // the load took all columns of its sources
+	stored []string         // the columns that come from sources
+	items  map[string]int64 // by canonical name
+}
+
+func openBase(dir string) (*base, error) {
+	d, err := layout.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	k := &base{Base: step.Base{Data: d}, items: map[string]int64{}}
+	k.Offsets, err = d.ItemOffsets()
+	for code := int64(0); err == nil && code < d.Manifest.Items.Count; code++ {
+		var name []any
+		if name, err = d.Item(code); err == nil {
+			k.items[string(option.AppendParts(nil, name))] = code
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return k, nil
+}
+
+// vocab are the words of a text column, in the order of their codes.
+func vocab(d *layout.Data, column string) ([]string, error) {
+	words := make([]string, d.Manifest.Vocab[column].Count)
+	for code := range words {
+		var err error
+		if words[code], err = d.Word(column, int64(code)); err != nil {
+			return nil, err
+		}
+	}
+	return words, nil
+}
+
+// words are those that a text column has already.
+func (k *base) words(column string) ([]string, error) {
+	if k == nil {
+		return nil, nil
+	}
+	return vocab(k.Data, column)
+}
+
+// leftOut are the files that are not skipped.
+func leftOut(found []files.SourceFile, skip []string) []files.SourceFile {
+	out := make(map[string]bool, len(skip))
+	for _, path := range skip {
+		out[path] = true
+	}
+	return slices.DeleteFunc(found, func(f files.SourceFile) bool { return out[f.Path] })
+}

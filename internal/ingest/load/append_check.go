@@ -1,0 +1,76 @@
+package load
+
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// meet finds the generation's items among those of the new rows, and refuses rows that do not come after them: with regrid, one step
+// after them.
+func (l *load) meet(keys *rows.Keys, m *rows.Map, offsets []int64, step int64) error {
+	k := l.base
+	if k == nil {
+		return nil
+	}
+	var times layout.Strided[int64]
+	if l.Time != "" {
+		c, err := k.Data.Manifest.Column(l.Time)
+		if err != nil {
+			return err
+		}
+		if times, err = layout.View[int64](k.Data, c); err != nil {
+			return err
+		}
+	}
+	k.Of = make([]int64, len(offsets)-1)
+	for i, first := range offsets[:len(offsets)-1] {
+		row := m.At(first)
+		code, ok := k.items[string(keys.AppendItemName(nil, row))]
+		if !ok && len(keys.Columns) > 0 {
+			k.Of[i] = -1
+			continue
+		}
+		k.Of[i] = code
+		end := k.Offsets[code+1]
+		if l.Time == "" || end == k.Offsets[code] {
+			continue
+		}
+		last := times.Data[(end-1)*times.Step]
+		if now := keys.TimeOf(row); now <= last || step > 0 && rows.Since(last, now) != uint64(step) {
+			return l.apart(keys, row, last, now > last)
+		}
+	}
+	return nil
+}
+
+// apart refuses a row that does not go on where its item ended in the generation.
+func (l *load) apart(keys *rows.Keys, row, last int64, later bool) error {
+	e, of := l.sourcePlace(row), keys.OfItem(row)
+	e.Column = l.Time
+	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", keys.Clock.TimeText(keys.TimeOf(row)), of, keys.Clock.TimeText(last))
+	e.Hint = "append newer rows only, or " + loaderr.HintAnew
+	if later {
+		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset", keys.Clock.TimeText(keys.TimeOf(row)), of, l.stepText(), keys.Clock.TimeText(last))
+		e.Hint = "append the rows between, too, or " + loaderr.HintAnew
+	}
+	return &e
+}
+
+// checkDiff refuses to append to differences of so many items that their last values were not kept.
+func (l *load) checkDiff() error {
+	if l.base == nil {
+		return nil
+	}
+	for i, c := range l.columns {
+		if !l.plans[i].steps.Diff {
+			continue
+		}
+		if old, err := l.base.Data.Manifest.Column(c.Name); err != nil || old.Prepared == nil || old.Prepared.Last == nil {
+			return &loaderr.SourceError{Column: c.Name, Reason: "rows cannot be appended to its differences: the values that they begin at were not kept", Hint: loaderr.HintAnew}
+		}
+	}
+	return nil
+}

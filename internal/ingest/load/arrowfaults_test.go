@@ -1,0 +1,166 @@
+package load
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+)
+
+// faultyStream is an Arrow stream of two batches of five rows, of which damage changes the bytes of the second.
+func faultyStream(t *testing.T, damage func(batch []byte)) string {
+	t.Helper()
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "t", Type: arrow.PrimitiveTypes.Int32}, {Name: "word", Type: arrow.BinaryTypes.String}, {Name: "a", Type: arrow.PrimitiveTypes.Float64},
+	}, nil)
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
+	first := 0
+	for batch := range int32(2) {
+		first = out.Len()
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		for i := range int32(5) {
+			b.Field(0).(*array.Int32Builder).Append(5*batch + i)
+			b.Field(1).(*array.StringBuilder).Append("wxyz"[:i])
+			b.Field(2).(*array.Float64Builder).Append(float64(i) / 2)
+		}
+		record := b.NewRecord()
+		if err := w.Write(record); err != nil {
+			t.Fatal(err)
+		}
+		record.Release()
+		b.Release()
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	damage(out.Bytes()[first:])
+	return out.String()
+}
+
+// TestFaultsOfArrowNameColumnAndBatch damages the second batch where each check looks.
+func TestFaultsOfArrowNameColumnAndBatch(t *testing.T) {
+	put := func(b, was, is []byte) {
+		at := bytes.LastIndex(b, was)
+		if at < 0 {
+			t.Fatalf("%x is not in the batch", was)
+		}
+		copy(b[at:], is)
+	}
+	ints := func(v ...int64) (b []byte) {
+		for _, n := range v {
+			b = binary.LittleEndian.AppendUint64(b, uint64(n))
+		}
+		return b
+	}
+	ends := func(v ...uint32) (b []byte) {
+		for _, n := range v {
+			b = binary.LittleEndian.AppendUint32(b, n)
+		}
+		return b
+	}
+	for _, c := range []struct {
+		name, want, hint string
+		damage           func(b []byte)
+		o                option.Options
+	}{
+		{"text", `x.arrows, row 9, column "word": "\xffxy" is not UTF-8`, "bytes are read where they are text", func(b []byte) { put(b, []byte("wxywxyz"), []byte{0xff}) }, option.Options{}},
+		{"item", `x.arrows, row 1, column "word": the text is empty, but an item needs a name`, "leave the rows out", func([]byte) {}, option.Options{ItemID: []string{"word"}}},
+		{"offsets", `x.arrows, record batch 2, column "word": cannot be decoded: `, "damaged", func(b []byte) { put(b, ends(0, 0, 1, 3, 6, 10), ends(0, 0, 1, 3, 1<<30, 10)) }, option.Options{}},
+		{"length of a buffer", `x.arrows, record batch 2, column "a": has a buffer of 1099511627776 bytes at `, "damaged", func(b []byte) { put(b, ints(40), ints(1<<40)) }, option.Options{}},
+		{"place of a buffer", `x.arrows, record batch 2, column "a": has a buffer at 60, no multiple of 8`, "damaged", func(b []byte) {
+			at := bytes.LastIndex(b, ints(40)) - 8
+			b[at] -= 4
+		}, option.Options{}},
+		{"short buffer", `x.arrows, record batch 2, column "a": has a buffer of 32 bytes, its rows need 40`, "damaged", func(b []byte) { put(b, ints(40), ints(32)) }, option.Options{}},
+		{"nulls", `x.arrows, record batch 2, column "a": has an array of 5 rows and -1 nulls in a batch of 5 rows`, "damaged", func(b []byte) { put(b, ints(5, 0), ints(5, -1)) }, option.Options{}},
+		{"rows of a column", `x.arrows, record batch 2: the Arrow stream cannot be decoded: `, "damaged", func(b []byte) { put(b, ints(5, 0), ints(4, 0)) }, option.Options{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.o.Sources = []string{loadtest.File(t, "x.arrows", faultyStream(t, c.damage))}
+			_, _, err := inProcess(t, c.o)
+			loadtest.Refused(t, err, c.want, c.hint)
+		})
+	}
+}
+
+// missingLists is an Arrow stream of lists of two values in two batches, of which those are missing that there says; what lies under them
+// is something.
+func missingLists(t *testing.T, there [][]bool, of arrow.DataType, values func(rows int) *memory.Buffer) string {
+	t.Helper()
+	list := arrow.FixedSizeListOf(2, of)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: list, Nullable: true}}, nil)
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
+	for _, rows := range there {
+		bits := make([]byte, (len(rows)+7)/8)
+		nulls := 0
+		for i, ok := range rows {
+			if ok {
+				bits[i/8] |= 1 << (i % 8)
+			} else {
+				nulls++
+			}
+		}
+		child := array.NewData(of, 2*len(rows), []*memory.Buffer{nil, values(len(rows))}, nil, 0, 0)
+		a := array.MakeFromData(array.NewData(list, len(rows), []*memory.Buffer{memory.NewBufferBytes(bits)}, []arrow.ArrayData{child}, nulls, 0))
+		if err := w.Write(array.NewRecord(schema, []arrow.Array{a}, int64(len(rows)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestListsMayBeMissing has lists that are missing as a whole: they are NaN in floats, and filled elsewhere.
+func TestListsMayBeMissing(t *testing.T) {
+	there := [][]bool{{false, true, true, false}, {true}, {false, false, true, false, true, true, true, true, true, false, true}}
+	all := slices.Concat(there...)
+	floats := func(rows int) *memory.Buffer {
+		v := make([]float64, 2*rows)
+		for i := range v {
+			v[i] = 1e300 // which does not fit float32: so do the values under what is missing
+		}
+		return memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v))
+	}
+	ints := func(rows int) *memory.Buffer {
+		return memory.NewBufferBytes(arrow.Int16Traits.CastToBytes(slices.Repeat([]int16{7}, 2*rows)))
+	}
+	path := loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Float64, floats))
+	for _, how := range []string{"columns", "packed"} {
+		got := loadtest.Values[float64](mustLoad(t, option.Options{Sources: []string{path}, Layout: how}), "a")
+		for i, v := range got {
+			if math.IsNaN(v) == all[i/2] || all[i/2] && v != 1e300 {
+				t.Errorf("%s: row %d holds %v", how, i/2+1, v)
+			}
+		}
+	}
+	for i, v := range loadtest.Values[float64](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(3))}), "a") {
+		if all[i/2] && v != 1e300 || !all[i/2] && v != 3 {
+			t.Errorf("filled row %d holds %v", i/2+1, v)
+		}
+	}
+	missing := loadtest.File(t, "x.arrows", missingLists(t, [][]bool{{false, false}, {false}}, arrow.PrimitiveTypes.Float64, floats))
+	if got := loadtest.Values[float32](mustLoad(t, option.Options{Sources: []string{missing}, DType: option.Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
+		t.Error("what lies under a list that is missing was looked at", got)
+	}
+	path = loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Int16, ints))
+	_, _, err := inProcess(t, option.Options{Sources: []string{path}})
+	loadtest.Refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "--fill a=0")
+	for i, v := range loadtest.Values[int16](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {
+		if all[i/2] && v != 7 || !all[i/2] && v != -2 {
+			t.Errorf("filled row %d holds %d", i/2+1, v)
+		}
+	}
+}

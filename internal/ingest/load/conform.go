@@ -1,0 +1,83 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// checkColumns refuses a source that lacks columns of the generation, or, where all were loaded, has others.
+func (k *base) checkColumns(path string, names []string) error {
+	if k == nil {
+		return nil
+	}
+	for _, name := range k.stored {
+		if !slices.Contains(names, name) {
+			return &loaderr.SourceError{Path: path, Column: name, Reason: "is in the dataset but not here", Hint: loaderr.HintAnew}
+		}
+	}
+	for _, name := range names {
+		if k.all && !slices.Contains(k.stored, name) {
+			return &loaderr.SourceError{Path: path, Column: name, Reason: "is here but not in the dataset", Hint: loaderr.HintAnew}
+		}
+	}
+	return nil
+}
+
+// conform makes the columns what the generation's are, where their cells allow it, and else refuses them.
+func (l *load) conform() error {
+	if l.base == nil {
+		return nil
+	}
+	for i, c := range l.columns {
+		old, err := l.base.Data.Manifest.Column(c.Name)
+		if err != nil {
+			return err
+		}
+		want := old.SourceDType
+		if want == "" {
+			want = string(old.DType)
+		}
+		if c.Inferred {
+			for k := range column.KindNames {
+				if as := (column.Column{Name: c.Name, Kind: column.Kind(k), Unit: old.Unit, Zone: old.Zone, Inferred: true}); as.SourceName() == want {
+					if w, ok := column.Widest(c, as); ok && w.Kind == as.Kind && w.Unit == as.Unit {
+						c = w
+					}
+				}
+			}
+		}
+		if delete(l.units, i); sameInstants(c, old) {
+			if c.Unit != old.Unit {
+				l.units[i] = c.Unit
+			}
+			c.Unit, c.Zone = old.Unit, old.Zone
+			l.setColumn(i, c)
+			continue
+		}
+		as := planColumn(l.Options, c, l.wanted.roles[i]).stored
+		if c.SourceName() != want || as.DType != old.DType || as.Width != old.Width() || as.Unit != old.Unit || as.Zone != old.Zone {
+			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
+			return &loaderr.SourceError{
+				Path: l.readers[0].Path(), Column: c.Name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(), typeText(was)), Hint: loaderr.HintAnew,
+			}
+		}
+		l.setColumn(i, c)
+	}
+	return nil
+}
+
+// typeText is a column's type as messages show it.
+func typeText(c layout.Column) string {
+	s := string(c.DType)
+	switch {
+	case c.Zone != "":
+		s += "[" + c.Unit + ", " + c.Zone + "]"
+	case c.Unit != "":
+		s += "[" + c.Unit + "]"
+	}
+	return s
+}

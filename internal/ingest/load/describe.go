@@ -1,0 +1,159 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// describe resolves the columns over all sources.
+func (l *load) describe() error {
+	first := l.readers[0]
+	var err error
+	for _, r := range l.readers {
+		if err := l.base.checkColumns(r.Path(), r.Names()); err != nil {
+			return err
+		}
+	}
+	if l.base != nil {
+		l.Columns = l.base.stored
+	}
+	if l.wanted, err = resolve(l.Options, first.Names()); err != nil {
+		return err
+	}
+	for _, r := range l.readers {
+		if err := l.checkNames(r, first); err != nil {
+			return err
+		}
+		w, err := l.wanted.in(r.Path(), first.Path(), r.Names())
+		if err != nil {
+			return err
+		}
+		var columns []column.Column
+		if err := parallel.Guard(r.Path(), func() (err error) { columns, err = r.Describe(w); return err }); err != nil {
+			return inSource(r.Path(), err)
+		}
+		l.rows += r.Rows()
+		if l.columns == nil {
+			l.setColumns(columns)
+			continue
+		}
+		for i := range columns {
+			a, b := l.columns[i], columns[i]
+			unified, err := column.Unify(a, b)
+			if err == nil {
+				l.setColumn(i, unified)
+				continue
+			}
+			hint := "load the files one by one, or leave the column out with --columns"
+			if wider, ok := column.WiderOfOneSort(a, b); ok {
+				if l.DType.Of(a) != "" && l.DType.Of(a) == l.DType.Of(b) && l.wanted.roles[i] == layout.RoleValue {
+					l.setColumn(i, wider)
+					continue
+				}
+				hint = "say what to store with --dtype " + b.Name + "=" + wider.Kind.String()
+			}
+			return &loaderr.SourceError{Path: r.Path(), Column: b.Name, Reason: err.Error() + " " + first.Path(), Hint: hint}
+		}
+	}
+	if l.rows == 0 {
+		return &loaderr.SourceError{Path: first.Path(), Reason: "holds no rows"}
+	}
+	if err := l.conform(); err != nil {
+		return err
+	}
+	for i, c := range l.columns {
+		if err := c.CheckRole(first.Path(), l.wanted.roles[i]); err != nil {
+			return err
+		}
+		if err := l.DType.Convertible(c, first.Path(), l.wanted.roles[i]); err != nil {
+			return err
+		}
+	}
+	if err := l.CheckSteps(l.columns, l.wanted.roles); err != nil {
+		return err
+	}
+	if err := l.checkDiff(); err != nil {
+		return err
+	}
+	return l.CheckCalendar(l.columns)
+}
+
+// checkNames refuses wanted columns without a name or with the same one, and, where all columns are wanted, a source that has
+// others than the first.
+func (l *load) checkNames(r, first source.Reader) error {
+	have := map[string]int{}
+	for _, n := range r.Names() {
+		have[n]++
+	}
+	for i, name := range r.Names() {
+		wanted := slices.Contains(l.wanted.names, name)
+		if wanted && name == "" {
+			return &loaderr.SourceError{Path: r.Path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
+		}
+		if wanted && !utf8.ValidString(name) {
+			return &loaderr.SourceError{Path: r.Path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1), Hint: loaderr.HintDamaged}
+		}
+		if wanted && have[name] > 1 {
+			return &loaderr.SourceError{Path: r.Path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]), Hint: "give them different names, or name the columns that are wanted with --columns, without this one"}
+		}
+		if !wanted && len(l.Columns) == 0 {
+			return &loaderr.SourceError{Path: r.Path(), Column: name, Reason: "is in this file but not in " + first.Path(), Hint: "name the columns that are wanted with --columns"}
+		}
+	}
+	return nil
+}
+
+// newDictionaries begins those of the text columns.
+func (l *load) newDictionaries() error {
+	l.dicts = map[int]*column.Dictionary{}
+	for i, c := range l.columns {
+		if c.Kind != column.KindText {
+			continue
+		}
+		words, err := l.base.words(c.Name)
+		if err != nil {
+			return err
+		}
+		l.dicts[i] = column.NewDictionary(words)
+	}
+	return nil
+}
+
+// melt wraps the readers and says what the options mean for what they give now.
+func (l *load) melt() error {
+	var rows int64
+	for i, r := range l.readers {
+		m, err := l.meltOne(r)
+		if err != nil {
+			return err
+		}
+		l.readers[i] = m
+		rows += r.Rows()
+	}
+	l.meter.SourceRows.Store(rows)
+	l.ItemID, l.Columns = []string{source.MeltedItem}, nil
+	return nil
+}
+
+// meltOne wraps one reader.
+func (l *load) meltOne(r source.Reader) (*source.Melted, error) {
+	if key, ok := source.PartitionOf(r); ok && len(l.Columns) == 0 {
+		return nil, &loaderr.SourceError{Path: r.Path(), Column: key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
+	}
+	w, err := resolve(l.Options, r.Names())
+	if err != nil {
+		return nil, err
+	}
+	wants, err := w.in(r.Path(), r.Path(), r.Names())
+	if err != nil {
+		return nil, err
+	}
+	return source.Melt(r, w.names, wants, l.Time)
+}

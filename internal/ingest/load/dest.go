@@ -1,0 +1,122 @@
+package load
+
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// randomColumns opens the columns of a table to be read and written in any order.
+func randomColumns(w *layout.Writer) func(i int) layout.ColumnWriter {
+	return func(i int) layout.ColumnWriter { return w.Column(i, layout.Random) }
+}
+
+// dest is where a column of a source is written to.
+func (l *load) dest(i int) layout.ColumnWriter {
+	if at, ok := l.staged[i]; ok {
+		return l.stage.Column(at, layout.Random)
+	}
+	return l.writer.Column(i, layout.Random)
+}
+
+// destRead is where the values of a column are written to as they are read.
+func (l *load) destRead(i int) layout.ColumnWriter {
+	if l.staysAsRead(i) {
+		return l.writer.Column(i, layout.WriteOnce)
+	}
+	if _, staged := l.staged[i]; !staged && l.seenTiles[i] != nil && l.staysInOrder() {
+		return l.writer.Column(i, layout.Draft)
+	}
+	return l.dest(i)
+}
+
+// staysAsRead tells whether nothing changes the values of a column, or their order, once they are read.
+func (l *load) staysAsRead(i int) bool {
+	_, staged := l.staged[i]
+	return !staged && l.columns[i].Kind != column.KindText && l.plans[i].steps == (option.Steps{}) && l.staysInOrder()
+}
+
+// staysInOrder tells whether rows stay where they are read to.
+func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len(l.Regrid) == 0 }
+
+// newTiles prepares to measure columns while they are read: those that a step is fitted to, or that
+// are searched for missing values.
+func (l *load) newTiles() {
+	l.seenTiles = map[int]*step.TileMoments{}
+	for i, c := range l.columns {
+		s := l.plans[i].steps
+		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && (s.Scale != "" || s.Fill.How != "") {
+			l.seenTiles[i] = step.NewTileMoments(l.rows)
+		}
+	}
+}
+
+// tilesOf returns what was measured of a column while it was read; nil if its rows have moved since.
+func (l *load) tilesOf(i int) *step.TileMoments {
+	m := l.seenTiles[i]
+	if m == nil || !m.Valid() || l.kept != nil || l.order.From != nil {
+		return nil
+	}
+	return m
+}
+
+func (l *load) stepText() string {
+	s, err := l.RegridStep()
+	if err != nil || s == nil {
+		return ""
+	}
+	return s.String()
+}
+
+// canMiss refuses a value column that cannot say that inserted rows hold nothing. Whole numbers of a text file become floats, as
+// they do where a cell is missing.
+func (l *load) canMiss(added int64) error {
+	for i, c := range l.columns {
+		d := l.dest(i)
+		switch {
+		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || d.DType.IsFloat():
+		case c.Inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
+			c.Kind = column.KindFloat64
+			l.setColumn(i, c)
+		default:
+			hint := fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.Name, c.Name)
+			if c.Kind == column.KindTime || c.Kind == column.KindDuration {
+				hint = "leave the column out with --columns"
+			}
+			return &loaderr.SourceError{
+				Path: l.readers[0].Path(), Column: c.Name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
+			}
+		}
+	}
+	return nil
+}
+
+// exactFloats tells whether whole numbers stay what they are as float64.
+func exactFloats(v layout.Strided[int64]) bool {
+	const most = 1 << 53
+	for row := range v.Rows {
+		for _, n := range v.Row(row) {
+			if n > most || n < -most {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// complete gives inserted rows, which have been moved to their places, their item and time.
+func (l *load) complete(m *rows.Map, offsets []int64, step int64) {
+	for i := range l.columns {
+		switch l.wanted.roles[i] {
+		case layout.RoleTime:
+			rows.CompleteTimes(m, offsets, l.dest(i), step)
+		case layout.RoleItemID:
+			rows.CompleteItems(m, offsets, l.dest(i))
+		}
+	}
+}

@@ -1,0 +1,301 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// heldRow is a row of two items' integers; "" is missing.
+type heldRow struct {
+	item, time int64
+	v          []string
+}
+
+// heldStream writes rows as an Arrow stream: a column of integers, or of lists of them.
+func heldStream(t testing.TB, path string, kind arrow.DataType, width int, rows []heldRow) {
+	t.Helper()
+	if width > 0 {
+		kind = arrow.FixedSizeListOf(int32(width), kind)
+	}
+	fields := []arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}, {Name: "t", Type: arrow.PrimitiveTypes.Int64}, {Name: "v", Type: kind, Nullable: true}}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
+	for _, r := range rows {
+		b.Field(0).(*array.Int64Builder).Append(r.item)
+		b.Field(1).(*array.Int64Builder).Append(r.time)
+		to := b.Field(2)
+		if list, ok := to.(*array.FixedSizeListBuilder); ok {
+			list.Append(true)
+			to = list.ValueBuilder()
+		}
+		for _, v := range r.v {
+			if v == "" {
+				to.AppendNull()
+			} else if err := to.AppendValueFromString(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var out bytes.Buffer
+	record := b.NewRecord()
+	w := ipc.NewWriter(&out, ipc.WithSchema(record.Schema()))
+	if err := errors.Join(w.Write(record), w.Close(), os.WriteFile(path, out.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// heldOracle fills and clips the values of an item's feature one by one. ok is false if a value, a number of the steps or a result
+// is refused.
+func heldOracle(values []string, o option.Options, least, most int64) (out []string, ok bool) {
+	const bound = 1 << 53
+	fill, clip := o.Fill.Of("v"), o.Clip.Of("v")
+	steps := fill != (option.Fill{}) || clip != (option.Clip{})
+	if steps && math.Max(math.Abs(fill.Value), math.Max(math.Abs(clip.Low), math.Abs(clip.High))) >= bound {
+		return nil, false
+	}
+	for i, v := range values {
+		if n, err := strconv.ParseInt(v, 10, 64); v != "" && steps && (err != nil || n >= bound || n <= -bound) {
+			return nil, false
+		}
+		switch {
+		case v != "":
+		case fill.How == option.FillValue:
+			v = fmt.Sprint(int64(fill.Value))
+		case fill.How == option.FillForward:
+			for j := i; j >= 0 && v == ""; j-- {
+				v = values[j]
+			}
+		case fill.How == option.FillBackward:
+			for j := i; j < len(values) && v == ""; j++ {
+				v = values[j]
+			}
+		}
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil {
+			return nil, false
+		}
+		if clip.HasLow {
+			n = max(n, int64(clip.Low))
+		}
+		if clip.HasHigh {
+			n = min(n, int64(clip.High))
+		}
+		if n < least || n > most {
+			return nil, false
+		}
+		out = append(out, fmt.Sprint(n))
+	}
+	return out, true
+}
+
+// TestIntegersAreFilledExactly fills and clips integers around 2^53, sorted, on a grid and appended, and holds them against the oracle:
+// those below are exact, others are refused.
+func TestIntegersAreFilledExactly(t *testing.T) {
+	types := []struct {
+		kind        arrow.DataType
+		least, most int64
+	}{
+		{arrow.PrimitiveTypes.Int64, math.MinInt64, math.MaxInt64},
+		{arrow.PrimitiveTypes.Uint64, 0, math.MaxInt64},
+		{arrow.PrimitiveTypes.Int8, -128, 127},
+		{arrow.PrimitiveTypes.Uint32, 0, math.MaxUint32},
+	}
+	loads, refusals := 0, 0
+	rapid.Check(t, func(r *rapid.T) {
+		dir, err := os.MkdirTemp("", "held")
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		is := rapid.SampledFrom([]int{0, 1, 0, 1, 2, 3}).Draw(r, "type")
+		kind, least, most := types[is].kind, types[is].least, types[is].most
+		near := []int64{1<<53 - 4, -1<<53 + 4, 0, 100}
+		if rapid.IntRange(0, 3).Draw(r, "too large") == 1 {
+			near = append(near, 1<<53, -1<<53, 1<<62, -1<<62)
+		}
+		value := func() string {
+			for {
+				n := rapid.SampledFrom(near).Draw(r, "near") + rapid.Int64Range(-3, 3).Draw(r, "off")
+				if rapid.IntRange(0, 3).Draw(r, "missing") == 1 {
+					return ""
+				} else if n >= least && n <= most {
+					return fmt.Sprint(n)
+				}
+			}
+		}
+		width := rapid.SampledFrom([]int{0, 0, 2}).Draw(r, "width")
+		sorted := map[int64][]heldRow{}
+		regrid := rapid.Bool().Draw(r, "regrid")
+		for item := range int64(2) {
+			for time := range rapid.Int64Range(3, 9).Draw(r, "rows") {
+				row := heldRow{item: item, time: time, v: make([]string, max(1, width))}
+				for f := range row.v {
+					row.v[f] = value()
+				}
+				sorted[item] = append(sorted[item], row)
+			}
+		}
+		o := option.Options{ItemID: []string{"i"}, Time: "t", Sort: true, DType: option.DTypes{}}
+		o.Layout = rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")
+		whole := []float64{-1 << 60, -1 << 53, -1<<53 + 1, -1, 0, 7, 100, 1<<53 - 2, 1<<53 - 1, 1 << 53}
+		if rapid.IntRange(0, 3).Draw(r, "large number") > 0 {
+			whole = whole[2:9]
+		}
+		fills := []option.Fill{{How: option.FillForward}, {How: option.FillBackward}, {}}
+		if rapid.Bool().Draw(r, "value") {
+			fills = []option.Fill{option.FillWith(rapid.SampledFrom(whole).Draw(r, "filled with"))}
+		}
+		o.Fill = option.All(rapid.SampledFrom(fills).Draw(r, "fill"))
+		if bound := whole; rapid.IntRange(0, 2).Draw(r, "clips") == 1 {
+			low := rapid.IntRange(0, len(bound)-1).Draw(r, "low")
+			high := rapid.IntRange(low, len(bound)-1).Draw(r, "high")
+			c := option.Clip{High: bound[high], HasHigh: true}
+			if c.HasLow = rapid.Bool().Draw(r, "has low"); c.HasLow {
+				c.Low = bound[low]
+			}
+			o.Clip = option.All(c)
+		}
+		if other := rapid.SampledFrom([]string{"", "", "int64", "uint64"}).Draw(r, "dtype"); other != "" {
+			o.DType.By = map[string]string{"v": other}
+			to := types[map[string]int{"int64": 0, "uint64": 1}[other]]
+			least, most = to.least, to.most
+		}
+		var rows, later []heldRow
+		results := map[int64][]string{}
+		ok := true
+		for item := range int64(2) {
+			all := sorted[item]
+			cut := len(all)
+			if o.Fill.Of("v").How == option.FillForward || o.Fill.Of("v").How == option.FillValue {
+				cut = rapid.IntRange(1, len(all)).Draw(r, "cut") // the rest is appended
+			}
+			if regrid {
+				o.Regrid = json.RawMessage("1")
+				for at := range all {
+					if gone := at > 0 && at != cut && at != cut-1 && at < len(all)-1 && rapid.IntRange(0, 4).Draw(r, "gone") == 1; gone {
+						all[at].v = make([]string, len(all[at].v))
+						all[at].time = -1
+					}
+				}
+			}
+			features := make([][]string, max(1, width))
+			for f := range features {
+				var of []string
+				for _, row := range all {
+					of = append(of, row.v[f])
+				}
+				var fits bool
+				features[f], fits = heldOracle(of, o, least, most)
+				ok = ok && fits
+			}
+			for at, row := range all {
+				for f := range features {
+					if ok {
+						results[item] = append(results[item], features[f][at])
+					}
+				}
+				if row.time >= 0 && at < cut {
+					rows = append(rows, row)
+				} else if row.time >= 0 {
+					later = append(later, row)
+				}
+			}
+		}
+		path, second := filepath.Join(dir, "a.arrows"), filepath.Join(dir, "b.arrows")
+		rows = rapid.Permutation(rows).Draw(r, "order")
+		heldStream(t, path, kind, width, rows)
+		want := slices.Concat(results[rows[0].item], results[1-rows[0].item]) // in the order of their first rows
+		o.Sources = []string{path}
+		load := func(name string, j Request) (string, error) {
+			j.Dir, j.Options = filepath.Join(dir, name), o
+			if err := os.Mkdir(j.Dir, 0o700); err != nil {
+				r.Fatal(err)
+			}
+			_, err := Run(context.Background(), j, &progress.Meter{})
+			return j.Dir, err
+		}
+		out, err := load("first", Request{})
+		if err == nil && len(later) > 0 {
+			heldStream(t, second, kind, width, later)
+			o.Sources = []string{second}
+			out, err = load("second", Request{Append: &Append{Dir: out}})
+		}
+		if (err == nil) != ok {
+			r.Fatalf("%+v %+v: %v, want it taken: %v", o, sorted, err, ok)
+		}
+		if err != nil {
+			if !strings.Contains(err.Error(), `column "v"`) {
+				r.Fatal(err)
+			}
+			refusals++
+			return
+		}
+		loads++
+		d, err := layout.Open(out)
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer d.Close()
+		if err := d.Verify(); err != nil {
+			r.Fatal(err)
+		}
+		if got := loadtest.Texts(loadtest.Loaded{T: t, Data: d}, "v"); !slices.Equal(got, want) {
+			r.Fatalf("%+v %v:\n%v, want\n%v", o, sorted, got, want)
+		}
+	})
+	if t.Logf("%d loads, %d refusals", loads, refusals); loads == 0 || refusals == 0 {
+		t.Error("a case is not drawn")
+	}
+}
+
+func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
+	many := strings.Repeat("1\n", 1000+1)
+	for text, want := range map[string]layout.DType{
+		"v\n9007199254740991\n" + many:                               layout.Int64,
+		"v\n1\n" + many + "0.5\n":                                    layout.Float64,
+		"v\n1\nNA\n" + many:                                          layout.Float64,
+		"v\n1\n" + many + "NA\n":                                     layout.Float64,
+		"v\n9223372036854775807\n" + many + "99999999999999999999\n": layout.Float64,
+	} {
+		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: option.All(option.FillWith(0))})
+		if c := columnOf(l, "v"); c.DType != want {
+			t.Errorf("%.20q is %s, want %s", text, c.DType, want)
+		} else if want == layout.Int64 && loadtest.Values[int64](l, "v")[0] != 9007199254740991 {
+			t.Error(loadtest.Values[int64](l, "v")[0])
+		}
+	}
+}
+
+func TestDuplicatesOfIntegersThatAreFilledMustAgree(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.arrows")
+	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Duplicates: option.DuplicatesMean, Fill: option.All(option.Fill{How: option.FillForward})}
+	heldStream(t, path, arrow.PrimitiveTypes.Int64, 2, []heldRow{
+		{0, 1, []string{"9007199254740991", ""}}, {0, 1, []string{"", "-5"}}, {0, 1, []string{"9007199254740991", ""}}, {0, 2, []string{"", "7"}},
+	})
+	if got := loadtest.Values[int64](mustLoad(t, o), "v"); !slices.Equal(got, []int64{9007199254740991, -5, 9007199254740991, 7}) {
+		t.Error(got)
+	}
+	heldStream(t, path, arrow.PrimitiveTypes.Int64, 0, []heldRow{{0, 1, []string{"2"}}, {0, 1, []string{"4"}}})
+	_, _, err := inProcess(t, o)
+	loadtest.Refused(t, err, `row 2, column "v": the rows of item 0 with the time 1 differ, and int64 has no mean`, "first or last")
+}

@@ -1,0 +1,93 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/fault"
+	"github.com/tensorcache/tensorcache/internal/ingest/calendar"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// transform turns filled columns into a generation: items, order, scaling, manifest.
+func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
+	final := layout.Final{ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{}, Sources: l.sources}
+	if err := fault.At("ingest.order"); err != nil {
+		return nil, fmt.Errorf("order rows: %w", err)
+	}
+	offsets, err := l.arrange(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, d := range l.dicts {
+		final.Vocab[l.columns[i].Name] = d.Finish(l.writer.Column(i, layout.Random))
+	}
+	keys := l.keys(final.Vocab, randomColumns(l.writer))
+	final.TimeStep = rows.TimeStep(keys, offsets)
+	final.Items = layout.Items{Offsets: offsets, Values: keys.ItemValues(offsets)}
+
+	l.meter.Enter(progress.Scale)
+	if err := l.convertAll(ctx, offsets[len(offsets)-1]); err != nil {
+		return nil, err
+	}
+	if final.Prepared, final.Scale, err = l.prepareAll(ctx, offsets, keys); err != nil {
+		return nil, err
+	}
+	final.DTypeError = l.errorsOf()
+	if err := l.fillCalendar(ctx, keys); err != nil {
+		return nil, err
+	}
+	for i, c := range l.columns {
+		if name := c.SourceName(); name != string(l.writer.Column(i, layout.Random).DType) {
+			final.Source[c.Name] = name
+		}
+	}
+	if final.Recipe, err = l.asked.Recipe(); err != nil {
+		return nil, err
+	}
+	if l.base == nil { // else there is more to come
+		l.meter.Enter(progress.Finish)
+	}
+	if err := fault.At("ingest.finish"); err != nil {
+		return nil, fmt.Errorf("finish: %w", err)
+	}
+	err = errors.Join(l.stage.Close(), l.order.Close(), l.kept.Close())
+	l.stage, l.order, l.kept = nil, nil, nil
+	if err != nil {
+		return nil, err
+	}
+	if err := l.Options.Reach.Unchanged(l.sources); err != nil { // all of them are read
+		return nil, err
+	}
+	if l.leaveMapped {
+		l.writer.LeaveMapped()
+	}
+	m, err := l.writer.Finish(final)
+	if err != nil {
+		return nil, err
+	}
+	l.writer = nil
+	return m, ctx.Err()
+}
+
+// fillCalendar computes the calendar columns, which lie behind those of the sources.
+func (l *load) fillCalendar(ctx context.Context, k *rows.Keys) error {
+	columns, err := l.CalendarColumns()
+	if err != nil || len(columns) == 0 {
+		return err
+	}
+	zone, ok := calendar.Zone(k.Clock.Zone)
+	if !ok {
+		return &loaderr.SourceError{Path: l.readers[0].Path(), Column: k.Clock.Name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.Clock.Zone)}
+	}
+	to := make([]layout.Strided[float32], len(columns))
+	for i := range columns {
+		to[i] = layout.Values[float32](l.writer.Column(len(l.columns)+i, layout.Random))
+	}
+	return calendar.Fill(ctx, l.Workers, columns, to, *k.Time, textvalue.PerSecond(k.Clock.Unit), zone)
+}

@@ -1,0 +1,28 @@
+package load
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// inProcess loads in this process.
+func inProcess(t *testing.T, o option.Options) (*layout.Manifest, string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	m, err := Run(context.Background(), Request{Dir: dir, Options: o}, &progress.Meter{})
+	return m, dir, err
+}
+
+func mustLoad(t *testing.T, o option.Options) loadtest.Loaded {
+	t.Helper()
+	_, dir, err := inProcess(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loadtest.OpenDir(t, dir)
+}

@@ -1,0 +1,116 @@
+package load
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// TestMissingCellsOfTensorsAreNoted has tensors of more than a tile with cells missing here and there, columns apart and packed.
+func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
+	const rows, width = 2*16_384 + 5, 3
+	want := layout.MissingRows{{Row: 7, Rows: 1, Cells: 1}, {Row: 16_384 - 1, Rows: 2, Cells: 3}, {Row: rows - 1, Rows: 1, Cells: 2}}
+	v := make([]float32, rows*width)
+	for i := range v {
+		v[i] = float32(i % 10)
+	}
+	v[12*width] = float32(math.Inf(1)) // whose sum with its opposite is no number
+	v[12*width+1] = float32(math.Inf(-1))
+	for _, m := range want {
+		for row := m.Row; row < m.Row+m.Rows; row++ {
+			for i := range m.Cells {
+				v[row*width+i] = float32(math.NaN())
+			}
+		}
+	}
+	for _, how := range []string{layout.Columns, layout.Packed} {
+		c, b := puttest.ColumnBytes(t, "a", "float32", []int64{rows, width}, v)
+		d, more := puttest.ColumnBytes(t, "b", "float32", []int64{rows}, v[:rows])
+		dir, err := receivedFrom(t, option.Options{Layout: how, Fill: option.ByColumn(map[string]option.Fill{"a": option.FillWith(-1)})}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c, d}}, append(b, more...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := loadtest.OpenDir(t, dir)
+		a, err := l.Manifest.Column("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := l.BeforeFill(a); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v: %v", how, got, want, err)
+		}
+		if filled := loadtest.Values[float32](l, "a"); filled[7*width] != -1 || filled[7*width+1] != v[7*width+1] {
+			t.Errorf("%s: row 8 holds %v", how, filled[7*width:8*width])
+		}
+	}
+}
+
+// TestMissingFloatsAreOneNaN has values that are missing in every kind of source: they hold the bits that numpy has for them, so that the
+// content, and with it the digest, is the same.
+func TestMissingFloatsAreOneNaN(t *testing.T) {
+	const nan = 0x7ff8 << 48
+	want := []uint64{math.Float64bits(1.5), nan, nan}
+	digests := map[string]string{}
+	check := func(what string, l loadtest.Loaded) {
+		t.Helper()
+		got := loadtest.Values[float64](l, "a")
+		for i, v := range got {
+			if math.Float64bits(v) != want[i] {
+				t.Errorf("%s: row %d holds %x, want %x", what, i+1, math.Float64bits(v), want[i])
+			}
+		}
+		digests[l.Manifest.Digest] = what
+	}
+	type row struct {
+		A *float64 `parquet:"a,optional"`
+	}
+	one := 1.5
+	var b bytes.Buffer
+	w := parquet.NewGenericWriter[row](&b)
+	if _, err := w.Write([]row{{&one}, {}, {}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check("Parquet", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}))
+	check("CSV", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1.5\nNA\n\"\"\n")}}))
+	bits := memory.NewBufferBytes([]byte{0b001})
+	floats := array.NewData(arrow.PrimitiveTypes.Float64, 3, []*memory.Buffer{bits, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes([]float64{1.5, 7, 7}))}, nil, 2, 0)
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: floats.DataType(), Nullable: true}}, nil), []arrow.Array{array.MakeFromData(floats)}, 3)
+	var s bytes.Buffer
+	aw := ipc.NewWriter(&s, ipc.WithSchema(record.Schema()))
+	if err := errors.Join(aw.Write(record), aw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	check("Arrow", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", s.String())}}))
+	c, sent := puttest.ColumnBytes(t, "a", "float64", []int64{3}, []float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
+	dir, err := receivedFrom(t, option.Options{}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("put", loadtest.OpenDir(t, dir))
+	if len(digests) != 1 {
+		t.Errorf("%d digests of the same content: %v", len(digests), digests)
+	}
+	want = []uint64{nan, math.Float64bits(2), nan}
+	check("a difference and what no fill finds", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\nx,3\ny,\n")}, ItemID: []string{"i"}, Diff: option.All(true), DType: option.Floats("float64")}))
+	want = append(want, math.Float64bits(2))
+	check("rows that were inserted, and the mean of none", mustLoad(t, option.Options{
+		Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,\n1,\n3,2.0\n3,2.0\n7,2.0\n")}, Time: "t", Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("2"),
+	}))
+}

@@ -1,0 +1,319 @@
+package load
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"golang.org/x/sys/unix"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// mutantCount is how many damaged files each run makes: TENSORCACHE_MUTANTS, by default 1,000 over all formats.
+func mutantCount(t *testing.T) int {
+	n := 1000
+	if text := os.Getenv("TENSORCACHE_MUTANTS"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n
+}
+
+// mutantSeed is what they are drawn from: TENSORCACHE_SEED, by default the same every time.
+func mutantSeed(t *testing.T) uint64 {
+	text := os.Getenv("TENSORCACHE_SEED")
+	if text == "" {
+		return 20261121
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seed
+}
+
+// frame is what a load gives: by column, as texts.
+type frame map[string][]string
+
+// asTable reads a generation.
+func asTable(l loadtest.Loaded) frame {
+	out := frame{}
+	for _, c := range l.Manifest.Columns {
+		var cells []string
+		switch c.DType.Plain() {
+		case "int64":
+			cells = printed(loadtest.Values[int64](l, c.Name))
+		case "int32":
+			cells = printed(loadtest.Values[int32](l, c.Name))
+		case "int16":
+			cells = printed(loadtest.Values[int16](l, c.Name))
+		case "int8":
+			cells = printed(loadtest.Values[int8](l, c.Name))
+		case "uint64":
+			cells = printed(loadtest.Values[uint64](l, c.Name))
+		case "uint32":
+			cells = printed(loadtest.Values[uint32](l, c.Name))
+		case "uint16":
+			cells = printed(loadtest.Values[uint16](l, c.Name))
+		case "uint8", "bool":
+			cells = printed(loadtest.Values[uint8](l, c.Name))
+		case "float16":
+			cells = printed(loadtest.Values[layout.Half](l, c.Name))
+		case "float32":
+			cells = printed(loadtest.Values[float32](l, c.Name))
+		case "float64":
+			cells = printed(loadtest.Values[float64](l, c.Name))
+		default:
+			l.Fatalf("column %q is %s", c.Name, c.DType)
+		}
+		if c.DType == "text" {
+			cells = loadtest.Texts(l, c.Name)
+		}
+		out[c.Name] = cells
+	}
+	return out
+}
+
+func printed[T any](v []T) []string {
+	out := make([]string, len(v))
+	for i, x := range v {
+		out[i] = fmt.Sprint(x)
+	}
+	return out
+}
+
+// same compares tables.
+func (a frame) same(b frame) bool {
+	for name, cells := range a {
+		if other, ok := b[name]; !ok || !slices.Equal(cells, other) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// readCSV is the reference for text: encoding/csv and strconv.
+func readCSV(b []byte) (frame, bool) {
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil || len(rows) < 2 {
+		return nil, false
+	}
+	out := frame{}
+	for c, name := range rows[0] {
+		for _, row := range rows[1:] {
+			cell := row[c]
+			if trimmed := strings.Trim(cell, " \t"); name != "id" {
+				if v, err := strconv.ParseFloat(trimmed, 64); err == nil {
+					cell = fmt.Sprint(v)
+				} else if textvalue.IsMissing([]byte(trimmed)) {
+					cell = "NaN"
+				}
+			}
+			out[name] = append(out[name], cell)
+		}
+	}
+	return out, true
+}
+
+// asFloats prints numbers as floats do, so that integers of either reader are alike.
+func (a frame) asFloats() frame {
+	out := frame{}
+	for name, cells := range a {
+		for _, cell := range cells {
+			if v, err := strconv.ParseFloat(cell, 64); err == nil && name != "id" {
+				cell = fmt.Sprint(v)
+			}
+			out[name] = append(out[name], cell)
+		}
+	}
+	return out
+}
+
+// mutantFile is a good file, and what must hold of its mutants that load.
+type mutantFile struct {
+	name  string
+	bytes []byte
+	o     option.Options
+	check func(b []byte, got, good frame) bool // nil: the format neither has checksums nor is there a reference in Go
+}
+
+func mutantFiles(t *testing.T) []mutantFile {
+	unchanged := func(_ []byte, got, good frame) bool { return got.same(good) }
+	// Whole records and arrays may be gone or have other names: nothing says so. Each cell of those that are there is as it was.
+	known := func(_ []byte, got, good frame) bool {
+		var was []string
+		for _, cells := range good {
+			was = append(was, cells...)
+		}
+		for _, cells := range got {
+			for _, cell := range cells {
+				if !slices.Contains(was, cell) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	var text strings.Builder
+	var records [][]byte
+	var floats []float64
+	type row struct {
+		ID string  `parquet:"id,dict"`
+		A  int64   `parquet:"a,delta"`
+		X  float64 `parquet:"x"`
+	}
+	var rows []row
+	text.WriteString("id,a,x\n")
+	for i := range 300 {
+		id, x := "s"+strconv.Itoa(i/100), math.Sqrt(float64(i))
+		fmt.Fprintf(&text, "%s,%d,%v\n", id, i, x)
+		records = append(records, loadtest.Example(false, map[string]any{"id": []string{id}, "a": []int64{int64(i)}, "x": []float32{float32(x), 1}}))
+		rows, floats = append(rows, row{id, int64(i), x}), append(floats, x)
+	}
+	var pq bytes.Buffer
+	w := parquet.NewGenericWriter[row](&pq, parquet.Compression(&parquet.Snappy))
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	item := option.Options{ItemID: []string{"id"}}
+	file, stream := puttest.ArrowFileBytes(t)
+	matrix := loadtest.NPY("<f8", "(150, 2)", false, binary.LittleEndian, floats)
+	arrays := map[string]string{"a.npy": matrix, "b.npy": loadtest.NPY(">i4", "(150,)", false, binary.BigEndian, make([]int32, 150))}
+	values := func(b []byte, got, _ frame) bool { // the bytes behind the header are the values, whatever their number
+		end := 9 + int(binary.LittleEndian.Uint16(b[8:])) // of a header of version 1
+		if b[6] > 1 {
+			end = 11 + int(binary.LittleEndian.Uint32(b[8:]))
+		}
+		cells := got["value"]
+		for i, cell := range cells {
+			if at := end + 1 + 8*i; at+8 > len(b) || fmt.Sprint(math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))) != cell {
+				return false
+			}
+		}
+		return len(cells)*8 == len(b)-end-1
+	}
+	return []mutantFile{
+		{"x.csv", []byte(text.String()), item, func(b []byte, got, _ frame) bool {
+			want, ok := readCSV(b)
+			return ok && got.asFloats().same(want.asFloats())
+		}},
+		{"x.csv.gz", []byte(loadtest.Compressed(t, ".gz", text.String())), item, unchanged},
+		{"x.csv.zst", []byte(loadtest.Compressed(t, ".zst", text.String())), item, unchanged},
+		{"x.tfrecord", []byte(loadtest.TFRecords(records...)), item, known},
+		{"x.npy", []byte(matrix), option.Options{}, func(b []byte, got, good frame) bool {
+			return bytes.Contains(b, []byte("<f8")) && bytes.Contains(b, []byte("False")) && values(b, got, good) || !bytes.Contains(b[:128], []byte("'<f8', 'fortran_order': False"))
+		}},
+		{"x.npz", []byte(loadtest.NPZ(t, zip.Store, arrays)), option.Options{}, known},
+		{"d.npz", []byte(loadtest.NPZ(t, zip.Deflate, arrays)), option.Options{}, known},
+		{"x.parquet", pq.Bytes(), item, nil},
+		{"x.arrow", file, arrowOptions(), nil},
+		{"x.arrows", stream, arrowOptions(), nil},
+	}
+}
+
+// TestMutantsAreRefusedOrRead loads damaged files of every format: an error that names the file, quickly and in little memory; or values, which
+// are held against a reference where Go has one (text, and what checksums or the bytes themselves say). Those of Parquet and Arrow files
+// are not looked at here, nor those of .npy files with another header: clients/python/tests/test_mutants.py holds them against pyarrow and numpy.
+func TestMutantsAreRefusedOrRead(t *testing.T) {
+	seed := mutantSeed(t)
+	files := mutantFiles(t)
+	n := max(1, mutantCount(t)/len(files))
+	for _, f := range files {
+		t.Run(f.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, f.name)
+			load := func(b []byte) (frame, error) {
+				if err := os.WriteFile(path, b, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				f.o.Sources = []string{path}
+				out, err := os.MkdirTemp(dir, "out")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer os.RemoveAll(out)
+				if _, err := Run(t.Context(), Request{Dir: out, Options: f.o}, &progress.Meter{}); err != nil {
+					return nil, err
+				}
+				if f.check == nil {
+					return nil, nil
+				}
+				l := loadtest.OpenDir(t, out)
+				defer l.Close()
+				return asTable(l), nil
+			}
+			good, err := load(f.bytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			draw := rand.New(rand.NewPCG(seed, 0))
+			read := 0
+			for i := range n {
+				b := loadtest.Mutate(draw, f.bytes)
+				if bytes.Equal(b, f.bytes) || len(b) == 0 {
+					continue
+				}
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				began := worked(t)
+				got, err := load(b)
+				took := worked(t) - began
+				runtime.ReadMemStats(&after)
+				if used, most := after.TotalAlloc-before.TotalAlloc, uint64(64<<20+4*len(b)); used > most {
+					t.Errorf("seed %d, mutant %d: %d bytes were allocated, at most %d: %v", seed, i, used, most, err)
+				}
+				if took > 10*time.Second {
+					t.Errorf("seed %d, mutant %d: took %s", seed, i, took)
+				}
+				if err != nil {
+					if !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) {
+						t.Errorf("seed %d, mutant %d: the message does not name the file: %v", seed, i, err)
+					}
+					continue
+				}
+				if read++; f.check != nil && !f.check(b, got, good) {
+					t.Errorf("seed %d, mutant %d: other values than the reference: %v", seed, i, got)
+					_ = os.WriteFile(filepath.Join(os.TempDir(), "mutant-"+f.name), b, 0o600)
+				}
+			}
+			t.Logf("%d of %d mutants were read", read, n)
+		})
+	}
+}
+
+// worked is what this process has taken of the cores: what a mutant may take is no matter of how busy they are.
+func worked(t *testing.T) time.Duration {
+	t.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,69 @@
+package load
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// convertAll converts the columns that were filled as what they are.
+func (l *load) convertAll(ctx context.Context, rows int64) error {
+	for i, c := range l.columns {
+		if !l.plans[i].converted {
+			continue
+		}
+		from, to := l.stage.Column(l.staged[i], layout.Random), column.Sink{ColumnWriter: l.writer.Column(i, layout.WriteOnce), Loss: l.losses[i]}
+		err := parallel.For(ctx, l.Workers, int((rows+column.TileRows-1)/column.TileRows), "", func(_, tile int) error {
+			first := int64(tile) * column.TileRows
+			n := min(column.TileRows, rows-first)
+			switch from.DType {
+			case layout.Int64:
+				return convertTile(l, c, to, layout.Values[int64](from), first, n)
+			case layout.Bool:
+				return convertTile(l, c, to, layout.Values[uint8](from), first, n)
+			case layout.Float32:
+				return convertTile(l, c, to, layout.Values[float32](from), first, n)
+			}
+			return convertTile(l, c, to, layout.Values[float64](from), first, n)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func convertTile[S column.Number](l *load, c column.Column, to column.Sink, from layout.Strided[S], first, n int64) error {
+	src := from.Data[first : first+n] // plain: what is converted is no tensor
+	bad := column.Put(to, first, src)
+	if bad < 0 {
+		return nil
+	}
+	e := l.place(first + int64(bad))
+	e.Column, e.Text, e.Reason, e.Hint = c.Name, fmt.Sprint(src[bad]), "does not fit "+string(to.DType), column.HintWider
+	if src[bad] != src[bad] {
+		e.Text, e.Reason, e.Hint = "", "the value is missing, which only a float column can say", "fill it with --fill "+c.Name+"=0"
+	}
+	return &e
+}
+
+// errorsOf are the errors of the columns whose floats were narrowed.
+func (l *load) errorsOf() map[string]*layout.DTypeError {
+	out := map[string]*layout.DTypeError{}
+	for i, s := range l.losses {
+		c, to, do := l.columns[i], l.plans[i].stored.DType, l.plans[i].steps
+		was := c.Kind.DType()
+		if do != (option.Steps{}) && !(c.Kind.IsInteger() && do.KeepsIntegers()) {
+			was = layout.Float64 // of results
+		}
+		if was.IsFloat() && to.IsFloat() && to.Size() < was.Size() {
+			e := s.DTypeError
+			out[c.Name] = &e
+		}
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package load
+
+import (
+	"bytes"
+	"encoding/base64"
+	"math"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// withUnit is the schema of one duration in a unit of that number.
+func withUnit(t *testing.T, unit byte) []byte {
+	t.Helper()
+	of := func(u arrow.TimeUnit) []byte {
+		return loadtest.ArrowSchema(t, []arrow.Field{{Name: "d", Type: &arrow.DurationType{Unit: u}}})
+	}
+	b, other := of(arrow.Microsecond), of(arrow.Nanosecond)
+	for i := range b {
+		if b[i] != other[i] {
+			b[i] = unit
+			return b
+		}
+	}
+	t.Fatal("no byte is the unit")
+	return nil
+}
+
+// stay is a row of files whose schema says more than Parquet's types.
+type stay struct {
+	D int64 `parquet:"d"`
+	N int32 `parquet:"n"`
+}
+
+func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
+	duration := func(name string) arrow.Field {
+		return arrow.Field{Name: name, Type: arrow.FixedWidthTypes.Duration_ms}
+	}
+	zoned := func(name string) arrow.Field {
+		return arrow.Field{Name: name, Type: &arrow.TimestampType{TimeZone: "Europe/Berlin"}}
+	}
+	encode := func(fields ...arrow.Field) string {
+		return base64.StdEncoding.EncodeToString(loadtest.ArrowSchema(t, fields))
+	}
+	const damaged = "x.parquet: its metadata ARROW:schema cannot be read"
+	for _, c := range []struct {
+		name, schema string
+		d            layout.DType
+		refused      string
+	}{
+		{"of this file", encode(duration("d"), arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32}), layout.Duration, ""},
+		{"other types", encode(zoned("d"), duration("n")), layout.Int64, ""},
+		{"other names", encode(duration("x"), duration("y")), "", `x.parquet, column "d": is called "x" in the metadata ARROW:schema`},
+		{"other names of types that say nothing", encode(zoned("x"), duration("y")), layout.Int64, ""},
+		{"more fields", encode(duration("d"), duration("b"), duration("n")), layout.Int64, ""},
+		{"no fields", encode(), layout.Int64, ""},
+		{"no base64", "*", "", damaged},
+		{"empty", "", "", damaged},
+		{"cut", encode(duration("d"))[:48], "", damaged},
+		{"a unit that there is not", base64.StdEncoding.EncodeToString(withUnit(t, 4)), "", damaged},
+		{"no message", base64.StdEncoding.EncodeToString(make([]byte, 64)), "", damaged},
+	} {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[stay](&b, parquet.KeyValueMetadata("ARROW:schema", c.schema))
+		if _, err := w.Write([]stay{{7, 8}, {-9, 10}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		o := option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}
+		if c.refused != "" {
+			_, _, err := inProcess(t, o)
+			loadtest.Refused(t, err, c.refused, "write")
+			continue
+		}
+		l := mustLoad(t, o)
+		d, err := l.Manifest.Column("d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := l.Manifest.Column("n"); err != nil || n.DType != layout.Int32 || d.DType != c.d || d.DType == layout.Duration && d.Unit != "ms" {
+			t.Errorf("%s: d is %s[%s], n %s: %v", c.name, d.DType, d.Unit, n.DType, err)
+		}
+		if got := loadtest.Values[int64](l, "d"); got[0] != 7 || got[1] != -9 {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+func TestATimeThatIsNoneIsRefused(t *testing.T) {
+	for _, how := range []parquet.Node{parquet.Timestamp(parquet.Nanosecond), parquet.Encoded(parquet.Timestamp(parquet.Nanosecond), &parquet.RLEDictionary)} {
+		var b bytes.Buffer
+		w := parquet.NewGenericWriter[struct{ T int64 }](&b, parquet.NewSchema("x", parquet.Group{"T": how}))
+		if _, err := w.Write([]struct{ T int64 }{{1}, {math.MinInt64}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
+		loadtest.Refused(t, err, `x.parquet, row 2, column "T": "NaT" is no time`, "")
+	}
+}

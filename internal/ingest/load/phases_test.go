@@ -1,0 +1,153 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
+	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// watch is a context, and a connection, that looks how far a load is whenever the load looks at them.
+type watch struct {
+	context.Context
+	io.Reader
+	meter *progress.Meter
+	mu    sync.Mutex
+	seen  []progress.Progress
+}
+
+func (w *watch) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen = append(w.seen, w.meter.Progress())
+}
+
+func (w *watch) Err() error {
+	w.look()
+	return w.Context.Err()
+}
+
+func (w *watch) Read(p []byte) (int, error) {
+	w.look()
+	return w.Reader.Read(p)
+}
+
+// steps counts the different shares that were seen in a phase.
+func (w *watch) steps(phase string) int {
+	shares := map[float64]bool{}
+	for _, p := range w.seen {
+		if p.Phase == phase && p.Share > 0 {
+			shares[p.Share] = true
+		}
+	}
+	return len(shares)
+}
+
+// TestALoadMovesOnInEveryPhaseThatTakesLong looks in from within, where the time goes.
+func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("i,t,a,b,c,d\n")
+	for i := range 4000 {
+		fmt.Fprintf(&text, "%d,%d,%d.5,1.5,2.5,%d.25\n", i%7, (i*7919)%4000, i, i%3)
+	}
+	path := loadtest.File(t, "a.csv", text.String())
+	keyed := func(o option.Options) option.Options {
+		o.ItemID, o.Time = []string{"i"}, "t"
+		return o
+	}
+	many, values := puttest.ColumnBytes(t, "a", "float64", []int64{1000}, make([]float64, 1000))
+	put := put.Header{Format: put.FormatColumns, Columns: []put.Column{many, many, many}}
+	for i, name := range []string{"a", "b", "c"} {
+		put.Columns[i].Name = name
+	}
+	for name, c := range map[string]struct {
+		Request
+		moves map[string]int // at least so many steps of a phase
+	}{
+		"sort":                 {Request{Options: keyed(option.Options{Sort: true})}, map[string]int{progress.Arrange: 6}},
+		"sort and merge":       {Request{Options: option.Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
+		"items that are kept":  {Request{Options: keyed(option.Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
+		"steps of each column": {Request{Options: option.Options{Scale: option.All(option.ScaleRobust)}}, map[string]int{progress.Scale: 2}},
+		"series of two files":  {Request{Options: option.Options{Melt: true, Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
+		"a put":                {Request{Put: &put}, map[string]int{progress.Read: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j, m := c.Request, &progress.Meter{}
+			if j.Dir = t.TempDir(); j.Put == nil && j.Options.Sources == nil {
+				j.Options.Sources = []string{path}
+			}
+			w := &watch{Context: t.Context(), Reader: bytes.NewReader(bytes.Repeat(values, 3)), meter: m}
+			j.Conn = w
+			if _, err := Run(w, j, m); err != nil {
+				t.Fatal(err)
+			}
+			for phase, least := range c.moves {
+				if n := w.steps(phase); n < least {
+					t.Errorf("%s: %d steps, want at least %d of %+v", phase, n, least, w.seen)
+				}
+			}
+			for i, p := range w.seen {
+				if p.RowsTotal > 0 && p.Rows > p.RowsTotal || i > 0 && p.Share < w.seen[i-1].Share {
+					t.Errorf("%+v", p)
+				}
+			}
+		})
+	}
+}
+
+// TestPhasesAreThoseThatTheOptionsAskFor holds the phases of a load to its options.
+func TestPhasesAreThoseThatTheOptionsAskFor(t *testing.T) {
+	file := []layout.Source{{Path: "a.csv"}}
+	always := []string{progress.Count, progress.Read, progress.Arrange, progress.Finish}
+	for name, c := range map[string]struct {
+		load
+		want []string
+	}{
+		"no options": {load{sources: file}, always},
+		"all": {
+			load{Options: option.Options{HashSources: true, Sort: true, ItemBucket: "0/2", Scale: option.All(option.ScaleStandard)}, sources: file, base: &base{}},
+			[]string{progress.Hash, progress.Count, progress.Read, progress.Filter, progress.Arrange, progress.Scale, progress.Copy, progress.Finish},
+		},
+	} {
+		var got []string
+		c.meter = &progress.Meter{}
+		for _, p := range c.phases() {
+			got = append(got, p.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestUnpackingTellsOfEveryByte counts those of the file.
+func TestUnpackingTellsOfEveryByte(t *testing.T) {
+	for _, suffix := range []string{".gz", ".zst"} {
+		packed := loadtest.Compressed(t, suffix, "a,b\n"+strings.Repeat("1.5,2.5\n", 100_000))
+		var told, times int64
+		w := source.Settings{Workers: 1, Block: files.BlockBytes, Text: source.DefaultDialect, Decompression: files.Decompression{Dir: t.TempDir(), Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { told, times = told+n, times+1 }}}
+		r, err := open(loadtest.File(t, "a.csv"+suffix, packed), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if told != int64(len(packed)) {
+			t.Errorf("%s: told of %d bytes of %d, in %d times", suffix, told, len(packed), times)
+		}
+	}
+}

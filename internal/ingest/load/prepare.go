@@ -1,0 +1,73 @@
+package load
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/internal/ingest/rows"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// prepareAll does the steps of every column that has some, several columns at once.
+func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
+	var todo []int
+	for i, p := range l.plans {
+		if p.steps != (option.Steps{}) {
+			todo = append(todo, i)
+		}
+	}
+	if len(todo) == 0 {
+		return nil, nil, nil
+	}
+	f, err := step.NewFitRows(l.Options, k, offsets)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, i := range todo {
+		if err := l.CheckNumbers(l.columns[i], l.wanted.roles[i]); err != nil {
+			return nil, nil, err
+		}
+		if l.plans[i].asked != "" {
+			l.losses[i] = &column.Loss{}
+		}
+	}
+	prepared, scales := map[string]*layout.Prepared{}, map[string]*layout.Scale{}
+	var mu sync.Mutex
+	err = parallel.For(ctx, l.Workers, len(todo), "", func(_, task int) error {
+		i := todo[task]
+		defer l.meter.Rows.Add(l.rows / int64(len(todo)))
+		p, s, err := step.Run(ctx, l.stepInput(i, offsets, k, f))
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if prepared[l.columns[i].Name] = p; s != nil {
+			scales[l.columns[i].Name] = s
+		}
+		return nil
+	})
+	return prepared, scales, err
+}
+
+// stepInput returns what the steps of the i-th column need.
+func (l *load) stepInput(i int, offsets []int64, k *rows.Keys, f *step.FitRows) step.Input {
+	in := step.Input{
+		Column: l.columns[i], Steps: l.plans[i].steps, Integers: l.plans[i].integers, Per: step.Per(l.Options),
+		Keys: k, Offsets: offsets, Fit: f, Place: l.place, Path: l.readers[0].Path(),
+		Result: func(mode layout.Mode) layout.ColumnWriter { return l.writer.Column(i, mode) },
+		Tiles:  l.tilesOf(i), Loss: l.losses[i],
+	}
+	if l.base != nil {
+		in.Base = &l.base.Base
+	}
+	if at, ok := l.staged[i]; ok {
+		scratch := l.stage.Column(at, layout.Random)
+		in.Scratch = &scratch
+	}
+	return in
+}

@@ -1,0 +1,288 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cespare/xxhash/v2"
+	"pgregory.net/rapid"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// canonicalNames are names of items with what of them is hashed.
+var canonicalNames = map[string]string{"ä\"<": `"ä\"<"`, "b": `"b"`, "c\n": `"c\n"`}
+
+// naiveRow is a row of the sources or of the result.
+type naiveRow struct {
+	item string
+	time int64
+	x    float64
+	n    float64
+	flag bool
+}
+
+// naiveRows does with rows what the options say, the obvious way. ok is false where a load refuses them.
+func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part, parts uint64) (out []naiveRow, ok bool) {
+	for _, r := range rows {
+		name := canonicalNames[r.item]
+		if (o.Items == nil || string(o.Items[0]) == name) && (parts == 0 || xxhash.Sum64String(name)%parts == part) && (o.Where == nil || r.time >= low && r.time < high) {
+			out = append(out, r)
+		}
+	}
+	if len(out) == 0 {
+		return nil, false
+	}
+	var first []string
+	for _, r := range out {
+		if !slices.Contains(first, r.item) {
+			first = append(first, r.item)
+		}
+	}
+	inOrder := func(a, b naiveRow) int {
+		if a.item != b.item {
+			return slices.Index(first, a.item) - slices.Index(first, b.item)
+		}
+		return int(a.time - b.time)
+	}
+	if o.Sort {
+		slices.SortStableFunc(out, inOrder)
+	} else if !slices.IsSortedFunc(out, inOrder) {
+		return nil, false
+	}
+	out, ok = naiveDistinct(out, o.Duplicates)
+	if !ok || step == 0 {
+		return out, ok
+	}
+	var grid []naiveRow
+	for i, r := range out {
+		begins := i == 0 || out[i-1].item != r.item
+		for !begins && grid[len(grid)-1].time+step < r.time {
+			grid = append(grid, naiveRow{item: r.item, time: grid[len(grid)-1].time + step, x: math.NaN(), n: math.NaN()})
+		}
+		if !begins && grid[len(grid)-1].time+step != r.time {
+			return nil, false
+		}
+		grid = append(grid, r)
+	}
+	return grid, true
+}
+
+func naiveDistinct(rows []naiveRow, how string) (out []naiveRow, ok bool) {
+	for i := 0; i < len(rows); {
+		end, sum, count := i, 0.0, 0.0
+		for ; end < len(rows) && rows[end].item == rows[i].item && rows[end].time == rows[i].time; end++ {
+			if x := rows[end].x; x == x {
+				sum, count = sum+x, count+1
+			}
+		}
+		r := rows[i]
+		switch group := rows[i:end]; {
+		case len(group) == 1:
+		case how == "":
+			return nil, false
+		case how == option.DuplicatesLast:
+			r = group[len(group)-1]
+		case how == option.DuplicatesMean:
+			if slices.ContainsFunc(group, func(g naiveRow) bool { return g.n != r.n || g.flag != r.flag }) {
+				return nil, false
+			}
+			r.x = sum / count // NaN where all are
+		}
+		out, i = append(out, r), end
+	}
+	return out, true
+}
+
+// TestChosenRowsAreThoseOfANaiveComputation filters, sorts, merges and inserts rows in every combination.
+func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
+	loads, refusals := 0, 0
+	rapid.Check(t, func(r *rapid.T) {
+		names := slices.Sorted(maps.Keys(canonicalNames))
+		var rows []naiveRow
+		withFlag := rapid.Bool().Draw(r, "with truth values")
+		regular := rapid.Bool().Draw(r, "on a grid")
+		for range rapid.IntRange(1, 40).Draw(r, "rows") {
+			v := naiveRow{item: rapid.SampledFrom(names).Draw(r, "item"), time: rapid.Int64Range(-20, 20).Draw(r, "time")}
+			if regular {
+				v.time *= 3
+			}
+			v.x = rapid.SampledFrom([]float64{1, 2.5, -3, math.NaN()}).Draw(r, "x")
+			v.n = float64(rapid.IntRange(1, 2).Draw(r, "n"))
+			v.flag = withFlag && rapid.Bool().Draw(r, "flag")
+			rows = append(rows, v)
+		}
+		o := option.Options{ItemID: []string{"item"}, Time: "t", Columns: []string{"x", "n"}}
+		if o.Sort = rapid.Bool().Draw(r, "sort"); !o.Sort && rapid.Bool().Draw(r, "in order") {
+			slices.SortStableFunc(rows, func(a, b naiveRow) int {
+				if a.item != b.item {
+					return strings.Compare(a.item, b.item)
+				}
+				return int(a.time - b.time)
+			})
+		}
+		if withFlag {
+			o.Columns = append(o.Columns, "flag")
+		}
+		var low, high, step int64
+		if rapid.Bool().Draw(r, "where") {
+			low, high = rapid.Int64Range(-40, 10).Draw(r, "from"), rapid.Int64Range(-10, 60).Draw(r, "to")
+			o.Where = &option.Where{Time: []json.RawMessage{fmt.Append(nil, low), fmt.Append(nil, high)}}
+			if rapid.Bool().Draw(r, "open") {
+				high, o.Where.Time[1] = math.MaxInt64, json.RawMessage("null")
+			}
+		}
+		if rapid.Bool().Draw(r, "items") {
+			o.Items = []json.RawMessage{json.RawMessage(canonicalNames[rows[len(rows)/2].item])}
+		}
+		var part, parts uint64
+		if rapid.Bool().Draw(r, "bucket") {
+			part, parts = rapid.Uint64Range(0, 1).Draw(r, "part"), 2
+			o.ItemBucket = fmt.Sprintf("%d/%d", part, parts)
+		}
+		o.Duplicates = rapid.SampledFrom([]string{"", option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesMean}).Draw(r, "duplicates")
+		if rapid.Bool().Draw(r, "regrid") {
+			step = rapid.SampledFrom([]int64{1, 3}).Draw(r, "step")
+			o.Regrid = fmt.Append(nil, step)
+		}
+		o.Layout = rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")
+		want, ok := naiveRows(rows, o, low, high, step, part, parts)
+		if step > 0 && withFlag && slices.ContainsFunc(want, func(v naiveRow) bool { return v.n != v.n }) {
+			ok = false
+		}
+
+		const header = "flag,n,x,t,item\n"
+		text := []string{header}
+		for _, v := range rows {
+			if rapid.IntRange(0, 15).Draw(r, "next file") == 0 && text[len(text)-1] != header {
+				text = append(text, header)
+			}
+			text[len(text)-1] += fmt.Sprintf("%t,%v,%.1f,%d,\"%s\"\n", v.flag, v.n, v.x, v.time, strings.ReplaceAll(v.item, `"`, `""`))
+		}
+		for _, file := range text {
+			o.Sources = append(o.Sources, loadtest.File(t, "x.csv", file))
+		}
+		_, dir, err := inBlocks(t, o, rapid.SampledFrom([]int64{16, 1 << 20}).Draw(r, "block"))
+		if ok != (err == nil) {
+			r.Fatalf("%v, want success: %t\n%s", err, ok, strings.Join(text, "\n"))
+		}
+		if err != nil {
+			refusals++
+			return
+		}
+		loads++
+		l := loadtest.OpenDir(t, dir)
+		defer l.Close()
+		items, times, x := loadtest.Texts(l, "item"), loadtest.Values[int64](l, "t"), loadtest.Values[float64](l, "x")
+		n := asFloats(l, "n")
+		if len(x) != len(want) {
+			r.Fatalf("%d rows, want %d", len(x), len(want))
+		}
+		var words []string
+		for i, w := range want {
+			got := naiveRow{item: items[i], time: times[i], x: x[i], n: n[i]}
+			if withFlag {
+				got.flag = loadtest.Values[uint8](l, "flag")[i] == 1
+			}
+			if fmt.Sprint(got) != fmt.Sprint(w) {
+				r.Fatalf("row %d is %v, want %v", i, got, w)
+			}
+			if !slices.Contains(words, w.item) {
+				words = append(words, w.item)
+			}
+		}
+		if got := l.Manifest.Vocab["item"].Count; got != int64(len(words)) {
+			r.Fatalf("%d words, want %q", got, words)
+		}
+		for code, want := range words {
+			if got, err := l.Word("item", int64(code)); err != nil || got != want {
+				r.Fatalf("word %d is %q, want %q: %v", code, got, want, err)
+			}
+		}
+	})
+	if loads < 10 || refusals < 10 {
+		t.Errorf("%d loads and %d refusals: the draw is no test", loads, refusals)
+	}
+}
+
+// asFloats are the values of a column of int64 or float64.
+func asFloats(l loadtest.Loaded, name string) []float64 {
+	c, err := l.Manifest.Column(name)
+	if err != nil {
+		l.Fatal(err)
+	}
+	if c.DType == layout.Float64 {
+		return loadtest.Values[float64](l, name)
+	}
+	var out []float64
+	for _, v := range loadtest.Values[int64](l, name) {
+		out = append(out, float64(v))
+	}
+	return out
+}
+
+// TestMessagesNameTheRowOfTheFile filters and sorts before the row that offends, which is found all the same.
+func TestMessagesNameTheRowOfTheFile(t *testing.T) {
+	a := loadtest.File(t, "a.csv", "i,t,x,n\nu,5,1.5,1\nv,1,1,1\nu,4,1,1\n")
+	b := loadtest.File(t, "b.csv", "i,t,x,n\nv,0,2,1\nu,7,2,1\nu,5,2,2\nw,2,3,1\n")
+	o := option.Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t", Sort: true, Items: []json.RawMessage{json.RawMessage(`"u"`)}}
+	for want, change := range map[string]func(o *option.Options){
+		`b.csv, row 3 (line 4), column "t": two rows of item "u" have the time 5`:                               func(o *option.Options) {},
+		`b.csv, row 3 (line 4), column "n": the rows of item "u" with the time 5 differ, and int64 has no mean`: func(o *option.Options) { o.Duplicates = option.DuplicatesMean },
+		`b.csv, row 2 (line 3), column "t": the time 7 of item "u" is no number of steps of 3 after the first, 5`: func(o *option.Options) {
+			o.Duplicates, o.Regrid, o.Where = option.DuplicatesLast, json.RawMessage("3"), from("5")
+		},
+		`a.csv, row 3 (line 4), column "t": time 4 of item "u" comes after 5`:                                              func(o *option.Options) { o.Sort = false },
+		`a.csv, column "t": none of the 7 rows is kept: 0 of them lie in the bounds of time, their times go from 0 to 7`:   func(o *option.Options) { o.Where = from("8") },
+		`a.csv, column "t": none of the 7 rows is kept: 1 of them lie in the bounds of time, their times go from 0 to 7, `: func(o *option.Options) { o.Where, o.Items = from("7"), []json.RawMessage{json.RawMessage(`"w"`)} },
+		`items: no item is named "x"`:                                   func(o *option.Options) { o.Items = append(o.Items, json.RawMessage(`"x"`)) },
+		`a.csv: none of the 3 items falls into bucket 5/`:               func(o *option.Options) { o.Items, o.ItemBucket = nil, "5/1000" },
+		`a.csv: none of the 3 items is both named and of bucket 5/1000`: func(o *option.Options) { o.ItemBucket = "5/1000" },
+	} {
+		t.Run(want, func(t *testing.T) {
+			o := o
+			o.Items = slices.Clone(o.Items)
+			change(&o)
+			_, dir, err := inProcess(t, o)
+			loadtest.Refused(t, err, want, "")
+			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+				t.Errorf("%v is left: %v", left, err)
+			}
+		})
+	}
+}
+
+// from keeps what is not before a time.
+func from(time string) *option.Where {
+	return &option.Where{Time: []json.RawMessage{json.RawMessage(time), json.RawMessage("null")}}
+}
+
+func TestAGridGoesFromTheLeastIntegerToTheGreatest(t *testing.T) {
+	for _, c := range []struct {
+		last, step string
+		want       []int64 // nil where it is refused
+	}{
+		{"9223372036854775807", "1", nil},
+		{"9223372036854775806", "2", nil},
+		{"9223372036854775806", "9223372036854775807", []int64{math.MinInt64, -1, math.MaxInt64 - 1}},
+	} {
+		path := loadtest.File(t, "x.csv", "t,v\n-9223372036854775808,1\n"+c.last+",2\n")
+		o := option.Options{Sources: []string{path}, Time: "t", Regrid: json.RawMessage(c.step)}
+		if c.want == nil {
+			_, _, err := inProcess(t, o)
+			loadtest.Refused(t, err, "a step that makes at most 10000 rows of 2", "is a time wrong")
+			continue
+		}
+		if got := loadtest.Values[int64](mustLoad(t, o), "t"); !slices.Equal(got, c.want) {
+			t.Errorf("got %d, want %d", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package load
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
+)
+
+// checkSpace refuses a load that does not fit, before anything is written.
+func (l *load) checkSpace() error {
+	need, have := l.need(), l.available(l.Dir)
+	if have < 0 || need <= have {
+		l.meter.AnnounceNeed(need)
+		return nil
+	}
+	return &loaderr.NoSpaceError{Dir: l.Dir, Need: need, Have: have, Text: "the result and what is kept beside it while it is made" + l.ofRows()}
+}
+
+// ofRows names the source that says it has the most rows, and that it may be damaged where none of them has as much as a byte.
+func (l *load) ofRows() string {
+	most := slices.MaxFunc(l.readers, func(a, b source.Reader) int { return cmp.Compare(a.Rows(), b.Rows()) })
+	file := most.Path()
+	if file == "" { // a put
+		return ""
+	}
+	text := fmt.Sprintf(", with the %d rows of %s", most.Rows(), file)
+	if st, err := l.Options.Reach.StatFile(file); err == nil && st.Size() < most.Rows() {
+		text += ": they lie in " + humanize.IBytes(uint64(st.Size())) + ", the file may be damaged"
+	}
+	return text
+}
+
+// explain adds to a full disk what the load needs and what there is.
+func (l *load) explain(err error) error {
+	if !files.IsFull(err) {
+		return err
+	}
+	if e := (*loaderr.NoSpaceError)(nil); errors.As(err, &e) {
+		return err
+	}
+	return &loaderr.NoSpaceError{Dir: l.Dir, Need: l.need(), Have: max(0, l.available(l.Dir)), Text: err.Error()}
+}
+
+// need is how many bytes the load takes in the cache directory, at most and about: the result, the columns that are scaled before
+// they are narrowed, and what sorting takes.
+func (l *load) need() int64 {
+	var row, widest int64
+	for i, c := range l.columns {
+		p := l.plans[i]
+		size := p.stored.DType.Size() * max(1, c.Width)
+		widest = max(widest, size)
+		row += size
+		if p.apart {
+			size := p.readAs.DType.Size() * max(1, p.readAs.Width)
+			row += size
+			widest = max(widest, size)
+		}
+	}
+	for _, c := range l.CalendarLayout() {
+		row += c.DType.Size()
+	}
+	if l.Sort && l.order == nil { // once the order is known, it has its scratch
+		row += 16 + widest
+	}
+	if row > 0 && l.rows > math.MaxInt64/2/row { // as a damaged file has it
+		return math.MaxInt64 / 2
+	}
+	return l.rows*row + 1<<16
+}

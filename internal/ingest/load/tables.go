@@ -1,0 +1,28 @@
+package load
+
+import (
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// tables are those of the result, and of scratch for the columns that are scaled before they are narrowed.
+func (l *load) tables() (t, stage layout.Table) {
+	t = layout.Table{Layout: l.Layout, Rows: l.rows}
+	stage = layout.Table{Rows: l.rows}
+	l.staged = map[int]int{}
+	for i, c := range l.columns {
+		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && s != (option.Steps{}) && !s.KeepsIntegers() {
+			c.Kind = column.KindFloat64 // so that a decimal further down is nothing new
+			l.setColumn(i, c)
+		}
+		p := l.plans[i]
+		t.Columns = append(t.Columns, p.stored)
+		if p.apart {
+			l.staged[i] = len(stage.Columns)
+			stage.Columns = append(stage.Columns, p.readAs)
+		}
+	}
+	t.Columns = append(t.Columns, l.CalendarLayout()...)
+	return t, stage
+}

@@ -1,0 +1,49 @@
+package load
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// rescale turns the times or durations that a reader wrote, from a row on, from one unit into another. One that the other unit cannot say
+// exactly is refused.
+func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64, from, to string) error {
+	by, over := textvalue.PerSecond(to)/textvalue.PerSecond(from), textvalue.PerSecond(from)/textvalue.PerSecond(to)
+	values := layout.Values[int64](d)
+	for row := range r.Rows() {
+		cells := values.Row(row0 + row)
+		for i, v := range cells {
+			if by > 0 && v <= math.MaxInt64/by && v >= -(math.MaxInt64/by) {
+				cells[i] = v * by
+				continue
+			}
+			if by == 0 && v%over == 0 {
+				cells[i] = v / over
+				continue
+			}
+			text := fmt.Sprint(v, " ", from)
+			if c.Kind == column.KindTime {
+				text = textvalue.TimeText(v, from)
+			}
+			return &loaderr.SourceError{
+				Path: r.Path(), Row: row + 1, Line: r.Line(row), Column: c.Name, Text: text,
+				Reason: "is no whole number of " + to + ", or too many: that is the dataset's unit", Hint: loaderr.HintAnew,
+			}
+		}
+	}
+	return nil
+}
+
+// sameInstants tells whether times or durations of a source are what a column of the generation holds, but for their units.
+func sameInstants(c column.Column, old *layout.ManifestColumn) bool {
+	if c.Width != old.Width() {
+		return false
+	}
+	return c.Kind == column.KindDuration && old.DType == layout.Duration || c.Kind == column.KindTime && old.DType == layout.Timestamp && (c.Zone == "") == (old.Zone == "")
+}

@@ -1,0 +1,72 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/option"
+	"github.com/tensorcache/tensorcache/internal/near"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// wanted are the columns of a load in the order in which they are stored: items, time, values.
+type wanted struct {
+	names []string
+	roles []layout.Role
+	dtype option.DTypes
+}
+
+// resolve returns the columns that the options want of a source with these column names. The error is
+// an [OptionError].
+func resolve(o option.Options, names []string) (wanted, error) {
+	w := wanted{dtype: o.DType}
+	add := func(field, name string, role layout.Role) error {
+		if !slices.Contains(names, name) {
+			e := &loaderr.OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
+			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
+				e.Hint = fmt.Sprintf("there is one column, %s: say with --delimiter what separates cells", loaderr.Quote(names[0]))
+			}
+			return e
+		}
+		if !slices.Contains(w.names, name) {
+			w.names, w.roles = append(w.names, name), append(w.roles, role)
+		}
+		return nil
+	}
+	for _, name := range o.ItemID {
+		if err := add("item_id", name, layout.RoleItemID); err != nil {
+			return w, err
+		}
+	}
+	if o.Time != "" {
+		if err := add("time", o.Time, layout.RoleTime); err != nil {
+			return w, err
+		}
+	}
+	chosen := o.Columns
+	if len(chosen) == 0 {
+		chosen = names
+	}
+	for _, name := range chosen {
+		if err := add("columns", name, layout.RoleValue); err != nil {
+			return w, err
+		}
+	}
+	return w, o.DType.Known(w.names)
+}
+
+// in finds the wanted columns in a source. firstPath names the source that the others must be like.
+func (w wanted) in(path, firstPath string, names []string) ([]column.Want, error) {
+	out := make([]column.Want, len(w.names))
+	for i, name := range w.names {
+		at := slices.Index(names, name)
+		if at < 0 {
+			return nil, &loaderr.SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
+		}
+		out[i] = column.Want{Index: at, Role: w.roles[i], Text: w.dtype.By[name] == string(layout.Text)}
+	}
+	return out, nil
+}

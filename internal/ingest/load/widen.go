@@ -1,0 +1,31 @@
+package load
+
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
+)
+
+// widen takes over what the cells ask for.
+func (l *load) widen(wider *source.WidenError) error {
+	changed := false
+	for i, c := range wider.Columns {
+		w, ok := column.Widest(l.columns[i], c)
+		if !ok {
+			return fmt.Errorf("column %q cannot be %s and %s", c.Name, l.columns[i].Describe(), c.Describe())
+		}
+		if err := w.CheckRole(l.readers[0].Path(), l.wanted.roles[i]); err != nil {
+			return err
+		}
+		changed = changed || w != l.columns[i]
+		l.setColumn(i, w)
+	}
+	if err := l.conform(); err != nil {
+		return err
+	}
+	if !changed { // never again and again
+		return fmt.Errorf("columns cannot be widened beyond %s", l.columns[0].Describe())
+	}
+	return nil
+}
