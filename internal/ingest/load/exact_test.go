@@ -89,7 +89,7 @@ func TestNumbersOfRecipesAreFloats(t *testing.T) {
 
 // Rows cannot be appended to a dataset that an earlier version loaded with numbers that are refused now.
 func TestRecipesOfEarlierVersionsAreNotAppendedTo(t *testing.T) {
-	d, err := layout.Open(filepath.Join("..", "..", "testdata", "literals"))
+	d, err := layout.Open(filepath.Join("..", "..", "..", "testdata", "literals"))
 	if err != nil {
 		t.Fatal(err)
 	}
