@@ -31,26 +31,10 @@ type SourceFile struct {
 // Part is a folder "key=value".
 type Part struct{ Key, Value string }
 
-// formats are the files that a folder is looked through for. Text and records may be compressed.
-var formats = []struct{ suffix, name string }{{".csv", "CSV"}, {".tsv", "TSV"}, {".parquet", "Parquet"}, {".arrow", "Arrow"}, {".feather", "Arrow"}, {".arrows", "Arrow"}, {".npy", "NumPy"}, {".npz", "NumPy"}, {".tfrecord", "TFRecord"}, {".tfrecords", "TFRecord"}}
-
-// FormatOf is the format that a file's name tells, "" for none.
-func FormatOf(name string) string {
-	name = strings.ToLower(name)
-	for _, c := range codecs {
-		if plain, ok := strings.CutSuffix(name, c.suffix); ok {
-			if f := FormatOf(plain); f == "CSV" || f == "TSV" || f == "TFRecord" {
-				return f
-			}
-			return ""
-		}
-	}
-	for _, f := range formats {
-		if strings.HasSuffix(name, f.suffix) {
-			return f.name
-		}
-	}
-	return ""
+// hasFormat reports whether the suffix of a name says a format.
+func hasFormat(name string) bool {
+	_, ok := FormatOf(name)
+	return ok
 }
 
 // Expand replaces folders by the files in them, sorted by path.
@@ -105,14 +89,14 @@ func (f *folder) walk(dir string, parts []Part) error {
 			continue
 		}
 		st, err := f.reach.StatFile(path)
-		if beyond := (*loaderr.SourceError)(nil); err != nil && FormatOf(e.Name()) == "" && !errors.As(err, &beyond) {
+		if beyond := (*loaderr.SourceError)(nil); err != nil && !hasFormat(e.Name()) && !errors.As(err, &beyond) {
 			continue // a link to nowhere, and none that would be read
 		}
 		if err != nil {
 			return AsSourceError(path, err)
 		}
 		if !st.IsDir() {
-			if FormatOf(e.Name()) != "" {
+			if hasFormat(e.Name()) {
 				f.files = append(f.files, SourceFile{path, st, parts})
 			}
 			if len(f.files) > MaxFiles {
@@ -160,7 +144,7 @@ func partition(path, key, value string, above []Part) (Part, error) {
 // sorted are the files by path, if they are of one kind.
 func (f *folder) sorted() ([]SourceFile, error) {
 	if len(f.files) == 0 {
-		return nil, &loaderr.SourceError{Path: f.root, Reason: "is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
+		return nil, &loaderr.SourceError{Path: f.root, Reason: "is a directory without " + FormatNames() + " files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
 	}
 	if f.other != "" {
 		return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)", filepath.Base(f.other)), Hint: "name the files and folders that are wanted"}
@@ -168,8 +152,9 @@ func (f *folder) sorted() ([]SourceFile, error) {
 	slices.SortFunc(f.files, func(a, b SourceFile) int { return strings.Compare(a.Path, b.Path) })
 	first := f.files[0]
 	for _, file := range f.files {
-		if a, b := FormatOf(first.Path), FormatOf(file.Path); a != b {
-			return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds %s and %s files (%s, %s), want one kind", a, b, filepath.Base(first.Path), filepath.Base(file.Path)), Hint: "name the files that are wanted"}
+		a, _ := FormatOf(first.Path)
+		if b, _ := FormatOf(file.Path); a.Name != b.Name {
+			return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds %s and %s files (%s, %s), want one kind", a.Name, b.Name, filepath.Base(first.Path), filepath.Base(file.Path)), Hint: "name the files that are wanted"}
 		}
 	}
 	return f.files, nil

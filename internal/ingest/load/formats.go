@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
@@ -18,97 +17,130 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/tfrecord"
 )
 
-// magics are the first bytes of files that are told by their content, whatever their name.
-var magics = []struct {
-	magic, is, hint string
-}{
-	{arrow.FileMagic, "is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress it first"},
-	{"FEA1", "is a Feather file of version 1, which is not read", "write it again with version 2, or as Parquet"},
-	{"\x1f\x8b", "is compressed twice", "decompress it first"},
-	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
-	{zipMagic, "is a zip archive", "unzip it first"},
-	{numpy.NpyMagic, "is a compressed NumPy array, but only text and TFRecord are read compressed", "decompress it first, or write it with np.savez_compressed"},
-	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
-	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
+// fileReader opens the files of one format.
+type fileReader struct {
+	format   string                 // of files.Formats
+	is       func(head []byte) bool // reports whether a file begins as the format does; nil: never
+	bySuffix bool                   // a file whose name says so is of the format, however it begins
+	// open opens a file. name is what it was called before it was compressed. The reader takes f. A nil
+	// reader without an error says that the file is of another format.
+	open func(path, name string, f *os.File, s source.Settings) (source.Reader, error)
 }
 
-const (
-	zipMagic = "PK\x03\x04"
-)
+// fileReaders are tried in this order; what none takes is text.
+var fileReaders = []fileReader{
+	{"Parquet", begins(parquet.Magic), true, openParquet},
+	{"Arrow", begins(arrow.StreamMagic), false, openArrow(true)},
+	{"Arrow", begins(arrow.FileMagic), false, openArrow(false)},
+	{"NumPy", begins(numpy.NpyMagic), false, openNpy},
+	{"TFRecord", tfrecord.Is, true, openTFRecord},
+	{"NumPy", begins(zipMagic), false, openNpz},
+}
+
+const zipMagic = "PK\x03\x04"
+
+// begins returns a function that reports whether a file begins with some bytes.
+func begins(magic string) func(head []byte) bool {
+	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
+}
+
+func openParquet(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
+	if err := s.Text.CheckUnused(path); err != nil {
+		return nil, err
+	}
+	return parquet.Open(path, f, s)
+}
+
+func openArrow(stream bool) func(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
+	return func(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
+		return arrow.OpenFile(path, f, stream, s)
+	}
+}
+
+func openNpy(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
+	return numpy.OpenNpy(path, f, s)
+}
+
+func openNpz(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
+	r, ok, err := numpy.OpenNpz(path, f, s)
+	if !ok && err == nil {
+		return nil, nil
+	}
+	return r, err
+}
+
+func openTFRecord(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
+	return tfrecord.Open(path, f, s)
+}
+
+// takes reports whether a file of that name and beginning is of the reader's format.
+func (r fileReader) takes(name string, head []byte) bool {
+	f, ok := files.FormatOf(name)
+	return r.is(head) || r.bySuffix && ok && f.Name == r.format
+}
 
 // open opens a source with the reader of its format.
-func open(path string, w source.Settings) (source.Reader, error) {
-	f, err := w.Reach.Open(path)
+func open(path string, s source.Settings) (source.Reader, error) {
+	f, err := s.Reach.Open(path)
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	r, err := openFile(path, f, w)
+	r, err := openFile(path, f, s)
 	if err != nil {
 		f.Close()
 	}
 	return r, err
 }
 
-func openFile(path string, f *os.File, w source.Settings) (source.Reader, error) {
+func openFile(path string, f *os.File, s source.Settings) (source.Reader, error) {
 	head, err := headOf(path, f)
 	if err != nil {
 		return nil, err
 	}
-	if plain, name, ok, err := files.Decompress(path, f, head, w.Decompression); ok || err != nil {
-		if err != nil {
-			return nil, err
-		}
-		return openUnpacked(path, name, f, plain, w)
-	}
-	if bytes.HasPrefix(head, []byte(parquet.Magic)) || strings.EqualFold(filepath.Ext(path), ".parquet") {
-		if err := w.Text.CheckUnused(path); err != nil {
-			return nil, err
-		}
-		return parquet.Open(path, f, w)
-	}
-	if stream := bytes.HasPrefix(head, []byte(arrow.StreamMagic)); stream || bytes.HasPrefix(head, []byte(arrow.FileMagic)) {
-		return arrow.OpenFile(path, f, stream, w)
-	}
-	if bytes.HasPrefix(head, []byte(numpy.NpyMagic)) {
-		return numpy.OpenNpy(path, f, w)
-	}
-	if tfrecord.Is(head) || files.FormatOf(path) == "TFRecord" {
-		return tfrecord.Open(path, f, w)
-	}
-	if bytes.HasPrefix(head, []byte(zipMagic)) {
-		if r, ok, err := numpy.OpenNpz(path, f, w); ok || err != nil {
-			return r, err
-		}
-	}
-	if err := wantText(path, head); err != nil {
+	plain, name, compressed, err := files.Decompress(path, f, head, s.Decompression)
+	if err != nil {
 		return nil, err
 	}
-	return text.Open(path, path, f, w)
+	if !compressed {
+		return openAs(path, path, f, head, s, false)
+	}
+	if head, err = headOf(path, plain); err == nil {
+		var r source.Reader
+		if r, err = openAs(path, name, plain, head, s, true); err == nil {
+			return r, f.Close()
+		}
+	}
+	plain.Close()
+	return nil, err
 }
 
-// openUnpacked opens a file that was compressed; name is what it was called before that. It takes plain, and f where it succeeds.
-func openUnpacked(path, name string, f, plain *os.File, w source.Settings) (r source.Reader, err error) {
-	defer func() {
-		if err != nil {
-			plain.Close()
+// openAs opens a file, or what a compressed file holds, with the first reader that takes it.
+func openAs(path, name string, f *os.File, head []byte, s source.Settings, compressed bool) (source.Reader, error) {
+	for _, r := range fileReaders {
+		if !r.takes(name, head) {
+			continue
 		}
-	}()
-	head, err := headOf(path, plain)
-	if err != nil {
+		if compressed && !readCompressed(r.format) {
+			continue // it is refused below, or it is text after all
+		}
+		if reader, err := r.open(path, name, f, s); reader != nil || err != nil {
+			return reader, err
+		}
+	}
+	if err := refuse(path, head); err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(head, []byte(parquet.Magic)) {
-		return nil, &loaderr.SourceError{Path: path, Reason: "is a compressed Parquet file, but only text and TFRecord are read compressed", Hint: "decompress it first"}
+	return text.Open(path, name, f, s)
+}
+
+// readCompressed reports whether a format is read from .gz and .zst files.
+func readCompressed(format string) bool {
+	for _, f := range files.Formats {
+		if f.Name == format {
+			return f.Compressed
+		}
 	}
-	if tfrecord.Is(head) || files.FormatOf(name) == "TFRecord" {
-		r, err = tfrecord.Open(path, plain, w)
-	} else if err = wantText(path, head); err == nil {
-		r, err = text.Open(path, name, plain, w)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r, f.Close()
+	return false
 }
 
 // headOf reads the first bytes of a file.
@@ -121,18 +153,35 @@ func headOf(path string, f *os.File) ([]byte, error) {
 	return head[:n], nil
 }
 
-// wantText refuses a file that begins as no text does.
-func wantText(path string, head []byte) error {
-	for _, m := range magics {
-		if bytes.HasPrefix(head, []byte(m.magic)) {
-			return &loaderr.SourceError{Path: path, Reason: m.is, Hint: m.hint}
+// refusals say what a file is that begins so and is not read, whatever its name. COMPRESSED stands for
+// the formats that are read compressed: an uncompressed file of these formats has its reader.
+var refusals = []struct {
+	magic, is, hint string
+}{
+	{parquet.Magic, "is a compressed Parquet file, but only COMPRESSED are read compressed", "decompress it first"},
+	{arrow.FileMagic, "is a compressed Arrow file, but only COMPRESSED are read compressed", "decompress it first"},
+	{"FEA1", "is a Feather file of version 1, which is not read", "write it again with version 2, or as Parquet"},
+	{"\x1f\x8b", "is compressed twice", "decompress it first"},
+	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
+	{zipMagic, "is a zip archive", "unzip it first"},
+	{numpy.NpyMagic, "is a compressed NumPy array, but only COMPRESSED are read compressed", "decompress it first, or write it with np.savez_compressed"},
+	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
+	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
+}
+
+// refuse refuses a file that begins as no text does; nil says that it may be text.
+func refuse(path string, head []byte) error {
+	for _, r := range refusals {
+		if bytes.HasPrefix(head, []byte(r.magic)) {
+			is := strings.ReplaceAll(r.is, "COMPRESSED", files.CompressedNames())
+			return &loaderr.SourceError{Path: path, Reason: is, Hint: r.hint}
 		}
 	}
-	if bytes.IndexByte(head, 0) >= 0 && files.FormatOf(path) == "Arrow" {
+	if bytes.IndexByte(head, 0) < 0 {
+		return nil
+	}
+	if f, _ := files.FormatOf(path); f.Name == "Arrow" {
 		return &loaderr.SourceError{Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does", Hint: "it is older or damaged; if pyarrow reads it, write it again with that"}
 	}
-	if bytes.IndexByte(head, 0) >= 0 {
-		return &loaderr.SourceError{Path: path, Reason: "is a binary file, want CSV, TSV, Parquet, Arrow, NumPy or TFRecord", Hint: "text may be compressed with gzip or zstd; a table that another program reads may be sent with put"}
-	}
-	return nil
+	return &loaderr.SourceError{Path: path, Reason: "is a binary file, want " + files.FormatNames(), Hint: "text may be compressed with gzip or zstd; a table that another program reads may be sent with put"}
 }
