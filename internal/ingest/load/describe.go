@@ -138,7 +138,7 @@ func (l *load) melt() error {
 		rows += r.Rows()
 	}
 	l.meter.SourceRows.Store(rows)
-	l.ItemID, l.Columns = []string{source.MeltedItem}, nil
+	l.ItemID, l.Columns = []string{column.MeltedItem}, nil
 	return nil
 }
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
 func TestMeltedRowsAreSeriesAfterSeries(t *testing.T) {
@@ -20,16 +20,16 @@ func TestMeltedRowsAreSeriesAfterSeries(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := loadtest.OpenDir(t, dir)
-		if got := loadtest.Values[float64](l, source.MeltedValue); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6.5}) {
+		if got := loadtest.Values[float64](l, column.MeltedValue); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6.5}) {
 			t.Error(got)
 		}
 		if got := loadtest.Values[int64](l, "t"); !slices.Equal(got, []int64{1, 2, 3, 1, 2, 3}) {
 			t.Error(got)
 		}
-		if got := loadtest.Texts(l, source.MeltedItem); !slices.Equal(got, []string{"a", "a", "a", "b", "b", "b"}) {
+		if got := loadtest.Texts(l, column.MeltedItem); !slices.Equal(got, []string{"a", "a", "a", "b", "b", "b"}) {
 			t.Error(got)
 		}
-		if r := string(l.Manifest.Recipe); !strings.Contains(r, `"melt": true`) || strings.Contains(r, source.MeltedItem) {
+		if r := string(l.Manifest.Recipe); !strings.Contains(r, `"melt": true`) || strings.Contains(r, column.MeltedItem) {
 			t.Error("the recipe is", r)
 		}
 	}
@@ -58,7 +58,7 @@ func TestPartitionsAreNoSeries(t *testing.T) {
 	}
 	_, _, err := inProcess(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true})
 	loadtest.Refused(t, err, `column "year": is a partition, not a series`, "--columns")
-	if got := loadtest.Values[int64](mustLoad(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true, Columns: []string{"a"}}), source.MeltedValue); !slices.Equal(got, []int64{5}) {
+	if got := loadtest.Values[int64](mustLoad(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true, Columns: []string{"a"}}), column.MeltedValue); !slices.Equal(got, []int64{5}) {
 		t.Error(got)
 	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/window"
 )
 
@@ -194,7 +193,7 @@ func (o Options) validateMelt() error {
 		return nil
 	case len(o.ItemID) > 0:
 		return &loaderr.OptionError{Field: "melt", Allowed: "it without item_id: the names of the columns become the items"}
-	case o.Time == source.MeltedItem || o.Time == source.MeltedValue:
+	case o.Time == column.MeltedItem || o.Time == column.MeltedValue:
 		return &loaderr.OptionError{Field: "melt", Allowed: fmt.Sprintf("it with a time column of another name than %q, which is a column of the result", o.Time)}
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
@@ -13,8 +12,8 @@ import (
 var tabs = []string{"\t", `\t`, "tab"}
 
 // Dialect is that of valid options.
-func (o Options) Dialect() source.Dialect {
-	d := source.DefaultDialect
+func (o Options) Dialect() textvalue.Dialect {
+	d := textvalue.DefaultDialect
 	d.Header = !o.NoHeader
 	if o.Delimiter != "" {
 		d.Delimiter = delimiter(o.Delimiter)[0]
@@ -57,7 +56,7 @@ func (o Options) validateText() error {
 		return &loaderr.OptionError{Field: "delimiter", Value: o.Delimiter, Allowed: "one sign, such as , ; | or tab, that no number and no quote is written with"}
 	}
 	if o.Decimal != "" && o.Decimal == o.Delimiter {
-		return source.EqualMarks(o.Decimal)
+		return textvalue.EqualMarks(o.Decimal)
 	}
 	if o.TimeFormat != "" && o.Time == "" {
 		return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: "it only together with time"}

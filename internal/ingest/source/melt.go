@@ -13,12 +13,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// The columns of what was melted, besides the time.
-const (
-	MeltedItem  = "item"
-	MeltedValue = "value"
-)
-
 // Melted makes of a source with one column a series a source with one row a value, as pandas.melt does: the rows of the first
 // series, then those of the second. The item is the series' name.
 type Melted struct {
@@ -70,9 +64,9 @@ func (m *Melted) Line(row int64) int64 { return m.Reader.Line(m.sourceRow(row)) 
 
 func (m *Melted) Names() []string {
 	if m.time < 0 {
-		return []string{MeltedItem, MeltedValue}
+		return []string{column.MeltedItem, column.MeltedValue}
 	}
-	return []string{MeltedItem, m.timed, MeltedValue}
+	return []string{column.MeltedItem, m.timed, column.MeltedValue}
 }
 
 // inner are the wants of the source: the time first, if there is one.
@@ -107,13 +101,13 @@ func (m *Melted) outer(w []column.Want, columns []column.Column) ([]column.Colum
 		}
 		value = other
 	}
-	value.Name = MeltedValue
+	value.Name = column.MeltedValue
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		switch m.Names()[x.Index] {
-		case MeltedItem:
-			out[i] = column.Column{Name: MeltedItem, Kind: column.KindText}
-		case MeltedValue:
+		case column.MeltedItem:
+			out[i] = column.Column{Name: column.MeltedItem, Kind: column.KindText}
+		case column.MeltedValue:
 			out[i] = value
 		default:
 			out[i] = columns[0]

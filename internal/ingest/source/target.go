@@ -55,7 +55,7 @@ type Target struct {
 	Dest     column.Sink
 	Row0     int64 // the source's first row in dest
 	Words    *column.Dictionary
-	Observer observer // nil unless somebody sees the values as they are read
+	Observer column.Observer // nil unless somebody sees the values as they are read
 }
 
 // MissingReason says why a missing value cannot be in the column.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/moments"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -48,7 +48,7 @@ func (m *TileMoments) whole() bool {
 func (m *TileMoments) Invalidate() { m.invalid.Store(true) }
 
 // worker returns the observer of one goroutine.
-func (m *TileMoments) Worker() source.WorkerObserver {
+func (m *TileMoments) Worker() column.WorkerObserver {
 	return &workerMoments{wide: tile[float64]{to: m}, narrow: tile[float32]{to: m}}
 }
 

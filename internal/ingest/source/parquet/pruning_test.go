@@ -12,6 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
+	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
 func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
@@ -50,7 +51,7 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(path, f, source.Settings{Workers: 1, Decompression: files.Decompression{Dir: t.TempDir()}, Text: source.DefaultDialect})
+		r, err := Open(path, f, source.Settings{Workers: 1, Decompression: files.Decompression{Dir: t.TempDir()}, Text: textvalue.DefaultDialect})
 		if err != nil {
 			t.Fatal(err)
 		}

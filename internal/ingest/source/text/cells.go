@@ -26,7 +26,7 @@ const (
 
 // admit returns c widened so that it can hold the cell x besides the cells before it; reason says
 // why no type can hold both.
-func admit(c column.Column, x cell, role layout.Role, d *source.Dialect) (out column.Column, reason string) {
+func admit(c column.Column, x cell, role layout.Role, d *textvalue.Dialect) (out column.Column, reason string) {
 	b := x.trimmed()
 	if d.IsMissing(b) {
 		switch {
@@ -70,7 +70,7 @@ func admit(c column.Column, x cell, role layout.Role, d *source.Dialect) (out co
 
 // admitText refuses what no text can be. Where a column is text because its first cell is, what looks like a number is refused: one
 // of the two is a mistake, and which is not for us to guess.
-func admitText(c column.Column, x cell, d *source.Dialect) (reason string) {
+func admitText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
 	switch b := x.trimmed(); {
 	case !utf8.Valid(x.raw):
 		return source.ReasonUTF8
@@ -125,7 +125,7 @@ func admitTime(c column.Column, t textvalue.Time, ok bool) (column.Column, strin
 	return w, ""
 }
 
-func admitValue(c column.Column, x cell, d *source.Dialect) (column.Column, string) {
+func admitValue(c column.Column, x cell, d *textvalue.Dialect) (column.Column, string) {
 	b := x.trimmed()
 	switch c.Kind {
 	case column.KindBool:

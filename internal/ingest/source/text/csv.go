@@ -68,7 +68,7 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 		c.delim = '\t'
 	}
 	if c.delim == w.Text.Decimal {
-		return nil, source.EqualMarks(string(w.Text.Decimal))
+		return nil, textvalue.EqualMarks(string(w.Text.Decimal))
 	}
 	if err := c.readHeader(); err != nil {
 		return nil, err

@@ -284,7 +284,7 @@ func (p *csvParser) widen(op *csvOp, x cell) (reason string) {
 }
 
 // word gives a text its code. One that is missing has none, unless an item needs it.
-func (op *csvOp) word(x cell, at int64, d *source.Dialect, c column.Column) (reason string) {
+func (op *csvOp) word(x cell, at int64, d *textvalue.Dialect, c column.Column) (reason string) {
 	if op.code32 < 0 || !bytes.Equal(x.raw, op.last) {
 		switch missing := d.IsMissing(x.trimmed()); {
 		case missing && op.role == layout.RoleItemID:

@@ -1,11 +1,10 @@
-package source
+package textvalue
 
 import (
 	"bytes"
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -15,9 +14,9 @@ type Dialect struct {
 	Delimiter      byte   // 0 where the name of a file tells
 	Decimal        byte
 	Header         bool
-	Missing        map[string]bool      // words for no value, beside those of isMissing
-	Times          textvalue.TimeFormat // of the time column
-	NumericMissing bool                 // some of these words are numbers: every cell must be looked at as a word first
+	Missing        map[string]bool // words for no value, beside those of isMissing
+	Times          TimeFormat      // of the time column
+	NumericMissing bool            // some of these words are numbers: every cell must be looked at as a word first
 }
 
 // DefaultDialect is that of no option.
@@ -32,7 +31,7 @@ func (d Dialect) CheckUnused(path string) error {
 }
 
 // IsMissing tells whether a cell stands for no value.
-func (d *Dialect) IsMissing(b []byte) bool { return textvalue.IsMissing(b) || d.Missing[string(b)] }
+func (d *Dialect) IsMissing(b []byte) bool { return IsMissing(b) || d.Missing[string(b)] }
 
 // Formatted tells whether the cells of a role are times in the format that the options say.
 func (d *Dialect) Formatted(role layout.Role) bool {
@@ -40,24 +39,25 @@ func (d *Dialect) Formatted(role layout.Role) bool {
 }
 
 // Time reads a cell as a time.
-func (d *Dialect) Time(b []byte, role layout.Role) (textvalue.Time, bool) {
+func (d *Dialect) Time(b []byte, role layout.Role) (Time, bool) {
 	if d.Formatted(role) {
 		return d.Times.Parse(b)
 	}
-	return textvalue.ParseTime(b)
+	return ParseTime(b)
 }
 
 // Float is parseFloat with the decimal sign of the dialect.
 func (d *Dialect) Float(b []byte) (v float64, ok bool) {
 	if d.Decimal == '.' {
-		return textvalue.ParseFloat(b)
+		return ParseFloat(b)
 	}
 	if bytes.IndexByte(b, '.') >= 0 || len(b) > 1<<10 {
 		return 0, false
 	}
-	return textvalue.ParseFloat(bytes.Replace(b, []byte{d.Decimal}, []byte{'.'}, 1))
+	return ParseFloat(bytes.Replace(b, []byte{d.Decimal}, []byte{'.'}, 1))
 }
 
+// EqualMarks is the error of a decimal sign that is the delimiter too.
 func EqualMarks(decimal string) error {
 	return &loaderr.OptionError{Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter", Hint: `name the sign between cells with --delimiter, such as --delimiter ";"`}
 }

@@ -1,0 +1,7 @@
+package column
+
+// The columns of a melted source, besides the time.
+const (
+	MeltedItem  = "item"  // the name of the series
+	MeltedValue = "value" // its values
+)
