@@ -173,6 +173,26 @@ func TestThePageShowsTheRooms(t *testing.T) {
 	}
 }
 
+// TestReadersAndStepsDoNotKnowEachOther holds the border inside a load: readers know files and columns,
+// steps and the order of rows know columns, and package load alone knows both.
+func TestReadersAndStepsDoNotKnowEachOther(t *testing.T) {
+	const ingest = "internal/ingest/"
+	readers := func(room string) bool {
+		return strings.HasPrefix(room+"/", ingest+"source/") || room == ingest+"files"
+	}
+	steps := []string{ingest + "step", ingest + "rows"}
+	for room, imports := range rooms {
+		for _, i := range imports {
+			if readers(room) && (slices.Contains(steps, i) || i == ingest+"option") {
+				t.Errorf("%s may import %s: a reader does not know what becomes of its columns", room, i)
+			}
+			if slices.Contains(steps, room) && readers(i) {
+				t.Errorf("%s may import %s: a step does not know where its values come from", room, i)
+			}
+		}
+	}
+}
+
 func TestEachLibraryIsUsedInItsRoomOnly(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, i := range p.Imports {
