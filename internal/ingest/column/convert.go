@@ -271,14 +271,6 @@ func repeat[T layout.Native](c layout.ColumnWriter, row, n int64, values []T) {
 	}
 }
 
-func fillRows[T layout.Native](to layout.Strided[T], row, n int64, v T) {
-	for r := row; r < row+n; r++ {
-		for i := range to.Row(r) {
-			to.Row(r)[i] = v
-		}
-	}
-}
-
 // Multiply multiplies rows of an int64 column, up to the first with a product that does not fit: bad is that one, -1 where all do, and value what
 // it holds.
 func Multiply(d Sink, row, n, by int64) (bad, value int64) {

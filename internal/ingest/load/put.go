@@ -48,8 +48,8 @@ func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layou
 		return nil, err
 	}
 	defer r.Close()
-	if s, ok := r.(interface{ size() int64 }); ok {
-		l.meter.BytesTotal.Store(s.size())
+	if s, ok := r.(source.Sized); ok {
+		l.meter.BytesTotal.Store(s.Size())
 	}
 	l.meter.SetPhases(l.phases())
 	l.readers = []source.Reader{r}

@@ -184,3 +184,24 @@ func TestArrowStreamCutAnywhereIsRefused(t *testing.T) {
 	_, err = receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow}, []byte("t,a\n1,2\n"))
 	loadtest.Refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
 }
+
+func TestAPutKnowsHowManyBytesItReads(t *testing.T) {
+	header, sent := puttest.EveryArray(t)
+	stream := puttest.ArrowBytes(t)
+	for name, c := range map[string]struct {
+		header put.Header
+		sent   []byte
+	}{
+		"arrays": {header, sent},
+		"Arrow":  {put.Header{Format: put.FormatArrow}, stream},
+	} {
+		m := &progress.Meter{}
+		r := Request{Dir: t.TempDir(), Options: option.Options{ItemID: []string{"id"}}, Put: &c.header, Conn: bytes.NewReader(c.sent)}
+		if _, err := Run(t.Context(), r, m); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := m.BytesTotal.Load(); got != int64(len(c.sent)) {
+			t.Errorf("%s: %d bytes in all, want %d", name, got, len(c.sent))
+		}
+	}
+}

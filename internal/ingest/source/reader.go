@@ -28,3 +28,9 @@ type Reader interface {
 	Line(row int64) int64
 	Close() error
 }
+
+// Sized is a reader that knows how many bytes it reads, of values that come over a connection.
+type Sized interface {
+	Reader
+	Size() int64
+}

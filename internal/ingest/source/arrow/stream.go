@@ -268,7 +268,7 @@ func (s *arrowStream) readSchema() error {
 func (s *arrowStream) Path() string     { return s.name }
 func (s *arrowStream) Rows() int64      { return s.count }
 func (s *arrowStream) Line(int64) int64 { return 0 }
-func (s *arrowStream) size() int64      { return s.bytes }
+func (s *arrowStream) Size() int64      { return s.bytes }
 func (s *arrowStream) Close() error     { return s.file.Close() }
 
 func (s *arrowStream) Names() []string {

@@ -62,7 +62,7 @@ func Open(heads []Column, conn io.Reader, dir string) (source.Reader, error) {
 func (a *Arrays) Path() string     { return "" }
 func (a *Arrays) Rows() int64      { return a.Count }
 func (a *Arrays) Line(int64) int64 { return 0 }
-func (a *Arrays) size() int64      { return a.Total }
+func (a *Arrays) Size() int64      { return a.Total }
 func (a *Arrays) Close() error     { return nil }
 
 func (a *Arrays) Names() []string {
