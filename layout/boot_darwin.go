@@ -2,7 +2,7 @@ package layout
 
 import "golang.org/x/sys/unix"
 
-// BootID names the time since the machine was started; "" where it cannot be told.
+// BootID names the time since the machine was started; "" if it cannot be told.
 func BootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// BootID names the time since the machine was started; "" where it cannot be told.
+// BootID names the time since the machine was started; "" if it cannot be told.
 func BootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -188,7 +188,7 @@ func (d *Data) checkFiles() (bad []string, err error) {
 	return bad, nil
 }
 
-// misplaced says why a file in the directory is not the one that is mapped, "" where it is.
+// misplaced says why a file in the directory is not the one that is mapped, "" if it is.
 func (d *Data) misplaced(name string, mapped *os.File) string {
 	there, err := os.Stat(filepath.Join(d.Dir, name))
 	if errors.Is(err, os.ErrNotExist) {

@@ -74,7 +74,7 @@ func seal(text []byte) (sum string) {
 	return sum
 }
 
-// sealed tells whether a manifest's text is the one that was written. Those of before there was a seal are.
+// sealed reports whether a manifest's text is the one that was written. Those of before there was a seal are.
 func sealed(text []byte) bool {
 	at := bytes.Index(text, sealKey)
 	if at < 0 {

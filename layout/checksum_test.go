@@ -77,7 +77,7 @@ func TestAFlippedBitAnywhereIsFound(t *testing.T) {
 	}
 }
 
-// isPadding tells whether a byte is one of the body of an Arrow file, but none of a value.
+// isPadding reports whether a byte is one of the body of an Arrow file, but none of a value.
 func isPadding(t *testing.T, m *Manifest, name string, file []byte, at int64) bool {
 	t.Helper()
 	spans, err := arrowfile.Buffers(bytes.NewReader(file), int64(len(file)))

@@ -43,10 +43,10 @@ var dtypes = map[DType]struct {
 // Size is the number of bytes of one value, 0 for what is no dtype.
 func (d DType) Size() int64 { return dtypes[d].size }
 
-// IsFloat tells whether a missing value can be kept, as NaN.
+// IsFloat reports whether a missing value can be kept, as NaN.
 func (d DType) IsFloat() bool { return d == Float16 || d == Float32 || d == Float64 }
 
-// IsInteger tells whether the values are whole numbers.
+// IsInteger reports whether the values are whole numbers.
 func (d DType) IsInteger() bool {
 	switch d {
 	case Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Uint64:
@@ -55,10 +55,10 @@ func (d DType) IsInteger() bool {
 	return false
 }
 
-// IsNumeric tells whether a column of the dtype stands in a window that names no columns.
+// IsNumeric reports whether a column of the dtype stands in a window that names no columns.
 func (d DType) IsNumeric() bool { return d.IsFloat() || d.IsInteger() || d == Bool }
 
-// HasUnit tells whether the values count units of time.
+// HasUnit reports whether the values count units of time.
 func (d DType) HasUnit() bool { return d == Timestamp || d == Duration }
 
 // Plain is the dtype of the same values without a meaning beyond their numbers: int64 for a duration, int32 for a text's code.
@@ -72,7 +72,7 @@ func (d DType) Plain() DType {
 	return d
 }
 
-// Holds tells whether every value of another dtype is one of d's, where both are integers or bool.
+// Holds reports whether every value of another dtype is one of d's, where both are integers or bool.
 func (d DType) Holds(other DType) bool {
 	unsigned := func(d DType) bool { return d == Uint8 || d == Uint16 || d == Uint32 || d == Uint64 }
 	switch {
@@ -108,7 +108,7 @@ func HalfFromBits(bits uint16) Half { return Half{bits} }
 // Bits are the half's bits.
 func (h Half) Bits() uint16 { return h.bits }
 
-// IsNaN tells whether the half is not a number.
+// IsNaN reports whether the half is not a number.
 func (h Half) IsNaN() bool { return h.bits&0x7fff > 0x7c00 }
 
 // String is the half's value.

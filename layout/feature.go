@@ -8,7 +8,7 @@ import (
 )
 
 // Extremes are the least and greatest values of stretches of rows: of stretch i, Missing[i] values are missing and Min[i] to Max[i]
-// hold the others, both nil where there are none. They are as [Cells] shows them, but 0 and 1 for bool.
+// hold the others, both nil if there are none. They are as [Cells] shows them, but 0 and 1 for bool.
 type Extremes struct {
 	Min, Max []any
 	Missing  []int64

@@ -10,7 +10,7 @@ import (
 // FormatVersion is written into every manifest.
 //
 //	1  the first
-//	2  dtypes float16, int8, int16, uint8 to uint64 and duration; text beside items, -1 where there is none; in layout packed only
+//	2  dtypes float16, int8, int16, uint8 to uint64 and duration; text beside items, -1 if there is none; in layout packed only
 //	   numbers and bool are interleaved
 const FormatVersion = 2
 

@@ -52,12 +52,12 @@ type ManifestColumn struct {
 	XXH64       string  `json:"xxh64"`
 	Missing     int64   `json:"missing"`
 	SourceDType string  `json:"source_dtype,omitempty"`
-	// DTypeError is what storing the source's floats as narrower ones has lost; nil where they are not narrower.
+	// DTypeError is what storing the source's floats as narrower ones has lost; nil if they are not narrower.
 	DTypeError *DTypeError `json:"dtype_error,omitempty"`
 	// Prepared and Scale are the steps that the load did to the values, in this order; nil without such.
 	Prepared *Prepared `json:"prepared,omitempty"`
 	Scale    *Scale    `json:"scale,omitempty"`
-	// Statistics are nil where the column holds no numbers.
+	// Statistics are nil if the column holds no numbers.
 	Statistics *Statistics `json:"statistics,omitempty"`
 }
 
@@ -151,18 +151,18 @@ type Appended struct {
 	Sources int   `json:"sources"`
 }
 
-// SameFile tells whether nothing shows that the file was changed since: path, size, time of change and inode are the same.
+// SameFile reports whether nothing shows that the file was changed since: path, size, time of change and inode are the same.
 func (s Source) SameFile(o Source) bool {
 	s.XXH64, o.XXH64 = "", ""
 	return s == o
 }
 
-// SameContent tells whether both hold the same under the same path; without hashes that is not known.
+// SameContent reports whether both hold the same under the same path; without hashes that is not known.
 func (s Source) SameContent(o Source) bool {
 	return s.Path == o.Path && s.Bytes == o.Bytes && s.XXH64 != "" && s.XXH64 == o.XXH64
 }
 
-// DTypeErrors are what storing floats as narrower ones has lost, by column; nil where none are narrower.
+// DTypeErrors are what storing floats as narrower ones has lost, by column; nil if none are narrower.
 func (m *Manifest) DTypeErrors() map[string]DTypeError {
 	var out map[string]DTypeError
 	for _, c := range m.Columns {

@@ -25,12 +25,12 @@ type Prepared struct {
 	ClipHigh  *float64 `json:"clip_high,omitempty"`
 	Log1p     bool     `json:"log1p,omitempty"`
 	Diff      bool     `json:"diff,omitempty"`
-	// First is, per item and feature, the value that the first difference is above (after log1p); nil where there are too many to be
+	// First is, per item and feature, the value that the first difference is above (after log1p); nil if there are too many to be
 	// kept.
 	First Floats `json:"first,omitempty"`
 	// Last is, kept like First, the last row's value (after log1p): the first difference of rows that are appended is above it.
 	Last Floats `json:"last,omitempty"`
-	// Before says which cells were missing before the fill; nil where none was.
+	// Before says which cells were missing before the fill; nil if none was.
 	Before *BeforeFill `json:"before,omitempty"`
 }
 
@@ -51,7 +51,7 @@ func (b *BeforeFill) write(dir, column string) error {
 	return err
 }
 
-// BeforeFill are a column's cells that were missing before the load filled them; none where it filled none.
+// BeforeFill are a column's cells that were missing before the load filled them; none if it filled none.
 func (d *Data) BeforeFill(c *ManifestColumn) (MissingRows, error) {
 	if c.Prepared == nil || c.Prepared.Before == nil {
 		return nil, nil

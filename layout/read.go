@@ -101,7 +101,7 @@ func (t TextPlace) word(m *mmapfile.Map, i int64) (string, error) {
 	return string(b), err
 }
 
-// Block is columns that stand side by side in one field, as one column as wide as all of them. ok is false where they do not.
+// Block is columns that stand side by side in one field, as one column as wide as all of them. ok is false if they do not.
 func Block[T Native](d *Data, columns []*ManifestColumn) (block Strided[T], ok bool, err error) {
 	first, size := columns[0], columns[0].DType.Size()
 	end := first.Offset

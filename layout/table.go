@@ -97,7 +97,7 @@ type Strided[T any] struct {
 // Row is the values of one row.
 func (s Strided[T]) Row(i int64) []T { return s.Data[i*s.Step : i*s.Step+s.Width : i*s.Step+s.Width] }
 
-// Contiguous tells whether the whole column is Data without gaps.
+// Contiguous reports whether the whole column is Data without gaps.
 func (s Strided[T]) Contiguous() bool { return s.Step == s.Width }
 
 // Keys of metadata in data.arrow.

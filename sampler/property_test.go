@@ -46,7 +46,7 @@ func drawOptions(t *rapid.T, x list) sampler.Options {
 	return o
 }
 
-// everyRank makes one sampler for each rank, or nil where an epoch may have no step.
+// everyRank makes one sampler for each rank, or nil if an epoch may have no step.
 func everyRank(t *rapid.T, x list, o sampler.Options) []*sampler.Sampler {
 	var ranks []*sampler.Sampler
 	for o.Rank = range o.NumReplicas {

@@ -84,7 +84,7 @@ var arrowTables = map[string][]flatField{
 // flatDepth is how many tables may stand in each other, as in pyarrow.
 const flatDepth = 128
 
-// Check tells whether metadata is built as its root, [Message] or [Footer], says, by the rules of flatbuffers' verifier for C++
+// Check reports whether metadata is built as its root, [Message] or [Footer], says, by the rules of flatbuffers' verifier for C++
 // (https://github.com/google/flatbuffers, verifier.h), which pyarrow goes by: whatever is pointed to lies in the bytes and is aligned.
 //
 // Nor may there be more tables than have room: pyarrow would take some that are in several places, and no writer makes them.
@@ -94,7 +94,7 @@ func Check(b []byte, root string) bool {
 	return ok && v.table(at, root)
 }
 
-// flatVerifier walks over the tables of a flatbuffer. Its places are bytes from the beginning, and may be anything: has tells whether they
+// flatVerifier walks over the tables of a flatbuffer. Its places are bytes from the beginning, and may be anything: has reports whether they
 // are in it.
 type flatVerifier struct {
 	bytes []byte
@@ -102,7 +102,7 @@ type flatVerifier struct {
 	left  int // tables
 }
 
-// has tells whether size bytes from a place on are there, and aligned; nothing fills all of them.
+// has reports whether size bytes from a place on are there, and aligned; nothing fills all of them.
 func (v *flatVerifier) has(at, size, align uint64) bool {
 	all := uint64(len(v.bytes))
 	return at%align == 0 && size < all && at <= all-size

@@ -6,10 +6,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// vectors tells whether the assembly is used.
+// vectors reports whether the assembly is used.
 var vectors = cpu.X86.HasAVX2 && !portable.Forced()
 
-// fused tells whether the processor multiplies and adds with one rounding.
+// fused reports whether the processor multiplies and adds with one rounding.
 var fused = cpu.X86.HasFMA
 
 // The assembly takes n values, a multiple of laneCount.

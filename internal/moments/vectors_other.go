@@ -2,7 +2,7 @@
 
 package moments
 
-// vectors is false where there is no assembly.
+// vectors is false if there is no assembly.
 var vectors = false
 
 const fused = false

@@ -169,12 +169,12 @@ func (c Column) TimeText(v int64) string {
 // TileRows is how many values are looked up or converted before they are written.
 const TileRows = 4096
 
-// IsNumber tells whether a column holds numbers: truth values, times and texts are none.
+// IsNumber reports whether a column holds numbers: truth values, times and texts are none.
 func (c Column) IsNumber() bool {
 	return c.Kind == KindUnknown || c.Kind.IsInteger() || c.Kind.IsFloat()
 }
 
-// IsBool tells whether a column holds truth values that may be missing. Those of text files may not: their cells are read as what they are.
+// IsBool reports whether a column holds truth values that may be missing. Those of text files may not: their cells are read as what they are.
 func (c Column) IsBool() bool { return c.Kind == KindBool && !c.Inferred }
 
 // SourceName is what the source calls the type of a column.

@@ -16,7 +16,7 @@ type Number interface {
 type Storable interface{ Number | layout.Half }
 
 // Put writes values, row after row, from a row of the destination on, as the destination's dtype. bad is the place of the
-// first value that does not fit, -1 where all do.
+// first value that does not fit, -1 if all do.
 //
 // Values that are not copied as they are go by way of the widest type of their kind, so that there are three times as many
 // conversions as dtypes, and not their square.
@@ -54,7 +54,7 @@ func Put[S Storable](d Sink, row int64, src []S) (bad int) {
 
 func number64[S, W Number](v S) W { return W(v) }
 
-// IsDType tells whether a dtype is stored as values of S.
+// IsDType reports whether a dtype is stored as values of S.
 func IsDType[S Storable](d layout.DType) bool {
 	var v S
 	var name layout.DType
@@ -204,7 +204,7 @@ func toHalf[S Number](to []layout.Half, src []S) (bad int) {
 	return -1
 }
 
-// Fits tells whether x is v within the precision of x's type.
+// Fits reports whether x is v within the precision of x's type.
 func Fits[S, D Number](v S, x D) bool {
 	switch any(x).(type) {
 	case float32, float64:
@@ -219,7 +219,7 @@ func Fits[S, D Number](v S, x D) bool {
 
 func asIs[S, D Number](v S, x D) bool { return S(x) == v && (x < 0) == (v < 0) }
 
-// reaches tells whether a float is beyond the integers up to a bound. Which of them it is converted to is the processor's to say: on
+// reaches reports whether a float is beyond the integers up to a bound. Which of them it is converted to is the processor's to say: on
 // arm64 the last, which as a float is the bound.
 func reaches[S Number](v S, bound float64) bool {
 	f, ok := any(v).(float64)
@@ -271,7 +271,7 @@ func repeat[T layout.Native](c layout.ColumnWriter, row, n int64, values []T) {
 	}
 }
 
-// Multiply multiplies rows of an int64 column, up to the first with a product that does not fit: bad is that one, -1 where all do, and value what
+// Multiply multiplies rows of an int64 column, up to the first with a product that does not fit: bad is that one, -1 if all do, and value what
 // it holds.
 func Multiply(d Sink, row, n, by int64) (bad, value int64) {
 	to := layout.Values[int64](d.ColumnWriter)

@@ -80,7 +80,7 @@ func (l *Loss) note(from, to any) {
 	l.Add(e)
 }
 
-// inexact is the place of the first integer that the float type of d does not hold, -1 where it holds all.
+// inexact is the place of the first integer that the float type of d does not hold, -1 if it holds all.
 func inexact[S int64 | uint64](d layout.DType, src []S) int {
 	bits := 0
 	switch d {

@@ -92,7 +92,7 @@ func lookBelow[T any](dir, rel string, look func(root *os.Root, rel string) (T, 
 	return look(root, rel)
 }
 
-// escapes tells whether a link led out of a root. The package os has no error of its own for that.
+// escapes reports whether a link led out of a root. The package os has no error of its own for that.
 func escapes(err error) bool {
 	var pe *fs.PathError
 	return errors.As(err, &pe) && pe.Err.Error() == "path escapes from parent"

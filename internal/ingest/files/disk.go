@@ -10,7 +10,7 @@ import (
 // BlockBytes is how much of a text file a worker reads at once.
 const BlockBytes = 1 << 20
 
-// IsFull tells whether a disk or a quota is.
+// IsFull reports whether a disk or a quota is.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -79,7 +79,7 @@ func AsSourceError(path string, err error) error {
 	return &loaderr.SourceError{Path: path, Reason: reason, Hint: hint}
 }
 
-// notLoadable says why a file cannot be a source, "" where it can.
+// notLoadable says why a file cannot be a source, "" if it can.
 func notLoadable(st fs.FileInfo) (reason, hint string) {
 	switch mode := st.Mode(); {
 	case mode.IsDir():

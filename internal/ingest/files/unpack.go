@@ -127,7 +127,7 @@ func decompress(path string, f, plain *os.File, codec string, open func(io.Reade
 // counting tells how much of a file is read.
 type counting struct {
 	io.Reader
-	tell func(int64) // nil where nobody asks
+	tell func(int64) // nil if nobody asks
 }
 
 func (c *counting) Read(p []byte) (int, error) {

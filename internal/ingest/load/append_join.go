@@ -279,7 +279,7 @@ func (k *base) beforeFill(old *layout.ManifestColumn, delta *layout.Data, parts 
 	return &layout.BeforeFill{Missing: cells, Runs: out.AppendBinary(nil)}, nil
 }
 
-// differs tells whether an item has any difference, given the values before the first one, or else the last, and the last.
+// differs reports whether an item has any difference, given the values before the first one, or else the last, and the last.
 func (k *base) differs(c *layout.ManifestColumn, code, feature int64, first, last float64) bool {
 	if first != last && (first == first || last == last) {
 		return true

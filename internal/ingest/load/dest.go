@@ -35,13 +35,13 @@ func (l *load) destRead(i int) layout.ColumnWriter {
 	return l.dest(i)
 }
 
-// staysAsRead tells whether nothing changes the values of a column, or their order, once they are read.
+// staysAsRead reports whether nothing changes the values of a column, or their order, once they are read.
 func (l *load) staysAsRead(i int) bool {
 	_, staged := l.staged[i]
 	return !staged && l.columns[i].Kind != column.KindText && l.plans[i].steps == (option.Steps{}) && l.staysInOrder()
 }
 
-// staysInOrder tells whether rows stay where they are read to.
+// staysInOrder reports whether rows stay where they are read to.
 func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len(l.Regrid) == 0 }
 
 // newTiles prepares to measure columns while they are read: those that a step is fitted to, or that
@@ -96,7 +96,7 @@ func (l *load) canMiss(added int64) error {
 	return nil
 }
 
-// exactFloats tells whether whole numbers stay what they are as float64.
+// exactFloats reports whether whole numbers stay what they are as float64.
 func exactFloats(v layout.Strided[int64]) bool {
 	const most = 1 << 53
 	for row := range v.Rows {

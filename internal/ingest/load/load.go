@@ -46,7 +46,7 @@ type load struct {
 	writer      *layout.Writer
 	stage       *column.Scratch // the columns that are scaled before they are narrowed
 	staged      map[int]int
-	kept        *rows.Map                 // which rows of the sources the filters let through; nil where all are
+	kept        *rows.Map                 // which rows of the sources the filters let through; nil if all are
 	order       *rows.Map                 // which of those are the rows of the result; nil until they are known
 	losses      map[int]*column.Loss      // by column, of those that are stored as another dtype
 	seenTiles   map[int]*step.TileMoments // by column, of those that are measured while they are read

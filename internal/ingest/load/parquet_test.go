@@ -24,7 +24,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// sameText tells whether a text of make.py, where floats are hexadecimal, is a value of ours.
+// sameText reports whether a text of make.py, where floats are hexadecimal, is a value of ours.
 func sameText(got, want string, float bool) bool {
 	if !float || want == "nan" {
 		return got == want

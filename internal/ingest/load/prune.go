@@ -65,7 +65,7 @@ type question struct {
 	part, parts uint64
 }
 
-// question is put together from the options; ok is false where they cannot be asked so.
+// question is put together from the options; ok is false if they cannot be asked so.
 func (l *load) question(r source.Reader) (q question, ok bool) {
 	w, err := l.wanted.in(r.Path(), l.readers[0].Path(), r.Names())
 	if err != nil {
@@ -102,7 +102,7 @@ func (l *load) question(r source.Reader) (q question, ok bool) {
 	return q, err == nil
 }
 
-// mayKeep tells whether a row of the group may be kept.
+// mayKeep reports whether a row of the group may be kept.
 func (q question) mayKeep(g source.Grouped, group int) bool {
 	if q.clock >= 0 {
 		least, most, ok := g.Bounds(q.clock, group, q.time)
@@ -137,7 +137,7 @@ func (q question) mayKeep(g source.Grouped, group int) bool {
 	return len(q.names) == 0
 }
 
-// inBounds tells whether a value may lie in bounds, as it may where they are not known or of another kind.
+// inBounds reports whether a value may lie in bounds, as it may where they are not known or of another kind.
 func inBounds(least, most, v any) bool {
 	if n, ok := v.(json.Number); ok {
 		i, err := n.Int64()

@@ -30,7 +30,7 @@ type naiveRow struct {
 	flag bool
 }
 
-// naiveRows does with rows what the options say, the obvious way. ok is false where a load refuses them.
+// naiveRows does with rows what the options say, the obvious way. ok is false if a load refuses them.
 func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part, parts uint64) (out []naiveRow, ok bool) {
 	for _, r := range rows {
 		name := canonicalNames[r.item]
@@ -268,7 +268,7 @@ func from(time string) *option.Where {
 func TestAGridGoesFromTheLeastIntegerToTheGreatest(t *testing.T) {
 	for _, c := range []struct {
 		last, step string
-		want       []int64 // nil where it is refused
+		want       []int64 // nil if it is refused
 	}{
 		{"9223372036854775807", "1", nil},
 		{"9223372036854775806", "2", nil},

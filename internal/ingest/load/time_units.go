@@ -40,7 +40,7 @@ func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64
 	return nil
 }
 
-// sameInstants tells whether times or durations of a source are what a column of the generation holds, but for their units.
+// sameInstants reports whether times or durations of a source are what a column of the generation holds, but for their units.
 func sameInstants(c column.Column, old *layout.ManifestColumn) bool {
 	if c.Width != old.Width() {
 		return false

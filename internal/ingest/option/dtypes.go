@@ -53,7 +53,7 @@ func (d *DTypes) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// IsZero tells whether nothing is asked for.
+// IsZero reports whether nothing is asked for.
 func (d DTypes) IsZero() bool { return d.Floats == "" && len(d.By) == 0 }
 
 // validate refuses what is no dtype of numbers, and text for all.

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// ParseBucket reads "3/16": the fourth of sixteen parts. parts is 0 where there is no text.
+// ParseBucket reads "3/16": the fourth of sixteen parts. parts is 0 if there is no text.
 func ParseBucket(text string) (part, parts uint64, err error) {
 	if text == "" {
 		return 0, 0, nil

@@ -181,5 +181,5 @@ type Where struct {
 	Time []json.RawMessage `json:"time,omitempty"`
 }
 
-// Filters tells whether an option leaves rows out.
+// Filters reports whether an option leaves rows out.
 func (o Options) Filters() bool { return o.Where != nil || o.Items != nil || o.ItemBucket != "" }

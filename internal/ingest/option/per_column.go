@@ -37,7 +37,7 @@ func (p PerColumn[T]) Of(name string) T {
 	return p.rest
 }
 
-// IsZero tells whether nothing is set.
+// IsZero reports whether nothing is set.
 func (p PerColumn[T]) IsZero() bool { return len(p.canonical().by) == 0 && p.rest == *new(T) }
 
 // names are the columns that are named, sorted.

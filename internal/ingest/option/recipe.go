@@ -112,7 +112,7 @@ type Steps struct {
 	Scale       string
 }
 
-// StepsOf are those of a column; none where it is no value column of numbers.
+// StepsOf are those of a column; none if it is no value column of numbers.
 func (o Options) StepsOf(c column.Column, role layout.Role) Steps {
 	switch {
 	case role == layout.RoleValue && c.IsBool() && o.Fill.Of(c.Name).truths():
@@ -127,12 +127,12 @@ func (o Options) StepsOf(c column.Column, role layout.Role) Steps {
 	return s
 }
 
-// truths tells whether truth values can be filled so: with 0 or 1, forward or backward.
+// truths reports whether truth values can be filled so: with 0 or 1, forward or backward.
 func (f Fill) truths() bool {
 	return f.How == FillForward || f.How == FillBackward || f.How == FillValue && (f.Value == 0 || f.Value == 1)
 }
 
-// canonicalScale leaves out none where it is what all others are, and spells it so elsewhere.
+// canonicalScale leaves out none if it is what all others are, and spells it so elsewhere.
 func canonicalScale(p PerColumn[string]) PerColumn[string] {
 	out := PerColumn[string]{rest: p.rest, by: map[string]string{}}
 	if out.rest == none {
@@ -149,7 +149,7 @@ func canonicalScale(p PerColumn[string]) PerColumn[string] {
 	return out
 }
 
-// KeepsIntegers tells whether whole numbers stay such.
+// KeepsIntegers reports whether whole numbers stay such.
 func (s Steps) KeepsIntegers() bool {
 	whole := func(v float64) bool { return v == math.Trunc(v) }
 	switch s.Fill.How {
@@ -175,12 +175,12 @@ func (s Steps) StoredAs(was layout.DType, asked layout.DType) layout.DType {
 	return was
 }
 
-// HasSteps tells whether any column may have steps.
+// HasSteps reports whether any column may have steps.
 func (o Options) HasSteps() bool {
 	return !o.Fill.IsZero() || !o.Clip.IsZero() || !o.Log1p.IsZero() || !o.Diff.IsZero() || !o.Scale.IsZero()
 }
 
-// IsFitted tells whether any column may be fitted.
+// IsFitted reports whether any column may be fitted.
 func (o Options) IsFitted() bool {
 	found := false
 	_ = o.Scale.each(func(_, v string) error { found = found || v != "" && v != none; return nil })
@@ -281,7 +281,7 @@ type stepNames struct {
 	names []string
 }
 
-// StepsFit tells whether every column that the steps name, also where they do nothing and the recipe leaves them out, is one of a generation
+// StepsFit reports whether every column that the steps name, also where they do nothing and the recipe leaves them out, is one of a generation
 // that may have them.
 func (o Options) StepsFit(columns []layout.ManifestColumn) bool {
 	for _, named := range o.stepNames() {

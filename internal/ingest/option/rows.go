@@ -88,7 +88,7 @@ func (w *Where) times() (out [2]*window.TimeValue, err error) {
 	return out, nil
 }
 
-// ReadTime reads a bound in time, nil where there is none.
+// ReadTime reads a bound in time, nil if there is none.
 func ReadTime(field string, raw json.RawMessage) (t *window.TimeValue, err error) {
 	if len(raw) == 0 {
 		return nil, nil

@@ -21,7 +21,7 @@ type Progress struct {
 
 // Meter is the progress that workers add to.
 type Meter struct {
-	OnSource                           func(source string) // nil where nobody asks
+	OnSource                           func(source string) // nil if nobody asks
 	phase                              atomic.Value
 	Rows, RowsTotal, Bytes, BytesTotal atomic.Int64
 	SourceRows                         atomic.Int64 // rows of the sources of which the total is made

@@ -85,7 +85,7 @@ func (f *Filter) Count(ctx context.Context, k *Keys, rows int64) (kept int64, er
 	return kept, nil
 }
 
-// wants tells whether the row's item is wanted.
+// wants reports whether the row's item is wanted.
 func (f *Filter) wants(row int64) bool {
 	const mostNames = 10_000 // that are looked through for near ones
 	name := f.AppendItemName(nil, row)

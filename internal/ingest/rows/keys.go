@@ -72,7 +72,7 @@ func integersAs[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](d layo
 // TimeOf is the time of a row.
 func (k *Keys) TimeOf(row int64) int64 { return k.Time.Data[row*k.Time.Step] }
 
-// same tells whether two rows belong to one item.
+// same reports whether two rows belong to one item.
 func (k *Keys) same(a, b int64) bool {
 	for _, at := range k.Columns {
 		if at(a) != at(b) {

@@ -85,7 +85,7 @@ func inItems(counts, item []int64, put func(at, row int64)) (ends []int64) {
 	return ends
 }
 
-// numberRows fills item with the number of each row's item and counts their rows. It tells whether the rows are in order already, and on the
+// numberRows fills item with the number of each row's item and counts their rows. It reports whether the rows are in order already, and on the
 // way how many rows it has passed.
 func numberRows(k *Keys, m *Map, item []int64, pass func(rows int64)) (counts []int64, sorted bool) {
 	const block = 1 << 16

@@ -14,7 +14,7 @@ const (
 )
 
 // TimeStep finds the most common difference of neighbouring times of an item, the least of equally common ones, and counts the
-// others. It is nil where no item has two rows.
+// others. It is nil if no item has two rows.
 func TimeStep(k *Keys, offsets []int64) *layout.TimeStep {
 	if k.Time == nil {
 		return nil

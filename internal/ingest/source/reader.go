@@ -24,7 +24,7 @@ type Reader interface {
 	Describe(w []column.Want) ([]column.Column, error)
 	// Fill writes every row of the targets and tells the meter. A column that turns out to hold something wider is a [WidenError].
 	Fill(ctx context.Context, to []Target, m *progress.Meter) error
-	// Line is the line of the file that a row (from 0) stands in, 0 where there are no lines.
+	// Line is the line of the file that a row (from 0) stands in, 0 if there are no lines.
 	Line(row int64) int64
 	Close() error
 }

@@ -9,7 +9,7 @@ import (
 // Grouped is a reader of rows in groups that can be left out, each by itself, where it is known that no row of them is kept.
 type Grouped interface {
 	Reader
-	// GroupRows are the rows of each group, nil where none can be left out.
+	// GroupRows are the rows of each group, nil if none can be left out.
 	GroupRows() []int64
 	// Bounds are values that no value of a column is below and above in a group: two int64 or two string, as the column is read. ok is false
 	// where they are not known.

@@ -15,7 +15,7 @@ type Base struct {
 	Of      []int64 // by item of the new rows: its number in the generation, -1 for a new one
 }
 
-// old is the generation's column that the rows of this one are appended to, nil where nothing is appended.
+// old is the generation's column that the rows of this one are appended to, nil if nothing is appended.
 func (p *preparation) old() *layout.ManifestColumn {
 	if p.Base == nil {
 		return nil
@@ -27,10 +27,10 @@ func (p *preparation) old() *layout.ManifestColumn {
 	return c
 }
 
-// knows tells whether an item is one of the generation's.
+// knows reports whether an item is one of the generation's.
 func (p *preparation) knows(item int) bool { return p.Base != nil && p.Base.Of[item] >= 0 }
 
-// keeps tells whether all that is fitted is the generation's: one fit for all items.
+// keeps reports whether all that is fitted is the generation's: one fit for all items.
 func (p *preparation) keeps() bool { return p.Base != nil && p.Per != option.ScalePerItem }
 
 // takeOver replaces what was fitted to the new rows by what was fitted to the generation: all of it, or that of its items.

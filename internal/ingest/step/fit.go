@@ -60,7 +60,7 @@ func rowsOf(r *[2]*int64, first, end int64) (int64, int64) {
 	return a, max(a, b)
 }
 
-// fitBefore is fit_before in the time column's unit, nil where it is not given.
+// fitBefore is fit_before in the time column's unit, nil if it is not given.
 func fitBefore(o option.Options, k *rows.Keys) (*int64, error) {
 	t, err := option.ReadTime("fit_before", o.FitBefore)
 	if t == nil || err != nil {
@@ -109,12 +109,12 @@ func (f *FitRows) keep(item int, values []float64, row int64) []float64 {
 	return values
 }
 
-// sees tells whether the fit sees a row of an item.
+// sees reports whether the fit sees a row of an item.
 func (f *FitRows) sees(item int, row int64) bool {
 	return row >= f.low[item] && row < f.high[item] && (f.sampled == nil || f.sampled[row/64]&(1<<(row%64)) != 0)
 }
 
-// all tells whether the fit sees every row.
+// all reports whether the fit sees every row.
 func (f *FitRows) all(offsets []int64) bool {
 	for i := range f.low {
 		if f.low[i] != offsets[i] || f.high[i] != offsets[i+1] {

@@ -11,7 +11,7 @@ import (
 type results interface {
 	// room is where n values of a feature from a row on are computed, before they are put.
 	room(row int64, n int) []float64
-	// put writes them. bad is the place of the first that does not fit, -1 where all do.
+	// put writes them. bad is the place of the first that does not fit, -1 if all do.
 	put(feature int, row int64, values []float64) (bad int)
 }
 

@@ -41,11 +41,11 @@ type Input struct {
 // preparation is the steps of one column while they are done, and what they were fitted to.
 type preparation struct {
 	Input
-	seen    *moments.Moments   // of all values before the steps; nil where they were not measured
+	seen    *moments.Moments   // of all values before the steps; nil if they were not measured
 	full    bool               // nothing is to be filled
 	means   []float64          // of fill mean, by feature or by item and feature
 	scale   *layout.Scale      // nil without one
-	missing *layout.BeforeFill // nil where nothing was to be filled
+	missing *layout.BeforeFill // nil if nothing was to be filled
 	firsts  []float64          // of diff, by item and feature: what the first difference is above; nil without
 	lasts   []float64          // likewise: the last value
 }
@@ -118,7 +118,7 @@ func (p *preparation) slot(item, feature, width int) int {
 	return feature
 }
 
-// fitsAll tells whether there is one fit, of every row.
+// fitsAll reports whether there is one fit, of every row.
 func (p *preparation) fitsAll() bool {
 	return (p.Per != option.ScalePerItem || len(p.Offsets) == 2) && p.Fit.all(p.Offsets)
 }

@@ -94,7 +94,7 @@ func fitMoments[S float32 | float64](ctx context.Context, p *preparation, s opti
 	})
 }
 
-// fits tells whether numbers of a fit can be used: values that are too large, or not finite, give none.
+// fits reports whether numbers of a fit can be used: values that are too large, or not finite, give none.
 func (p *preparation) fits(m moments.Moments, place, width int, numbers ...float64) bool {
 	if p.Per == option.ScalePerItem && p.knows(place/width) {
 		return true // it has a fit already
@@ -102,7 +102,7 @@ func (p *preparation) fits(m moments.Moments, place, width int, numbers ...float
 	return !slices.ContainsFunc(numbers, func(v float64) bool { return math.IsInf(v, 0) || m.N > 0 && v != v })
 }
 
-// tooClose tells whether squares of deviations are so small that float64 has lost digits of their sum, or all of it.
+// tooClose reports whether squares of deviations are so small that float64 has lost digits of their sum, or all of it.
 func tooClose(m moments.Moments) bool {
 	const least = 0x1p-970
 	return m.Least != m.Greatest && m.M2 < least

@@ -52,7 +52,7 @@ func (m *TileMoments) Worker() column.WorkerObserver {
 	return &workerMoments{wide: tile[float64]{to: m}, narrow: tile[float32]{to: m}}
 }
 
-// eachTile calls f with the moments of each tile of a column and its rows; one that is known is not read. m is nil where none is.
+// eachTile calls f with the moments of each tile of a column and its rows; one that is known is not read. m is nil if none is.
 func eachTile[S float32 | float64](ctx context.Context, m *TileMoments, from layout.Strided[S], f func(row, end int64, tile moments.Moments)) error {
 	for row := int64(0); row < from.Rows; row += TileRows {
 		if err := ctx.Err(); err != nil {

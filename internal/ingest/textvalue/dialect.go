@@ -11,7 +11,7 @@ import (
 // Dialect is how text files are written, as far as the options say it.
 type Dialect struct {
 	Option         string // the first option of text files that is given, "" for none
-	Delimiter      byte   // 0 where the name of a file tells
+	Delimiter      byte   // 0 if the name of a file tells
 	Decimal        byte
 	Header         bool
 	Missing        map[string]bool // words for no value, beside those of isMissing
@@ -30,10 +30,10 @@ func (d Dialect) CheckUnused(path string) error {
 	return &loaderr.OptionError{Field: d.Option, Allowed: fmt.Sprintf("it only for CSV and TSV files, not for %s", path)}
 }
 
-// IsMissing tells whether a cell stands for no value.
+// IsMissing reports whether a cell stands for no value.
 func (d *Dialect) IsMissing(b []byte) bool { return IsMissing(b) || d.Missing[string(b)] }
 
-// Formatted tells whether the cells of a role are times in the format that the options say.
+// Formatted reports whether the cells of a role are times in the format that the options say.
 func (d *Dialect) Formatted(role layout.Role) bool {
 	return role == layout.RoleTime && (d.Times.Layout != "" || d.Times.Epoch)
 }

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// IsMissing tells whether a cell stands for no value.
+// IsMissing reports whether a cell stands for no value.
 func IsMissing(b []byte) bool {
 	switch string(b) {
 	case "", "NA", "NaN", "nan", "null", "None":

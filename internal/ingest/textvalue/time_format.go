@@ -85,7 +85,7 @@ func (f *TimeFormat) Parse(b []byte) (t Time, ok bool) {
 	return t, f.fraction || t.nanos == 0
 }
 
-// longFraction tells whether there are digits of a second beyond nanoseconds, which time.Parse cuts off.
+// longFraction reports whether there are digits of a second beyond nanoseconds, which time.Parse cuts off.
 func longFraction(b []byte) bool {
 	run := -1 // digits since a point
 	for _, c := range b {

@@ -269,7 +269,7 @@ func (b arrowBatch) texts(a arrow.Array, word func(i int) (w string, ok bool)) e
 	return nil
 }
 
-// firstNull is the place of the first null, -1 where there is none.
+// firstNull is the place of the first null, -1 if there is none.
 func firstNull(a arrow.Array) int {
 	if a.NullN() == 0 {
 		return -1

@@ -138,7 +138,7 @@ func npyText(r io.Reader, total int64) (text string, head int64, err error) {
 	return string(runes), head, nil
 }
 
-// npyColumns are the columns of an array, and the bytes of one of its elements, 0 where that is not known.
+// npyColumns are the columns of an array, and the bytes of one of its elements, 0 if that is not known.
 func npyColumns(descr any, name string, shape []int64, fortran bool) ([]npyColumn, int64, error) {
 	if d, ok := descr.(string); ok {
 		c := npyDType(d)

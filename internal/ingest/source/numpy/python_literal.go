@@ -86,7 +86,7 @@ func (l *literal) value() (any, error) {
 	return nil, fmt.Errorf("%q is no literal", l.text[l.at:min(len(l.text), l.at+20)])
 }
 
-// sequence reads up to the closing sign; comma tells whether one stood after a value.
+// sequence reads up to the closing sign; comma reports whether one stood after a value.
 func (l *literal) sequence(end byte) (out []any, comma bool, err error) {
 	l.at++
 	out = []any{}

@@ -46,7 +46,7 @@ func pageError(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages, 
 	return &pageFault{decoded + 1, err}
 }
 
-// dictionaryFails tells whether a column has a dictionary that cannot be decoded, or contradicts its checksum.
+// dictionaryFails reports whether a column has a dictionary that cannot be decoded, or contradicts its checksum.
 func dictionaryFails(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) bool {
 	r := bufio.NewReaderSize(io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize), pageBuffer)
 	var h format.PageHeader
@@ -114,7 +114,7 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 	return nil
 }
 
-// packedSize is how many bytes compressed ones say they hold, 0 where they do not.
+// packedSize is how many bytes compressed ones say they hold, 0 if they do not.
 func packedSize(file io.ReaderAt, codec format.CompressionCodec, at, size int64) uint64 {
 	var head [zstd.HeaderMaxSize]byte
 	if codec != format.Snappy && codec != format.Zstd || size <= 0 {

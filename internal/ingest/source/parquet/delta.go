@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// wideDeltas tells whether a chunk of 32-bit integers may have differences of more than 32 bits. DuckDB's version 2 writes them so, against
+// wideDeltas reports whether a chunk of 32-bit integers may have differences of more than 32 bits. DuckDB's version 2 writes them so, against
 // the format, which has them wrap: parquet-go reads other values then, and pyarrow none. Statistics that tell of a narrow range acquit.
 func wideDeltas(createdBy string, meta *format.ColumnMetaData) bool {
 	if meta.Type != format.Int32 || !strings.HasPrefix(createdBy, "DuckDB") || !slices.Contains(meta.Encoding, format.DeltaBinaryPacked) {

@@ -54,7 +54,7 @@ func (x *lookUps) next() error {
 	return nil
 }
 
-// ended tells whether the page holds no more values than were wanted, but for those that fill up its last eight.
+// ended reports whether the page holds no more values than were wanted, but for those that fill up its last eight.
 func (x *lookUps) ended() bool {
 	if x.pack {
 		return x.run < 8 && (x.bit+uint(x.run)*uint(x.width))/8 == uint(len(x.data))
@@ -89,7 +89,7 @@ func gatherWords[S column.Storable](x *lookUps, to, words []S) error {
 	return nil
 }
 
-// lookUp looks up values by places that are packed from a bit of data on. ok is false where one is beyond the words.
+// lookUp looks up values by places that are packed from a bit of data on. ok is false if one is beyond the words.
 func lookUp[S column.Storable](to, words []S, data []byte, bit, width uint) (ok bool) {
 	mask := uint64(1)<<(width&63) - 1
 	i := 0

@@ -234,7 +234,7 @@ func (c *directChunk[S]) allPresent(data []byte, n int64) ([]byte, error) {
 	return data, err
 }
 
-// allOnes tells whether n levels are runs of 1, which is what writers make of pages without missing values.
+// allOnes reports whether n levels are runs of 1, which is what writers make of pages without missing values.
 func allOnes(levels []byte, n int64) bool {
 	for n > 0 {
 		head, size := binary.Uvarint(levels)

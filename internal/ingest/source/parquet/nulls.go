@@ -9,7 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// nullsAlone tells whether a column of a row group is nothing but pages of version 2 that hold nulls and no byte of values. Spark writes
+// nullsAlone reports whether a column of a row group is nothing but pages of version 2 that hold nulls and no byte of values. Spark writes
 // such pages with snappy, which has no empty form, and parquet-go fails to decode them.
 func nullsAlone(file io.ReaderAt, m *format.ColumnMetaData, rows int64) bool {
 	r := bufio.NewReaderSize(io.NewSectionReader(file, m.DataPageOffset, m.TotalCompressedSize), pageBuffer)

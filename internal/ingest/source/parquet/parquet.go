@@ -37,7 +37,7 @@ type parquetFile struct {
 	columns []parquetColumn
 	header  []string
 	groups  []int64 // the first row of each row group, and the number of all rows
-	skip    []bool  // by row group: what is not read; nil where all is
+	skip    []bool  // by row group: what is not read; nil if all is
 }
 
 // pageBuffer is what a worker reads ahead: the header of a page, and little of its values, which are then read to where they are wanted.

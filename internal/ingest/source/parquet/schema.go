@@ -22,7 +22,7 @@ type form struct {
 	scale    int32 // digits of a decimal after its point
 }
 
-// collects tells whether values come in large pieces and are not looked at again once they are put.
+// collects reports whether values come in large pieces and are not looked at again once they are put.
 func (f form) collects() bool {
 	switch f.physical {
 	case parquet.Int32, parquet.Int64, parquet.Float, parquet.Double:

@@ -83,7 +83,7 @@ func admitText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
 	}
 }
 
-// likeNumber tells whether a text has digits and no letters, or is an infinity: 1.234,5 and 01/02/2020 as well as 7.
+// likeNumber reports whether a text has digits and no letters, or is an infinity: 1.234,5 and 01/02/2020 as well as 7.
 func likeNumber(b []byte) bool {
 	digits := false
 	for _, c := range b {

@@ -22,7 +22,7 @@ type csvOp struct {
 	i32    []int32
 	u8     []uint8
 	dict   *column.Dictionary
-	loss   *column.Loss // of narrowed floats, nil where they are not
+	loss   *column.Loss // of narrowed floats, nil if they are not
 	lost   layout.DTypeError
 	last   []byte // the word of the row before, and its code
 	code32 int32

@@ -198,7 +198,7 @@ func (op *csvOp) fast(buf []byte, i int, delim, point byte, row int64) (end int,
 	return 0, false
 }
 
-// closes tells whether a number that ends at end fills its cell.
+// closes reports whether a number that ends at end fills its cell.
 func closes(buf []byte, end int, delim byte, ok bool) (int, bool) {
 	if ok && buf[end] == '\r' && buf[end+1] == '\n' {
 		end++

@@ -31,7 +31,7 @@ func (c *csvFile) count() error {
 		if bufs[worker] == nil {
 			bufs[worker] = make([]byte, c.Block+2)
 		}
-		// Two bytes of the block before tell whether a line feed at the beginning ends an empty line.
+		// Two bytes of the block before report whether a line feed at the beginning ends an empty line.
 		begin := c.data + int64(i)*c.Block
 		lead := int(min(2, begin-c.data))
 		buf := bufs[worker][:lead+int(min(c.Block, c.size-begin))]
@@ -116,7 +116,7 @@ func count(buf []byte, lead int, offset int64, first bool) (t tally) {
 	return t
 }
 
-// endsEmpty tells whether the line feed at i ends a line that holds nothing. first tells whether the rows begin with buf.
+// endsEmpty reports whether the line feed at i ends a line that holds nothing. first reports whether the rows begin with buf.
 func endsEmpty(buf []byte, i int, first bool) bool {
 	if i > 0 && buf[i-1] == '\r' {
 		i--

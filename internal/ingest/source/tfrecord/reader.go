@@ -42,7 +42,7 @@ func recordSum(b []byte) uint32 {
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-// Is tells whether a file begins with a record's length and its checksum.
+// Is reports whether a file begins with a record's length and its checksum.
 func Is(head []byte) bool {
 	return len(head) >= recordHead && binary.LittleEndian.Uint32(head[8:]) == recordSum(head[:8])
 }
