@@ -155,9 +155,6 @@ func Widest(a, b Column) (Column, bool) {
 	return b, a.Kind == b.Kind
 }
 
-// GatherRows is how many values are gathered before they are written.
-const GatherRows = 32 << 10
-
 // TimeText is a time as a message shows it.
 func (c Column) TimeText(v int64) string {
 	if c.Kind != KindTime {

@@ -177,7 +177,7 @@ func convert[S, D Number](to []D, src []S) (bad int) {
 	for i, v := range src {
 		x := D(v)
 		to[i] = x
-		if !Fits(v, x) {
+		if !fits(v, x) {
 			return i
 		}
 	}
@@ -197,15 +197,15 @@ func toHalf[S Number](to []layout.Half, src []S) (bad int) {
 	for i, v := range src {
 		h := layout.HalfOf(float64(v))
 		to[i] = h
-		if !Fits(v, h.Float32()) {
+		if !fits(v, h.Float32()) {
 			return i
 		}
 	}
 	return -1
 }
 
-// Fits reports whether x is v within the precision of x's type.
-func Fits[S, D Number](v S, x D) bool {
+// fits reports whether x is v within the precision of x's type.
+func fits[S, D Number](v S, x D) bool {
 	switch any(x).(type) {
 	case float32, float64:
 		return !math.IsInf(float64(x), 0) || math.IsInf(float64(v), 0)

@@ -22,5 +22,5 @@ func FirstRounded(d layout.DType, values []float64) int {
 	if d != layout.Float16 && d != layout.Float32 {
 		return -1
 	}
-	return slices.IndexFunc(values, func(v float64) bool { return v == v && NarrowedTo(d, v) != v })
+	return slices.IndexFunc(values, func(v float64) bool { return v == v && narrowedTo(d, v) != v })
 }

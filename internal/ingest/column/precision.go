@@ -130,8 +130,8 @@ const (
 	float32Overflow = 0x1.ffffffp127
 )
 
-// NarrowedTo is a value as a dtype of floats holds it.
-func NarrowedTo(d layout.DType, v float64) float64 {
+// narrowedTo is a value as a dtype of floats holds it.
+func narrowedTo(d layout.DType, v float64) float64 {
 	switch d {
 	case layout.Float16:
 		return float64(layout.HalfOf(v).Float32())
@@ -145,7 +145,7 @@ func NarrowedTo(d layout.DType, v float64) float64 {
 func NoteResults(l *Loss, d layout.DType, values []float64) {
 	var e layout.DTypeError
 	for _, v := range values {
-		e = Noted(e, v, NarrowedTo(d, v))
+		e = Noted(e, v, narrowedTo(d, v))
 	}
 	l.Add(e)
 }

@@ -50,7 +50,7 @@ func TestOverflowsAreThoseOfTheConversion(t *testing.T) {
 		for _, d := range []layout.DType{layout.Float16, layout.Float32, layout.Float64} {
 			want := -1
 			for i, v := range values {
-				if want < 0 && !math.IsInf(v, 0) && math.IsInf(NarrowedTo(d, v), 0) {
+				if want < 0 && !math.IsInf(v, 0) && math.IsInf(narrowedTo(d, v), 0) {
 					want = i
 				}
 			}

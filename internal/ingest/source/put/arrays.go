@@ -120,7 +120,7 @@ func (a *Arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter
 
 func (a *Arrays) skip(n int64) error {
 	if _, err := io.CopyN(io.Discard, a.Conn, n); err != nil {
-		return EndedEarly(a.Conn.bytes, a.Total)
+		return endedEarly(a.Conn.bytes, a.Total)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func (r *Connection) Read(p []byte) (int, error) {
 func (r *Connection) full(p []byte, want int64) error {
 	_, err := io.ReadFull(r, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return EndedEarly(r.bytes, want)
+		return endedEarly(r.bytes, want)
 	}
 	if err != nil {
 		return &loaderr.SourceError{Reason: "the connection failed: " + err.Error()}
@@ -32,6 +32,6 @@ func (r *Connection) full(p []byte, want int64) error {
 	return nil
 }
 
-func EndedEarly(got, want int64) error {
+func endedEarly(got, want int64) error {
 	return &loaderr.SourceError{Reason: fmt.Sprintf("the connection ended after %d of %d bytes", got, want), Hint: "send all values, and keep the connection open for the answer"}
 }

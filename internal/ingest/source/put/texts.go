@@ -56,7 +56,7 @@ func (a *Arrays) texts(h Column, t source.Target) error {
 		}
 		word, err := bytes.Peek(int(n))
 		if err != nil {
-			return EndedEarly(a.Conn.bytes, a.Total)
+			return endedEarly(a.Conn.bytes, a.Total)
 		}
 		if code[0] < 0 || string(word) != string(before) {
 			if err := source.CheckText(word, t.Role, row); err != nil {
