@@ -35,12 +35,9 @@ func Check(t *testing.T, root, name string, lines []string, update bool) {
 		name, prefixed("- ", removed)+prefixed("+ ", added), t.Name())
 }
 
-// without returns the elements of a that are not in b, a sorted list.
+// without returns the elements of a that are not in b.
 func without(a, b []string) []string {
-	return slices.DeleteFunc(slices.Clone(a), func(s string) bool {
-		_, found := slices.BinarySearch(b, s)
-		return found
-	})
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
 // prefixed returns one line for each element.
