@@ -246,20 +246,6 @@ func allOnes(levels []byte, n int64) bool {
 	return len(levels) == 0
 }
 
-// takeDictionary keeps the values of a dictionary.
-func (c *directChunk[S]) takeDictionary(h *format.PageHeader) error {
-	d := &h.DictionaryPageHeader.V
-	if d.Encoding != format.Plain && d.Encoding != plainDictionary || d.NumValues < 1 {
-		return errIndirect
-	}
-	data, err := c.unpacked(h, &c.words)
-	if err != nil || int64(len(data)) != int64(d.NumValues)*sizeOf[S]() {
-		return errors.Join(errIndirect, err)
-	}
-	c.values = unsafe.Slice((*S)(unsafe.Pointer(&data[0])), d.NumValues)
-	return nil
-}
-
 // stored decodes a page that is as long as its values: snappy has found nothing to shorten, or next to nothing, or there is no codec.
 func (c *directChunk[S]) stored(h *format.PageHeader, n int64) error {
 	begin, err := c.section.Seek(0, io.SeekCurrent)

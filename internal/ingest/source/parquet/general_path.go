@@ -1,13 +1,11 @@
 package parquet
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/parquet-go/parquet-go"
@@ -183,137 +181,6 @@ func int96Text(days, nanos int64) string {
 	return time.Unix(days*86400, nanos).UTC().Format("2006-01-02 15:04:05.999999999")
 }
 
-// putPage writes the values of a page: src in order, or looked up in it by index, with gaps where the levels say so.
-func putPage[S column.Storable](c *parquetChunk, src []S, index []int32, levels []byte, n int64) error {
-	at := c.place()
-	have := int64(len(src))
-	if index != nil {
-		have = int64(len(index))
-	}
-	if nan, float := column.NotANumber[S](); float && c.Dest.DType.IsFloat() && int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
-		return putGaps(c, src, index, levels, nan)
-	}
-	used := int64(0)
-	for done := int64(0); done < n; {
-		run, present := levelRun(levels[min(done, int64(len(levels))):], c.maxLevel, n-done)
-		if !present {
-			if !column.PutMissing(c.Dest, at+done, run) {
-				return c.null(done)
-			}
-			done += run
-			continue
-		}
-		if used+run > have {
-			return fmt.Errorf("a page of %d rows has %d values", n, have)
-		}
-		if bad, err := putRun(c, at+done, src, index, used, run); err != nil {
-			return err
-		} else if bad >= 0 {
-			value := used + bad
-			if index != nil {
-				value = int64(index[value])
-			}
-			return c.RangeError(c.first+c.row+done+bad+1, src[value])
-		}
-		done, used = done+run, used+run
-	}
-	if used != have {
-		return fmt.Errorf("a page of %d rows has %d values", n, have)
-	}
-	return nil
-}
-
-// putGaps writes the values of a page of floats of which some are missing.
-func putGaps[S column.Storable](c *parquetChunk, src []S, index []int32, levels []byte, nan S) error {
-	tile := tileOf[S](c)
-	used, have := 0, len(src)
-	if index != nil {
-		have = len(index)
-	}
-	for first := 0; first < len(levels); first += len(tile) {
-		part := levels[first:min(len(levels), first+len(tile))]
-		for i, level := range part {
-			if level != c.maxLevel {
-				tile[i] = nan
-				continue
-			}
-			at := used
-			if used++; used > have {
-				return fmt.Errorf("a page of %d rows has %d values", len(levels), have)
-			}
-			if index != nil {
-				if at = int(index[at]); uint(at) >= uint(len(src)) {
-					return fmt.Errorf("entry %d of a dictionary of %d", at, len(src))
-				}
-			}
-			tile[i] = src[at]
-		}
-		if bad := column.Put(c.Dest, c.place()+int64(first), tile[:len(part)]); bad >= 0 {
-			return c.RangeError(c.first+c.row+int64(first+bad)+1, tile[bad])
-		}
-	}
-	if used != have {
-		return fmt.Errorf("a page of %d rows has %d values", len(levels), have)
-	}
-	return nil
-}
-
-// tileOf is where values are gathered before they are written.
-func tileOf[S column.Storable](c *parquetChunk) []S {
-	tile, ok := c.tile.([]S)
-	if !ok {
-		tile = make([]S, min(column.LookupRows, c.rows))
-		c.tile = tile
-	}
-	return tile
-}
-
-// putRun writes run values from used on.
-func putRun[S column.Storable](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
-	if index == nil {
-		if bad = int64(column.CheckCells(c.Kind, src[used:used+run])); bad >= 0 {
-			return bad, nil
-		}
-		return int64(column.Put(c.Dest, row, src[used:used+run])), nil
-	}
-	tile := tileOf[S](c)
-	for i := int64(0); i < run; i += column.LookupRows {
-		n := min(column.LookupRows, run-i)
-		for j, at := range index[used+i : used+i+n] {
-			if uint(at) >= uint(len(src)) {
-				return 0, fmt.Errorf("entry %d of a dictionary of %d", at, len(src))
-			}
-			tile[j] = src[at]
-		}
-		bad := column.CheckCells(c.Kind, tile[:n])
-		if bad < 0 {
-			bad = column.Put(c.Dest, row+i, tile[:n])
-		}
-		if bad >= 0 {
-			return i + int64(bad), nil
-		}
-	}
-	return -1, nil
-}
-
-// levelRun is how many rows from the beginning of levels, at most n, are alike, and whether they are present. Without levels
-// all are.
-func levelRun(levels []byte, maxLevel byte, n int64) (run int64, present bool) {
-	if len(levels) == 0 {
-		return n, true
-	}
-	present = levels[0] == maxLevel
-	run = 1
-	if present { // mostly all are
-		all := uint64(maxLevel) * 0x0101010101010101
-		for run = 0; run+8 <= n && binary.LittleEndian.Uint64(levels[run:]) == all; run += 8 {
-		}
-	}
-	for ; run < n && (levels[run] == maxLevel) == present; run++ {
-	}
-	return run, present
-}
-
 // null refuses a null in a column that cannot say so. Rows count from the page's first here.
 func (c *parquetChunk) null(row int64) error {
 	return c.MissingError(c.first + c.row + row + 1)
@@ -325,61 +192,4 @@ func (c *parquetChunk) nothing(n int64) error {
 		return nil
 	}
 	return c.null(0)
-}
-
-// texts gives words their codes. Nulls have none.
-func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, levels []byte, n int64) error {
-	words := max(0, len(offsets)-1)
-	have := int64(words)
-	if index != nil {
-		have = int64(len(index))
-		if c.codes == nil { // one dictionary a chunk
-			c.codes = slices.Repeat([]int32{-1}, words)
-		}
-	}
-	last := int32(-1)
-	used := int64(0)
-	code := make([]int32, 1)
-	for row := range n {
-		code[0] = -1
-		if int64(len(levels)) == n && levels[row] != c.maxLevel {
-			if c.Role != layout.RoleValue {
-				return c.null(row)
-			}
-			column.Put(c.Dest, c.place()+row, code)
-			continue
-		}
-		if used == have {
-			return fmt.Errorf("a page of %d rows has %d values", n, have)
-		}
-		at := int(used)
-		if index != nil {
-			at = int(index[used])
-			if uint(at) >= uint(len(c.codes)) || at >= words {
-				return fmt.Errorf("entry %d of a dictionary of %d", at, words)
-			}
-			code[0] = c.codes[at]
-		}
-		if code[0] < 0 {
-			word := data[offsets[at]:offsets[at+1]]
-			if index == nil && last >= 0 && string(word) == string(c.spare) {
-				code[0] = last
-			} else {
-				if err := source.CheckText(word, c.Role, c.first+c.row+row); err != nil {
-					return err
-				}
-				code[0] = c.Words.Code(word)
-				c.spare, last = append(c.spare[:0], word...), code[0]
-			}
-			if index != nil {
-				c.codes[at] = code[0]
-			}
-		}
-		column.Put(c.Dest, c.place()+row, code)
-		used++
-	}
-	if used != have {
-		return fmt.Errorf("a page of %d rows has %d values", n, have)
-	}
-	return nil
 }
