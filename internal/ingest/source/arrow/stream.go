@@ -5,8 +5,6 @@
 package arrow
 
 import (
-	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -15,9 +13,7 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
-	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
@@ -103,129 +99,6 @@ func (s *arrowStream) spool(conn io.Reader, dir string, m *progress.Meter) error
 	}
 }
 
-// Slots of the flatbuffer tables of Arrow's Message.fbs, as vtable offsets, and the types of messages.
-const (
-	messageVersion = 4
-	messageBody    = 10
-	batchLength    = 4
-
-	batchCompression = 10
-
-	dictionaryData = 6
-
-	versionV4 = 3
-	versionV5 = 4
-
-	typeDictionaryBatch = 2
-	typeRecordBatch     = 3
-)
-
-// walk counts the rows and checks that the stream has its end mark. Arrow v15 takes a stream that stops between two
-// messages for one that has ended.
-func (s *arrowStream) walk() error {
-	if s.bytes == 0 {
-		return &loaderr.SourceError{Reason: "nothing was sent, want an Arrow stream"}
-	}
-	early := &loaderr.SourceError{
-		Reason: fmt.Sprintf("the Arrow stream ended after %d bytes without its end mark", s.bytes),
-		Hint:   "close the stream's writer before the connection; send IPC streams, not files",
-	}
-	if s.name != "" {
-		early.Hint = "close the stream's writer, or copy the file again"
-	}
-	prefix := make([]byte, 8)
-	for at := int64(0); ; {
-		if at == s.bytes && s.listed != nil { // a footer says the same as an end mark
-			return nil
-		}
-		if at+8 > s.bytes {
-			return early
-		}
-		if _, err := s.data().ReadAt(prefix, at); err != nil {
-			return err
-		}
-		if binary.LittleEndian.Uint32(prefix) != 0xffffffff {
-			if at == 0 && string(prefix[:6]) == "ARROW1" {
-				return &loaderr.SourceError{Reason: "is an Arrow file, want an Arrow IPC stream", Hint: "write it with new_stream, write_ipc_stream or the like"}
-			}
-			return s.frameError(at)
-		}
-		block := arrowBlock{at: s.begin + at}
-		length := int64(int32(binary.LittleEndian.Uint32(prefix[4:])))
-		at += 8
-		if length == 0 && at < s.bytes && s.listed == nil { // as of streams that were joined, of which Arrow reads the first
-			return &loaderr.SourceError{
-				Reason: fmt.Sprintf("%d other bytes follow the end mark of the Arrow stream", s.bytes-at),
-				Hint:   "write one stream with all record batches, or each into a file of its own",
-			}
-		}
-		if length == 0 {
-			return nil
-		}
-		if length < 8 || length > s.bytes-at {
-			return early
-		}
-		meta := make([]byte, length)
-		if _, err := s.data().ReadAt(meta, at); err != nil {
-			return err
-		}
-		if err := source.CheckArrowMetadata(meta, source.FlatMessage); err != nil {
-			return err
-		}
-		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
-		if v := message.GetInt16Slot(messageVersion, 0); v != versionV4 && v != versionV5 {
-			return &loaderr.SourceError{Reason: fmt.Sprintf("has metadata of version %d, want 4 or 5", v+1), Hint: s.hint("write it with another version of Arrow")}
-		}
-		body := message.GetInt64Slot(messageBody, 0)
-		if at += length; body < 0 || body > s.bytes-at {
-			return early
-		}
-		block.meta, block.body = 8+length, body
-		at += body
-		var batch flatbuffers.Table
-		message.Union(&batch, flatbuffers.UOffsetT(message.Offset(arrowmeta.MessageHeader)))
-		switch kind := message.GetByteSlot(arrowmeta.MessageType, 0); kind {
-		case arrowmeta.TypeSchema:
-			if err := checkOrder(batch); err != nil {
-				return err
-			}
-			s.words = map[int64]arrowmeta.Shape{}
-			s.shape = arrowmeta.ShapeOf(batch, arrowmeta.SchemaFields, s.words)
-			s.columns, s.wordsOf = arrowmeta.ColumnsOf(batch)
-			s.found.numbers = arrowmeta.DictionaryNumbers(batch, arrowmeta.SchemaFields)
-			continue
-		case typeDictionaryBatch:
-			s.found.dictionaries = append(s.found.dictionaries, block)
-			words := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
-			number := batch.GetInt64Slot(arrowmeta.DictionaryID, 0)
-			if err := s.checkBuffers(words, s.words[number], nil, at-body, body); err != nil {
-				return inColumn(err, s.wordsOf[number], 0)
-			}
-			continue
-		case typeRecordBatch:
-		default:
-			return &loaderr.SourceError{Reason: fmt.Sprintf("has a message of type %d at byte %d, want a schema, a dictionary or rows", kind, block.at), Hint: s.hint("send an Arrow IPC stream of one table")}
-		}
-		rows := batch.GetInt64Slot(batchLength, 0)
-		if rows < 0 || rows > column.MaxRows-s.count {
-			return &loaderr.SourceError{Batch: len(s.found.batches) + 1, Reason: fmt.Sprintf("has %d rows", rows), Hint: s.hint("")}
-		}
-		s.count += rows
-		s.found.batches = append(s.found.batches, block)
-		if err := s.checkBuffers(batch, s.shape, s.columns, at-body, body); err != nil {
-			return inColumn(err, "", len(s.found.batches))
-		}
-	}
-}
-
-// hint is one for a connection, or that a source is damaged.
-func (s *arrowStream) hint(connection string) string {
-	if s.name == "" {
-		return connection
-	}
-	return loaderr.HintDamaged
-}
-
 func (s *arrowStream) open(mem *batchMemory) (*ipc.Reader, error) {
 	r, err := ipc.NewReader(s.data(), ipc.WithAllocator(mem))
 	if err != nil {
@@ -295,93 +168,4 @@ func (s *arrowStream) Describe(w []column.Want) ([]column.Column, error) {
 		out[i] = c
 	}
 	return out, nil
-}
-
-// sliceRows is how many rows of a batch are converted at once.
-const sliceRows = 1 << 18
-
-// fill decodes batch by batch, the columns of each in parallel.
-func (s *arrowStream) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
-	mem := &batchMemory{dir: s.dir}
-	defer mem.close()
-	r, err := s.open(mem)
-	if err != nil {
-		return err
-	}
-	defer r.Release()
-	row, batch := int64(0), 1
-	for ; r.Next(); batch++ {
-		b := r.Record()
-		if b.NumRows() > s.count-row {
-			return &loaderr.SourceError{Batch: batch, Reason: "more rows than were announced"}
-		}
-		err := parallel.For(ctx, s.workers, len(to), "", func(_, i int) error {
-			return inColumn(parallel.Guard("", func() error { return s.checked(ctx, b, to[i], row) }), to[i].Name, batch)
-		})
-		if err != nil {
-			return err
-		}
-		row += b.NumRows()
-		m.Rows.Add(b.NumRows())
-		m.Bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.count)))
-	}
-	if mem.err != nil {
-		return mem.err
-	}
-	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return &loaderr.SourceError{Batch: batch, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
-	}
-	if row != s.count {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.count)}
-	}
-	return nil
-}
-
-// inColumn says in which column and record batch a fault is, where it does not say so itself. A row says more than its batch.
-func inColumn(err error, column string, batch int) error {
-	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
-		if e.Column == "" {
-			e.Column = column
-		}
-		if e.Row == 0 && e.Batch == 0 {
-			e.Batch = batch
-		}
-	}
-	return err
-}
-
-// checked writes a column of a batch, whose first row is that of the stream, if it is what it says.
-func (s *arrowStream) checked(ctx context.Context, b arrow.Record, to source.Target, row int64) error {
-	whole := b.Column(to.Index)
-	if n := whole.Len(); int64(n) != b.NumRows() {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
-	}
-	if said, n := miscounted(whole); said != n {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("says that it has %s and has %d", loaderr.Count(said, "null"), n), Hint: s.hint("")}
-	}
-	if have, need := shortened(whole.Data()); have < need {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
-	}
-	return s.column(ctx, whole, arrowBatch{Target: to, row: row})
-}
-
-// column writes one column of a batch, slice by slice.
-func (s *arrowStream) column(ctx context.Context, whole arrow.Array, to arrowBatch) error {
-	n, first := int64(whole.Len()), to.row
-	for at := int64(0); at < n; at += sliceRows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		part := array.NewSlice(whole, at, min(n, at+sliceRows))
-		to.row = first + at
-		err := to.write(part)
-		part.Release()
-		if e := (*loaderr.SourceError)(nil); err != nil && !errors.As(err, &e) {
-			err = &loaderr.SourceError{Reason: err.Error()}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

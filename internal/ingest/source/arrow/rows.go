@@ -1,0 +1,105 @@
+package arrow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
+	"github.com/tensorcache/tensorcache/internal/ingest/progress"
+	"github.com/tensorcache/tensorcache/internal/ingest/source"
+)
+
+// sliceRows is how many rows of a batch are converted at once.
+const sliceRows = 1 << 18
+
+// fill decodes batch by batch, the columns of each in parallel.
+func (s *arrowStream) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+	mem := &batchMemory{dir: s.dir}
+	defer mem.close()
+	r, err := s.open(mem)
+	if err != nil {
+		return err
+	}
+	defer r.Release()
+	row, batch := int64(0), 1
+	for ; r.Next(); batch++ {
+		b := r.Record()
+		if b.NumRows() > s.count-row {
+			return &loaderr.SourceError{Batch: batch, Reason: "more rows than were announced"}
+		}
+		err := parallel.For(ctx, s.workers, len(to), "", func(_, i int) error {
+			return inColumn(parallel.Guard("", func() error { return s.checked(ctx, b, to[i], row) }), to[i].Name, batch)
+		})
+		if err != nil {
+			return err
+		}
+		row += b.NumRows()
+		m.Rows.Add(b.NumRows())
+		m.Bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.count)))
+	}
+	if mem.err != nil {
+		return mem.err
+	}
+	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
+		return &loaderr.SourceError{Batch: batch, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
+	}
+	if row != s.count {
+		return &loaderr.SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.count)}
+	}
+	return nil
+}
+
+// inColumn says in which column and record batch a fault is, where it does not say so itself. A row says more than its batch.
+func inColumn(err error, column string, batch int) error {
+	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
+		if e.Column == "" {
+			e.Column = column
+		}
+		if e.Row == 0 && e.Batch == 0 {
+			e.Batch = batch
+		}
+	}
+	return err
+}
+
+// checked writes a column of a batch, whose first row is that of the stream, if it is what it says.
+func (s *arrowStream) checked(ctx context.Context, b arrow.Record, to source.Target, row int64) error {
+	whole := b.Column(to.Index)
+	if n := whole.Len(); int64(n) != b.NumRows() {
+		return &loaderr.SourceError{Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
+	}
+	if said, n := miscounted(whole); said != n {
+		return &loaderr.SourceError{Reason: fmt.Sprintf("says that it has %s and has %d", loaderr.Count(said, "null"), n), Hint: s.hint("")}
+	}
+	if have, need := shortened(whole.Data()); have < need {
+		return &loaderr.SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
+	}
+	return s.column(ctx, whole, arrowBatch{Target: to, row: row})
+}
+
+// column writes one column of a batch, slice by slice.
+func (s *arrowStream) column(ctx context.Context, whole arrow.Array, to arrowBatch) error {
+	n, first := int64(whole.Len()), to.row
+	for at := int64(0); at < n; at += sliceRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		part := array.NewSlice(whole, at, min(n, at+sliceRows))
+		to.row = first + at
+		err := to.write(part)
+		part.Release()
+		if e := (*loaderr.SourceError)(nil); err != nil && !errors.As(err, &e) {
+			err = &loaderr.SourceError{Reason: err.Error()}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
