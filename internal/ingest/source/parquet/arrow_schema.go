@@ -37,7 +37,7 @@ type arrowHint struct {
 
 // arrowHints reads the schema in the file's metadata. It is read by hand, field by field: Arrow v15 fails on types that are newer than it,
 // and they may be those of columns that nobody wants.
-func arrowHints(path, text string) (hints []arrowHint, err error) {
+func parseArrowHints(path, text string) (hints []arrowHint, err error) {
 	damaged := &loaderr.SourceError{Path: path, Reason: "its metadata " + arrowSchemaKey + " cannot be read", Hint: loaderr.HintDamaged + ", or write it without store_schema"}
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(b) < 16 {
@@ -90,7 +90,7 @@ func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
 
 // refine lets the schema say what the values of a plain int64, or of a time in UTC, are. Where it says what no writer would have stored so,
 // the file's own types hold, as they do for pyarrow; where it is of a column of another name, it is not for us to guess.
-func (f *form) refine(h arrowHint, name string, logical any) error {
+func (f *columnType) applyArrowHint(h arrowHint, name string, logical any) error {
 	t, integer := logical.(*format.IntType)
 	switch {
 	case h.duration != "" && f.Kind == column.KindInt64 && (logical == nil || integer && t.IsSigned):

@@ -33,13 +33,13 @@ func TestFieldsOfAnArrowSchemaAreRead(t *testing.T) {
 			want = append(want, h)
 		}
 		b := loadtest.ArrowSchema(r, fields)
-		got, err := arrowHints("x", base64.StdEncoding.EncodeToString(b))
+		got, err := parseArrowHints("x", base64.StdEncoding.EncodeToString(b))
 		if err != nil || !slices.Equal(got, want) {
 			r.Fatalf("%v, %v, want %v", got, err, want)
 		}
 		at := rapid.IntRange(0, len(b)-1).Draw(r, "at")
 		b[at] ^= byte(rapid.IntRange(1, 255).Draw(r, "bits"))
-		_, _ = arrowHints("x", base64.StdEncoding.EncodeToString(b)) // does not panic
-		_, _ = arrowHints("x", base64.StdEncoding.EncodeToString(b[:at]))
+		_, _ = parseArrowHints("x", base64.StdEncoding.EncodeToString(b)) // does not panic
+		_, _ = parseArrowHints("x", base64.StdEncoding.EncodeToString(b[:at]))
 	})
 }

@@ -19,35 +19,35 @@ import (
 
 // boolChunk decodes a boolean column of one row group by itself: parquet-go takes the bytes of RLE booleans for bits without
 // a word, and Arrow v15 never ends on damaged ones.
-type boolChunk struct {
+type boolDecoder struct {
 	source.Target
-	first, rows int64 // of the row group
-	row         int64
-	nullable    bool
-	codec       compress.Codec
-	meta        *format.ColumnMetaData
-	page        []byte
-	plain       []byte
-	cells       []uint8
-	levels      []uint8
+	first, rows  int64 // of the row group
+	row          int64
+	nullable     bool
+	codec        compress.Codec
+	meta         *format.ColumnMetaData
+	compressed   []byte
+	uncompressed []byte
+	cells        []uint8
+	levels       []uint8
 }
 
 // read decodes all pages.
-func (b *boolChunk) read(file io.ReaderAt) error {
+func (b *boolDecoder) read(file io.ReaderAt) error {
 	m := b.meta
-	r := bufio.NewReaderSize(io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize), pageBuffer)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, chunkOffset(m), m.TotalCompressedSize), pageBuffer)
 	var protocol thrift.CompactProtocol
 	decoder := thrift.NewDecoder(protocol.NewReader(r))
 	for page := 1; b.row < b.rows; page++ {
-		if err := b.next(r, decoder); err != nil {
-			return &pageFault{page, err}
+		if err := b.nextPage(r, decoder); err != nil {
+			return &pageError{page, err}
 		}
 	}
 	return nil
 }
 
 // next decodes the next page.
-func (b *boolChunk) next(r io.Reader, decoder *thrift.Decoder) error {
+func (b *boolDecoder) nextPage(r io.Reader, decoder *thrift.Decoder) error {
 	var h format.PageHeader
 	if err := decoder.Decode(&h); err != nil {
 		return fmt.Errorf("read the header of a page after %d of %d rows: %w", b.row, b.rows, err)
@@ -55,17 +55,17 @@ func (b *boolChunk) next(r io.Reader, decoder *thrift.Decoder) error {
 	if n := int64(h.CompressedPageSize); n < 0 || n > b.meta.TotalCompressedSize {
 		return fmt.Errorf("a page of %d bytes in a column of %d", n, b.meta.TotalCompressedSize)
 	}
-	b.page = grown(b.page, int(h.CompressedPageSize))
-	if _, err := io.ReadFull(r, b.page); err != nil {
+	b.compressed = resized(b.compressed, int(h.CompressedPageSize))
+	if _, err := io.ReadFull(r, b.compressed); err != nil {
 		return err
 	}
-	if h.CRC != 0 && crc32.ChecksumIEEE(b.page) != uint32(h.CRC) {
+	if h.CRC != 0 && crc32.ChecksumIEEE(b.compressed) != uint32(h.CRC) {
 		return errors.New("crc32 checksum mismatch in a page")
 	}
-	return b.take(&h)
+	return b.decodePage(&h)
 }
 
-func grown(b []byte, n int) []byte {
+func resized(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n)
 	}
@@ -73,80 +73,80 @@ func grown(b []byte, n int) []byte {
 }
 
 // take decodes one page.
-func (b *boolChunk) take(h *format.PageHeader) error {
+func (b *boolDecoder) decodePage(h *format.PageHeader) error {
 	switch {
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
 		d := &h.DataPageHeader.V
-		n, err := b.count(d.NumValues)
+		n, err := b.checkCount(d.NumValues)
 		if err != nil {
 			return err
 		}
-		data, err := b.decompress(b.page, int64(h.UncompressedPageSize), n)
+		data, err := b.decompress(b.compressed, int64(h.UncompressedPageSize), n)
 		if err != nil {
 			return err
 		}
 		if !b.nullable {
-			return b.values(data, d.Encoding, n)
+			return b.decodeValues(data, d.Encoding, n)
 		}
 		if d.DefinitionLevelEncoding != format.RLE {
 			return fmt.Errorf("definition levels in %s", d.DefinitionLevelEncoding)
 		}
-		levels, data, err := prefixed(data)
+		levels, data, err := cutLengthPrefixed(data)
 		if err != nil {
 			return err
 		}
-		if err := b.present(levels, n); err != nil {
+		if err := b.decodeLevels(levels, n); err != nil {
 			return err
 		}
-		return b.values(data, d.Encoding, n)
+		return b.decodeValues(data, d.Encoding, n)
 	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
-		return b.takeV2(&h.DataPageHeaderV2.V, int64(h.UncompressedPageSize))
+		return b.decodePageV2(&h.DataPageHeaderV2.V, int64(h.UncompressedPageSize))
 	}
 	return fmt.Errorf("a page of type %s", h.Type)
 }
 
-func (b *boolChunk) takeV2(d *format.DataPageHeaderV2, size int64) error {
-	n, err := b.count(d.NumValues)
+func (b *boolDecoder) decodePageV2(d *format.DataPageHeaderV2, size int64) error {
+	n, err := b.checkCount(d.NumValues)
 	if err != nil {
 		return err
 	}
 	levels := int64(d.DefinitionLevelsByteLength)
-	if d.RepetitionLevelsByteLength != 0 || levels < 0 || levels > int64(len(b.page)) {
+	if d.RepetitionLevelsByteLength != 0 || levels < 0 || levels > int64(len(b.compressed)) {
 		return fmt.Errorf("levels of %d and %d bytes", d.RepetitionLevelsByteLength, levels)
 	}
 	if b.nullable {
-		if err := b.present(b.page[:levels], n); err != nil {
+		if err := b.decodeLevels(b.compressed[:levels], n); err != nil {
 			return err
 		}
 	}
-	data := b.page[levels:]
+	data := b.compressed[levels:]
 	if len(data) > 0 && (!d.IsCompressed.Valid || d.IsCompressed.V) { // else all are null, and nothing was compressed
 		if data, err = b.decompress(data, size-levels, n); err != nil {
 			return err
 		}
 	}
-	return b.values(data, d.Encoding, n)
+	return b.decodeValues(data, d.Encoding, n)
 }
 
 // count checks a page's number of values.
-func (b *boolChunk) count(n int32) (int, error) {
+func (b *boolDecoder) checkCount(n int32) (int, error) {
 	if n < 0 || int64(n) > b.rows-b.row {
 		return 0, fmt.Errorf("a page of %d values after %d of %d rows", n, b.row, b.rows)
 	}
-	b.cells, b.levels = grown(b.cells, int(n)), grown(b.levels, int(n))
+	b.cells, b.levels = resized(b.cells, int(n)), resized(b.levels, int(n))
 	return int(n), nil
 }
 
 // decompress gives the bytes of n values, which no sound page makes larger than a few bytes each.
-func (b *boolChunk) decompress(page []byte, size int64, n int) ([]byte, error) {
+func (b *boolDecoder) decompress(page []byte, size int64, n int) ([]byte, error) {
 	if b.codec == nil || b.codec.CompressionCodec() == format.Uncompressed {
 		return page, nil
 	}
 	if size < 0 || size > 64<<10+32*int64(n) {
 		return nil, fmt.Errorf("a page of %d bytes for %d values", size, n)
 	}
-	b.plain = grown(b.plain, int(size))
-	plain, err := b.codec.Decode(b.plain, page)
+	b.uncompressed = resized(b.uncompressed, int(size))
+	plain, err := b.codec.Decode(b.uncompressed, page)
 	if err == nil && int64(len(plain)) != size {
 		err = fmt.Errorf("a page of %d bytes, its header says %d", len(plain), size)
 	}
@@ -154,7 +154,7 @@ func (b *boolChunk) decompress(page []byte, size int64, n int) ([]byte, error) {
 }
 
 // prefixed cuts off what has its length before it.
-func prefixed(data []byte) (head, rest []byte, err error) {
+func cutLengthPrefixed(data []byte) (head, rest []byte, err error) {
 	if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
 		return nil, nil, io.ErrUnexpectedEOF
 	}
@@ -163,20 +163,20 @@ func prefixed(data []byte) (head, rest []byte, err error) {
 }
 
 // present refuses a null.
-func (b *boolChunk) present(levels []byte, n int) error {
-	if err := hybrid(levels, b.levels[:n]); err != nil {
+func (b *boolDecoder) decodeLevels(levels []byte, n int) error {
+	if err := decodeHybrid(levels, b.levels[:n]); err != nil {
 		return err
 	}
 	for i, l := range b.levels[:n] {
 		if l == 0 && !b.Dest.CanMiss() { // else it is on its way to be filled
-			return (&parquetChunk{Target: b.Target, first: b.first, row: b.row}).null(int64(i))
+			return (&chunkDecoder{Target: b.Target, first: b.first, row: b.row}).nullError(int64(i))
 		}
 	}
 	return nil
 }
 
 // values writes the values of a page.
-func (b *boolChunk) values(data []byte, encoding format.Encoding, n int) error {
+func (b *boolDecoder) decodeValues(data []byte, encoding format.Encoding, n int) error {
 	cells, have := b.cells[:n], n
 	if b.nullable {
 		have = bytes.Count(b.levels[:n], []byte{1})
@@ -192,9 +192,9 @@ func (b *boolChunk) values(data []byte, encoding format.Encoding, n int) error {
 			there[i] = data[i/8] >> (i % 8) & 1
 		}
 	case encoding == format.RLE:
-		runs, _, err := prefixed(data)
+		runs, _, err := cutLengthPrefixed(data)
 		if err == nil {
-			err = hybrid(runs, there)
+			err = decodeHybrid(runs, there)
 		}
 		if err != nil {
 			return err
@@ -222,7 +222,7 @@ func (b *boolChunk) values(data []byte, encoding format.Encoding, n int) error {
 }
 
 // hybrid decodes Parquet's mixture of runs and packed groups, one bit a value.
-func hybrid(data []byte, out []uint8) error {
+func decodeHybrid(data []byte, out []uint8) error {
 	for len(out) > 0 {
 		head, size := binary.Uvarint(data)
 		if size <= 0 || size == len(data) {

@@ -17,18 +17,18 @@ import (
 )
 
 // pageFree is how large a page may be however little its column is said to hold.
-const pageFree = 16 << 20
+const minPageLimit = 16 << 20
 
 // pageFault is an error in a page of a column: counted from 1, 0 for its dictionary.
-type pageFault struct {
+type pageError struct {
 	page int
 	error
 }
 
-func (p *pageFault) Unwrap() error { return p.error }
+func (p *pageError) Unwrap() error { return p.error }
 
 // firstPage is where the pages of a column begin, with its dictionary where there is one.
-func firstPage(m *format.ColumnMetaData) int64 {
+func chunkOffset(m *format.ColumnMetaData) int64 {
 	if m.DictionaryPageOffset > 0 {
 		return min(m.DictionaryPageOffset, m.DataPageOffset)
 	}
@@ -36,19 +36,19 @@ func firstPage(m *format.ColumnMetaData) int64 {
 }
 
 // pageError says which page of a column an error of parquet-go comes from, which has decoded so many before.
-func pageError(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages, decoded int, err error) error {
+func locatePageError(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages, decoded int, err error) error {
 	if strings.HasPrefix(err.Error(), "decoding page ") { // which we say, counted from 1
 		err = errors.Unwrap(err)
 	}
 	if decoded == 0 && dictionaryFails(file, m, pages) {
-		return &pageFault{0, err}
+		return &pageError{0, err}
 	}
-	return &pageFault{decoded + 1, err}
+	return &pageError{decoded + 1, err}
 }
 
 // dictionaryFails reports whether a column has a dictionary that cannot be decoded, or contradicts its checksum.
 func dictionaryFails(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) bool {
-	r := bufio.NewReaderSize(io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize), pageBuffer)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, chunkOffset(m), m.TotalCompressedSize), pageBuffer)
 	var h format.PageHeader
 	if newThriftDecoder(r, m.TotalCompressedSize).Decode(&h) != nil || h.Type != format.DictionaryPage {
 		return false
@@ -69,14 +69,14 @@ func dictionaryFails(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.P
 // the footer, and reads the headers to their ends: parquet-go makes room for all of that before it looks at what there is. What else may be wrong
 // with a page it finds itself.
 func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
-	at, pages := firstPage(m), 0
+	at, pages := chunkOffset(m), 0
 	end := at + m.TotalCompressedSize
-	most := max(m.TotalUncompressedSize, pageFree)
+	most := max(m.TotalUncompressedSize, minPageLimit)
 	r := bufio.NewReaderSize(nil, pageBuffer)
 	decoder := newThriftDecoder(r, most)
 	for at < end {
 		broken := func(reason string) error {
-			return &pageFault{pages + 1, &loaderr.SourceError{Reason: reason, Hint: loaderr.HintDamaged}}
+			return &pageError{pages + 1, &loaderr.SourceError{Reason: reason, Hint: loaderr.HintDamaged}}
 		}
 		section := io.NewSectionReader(file, at, end-at)
 		r.Reset(section)
@@ -105,7 +105,7 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 		rows -= n
 		levels := max(0, int64(h.DataPageHeaderV2.V.DefinitionLevelsByteLength)) + max(0, int64(h.DataPageHeaderV2.V.RepetitionLevelsByteLength))
 		plain := h.DataPageHeaderV2.Valid && h.DataPageHeaderV2.V.IsCompressed.Valid && !h.DataPageHeaderV2.V.IsCompressed.V
-		if holds := packedSize(file, m.Codec, at+levels, packed-levels); !plain && holds > uint64(size) {
+		if holds := declaredSize(file, m.Codec, at+levels, packed-levels); !plain && holds > uint64(size) {
 			return broken(fmt.Sprintf("is of %d bytes whose values are %d", size, holds))
 		}
 		at += packed
@@ -115,7 +115,7 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 }
 
 // packedSize is how many bytes compressed ones say they hold, 0 if they do not.
-func packedSize(file io.ReaderAt, codec format.CompressionCodec, at, size int64) uint64 {
+func declaredSize(file io.ReaderAt, codec format.CompressionCodec, at, size int64) uint64 {
 	var head [zstd.HeaderMaxSize]byte
 	if codec != format.Snappy && codec != format.Zstd || size <= 0 {
 		return 0

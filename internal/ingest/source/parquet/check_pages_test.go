@@ -14,7 +14,7 @@ import (
 )
 
 // TestPagesThatSayTooMuchAreRefused holds headers of pages against their column: none makes room for more than a sound file has.
-func TestPagesThatSayTooMuchAreRefused(t *testing.T) {
+func TestPagesThatDeclareTooMuchAreRefused(t *testing.T) {
 	page := func(packed, size, values int32, v2, plain bool, data ...byte) []byte {
 		h := format.PageHeader{CompressedPageSize: packed, UncompressedPageSize: size}
 		if v2 {
@@ -49,7 +49,7 @@ func TestPagesThatSayTooMuchAreRefused(t *testing.T) {
 		"two pages":              {format.Snappy, append(page(packed, 100, 60, false, false, snappy(100)...), page(packed, 100, 40, false, false, snappy(100)...)...), ""},
 		"behind the chunk":       {format.Snappy, page(packed+1, 100, 100, false, false, snappy(100)...), "page 1: is of 21 and 100 bytes in a column of 20"},
 		"less than nothing":      {format.Snappy, page(-1, 100, 100, false, false, snappy(100)...), "page 1: is of -1 and"},
-		"larger than the column": {format.Snappy, page(packed, pageFree+1, 100, false, false, snappy(100)...), "page 1: is of 20 and 16777217 bytes"},
+		"larger than the column": {format.Snappy, page(packed, minPageLimit+1, 100, false, false, snappy(100)...), "page 1: is of 20 and 16777217 bytes"},
 		"too many values":        {format.Snappy, append(page(packed, 100, 60, false, false, snappy(100)...), page(packed, 100, 41, false, false, snappy(100)...)...), "page 2: holds 41 values for 40 rows"},
 		"snappy's own size":      {format.Snappy, page(packed, 100, 100, false, false, snappy(101)...), "page 1: is of 100 bytes whose values are 101"},
 		"behind levels":          {format.Snappy, page(packed+1, 100, 100, true, false, snappy(101)...), "page 1: is of 100 bytes whose values are 101"},

@@ -8,89 +8,89 @@ import (
 
 // lookUps are the places of a page's values in a dictionary: runs of one place, and of places packed to bits (the format's hybrid of RLE and
 // bit-packing).
-type lookUps struct {
-	data  []byte // behind what is read; 8 bytes more are there behind its end
-	width int    // bits of a place
-	run   int64  // values left of the run
-	word  uint64 // place of a run of one, else packed
-	bit   uint   // in data, of the next packed place
-	pack  bool
+type indexDecoder struct {
+	data      []byte // behind what is read; 8 bytes more are there behind its end
+	width     int    // bits of a place
+	remaining int64  // values left of the run
+	index     uint64 // place of a run of one, else packed
+	bit       uint   // in data, of the next packed place
+	packed    bool
 }
 
 // widestLookUp is how many bits a place may have: twice as many, from any bit of a byte on, are in 8 bytes.
-const widestLookUp = 28
+const maxIndexBits = 28
 
-func newLookUps(page []byte) (*lookUps, error) {
-	if len(page) < 1 || page[0] < 1 || page[0] > widestLookUp {
-		return nil, errIndirect
+func newIndexDecoder(page []byte) (*indexDecoder, error) {
+	if len(page) < 1 || page[0] < 1 || page[0] > maxIndexBits {
+		return nil, errUnsupported
 	}
-	return &lookUps{data: page[1:], width: int(page[0])}, nil
+	return &indexDecoder{data: page[1:], width: int(page[0])}, nil
 }
 
 // next begins the next run.
-func (x *lookUps) next() error {
-	if x.pack { // it is read to its end
+func (x *indexDecoder) nextRun() error {
+	if x.packed { // it is read to its end
 		x.data, x.bit = x.data[x.bit/8:], 0
 	}
 	head, n := binary.Uvarint(x.data)
 	if n <= 0 || head>>1 == 0 || head > 1<<32 {
-		return errIndirect
+		return errUnsupported
 	}
 	x.data = x.data[n:]
-	if x.pack = head&1 != 0; x.pack {
-		x.run = int64(head>>1) * 8
-		if x.run/8*int64(x.width) > int64(len(x.data)) {
-			return errIndirect
+	if x.packed = head&1 != 0; x.packed {
+		x.remaining = int64(head>>1) * 8
+		if x.remaining/8*int64(x.width) > int64(len(x.data)) {
+			return errUnsupported
 		}
 		return nil
 	}
 	size := (x.width + 7) / 8
 	if size > len(x.data) {
-		return errIndirect
+		return errUnsupported
 	}
 	var word [8]byte
 	copy(word[:], x.data[:size])
-	x.run, x.word, x.data = int64(head>>1), binary.LittleEndian.Uint64(word[:]), x.data[size:]
+	x.remaining, x.index, x.data = int64(head>>1), binary.LittleEndian.Uint64(word[:]), x.data[size:]
 	return nil
 }
 
 // ended reports whether the page holds no more values than were wanted, but for those that fill up its last eight.
-func (x *lookUps) ended() bool {
-	if x.pack {
-		return x.run < 8 && (x.bit+uint(x.run)*uint(x.width))/8 == uint(len(x.data))
+func (x *indexDecoder) atEnd() bool {
+	if x.packed {
+		return x.remaining < 8 && (x.bit+uint(x.remaining)*uint(x.width))/8 == uint(len(x.data))
 	}
-	return x.run == 0 && len(x.data) == 0
+	return x.remaining == 0 && len(x.data) == 0
 }
 
 // gatherWords looks up as many values as to has room for.
-func gatherWords[S column.Storable](x *lookUps, to, words []S) error {
+func decodeIndexed[S column.Storable](x *indexDecoder, to, words []S) error {
 	for len(to) > 0 {
-		if x.run == 0 {
-			if err := x.next(); err != nil {
+		if x.remaining == 0 {
+			if err := x.nextRun(); err != nil {
 				return err
 			}
 		}
-		part := to[:min(int64(len(to)), x.run)]
-		if x.pack {
-			if !lookUp(part, words, x.data[:len(x.data)+8], x.bit, uint(x.width)) {
-				return errIndirect
+		part := to[:min(int64(len(to)), x.remaining)]
+		if x.packed {
+			if !unpackIndexed(part, words, x.data[:len(x.data)+8], x.bit, uint(x.width)) {
+				return errUnsupported
 			}
 			x.bit += uint(len(part)) * uint(x.width)
 		} else {
-			if x.word >= uint64(len(words)) {
-				return errIndirect
+			if x.index >= uint64(len(words)) {
+				return errUnsupported
 			}
-			for i, v := 0, words[x.word]; i < len(part); i++ {
+			for i, v := 0, words[x.index]; i < len(part); i++ {
 				part[i] = v
 			}
 		}
-		x.run, to = x.run-int64(len(part)), to[len(part):]
+		x.remaining, to = x.remaining-int64(len(part)), to[len(part):]
 	}
 	return nil
 }
 
 // lookUp looks up values by places that are packed from a bit of data on. ok is false if one is beyond the words.
-func lookUp[S column.Storable](to, words []S, data []byte, bit, width uint) (ok bool) {
+func unpackIndexed[S column.Storable](to, words []S, data []byte, bit, width uint) (ok bool) {
 	mask := uint64(1)<<(width&63) - 1
 	i := 0
 	if width <= 14 { // four of them are in 8 bytes, from any bit of the first on

@@ -8,15 +8,15 @@ import (
 )
 
 // takeDictionary keeps the values of a dictionary.
-func (c *directChunk[S]) takeDictionary(h *format.PageHeader) error {
+func (c *fastDecoder[S]) decodeDictionaryPage(h *format.PageHeader) error {
 	d := &h.DictionaryPageHeader.V
 	if d.Encoding != format.Plain && d.Encoding != plainDictionary || d.NumValues < 1 {
-		return errIndirect
+		return errUnsupported
 	}
-	data, err := c.unpacked(h, &c.words)
+	data, err := c.readUncompressed(h, &c.dictionaryPage)
 	if err != nil || int64(len(data)) != int64(d.NumValues)*sizeOf[S]() {
-		return errors.Join(errIndirect, err)
+		return errors.Join(errUnsupported, err)
 	}
-	c.values = unsafe.Slice((*S)(unsafe.Pointer(&data[0])), d.NumValues)
+	c.dictionary = unsafe.Slice((*S)(unsafe.Pointer(&data[0])), d.NumValues)
 	return nil
 }

@@ -19,21 +19,21 @@ import (
 )
 
 // errIndirect tells that a chunk is not what is decoded directly, or is damaged.
-var errIndirect = errors.New("is not to be decoded directly")
+var errUnsupported = errors.New("is not to be decoded directly")
 
 // directBuffers are those of a worker.
-type directBuffers struct {
-	in          *bufio.Reader
-	page, plain []byte // as in the file, and as before it was compressed
-	words       []byte // of the dictionary
+type fastBuffers struct {
+	in                       *bufio.Reader
+	compressed, uncompressed []byte // as in the file, and as before it was compressed
+	dictionaryPage           []byte // of the dictionary
 	source.Observing
 }
 
 // Bounds of what is decoded directly.
 const (
-	directBuffer = 256 << 10 // what is read at once: it stays in a core's own cache until it is moved
-	directPage   = 4 << 20   // bytes of a page that is held in memory
-	directRows   = 8 << 10   // that are moved at once, and summed up while they are in the nearest cache
+	readBufferBytes = 256 << 10 // what is read at once: it stays in a core's own cache until it is moved
+	maxPageBytes    = 4 << 20   // bytes of a page that is held in memory
+	rowsPerCopy     = 8 << 10   // that are moved at once, and summed up while they are in the nearest cache
 )
 
 // plainDictionary is what older writers call the encodings of a dictionary and of places in it.
@@ -45,176 +45,176 @@ const plainDictionary = format.Encoding(2)
 //
 // It is stricter than parquet-go: a chunk of which anything is not as expected is an error here, whatever it says, and is then decoded by that,
 // which also says what is wrong with it.
-type directChunk[S column.Storable] struct {
-	*directBuffers
+type fastDecoder[S column.Storable] struct {
+	*fastBuffers
 	source.Target
-	section   *io.SectionReader // of the file, which in reads
-	row, left int64             // in dest, to be decoded next, and how many are left
-	nullable  bool
-	meta      *format.ColumnMetaData
-	codec     compress.Codec
-	values    []S // of the dictionary
-	pages     int
+	section        *io.SectionReader // of the file, which in reads
+	row, remaining int64             // in dest, to be decoded next, and how many are left
+	nullable       bool
+	meta           *format.ColumnMetaData
+	codec          compress.Codec
+	dictionary     []S // of the dictionary
+	pages          int
 }
 
 // readDirect decodes a chunk into t.dest. On an error some of its rows may be written.
-func readDirect(file io.ReaderAt, b *directBuffers, t source.Target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) (err error) {
+func decodeFast(file io.ReaderAt, b *fastBuffers, t source.Target, f columnType, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) (err error) {
 	whole := false // not where the decoder panics either
 	defer func() {
 		if !whole || err != nil {
 			t.Invalidate()
 		}
 	}()
-	err = decodeDirect(file, b, t, f, row, chunk, codec, nullable)
+	err = decodeFastByType(file, b, t, f, row, chunk, codec, nullable)
 	whole = true
 	return err
 }
 
-func decodeDirect(file io.ReaderAt, b *directBuffers, t source.Target, f form, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+func decodeFastByType(file io.ReaderAt, b *fastBuffers, t source.Target, f columnType, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
 	switch f.physical {
 	case parquet.Double:
-		return readAs[float64](file, b, t, row, chunk, codec, nullable)
+		return decodeFastAs[float64](file, b, t, row, chunk, codec, nullable)
 	case parquet.Float:
-		return readAs[float32](file, b, t, row, chunk, codec, nullable)
+		return decodeFastAs[float32](file, b, t, row, chunk, codec, nullable)
 	case parquet.Int64:
 		if f.unsigned {
-			return readAs[uint64](file, b, t, row, chunk, codec, nullable)
+			return decodeFastAs[uint64](file, b, t, row, chunk, codec, nullable)
 		}
-		return readAs[int64](file, b, t, row, chunk, codec, nullable)
+		return decodeFastAs[int64](file, b, t, row, chunk, codec, nullable)
 	case parquet.Int32:
 		if f.unsigned {
-			return readAs[uint32](file, b, t, row, chunk, codec, nullable)
+			return decodeFastAs[uint32](file, b, t, row, chunk, codec, nullable)
 		}
-		return readAs[int32](file, b, t, row, chunk, codec, nullable)
+		return decodeFastAs[int32](file, b, t, row, chunk, codec, nullable)
 	}
-	return errIndirect
+	return errUnsupported
 }
 
-func readAs[S column.Storable](file io.ReaderAt, b *directBuffers, t source.Target, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+func decodeFastAs[S column.Storable](file io.ReaderAt, b *fastBuffers, t source.Target, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
 	m := &chunk.MetaData
 	if !column.IsDType[S](t.Dest.DType) || !t.Dest.Dense() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
-		return errIndirect
+		return errUnsupported
 	}
-	section := io.NewSectionReader(file, firstPage(m), m.TotalCompressedSize)
+	section := io.NewSectionReader(file, chunkOffset(m), m.TotalCompressedSize)
 	if b.in == nil {
-		b.in = bufio.NewReaderSize(section, directBuffer)
+		b.in = bufio.NewReaderSize(section, readBufferBytes)
 	}
 	b.in.Reset(section)
-	c := &directChunk[S]{directBuffers: b, Target: t, section: section, row: row, left: m.NumValues, nullable: nullable, meta: m, codec: codec}
+	c := &fastDecoder[S]{fastBuffers: b, Target: t, section: section, row: row, remaining: m.NumValues, nullable: nullable, meta: m, codec: codec}
 	decoder := newThriftDecoder(b.in, m.TotalCompressedSize)
-	for c.left > 0 {
+	for c.remaining > 0 {
 		var h format.PageHeader
 		if err := decoder.Decode(&h); err != nil {
 			return err
 		}
-		if err := c.take(&h); err != nil {
+		if err := c.decodePage(&h); err != nil {
 			return err
 		}
 		c.pages++
 	}
 	if _, err := b.in.ReadByte(); !errors.Is(err, io.EOF) {
-		return errIndirect // there is more
+		return errUnsupported // there is more
 	}
 	return nil
 }
 
 // take decodes a page.
-func (c *directChunk[S]) take(h *format.PageHeader) error {
-	most := max(c.meta.TotalUncompressedSize, pageFree)
+func (c *fastDecoder[S]) decodePage(h *format.PageHeader) error {
+	most := max(c.meta.TotalUncompressedSize, minPageLimit)
 	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 || int64(h.CompressedPageSize) > c.meta.TotalCompressedSize || int64(h.UncompressedPageSize) > most {
-		return errIndirect
+		return errUnsupported
 	}
 	switch {
 	case h.Type == format.DictionaryPage && h.DictionaryPageHeader.Valid && c.pages == 0:
-		return c.takeDictionary(h)
+		return c.decodeDictionaryPage(h)
 	case h.Type != format.DataPage || !h.DataPageHeader.Valid:
-		return errIndirect
+		return errUnsupported
 	}
 	d := &h.DataPageHeader.V
 	n := int64(d.NumValues)
-	if n < 0 || n > c.left || c.nullable && d.DefinitionLevelEncoding != format.RLE {
-		return errIndirect
+	if n < 0 || n > c.remaining || c.nullable && d.DefinitionLevelEncoding != format.RLE {
+		return errUnsupported
 	}
 	switch d.Encoding {
 	case format.Plain:
 		if h.CRC == 0 && h.CompressedPageSize >= h.UncompressedPageSize && (c.meta.Codec == format.Snappy || c.meta.Codec == format.Uncompressed) {
-			return c.stored(h, n)
+			return c.decodeIncompressible(h, n)
 		}
-		data, err := c.unpacked(h, &c.plain)
+		data, err := c.readUncompressed(h, &c.uncompressed)
 		if err == nil {
-			data, err = c.allPresent(data, n)
+			data, err = c.cutLevels(data, n)
 		}
 		if err != nil || int64(len(data)) != n*sizeOf[S]() {
-			return errors.Join(errIndirect, err)
+			return errors.Join(errUnsupported, err)
 		}
-		return c.put(n, func(to []S) error {
+		return c.writeRows(n, func(to []S) error {
 			data = data[copy(column.BytesOf(to), data):]
 			return nil
 		})
 	case plainDictionary, format.RLEDictionary:
-		data, err := c.unpacked(h, &c.plain)
+		data, err := c.readUncompressed(h, &c.uncompressed)
 		if err == nil {
-			data, err = c.allPresent(data, n)
+			data, err = c.cutLevels(data, n)
 		}
-		if err != nil || c.values == nil {
-			return errors.Join(errIndirect, err)
+		if err != nil || c.dictionary == nil {
+			return errors.Join(errUnsupported, err)
 		}
-		x, err := newLookUps(data)
+		x, err := newIndexDecoder(data)
 		if err == nil {
-			err = c.put(n, func(to []S) error { return gatherWords(x, to, c.values) })
+			err = c.writeRows(n, func(to []S) error { return decodeIndexed(x, to, c.dictionary) })
 		}
-		if err == nil && !x.ended() {
-			err = errIndirect
+		if err == nil && !x.atEnd() {
+			err = errUnsupported
 		}
 		return err
 	}
-	return errIndirect
+	return errUnsupported
 }
 
 // put writes n values, some at a time.
-func (c *directChunk[S]) put(n int64, fill func(to []S) error) error {
+func (c *fastDecoder[S]) writeRows(n int64, fill func(to []S) error) error {
 	for n > 0 {
-		to := layout.Next[S](c.Dest.ColumnWriter, c.row, min(n, directRows))
+		to := layout.Next[S](c.Dest.ColumnWriter, c.row, min(n, rowsPerCopy))
 		if err := fill(to); err != nil {
 			return err
 		}
 		if column.CheckCells(c.Kind, to) >= 0 {
-			return errIndirect
+			return errUnsupported
 		}
 		source.Observe(&c.Observing, c.Target, c.row, to)
 		done := int64(len(to))
 		c.Dest.Commit(c.row, done)
-		c.row, c.left, n = c.row+done, c.left-done, n-done
+		c.row, c.remaining, n = c.row+done, c.remaining-done, n-done
 	}
 	return nil
 }
 
 // unpacked reads the bytes of a page, as they were before they were compressed, and 8 bytes of room behind them.
-func (c *directChunk[S]) unpacked(h *format.PageHeader, into *[]byte) ([]byte, error) {
-	if h.CompressedPageSize > directPage || h.UncompressedPageSize > directPage {
-		return nil, errIndirect
+func (c *fastDecoder[S]) readUncompressed(h *format.PageHeader, into *[]byte) ([]byte, error) {
+	if h.CompressedPageSize > maxPageBytes || h.UncompressedPageSize > maxPageBytes {
+		return nil, errUnsupported
 	}
-	c.page = grown(c.page, int(h.CompressedPageSize))
-	if _, err := io.ReadFull(c.in, c.page); err != nil {
+	c.compressed = resized(c.compressed, int(h.CompressedPageSize))
+	if _, err := io.ReadFull(c.in, c.compressed); err != nil {
 		return nil, err
 	}
-	if h.CRC != 0 && crc32.ChecksumIEEE(c.page) != uint32(h.CRC) {
-		return nil, errIndirect
+	if h.CRC != 0 && crc32.ChecksumIEEE(c.compressed) != uint32(h.CRC) {
+		return nil, errUnsupported
 	}
 	if c.meta.Codec == format.Uncompressed {
 		if h.CompressedPageSize != h.UncompressedPageSize {
-			return nil, errIndirect
+			return nil, errUnsupported
 		}
-		*into = append(grown(*into, int(h.UncompressedPageSize)+8)[:0], c.page...)
+		*into = append(resized(*into, int(h.UncompressedPageSize)+8)[:0], c.compressed...)
 		return *into, nil
 	}
-	if packedSize(bytes.NewReader(c.page), c.meta.Codec, 0, int64(len(c.page))) > uint64(h.UncompressedPageSize) {
-		return nil, errIndirect // the decoder would make room for it
+	if declaredSize(bytes.NewReader(c.compressed), c.meta.Codec, 0, int64(len(c.compressed))) > uint64(h.UncompressedPageSize) {
+		return nil, errUnsupported // the decoder would make room for it
 	}
-	*into = grown(*into, int(h.UncompressedPageSize)+8)[:h.UncompressedPageSize]
-	plain, err := c.codec.Decode(*into, c.page)
+	*into = resized(*into, int(h.UncompressedPageSize)+8)[:h.UncompressedPageSize]
+	plain, err := c.codec.Decode(*into, c.compressed)
 	if err != nil || len(plain) != len(*into) {
-		return nil, errors.Join(errIndirect, err)
+		return nil, errors.Join(errUnsupported, err)
 	}
 	if &plain[:1][0] != &(*into)[:1][0] {
 		copy(*into, plain)
@@ -223,19 +223,19 @@ func (c *directChunk[S]) unpacked(h *format.PageHeader, into *[]byte) ([]byte, e
 }
 
 // allPresent cuts off the levels of a page of n values, if they say that none is missing.
-func (c *directChunk[S]) allPresent(data []byte, n int64) ([]byte, error) {
+func (c *fastDecoder[S]) cutLevels(data []byte, n int64) ([]byte, error) {
 	if !c.nullable {
 		return data, nil
 	}
-	levels, data, err := prefixed(data)
-	if err == nil && !allOnes(levels, n) {
-		err = errIndirect
+	levels, data, err := cutLengthPrefixed(data)
+	if err == nil && !allDefined(levels, n) {
+		err = errUnsupported
 	}
 	return data, err
 }
 
 // allOnes reports whether n levels are runs of 1, which is what writers make of pages without missing values.
-func allOnes(levels []byte, n int64) bool {
+func allDefined(levels []byte, n int64) bool {
 	for n > 0 {
 		head, size := binary.Uvarint(levels)
 		if size <= 0 || head&1 != 0 || head == 0 || head>>1 > uint64(n) || len(levels) <= size || levels[size] != 1 {
@@ -247,22 +247,22 @@ func allOnes(levels []byte, n int64) bool {
 }
 
 // stored decodes a page that is as long as its values: snappy has found nothing to shorten, or next to nothing, or there is no codec.
-func (c *directChunk[S]) stored(h *format.PageHeader, n int64) error {
+func (c *fastDecoder[S]) decodeIncompressible(h *format.PageHeader, n int64) error {
 	begin, err := c.section.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err
 	}
 	begin -= int64(c.in.Buffered())
-	l := &literals{in: c.in, left: int64(h.CompressedPageSize), whole: func() ([]byte, error) {
+	l := &snappyLiterals{in: c.in, blockLeft: int64(h.CompressedPageSize), decodeBlock: func() ([]byte, error) {
 		if _, err := c.section.Seek(begin, io.SeekStart); err != nil {
 			return nil, err
 		}
 		c.in.Reset(c.section)
-		return c.unpacked(h, &c.plain)
+		return c.readUncompressed(h, &c.uncompressed)
 	}}
 	if c.meta.Codec == format.Uncompressed {
-		l.run = l.left
-	} else if err := l.begin(int64(h.UncompressedPageSize)); err != nil {
+		l.literalLeft = l.blockLeft
+	} else if err := l.readLength(int64(h.UncompressedPageSize)); err != nil {
 		return err
 	}
 	size := int64(h.UncompressedPageSize)
@@ -273,24 +273,24 @@ func (c *directChunk[S]) stored(h *format.PageHeader, n int64) error {
 		}
 		levels := int64(binary.LittleEndian.Uint32(head[:]))
 		if levels > int64(len(head)-4) {
-			return errIndirect
+			return errUnsupported
 		}
 		if err := l.read(head[4 : 4+levels]); err != nil {
 			return err
 		}
-		if !allOnes(head[4:4+levels], n) {
-			return errIndirect
+		if !allDefined(head[4:4+levels], n) {
+			return errUnsupported
 		}
 		size -= 4 + levels
 	}
 	if size != n*sizeOf[S]() {
-		return errIndirect
+		return errUnsupported
 	}
-	if err := c.put(n, func(to []S) error { return l.read(column.BytesOf(to)) }); err != nil {
+	if err := c.writeRows(n, func(to []S) error { return l.read(column.BytesOf(to)) }); err != nil {
 		return err
 	}
-	if l.left != 0 || l.run != 0 && c.meta.Codec != format.Uncompressed {
-		return errIndirect
+	if l.blockLeft != 0 || l.literalLeft != 0 && c.meta.Codec != format.Uncompressed {
+		return errUnsupported
 	}
 	return nil
 }

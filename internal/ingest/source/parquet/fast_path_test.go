@@ -19,9 +19,9 @@ import (
 )
 
 // TestLookUpsAreThoseOfTheBits packs places as the format says, bit by bit, and looks values up in pieces of any size.
-func TestLookUpsAreThoseOfTheBits(t *testing.T) {
+func TestIndicesAreThoseOfTheBits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		width := rapid.IntRange(1, widestLookUp).Draw(r, "width")
+		width := rapid.IntRange(1, maxIndexBits).Draw(r, "width")
 		words := make([]float64, rapid.IntRange(1, min(1<<width, 5000)).Draw(r, "words"))
 		for i := range words {
 			words[i] = float64(i) + 0.25
@@ -50,19 +50,19 @@ func TestLookUpsAreThoseOfTheBits(t *testing.T) {
 		}
 		read := func(page []byte, words []float64, n int) ([]float64, bool) {
 			page = append(slices.Clip(page), 1, 2, 3, 4, 5, 6, 7, 8)[:len(page)]
-			x, err := newLookUps(page)
+			x, err := newIndexDecoder(page)
 			if err != nil {
 				return nil, false
 			}
 			var got []float64
 			for len(got) < n {
 				part := make([]float64, min(n-len(got), rapid.IntRange(1, 70).Draw(r, "part")))
-				if gatherWords(x, part, words) != nil {
+				if decodeIndexed(x, part, words) != nil {
 					return nil, false
 				}
 				got = append(got, part...)
 			}
-			return got, x.ended()
+			return got, x.atEnd()
 		}
 		if got, ok := read(page, words, len(want)); !ok || !slices.Equal(got, want) {
 			r.Fatalf("got %v, %v, want %v", got, ok, want)
@@ -81,7 +81,7 @@ func TestLookUpsAreThoseOfTheBits(t *testing.T) {
 }
 
 // directRecord is a row of columns without missing values, in every shape that is decoded directly.
-type directRecord struct {
+type fastRecord struct {
 	A float64  `parquet:"a,plain"`
 	B *float64 `parquet:"b,optional,plain"`
 	C int64    `parquet:"c,dict"`
@@ -90,18 +90,18 @@ type directRecord struct {
 	F uint64   `parquet:"f,dict"`
 }
 
-func directFile(t *testing.T, rows int, same bool, options ...parquet.WriterOption) []byte {
+func fastFile(t *testing.T, rows int, same bool, options ...parquet.WriterOption) []byte {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, uint64(rows)))
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[directRecord](&b, append(options, parquet.DataPageVersion(1))...)
-	records := make([]directRecord, rows)
+	w := parquet.NewGenericWriter[fastRecord](&b, append(options, parquet.DataPageVersion(1))...)
+	records := make([]fastRecord, rows)
 	for i := range records {
 		v, d := random.NormFloat64(), float32(random.IntN(300))
 		if same { // which is worth to be compressed
 			v = float64(i % 50)
 		}
-		records[i] = directRecord{A: v, B: &v, C: random.Int64N(1000), D: &d, E: int32(random.Uint32()), F: random.Uint64N(5)}
+		records[i] = fastRecord{A: v, B: &v, C: random.Int64N(1000), D: &d, E: int32(random.Uint32()), F: random.Uint64N(5)}
 	}
 	if _, err := w.Write(records); err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func directFile(t *testing.T, rows int, same bool, options ...parquet.WriterOpti
 }
 
 // bothWays decodes every chunk directly and by parquet-go. Whatever is decoded directly must come out the same; it counts how many.
-func bothWays(t *testing.T, content []byte) (direct, chunks int) {
+func decodeBothWays(t *testing.T, content []byte) (fast, chunks int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.parquet")
 	if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -130,15 +130,15 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 	}
 	defer r.Close()
 	p := r.(*parquetFile)
-	var buffers directBuffers
+	var buffers fastBuffers
 	for i, c := range p.columns {
-		form, err := parquetForm(c)
-		if err != nil || form.null || p.checkChunks(c, form) != nil {
+		typ, err := columnTypeOf(c)
+		if err != nil || typ.allNull || p.checkChunks(c, typ) != nil {
 			continue
 		}
-		col := layout.Column{Role: layout.RoleValue, DType: layout.DType(form.Kind.String())}
-		for g := range p.groups[1:] {
-			rows := p.groups[g+1] - p.groups[g]
+		col := layout.Column{Role: layout.RoleValue, DType: layout.DType(typ.Kind.String())}
+		for g := range p.firstRows[1:] {
+			rows := p.firstRows[g+1] - p.firstRows[g]
 			if rows == 0 || rows > 1<<20 {
 				continue
 			}
@@ -149,19 +149,19 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 				t.Fatal(err)
 			}
 			chunks++
-			to := source.Target{Want: column.Want{Index: i}, Column: form.Column}
+			to := source.Target{Want: column.Want{Index: i}, Column: typ.Column}
 			chunk := &p.pq.Metadata().RowGroups[g].Columns[c.Index()]
-			one := w.Column(0, layout.Random).Buffered()
-			to.Dest = column.Sink{ColumnWriter: one}
+			fastDest := w.Column(0, layout.Random).Buffered()
+			to.Dest = column.Sink{ColumnWriter: fastDest}
 			nullable := c.MaxDefinitionLevel() > 0
 			err = parallel.Guard(path, func() error {
-				return readDirect(p.file, &buffers, to, form, 0, chunk, c.Compression(), nullable)
+				return decodeFast(p.file, &buffers, to, typ, 0, chunk, c.Compression(), nullable)
 			})
 			if err == nil {
-				direct++
-				one.Close()
+				fast++
+				fastDest.Close()
 				to.Dest = column.Sink{ColumnWriter: w.Column(1, layout.Random)}
-				other := &parquetChunk{Target: to, form: form, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
+				other := &chunkDecoder{Target: to, typ: typ, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
 				if err := other.read(p.file, &chunk.MetaData, p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
 					t.Errorf("column %s, row group %d: decoded directly, where parquet-go says %v", c.Name(), g, err)
 				} else if !sameBytes(w.Column(0, layout.Random), w.Column(1, layout.Random)) {
@@ -171,7 +171,7 @@ func bothWays(t *testing.T, content []byte) (direct, chunks int) {
 			w.Abort()
 		}
 	}
-	return direct, chunks
+	return fast, chunks
 }
 
 func sameBytes(a, b layout.ColumnWriter) bool {
@@ -183,14 +183,14 @@ func sameBytes(a, b layout.ColumnWriter) bool {
 	}
 }
 
-func TestChunksDecodedDirectlyAreWhatParquetGoMakesOfThem(t *testing.T) {
+func TestFastPathDecodesWhatParquetGoDecodes(t *testing.T) {
 	for name, codec := range map[string]parquet.WriterOption{
 		"none": parquet.Compression(&parquet.Uncompressed), "snappy": parquet.Compression(&parquet.Snappy), "zstd": parquet.Compression(&parquet.Zstd), "gzip": parquet.Compression(&parquet.Gzip),
 	} {
 		for _, same := range []bool{false, true} {
 			for _, page := range []int{5000, 100_000} {
-				content := directFile(t, 16_000, same, codec, parquet.PageBufferSize(page), parquet.MaxRowsPerRowGroup(12_000))
-				if n, all := bothWays(t, content); n != all || n != 12 {
+				content := fastFile(t, 16_000, same, codec, parquet.PageBufferSize(page), parquet.MaxRowsPerRowGroup(12_000))
+				if n, all := decodeBothWays(t, content); n != all || n != 12 {
 					t.Errorf("%s, pages of %d bytes: %d of %d chunks were decoded directly, want 12", name, page, n, all)
 				}
 			}
@@ -199,7 +199,7 @@ func TestChunksDecodedDirectlyAreWhatParquetGoMakesOfThem(t *testing.T) {
 }
 
 // stored are files of pages that are as long as their values, which have neither a checksum nor a dictionary.
-func stored(t *testing.T, codec string) []byte {
+func incompressible(t *testing.T, codec string) []byte {
 	t.Helper()
 	b, err := os.ReadFile("../../load/testdata/stored-" + codec + ".parquet")
 	if err != nil {
@@ -208,24 +208,24 @@ func stored(t *testing.T, codec string) []byte {
 	return b
 }
 
-func TestPagesAsLongAsTheirValuesAreDecodedDirectly(t *testing.T) {
+func TestFastPathDecodesIncompressiblePages(t *testing.T) {
 	for _, codec := range []string{"none", "snappy", "copies"} {
-		if n, all := bothWays(t, stored(t, codec)); n != 3 || all != 3 {
+		if n, all := decodeBothWays(t, incompressible(t, codec)); n != 3 || all != 3 {
 			t.Errorf("%s: %d of %d chunks were decoded directly, want 3", codec, n, all)
 		}
 	}
 }
 
-func TestDamagedChunksAreDecodedDirectlyAsParquetGoDoesOrNotAtAll(t *testing.T) {
+func TestFastPathDecodesDamagedChunksAsParquetGoOrRefusesThem(t *testing.T) {
 	for name, whole := range map[string][]byte{
-		"none":          directFile(t, 600, false, parquet.Compression(&parquet.Uncompressed), parquet.PageBufferSize(1000)),
-		"snappy":        directFile(t, 600, true, parquet.Compression(&parquet.Snappy), parquet.PageBufferSize(1000)),
-		"zstd":          directFile(t, 600, false, parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(1000)),
-		"stored none":   stored(t, "none"),
-		"stored snappy": stored(t, "snappy"),
-		"stored copies": stored(t, "copies"),
+		"none":          fastFile(t, 600, false, parquet.Compression(&parquet.Uncompressed), parquet.PageBufferSize(1000)),
+		"snappy":        fastFile(t, 600, true, parquet.Compression(&parquet.Snappy), parquet.PageBufferSize(1000)),
+		"zstd":          fastFile(t, 600, false, parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(1000)),
+		"stored none":   incompressible(t, "none"),
+		"stored snappy": incompressible(t, "snappy"),
+		"stored copies": incompressible(t, "copies"),
 	} {
-		direct, chunks := 0, 0
+		fast, chunks := 0, 0
 		for seed := range uint64(50) {
 			random := rand.New(rand.NewPCG(seed, 3))
 			b := slices.Clone(whole)
@@ -236,13 +236,13 @@ func TestDamagedChunksAreDecodedDirectlyAsParquetGoDoesOrNotAtAll(t *testing.T) 
 				}
 				b[at] = byte(random.IntN(256))
 			}
-			n, all := bothWays(t, b)
-			if direct, chunks = direct+n, chunks+all; t.Failed() {
+			n, all := decodeBothWays(t, b)
+			if fast, chunks = fast+n, chunks+all; t.Failed() {
 				t.Fatalf("%s, seed %d", name, seed)
 			}
 		}
-		if direct == 0 || direct == chunks {
-			t.Errorf("%s: %d of %d chunks were decoded directly", name, direct, chunks)
+		if fast == 0 || fast == chunks {
+			t.Errorf("%s: %d of %d chunks were decoded directly", name, fast, chunks)
 		}
 	}
 }

@@ -20,21 +20,21 @@ import (
 )
 
 // parquetChunk decodes the pages of one column in one row group.
-type parquetChunk struct {
+type chunkDecoder struct {
 	source.Target
-	form     form
+	typ      columnType
 	first    int64 // the row group's first row in the file
 	rows     int64
 	row      int64 // of the row group, to be decoded next
 	maxLevel byte  // definition level of a value that is there
 	codes    []int32
-	spare    []byte
+	lastText []byte
 	tile     any       // values of the column's physical type that were looked up, []S
 	floats   []float64 // the integers of a page, for a column of float64
 }
 
 // read decodes all pages, which are those of the metadata.
-func (c *parquetChunk) read(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) error {
+func (c *chunkDecoder) read(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) error {
 	defer pages.Close()
 	for decoded := 0; ; decoded++ {
 		page, err := pages.ReadPage()
@@ -42,12 +42,12 @@ func (c *parquetChunk) read(file io.ReaderAt, m *format.ColumnMetaData, pages pa
 			break
 		}
 		if err != nil {
-			return pageError(file, m, pages, decoded, err)
+			return locatePageError(file, m, pages, decoded, err)
 		}
-		err = c.page(page)
+		err = c.decodePage(page)
 		parquet.Release(page)
 		if err != nil {
-			return &pageFault{decoded + 1, err}
+			return &pageError{decoded + 1, err}
 		}
 	}
 	if c.row != c.rows {
@@ -57,7 +57,7 @@ func (c *parquetChunk) read(file io.ReaderAt, m *format.ColumnMetaData, pages pa
 }
 
 // page writes the values of one page.
-func (c *parquetChunk) page(page parquet.Page) error {
+func (c *chunkDecoder) decodePage(page parquet.Page) error {
 	n := page.NumRows()
 	if n > c.rows-c.row {
 		return fmt.Errorf("its pages have more than the %d rows of its row group", c.rows)
@@ -75,39 +75,39 @@ func (c *parquetChunk) page(page parquet.Page) error {
 			index = []int32{} // a page of nulls
 		}
 	}
-	if err := c.values(values, index, levels, n); err != nil {
+	if err := c.putValues(values, index, levels, n); err != nil {
 		return err
 	}
-	if c.form.date {
-		column.Multiply(c.Dest, c.place(), n, 86400) // which 32 bits of days never exceed
+	if c.typ.date {
+		column.Multiply(c.Dest, c.destRow(), n, 86400) // which 32 bits of days never exceed
 	}
 	c.row += n
 	return nil
 }
 
 // place is the row of the destination where the page begins.
-func (c *parquetChunk) place() int64 { return c.Row0 + c.first + c.row }
+func (c *chunkDecoder) destRow() int64 { return c.Row0 + c.first + c.row }
 
 // values writes values by the type that they have on the page.
-func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n int64) error {
-	if c.form.decimal {
-		d, err := c.decimals(v)
+func (c *chunkDecoder) putValues(v encoding.Values, index []int32, levels []byte, n int64) error {
+	if c.typ.decimal {
+		d, err := c.decimalValues(v)
 		if err != nil {
 			return err
 		}
 		return putPage(c, d, index, levels, n)
 	}
-	switch c.form.physical {
+	switch c.typ.physical {
 	case parquet.Int32:
-		if c.form.unsigned {
-			return putWholes(c, v.Uint32(), index, levels, n)
+		if c.typ.unsigned {
+			return putIntegers(c, v.Uint32(), index, levels, n)
 		}
-		return putWholes(c, v.Int32(), index, levels, n)
+		return putIntegers(c, v.Int32(), index, levels, n)
 	case parquet.Int64:
-		if c.form.unsigned {
-			return putWholes(c, v.Uint64(), index, levels, n)
+		if c.typ.unsigned {
+			return putIntegers(c, v.Uint64(), index, levels, n)
 		}
-		return putWholes(c, v.Int64(), index, levels, n)
+		return putIntegers(c, v.Int64(), index, levels, n)
 	case parquet.Int96:
 		times, err := int96Times(v.Int96())
 		if err != nil {
@@ -120,7 +120,7 @@ func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n
 		return putPage(c, v.Double(), index, levels, n)
 	case parquet.ByteArray:
 		data, offsets := v.ByteArray()
-		return c.texts(data, offsets, index, levels, n)
+		return c.putTexts(data, offsets, index, levels, n)
 	case parquet.FixedLenByteArray:
 		data, _ := v.FixedLenByteArray()
 		halves := make([]layout.Half, len(data)/2)
@@ -129,13 +129,13 @@ func (c *parquetChunk) values(v encoding.Values, index []int32, levels []byte, n
 		}
 		return putPage(c, halves, index, levels, n)
 	}
-	return fmt.Errorf("values of type %s", c.form.physical)
+	return fmt.Errorf("values of type %s", c.typ.physical)
 }
 
 // decimals are the values of a page as float64.
-func (c *parquetChunk) decimals(v encoding.Values) (out []float64, err error) {
-	scale := c.form.scale
-	switch c.form.physical {
+func (c *chunkDecoder) decimalValues(v encoding.Values) (out []float64, err error) {
+	scale := c.typ.scale
+	switch c.typ.physical {
 	case parquet.Int32:
 		for _, u := range v.Int32() {
 			out = append(out, column.Decimal(int64(u), scale))
@@ -182,14 +182,14 @@ func int96Text(days, nanos int64) string {
 }
 
 // null refuses a null in a column that cannot say so. Rows count from the page's first here.
-func (c *parquetChunk) null(row int64) error {
+func (c *chunkDecoder) nullError(row int64) error {
 	return c.MissingError(c.first + c.row + row + 1)
 }
 
 // nothing says of all rows of the chunk, n, that they are missing.
-func (c *parquetChunk) nothing(n int64) error {
-	if c.row = 0; column.PutMissing(c.Dest, c.place(), n) {
+func (c *chunkDecoder) putAllMissing(n int64) error {
+	if c.row = 0; column.PutMissing(c.Dest, c.destRow(), n) {
 		return nil
 	}
-	return c.null(0)
+	return c.nullError(0)
 }

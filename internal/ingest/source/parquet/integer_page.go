@@ -9,7 +9,7 @@ import (
 
 // putWholes writes the values of a page of integers. Those with gaps that go into a column of float64, to
 // be filled there, are converted a page at a time, not a run at a time.
-func putWholes[S int32 | uint32 | int64 | uint64](c *parquetChunk, src []S, index []int32, levels []byte, n int64) error {
+func putIntegers[S int32 | uint32 | int64 | uint64](c *chunkDecoder, src []S, index []int32, levels []byte, n int64) error {
 	whole := bytes.Count(levels, []byte{c.maxLevel}) == len(levels)
 	if whole || c.Dest.DType != layout.Float64 || c.Dest.Loss != nil || index != nil && len(src) > len(index) {
 		return putPage(c, src, index, levels, n)
@@ -18,5 +18,5 @@ func putWholes[S int32 | uint32 | int64 | uint64](c *parquetChunk, src []S, inde
 	for _, v := range src {
 		c.floats = append(c.floats, float64(v))
 	}
-	return putGaps(c, c.floats, index, levels, column.NaN)
+	return putWithNulls(c, c.floats, index, levels, column.NaN)
 }

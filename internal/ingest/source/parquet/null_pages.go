@@ -11,7 +11,7 @@ import (
 
 // nullsAlone reports whether a column of a row group is nothing but pages of version 2 that hold nulls and no byte of values. Spark writes
 // such pages with snappy, which has no empty form, and parquet-go fails to decode them.
-func nullsAlone(file io.ReaderAt, m *format.ColumnMetaData, rows int64) bool {
+func onlyNullPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) bool {
 	r := bufio.NewReaderSize(io.NewSectionReader(file, m.DataPageOffset, m.TotalCompressedSize), pageBuffer)
 	var protocol thrift.CompactProtocol
 	decoder := thrift.NewDecoder(protocol.NewReader(r))
@@ -29,7 +29,7 @@ func nullsAlone(file io.ReaderAt, m *format.ColumnMetaData, rows int64) bool {
 			return false
 		}
 		present := make([]uint8, d.NumValues)
-		if hybrid(levels, present) != nil {
+		if decodeHybrid(levels, present) != nil {
 			return false
 		}
 		for _, l := range present {

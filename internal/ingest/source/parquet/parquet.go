@@ -30,14 +30,14 @@ import (
 // files of pyarrow.
 type parquetFile struct {
 	source.Settings
-	file    cached.File
-	name    string
-	size    int64
-	pq      *parquet.File
-	columns []parquetColumn
-	header  []string
-	groups  []int64 // the first row of each row group, and the number of all rows
-	skip    []bool  // by row group: what is not read; nil if all is
+	file      cached.File
+	name      string
+	size      int64
+	pq        *parquet.File
+	columns   []parquetColumn
+	header    []string
+	firstRows []int64 // the first row of each row group, and the number of all rows
+	skip      []bool  // by row group: what is not read; nil if all is
 }
 
 // pageBuffer is what a worker reads ahead: the header of a page, and little of its values, which are then read to where they are wanted.
@@ -58,15 +58,15 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	}
 	var hints []arrowHint
 	if schema, ok := pq.Lookup(arrowSchemaKey); ok {
-		if hints, err = arrowHints(path, schema); err != nil {
+		if hints, err = parseArrowHints(path, schema); err != nil {
 			return nil, err
 		}
 	}
-	p := &parquetFile{Settings: w, file: file, name: path, size: st.Size(), pq: pq, columns: fields(pq, hints)}
+	p := &parquetFile{Settings: w, file: file, name: path, size: st.Size(), pq: pq, columns: schemaFields(pq, hints)}
 	for _, c := range p.columns {
 		p.header = append(p.header, c.Name())
 	}
-	return p, p.countRows()
+	return p, p.checkRowCounts()
 }
 
 // Spark writes pages of version 2 that hold nulls alone without any byte of snappy, and parquet-go decodes none.
@@ -109,16 +109,16 @@ func checkMagic(path string, f *os.File, size int64) error {
 }
 
 // countRows holds the numbers of rows in the footer against each other.
-func (p *parquetFile) countRows() error {
+func (p *parquetFile) checkRowCounts() error {
 	rows := int64(0)
 	for _, g := range p.pq.RowGroups() {
 		if g.NumRows() < 0 {
 			return p.damaged(fmt.Sprintf("a row group of %d rows", g.NumRows()))
 		}
-		p.groups = append(p.groups, rows)
+		p.firstRows = append(p.firstRows, rows)
 		rows += g.NumRows()
 	}
-	p.groups = append(p.groups, rows)
+	p.firstRows = append(p.firstRows, rows)
 	if want := p.pq.NumRows(); rows != want {
 		return p.damaged(fmt.Sprintf("its row groups have %d rows, its footer says %d", rows, want))
 	}
@@ -137,10 +137,10 @@ func (p *parquetFile) Names() []string { return p.header }
 
 // rows are those of the row groups that are read.
 func (p *parquetFile) Rows() int64 {
-	n := p.groups[len(p.groups)-1]
+	n := p.firstRows[len(p.firstRows)-1]
 	for g, skipped := range p.skip {
 		if skipped {
-			n -= p.groups[g+1] - p.groups[g]
+			n -= p.firstRows[g+1] - p.firstRows[g]
 		}
 	}
 	return n
@@ -154,9 +154,9 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		c := p.columns[x.Index]
-		form, err := parquetForm(c)
+		typ, err := columnTypeOf(c)
 		if err == nil {
-			err = p.checkChunks(c, form)
+			err = p.checkChunks(c, typ)
 		}
 		if err != nil {
 			e := &loaderr.SourceError{Path: p.name, Column: c.Name(), Reason: err.Error(), Hint: "leave the column out with --columns"}
@@ -165,7 +165,7 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 			}
 			return nil, e
 		}
-		out[i] = form.Column
+		out[i] = typ.Column
 		out[i].Name = c.Name()
 	}
 	return out, nil
@@ -173,7 +173,7 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 
 // locate adds to an error the column, the row group and the page that it comes from.
 func (p *parquetFile) locate(err error, group int, t source.Target) error {
-	in := &pageFault{page: -1}
+	in := &pageError{page: -1}
 	errors.As(err, &in)
 	its := ""
 	if in.page == 0 {

@@ -12,12 +12,12 @@ import (
 )
 
 // textBounds is how long a text is that is taken for a bound as it is: writers cut long ones, and not all of them so that they stay bounds.
-const textBounds = 32
+const maxBoundBytes = 32
 
 func (p *parquetFile) GroupRows() []int64 {
-	out := make([]int64, len(p.groups)-1)
+	out := make([]int64, len(p.firstRows)-1)
 	for g := range out {
-		out[g] = p.groups[g+1] - p.groups[g]
+		out[g] = p.firstRows[g+1] - p.firstRows[g]
 	}
 	return out
 }
@@ -26,7 +26,7 @@ func (p *parquetFile) GroupRows() []int64 {
 // nulls, which the load refuses in these columns.
 func (p *parquetFile) Bounds(index, group int, as column.Column) (least, most any, ok bool) {
 	c := p.columns[index]
-	f, err := parquetForm(c)
+	f, err := columnTypeOf(c)
 	meta := p.pq.Metadata()
 	if err != nil || c.Index() >= len(meta.ColumnOrders) {
 		return nil, nil, false
@@ -40,19 +40,19 @@ func (p *parquetFile) Bounds(index, group int, as column.Column) (least, most an
 	}
 	if f.Kind == column.KindText && as.Kind == column.KindText {
 		a, b := string(s.MinValue), string(s.MaxValue)
-		return a, b, f.physical == parquet.ByteArray && b != "" && a <= b && len(a) < textBounds && len(b) < textBounds
+		return a, b, f.physical == parquet.ByteArray && b != "" && a <= b && len(a) < maxBoundBytes && len(b) < maxBoundBytes
 	}
 	sameTime := f.Kind == column.KindTime && as.Kind == column.KindTime && f.Unit == as.Unit
 	if f.decimal || !sameTime && !(f.Kind.IsInteger() && as.Kind.IsInteger()) {
 		return nil, nil, false
 	}
-	a, okA := f.bound(s.MinValue)
-	b, okB := f.bound(s.MaxValue)
+	a, okA := f.boundValue(s.MinValue)
+	b, okB := f.boundValue(s.MaxValue)
 	return a, b, okA && okB && a <= b
 }
 
 // bound reads a value of an integer column or of times.
-func (f form) bound(b []byte) (v int64, ok bool) {
+func (f columnType) boundValue(b []byte) (v int64, ok bool) {
 	switch {
 	case f.physical == parquet.Int32 && len(b) == 4:
 		u := binary.LittleEndian.Uint32(b)

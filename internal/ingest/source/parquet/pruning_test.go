@@ -44,7 +44,7 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		}, nil, nil},
 		"crossed":         {1, number, func(p *parquetFile) { s := meta(p, 1); s.MinValue, s.MaxValue = s.MaxValue, s.MinValue }, nil, nil},
 		"of another size": {1, number, func(p *parquetFile) { meta(p, 1).MinValue = make([]byte, 8) }, nil, nil},
-		"cut texts":       {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = bytes.Repeat([]byte("b"), textBounds) }, nil, nil},
+		"cut texts":       {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = bytes.Repeat([]byte("b"), maxBoundBytes) }, nil, nil},
 		"no greatest":     {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = nil }, nil, nil},
 	} {
 		f, err := os.Open(path)

@@ -9,21 +9,21 @@ import (
 )
 
 // putPage writes the values of a page: src in order, or looked up in it by index, with gaps where the levels say so.
-func putPage[S column.Storable](c *parquetChunk, src []S, index []int32, levels []byte, n int64) error {
-	at := c.place()
+func putPage[S column.Storable](c *chunkDecoder, src []S, index []int32, levels []byte, n int64) error {
+	at := c.destRow()
 	have := int64(len(src))
 	if index != nil {
 		have = int64(len(index))
 	}
 	if nan, float := column.NotANumber[S](); float && c.Dest.DType.IsFloat() && int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
-		return putGaps(c, src, index, levels, nan)
+		return putWithNulls(c, src, index, levels, nan)
 	}
 	used := int64(0)
 	for done := int64(0); done < n; {
 		run, present := levelRun(levels[min(done, int64(len(levels))):], c.maxLevel, n-done)
 		if !present {
 			if !column.PutMissing(c.Dest, at+done, run) {
-				return c.null(done)
+				return c.nullError(done)
 			}
 			done += run
 			continue
@@ -49,7 +49,7 @@ func putPage[S column.Storable](c *parquetChunk, src []S, index []int32, levels 
 }
 
 // putGaps writes the values of a page of floats of which some are missing.
-func putGaps[S column.Storable](c *parquetChunk, src []S, index []int32, levels []byte, nan S) error {
+func putWithNulls[S column.Storable](c *chunkDecoder, src []S, index []int32, levels []byte, nan S) error {
 	tile := tileOf[S](c)
 	used, have := 0, len(src)
 	if index != nil {
@@ -73,7 +73,7 @@ func putGaps[S column.Storable](c *parquetChunk, src []S, index []int32, levels 
 			}
 			tile[i] = src[at]
 		}
-		if bad := column.Put(c.Dest, c.place()+int64(first), tile[:len(part)]); bad >= 0 {
+		if bad := column.Put(c.Dest, c.destRow()+int64(first), tile[:len(part)]); bad >= 0 {
 			return c.RangeError(c.first+c.row+int64(first+bad)+1, tile[bad])
 		}
 	}
@@ -84,7 +84,7 @@ func putGaps[S column.Storable](c *parquetChunk, src []S, index []int32, levels 
 }
 
 // tileOf is where values are gathered before they are written.
-func tileOf[S column.Storable](c *parquetChunk) []S {
+func tileOf[S column.Storable](c *chunkDecoder) []S {
 	tile, ok := c.tile.([]S)
 	if !ok {
 		tile = make([]S, min(column.LookupRows, c.rows))
@@ -94,7 +94,7 @@ func tileOf[S column.Storable](c *parquetChunk) []S {
 }
 
 // putRun writes run values from used on.
-func putRun[S column.Storable](c *parquetChunk, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
+func putRun[S column.Storable](c *chunkDecoder, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
 	if index == nil {
 		if bad = int64(column.CheckCells(c.Kind, src[used:used+run])); bad >= 0 {
 			return bad, nil

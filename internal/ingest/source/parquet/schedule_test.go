@@ -14,18 +14,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 )
 
-func TestEveryChunkIsTakenOnceAndColumnsAreGoneOnWith(t *testing.T) {
+func TestEveryChunkIsScheduledOnceAndWorkersContinueTheirColumn(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		groups, columns, workers := rapid.IntRange(1, 9).Draw(r, "groups"), rapid.IntRange(1, 6).Draw(r, "columns"), rapid.IntRange(1, 4).Draw(r, "workers")
-		order := newColumnRuns(sizes(r, groups), columns, workers)
+		order := newChunkSchedule(groupSizes(r, groups), columns, workers)
 		runs, owner := slices.Clone(order.runs), map[int]int{}
 		runOf := func(chunk int) int {
-			return slices.IndexFunc(runs, func(c columnRun) bool {
+			return slices.IndexFunc(runs, func(c chunkRun) bool {
 				return c.column == chunk%columns && c.group <= chunk/columns && chunk/columns < c.end
 			})
 		}
 		below := groups * columns
-		var taken []int
+		var given []int
 		last, open := make([]int, workers), workers
 		for i := range last {
 			last[i] = -1
@@ -35,50 +35,50 @@ func TestEveryChunkIsTakenOnceAndColumnsAreGoneOnWith(t *testing.T) {
 			if last[w] == -2 {
 				continue
 			}
-			if len(taken) > 0 && rapid.IntRange(0, 20).Draw(r, "fails") == 0 {
-				below = min(below, taken[rapid.IntRange(0, len(taken)-1).Draw(r, "chunk")])
+			if len(given) > 0 && rapid.IntRange(0, 20).Draw(r, "fails") == 0 {
+				below = min(below, given[rapid.IntRange(0, len(given)-1).Draw(r, "chunk")])
 			}
-			i := order.take(w, below)
+			i := order.next(w, below)
 			if i >= below {
 				last[w] = -2
 				open--
 				continue
 			}
 			if before := last[w]; before >= 0 && owner[runOf(before)] == w {
-				if next := before + columns; i != next && next < below && runOf(next) == runOf(before) && !slices.Contains(taken, next) {
+				if next := before + columns; i != next && next < below && runOf(next) == runOf(before) && !slices.Contains(given, next) {
 					r.Fatalf("worker %d took chunk %d after %d, and nobody %d", w, i, before, next)
 				}
 			}
 			if _, found := owner[runOf(i)]; !found {
 				owner[runOf(i)] = w
 			}
-			taken, last[w] = append(taken, i), i
+			given, last[w] = append(given, i), i
 		}
-		slices.Sort(taken)
+		slices.Sort(given)
 		for i := range below {
-			if _, found := slices.BinarySearch(taken, i); !found {
+			if _, found := slices.BinarySearch(given, i); !found {
 				r.Errorf("nobody took chunk %d", i)
 			}
 		}
-		if n := len(taken); len(slices.Compact(taken)) != n {
-			r.Errorf("a chunk was taken twice: %v", taken)
+		if n := len(given); len(slices.Compact(given)) != n {
+			r.Errorf("a chunk was taken twice: %v", given)
 		}
 	})
 }
 
 // sizes are those of groups; a few of them fill a stripe.
-func sizes(r *rapid.T, groups int) []int64 {
-	return rapid.SliceOfN(rapid.Int64Range(0, stripeBytes/2), groups, groups).Draw(r, "bytes")
+func groupSizes(r *rapid.T, groups int) []int64 {
+	return rapid.SliceOfN(rapid.Int64Range(0, sectionBytes/2), groups, groups).Draw(r, "bytes")
 }
 
 func TestTheErrorOfTheLowestTaskIsReturnedInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		groups, columns, workers := rapid.IntRange(1, 9).Draw(r, "groups"), rapid.IntRange(1, 6).Draw(r, "columns"), rapid.IntRange(1, 4).Draw(r, "workers")
 		bad := rapid.SliceOfNDistinct(rapid.IntRange(0, groups*columns-1), 0, 3, rapid.ID).Draw(r, "bad")
-		order := newColumnRuns(sizes(r, groups), columns, workers)
+		order := newChunkSchedule(groupSizes(r, groups), columns, workers)
 		var mu sync.Mutex
 		done, ended := map[int]bool{}, 0
-		err := parallel.ForBy(context.Background(), workers, groups*columns, "", order.take, func(_, i int) error {
+		err := parallel.ForBy(context.Background(), workers, groups*columns, "", order.next, func(_, i int) error {
 			mu.Lock()
 			defer mu.Unlock()
 			done[i] = true
@@ -107,8 +107,8 @@ func TestTheErrorOfTheLowestTaskIsReturnedInAnyOrder(t *testing.T) {
 }
 
 func TestAWorkerThatPanicsAtItsEndIsAnError(t *testing.T) {
-	order := newColumnRuns([]int64{1}, 1, 1)
-	err := parallel.ForBy(context.Background(), 1, 1, "x.parquet", order.take, func(int, int) error { return nil }, func(int) { panic("no more") })
+	order := newChunkSchedule([]int64{1}, 1, 1)
+	err := parallel.ForBy(context.Background(), 1, 1, "x.parquet", order.next, func(int, int) error { return nil }, func(int) { panic("no more") })
 	if e := (*loaderr.SourceError)(nil); !errors.As(err, &e) || e.Path != "x.parquet" {
 		t.Errorf("got %v", err)
 	}

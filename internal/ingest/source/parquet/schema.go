@@ -12,18 +12,18 @@ import (
 )
 
 // form says what the values of a Parquet column are, on the page and as a column of ours.
-type form struct {
+type columnType struct {
 	column.Column
 	physical parquet.Kind
 	unsigned bool
 	date     bool
 	decimal  bool
-	null     bool  // all of it
+	allNull  bool  // all of it
 	scale    int32 // digits of a decimal after its point
 }
 
 // collects reports whether values come in large pieces and are not looked at again once they are put.
-func (f form) collects() bool {
+func (f columnType) buffered() bool {
 	switch f.physical {
 	case parquet.Int32, parquet.Int64, parquet.Float, parquet.Double:
 		return !f.date
@@ -40,7 +40,7 @@ type parquetColumn struct {
 
 // fields are the fields of the schema. The reader forgets logical types that it has no values for, such as FLOAT16, so they
 // are looked up in the footer.
-func fields(pq *parquet.File, hints []arrowHint) []parquetColumn {
+func schemaFields(pq *parquet.File, hints []arrowHint) []parquetColumn {
 	elements := pq.Metadata().Schema
 	at := 1 // the first is the root
 	out := make([]parquetColumn, 0, len(pq.Root().Columns()))
@@ -67,13 +67,13 @@ func fields(pq *parquet.File, hints []arrowHint) []parquetColumn {
 }
 
 // parquetForm refuses types that have no counterpart; the error says what the column is.
-func parquetForm(c parquetColumn) (form, error) {
+func columnTypeOf(c parquetColumn) (columnType, error) {
 	if !c.Leaf() || c.MaxRepetitionLevel() > 0 || c.MaxDefinitionLevel() > 1 {
-		return form{}, errors.New("holds nested values (a list, map or struct), which are not read")
+		return columnType{}, errors.New("holds nested values (a list, map or struct), which are not read")
 	}
-	f := form{physical: c.Type().Kind()}
+	f := columnType{physical: c.Type().Kind()}
 	logical, ok := c.logical, false
-	if _, f.null = logical.(*format.NullType); f.null { // as pandas writes a column of None, of any physical type
+	if _, f.allNull = logical.(*format.NullType); f.allNull { // as pandas writes a column of None, of any physical type
 		f.Kind = column.KindUnknown
 		return f, nil
 	}
@@ -81,9 +81,9 @@ func parquetForm(c parquetColumn) (form, error) {
 	case parquet.Boolean:
 		f.Kind, ok = column.KindBool, logical == nil
 	case parquet.Int32:
-		ok = f.int32(logical)
+		ok = f.setInt32(logical)
 	case parquet.Int64:
-		ok = f.int64(logical)
+		ok = f.setInt64(logical)
 	case parquet.Float:
 		f.Kind, ok = column.KindFloat32, logical == nil
 	case parquet.Double:
@@ -94,14 +94,14 @@ func parquetForm(c parquetColumn) (form, error) {
 		case nil, *format.StringType, *format.EnumType:
 			ok = true
 		case *format.DecimalType:
-			ok = f.decimals(t)
+			ok = f.setDecimal(t)
 		}
 	case parquet.FixedLenByteArray:
 		switch t := logical.(type) {
 		case *format.Float16Type:
 			f.Kind, ok = column.KindFloat16, c.Type().Length() == 2
 		case *format.DecimalType:
-			ok = f.decimals(t)
+			ok = f.setDecimal(t)
 		}
 	case parquet.Int96: // days and nanoseconds, as Spark and Impala wrote times; nothing else was ever kept in it
 		f.Kind, f.Unit, f.Source, ok = column.KindTime, "ns", "int96", logical == nil
@@ -112,59 +112,59 @@ func parquetForm(c parquetColumn) (form, error) {
 		}
 		return f, fmt.Errorf("is %s, which is not read", c.Type())
 	}
-	return f, f.refine(c.hint, c.Name(), logical)
+	return f, f.applyArrowHint(c.hint, c.Name(), logical)
 }
 
 // decimals are read as the nearest float64.
-func (f *form) decimals(t *format.DecimalType) (ok bool) {
+func (f *columnType) setDecimal(t *format.DecimalType) (ok bool) {
 	f.Kind, f.decimal, f.scale = column.KindFloat64, true, t.Scale
 	f.Source = fmt.Sprintf("decimal(%d, %d)", t.Precision, t.Scale)
 	return true
 }
 
-func (f *form) int32(logical any) (ok bool) {
+func (f *columnType) setInt32(logical any) (ok bool) {
 	switch t := logical.(type) {
 	case nil:
 		f.Kind = column.KindInt32
 	case *format.DateType:
 		f.Kind, f.Unit, f.date, f.Source = column.KindTime, "s", true, "date"
 	case *format.DecimalType:
-		return f.decimals(t)
+		return f.setDecimal(t)
 	case *format.TimeType: // of the day: how long after midnight
 		f.Kind, f.Source = column.KindDuration, "time"
-		return f.inUnit(t.Unit)
+		return f.setUnit(t.Unit)
 	case *format.IntType:
-		return f.integer(t)
+		return f.setInteger(t)
 	default:
 		return false
 	}
 	return true
 }
 
-func (f *form) int64(logical any) (ok bool) {
+func (f *columnType) setInt64(logical any) (ok bool) {
 	switch t := logical.(type) {
 	case nil:
 		f.Kind = column.KindInt64
 	case *format.IntType:
-		return f.integer(t)
+		return f.setInteger(t)
 	case *format.DecimalType:
-		return f.decimals(t)
+		return f.setDecimal(t)
 	case *format.TimeType:
 		f.Kind, f.Source = column.KindDuration, "time"
-		return f.inUnit(t.Unit)
+		return f.setUnit(t.Unit)
 	case *format.TimestampType:
 		f.Kind = column.KindTime
 		if t.IsAdjustedToUTC {
 			f.Zone = "UTC"
 		}
-		return f.inUnit(t.Unit)
+		return f.setUnit(t.Unit)
 	default:
 		return false
 	}
 	return true
 }
 
-func (f *form) inUnit(u format.TimeUnit) (ok bool) {
+func (f *columnType) setUnit(u format.TimeUnit) (ok bool) {
 	switch u.Value.(type) {
 	case *format.MilliSeconds:
 		f.Unit = "ms"
@@ -176,7 +176,7 @@ func (f *form) inUnit(u format.TimeUnit) (ok bool) {
 	return f.Unit != ""
 }
 
-func (f *form) integer(t *format.IntType) (ok bool) {
+func (f *columnType) setInteger(t *format.IntType) (ok bool) {
 	name := fmt.Sprintf("int%d", t.BitWidth)
 	if f.unsigned = !t.IsSigned; f.unsigned {
 		name = "u" + name
@@ -186,13 +186,13 @@ func (f *form) integer(t *format.IntType) (ok bool) {
 }
 
 // checkChunks refuses what parquet-go would read wrong, from the footer, before any page is read.
-func (p *parquetFile) checkChunks(c parquetColumn, f form) error {
+func (p *parquetFile) checkChunks(c parquetColumn, f columnType) error {
 	for g := range p.pq.Metadata().RowGroups {
 		chunks := p.pq.Metadata().RowGroups[g].Columns
 		if c.Index() >= len(chunks) {
 			return fmt.Errorf("row group %d has %d columns", g+1, len(chunks))
 		}
-		if f.null { // no page of it is read
+		if f.allNull { // no page of it is read
 			continue
 		}
 		meta := &chunks[c.Index()].MetaData
@@ -201,14 +201,14 @@ func (p *parquetFile) checkChunks(c parquetColumn, f form) error {
 		default:
 			return &loaderr.HintedError{Reason: fmt.Sprintf("is compressed with %s, which is not read", meta.Codec), Hint: `write the file with another compression, such as "snappy" or "zstd"`}
 		}
-		if wideDeltas(p.pq.Metadata().CreatedBy, meta) {
+		if mayHaveWideDeltas(p.pq.Metadata().CreatedBy, meta) {
 			return &loaderr.HintedError{Reason: "has differences of more than 32 bits, which DuckDB writes against the format", Hint: "write the file with PARQUET_VERSION V1, or the column as BIGINT"}
 		}
 		// The reader takes the codec of the first row group for all of them.
 		if first := p.pq.Metadata().RowGroups[0].Columns[c.Index()].MetaData.Codec; meta.Codec != first {
 			return &loaderr.HintedError{Reason: fmt.Sprintf("is compressed with %s in row group 1 and with %s in row group %d", first, meta.Codec, g+1), Hint: "write the file with one compression for each column"}
 		}
-		if rows := p.groups[g+1] - p.groups[g]; meta.NumValues != rows {
+		if rows := p.firstRows[g+1] - p.firstRows[g]; meta.NumValues != rows {
 			return &loaderr.HintedError{Reason: fmt.Sprintf("has %d values in row group %d of %d rows", meta.NumValues, g+1, rows), Hint: loaderr.HintDamaged}
 		}
 		if kind := parquet.Kind(meta.Type); kind != c.Type().Kind() {

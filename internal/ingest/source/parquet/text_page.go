@@ -10,7 +10,7 @@ import (
 )
 
 // texts gives words their codes. Nulls have none.
-func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, levels []byte, n int64) error {
+func (c *chunkDecoder) putTexts(data []byte, offsets []uint32, index []int32, levels []byte, n int64) error {
 	words := max(0, len(offsets)-1)
 	have := int64(words)
 	if index != nil {
@@ -26,9 +26,9 @@ func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, level
 		code[0] = -1
 		if int64(len(levels)) == n && levels[row] != c.maxLevel {
 			if c.Role != layout.RoleValue {
-				return c.null(row)
+				return c.nullError(row)
 			}
-			column.Put(c.Dest, c.place()+row, code)
+			column.Put(c.Dest, c.destRow()+row, code)
 			continue
 		}
 		if used == have {
@@ -44,20 +44,20 @@ func (c *parquetChunk) texts(data []byte, offsets []uint32, index []int32, level
 		}
 		if code[0] < 0 {
 			word := data[offsets[at]:offsets[at+1]]
-			if index == nil && last >= 0 && string(word) == string(c.spare) {
+			if index == nil && last >= 0 && string(word) == string(c.lastText) {
 				code[0] = last
 			} else {
 				if err := source.CheckText(word, c.Role, c.first+c.row+row); err != nil {
 					return err
 				}
 				code[0] = c.Words.Code(word)
-				c.spare, last = append(c.spare[:0], word...), code[0]
+				c.lastText, last = append(c.lastText[:0], word...), code[0]
 			}
 			if index != nil {
 				c.codes[at] = code[0]
 			}
 		}
-		column.Put(c.Dest, c.place()+row, code)
+		column.Put(c.Dest, c.destRow()+row, code)
 		used++
 	}
 	if used != have {

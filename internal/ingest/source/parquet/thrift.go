@@ -13,13 +13,13 @@ import (
 // number of elements, of which damage to one byte makes gigabytes.
 type thriftReader struct {
 	compactReader
-	most int64 // elements of a list, each of which takes a byte at least
+	limit int64 // elements of a list, each of which takes a byte at least
 }
 
 type compactReader interface{ thrift.Reader }
 
 // thriftAhead is how long a text may be for which room is made before it is read.
-const thriftAhead = 64 << 10
+const maxTrustedLength = 64 << 10
 
 func newThriftDecoder(from *bufio.Reader, most int64) *thrift.Decoder {
 	var protocol thrift.CompactProtocol
@@ -31,7 +31,7 @@ func (r *thriftReader) ReadBytes() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n <= thriftAhead {
+	if n <= maxTrustedLength {
 		b := make([]byte, n)
 		_, err := io.ReadFull(r.Reader(), b)
 		return b, err
@@ -50,22 +50,22 @@ func (r *thriftReader) ReadString() (string, error) {
 
 func (r *thriftReader) ReadList() (thrift.List, error) {
 	l, err := r.compactReader.ReadList()
-	return l, r.holds(l.Size, err)
+	return l, r.checkLength(l.Size, err)
 }
 
 func (r *thriftReader) ReadSet() (thrift.Set, error) {
 	s, err := r.compactReader.ReadSet()
-	return s, r.holds(s.Size, err)
+	return s, r.checkLength(s.Size, err)
 }
 
 func (r *thriftReader) ReadMap() (thrift.Map, error) {
 	m, err := r.compactReader.ReadMap()
-	return m, r.holds(m.Size, err)
+	return m, r.checkLength(m.Size, err)
 }
 
-func (r *thriftReader) holds(n int32, err error) error {
-	if err == nil && int64(n) > r.most {
-		err = fmt.Errorf("a list of %d elements in %d bytes", n, r.most)
+func (r *thriftReader) checkLength(n int32, err error) error {
+	if err == nil && int64(n) > r.limit {
+		err = fmt.Errorf("a list of %d elements in %d bytes", n, r.limit)
 	}
 	return err
 }

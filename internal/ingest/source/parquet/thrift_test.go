@@ -16,7 +16,7 @@ import (
 )
 
 // TestNoRoomIsMadeForWhatIsNotThere has a text of a page's statistics, and the row groups of a footer, say that there are very many of them.
-func TestNoRoomIsMadeForWhatIsNotThere(t *testing.T) {
+func TestDeclaredLengthsDoNotAllocateMemory(t *testing.T) {
 	many := binary.AppendUvarint(nil, 1<<28)
 	page := append([]byte{0x5c, 0x5c, 0x18}, many...) // DataPageHeader, Statistics, max
 	footer := append([]byte{0x49, 0xfc}, many...)     // row_groups

@@ -10,7 +10,7 @@ import (
 
 // wideDeltas reports whether a chunk of 32-bit integers may have differences of more than 32 bits. DuckDB's version 2 writes them so, against
 // the format, which has them wrap: parquet-go reads other values then, and pyarrow none. Statistics that tell of a narrow range acquit.
-func wideDeltas(createdBy string, meta *format.ColumnMetaData) bool {
+func mayHaveWideDeltas(createdBy string, meta *format.ColumnMetaData) bool {
 	if meta.Type != format.Int32 || !strings.HasPrefix(createdBy, "DuckDB") || !slices.Contains(meta.Encoding, format.DeltaBinaryPacked) {
 		return false
 	}
