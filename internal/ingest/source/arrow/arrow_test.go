@@ -38,7 +38,7 @@ func TestBuffersThatAreTooShortAreFound(t *testing.T) {
 		"codes and words":      {dictionaryOf(bytesOf(4), texts), 0, 0},
 		"nothing, whose bytes": {array.NewData(arrow.Null, 3, []*memory.Buffer{nil}, nil, 3, 0), 0, 0},
 	} {
-		if have, need := shortened(c.data); have != c.have || need != c.need {
+		if have, need := shortBuffer(c.data); have != c.have || need != c.need {
 			t.Errorf("%s: %d of %d bytes, want %d of %d", what, have, need, c.have, c.need)
 		}
 	}
@@ -49,8 +49,8 @@ func dictionaryOf(codes *memory.Buffer, words *array.Data) arrow.ArrayData {
 	return array.NewDataWithDictionary(kind, 2, []*memory.Buffer{nil, codes}, 0, 0, words)
 }
 
-func TestZonesThatAreNoTextAreRefused(t *testing.T) {
-	_, err := arrowColumn(&arrow.TimestampType{TimeZone: "Eur\x95pe"})
+func TestZonesThatAreNotUTF8AreRefused(t *testing.T) {
+	_, err := columnOf(&arrow.TimestampType{TimeZone: "Eur\x95pe"})
 	if err == nil || err.Error() != `has a time zone "Eur\x95pe", which is not UTF-8` {
 		t.Error(err)
 	}
@@ -88,26 +88,26 @@ func frameOf(t *testing.T, codec string, n int) []byte {
 }
 
 // streamOf is a stream of so many bytes.
-func streamOf(t *testing.T, b []byte) *arrowStream {
+func streamOf(t *testing.T, b []byte) *streamReader {
 	t.Helper()
 	f, err := os.Open(loadtest.File(t, "frame", string(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return &arrowStream{file: cached.File{File: f}, bytes: int64(len(b))}
+	return &streamReader{file: cached.File{File: f}, bytes: int64(len(b))}
 }
 
-func TestFramesThatAreNotWholeAreRefused(t *testing.T) {
+func TestIncompleteFramesAreRefused(t *testing.T) {
 	const n = 300_000
 	for _, codec := range []string{"zstd", "lz4"} {
 		frame := frameOf(t, codec, n)
-		check := func(frame []byte, holds int64) error {
+		check := func(frame []byte, contentSize int64) error {
 			s := streamOf(t, frame)
 			if codec == "lz4" {
-				return s.checkLZ4(0, s.bytes, holds)
+				return s.checkLZ4(0, s.bytes, contentSize)
 			}
-			return s.checkZstd(0, s.bytes, holds)
+			return s.checkZstd(0, s.bytes, contentSize)
 		}
 		if err := check(frame, n); err != nil {
 			t.Errorf("%s: %v", codec, err)
@@ -128,17 +128,17 @@ func TestFramesThatAreNotWholeAreRefused(t *testing.T) {
 }
 
 // TestAFrameThatHoldsMoreThanItSaysIsRefused writes a lower size in a frame's head: its first bytes could be read all the same.
-func TestAFrameThatHoldsMoreThanItSaysIsRefused(t *testing.T) {
+func TestAFrameLongerThanItsDeclaredSizeIsRefused(t *testing.T) {
 	w, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
 	frame := w.EncodeAll(bytes.Repeat([]byte("0123456789"), 60), nil)
-	check := func(holds int64) error {
-		binary.LittleEndian.PutUint16(frame[5:], uint16(holds-256)) // RFC 8878, section 3.1.1.1.4
+	check := func(contentSize int64) error {
+		binary.LittleEndian.PutUint16(frame[5:], uint16(contentSize-256)) // RFC 8878, section 3.1.1.1.4
 		s := streamOf(t, frame)
-		return s.checkZstd(0, s.bytes, holds)
+		return s.checkZstd(0, s.bytes, contentSize)
 	}
 	if err := check(600); err != nil {
 		t.Error(err)
@@ -148,7 +148,7 @@ func TestAFrameThatHoldsMoreThanItSaysIsRefused(t *testing.T) {
 }
 
 // TestLZ4IsOneFrameOfWhatItsBufferSays leaves out the size of the content, as Arrow's libraries do.
-func TestLZ4IsOneFrameOfWhatItsBufferSays(t *testing.T) {
+func TestLZ4IsOneFrameOfTheDeclaredSize(t *testing.T) {
 	var b bytes.Buffer
 	w := lz4.NewWriter(&b)
 	if _, err := w.Write(bytes.Repeat([]byte("0123456789"), 60)); err != nil {
@@ -157,9 +157,9 @@ func TestLZ4IsOneFrameOfWhatItsBufferSays(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check := func(frames []byte, holds int64) error {
+	check := func(frames []byte, contentSize int64) error {
 		s := streamOf(t, frames)
-		return s.checkLZ4(0, s.bytes, holds)
+		return s.checkLZ4(0, s.bytes, contentSize)
 	}
 	if err := check(b.Bytes(), 600); err != nil {
 		t.Error(err)

@@ -18,24 +18,24 @@ import (
 type batchMemory struct {
 	dir string
 
-	mu     sync.Mutex
-	heap   int64 // bytes of the process's memory in use
-	pieces []*batchPiece
-	err    error // why the first piece could not be had
+	mu    sync.Mutex
+	heap  int64 // bytes of the process's memory in use
+	files []*batchFile
+	err   error // why the first piece could not be had
 }
 
 // batchPiece is a file, filled from its beginning on, and anew once all in it is freed.
-type batchPiece struct {
-	file        *mmapfile.Writable
-	used, count int
+type batchFile struct {
+	file       *mmapfile.Writable
+	used, live int
 }
 
 const (
 	// batchHeap is how much of a batch is in the process's memory.
-	batchHeap = 16 << 20
+	maxHeapBytes = 16 << 20
 	// batchPieceBytes is the least size of a file.
-	batchPieceBytes = 64 << 20
-	batchAlign      = 64
+	minFileBytes = 64 << 20
+	batchAlign   = 64
 )
 
 func (m *batchMemory) Allocate(size int) []byte {
@@ -44,28 +44,28 @@ func (m *batchMemory) Allocate(size int) []byte {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.heap+int64(size) <= batchHeap {
+	if m.heap+int64(size) <= maxHeapBytes {
 		m.heap += int64(size)
 		words := make([]uint64, (size+7)/8) // Arrow sees values of up to 8 bytes in it
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
 	}
-	room := (size + batchAlign - 1) &^ (batchAlign - 1)
-	for _, p := range m.pieces {
-		if b := p.take(size, room); b != nil {
+	aligned := (size + batchAlign - 1) &^ (batchAlign - 1)
+	for _, p := range m.files {
+		if b := p.allocate(size, aligned); b != nil {
 			return b
 		}
 	}
-	p, err := m.piece(max(room, batchPieceBytes))
+	p, err := m.newFile(max(aligned, minFileBytes))
 	if err != nil {
 		m.err = errors.Join(m.err, err)
 		panic(err) // Arrow's reader makes an error of it; fill gives this one instead
 	}
-	m.pieces = append(m.pieces, p)
-	return p.take(size, room)
+	m.files = append(m.files, p)
+	return p.allocate(size, aligned)
 }
 
 // piece makes a file of size bytes.
-func (m *batchMemory) piece(size int) (*batchPiece, error) {
+func (m *batchMemory) newFile(size int) (*batchFile, error) {
 	f, err := os.CreateTemp(m.dir, "batch")
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (m *batchMemory) piece(size int) (*batchPiece, error) {
 	}
 	w, err := mmapfile.NewWritable(f, int64(size))
 	if err == nil {
-		return &batchPiece{file: w}, nil
+		return &batchFile{file: w}, nil
 	}
 	if files.IsFull(err) {
 		err = &loaderr.NoSpaceError{Dir: m.dir, Need: int64(size), Have: max(0, files.FreeSpace(m.dir)), Text: err.Error()}
@@ -85,13 +85,13 @@ func (m *batchMemory) piece(size int) (*batchPiece, error) {
 }
 
 // take is size bytes of a piece, nil if it has not that room.
-func (p *batchPiece) take(size, room int) []byte {
+func (p *batchFile) allocate(size, aligned int) []byte {
 	data := p.file.Bytes()
-	if room > len(data)-p.used {
+	if aligned > len(data)-p.used {
 		return nil
 	}
 	b := data[p.used:][:size:size]
-	p.used, p.count = p.used+room, p.count+1
+	p.used, p.live = p.used+aligned, p.live+1
 	return b
 }
 
@@ -112,10 +112,10 @@ func (m *batchMemory) Free(b []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	for _, p := range m.pieces {
+	for _, p := range m.files {
 		data := p.file.Bytes()
 		if from := uintptr(unsafe.Pointer(unsafe.SliceData(data))); at >= from && at < from+uintptr(len(data)) {
-			if p.count--; p.count == 0 {
+			if p.live--; p.live == 0 {
 				p.used = 0
 			}
 			return
@@ -126,8 +126,8 @@ func (m *batchMemory) Free(b []byte) {
 
 // close unmaps the files: nothing that Arrow's reader gave may be used afterwards.
 func (m *batchMemory) close() {
-	for _, p := range m.pieces {
+	for _, p := range m.files {
 		p.file.Close()
 	}
-	m.pieces = nil
+	m.files = nil
 }

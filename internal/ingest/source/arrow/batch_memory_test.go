@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
-func TestBatchesOfAnySizeTakeTheSameMemory(t *testing.T) {
+func TestBatchesOfAnySizeUseTheSameMemory(t *testing.T) {
 	b := loadtest.BigArrowStream(t, 4)
 	mem := &batchMemory{dir: t.TempDir()}
 	defer mem.close()
@@ -20,17 +20,17 @@ func TestBatchesOfAnySizeTakeTheSameMemory(t *testing.T) {
 	}
 	batches := 0
 	for r.Next() {
-		if batches++; mem.heap > batchHeap || len(mem.pieces) == 0 || len(mem.pieces) > 2 {
-			t.Errorf("%d bytes in memory and %d files of %d bytes", mem.heap, len(mem.pieces), batchPieceBytes)
+		if batches++; mem.heap > maxHeapBytes || len(mem.files) == 0 || len(mem.files) > 2 {
+			t.Errorf("%d bytes in memory and %d files of %d bytes", mem.heap, len(mem.files), minFileBytes)
 		}
 	}
 	if r.Err() != nil || batches != 4 {
 		t.Fatalf("%d batches: %v", batches, r.Err())
 	}
 	r.Release()
-	for _, p := range mem.pieces {
-		if p.count != 0 || p.used != 0 {
-			t.Errorf("a file still holds %d buffers of %d bytes", p.count, p.used)
+	for _, p := range mem.files {
+		if p.live != 0 || p.used != 0 {
+			t.Errorf("a file still holds %d buffers of %d bytes", p.live, p.used)
 		}
 	}
 	if mem.heap != 0 {

@@ -21,7 +21,7 @@ const (
 
 // checkBuffers holds the buffers of a batch of columns against its body, and adds up what compressed ones say they hold, so that none asks
 // for more memory than a sound file would.
-func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape arrowmeta.Shape, columns []arrowmeta.Column, body, bodyBytes int64) error {
+func (s *streamReader) checkBuffers(batch flatbuffers.Table, shape arrowmeta.Shape, columns []arrowmeta.Column, body, bodyBytes int64) error {
 	if got, enough := shape.Has(batch); !enough {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", got.Nodes, got.Buffers, shape.Nodes, shape.Buffers), Hint: loaderr.HintDamaged}
 	}
@@ -75,10 +75,10 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape arrowmeta.Shap
 		} else if n == 0 && length == 8 { // Java's library compresses nothing to no frame
 			continue
 		} else if err := check(body+offset+8, length-8, n); err != nil {
-			return inColumn(err, arrowmeta.ColumnOfBuffer(columns, i), 0)
+			return addPlace(err, arrowmeta.ColumnOfBuffer(columns, i), 0)
 		}
-		if total += max(n, 0); n < 0 || total < 0 || s.most > 0 && total > s.most {
-			return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.most), Hint: loaderr.HintDamaged}
+		if total += max(n, 0); n < 0 || total < 0 || s.maxBatchBytes > 0 && total > s.maxBatchBytes {
+			return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.maxBatchBytes), Hint: loaderr.HintDamaged}
 		}
 	}
 	return nil
@@ -86,16 +86,16 @@ func (s *arrowStream) checkBuffers(batch flatbuffers.Table, shape arrowmeta.Shap
 
 // miscounted holds the number of nulls that an array, or the values of its lists or its dictionary, says it has against its bits: both
 // numbers, where they differ. Readers go by either.
-func miscounted(a arrow.Array) (said, found int) {
+func nullCounts(a arrow.Array) (declared, found int) {
 	switch a := a.(type) {
 	case *array.FixedSizeList:
-		said, found = miscounted(a.ListValues())
+		declared, found = nullCounts(a.ListValues())
 	case *array.Dictionary:
-		said, found = miscounted(a.Dictionary())
+		declared, found = nullCounts(a.Dictionary())
 	}
 	switch bits := a.NullBitmapBytes(); {
-	case said != found || a.DataType().ID() == arrow.NULL:
-		return said, found
+	case declared != found || a.DataType().ID() == arrow.NULL:
+		return declared, found
 	case len(bits) == 0: // all are there
 		return a.NullN(), 0
 	default:
@@ -105,7 +105,7 @@ func miscounted(a arrow.Array) (said, found int) {
 
 // shortened finds a buffer of an array, or of the values of its lists or its dictionary, that is too short for its rows, as where less was
 // compressed than there should be. Arrow v15 goes on in the room behind it.
-func shortened(a arrow.ArrayData) (have, need int64) {
+func shortBuffer(a arrow.ArrayData) (have, need int64) {
 	for i, spec := range a.DataType().Layout().Buffers {
 		end := int64(a.Offset()) + int64(a.Len())
 		switch spec.Kind {
@@ -128,12 +128,12 @@ func shortened(a arrow.ArrayData) (have, need int64) {
 		}
 	}
 	for _, child := range a.Children() {
-		if have, need := shortened(child); have < need {
+		if have, need := shortBuffer(child); have < need {
 			return have, need
 		}
 	}
 	if a.DataType().ID() == arrow.DICTIONARY {
-		return shortened(a.Dictionary())
+		return shortBuffer(a.Dictionary())
 	}
 	return 0, 0
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // arrowKinds are the Arrow types that are values as they are.
-var arrowKinds = map[arrow.Type]column.Kind{
+var kindOf = map[arrow.Type]column.Kind{
 	arrow.NULL: column.KindUnknown, arrow.BOOL: column.KindBool,
 	arrow.INT8: column.KindInt8, arrow.INT16: column.KindInt16, arrow.INT32: column.KindInt32, arrow.INT64: column.KindInt64,
 	arrow.UINT8: column.KindUint8, arrow.UINT16: column.KindUint16, arrow.UINT32: column.KindUint32, arrow.UINT64: column.KindUint64,
@@ -28,21 +28,21 @@ var arrowKinds = map[arrow.Type]column.Kind{
 }
 
 // arrowColumn refuses types that have no counterpart.
-func arrowColumn(t arrow.DataType) (column.Column, error) {
+func columnOf(t arrow.DataType) (column.Column, error) {
 	switch t := t.(type) {
 	case *arrow.FixedSizeListType:
-		c, err := arrowColumn(t.Elem())
+		c, err := columnOf(t.Elem())
 		if err != nil || c.Width > 0 || c.Kind == column.KindText || c.Kind == column.KindUnknown || t.Len() < 1 {
 			return c, fmt.Errorf("is %s, which is not read", t)
 		}
 		c.Width = int64(t.Len())
 		return c, nil
 	case *arrow.DictionaryType:
-		return arrowColumn(t.ValueType)
+		return columnOf(t.ValueType)
 	case *arrow.ListType, *arrow.LargeListType:
 		return column.Column{}, &loaderr.HintedError{Reason: fmt.Sprintf("is %s, whose rows may differ in length", t), Hint: "cast it to a fixed_size_list, as pyarrow's cast does where all rows are equally long, or leave the column out"}
 	}
-	k, ok := arrowKinds[t.ID()]
+	k, ok := kindOf[t.ID()]
 	if !ok {
 		return column.Column{}, fmt.Errorf("is %s, which is not read", t)
 	}
@@ -69,67 +69,67 @@ func arrowColumn(t arrow.DataType) (column.Column, error) {
 }
 
 // arrowBatch writes one column of one batch.
-type arrowBatch struct {
+type batchColumn struct {
 	source.Target
 	row int64 // the batch's first row in the stream
 }
 
-func (b arrowBatch) write(a arrow.Array) error {
+func (b batchColumn) write(a arrow.Array) error {
 	if list, ok := a.(*array.FixedSizeList); ok {
-		return b.lists(list)
+		return b.writeLists(list)
 	}
 	switch a := a.(type) {
 	case *array.Boolean:
-		return b.bools(a)
+		return b.writeBools(a)
 	case *array.Int8:
-		return putArrow(b, a, a.Int8Values())
+		return putValues(b, a, a.Int8Values())
 	case *array.Int16:
-		return putArrow(b, a, a.Int16Values())
+		return putValues(b, a, a.Int16Values())
 	case *array.Int32:
-		return putArrow(b, a, a.Int32Values())
+		return putValues(b, a, a.Int32Values())
 	case *array.Int64:
-		return putArrow(b, a, a.Int64Values())
+		return putValues(b, a, a.Int64Values())
 	case *array.Uint8:
-		return putArrow(b, a, a.Uint8Values())
+		return putValues(b, a, a.Uint8Values())
 	case *array.Uint16:
-		return putArrow(b, a, a.Uint16Values())
+		return putValues(b, a, a.Uint16Values())
 	case *array.Uint32:
-		return putArrow(b, a, a.Uint32Values())
+		return putValues(b, a, a.Uint32Values())
 	case *array.Uint64:
-		return putArrow(b, a, a.Uint64Values())
+		return putValues(b, a, a.Uint64Values())
 	case *array.Float32:
-		return putArrow(b, a, a.Float32Values())
+		return putValues(b, a, a.Float32Values())
 	case *array.Float64:
-		return putArrow(b, a, a.Float64Values())
+		return putValues(b, a, a.Float64Values())
 	case *array.Float16:
-		return putArrow(b, a, plain[layout.Half](a.Values()))
+		return putValues(b, a, reinterpret[layout.Half](a.Values()))
 	case *array.Timestamp:
-		return putArrow(b, a, plain[int64](a.TimestampValues()))
+		return putValues(b, a, reinterpret[int64](a.TimestampValues()))
 	case *array.Date64:
-		return putArrow(b, a, plain[int64](a.Date64Values()))
+		return putValues(b, a, reinterpret[int64](a.Date64Values()))
 	case *array.Duration:
-		return putArrow(b, a, plain[int64](a.DurationValues()))
+		return putValues(b, a, reinterpret[int64](a.DurationValues()))
 	case *array.Time32:
-		return putArrow(b, a, plain[int32](a.Time32Values()))
+		return putValues(b, a, reinterpret[int32](a.Time32Values()))
 	case *array.Time64:
-		return putArrow(b, a, plain[int64](a.Time64Values()))
+		return putValues(b, a, reinterpret[int64](a.Time64Values()))
 	}
-	return b.other(a)
+	return b.writeConverted(a)
 }
 
 // lists writes the values of lists that are there, a stretch at a time; what lies under the others may be anything.
-func (b arrowBatch) lists(list *array.FixedSizeList) error {
+func (b batchColumn) writeLists(list *array.FixedSizeList) error {
 	if n := firstNull(list); n >= 0 && !b.Dest.CanMiss() {
-		return b.null(n)
+		return b.nullError(n)
 	}
 	for i, end := 0, 0; i < list.Len(); i = end {
-		there := list.IsValid(i)
-		for end = i + 1; end < list.Len() && (list.NullN() == 0 || list.IsValid(end) == there); {
+		valid := list.IsValid(i)
+		for end = i + 1; end < list.Len() && (list.NullN() == 0 || list.IsValid(end) == valid); {
 			end++
 		}
 		part := b
 		part.row += int64(i)
-		if !there {
+		if !valid {
 			column.PutMissing(b.Dest, b.Row0+part.row, int64(end-i))
 			continue
 		}
@@ -145,15 +145,15 @@ func (b arrowBatch) lists(list *array.FixedSizeList) error {
 }
 
 // other writes what must be converted or looked up first.
-func (b arrowBatch) other(a arrow.Array) error {
+func (b batchColumn) writeConverted(a arrow.Array) error {
 	switch a := a.(type) {
 	case *array.Null:
 		if a.Len() > 0 && !column.PutMissing(b.Dest, b.Row0+b.row, int64(a.Len())) {
-			return b.null(0)
+			return b.nullError(0)
 		}
 		return nil
 	case *array.Date32:
-		if err := putArrow(b, a, plain[int32](a.Date32Values())); err != nil {
+		if err := putValues(b, a, reinterpret[int32](a.Date32Values())); err != nil {
 			return err
 		}
 		column.Multiply(b.Dest, b.Row0+b.row, int64(a.Len())/max(1, b.Width), 86400) // which 32 bits of days never exceed
@@ -164,37 +164,37 @@ func (b arrowBatch) other(a arrow.Array) error {
 		for i, v := range a.Values() {
 			values[i] = column.BigDecimal(v.BigInt(), scale)
 		}
-		return putArrow(b, a, values)
+		return putValues(b, a, values)
 	case *array.Decimal256:
 		scale := a.DataType().(arrow.DecimalType).GetScale()
 		values := make([]float64, a.Len())
 		for i, v := range a.Values() {
 			values[i] = column.BigDecimal(v.BigInt(), scale)
 		}
-		return putArrow(b, a, values)
+		return putValues(b, a, values)
 	case *array.Dictionary:
-		return b.dictionary(a)
-	case wordArray:
-		return b.texts(a, func(i int) (string, bool) { return a.Value(i), a.IsValid(i) })
+		return b.writeDictionary(a)
+	case stringArray:
+		return b.writeTexts(a, func(i int) (string, bool) { return a.Value(i), a.IsValid(i) })
 	}
 	return fmt.Errorf("is %s, which is not read", a.DataType())
 }
 
 // wordArray is an array of texts, however long its offsets are.
-type wordArray interface {
+type stringArray interface {
 	arrow.Array
 	Value(i int) string
 }
 
 // plain sees values of a named type as what they are.
-func plain[T column.Storable, N ~int32 | ~int64 | float16.Num](values []N) []T {
+func reinterpret[T column.Storable, N ~int32 | ~int64 | float16.Num](values []N) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
 }
 
 // putArrow writes values; the nulls among them become NaN in a float column and are refused in others.
-func putArrow[S column.Storable](b arrowBatch, a arrow.Array, values []S) error {
+func putValues[S column.Storable](b batchColumn, a arrow.Array, values []S) error {
 	if n := firstNull(a); n >= 0 && !b.Dest.CanMiss() {
-		return b.null(n / int(max(1, b.Width)))
+		return b.nullError(n / int(max(1, b.Width)))
 	}
 	width := int(max(1, b.Width))
 	step := max(1, column.LookupRows/width) * width
@@ -227,10 +227,10 @@ func putArrow[S column.Storable](b arrowBatch, a arrow.Array, values []S) error 
 	return nil
 }
 
-func (b arrowBatch) bools(a *array.Boolean) error {
+func (b batchColumn) writeBools(a *array.Boolean) error {
 	width := int(max(1, b.Width))
 	if n := firstNull(a); n >= 0 && !b.Dest.CanMiss() {
-		return b.null(n / width)
+		return b.nullError(n / width)
 	}
 	cells := make([]uint8, a.Len())
 	for i := range cells {
@@ -248,14 +248,14 @@ func (b arrowBatch) bools(a *array.Boolean) error {
 }
 
 // texts gives words their codes; a text that is not there has none.
-func (b arrowBatch) texts(a arrow.Array, word func(i int) (w string, ok bool)) error {
+func (b batchColumn) writeTexts(a arrow.Array, word func(i int) (w string, ok bool)) error {
 	last := ""
 	code := []int32{-1}
 	for i := range a.Len() {
 		w, ok := word(i)
 		switch {
 		case !ok && b.Role != layout.RoleValue:
-			return b.null(i)
+			return b.nullError(i)
 		case !ok:
 			code[0] = -1
 		case code[0] < 0 || w != last:
@@ -283,6 +283,6 @@ func firstNull(a arrow.Array) int {
 }
 
 // null refuses a null in a column that cannot say so. Rows count from the batch's first here.
-func (b arrowBatch) null(row int) error {
+func (b batchColumn) nullError(row int) error {
 	return b.MissingError(b.row + int64(row) + 1)
 }

@@ -16,8 +16,8 @@ import (
 // the blocks of a frame up to its end.
 
 // checkLZ4 holds a frame of LZ4 (https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md) against its length.
-func (s *arrowStream) checkLZ4(at, length, holds int64) error {
-	damaged := &loaderr.SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame of %d", length, holds), Hint: loaderr.HintDamaged}
+func (s *streamReader) checkLZ4(at, length, contentSize int64) error {
+	damaged := &loaderr.SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame of %d", length, contentSize), Hint: loaderr.HintDamaged}
 	head := make([]byte, 6)
 	if length < 7 {
 		return damaged
@@ -32,7 +32,7 @@ func (s *arrowStream) checkLZ4(at, length, holds int64) error {
 	here := int64(7) // magic, flags, the largest block, the head's checksum
 	if flags&8 != 0 {
 		content := make([]byte, 8)
-		if _, err := s.data().ReadAt(content, at+here-1); err != nil || int64(binary.LittleEndian.Uint64(content)) != holds {
+		if _, err := s.data().ReadAt(content, at+here-1); err != nil || int64(binary.LittleEndian.Uint64(content)) != contentSize {
 			return damaged
 		}
 		here += 8
@@ -65,13 +65,13 @@ func (s *arrowStream) checkLZ4(at, length, holds int64) error {
 	if s.lz4 == nil {
 		s.lz4 = lz4.NewReader(nil)
 	}
-	s.lz4.Reset(s.part(at, length))
-	return readToEnd(s.lz4, holds, damaged)
+	s.lz4.Reset(s.section(at, length))
+	return readToEnd(s.lz4, contentSize, damaged)
 }
 
 // checkZstd holds a frame of Zstandard (RFC 8878, section 3.1.1) against its length, and against how many bytes it holds.
-func (s *arrowStream) checkZstd(at, length, holds int64) error {
-	damaged := &loaderr.SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole Zstandard frame of %d", length, holds), Hint: loaderr.HintDamaged}
+func (s *streamReader) checkZstd(at, length, contentSize int64) error {
+	damaged := &loaderr.SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole Zstandard frame of %d", length, contentSize), Hint: loaderr.HintDamaged}
 	if length < 5 { // the magic and what follows
 		return damaged
 	}
@@ -80,7 +80,7 @@ func (s *arrowStream) checkZstd(at, length, holds int64) error {
 		return err
 	}
 	var h zstd.Header
-	if h.Decode(head) != nil || h.Skippable || h.HasFCS && h.FrameContentSize != uint64(holds) {
+	if h.Decode(head) != nil || h.Skippable || h.HasFCS && h.FrameContentSize != uint64(contentSize) {
 		return damaged
 	}
 	here, last := int64(h.HeaderSize), false
@@ -111,20 +111,20 @@ func (s *arrowStream) checkZstd(at, length, holds int64) error {
 		}
 		s.zstd = d
 	}
-	if err := s.zstd.Reset(s.part(at, length)); err != nil {
+	if err := s.zstd.Reset(s.section(at, length)); err != nil {
 		return err
 	}
-	return readToEnd(s.zstd, holds, damaged)
+	return readToEnd(s.zstd, contentSize, damaged)
 }
 
 // part reads so many bytes from a place on.
-func (s *arrowStream) part(at, length int64) io.Reader {
-	return bufio.NewReader(io.NewSectionReader(messages{s}, at, length))
+func (s *streamReader) section(at, length int64) io.Reader {
+	return bufio.NewReader(io.NewSectionReader(messageReader{s}, at, length))
 }
 
 // readToEnd unpacks a frame to its end: one that holds more than its buffer says is known by nothing else.
-func readToEnd(frame io.Reader, holds int64, damaged error) error {
-	if n, err := io.Copy(io.Discard, frame); err != nil || n != holds {
+func readToEnd(frame io.Reader, contentSize int64, damaged error) error {
+	if n, err := io.Copy(io.Discard, frame); err != nil || n != contentSize {
 		return damaged
 	}
 	return nil

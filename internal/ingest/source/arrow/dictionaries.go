@@ -16,9 +16,9 @@ import (
 )
 
 // dictionary writes the values that an array of places in a dictionary stands for.
-func (b arrowBatch) dictionary(a *array.Dictionary) error {
+func (b batchColumn) writeDictionary(a *array.Dictionary) error {
 	values := a.Dictionary()
-	place := func(i int) (at int, ok bool, err error) {
+	indexAt := func(i int) (at int, ok bool, err error) {
 		if a.IsNull(i) {
 			return 0, false, nil
 		}
@@ -27,10 +27,10 @@ func (b arrowBatch) dictionary(a *array.Dictionary) error {
 		}
 		return at, values.IsValid(at), nil
 	}
-	if words, ok := values.(wordArray); ok {
-		return b.dictionaryTexts(a, words, place)
+	if words, ok := values.(stringArray); ok {
+		return b.writeDictionaryTexts(a, words, indexAt)
 	}
-	whole, err := taken(values, a.Len(), place)
+	whole, err := expandDictionary(values, a.Len(), indexAt)
 	if err != nil {
 		return err
 	}
@@ -38,16 +38,16 @@ func (b arrowBatch) dictionary(a *array.Dictionary) error {
 	return b.write(whole)
 }
 
-func (b arrowBatch) dictionaryTexts(a *array.Dictionary, words wordArray, place func(i int) (at int, ok bool, err error)) error {
+func (b batchColumn) writeDictionaryTexts(a *array.Dictionary, words stringArray, indexAt func(i int) (at int, ok bool, err error)) error {
 	known := slices.Repeat([]int32{-1}, words.Len()) // the code of each entry that was met
 	codes := make([]int32, a.Len())
 	for i := range codes {
-		at, ok, err := place(i)
+		at, ok, err := indexAt(i)
 		switch {
 		case err != nil:
 			return err
 		case !ok && b.Role != layout.RoleValue:
-			return b.null(i)
+			return b.nullError(i)
 		case !ok:
 			codes[i] = -1
 			continue
@@ -65,7 +65,7 @@ func (b arrowBatch) dictionaryTexts(a *array.Dictionary, words wordArray, place 
 }
 
 // taken is an array of the n values, each as wide as the others, that stand at the places.
-func taken(values arrow.Array, n int, place func(i int) (at int, ok bool, err error)) (arrow.Array, error) {
+func expandDictionary(values arrow.Array, n int, indexAt func(i int) (at int, ok bool, err error)) (arrow.Array, error) {
 	fixed, ok := values.DataType().(arrow.FixedWidthDataType)
 	if !ok || fixed.BitWidth()%8 != 0 || len(values.Data().Buffers()) != 2 {
 		return nil, fmt.Errorf("is a dictionary of %s, which is not read", values.DataType())
@@ -75,7 +75,7 @@ func taken(values arrow.Array, n int, place func(i int) (at int, ok bool, err er
 	body, valid := make([]byte, n*width), make([]byte, bitutil.BytesForBits(int64(n)))
 	nulls := 0
 	for i := range n {
-		at, ok, err := place(i)
+		at, ok, err := indexAt(i)
 		if err != nil {
 			return nil, err
 		}

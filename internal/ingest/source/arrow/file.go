@@ -26,8 +26,8 @@ const (
 
 // Around the messages of an Arrow file: the magic, padded; and the footer, its length and the magic again.
 const (
-	arrowHead = 8
-	arrowTail = 4 + len(FileMagic)
+	headBytes = 8
+	tailBytes = 4 + len(FileMagic)
 )
 
 // OpenFile reads an Arrow file by the stream that is in it: its messages stand in the order of a stream. The footer is used to
@@ -40,14 +40,14 @@ func OpenFile(path string, f *os.File, stream bool, w source.Settings) (source.R
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	s := &arrowStream{file: cached.File{File: f}, name: path, bytes: st.Size(), workers: w.Workers, dir: w.Dir, most: max(w.Free, w.Ratio*st.Size())}
+	s := &streamReader{file: cached.File{File: f}, name: path, bytes: st.Size(), workers: w.Workers, dir: w.Dir, maxBatchBytes: max(w.Free, w.Ratio*st.Size())}
 	err = parallel.Guard(path, func() error {
 		if !stream {
 			if err := s.readFooter(st.Size()); err != nil {
 				return err
 			}
 		}
-		if err := s.walk(); err != nil {
+		if err := s.scanMessages(); err != nil {
 			return err
 		}
 		return s.readSchema()
@@ -59,21 +59,21 @@ func OpenFile(path string, f *os.File, stream bool, w source.Settings) (source.R
 }
 
 // readFooter finds where the messages end, and how many batches there are.
-func (s *arrowStream) readFooter(size int64) error {
+func (s *streamReader) readFooter(size int64) error {
 	cut := &loaderr.SourceError{Reason: "is cut off: its end is not that of an Arrow file", Hint: loaderr.HintDamaged}
-	if size < arrowHead+int64(arrowTail) {
+	if size < headBytes+int64(tailBytes) {
 		return cut
 	}
-	tail := make([]byte, arrowTail)
-	if _, err := s.file.ReadAt(tail, size-int64(arrowTail)); err != nil {
+	tail := make([]byte, tailBytes)
+	if _, err := s.file.ReadAt(tail, size-int64(tailBytes)); err != nil {
 		return files.AsSourceError(s.name, err)
 	}
 	if string(tail[4:]) != FileMagic {
 		return cut
 	}
 	length := int64(int32(binary.LittleEndian.Uint32(tail)))
-	end := size - int64(arrowTail) - length
-	if length < 8 || end < arrowHead {
+	end := size - int64(tailBytes) - length
+	if length < 8 || end < headBytes {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("has a footer of %d bytes in a file of %d", length, size), Hint: loaderr.HintDamaged}
 	}
 	footer := make([]byte, length)
@@ -85,64 +85,64 @@ func (s *arrowStream) readFooter(size int64) error {
 	}
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
 	schema := flatbuffers.Table{Bytes: footer, Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(footerSchema)))} // it is there: checkFlat
-	s.listed = &arrowBlocks{blocksOf(table, footerDictionaries), blocksOf(table, footerBatches), arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields)}
-	s.begin, s.bytes = arrowHead, end-arrowHead
-	if _, err := s.file.ReadAt(tail[:4], arrowHead); err != nil {
+	s.footer = &messageBlocks{blocksOf(table, footerDictionaries), blocksOf(table, footerBatches), arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields)}
+	s.begin, s.bytes = headBytes, end-headBytes
+	if _, err := s.file.ReadAt(tail[:4], headBytes); err != nil {
 		return files.AsSourceError(s.name, err)
 	}
 	if string(tail[:4]) != StreamMagic {
-		return s.frameMessages(table)
+		return s.useFooterOrder(table)
 	}
-	s.said = schemaMessage(table)
+	s.footerMessage = schemaMessage(table)
 	return nil
 }
 
 // frameMessages is for files of Polars: what they begin with is no message, their dictionaries have other numbers than the schema there, and
 // stand behind the batches that need them. The messages are taken in the order of the footer, behind its schema.
-func (s *arrowStream) frameMessages(footer flatbuffers.Table) error {
+func (s *streamReader) useFooterOrder(footer flatbuffers.Table) error {
 	begin, end := s.begin, s.begin+s.bytes
 	var total int64
-	for _, b := range slices.Concat(s.listed.dictionaries, s.listed.batches) {
+	for _, b := range slices.Concat(s.footer.dictionaries, s.footer.batches) {
 		if b.at < begin || b.meta < 8 || b.body < 0 || b.meta > end-b.at || b.body > end-b.at-b.meta || total > end-b.meta-b.body {
 			return &loaderr.SourceError{Reason: fmt.Sprintf("has a block of %d and %d bytes at byte %d, but %d bytes in all", b.meta, b.body, b.at, end), Hint: loaderr.HintDamaged}
 		}
-		s.pieces = append(s.pieces, piece{at: total, from: b.at})
+		s.segments = append(s.segments, segment{at: total, from: b.at})
 		total += b.meta + b.body
 	}
-	s.lead = schemaMessage(footer)
-	for i := range s.pieces {
-		s.pieces[i].at += int64(len(s.lead))
+	s.leadingSchema = schemaMessage(footer)
+	for i := range s.segments {
+		s.segments[i].at += int64(len(s.leadingSchema))
 	}
-	s.bytes = total + int64(len(s.lead))
+	s.bytes = total + int64(len(s.leadingSchema))
 	return nil
 }
 
 // data are the messages.
-func (s *arrowStream) data() *io.SectionReader {
-	return io.NewSectionReader(messages{s}, 0, s.bytes)
+func (s *streamReader) data() *io.SectionReader {
+	return io.NewSectionReader(messageReader{s}, 0, s.bytes)
 }
 
 // piece is where the messages from a place on, up to the next piece, stand in the file.
-type piece struct{ at, from int64 }
+type segment struct{ at, from int64 }
 
 // messages are those of a file in the order of a stream.
-type messages struct{ *arrowStream }
+type messageReader struct{ *streamReader }
 
-func (m messages) ReadAt(p []byte, at int64) (n int, err error) {
-	if len(m.lead) == 0 {
+func (m messageReader) ReadAt(p []byte, at int64) (n int, err error) {
+	if len(m.leadingSchema) == 0 {
 		return m.file.ReadAt(p, m.begin+at)
 	}
 	for n < len(p) && err == nil {
 		here, to := at+int64(n), p[n:]
 		more := 0
-		if here < int64(len(m.lead)) {
-			more = copy(to, m.lead[here:])
+		if here < int64(len(m.leadingSchema)) {
+			more = copy(to, m.leadingSchema[here:])
 		} else {
-			i := sort.Search(len(m.pieces), func(i int) bool { return m.pieces[i].at > here })
-			if i < len(m.pieces) {
-				to = to[:min(int64(len(to)), m.pieces[i].at-here)]
+			i := sort.Search(len(m.segments), func(i int) bool { return m.segments[i].at > here })
+			if i < len(m.segments) {
+				to = to[:min(int64(len(to)), m.segments[i].at-here)]
 			}
-			more, err = m.file.ReadAt(to, m.pieces[i-1].from+here-m.pieces[i-1].at)
+			more, err = m.file.ReadAt(to, m.segments[i-1].from+here-m.segments[i-1].at)
 		}
 		n += more
 	}

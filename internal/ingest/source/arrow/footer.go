@@ -23,19 +23,19 @@ const (
 )
 
 // arrowBlocks are the messages of a file with bodies, as its footer lists them, and the numbers of its dictionaries, field by field.
-type arrowBlocks struct {
-	dictionaries, batches []arrowBlock
+type messageBlocks struct {
+	dictionaries, batches []messageBlock
 	numbers               []int64
 }
 
 // arrowBlock is where a message begins in the file, and how long it is before its body, and its body.
-type arrowBlock struct{ at, meta, body int64 }
+type messageBlock struct{ at, meta, body int64 }
 
-func blocksOf(footer flatbuffers.Table, slot flatbuffers.VOffsetT) (out []arrowBlock) {
+func blocksOf(footer flatbuffers.Table, slot flatbuffers.VOffsetT) (out []messageBlock) {
 	o := flatbuffers.UOffsetT(footer.Offset(slot))
 	for i := 0; o != 0 && i < footer.VectorLen(o); i++ {
 		b := footer.Vector(o) + flatbuffers.UOffsetT(i)*blockSize
-		out = append(out, arrowBlock{footer.GetInt64(b), int64(footer.GetInt32(b + 8)), footer.GetInt64(b + 16)})
+		out = append(out, messageBlock{footer.GetInt64(b), int64(footer.GetInt32(b + 8)), footer.GetInt64(b + 16)})
 	}
 	return out
 }
@@ -61,25 +61,25 @@ func schemaMessage(footer flatbuffers.Table) []byte {
 }
 
 // checkFooter holds what the footer says against the messages: a reader may go by either.
-func (s *arrowStream) checkFooter(found arrowBlocks) error {
-	if s.listed == nil {
+func (s *streamReader) checkFooter(found messageBlocks) error {
+	if s.footer == nil {
 		return nil
 	}
-	if n, want := len(found.batches), len(s.listed.batches); n != want {
+	if n, want := len(found.batches), len(s.footer.batches); n != want {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("holds %d batches, its footer lists %d", n, want), Hint: loaderr.HintDamaged}
 	}
-	if s.lead != nil { // the messages are the footer's
+	if s.leadingSchema != nil { // the messages are the footer's
 		return nil
 	}
-	if !slices.Equal(found.batches, s.listed.batches) || !slices.Equal(found.dictionaries, s.listed.dictionaries) {
+	if !slices.Equal(found.batches, s.footer.batches) || !slices.Equal(found.dictionaries, s.footer.dictionaries) {
 		return &loaderr.SourceError{Reason: "has messages elsewhere than its footer says", Hint: loaderr.HintDamaged}
 	}
-	r, err := ipc.NewReader(bytes.NewReader(s.said))
+	r, err := ipc.NewReader(bytes.NewReader(s.footerMessage))
 	if err != nil {
 		return &loaderr.SourceError{Reason: "has a footer that cannot be read: " + err.Error(), Hint: loaderr.HintDamaged}
 	}
 	defer r.Release()
-	if !r.Schema().Equal(s.schema) || !slices.Equal(found.numbers, s.listed.numbers) {
+	if !r.Schema().Equal(s.schema) || !slices.Equal(found.numbers, s.footer.numbers) {
 		return &loaderr.SourceError{Reason: "has another schema in its footer than at its beginning", Hint: loaderr.HintDamaged}
 	}
 	return nil

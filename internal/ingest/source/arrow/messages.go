@@ -31,7 +31,7 @@ const (
 
 // walk counts the rows and checks that the stream has its end mark. Arrow v15 takes a stream that stops between two
 // messages for one that has ended.
-func (s *arrowStream) walk() error {
+func (s *streamReader) scanMessages() error {
 	if s.bytes == 0 {
 		return &loaderr.SourceError{Reason: "nothing was sent, want an Arrow stream"}
 	}
@@ -44,7 +44,7 @@ func (s *arrowStream) walk() error {
 	}
 	prefix := make([]byte, 8)
 	for at := int64(0); ; {
-		if at == s.bytes && s.listed != nil { // a footer says the same as an end mark
+		if at == s.bytes && s.footer != nil { // a footer says the same as an end mark
 			return nil
 		}
 		if at+8 > s.bytes {
@@ -57,12 +57,12 @@ func (s *arrowStream) walk() error {
 			if at == 0 && string(prefix[:6]) == "ARROW1" {
 				return &loaderr.SourceError{Reason: "is an Arrow file, want an Arrow IPC stream", Hint: "write it with new_stream, write_ipc_stream or the like"}
 			}
-			return s.frameError(at)
+			return s.messageError(at)
 		}
-		block := arrowBlock{at: s.begin + at}
+		block := messageBlock{at: s.begin + at}
 		length := int64(int32(binary.LittleEndian.Uint32(prefix[4:])))
 		at += 8
-		if length == 0 && at < s.bytes && s.listed == nil { // as of streams that were joined, of which Arrow reads the first
+		if length == 0 && at < s.bytes && s.footer == nil { // as of streams that were joined, of which Arrow reads the first
 			return &loaderr.SourceError{
 				Reason: fmt.Sprintf("%d other bytes follow the end mark of the Arrow stream", s.bytes-at),
 				Hint:   "write one stream with all record batches, or each into a file of its own",
@@ -95,20 +95,20 @@ func (s *arrowStream) walk() error {
 		message.Union(&batch, flatbuffers.UOffsetT(message.Offset(arrowmeta.MessageHeader)))
 		switch kind := message.GetByteSlot(arrowmeta.MessageType, 0); kind {
 		case arrowmeta.TypeSchema:
-			if err := checkOrder(batch); err != nil {
+			if err := checkEndianness(batch); err != nil {
 				return err
 			}
-			s.words = map[int64]arrowmeta.Shape{}
-			s.shape = arrowmeta.ShapeOf(batch, arrowmeta.SchemaFields, s.words)
-			s.columns, s.wordsOf = arrowmeta.ColumnsOf(batch)
+			s.dictionaryShapes = map[int64]arrowmeta.Shape{}
+			s.batchShape = arrowmeta.ShapeOf(batch, arrowmeta.SchemaFields, s.dictionaryShapes)
+			s.columns, s.dictionaryColumns = arrowmeta.ColumnsOf(batch)
 			s.found.numbers = arrowmeta.DictionaryNumbers(batch, arrowmeta.SchemaFields)
 			continue
 		case typeDictionaryBatch:
 			s.found.dictionaries = append(s.found.dictionaries, block)
 			words := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
 			number := batch.GetInt64Slot(arrowmeta.DictionaryID, 0)
-			if err := s.checkBuffers(words, s.words[number], nil, at-body, body); err != nil {
-				return inColumn(err, s.wordsOf[number], 0)
+			if err := s.checkBuffers(words, s.dictionaryShapes[number], nil, at-body, body); err != nil {
+				return addPlace(err, s.dictionaryColumns[number], 0)
 			}
 			continue
 		case typeRecordBatch:
@@ -116,19 +116,19 @@ func (s *arrowStream) walk() error {
 			return &loaderr.SourceError{Reason: fmt.Sprintf("has a message of type %d at byte %d, want a schema, a dictionary or rows", kind, block.at), Hint: s.hint("send an Arrow IPC stream of one table")}
 		}
 		rows := batch.GetInt64Slot(batchLength, 0)
-		if rows < 0 || rows > column.MaxRows-s.count {
+		if rows < 0 || rows > column.MaxRows-s.rows {
 			return &loaderr.SourceError{Batch: len(s.found.batches) + 1, Reason: fmt.Sprintf("has %d rows", rows), Hint: s.hint("")}
 		}
-		s.count += rows
+		s.rows += rows
 		s.found.batches = append(s.found.batches, block)
-		if err := s.checkBuffers(batch, s.shape, s.columns, at-body, body); err != nil {
-			return inColumn(err, "", len(s.found.batches))
+		if err := s.checkBuffers(batch, s.batchShape, s.columns, at-body, body); err != nil {
+			return addPlace(err, "", len(s.found.batches))
 		}
 	}
 }
 
 // hint is one for a connection, or that a source is damaged.
-func (s *arrowStream) hint(connection string) string {
+func (s *streamReader) hint(connection string) string {
 	if s.name == "" {
 		return connection
 	}

@@ -44,7 +44,7 @@ func schemaOfAll(t *testing.T) []byte {
 	return b.Bytes()[8:][:binary.LittleEndian.Uint32(b.Bytes()[4:])]
 }
 
-func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
+func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 	good := schemaOfAll(t)
 	if err := source.CheckArrowMetadata(good, source.FlatMessage); err != nil {
 		t.Fatal(err)
@@ -53,11 +53,11 @@ func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
 	var schema flatbuffers.Table
 	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(arrowmeta.MessageHeader)))
 	field := flatbuffers.Table{Bytes: good, Pos: schema.Indirect(schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))) + 4*2)} // a float64
-	place := func(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
+	indexAt := func(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
 		return int(t.Pos) + int(t.Offset(slot))
 	}
-	name := int(field.Indirect(flatbuffers.UOffsetT(place(field, arrowmeta.FieldName))))
-	kind := int(field.Indirect(flatbuffers.UOffsetT(place(field, arrowmeta.FieldType))))
+	name := int(field.Indirect(flatbuffers.UOffsetT(indexAt(field, arrowmeta.FieldName))))
+	kind := int(field.Indirect(flatbuffers.UOffsetT(indexAt(field, arrowmeta.FieldType))))
 	slots := kind - int(int32(binary.LittleEndian.Uint32(good[kind:])))
 	for what, damage := range map[string]func(b []byte){
 		"a root beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b, uint32(len(b))) },
@@ -69,8 +69,8 @@ func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
 		"fields beyond the end":        func(b []byte) { b[slots+1] = 0xff },
 		"a number that is not aligned": func(b []byte) { b[slots+4]++ },
 		"a number beyond the end":      func(b []byte) { b[slots+5] = 0xff },
-		"a name beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b[place(field, arrowmeta.FieldName):], 1<<20) },
-		"a name behind itself":         func(b []byte) { binary.LittleEndian.PutUint32(b[place(field, arrowmeta.FieldName):], 1<<31) },
+		"a name beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b[indexAt(field, arrowmeta.FieldName):], 1<<20) },
+		"a name behind itself":         func(b []byte) { binary.LittleEndian.PutUint32(b[indexAt(field, arrowmeta.FieldName):], 1<<31) },
 		"a name that is too long":      func(b []byte) { binary.LittleEndian.PutUint32(b[name:], 1<<31-1) },
 		"a name without its end":       func(b []byte) { b[name+4+int(binary.LittleEndian.Uint32(b[name:]))] = 'x' },
 		"a field without a type": func(b []byte) {
@@ -79,7 +79,7 @@ func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
 		"more fields than bytes": func(b []byte) {
 			binary.LittleEndian.PutUint32(b[schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields)))-4:], 1<<30)
 		},
-		"a child that is the field itself": func(b []byte) { nest(b, field) },
+		"a child that is the field itself": func(b []byte) { makeOwnChild(b, field) },
 	} {
 		b := bytes.Clone(good)
 		damage(b)
@@ -95,27 +95,27 @@ func TestMetadataOfArrowIsHeldAgainstItsFormat(t *testing.T) {
 }
 
 // nest makes the first field behind one its own child.
-func nest(b []byte, field flatbuffers.Table) {
+func makeOwnChild(b []byte, field flatbuffers.Table) {
 	children := int(field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldChildren))))
 	binary.LittleEndian.PutUint32(b[children:], 1)
 	binary.LittleEndian.PutUint32(b[children+4:], uint32(int(field.Pos)-children-4))
 }
 
 // TestMetadataThatIsTakenCanBeRead damages metadata: what is not refused leads Arrow's reader nowhere.
-func TestMetadataThatIsTakenCanBeRead(t *testing.T) {
+func TestAcceptedMetadataCanBeRead(t *testing.T) {
 	const seed = 20261121
 	draw := rand.New(rand.NewPCG(seed, 0))
 	good := schemaOfAll(t)
-	taken := 0
+	accepted := 0
 	for i := range 20_000 {
 		b := loadtest.Mutate(draw, good)
 		if source.CheckArrowMetadata(b, source.FlatMessage) != nil {
 			continue
 		}
-		taken++
+		accepted++
 		func() {
 			defer func() {
-				if p := recover(); p != nil && strings.Contains(strings.ToLower(asText(p)), "out of range") {
+				if p := recover(); p != nil && strings.Contains(strings.ToLower(panicText(p)), "out of range") {
 					t.Errorf("seed %d, mutant %d: %v", seed, i, p)
 				}
 			}()
@@ -131,12 +131,12 @@ func TestMetadataThatIsTakenCanBeRead(t *testing.T) {
 			}
 		}()
 	}
-	if taken == 0 || taken == 20_000 {
-		t.Errorf("%d were taken", taken)
+	if accepted == 0 || accepted == 20_000 {
+		t.Errorf("%d were taken", accepted)
 	}
 }
 
-func asText(p any) string {
+func panicText(p any) string {
 	if err, ok := p.(error); ok {
 		return err.Error()
 	}

@@ -19,7 +19,7 @@ import (
 const sliceRows = 1 << 18
 
 // fill decodes batch by batch, the columns of each in parallel.
-func (s *arrowStream) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
+func (s *streamReader) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	mem := &batchMemory{dir: s.dir}
 	defer mem.close()
 	r, err := s.open(mem)
@@ -30,18 +30,18 @@ func (s *arrowStream) Fill(ctx context.Context, to []source.Target, m *progress.
 	row, batch := int64(0), 1
 	for ; r.Next(); batch++ {
 		b := r.Record()
-		if b.NumRows() > s.count-row {
+		if b.NumRows() > s.rows-row {
 			return &loaderr.SourceError{Batch: batch, Reason: "more rows than were announced"}
 		}
 		err := parallel.For(ctx, s.workers, len(to), "", func(_, i int) error {
-			return inColumn(parallel.Guard("", func() error { return s.checked(ctx, b, to[i], row) }), to[i].Name, batch)
+			return addPlace(parallel.Guard("", func() error { return s.writeChecked(ctx, b, to[i], row) }), to[i].Name, batch)
 		})
 		if err != nil {
 			return err
 		}
 		row += b.NumRows()
 		m.Rows.Add(b.NumRows())
-		m.Bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.count)))
+		m.Bytes.Add(int64(float64(s.bytes) * float64(b.NumRows()) / float64(s.rows)))
 	}
 	if mem.err != nil {
 		return mem.err
@@ -49,14 +49,14 @@ func (s *arrowStream) Fill(ctx context.Context, to []source.Target, m *progress.
 	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
 		return &loaderr.SourceError{Batch: batch, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
 	}
-	if row != s.count {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.count)}
+	if row != s.rows {
+		return &loaderr.SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.rows)}
 	}
 	return nil
 }
 
 // inColumn says in which column and record batch a fault is, where it does not say so itself. A row says more than its batch.
-func inColumn(err error, column string, batch int) error {
+func addPlace(err error, column string, batch int) error {
 	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 		if e.Column == "" {
 			e.Column = column
@@ -69,22 +69,22 @@ func inColumn(err error, column string, batch int) error {
 }
 
 // checked writes a column of a batch, whose first row is that of the stream, if it is what it says.
-func (s *arrowStream) checked(ctx context.Context, b arrow.Record, to source.Target, row int64) error {
+func (s *streamReader) writeChecked(ctx context.Context, b arrow.Record, to source.Target, row int64) error {
 	whole := b.Column(to.Index)
 	if n := whole.Len(); int64(n) != b.NumRows() {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
 	}
-	if said, n := miscounted(whole); said != n {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("says that it has %s and has %d", loaderr.Count(said, "null"), n), Hint: s.hint("")}
+	if declared, n := nullCounts(whole); declared != n {
+		return &loaderr.SourceError{Reason: fmt.Sprintf("says that it has %s and has %d", loaderr.Count(declared, "null"), n), Hint: s.hint("")}
 	}
-	if have, need := shortened(whole.Data()); have < need {
+	if have, need := shortBuffer(whole.Data()); have < need {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
 	}
-	return s.column(ctx, whole, arrowBatch{Target: to, row: row})
+	return s.writeSlices(ctx, whole, batchColumn{Target: to, row: row})
 }
 
 // column writes one column of a batch, slice by slice.
-func (s *arrowStream) column(ctx context.Context, whole arrow.Array, to arrowBatch) error {
+func (s *streamReader) writeSlices(ctx context.Context, whole arrow.Array, to batchColumn) error {
 	n, first := int64(whole.Len()), to.row
 	for at := int64(0); at < n; at += sliceRows {
 		if err := ctx.Err(); err != nil {

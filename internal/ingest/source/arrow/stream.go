@@ -29,27 +29,27 @@ import (
 
 // arrowStream reads an Arrow IPC stream. One that comes over a connection is spooled to a file without a name
 // first: its rows must be known before the result is laid out.
-type arrowStream struct {
-	file    cached.File
-	name    string       // of a source, "" for a connection
-	begin   int64        // of the messages in the file
-	lead    []byte       // what the messages lack at their beginning
-	pieces  []piece      // where they stand, if not one after the other from begin on
-	bytes   int64        // of the messages
-	listed  *arrowBlocks // what a file's footer lists
-	said    []byte       // a message of the schema that stands there
-	found   arrowBlocks
-	shape   arrowmeta.Shape           // of a batch
-	words   map[int64]arrowmeta.Shape // of the dictionaries, by number
-	columns []arrowmeta.Column        // of a batch
-	wordsOf map[int64]string          // the columns that the dictionaries are of
-	most    int64                     // bytes that a compressed batch may hold, 0 for any number
-	count   int64
-	schema  *arrow.Schema
-	workers int
-	dir     string        // the job's directory
-	zstd    *zstd.Decoder // made when it is needed
-	lz4     *lz4.Reader   // made when it is needed
+type streamReader struct {
+	file              cached.File
+	name              string         // of a source, "" for a connection
+	begin             int64          // of the messages in the file
+	leadingSchema     []byte         // what the messages lack at their beginning
+	segments          []segment      // where they stand, if not one after the other from begin on
+	bytes             int64          // of the messages
+	footer            *messageBlocks // what a file's footer lists
+	footerMessage     []byte         // a message of the schema that stands there
+	found             messageBlocks
+	batchShape        arrowmeta.Shape           // of a batch
+	dictionaryShapes  map[int64]arrowmeta.Shape // of the dictionaries, by number
+	columns           []arrowmeta.Column        // of a batch
+	dictionaryColumns map[int64]string          // the columns that the dictionaries are of
+	maxBatchBytes     int64                     // bytes that a compressed batch may hold, 0 for any number
+	rows              int64
+	schema            *arrow.Schema
+	workers           int
+	dir               string        // the job's directory
+	zstd              *zstd.Decoder // made when it is needed
+	lz4               *lz4.Reader   // made when it is needed
 }
 
 // OpenStream spools the stream and walks over its messages.
@@ -58,12 +58,12 @@ func OpenStream(conn io.Reader, dir string, workers int, m *progress.Meter) (sou
 	if err != nil {
 		return nil, err
 	}
-	s := &arrowStream{file: cached.File{File: f}, workers: workers, dir: dir}
+	s := &streamReader{file: cached.File{File: f}, workers: workers, dir: dir}
 	if err = os.Remove(f.Name()); err == nil {
 		err = s.spool(conn, dir, m)
 	}
 	if err == nil {
-		err = parallel.Guard("", s.walk)
+		err = parallel.Guard("", s.scanMessages)
 	}
 	if err == nil {
 		err = parallel.Guard("", s.readSchema)
@@ -76,7 +76,7 @@ func OpenStream(conn io.Reader, dir string, workers int, m *progress.Meter) (sou
 }
 
 // spool copies the stream until the sender closes its side.
-func (s *arrowStream) spool(conn io.Reader, dir string, m *progress.Meter) error {
+func (s *streamReader) spool(conn io.Reader, dir string, m *progress.Meter) error {
 	buf := make([]byte, files.BlockBytes)
 	for {
 		n, err := conn.Read(buf)
@@ -99,7 +99,7 @@ func (s *arrowStream) spool(conn io.Reader, dir string, m *progress.Meter) error
 	}
 }
 
-func (s *arrowStream) open(mem *batchMemory) (*ipc.Reader, error) {
+func (s *streamReader) open(mem *batchMemory) (*ipc.Reader, error) {
 	r, err := ipc.NewReader(s.data(), ipc.WithAllocator(mem))
 	if err != nil {
 		return nil, s.schemaError(err)
@@ -108,11 +108,11 @@ func (s *arrowStream) open(mem *batchMemory) (*ipc.Reader, error) {
 }
 
 // unconverted is how Arrow v15 says which field of a schema has a type that it does not know, such as decimal32, or that is none.
-var unconverted = regexp.MustCompile(`could not convert field (\d+) from flatbuf: (?:arrow/ipc: could not convert field type: )?(.*)`)
+var unknownType = regexp.MustCompile(`could not convert field (\d+) from flatbuf: (?:arrow/ipc: could not convert field type: )?(.*)`)
 
 // schemaError names the column of a schema that cannot be read, also where it is not wanted: the batches cannot be read without its type.
-func (s *arrowStream) schemaError(err error) error {
-	m := unconverted.FindStringSubmatch(err.Error())
+func (s *streamReader) schemaError(err error) error {
+	m := unknownType.FindStringSubmatch(err.Error())
 	if m == nil {
 		return &loaderr.SourceError{Reason: "the Arrow stream cannot be read: " + err.Error(), Hint: s.hint("")}
 	}
@@ -123,7 +123,7 @@ func (s *arrowStream) schemaError(err error) error {
 	return e
 }
 
-func (s *arrowStream) readSchema() error {
+func (s *streamReader) readSchema() error {
 	mem := &batchMemory{dir: s.dir}
 	defer mem.close()
 	r, err := s.open(mem)
@@ -132,19 +132,19 @@ func (s *arrowStream) readSchema() error {
 	}
 	defer r.Release()
 	s.schema = r.Schema()
-	if s.count == 0 {
+	if s.rows == 0 {
 		return &loaderr.SourceError{Reason: "the Arrow stream has no rows"}
 	}
 	return s.checkFooter(s.found)
 }
 
-func (s *arrowStream) Path() string     { return s.name }
-func (s *arrowStream) Rows() int64      { return s.count }
-func (s *arrowStream) Line(int64) int64 { return 0 }
-func (s *arrowStream) Size() int64      { return s.bytes }
-func (s *arrowStream) Close() error     { return s.file.Close() }
+func (s *streamReader) Path() string     { return s.name }
+func (s *streamReader) Rows() int64      { return s.rows }
+func (s *streamReader) Line(int64) int64 { return 0 }
+func (s *streamReader) Size() int64      { return s.bytes }
+func (s *streamReader) Close() error     { return s.file.Close() }
 
-func (s *arrowStream) Names() []string {
+func (s *streamReader) Names() []string {
 	var out []string
 	for _, f := range s.schema.Fields() {
 		out = append(out, f.Name)
@@ -152,11 +152,11 @@ func (s *arrowStream) Names() []string {
 	return out
 }
 
-func (s *arrowStream) Describe(w []column.Want) ([]column.Column, error) {
+func (s *streamReader) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		f := s.schema.Field(x.Index)
-		c, err := arrowColumn(f.Type)
+		c, err := columnOf(f.Type)
 		if err != nil {
 			e := &loaderr.SourceError{Column: f.Name, Reason: err.Error(), Hint: "leave the column out, or cast it before it is sent"}
 			if r := (*loaderr.HintedError)(nil); errors.As(err, &r) {

@@ -16,7 +16,7 @@ const hintOldArrow = "read it with pyarrow and write it again, without use_legac
 const schemaEndianness = 4
 
 // checkOrder refuses a schema whose values are big-endian. Arrow v15 turns them around, but takes the types for which it cannot as they are.
-func checkOrder(schema flatbuffers.Table) error {
+func checkEndianness(schema flatbuffers.Table) error {
 	if schema.GetInt16Slot(schemaEndianness, 0) == 0 {
 		return nil
 	}
@@ -24,7 +24,7 @@ func checkOrder(schema flatbuffers.Table) error {
 }
 
 // frameError says what stands where a message should begin, at a place of the file. Before version 0.15 Arrow wrote its length alone there.
-func (s *arrowStream) frameError(at int64) error {
+func (s *streamReader) messageError(at int64) error {
 	prefix := make([]byte, 4)
 	if _, err := s.data().ReadAt(prefix, at); err != nil {
 		return err
