@@ -9,31 +9,31 @@ import (
 )
 
 // csvOp is one column of the file and where its values go.
-type csvOp struct {
-	code   opcode
-	target int
-	role   layout.Role
-	row0   int64
-	first  int64 // the row of the file that the tile begins at
-	unit   int
-	f64    []float64
-	f32    []float32
-	i64    []int64
-	i32    []int32
-	u8     []uint8
-	dict   *column.Dictionary
-	loss   *column.Loss // of narrowed floats, nil if they are not
-	lost   layout.DTypeError
-	last   []byte // the word of the row before, and its code
-	code32 int32
+type columnParser struct {
+	op         cellOp
+	target     int
+	role       layout.Role
+	row0       int64
+	tileRow    int64 // the row of the file that the tile begins at
+	unit       int
+	f64        []float64
+	f32        []float32
+	i64        []int64
+	i32        []int32
+	u8         []uint8
+	dictionary *column.Dictionary
+	loss       *column.Loss // of narrowed floats, nil if they are not
+	narrowing  layout.DTypeError
+	lastText   []byte // the word of the row before, and its code
+	lastCode   int32
 
-	dest  layout.ColumnWriter
-	whole bool // cells are integers and the column holds float64
-	tile  any  // the values of a span before they are written: []T of the column's type
+	dest       layout.ColumnWriter
+	intToFloat bool // cells are integers and the column holds float64
+	tile       any  // the values of a span before they are written: []T of the column's type
 }
 
 // codeOf is what is done with the cells of a column.
-func codeOf(t source.Target) opcode {
+func opOf(t source.Target) cellOp {
 	switch t.Dest.DType {
 	case layout.Float64:
 		if t.Kind == column.KindInt64 {
@@ -58,53 +58,53 @@ func codeOf(t source.Target) opcode {
 }
 
 // begin prepares the tile for the rows of a span.
-func (op *csvOp) begin(s source.Span) {
-	op.first = s.Row0
-	switch op.code {
+func (col *columnParser) beginSpan(s source.Span) {
+	col.tileRow = s.Row0
+	switch col.op {
 	case opFloat64:
-		op.f64 = tileFor[float64](op, s.Rows)
+		col.f64 = tileFor[float64](col, s.Rows)
 	case opFloat32:
-		op.f32 = tileFor[float32](op, s.Rows)
+		col.f32 = tileFor[float32](col, s.Rows)
 	case opInt64, opItem, opTime:
-		op.i64 = tileFor[int64](op, s.Rows)
+		col.i64 = tileFor[int64](col, s.Rows)
 	case opBool:
-		op.u8 = tileFor[uint8](op, s.Rows)
+		col.u8 = tileFor[uint8](col, s.Rows)
 	case opText:
-		op.i32 = tileFor[int32](op, s.Rows)
+		col.i32 = tileFor[int32](col, s.Rows)
 	}
 }
 
 // tileFor is where the values of some rows are gathered before they are written.
-func tileFor[T layout.Native](op *csvOp, rows int64) []T {
-	tile, _ := op.tile.([]T)
+func tileFor[T layout.Native](col *columnParser, rows int64) []T {
+	tile, _ := col.tile.([]T)
 	if int64(len(tile)) < rows {
 		tile = make([]T, rows+rows/16) // spans differ a little
-		op.tile = tile
+		col.tile = tile
 	}
 	return tile
 }
 
 // end writes the values of a span.
-func (op *csvOp) end(s source.Span) {
-	if op.loss != nil {
-		op.loss.Add(op.lost)
+func (col *columnParser) endSpan(s source.Span) {
+	if col.loss != nil {
+		col.loss.Add(col.narrowing)
 	}
-	row := op.row0 + s.Row0
-	switch op.code {
+	row := col.row0 + s.Row0
+	switch col.op {
 	case opFloat64:
-		layout.WriteAt(op.dest, row, op.f64[:s.Rows])
+		layout.WriteAt(col.dest, row, col.f64[:s.Rows])
 	case opFloat32:
-		layout.WriteAt(op.dest, row, op.f32[:s.Rows])
+		layout.WriteAt(col.dest, row, col.f32[:s.Rows])
 	case opInt64, opItem, opTime:
-		if op.whole {
-			layout.WriteAt(op.dest, row, asFloats(op.i64[:s.Rows]))
+		if col.intToFloat {
+			layout.WriteAt(col.dest, row, asFloats(col.i64[:s.Rows]))
 			return
 		}
-		layout.WriteAt(op.dest, row, op.i64[:s.Rows])
+		layout.WriteAt(col.dest, row, col.i64[:s.Rows])
 	case opBool:
-		layout.WriteAt(op.dest, row, op.u8[:s.Rows])
+		layout.WriteAt(col.dest, row, col.u8[:s.Rows])
 	case opText:
-		layout.WriteAt(op.dest, row, op.i32[:s.Rows])
+		layout.WriteAt(col.dest, row, col.i32[:s.Rows])
 	}
 }
 

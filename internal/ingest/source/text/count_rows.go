@@ -14,7 +14,7 @@ import (
 // tally is what is counted in one block of the file. Whether a line feed ends a row depends on whether it is within
 // quotes, and that on all the blocks before; so both are counted: [0] as if the block began outside of quotes, [1]
 // as if it began within.
-type tally struct {
+type blockCounts struct {
 	rows   [2]int64 // line feeds that end a row which is not empty
 	last   [2]int64 // one past the last line feed that is outside of quotes, 0 for none
 	lines  [2]int64 // line feeds up to that one
@@ -23,39 +23,39 @@ type tally struct {
 }
 
 // count counts the rows in parallel and cuts the file into spans.
-func (c *csvFile) count() error {
-	blocks := int((c.size - c.data + c.Block - 1) / c.Block)
-	tallies := make([]tally, blocks)
+func (c *csvFile) countRows() error {
+	blocks := int((c.size - c.dataOffset + c.Block - 1) / c.Block)
+	counts := make([]blockCounts, blocks)
 	bufs := make([][]byte, c.Workers)
 	err := parallel.For(context.Background(), c.Workers, blocks, c.name, func(worker, i int) error {
 		if bufs[worker] == nil {
 			bufs[worker] = make([]byte, c.Block+2)
 		}
 		// Two bytes of the block before report whether a line feed at the beginning ends an empty line.
-		begin := c.data + int64(i)*c.Block
-		lead := int(min(2, begin-c.data))
+		begin := c.dataOffset + int64(i)*c.Block
+		lead := int(min(2, begin-c.dataOffset))
 		buf := bufs[worker][:lead+int(min(c.Block, c.size-begin))]
 		if _, err := c.file.ReadAt(buf, begin-int64(lead)); err != nil && !errors.Is(err, io.EOF) {
 			return files.AsSourceError(c.name, err)
 		}
-		tallies[i] = count(buf, lead, begin, begin-int64(lead) == c.data)
+		counts[i] = countBlock(buf, lead, begin, begin-int64(lead) == c.dataOffset)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return c.cut(tallies)
+	return c.makeSpans(counts)
 }
 
 // cut turns the counts of blocks into spans of whole rows.
-func (c *csvFile) cut(tallies []tally) error {
+func (c *csvFile) makeSpans(counts []blockCounts) error {
 	parity := 0
-	at := source.Span{Begin: c.data, Line0: c.line0}
+	at := source.Span{Begin: c.dataOffset, Line0: c.line0}
 	lines := c.line0
-	for _, t := range tallies {
+	for _, t := range counts {
 		if t.last[parity] > 0 {
 			at.End, at.Rows = t.last[parity], t.rows[parity]
-			c.add(at)
+			c.addSpan(at)
 			at = source.Span{Begin: at.End, Row0: at.Row0 + at.Rows, Line0: lines + t.lines[parity]}
 		}
 		lines += t.total
@@ -68,22 +68,22 @@ func (c *csvFile) cut(tallies []tally) error {
 		}
 		if string(tail) != "\r" {
 			at.End, at.Rows = c.size, 1
-			c.add(at)
+			c.addSpan(at)
 		}
 	}
 	return nil
 }
 
-func (c *csvFile) add(s source.Span) {
+func (c *csvFile) addSpan(s source.Span) {
 	if s.Rows > 0 {
 		c.spans = append(c.spans, s)
-		c.total += s.Rows
+		c.rows += s.Rows
 	}
 }
 
 // count counts a block that stands at an offset of the file; its first lead bytes belong to the one before. first tells
 // whether the rows begin with buf.
-func count(buf []byte, lead int, offset int64, first bool) (t tally) {
+func countBlock(buf []byte, lead int, offset int64, first bool) (t blockCounts) {
 	offset -= int64(lead)
 	within := 0 // quotes so far are odd
 	for i := lead; i < len(buf); {
@@ -101,7 +101,7 @@ func count(buf []byte, lead int, offset int64, first bool) (t tally) {
 			}
 			i += n
 			t.total++
-			if !endsEmpty(buf, i, first) {
+			if !endsEmptyLine(buf, i, first) {
 				t.rows[within]++
 			}
 			t.last[within], t.lines[within] = offset+int64(i)+1, t.total
@@ -117,7 +117,7 @@ func count(buf []byte, lead int, offset int64, first bool) (t tally) {
 }
 
 // endsEmpty reports whether the line feed at i ends a line that holds nothing. first reports whether the rows begin with buf.
-func endsEmpty(buf []byte, i int, first bool) bool {
+func endsEmptyLine(buf []byte, i int, first bool) bool {
 	if i > 0 && buf[i-1] == '\r' {
 		i--
 	}

@@ -40,16 +40,16 @@ const sampleRows = 1000
 // left out. The first row names the columns, unless the dialect says otherwise.
 type csvFile struct {
 	source.Settings
-	file   cached.File
-	name   string
-	delim  byte
-	header []string
-	size   int64
-	data   int64 // where the rows begin
-	line0  int64 // lines before that
-	spans  []source.Span
-	total  int64
-	share  float64 // bytes of the source for each byte of the text
+	file               cached.File
+	name               string
+	delim              byte
+	header             []string
+	size               int64
+	dataOffset         int64 // where the rows begin
+	line0              int64 // lines before that
+	spans              []source.Span
+	rows               int64
+	sourceBytesPerByte float64 // bytes of the source for each byte of the text
 }
 
 // Open reads the header and counts the rows. name is what the file was called before it was compressed, if it was.
@@ -58,9 +58,9 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	c := &csvFile{Settings: w, file: cached.File{File: f}, name: path, delim: ',', size: st.Size(), share: 1}
+	c := &csvFile{Settings: w, file: cached.File{File: f}, name: path, delim: ',', size: st.Size(), sourceBytesPerByte: 1}
 	if source, err := w.Reach.StatFile(path); err == nil && source.Size() != c.size {
-		c.share = float64(source.Size()) / float64(max(1, c.size))
+		c.sourceBytesPerByte = float64(source.Size()) / float64(max(1, c.size))
 	}
 	if w.Text.Delimiter != 0 {
 		c.delim = w.Text.Delimiter
@@ -73,13 +73,13 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 	if err := c.readHeader(); err != nil {
 		return nil, err
 	}
-	if err := c.count(); err != nil {
+	if err := c.countRows(); err != nil {
 		return nil, err
 	}
-	if c.total == 0 && bytes.IndexByte([]byte(strings.Join(c.header, "")), '\r') >= 0 {
+	if c.rows == 0 && bytes.IndexByte([]byte(strings.Join(c.header, "")), '\r') >= 0 {
 		return nil, &loaderr.SourceError{Path: path, Reason: "ends its lines with carriage returns alone", Hint: "save it with line feeds, as all but very old programs do"}
 	}
-	if c.total == 0 {
+	if c.rows == 0 {
 		return nil, &loaderr.SourceError{Path: path, Reason: "has a header but no rows", Hint: loaderr.HintEmpty}
 	}
 	return c, nil
@@ -87,7 +87,7 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 
 func (c *csvFile) Path() string    { return c.name }
 func (c *csvFile) Names() []string { return c.header }
-func (c *csvFile) Rows() int64     { return c.total }
+func (c *csvFile) Rows() int64     { return c.rows }
 func (c *csvFile) Close() error    { return c.file.Close() }
 
 // readHeader reads the names of the columns and finds where the rows begin.
@@ -108,29 +108,29 @@ func (c *csvFile) readHeader() error {
 			head = append(head, '\n')
 		}
 		s := splitter{delim: c.delim, buf: head, at: begin}
-		s.blank()
-		cells, err := s.row(nil)
-		if errors.Is(err, errShort) && !whole && size < source.MaxRecordBytes {
+		s.skipEmptyLines()
+		cells, err := s.nextRow(nil)
+		if errors.Is(err, errBufferEnd) && !whole && size < source.MaxRecordBytes {
 			continue
 		}
 		line := int64(bytes.Count(head[:min(s.start, len(head))], []byte{'\n'})) + 1
-		if errors.Is(err, errShort) {
-			if s.blank(); s.at >= len(head) {
+		if errors.Is(err, errBufferEnd) {
+			if s.skipEmptyLines(); s.at >= len(head) {
 				return &loaderr.SourceError{Path: c.name, Reason: "holds nothing but empty lines", Hint: loaderr.HintEmpty}
 			}
-			err = errOpen
+			err = errUnclosedQuote
 		}
 		if err != nil {
 			return &loaderr.SourceError{Path: c.name, Line: line, Reason: "the header " + err.Error(), Hint: hintQuotes}
 		}
 		if !c.Text.Header {
-			c.data, c.line0 = int64(begin), 0
+			c.dataOffset, c.line0 = int64(begin), 0
 			for i := range cells {
 				c.header = append(c.header, fmt.Sprintf("c%d", i))
 			}
 			return nil
 		}
-		c.data = min(int64(s.at), c.size)
+		c.dataOffset = min(int64(s.at), c.size)
 		c.line0 = int64(bytes.Count(head[:s.at], []byte{'\n'}))
 		return c.nameColumns(cells, line)
 	}
@@ -164,7 +164,7 @@ func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
 		}
 	}
 	for size := int64(files.BlockBytes); ; size *= 4 {
-		rows, whole, err := c.sample(out, w, size)
+		rows, whole, err := c.inferFrom(out, w, size)
 		if err != nil {
 			return nil, err
 		}
@@ -181,25 +181,25 @@ func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
 }
 
 // sample infers the kinds from the rows in the first size bytes. It tells how many rows those were, and whether they were all.
-func (c *csvFile) sample(out []column.Column, w []column.Want, size int64) (row int64, whole bool, err error) {
-	buf := make([]byte, min(size, c.size-c.data), min(size, c.size-c.data)+1)
-	if _, err := c.file.ReadAt(buf, c.data); err != nil && !errors.Is(err, io.EOF) {
+func (c *csvFile) inferFrom(out []column.Column, w []column.Want, size int64) (row int64, whole bool, err error) {
+	buf := make([]byte, min(size, c.size-c.dataOffset), min(size, c.size-c.dataOffset)+1)
+	if _, err := c.file.ReadAt(buf, c.dataOffset); err != nil && !errors.Is(err, io.EOF) {
 		return 0, false, files.AsSourceError(c.name, err)
 	}
-	if whole = c.data+int64(len(buf)) >= c.size; whole {
+	if whole = c.dataOffset+int64(len(buf)) >= c.size; whole {
 		buf = append(buf, '\n')
 	}
 	s := splitter{delim: c.delim, buf: buf}
 	var cells []cell
-	for ; row < min(sampleRows, c.total); row++ {
-		s.blank()
-		if cells, err = s.row(cells[:0]); err != nil || len(cells) != len(c.header) {
+	for ; row < min(sampleRows, c.rows); row++ {
+		s.skipEmptyLines()
+		if cells, err = s.nextRow(cells[:0]); err != nil || len(cells) != len(c.header) {
 			return row, whole || err == nil, nil // the fill says so, if it is wrong
 		}
 		for i, x := range w {
-			next, reason := admit(out[i], cells[x.Index], x.Role, &c.Text)
+			next, reason := widenColumn(out[i], cells[x.Index], x.Role, &c.Text)
 			if reason != "" {
-				return row, whole, c.refuse(out[i], x.Role, cells[x.Index], row, c.lineOf(s.start, buf, c.line0), reason)
+				return row, whole, c.cellError(out[i], x.Role, cells[x.Index], row, c.lineOf(s.start, buf, c.line0), reason)
 			}
 			out[i] = next
 		}
@@ -213,7 +213,7 @@ func (c *csvFile) lineOf(at int, buf []byte, before int64) int64 {
 }
 
 // refuse says that a cell cannot be in its column. Rows count from 0 here.
-func (c *csvFile) refuse(col column.Column, role layout.Role, x cell, row, line int64, reason string) error {
+func (c *csvFile) cellError(col column.Column, role layout.Role, x cell, row, line int64, reason string) error {
 	e := &loaderr.SourceError{Path: c.name, Column: col.Name, Text: string(x.text()), Row: row + 1, Line: line, Reason: reason}
 	switch {
 	case !utf8.ValidString(e.Text):
@@ -254,17 +254,17 @@ func (c *csvFile) Fill(ctx context.Context, to []source.Target, m *progress.Mete
 			p = newCSVParser(c, to)
 			parsers[worker] = p
 		}
-		if err := p.span(c.spans[i]); err != nil {
+		if err := p.parseSpan(c.spans[i]); err != nil {
 			return err
 		}
 		m.Rows.Add(c.spans[i].Rows)
-		m.Bytes.Add(int64(c.share * float64(c.spans[i].End-c.spans[i].Begin)))
+		m.Bytes.Add(int64(c.sourceBytesPerByte * float64(c.spans[i].End-c.spans[i].Begin)))
 		if !p.widened {
 			return nil
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		wider = wider.Merge(&source.WidenError{Columns: slices.Clone(p.columns)})
+		wider = wider.Merge(&source.WidenError{Columns: slices.Clone(p.types)})
 		p.widened = false
 		if i < len(c.spans)/8 {
 			return wider // beginning again at once costs less than looking at the rest
@@ -290,11 +290,11 @@ func (c *csvFile) Line(row int64) int64 {
 	}
 	x := splitter{delim: c.delim, buf: buf}
 	for r := s.Row0; ; r++ {
-		x.blank()
+		x.skipEmptyLines()
 		if r == row {
 			return c.lineOf(x.at, buf, s.Line0)
 		}
-		if _, err := x.row(nil); err != nil {
+		if _, err := x.nextRow(nil); err != nil {
 			return 0
 		}
 	}

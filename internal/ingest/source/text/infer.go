@@ -24,7 +24,7 @@ const (
 
 // admit returns c widened so that it can hold the cell x besides the cells before it; reason says
 // why no type can hold both.
-func admit(c column.Column, x cell, role layout.Role, d *textvalue.Dialect) (out column.Column, reason string) {
+func widenColumn(c column.Column, x cell, role layout.Role, d *textvalue.Dialect) (out column.Column, reason string) {
 	b := x.trimmed()
 	if d.IsMissing(b) {
 		switch {
@@ -43,7 +43,7 @@ func admit(c column.Column, x cell, role layout.Role, d *textvalue.Dialect) (out
 	}
 	switch role {
 	case layout.RoleItemID:
-		return admitItem(c, x)
+		return widenItem(c, x)
 	case layout.RoleTime:
 		if (c.Kind == column.KindUnknown || c.Kind == column.KindInt64) && !d.Formatted(role) {
 			if _, ok := textvalue.ParseInt(b); ok {
@@ -58,21 +58,21 @@ func admit(c column.Column, x cell, role layout.Role, d *textvalue.Dialect) (out
 		if !ok && d.Formatted(role) {
 			return c, reasonFormat
 		}
-		return admitTime(c, t, ok)
+		return widenTime(c, t, ok)
 	}
 	if c.Kind == column.KindText {
-		return c, admitText(c, x, d)
+		return c, checkText(c, x, d)
 	}
-	return admitValue(c, x, d)
+	return widenValue(c, x, d)
 }
 
 // admitText refuses what no text can be. Where a column is text because its first cell is, what looks like a number is refused: one
 // of the two is a mistake, and which is not for us to guess.
-func admitText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
+func checkText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
 	switch b := x.trimmed(); {
 	case !utf8.Valid(x.raw):
 		return source.ReasonUTF8
-	case !c.Inferred || !likeNumber(b):
+	case !c.Inferred || !looksNumeric(b):
 		return ""
 	case c.Kind == column.KindUnknown:
 		return reasonText
@@ -82,7 +82,7 @@ func admitText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
 }
 
 // likeNumber reports whether a text has digits and no letters, or is an infinity: 1.234,5 and 01/02/2020 as well as 7.
-func likeNumber(b []byte) bool {
+func looksNumeric(b []byte) bool {
 	digits := false
 	for _, c := range b {
 		switch {
@@ -96,7 +96,7 @@ func likeNumber(b []byte) bool {
 	return digits
 }
 
-func admitItem(c column.Column, x cell) (column.Column, string) {
+func widenItem(c column.Column, x cell) (column.Column, string) {
 	if !utf8.Valid(x.raw) {
 		return c, source.ReasonUTF8
 	}
@@ -108,7 +108,7 @@ func admitItem(c column.Column, x cell) (column.Column, string) {
 	return c, ""
 }
 
-func admitTime(c column.Column, t textvalue.Time, ok bool) (column.Column, string) {
+func widenTime(c column.Column, t textvalue.Time, ok bool) (column.Column, string) {
 	if !ok {
 		return c, reasonTime
 	}
@@ -123,7 +123,7 @@ func admitTime(c column.Column, t textvalue.Time, ok bool) (column.Column, strin
 	return w, ""
 }
 
-func admitValue(c column.Column, x cell, d *textvalue.Dialect) (column.Column, string) {
+func widenValue(c column.Column, x cell, d *textvalue.Dialect) (column.Column, string) {
 	b := x.trimmed()
 	switch c.Kind {
 	case column.KindBool:
@@ -133,14 +133,14 @@ func admitValue(c column.Column, x cell, d *textvalue.Dialect) (column.Column, s
 		return c, ""
 	case column.KindTime:
 		t, ok := textvalue.ParseTime(b)
-		return admitTime(c, t, ok)
+		return widenTime(c, t, ok)
 	case column.KindUnknown:
 		if _, ok := textvalue.ParseBool(b); ok {
 			c.Kind = column.KindBool
 			return c, ""
 		}
 		if t, ok := textvalue.ParseTime(b); ok {
-			return admitTime(c, t, ok)
+			return widenTime(c, t, ok)
 		}
 	}
 	if _, ok := textvalue.ParseInt(b); ok {
@@ -158,7 +158,7 @@ func admitValue(c column.Column, x cell, d *textvalue.Dialect) (column.Column, s
 	if c.Kind != column.KindUnknown {
 		return c, reasonNumber
 	}
-	if reason := admitText(c, x, d); reason != "" {
+	if reason := checkText(c, x, d); reason != "" {
 		return c, reason
 	}
 	c.Kind = column.KindText

@@ -7,10 +7,10 @@ import (
 
 // Errors of splitting a row, in the words of a message.
 var (
-	errShort = errors.New("the buffer ends within the row")
-	errBare  = errors.New("has a quote within a cell that does not begin with one")
-	errOpen  = errors.New("has a quoted cell that is not closed")
-	errAfter = errors.New("has a quoted cell that goes on after its closing quote")
+	errBufferEnd      = errors.New("the buffer ends within the row")
+	errStrayQuote     = errors.New("has a quote within a cell that does not begin with one")
+	errUnclosedQuote  = errors.New("has a quoted cell that is not closed")
+	errTextAfterQuote = errors.New("has a quoted cell that goes on after its closing quote")
 )
 
 // cell is one cell as it stands in the file, without the quotes around it.
@@ -48,7 +48,7 @@ type splitter struct {
 }
 
 // blank skips empty lines.
-func (s *splitter) blank() {
+func (s *splitter) skipEmptyLines() {
 	for s.at < len(s.buf) {
 		switch {
 		case s.buf[s.at] == '\n':
@@ -62,10 +62,10 @@ func (s *splitter) blank() {
 }
 
 // row appends the cells of the next row.
-func (s *splitter) row(cells []cell) ([]cell, error) {
+func (s *splitter) nextRow(cells []cell) ([]cell, error) {
 	s.start = s.at
 	for {
-		x, end, err := cutCell(s.buf, s.at, s.delim)
+		x, end, err := splitCell(s.buf, s.at, s.delim)
 		if err != nil {
 			return cells, err
 		}
@@ -78,9 +78,9 @@ func (s *splitter) row(cells []cell) ([]cell, error) {
 }
 
 // cutCell cuts out the cell at i, and says where the delimiter or line feed after it is.
-func cutCell(buf []byte, i int, delim byte) (x cell, end int, err error) {
+func splitCell(buf []byte, i int, delim byte) (x cell, end int, err error) {
 	if i < len(buf) && buf[i] == '"' {
-		return cutQuoted(buf, i+1, delim)
+		return splitQuoted(buf, i+1, delim)
 	}
 	for end = i; end < len(buf); end++ {
 		switch buf[end] {
@@ -93,17 +93,17 @@ func cutCell(buf []byte, i int, delim byte) (x cell, end int, err error) {
 			}
 			return cell{raw: raw}, end, nil
 		case '"':
-			return x, end, errBare
+			return x, end, errStrayQuote
 		}
 	}
-	return x, end, errShort
+	return x, end, errBufferEnd
 }
 
-func cutQuoted(buf []byte, i int, delim byte) (x cell, end int, err error) {
+func splitQuoted(buf []byte, i int, delim byte) (x cell, end int, err error) {
 	for end = i; ; end += 2 {
 		n := bytes.IndexByte(buf[end:], '"')
 		if n < 0 || end+n+1 >= len(buf) {
-			return x, len(buf), errShort
+			return x, len(buf), errBufferEnd
 		}
 		end += n
 		if buf[end+1] != '"' {
@@ -116,7 +116,7 @@ func cutQuoted(buf []byte, i int, delim byte) (x cell, end int, err error) {
 		end++
 	}
 	if buf[end] != delim && buf[end] != '\n' {
-		return x, end, errAfter
+		return x, end, errTextAfterQuote
 	}
 	return x, end, nil
 }
