@@ -16,10 +16,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
-// arrowSchemaKey is where pyarrow, Polars and arrow-rs keep the Arrow schema that a Parquet file was written from: an IPC message in base64.
+// arrowSchemaKey is the key of the file's metadata in which pyarrow, Polars and arrow-rs store the
+// Arrow schema: an IPC message in base64.
 const arrowSchemaKey = "ARROW:schema"
 
-// Slots of the flatbuffer tables Timestamp and Duration, as vtable offsets, and the types that are looked for.
+// Slots of the flatbuffer tables Timestamp and Duration, as vtable offsets, and the values of
+// Field.type that select these tables.
 const (
 	timeUnit = 4
 	timeZone = 6
@@ -28,25 +30,32 @@ const (
 	typeDuration  = 18
 )
 
-// arrowHint is what a field of the schema says that Parquet's own types cannot. The zero value says nothing.
+// arrowHint is a type that the Arrow schema states and Parquet's own types cannot express. The zero
+// value states none.
 type arrowHint struct {
 	name     string
-	duration string // unit of what is stored as int64
-	zone     string // of a time that is stored as UTC
+	duration string // unit of a duration that is stored as int64
+	zone     string // time zone of a time that is stored as UTC
 }
 
-// arrowHints reads the schema in the file's metadata. It is read by hand, field by field: Arrow v15 fails on types that are newer than it,
-// and they may be those of columns that nobody wants.
+// parseArrowHints returns one hint per field of the Arrow schema in the file's metadata. It parses
+// the flatbuffer itself: Arrow v15 fails on types that it does not know, even in columns that are
+// not loaded.
 func parseArrowHints(path, text string) (hints []arrowHint, err error) {
-	damaged := &loaderr.SourceError{Path: path, Reason: "its metadata " + arrowSchemaKey + " cannot be read", Hint: loaderr.HintDamaged + ", or write it without store_schema"}
+	damaged := &loaderr.SourceError{
+		Path:   path,
+		Reason: "its metadata " + arrowSchemaKey + " cannot be read",
+		Hint:   loaderr.HintDamaged + ", or write it without store_schema",
+	}
 	b, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(b) < 16 {
 		return nil, damaged
 	}
-	if binary.LittleEndian.Uint32(b) == 0xffffffff { // streams of before Arrow 0.15 begin with the length
+	// A stream from before Arrow 0.15 begins with the length instead of this mark.
+	if binary.LittleEndian.Uint32(b) == 0xffffffff {
 		b = b[4:]
 	}
-	b = b[4:] // the length, which ends with the text
+	b = b[4:] // the length of the message, which ends with the text
 	if source.CheckArrowMetadata(b, source.FlatMessage) != nil {
 		return nil, damaged
 	}
@@ -67,9 +76,10 @@ func parseArrowHints(path, text string) (hints []arrowHint, err error) {
 	return hints, nil
 }
 
-// arrowHintOf says what a field is, if it is one of the types that are looked for; ok is false for a unit that there is not.
+// arrowHintOf returns the hint of one field. ok is false if the field has an unknown unit.
 func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
-	kind, at := field.GetByteSlot(arrowmeta.FieldTypeKind, 0), flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldType))
+	kind, at := field.GetByteSlot(arrowmeta.FieldTypeKind, 0),
+		flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldType))
 	if at == 0 || kind != typeTimestamp && kind != typeDuration {
 		return h, true
 	}
@@ -79,7 +89,7 @@ func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
 		h.zone = string(arrowmeta.Text(t, timeZone))
 		return h, true
 	}
-	const milliseconds = 1 // what is not written
+	const milliseconds = 1 // the default of the slot
 	unit := t.GetInt16Slot(timeUnit, milliseconds)
 	if unit < 0 || int(unit) >= len(textvalue.Units) {
 		return h, false
@@ -88,8 +98,9 @@ func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
 	return h, true
 }
 
-// refine lets the schema say what the values of a plain int64, or of a time in UTC, are. Where it says what no writer would have stored so,
-// the file's own types hold, as they do for pyarrow; where it is of a column of another name, it is not for us to guess.
+// applyArrowHint changes the type of a plain int64, or of a time in UTC, to the one that the Arrow
+// schema states. If the hint does not fit the stored type, it is ignored, as pyarrow does. If the
+// hint names another column, applyArrowHint returns an error.
 func (f *columnType) applyArrowHint(h arrowHint, name string, logical any) error {
 	t, integer := logical.(*format.IntType)
 	switch {
@@ -101,7 +112,10 @@ func (f *columnType) applyArrowHint(h arrowHint, name string, logical any) error
 		return nil
 	}
 	if h.name != name {
-		return &loaderr.HintedError{Reason: fmt.Sprintf("is called %q in the metadata %s, which says what it is", h.name, arrowSchemaKey), Hint: "write the file again, or leave the column out with --columns"}
+		return &loaderr.HintedError{
+			Reason: fmt.Sprintf("is called %q in the metadata %s, which says what it is", h.name, arrowSchemaKey),
+			Hint:   "write the file again, or leave the column out with --columns",
+		}
 	}
 	return nil
 }

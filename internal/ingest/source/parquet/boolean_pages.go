@@ -17,11 +17,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// boolChunk decodes a boolean column of one row group by itself: parquet-go takes the bytes of RLE booleans for bits without
-// a word, and Arrow v15 never ends on damaged ones.
+// boolDecoder decodes the boolean column of one row group. It does not use a library: parquet-go
+// silently reads the bytes of RLE booleans as bits, and Arrow v15 does not terminate on damaged
+// ones.
 type boolDecoder struct {
 	source.Target
-	first, rows  int64 // of the row group
+	first, rows  int64 // first row of the row group in the file, and its row count
 	row          int64
 	nullable     bool
 	codec        compress.Codec
@@ -35,7 +36,8 @@ type boolDecoder struct {
 // read decodes all pages.
 func (b *boolDecoder) read(file io.ReaderAt) error {
 	m := b.meta
-	r := bufio.NewReaderSize(io.NewSectionReader(file, chunkOffset(m), m.TotalCompressedSize), pageBuffer)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, chunkOffset(m), m.TotalCompressedSize),
+		pageBuffer)
 	var protocol thrift.CompactProtocol
 	decoder := thrift.NewDecoder(protocol.NewReader(r))
 	for page := 1; b.row < b.rows; page++ {
@@ -46,7 +48,7 @@ func (b *boolDecoder) read(file io.ReaderAt) error {
 	return nil
 }
 
-// next decodes the next page.
+// nextPage reads and decodes the next page.
 func (b *boolDecoder) nextPage(r io.Reader, decoder *thrift.Decoder) error {
 	var h format.PageHeader
 	if err := decoder.Decode(&h); err != nil {
@@ -65,6 +67,7 @@ func (b *boolDecoder) nextPage(r io.Reader, decoder *thrift.Decoder) error {
 	return b.decodePage(&h)
 }
 
+// resized returns a buffer of n bytes, b itself if it has the capacity. The contents are undefined.
 func resized(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n)
@@ -72,7 +75,7 @@ func resized(b []byte, n int) []byte {
 	return b[:n]
 }
 
-// take decodes one page.
+// decodePage decodes the page in b.compressed.
 func (b *boolDecoder) decodePage(h *format.PageHeader) error {
 	switch {
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
@@ -105,6 +108,7 @@ func (b *boolDecoder) decodePage(h *format.PageHeader) error {
 	return fmt.Errorf("a page of type %s", h.Type)
 }
 
+// decodePageV2 decodes the data page of version 2 in b.compressed. Its levels are not compressed.
 func (b *boolDecoder) decodePageV2(d *format.DataPageHeaderV2, size int64) error {
 	n, err := b.checkCount(d.NumValues)
 	if err != nil {
@@ -120,7 +124,8 @@ func (b *boolDecoder) decodePageV2(d *format.DataPageHeaderV2, size int64) error
 		}
 	}
 	data := b.compressed[levels:]
-	if len(data) > 0 && (!d.IsCompressed.Valid || d.IsCompressed.V) { // else all are null, and nothing was compressed
+	// A page of nulls alone has no values, and nothing was compressed.
+	if len(data) > 0 && (!d.IsCompressed.Valid || d.IsCompressed.V) {
 		if data, err = b.decompress(data, size-levels, n); err != nil {
 			return err
 		}
@@ -128,7 +133,8 @@ func (b *boolDecoder) decodePageV2(d *format.DataPageHeaderV2, size int64) error
 	return b.decodeValues(data, d.Encoding, n)
 }
 
-// count checks a page's number of values.
+// checkCount returns the number of values of a page, and an error if the row group has not so many
+// rows left.
 func (b *boolDecoder) checkCount(n int32) (int, error) {
 	if n < 0 || int64(n) > b.rows-b.row {
 		return 0, fmt.Errorf("a page of %d values after %d of %d rows", n, b.row, b.rows)
@@ -137,7 +143,8 @@ func (b *boolDecoder) checkCount(n int32) (int, error) {
 	return int(n), nil
 }
 
-// decompress gives the bytes of n values, which no sound page makes larger than a few bytes each.
+// decompress returns the uncompressed bytes of a page of n values. It refuses a page that declares
+// more than 64 KiB and 32 bytes a value.
 func (b *boolDecoder) decompress(page []byte, size int64, n int) ([]byte, error) {
 	if b.codec == nil || b.codec.CompressionCodec() == format.Uncompressed {
 		return page, nil
@@ -153,7 +160,8 @@ func (b *boolDecoder) decompress(page []byte, size int64, n int) ([]byte, error)
 	return plain, err
 }
 
-// prefixed cuts off what has its length before it.
+// cutLengthPrefixed splits data that begins with a length of 4 bytes: head has that length, and
+// rest follows it.
 func cutLengthPrefixed(data []byte) (head, rest []byte, err error) {
 	if len(data) < 4 || uint64(binary.LittleEndian.Uint32(data)) > uint64(len(data)-4) {
 		return nil, nil, io.ErrUnexpectedEOF
@@ -162,20 +170,21 @@ func cutLengthPrefixed(data []byte) (head, rest []byte, err error) {
 	return data[4:n], data[n:], nil
 }
 
-// present refuses a null.
+// decodeLevels decodes the definition levels of a page. It returns an error at a null if the column
+// cannot hold missing values.
 func (b *boolDecoder) decodeLevels(levels []byte, n int) error {
 	if err := decodeHybrid(levels, b.levels[:n]); err != nil {
 		return err
 	}
 	for i, l := range b.levels[:n] {
-		if l == 0 && !b.Dest.CanMiss() { // else it is on its way to be filled
+		if l == 0 && !b.Dest.CanMiss() { // otherwise a later step fills it
 			return (&chunkDecoder{Target: b.Target, first: b.first, row: b.row}).nullError(int64(i))
 		}
 	}
 	return nil
 }
 
-// values writes the values of a page.
+// decodeValues decodes the values of a page and writes them to the destination.
 func (b *boolDecoder) decodeValues(data []byte, encoding format.Encoding, n int) error {
 	cells, have := b.cells[:n], n
 	if b.nullable {
@@ -202,7 +211,7 @@ func (b *boolDecoder) decodeValues(data []byte, encoding format.Encoding, n int)
 	default:
 		return fmt.Errorf("booleans in %s", encoding)
 	}
-	for i := n - 1; have < n && i >= 0; i-- { // spread over the rows that have one, from the last on
+	for i := n - 1; have < n && i >= 0; i-- { // move values to their rows, last first
 		v := uint8(0)
 		if b.levels[i] == 1 {
 			have--
@@ -221,7 +230,7 @@ func (b *boolDecoder) decodeValues(data []byte, encoding format.Encoding, n int)
 	return nil
 }
 
-// hybrid decodes Parquet's mixture of runs and packed groups, one bit a value.
+// decodeHybrid decodes Parquet's hybrid of RLE and bit-packing with a bit width of 1.
 func decodeHybrid(data []byte, out []uint8) error {
 	for len(out) > 0 {
 		head, size := binary.Uvarint(data)
@@ -229,7 +238,7 @@ func decodeHybrid(data []byte, out []uint8) error {
 			return io.ErrUnexpectedEOF
 		}
 		data = data[size:]
-		if head&1 == 0 { // a run: its value stands in one byte
+		if head&1 == 0 { // an RLE run: its value is in one byte
 			n := min(uint64(len(out)), head>>1)
 			if data[0] > 1 {
 				return fmt.Errorf("a run of the value %d", data[0])
@@ -240,7 +249,7 @@ func decodeHybrid(data []byte, out []uint8) error {
 			out, data = out[n:], data[1:]
 			continue
 		}
-		// Groups of eight values, a byte each.
+		// Bit-packed groups of eight values, one byte each.
 		for groups := head >> 1; groups > 0 && len(out) > 0; groups-- {
 			if len(data) == 0 {
 				return io.ErrUnexpectedEOF

@@ -16,10 +16,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// pageFree is how large a page may be however little its column is said to hold.
+// minPageLimit is the page size in bytes that is accepted even if the column chunk declares fewer
+// bytes.
 const minPageLimit = 16 << 20
 
-// pageFault is an error in a page of a column: counted from 1, 0 for its dictionary.
+// pageError is an error in a page of a column chunk. page counts from 1; 0 is the dictionary page.
 type pageError struct {
 	page int
 	error
@@ -27,7 +28,8 @@ type pageError struct {
 
 func (p *pageError) Unwrap() error { return p.error }
 
-// firstPage is where the pages of a column begin, with its dictionary where there is one.
+// chunkOffset returns the file offset of a column chunk: of its dictionary page, if it has one, or
+// else of its first data page.
 func chunkOffset(m *format.ColumnMetaData) int64 {
 	if m.DictionaryPageOffset > 0 {
 		return min(m.DictionaryPageOffset, m.DataPageOffset)
@@ -35,9 +37,12 @@ func chunkOffset(m *format.ColumnMetaData) int64 {
 	return m.DataPageOffset
 }
 
-// pageError says which page of a column an error of parquet-go comes from, which has decoded so many before.
-func locatePageError(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages, decoded int, err error) error {
-	if strings.HasPrefix(err.Error(), "decoding page ") { // which we say, counted from 1
+// locatePageError adds the page number to an error of parquet-go that occurs after so many decoded
+// pages.
+func locatePageError(
+	file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages, decoded int, err error,
+) error {
+	if strings.HasPrefix(err.Error(), "decoding page ") { // pageError has the number, counted from 1
 		err = errors.Unwrap(err)
 	}
 	if decoded == 0 && dictionaryFails(file, m, pages) {
@@ -46,15 +51,19 @@ func locatePageError(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.P
 	return &pageError{decoded + 1, err}
 }
 
-// dictionaryFails reports whether a column has a dictionary that cannot be decoded, or contradicts its checksum.
+// dictionaryFails reports whether a column chunk has a dictionary page that cannot be decoded or
+// does not match its checksum.
 func dictionaryFails(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) bool {
-	r := bufio.NewReaderSize(io.NewSectionReader(file, chunkOffset(m), m.TotalCompressedSize), pageBuffer)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, chunkOffset(m), m.TotalCompressedSize),
+		pageBuffer)
 	var h format.PageHeader
-	if newThriftDecoder(r, m.TotalCompressedSize).Decode(&h) != nil || h.Type != format.DictionaryPage {
+	if newThriftDecoder(r, m.TotalCompressedSize).Decode(&h) != nil ||
+		h.Type != format.DictionaryPage {
 		return false
 	}
 	sum := crc32.NewIEEE()
-	if _, err := io.CopyN(sum, r, int64(h.CompressedPageSize)); err != nil || h.CRC != 0 && sum.Sum32() != uint32(h.CRC) {
+	if _, err := io.CopyN(sum, r, int64(h.CompressedPageSize)); err != nil ||
+		h.CRC != 0 && sum.Sum32() != uint32(h.CRC) {
 		return true
 	}
 	reader, ok := pages.(*parquet.FilePages)
@@ -65,9 +74,9 @@ func dictionaryFails(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.P
 	return err != nil
 }
 
-// checkPages holds the sizes that the headers of a column's pages say, and those that compressed values begin with, against the column's in
-// the footer, and reads the headers to their ends: parquet-go makes room for all of that before it looks at what there is. What else may be wrong
-// with a page it finds itself.
+// checkPages reads every page header of a column chunk. It compares the declared sizes of pages and
+// of compressed values with the sizes in the footer, because parquet-go allocates declared sizes
+// before it reads the data. parquet-go finds other damage itself.
 func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 	at, pages := chunkOffset(m), 0
 	end := at + m.TotalCompressedSize
@@ -96,16 +105,20 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 		at += read - int64(r.Buffered())
 		packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 		if packed < 0 || packed > end-at || size < 0 || size > most {
-			return broken(fmt.Sprintf("is of %d and %d bytes in a column of %d and %d", packed, size, end-at, m.TotalUncompressedSize))
+			return broken(fmt.Sprintf("is of %d and %d bytes in a column of %d and %d", packed, size,
+				end-at, m.TotalUncompressedSize))
 		}
 		n := int64(h.DataPageHeader.V.NumValues) + int64(h.DataPageHeaderV2.V.NumValues)
 		if n < 0 || n > rows {
 			return broken(fmt.Sprintf("holds %d values for %d rows", n, rows))
 		}
 		rows -= n
-		levels := max(0, int64(h.DataPageHeaderV2.V.DefinitionLevelsByteLength)) + max(0, int64(h.DataPageHeaderV2.V.RepetitionLevelsByteLength))
-		plain := h.DataPageHeaderV2.Valid && h.DataPageHeaderV2.V.IsCompressed.Valid && !h.DataPageHeaderV2.V.IsCompressed.V
-		if holds := declaredSize(file, m.Codec, at+levels, packed-levels); !plain && holds > uint64(size) {
+		levels := max(0, int64(h.DataPageHeaderV2.V.DefinitionLevelsByteLength)) +
+			max(0, int64(h.DataPageHeaderV2.V.RepetitionLevelsByteLength))
+		plain := h.DataPageHeaderV2.Valid && h.DataPageHeaderV2.V.IsCompressed.Valid &&
+			!h.DataPageHeaderV2.V.IsCompressed.V
+		if holds := declaredSize(file, m.Codec, at+levels, packed-levels); !plain &&
+			holds > uint64(size) {
 			return broken(fmt.Sprintf("is of %d bytes whose values are %d", size, holds))
 		}
 		at += packed
@@ -114,13 +127,14 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 	return nil
 }
 
-// packedSize is how many bytes compressed ones say they hold, 0 if they do not.
+// declaredSize returns the uncompressed size that compressed data declares, or 0 if it declares
+// none.
 func declaredSize(file io.ReaderAt, codec format.CompressionCodec, at, size int64) uint64 {
 	var head [zstd.HeaderMaxSize]byte
 	if codec != format.Snappy && codec != format.Zstd || size <= 0 {
 		return 0
 	}
-	n, _ := file.ReadAt(head[:min(size, int64(len(head)))], at) // the decoder says what is missing
+	n, _ := file.ReadAt(head[:min(size, int64(len(head)))], at) // the decoder reports missing bytes
 	if codec == format.Snappy {
 		holds, _ := binary.Uvarint(head[:n])
 		return holds

@@ -13,7 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// TestPagesThatSayTooMuchAreRefused holds headers of pages against their column: none makes room for more than a sound file has.
+// TestPagesThatDeclareTooMuchAreRefused compares page headers with their column chunk: none may
+// cause a larger allocation than a valid file does.
 func TestPagesThatDeclareTooMuchAreRefused(t *testing.T) {
 	page := func(packed, size, values int32, v2, plain bool, data ...byte) []byte {
 		h := format.PageHeader{CompressedPageSize: packed, UncompressedPageSize: size}

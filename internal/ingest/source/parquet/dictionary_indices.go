@@ -6,20 +6,22 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 )
 
-// lookUps are the places of a page's values in a dictionary: runs of one place, and of places packed to bits (the format's hybrid of RLE and
-// bit-packing).
+// indexDecoder decodes the dictionary indices of a data page. They are Parquet's hybrid of RLE and
+// bit-packing: runs of one index, and runs of indices packed to a bit width.
 type indexDecoder struct {
-	data      []byte // behind what is read; 8 bytes more are there behind its end
-	width     int    // bits of a place
-	remaining int64  // values left of the run
-	index     uint64 // place of a run of one, else packed
-	bit       uint   // in data, of the next packed place
+	data      []byte // not decoded yet; its capacity is at least 8 bytes larger
+	width     int    // bits of an index
+	remaining int64  // values of the run that are not decoded yet
+	index     uint64 // index of an RLE run
+	bit       uint   // position in data of the next packed index
 	packed    bool
 }
 
-// widestLookUp is how many bits a place may have: twice as many, from any bit of a byte on, are in 8 bytes.
+// maxIndexBits is the largest supported bit width. Two indices of this width, at any bit of a byte,
+// fit in 8 bytes.
 const maxIndexBits = 28
 
+// newIndexDecoder returns a decoder for the indices of a page, whose first byte is the bit width.
 func newIndexDecoder(page []byte) (*indexDecoder, error) {
 	if len(page) < 1 || page[0] < 1 || page[0] > maxIndexBits {
 		return nil, errUnsupported
@@ -27,9 +29,9 @@ func newIndexDecoder(page []byte) (*indexDecoder, error) {
 	return &indexDecoder{data: page[1:], width: int(page[0])}, nil
 }
 
-// next begins the next run.
+// nextRun begins the next run.
 func (x *indexDecoder) nextRun() error {
-	if x.packed { // it is read to its end
+	if x.packed { // the run before is fully decoded
 		x.data, x.bit = x.data[x.bit/8:], 0
 	}
 	head, n := binary.Uvarint(x.data)
@@ -54,7 +56,8 @@ func (x *indexDecoder) nextRun() error {
 	return nil
 }
 
-// ended reports whether the page holds no more values than were wanted, but for those that fill up its last eight.
+// atEnd reports whether the page has no more values. The values that pad the last packed group to
+// eight do not count.
 func (x *indexDecoder) atEnd() bool {
 	if x.packed {
 		return x.remaining < 8 && (x.bit+uint(x.remaining)*uint(x.width))/8 == uint(len(x.data))
@@ -62,7 +65,7 @@ func (x *indexDecoder) atEnd() bool {
 	return x.remaining == 0 && len(x.data) == 0
 }
 
-// gatherWords looks up as many values as to has room for.
+// decodeIndexed decodes len(to) indices and writes the dictionary values at these indices.
 func decodeIndexed[S column.Storable](x *indexDecoder, to, words []S) error {
 	for len(to) > 0 {
 		if x.remaining == 0 {
@@ -89,11 +92,12 @@ func decodeIndexed[S column.Storable](x *indexDecoder, to, words []S) error {
 	return nil
 }
 
-// lookUp looks up values by places that are packed from a bit of data on. ok is false if one is beyond the words.
+// unpackIndexed decodes len(to) packed indices, from a bit of data on, and writes the dictionary
+// values at these indices. ok is false if an index is outside the dictionary.
 func unpackIndexed[S column.Storable](to, words []S, data []byte, bit, width uint) (ok bool) {
 	mask := uint64(1)<<(width&63) - 1
 	i := 0
-	if width <= 14 { // four of them are in 8 bytes, from any bit of the first on
+	if width <= 14 { // four indices, at any bit of a byte, fit in 8 bytes
 		for n := uint64(len(words)); i+4 <= len(to); i += 4 {
 			x := binary.LittleEndian.Uint64(data[bit/8:]) >> (bit & 7)
 			a := x & mask

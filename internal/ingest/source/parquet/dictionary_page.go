@@ -7,7 +7,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// takeDictionary keeps the values of a dictionary.
+// decodeDictionaryPage decodes the dictionary page of a column chunk into c.dictionary. The values
+// alias the worker's buffer until the next column chunk.
 func (c *fastDecoder[S]) decodeDictionaryPage(h *format.PageHeader) error {
 	d := &h.DictionaryPageHeader.V
 	if d.Encoding != format.Plain && d.Encoding != plainDictionary || d.NumValues < 1 {

@@ -18,48 +18,59 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// errIndirect tells that a chunk is not what is decoded directly, or is damaged.
+// errUnsupported is returned when the fast path does not support a column chunk, or the chunk is
+// damaged.
 var errUnsupported = errors.New("is not to be decoded directly")
 
-// directBuffers are those of a worker.
+// fastBuffers are the buffers of one worker. They are reused from chunk to chunk.
 type fastBuffers struct {
 	in                       *bufio.Reader
-	compressed, uncompressed []byte // as in the file, and as before it was compressed
-	dictionaryPage           []byte // of the dictionary
+	compressed, uncompressed []byte // bytes of the current page
+	dictionaryPage           []byte // uncompressed bytes of the dictionary page
 	source.Observing
 }
 
-// Bounds of what is decoded directly.
+// Sizes of the fast path.
 const (
-	readBufferBytes = 256 << 10 // what is read at once: it stays in a core's own cache until it is moved
-	maxPageBytes    = 4 << 20   // bytes of a page that is held in memory
-	rowsPerCopy     = 8 << 10   // that are moved at once, and summed up while they are in the nearest cache
+	// readBufferBytes is the size of one read. It fits a core's own cache until it is copied.
+	readBufferBytes = 256 << 10
+	// maxPageBytes is the largest page that is buffered as a whole.
+	maxPageBytes = 4 << 20
+	// rowsPerCopy is the number of rows that are copied, and then observed, at a time. They stay
+	// in the L1 cache meanwhile.
+	rowsPerCopy = 8 << 10
 )
 
-// plainDictionary is what older writers call the encodings of a dictionary and of places in it.
+// plainDictionary is PLAIN_DICTIONARY, which older writers use for the dictionary page and for
+// dictionary indices.
 const plainDictionary = format.Encoding(2)
 
-// directChunk decodes a column of one row group whose values are stored as they stand in the file: numbers of which none is missing, plain or
-// from a dictionary. They are written to where they are gathered for the result; parquet-go has them in a page first, with a level and an index
-// for each, which takes more than half as long again.
+// fastDecoder decodes a column chunk of numbers without nulls, plain or with a dictionary, whose
+// stored type is the type of the destination. It decodes straight into the buffer of the
+// destination. parquet-go decodes into a page with a level and an index per value first, which
+// takes more than half as long again.
 //
-// It is stricter than parquet-go: a chunk of which anything is not as expected is an error here, whatever it says, and is then decoded by that,
-// which also says what is wrong with it.
+// It is stricter than parquet-go: any unexpected byte is an error. The column chunk is then decoded
+// by parquet-go, which produces the error message if there is one.
 type fastDecoder[S column.Storable] struct {
 	*fastBuffers
 	source.Target
-	section        *io.SectionReader // of the file, which in reads
-	row, remaining int64             // in dest, to be decoded next, and how many are left
+	section        *io.SectionReader // of the file; in reads from it
+	row, remaining int64             // next row of the destination, and rows not decoded yet
 	nullable       bool
 	meta           *format.ColumnMetaData
 	codec          compress.Codec
-	dictionary     []S // of the dictionary
+	dictionary     []S // nil before the dictionary page
 	pages          int
 }
 
-// readDirect decodes a chunk into t.dest. On an error some of its rows may be written.
-func decodeFast(file io.ReaderAt, b *fastBuffers, t source.Target, f columnType, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) (err error) {
-	whole := false // not where the decoder panics either
+// decodeFast decodes a column chunk into t.Dest. If it returns an error, some rows may already be
+// written; they are overwritten later, so it invalidates the target's observer.
+func decodeFast(
+	file io.ReaderAt, b *fastBuffers, t source.Target, f columnType, row int64,
+	chunk *format.ColumnChunk, codec compress.Codec, nullable bool,
+) (err error) {
+	whole := false // it stays false if the decoder panics
 	defer func() {
 		if !whole || err != nil {
 			t.Invalidate()
@@ -70,7 +81,11 @@ func decodeFast(file io.ReaderAt, b *fastBuffers, t source.Target, f columnType,
 	return err
 }
 
-func decodeFastByType(file io.ReaderAt, b *fastBuffers, t source.Target, f columnType, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+// decodeFastByType selects the decoder by the physical type.
+func decodeFastByType(
+	file io.ReaderAt, b *fastBuffers, t source.Target, f columnType, row int64,
+	chunk *format.ColumnChunk, codec compress.Codec, nullable bool,
+) error {
 	switch f.physical {
 	case parquet.Double:
 		return decodeFastAs[float64](file, b, t, row, chunk, codec, nullable)
@@ -90,9 +105,14 @@ func decodeFastByType(file io.ReaderAt, b *fastBuffers, t source.Target, f colum
 	return errUnsupported
 }
 
-func decodeFastAs[S column.Storable](file io.ReaderAt, b *fastBuffers, t source.Target, row int64, chunk *format.ColumnChunk, codec compress.Codec, nullable bool) error {
+// decodeFastAs decodes a column chunk whose values are stored as S.
+func decodeFastAs[S column.Storable](
+	file io.ReaderAt, b *fastBuffers, t source.Target, row int64, chunk *format.ColumnChunk,
+	codec compress.Codec, nullable bool,
+) error {
 	m := &chunk.MetaData
-	if !column.IsDType[S](t.Dest.DType) || !t.Dest.Dense() || m.Statistics.NullCount > 0 || chunk.CryptoMetadata.Value != nil {
+	if !column.IsDType[S](t.Dest.DType) || !t.Dest.Dense() || m.Statistics.NullCount > 0 ||
+		chunk.CryptoMetadata.Value != nil {
 		return errUnsupported
 	}
 	section := io.NewSectionReader(file, chunkOffset(m), m.TotalCompressedSize)
@@ -100,7 +120,16 @@ func decodeFastAs[S column.Storable](file io.ReaderAt, b *fastBuffers, t source.
 		b.in = bufio.NewReaderSize(section, readBufferBytes)
 	}
 	b.in.Reset(section)
-	c := &fastDecoder[S]{fastBuffers: b, Target: t, section: section, row: row, remaining: m.NumValues, nullable: nullable, meta: m, codec: codec}
+	c := &fastDecoder[S]{
+		fastBuffers: b,
+		Target:      t,
+		section:     section,
+		row:         row,
+		remaining:   m.NumValues,
+		nullable:    nullable,
+		meta:        m,
+		codec:       codec,
+	}
 	decoder := newThriftDecoder(b.in, m.TotalCompressedSize)
 	for c.remaining > 0 {
 		var h format.PageHeader
@@ -113,15 +142,16 @@ func decodeFastAs[S column.Storable](file io.ReaderAt, b *fastBuffers, t source.
 		c.pages++
 	}
 	if _, err := b.in.ReadByte(); !errors.Is(err, io.EOF) {
-		return errUnsupported // there is more
+		return errUnsupported // bytes follow the last page
 	}
 	return nil
 }
 
-// take decodes a page.
+// decodePage decodes the page that follows its header h.
 func (c *fastDecoder[S]) decodePage(h *format.PageHeader) error {
 	most := max(c.meta.TotalUncompressedSize, minPageLimit)
-	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 || int64(h.CompressedPageSize) > c.meta.TotalCompressedSize || int64(h.UncompressedPageSize) > most {
+	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 ||
+		int64(h.CompressedPageSize) > c.meta.TotalCompressedSize || int64(h.UncompressedPageSize) > most {
 		return errUnsupported
 	}
 	switch {
@@ -137,7 +167,8 @@ func (c *fastDecoder[S]) decodePage(h *format.PageHeader) error {
 	}
 	switch d.Encoding {
 	case format.Plain:
-		if h.CRC == 0 && h.CompressedPageSize >= h.UncompressedPageSize && (c.meta.Codec == format.Snappy || c.meta.Codec == format.Uncompressed) {
+		if h.CRC == 0 && h.CompressedPageSize >= h.UncompressedPageSize &&
+			(c.meta.Codec == format.Snappy || c.meta.Codec == format.Uncompressed) {
 			return c.decodeIncompressible(h, n)
 		}
 		data, err := c.readUncompressed(h, &c.uncompressed)
@@ -171,7 +202,7 @@ func (c *fastDecoder[S]) decodePage(h *format.PageHeader) error {
 	return errUnsupported
 }
 
-// put writes n values, some at a time.
+// writeRows writes n values to the destination. fill decodes the next len(to) of them.
 func (c *fastDecoder[S]) writeRows(n int64, fill func(to []S) error) error {
 	for n > 0 {
 		to := layout.Next[S](c.Dest.ColumnWriter, c.row, min(n, rowsPerCopy))
@@ -189,7 +220,8 @@ func (c *fastDecoder[S]) writeRows(n int64, fill func(to []S) error) error {
 	return nil
 }
 
-// unpacked reads the bytes of a page, as they were before they were compressed, and 8 bytes of room behind them.
+// readUncompressed reads a page and returns its uncompressed bytes. At least 8 bytes of capacity
+// follow them.
 func (c *fastDecoder[S]) readUncompressed(h *format.PageHeader, into *[]byte) ([]byte, error) {
 	if h.CompressedPageSize > maxPageBytes || h.UncompressedPageSize > maxPageBytes {
 		return nil, errUnsupported
@@ -208,8 +240,9 @@ func (c *fastDecoder[S]) readUncompressed(h *format.PageHeader, into *[]byte) ([
 		*into = append(resized(*into, int(h.UncompressedPageSize)+8)[:0], c.compressed...)
 		return *into, nil
 	}
-	if declaredSize(bytes.NewReader(c.compressed), c.meta.Codec, 0, int64(len(c.compressed))) > uint64(h.UncompressedPageSize) {
-		return nil, errUnsupported // the decoder would make room for it
+	if declaredSize(bytes.NewReader(c.compressed), c.meta.Codec, 0, int64(len(c.compressed))) >
+		uint64(h.UncompressedPageSize) {
+		return nil, errUnsupported // the codec would allocate that much
 	}
 	*into = resized(*into, int(h.UncompressedPageSize)+8)[:h.UncompressedPageSize]
 	plain, err := c.codec.Decode(*into, c.compressed)
@@ -222,7 +255,8 @@ func (c *fastDecoder[S]) readUncompressed(h *format.PageHeader, into *[]byte) ([
 	return *into, nil
 }
 
-// allPresent cuts off the levels of a page of n values, if they say that none is missing.
+// cutLevels returns the values of a page of n values without the definition levels before them. It
+// returns an error if a value is null.
 func (c *fastDecoder[S]) cutLevels(data []byte, n int64) ([]byte, error) {
 	if !c.nullable {
 		return data, nil
@@ -234,11 +268,13 @@ func (c *fastDecoder[S]) cutLevels(data []byte, n int64) ([]byte, error) {
 	return data, err
 }
 
-// allOnes reports whether n levels are runs of 1, which is what writers make of pages without missing values.
+// allDefined reports whether n definition levels are RLE runs of 1. Writers encode the levels of
+// pages without nulls in this way.
 func allDefined(levels []byte, n int64) bool {
 	for n > 0 {
 		head, size := binary.Uvarint(levels)
-		if size <= 0 || head&1 != 0 || head == 0 || head>>1 > uint64(n) || len(levels) <= size || levels[size] != 1 {
+		if size <= 0 || head&1 != 0 || head == 0 || head>>1 > uint64(n) || len(levels) <= size ||
+			levels[size] != 1 {
 			return false
 		}
 		n, levels = n-int64(head>>1), levels[size+1:]
@@ -246,20 +282,26 @@ func allDefined(levels []byte, n int64) bool {
 	return len(levels) == 0
 }
 
-// stored decodes a page that is as long as its values: snappy has found nothing to shorten, or next to nothing, or there is no codec.
+// decodeIncompressible decodes a page without a checksum whose compressed size is at least its
+// uncompressed size: snappy saved nothing, or there is no codec. It reads the values from the file
+// straight into the destination.
 func (c *fastDecoder[S]) decodeIncompressible(h *format.PageHeader, n int64) error {
 	begin, err := c.section.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err
 	}
 	begin -= int64(c.in.Buffered())
-	l := &snappyLiterals{in: c.in, blockLeft: int64(h.CompressedPageSize), decodeBlock: func() ([]byte, error) {
-		if _, err := c.section.Seek(begin, io.SeekStart); err != nil {
-			return nil, err
-		}
-		c.in.Reset(c.section)
-		return c.readUncompressed(h, &c.uncompressed)
-	}}
+	l := &snappyLiterals{
+		in:        c.in,
+		blockLeft: int64(h.CompressedPageSize),
+		decodeBlock: func() ([]byte, error) {
+			if _, err := c.section.Seek(begin, io.SeekStart); err != nil {
+				return nil, err
+			}
+			c.in.Reset(c.section)
+			return c.readUncompressed(h, &c.uncompressed)
+		},
+	}
 	if c.meta.Codec == format.Uncompressed {
 		l.literalLeft = l.blockLeft
 	} else if err := l.readLength(int64(h.UncompressedPageSize)); err != nil {
@@ -295,6 +337,7 @@ func (c *fastDecoder[S]) decodeIncompressible(h *format.PageHeader, n int64) err
 	return nil
 }
 
+// sizeOf returns the size of S in bytes.
 func sizeOf[S column.Storable]() int64 {
 	var zero S
 	return int64(unsafe.Sizeof(zero))

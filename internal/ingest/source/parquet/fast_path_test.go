@@ -18,7 +18,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestLookUpsAreThoseOfTheBits packs places as the format says, bit by bit, and looks values up in pieces of any size.
+// TestIndicesAreThoseOfTheBits packs indices bit by bit, as the format defines, and decodes them in
+// parts of any size.
 func TestIndicesAreThoseOfTheBits(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		width := rapid.IntRange(1, maxIndexBits).Draw(r, "width")
@@ -80,7 +81,7 @@ func TestIndicesAreThoseOfTheBits(t *testing.T) {
 	})
 }
 
-// directRecord is a row of columns without missing values, in every shape that is decoded directly.
+// fastRecord is a row of columns without nulls, in every form that the fast path supports.
 type fastRecord struct {
 	A float64  `parquet:"a,plain"`
 	B *float64 `parquet:"b,optional,plain"`
@@ -90,6 +91,7 @@ type fastRecord struct {
 	F uint64   `parquet:"f,dict"`
 }
 
+// fastFile returns a Parquet file. If same is true, column A compresses well.
 func fastFile(t *testing.T, rows int, same bool, options ...parquet.WriterOption) []byte {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, uint64(rows)))
@@ -98,7 +100,7 @@ func fastFile(t *testing.T, rows int, same bool, options ...parquet.WriterOption
 	records := make([]fastRecord, rows)
 	for i := range records {
 		v, d := random.NormFloat64(), float32(random.IntN(300))
-		if same { // which is worth to be compressed
+		if same { // compressible values
 			v = float64(i % 50)
 		}
 		records[i] = fastRecord{A: v, B: &v, C: random.Int64N(1000), D: &d, E: int32(random.Uint32()), F: random.Uint64N(5)}
@@ -112,7 +114,9 @@ func fastFile(t *testing.T, rows int, same bool, options ...parquet.WriterOption
 	return b.Bytes()
 }
 
-// bothWays decodes every chunk directly and by parquet-go. Whatever is decoded directly must come out the same; it counts how many.
+// decodeBothWays decodes every column chunk by the fast path and by parquet-go, and reports an
+// error if the values differ. It returns how many chunks the fast path decoded, and how many there
+// are.
 func decodeBothWays(t *testing.T, content []byte) (fast, chunks int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.parquet")
@@ -198,7 +202,8 @@ func TestFastPathDecodesWhatParquetGoDecodes(t *testing.T) {
 	}
 }
 
-// stored are files of pages that are as long as their values, which have neither a checksum nor a dictionary.
+// incompressible returns a file of pages whose compressed size is at least their uncompressed size.
+// They have neither a checksum nor a dictionary.
 func incompressible(t *testing.T, codec string) []byte {
 	t.Helper()
 	b, err := os.ReadFile("../../load/testdata/stored-" + codec + ".parquet")
@@ -232,7 +237,7 @@ func TestFastPathDecodesDamagedChunksAsParquetGoOrRefusesThem(t *testing.T) {
 			for range 1 + random.IntN(3) {
 				at := random.IntN(len(b))
 				if random.IntN(2) == 0 {
-					at = 4 + random.IntN(60) // about the header of the first page
+					at = 4 + random.IntN(60) // near the header of the first page
 				}
 				b[at] = byte(random.IntN(256))
 			}

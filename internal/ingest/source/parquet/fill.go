@@ -14,26 +14,27 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// parquetFill writes the columns of a Parquet file, chunk by chunk: one column of one row group.
+// fillState is the state of one Fill: it decodes a Parquet file column chunk by column chunk.
 type fillState struct {
 	*parquetFile
 	to            []source.Target
-	groupsRead    []int   // row groups
-	skippedBefore []int64 // rows that are left out before each
+	groupsRead    []int   // row groups that are read
+	skippedBefore []int64 // by row group of groupsRead: rows of the skipped row groups before it
 	groups        []parquet.RowGroup
-	unsupported   []atomic.Bool // columns of which a chunk could not be decoded directly
+	unsupported   []atomic.Bool // by column: the fast path failed for one of its chunks
 	workers       []fillWorker
 }
 
-// parquetWorker is what a worker keeps from chunk to chunk.
+// fillWorker is the state of a worker that lives from column chunk to column chunk.
 type fillWorker struct {
 	fastBuffers
-	column int                 // of to, that the worker writes
-	dest   layout.ColumnWriter // that column, buffered
-	open   bool                // there is one
+	column int                 // index in fillState.to of the column that dest writes
+	dest   layout.ColumnWriter // that column, with a buffer of its own
+	open   bool                // dest is valid
 }
 
-// buffered returns a column, buffered for the worker: the same one from chunk to chunk of it. It closes that of another column before.
+// buffered returns a buffered writer of a column. The chunks of one column share a writer; the
+// writer of another column is flushed and closed first.
 func (w *fillWorker) buffered(column int, c layout.ColumnWriter) layout.ColumnWriter {
 	if w.open && w.column == column {
 		return w.dest
@@ -43,7 +44,7 @@ func (w *fillWorker) buffered(column int, c layout.ColumnWriter) layout.ColumnWr
 	return w.dest
 }
 
-// close stores what the worker has gathered.
+// flush writes the worker's buffer and closes the writer.
 func (w *fillWorker) flush() {
 	if w.open {
 		w.dest.Close()
@@ -51,9 +52,15 @@ func (w *fillWorker) flush() {
 	}
 }
 
-// fill decodes every chunk on its own.
+// Fill decodes the wanted columns. Each column chunk is one task.
 func (p *parquetFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
-	f := &fillState{parquetFile: p, to: to, groups: p.pq.RowGroups(), unsupported: make([]atomic.Bool, len(to)), workers: make([]fillWorker, p.Workers)}
+	f := &fillState{
+		parquetFile: p,
+		to:          to,
+		groups:      p.pq.RowGroups(),
+		unsupported: make([]atomic.Bool, len(to)),
+		workers:     make([]fillWorker, p.Workers),
+	}
 	var skipped int64
 	for g := range f.groups {
 		if p.skip != nil && p.skip[g] {
@@ -65,25 +72,28 @@ func (p *parquetFile) Fill(ctx context.Context, to []source.Target, m *progress.
 	rows0, bytes0 := m.Rows.Load(), m.Bytes.Load()
 	var cells atomic.Int64
 	order := newChunkSchedule(f.groupBytes(), len(to), p.Workers)
-	return parallel.ForBy(ctx, p.Workers, len(f.groupsRead)*len(to), p.name, order.next, func(worker, task int) error {
-		g, t := f.groupsRead[task/len(to)], to[task%len(to)]
-		t.Row0 -= f.skippedBefore[task/len(to)] // rows are the file's in messages
-		n := f.groups[g].NumRows()
-		if n == 0 {
+	return parallel.ForBy(ctx, p.Workers, len(f.groupsRead)*len(to), p.name, order.next,
+		func(worker, task int) error {
+			g, t := f.groupsRead[task/len(to)], to[task%len(to)]
+			t.Row0 -= f.skippedBefore[task/len(to)] // messages count rows of the file
+			n := f.groups[g].NumRows()
+			if n == 0 {
+				return nil
+			}
+			if err := parallel.Guard(p.name, func() error {
+				return f.decodeChunk(&f.workers[worker], g, task%len(to), t)
+			}); err != nil {
+				return p.locate(err, g, t)
+			}
+			done := cells.Add(n)
+			share := float64(done) / float64(len(to)) / float64(p.Rows())
+			m.Rows.Store(rows0 + int64(share*float64(p.Rows())))
+			m.Bytes.Store(bytes0 + int64(share*float64(p.size)))
 			return nil
-		}
-		if err := parallel.Guard(p.name, func() error { return f.decodeChunk(&f.workers[worker], g, task%len(to), t) }); err != nil {
-			return p.locate(err, g, t)
-		}
-		done := cells.Add(n)
-		share := float64(done) / float64(len(to)) / float64(p.Rows())
-		m.Rows.Store(rows0 + int64(share*float64(p.Rows())))
-		m.Bytes.Store(bytes0 + int64(share*float64(p.size)))
-		return nil
-	}, func(worker int) { f.workers[worker].flush() })
+		}, func(worker int) { f.workers[worker].flush() })
 }
 
-// bytes are those of the wanted columns in each row group that is read.
+// groupBytes returns the compressed bytes of the wanted columns for each row group that is read.
 func (f *fillState) groupBytes() []int64 {
 	out := make([]int64, len(f.groupsRead))
 	for i, g := range f.groupsRead {
@@ -94,7 +104,7 @@ func (f *fillState) groupBytes() []int64 {
 	return out
 }
 
-// chunk decodes a column of a row group that has rows.
+// decodeChunk decodes the column chunk of row group g, which has at least one row.
 func (f *fillState) decodeChunk(w *fillWorker, g, column int, t source.Target) error {
 	c, n := f.columns[t.Index], f.groups[g].NumRows()
 	typ, err := columnTypeOf(c)
@@ -106,7 +116,13 @@ func (f *fillState) decodeChunk(w *fillWorker, g, column int, t source.Target) e
 	}
 	chunk := &f.pq.Metadata().RowGroups[g].Columns[c.Index()]
 	if typ.physical == parquet.Boolean {
-		b := &boolDecoder{Target: t, first: f.parquetFile.firstRows[g], rows: n, nullable: c.MaxDefinitionLevel() > 0, codec: c.Compression()}
+		b := &boolDecoder{
+			Target:   t,
+			first:    f.parquetFile.firstRows[g],
+			rows:     n,
+			nullable: c.MaxDefinitionLevel() > 0,
+			codec:    c.Compression(),
+		}
 		b.meta = &chunk.MetaData
 		return b.read(f.file)
 	}
@@ -115,7 +131,8 @@ func (f *fillState) decodeChunk(w *fillWorker, g, column int, t source.Target) e
 	}
 	if !f.unsupported[column].Load() {
 		err := parallel.Guard(f.name, func() error {
-			return decodeFast(f.file, &w.fastBuffers, t, typ, t.Row0+f.parquetFile.firstRows[g], chunk, c.Compression(), c.MaxDefinitionLevel() > 0)
+			return decodeFast(f.file, &w.fastBuffers, t, typ, t.Row0+f.parquetFile.firstRows[g], chunk,
+				c.Compression(), c.MaxDefinitionLevel() > 0)
 		})
 		if err == nil {
 			return nil
@@ -123,11 +140,17 @@ func (f *fillState) decodeChunk(w *fillWorker, g, column int, t source.Target) e
 		f.unsupported[column].Store(true)
 	}
 	if typ.buffered() {
-		w.flush() // what follows goes to the same rows, by other ways too
+		w.flush() // the general path writes the same rows, not only through the buffer
 		t.Dest.ColumnWriter = w.buffered(column, f.to[column].Dest.ColumnWriter)
 		defer w.flush()
 	}
-	p := &chunkDecoder{Target: t, typ: typ, first: f.parquetFile.firstRows[g], rows: n, maxLevel: byte(c.MaxDefinitionLevel())}
+	p := &chunkDecoder{
+		Target:   t,
+		typ:      typ,
+		first:    f.parquetFile.firstRows[g],
+		rows:     n,
+		maxLevel: byte(c.MaxDefinitionLevel()),
+	}
 	if err := checkPages(f.file, &chunk.MetaData, n); err != nil {
 		return err
 	}

@@ -19,21 +19,21 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// parquetChunk decodes the pages of one column in one row group.
+// chunkDecoder decodes a column chunk with parquet-go.
 type chunkDecoder struct {
 	source.Target
 	typ      columnType
 	first    int64 // the row group's first row in the file
 	rows     int64
-	row      int64 // of the row group, to be decoded next
-	maxLevel byte  // definition level of a value that is there
+	row      int64 // row of the row group that is decoded next
+	maxLevel byte  // definition level of a value that is not null
 	codes    []int32
 	lastText []byte
-	tile     any       // values of the column's physical type that were looked up, []S
-	floats   []float64 // the integers of a page, for a column of float64
+	tile     any       // []S of the physical type: a buffer for values from a dictionary
+	floats   []float64 // buffer for the integers of a page, converted for a float64 column
 }
 
-// read decodes all pages, which are those of the metadata.
+// read decodes all pages. pages must be those that m describes.
 func (c *chunkDecoder) read(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages) error {
 	defer pages.Close()
 	for decoded := 0; ; decoded++ {
@@ -56,7 +56,7 @@ func (c *chunkDecoder) read(file io.ReaderAt, m *format.ColumnMetaData, pages pa
 	return nil
 }
 
-// page writes the values of one page.
+// decodePage writes the values of one page to the destination.
 func (c *chunkDecoder) decodePage(page parquet.Page) error {
 	n := page.NumRows()
 	if n > c.rows-c.row {
@@ -72,23 +72,23 @@ func (c *chunkDecoder) decodePage(page parquet.Page) error {
 		index = values.Int32()
 		values = d.Page().Data()
 		if len(index) == 0 {
-			index = []int32{} // a page of nulls
+			index = []int32{} // a page of nulls has no indices
 		}
 	}
 	if err := c.putValues(values, index, levels, n); err != nil {
 		return err
 	}
 	if c.typ.date {
-		column.Multiply(c.Dest, c.destRow(), n, 86400) // which 32 bits of days never exceed
+		column.Multiply(c.Dest, c.destRow(), n, 86400) // no overflow: days have 32 bits
 	}
 	c.row += n
 	return nil
 }
 
-// place is the row of the destination where the page begins.
+// destRow returns the row of the destination at which the page begins.
 func (c *chunkDecoder) destRow() int64 { return c.Row0 + c.first + c.row }
 
-// values writes values by the type that they have on the page.
+// putValues writes the values of a page by their physical type.
 func (c *chunkDecoder) putValues(v encoding.Values, index []int32, levels []byte, n int64) error {
 	if c.typ.decimal {
 		d, err := c.decimalValues(v)
@@ -132,7 +132,7 @@ func (c *chunkDecoder) putValues(v encoding.Values, index []int32, levels []byte
 	return fmt.Errorf("values of type %s", c.typ.physical)
 }
 
-// decimals are the values of a page as float64.
+// decimalValues returns the decimals of a page as float64.
 func (c *chunkDecoder) decimalValues(v encoding.Values) (out []float64, err error) {
 	scale := c.typ.scale
 	switch c.typ.physical {
@@ -162,31 +162,37 @@ func (c *chunkDecoder) decimalValues(v encoding.Values) (out []float64, err erro
 	return out, nil
 }
 
-// int96Times are times since 1970 in nanoseconds: INT96 holds those of the day, and the Julian day.
+// int96Times converts INT96 times to nanoseconds since 1970. INT96 stores the nanoseconds of the
+// day and the Julian day number.
 func int96Times(values []deprecated.Int96) ([]int64, error) {
 	const epoch, day = 2440588, 86_400_000_000_000
 	out := make([]int64, len(values))
 	for i, v := range values {
 		days, nanos := int64(int32(v[2]))-epoch, int64(uint64(v[1])<<32|uint64(v[0]))
 		if days > math.MaxInt64/day-1 || days < math.MinInt64/day+1 || nanos < 0 || nanos > day {
-			return nil, &loaderr.SourceError{Text: int96Text(days, nanos), Reason: "is a time of INT96 beyond those that 64 bits of nanoseconds hold", Hint: "write the times as timestamps in microseconds"}
+			return nil, &loaderr.SourceError{
+				Text:   int96Text(days, nanos),
+				Reason: "is a time of INT96 beyond those that 64 bits of nanoseconds hold",
+				Hint:   "write the times as timestamps in microseconds",
+			}
 		}
 		out[i] = days*day + nanos
 	}
 	return out, nil
 }
 
-// int96Text is a time of any day as a message shows it.
+// int96Text formats a time for a message. It supports any day.
 func int96Text(days, nanos int64) string {
 	return time.Unix(days*86400, nanos).UTC().Format("2006-01-02 15:04:05.999999999")
 }
 
-// null refuses a null in a column that cannot say so. Rows count from the page's first here.
+// nullError returns the error for a null in a column that cannot hold missing values. row counts
+// from the first row of the page.
 func (c *chunkDecoder) nullError(row int64) error {
 	return c.MissingError(c.first + c.row + row + 1)
 }
 
-// nothing says of all rows of the chunk, n, that they are missing.
+// putAllMissing writes n missing values: all rows of the column chunk.
 func (c *chunkDecoder) putAllMissing(n int64) error {
 	if c.row = 0; column.PutMissing(c.Dest, c.destRow(), n) {
 		return nil

@@ -7,11 +7,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// putWholes writes the values of a page of integers. Those with gaps that go into a column of float64, to
-// be filled there, are converted a page at a time, not a run at a time.
-func putIntegers[S int32 | uint32 | int64 | uint64](c *chunkDecoder, src []S, index []int32, levels []byte, n int64) error {
+// putIntegers writes the values of a page of integers. If the page has nulls and the destination is
+// float64, it converts the whole page first instead of one run at a time.
+func putIntegers[S int32 | uint32 | int64 | uint64](
+	c *chunkDecoder, src []S, index []int32, levels []byte, n int64,
+) error {
 	whole := bytes.Count(levels, []byte{c.maxLevel}) == len(levels)
-	if whole || c.Dest.DType != layout.Float64 || c.Dest.Loss != nil || index != nil && len(src) > len(index) {
+	if whole || c.Dest.DType != layout.Float64 || c.Dest.Loss != nil ||
+		index != nil && len(src) > len(index) {
 		return putPage(c, src, index, levels, n)
 	}
 	c.floats = c.floats[:0]

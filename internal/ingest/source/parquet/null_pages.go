@@ -9,10 +9,12 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// nullsAlone reports whether a column of a row group is nothing but pages of version 2 that hold nulls and no byte of values. Spark writes
-// such pages with snappy, which has no empty form, and parquet-go fails to decode them.
+// onlyNullPages reports whether a column chunk consists of data pages of version 2 that hold only
+// nulls and no byte of values. Spark writes such pages with snappy, which has no empty form, and
+// parquet-go fails to decode them.
 func onlyNullPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) bool {
-	r := bufio.NewReaderSize(io.NewSectionReader(file, m.DataPageOffset, m.TotalCompressedSize), pageBuffer)
+	r := bufio.NewReaderSize(io.NewSectionReader(file, m.DataPageOffset, m.TotalCompressedSize),
+		pageBuffer)
 	var protocol thrift.CompactProtocol
 	decoder := thrift.NewDecoder(protocol.NewReader(r))
 	for rows > 0 {
@@ -22,10 +24,12 @@ func onlyNullPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) bool 
 		}
 		d, size := &h.DataPageHeaderV2.V, h.CompressedPageSize
 		levels := make([]byte, max(0, min(int64(size), m.TotalCompressedSize)))
-		if d.NumValues <= 0 || d.NumNulls != d.NumValues || int64(d.NumValues) > rows || d.RepetitionLevelsByteLength != 0 || size != d.DefinitionLevelsByteLength {
+		if d.NumValues <= 0 || d.NumNulls != d.NumValues || int64(d.NumValues) > rows ||
+			d.RepetitionLevelsByteLength != 0 || size != d.DefinitionLevelsByteLength {
 			return false
 		}
-		if _, err := io.ReadFull(r, levels); err != nil || h.CRC != 0 && crc32.ChecksumIEEE(levels) != uint32(h.CRC) {
+		if _, err := io.ReadFull(r, levels); err != nil ||
+			h.CRC != 0 && crc32.ChecksumIEEE(levels) != uint32(h.CRC) {
 			return false
 		}
 		present := make([]uint8, d.NumValues)

@@ -1,10 +1,21 @@
-// Package parquet reads Parquet files, row group by row group and column by column, on several workers.
+// Package parquet reads Parquet files into columns. Several workers decode column chunks in
+// parallel: a column chunk is one column of one row group.
 //
-// fast_path.go decodes plain and dictionary numbers without missing values. Whatever it does not take,
-// page.go decodes with parquet-go, or says what is wrong with it. parquet-go is correct except for
-// three cases in which it silently returns wrong values: LZ4_RAW, the wide deltas of DuckDB, and
-// booleans in RLE. It also trusts the footer where it should not. So headers are checked before it
-// reads a page, and booleans have a decoder of their own.
+// It has two decoders of numbers and texts. fast_path.go decodes numbers without nulls, plain or
+// with a dictionary; its dictionary page is decoded in dictionary_page.go. If the fast path does
+// not support a column chunk, general_path.go decodes it with parquet-go, which also produces the
+// error message if the chunk is damaged. Booleans have a decoder of their own, boolean_pages.go.
+// schedule.go orders the chunks, fill.go runs the workers, and pruning.go skips row groups by their
+// statistics.
+//
+// # Caveats
+//
+// parquet-go returns wrong values without an error in three cases: the codec LZ4_RAW, the wide
+// deltas of DuckDB, and booleans in RLE. The first two are refused before any page is read; the
+// third is decoded here.
+//
+// parquet-go allocates as many bytes as a file declares, whatever its size. So thrift.go checks the
+// footer and check_pages.go checks every page header before parquet-go reads them.
 package parquet
 
 import (
@@ -26,8 +37,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// parquetFile is the reader of one file. What it checks and refuses was found by tests against the
-// files of pyarrow.
+// parquetFile reads one file. Its checks come from tests against files that pyarrow writes.
 type parquetFile struct {
 	source.Settings
 	file      cached.File
@@ -36,13 +46,16 @@ type parquetFile struct {
 	pq        *parquet.File
 	columns   []parquetColumn
 	header    []string
-	firstRows []int64 // the first row of each row group, and the number of all rows
-	skip      []bool  // by row group: what is not read; nil if all is
+	firstRows []int64 // first row of each row group; the last entry is the number of rows of the file
+	skip      []bool  // by row group, true if it is not read; nil reads all
 }
 
-// pageBuffer is what a worker reads ahead: the header of a page, and little of its values, which are then read to where they are wanted.
+// pageBuffer is the read buffer of a worker in bytes. It holds a page header and few values, so
+// that large reads of values bypass it and go to their destination.
 const pageBuffer = 4 << 10
 
+// Open reads the footer of a file and checks it. Closing the reader closes f; if Open returns an
+// error, the caller closes f.
 func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -52,7 +65,8 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 		return nil, err
 	}
 	file := cached.File{File: f}
-	pq, err := parquet.OpenFile(file, st.Size(), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
+	pq, err := parquet.OpenFile(file, st.Size(), parquet.SkipPageIndex(true),
+		parquet.SkipBloomFilters(true), parquet.ReadBufferSize(pageBuffer))
 	if err != nil {
 		return nil, footerError(path, err)
 	}
@@ -62,21 +76,33 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 			return nil, err
 		}
 	}
-	p := &parquetFile{Settings: w, file: file, name: path, size: st.Size(), pq: pq, columns: schemaFields(pq, hints)}
+	p := &parquetFile{
+		Settings: w,
+		file:     file,
+		name:     path,
+		size:     st.Size(),
+		pq:       pq,
+		columns:  schemaFields(pq, hints),
+	}
 	for _, c := range p.columns {
 		p.header = append(p.header, c.Name())
 	}
 	return p, p.checkRowCounts()
 }
 
-// Spark writes pages of version 2 that hold nulls alone without any byte of snappy, and parquet-go decodes none.
+// hintNullPages is the hint for pages that parquet-go cannot decompress. Spark writes data pages of
+// version 2 that hold only nulls without a byte of snappy, and parquet-go does not decode these.
 const hintNullPages = "the file is damaged, or has pages of version 2 with nulls alone: write it with zstd, or with pages of version 1"
 
 func footerError(path string, err error) error {
-	return &loaderr.SourceError{Path: path, Reason: "its footer cannot be read: " + err.Error(), Hint: loaderr.HintDamaged}
+	return &loaderr.SourceError{
+		Path:   path,
+		Reason: "its footer cannot be read: " + err.Error(),
+		Hint:   loaderr.HintDamaged,
+	}
 }
 
-// checkMagic refuses what is no whole Parquet file.
+// checkMagic returns an error if the file is not a complete Parquet file.
 func checkMagic(path string, f *os.File, size int64) error {
 	var begin, end [4]byte
 	if size >= 12 {
@@ -90,9 +116,17 @@ func checkMagic(path string, f *os.File, size int64) error {
 	case string(begin[:]) == "PARE" || string(end[:]) == "PARE":
 		return &loaderr.SourceError{Path: path, Reason: "is encrypted, which is not read"}
 	case string(begin[:]) != Magic:
-		return &loaderr.SourceError{Path: path, Reason: "is no Parquet file: it does not begin with " + Magic, Hint: "name it after what it holds, as x.csv, or write it again"}
+		return &loaderr.SourceError{
+			Path:   path,
+			Reason: "is no Parquet file: it does not begin with " + Magic,
+			Hint:   "name it after what it holds, as x.csv, or write it again",
+		}
 	case string(end[:]) != Magic:
-		return &loaderr.SourceError{Path: path, Reason: "is cut off: its end is not that of a Parquet file", Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Path:   path,
+			Reason: "is cut off: its end is not that of a Parquet file",
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	var length [4]byte
 	if _, err := f.ReadAt(length[:], size-8); err != nil {
@@ -100,7 +134,11 @@ func checkMagic(path string, f *os.File, size int64) error {
 	}
 	n := int64(binary.LittleEndian.Uint32(length[:]))
 	if n > size-12 {
-		return &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("its footer of %d bytes is longer than the file", n), Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Path:   path,
+			Reason: fmt.Sprintf("its footer of %d bytes is longer than the file", n),
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	if err := checkFooter(f, size, n); err != nil {
 		return footerError(path, err)
@@ -108,7 +146,7 @@ func checkMagic(path string, f *os.File, size int64) error {
 	return nil
 }
 
-// countRows holds the numbers of rows in the footer against each other.
+// checkRowCounts compares the row counts of the row groups with the row count of the file.
 func (p *parquetFile) checkRowCounts() error {
 	rows := int64(0)
 	for _, g := range p.pq.RowGroups() {
@@ -123,7 +161,11 @@ func (p *parquetFile) checkRowCounts() error {
 		return p.damaged(fmt.Sprintf("its row groups have %d rows, its footer says %d", rows, want))
 	}
 	if rows == 0 {
-		return &loaderr.SourceError{Path: p.name, Reason: "has columns but no rows", Hint: loaderr.HintEmpty}
+		return &loaderr.SourceError{
+			Path:   p.name,
+			Reason: "has columns but no rows",
+			Hint:   loaderr.HintEmpty,
+		}
 	}
 	return nil
 }
@@ -135,7 +177,7 @@ func (p *parquetFile) damaged(reason string) error {
 func (p *parquetFile) Path() string    { return p.name }
 func (p *parquetFile) Names() []string { return p.header }
 
-// rows are those of the row groups that are read.
+// Rows returns the number of rows in the row groups that are read.
 func (p *parquetFile) Rows() int64 {
 	n := p.firstRows[len(p.firstRows)-1]
 	for g, skipped := range p.skip {
@@ -149,7 +191,8 @@ func (p *parquetFile) Rows() int64 {
 func (p *parquetFile) Line(int64) int64 { return 0 }
 func (p *parquetFile) Close() error     { return p.file.Close() }
 
-// describe says what the columns hold, and refuses those that cannot be read right.
+// Describe returns the types of the wanted columns. It returns an error for a column that cannot be
+// decoded correctly.
 func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
@@ -159,7 +202,12 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 			err = p.checkChunks(c, typ)
 		}
 		if err != nil {
-			e := &loaderr.SourceError{Path: p.name, Column: c.Name(), Reason: err.Error(), Hint: "leave the column out with --columns"}
+			e := &loaderr.SourceError{
+				Path:   p.name,
+				Column: c.Name(),
+				Reason: err.Error(),
+				Hint:   "leave the column out with --columns",
+			}
 			if r := (*loaderr.HintedError)(nil); errors.As(err, &r) {
 				e.Hint = r.Hint
 			}
@@ -171,7 +219,7 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 	return out, nil
 }
 
-// locate adds to an error the column, the row group and the page that it comes from.
+// locate adds the column, the row group and the page to an error.
 func (p *parquetFile) locate(err error, group int, t source.Target) error {
 	in := &pageError{page: -1}
 	errors.As(err, &in)
@@ -200,4 +248,5 @@ func (p *parquetFile) locate(err error, group int, t source.Target) error {
 	return e
 }
 
+// Magic begins and ends every Parquet file.
 const Magic = "PAR1"

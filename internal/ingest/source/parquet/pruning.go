@@ -11,9 +11,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// textBounds is how long a text is that is taken for a bound as it is: writers cut long ones, and not all of them so that they stay bounds.
+// maxBoundBytes is the length from which a text is not used as a bound. Writers truncate long
+// texts, and some truncate them so that they are no bounds any more.
 const maxBoundBytes = 32
 
+// GroupRows returns the number of rows of each row group.
 func (p *parquetFile) GroupRows() []int64 {
 	out := make([]int64, len(p.firstRows)-1)
 	for g := range out {
@@ -22,8 +24,9 @@ func (p *parquetFile) GroupRows() []int64 {
 	return out
 }
 
-// bounds are the statistics of the footer, of the kinds of values and in the fields of which the order is defined; not where there are
-// nulls, which the load refuses in these columns.
+// Bounds returns the smallest and largest value of a column chunk from the footer's statistics. ok
+// is false if their order is not defined for the type, or if the chunk has nulls, which the load
+// refuses in these columns.
 func (p *parquetFile) Bounds(index, group int, as column.Column) (least, most any, ok bool) {
 	c := p.columns[index]
 	f, err := columnTypeOf(c)
@@ -40,7 +43,8 @@ func (p *parquetFile) Bounds(index, group int, as column.Column) (least, most an
 	}
 	if f.Kind == column.KindText && as.Kind == column.KindText {
 		a, b := string(s.MinValue), string(s.MaxValue)
-		return a, b, f.physical == parquet.ByteArray && b != "" && a <= b && len(a) < maxBoundBytes && len(b) < maxBoundBytes
+		return a, b, f.physical == parquet.ByteArray && b != "" && a <= b && len(a) < maxBoundBytes &&
+			len(b) < maxBoundBytes
 	}
 	sameTime := f.Kind == column.KindTime && as.Kind == column.KindTime && f.Unit == as.Unit
 	if f.decimal || !sameTime && !(f.Kind.IsInteger() && as.Kind.IsInteger()) {
@@ -51,7 +55,7 @@ func (p *parquetFile) Bounds(index, group int, as column.Column) (least, most an
 	return a, b, okA && okB && a <= b
 }
 
-// bound reads a value of an integer column or of times.
+// boundValue decodes a bound of an integer or time column.
 func (f columnType) boundValue(b []byte) (v int64, ok bool) {
 	switch {
 	case f.physical == parquet.Int32 && len(b) == 4:
@@ -71,6 +75,7 @@ func (f columnType) boundValue(b []byte) (v int64, ok bool) {
 	return 0, false
 }
 
+// Without returns a reader that skips row groups. skip has one entry per row group.
 func (p *parquetFile) Without(skip []bool) source.Reader {
 	q := *p
 	q.skip = skip

@@ -8,14 +8,19 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 )
 
-// putPage writes the values of a page: src in order, or looked up in it by index, with gaps where the levels say so.
-func putPage[S column.Storable](c *chunkDecoder, src []S, index []int32, levels []byte, n int64) error {
+// putPage writes the values of a page. If index is not nil, it holds one dictionary index per
+// value. levels are the definition levels: a row whose level is below maxLevel is null and has no
+// value in src.
+func putPage[S column.Storable](
+	c *chunkDecoder, src []S, index []int32, levels []byte, n int64,
+) error {
 	at := c.destRow()
 	have := int64(len(src))
 	if index != nil {
 		have = int64(len(index))
 	}
-	if nan, float := column.NotANumber[S](); float && c.Dest.DType.IsFloat() && int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
+	if nan, float := column.NotANumber[S](); float && c.Dest.DType.IsFloat() &&
+		int64(bytes.Count(levels, []byte{c.maxLevel})) < int64(len(levels)) {
 		return putWithNulls(c, src, index, levels, nan)
 	}
 	used := int64(0)
@@ -48,8 +53,10 @@ func putPage[S column.Storable](c *chunkDecoder, src []S, index []int32, levels 
 	return nil
 }
 
-// putGaps writes the values of a page of floats of which some are missing.
-func putWithNulls[S column.Storable](c *chunkDecoder, src []S, index []int32, levels []byte, nan S) error {
+// putWithNulls writes the values of a page of floats with nulls. Nulls become nan.
+func putWithNulls[S column.Storable](
+	c *chunkDecoder, src []S, index []int32, levels []byte, nan S,
+) error {
 	tile := tileOf[S](c)
 	used, have := 0, len(src)
 	if index != nil {
@@ -83,7 +90,7 @@ func putWithNulls[S column.Storable](c *chunkDecoder, src []S, index []int32, le
 	return nil
 }
 
-// tileOf is where values are gathered before they are written.
+// tileOf returns the chunk's buffer for values from a dictionary. It is reused from page to page.
 func tileOf[S column.Storable](c *chunkDecoder) []S {
 	tile, ok := c.tile.([]S)
 	if !ok {
@@ -93,8 +100,11 @@ func tileOf[S column.Storable](c *chunkDecoder) []S {
 	return tile
 }
 
-// putRun writes run values from used on.
-func putRun[S column.Storable](c *chunkDecoder, row int64, src []S, index []int32, used, run int64) (bad int64, err error) {
+// putRun writes run values of src, or of index, from position used on. bad is the position in the
+// run of the first value that the destination cannot hold, or -1.
+func putRun[S column.Storable](
+	c *chunkDecoder, row int64, src []S, index []int32, used, run int64,
+) (bad int64, err error) {
 	if index == nil {
 		if bad = int64(column.CheckCells(c.Kind, src[used:used+run])); bad >= 0 {
 			return bad, nil
@@ -121,15 +131,15 @@ func putRun[S column.Storable](c *chunkDecoder, row int64, src []S, index []int3
 	return -1, nil
 }
 
-// levelRun is how many rows from the beginning of levels, at most n, are alike, and whether they are present. Without levels
-// all are.
+// levelRun returns how many levels from the first on, at most n, are all present or all null, and
+// which of the two. Without levels all values are present.
 func levelRun(levels []byte, maxLevel byte, n int64) (run int64, present bool) {
 	if len(levels) == 0 {
 		return n, true
 	}
 	present = levels[0] == maxLevel
 	run = 1
-	if present { // mostly all are
+	if present { // the common case: compare eight levels at a time
 		all := uint64(maxLevel) * 0x0101010101010101
 		for run = 0; run+8 <= n && binary.LittleEndian.Uint64(levels[run:]) == all; run += 8 {
 		}

@@ -2,26 +2,33 @@ package parquet
 
 import "sync"
 
-// stripeBytes is how much of a file is read column by column before what is behind it: chunks may be smaller than what the system reads
-// ahead, and what it has read for a neighbour should be in memory still.
+// sectionBytes is the size of a section of the file in bytes. Within a section, chunks are read
+// column by column. A chunk can be smaller than the kernel's readahead, so the section must be
+// small enough for the page cache: the bytes of the next chunk are read ahead with it and are
+// needed later.
 const sectionBytes = 512 << 20
 
-// columnRuns is the order in which workers take chunks, which are numbered group by group: each goes on with the next group of the column that
-// it has begun, so that it gathers on where it was, and rows are summed up in their order. Who has none left begins a column that nobody has;
-// where there is none, it helps with the one that has the most left.
+// chunkSchedule decides which worker decodes which column chunk. Chunks are numbered row group by
+// row group.
+//
+// A worker that has started a column continues with its next row group, so that its buffer stays
+// contiguous and statistics are computed in row order. A worker whose column is finished starts one
+// that no worker has started. If all are started, it helps with the column that has the most chunks
+// left.
 type chunkSchedule struct {
 	columns int
 
 	mu      sync.Mutex
-	runs    []chunkRun // stripe by stripe, and in each column by column
-	current []int      // run, by worker; -1 without
-	started int        // runs that somebody has had
+	runs    []chunkRun // section by section, and column by column within a section
+	current []int      // by worker, the index of its run; -1 for none
+	started int        // number of runs that a worker has started
 }
 
-// columnRun are chunks of one column.
+// chunkRun is the chunks of one column in one section that are not decoded yet: the row groups from
+// group up to end.
 type chunkRun struct{ column, group, end int }
 
-// newColumnRuns orders the chunks of groups of so many bytes.
+// newChunkSchedule returns a schedule for row groups of the given sizes in bytes.
 func newChunkSchedule(bytes []int64, columns, workers int) *chunkSchedule {
 	r := &chunkSchedule{columns: columns, current: make([]int, workers)}
 	for i := range r.current {
@@ -41,7 +48,8 @@ func newChunkSchedule(bytes []int64, columns, workers int) *chunkSchedule {
 	return r
 }
 
-// take gives a worker the number of its next chunk, of those below a number; where there is none, one that is not below it.
+// next returns the number of the worker's next chunk. Only chunks below a number are scheduled; a
+// result of that number means that none is left.
 func (r *chunkSchedule) next(worker, below int) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -66,7 +66,7 @@ func TestEveryChunkIsScheduledOnceAndWorkersContinueTheirColumn(t *testing.T) {
 	})
 }
 
-// sizes are those of groups; a few of them fill a stripe.
+// groupSizes draws the sizes of row groups in bytes. A few of them fill a section.
 func groupSizes(r *rapid.T, groups int) []int64 {
 	return rapid.SliceOfN(rapid.Int64Range(0, sectionBytes/2), groups, groups).Draw(r, "bytes")
 }

@@ -11,18 +11,20 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// form says what the values of a Parquet column are, on the page and as a column of ours.
+// columnType is the type of a Parquet column: its physical type on the page, and the type of the
+// loaded column.
 type columnType struct {
 	column.Column
 	physical parquet.Kind
 	unsigned bool
 	date     bool
 	decimal  bool
-	allNull  bool  // all of it
-	scale    int32 // digits of a decimal after its point
+	allNull  bool  // the type itself is null
+	scale    int32 // digits of a decimal after the point
 }
 
-// collects reports whether values come in large pieces and are not looked at again once they are put.
+// buffered reports whether the worker buffers the column's values. It does so if they come in large
+// blocks and are final once they are written.
 func (f columnType) buffered() bool {
 	switch f.physical {
 	case parquet.Int32, parquet.Int64, parquet.Float, parquet.Double:
@@ -31,18 +33,18 @@ func (f columnType) buffered() bool {
 	return false
 }
 
-// parquetColumn is a field of the schema.
+// parquetColumn is a field of the Parquet schema.
 type parquetColumn struct {
 	*parquet.Column
-	logical any       // of its logical type, nil for none
-	hint    arrowHint // what the schema says that Arrow's writers add
+	logical any       // value of the logical type, nil for none
+	hint    arrowHint // from the Arrow schema in the metadata
 }
 
-// fields are the fields of the schema. The reader forgets logical types that it has no values for, such as FLOAT16, so they
-// are looked up in the footer.
+// schemaFields returns the fields of the schema. parquet-go drops logical types that it does not
+// implement, such as FLOAT16, so these are read from the footer.
 func schemaFields(pq *parquet.File, hints []arrowHint) []parquetColumn {
 	elements := pq.Metadata().Schema
-	at := 1 // the first is the root
+	at := 1 // element 0 is the root
 	out := make([]parquetColumn, 0, len(pq.Root().Columns()))
 	for i, c := range pq.Root().Columns() {
 		f := parquetColumn{Column: c}
@@ -66,14 +68,16 @@ func schemaFields(pq *parquet.File, hints []arrowHint) []parquetColumn {
 	return out
 }
 
-// parquetForm refuses types that have no counterpart; the error says what the column is.
+// columnTypeOf returns the type of a column. It returns an error, which says what the column is,
+// for a type that cannot be loaded.
 func columnTypeOf(c parquetColumn) (columnType, error) {
 	if !c.Leaf() || c.MaxRepetitionLevel() > 0 || c.MaxDefinitionLevel() > 1 {
 		return columnType{}, errors.New("holds nested values (a list, map or struct), which are not read")
 	}
 	f := columnType{physical: c.Type().Kind()}
 	logical, ok := c.logical, false
-	if _, f.allNull = logical.(*format.NullType); f.allNull { // as pandas writes a column of None, of any physical type
+	// pandas writes a column of None so, with any physical type.
+	if _, f.allNull = logical.(*format.NullType); f.allNull {
 		f.Kind = column.KindUnknown
 		return f, nil
 	}
@@ -103,7 +107,7 @@ func columnTypeOf(c parquetColumn) (columnType, error) {
 		case *format.DecimalType:
 			ok = f.setDecimal(t)
 		}
-	case parquet.Int96: // days and nanoseconds, as Spark and Impala wrote times; nothing else was ever kept in it
+	case parquet.Int96: // always a time: days and nanoseconds, as Spark and Impala wrote them
 		f.Kind, f.Unit, f.Source, ok = column.KindTime, "ns", "int96", logical == nil
 	}
 	if !ok {
@@ -115,13 +119,14 @@ func columnTypeOf(c parquetColumn) (columnType, error) {
 	return f, f.applyArrowHint(c.hint, c.Name(), logical)
 }
 
-// decimals are read as the nearest float64.
+// setDecimal sets the type of a decimal. Decimals are loaded as the nearest float64.
 func (f *columnType) setDecimal(t *format.DecimalType) (ok bool) {
 	f.Kind, f.decimal, f.scale = column.KindFloat64, true, t.Scale
 	f.Source = fmt.Sprintf("decimal(%d, %d)", t.Precision, t.Scale)
 	return true
 }
 
+// setInt32 sets the type of a column of 32-bit integers.
 func (f *columnType) setInt32(logical any) (ok bool) {
 	switch t := logical.(type) {
 	case nil:
@@ -130,7 +135,7 @@ func (f *columnType) setInt32(logical any) (ok bool) {
 		f.Kind, f.Unit, f.date, f.Source = column.KindTime, "s", true, "date"
 	case *format.DecimalType:
 		return f.setDecimal(t)
-	case *format.TimeType: // of the day: how long after midnight
+	case *format.TimeType: // a time of day, as the duration since midnight
 		f.Kind, f.Source = column.KindDuration, "time"
 		return f.setUnit(t.Unit)
 	case *format.IntType:
@@ -141,6 +146,7 @@ func (f *columnType) setInt32(logical any) (ok bool) {
 	return true
 }
 
+// setInt64 sets the type of a column of 64-bit integers.
 func (f *columnType) setInt64(logical any) (ok bool) {
 	switch t := logical.(type) {
 	case nil:
@@ -164,6 +170,7 @@ func (f *columnType) setInt64(logical any) (ok bool) {
 	return true
 }
 
+// setUnit sets the unit of a time or duration.
 func (f *columnType) setUnit(u format.TimeUnit) (ok bool) {
 	switch u.Value.(type) {
 	case *format.MilliSeconds:
@@ -176,6 +183,7 @@ func (f *columnType) setUnit(u format.TimeUnit) (ok bool) {
 	return f.Unit != ""
 }
 
+// setInteger sets the type of an integer by its bit width and sign.
 func (f *columnType) setInteger(t *format.IntType) (ok bool) {
 	name := fmt.Sprintf("int%d", t.BitWidth)
 	if f.unsigned = !t.IsSigned; f.unsigned {
@@ -185,34 +193,49 @@ func (f *columnType) setInteger(t *format.IntType) (ok bool) {
 	return ok
 }
 
-// checkChunks refuses what parquet-go would read wrong, from the footer, before any page is read.
+// checkChunks refuses column chunks that parquet-go would decode wrong. It reads only the footer.
 func (p *parquetFile) checkChunks(c parquetColumn, f columnType) error {
 	for g := range p.pq.Metadata().RowGroups {
 		chunks := p.pq.Metadata().RowGroups[g].Columns
 		if c.Index() >= len(chunks) {
 			return fmt.Errorf("row group %d has %d columns", g+1, len(chunks))
 		}
-		if f.allNull { // no page of it is read
+		if f.allNull { // its pages are not read
 			continue
 		}
 		meta := &chunks[c.Index()].MetaData
 		switch meta.Codec {
 		case format.Uncompressed, format.Snappy, format.Gzip, format.Brotli, format.Zstd:
 		default:
-			return &loaderr.HintedError{Reason: fmt.Sprintf("is compressed with %s, which is not read", meta.Codec), Hint: `write the file with another compression, such as "snappy" or "zstd"`}
+			return &loaderr.HintedError{
+				Reason: fmt.Sprintf("is compressed with %s, which is not read", meta.Codec),
+				Hint:   `write the file with another compression, such as "snappy" or "zstd"`,
+			}
 		}
 		if mayHaveWideDeltas(p.pq.Metadata().CreatedBy, meta) {
-			return &loaderr.HintedError{Reason: "has differences of more than 32 bits, which DuckDB writes against the format", Hint: "write the file with PARQUET_VERSION V1, or the column as BIGINT"}
+			return &loaderr.HintedError{
+				Reason: "has differences of more than 32 bits, which DuckDB writes against the format",
+				Hint:   "write the file with PARQUET_VERSION V1, or the column as BIGINT",
+			}
 		}
-		// The reader takes the codec of the first row group for all of them.
+		// parquet-go uses the codec of the first row group for all row groups.
 		if first := p.pq.Metadata().RowGroups[0].Columns[c.Index()].MetaData.Codec; meta.Codec != first {
-			return &loaderr.HintedError{Reason: fmt.Sprintf("is compressed with %s in row group 1 and with %s in row group %d", first, meta.Codec, g+1), Hint: "write the file with one compression for each column"}
+			return &loaderr.HintedError{
+				Reason: fmt.Sprintf("is compressed with %s in row group 1 and with %s in row group %d", first, meta.Codec, g+1),
+				Hint:   "write the file with one compression for each column",
+			}
 		}
 		if rows := p.firstRows[g+1] - p.firstRows[g]; meta.NumValues != rows {
-			return &loaderr.HintedError{Reason: fmt.Sprintf("has %d values in row group %d of %d rows", meta.NumValues, g+1, rows), Hint: loaderr.HintDamaged}
+			return &loaderr.HintedError{
+				Reason: fmt.Sprintf("has %d values in row group %d of %d rows", meta.NumValues, g+1, rows),
+				Hint:   loaderr.HintDamaged,
+			}
 		}
 		if kind := parquet.Kind(meta.Type); kind != c.Type().Kind() {
-			return &loaderr.HintedError{Reason: fmt.Sprintf("is %s in row group %d and %s in the schema", kind, g+1, c.Type().Kind()), Hint: loaderr.HintDamaged}
+			return &loaderr.HintedError{
+				Reason: fmt.Sprintf("is %s in row group %d and %s in the schema", kind, g+1, c.Type().Kind()),
+				Hint:   loaderr.HintDamaged,
+			}
 		}
 	}
 	return nil

@@ -9,13 +9,15 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// texts gives words their codes. Nulls have none.
-func (c *chunkDecoder) putTexts(data []byte, offsets []uint32, index []int32, levels []byte, n int64) error {
+// putTexts writes the dictionary codes of the texts of a page. The code of a null is -1.
+func (c *chunkDecoder) putTexts(
+	data []byte, offsets []uint32, index []int32, levels []byte, n int64,
+) error {
 	words := max(0, len(offsets)-1)
 	have := int64(words)
 	if index != nil {
 		have = int64(len(index))
-		if c.codes == nil { // one dictionary a chunk
+		if c.codes == nil { // a column chunk has one dictionary
 			c.codes = slices.Repeat([]int32{-1}, words)
 		}
 	}

@@ -9,18 +9,21 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 )
 
-// thriftReader reads what Parquet says about itself without making room for more than there is: parquet-go believes each length of a text and each
-// number of elements, of which damage to one byte makes gigabytes.
+// thriftReader decodes Parquet's metadata and limits what it allocates. parquet-go allocates every
+// declared length of a text and of a list, so one damaged byte can cost gigabytes.
 type thriftReader struct {
 	compactReader
-	limit int64 // elements of a list, each of which takes a byte at least
+	limit int64 // largest element count of a list: an element takes at least one byte
 }
 
+// compactReader is thrift.Reader under another name: an embedded field named Reader would hide the
+// method Reader.
 type compactReader interface{ thrift.Reader }
 
-// thriftAhead is how long a text may be for which room is made before it is read.
+// maxTrustedLength is the length in bytes up to which a text is allocated before it is read.
 const maxTrustedLength = 64 << 10
 
+// newThriftDecoder returns a decoder of metadata that has at most so many bytes.
 func newThriftDecoder(from *bufio.Reader, most int64) *thrift.Decoder {
 	var protocol thrift.CompactProtocol
 	return thrift.NewDecoder(&thriftReader{protocol.NewReader(from), most})
@@ -63,6 +66,7 @@ func (r *thriftReader) ReadMap() (thrift.Map, error) {
 	return m, r.checkLength(m.Size, err)
 }
 
+// checkLength returns an error if a list declares more elements than the limit.
 func (r *thriftReader) checkLength(n int32, err error) error {
 	if err == nil && int64(n) > r.limit {
 		err = fmt.Errorf("a list of %d elements in %d bytes", n, r.limit)
@@ -70,7 +74,9 @@ func (r *thriftReader) checkLength(n int32, err error) error {
 	return err
 }
 
-// checkFooter walks over a footer of n bytes before parquet-go makes room for what it says it holds.
+// checkFooter decodes a footer of n bytes and discards the result, before parquet-go allocates what
+// it declares.
 func checkFooter(f *os.File, size, n int64) error {
-	return newThriftDecoder(bufio.NewReaderSize(io.NewSectionReader(f, size-8-n, n), pageBuffer), n).Decode(&struct{}{})
+	return newThriftDecoder(bufio.NewReaderSize(io.NewSectionReader(f, size-8-n, n), pageBuffer),
+		n).Decode(&struct{}{})
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// TestNoRoomIsMadeForWhatIsNotThere has a text of a page's statistics, and the row groups of a footer, say that there are very many of them.
+// TestDeclaredLengthsDoNotAllocateMemory declares very many bytes in the statistics of a page, and
+// very many row groups in a footer.
 func TestDeclaredLengthsDoNotAllocateMemory(t *testing.T) {
 	many := binary.AppendUvarint(nil, 1<<28)
 	page := append([]byte{0x5c, 0x5c, 0x18}, many...) // DataPageHeader, Statistics, max

@@ -8,10 +8,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// wideDeltas reports whether a chunk of 32-bit integers may have differences of more than 32 bits. DuckDB's version 2 writes them so, against
-// the format, which has them wrap: parquet-go reads other values then, and pyarrow none. Statistics that tell of a narrow range acquit.
+// mayHaveWideDeltas reports whether a column chunk of 32-bit integers may have deltas of more than
+// 32 bits. DuckDB with PARQUET_VERSION V2 writes them, against the format, which wraps them.
+// parquet-go then decodes wrong values, and pyarrow none. It is false if the statistics prove a
+// narrow range.
 func mayHaveWideDeltas(createdBy string, meta *format.ColumnMetaData) bool {
-	if meta.Type != format.Int32 || !strings.HasPrefix(createdBy, "DuckDB") || !slices.Contains(meta.Encoding, format.DeltaBinaryPacked) {
+	if meta.Type != format.Int32 || !strings.HasPrefix(createdBy, "DuckDB") ||
+		!slices.Contains(meta.Encoding, format.DeltaBinaryPacked) {
 		return false
 	}
 	low, high := meta.Statistics.MinValue, meta.Statistics.MaxValue
@@ -20,7 +23,7 @@ func mayHaveWideDeltas(createdBy string, meta *format.ColumnMetaData) bool {
 	}
 	a, b := binary.LittleEndian.Uint32(low), binary.LittleEndian.Uint32(high)
 	span := int64(int32(b)) - int64(int32(a))
-	if span < 0 { // unsigned
+	if span < 0 { // the bounds are unsigned
 		span = int64(b) - int64(a)
 	}
 	return span < 0 || span >= 1<<31

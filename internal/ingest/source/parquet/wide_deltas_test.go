@@ -8,7 +8,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// TestDeltasOfDuckDBAreReadWhereTheyFit; a file of DuckDB itself is in clients/python/tests/test_parquet_writers.py.
+// TestDeltasOfDuckDBAreReadWhereTheyFit tests the footer only.
+// clients/python/tests/test_parquet_writers.py reads a file that DuckDB wrote.
 func TestDeltasOfDuckDBAreReadWhereTheyFit(t *testing.T) {
 	four := func(v int64) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(v)) }
 	for _, c := range []struct {
