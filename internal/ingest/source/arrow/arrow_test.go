@@ -56,7 +56,7 @@ func TestZonesThatAreNotUTF8AreRefused(t *testing.T) {
 	}
 }
 
-// frameOf is a compressed frame of so many bytes that take several blocks.
+// frameOf returns a compressed frame of n bytes in several blocks.
 func frameOf(t *testing.T, codec string, n int) []byte {
 	t.Helper()
 	values := make([]byte, n)
@@ -87,7 +87,7 @@ func frameOf(t *testing.T, codec string, n int) []byte {
 	return b.Bytes()
 }
 
-// streamOf is a stream of so many bytes.
+// streamOf returns a stream of the bytes b.
 func streamOf(t *testing.T, b []byte) *streamReader {
 	t.Helper()
 	f, err := os.Open(loadtest.File(t, "frame", string(b)))
@@ -118,7 +118,7 @@ func TestIncompleteFramesAreRefused(t *testing.T) {
 		loadtest.Refused(t, check(frame, n-1), "that are no whole", "damaged")
 		if codec == "lz4" {
 			last := bytes.Clone(frame)
-			last[len(last)-5] = 0x80 // of the end mark, before the content's checksum: a block of no bytes that is not compressed
+			last[len(last)-5] = 0x80 // the end mark becomes an empty uncompressed block
 			loadtest.Refused(t, check(last, n), "that are no whole", "damaged")
 		}
 		other := bytes.Clone(frame)
@@ -127,7 +127,8 @@ func TestIncompleteFramesAreRefused(t *testing.T) {
 	}
 }
 
-// TestAFrameThatHoldsMoreThanItSaysIsRefused writes a lower size in a frame's head: its first bytes could be read all the same.
+// TestAFrameLongerThanItsDeclaredSizeIsRefused writes a smaller size into the header of a frame.
+// The first bytes can still be decompressed.
 func TestAFrameLongerThanItsDeclaredSizeIsRefused(t *testing.T) {
 	w, err := zstd.NewWriter(nil, zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false))
 	if err != nil {
@@ -147,7 +148,8 @@ func TestAFrameLongerThanItsDeclaredSizeIsRefused(t *testing.T) {
 	loadtest.Refused(t, check(601), "are no whole Zstandard frame of 601", "damaged")
 }
 
-// TestLZ4IsOneFrameOfWhatItsBufferSays leaves out the size of the content, as Arrow's libraries do.
+// TestLZ4IsOneFrameOfTheDeclaredSize omits the content size from the frame, as Arrow's libraries
+// do.
 func TestLZ4IsOneFrameOfTheDeclaredSize(t *testing.T) {
 	var b bytes.Buffer
 	w := lz4.NewWriter(&b)

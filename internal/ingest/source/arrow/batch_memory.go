@@ -11,33 +11,36 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// batchMemory is where Arrow's reader keeps the batch that it decodes: a few MiB of the process's memory, and beyond that files without a
-// name in the job's directory, mapped. Arrow reads batches whole, and a writer may put all of its rows into one.
+// batchMemory allocates the batches that Arrow's reader decodes: the first 16 MiB from the Go heap,
+// the rest from unlinked, mapped files in the job's directory. Arrow decodes a whole batch at a
+// time, and a writer may put all rows into one.
 //
-// It is an Arrow memory.Allocator. What is freed is used again; the files live until close.
+// It implements Arrow's memory.Allocator. Freed memory is reused. The files exist until close.
 type batchMemory struct {
 	dir string
 
 	mu    sync.Mutex
-	heap  int64 // bytes of the process's memory in use
+	heap  int64 // bytes of the Go heap in use
 	files []*batchFile
-	err   error // why the first piece could not be had
+	err   error // errors of creating files
 }
 
-// batchPiece is a file, filled from its beginning on, and anew once all in it is freed.
+// batchFile is a mapped file. Allocations fill it from its beginning; it is reused from its
+// beginning when all of them are freed.
 type batchFile struct {
 	file       *mmapfile.Writable
 	used, live int
 }
 
 const (
-	// batchHeap is how much of a batch is in the process's memory.
+	// maxHeapBytes is how many bytes of a batch are on the Go heap.
 	maxHeapBytes = 16 << 20
-	// batchPieceBytes is the least size of a file.
+	// minFileBytes is the smallest size of a file.
 	minFileBytes = 64 << 20
 	batchAlign   = 64
 )
 
+// Allocate returns size bytes. It panics if it cannot create a file; Arrow's reader recovers.
 func (m *batchMemory) Allocate(size int) []byte {
 	if size == 0 {
 		return []byte{}
@@ -46,7 +49,7 @@ func (m *batchMemory) Allocate(size int) []byte {
 	defer m.mu.Unlock()
 	if m.heap+int64(size) <= maxHeapBytes {
 		m.heap += int64(size)
-		words := make([]uint64, (size+7)/8) // Arrow sees values of up to 8 bytes in it
+		words := make([]uint64, (size+7)/8) // aligned for values of 8 bytes
 		return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
 	}
 	aligned := (size + batchAlign - 1) &^ (batchAlign - 1)
@@ -58,13 +61,13 @@ func (m *batchMemory) Allocate(size int) []byte {
 	p, err := m.newFile(max(aligned, minFileBytes))
 	if err != nil {
 		m.err = errors.Join(m.err, err)
-		panic(err) // Arrow's reader makes an error of it; fill gives this one instead
+		panic(err) // Arrow's reader turns it into an error; Fill returns m.err instead
 	}
 	m.files = append(m.files, p)
 	return p.allocate(size, aligned)
 }
 
-// piece makes a file of size bytes.
+// newFile creates an unlinked file of size bytes and maps it.
 func (m *batchMemory) newFile(size int) (*batchFile, error) {
 	f, err := os.CreateTemp(m.dir, "batch")
 	if err != nil {
@@ -79,12 +82,17 @@ func (m *batchMemory) newFile(size int) (*batchFile, error) {
 		return &batchFile{file: w}, nil
 	}
 	if files.IsFull(err) {
-		err = &loaderr.NoSpaceError{Dir: m.dir, Need: int64(size), Have: max(0, files.FreeSpace(m.dir)), Text: err.Error()}
+		err = &loaderr.NoSpaceError{
+			Dir:  m.dir,
+			Need: int64(size),
+			Have: max(0, files.FreeSpace(m.dir)),
+			Text: err.Error(),
+		}
 	}
 	return nil, err
 }
 
-// take is size bytes of a piece, nil if it has not that room.
+// allocate returns size bytes of the file, nil if it does not have the aligned size left.
 func (p *batchFile) allocate(size, aligned int) []byte {
 	data := p.file.Bytes()
 	if aligned > len(data)-p.used {
@@ -95,9 +103,10 @@ func (p *batchFile) allocate(size, aligned int) []byte {
 	return b
 }
 
+// Reallocate returns b with another size, in place if its capacity suffices.
 func (m *batchMemory) Reallocate(size int, b []byte) []byte {
 	if size <= cap(b) {
-		return b[:size] // Free knows it by where it begins, and by its capacity
+		return b[:size] // Free needs only its address and capacity
 	}
 	more := m.Allocate(size)
 	copy(more, b)
@@ -105,6 +114,7 @@ func (m *batchMemory) Reallocate(size int, b []byte) []byte {
 	return more
 }
 
+// Free returns b to the file that contains its address, or else to the Go heap.
 func (m *batchMemory) Free(b []byte) {
 	if cap(b) == 0 {
 		return
@@ -114,7 +124,8 @@ func (m *batchMemory) Free(b []byte) {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	for _, p := range m.files {
 		data := p.file.Bytes()
-		if from := uintptr(unsafe.Pointer(unsafe.SliceData(data))); at >= from && at < from+uintptr(len(data)) {
+		if from := uintptr(unsafe.Pointer(unsafe.SliceData(data))); at >= from &&
+			at < from+uintptr(len(data)) {
 			if p.live--; p.live == 0 {
 				p.used = 0
 			}
@@ -124,7 +135,7 @@ func (m *batchMemory) Free(b []byte) {
 	m.heap -= int64(cap(b))
 }
 
-// close unmaps the files: nothing that Arrow's reader gave may be used afterwards.
+// close unmaps the files. Arrays from Arrow's reader must not be used afterwards.
 func (m *batchMemory) close() {
 	for _, p := range m.files {
 		p.file.Close()

@@ -13,17 +13,24 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Of a BodyCompression table.
+// Slots and values of the flatbuffer table BodyCompression.
 const (
 	compressionCodec = 4
 	codecLZ4         = 0
 )
 
-// checkBuffers holds the buffers of a batch of columns against its body, and adds up what compressed ones say they hold, so that none asks
-// for more memory than a sound file would.
-func (s *streamReader) checkBuffers(batch flatbuffers.Table, shape arrowmeta.Shape, columns []arrowmeta.Column, body, bodyBytes int64) error {
+// checkBuffers compares the arrays and buffers of a batch with its schema and its body. It also
+// adds up the declared sizes of compressed buffers, so that a damaged batch cannot allocate more
+// than a valid one.
+func (s *streamReader) checkBuffers(
+	batch flatbuffers.Table, shape arrowmeta.Shape, columns []arrowmeta.Column,
+	body, bodyBytes int64,
+) error {
 	if got, enough := shape.Has(batch); !enough {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", got.Nodes, got.Buffers, shape.Nodes, shape.Buffers), Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", got.Nodes, got.Buffers, shape.Nodes, shape.Buffers),
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	buffers := flatbuffers.UOffsetT(batch.Offset(arrowmeta.BatchBuffers))
 	if buffers == 0 {
@@ -33,14 +40,20 @@ func (s *streamReader) checkBuffers(batch flatbuffers.Table, shape arrowmeta.Sha
 		rows := batch.GetInt64Slot(batchLength, 0)
 		for i := range batch.VectorLen(o) {
 			at := batch.Vector(o) + flatbuffers.UOffsetT(i)*16
-			if n, nulls := batch.GetInt64(at), batch.GetInt64(at+8); i == 0 && n != rows || n < 0 || nulls < 0 || nulls > n {
-				return &loaderr.SourceError{Column: arrowmeta.ColumnOfArray(columns, i), Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows), Hint: loaderr.HintDamaged}
+			if n, nulls := batch.GetInt64(at), batch.GetInt64(at+8); i == 0 && n != rows || n < 0 ||
+				nulls < 0 || nulls > n {
+				return &loaderr.SourceError{
+					Column: arrowmeta.ColumnOfArray(columns, i),
+					Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows),
+					Hint:   loaderr.HintDamaged,
+				}
 			}
 		}
 	}
 	compressed, lz4 := batch.Offset(batchCompression) != 0, false
 	if compressed {
-		c := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(batchCompression)))}
+		c := flatbuffers.Table{Bytes: batch.Bytes,
+			Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(batchCompression)))}
 		lz4 = c.GetInt8Slot(compressionCodec, codecLZ4) == codecLZ4
 	}
 	var total, packed int64
@@ -52,11 +65,20 @@ func (s *streamReader) checkBuffers(batch flatbuffers.Table, shape arrowmeta.Sha
 		if length == 0 {
 			continue
 		}
-		if offset < 0 || length < 0 || compressed && length < 8 || offset > bodyBytes-length || packed > bodyBytes-length {
-			return &loaderr.SourceError{Column: arrowmeta.ColumnOfBuffer(columns, i), Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes), Hint: loaderr.HintDamaged}
+		if offset < 0 || length < 0 || compressed && length < 8 || offset > bodyBytes-length ||
+			packed > bodyBytes-length {
+			return &loaderr.SourceError{
+				Column: arrowmeta.ColumnOfBuffer(columns, i),
+				Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes),
+				Hint:   loaderr.HintDamaged,
+			}
 		}
 		if offset%8 != 0 {
-			return &loaderr.SourceError{Column: arrowmeta.ColumnOfBuffer(columns, i), Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset), Hint: loaderr.HintDamaged}
+			return &loaderr.SourceError{
+				Column: arrowmeta.ColumnOfBuffer(columns, i),
+				Reason: fmt.Sprintf("has a buffer at %d, no multiple of 8", offset),
+				Hint:   loaderr.HintDamaged,
+			}
 		}
 		packed += length
 		if !compressed {
@@ -70,22 +92,26 @@ func (s *streamReader) checkBuffers(batch flatbuffers.Table, shape arrowmeta.Sha
 		if lz4 {
 			check = s.checkLZ4
 		}
-		if n == -1 { // as it is
+		if n == -1 { // not compressed
 			n = length - 8
-		} else if n == 0 && length == 8 { // Java's library compresses nothing to no frame
+		} else if n == 0 && length == 8 { // Arrow for Java writes no frame for an empty buffer
 			continue
 		} else if err := check(body+offset+8, length-8, n); err != nil {
 			return addPlace(err, arrowmeta.ColumnOfBuffer(columns, i), 0)
 		}
 		if total += max(n, 0); n < 0 || total < 0 || s.maxBatchBytes > 0 && total > s.maxBatchBytes {
-			return &loaderr.SourceError{Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.maxBatchBytes), Hint: loaderr.HintDamaged}
+			return &loaderr.SourceError{
+				Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.maxBatchBytes),
+				Hint:   loaderr.HintDamaged,
+			}
 		}
 	}
 	return nil
 }
 
-// miscounted holds the number of nulls that an array, or the values of its lists or its dictionary, says it has against its bits: both
-// numbers, where they differ. Readers go by either.
+// nullCounts returns the null count that an array declares and the null count of its bitmap. If
+// they differ for its list values or its dictionary, it returns those counts instead. Readers use
+// either count.
 func nullCounts(a arrow.Array) (declared, found int) {
 	switch a := a.(type) {
 	case *array.FixedSizeList:
@@ -96,15 +122,16 @@ func nullCounts(a arrow.Array) (declared, found int) {
 	switch bits := a.NullBitmapBytes(); {
 	case declared != found || a.DataType().ID() == arrow.NULL:
 		return declared, found
-	case len(bits) == 0: // all are there
+	case len(bits) == 0: // no nulls
 		return a.NullN(), 0
 	default:
 		return a.NullN(), a.Len() - bitutil.CountSetBits(bits, a.Data().Offset(), a.Len())
 	}
 }
 
-// shortened finds a buffer of an array, or of the values of its lists or its dictionary, that is too short for its rows, as where less was
-// compressed than there should be. Arrow v15 goes on in the room behind it.
+// shortBuffer finds a buffer of an array, of its list values or of its dictionary that is too short
+// for the rows. If there is one, it returns the buffer's length and the required length; otherwise
+// have is not less than need. Arrow v15 reads beyond such a buffer.
 func shortBuffer(a arrow.ArrayData) (have, need int64) {
 	for i, spec := range a.DataType().Layout().Buffers {
 		end := int64(a.Offset()) + int64(a.Len())
@@ -113,10 +140,10 @@ func shortBuffer(a arrow.ArrayData) (have, need int64) {
 			need = (end + 7) / 8
 		case arrow.KindFixedWidth:
 			need = end * int64(spec.ByteWidth)
-		default: // what the offsets, which are looked at where they are read, say
+		default: // variable length: the offsets are checked when they are read
 			continue
 		}
-		if i >= len(a.Buffers()) || i == 0 && a.Buffers()[i] == nil { // without nulls
+		if i >= len(a.Buffers()) || i == 0 && a.Buffers()[i] == nil { // no bitmap: no nulls
 			continue
 		}
 		have = 0

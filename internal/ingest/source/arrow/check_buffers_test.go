@@ -16,7 +16,7 @@ func TestWrongNullCountsAreFound(t *testing.T) {
 	if declared, n := nullCounts(array.MakeFromData(bare)); declared != 3 || n != 0 {
 		t.Error(declared, n)
 	}
-	if declared, n := nullCounts(array.MakeFromData(list)); declared != 1 || n != 2 { // which Go's writer counts anew
+	if declared, n := nullCounts(array.MakeFromData(list)); declared != 1 || n != 2 { // Arrow's writer for Go would correct it
 		t.Error(declared, n)
 	}
 }

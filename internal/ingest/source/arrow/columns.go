@@ -16,23 +16,31 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// arrowKinds are the Arrow types that are values as they are.
+// kindOf maps Arrow types to the kinds of their values.
 var kindOf = map[arrow.Type]column.Kind{
 	arrow.NULL: column.KindUnknown, arrow.BOOL: column.KindBool,
-	arrow.INT8: column.KindInt8, arrow.INT16: column.KindInt16, arrow.INT32: column.KindInt32, arrow.INT64: column.KindInt64,
-	arrow.UINT8: column.KindUint8, arrow.UINT16: column.KindUint16, arrow.UINT32: column.KindUint32, arrow.UINT64: column.KindUint64,
-	arrow.FLOAT16: column.KindFloat16, arrow.FLOAT32: column.KindFloat32, arrow.FLOAT64: column.KindFloat64, arrow.DECIMAL128: column.KindFloat64, arrow.DECIMAL256: column.KindFloat64,
-	arrow.STRING: column.KindText, arrow.LARGE_STRING: column.KindText, arrow.STRING_VIEW: column.KindText,
-	arrow.DATE32: column.KindTime, arrow.DATE64: column.KindTime, arrow.TIMESTAMP: column.KindTime,
-	arrow.DURATION: column.KindDuration, arrow.TIME32: column.KindDuration, arrow.TIME64: column.KindDuration,
+	arrow.INT8: column.KindInt8, arrow.INT16: column.KindInt16,
+	arrow.INT32: column.KindInt32, arrow.INT64: column.KindInt64,
+	arrow.UINT8: column.KindUint8, arrow.UINT16: column.KindUint16,
+	arrow.UINT32: column.KindUint32, arrow.UINT64: column.KindUint64,
+	arrow.FLOAT16: column.KindFloat16, arrow.FLOAT32: column.KindFloat32,
+	arrow.FLOAT64:    column.KindFloat64,
+	arrow.DECIMAL128: column.KindFloat64, arrow.DECIMAL256: column.KindFloat64,
+	arrow.STRING: column.KindText, arrow.LARGE_STRING: column.KindText,
+	arrow.STRING_VIEW: column.KindText,
+	arrow.DATE32:      column.KindTime, arrow.DATE64: column.KindTime, arrow.TIMESTAMP: column.KindTime,
+	arrow.DURATION: column.KindDuration,
+	arrow.TIME32:   column.KindDuration, arrow.TIME64: column.KindDuration,
 }
 
-// arrowColumn refuses types that have no counterpart.
+// columnOf returns the column type of an Arrow type. It returns an error for a type that cannot be
+// loaded.
 func columnOf(t arrow.DataType) (column.Column, error) {
 	switch t := t.(type) {
 	case *arrow.FixedSizeListType:
 		c, err := columnOf(t.Elem())
-		if err != nil || c.Width > 0 || c.Kind == column.KindText || c.Kind == column.KindUnknown || t.Len() < 1 {
+		if err != nil || c.Width > 0 || c.Kind == column.KindText || c.Kind == column.KindUnknown ||
+			t.Len() < 1 {
 			return c, fmt.Errorf("is %s, which is not read", t)
 		}
 		c.Width = int64(t.Len())
@@ -40,7 +48,10 @@ func columnOf(t arrow.DataType) (column.Column, error) {
 	case *arrow.DictionaryType:
 		return columnOf(t.ValueType)
 	case *arrow.ListType, *arrow.LargeListType:
-		return column.Column{}, &loaderr.HintedError{Reason: fmt.Sprintf("is %s, whose rows may differ in length", t), Hint: "cast it to a fixed_size_list, as pyarrow's cast does where all rows are equally long, or leave the column out"}
+		return column.Column{}, &loaderr.HintedError{
+			Reason: fmt.Sprintf("is %s, whose rows may differ in length", t),
+			Hint:   "cast it to a fixed_size_list, as pyarrow's cast does where all rows are equally long, or leave the column out",
+		}
 	}
 	k, ok := kindOf[t.ID()]
 	if !ok {
@@ -50,11 +61,14 @@ func columnOf(t arrow.DataType) (column.Column, error) {
 	switch t := t.(type) {
 	case *arrow.TimestampType:
 		if c.Unit, c.Zone = textvalue.Units[t.Unit], t.TimeZone; !utf8.ValidString(c.Zone) {
-			return c, &loaderr.HintedError{Reason: fmt.Sprintf("has a time zone %q, which is not UTF-8", c.Zone), Hint: loaderr.HintDamaged}
+			return c, &loaderr.HintedError{
+				Reason: fmt.Sprintf("has a time zone %q, which is not UTF-8", c.Zone),
+				Hint:   loaderr.HintDamaged,
+			}
 		}
 	case *arrow.DurationType:
 		c.Unit = textvalue.Units[t.Unit]
-	case *arrow.Time32Type: // of the day: how long after midnight
+	case *arrow.Time32Type: // a time of day, as the duration since midnight
 		c.Unit, c.Source = textvalue.Units[t.Unit], "time"
 	case *arrow.Time64Type:
 		c.Unit, c.Source = textvalue.Units[t.Unit], "time"
@@ -68,12 +82,13 @@ func columnOf(t arrow.DataType) (column.Column, error) {
 	return c, nil
 }
 
-// arrowBatch writes one column of one batch.
+// batchColumn writes one column of one record batch.
 type batchColumn struct {
 	source.Target
-	row int64 // the batch's first row in the stream
+	row int64 // first row of the batch in the stream
 }
 
+// write writes the values of an array to the destination.
 func (b batchColumn) write(a arrow.Array) error {
 	if list, ok := a.(*array.FixedSizeList); ok {
 		return b.writeLists(list)
@@ -117,7 +132,8 @@ func (b batchColumn) write(a arrow.Array) error {
 	return b.writeConverted(a)
 }
 
-// lists writes the values of lists that are there, a stretch at a time; what lies under the others may be anything.
+// writeLists writes fixed-size lists, one run of valid lists at a time. The values of a null list
+// are undefined and are not read.
 func (b batchColumn) writeLists(list *array.FixedSizeList) error {
 	if n := firstNull(list); n >= 0 && !b.Dest.CanMiss() {
 		return b.nullError(n)
@@ -144,7 +160,7 @@ func (b batchColumn) writeLists(list *array.FixedSizeList) error {
 	return nil
 }
 
-// other writes what must be converted or looked up first.
+// writeConverted writes types that must be converted or decoded from a dictionary.
 func (b batchColumn) writeConverted(a arrow.Array) error {
 	switch a := a.(type) {
 	case *array.Null:
@@ -156,7 +172,8 @@ func (b batchColumn) writeConverted(a arrow.Array) error {
 		if err := putValues(b, a, reinterpret[int32](a.Date32Values())); err != nil {
 			return err
 		}
-		column.Multiply(b.Dest, b.Row0+b.row, int64(a.Len())/max(1, b.Width), 86400) // which 32 bits of days never exceed
+		// No overflow: days have 32 bits.
+		column.Multiply(b.Dest, b.Row0+b.row, int64(a.Len())/max(1, b.Width), 86400)
 		return nil
 	case *array.Decimal128:
 		scale := a.DataType().(arrow.DecimalType).GetScale()
@@ -180,18 +197,19 @@ func (b batchColumn) writeConverted(a arrow.Array) error {
 	return fmt.Errorf("is %s, which is not read", a.DataType())
 }
 
-// wordArray is an array of texts, however long its offsets are.
+// stringArray is an array of strings with offsets of any width.
 type stringArray interface {
 	arrow.Array
 	Value(i int) string
 }
 
-// plain sees values of a named type as what they are.
+// reinterpret returns values of a named type as values of their underlying type, without a copy.
 func reinterpret[T column.Storable, N ~int32 | ~int64 | float16.Num](values []N) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
 }
 
-// putArrow writes values; the nulls among them become NaN in a float column and are refused in others.
+// putValues writes values. Nulls become NaN in a float column and missing values in other columns;
+// if the column cannot hold missing values, putValues returns an error.
 func putValues[S column.Storable](b batchColumn, a arrow.Array, values []S) error {
 	if n := firstNull(a); n >= 0 && !b.Dest.CanMiss() {
 		return b.nullError(n / int(max(1, b.Width)))
@@ -202,7 +220,7 @@ func putValues[S column.Storable](b batchColumn, a arrow.Array, values []S) erro
 	nan, float := column.NotANumber[S]()
 	for i := 0; i < len(values); i += step {
 		src := values[i:min(len(values), i+step)]
-		if a.NullN() > 0 { // what lies under a null may be anything
+		if a.NullN() > 0 { // the value of a null is undefined
 			tile = append(tile[:0], src...)
 			for j := range tile {
 				if a.IsNull(i + j) {
@@ -219,7 +237,7 @@ func putValues[S column.Storable](b batchColumn, a arrow.Array, values []S) erro
 			return b.RangeError(b.row+int64((i+bad)/width)+1, src[bad])
 		}
 		for j := range src {
-			if !float && a.NullN() > 0 && a.IsNull(i+j) { // an integer on its way to be filled
+			if !float && a.NullN() > 0 && a.IsNull(i+j) { // a later step fills it
 				column.PutMissing(b.Dest.Feature(int64((i+j)%width)), b.Row0+b.row+int64((i+j)/width), 1)
 			}
 		}
@@ -227,6 +245,7 @@ func putValues[S column.Storable](b batchColumn, a arrow.Array, values []S) erro
 	return nil
 }
 
+// writeBools writes booleans as bytes.
 func (b batchColumn) writeBools(a *array.Boolean) error {
 	width := int(max(1, b.Width))
 	if n := firstNull(a); n >= 0 && !b.Dest.CanMiss() {
@@ -240,14 +259,14 @@ func (b batchColumn) writeBools(a *array.Boolean) error {
 	}
 	column.Put(b.Dest, b.Row0+b.row, cells)
 	for i := range cells {
-		if a.NullN() > 0 && a.IsNull(i) { // on its way to be filled
+		if a.NullN() > 0 && a.IsNull(i) { // a later step fills it
 			column.PutMissing(b.Dest.Feature(int64(i%width)), b.Row0+b.row+int64(i/width), 1)
 		}
 	}
 	return nil
 }
 
-// texts gives words their codes; a text that is not there has none.
+// writeTexts writes the dictionary codes of texts. The code of a null is -1.
 func (b batchColumn) writeTexts(a arrow.Array, word func(i int) (w string, ok bool)) error {
 	last := ""
 	code := []int32{-1}
@@ -269,7 +288,7 @@ func (b batchColumn) writeTexts(a arrow.Array, word func(i int) (w string, ok bo
 	return nil
 }
 
-// firstNull is the place of the first null, -1 if there is none.
+// firstNull returns the index of the first null, -1 if there is none.
 func firstNull(a arrow.Array) int {
 	if a.NullN() == 0 {
 		return -1
@@ -282,7 +301,8 @@ func firstNull(a arrow.Array) int {
 	return -1
 }
 
-// null refuses a null in a column that cannot say so. Rows count from the batch's first here.
+// nullError returns the error for a null in a column that cannot hold missing values. row counts
+// from the first row of the batch.
 func (b batchColumn) nullError(row int) error {
 	return b.MissingError(b.row + int64(row) + 1)
 }

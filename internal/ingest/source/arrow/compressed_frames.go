@@ -12,12 +12,16 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Arrow v15 stops reading a compressed buffer where it has enough bytes, and so takes frames that are cut off or damaged there. These walk over
-// the blocks of a frame up to its end.
+// Arrow v15 stops reading a compressed frame after the bytes that it needs, so it accepts frames
+// that are truncated or damaged after them. These checks read all blocks of a frame.
 
-// checkLZ4 holds a frame of LZ4 (https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md) against its length.
+// checkLZ4 checks that length bytes of the messages are one complete frame of LZ4 with the given
+// content size. The format is https://github.com/lz4/lz4/blob/dev/doc/lz4_Frame_format.md.
 func (s *streamReader) checkLZ4(at, length, contentSize int64) error {
-	damaged := &loaderr.SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame of %d", length, contentSize), Hint: loaderr.HintDamaged}
+	damaged := &loaderr.SourceError{
+		Reason: fmt.Sprintf("has %d bytes that are no whole LZ4 frame of %d", length, contentSize),
+		Hint:   loaderr.HintDamaged,
+	}
 	head := make([]byte, 6)
 	if length < 7 {
 		return damaged
@@ -26,19 +30,21 @@ func (s *streamReader) checkLZ4(at, length, contentSize int64) error {
 		return err
 	}
 	flags, most := head[4], head[5]
-	if binary.LittleEndian.Uint32(head) != 0x184d2204 || flags>>6 != 1 || most&0x8f != 0 || most>>4 < 4 {
+	if binary.LittleEndian.Uint32(head) != 0x184d2204 || flags>>6 != 1 || most&0x8f != 0 ||
+		most>>4 < 4 {
 		return damaged
 	}
-	here := int64(7) // magic, flags, the largest block, the head's checksum
+	here := int64(7) // magic, flags, maximum block size, header checksum
 	if flags&8 != 0 {
 		content := make([]byte, 8)
-		if _, err := s.data().ReadAt(content, at+here-1); err != nil || int64(binary.LittleEndian.Uint64(content)) != contentSize {
+		if _, err := s.data().ReadAt(content, at+here-1); err != nil ||
+			int64(binary.LittleEndian.Uint64(content)) != contentSize {
 			return damaged
 		}
 		here += 8
 	}
 	if flags&1 != 0 {
-		here += 4 // a dictionary's number
+		here += 4 // dictionary id
 	}
 	size := head[:4]
 	for {
@@ -49,17 +55,17 @@ func (s *streamReader) checkLZ4(at, length, contentSize int64) error {
 			return err
 		}
 		mark := binary.LittleEndian.Uint32(size)
-		if here += 4 + int64(mark&^(1<<31)); mark == 0 { // the bit says that the block is not compressed
+		if here += 4 + int64(mark&^(1<<31)); mark == 0 { // the top bit: block is not compressed
 			break
 		}
 		if flags&16 != 0 {
-			here += 4 // the block's checksum
+			here += 4 // block checksum
 		}
 	}
 	if flags&4 != 0 {
-		here += 4 // the content's
+		here += 4 // content checksum
 	}
-	if here != length { // beyond it, too: Arrow's C++ library takes one frame alone
+	if here != length { // bytes after it are refused too: Arrow C++ reads one frame
 		return damaged
 	}
 	if s.lz4 == nil {
@@ -69,10 +75,14 @@ func (s *streamReader) checkLZ4(at, length, contentSize int64) error {
 	return readToEnd(s.lz4, contentSize, damaged)
 }
 
-// checkZstd holds a frame of Zstandard (RFC 8878, section 3.1.1) against its length, and against how many bytes it holds.
+// checkZstd checks that length bytes of the messages are one complete frame of Zstandard (RFC 8878,
+// section 3.1.1) with the given content size.
 func (s *streamReader) checkZstd(at, length, contentSize int64) error {
-	damaged := &loaderr.SourceError{Reason: fmt.Sprintf("has %d bytes that are no whole Zstandard frame of %d", length, contentSize), Hint: loaderr.HintDamaged}
-	if length < 5 { // the magic and what follows
+	damaged := &loaderr.SourceError{
+		Reason: fmt.Sprintf("has %d bytes that are no whole Zstandard frame of %d", length, contentSize),
+		Hint:   loaderr.HintDamaged,
+	}
+	if length < 5 { // the magic and one byte
 		return damaged
 	}
 	head := make([]byte, min(length, zstd.HeaderMaxSize))
@@ -93,7 +103,7 @@ func (s *streamReader) checkZstd(at, length, contentSize int64) error {
 		}
 		block := int64(head[0]) | int64(head[1])<<8 | int64(head[2])<<16
 		size := block >> 3
-		if block>>1&3 == 1 { // one byte, repeated
+		if block>>1&3 == 1 { // an RLE block: one byte, repeated
 			size = 1
 		}
 		here, last = here+3+size, block&1 == 1
@@ -117,12 +127,13 @@ func (s *streamReader) checkZstd(at, length, contentSize int64) error {
 	return readToEnd(s.zstd, contentSize, damaged)
 }
 
-// part reads so many bytes from a place on.
+// section returns a reader of length bytes of the messages.
 func (s *streamReader) section(at, length int64) io.Reader {
 	return bufio.NewReader(io.NewSectionReader(messageReader{s}, at, length))
 }
 
-// readToEnd unpacks a frame to its end: one that holds more than its buffer says is known by nothing else.
+// readToEnd decompresses a whole frame and requires the content size. Only that finds a frame that
+// holds more bytes than its buffer declares.
 func readToEnd(frame io.Reader, contentSize int64, damaged error) error {
 	if n, err := io.Copy(io.Discard, frame); err != nil || n != contentSize {
 		return damaged

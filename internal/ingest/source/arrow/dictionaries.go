@@ -15,7 +15,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// dictionary writes the values that an array of places in a dictionary stands for.
+// writeDictionary writes the values of a dictionary array.
 func (b batchColumn) writeDictionary(a *array.Dictionary) error {
 	values := a.Dictionary()
 	indexAt := func(i int) (at int, ok bool, err error) {
@@ -23,7 +23,12 @@ func (b batchColumn) writeDictionary(a *array.Dictionary) error {
 			return 0, false, nil
 		}
 		if at = a.GetValueIndex(i); at < 0 || at >= values.Len() {
-			return 0, false, &loaderr.SourceError{Column: b.Name, Row: b.row + int64(i)/max(1, b.Width) + 1, Reason: fmt.Sprintf("is entry %d of a dictionary of %d", at, values.Len()), Hint: loaderr.HintDamaged}
+			return 0, false, &loaderr.SourceError{
+				Column: b.Name,
+				Row:    b.row + int64(i)/max(1, b.Width) + 1,
+				Reason: fmt.Sprintf("is entry %d of a dictionary of %d", at, values.Len()),
+				Hint:   loaderr.HintDamaged,
+			}
 		}
 		return at, values.IsValid(at), nil
 	}
@@ -38,8 +43,13 @@ func (b batchColumn) writeDictionary(a *array.Dictionary) error {
 	return b.write(whole)
 }
 
-func (b batchColumn) writeDictionaryTexts(a *array.Dictionary, words stringArray, indexAt func(i int) (at int, ok bool, err error)) error {
-	known := slices.Repeat([]int32{-1}, words.Len()) // the code of each entry that was met
+// writeDictionaryTexts writes the dictionary codes of texts. Each entry is added to the column's
+// dictionary once.
+func (b batchColumn) writeDictionaryTexts(
+	a *array.Dictionary, words stringArray,
+	indexAt func(i int) (at int, ok bool, err error),
+) error {
+	known := slices.Repeat([]int32{-1}, words.Len()) // by entry: its code, -1 before its first use
 	codes := make([]int32, a.Len())
 	for i := range codes {
 		at, ok, err := indexAt(i)
@@ -64,8 +74,11 @@ func (b batchColumn) writeDictionaryTexts(a *array.Dictionary, words stringArray
 	return nil
 }
 
-// taken is an array of the n values, each as wide as the others, that stand at the places.
-func expandDictionary(values arrow.Array, n int, indexAt func(i int) (at int, ok bool, err error)) (arrow.Array, error) {
+// expandDictionary returns an array of n values of fixed width, each copied from the dictionary
+// entry that indexAt returns.
+func expandDictionary(
+	values arrow.Array, n int, indexAt func(i int) (at int, ok bool, err error),
+) (arrow.Array, error) {
 	fixed, ok := values.DataType().(arrow.FixedWidthDataType)
 	if !ok || fixed.BitWidth()%8 != 0 || len(values.Data().Buffers()) != 2 {
 		return nil, fmt.Errorf("is a dictionary of %s, which is not read", values.DataType())
@@ -86,7 +99,8 @@ func expandDictionary(values arrow.Array, n int, indexAt func(i int) (at int, ok
 		bitutil.SetBit(valid, i)
 		copy(body[i*width:][:width], src[(from+at)*width:])
 	}
-	data := array.NewData(values.DataType(), n, []*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(body)}, nil, nulls, 0)
+	data := array.NewData(values.DataType(), n,
+		[]*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(body)}, nil, nulls, 0)
 	defer data.Release()
 	return array.MakeFromData(data), nil
 }

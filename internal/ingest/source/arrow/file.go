@@ -18,20 +18,22 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// Beginnings of Arrow files: of the file format (which is also Feather's second version) and of a stream.
+// First bytes of the file format, which is also version 2 of Feather, and of a stream.
 const (
 	FileMagic   = "ARROW1"
 	StreamMagic = "\xff\xff\xff\xff"
 )
 
-// Around the messages of an Arrow file: the magic, padded; and the footer, its length and the magic again.
+// Bytes around the messages of an Arrow file: the padded magic before them; after them and the
+// footer, the footer's length and the magic.
 const (
 	headBytes = 8
 	tailBytes = 4 + len(FileMagic)
 )
 
-// OpenFile reads an Arrow file by the stream that is in it: its messages stand in the order of a stream. The footer is used to
-// check that they are all there.
+// OpenFile opens an Arrow file, or a file of an IPC stream if stream is true. It reads the messages
+// in the file as a stream, and uses the footer to check that none is missing. Closing the reader
+// closes f; if OpenFile returns an error, the caller closes f.
 func OpenFile(path string, f *os.File, stream bool, w source.Settings) (source.Reader, error) {
 	if err := w.Text.CheckUnused(path); err != nil {
 		return nil, err
@@ -40,7 +42,14 @@ func OpenFile(path string, f *os.File, stream bool, w source.Settings) (source.R
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	s := &streamReader{file: cached.File{File: f}, name: path, bytes: st.Size(), workers: w.Workers, dir: w.Dir, maxBatchBytes: max(w.Free, w.Ratio*st.Size())}
+	s := &streamReader{
+		file:          cached.File{File: f},
+		name:          path,
+		bytes:         st.Size(),
+		workers:       w.Workers,
+		dir:           w.Dir,
+		maxBatchBytes: max(w.Free, w.Ratio*st.Size()),
+	}
 	err = parallel.Guard(path, func() error {
 		if !stream {
 			if err := s.readFooter(st.Size()); err != nil {
@@ -58,9 +67,12 @@ func OpenFile(path string, f *os.File, stream bool, w source.Settings) (source.R
 	return s, nil
 }
 
-// readFooter finds where the messages end, and how many batches there are.
+// readFooter finds the end of the messages and reads which messages the footer lists.
 func (s *streamReader) readFooter(size int64) error {
-	cut := &loaderr.SourceError{Reason: "is cut off: its end is not that of an Arrow file", Hint: loaderr.HintDamaged}
+	cut := &loaderr.SourceError{
+		Reason: "is cut off: its end is not that of an Arrow file",
+		Hint:   loaderr.HintDamaged,
+	}
 	if size < headBytes+int64(tailBytes) {
 		return cut
 	}
@@ -74,7 +86,10 @@ func (s *streamReader) readFooter(size int64) error {
 	length := int64(int32(binary.LittleEndian.Uint32(tail)))
 	end := size - int64(tailBytes) - length
 	if length < 8 || end < headBytes {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("has a footer of %d bytes in a file of %d", length, size), Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("has a footer of %d bytes in a file of %d", length, size),
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	footer := make([]byte, length)
 	if _, err := s.file.ReadAt(footer, end); err != nil {
@@ -84,8 +99,11 @@ func (s *streamReader) readFooter(size int64) error {
 		return err
 	}
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
-	schema := flatbuffers.Table{Bytes: footer, Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(footerSchema)))} // it is there: checkFlat
-	s.footer = &messageBlocks{blocksOf(table, footerDictionaries), blocksOf(table, footerBatches), arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields)}
+	// CheckArrowMetadata requires the schema.
+	schema := flatbuffers.Table{Bytes: footer,
+		Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(footerSchema)))}
+	s.footer = &messageBlocks{blocksOf(table, footerDictionaries), blocksOf(table, footerBatches),
+		arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields)}
 	s.begin, s.bytes = headBytes, end-headBytes
 	if _, err := s.file.ReadAt(tail[:4], headBytes); err != nil {
 		return files.AsSourceError(s.name, err)
@@ -97,14 +115,19 @@ func (s *streamReader) readFooter(size int64) error {
 	return nil
 }
 
-// frameMessages is for files of Polars: what they begin with is no message, their dictionaries have other numbers than the schema there, and
-// stand behind the batches that need them. The messages are taken in the order of the footer, behind its schema.
+// useFooterOrder orders the messages of a file from Polars as the footer lists them. Such a file
+// does not begin with a schema message, its dictionary ids are not those of a schema message, and
+// its dictionaries follow the batches that use them. The schema comes from the footer.
 func (s *streamReader) useFooterOrder(footer flatbuffers.Table) error {
 	begin, end := s.begin, s.begin+s.bytes
 	var total int64
 	for _, b := range slices.Concat(s.footer.dictionaries, s.footer.batches) {
-		if b.at < begin || b.meta < 8 || b.body < 0 || b.meta > end-b.at || b.body > end-b.at-b.meta || total > end-b.meta-b.body {
-			return &loaderr.SourceError{Reason: fmt.Sprintf("has a block of %d and %d bytes at byte %d, but %d bytes in all", b.meta, b.body, b.at, end), Hint: loaderr.HintDamaged}
+		if b.at < begin || b.meta < 8 || b.body < 0 || b.meta > end-b.at || b.body > end-b.at-b.meta ||
+			total > end-b.meta-b.body {
+			return &loaderr.SourceError{
+				Reason: fmt.Sprintf("has a block of %d and %d bytes at byte %d, but %d bytes in all", b.meta, b.body, b.at, end),
+				Hint:   loaderr.HintDamaged,
+			}
 		}
 		s.segments = append(s.segments, segment{at: total, from: b.at})
 		total += b.meta + b.body
@@ -117,17 +140,19 @@ func (s *streamReader) useFooterOrder(footer flatbuffers.Table) error {
 	return nil
 }
 
-// data are the messages.
+// data returns a reader of the messages.
 func (s *streamReader) data() *io.SectionReader {
 	return io.NewSectionReader(messageReader{s}, 0, s.bytes)
 }
 
-// piece is where the messages from a place on, up to the next piece, stand in the file.
+// segment is a contiguous part of the messages: it begins at offset at of the messages and at
+// offset from of the file, and ends where the next one begins.
 type segment struct{ at, from int64 }
 
-// messages are those of a file in the order of a stream.
+// messageReader reads the messages of a file in the order of a stream.
 type messageReader struct{ *streamReader }
 
+// ReadAt reads messages from offset at of the stream.
 func (m messageReader) ReadAt(p []byte, at int64) (n int, err error) {
 	if len(m.leadingSchema) == 0 {
 		return m.file.ReadAt(p, m.begin+at)

@@ -22,33 +22,38 @@ const (
 	blockSize          = 24
 )
 
-// arrowBlocks are the messages of a file with bodies, as its footer lists them, and the numbers of its dictionaries, field by field.
+// messageBlocks lists the messages with bodies, and the dictionary id of each field that has one.
 type messageBlocks struct {
 	dictionaries, batches []messageBlock
 	numbers               []int64
 }
 
-// arrowBlock is where a message begins in the file, and how long it is before its body, and its body.
+// messageBlock is one message: its file offset, the length of its metadata, and the length of its
+// body.
 type messageBlock struct{ at, meta, body int64 }
 
+// blocksOf returns the blocks that a slot of the footer lists.
 func blocksOf(footer flatbuffers.Table, slot flatbuffers.VOffsetT) (out []messageBlock) {
 	o := flatbuffers.UOffsetT(footer.Offset(slot))
 	for i := 0; o != 0 && i < footer.VectorLen(o); i++ {
 		b := footer.Vector(o) + flatbuffers.UOffsetT(i)*blockSize
-		out = append(out, messageBlock{footer.GetInt64(b), int64(footer.GetInt32(b + 8)), footer.GetInt64(b + 16)})
+		out = append(out, messageBlock{footer.GetInt64(b), int64(footer.GetInt32(b + 8)),
+			footer.GetInt64(b + 16)})
 	}
 	return out
 }
 
-// schemaMessage makes a message of the footer's schema.
+// schemaMessage returns a schema message with the footer's schema.
 func schemaMessage(footer flatbuffers.Table) []byte {
-	schema := footer.Offset(footerSchema) // it is there: checkFlat
-	// A Message whose header is the table in the footer behind it: offsets of flatbuffers are relative and go forward.
+	schema := footer.Offset(footerSchema) // CheckArrowMetadata requires it
+	// The table Message is followed by the whole footer, and its header is the schema in the footer:
+	// offsets of flatbuffers are relative and point forward.
 	const message, header = 32, 20
 	meta := make([]byte, message, message+len(footer.Bytes)+8)
 	le := binary.LittleEndian
-	le.PutUint32(meta, 16)                                   // the root table
-	for i, v := range []uint16{12, 12, 8, 10, header - 16} { // its vtable: sizes, and where version, type and header are
+	le.PutUint32(meta, 16) // the root table
+	// Its vtable: sizes, and the positions of version, type and header.
+	for i, v := range []uint16{12, 12, 8, 10, header - 16} {
 		le.PutUint16(meta[4+2*i:], v)
 	}
 	le.PutUint32(meta[16:], 12) // back to the vtable
@@ -60,27 +65,40 @@ func schemaMessage(footer flatbuffers.Table) []byte {
 	return append(le.AppendUint32([]byte(StreamMagic), uint32(len(meta))), meta...)
 }
 
-// checkFooter holds what the footer says against the messages: a reader may go by either.
+// checkFooter compares the footer with the messages. Readers use either.
 func (s *streamReader) checkFooter(found messageBlocks) error {
 	if s.footer == nil {
 		return nil
 	}
 	if n, want := len(found.batches), len(s.footer.batches); n != want {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("holds %d batches, its footer lists %d", n, want), Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("holds %d batches, its footer lists %d", n, want),
+			Hint:   loaderr.HintDamaged,
+		}
 	}
-	if s.leadingSchema != nil { // the messages are the footer's
+	if s.leadingSchema != nil { // the messages come from the footer
 		return nil
 	}
-	if !slices.Equal(found.batches, s.footer.batches) || !slices.Equal(found.dictionaries, s.footer.dictionaries) {
-		return &loaderr.SourceError{Reason: "has messages elsewhere than its footer says", Hint: loaderr.HintDamaged}
+	if !slices.Equal(found.batches, s.footer.batches) ||
+		!slices.Equal(found.dictionaries, s.footer.dictionaries) {
+		return &loaderr.SourceError{
+			Reason: "has messages elsewhere than its footer says",
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	r, err := ipc.NewReader(bytes.NewReader(s.footerMessage))
 	if err != nil {
-		return &loaderr.SourceError{Reason: "has a footer that cannot be read: " + err.Error(), Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Reason: "has a footer that cannot be read: " + err.Error(),
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	defer r.Release()
 	if !r.Schema().Equal(s.schema) || !slices.Equal(found.numbers, s.footer.numbers) {
-		return &loaderr.SourceError{Reason: "has another schema in its footer than at its beginning", Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Reason: "has another schema in its footer than at its beginning",
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// Slots of the flatbuffer tables of Arrow's Message.fbs, as vtable offsets, and the types of messages.
+// Slots of the flatbuffer tables of Arrow's Message.fbs, as vtable offsets, and types of messages.
 const (
 	messageVersion = 4
 	messageBody    = 10
@@ -29,8 +29,8 @@ const (
 	typeRecordBatch     = 3
 )
 
-// walk counts the rows and checks that the stream has its end mark. Arrow v15 takes a stream that stops between two
-// messages for one that has ended.
+// scanMessages checks every message, counts the rows, and requires the end-of-stream mark. Arrow
+// v15 accepts a stream that stops between two messages.
 func (s *streamReader) scanMessages() error {
 	if s.bytes == 0 {
 		return &loaderr.SourceError{Reason: "nothing was sent, want an Arrow stream"}
@@ -44,7 +44,7 @@ func (s *streamReader) scanMessages() error {
 	}
 	prefix := make([]byte, 8)
 	for at := int64(0); ; {
-		if at == s.bytes && s.footer != nil { // a footer says the same as an end mark
+		if at == s.bytes && s.footer != nil { // a footer replaces the end mark
 			return nil
 		}
 		if at+8 > s.bytes {
@@ -55,14 +55,18 @@ func (s *streamReader) scanMessages() error {
 		}
 		if binary.LittleEndian.Uint32(prefix) != 0xffffffff {
 			if at == 0 && string(prefix[:6]) == "ARROW1" {
-				return &loaderr.SourceError{Reason: "is an Arrow file, want an Arrow IPC stream", Hint: "write it with new_stream, write_ipc_stream or the like"}
+				return &loaderr.SourceError{
+					Reason: "is an Arrow file, want an Arrow IPC stream",
+					Hint:   "write it with new_stream, write_ipc_stream or the like",
+				}
 			}
 			return s.messageError(at)
 		}
 		block := messageBlock{at: s.begin + at}
 		length := int64(int32(binary.LittleEndian.Uint32(prefix[4:])))
 		at += 8
-		if length == 0 && at < s.bytes && s.footer == nil { // as of streams that were joined, of which Arrow reads the first
+		// Concatenated streams: Arrow would read only the first.
+		if length == 0 && at < s.bytes && s.footer == nil {
 			return &loaderr.SourceError{
 				Reason: fmt.Sprintf("%d other bytes follow the end mark of the Arrow stream", s.bytes-at),
 				Hint:   "write one stream with all record batches, or each into a file of its own",
@@ -83,7 +87,10 @@ func (s *streamReader) scanMessages() error {
 		}
 		message := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
 		if v := message.GetInt16Slot(messageVersion, 0); v != versionV4 && v != versionV5 {
-			return &loaderr.SourceError{Reason: fmt.Sprintf("has metadata of version %d, want 4 or 5", v+1), Hint: s.hint("write it with another version of Arrow")}
+			return &loaderr.SourceError{
+				Reason: fmt.Sprintf("has metadata of version %d, want 4 or 5", v+1),
+				Hint:   s.hint("write it with another version of Arrow"),
+			}
 		}
 		body := message.GetInt64Slot(messageBody, 0)
 		if at += length; body < 0 || body > s.bytes-at {
@@ -105,7 +112,8 @@ func (s *streamReader) scanMessages() error {
 			continue
 		case typeDictionaryBatch:
 			s.found.dictionaries = append(s.found.dictionaries, block)
-			words := flatbuffers.Table{Bytes: batch.Bytes, Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
+			words := flatbuffers.Table{Bytes: batch.Bytes,
+				Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
 			number := batch.GetInt64Slot(arrowmeta.DictionaryID, 0)
 			if err := s.checkBuffers(words, s.dictionaryShapes[number], nil, at-body, body); err != nil {
 				return addPlace(err, s.dictionaryColumns[number], 0)
@@ -113,11 +121,18 @@ func (s *streamReader) scanMessages() error {
 			continue
 		case typeRecordBatch:
 		default:
-			return &loaderr.SourceError{Reason: fmt.Sprintf("has a message of type %d at byte %d, want a schema, a dictionary or rows", kind, block.at), Hint: s.hint("send an Arrow IPC stream of one table")}
+			return &loaderr.SourceError{
+				Reason: fmt.Sprintf("has a message of type %d at byte %d, want a schema, a dictionary or rows", kind, block.at),
+				Hint:   s.hint("send an Arrow IPC stream of one table"),
+			}
 		}
 		rows := batch.GetInt64Slot(batchLength, 0)
 		if rows < 0 || rows > column.MaxRows-s.rows {
-			return &loaderr.SourceError{Batch: len(s.found.batches) + 1, Reason: fmt.Sprintf("has %d rows", rows), Hint: s.hint("")}
+			return &loaderr.SourceError{
+				Batch:  len(s.found.batches) + 1,
+				Reason: fmt.Sprintf("has %d rows", rows),
+				Hint:   s.hint(""),
+			}
 		}
 		s.rows += rows
 		s.found.batches = append(s.found.batches, block)
@@ -127,7 +142,7 @@ func (s *streamReader) scanMessages() error {
 	}
 }
 
-// hint is one for a connection, or that a source is damaged.
+// hint returns the given hint for a connection, and for a source the hint that it is damaged.
 func (s *streamReader) hint(connection string) string {
 	if s.name == "" {
 		return connection

@@ -16,7 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// schemaOfAll is the metadata of a stream of every type of Arrow.
+// schemaOfAll returns the metadata of a stream with every type of Arrow.
 func schemaOfAll(t *testing.T) []byte {
 	t.Helper()
 	types := []arrow.DataType{
@@ -94,14 +94,15 @@ func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 	}
 }
 
-// nest makes the first field behind one its own child.
+// makeOwnChild makes the first child of a field the field itself.
 func makeOwnChild(b []byte, field flatbuffers.Table) {
 	children := int(field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldChildren))))
 	binary.LittleEndian.PutUint32(b[children:], 1)
 	binary.LittleEndian.PutUint32(b[children+4:], uint32(int(field.Pos)-children-4))
 }
 
-// TestMetadataThatIsTakenCanBeRead damages metadata: what is not refused leads Arrow's reader nowhere.
+// TestAcceptedMetadataCanBeRead damages metadata at random. Arrow's reader must not read out of
+// range in metadata that the check accepts.
 func TestAcceptedMetadataCanBeRead(t *testing.T) {
 	const seed = 20261121
 	draw := rand.New(rand.NewPCG(seed, 0))
@@ -153,7 +154,8 @@ func TestShapeOfASchema(t *testing.T) {
 	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(arrowmeta.MessageHeader)))
 	words := map[int64]arrowmeta.Shape{}
 	got := arrowmeta.ShapeOf(schema, arrowmeta.SchemaFields, words)
-	// By the columnar format's table of buffers: 0 of null, 1 of structs, sparse unions and fixed-size lists, 3 of texts and list views, else 2.
+	// From the columnar format's table of buffers: 0 for null; 1 for structs, sparse unions and
+	// fixed-size lists; 3 for texts and list views; 2 for the rest.
 	nodes := 27 + 1 + 1 + 1 + 1 + 3 + 1 + 2 + 1 + 1
 	buffers := 0 + 2 + 2 + 3 + 3 + 2 + 2 + 2 + 2 + 2 + 2 + (2 + 2) + (1 + 3) + (2 + 2) + 2 + (1 + 2) + (2 + 1 + 3 + 2) + 2 + 3 + 3 + (2 + 2) + (0 + 2 + 2) + 2 + 2 + (3 + 2) + (3 + 2) + 2
 	if want := (arrowmeta.Shape{Nodes: nodes, Buffers: buffers}); got != want {

@@ -15,10 +15,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// sliceRows is how many rows of a batch are converted at once.
+// sliceRows is the number of rows of a batch that are converted at a time.
 const sliceRows = 1 << 18
 
-// fill decodes batch by batch, the columns of each in parallel.
+// Fill decodes the record batches one after the other, and the columns of a batch in parallel.
 func (s *streamReader) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	mem := &batchMemory{dir: s.dir}
 	defer mem.close()
@@ -34,7 +34,8 @@ func (s *streamReader) Fill(ctx context.Context, to []source.Target, m *progress
 			return &loaderr.SourceError{Batch: batch, Reason: "more rows than were announced"}
 		}
 		err := parallel.For(ctx, s.workers, len(to), "", func(_, i int) error {
-			return addPlace(parallel.Guard("", func() error { return s.writeChecked(ctx, b, to[i], row) }), to[i].Name, batch)
+			return addPlace(parallel.Guard("", func() error { return s.writeChecked(ctx, b, to[i], row) }),
+				to[i].Name, batch)
 		})
 		if err != nil {
 			return err
@@ -47,15 +48,22 @@ func (s *streamReader) Fill(ctx context.Context, to []source.Target, m *progress
 		return mem.err
 	}
 	if err := r.Err(); err != nil && !errors.Is(err, io.EOF) {
-		return &loaderr.SourceError{Batch: batch, Reason: "the Arrow stream cannot be decoded: " + err.Error(), Hint: s.hint("")}
+		return &loaderr.SourceError{
+			Batch:  batch,
+			Reason: "the Arrow stream cannot be decoded: " + err.Error(),
+			Hint:   s.hint(""),
+		}
 	}
 	if row != s.rows {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.rows)}
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("the Arrow stream has %d rows, its messages say %d", row, s.rows),
+		}
 	}
 	return nil
 }
 
-// inColumn says in which column and record batch a fault is, where it does not say so itself. A row says more than its batch.
+// addPlace adds the column and the record batch to an error that has none. An error with a row gets
+// no batch, because the row is more precise.
 func addPlace(err error, column string, batch int) error {
 	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 		if e.Column == "" {
@@ -68,22 +76,34 @@ func addPlace(err error, column string, batch int) error {
 	return err
 }
 
-// checked writes a column of a batch, whose first row is that of the stream, if it is what it says.
-func (s *streamReader) writeChecked(ctx context.Context, b arrow.Record, to source.Target, row int64) error {
+// writeChecked writes a column of a record batch after it has checked the array's length, null
+// count and buffers. row is the batch's first row in the stream.
+func (s *streamReader) writeChecked(
+	ctx context.Context, b arrow.Record, to source.Target, row int64,
+) error {
 	whole := b.Column(to.Index)
 	if n := whole.Len(); int64(n) != b.NumRows() {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()), Hint: s.hint("")}
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("has %d rows, its batch %d", n, b.NumRows()),
+			Hint:   s.hint(""),
+		}
 	}
 	if declared, n := nullCounts(whole); declared != n {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("says that it has %s and has %d", loaderr.Count(declared, "null"), n), Hint: s.hint("")}
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("says that it has %s and has %d", loaderr.Count(declared, "null"), n),
+			Hint:   s.hint(""),
+		}
 	}
 	if have, need := shortBuffer(whole.Data()); have < need {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need), Hint: s.hint("")}
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("has a buffer of %d bytes, its rows need %d", have, need),
+			Hint:   s.hint(""),
+		}
 	}
 	return s.writeSlices(ctx, whole, batchColumn{Target: to, row: row})
 }
 
-// column writes one column of a batch, slice by slice.
+// writeSlices writes a column of a record batch slice by slice.
 func (s *streamReader) writeSlices(ctx context.Context, whole arrow.Array, to batchColumn) error {
 	n, first := int64(whole.Len()), to.row
 	for at := int64(0); at < n; at += sliceRows {

@@ -1,7 +1,18 @@
-// Package arrow reads Arrow files and streams, and the streams of a put.
+// Package arrow reads Arrow files and Arrow IPC streams, also streams that a client sends in a put.
 //
-// Arrow v15 trusts what it reads: metadata, frames of compressed buffers and counts are checked against
-// the format before it sees them.
+// A file is read as the stream of messages in it. file.go and footer.go find the messages of a
+// file, messages.go checks every message before any value is decoded, and rows.go decodes record
+// batches and writes their columns. columns.go converts arrays, dictionaries.go decodes
+// dictionaries, and batch_memory.go bounds the memory of a batch.
+//
+// # Caveats
+//
+// Arrow v15 trusts what it reads. The package therefore checks metadata, buffers, compressed frames
+// and null counts against the format first. A type that Arrow v15 does not know makes the whole
+// file unreadable, even if its column is not loaded.
+//
+// Arrow v15 decodes a whole record batch at a time, and a writer may put all rows into one batch.
+// Memory beyond 16 MiB comes from mapped files in the job's directory.
 package arrow
 
 import (
@@ -27,32 +38,32 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// arrowStream reads an Arrow IPC stream. One that comes over a connection is spooled to a file without a name
-// first: its rows must be known before the result is laid out.
+// streamReader reads an Arrow IPC stream. A stream from a connection is first copied to an unlinked
+// file, because the number of rows must be known before the result is laid out.
 type streamReader struct {
 	file              cached.File
-	name              string         // of a source, "" for a connection
-	begin             int64          // of the messages in the file
-	leadingSchema     []byte         // what the messages lack at their beginning
-	segments          []segment      // where they stand, if not one after the other from begin on
-	bytes             int64          // of the messages
-	footer            *messageBlocks // what a file's footer lists
-	footerMessage     []byte         // a message of the schema that stands there
+	name              string         // path of the source, "" for a connection
+	begin             int64          // file offset of the messages
+	leadingSchema     []byte         // schema message that the file lacks, else nil
+	segments          []segment      // places of the messages if they are not contiguous
+	bytes             int64          // length of all messages
+	footer            *messageBlocks // what the footer of a file lists, nil for a stream
+	footerMessage     []byte         // the footer's schema as a message
 	found             messageBlocks
-	batchShape        arrowmeta.Shape           // of a batch
-	dictionaryShapes  map[int64]arrowmeta.Shape // of the dictionaries, by number
-	columns           []arrowmeta.Column        // of a batch
-	dictionaryColumns map[int64]string          // the columns that the dictionaries are of
-	maxBatchBytes     int64                     // bytes that a compressed batch may hold, 0 for any number
+	batchShape        arrowmeta.Shape           // arrays and buffers of a record batch
+	dictionaryShapes  map[int64]arrowmeta.Shape // of a dictionary batch, by dictionary id
+	columns           []arrowmeta.Column        // of a record batch
+	dictionaryColumns map[int64]string          // name of a dictionary's column, by dictionary id
+	maxBatchBytes     int64                     // largest uncompressed batch, 0 for no limit
 	rows              int64
 	schema            *arrow.Schema
 	workers           int
 	dir               string        // the job's directory
-	zstd              *zstd.Decoder // made when it is needed
-	lz4               *lz4.Reader   // made when it is needed
+	zstd              *zstd.Decoder // nil before the first use
+	lz4               *lz4.Reader   // nil before the first use
 }
 
-// OpenStream spools the stream and walks over its messages.
+// OpenStream copies the stream to a file in dir and checks its messages.
 func OpenStream(conn io.Reader, dir string, workers int, m *progress.Meter) (source.Reader, error) {
 	f, err := os.CreateTemp(dir, "stream")
 	if err != nil {
@@ -75,7 +86,7 @@ func OpenStream(conn io.Reader, dir string, workers int, m *progress.Meter) (sou
 	return s, nil
 }
 
-// spool copies the stream until the sender closes its side.
+// spool copies the stream until the client closes its side.
 func (s *streamReader) spool(conn io.Reader, dir string, m *progress.Meter) error {
 	buf := make([]byte, files.BlockBytes)
 	for {
@@ -85,7 +96,12 @@ func (s *streamReader) spool(conn io.Reader, dir string, m *progress.Meter) erro
 				if !files.IsFull(err) {
 					return fmt.Errorf("keep the stream: %w", err)
 				}
-				return &loaderr.NoSpaceError{Dir: dir, Need: s.bytes + int64(n), Have: max(0, files.FreeSpace(dir)), Text: err.Error()}
+				return &loaderr.NoSpaceError{
+					Dir:  dir,
+					Need: s.bytes + int64(n),
+					Have: max(0, files.FreeSpace(dir)),
+					Text: err.Error(),
+				}
 			}
 			s.bytes += int64(n)
 			m.Bytes.Store(s.bytes)
@@ -99,6 +115,7 @@ func (s *streamReader) spool(conn io.Reader, dir string, m *progress.Meter) erro
 	}
 }
 
+// open returns Arrow's reader of the messages. It allocates from mem.
 func (s *streamReader) open(mem *batchMemory) (*ipc.Reader, error) {
 	r, err := ipc.NewReader(s.data(), ipc.WithAllocator(mem))
 	if err != nil {
@@ -107,22 +124,31 @@ func (s *streamReader) open(mem *batchMemory) (*ipc.Reader, error) {
 	return r, nil
 }
 
-// unconverted is how Arrow v15 says which field of a schema has a type that it does not know, such as decimal32, or that is none.
+// unknownType matches Arrow v15's error for a field whose type it does not know, such as decimal32,
+// or whose type is invalid.
 var unknownType = regexp.MustCompile(`could not convert field (\d+) from flatbuf: (?:arrow/ipc: could not convert field type: )?(.*)`)
 
-// schemaError names the column of a schema that cannot be read, also where it is not wanted: the batches cannot be read without its type.
+// schemaError names the column of a schema that cannot be read. The error also occurs for columns
+// that are not loaded, because batches cannot be decoded without their type.
 func (s *streamReader) schemaError(err error) error {
 	m := unknownType.FindStringSubmatch(err.Error())
 	if m == nil {
-		return &loaderr.SourceError{Reason: "the Arrow stream cannot be read: " + err.Error(), Hint: s.hint("")}
+		return &loaderr.SourceError{
+			Reason: "the Arrow stream cannot be read: " + err.Error(),
+			Hint:   s.hint(""),
+		}
 	}
-	e := &loaderr.SourceError{Reason: "has a type that is not read: " + m[2], Hint: "cast the column before it is written, as decimals to decimal128"}
+	e := &loaderr.SourceError{
+		Reason: "has a type that is not read: " + m[2],
+		Hint:   "cast the column before it is written, as decimals to decimal128",
+	}
 	if i, err := strconv.Atoi(m[1]); err == nil && i < len(s.columns) {
 		e.Column = s.columns[i].Name
 	}
 	return e
 }
 
+// readSchema reads the schema and compares it with the footer.
 func (s *streamReader) readSchema() error {
 	mem := &batchMemory{dir: s.dir}
 	defer mem.close()
@@ -158,7 +184,11 @@ func (s *streamReader) Describe(w []column.Want) ([]column.Column, error) {
 		f := s.schema.Field(x.Index)
 		c, err := columnOf(f.Type)
 		if err != nil {
-			e := &loaderr.SourceError{Column: f.Name, Reason: err.Error(), Hint: "leave the column out, or cast it before it is sent"}
+			e := &loaderr.SourceError{
+				Column: f.Name,
+				Reason: err.Error(),
+				Hint:   "leave the column out, or cast it before it is sent",
+			}
 			if r := (*loaderr.HintedError)(nil); errors.As(err, &r) {
 				e.Hint = r.Hint
 			}

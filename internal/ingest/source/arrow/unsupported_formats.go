@@ -12,18 +12,23 @@ import (
 
 const hintOldArrow = "read it with pyarrow and write it again, without use_legacy_format"
 
-// schemaEndianness is a slot of Schema.fbs: 0, also where it is not there, is little endian.
+// schemaEndianness is a slot of Schema.fbs. Its default 0 is little-endian.
 const schemaEndianness = 4
 
-// checkOrder refuses a schema whose values are big-endian. Arrow v15 turns them around, but takes the types for which it cannot as they are.
+// checkEndianness refuses a schema with big-endian values. Arrow v15 swaps the bytes of most types,
+// but silently leaves those of the others as they are.
 func checkEndianness(schema flatbuffers.Table) error {
 	if schema.GetInt16Slot(schemaEndianness, 0) == 0 {
 		return nil
 	}
-	return &loaderr.SourceError{Reason: "holds big-endian values, which are not read", Hint: "pyarrow reads it: write it again on a little-endian machine"}
+	return &loaderr.SourceError{
+		Reason: "holds big-endian values, which are not read",
+		Hint:   "pyarrow reads it: write it again on a little-endian machine",
+	}
 }
 
-// frameError says what stands where a message should begin, at a place of the file. Before version 0.15 Arrow wrote its length alone there.
+// messageError returns the error for bytes that begin no message. Before version 0.15, Arrow wrote
+// only the length there.
 func (s *streamReader) messageError(at int64) error {
 	prefix := make([]byte, 4)
 	if _, err := s.data().ReadAt(prefix, at); err != nil {
@@ -36,8 +41,14 @@ func (s *streamReader) messageError(at int64) error {
 			return err
 		}
 		if source.CheckArrowMetadata(meta, source.FlatMessage) == nil {
-			return &loaderr.SourceError{Reason: "is in the form that Arrow had before version 0.15, which is not read", Hint: hintOldArrow}
+			return &loaderr.SourceError{
+				Reason: "is in the form that Arrow had before version 0.15, which is not read",
+				Hint:   hintOldArrow,
+			}
 		}
 	}
-	return &loaderr.SourceError{Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", s.begin+at), Hint: s.hint("send an Arrow IPC stream")}
+	return &loaderr.SourceError{
+		Reason: fmt.Sprintf("byte %d is no beginning of an Arrow message", s.begin+at),
+		Hint:   s.hint("send an Arrow IPC stream"),
+	}
 }
