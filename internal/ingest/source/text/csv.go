@@ -33,9 +33,6 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// sampleRows is how many rows the kinds of columns are inferred from at first.
-const sampleRows = 1000
-
 // csvFile reads a file of delimited text, as RFC 4180 and encoding/csv understand it: quotes, CRLF, a BOM, empty lines
 // left out. The first row names the columns, unless the dialect says otherwise.
 type csvFile struct {
@@ -152,59 +149,6 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 		return &loaderr.SourceError{Path: c.name, Line: line, Text: c.header[0], Reason: "is a number, want a header line with the names of the columns", Hint: "put the names into the first line, or load it with --no-header"}
 	}
 	return nil
-}
-
-// describe infers the kinds of the wanted columns from the first rows.
-func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
-	out := make([]column.Column, len(w))
-	for i, x := range w {
-		out[i] = column.Column{Name: c.header[x.Index], Inferred: true, Names: x.Role == layout.RoleItemID}
-		if x.Text {
-			out[i] = column.Column{Name: c.header[x.Index], Kind: column.KindText}
-		}
-	}
-	for size := int64(files.BlockBytes); ; size *= 4 {
-		rows, whole, err := c.inferFrom(out, w, size)
-		if err != nil {
-			return nil, err
-		}
-		if rows > 0 || whole || size >= source.MaxRecordBytes {
-			break
-		}
-	}
-	for i, x := range w {
-		if out[i].Kind == column.KindUnknown && x.Role != layout.RoleValue {
-			out[i].Kind = column.KindInt64 // the first row is broken, and the fill says how
-		}
-	}
-	return out, nil
-}
-
-// sample infers the kinds from the rows in the first size bytes. It tells how many rows those were, and whether they were all.
-func (c *csvFile) inferFrom(out []column.Column, w []column.Want, size int64) (row int64, whole bool, err error) {
-	buf := make([]byte, min(size, c.size-c.dataOffset), min(size, c.size-c.dataOffset)+1)
-	if _, err := c.file.ReadAt(buf, c.dataOffset); err != nil && !errors.Is(err, io.EOF) {
-		return 0, false, files.AsSourceError(c.name, err)
-	}
-	if whole = c.dataOffset+int64(len(buf)) >= c.size; whole {
-		buf = append(buf, '\n')
-	}
-	s := splitter{delim: c.delim, buf: buf}
-	var cells []cell
-	for ; row < min(sampleRows, c.rows); row++ {
-		s.skipEmptyLines()
-		if cells, err = s.nextRow(cells[:0]); err != nil || len(cells) != len(c.header) {
-			return row, whole || err == nil, nil // the fill says so, if it is wrong
-		}
-		for i, x := range w {
-			next, reason := widenColumn(out[i], cells[x.Index], x.Role, &c.Text)
-			if reason != "" {
-				return row, whole, c.cellError(out[i], x.Role, cells[x.Index], row, c.lineOf(s.start, buf, c.line0), reason)
-			}
-			out[i] = next
-		}
-	}
-	return row, whole, nil
 }
 
 // lineOf is the line that a byte of a buffer is in, if before lines come before the buffer.

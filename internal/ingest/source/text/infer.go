@@ -1,9 +1,12 @@
 package text
 
 import (
+	"errors"
+	"io"
 	"unicode/utf8"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
+	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 	"github.com/tensorcache/tensorcache/layout"
@@ -163,4 +166,60 @@ func widenValue(c column.Column, x cell, d *textvalue.Dialect) (column.Column, s
 	}
 	c.Kind = column.KindText
 	return c, ""
+}
+
+// sampleRows is how many rows the kinds of columns are inferred from at first.
+const sampleRows = 1000
+
+// describe infers the kinds of the wanted columns from the first rows.
+func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
+	out := make([]column.Column, len(w))
+	for i, x := range w {
+		out[i] = column.Column{Name: c.header[x.Index], Inferred: true, Names: x.Role == layout.RoleItemID}
+		if x.Text {
+			out[i] = column.Column{Name: c.header[x.Index], Kind: column.KindText}
+		}
+	}
+	for size := int64(files.BlockBytes); ; size *= 4 {
+		rows, whole, err := c.inferFrom(out, w, size)
+		if err != nil {
+			return nil, err
+		}
+		if rows > 0 || whole || size >= source.MaxRecordBytes {
+			break
+		}
+	}
+	for i, x := range w {
+		if out[i].Kind == column.KindUnknown && x.Role != layout.RoleValue {
+			out[i].Kind = column.KindInt64 // the first row is broken, and the fill says how
+		}
+	}
+	return out, nil
+}
+
+// sample infers the kinds from the rows in the first size bytes. It tells how many rows those were, and whether they were all.
+func (c *csvFile) inferFrom(out []column.Column, w []column.Want, size int64) (row int64, whole bool, err error) {
+	buf := make([]byte, min(size, c.size-c.dataOffset), min(size, c.size-c.dataOffset)+1)
+	if _, err := c.file.ReadAt(buf, c.dataOffset); err != nil && !errors.Is(err, io.EOF) {
+		return 0, false, files.AsSourceError(c.name, err)
+	}
+	if whole = c.dataOffset+int64(len(buf)) >= c.size; whole {
+		buf = append(buf, '\n')
+	}
+	s := splitter{delim: c.delim, buf: buf}
+	var cells []cell
+	for ; row < min(sampleRows, c.rows); row++ {
+		s.skipEmptyLines()
+		if cells, err = s.nextRow(cells[:0]); err != nil || len(cells) != len(c.header) {
+			return row, whole || err == nil, nil // the fill says so, if it is wrong
+		}
+		for i, x := range w {
+			next, reason := widenColumn(out[i], cells[x.Index], x.Role, &c.Text)
+			if reason != "" {
+				return row, whole, c.cellError(out[i], x.Role, cells[x.Index], row, c.lineOf(s.start, buf, c.line0), reason)
+			}
+			out[i] = next
+		}
+	}
+	return row, whole, nil
 }
