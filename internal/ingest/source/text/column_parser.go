@@ -8,13 +8,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// csvOp is one column of the file and where its values go.
+// columnParser stores the values of one column of the file. Values of a span are collected in a
+// tile and written at once.
 type columnParser struct {
 	op         cellOp
 	target     int
 	role       layout.Role
 	row0       int64
-	tileRow    int64 // the row of the file that the tile begins at
+	tileRow    int64 // row of the file at which the tile begins
 	unit       int
 	f64        []float64
 	f32        []float32
@@ -22,17 +23,17 @@ type columnParser struct {
 	i32        []int32
 	u8         []uint8
 	dictionary *column.Dictionary
-	loss       *column.Loss // of narrowed floats, nil if they are not
+	loss       *column.Loss // collects what narrowing loses, nil without narrowing
 	narrowing  layout.DTypeError
-	lastText   []byte // the word of the row before, and its code
+	lastText   []byte // the last text and its code
 	lastCode   int32
 
 	dest       layout.ColumnWriter
-	intToFloat bool // cells are integers and the column holds float64
-	tile       any  // the values of a span before they are written: []T of the column's type
+	intToFloat bool // cells are integers, and the column stores float64
+	tile       any  // []T of the column's type: the values of the span
 }
 
-// codeOf is what is done with the cells of a column.
+// opOf returns the operation on the cells of a target.
 func opOf(t source.Target) cellOp {
 	switch t.Dest.DType {
 	case layout.Float64:
@@ -57,7 +58,7 @@ func opOf(t source.Target) cellOp {
 	return opSkip
 }
 
-// begin prepares the tile for the rows of a span.
+// beginSpan prepares the tile for the rows of a span.
 func (col *columnParser) beginSpan(s source.Span) {
 	col.tileRow = s.Row0
 	switch col.op {
@@ -74,17 +75,17 @@ func (col *columnParser) beginSpan(s source.Span) {
 	}
 }
 
-// tileFor is where the values of some rows are gathered before they are written.
+// tileFor returns a tile of at least so many rows. It is reused from span to span.
 func tileFor[T layout.Native](col *columnParser, rows int64) []T {
 	tile, _ := col.tile.([]T)
 	if int64(len(tile)) < rows {
-		tile = make([]T, rows+rows/16) // spans differ a little
+		tile = make([]T, rows+rows/16) // spare rows: spans differ in length
 		col.tile = tile
 	}
 	return tile
 }
 
-// end writes the values of a span.
+// endSpan writes the values of a span to the destination.
 func (col *columnParser) endSpan(s source.Span) {
 	if col.loss != nil {
 		col.loss.Add(col.narrowing)
@@ -108,7 +109,7 @@ func (col *columnParser) endSpan(s source.Span) {
 	}
 }
 
-// asFloats replaces integers by floats, in the same memory.
+// asFloats converts integers to floats in the same memory.
 func asFloats(values []int64) []float64 {
 	floats := unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
 	for i, v := range values {

@@ -11,18 +11,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// tally is what is counted in one block of the file. Whether a line feed ends a row depends on whether it is within
-// quotes, and that on all the blocks before; so both are counted: [0] as if the block began outside of quotes, [1]
-// as if it began within.
+// blockCounts are the counts of one block of the file. A line feed ends a row only outside quotes,
+// and whether the block begins inside quotes depends on all blocks before it. So both cases are
+// counted: index 0 if the block begins outside quotes, index 1 if it begins inside.
 type blockCounts struct {
-	rows   [2]int64 // line feeds that end a row which is not empty
-	last   [2]int64 // one past the last line feed that is outside of quotes, 0 for none
-	lines  [2]int64 // line feeds up to that one
-	total  int64    // line feeds
+	rows   [2]int64 // line feeds that end a row, without empty lines
+	last   [2]int64 // file offset after the last line feed outside quotes, 0 for none
+	lines  [2]int64 // line feeds up to and including that one
+	total  int64    // all line feeds
 	quotes int64
 }
 
-// count counts the rows in parallel and cuts the file into spans.
+// countRows counts the rows in parallel and divides the file into spans.
 func (c *csvFile) countRows() error {
 	blocks := int((c.size - c.dataOffset + c.Block - 1) / c.Block)
 	counts := make([]blockCounts, blocks)
@@ -31,7 +31,8 @@ func (c *csvFile) countRows() error {
 		if bufs[worker] == nil {
 			bufs[worker] = make([]byte, c.Block+2)
 		}
-		// Two bytes of the block before report whether a line feed at the beginning ends an empty line.
+		// Two bytes of the previous block show whether a line feed at the start of this block ends
+		// an empty line.
 		begin := c.dataOffset + int64(i)*c.Block
 		lead := int(min(2, begin-c.dataOffset))
 		buf := bufs[worker][:lead+int(min(c.Block, c.size-begin))]
@@ -47,7 +48,7 @@ func (c *csvFile) countRows() error {
 	return c.makeSpans(counts)
 }
 
-// cut turns the counts of blocks into spans of whole rows.
+// makeSpans converts the counts of blocks to spans of whole rows.
 func (c *csvFile) makeSpans(counts []blockCounts) error {
 	parity := 0
 	at := source.Span{Begin: c.dataOffset, Line0: c.line0}
@@ -74,6 +75,7 @@ func (c *csvFile) makeSpans(counts []blockCounts) error {
 	return nil
 }
 
+// addSpan adds a span unless it has no rows.
 func (c *csvFile) addSpan(s source.Span) {
 	if s.Rows > 0 {
 		c.spans = append(c.spans, s)
@@ -81,13 +83,13 @@ func (c *csvFile) addSpan(s source.Span) {
 	}
 }
 
-// count counts a block that stands at an offset of the file; its first lead bytes belong to the one before. first tells
-// whether the rows begin with buf.
+// countBlock counts a block at a file offset. The first lead bytes of buf belong to the previous
+// block. first reports whether buf begins with the first row.
 func countBlock(buf []byte, lead int, offset int64, first bool) (t blockCounts) {
 	offset -= int64(lead)
-	within := 0 // quotes so far are odd
+	within := 0 // 1 after an odd number of quotes
 	for i := lead; i < len(buf); {
-		// The next quote bounds the line feeds that are within, or outside of, quotes together.
+		// All line feeds up to the next quote are inside quotes, or all are outside.
 		stop := bytes.IndexByte(buf[i:], '"')
 		if stop < 0 {
 			stop = len(buf)
@@ -116,7 +118,8 @@ func countBlock(buf []byte, lead int, offset int64, first bool) (t blockCounts) 
 	return t
 }
 
-// endsEmpty reports whether the line feed at i ends a line that holds nothing. first reports whether the rows begin with buf.
+// endsEmptyLine reports whether the line feed at i ends an empty line. first reports whether buf
+// begins with the first row.
 func endsEmptyLine(buf []byte, i int, first bool) bool {
 	if i > 0 && buf[i-1] == '\r' {
 		i--

@@ -1,10 +1,19 @@
-// Package text reads CSV and TSV files: it counts rows in parallel, infers types from the first cells,
-// and parses spans of rows on several workers.
+// Package text reads CSV and TSV files.
+//
+// count_rows.go counts the rows of blocks in parallel and divides the file into spans of whole
+// rows. infer.go infers the type of each column from its first cells. Several workers parse the
+// spans: parse.go goes through rows and cells, column_parser.go stores the values of one column,
+// and split.go splits rows into cells. Plain numbers are parsed by package numerals, or by
+// fast_numbers.go.
 //
 // # Caveats
 //
 // A cell further down may need a wider type than those before it. The reader then returns a
 // [source.WidenError], and the load reads the file again.
+//
+// A line feed inside quotes does not end a row, so the meaning of a block depends on all blocks
+// before it. A quote that is not closed therefore moves the borders of all rows after it; the
+// parser reports the first row that it cannot split.
 package text
 
 import (
@@ -33,8 +42,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// csvFile reads a file of delimited text, as RFC 4180 and encoding/csv understand it: quotes, CRLF, a BOM, empty lines
-// left out. The first row names the columns, unless the dialect says otherwise.
+// csvFile reads a file of delimited text as RFC 4180 and encoding/csv define it: with quotes, CRLF
+// and a byte order mark. Empty lines are skipped. The first row names the columns unless the
+// dialect has no header.
 type csvFile struct {
 	source.Settings
 	file               cached.File
@@ -42,20 +52,28 @@ type csvFile struct {
 	delim              byte
 	header             []string
 	size               int64
-	dataOffset         int64 // where the rows begin
+	dataOffset         int64 // file offset of the first row
 	line0              int64 // lines before that
 	spans              []source.Span
 	rows               int64
 	sourceBytesPerByte float64 // bytes of the source for each byte of the text
 }
 
-// Open reads the header and counts the rows. name is what the file was called before it was compressed, if it was.
+// Open reads the header and counts the rows. name is the file's name before compression, if it was
+// compressed. Closing the reader closes f; if Open returns an error, the caller closes f.
 func Open(path, name string, f *os.File, w source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	c := &csvFile{Settings: w, file: cached.File{File: f}, name: path, delim: ',', size: st.Size(), sourceBytesPerByte: 1}
+	c := &csvFile{
+		Settings:           w,
+		file:               cached.File{File: f},
+		name:               path,
+		delim:              ',',
+		size:               st.Size(),
+		sourceBytesPerByte: 1,
+	}
 	if source, err := w.Reach.StatFile(path); err == nil && source.Size() != c.size {
 		c.sourceBytesPerByte = float64(source.Size()) / float64(max(1, c.size))
 	}
@@ -74,10 +92,18 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 		return nil, err
 	}
 	if c.rows == 0 && bytes.IndexByte([]byte(strings.Join(c.header, "")), '\r') >= 0 {
-		return nil, &loaderr.SourceError{Path: path, Reason: "ends its lines with carriage returns alone", Hint: "save it with line feeds, as all but very old programs do"}
+		return nil, &loaderr.SourceError{
+			Path:   path,
+			Reason: "ends its lines with carriage returns alone",
+			Hint:   "save it with line feeds, as all but very old programs do",
+		}
 	}
 	if c.rows == 0 {
-		return nil, &loaderr.SourceError{Path: path, Reason: "has a header but no rows", Hint: loaderr.HintEmpty}
+		return nil, &loaderr.SourceError{
+			Path:   path,
+			Reason: "has a header but no rows",
+			Hint:   loaderr.HintEmpty,
+		}
 	}
 	return c, nil
 }
@@ -87,7 +113,7 @@ func (c *csvFile) Names() []string { return c.header }
 func (c *csvFile) Rows() int64     { return c.rows }
 func (c *csvFile) Close() error    { return c.file.Close() }
 
-// readHeader reads the names of the columns and finds where the rows begin.
+// readHeader reads the names of the columns and the offset of the first row.
 func (c *csvFile) readHeader() error {
 	for size := int64(64 << 10); ; size *= 4 {
 		head := make([]byte, min(size, c.size))
@@ -113,12 +139,21 @@ func (c *csvFile) readHeader() error {
 		line := int64(bytes.Count(head[:min(s.start, len(head))], []byte{'\n'})) + 1
 		if errors.Is(err, errBufferEnd) {
 			if s.skipEmptyLines(); s.at >= len(head) {
-				return &loaderr.SourceError{Path: c.name, Reason: "holds nothing but empty lines", Hint: loaderr.HintEmpty}
+				return &loaderr.SourceError{
+					Path:   c.name,
+					Reason: "holds nothing but empty lines",
+					Hint:   loaderr.HintEmpty,
+				}
 			}
 			err = errUnclosedQuote
 		}
 		if err != nil {
-			return &loaderr.SourceError{Path: c.name, Line: line, Reason: "the header " + err.Error(), Hint: hintQuotes}
+			return &loaderr.SourceError{
+				Path:   c.name,
+				Line:   line,
+				Reason: "the header " + err.Error(),
+				Hint:   hintQuotes,
+			}
 		}
 		if !c.Text.Header {
 			c.dataOffset, c.line0 = int64(begin), 0
@@ -133,12 +168,20 @@ func (c *csvFile) readHeader() error {
 	}
 }
 
+// nameColumns sets the names of the columns from the cells of the header. It refuses a header of
+// numbers, which is a first row of values.
 func (c *csvFile) nameColumns(cells []cell, line int64) error {
 	numbers := 0
 	for _, cell := range cells {
 		name := string(cell.text())
 		if !utf8.ValidString(name) {
-			return &loaderr.SourceError{Path: c.name, Line: line, Text: name, Reason: "is not UTF-8", Hint: "save the file as UTF-8"}
+			return &loaderr.SourceError{
+				Path:   c.name,
+				Line:   line,
+				Text:   name,
+				Reason: "is not UTF-8",
+				Hint:   "save the file as UTF-8",
+			}
 		}
 		if _, ok := c.Text.Float(cell.trimmed()); ok {
 			numbers++
@@ -146,19 +189,35 @@ func (c *csvFile) nameColumns(cells []cell, line int64) error {
 		c.header = append(c.header, name)
 	}
 	if numbers == len(cells) {
-		return &loaderr.SourceError{Path: c.name, Line: line, Text: c.header[0], Reason: "is a number, want a header line with the names of the columns", Hint: "put the names into the first line, or load it with --no-header"}
+		return &loaderr.SourceError{
+			Path:   c.name,
+			Line:   line,
+			Text:   c.header[0],
+			Reason: "is a number, want a header line with the names of the columns",
+			Hint:   "put the names into the first line, or load it with --no-header",
+		}
 	}
 	return nil
 }
 
-// lineOf is the line that a byte of a buffer is in, if before lines come before the buffer.
+// lineOf returns the line number of a byte of a buffer. before is the number of lines before the
+// buffer.
 func (c *csvFile) lineOf(at int, buf []byte, before int64) int64 {
 	return before + int64(bytes.Count(buf[:at], []byte{'\n'})) + 1
 }
 
-// refuse says that a cell cannot be in its column. Rows count from 0 here.
-func (c *csvFile) cellError(col column.Column, role layout.Role, x cell, row, line int64, reason string) error {
-	e := &loaderr.SourceError{Path: c.name, Column: col.Name, Text: string(x.text()), Row: row + 1, Line: line, Reason: reason}
+// cellError returns the error for a cell that its column cannot hold. row counts from 0.
+func (c *csvFile) cellError(
+	col column.Column, role layout.Role, x cell, row, line int64, reason string,
+) error {
+	e := &loaderr.SourceError{
+		Path:   c.name,
+		Column: col.Name,
+		Text:   string(x.text()),
+		Row:    row + 1,
+		Line:   line,
+		Reason: reason,
+	}
 	switch {
 	case !utf8.ValidString(e.Text):
 		e.Reason, e.Hint = "is not UTF-8", "save the file as UTF-8"
@@ -187,7 +246,8 @@ func (c *csvFile) cellError(col column.Column, role layout.Role, x cell, row, li
 	return e
 }
 
-// fill parses the rows in parallel, span by span, into the columns.
+// Fill parses the spans in parallel. If a cell needs a wider type, it returns a
+// [source.WidenError].
 func (c *csvFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	parsers := make([]*csvParser, c.Workers)
 	var mu sync.Mutex
@@ -211,7 +271,7 @@ func (c *csvFile) Fill(ctx context.Context, to []source.Target, m *progress.Mete
 		wider = wider.Merge(&source.WidenError{Columns: slices.Clone(p.types)})
 		p.widened = false
 		if i < len(c.spans)/8 {
-			return wider // beginning again at once costs less than looking at the rest
+			return wider // restarting now costs less than parsing the remaining spans
 		}
 		return nil
 	})
@@ -221,7 +281,7 @@ func (c *csvFile) Fill(ctx context.Context, to []source.Target, m *progress.Mete
 	return err
 }
 
-// line is the line in which a row begins.
+// Line returns the line in which a row begins, 0 if it cannot be found.
 func (c *csvFile) Line(row int64) int64 {
 	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Row0+c.spans[i].Rows > row })
 	if i == len(c.spans) {
@@ -244,16 +304,26 @@ func (c *csvFile) Line(row int64) int64 {
 	}
 }
 
-// read reads a span into buf, which grows where it must, and ends it with a line feed.
+// read reads a span into buf, which it grows if needed, and appends a line feed if the span does
+// not end with one.
 func (c *csvFile) read(buf []byte, s source.Span) ([]byte, error) {
 	n := s.End - s.Begin
 	if n > source.MaxRecordBytes {
-		return nil, &loaderr.SourceError{Path: c.name, Row: s.Row0 + 1, Line: s.Line0 + 1, Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, source.MaxRecordBytes)}
+		return nil, &loaderr.SourceError{
+			Path:   c.name,
+			Row:    s.Row0 + 1,
+			Line:   s.Line0 + 1,
+			Reason: fmt.Sprintf("a row takes %d bytes, at most %d", n, source.MaxRecordBytes),
+		}
 	}
 	buf = slices.Grow(buf[:0], int(n)+1+numerals.Pad)[:n]
 	if _, err := c.file.ReadAt(buf, s.Begin); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, &loaderr.SourceError{Path: c.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged}
+			return nil, &loaderr.SourceError{
+				Path:   c.name,
+				Reason: "the file became shorter while it was loaded",
+				Hint:   loaderr.HintChanged,
+			}
 		}
 		return nil, files.AsSourceError(c.name, err)
 	}
@@ -263,9 +333,13 @@ func (c *csvFile) read(buf []byte, s source.Span) ([]byte, error) {
 	return buf, nil
 }
 
-// groupRows returns nil: any cell of the file may widen a column, so every row is read.
+// GroupRows returns nil: any cell of the file may widen a column, so every row is read.
 func (c *csvFile) GroupRows() []int64 { return nil }
 
-func (c *csvFile) Bounds(int, int, column.Column) (least, most any, ok bool) { return nil, nil, false }
+// Bounds returns no bounds: a text file has no statistics.
+func (c *csvFile) Bounds(int, int, column.Column) (least, most any, ok bool) {
+	return nil, nil, false
+}
 
+// Without returns c itself, because a text file has no groups to skip.
 func (c *csvFile) Without([]bool) source.Reader { return c }

@@ -6,10 +6,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/numerals"
 )
 
-// fastFloat reads a decimal, with point as its sign, of up to 19 digits at buf[i] whose value one multiplication or division gives (see
-// [numerals.Decimal]). ok is false for whatever is not of that kind. buf[end] is what comes after it; the buffer ends with a line feed.
+// fastFloat parses a decimal number of up to 19 digits at buf[i], if one multiplication or division
+// gives its exact value (see [numerals.Decimal]). point is the decimal mark. ok is false for any
+// other text. buf[end] follows the number; the buffer ends with a line feed.
 func fastFloat(buf []byte, i int, point byte) (v float64, end int, ok bool) {
-	sign := 0 // a number, so that no branch depends on it
+	sign := 0 // an integer, to avoid a branch
 	if buf[i] == '-' {
 		sign = 1
 	}
@@ -51,6 +52,7 @@ func fastFloat(buf []byte, i int, point byte) (v float64, end int, ok bool) {
 	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), i, ok
 }
 
+// fastExponent parses the exponent at buf[i], of up to three digits and leading zeros.
 func fastExponent(buf []byte, i int) (e, end int, ok bool) {
 	negative := buf[i] == '-'
 	if negative || buf[i] == '+' {
@@ -73,14 +75,14 @@ func fastExponent(buf []byte, i int) (e, end int, ok bool) {
 	return e, i, i > begin
 }
 
-// fastInt reads an integer of up to 19 digits at buf[i].
+// fastInt parses an integer of up to 19 digits at buf[i].
 func fastInt(buf []byte, i int) (v int64, end int, ok bool) {
 	negative := buf[i] == '-'
 	if negative {
 		i++
 	}
 	begin := i
-	var u uint64 // which 19 digits do not overflow
+	var u uint64 // 19 digits do not overflow it
 	for ; ; i++ {
 		d := buf[i] - '0'
 		if d > 9 {

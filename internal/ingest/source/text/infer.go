@@ -25,9 +25,11 @@ const (
 	reasonNarrow  = "does not fit float32"
 )
 
-// admit returns c widened so that it can hold the cell x besides the cells before it; reason says
-// why no type can hold both.
-func widenColumn(c column.Column, x cell, role layout.Role, d *textvalue.Dialect) (out column.Column, reason string) {
+// widenColumn returns c with a type that can hold the cell x and the cells before it. reason is not
+// empty if no type can hold them.
+func widenColumn(
+	c column.Column, x cell, role layout.Role, d *textvalue.Dialect,
+) (out column.Column, reason string) {
 	b := x.trimmed()
 	if d.IsMissing(b) {
 		switch {
@@ -69,8 +71,8 @@ func widenColumn(c column.Column, x cell, role layout.Role, d *textvalue.Dialect
 	return widenValue(c, x, d)
 }
 
-// admitText refuses what no text can be. Where a column is text because its first cell is, what looks like a number is refused: one
-// of the two is a mistake, and which is not for us to guess.
+// checkText returns a reason if the cell cannot be a text. If the type was inferred as text from
+// the first cell, a cell that looks like a number is refused: one of the two is probably a mistake.
 func checkText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
 	switch b := x.trimmed(); {
 	case !utf8.Valid(x.raw):
@@ -84,7 +86,8 @@ func checkText(c column.Column, x cell, d *textvalue.Dialect) (reason string) {
 	}
 }
 
-// likeNumber reports whether a text has digits and no letters, or is an infinity: 1.234,5 and 01/02/2020 as well as 7.
+// looksNumeric reports whether a text has digits and no letters but e, such as 1.234,5, 01/02/2020
+// or 7, or is an infinity.
 func looksNumeric(b []byte) bool {
 	digits := false
 	for _, c := range b {
@@ -99,6 +102,8 @@ func looksNumeric(b []byte) bool {
 	return digits
 }
 
+// widenItem widens the type of an item column: an integer if all cells are integers in their
+// shortest form, otherwise text.
 func widenItem(c column.Column, x cell) (column.Column, string) {
 	if !utf8.Valid(x.raw) {
 		return c, source.ReasonUTF8
@@ -111,11 +116,14 @@ func widenItem(c column.Column, x cell) (column.Column, string) {
 	return c, ""
 }
 
+// widenTime widens the type of a time column to the finer unit. ok reports whether the cell was
+// parsed as t.
 func widenTime(c column.Column, t textvalue.Time, ok bool) (column.Column, string) {
 	if !ok {
 		return c, reasonTime
 	}
-	other := column.Column{Name: c.Name, Kind: column.KindTime, Unit: textvalue.Units[t.Unit], Inferred: true}
+	other := column.Column{Name: c.Name, Kind: column.KindTime, Unit: textvalue.Units[t.Unit],
+		Inferred: true}
 	if t.Zoned {
 		other.Zone = "UTC"
 	}
@@ -126,6 +134,7 @@ func widenTime(c column.Column, t textvalue.Time, ok bool) (column.Column, strin
 	return w, ""
 }
 
+// widenValue widens the type of a value column for a cell that is not missing.
 func widenValue(c column.Column, x cell, d *textvalue.Dialect) (column.Column, string) {
 	b := x.trimmed()
 	switch c.Kind {
@@ -168,14 +177,15 @@ func widenValue(c column.Column, x cell, d *textvalue.Dialect) (column.Column, s
 	return c, ""
 }
 
-// sampleRows is how many rows the kinds of columns are inferred from at first.
+// sampleRows is the number of rows from which column types are inferred at first.
 const sampleRows = 1000
 
-// describe infers the kinds of the wanted columns from the first rows.
+// Describe infers the types of the wanted columns from the first rows.
 func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
-		out[i] = column.Column{Name: c.header[x.Index], Inferred: true, Names: x.Role == layout.RoleItemID}
+		out[i] = column.Column{Name: c.header[x.Index], Inferred: true,
+			Names: x.Role == layout.RoleItemID}
 		if x.Text {
 			out[i] = column.Column{Name: c.header[x.Index], Kind: column.KindText}
 		}
@@ -191,14 +201,17 @@ func (c *csvFile) Describe(w []column.Want) ([]column.Column, error) {
 	}
 	for i, x := range w {
 		if out[i].Kind == column.KindUnknown && x.Role != layout.RoleValue {
-			out[i].Kind = column.KindInt64 // the first row is broken, and the fill says how
+			out[i].Kind = column.KindInt64 // the first row is damaged; Fill reports it
 		}
 	}
 	return out, nil
 }
 
-// sample infers the kinds from the rows in the first size bytes. It tells how many rows those were, and whether they were all.
-func (c *csvFile) inferFrom(out []column.Column, w []column.Want, size int64) (row int64, whole bool, err error) {
+// inferFrom infers the types from the rows in the first size bytes. It returns the number of these
+// rows and whether the bytes are the whole file.
+func (c *csvFile) inferFrom(
+	out []column.Column, w []column.Want, size int64,
+) (row int64, whole bool, err error) {
 	buf := make([]byte, min(size, c.size-c.dataOffset), min(size, c.size-c.dataOffset)+1)
 	if _, err := c.file.ReadAt(buf, c.dataOffset); err != nil && !errors.Is(err, io.EOF) {
 		return 0, false, files.AsSourceError(c.name, err)
@@ -211,12 +224,13 @@ func (c *csvFile) inferFrom(out []column.Column, w []column.Want, size int64) (r
 	for ; row < min(sampleRows, c.rows); row++ {
 		s.skipEmptyLines()
 		if cells, err = s.nextRow(cells[:0]); err != nil || len(cells) != len(c.header) {
-			return row, whole || err == nil, nil // the fill says so, if it is wrong
+			return row, whole || err == nil, nil // Fill reports the row if it is damaged
 		}
 		for i, x := range w {
 			next, reason := widenColumn(out[i], cells[x.Index], x.Role, &c.Text)
 			if reason != "" {
-				return row, whole, c.cellError(out[i], x.Role, cells[x.Index], row, c.lineOf(s.start, buf, c.line0), reason)
+				return row, whole, c.cellError(out[i], x.Role, cells[x.Index], row,
+					c.lineOf(s.start, buf, c.line0), reason)
 			}
 			out[i] = next
 		}

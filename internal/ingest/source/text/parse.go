@@ -14,18 +14,18 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// csvParser parses spans into columns; each worker has its own.
+// csvParser parses spans into columns. Each worker has its own.
 type csvParser struct {
 	file          *csvFile
 	parsers       []columnParser  // by column of the file
-	types         []column.Column // by target, as wide as the cells so far ask for
+	types         []column.Column // by target, as wide as the cells so far need
 	widened       bool
 	buf           []byte
 	plainRows     numerals.Rows
-	usesPlainRows bool // plain numbers are read by that
+	usesPlainRows bool // plainRows parses the plain numbers of the span
 }
 
-// opcode says what is done with the cells of a column.
+// cellOp is the operation on the cells of a column.
 type cellOp uint8
 
 const (
@@ -37,21 +37,33 @@ const (
 	opTime
 	opBool
 	opText
-	opCheck // the column is to be widened; its cells are only looked at
+	opCheck // the column will be widened: check its cells and store nothing
 )
 
+// newCSVParser returns a parser that writes to the targets.
 func newCSVParser(c *csvFile, to []source.Target) *csvParser {
 	p := &csvParser{file: c, parsers: make([]columnParser, len(c.header))}
 	for i, t := range to {
 		p.types = append(p.types, t.Column)
-		col := columnParser{op: opOf(t), target: i, loss: t.Dest.Loss, role: t.Role, row0: t.Row0, unit: textvalue.UnitDigits(t.Unit), dest: t.Dest.ColumnWriter, intToFloat: t.Dest.DType == layout.Float64 && t.Kind == column.KindInt64, dictionary: t.Words, lastCode: -1}
+		col := columnParser{
+			op:         opOf(t),
+			target:     i,
+			loss:       t.Dest.Loss,
+			role:       t.Role,
+			row0:       t.Row0,
+			unit:       textvalue.UnitDigits(t.Unit),
+			dest:       t.Dest.ColumnWriter,
+			intToFloat: t.Dest.DType == layout.Float64 && t.Kind == column.KindInt64,
+			dictionary: t.Words,
+			lastCode:   -1,
+		}
 		p.parsers[t.Index] = col
 	}
 	p.plainRows.Reset(len(p.parsers), c.delim, c.Text.Decimal)
 	return p
 }
 
-// span parses one span.
+// parseSpan parses one span.
 func (p *csvParser) parseSpan(s source.Span) error {
 	var err error
 	if p.buf, err = p.file.read(p.buf, s); err != nil {
@@ -70,12 +82,13 @@ func (p *csvParser) parseSpan(s source.Span) error {
 		p.parsers[i].endSpan(s)
 	}
 	if x.skipEmptyLines(); x.at < len(p.buf) {
-		return p.rowError(s, x.at, s.Row0+s.Rows, "stands where no more rows were counted", loaderr.HintChanged)
+		return p.rowError(s, x.at, s.Row0+s.Rows, "stands where no more rows were counted",
+			loaderr.HintChanged)
 	}
 	return nil
 }
 
-// begin turns to the rows of a span.
+// beginSpan prepares the column parsers for the rows of a span.
 func (p *csvParser) beginSpan(s source.Span) {
 	p.usesPlainRows = false
 	for i := range p.parsers {
@@ -83,7 +96,8 @@ func (p *csvParser) beginSpan(s source.Span) {
 		col.beginSpan(s)
 		p.usesPlainRows = p.usesPlainRows || col.op == opFloat64 || col.op == opInt64
 	}
-	if p.usesPlainRows = p.usesPlainRows && numerals.Available && !p.file.Text.NumericMissing; !p.usesPlainRows {
+	if p.usesPlainRows = p.usesPlainRows && numerals.Available &&
+		!p.file.Text.NumericMissing; !p.usesPlainRows {
 		return
 	}
 	p.plainRows.Begin(p.buf, int(s.Rows))
@@ -98,7 +112,7 @@ func (p *csvParser) beginSpan(s source.Span) {
 	}
 }
 
-// row parses a row of a span, or more. It says which one comes next.
+// parseRow parses at least one row of a span. It returns the next row.
 func (p *csvParser) parseRow(x *splitter, row int64, s source.Span) (next int64, err error) {
 	buf, delim, fast := p.buf, p.file.delim, !p.file.Text.NumericMissing
 	i, last := x.at, len(p.parsers)-1
@@ -124,7 +138,8 @@ func (p *csvParser) parseRow(x *splitter, row int64, s source.Span) (next int64,
 				return 0, p.rowError(s, x.start, s.Row0+row, err.Error(), hintQuotes)
 			}
 			if reason := p.parseCell(col, cell, s.Row0+row); reason != "" {
-				return 0, p.file.cellError(p.types[col.target], col.role, cell, s.Row0+row, p.file.lineOf(x.start, buf, s.Line0), reason)
+				return 0, p.file.cellError(p.types[col.target], col.role, cell, s.Row0+row,
+					p.file.lineOf(x.start, buf, s.Line0), reason)
 			}
 			if col.op == opCheck && p.usesPlainRows {
 				p.plainRows.Leave(c)
@@ -139,7 +154,8 @@ func (p *csvParser) parseRow(x *splitter, row int64, s source.Span) (next int64,
 	return row + 1, nil
 }
 
-// readPlain reads cells as long as they are plain numbers, over the ends of rows.
+// readPlain parses consecutive plain numbers, across the ends of rows. It returns the position and
+// column of the first cell that is not a plain number.
 func (p *csvParser) readPlain(x *splitter, i, c int, row int64) (at, column int) {
 	r := &p.plainRows
 	r.At, r.Column, r.Row, r.Start = i, c, int(row), x.start
@@ -148,31 +164,45 @@ func (p *csvParser) readPlain(x *splitter, i, c int, row int64) (at, column int)
 	return r.At, r.Column
 }
 
-// ragged says how many cells a row has.
+// cellCountError returns the error for a row with a wrong number of cells.
 func (p *csvParser) cellCountError(x *splitter, row int64, s source.Span) error {
 	x.at = x.start
 	cells, err := x.nextRow(nil)
 	if err != nil {
 		return p.rowError(s, x.start, row, err.Error(), hintQuotes)
 	}
-	return p.rowError(s, x.start, row, fmt.Sprintf("has %s, want %d", loaderr.Count(len(cells), "cell"), len(p.parsers)), "mend the row, or say with --delimiter what separates cells; one that holds that sign is to be quoted")
+	return p.rowError(s, x.start, row,
+		fmt.Sprintf("has %s, want %d", loaderr.Count(len(cells), "cell"), len(p.parsers)),
+		"mend the row, or say with --delimiter what separates cells; one that holds that sign is to be quoted")
 }
 
+// hintQuotes is the hint for a cell whose quotes are wrong.
 const hintQuotes = "begin and end the cell with a quote, and write each one within it twice"
 
-// broken refuses the row that begins at a byte of the buffer, and quotes how it begins.
+// rowError returns the error for the row that begins at a byte of the buffer. The error quotes at
+// most 200 bytes of the row.
 func (p *csvParser) rowError(s source.Span, at int, row int64, reason, hint string) error {
 	const most = 200
 	text, _, _ := bytes.Cut(p.buf[at:min(at+most, len(p.buf))], []byte{'\n'})
-	e := &loaderr.SourceError{Path: p.file.name, Row: row + 1, Line: p.file.lineOf(at, p.buf, s.Line0), Text: string(bytes.TrimSuffix(text, []byte{'\r'})), Reason: reason, Hint: hint}
+	e := &loaderr.SourceError{
+		Path:   p.file.name,
+		Row:    row + 1,
+		Line:   p.file.lineOf(at, p.buf, s.Line0),
+		Text:   string(bytes.TrimSuffix(text, []byte{'\r'})),
+		Reason: reason,
+		Hint:   hint,
+	}
 	if e.Text == "" {
 		e.Reason = "the row " + reason
 	}
 	return e
 }
 
-// fast reads the cell at buf[i] if it is a plain number, or skips an unquoted one. buf[end] is the delimiter or line feed after it.
-func (col *columnParser) parseFast(buf []byte, i int, delim, point byte, row int64) (end int, ok bool) {
+// parseFast parses the cell at buf[i] if it is a plain number. buf[end] is then the delimiter or
+// line feed after the cell.
+func (col *columnParser) parseFast(
+	buf []byte, i int, delim, point byte, row int64,
+) (end int, ok bool) {
 	at := row - col.tileRow
 	switch col.op {
 	case opFloat64:
@@ -198,7 +228,8 @@ func (col *columnParser) parseFast(buf []byte, i int, delim, point byte, row int
 	return 0, false
 }
 
-// closes reports whether a number that ends at end fills its cell.
+// endsCell reports whether a number that ends at end is the whole cell. The returned position is
+// that of the delimiter or line feed.
 func endsCell(buf []byte, end int, delim byte, ok bool) (int, bool) {
 	if ok && buf[end] == '\r' && buf[end+1] == '\n' {
 		end++
@@ -206,7 +237,7 @@ func endsCell(buf []byte, end int, delim byte, ok bool) (int, bool) {
 	return end, ok && (buf[end] == delim || buf[end] == '\n')
 }
 
-// slow reads any cell. reason says why it is refused.
+// parseCell parses any cell. reason is not empty if the cell is refused.
 func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason string) {
 	at := row - col.tileRow
 	switch col.op {
@@ -274,7 +305,8 @@ func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason stri
 	return p.widen(col, x)
 }
 
-// widen notes that a column must be wider to hold a cell. What follows in this pass is looked at, not kept.
+// widen widens the type of a column for a cell. The rest of the pass only checks the cells of this
+// column and stores nothing.
 func (p *csvParser) widen(col *columnParser, x cell) (reason string) {
 	wider, reason := widenColumn(p.types[col.target], x, col.role, &p.file.Text)
 	if reason == "" && wider != p.types[col.target] {
@@ -283,8 +315,11 @@ func (p *csvParser) widen(col *columnParser, x cell) (reason string) {
 	return reason
 }
 
-// word gives a text its code. One that is missing has none, unless an item needs it.
-func (col *columnParser) parseText(x cell, at int64, d *textvalue.Dialect, c column.Column) (reason string) {
+// parseText stores the dictionary code of a text. A missing text has the code -1; it is an error
+// for an item.
+func (col *columnParser) parseText(
+	x cell, at int64, d *textvalue.Dialect, c column.Column,
+) (reason string) {
 	if col.lastCode < 0 || !bytes.Equal(x.raw, col.lastText) {
 		switch missing := d.IsMissing(x.trimmed()); {
 		case missing && col.role == layout.RoleItemID:

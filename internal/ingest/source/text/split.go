@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// Errors of splitting a row, in the words of a message.
+// Errors of splitting a row. Their texts are part of error messages.
 var (
 	errBufferEnd      = errors.New("the buffer ends within the row")
 	errStrayQuote     = errors.New("has a quote within a cell that does not begin with one")
@@ -13,21 +13,23 @@ var (
 	errTextAfterQuote = errors.New("has a quoted cell that goes on after its closing quote")
 )
 
-// cell is one cell as it stands in the file, without the quotes around it.
+// cell is the bytes of a cell in the file, without the quotes around it.
 type cell struct {
 	raw    []byte
 	quoted bool
 }
 
-// text is what the cell holds: doubled quotes are one, and a line break within quotes is a line feed.
+// text returns the text of the cell: a doubled quote becomes one, and CRLF inside quotes becomes a
+// line feed.
 func (c cell) text() []byte {
 	if !c.quoted || bytes.IndexByte(c.raw, '"') < 0 && bytes.IndexByte(c.raw, '\r') < 0 {
 		return c.raw
 	}
-	return bytes.ReplaceAll(bytes.ReplaceAll(c.raw, []byte(`""`), []byte(`"`)), []byte("\r\n"), []byte("\n"))
+	return bytes.ReplaceAll(bytes.ReplaceAll(c.raw, []byte(`""`), []byte(`"`)),
+		[]byte("\r\n"), []byte("\n"))
 }
 
-// trimmed is the text without blanks around it.
+// trimmed returns the bytes without spaces and tabs around them.
 func (c cell) trimmed() []byte {
 	b := c.raw
 	for len(b) > 0 && (b[0] == ' ' || b[0] == '\t') {
@@ -39,15 +41,15 @@ func (c cell) trimmed() []byte {
 	return b
 }
 
-// splitter splits rows into cells. The buffer ends with a line feed.
+// splitter splits rows into cells. The buffer must end with a line feed.
 type splitter struct {
 	delim byte
 	buf   []byte
 	at    int
-	start int // where the last row began
+	start int // position of the current row
 }
 
-// blank skips empty lines.
+// skipEmptyLines moves to the next line that is not empty.
 func (s *splitter) skipEmptyLines() {
 	for s.at < len(s.buf) {
 		switch {
@@ -61,7 +63,7 @@ func (s *splitter) skipEmptyLines() {
 	}
 }
 
-// row appends the cells of the next row.
+// nextRow appends the cells of the next row to cells.
 func (s *splitter) nextRow(cells []cell) ([]cell, error) {
 	s.start = s.at
 	for {
@@ -77,7 +79,7 @@ func (s *splitter) nextRow(cells []cell) ([]cell, error) {
 	}
 }
 
-// cutCell cuts out the cell at i, and says where the delimiter or line feed after it is.
+// splitCell returns the cell at i and the position of the delimiter or line feed after it.
 func splitCell(buf []byte, i int, delim byte) (x cell, end int, err error) {
 	if i < len(buf) && buf[i] == '"' {
 		return splitQuoted(buf, i+1, delim)
@@ -99,6 +101,7 @@ func splitCell(buf []byte, i int, delim byte) (x cell, end int, err error) {
 	return x, end, errBufferEnd
 }
 
+// splitQuoted returns the quoted cell whose text begins at i, after its opening quote.
 func splitQuoted(buf []byte, i int, delim byte) (x cell, end int, err error) {
 	for end = i; ; end += 2 {
 		n := bytes.IndexByte(buf[end:], '"')
