@@ -190,20 +190,20 @@ func (b *boolDecoder) decodeValues(data []byte, encoding format.Encoding, n int)
 	if b.nullable {
 		have = bytes.Count(b.levels[:n], []byte{1})
 	}
-	there := cells[:have]
+	defined := cells[:have]
 	switch {
 	case have == 0: // a page of nulls may have no values of any encoding
 	case encoding == format.Plain:
 		if len(data) < (have+7)/8 {
 			return io.ErrUnexpectedEOF
 		}
-		for i := range there {
-			there[i] = data[i/8] >> (i % 8) & 1
+		for i := range defined {
+			defined[i] = data[i/8] >> (i % 8) & 1
 		}
 	case encoding == format.RLE:
 		runs, _, err := cutLengthPrefixed(data)
 		if err == nil {
-			err = decodeHybrid(runs, there)
+			err = decodeHybrid(runs, defined)
 		}
 		if err != nil {
 			return err

@@ -80,11 +80,11 @@ func dictionaryFails(file io.ReaderAt, m *format.ColumnMetaData, pages parquet.P
 func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 	at, pages := chunkOffset(m), 0
 	end := at + m.TotalCompressedSize
-	most := max(m.TotalUncompressedSize, minPageLimit)
+	limit := max(m.TotalUncompressedSize, minPageLimit)
 	r := bufio.NewReaderSize(nil, pageBuffer)
-	decoder := newThriftDecoder(r, most)
+	decoder := newThriftDecoder(r, limit)
 	for at < end {
-		broken := func(reason string) error {
+		damaged := func(reason string) error {
 			return &pageError{pages + 1, &loaderr.SourceError{Reason: reason, Hint: loaderr.HintDamaged}}
 		}
 		section := io.NewSectionReader(file, at, end-at)
@@ -93,7 +93,7 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 		if err := decoder.Decode(&h); errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		} else if err != nil {
-			return broken("its header cannot be read: " + err.Error())
+			return damaged("its header cannot be read: " + err.Error())
 		}
 		if h.Type == format.DictionaryPage {
 			pages--
@@ -104,22 +104,22 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 		}
 		at += read - int64(r.Buffered())
 		packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
-		if packed < 0 || packed > end-at || size < 0 || size > most {
-			return broken(fmt.Sprintf("is of %d and %d bytes in a column of %d and %d", packed, size,
+		if packed < 0 || packed > end-at || size < 0 || size > limit {
+			return damaged(fmt.Sprintf("is of %d and %d bytes in a column of %d and %d", packed, size,
 				end-at, m.TotalUncompressedSize))
 		}
 		n := int64(h.DataPageHeader.V.NumValues) + int64(h.DataPageHeaderV2.V.NumValues)
 		if n < 0 || n > rows {
-			return broken(fmt.Sprintf("holds %d values for %d rows", n, rows))
+			return damaged(fmt.Sprintf("holds %d values for %d rows", n, rows))
 		}
 		rows -= n
 		levels := max(0, int64(h.DataPageHeaderV2.V.DefinitionLevelsByteLength)) +
 			max(0, int64(h.DataPageHeaderV2.V.RepetitionLevelsByteLength))
 		plain := h.DataPageHeaderV2.Valid && h.DataPageHeaderV2.V.IsCompressed.Valid &&
 			!h.DataPageHeaderV2.V.IsCompressed.V
-		if holds := declaredSize(file, m.Codec, at+levels, packed-levels); !plain &&
-			holds > uint64(size) {
-			return broken(fmt.Sprintf("is of %d bytes whose values are %d", size, holds))
+		if declared := declaredSize(file, m.Codec, at+levels, packed-levels); !plain &&
+			declared > uint64(size) {
+			return damaged(fmt.Sprintf("is of %d bytes whose values are %d", size, declared))
 		}
 		at += packed
 		pages++
@@ -136,8 +136,8 @@ func declaredSize(file io.ReaderAt, codec format.CompressionCodec, at, size int6
 	}
 	n, _ := file.ReadAt(head[:min(size, int64(len(head)))], at) // the decoder reports missing bytes
 	if codec == format.Snappy {
-		holds, _ := binary.Uvarint(head[:n])
-		return holds
+		declared, _ := binary.Uvarint(head[:n])
+		return declared
 	}
 	var h zstd.Header
 	if h.Decode(head[:n]) != nil || !h.HasFCS {

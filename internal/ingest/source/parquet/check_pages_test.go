@@ -39,8 +39,8 @@ func TestPagesThatDeclareTooMuchAreRefused(t *testing.T) {
 	defer frame.Close()
 	zeros := frame.EncodeAll(make([]byte, 1000), nil)
 	const packed = 20
-	snappy := func(holds uint64) []byte {
-		return append(binary.AppendUvarint(nil, holds), make([]byte, packed)...)[:packed]
+	snappy := func(declared uint64) []byte {
+		return append(binary.AppendUvarint(nil, declared), make([]byte, packed)...)[:packed]
 	}
 	for what, c := range map[string]struct {
 		codec format.CompressionCodec

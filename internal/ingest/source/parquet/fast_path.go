@@ -149,9 +149,10 @@ func decodeFastAs[S column.Storable](
 
 // decodePage decodes the page that follows its header h.
 func (c *fastDecoder[S]) decodePage(h *format.PageHeader) error {
-	most := max(c.meta.TotalUncompressedSize, minPageLimit)
+	limit := max(c.meta.TotalUncompressedSize, minPageLimit)
 	if h.CompressedPageSize < 0 || h.UncompressedPageSize < 0 ||
-		int64(h.CompressedPageSize) > c.meta.TotalCompressedSize || int64(h.UncompressedPageSize) > most {
+		int64(h.CompressedPageSize) > c.meta.TotalCompressedSize ||
+		int64(h.UncompressedPageSize) > limit {
 		return errUnsupported
 	}
 	switch {

@@ -167,9 +167,9 @@ func decodeBothWays(t *testing.T, content []byte) (fast, chunks int) {
 				to.Dest = column.Sink{ColumnWriter: w.Column(1, layout.Random)}
 				other := &chunkDecoder{Target: to, typ: typ, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
 				if err := other.read(p.file, &chunk.MetaData, p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
-					t.Errorf("column %s, row group %d: decoded directly, where parquet-go says %v", c.Name(), g, err)
+					t.Errorf("column %s, row group %d: the fast path decodes it, parquet-go returns %v", c.Name(), g, err)
 				} else if !sameBytes(w.Column(0, layout.Random), w.Column(1, layout.Random)) {
-					t.Errorf("column %s, row group %d: other values than those of parquet-go", c.Name(), g)
+					t.Errorf("column %s, row group %d: its values differ from those of parquet-go", c.Name(), g)
 				}
 			}
 			w.Abort()
@@ -195,7 +195,7 @@ func TestFastPathDecodesWhatParquetGoDecodes(t *testing.T) {
 			for _, page := range []int{5000, 100_000} {
 				content := fastFile(t, 16_000, same, codec, parquet.PageBufferSize(page), parquet.MaxRowsPerRowGroup(12_000))
 				if n, all := decodeBothWays(t, content); n != all || n != 12 {
-					t.Errorf("%s, pages of %d bytes: %d of %d chunks were decoded directly, want 12", name, page, n, all)
+					t.Errorf("%s, pages of %d bytes: %d of %d chunks were decoded by the fast path, want 12", name, page, n, all)
 				}
 			}
 		}
@@ -216,7 +216,7 @@ func incompressible(t *testing.T, codec string) []byte {
 func TestFastPathDecodesIncompressiblePages(t *testing.T) {
 	for _, codec := range []string{"none", "snappy", "copies"} {
 		if n, all := decodeBothWays(t, incompressible(t, codec)); n != 3 || all != 3 {
-			t.Errorf("%s: %d of %d chunks were decoded directly, want 3", codec, n, all)
+			t.Errorf("%s: %d of %d chunks were decoded by the fast path, want 3", codec, n, all)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func TestFastPathDecodesDamagedChunksAsParquetGoOrRefusesThem(t *testing.T) {
 			}
 		}
 		if fast == 0 || fast == chunks {
-			t.Errorf("%s: %d of %d chunks were decoded directly", name, fast, chunks)
+			t.Errorf("%s: %d of %d chunks were decoded by the fast path", name, fast, chunks)
 		}
 	}
 }

@@ -223,9 +223,9 @@ func (p *parquetFile) Describe(w []column.Want) ([]column.Column, error) {
 func (p *parquetFile) locate(err error, group int, t source.Target) error {
 	in := &pageError{page: -1}
 	errors.As(err, &in)
-	its := ""
+	prefix := ""
 	if in.page == 0 {
-		its = "its dictionary "
+		prefix = "its dictionary "
 	}
 	var e *loaderr.SourceError
 	if !errors.As(err, &e) {
@@ -243,7 +243,7 @@ func (p *parquetFile) locate(err error, group int, t source.Target) error {
 	}
 	e.Path, e.Column = p.name, t.Name
 	if e.Row == 0 {
-		e.Group, e.Page, e.Reason = group+1, max(0, in.page), its+e.Reason
+		e.Group, e.Page, e.Reason = group+1, max(0, in.page), prefix+e.Reason
 	}
 	return e
 }

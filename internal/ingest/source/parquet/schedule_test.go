@@ -46,7 +46,7 @@ func TestEveryChunkIsScheduledOnceAndWorkersContinueTheirColumn(t *testing.T) {
 			}
 			if before := last[w]; before >= 0 && owner[runOf(before)] == w {
 				if next := before + columns; i != next && next < below && runOf(next) == runOf(before) && !slices.Contains(given, next) {
-					r.Fatalf("worker %d took chunk %d after %d, and nobody %d", w, i, before, next)
+					r.Fatalf("worker %d took chunk %d after %d, and no worker %d", w, i, before, next)
 				}
 			}
 			if _, found := owner[runOf(i)]; !found {
@@ -57,7 +57,7 @@ func TestEveryChunkIsScheduledOnceAndWorkersContinueTheirColumn(t *testing.T) {
 		slices.Sort(given)
 		for i := range below {
 			if _, found := slices.BinarySearch(given, i); !found {
-				r.Errorf("nobody took chunk %d", i)
+				r.Errorf("no worker took chunk %d", i)
 			}
 		}
 		if n := len(given); len(slices.Compact(given)) != n {

@@ -23,10 +23,10 @@ type compactReader interface{ thrift.Reader }
 // maxTrustedLength is the length in bytes up to which a text is allocated before it is read.
 const maxTrustedLength = 64 << 10
 
-// newThriftDecoder returns a decoder of metadata that has at most so many bytes.
-func newThriftDecoder(from *bufio.Reader, most int64) *thrift.Decoder {
+// newThriftDecoder returns a decoder of metadata of at most limit bytes.
+func newThriftDecoder(from *bufio.Reader, limit int64) *thrift.Decoder {
 	var protocol thrift.CompactProtocol
-	return thrift.NewDecoder(&thriftReader{protocol.NewReader(from), most})
+	return thrift.NewDecoder(&thriftReader{protocol.NewReader(from), limit})
 }
 
 func (r *thriftReader) ReadBytes() ([]byte, error) {
