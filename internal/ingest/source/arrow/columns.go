@@ -28,9 +28,10 @@ var kindOf = map[arrow.Type]column.Kind{
 	arrow.DECIMAL128: column.KindFloat64, arrow.DECIMAL256: column.KindFloat64,
 	arrow.STRING: column.KindText, arrow.LARGE_STRING: column.KindText,
 	arrow.STRING_VIEW: column.KindText,
-	arrow.DATE32:      column.KindTime, arrow.DATE64: column.KindTime, arrow.TIMESTAMP: column.KindTime,
-	arrow.DURATION: column.KindDuration,
-	arrow.TIME32:   column.KindDuration, arrow.TIME64: column.KindDuration,
+	arrow.DATE32:      column.KindTime, arrow.DATE64: column.KindTime,
+	arrow.TIMESTAMP: column.KindTime,
+	arrow.DURATION:  column.KindDuration,
+	arrow.TIME32:    column.KindDuration, arrow.TIME64: column.KindDuration,
 }
 
 // columnOf returns the column type of an Arrow type. It returns an error for a type that cannot be

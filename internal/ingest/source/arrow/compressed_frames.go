@@ -29,43 +29,43 @@ func (s *streamReader) checkLZ4(at, length, contentSize int64) error {
 	if _, err := s.data().ReadAt(head, at); err != nil {
 		return err
 	}
-	flags, most := head[4], head[5]
-	if binary.LittleEndian.Uint32(head) != 0x184d2204 || flags>>6 != 1 || most&0x8f != 0 ||
-		most>>4 < 4 {
+	flags, descriptor := head[4], head[5]
+	if binary.LittleEndian.Uint32(head) != 0x184d2204 || flags>>6 != 1 || descriptor&0x8f != 0 ||
+		descriptor>>4 < 4 {
 		return damaged
 	}
-	here := int64(7) // magic, flags, maximum block size, header checksum
+	pos := int64(7) // magic, flags, maximum block size, header checksum
 	if flags&8 != 0 {
 		content := make([]byte, 8)
-		if _, err := s.data().ReadAt(content, at+here-1); err != nil ||
+		if _, err := s.data().ReadAt(content, at+pos-1); err != nil ||
 			int64(binary.LittleEndian.Uint64(content)) != contentSize {
 			return damaged
 		}
-		here += 8
+		pos += 8
 	}
 	if flags&1 != 0 {
-		here += 4 // dictionary id
+		pos += 4 // dictionary id
 	}
 	size := head[:4]
 	for {
-		if here > length-4 {
+		if pos > length-4 {
 			return damaged
 		}
-		if _, err := s.data().ReadAt(size, at+here); err != nil {
+		if _, err := s.data().ReadAt(size, at+pos); err != nil {
 			return err
 		}
 		mark := binary.LittleEndian.Uint32(size)
-		if here += 4 + int64(mark&^(1<<31)); mark == 0 { // the top bit: block is not compressed
+		if pos += 4 + int64(mark&^(1<<31)); mark == 0 { // the top bit: block is not compressed
 			break
 		}
 		if flags&16 != 0 {
-			here += 4 // block checksum
+			pos += 4 // block checksum
 		}
 	}
 	if flags&4 != 0 {
-		here += 4 // content checksum
+		pos += 4 // content checksum
 	}
-	if here != length { // bytes after it are refused too: Arrow C++ reads one frame
+	if pos != length { // bytes after it are refused too: Arrow C++ reads one frame
 		return damaged
 	}
 	if s.lz4 == nil {
@@ -93,12 +93,12 @@ func (s *streamReader) checkZstd(at, length, contentSize int64) error {
 	if h.Decode(head) != nil || h.Skippable || h.HasFCS && h.FrameContentSize != uint64(contentSize) {
 		return damaged
 	}
-	here, last := int64(h.HeaderSize), false
+	pos, last := int64(h.HeaderSize), false
 	for !last {
-		if here > length-3 {
+		if pos > length-3 {
 			return damaged
 		}
-		if _, err := s.data().ReadAt(head[:3], at+here); err != nil {
+		if _, err := s.data().ReadAt(head[:3], at+pos); err != nil {
 			return err
 		}
 		block := int64(head[0]) | int64(head[1])<<8 | int64(head[2])<<16
@@ -106,12 +106,12 @@ func (s *streamReader) checkZstd(at, length, contentSize int64) error {
 		if block>>1&3 == 1 { // an RLE block: one byte, repeated
 			size = 1
 		}
-		here, last = here+3+size, block&1 == 1
+		pos, last = pos+3+size, block&1 == 1
 	}
 	if h.HasCheckSum {
-		here += 4
+		pos += 4
 	}
-	if here != length {
+	if pos != length {
 		return damaged
 	}
 	if s.zstd == nil {

@@ -158,16 +158,16 @@ func (m messageReader) ReadAt(p []byte, at int64) (n int, err error) {
 		return m.file.ReadAt(p, m.begin+at)
 	}
 	for n < len(p) && err == nil {
-		here, to := at+int64(n), p[n:]
+		pos, to := at+int64(n), p[n:]
 		more := 0
-		if here < int64(len(m.leadingSchema)) {
-			more = copy(to, m.leadingSchema[here:])
+		if pos < int64(len(m.leadingSchema)) {
+			more = copy(to, m.leadingSchema[pos:])
 		} else {
-			i := sort.Search(len(m.segments), func(i int) bool { return m.segments[i].at > here })
+			i := sort.Search(len(m.segments), func(i int) bool { return m.segments[i].at > pos })
 			if i < len(m.segments) {
-				to = to[:min(int64(len(to)), m.segments[i].at-here)]
+				to = to[:min(int64(len(to)), m.segments[i].at-pos)]
 			}
-			more, err = m.file.ReadAt(to, m.segments[i-1].from+here-m.segments[i-1].at)
+			more, err = m.file.ReadAt(to, m.segments[i-1].from+pos-m.segments[i-1].at)
 		}
 		n += more
 	}

@@ -53,11 +53,11 @@ func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 	var schema flatbuffers.Table
 	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(arrowmeta.MessageHeader)))
 	field := flatbuffers.Table{Bytes: good, Pos: schema.Indirect(schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))) + 4*2)} // a float64
-	indexAt := func(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
+	position := func(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
 		return int(t.Pos) + int(t.Offset(slot))
 	}
-	name := int(field.Indirect(flatbuffers.UOffsetT(indexAt(field, arrowmeta.FieldName))))
-	kind := int(field.Indirect(flatbuffers.UOffsetT(indexAt(field, arrowmeta.FieldType))))
+	name := int(field.Indirect(flatbuffers.UOffsetT(position(field, arrowmeta.FieldName))))
+	kind := int(field.Indirect(flatbuffers.UOffsetT(position(field, arrowmeta.FieldType))))
 	slots := kind - int(int32(binary.LittleEndian.Uint32(good[kind:])))
 	for what, damage := range map[string]func(b []byte){
 		"a root beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b, uint32(len(b))) },
@@ -69,8 +69,8 @@ func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 		"fields beyond the end":        func(b []byte) { b[slots+1] = 0xff },
 		"a number that is not aligned": func(b []byte) { b[slots+4]++ },
 		"a number beyond the end":      func(b []byte) { b[slots+5] = 0xff },
-		"a name beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b[indexAt(field, arrowmeta.FieldName):], 1<<20) },
-		"a name behind itself":         func(b []byte) { binary.LittleEndian.PutUint32(b[indexAt(field, arrowmeta.FieldName):], 1<<31) },
+		"a name beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b[position(field, arrowmeta.FieldName):], 1<<20) },
+		"a name behind itself":         func(b []byte) { binary.LittleEndian.PutUint32(b[position(field, arrowmeta.FieldName):], 1<<31) },
 		"a name that is too long":      func(b []byte) { binary.LittleEndian.PutUint32(b[name:], 1<<31-1) },
 		"a name without its end":       func(b []byte) { b[name+4+int(binary.LittleEndian.Uint32(b[name:]))] = 'x' },
 		"a field without a type": func(b []byte) {
@@ -89,7 +89,7 @@ func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 	}
 	for n := range good[:64] {
 		if source.CheckArrowMetadata(good[:n], source.FlatMessage) == nil {
-			t.Errorf("the first %d bytes are taken", n)
+			t.Errorf("the first %d bytes are accepted", n)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestAcceptedMetadataCanBeRead(t *testing.T) {
 		}()
 	}
 	if accepted == 0 || accepted == 20_000 {
-		t.Errorf("%d were taken", accepted)
+		t.Errorf("%d were accepted", accepted)
 	}
 }
 
