@@ -182,8 +182,8 @@ const hintQuotes = "begin and end the cell with a quote, and write each one with
 // rowError returns the error for the row that begins at a byte of the buffer. The error quotes at
 // most 200 bytes of the row.
 func (p *csvParser) rowError(s source.Span, at int, row int64, reason, hint string) error {
-	const most = 200
-	text, _, _ := bytes.Cut(p.buf[at:min(at+most, len(p.buf))], []byte{'\n'})
+	const maxQuoted = 200
+	text, _, _ := bytes.Cut(p.buf[at:min(at+maxQuoted, len(p.buf))], []byte{'\n'})
 	e := &loaderr.SourceError{
 		Path:   p.file.name,
 		Row:    row + 1,
