@@ -1,12 +1,14 @@
 // Package parquet reads Parquet files into columns. Several workers decode column chunks in
 // parallel: a column chunk is one column of one row group.
 //
-// It has two decoders of numbers and texts. fast_path.go decodes numbers without nulls, plain or
-// with a dictionary; its dictionary page is decoded in dictionary_page.go. If the fast path does
-// not support a column chunk, general_path.go decodes it with parquet-go, which also produces the
-// error message if the chunk is damaged. Booleans have a decoder of their own, boolean_pages.go.
-// schedule.go orders the chunks, fill.go runs the workers, and pruning.go skips row groups by their
-// statistics.
+// Numbers have two decoders. fast_path.go decodes numbers without nulls, plain or with a
+// dictionary: dictionary_page.go decodes the dictionary page, and dictionary_indices.go the indices
+// of data pages. If the fast path does not support a column chunk, general_path.go decodes it with
+// parquet-go, which also produces the error message if the chunk is damaged. It decodes all texts
+// as well. Booleans have a decoder of their own, boolean_pages.go.
+//
+// schedule.go orders the chunks, fill.go runs the workers, and pruning.go returns the statistics by
+// which row groups are skipped.
 //
 // # Caveats
 //
@@ -14,8 +16,8 @@
 // deltas of DuckDB, and booleans in RLE. The first two are refused before any page is read; the
 // third is decoded here.
 //
-// parquet-go allocates as many bytes as a file declares, whatever its size. So thrift.go checks the
-// footer and check_pages.go checks every page header before parquet-go reads them.
+// parquet-go allocates as many bytes as a file declares, even if the file is smaller. So thrift.go
+// checks the footer and check_pages.go checks every page header before parquet-go reads them.
 package parquet
 
 import (
@@ -94,6 +96,7 @@ func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
 // version 2 that hold only nulls without a byte of snappy, and parquet-go does not decode these.
 const hintNullPages = "the file is damaged, or has pages of version 2 with nulls alone: write it with zstd, or with pages of version 1"
 
+// footerError returns the error for a footer that cannot be read.
 func footerError(path string, err error) error {
 	return &loaderr.SourceError{
 		Path:   path,
@@ -170,6 +173,7 @@ func (p *parquetFile) checkRowCounts() error {
 	return nil
 }
 
+// damaged returns an error with the hint that the file is damaged.
 func (p *parquetFile) damaged(reason string) error {
 	return &loaderr.SourceError{Path: p.name, Reason: reason, Hint: loaderr.HintDamaged}
 }
