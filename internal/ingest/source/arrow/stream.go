@@ -178,6 +178,8 @@ func (s *streamReader) Names() []string {
 	return out
 }
 
+// Describe returns the types of the wanted columns. It returns an error for a type that cannot be
+// loaded.
 func (s *streamReader) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
