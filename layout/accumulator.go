@@ -14,7 +14,7 @@ type accumulator struct {
 	width, stride int64 // bytes of a row, and between the beginnings of rows
 	data          []byte
 	hash          xxhash.Digest
-	seen          *observer
+	observer      *observer
 	missing       int64
 
 	mu       sync.Mutex
@@ -32,7 +32,7 @@ const maxAccumulators = 1 << 10
 
 func (w *Writer) newAccumulator(i int) *accumulator {
 	c := w.table.Columns[i]
-	a := &accumulator{width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.column(i).data, seen: newObserver(c.DType, w.table.Rows*c.values())}
+	a := &accumulator{width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.column(i).data, observer: newObserver(c.DType, w.table.Rows*c.values())}
 	a.hash.Reset()
 	return a
 }
@@ -54,7 +54,7 @@ func (a *accumulator) add(row int64, dense []byte) (added bool) {
 	a.busy = true
 	a.mu.Unlock()
 	n := int64(len(dense)) / a.width
-	tiles(dense, a.width, a.width, 0, n, a.addBlock)
+	eachTile(dense, a.width, a.width, 0, n, a.addBlock)
 	a.mu.Lock()
 	a.rows += n
 	a.addPending()
@@ -106,7 +106,7 @@ func (a *accumulator) addPending() {
 		end := a.pending[0].to
 		a.pending = slices.Delete(a.pending, 0, 1)
 		a.mu.Unlock()
-		tiles(a.data, a.stride, a.width, a.rows, end, a.addBlock)
+		eachTile(a.data, a.stride, a.width, a.rows, end, a.addBlock)
 		a.mu.Lock()
 		a.rows = end
 	}
@@ -115,7 +115,7 @@ func (a *accumulator) addPending() {
 
 // finish adds the rows that are left, up to rows.
 func (a *accumulator) finish(rows int64) {
-	tiles(a.data, a.stride, a.width, a.rows, rows, a.addBlock)
+	eachTile(a.data, a.stride, a.width, a.rows, rows, a.addBlock)
 	a.rows = rows
 }
 
@@ -130,5 +130,5 @@ func (a *accumulator) addBlock(block []byte) {
 		block = *buffer
 	}
 	a.hash.Write(block) // never fails
-	a.missing += a.seen.see(block)
+	a.missing += a.observer.add(block)
 }

@@ -76,7 +76,7 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 		}
 		c, want := m.Columns[0], Column{DType: Float64}
 		o := newObserver(want.DType, int64(len(values)))
-		missing := o.see(bytesOf(values))
+		missing := o.add(bytesOf(values))
 		if sum := formatHash(xxhash.Sum64(bytesOf(values))); c.XXH64 != sum || c.Missing != missing {
 			r.Fatalf("%s and %d missing, want %s and %d", c.XXH64, c.Missing, sum, missing)
 		}
@@ -150,16 +150,16 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 	for row := range int64(many - 1) {
 		put(row)
 	}
-	if n := w.sums[0].rows; n != 0 {
+	if n := w.accumulators[0].rows; n != 0 {
 		t.Errorf("%d rows were added by themselves", n)
 	}
-	if put(many - 1); w.sums[0].rows != many {
-		t.Errorf("%d rows were added, want %d", w.sums[0].rows, many)
+	if put(many - 1); w.accumulators[0].rows != many {
+		t.Errorf("%d rows were added, want %d", w.accumulators[0].rows, many)
 	}
 	for row := int64(2*many - 1); row >= many; row-- { // the last one joins all before
 		put(row)
 	}
-	if n := w.sums[0].rows; n != 2*many {
+	if n := w.accumulators[0].rows; n != 2*many {
 		t.Errorf("%d rows were added, want %d", n, 2*many)
 	}
 	WriteAt(once, 2*many, values[2*many:])
@@ -183,11 +183,11 @@ func TestFewBufferedValuesAreSummedUpWhenTheBufferIsClosed(t *testing.T) {
 	for row := range int64(rows) {
 		WriteAt(once, row, []float64{float64(row)})
 	}
-	if n := len(w.sums[0].pending); n != 0 || w.sums[0].rows != 0 {
-		t.Errorf("%d ranges and %d rows are noted before Close", n, w.sums[0].rows)
+	if n := len(w.accumulators[0].pending); n != 0 || w.accumulators[0].rows != 0 {
+		t.Errorf("%d ranges and %d rows are noted before Close", n, w.accumulators[0].rows)
 	}
 	once.Close()
-	if n := w.sums[0].rows; n != rows {
+	if n := w.accumulators[0].rows; n != rows {
 		t.Errorf("%d rows were added, want %d", n, rows)
 	}
 	m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})

@@ -129,7 +129,7 @@ func (d *Data) checkColumns(ctx context.Context, columns []int, bad []bool, tell
 		}
 		for i, column := range columns {
 			c := &d.Manifest.Columns[column]
-			tiles(block[c.Offset-first.Offset:], stride, c.rowBytes(), 0, n, func(dense []byte) { hashes[i].Write(dense) }) // never fails
+			eachTile(block[c.Offset-first.Offset:], stride, c.rowBytes(), 0, n, func(dense []byte) { hashes[i].Write(dense) }) // never fails
 			tell(n * c.rowBytes())
 		}
 	}

@@ -15,25 +15,25 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
-// tile is how many bytes of a column are taken at once: they stay in a core's own cache until everything is done with them.
-const tile = 64 << 10
+// tileBytes is how many bytes of a column are taken at once: they stay in a core's own cache until everything is done with them.
+const tileBytes = 64 << 10
 
-// tiles shows a column's rows from row on, dense, some at a time. stride is the bytes between rows, width the bytes of a row.
-func tiles(data []byte, stride, width, row, rows int64, see func(block []byte)) {
-	perTile := max(1, tile/width)
+// eachTile shows a column's rows from row on, dense, some at a time. stride is the bytes between rows, width the bytes of a row.
+func eachTile(data []byte, stride, width, row, rows int64, visit func(block []byte)) {
+	perTile := max(1, tileBytes/width)
 	var dense []byte
 	for ; row < rows; row += perTile {
 		n := min(perTile, rows-row)
 		block := data[row*stride:]
 		if stride == width {
-			see(block[:n*width])
+			visit(block[:n*width])
 			continue
 		}
 		dense = slices.Grow(dense[:0], int(n*width))
 		for i := range n {
 			dense = append(dense, block[i*stride:i*stride+width]...)
 		}
-		see(dense)
+		visit(dense)
 	}
 }
 
@@ -61,32 +61,32 @@ func (m *Manifest) digest() (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// noSeal stands for a manifest's own checksum while it is taken.
-const noSeal = "0000000000000000"
+// blankChecksum stands for a manifest's own checksum while it is taken.
+const blankChecksum = "0000000000000000"
 
-// sealKey is where the checksum stands in a manifest's text: of all fields of that name the only one so little indented.
-var sealKey = []byte("\n \"xxh64\": \"")
+// checksumKey is where the checksum stands in a manifest's text: of all fields of that name the only one so little indented.
+var checksumKey = []byte("\n \"xxh64\": \"")
 
-// seal writes a manifest's own checksum into its text, in which noSeal stands for it.
-func seal(text []byte) (sum string) {
+// setChecksum writes a manifest's own checksum into its text, in which blankChecksum stands for it.
+func setChecksum(text []byte) (sum string) {
 	sum = formatHash(xxhash.Sum64(text))
-	copy(text[bytes.Index(text, sealKey)+len(sealKey):], sum)
+	copy(text[bytes.Index(text, checksumKey)+len(checksumKey):], sum)
 	return sum
 }
 
-// sealed reports whether a manifest's text is the one that was written. Those of before there was a seal are.
-func sealed(text []byte) bool {
-	at := bytes.Index(text, sealKey)
+// checksumMatches reports whether a manifest's text is the one that was written. Those of before there was a seal are.
+func checksumMatches(text []byte) bool {
+	at := bytes.Index(text, checksumKey)
 	if at < 0 {
 		return true
 	}
-	at += len(sealKey)
-	if len(text) < at+len(noSeal) {
+	at += len(checksumKey)
+	if len(text) < at+len(blankChecksum) {
 		return false
 	}
 	blank := bytes.Clone(text)
-	copy(blank[at:], noSeal)
-	return formatHash(xxhash.Sum64(blank)) == string(text[at:at+len(noSeal)])
+	copy(blank[at:], blankChecksum)
+	return formatHash(xxhash.Sum64(blank)) == string(text[at:at+len(blankChecksum)])
 }
 
 // hashFrame is the checksum of what of an Arrow file is before its first buffer and behind its last: its schema and where all is, which

@@ -2,23 +2,23 @@ package layout
 
 import "sync"
 
-// pieceBytes is how large a buffer of a column is. Pieces of the file that are written at once and begin and end at multiples
+// bufferBytes is how large a buffer of a column is. Pieces of the file that are written at once and begin and end at multiples
 // of it lie in large folios of the page cache, which cost a third less to write and half as much to map as those of pages that
 // happen to be as long as a source's. It is that of a large page of the processor, so that one fault maps, and makes writable,
 // what takes 512 of smaller ones.
-const pieceBytes = 2 << 20
+const bufferBytes = 2 << 20
 
-// pieces is a pool of buffers, *[pieceBytes]byte.
-var pieces = sync.Pool{New: func() any { return new([pieceBytes]byte) }}
+// bufferPool is a pool of buffers, *[bufferBytes]byte.
+var bufferPool = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
 
 // columnBuffer gathers the values that one goroutine writes, on their way to the file.
 type columnBuffer struct {
-	to    ColumnWriter // without a buffer
-	piece *[pieceBytes]byte
-	n     int        // bytes gathered
-	at    int64      // their offset in the file
-	next  int64      // the row after those gathered
-	late  []rowRange // gathered or stored, but not added to the sums yet
+	to      ColumnWriter // without a buffer
+	memory  *[bufferBytes]byte
+	n       int        // bytes gathered
+	at      int64      // their offset in the file
+	next    int64      // the row after those gathered
+	pending []rowRange // gathered or stored, but not added to the sums yet
 }
 
 // Buffered is the column for one goroutine that writes values about in the order of rows: large pieces of them are stored together, and small
@@ -37,15 +37,15 @@ func (c ColumnWriter) Close() {
 		return
 	}
 	b.flush()
-	if b.piece != nil {
-		pieces.Put(b.piece)
-		b.piece = nil
+	if b.memory != nil {
+		bufferPool.Put(b.memory)
+		b.memory = nil
 	}
 }
 
-// gathers reports whether rows are better gathered than stored at once, as few are that do not follow those before.
-func (b *columnBuffer) gathers(row int64, bytes []byte) bool {
-	return b.to.write != nil && b.to.contiguous() && (row == b.next && b.n > 0 || len(bytes) >= writeLeast)
+// accepts reports whether rows are better gathered than stored at once, as few are that do not follow those before.
+func (b *columnBuffer) accepts(row int64, bytes []byte) bool {
+	return b.to.write != nil && b.to.contiguous() && (row == b.next && b.n > 0 || len(bytes) >= minWriteBytes)
 }
 
 // write gathers rows.
@@ -71,15 +71,15 @@ func (b *columnBuffer) begin(row int64) {
 
 // free is where bytes are gathered next; there always is some.
 func (b *columnBuffer) free() []byte {
-	if b.piece == nil {
-		b.piece = pieces.Get().(*[pieceBytes]byte)
+	if b.memory == nil {
+		b.memory = bufferPool.Get().(*[bufferBytes]byte)
 	}
-	return b.piece[b.n : pieceBytes-int(b.at%pieceBytes)]
+	return b.memory[b.n : bufferBytes-int(b.at%bufferBytes)]
 }
 
 // advance gathers n bytes that lie where free is.
 func (b *columnBuffer) advance(n int) {
-	if b.n += n; (b.at+int64(b.n))%pieceBytes == 0 {
+	if b.n += n; (b.at+int64(b.n))%bufferBytes == 0 {
 		b.store()
 	}
 }
@@ -94,27 +94,27 @@ func (b *columnBuffer) commit(row, n int64) {
 
 // add adds the rows from row to end-1 to the sums, or records that they are to be added.
 func (b *columnBuffer) add(row, end int64, bytes []byte) {
-	if b.to.sums == nil || b.to.sums.add(row, bytes) {
+	if b.to.accumulator == nil || b.to.accumulator.add(row, bytes) {
 		return
 	}
-	if n := len(b.late); n > 0 && b.late[n-1].to == row {
-		b.late[n-1].to = end
+	if n := len(b.pending); n > 0 && b.pending[n-1].to == row {
+		b.pending[n-1].to = end
 	} else {
-		b.late = append(b.late, rowRange{row, end})
+		b.pending = append(b.pending, rowRange{row, end})
 	}
 }
 
 // stored adds rows that are stored already to the sums, when they are many.
 func (b *columnBuffer) stored(row, end int64, bytes []byte) {
 	b.add(row, end, bytes)
-	if n := len(b.late); n > 0 && b.n == 0 && (b.late[n-1].to-b.late[0].from)*b.to.step*b.to.DType.Size() >= writeLeast {
-		b.addLate()
+	if n := len(b.pending); n > 0 && b.n == 0 && (b.pending[n-1].to-b.pending[0].from)*b.to.step*b.to.DType.Size() >= minWriteBytes {
+		b.addPending()
 	}
 }
 
 // store stores what is gathered.
 func (b *columnBuffer) store() {
-	if bytes := b.piece[:b.n]; b.to.write == nil || b.to.write(bytes, b.at) != nil {
+	if bytes := b.memory[:b.n]; b.to.write == nil || b.to.write(bytes, b.at) != nil {
 		copy(b.to.data[b.at-b.to.offset:], bytes)
 	} else if b.to.draft {
 		b.to.populate(b.at, int64(b.n)) // else the pages are made writable later
@@ -126,13 +126,13 @@ func (b *columnBuffer) flush() {
 	if b.n > 0 {
 		b.store()
 	}
-	b.addLate()
+	b.addPending()
 }
 
-// addLate adds to the sums what was not added on the way. All of it is stored.
-func (b *columnBuffer) addLate() {
-	for _, l := range b.late {
-		b.to.sums.stored(l.from, l.to-l.from)
+// addPending adds to the sums what was not added on the way. All of it is stored.
+func (b *columnBuffer) addPending() {
+	for _, l := range b.pending {
+		b.to.accumulator.stored(l.from, l.to-l.from)
 	}
-	b.late = b.late[:0]
+	b.pending = b.pending[:0]
 }

@@ -9,7 +9,7 @@ import (
 // Values that are gathered on their way, in pieces of any size and with rows between that are stored otherwise, are all there, and their
 // checksum is that of what is stored.
 func TestCollectedValuesAreAllStored(t *testing.T) {
-	const rows = 3*pieceBytes/8 + 1001
+	const rows = 3*bufferBytes/8 + 1001
 	values := make([]float64, rows)
 	for i := range values {
 		values[i] = float64(i) + 0.5

@@ -38,7 +38,7 @@ type ColumnWriter struct {
 	// draft says that pages are made writable as soon as they are written.
 	draft bool
 	// sums adds up what is written; nil if Finish does.
-	sums *accumulator
+	accumulator *accumulator
 	// buffer gathers what is written; nil if it is stored at once.
 	buffer *columnBuffer
 	// populated is how many rows are writable through the mapping; nil if nobody counts.
@@ -55,16 +55,16 @@ func (w *Writer) Column(i int, m Mode) ColumnWriter {
 		c.draft = c.populate != nil
 		return c
 	}
-	if i < maxAccumulators && w.sums[i] == nil {
-		w.sums[i] = w.newAccumulator(i)
+	if i < maxAccumulators && w.accumulators[i] == nil {
+		w.accumulators[i] = w.newAccumulator(i)
 	}
-	c.sums = w.sums[i]
+	c.accumulator = w.accumulators[i]
 	if m == WriteOnce {
 		return c
 	}
 	rows := c.Rows
 	if m == Rewrite && c.Dense() {
-		rows = min(rows, c.pieceRows())
+		rows = min(rows, c.populateRows())
 	}
 	if rows > 0 && !c.makeWritable(0, rows) {
 		return c.Buffered() // a large write is faster than a page fault for each page
@@ -90,9 +90,9 @@ func (c ColumnWriter) Feature(i int64) ColumnWriter { return c.Features(i, 0) }
 
 // Features are n features of a column of shape [rows, m], from i on, as a column of its own: a plain one if n is 0.
 func (c ColumnWriter) Features(i, n int64) ColumnWriter {
-	c.sums.deferToEnd()
+	c.accumulator.deferToEnd()
 	c.data = c.data[i*c.DType.Size():]
-	c.Width, c.write, c.populate, c.sums, c.buffer, c.populated = n, nil, nil, nil, nil, nil
+	c.Width, c.write, c.populate, c.accumulator, c.buffer, c.populated = n, nil, nil, nil, nil, nil
 	return c
 }
 
@@ -102,8 +102,8 @@ func (c ColumnWriter) Dense() bool { return c.Width == 0 && c.step == 1 }
 // contiguous reports whether the rows of the column follow each other without gaps.
 func (c ColumnWriter) contiguous() bool { return c.step == c.values() }
 
-// pieceRows is how many rows are made writable at once: those of a large page, at least one.
-func (c ColumnWriter) pieceRows() int64 { return max(1, pieceBytes/(c.step*c.DType.Size())) }
+// populateRows is how many rows are made writable at once: those of a large page, at least one.
+func (c ColumnWriter) populateRows() int64 { return max(1, bufferBytes/(c.step*c.DType.Size())) }
 
 // makeWritable makes rows that are stored writable through the mapping, if the system can.
 func (c ColumnWriter) makeWritable(row, rows int64) (ok bool) {
@@ -114,7 +114,7 @@ func (c ColumnWriter) makeWritable(row, rows int64) (ok bool) {
 // Values returns a column's bytes as values of T, whose size must be that of the column's dtype. It is for reading, and for writing in mode
 // Random: in other modes it leaves checksum and statistics to Finish.
 func Values[T Native](c ColumnWriter) Strided[T] {
-	c.sums.deferToEnd()
+	c.accumulator.deferToEnd()
 	return values[T](c)
 }
 
@@ -131,7 +131,7 @@ func Next[T Native](c ColumnWriter, row, n int64) []T {
 		return cast[T](free[:min(int64(len(free)), n*c.DType.Size())])
 	}
 	if p := c.populated; p != nil && row+n > *p {
-		rows := min(max(c.pieceRows(), row+n-*p), c.Rows-*p)
+		rows := min(max(c.populateRows(), row+n-*p), c.Rows-*p)
 		c.makeWritable(*p, rows) // else each page is a fault
 		*p += rows
 	}
@@ -145,13 +145,13 @@ func (c ColumnWriter) Commit(row, n int64) {
 		return
 	}
 	size := c.DType.Size()
-	if !c.sums.add(row, c.data[row*size:(row+n)*size]) {
-		c.sums.stored(row, n)
+	if !c.accumulator.add(row, c.data[row*size:(row+n)*size]) {
+		c.accumulator.stored(row, n)
 	}
 }
 
-// writeLeast is from how many bytes on values are written to the file and not through its mapping.
-const writeLeast = 64 << 10
+// minWriteBytes is from how many bytes on values are written to the file and not through its mapping.
+const minWriteBytes = 64 << 10
 
 // WriteAt copies whole rows, which are dense in src, to a row of the column and those behind it. T must be what the column is stored as.
 //
@@ -164,12 +164,12 @@ func WriteAt[T Native](c ColumnWriter, row int64, src []T) {
 	}
 	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), int64(len(src))*int64(unsafe.Sizeof(src[0])))
 	if b := c.buffer; b == nil {
-		added := c.sums.add(row, bytes)
+		added := c.accumulator.add(row, bytes)
 		store(c, row, src, bytes)
 		if !added {
-			c.sums.stored(row, int64(len(src))/c.values())
+			c.accumulator.stored(row, int64(len(src))/c.values())
 		}
-	} else if b.gathers(row, bytes) {
+	} else if b.accepts(row, bytes) {
 		b.write(row, bytes)
 	} else {
 		store(c, row, src, bytes)
@@ -184,7 +184,7 @@ func store[T Native](c ColumnWriter, row int64, src []T, bytes []byte) {
 	case to.Contiguous():
 		into := to.Data[row*to.Step:][:len(src)]
 		at := row * to.Step * int64(unsafe.Sizeof(src[0]))
-		if c.write == nil || len(bytes) < writeLeast || c.write(bytes, c.offset+at) != nil {
+		if c.write == nil || len(bytes) < minWriteBytes || c.write(bytes, c.offset+at) != nil {
 			copy(into, src)
 		}
 	case to.Width == 1:

@@ -27,7 +27,7 @@ func mappedKiB(t *testing.T, path string) int64 {
 }
 
 func TestPagesOfADraftAreMappedOnceTheyAreStored(t *testing.T) {
-	const rows = 3 * pieceBytes / 8
+	const rows = 3 * bufferBytes / 8
 	values := make([]float64, rows)
 	for i := range values {
 		values[i] = float64(i)

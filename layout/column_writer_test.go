@@ -10,7 +10,7 @@ import (
 // Values that one goroutine writes in any mode, by copy or where Next says, are all there with their checksum, also over a draft.
 func TestEveryModeStoresWhatIsWritten(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		rows := rapid.SampledFrom([]int64{1, 700, 9_000, pieceBytes/8 + 5_001}).Draw(r, "rows")
+		rows := rapid.SampledFrom([]int64{1, 700, 9_000, bufferBytes/8 + 5_001}).Draw(r, "rows")
 		width := rapid.SampledFrom([]int64{0, 0, 1, 3}).Draw(r, "width")
 		dir := t.TempDir()
 		w, err := Create(dir, Table{Rows: rows, Layout: rapid.SampledFrom([]string{Columns, Packed}).Draw(r, "layout"), Columns: []Column{

@@ -17,8 +17,8 @@ type Copier struct {
 
 // copiedField is where a field's rows begin in both files, how many bytes each has, and what its columns are summed up in.
 type copiedField struct {
-	to, from, row int64
-	sums          []*accumulator
+	to, from, rowBytes int64
+	accumulators       []*accumulator
 }
 
 // Copier prepares copying from an open generation, which must stay open until the last copy. The error wraps ErrSchema where the
@@ -46,9 +46,9 @@ func (w *Writer) Copier(d *Data) (*Copier, error) {
 		if w.strides[first] != d.Manifest.Columns[first].Strides[0] {
 			return nil, fmt.Errorf("%w: column %q has rows of %d and %d bytes", ErrSchema, w.table.Columns[first].Name, d.Manifest.Columns[first].Strides[0], w.strides[first])
 		}
-		field := copiedField{to: w.offsets[first], from: d.Manifest.Columns[first].Offset, row: w.strides[first]}
+		field := copiedField{to: w.offsets[first], from: d.Manifest.Columns[first].Offset, rowBytes: w.strides[first]}
 		for _, i := range f.columns {
-			field.sums = append(field.sums, w.Column(i, WriteOnce).sums)
+			field.accumulators = append(field.accumulators, w.Column(i, WriteOnce).accumulator)
 		}
 		c.fields = append(c.fields, field)
 	}
@@ -61,15 +61,15 @@ func (c *Copier) Copy(to, from, count int64) error {
 		return fmt.Errorf("%w: %d rows from %d of %d to %d of %d", mmapfile.ErrRange, count, from, c.rows[1], to, c.rows[0])
 	}
 	for _, f := range c.fields {
-		at, rows := f.to+to*f.row, c.from[f.from+from*f.row:][:count*f.row]
-		alone := len(f.sums) == 1 // else the values of a column are not dense
-		taken := alone && f.sums[0].add(to, rows)
-		if len(rows) < writeLeast || c.write(rows, at) != nil { // see WriteAt
-			copy(c.to[at:][:count*f.row], rows)
+		at, rows := f.to+to*f.rowBytes, c.from[f.from+from*f.rowBytes:][:count*f.rowBytes]
+		dense := len(f.accumulators) == 1 // else the values of a column are not dense
+		added := dense && f.accumulators[0].add(to, rows)
+		if len(rows) < minWriteBytes || c.write(rows, at) != nil { // see WriteAt
+			copy(c.to[at:][:count*f.rowBytes], rows)
 		}
-		for _, r := range f.sums {
-			if !taken {
-				r.stored(to, count)
+		for _, a := range f.accumulators {
+			if !added {
+				a.stored(to, count)
 			}
 		}
 	}

@@ -14,15 +14,15 @@ import (
 
 // Writer is a generation that is being written into a directory.
 type Writer struct {
-	dir     string
-	table   Table
-	fields  []field
-	offsets []int64 // of each column's first value
-	strides []int64 // bytes between rows, by column
-	inField []string
-	sums    []*accumulator // of the columns that are filled once, nil for others and beyond the first maxAccumulators
-	data    *mmapfile.Writable
-	leaves  bool // the mapping, at Finish
+	dir          string
+	table        Table
+	fields       []field
+	offsets      []int64 // of each column's first value
+	strides      []int64 // bytes between rows, by column
+	fieldNames   []string
+	accumulators []*accumulator // of the columns that are filled once, nil for others and beyond the first maxAccumulators
+	data         *mmapfile.Writable
+	leaveMapped  bool // the mapping, at Finish
 }
 
 // Create lays data.arrow out in an existing directory: every byte but the values is written, and all the
@@ -34,7 +34,7 @@ func Create(dir string, t Table) (*Writer, error) {
 	}
 	w := &Writer{
 		dir: dir, table: t, fields: t.fields(),
-		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)), inField: make([]string, len(t.Columns)), sums: make([]*accumulator, len(t.Columns)),
+		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)), fieldNames: make([]string, len(t.Columns)), accumulators: make([]*accumulator, len(t.Columns)),
 	}
 	names := map[string]bool{}
 	for _, f := range w.fields {
@@ -43,7 +43,7 @@ func Create(dir string, t Table) (*Writer, error) {
 		}
 		names[f.name] = true
 	}
-	f, size, err := w.lay()
+	f, size, err := w.createFile()
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func Create(dir string, t Table) (*Writer, error) {
 	return w, nil
 }
 
-// lay writes the file, of size bytes, with holes for bodies and notes where each column will be.
-func (w *Writer) lay() (out *os.File, size int64, err error) {
+// createFile writes the file, of size bytes, with holes for bodies and notes where each column will be.
+func (w *Writer) createFile() (out *os.File, size int64, err error) {
 	var longest int64
 	for _, f := range w.fields {
 		longest = max(longest, arrowfile.Align(w.table.Rows*f.width*f.dtype.Size()))
@@ -67,7 +67,7 @@ func (w *Writer) lay() (out *os.File, size int64, err error) {
 	fields := make([]arrow.Field, len(w.fields))
 	bodies := make([]arrow.Array, len(w.fields))
 	for i, f := range w.fields {
-		fields[i], bodies[i] = f.arrow, hollowArray(f, w.table.Rows, ph.Bytes())
+		fields[i], bodies[i] = f.arrow, placeholderArray(f, w.table.Rows, ph.Bytes())
 	}
 	path := filepath.Join(w.dir, DataFile)
 	out, err = arrowfile.Create(path, fields, bodies, w.table.Rows, ph.Bytes())
@@ -78,7 +78,7 @@ func (w *Writer) lay() (out *os.File, size int64, err error) {
 	if err == nil {
 		var buffers map[string][]arrowfile.Span
 		if buffers, err = arrowfile.FieldBuffers(out, st.Size()); err == nil {
-			w.place(buffers)
+			w.setOffsets(buffers)
 		}
 	}
 	if err != nil {
@@ -88,12 +88,12 @@ func (w *Writer) lay() (out *os.File, size int64, err error) {
 	return out, st.Size(), nil
 }
 
-// place notes each column's offset and stride from the buffers of the fields.
-func (w *Writer) place(buffers map[string][]arrowfile.Span) {
+// setOffsets notes each column's offset and stride from the buffers of the fields.
+func (w *Writer) setOffsets(buffers map[string][]arrowfile.Span) {
 	for _, f := range w.fields {
 		at := buffers[f.name][0].Offset
 		for _, c := range f.columns {
-			w.offsets[c], w.strides[c], w.inField[c] = at, f.width*f.dtype.Size(), f.name
+			w.offsets[c], w.strides[c], w.fieldNames[c] = at, f.width*f.dtype.Size(), f.name
 			at += w.table.Columns[c].values() * f.dtype.Size()
 		}
 	}
@@ -101,7 +101,7 @@ func (w *Writer) place(buffers map[string][]arrowfile.Span) {
 
 // LeaveMapped has Finish leave the mapping to the end of the process, which should be near: to unmap what steps wrote takes a tenth of the
 // time of a load, and others wait for the load and not for that.
-func (w *Writer) LeaveMapped() { w.leaves = true }
+func (w *Writer) LeaveMapped() { w.leaveMapped = true }
 
 // Abort gives up: what was written stays in the directory, which the caller removes.
 func (w *Writer) Abort() error {

@@ -24,9 +24,9 @@ type featureSummary interface {
 	extremes(bounds []int64) Extremes
 }
 
-// Feature is feature lane of a column, 0 for a plain one.
-func (d *Data) Feature(c *ManifestColumn, lane int64) (*Feature, error) {
-	s, err := natives[c.DType].featureSummary(d, c, lane)
+// Feature is one feature of a column, 0 for a plain one.
+func (d *Data) Feature(c *ManifestColumn, feature int64) (*Feature, error) {
+	s, err := natives[c.DType].featureSummary(d, c, feature)
 	return &Feature{s}, err
 }
 
@@ -41,26 +41,26 @@ func (f *Feature) Summarise(from, to int64) { f.summarise(from, to) }
 // extreme is what rows come to: of none that is there, least and greatest mean nothing.
 type extreme[T Number] struct {
 	least, greatest T
-	there, rows     int64
+	present, rows   int64
 }
 
 func (e extreme[T]) join(o extreme[T]) extreme[T] {
 	switch {
-	case e.there == 0:
+	case e.present == 0:
 		e.least, e.greatest = o.least, o.greatest
-	case o.there > 0:
+	case o.present > 0:
 		e.least, e.greatest = min(e.least, o.least), max(e.greatest, o.greatest)
 	}
-	e.there, e.rows = e.there+o.there, e.rows+o.rows
+	e.present, e.rows = e.present+o.present, e.rows+o.rows
 	return e
 }
 
 // see takes in a value that is there.
-func (e *extreme[T]) see(v T) {
-	if e.there == 0 {
+func (e *extreme[T]) add(v T) {
+	if e.present == 0 {
 		e.least, e.greatest = v, v
 	}
-	if e.there++; v < e.least {
+	if e.present++; v < e.least {
 		e.least = v
 	}
 	if v > e.greatest {
@@ -68,8 +68,8 @@ func (e *extreme[T]) see(v T) {
 	}
 }
 
-// seeNumbers sums up values that lie step apart; NaN is missing.
-func seeNumbers[T Number](data []T, step int64) (e extreme[T]) {
+// extremeOfNumbers sums up values that lie step apart; NaN is missing.
+func extremeOfNumbers[T Number](data []T, step int64) (e extreme[T]) {
 	n, at := int64(len(data)), int64(0)
 	e.rows = (n + step - 1) / step
 	for at < n && data[at] != data[at] { // up to the first that is there
@@ -78,7 +78,7 @@ func seeNumbers[T Number](data []T, step int64) (e extreme[T]) {
 	if at >= n {
 		return e
 	}
-	least, greatest, there := data[at], data[at], int64(0)
+	least, greatest, present := data[at], data[at], int64(0)
 	for ; at < n; at += step {
 		v := data[at]
 		if v < least {
@@ -88,26 +88,26 @@ func seeNumbers[T Number](data []T, step int64) (e extreme[T]) {
 			greatest = v
 		}
 		if v == v {
-			there++
+			present++
 		}
 	}
-	return extreme[T]{least, greatest, there, e.rows}
+	return extreme[T]{least, greatest, present, e.rows}
 }
 
-func seeHalves(data []Half, step int64) (e extreme[float32]) {
+func extremeOfHalves(data []Half, step int64) (e extreme[float32]) {
 	for at := int64(0); at < int64(len(data)); at += step {
 		if e.rows++; !data[at].IsNaN() {
-			e.see(data[at].Float32())
+			e.add(data[at].Float32())
 		}
 	}
 	return e
 }
 
-// seeCodes sums up codes of words; −1 is missing.
-func seeCodes(data []int32, step int64) (e extreme[int32]) {
+// extremeOfCodes sums up codes of words; −1 is missing.
+func extremeOfCodes(data []int32, step int64) (e extreme[int32]) {
 	for at := int64(0); at < int64(len(data)); at += step {
 		if e.rows++; data[at] >= 0 {
-			e.see(data[at])
+			e.add(data[at])
 		}
 	}
 	return e
@@ -116,37 +116,37 @@ func seeCodes(data []int32, step int64) (e extreme[int32]) {
 // summaryRows is how many rows one entry of a summary stands for.
 const summaryRows = 1 << 10
 
-// stored are the values of one feature, stored as S and compared as T: those of row i are data[i·step].
-type stored[S Native, T Number] struct {
-	data  []S
-	step  int64
-	sumUp func(data []S, step int64) extreme[T]
+// featureValues are the values of one feature, stored as S and compared as T: those of row i are data[i·step].
+type featureValues[S Native, T Number] struct {
+	data      []S
+	step      int64
+	extremeOf func(data []S, step int64) extreme[T]
 	// blocks are what the rows from first on come to, summaryRows at a time; without a summary there are none.
 	blocks []extreme[T]
 	first  int64
 }
 
-// summaryOf gives features whose rows sumUp sums up: those of data, which are step values apart.
-func summaryOf[S Native, T Number](sumUp func(data []S, step int64) extreme[T]) func(d *Data, c *ManifestColumn, lane int64) (featureSummary, error) {
-	return func(d *Data, c *ManifestColumn, lane int64) (featureSummary, error) {
+// summaryOf gives features whose rows extremeOf sums up: those of data, which are step values apart.
+func summaryOf[S Native, T Number](extremeOf func(data []S, step int64) extreme[T]) func(d *Data, c *ManifestColumn, feature int64) (featureSummary, error) {
+	return func(d *Data, c *ManifestColumn, feature int64) (featureSummary, error) {
 		v, err := View[S](d, c)
 		if err != nil {
 			return nil, err
 		}
-		s := &stored[S, T]{data: v.Data, step: v.Step, sumUp: sumUp}
+		s := &featureValues[S, T]{data: v.Data, step: v.Step, extremeOf: extremeOf}
 		if len(v.Data) > 0 {
-			s.data = v.Data[lane:]
+			s.data = v.Data[feature:]
 		}
 		return s, nil
 	}
 }
 
-// rows sums up the rows [from, to), to above from.
-func (s *stored[S, T]) rows(from, to int64) extreme[T] {
-	return s.sumUp(s.data[from*s.step:(to-1)*s.step+1], s.step)
+// scan sums up the rows [from, to), to above from.
+func (s *featureValues[S, T]) scan(from, to int64) extreme[T] {
+	return s.extremeOf(s.data[from*s.step:(to-1)*s.step+1], s.step)
 }
 
-func (s *stored[S, T]) summarise(from, to int64) {
+func (s *featureValues[S, T]) summarise(from, to int64) {
 	blocks := make([]extreme[T], (to-from)/summaryRows)
 	workers := runtime.GOMAXPROCS(0)
 	var group sync.WaitGroup
@@ -161,7 +161,7 @@ func (s *stored[S, T]) summarise(from, to int64) {
 			}()
 			for i := len(blocks) * w / workers; i < len(blocks)*(w+1)/workers; i++ {
 				at := from + int64(i)*summaryRows
-				blocks[i] = s.rows(at, at+summaryRows)
+				blocks[i] = s.scan(at, at+summaryRows)
 			}
 		})
 	}
@@ -172,37 +172,37 @@ func (s *stored[S, T]) summarise(from, to int64) {
 	s.blocks, s.first = blocks, from
 }
 
-func (s *stored[S, T]) extremes(bounds []int64) Extremes {
+func (s *featureValues[S, T]) extremes(bounds []int64) Extremes {
 	n := max(0, len(bounds)-1)
 	e := Extremes{Min: make([]any, n), Max: make([]any, n), Missing: make([]int64, n)}
 	for i := range n {
-		x := s.stretch(bounds[i], bounds[i+1])
-		if e.Missing[i] = x.rows - x.there; x.there > 0 {
+		x := s.extremeOfRows(bounds[i], bounds[i+1])
+		if e.Missing[i] = x.rows - x.present; x.present > 0 {
 			e.Min[i], e.Max[i] = cellOf(x.least), cellOf(x.greatest)
 		}
 	}
 	return e
 }
 
-// stretch sums up rows, by their blocks where there are some.
-func (s *stored[S, T]) stretch(from, to int64) (e extreme[T]) {
+// extremeOfRows sums up rows, by their blocks where there are some.
+func (s *featureValues[S, T]) extremeOfRows(from, to int64) (e extreme[T]) {
 	if from >= to {
 		return e
 	}
 	first := min(max(0, (from-s.first+summaryRows-1)/summaryRows), int64(len(s.blocks)))
 	last := min(max(first, (to-s.first)/summaryRows), int64(len(s.blocks)))
 	if from < s.first || first >= last {
-		return s.rows(from, to)
+		return s.scan(from, to)
 	}
 	begin, end := s.first+first*summaryRows, s.first+last*summaryRows
 	if from < begin {
-		e = s.rows(from, begin)
+		e = s.scan(from, begin)
 	}
 	for _, b := range s.blocks[first:last] {
 		e = e.join(b)
 	}
 	if end < to {
-		e = e.join(s.rows(end, to))
+		e = e.join(s.scan(end, to))
 	}
 	return e
 }

@@ -60,7 +60,7 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 			}
 		}
 	}
-	if err := m.measure(w.dir); err != nil {
+	if err := m.recordFiles(w.dir); err != nil {
 		return nil, err
 	}
 	var err error
@@ -70,7 +70,7 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 	if err := m.write(w.dir); err != nil {
 		return nil, err
 	}
-	if w.leaves {
+	if w.leaveMapped {
 		data := w.data
 		w.data = nil
 		return m, data.Leave()
@@ -86,20 +86,20 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 		group.Go(func() error {
 			size := c.DType.Size()
 			out := ManifestColumn{
-				Name: c.Name, Role: c.Role, DType: c.DType, Unit: c.Unit, Zone: c.Zone, Shape: []int64{w.table.Rows}, Field: w.inField[i],
+				Name: c.Name, Role: c.Role, DType: c.DType, Unit: c.Unit, Zone: c.Zone, Shape: []int64{w.table.Rows}, Field: w.fieldNames[i],
 				Offset: w.offsets[i], Strides: []int64{w.strides[i]}, SourceDType: f.Source[c.Name], DTypeError: f.DTypeError[c.Name], Prepared: f.Prepared[c.Name], Scale: f.Scale[c.Name],
 			}
 			if c.Width > 0 {
 				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)
 			}
-			a := w.sums[i]
+			a := w.accumulators[i]
 			if a == nil || a.deferred {
 				a = w.newAccumulator(i)
 			}
 			a.finish(w.table.Rows)
 			out.XXH64, out.Missing = formatHash(a.hash.Sum64()), a.missing
 			if c.Role == RoleValue && c.DType.IsNumeric() {
-				out.Statistics = a.seen.statistics()
+				out.Statistics = a.observer.statistics()
 			}
 			m.Columns[i] = out
 			return nil
@@ -108,8 +108,8 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 	return group.Wait()
 }
 
-// measure notes the sizes of the files that are there.
-func (m *Manifest) measure(dir string) error {
+// recordFiles notes the sizes of the files that are there.
+func (m *Manifest) recordFiles(dir string) error {
 	names := []string{DataFile, ItemsFile}
 	for _, v := range m.Vocab {
 		names = append(names, v.File)
@@ -128,14 +128,14 @@ func (m *Manifest) measure(dir string) error {
 		if !strings.HasSuffix(name, ".arrow") {
 			continue
 		}
-		if err := m.frame(dir, name); err != nil {
+		if err := m.recordFrame(dir, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *Manifest) frame(dir, name string) error {
+func (m *Manifest) recordFrame(dir, name string) error {
 	f, err := os.Open(filepath.Join(dir, name))
 	if err != nil {
 		return err

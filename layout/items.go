@@ -256,8 +256,8 @@ func (n *ItemNames) AppendText(dst []byte, code int64) []byte {
 // Hash is the xxHash64 (seed 0) of an item's name in its canonical form: by it an item falls into the same part of a split by
 // fractions of items everywhere.
 func (n *ItemNames) Hash(code int64) uint64 {
-	var room [96]byte
-	return xxhash.Sum64(n.AppendJSON(room[:0], code))
+	var buffer [96]byte
+	return xxhash.Sum64(n.AppendJSON(buffer[:0], code))
 }
 
 // AppendJSONText appends a text in quotes, in the one form that is hashed: UTF-8 as it is, but for \" and \\, the control

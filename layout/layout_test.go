@@ -314,9 +314,9 @@ func edit(file, old, new string) func(string) error {
 			return fmt.Errorf("%s does not contain %s", file, old)
 		}
 		b = []byte(strings.Replace(string(b), old, new, 1))
-		if at := bytes.Index(b, sealKey); file == ManifestFile && at >= 0 { // so that not this checksum is what finds it
-			copy(b[at+len(sealKey):], noSeal)
-			seal(b)
+		if at := bytes.Index(b, checksumKey); file == ManifestFile && at >= 0 { // so that not this checksum is what finds it
+			copy(b[at+len(checksumKey):], blankChecksum)
+			setChecksum(b)
 		}
 		return os.WriteFile(path, b, 0o600)
 	}

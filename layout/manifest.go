@@ -191,13 +191,13 @@ func (m *Manifest) write(dir string) error {
 	if err := fault.At("manifest"); err != nil {
 		return fmt.Errorf("write %s: %w", ManifestFile, err)
 	}
-	m.XXH64 = noSeal
+	m.XXH64 = blankChecksum
 	b, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return err
 	}
 	b = append(b, '\n')
-	m.XXH64 = seal(b)
+	m.XXH64 = setChecksum(b)
 	if len(b) > maxManifest {
 		return fmt.Errorf("%w: the manifest takes %d bytes, at most %d: load fewer columns, or scale per column", ErrSchema, len(b), maxManifest)
 	}
@@ -234,7 +234,7 @@ func parseManifest(path string, b []byte) (*Manifest, error) {
 	if err := json.Unmarshal(b, &m); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrTorn, path, err)
 	}
-	if !sealed(b) {
+	if !checksumMatches(b) {
 		return nil, fmt.Errorf("%w: %s: not what was written", ErrTorn, path)
 	}
 	return &m, nil

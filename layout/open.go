@@ -223,13 +223,13 @@ func (d *Data) openMapped(names []string, maps []*mmapfile.Map) error {
 	if len(names) != len(maps) {
 		return fmt.Errorf("%w: %s: %d maps of %d files", ErrTorn, d.Dir, len(maps), len(names))
 	}
-	there := map[string]*mmapfile.Map{}
+	byName := map[string]*mmapfile.Map{}
 	for i, name := range names {
-		there[name] = maps[i]
+		byName[name] = maps[i]
 	}
 	err := d.open(func(name string) (*mmapfile.Map, error) {
-		file := there[name]
-		delete(there, name)
+		file := byName[name]
+		delete(byName, name)
 		if file == nil {
 			return nil, fmt.Errorf("%w: %s: %s is not there", ErrTorn, d.Dir, name)
 		}
@@ -238,7 +238,7 @@ func (d *Data) openMapped(names []string, maps []*mmapfile.Map) error {
 		}
 		return file, nil
 	})
-	for _, file := range there {
+	for _, file := range byName {
 		err = errors.Join(err, file.Close())
 	}
 	return err

@@ -141,7 +141,7 @@ func (d *Data) Dense(c *ManifestColumn, from, to int64) ([]byte, error) {
 	}
 	row := c.rowBytes()
 	out := make([]byte, 0, (to-from)*row)
-	tiles(b, c.Strides[0], row, from, to, func(block []byte) { out = append(out, block...) })
+	eachTile(b, c.Strides[0], row, from, to, func(block []byte) { out = append(out, block...) })
 	return out, nil
 }
 

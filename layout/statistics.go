@@ -29,33 +29,33 @@ type Statistics struct {
 var quantiles = []float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99}
 
 // sampleOf is of how many values of a column the quantiles are computed: few enough that it costs little beside the load.
-func sampleOf(values int64) int64 { return min(values, max(1<<10, min(values/64, 2<<10))) }
+func sampleSize(values int64) int64 { return min(values, max(1<<10, min(values/64, 2<<10))) }
 
 // observer follows the values of a column, block by block.
 type observer struct {
 	dtype  DType
 	values int64 // of the whole column
 	moments.Moments
-	sample []float64
-	rare   []weighed // of blocks with few values
-	each   float64   // how many of these one stands for by now, 0 for 1
-	random *rand.Rand
+	sample     []float64
+	rare       []weightedValue // of blocks with few values
+	rareWeight float64         // how many of these one stands for by now, 0 for 1
+	random     *rand.Rand
 }
 
 func newObserver(dtype DType, values int64) *observer {
-	return &observer{dtype: dtype, values: values, random: rand.New(rand.NewPCG(1, 2)), sample: make([]float64, 0, sampleOf(values))}
+	return &observer{dtype: dtype, values: values, random: rand.New(rand.NewPCG(1, 2)), sample: make([]float64, 0, sampleSize(values))}
 }
 
-// see adds a block and returns how many of its values are missing.
-func (o *observer) see(block []byte) (missing int64) { return natives[o.dtype].see(o, block) }
+// add adds a block and returns how many of its values are missing.
+func (o *observer) add(block []byte) (missing int64) { return natives[o.dtype].observe(o, block) }
 
 func observe[T moments.Number](o *observer, values []T) (missing int64) {
 	n := int64(len(values))
 	missing = moments.See(&o.Moments, values)
 	if 2*missing > n {
-		drawRare(o, values, n-missing)
+		sampleRare(o, values, n-missing)
 	} else {
-		draw(o, values)
+		sampleBlock(o, values)
 	}
 	return missing
 }
@@ -82,11 +82,11 @@ func observeHalves(o *observer, halves []Half) (missing int64) {
 	return missing
 }
 
-// draw takes the block's share of the sample, one value out of each of so many equal parts of it; where that is missing, none.
-func draw[T moments.Number](o *observer, values []T) {
+// sampleBlock takes the block's share of the sample, one value out of each of so many equal parts of it; where that is missing, none.
+func sampleBlock[T moments.Number](o *observer, values []T) {
 	n := len(values)
 	parts := n
-	if sample := sampleOf(o.values); sample < o.values {
+	if sample := sampleSize(o.values); sample < o.values {
 		parts = int(float64(n)*float64(sample)/float64(o.values) + o.random.Float64())
 	}
 	for i := range parts {
@@ -101,65 +101,65 @@ func draw[T moments.Number](o *observer, values []T) {
 	}
 }
 
-// drawRare takes values of a block of which most are missing: all that are there, until they are many, and then one of so many.
-func drawRare[T moments.Number](o *observer, values []T, there int64) {
-	each := max(1, o.each, float64(there)/rareMost)
-	k := int64(min(float64(there), float64(there)/each+o.random.Float64()))
-	if k > 0 && k < there/16 { // looking here and there takes less than looking at all
+// sampleRare takes values of a block of which most are missing: all that are there, until they are many, and then one of so many.
+func sampleRare[T moments.Number](o *observer, values []T, present int64) {
+	weight := max(1, o.rareWeight, float64(present)/rareLimit)
+	k := int64(min(float64(present), float64(present)/weight+o.random.Float64()))
+	if k > 0 && k < present/16 { // looking here and there takes less than looking at all
 		for found := int64(0); found < k; {
 			if v := float64(values[o.random.IntN(len(values))]); v == v {
-				o.weigh(v, each)
+				o.addRare(v, weight)
 				found++
 			}
 		}
 	} else if k > 0 {
-		step := float64(there) / float64(k)
+		step := float64(present) / float64(k)
 		at, next := 0.0, o.random.Float64()*step
 		for _, x := range values {
 			if v := float64(x); v == v {
 				if at++; at > next {
-					o.weigh(v, each)
+					o.addRare(v, weight)
 					next += step
 				}
 			}
 		}
 	}
-	if len(o.rare) > 2*rareMost {
-		o.thin()
+	if len(o.rare) > 2*rareLimit {
+		o.resample()
 	}
 }
 
-// weigh takes in a value that stands for so many.
-func (o *observer) weigh(v, weight float64) {
+// addRare takes in a value that stands for so many.
+func (o *observer) addRare(v, weight float64) {
 	if v-v == 0 {
-		o.rare = append(o.rare, weighed{v, weight})
+		o.rare = append(o.rare, weightedValue{v, weight})
 	}
 }
 
-// weighed is a value that stands for so many.
-type weighed struct{ value, weight float64 }
+// weightedValue is a value that stands for so many.
+type weightedValue struct{ value, weight float64 }
 
-// rareMost is how many values stand for those of blocks with few.
-const rareMost = 1 << 10
+// rareLimit is how many values stand for those of blocks with few.
+const rareLimit = 1 << 10
 
-// thin leaves rareMost of the values that stand for others, each as often as it is likely (systematic resampling, Kitagawa 1996).
-func (o *observer) thin() {
+// resample leaves rareLimit of the values that stand for others, each as often as it is likely (systematic resampling, Kitagawa 1996).
+func (o *observer) resample() {
 	var all float64
 	for _, w := range o.rare {
 		all += w.weight
 	}
-	o.each = all / rareMost
-	next, sum, kept := o.random.Float64()*o.each, 0.0, o.rare[:0]
+	o.rareWeight = all / rareLimit
+	next, sum, chosen := o.random.Float64()*o.rareWeight, 0.0, o.rare[:0]
 	for _, w := range o.rare {
 		times := 0.0
-		for sum += w.weight; next < sum; next += o.each {
+		for sum += w.weight; next < sum; next += o.rareWeight {
 			times++
 		}
 		if times > 0 {
-			kept = append(kept, weighed{w.value, times * o.each})
+			chosen = append(chosen, weightedValue{w.value, times * o.rareWeight})
 		}
 	}
-	o.rare = kept
+	o.rare = chosen
 }
 
 // statistics are those of all that was seen.
@@ -173,7 +173,7 @@ func (o *observer) statistics() *Statistics {
 	if err != nil { // of options, which are constant
 		panic(err)
 	}
-	for _, w := range o.weighed() {
+	for _, w := range o.weightedValues() {
 		_ = digest.AddWeighted(w.value, uint64(math.Round(w.weight))) // refuses NaN and infinities alone
 	}
 	for _, q := range quantiles {
@@ -183,21 +183,21 @@ func (o *observer) statistics() *Statistics {
 	return s
 }
 
-// weighed are all values that were drawn, with how many each stands for: in parts of what the lightest does, since digests count in whole numbers.
-func (o *observer) weighed() []weighed {
+// weightedValues are all values that were drawn, with how many each stands for: in parts of what the lightest does, since digests count in whole numbers.
+func (o *observer) weightedValues() []weightedValue {
 	const parts = 16
 	unit, one := 1.0, 1.0
 	if len(o.rare) > 0 {
-		lightest := slices.MinFunc(o.rare, func(a, b weighed) int { return cmp.Compare(a.weight, b.weight) })
+		lightest := slices.MinFunc(o.rare, func(a, b weightedValue) int { return cmp.Compare(a.weight, b.weight) })
 		unit = parts / lightest.weight
-		one = unit * float64(o.values) / float64(sampleOf(o.values))
+		one = unit * float64(o.values) / float64(sampleSize(o.values))
 	}
-	all := make([]weighed, 0, len(o.rare)+len(o.sample))
+	all := make([]weightedValue, 0, len(o.rare)+len(o.sample))
 	for _, w := range o.rare {
-		all = append(all, weighed{w.value, w.weight * unit})
+		all = append(all, weightedValue{w.value, w.weight * unit})
 	}
 	for _, v := range o.sample {
-		all = append(all, weighed{v, one})
+		all = append(all, weightedValue{v, one})
 	}
 	return all
 }

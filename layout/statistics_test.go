@@ -38,7 +38,7 @@ func TestStatisticsAreThoseOfANaiveComputation(t *testing.T) {
 		}
 		o := newObserver(Float64, int64(len(values)))
 		cut := rapid.IntRange(0, len(values)).Draw(r, "cut")
-		missing := o.see(bytesOf(values[:cut])) + o.see(bytesOf(values[cut:]))
+		missing := o.add(bytesOf(values[:cut])) + o.add(bytesOf(values[cut:]))
 		s := o.statistics()
 		if s.Count != int64(len(present)) || missing != int64(len(values)-len(present)) {
 			r.Fatalf("%d values, %d missing, want %d of %d", s.Count, missing, len(present), len(values))
@@ -64,7 +64,7 @@ func TestQuantilesOfManyAreNear(t *testing.T) {
 	}
 	o := newObserver(Float32, int64(len(values)))
 	for at := 0; at < len(values); at += 5000 {
-		o.see(bytesOf(values[at : at+5000]))
+		o.add(bytesOf(values[at : at+5000]))
 	}
 	s := o.statistics()
 	slices.Sort(values)
@@ -100,7 +100,7 @@ func TestQuantilesCountWhatIsThere(t *testing.T) {
 		}
 		o := newObserver(Float64, rows)
 		for at := 0; at < rows; at += 2500 {
-			o.see(bytesOf(values[at : at+2500]))
+			o.add(bytesOf(values[at : at+2500]))
 		}
 		s := o.statistics()
 		if s.Count != int64(len(present)) {
@@ -113,7 +113,7 @@ func TestQuantilesCountWhatIsThere(t *testing.T) {
 				t.Errorf("%s: quantile %v has rank %v", name, q, float64(rank)/float64(len(present)))
 			}
 		}
-		if len(o.rare) > 2*rareMost {
+		if len(o.rare) > 2*rareLimit {
 			t.Errorf("%s: %d values are kept", name, len(o.rare))
 		}
 	}
@@ -126,7 +126,7 @@ func TestRareValuesStandForAsManyAsThereAre(t *testing.T) {
 	block := slices.Repeat([]float64{math.NaN()}, size)
 	block[3], block[30], block[50] = 1, 2, 3
 	for range blocks {
-		o.see(bytesOf(block))
+		o.add(bytesOf(block))
 	}
 	sum := 0.0
 	for _, w := range o.rare {
@@ -139,7 +139,7 @@ func TestRareValuesStandForAsManyAsThereAre(t *testing.T) {
 
 func TestInfinitiesHaveNoMean(t *testing.T) {
 	o := newObserver(Float32, 3)
-	o.see(bytesOf([]float32{1, float32(math.Inf(1)), 2}))
+	o.add(bytesOf([]float32{1, float32(math.Inf(1)), 2}))
 	if s := o.statistics(); s.Count != 3 || *s.Min != 1 || s.Max != nil || s.Mean != nil || s.Std != nil {
 		t.Errorf("%+v", s)
 	}
@@ -147,7 +147,7 @@ func TestInfinitiesHaveNoMean(t *testing.T) {
 
 func TestIntegersHaveStatisticsToo(t *testing.T) {
 	o := newObserver(Uint8, 5)
-	o.see(bytesOf([]uint8{1, 2, 3, 250, 4}))
+	o.add(bytesOf([]uint8{1, 2, 3, 250, 4}))
 	if s := o.statistics(); *s.Min != 1 || *s.Max != 250 || *s.Mean != 52 {
 		t.Errorf("min %v, max %v, mean %v", *s.Min, *s.Max, *s.Mean)
 	}
@@ -169,7 +169,7 @@ func BenchmarkChecksum(b *testing.B) {
 	b.Run("statistics", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			a := &accumulator{width: 8, stride: 8, data: data, seen: newObserver(Float64, int64(len(values)))}
+			a := &accumulator{width: 8, stride: 8, data: data, observer: newObserver(Float64, int64(len(values)))}
 			a.finish(int64(len(values)))
 		}
 	})

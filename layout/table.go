@@ -167,8 +167,8 @@ func (f field) describe(t Table) arrow.Field {
 	return arrow.Field{Name: f.name, Type: typ, Metadata: arrow.NewMetadata(keys, values)}
 }
 
-// hollowArray is an array of the field whose values lie in the placeholder.
-func hollowArray(f field, rows int64, placeholder []byte) arrow.Array {
+// placeholderArray is an array of the field whose values lie in the placeholder.
+func placeholderArray(f field, rows int64, placeholder []byte) arrow.Array {
 	n := rows * f.width
 	body := memory.NewBufferBytes(placeholder[:arrowfile.Align(n*f.dtype.Size())])
 	if !f.list {

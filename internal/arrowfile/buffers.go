@@ -35,8 +35,8 @@ const (
 // typeRecordBatch is the type of a message that is a record batch.
 const typeRecordBatch = 3
 
-// mostMetadata bounds what is read of a footer or message: some hundred bytes for each column.
-const mostMetadata = 256 << 20
+// maxMetadata bounds what is read of a footer or message: some hundred bytes for each column.
+const maxMetadata = 256 << 20
 
 // Buffers finds the buffers of the file's only record batch by walking its footer. Arrow v15's FileReader
 // would copy every body.
@@ -97,7 +97,7 @@ func Buffers(r io.ReaderAt, size int64) (spans []Span, err error) {
 
 // readTable reads a flatbuffer of so many bytes and gives its root table, after it was held against its format.
 func readTable(r io.ReaderAt, offset, length int64, root string) (flatbuffers.Table, error) {
-	if length > mostMetadata {
+	if length > maxMetadata {
 		return flatbuffers.Table{}, fmt.Errorf("%w: %d bytes are no %s", ErrTorn, length, strings.ToLower(root))
 	}
 	b := make([]byte, length)

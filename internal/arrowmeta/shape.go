@@ -23,8 +23,8 @@ const (
 // Shape is how many arrays and buffers rows take, of a schema or of a dictionary.
 type Shape struct{ Nodes, Buffers int }
 
-// flatBuffers are the buffers of an array without its children's, by the number of its type in arrowTables.
-var flatBuffers = [...]int{0, 0, 2, 2, 3, 3, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 1, 2, 2, 3, 3, 2, 0, 2, 2, 3, 3}
+// buffersOfType are the buffers of an array without its children's, by the number of its type in arrowTables.
+var buffersOfType = [...]int{0, 0, 2, 2, 3, 3, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 1, 2, 2, 3, 3, 2, 0, 2, 2, 3, 3}
 
 // ShapeOf adds up the fields of a schema, or the children of a field, and finds the dictionaries' shapes by their numbers.
 func ShapeOf(t flatbuffers.Table, fields flatbuffers.VOffsetT, dictionaries map[int64]Shape) (s Shape) {
@@ -39,8 +39,8 @@ func ShapeOf(t flatbuffers.Table, fields flatbuffers.VOffsetT, dictionaries map[
 func shapeOfField(field flatbuffers.Table, dictionaries map[int64]Shape) Shape {
 	f := ShapeOf(field, FieldChildren, dictionaries)
 	f.Nodes++
-	if kind := int(field.GetByteSlot(FieldTypeKind, 0)); kind < len(flatBuffers) {
-		f.Buffers += flatBuffers[kind]
+	if kind := int(field.GetByteSlot(FieldTypeKind, 0)); kind < len(buffersOfType) {
+		f.Buffers += buffersOfType[kind]
 		if kind == typeUnion {
 			union := flatbuffers.Table{Bytes: field.Bytes}
 			field.Union(&union, flatbuffers.UOffsetT(field.Offset(FieldType)))
@@ -81,14 +81,14 @@ func ColumnsOf(schema flatbuffers.Table) (columns []Column, dictionaries map[int
 
 // ColumnOfArray and ofBuffer name the column that an array or a buffer of a batch is of, "" for none.
 func ColumnOfArray(columns []Column, i int) string {
-	return ofFirst(columns, func(c Column) bool { return i < c.end.Nodes })
+	return firstName(columns, func(c Column) bool { return i < c.end.Nodes })
 }
 
 func ColumnOfBuffer(columns []Column, i int) string {
-	return ofFirst(columns, func(c Column) bool { return i < c.end.Buffers })
+	return firstName(columns, func(c Column) bool { return i < c.end.Buffers })
 }
 
-func ofFirst(columns []Column, is func(Column) bool) string {
+func firstName(columns []Column, is func(Column) bool) string {
 	if i := slices.IndexFunc(columns, is); i >= 0 {
 		return columns[i].Name
 	}
