@@ -7,7 +7,7 @@ type Float interface{ float32 | float64 }
 
 // Block measures a block of values that comes piece by piece, as [See] measures it at once, to the last bit. The zero value has seen none.
 type Block[T Float] struct {
-	lanes lanes
+	sums  laneSums
 	near  float64
 	found bool // near is the first finite value
 	n     int
@@ -16,7 +16,7 @@ type Block[T Float] struct {
 // Add takes in the next values.
 func (b *Block[T]) Add(values []T) {
 	if b.n == 0 {
-		b.lanes.begin()
+		b.sums.begin()
 	}
 	if !b.found { // what is not finite comes to the same from wherever it is measured
 		if i := slices.IndexFunc(values, func(v T) bool { return v-v == 0 }); i >= 0 {
@@ -25,12 +25,12 @@ func (b *Block[T]) Add(values []T) {
 	}
 	if lane := b.n % laneCount; lane > 0 {
 		head := min(laneCount-lane, len(values))
-		sumEach(&b.lanes, values[:head], lane, b.near)
+		sumEach(&b.sums, values[:head], lane, b.near)
 		b.n, values = b.n+head, values[head:]
 	}
 	b.n += len(values)
-	sum(&b.lanes, values, b.near)
+	sum(&b.sums, values, b.near)
 }
 
 // Moments are those of the values so far.
-func (b *Block[T]) Moments() Moments { return b.lanes.moments(b.near) }
+func (b *Block[T]) Moments() Moments { return b.sums.moments(b.near) }

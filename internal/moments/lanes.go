@@ -7,20 +7,20 @@ const laneCount = 8
 
 // lanes are what is summed up over a block: differences from a value near the mean, and their squares. The layout is that of the
 // assembly.
-type lanes struct {
+type laneSums struct {
 	sum, squares    [laneCount]float64
 	least, greatest [laneCount]float64
 	present         [laneCount]int64
 }
 
-func (l *lanes) begin() {
+func (l *laneSums) begin() {
 	for i := range laneCount {
 		l.least[i], l.greatest[i] = math.Inf(1), math.Inf(-1)
 	}
 }
 
 // moments joins the lanes; near is what the differences are from.
-func (l *lanes) moments(near float64) (m Moments) {
+func (l *laneSums) moments(near float64) (m Moments) {
 	least, greatest := math.Inf(1), math.Inf(-1)
 	for i := range laneCount {
 		m.N += l.present[i]
@@ -43,7 +43,7 @@ func total(l *[laneCount]float64) float64 {
 const widenTile = 512
 
 // sum sums up a block.
-func sum[T Number](l *lanes, values []T, near float64) {
+func sum[T Number](l *laneSums, values []T, near float64) {
 	switch v := any(values).(type) {
 	case []float64:
 		sumFloats(l, v, near, sum64)
@@ -65,7 +65,7 @@ func sum[T Number](l *lanes, values []T, near float64) {
 }
 
 // sumFloats sums up a block whose first value belongs to lane 0.
-func sumFloats[T float32 | float64](l *lanes, values []T, near float64, vector func(l *lanes, values *T, n int, near float64)) {
+func sumFloats[T float32 | float64](l *laneSums, values []T, near float64, vector func(l *laneSums, values *T, n int, near float64)) {
 	whole := len(values) / laneCount * laneCount
 	switch {
 	case whole == 0:
@@ -78,7 +78,7 @@ func sumFloats[T float32 | float64](l *lanes, values []T, near float64, vector f
 }
 
 // sumPlain sums up as many values as fill all lanes without the assembly, in its order.
-func sumPlain[T float32 | float64](l *lanes, values []T, near float64) {
+func sumPlain[T float32 | float64](l *laneSums, values []T, near float64) {
 	before := *l
 	sumHalf(l, 0, values, near)
 	sumHalf(l, laneCount/2, values, near)
@@ -89,7 +89,7 @@ func sumPlain[T float32 | float64](l *lanes, values []T, near float64) {
 }
 
 // sumHalf sums up four lanes of values of which none is missing; else a sum is NaN.
-func sumHalf[T float32 | float64](l *lanes, at int, values []T, near float64) {
+func sumHalf[T float32 | float64](l *laneSums, at int, values []T, near float64) {
 	s0, s1, s2, s3 := l.sum[at], l.sum[at+1], l.sum[at+2], l.sum[at+3]
 	q0, q1, q2, q3 := l.squares[at], l.squares[at+1], l.squares[at+2], l.squares[at+3]
 	lo, hi := T(l.least[at]), T(l.greatest[at])
@@ -133,7 +133,7 @@ func sumHalf[T float32 | float64](l *lanes, at int, values []T, near float64) {
 }
 
 // sumEach sums up values one by one and leaves out what is missing; the first belongs to a lane.
-func sumEach[T float32 | float64](l *lanes, values []T, first int, near float64) {
+func sumEach[T float32 | float64](l *laneSums, values []T, first int, near float64) {
 	for i, v := range values {
 		if v != v {
 			continue

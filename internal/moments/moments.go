@@ -25,7 +25,7 @@ func See[T Number](m *Moments, values []T) (missing int64) {
 	if m.N == 0 || near-near != 0 {
 		near = firstFinite(values)
 	}
-	var l lanes
+	var l laneSums
 	l.begin()
 	sum(&l, values, near)
 	b := l.moments(near)

@@ -8,8 +8,8 @@ type Scaling struct {
 	least, most           float64 // sizes of differences that are multiplied by the inverse; others are divided. A least of 0 says that all are such.
 }
 
-// safely is how large and, as its inverse, how small numbers are whose quotients and remainders are far from the ends of float64's range.
-const safely = 0x1p400
+// safeSize is how large and, as its inverse, how small numbers are whose quotients and remainders are far from the ends of float64's range.
+const safeSize = 0x1p400
 
 // NewScaling prepares the division by what does not change: q = a·inverse, rounded, is corrected by the remainder a − q·scale, which a fused
 // operation gives exactly, times the inverse (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
@@ -19,11 +19,11 @@ const safely = 0x1p400
 // is of a safe size, none is looked at. The difference of two unequal numbers is at least 2^-54 of each.
 func NewScaling(shift, scale float64, of Moments) Scaling {
 	s := Scaling{shift: shift, scale: scale, inverse: 1 / scale, least: math.Inf(1)}
-	if !fused || !(math.Abs(scale) >= 1/safely && math.Abs(scale) <= safely) {
+	if !fused || !(math.Abs(scale) >= 1/safeSize && math.Abs(scale) <= safeSize) {
 		return s
 	}
-	s.least, s.most = 1/safely, safely
-	if scale > 0 && math.Abs(shift) >= 0x1p60/safely && of.N > 0 && max(math.Abs(of.Least-shift), math.Abs(of.Greatest-shift)) <= safely {
+	s.least, s.most = 1/safeSize, safeSize
+	if scale > 0 && math.Abs(shift) >= 0x1p60/safeSize && of.N > 0 && max(math.Abs(of.Least-shift), math.Abs(of.Greatest-shift)) <= safeSize {
 		s.least = 0
 	}
 	return s

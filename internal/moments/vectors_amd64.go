@@ -15,10 +15,10 @@ var fused = cpu.X86.HasFMA
 // The assembly takes n values, a multiple of laneCount.
 
 //go:noescape
-func sum64(l *lanes, values *float64, n int, near float64)
+func sum64(l *laneSums, values *float64, n int, near float64)
 
 //go:noescape
-func sum32(l *lanes, values *float32, n int, near float64)
+func sum32(l *laneSums, values *float32, n int, near float64)
 
 //go:noescape
 func scale64(to, from *float64, n int, s Scaling)

@@ -83,11 +83,11 @@ loop:                              \
 	VFMADD213PD  Y2, Y13, Y10         \
 	VFMADD213PD  Y3, Y13, Y11
 
-// func sum64(l *lanes, values *float64, n int, near float64)
+// func sum64(l *laneSums, values *float64, n int, near float64)
 TEXT ·sum64(SB), NOSPLIT, $0-32
 	SUM(LOAD64)
 
-// func sum32(l *lanes, values *float32, n int, near float64)
+// func sum32(l *laneSums, values *float32, n int, near float64)
 TEXT ·sum32(SB), NOSPLIT, $0-32
 	SUM(LOAD32)
 
