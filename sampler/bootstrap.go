@@ -46,7 +46,7 @@ func newBootstrap(x Windows, o Options) (order, error) {
 	return b, nil
 }
 
-func (b *bootstrap) least() int64 { return b.n }
+func (b *bootstrap) minPositions() int64 { return b.n }
 
 func (b *bootstrap) begin(epoch uint64) int64 {
 	b.key = epochKey(b.seed, epoch, forBootstrap)

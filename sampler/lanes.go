@@ -38,7 +38,7 @@ func newLanes(x Windows, o Options) (order, error) {
 	}, nil
 }
 
-func (s *lanes) least() int64 { return s.n }
+func (s *lanes) minPositions() int64 { return s.n }
 
 func (s *lanes) begin(epoch uint64) int64 {
 	permutation := newPermutation(epochKey(s.seed, epoch, forItems), uint64(len(s.items)))

@@ -43,8 +43,8 @@ type Options struct {
 	Weights []float64 `json:"weights,omitempty"`
 }
 
-// largest is more windows than a step may have.
-const largest = 1 << 48
+// maxStep is more windows than a step may have.
+const maxStep = 1 << 48
 
 // Validate tells what is wrong with options for any windows: an *OptionError.
 func (o Options) Validate() error {
@@ -77,10 +77,10 @@ func (o Options) withDefaults() (Options, error) {
 		return o, &OptionError{"tail", o.Tail, "short, wrap or drop"}
 	}
 	switch {
-	case o.BatchSize < 1 || o.BatchSize > largest:
-		return o, &OptionError{"batch_size", num(o.BatchSize), fmt.Sprintf("a whole number from 1 to %d", int64(largest))}
-	case o.NumReplicas < 1 || o.NumReplicas > largest/o.BatchSize:
-		return o, &OptionError{"num_replicas", num(o.NumReplicas), fmt.Sprintf("a whole number from 1 to %d at batch_size %d", largest/o.BatchSize, o.BatchSize)}
+	case o.BatchSize < 1 || o.BatchSize > maxStep:
+		return o, &OptionError{"batch_size", num(o.BatchSize), fmt.Sprintf("a whole number from 1 to %d", int64(maxStep))}
+	case o.NumReplicas < 1 || o.NumReplicas > maxStep/o.BatchSize:
+		return o, &OptionError{"num_replicas", num(o.NumReplicas), fmt.Sprintf("a whole number from 1 to %d at batch_size %d", maxStep/o.BatchSize, o.BatchSize)}
 	case o.Rank < 0 || o.Rank >= o.NumReplicas:
 		return o, &OptionError{"rank", num(o.Rank), fmt.Sprintf("a whole number from 0 to num_replicas − 1 = %d", o.NumReplicas-1)}
 	case o.Weights != nil && !k.cursor.weights:

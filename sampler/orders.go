@@ -61,9 +61,9 @@ type cursorFields struct {
 // order is the formula of an order over fixed windows. It maps positions of an epoch to windows,
 // and knows nothing of ranks, steps and tails.
 type order interface {
-	// least returns the number of positions of the shortest epoch: of every epoch, unless the order
+	// minPositions returns the number of positions of the shortest epoch: of every epoch, unless the order
 	// has Traits.VariableLength. It does not need begin.
-	least() int64
+	minPositions() int64
 	// begin draws what an epoch needs and returns its number of positions. The other methods
 	// are about the epoch of the last call.
 	begin(epoch uint64) int64

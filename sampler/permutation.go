@@ -106,7 +106,7 @@ func (p *permutation) append(dst []int64, first, count uint64) []int64 {
 	x := first % p.n
 	for ; count > 0; count-- {
 		if count >= 4 && x+4 <= p.n {
-			a, b, c, d := p.four(x)
+			a, b, c, d := p.atFour(x)
 			dst = append(dst, a, b, c, d)
 			x, count = x+4, count-3
 		} else {
@@ -120,8 +120,8 @@ func (p *permutation) append(dst []int64, first, count uint64) []int64 {
 	return dst
 }
 
-// four are the images of x and the three positions after it.
-func (p *permutation) four(x uint64) (a, b, c, d int64) {
+// atFour are the images of x and the three positions after it.
+func (p *permutation) atFour(x uint64) (a, b, c, d int64) {
 	l, r := x/p.a, x%p.a
 	l0, r0 := l, r
 	l1, r1 := p.next(l0, r0)
@@ -133,7 +133,7 @@ func (p *permutation) four(x uint64) (a, b, c, d int64) {
 		l2, r2 = round(l2, r2, k, p.a)
 		l3, r3 = round(l3, r3, k, p.a)
 	}
-	return p.inside(l0, r0), p.inside(l1, r1), p.inside(l2, r2), p.inside(l3, r3)
+	return p.walk(l0, r0), p.walk(l1, r1), p.walk(l2, r2), p.walk(l3, r3)
 }
 
 // next is the position after one, in its two halves.
@@ -144,8 +144,8 @@ func (p *permutation) next(l, r uint64) (uint64, uint64) {
 	return l, r
 }
 
-// inside goes on from an image that lies outside of [0, n) until one lies inside.
-func (p *permutation) inside(l, r uint64) int64 {
+// walk goes on from an image that lies outside of [0, n) until one lies inside.
+func (p *permutation) walk(l, r uint64) int64 {
 	x := l*p.a + r
 	if x >= p.n {
 		x = p.at(x)

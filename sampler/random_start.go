@@ -26,7 +26,7 @@ type randomStart struct {
 	permutation permutation
 }
 
-func (s *randomStart) least() int64 {
+func (s *randomStart) minPositions() int64 {
 	sum := int64(0)
 	for i := range s.windows.RunCount() {
 		_, _, count := s.windows.RunAt(i)

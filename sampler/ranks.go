@@ -8,7 +8,7 @@ type RankShare struct{ Batches, Windows int64 }
 func (s *Sampler) Ranks(epoch uint64, limit int64) []RankShare {
 	shares := make([]RankShare, min(limit, s.options.NumReplicas))
 	if s.blocks != nil {
-		s.ready(epoch) // once for all ranks
+		s.drawEpoch(epoch) // once for all ranks
 	}
 	for rank := range shares {
 		one, share := *s, &shares[rank]
@@ -36,7 +36,7 @@ func (s *Sampler) LastBatch(epoch uint64) int64 {
 		return 0
 	}
 	if s.blocks != nil && count > 0 { // count is one block
-		return s.blocks.size(first % s.ready(epoch))
+		return s.blocks.size(first % s.drawEpoch(epoch))
 	}
 	return count
 }

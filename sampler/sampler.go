@@ -39,9 +39,9 @@ type Sampler struct {
 	blocks  blockOrder // order, if it has Traits.Blocks
 	resets  resetOrder // order, if it has Traits.Resets
 
-	least int64 // positions of the shortest epoch
-	unit  int64 // positions of one rank in a full step
-	step  int64 // positions of all ranks in a full step
+	minPositions int64 // positions of the shortest epoch
+	unit         int64 // positions of one rank in a full step
+	step         int64 // positions of all ranks in a full step
 
 	drawn          bool // whether order has begun an epoch
 	drawnEpoch     uint64
@@ -71,20 +71,20 @@ func New(x Windows, o Options) (*Sampler, error) {
 	}
 	s.blocks, _ = s.order.(blockOrder)
 	s.resets, _ = s.order.(resetOrder)
-	if s.least = s.order.least(); o.Tail == Drop && s.least < s.step {
-		return nil, s.dropsAll(x.Len())
+	if s.minPositions = s.order.minPositions(); o.Tail == Drop && s.minPositions < s.step {
+		return nil, s.errDropsAll(x.Len())
 	}
 	return s, nil
 }
 
-// dropsAll returns the error of an epoch that may have fewer positions than one step, so that the
+// errDropsAll returns the error of an epoch that may have fewer positions than one step, so that the
 // tail may drop all of the windows.
-func (s *Sampler) dropsAll(windows int64) error {
+func (s *Sampler) errDropsAll(windows int64) error {
 	o, why := s.options, fmt.Sprintf(": tail %q can leave out all %d windows", Drop, windows)
-	if most := s.least / o.NumReplicas; most > 0 {
+	if most := s.minPositions / o.NumReplicas; most > 0 {
 		return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"batch_size", strconv.FormatInt(o.BatchSize, 10), fmt.Sprintf("at most %d at num_replicas %d%s", most, o.NumReplicas, why)})
 	}
-	return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10), fmt.Sprintf("at most %d%s", s.least, why)})
+	return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10), fmt.Sprintf("at most %d%s", s.minPositions, why)})
 }
 
 // Options returns the options with their defaults.
@@ -93,13 +93,13 @@ func (s *Sampler) Options() Options { return s.options }
 // positions returns the number of positions of an epoch.
 func (s *Sampler) positions(epoch uint64) int64 {
 	if s.kind.traits.VariableLength {
-		return s.ready(epoch)
+		return s.drawEpoch(epoch)
 	}
-	return s.least
+	return s.minPositions
 }
 
-// ready draws an epoch unless it is the one drawn last, and returns its number of positions.
-func (s *Sampler) ready(epoch uint64) int64 {
+// drawEpoch draws an epoch unless it is the one drawn last, and returns its number of positions.
+func (s *Sampler) drawEpoch(epoch uint64) int64 {
 	if !s.drawn || s.drawnEpoch != epoch {
 		s.drawn, s.drawnEpoch, s.drawnPositions = true, epoch, s.order.begin(epoch)
 	}
@@ -166,7 +166,7 @@ func (s *Sampler) Batch(dst *Batch, epoch uint64, consumed int64) error {
 	if dst.Next = next; err != nil {
 		return err
 	}
-	n := s.ready(epoch)
+	n := s.drawEpoch(epoch)
 	for p := first; count > 0; {
 		if p >= n {
 			p %= n

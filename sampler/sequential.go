@@ -13,7 +13,7 @@ var sequentialKind = kind{
 
 type sequential struct{ n int64 }
 
-func (s sequential) least() int64 { return s.n }
+func (s sequential) minPositions() int64 { return s.n }
 
 func (s sequential) begin(uint64) int64 { return s.n }
 

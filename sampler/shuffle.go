@@ -20,7 +20,7 @@ type shuffle struct {
 	permutation permutation
 }
 
-func (s *shuffle) least() int64 { return s.n }
+func (s *shuffle) minPositions() int64 { return s.n }
 
 func (s *shuffle) begin(epoch uint64) int64 {
 	s.permutation = newPermutation(epochKey(s.seed, epoch, forShuffle), uint64(s.n))
