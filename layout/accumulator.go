@@ -8,39 +8,46 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// accumulator computes the checksum and the statistics of a column from its rows in order: while the values are written and are in the
-// processor's cache, or soon after if other rows come before them. [Writer.Finish] adds the rows that are left then.
+// accumulator computes the checksum and the statistics of a column from its rows in order. It reads
+// values while they are written and are still in the CPU cache. Rows that are written out of order
+// wait until all rows before them are stored. [Writer.Finish] adds the remaining rows.
 type accumulator struct {
-	width, stride int64 // bytes of a row, and between the beginnings of rows
+	width, stride int64 // bytes of a row; bytes between row starts
 	data          []byte
 	hash          xxhash.Digest
 	observer      *observer
 	missing       int64
 
 	mu       sync.Mutex
-	deferred bool       // rows that were added may have changed: Finish begins again
-	busy     bool       // a goroutine adds rows
-	rows     int64      // that were added
-	pending  []rowRange // that are stored but not added, because rows before them are not stored
+	deferred bool       // added rows may have changed: Finish starts again
+	busy     bool       // a goroutine is adding rows
+	rows     int64      // added so far
+	pending  []rowRange // stored but not added: earlier rows are missing
 }
 
 // rowRange is the rows from from to to-1.
 type rowRange struct{ from, to int64 }
 
-// maxAccumulators bounds how many columns have an accumulator before Finish: each has a sample of up to 16 KiB.
+// maxAccumulators is the largest number of columns that have an accumulator before Finish. Each
+// accumulator has a sample of up to 16 KiB.
 const maxAccumulators = 1 << 10
 
 func (w *Writer) newAccumulator(i int) *accumulator {
 	c := w.table.Columns[i]
-	a := &accumulator{width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.column(i).data, observer: newObserver(c.DType, w.table.Rows*c.values())}
+	a := &accumulator{
+		width: c.values() * c.DType.Size(), stride: w.strides[i], data: w.column(i).data,
+		observer: newObserver(c.DType, w.table.Rows*c.values()),
+	}
 	a.hash.Reset()
 	return a
 }
 
-// minAddBytes is the least that is added at once, but at the end: a call has a cost of its own.
+// minAddBytes is the smallest number of bytes that one call adds, except at the end. It limits the
+// overhead of calls.
 const minAddBytes = 4 << 10
 
-// add adds rows, dense, if they are the next ones and many. They need not be stored yet.
+// add adds contiguous rows, which need not be stored yet, and reports whether it did. It does so
+// only if they are the next rows, have at least minAddBytes, and no other goroutine adds rows.
 func (a *accumulator) add(row int64, dense []byte) (added bool) {
 	if a == nil || len(dense) < minAddBytes {
 		return false
@@ -89,7 +96,8 @@ func (a *accumulator) stored(row, n int64) {
 	}
 }
 
-// deferToEnd leaves all rows to Finish, because values are stored in a way that the accumulator does not see.
+// deferToEnd leaves all rows to Finish, because the caller stores values without calling add or
+// stored.
 func (a *accumulator) deferToEnd() {
 	if a == nil {
 		return
@@ -99,8 +107,8 @@ func (a *accumulator) deferToEnd() {
 	a.deferred = true
 }
 
-// addPending adds the stored rows that follow the added ones, if they are many, and then clears busy. The caller has the lock, which is
-// free while rows are added.
+// addPending adds the stored rows that follow the added rows, if they have at least minAddBytes,
+// and then clears busy. The caller holds the lock. addPending releases it while it adds rows.
 func (a *accumulator) addPending() {
 	for !a.deferred && len(a.pending) > 0 && a.pending[0].from == a.rows && (a.pending[0].to-a.rows)*a.width >= minAddBytes {
 		end := a.pending[0].to
@@ -113,17 +121,18 @@ func (a *accumulator) addPending() {
 	a.busy = false
 }
 
-// finish adds the rows that are left, up to rows.
+// finish adds the remaining rows, up to rows.
 func (a *accumulator) finish(rows int64) {
 	eachTile(a.data, a.stride, a.width, a.rows, rows, a.addBlock)
 	a.rows = rows
 }
 
-// aligned is a pool of buffers, *[]byte, for blocks that are not aligned: a few for all columns, of which there may be thousands.
+// aligned is a pool of buffers, *[]byte, for blocks that are not aligned. All columns share the
+// pool, because there may be thousands of columns.
 var aligned = sync.Pool{New: func() any { return new([]byte) }}
 
 func (a *accumulator) addBlock(block []byte) {
-	if uintptr(unsafe.Pointer(&block[0]))%8 != 0 { // as the values of a decoded page may be
+	if uintptr(unsafe.Pointer(&block[0]))%8 != 0 { // a decoded page may be unaligned
 		buffer := aligned.Get().(*[]byte)
 		defer aligned.Put(buffer)
 		*buffer = append((*buffer)[:0], block...)

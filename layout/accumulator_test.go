@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is put in any order and by any number of goroutines has the checksum and statistics of what is stored.
+// Checksum and statistics are those of the stored values, in whatever order and by however many
+// goroutines they are written.
 func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rows := rapid.Int64Range(1, 9_000).Draw(r, "rows")
@@ -36,7 +37,7 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 		slices.Sort(cuts)
 		cuts = slices.Compact(cuts)
 		pieces := rapid.Permutation(cuts[:len(cuts)-1]).Draw(r, "order")
-		left := rapid.IntRange(0, 1).Draw(r, "left") // a piece that is stored otherwise
+		left := rapid.IntRange(0, 1).Draw(r, "left") // a range that is stored by other means
 		once, workers := w.Column(0, WriteOnce), rapid.IntRange(1, 3).Draw(r, "workers")
 		end := func(from int64) int64 { at, _ := slices.BinarySearch(cuts, from+1); return cuts[at] }
 		todo := make(chan int64, len(pieces))
@@ -57,7 +58,7 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if again := rapid.SampledFrom([]string{"", "put", "values"}).Draw(r, "again"); again != "" { // what may not be, but must not lie
+		if again := rapid.SampledFrom([]string{"", "put", "values"}).Draw(r, "again"); again != "" { // misuse, which must not give a wrong checksum
 			from := pieces[0]
 			part := values[from*max(1, width) : end(from)*max(1, width)]
 			for i := range part {
@@ -94,7 +95,8 @@ func copied(d ColumnWriter, row int64, values []float64) {
 	}
 }
 
-// Of thousands of columns no more than a little is kept in memory while they are put, wherever the values lie before.
+// A table of thousands of columns needs little memory while its columns are written, whatever the
+// alignment of the source values.
 func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
 	const columns, rows = maxAccumulators + 26, 4 << 10
 	table := Table{Rows: rows}
@@ -118,7 +120,7 @@ func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
 	}
 	before := live()
 	for i := range columns {
-		WriteAt(w.Column(i, WriteOnce), 0, values[1:]) // four bytes beside a multiple of eight
+		WriteAt(w.Column(i, WriteOnce), 0, values[1:]) // aligned to four bytes only
 	}
 	if grown := live() - before; grown > 14<<20 {
 		t.Errorf("%d bytes are kept of %d columns", grown, columns)
@@ -134,7 +136,8 @@ func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
 	}
 }
 
-// Values that are put one by one, as readers of records do, are summed up many at a time, in whatever order they come.
+// Values that are written one by one, as record readers do, reach the accumulator in large blocks,
+// in whatever order they are written.
 func TestFewValuesAreSummedUpTogether(t *testing.T) {
 	const rows, many = 3000, minAddBytes / 8
 	w, err := Create(t.TempDir(), Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
@@ -156,7 +159,7 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 	if put(many - 1); w.accumulators[0].rows != many {
 		t.Errorf("%d rows were added, want %d", w.accumulators[0].rows, many)
 	}
-	for row := int64(2*many - 1); row >= many; row-- { // the last one joins all before
+	for row := int64(2*many - 1); row >= many; row-- { // the last one merges all before
 		put(row)
 	}
 	if n := w.accumulators[0].rows; n != 2*many {

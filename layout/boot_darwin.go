@@ -2,7 +2,7 @@ package layout
 
 import "golang.org/x/sys/unix"
 
-// BootID names the time since the machine was started; "" if it cannot be told.
+// BootID returns an identifier of the current boot of the machine, or "" if the system has none.
 func BootID() string {
 	id, err := unix.Sysctl("kern.bootsessionuuid")
 	if err != nil {

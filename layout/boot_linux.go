@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// BootID names the time since the machine was started; "" if it cannot be told.
+// BootID returns an identifier of the current boot of the machine, or "" if the system has none.
 func BootID() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

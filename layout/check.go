@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// DamageError lists what of a generation's files differs from what was written.
+// DamageError lists the parts of a generation that differ from what was written.
 type DamageError struct {
 	Dir   string
-	Parts []string // as `column "OT" of data.arrow`, or a file, some with what is wrong in brackets
+	Parts []string // `column "OT" of data.arrow`, or a file, some with the reason in brackets
 }
 
 func (e *DamageError) Error() string {
@@ -35,10 +35,10 @@ func (e *DamageError) Error() string {
 // Unwrap makes errors.Is(err, ErrChecksum) true.
 func (e *DamageError) Unwrap() error { return ErrChecksum }
 
-// checkBytes is how much is read of a column at once.
+// checkBytes is the number of bytes of a column that one read returns.
 const checkBytes = 1 << 20
 
-// Bytes are those that Check reads.
+// Bytes returns the number of bytes of columns that Check reads.
 func (d *Data) Bytes() (n int64) {
 	for _, c := range d.Manifest.Columns {
 		n += c.Shape[0] * c.rowBytes()
@@ -46,10 +46,13 @@ func (d *Data) Bytes() (n int64) {
 	return n
 }
 
-// Check compares all files with their checksums, some columns at once by so many workers. It reads them, and not the maps: a file that
-// was cut off, or a disk that fails, is an error here and not the end of the process. tell is called with the bytes of columns that were
-// read since, from several goroutines. The error is a [*DamageError] that names all that is damaged, or the context's. The caller holds
-// an Acquire.
+// Check compares all files with their checksums. It checks several columns at once, with the given
+// number of workers.
+//
+// Check reads the files and not the mappings: a truncated file or a failing disk is an error here
+// and not a SIGBUS. Check calls tell, from several goroutines, with the number of bytes of columns
+// that were read since the last call. The error is a [*DamageError] that names all damaged parts,
+// or the context's error. The caller must have called Acquire.
 func (d *Data) Check(ctx context.Context, workers int, tell func(bytes int64)) error {
 	bad := make([]bool, len(d.Manifest.Columns))
 	group, ctx := errgroup.WithContext(ctx)
@@ -76,12 +79,13 @@ func (d *Data) Check(ctx context.Context, workers int, tell func(bytes int64)) e
 	return nil
 }
 
-// Verify is Check on all cores, to its end.
+// Verify runs Check on all cores, without a context.
 func (d *Data) Verify() error {
 	return d.Check(context.Background(), runtime.GOMAXPROCS(0), func(int64) {})
 }
 
-// interleaved are the columns, those together of which each row stands side by side: they are read at once.
+// interleaved groups the columns whose rows are interleaved in the file. Check reads each group at
+// once.
 func (m *Manifest) interleaved() (groups [][]int) {
 	order := make([]int, len(m.Columns))
 	for i := range order {
@@ -102,7 +106,8 @@ func (m *Manifest) interleaved() (groups [][]int) {
 	return groups
 }
 
-// checkColumns reads interleaved columns and notes which are not what was written. Those that cannot be read are not.
+// checkColumns reads interleaved columns and sets bad for each column that differs from its
+// checksum or cannot be read.
 func (d *Data) checkColumns(ctx context.Context, columns []int, bad []bool, tell func(int64)) error {
 	first, last := &d.Manifest.Columns[columns[0]], &d.Manifest.Columns[columns[len(columns)-1]]
 	rows, stride, width := first.Shape[0], first.Strides[0], last.Offset+last.rowBytes()-first.Offset
@@ -129,7 +134,8 @@ func (d *Data) checkColumns(ctx context.Context, columns []int, bad []bool, tell
 		}
 		for i, column := range columns {
 			c := &d.Manifest.Columns[column]
-			eachTile(block[c.Offset-first.Offset:], stride, c.rowBytes(), 0, n, func(dense []byte) { hashes[i].Write(dense) }) // never fails
+			hash := func(dense []byte) { hashes[i].Write(dense) } // never fails
+			eachTile(block[c.Offset-first.Offset:], stride, c.rowBytes(), 0, n, hash)
 			tell(n * c.rowBytes())
 		}
 	}
@@ -139,7 +145,7 @@ func (d *Data) checkColumns(ctx context.Context, columns []int, bad []bool, tell
 	return nil
 }
 
-// checkFiles lists the smaller files that are not what was written.
+// checkFiles lists the small files that differ from what was written.
 func (d *Data) checkFiles() (bad []string, err error) {
 	names, files := d.Files()
 	want := map[string]string{ItemsFile: d.Manifest.Items.XXH64}
@@ -152,7 +158,7 @@ func (d *Data) checkFiles() (bad []string, err error) {
 			whole[c.Prepared.Before.File] = c.Prepared.Before.XXH64
 		}
 	}
-	if _, err := ReadManifest(d.Dir); err != nil { // it was read when this was opened, and may be another since
+	if _, err := ReadManifest(d.Dir); err != nil { // it may have changed since Open
 		bad = append(bad, ManifestFile)
 	}
 	for i, name := range names {
@@ -188,7 +194,7 @@ func (d *Data) checkFiles() (bad []string, err error) {
 	return bad, nil
 }
 
-// misplaced says why a file in the directory is not the one that is mapped, "" if it is.
+// misplaced says why the file in the directory is not the mapped file. It returns "" if it is.
 func (d *Data) misplaced(name string, mapped *os.File) string {
 	there, err := os.Stat(filepath.Join(d.Dir, name))
 	if errors.Is(err, os.ErrNotExist) {
@@ -207,7 +213,7 @@ func (d *Data) misplaced(name string, mapped *os.File) string {
 	return ""
 }
 
-// hashWhole is the checksum of a file's bytes.
+// hashWhole returns the checksum of all bytes of a file.
 func hashWhole(f *os.File) (string, error) {
 	h := xxhash.New()
 	st, err := f.Stat()

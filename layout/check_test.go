@@ -70,7 +70,7 @@ func TestACheckEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestPackedColumnsAreCheckedTogether keeps a check of many of them from reading them all for each.
+// TestPackedColumnsAreCheckedTogether: a check of many packed columns reads each row once.
 func TestPackedColumnsAreCheckedTogether(t *testing.T) {
 	for layout, want := range map[string]int{Columns: len(everyDType), Packed: 18} {
 		if got := write(t, t.TempDir(), layout, 3).interleaved(); len(got) != want {

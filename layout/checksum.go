@@ -15,10 +15,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
-// tileBytes is how many bytes of a column are taken at once: they stay in a core's own cache until everything is done with them.
+// tileBytes is the size of the blocks in which columns are processed. A block stays in a core's own
+// cache until all steps have read it.
 const tileBytes = 64 << 10
 
-// eachTile shows a column's rows from row on, dense, some at a time. stride is the bytes between rows, width the bytes of a row.
+// eachTile calls visit with the rows from row to rows-1 of a column, as contiguous blocks of about
+// tileBytes. stride is the bytes between row starts, and width the bytes of a row. A block is valid
+// until visit returns.
 func eachTile(data []byte, stride, width, row, rows int64, visit func(block []byte)) {
 	perTile := max(1, tileBytes/width)
 	var dense []byte
@@ -39,11 +42,12 @@ func eachTile(data []byte, stride, width, row, rows int64, visit func(block []by
 
 func formatHash(sum uint64) string { return fmt.Sprintf("%016x", sum) }
 
-// digest names the content: equal content gives an equal digest, wherever it lies and whenever it was loaded.
+// digest returns a hash of the content. Equal content gives an equal digest, independent of the
+// place in the file and of the time of the load.
 func (m *Manifest) digest() (string, error) {
 	columns := make([]ManifestColumn, len(m.Columns))
 	for i, c := range m.Columns {
-		c.Offset, c.Strides, c.Field, c.Statistics = 0, nil, "", nil // which follow from the values
+		c.Offset, c.Strides, c.Field, c.Statistics = 0, nil, "", nil // derived from the values
 		columns[i] = c
 	}
 	vocab := map[string]string{}
@@ -61,20 +65,23 @@ func (m *Manifest) digest() (string, error) {
 	return hex.EncodeToString(sum[:16]), nil
 }
 
-// blankChecksum stands for a manifest's own checksum while it is taken.
+// blankChecksum replaces a manifest's own checksum while that checksum is computed.
 const blankChecksum = "0000000000000000"
 
-// checksumKey is where the checksum stands in a manifest's text: of all fields of that name the only one so little indented.
+// checksumKey precedes the checksum in a manifest's text. Its indentation distinguishes it from the
+// nested fields of the same name.
 var checksumKey = []byte("\n \"xxh64\": \"")
 
-// setChecksum writes a manifest's own checksum into its text, in which blankChecksum stands for it.
+// setChecksum computes the checksum of a manifest's text, which contains blankChecksum, writes it
+// into the text and returns it.
 func setChecksum(text []byte) (sum string) {
 	sum = formatHash(xxhash.Sum64(text))
 	copy(text[bytes.Index(text, checksumKey)+len(checksumKey):], sum)
 	return sum
 }
 
-// checksumMatches reports whether a manifest's text is the one that was written. Those of before there was a seal are.
+// checksumMatches reports whether a manifest's text is the one that was written. It returns true
+// for a manifest without a checksum: early versions wrote none.
 func checksumMatches(text []byte) bool {
 	at := bytes.Index(text, checksumKey)
 	if at < 0 {
@@ -89,8 +96,8 @@ func checksumMatches(text []byte) bool {
 	return formatHash(xxhash.Sum64(blank)) == string(text[at:at+len(blankChecksum)])
 }
 
-// hashFrame is the checksum of what of an Arrow file is before its first buffer and behind its last: its schema and where all is, which
-// other readers go by.
+// hashFrame returns the checksum of the bytes of an Arrow file before its first buffer and after
+// its last one. They contain the schema and the offsets that other readers use.
 func hashFrame(f *os.File) (string, error) {
 	st, err := f.Stat()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
-// TestMetadataWithAFlippedBitIsReadOrRefused flips bits all over an Arrow file's metadata: a length that it made large was once asked of
-// the system, which ended the process.
+// TestMetadataWithAFlippedBitIsReadOrRefused flips bits in all of an Arrow file's metadata. A length
+// that became large once made the process allocate more memory than exists.
 func TestMetadataWithAFlippedBitIsReadOrRefused(t *testing.T) {
 	dir := t.TempDir()
 	m := write(t, dir, Packed, 3)
@@ -38,7 +38,8 @@ func TestMetadataWithAFlippedBitIsReadOrRefused(t *testing.T) {
 	}
 }
 
-// TestAFlippedBitAnywhereIsFound but in the padding of buffers, which nobody reads.
+// TestAFlippedBitAnywhereIsFound flips bits everywhere except in the padding of buffers, which is
+// never read.
 func TestAFlippedBitAnywhereIsFound(t *testing.T) {
 	const seed, flips = 20261121, 300
 	draw := rand.New(rand.NewPCG(seed, 0))
@@ -77,7 +78,7 @@ func TestAFlippedBitAnywhereIsFound(t *testing.T) {
 	}
 }
 
-// isPadding reports whether a byte is one of the body of an Arrow file, but none of a value.
+// isPadding reports whether a byte is in the body of an Arrow file but not part of a value.
 func isPadding(t *testing.T, m *Manifest, name string, file []byte, at int64) bool {
 	t.Helper()
 	spans, err := arrowfile.Buffers(bytes.NewReader(file), int64(len(file)))

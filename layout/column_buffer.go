@@ -2,27 +2,28 @@ package layout
 
 import "sync"
 
-// bufferBytes is how large a buffer of a column is. Pieces of the file that are written at once and begin and end at multiples
-// of it lie in large folios of the page cache, which cost a third less to write and half as much to map as those of pages that
-// happen to be as long as a source's. It is that of a large page of the processor, so that one fault maps, and makes writable,
-// what takes 512 of smaller ones.
+// bufferBytes is the size of a column's buffer: 2 MiB, the size of a huge page. The page cache
+// stores an aligned write of this size in large folios. Compared with writes of a source's page
+// size, they cost a third less to write and half as much to map. One page fault then maps, and
+// makes writable, as much as 512 faults of small pages.
 const bufferBytes = 2 << 20
 
 // bufferPool is a pool of buffers, *[bufferBytes]byte.
 var bufferPool = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
 
-// columnBuffer gathers the values that one goroutine writes, on their way to the file.
+// columnBuffer buffers the values that one goroutine writes, before they are written to the file.
 type columnBuffer struct {
-	to      ColumnWriter // without a buffer
+	to      ColumnWriter // unbuffered
 	memory  *[bufferBytes]byte
-	n       int        // bytes gathered
+	n       int        // bytes buffered
 	at      int64      // their offset in the file
-	next    int64      // the row after those gathered
-	pending []rowRange // gathered or stored, but not added to the sums yet
+	next    int64      // the row after the buffered rows
+	pending []rowRange // buffered or stored, but not passed to the accumulator
 }
 
-// Buffered is the column for one goroutine that writes values about in the order of rows: large pieces of them are stored together, and small
-// ones are added to the sums together. What was written is complete after Close, and cannot be read before.
+// Buffered returns the column with a buffer, for one goroutine that writes values mostly in the
+// order of rows. Values are written to the file in large blocks, and reach the checksum in large
+// blocks. They are complete after Close and cannot be read before.
 func (c ColumnWriter) Buffered() ColumnWriter {
 	if c.buffer == nil {
 		c.buffer = &columnBuffer{to: c}
@@ -30,7 +31,8 @@ func (c ColumnWriter) Buffered() ColumnWriter {
 	return c
 }
 
-// Close stores what is gathered. It does nothing for a column that is not [ColumnWriter.Buffered]. The column may be written again after.
+// Close flushes the buffer. It does nothing if the column is not [ColumnWriter.Buffered]. The
+// column may be written again afterwards.
 func (c ColumnWriter) Close() {
 	b := c.buffer
 	if b == nil {
@@ -43,12 +45,13 @@ func (c ColumnWriter) Close() {
 	}
 }
 
-// accepts reports whether rows are better gathered than stored at once, as few are that do not follow those before.
+// accepts reports whether to buffer rows. A few rows that do not follow the buffered ones are
+// stored at once.
 func (b *columnBuffer) accepts(row int64, bytes []byte) bool {
 	return b.to.write != nil && b.to.contiguous() && (row == b.next && b.n > 0 || len(bytes) >= minWriteBytes)
 }
 
-// write gathers rows.
+// write appends rows to the buffer.
 func (b *columnBuffer) write(row int64, bytes []byte) {
 	b.begin(row)
 	b.next = row + int64(len(bytes))/(b.to.step*b.to.DType.Size())
@@ -60,7 +63,7 @@ func (b *columnBuffer) write(row int64, bytes []byte) {
 	}
 }
 
-// begin makes a row the next one.
+// begin makes row the next one, and flushes the buffer if that leaves a gap.
 func (b *columnBuffer) begin(row int64) {
 	if row == b.next && b.n > 0 {
 		return
@@ -69,7 +72,7 @@ func (b *columnBuffer) begin(row int64) {
 	b.at, b.next = b.to.offset+row*b.to.step*b.to.DType.Size(), row
 }
 
-// free is where bytes are gathered next; there always is some.
+// free returns the unused memory of the buffer. It is never empty.
 func (b *columnBuffer) free() []byte {
 	if b.memory == nil {
 		b.memory = bufferPool.Get().(*[bufferBytes]byte)
@@ -77,14 +80,14 @@ func (b *columnBuffer) free() []byte {
 	return b.memory[b.n : bufferBytes-int(b.at%bufferBytes)]
 }
 
-// advance gathers n bytes that lie where free is.
+// advance adds to the buffer n bytes that the caller has written into free.
 func (b *columnBuffer) advance(n int) {
 	if b.n += n; (b.at+int64(b.n))%bufferBytes == 0 {
 		b.store()
 	}
 }
 
-// commit gathers n values that lie where free is.
+// commit adds to the buffer n values that the caller has written into free.
 func (b *columnBuffer) commit(row, n int64) {
 	bytes := b.free()[:n*b.to.DType.Size()]
 	b.next = row + n
@@ -92,7 +95,7 @@ func (b *columnBuffer) commit(row, n int64) {
 	b.advance(len(bytes))
 }
 
-// add adds the rows from row to end-1 to the sums, or records that they are to be added.
+// add passes the rows from row to end-1 to the accumulator, or records that they are pending.
 func (b *columnBuffer) add(row, end int64, bytes []byte) {
 	if b.to.accumulator == nil || b.to.accumulator.add(row, bytes) {
 		return
@@ -104,20 +107,24 @@ func (b *columnBuffer) add(row, end int64, bytes []byte) {
 	}
 }
 
-// stored adds rows that are stored already to the sums, when they are many.
+// stored passes rows that are already stored to the accumulator, once they have minWriteBytes.
 func (b *columnBuffer) stored(row, end int64, bytes []byte) {
 	b.add(row, end, bytes)
-	if n := len(b.pending); n > 0 && b.n == 0 && (b.pending[n-1].to-b.pending[0].from)*b.to.step*b.to.DType.Size() >= minWriteBytes {
+	n := len(b.pending)
+	if n == 0 || b.n > 0 {
+		return
+	}
+	if rows := b.pending[n-1].to - b.pending[0].from; rows*b.to.step*b.to.DType.Size() >= minWriteBytes {
 		b.addPending()
 	}
 }
 
-// store stores what is gathered.
+// store writes the buffered bytes to the file.
 func (b *columnBuffer) store() {
 	if bytes := b.memory[:b.n]; b.to.write == nil || b.to.write(bytes, b.at) != nil {
 		copy(b.to.data[b.at-b.to.offset:], bytes)
 	} else if b.to.draft {
-		b.to.populate(b.at, int64(b.n)) // else the pages are made writable later
+		b.to.populate(b.at, int64(b.n)) // faster than a page fault later
 	}
 	b.at, b.n = b.at+int64(b.n), 0
 }
@@ -129,7 +136,7 @@ func (b *columnBuffer) flush() {
 	b.addPending()
 }
 
-// addPending adds to the sums what was not added on the way. All of it is stored.
+// addPending passes the pending rows to the accumulator. All of them are stored.
 func (b *columnBuffer) addPending() {
 	for _, l := range b.pending {
 		b.to.accumulator.stored(l.from, l.to-l.from)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Values that are gathered on their way, in pieces of any size and with rows between that are stored otherwise, are all there, and their
-// checksum is that of what is stored.
+// All values of a buffered column are stored, in blocks of any size and between rows that are
+// stored unbuffered. The checksum is that of the stored values.
 func TestCollectedValuesAreAllStored(t *testing.T) {
 	const rows = 3*bufferBytes/8 + 1001
 	values := make([]float64, rows)

@@ -2,50 +2,55 @@ package layout
 
 import "unsafe"
 
-// Mode says how the values of a column are written. It is chosen when the column is opened, by [Writer.Column].
+// Mode says how the values of a column are written. [Writer.Column] takes it when it opens the
+// column.
 type Mode int
 
 const (
-	// Random is for values that are read and written in any order, any number of times. Finish reads the column once more for its checksum
-	// and statistics.
+	// Random is for values that are read and written in any order, any number of times. Finish
+	// reads the column once more to compute checksum and statistics.
 	Random Mode = iota
-	// WriteOnce is for final values: each row is written once and does not change any more. Checksum and statistics are computed on the way,
-	// which spares Finish to read the column.
+	// WriteOnce is for final values: each row is written once and does not change afterwards.
+	// Checksum and statistics are computed during the writes, so Finish does not read the column.
 	WriteOnce
-	// Draft is for values that are written once, through [ColumnWriter.Buffered], and then replaced where they are. Their pages are made
-	// writable through the mapping at once, which takes a fraction of the time that it takes later.
+	// Draft is for values that are written once, through [ColumnWriter.Buffered], and then
+	// replaced in place. Their pages are prefaulted for writing right after the first write, which
+	// takes a fraction of the time that it takes later.
 	Draft
-	// Rewrite is for final values that one goroutine writes over other values, row after row. Their pages are made writable through the
-	// mapping piece by piece.
+	// Rewrite is for final values with which one goroutine overwrites other values, row after row.
+	// Their pages are prefaulted for writing in blocks.
 	Rewrite
-	// ReadRewrite is Rewrite for a column whose old values are read before: all pages are made writable at once, because pages that were read
-	// first take longer.
+	// ReadRewrite is Rewrite for a column whose old values are read first. All pages are
+	// prefaulted for writing at once, because pages that were read first take longer.
 	ReadRewrite
 )
 
-// ColumnWriter writes one column of a generation. It is valid until Finish or Abort, and safe for concurrent use on different rows, except
-// for one of mode Rewrite or ReadRewrite, and one of [ColumnWriter.Buffered].
+// ColumnWriter writes one column of a generation. It is valid until Finish or Abort. It is safe for
+// concurrent use on different rows, with two exceptions: mode Rewrite or ReadRewrite, and a column
+// of [ColumnWriter.Buffered].
 type ColumnWriter struct {
 	Column
 	Rows int64
-	step int64 // values between the beginnings of neighbouring rows
+	step int64 // stride between rows, in values
 	data []byte
-	// write writes bytes at an offset of the file, in which data begins at offset; nil if they must go through data.
+	// write writes bytes at an offset of the file. It is nil if they must be written through data.
 	write  func(b []byte, at int64) error
-	offset int64
-	// populate makes bytes of the file writable through data.
+	offset int64 // of data in the file
+	// populate prefaults bytes of the file for writing through data.
 	populate func(at, n int64) (ok bool)
-	// draft says that pages are made writable as soon as they are written.
+	// draft is true if pages are prefaulted as soon as they are written.
 	draft bool
-	// sums adds up what is written; nil if Finish does.
+	// accumulator computes checksum and statistics of the written values; nil leaves them to
+	// Finish.
 	accumulator *accumulator
-	// buffer gathers what is written; nil if it is stored at once.
+	// buffer is nil if values are stored at once.
 	buffer *columnBuffer
-	// populated is how many rows are writable through the mapping; nil if nobody counts.
+	// populated is the number of rows that are writable through the mapping; nil if not counted.
 	populated *int64
 }
 
-// Column opens the i-th column of the table. One column is not opened by several goroutines at once.
+// Column opens the i-th column of the table. A column must not be opened by several goroutines at
+// once.
 func (w *Writer) Column(i int, m Mode) ColumnWriter {
 	c := w.column(i)
 	if m == Random {
@@ -67,13 +72,13 @@ func (w *Writer) Column(i int, m Mode) ColumnWriter {
 		rows = min(rows, c.populateRows())
 	}
 	if rows > 0 && !c.makeWritable(0, rows) {
-		return c.Buffered() // a large write is faster than a page fault for each page
+		return c.Buffered() // large writes are faster than one page fault per page
 	}
 	c.populated = &rows
 	return c
 }
 
-// column is the i-th column without a mode.
+// column returns the i-th column without a mode.
 func (w *Writer) column(i int) ColumnWriter {
 	t := w.table.Columns[i]
 	c := ColumnWriter{Column: t, Rows: w.table.Rows, step: w.strides[i] / t.DType.Size()}
@@ -85,10 +90,12 @@ func (w *Writer) column(i int) ColumnWriter {
 	return c
 }
 
-// Feature is one feature of a column of shape [rows, n] as a plain column. Finish computes the checksum of the whole column.
+// Feature returns one feature of a column of shape [rows, n] as a plain column. Finish computes the
+// checksum of the whole column.
 func (c ColumnWriter) Feature(i int64) ColumnWriter { return c.Features(i, 0) }
 
-// Features are n features of a column of shape [rows, m], from i on, as a column of its own: a plain one if n is 0.
+// Features returns n features of a column of shape [rows, m], starting at feature i, as a column of
+// its own. It is a plain column if n is 0.
 func (c ColumnWriter) Features(i, n int64) ColumnWriter {
 	c.accumulator.deferToEnd()
 	c.data = c.data[i*c.DType.Size():]
@@ -96,23 +103,26 @@ func (c ColumnWriter) Features(i, n int64) ColumnWriter {
 	return c
 }
 
-// Dense reports whether the column is plain and its values follow each other without gaps: then [Next] gives memory for them.
+// Dense reports whether the column is plain and contiguous. Only then [Next] returns memory for its
+// values.
 func (c ColumnWriter) Dense() bool { return c.Width == 0 && c.step == 1 }
 
-// contiguous reports whether the rows of the column follow each other without gaps.
+// contiguous reports whether there is no gap between the rows of the column.
 func (c ColumnWriter) contiguous() bool { return c.step == c.values() }
 
-// populateRows is how many rows are made writable at once: those of a large page, at least one.
+// populateRows returns the number of rows that are prefaulted at once: those of a huge page, at
+// least one.
 func (c ColumnWriter) populateRows() int64 { return max(1, bufferBytes/(c.step*c.DType.Size())) }
 
-// makeWritable makes rows that are stored writable through the mapping, if the system can.
+// makeWritable prefaults stored rows for writing, and reports whether the system supports it.
 func (c ColumnWriter) makeWritable(row, rows int64) (ok bool) {
 	size := c.DType.Size()
 	return c.populate != nil && c.populate(c.offset+row*c.step*size, ((rows-1)*c.step+c.values())*size)
 }
 
-// Values returns a column's bytes as values of T, whose size must be that of the column's dtype. It is for reading, and for writing in mode
-// Random: in other modes it leaves checksum and statistics to Finish.
+// Values returns a column's bytes as values of T, whose size must be that of the column's dtype.
+// Use it to read in any mode, and to write in mode Random. In other modes it leaves checksum and
+// statistics to Finish.
 func Values[T Native](c ColumnWriter) Strided[T] {
 	c.accumulator.deferToEnd()
 	return values[T](c)
@@ -122,8 +132,9 @@ func values[T Native](c ColumnWriter) Strided[T] {
 	return Strided[T]{Data: cast[T](c.data), Step: c.step, Width: c.values(), Rows: c.Rows}
 }
 
-// Next returns memory for values of a [ColumnWriter.Dense] column, from a row on: at most n, at least one. They are part of the column after
-// [ColumnWriter.Commit]. The memory is valid until the next call for the column.
+// Next returns memory for 1 to n values of a [ColumnWriter.Dense] column, from row on. They are
+// part of the column after [ColumnWriter.Commit]. The memory is valid until the next call for the
+// column.
 func Next[T Native](c ColumnWriter, row, n int64) []T {
 	if c.buffer != nil {
 		c.buffer.begin(row)
@@ -132,13 +143,13 @@ func Next[T Native](c ColumnWriter, row, n int64) []T {
 	}
 	if p := c.populated; p != nil && row+n > *p {
 		rows := min(max(c.populateRows(), row+n-*p), c.Rows-*p)
-		c.makeWritable(*p, rows) // else each page is a fault
+		c.makeWritable(*p, rows) // otherwise each page causes a page fault
 		*p += rows
 	}
 	return values[T](c).Data[row : row+n]
 }
 
-// Commit makes n values, which are at the beginning of the memory that [Next] gave for the row, part of the column.
+// Commit makes the first n values of the memory that [Next] returned for row part of the column.
 func (c ColumnWriter) Commit(row, n int64) {
 	if c.buffer != nil {
 		c.buffer.commit(row, n)
@@ -150,14 +161,17 @@ func (c ColumnWriter) Commit(row, n int64) {
 	}
 }
 
-// minWriteBytes is from how many bytes on values are written to the file and not through its mapping.
+// minWriteBytes is the smallest number of bytes that are written with a system call. Fewer bytes
+// are copied through the mapping.
 const minWriteBytes = 64 << 10
 
-// WriteAt copies whole rows, which are dense in src, to a row of the column and those behind it. T must be what the column is stored as.
+// WriteAt copies whole rows, contiguous in src, to the column, from row on. T must be the type in
+// which the column is stored.
 //
-// Large pieces go to the file by a write: into pages that it fills as a whole the kernel copies at once, while those that are
-// touched through the mapping are cleared and faulted in one by one before. If a write fails, the values are copied through the mapping,
-// in which a page that the system does not give is a fault as everywhere.
+// Large blocks are written with a system call: the kernel copies into pages that are overwritten
+// completely without clearing them. Through the mapping each page would be cleared and faulted in
+// first. If a write fails, WriteAt copies the values through the mapping, where a page that the
+// system cannot allocate is a SIGBUS.
 func WriteAt[T Native](c ColumnWriter, row int64, src []T) {
 	if len(src) == 0 {
 		return
@@ -177,7 +191,7 @@ func WriteAt[T Native](c ColumnWriter, row int64, src []T) {
 	}
 }
 
-// store stores rows; bytes are those of src.
+// store stores rows; bytes are the bytes of src.
 func store[T Native](c ColumnWriter, row int64, src []T, bytes []byte) {
 	to := values[T](c)
 	switch {

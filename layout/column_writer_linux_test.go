@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// mappedKiB is how much of a file is in the process's memory, as the kernel counts it.
+// mappedKiB returns how much of a file is resident in the process, as the kernel counts it.
 func mappedKiB(t *testing.T, path string) int64 {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/smaps")
@@ -40,7 +40,7 @@ func TestPagesOfADraftAreMappedOnceTheyAreStored(t *testing.T) {
 		}
 		defer w.Abort()
 		d := w.Column(0, mode).Buffered()
-		want := d.makeWritable(0, 1) && mode == Draft // if the system can
+		want := d.makeWritable(0, 1) && mode == Draft // if the system supports it
 		WriteAt(d, 0, values)
 		d.Close()
 		n := mappedKiB(t, filepath.Join(dir, DataFile))

@@ -12,29 +12,30 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// Writer is a generation that is being written into a directory.
+// Writer writes a generation into a directory.
 type Writer struct {
 	dir          string
 	table        Table
 	fields       []field
-	offsets      []int64 // of each column's first value
-	strides      []int64 // bytes between rows, by column
-	fieldNames   []string
-	accumulators []*accumulator // of the columns that are filled once, nil for others and beyond the first maxAccumulators
+	offsets      []int64        // of each column's first value
+	strides      []int64        // bytes between rows, by column
+	fieldNames   []string       // of the Arrow field of each column
+	accumulators []*accumulator // by column; nil if Finish reads the column
 	data         *mmapfile.Writable
-	leaveMapped  bool // the mapping, at Finish
+	leaveMapped  bool // see LeaveMapped
 }
 
-// Create lays data.arrow out in an existing directory: every byte but the values is written, and all the
-// space is reserved, so that a full disk is an error here (it wraps ENOSPC) and not later. Abort or
-// Finish ends it.
+// Create creates data.arrow in an existing directory. It writes all bytes except the values and
+// reserves all space, so that a full disk is an error here, which wraps ENOSPC, and not later. The
+// caller must call Finish or Abort.
 func Create(dir string, t Table) (*Writer, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
 	w := &Writer{
 		dir: dir, table: t, fields: t.fields(),
-		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)), fieldNames: make([]string, len(t.Columns)), accumulators: make([]*accumulator, len(t.Columns)),
+		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)),
+		fieldNames: make([]string, len(t.Columns)), accumulators: make([]*accumulator, len(t.Columns)),
 	}
 	names := map[string]bool{}
 	for _, f := range w.fields {
@@ -53,7 +54,8 @@ func Create(dir string, t Table) (*Writer, error) {
 	return w, nil
 }
 
-// createFile writes the file, of size bytes, with holes for bodies and notes where each column will be.
+// createFile creates the file, of size bytes, with holes for the values, and sets the offset of
+// each column.
 func (w *Writer) createFile() (out *os.File, size int64, err error) {
 	var longest int64
 	for _, f := range w.fields {
@@ -88,7 +90,7 @@ func (w *Writer) createFile() (out *os.File, size int64, err error) {
 	return out, st.Size(), nil
 }
 
-// setOffsets notes each column's offset and stride from the buffers of the fields.
+// setOffsets sets each column's offset and stride from the buffers of the fields.
 func (w *Writer) setOffsets(buffers map[string][]arrowfile.Span) {
 	for _, f := range w.fields {
 		at := buffers[f.name][0].Offset
@@ -99,11 +101,12 @@ func (w *Writer) setOffsets(buffers map[string][]arrowfile.Span) {
 	}
 }
 
-// LeaveMapped has Finish leave the mapping to the end of the process, which should be near: to unmap what steps wrote takes a tenth of the
-// time of a load, and others wait for the load and not for that.
+// LeaveMapped makes Finish leave the file mapped until the process ends, which should be soon.
+// Unmapping the pages that steps wrote takes a tenth of the time of a load, and the caller of the
+// load would wait for it.
 func (w *Writer) LeaveMapped() { w.leaveMapped = true }
 
-// Abort gives up: what was written stays in the directory, which the caller removes.
+// Abort ends the writer. The files stay in the directory, which the caller removes.
 func (w *Writer) Abort() error {
 	if w.data == nil {
 		return nil
@@ -113,5 +116,5 @@ func (w *Writer) Abort() error {
 	return err
 }
 
-// errFinished is returned by a second Finish.
+// errFinished is returned by methods that are called after Finish or Abort.
 var errFinished = errors.New("generation was finished or given up before")

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// DType names the type of a column's values, as manifests, JSON and Python spell it.
+// DType is the name of the type of a column's values, as in manifests, JSON and Python.
 type DType string
 
 // The dtypes of columns.
@@ -24,12 +24,13 @@ const (
 	Uint32    DType = "uint32"
 	Uint64    DType = "uint64"
 	Bool      DType = "bool"      // one byte, 0 or 1
-	Timestamp DType = "timestamp" // int64 since 1970 in the column's unit
+	Timestamp DType = "timestamp" // int64: time since 1970 in the column's unit
 	Duration  DType = "duration"  // int64 in the column's unit
-	Text      DType = "text"      // int32 codes into a vocabulary, −1 where there is none
+	Text      DType = "text"      // int32: index of a word in the vocabulary, −1 if missing
 )
 
-// dtypes says of each dtype how many bytes a value has and what Arrow type data.arrow stores it as, where that needs no unit.
+// dtypes gives the bytes of a value of each dtype, and the Arrow type in data.arrow unless that
+// depends on a unit.
 var dtypes = map[DType]struct {
 	size  int64
 	arrow arrow.DataType
@@ -40,10 +41,10 @@ var dtypes = map[DType]struct {
 	Bool: {1, arrow.PrimitiveTypes.Uint8}, Timestamp: {8, nil}, Duration: {8, nil}, Text: {4, arrow.PrimitiveTypes.Int32},
 }
 
-// Size is the number of bytes of one value, 0 for what is no dtype.
+// Size returns the number of bytes of one value, or 0 if d is not a dtype.
 func (d DType) Size() int64 { return dtypes[d].size }
 
-// IsFloat reports whether a missing value can be kept, as NaN.
+// IsFloat reports whether the dtype can store a missing value, as NaN.
 func (d DType) IsFloat() bool { return d == Float16 || d == Float32 || d == Float64 }
 
 // IsInteger reports whether the values are whole numbers.
@@ -55,13 +56,14 @@ func (d DType) IsInteger() bool {
 	return false
 }
 
-// IsNumeric reports whether a column of the dtype stands in a window that names no columns.
+// IsNumeric reports whether a window that names no columns includes columns of the dtype.
 func (d DType) IsNumeric() bool { return d.IsFloat() || d.IsInteger() || d == Bool }
 
-// HasUnit reports whether the values count units of time.
+// HasUnit reports whether the values are counts of a unit of time.
 func (d DType) HasUnit() bool { return d == Timestamp || d == Duration }
 
-// Plain is the dtype of the same values without a meaning beyond their numbers: int64 for a duration, int32 for a text's code.
+// Plain returns the dtype of the stored numbers: int64 for timestamps and durations, int32 for
+// text.
 func (d DType) Plain() DType {
 	switch d {
 	case Timestamp, Duration:
@@ -72,7 +74,8 @@ func (d DType) Plain() DType {
 	return d
 }
 
-// Holds reports whether every value of another dtype is one of d's, where both are integers or bool.
+// Holds reports whether d can represent every value of another dtype, if both are integers or bool.
+// For all others it reports whether they are equal.
 func (d DType) Holds(other DType) bool {
 	unsigned := func(d DType) bool { return d == Uint8 || d == Uint16 || d == Uint32 || d == Uint64 }
 	switch {
@@ -88,7 +91,7 @@ func (d DType) Holds(other DType) bool {
 
 var timeUnits = map[string]arrow.TimeUnit{"s": arrow.Second, "ms": arrow.Millisecond, "us": arrow.Microsecond, "ns": arrow.Nanosecond}
 
-// arrowType is the Arrow type that data.arrow stores a value as.
+// arrowType returns the Arrow type of a value in data.arrow.
 func arrowType(d DType, unit, zone string) arrow.DataType {
 	switch d {
 	case Timestamp:
@@ -99,23 +102,24 @@ func arrowType(d DType, unit, zone string) arrow.DataType {
 	return dtypes[d].arrow
 }
 
-// Half is an IEEE 754 binary16: a value of a float16 column. It is a struct so that no conversion takes its bits for a number.
+// Half is an IEEE 754 binary16: a value of a float16 column. It is a struct, so that no conversion
+// can use its bits as a number.
 type Half struct{ bits uint16 }
 
-// HalfFromBits is the half of these bits.
+// HalfFromBits returns the half with these bits.
 func HalfFromBits(bits uint16) Half { return Half{bits} }
 
-// Bits are the half's bits.
+// Bits returns the half's bits.
 func (h Half) Bits() uint16 { return h.bits }
 
 // IsNaN reports whether the half is not a number.
 func (h Half) IsNaN() bool { return h.bits&0x7fff > 0x7c00 }
 
-// String is the half's value.
+// String returns the half's value as text.
 func (h Half) String() string { return strconv.FormatFloat(float64(h.Float32()), 'g', -1, 32) }
 
-// HalfOf is the half nearest to x, the even one of two: ±Inf from 65520 on, NaN for NaN. One rounding, so that it is what numpy
-// makes of a float64.
+// HalfOf returns the half nearest to x; of two, the even one. It returns ±Inf from 65520 on, and
+// NaN for NaN. It rounds once, as numpy does when it converts a float64.
 func HalfOf(x float64) Half {
 	sign := uint16(math.Float64bits(x) >> 48 & 0x8000)
 	a := math.Abs(x)
@@ -125,12 +129,13 @@ func HalfOf(x float64) Half {
 	case a >= 65520:
 		return Half{sign | 0x7c00}
 	}
-	exp := max(math.Ilogb(a), -14) // of the smallest normal half: below it the steps stay as they are
+	exp := max(math.Ilogb(a), -14) // -14: that of subnormal halves too
 	steps := math.RoundToEven(math.Ldexp(a, 10-exp))
-	return Half{sign | uint16((exp+14)<<10+int(steps))} // the leading bit of steps, 1024, adds one to the exponent
+	// The leading bit of steps, 1024, adds one to the exponent.
+	return Half{sign | uint16((exp+14)<<10+int(steps))}
 }
 
-// Float32 is the half's value, exactly.
+// Float32 returns the half's value, which a float32 represents exactly.
 func (h Half) Float32() float32 {
 	sign, exp, frac := uint32(h.bits>>15)<<31, uint32(h.bits>>10)&0x1f, uint32(h.bits)&0x3ff
 	switch exp {

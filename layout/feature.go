@@ -7,15 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// Extremes are the least and greatest values of stretches of rows: of stretch i, Missing[i] values are missing and Min[i] to Max[i]
-// hold the others, both nil if there are none. They are as [Cells] shows them, but 0 and 1 for bool.
+// Extremes are the minima and maxima of ranges of rows. In range i, Missing[i] values are missing,
+// and the others are from Min[i] to Max[i]. Both are nil if all values are missing. They have the
+// types that [Cells] returns, except 0 and 1 for bool.
 type Extremes struct {
 	Min, Max []any
 	Missing  []int64
 }
 
-// Feature is one feature of a column whose extremes are asked for. It is immutable after Summarise, safe for concurrent use, and valid
-// while the caller holds an Acquire.
+// Feature computes extremes of one feature of a column. It is immutable after Summarise, safe for
+// concurrent use, and valid until the caller releases its Acquire.
 type Feature struct{ featureSummary }
 
 // featureSummary is a Feature of any dtype.
@@ -24,21 +25,23 @@ type featureSummary interface {
 	extremes(bounds []int64) Extremes
 }
 
-// Feature is one feature of a column, 0 for a plain one.
+// Feature returns one feature of a column by its number: 0 for a plain column.
 func (d *Data) Feature(c *ManifestColumn, feature int64) (*Feature, error) {
 	s, err := natives[c.DType].featureSummary(d, c, feature)
 	return &Feature{s}, err
 }
 
-// Extremes are those of the stretches of dataset rows [bounds[i], bounds[i+1]). The bounds ascend and lie inside the column.
+// Extremes returns the extremes of the ranges of dataset rows [bounds[i], bounds[i+1]). The bounds
+// must ascend and be inside the column.
 func (f *Feature) Extremes(bounds []int64) Extremes { return f.extremes(bounds) }
 
-// Summarise reads the rows [from, to) once, on all cores, and keeps what each 1,024 of them come to, in about 1 % of their memory.
-// Afterwards the extremes of any stretches of these rows take time of the stretches, and not of the rows. A fault of the mapped memory,
-// as of a file that was cut off, is a panic in the caller's goroutine.
+// Summarise reads the rows [from, to) once, on all cores, and stores the extremes of each block of
+// 1,024 rows, in about 1 % of the memory of the values. Afterwards the time for extremes of these
+// rows depends on the number of ranges and not on the number of rows. A fault of the mapped memory,
+// for example of a truncated file, panics in the caller's goroutine.
 func (f *Feature) Summarise(from, to int64) { f.summarise(from, to) }
 
-// extreme is what rows come to: of none that is there, least and greatest mean nothing.
+// extreme summarises rows. least and greatest are undefined if no value is present.
 type extreme[T Number] struct {
 	least, greatest T
 	present, rows   int64
@@ -55,7 +58,7 @@ func (e extreme[T]) join(o extreme[T]) extreme[T] {
 	return e
 }
 
-// see takes in a value that is there.
+// add adds a value that is not missing.
 func (e *extreme[T]) add(v T) {
 	if e.present == 0 {
 		e.least, e.greatest = v, v
@@ -68,11 +71,11 @@ func (e *extreme[T]) add(v T) {
 	}
 }
 
-// extremeOfNumbers sums up values that lie step apart; NaN is missing.
+// extremeOfNumbers summarises every step-th value of data. NaN is missing.
 func extremeOfNumbers[T Number](data []T, step int64) (e extreme[T]) {
 	n, at := int64(len(data)), int64(0)
 	e.rows = (n + step - 1) / step
-	for at < n && data[at] != data[at] { // up to the first that is there
+	for at < n && data[at] != data[at] { // skip to the first present value
 		at += step
 	}
 	if at >= n {
@@ -94,6 +97,7 @@ func extremeOfNumbers[T Number](data []T, step int64) (e extreme[T]) {
 	return extreme[T]{least, greatest, present, e.rows}
 }
 
+// extremeOfHalves summarises every step-th value of data. NaN is missing.
 func extremeOfHalves(data []Half, step int64) (e extreme[float32]) {
 	for at := int64(0); at < int64(len(data)); at += step {
 		if e.rows++; !data[at].IsNaN() {
@@ -103,7 +107,7 @@ func extremeOfHalves(data []Half, step int64) (e extreme[float32]) {
 	return e
 }
 
-// extremeOfCodes sums up codes of words; −1 is missing.
+// extremeOfCodes summarises every step-th code of a word. −1 is missing.
 func extremeOfCodes(data []int32, step int64) (e extreme[int32]) {
 	for at := int64(0); at < int64(len(data)); at += step {
 		if e.rows++; data[at] >= 0 {
@@ -113,21 +117,24 @@ func extremeOfCodes(data []int32, step int64) (e extreme[int32]) {
 	return e
 }
 
-// summaryRows is how many rows one entry of a summary stands for.
+// summaryRows is the number of rows of one block of a summary.
 const summaryRows = 1 << 10
 
-// featureValues are the values of one feature, stored as S and compared as T: those of row i are data[i·step].
+// featureValues are the values of one feature, stored as S and compared as T. Row i is
+// data[i·step].
 type featureValues[S Native, T Number] struct {
 	data      []S
 	step      int64
 	extremeOf func(data []S, step int64) extreme[T]
-	// blocks are what the rows from first on come to, summaryRows at a time; without a summary there are none.
+	// blocks are the extremes of each summaryRows rows, from row first on; empty without a summary.
 	blocks []extreme[T]
 	first  int64
 }
 
-// summaryOf gives features whose rows extremeOf sums up: those of data, which are step values apart.
-func summaryOf[S Native, T Number](extremeOf func(data []S, step int64) extreme[T]) func(d *Data, c *ManifestColumn, feature int64) (featureSummary, error) {
+// summaryOf returns a constructor of features whose rows extremeOf summarises.
+func summaryOf[S Native, T Number](
+	extremeOf func(data []S, step int64) extreme[T],
+) func(d *Data, c *ManifestColumn, feature int64) (featureSummary, error) {
 	return func(d *Data, c *ManifestColumn, feature int64) (featureSummary, error) {
 		v, err := View[S](d, c)
 		if err != nil {
@@ -141,7 +148,7 @@ func summaryOf[S Native, T Number](extremeOf func(data []S, step int64) extreme[
 	}
 }
 
-// scan sums up the rows [from, to), to above from.
+// scan summarises the rows [from, to) from their values. to must be above from.
 func (s *featureValues[S, T]) scan(from, to int64) extreme[T] {
 	return s.extremeOf(s.data[from*s.step:(to-1)*s.step+1], s.step)
 }
@@ -167,7 +174,7 @@ func (s *featureValues[S, T]) summarise(from, to int64) {
 	}
 	group.Wait()
 	if p := fault.Load(); p != nil {
-		panic(*p) // where it is recovered, or not, as if the caller had read by itself
+		panic(*p) // in the caller's goroutine, which may recover
 	}
 	s.blocks, s.first = blocks, from
 }
@@ -184,7 +191,7 @@ func (s *featureValues[S, T]) extremes(bounds []int64) Extremes {
 	return e
 }
 
-// extremeOfRows sums up rows, by their blocks where there are some.
+// extremeOfRows summarises the rows [from, to), from blocks as far as there are some.
 func (s *featureValues[S, T]) extremeOfRows(from, to int64) (e extreme[T]) {
 	if from >= to {
 		return e

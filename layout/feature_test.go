@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// awkward writes columns of every dtype in which values are missing, infinite or extreme here and there.
+// awkward writes columns of every dtype with some missing, infinite and extreme values.
 func awkward(t testing.TB, layout string, rows int64) *Data {
 	t.Helper()
 	dir := t.TempDir()
@@ -53,7 +53,7 @@ func awkward(t testing.TB, layout string, rows int64) *Data {
 	return d
 }
 
-// scatter draws values of which stretches are missing.
+// scatter draws values and removes ranges of them.
 func scatter[T Native](d ColumnWriter, r *rand.Rand, missing T, draw func() T) {
 	v := Values[T](d)
 	for row, gone := int64(0), 0; row < v.Rows; row++ {
@@ -68,7 +68,7 @@ func scatter[T Native](d ColumnWriter, r *rand.Rand, missing T, draw func() T) {
 	}
 }
 
-// bruteForce looks at each row by itself.
+// bruteForce reads each row separately.
 func bruteForce(t testing.TB, d *Data, c *ManifestColumn, lane, from, to int64) (least, greatest any, missing int64) {
 	b, err := d.Dense(c, from, to)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 
 // FormatVersion is written into every manifest.
 //
-//	1  the first
-//	2  dtypes float16, int8, int16, uint8 to uint64 and duration; text beside items, -1 if there is none; in layout packed only
-//	   numbers and bool are interleaved
+//	1  the first version
+//	2  dtypes float16, int8, int16, uint8 to uint64 and duration; text columns beside items, -1 if
+//	   missing; layout packed interleaves only numbers and bool
 const FormatVersion = 2
 
-// oldestFormat is the oldest version that is still read.
+// oldestFormat is the oldest version that this program reads.
 const oldestFormat = 1
 
 // The files of a generation.
@@ -25,17 +25,18 @@ const (
 	SyncedFile   = "synced"
 )
 
-// VocabFile is the name of the file that holds the words of a text column.
+// VocabFile returns the name of the file with the words of a text column.
 func VocabFile(column string) string { return FileName("vocab-", column, ".arrow") }
 
-// BeforeFillFile is the name of the file that lists a column's cells that were missing before they were filled.
+// BeforeFillFile returns the name of the file that lists the cells of a column that were missing
+// before they were filled.
 func BeforeFillFile(column string) string { return FileName("before-fill-", column, ".runs") }
 
-// longestName is what file systems allow a file's name, in bytes.
+// longestName is the longest file name, in bytes, that file systems allow.
 const longestName = 255
 
-// FileName names the file of something with any name, as a column: escaped as in a URL's path, or, where that is too long for a file,
-// by its SHA-256.
+// FileName returns a file name for any name, for example of a column. It escapes the name as in a
+// URL's path. If the result is too long, it uses the SHA-256 of the name.
 func FileName(prefix, name, suffix string) string {
 	if file := prefix + url.PathEscape(name) + suffix; len(file) <= longestName {
 		return file
@@ -45,7 +46,7 @@ func FileName(prefix, name, suffix string) string {
 
 var datasetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// CheckName refuses what cannot name a dataset.
+// CheckName returns an error that wraps ErrName if name is not allowed for a dataset.
 func CheckName(name string) error {
 	if !datasetName.MatchString(name) {
 		return fmt.Errorf("%w: %q: use 1 to 100 of letters, digits, \".\", \"_\" and \"-\", starting with a letter or digit", ErrName, name)

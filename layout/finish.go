@@ -11,14 +11,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Final is what a generation's manifest says beside the values.
+// Final is the content of a generation's manifest other than the values.
 type Final struct {
 	ItemID     []string // the item_id columns, in order
 	Time       string   // the time column, or ""
 	TimeStep   *TimeStep
 	Items      Items
 	Vocab      map[string][]string    // the words of each text column
-	Source     map[string]string      // dtype in the source, by column, where it differs
+	Source     map[string]string      // dtype in the source, by column, if it differs
 	Prepared   map[string]*Prepared   // by column
 	Scale      map[string]*Scale      // by column
 	DTypeError map[string]*DTypeError // by column
@@ -27,16 +27,19 @@ type Final struct {
 	Appended   []Appended
 }
 
-// Finish computes checksums, writes items, vocabularies and the manifest, and ends the writer. Nothing is
-// synced to disk.
+// Finish computes the remaining checksums and statistics, writes items, vocabularies and the
+// manifest, and ends the writer. It does not flush files to disk.
 func (w *Writer) Finish(f Final) (*Manifest, error) {
 	if w.data == nil {
 		return nil, errFinished
 	}
 	defer w.Abort()
 	m := &Manifest{
-		Format: FormatVersion, Layout: w.table.Layout, Rows: w.table.Rows, Created: time.Now().UTC().Truncate(time.Second), Boot: BootID(),
-		ItemID: f.ItemID, Time: f.Time, TimeStep: f.TimeStep, Vocab: map[string]Words{}, Files: map[string]FileBytes{}, Recipe: f.Recipe, Sources: f.Sources, Appended: f.Appended,
+		Format: FormatVersion, Layout: w.table.Layout, Rows: w.table.Rows,
+		Created: time.Now().UTC().Truncate(time.Second), Boot: BootID(),
+		ItemID: f.ItemID, Time: f.Time, TimeStep: f.TimeStep,
+		Vocab: map[string]Words{}, Files: map[string]FileBytes{},
+		Recipe: f.Recipe, Sources: f.Sources, Appended: f.Appended,
 		Columns: make([]ManifestColumn, len(w.table.Columns)),
 	}
 	if m.ItemID == nil {
@@ -78,7 +81,8 @@ func (w *Writer) Finish(f Final) (*Manifest, error) {
 	return m, w.Abort()
 }
 
-// describeColumns checksums the columns, several at once.
+// describeColumns sets the columns of the manifest with their checksums and statistics, on all
+// cores.
 func (w *Writer) describeColumns(m *Manifest, f Final) error {
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -86,8 +90,11 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 		group.Go(func() error {
 			size := c.DType.Size()
 			out := ManifestColumn{
-				Name: c.Name, Role: c.Role, DType: c.DType, Unit: c.Unit, Zone: c.Zone, Shape: []int64{w.table.Rows}, Field: w.fieldNames[i],
-				Offset: w.offsets[i], Strides: []int64{w.strides[i]}, SourceDType: f.Source[c.Name], DTypeError: f.DTypeError[c.Name], Prepared: f.Prepared[c.Name], Scale: f.Scale[c.Name],
+				Name: c.Name, Role: c.Role, DType: c.DType, Unit: c.Unit, Zone: c.Zone,
+				Shape: []int64{w.table.Rows}, Field: w.fieldNames[i],
+				Offset: w.offsets[i], Strides: []int64{w.strides[i]},
+				SourceDType: f.Source[c.Name], DTypeError: f.DTypeError[c.Name],
+				Prepared: f.Prepared[c.Name], Scale: f.Scale[c.Name],
 			}
 			if c.Width > 0 {
 				out.Shape, out.Strides = append(out.Shape, c.Width), append(out.Strides, size)
@@ -108,7 +115,8 @@ func (w *Writer) describeColumns(m *Manifest, f Final) error {
 	return group.Wait()
 }
 
-// recordFiles notes the sizes of the files that are there.
+// recordFiles sets the size of each file in the manifest, and the checksum of the metadata of each
+// Arrow file.
 func (m *Manifest) recordFiles(dir string) error {
 	names := []string{DataFile, ItemsFile}
 	for _, v := range m.Vocab {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Generations that version 1 wrote, from arrays that testdata/format1/README.md names.
+// Generations of format 1 stay readable. testdata/format1/README.md describes their arrays.
 func TestFormat1IsStillRead(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
 		d := open(t, filepath.Join("..", "testdata", "format1", layout))

@@ -16,15 +16,16 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
-// Items are the series of a generation in the order of their first rows.
+// Items are the items of a generation, in the order of their first rows.
 type Items struct {
-	// Offsets are the items' first rows, and the number of all rows at the end.
+	// Offsets are the items' first rows, followed by the number of all rows.
 	Offsets []int64
-	// Values name the items: one entry per item_id column.
+	// Values are the names of the items: one entry per item_id column.
 	Values []ItemValues
 }
 
-// ItemValues are the values of one item_id column, one per item: Ints, or Texts where it is text.
+// ItemValues are the values of one item_id column, one per item: Texts for a text column, else
+// Ints.
 type ItemValues struct {
 	Name  string
 	Ints  []int64
@@ -38,7 +39,7 @@ const (
 	valueField     = "value"
 )
 
-// writeItems writes items.arrow and notes in the manifest where everything is.
+// writeItems writes items.arrow and sets the offsets of its buffers in the manifest.
 func writeItems(dir string, m *Manifest, items Items) error {
 	n := len(items.Offsets) - 1
 	if n < 0 {
@@ -52,7 +53,8 @@ func writeItems(dir string, m *Manifest, items Items) error {
 	var columns []arrow.Array
 	for _, v := range items.Values {
 		if v.Name == rowOffsetField || v.Name == rowsField {
-			return fmt.Errorf("%w: an item_id column cannot be named %q: %s has a field of that name", ErrSchema, v.Name, ItemsFile)
+			return fmt.Errorf("%w: an item_id column cannot be named %q: %s has a field of that name",
+				ErrSchema, v.Name, ItemsFile)
 		}
 		a, err := v.array()
 		if err != nil {
@@ -60,7 +62,8 @@ func writeItems(dir string, m *Manifest, items Items) error {
 		}
 		fields, columns = append(fields, arrow.Field{Name: v.Name, Type: a.DataType()}), append(columns, a)
 	}
-	fields = append(fields, arrow.Field{Name: rowOffsetField, Type: arrow.PrimitiveTypes.Int64}, arrow.Field{Name: rowsField, Type: arrow.PrimitiveTypes.Int64})
+	fields = append(fields, arrow.Field{Name: rowOffsetField, Type: arrow.PrimitiveTypes.Int64},
+		arrow.Field{Name: rowsField, Type: arrow.PrimitiveTypes.Int64})
 	columns = append(columns, int64Array(items.Offsets[:n]), int64Array(counts))
 
 	path := filepath.Join(dir, ItemsFile)
@@ -68,7 +71,10 @@ func writeItems(dir string, m *Manifest, items Items) error {
 	if err != nil {
 		return err
 	}
-	m.Items = ManifestItems{Count: int64(n), Values: []ItemPlace{}, XXH64: sum, RowOffset: Place{spans[rowOffsetField][0].Offset}, Rows: Place{spans[rowsField][0].Offset}}
+	m.Items = ManifestItems{
+		Count: int64(n), Values: []ItemPlace{}, XXH64: sum,
+		RowOffset: Place{spans[rowOffsetField][0].Offset}, Rows: Place{spans[rowsField][0].Offset},
+	}
 	for _, v := range items.Values {
 		p := ItemPlace{Name: v.Name, DType: Int64}
 		if s := spans[v.Name]; v.Texts != nil {
@@ -87,7 +93,8 @@ func writeVocab(dir string, m *Manifest, column string, words []string) error {
 		return err
 	}
 	file := VocabFile(column)
-	spans, sum, err := writeSmall(filepath.Join(dir, file), []arrow.Field{{Name: valueField, Type: arrow.BinaryTypes.String}}, []arrow.Array{values}, int64(len(words)))
+	fields := []arrow.Field{{Name: valueField, Type: arrow.BinaryTypes.String}}
+	spans, sum, err := writeSmall(filepath.Join(dir, file), fields, []arrow.Array{values}, int64(len(words)))
 	if err != nil {
 		return err
 	}
@@ -99,7 +106,8 @@ func textPlace(s []arrowfile.Span) TextPlace {
 	return TextPlace{Offsets: s[0].Offset, Data: s[1].Offset, DataBytes: s[1].Bytes}
 }
 
-// writeSmall writes an Arrow file whose values are in memory, and hashes its buffers.
+// writeSmall writes an Arrow file whose values are in memory, and returns its buffers and their
+// checksum.
 func writeSmall(path string, fields []arrow.Field, columns []arrow.Array, rows int64) (map[string][]arrowfile.Span, string, error) {
 	f, err := arrowfile.Create(path, fields, columns, rows, nil)
 	if err != nil {
@@ -118,7 +126,7 @@ func writeSmall(path string, fields []arrow.Field, columns []arrow.Array, rows i
 	return spans, sum, err
 }
 
-// hashBuffers is the checksum of an Arrow file's record batch buffers, one after the other.
+// hashBuffers returns the checksum of the buffers of an Arrow file's record batch, in their order.
 func hashBuffers(f *os.File) (string, error) {
 	spans, err := arrowfile.FileBuffers(f)
 	if err != nil {
@@ -160,21 +168,21 @@ func textArray(column string, words []string) (arrow.Array, error) {
 	return b.NewArray(), nil
 }
 
-// ItemNames are the names of a generation's items, read in place from items.arrow. It is immutable and safe for concurrent
-// use while the caller holds an Acquire; its methods do not allocate.
+// ItemNames are the names of a generation's items, read in place from items.arrow. It is immutable
+// and safe for concurrent use until the caller releases its Acquire. Its methods do not allocate.
 type ItemNames struct {
 	count  int64
 	values []itemValues
 }
 
-// itemValues are one item_id column: ints, or text where bounds is not nil.
+// itemValues is one item_id column: text if bounds is not nil, else ints.
 type itemValues struct {
 	ints   []int64
 	bounds []int32 // text i is text[bounds[i]:bounds[i+1]]
 	text   []byte
 }
 
-// ItemNames maps the items' names; the error wraps ErrTorn where a text lies outside its buffer.
+// ItemNames returns the items' names. The error wraps ErrTorn if a text is outside its buffer.
 func (d *Data) ItemNames() (*ItemNames, error) {
 	n := &ItemNames{count: d.Manifest.Items.Count}
 	if n.count == 0 {
@@ -208,11 +216,12 @@ func (d *Data) ItemNames() (*ItemNames, error) {
 	return n, nil
 }
 
-// Len is the number of items.
+// Len returns the number of items.
 func (n *ItemNames) Len() int64 { return n.count }
 
-// AppendJSON appends an item's name in its canonical form: null without item_id, an integer or a text ([AppendJSONText]) with
-// one id column, and with several a list of them without spaces. It panics unless 0 ≤ code < Len.
+// AppendJSON appends an item's name in its canonical form. This is null without item_id, an integer
+// or a text ([AppendJSONText]) with one id column, and a list of them without spaces with several.
+// It panics unless 0 ≤ code < Len.
 func (n *ItemNames) AppendJSON(dst []byte, code int64) []byte {
 	switch len(n.values) {
 	case 0:
@@ -237,8 +246,9 @@ func (v *itemValues) appendJSON(dst []byte, code int64) []byte {
 	return AppendJSONText(dst, v.text[v.bounds[code]:v.bounds[code+1]])
 }
 
-// AppendText appends an item's name as it is read: an integer or a text, with several id columns one after the other with ", "
-// between; nothing without item_id. It panics unless 0 ≤ code < Len.
+// AppendText appends an item's name for people to read: an integer or a text. With several id
+// columns it joins them with ", ". Without item_id it appends nothing. It panics unless 0 ≤ code <
+// Len.
 func (n *ItemNames) AppendText(dst []byte, code int64) []byte {
 	for i := range n.values {
 		if i > 0 {
@@ -253,16 +263,22 @@ func (n *ItemNames) AppendText(dst []byte, code int64) []byte {
 	return dst
 }
 
-// Hash is the xxHash64 (seed 0) of an item's name in its canonical form: by it an item falls into the same part of a split by
-// fractions of items everywhere.
+// Hash returns the xxHash64 (seed 0) of an item's name in its canonical form. A split by fractions
+// of items uses it, so that an item is in the same part in every dataset.
 func (n *ItemNames) Hash(code int64) uint64 {
 	var buffer [96]byte
 	return xxhash.Sum64(n.AppendJSON(buffer[:0], code))
 }
 
-// AppendJSONText appends a text in quotes, in the one form that is hashed: UTF-8 as it is, but for \" and \\, the control
-// characters below U+0020 (\b, \f, \n, \r and \t, others as \u00xx in small letters), U+2028 and U+2029 (\u2028, \u2029), and
-// \ufffd for each byte that is no UTF-8. So encoding/json writes it without escapes of HTML.
+// AppendJSONText appends a text in quotes, in the one form that is hashed. It writes UTF-8
+// unchanged, with these exceptions:
+//
+//   - \" and \\.
+//   - The control characters below U+0020: \b, \f, \n, \r and \t, others as \u00xx in lower case.
+//   - U+2028 and U+2029: \u2028 and \u2029.
+//   - A byte that is not valid UTF-8: \ufffd.
+//
+// encoding/json writes the same without HTML escapes.
 func AppendJSONText[S string | []byte](dst []byte, s S) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

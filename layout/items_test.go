@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainJSON is what encoding/json writes without escapes of HTML.
+// plainJSON returns what encoding/json writes without HTML escapes.
 func plainJSON(t rapid.TB, value any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -23,7 +23,7 @@ func plainJSON(t rapid.TB, value any) string {
 
 func TestATextIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		// Bytes of any kind, and what is written in a way of its own.
+		// Random bytes, and characters that have escapes of their own.
 		pieces := rapid.SliceOf(rapid.OneOf(
 			rapid.SampledFrom([]string{"\u2028", "\u2029", "\u2027", "\u202a", "\x7f", "\\", `"`, "\b\f\n\r\t", "\x00", "\x1f", "<&>", "ü", "\ufffd", "😀", "\xed\xa0\x80", "\xe2\x80"}),
 			rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))).Draw(t, "pieces")
@@ -86,7 +86,7 @@ func TestItemNamesAreTheItemsJSON(t *testing.T) {
 	}
 }
 
-// withItems is a generation of one column with these items, open until the test ends.
+// withItems opens a generation of one column with these items until the test ends.
 func withItems(t *testing.T, items Items) *Data {
 	t.Helper()
 	dir := t.TempDir()

@@ -42,14 +42,14 @@ var everyDType = []Column{
 	{Name: "r", Role: RoleValue, DType: Timestamp, Unit: "ns", Zone: "Europe/Berlin"},
 }
 
-// arrowNames are the types that other readers see.
+// arrowNames are the types that other Arrow readers find.
 var arrowNames = map[string]string{
 	"symbol": "int32", "t": "timestamp[ms, tz=UTC]", "a": "float32", "b": "float64", "c": "int32", "d": "int64", "e": "uint8", "f": "fixed_size_list<item: float32>[3]",
 	"g": "int8", "h": "uint8", "i": "fixed_size_list<item: int16>[5]", "j": "uint16", "k": "uint32", "l": "uint64", "m": "float16", "n": "fixed_size_list<item: int8>[2]",
 	"o": "duration[us]", "p": "duration[s]", "q": "int32", "r": "timestamp[ns, tz=Europe/Berlin]",
 }
 
-// fill gives every value its own bits, so that a wrong offset or stride cannot pass.
+// fill gives every value different bits, so that a wrong offset or stride fails the test.
 func fill(d ColumnWriter, column int) {
 	switch d.DType.Size() {
 	case 1:
@@ -314,7 +314,7 @@ func edit(file, old, new string) func(string) error {
 			return fmt.Errorf("%s does not contain %s", file, old)
 		}
 		b = []byte(strings.Replace(string(b), old, new, 1))
-		if at := bytes.Index(b, checksumKey); file == ManifestFile && at >= 0 { // so that not this checksum is what finds it
+		if at := bytes.Index(b, checksumKey); file == ManifestFile && at >= 0 { // another check must find it
 			copy(b[at+len(checksumKey):], blankChecksum)
 			setChecksum(b)
 		}

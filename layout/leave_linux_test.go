@@ -21,7 +21,7 @@ func TestAMappingIsLeftToTheEndOfTheProcessWhereItIsNear(t *testing.T) {
 		if _, err := w.Finish(Final{Items: Items{Offsets: []int64{0, 2}}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Abort(); err != nil { // nothing is left to end
+		if err := w.Abort(); err != nil { // Finish has ended the writer
 			t.Error(err)
 		}
 		maps, err := os.ReadFile("/proc/self/maps")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Loads no longer compute integers beyond 2^53 in fill and clip. What an earlier build stored stays
-// readable: testdata/literals/README.md says what it holds.
+// Loads no longer compute integers beyond 2^53 in fill and clip. A generation of an earlier build
+// that has them stays readable. testdata/literals/README.md describes it.
 func TestLiteralsBeyond2To53AreStillRead(t *testing.T) {
 	d := open(t, filepath.Join("..", "testdata", "literals"))
 	if err := d.Verify(); err != nil {

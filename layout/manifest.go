@@ -12,21 +12,21 @@ import (
 	"github.com/tensorcache/tensorcache/internal/fault"
 )
 
-// maxManifest bounds what is read as a manifest.
+// maxManifest is the largest size of a manifest, in bytes.
 const maxManifest = 16 << 20
 
-// Manifest says what a generation holds and where. docs/FORMAT.md gives every field.
+// Manifest lists the content of a generation and its offsets. docs/FORMAT.md describes every field.
 type Manifest struct {
 	Format  int       `json:"format"`
 	Layout  string    `json:"layout"`
 	Rows    int64     `json:"rows"`
 	Digest  string    `json:"digest"`
-	XXH64   string    `json:"xxh64,omitempty"` // of the manifest's own text, with zeros here
+	XXH64   string    `json:"xxh64,omitempty"` // of the manifest's text, with zeros here
 	Created time.Time `json:"created"`
 	Boot    string    `json:"boot"`
 	ItemID  []string  `json:"item_id"`
 	Time    string    `json:"time"`
-	// TimeStep is nil without a time column, and where no item has two rows.
+	// TimeStep is nil without a time column, and if no item has two rows.
 	TimeStep *TimeStep            `json:"time_step,omitempty"`
 	Columns  []ManifestColumn     `json:"columns"`
 	Items    ManifestItems        `json:"items"`
@@ -34,11 +34,11 @@ type Manifest struct {
 	Files    map[string]FileBytes `json:"files"`
 	Recipe   json.RawMessage      `json:"recipe"`
 	Sources  []Source             `json:"sources"`
-	// Appended are the loads that appended rows to it, in order; none for a generation that was loaded at once.
+	// Appended are the loads that appended rows, in order; empty for a generation of one load.
 	Appended []Appended `json:"appended,omitempty"`
 }
 
-// ManifestColumn is one column: where its first value is, and how far apart its neighbours.
+// ManifestColumn is one column, with the offset of its first value and its strides.
 type ManifestColumn struct {
 	Name        string  `json:"name"`
 	Role        Role    `json:"role"`
@@ -52,16 +52,18 @@ type ManifestColumn struct {
 	XXH64       string  `json:"xxh64"`
 	Missing     int64   `json:"missing"`
 	SourceDType string  `json:"source_dtype,omitempty"`
-	// DTypeError is what storing the source's floats as narrower ones has lost; nil if they are not narrower.
+	// DTypeError is the error of storing the source's floats with fewer bits; nil if they were not
+	// narrowed.
 	DTypeError *DTypeError `json:"dtype_error,omitempty"`
-	// Prepared and Scale are the steps that the load did to the values, in this order; nil without such.
+	// Prepared and Scale are the steps that the load applied to the values, in this order; nil if
+	// none.
 	Prepared *Prepared `json:"prepared,omitempty"`
 	Scale    *Scale    `json:"scale,omitempty"`
-	// Statistics are nil if the column holds no numbers.
+	// Statistics is nil if the column is not numeric.
 	Statistics *Statistics `json:"statistics,omitempty"`
 }
 
-// Width is the number of features of a row, 0 for a column of shape [rows].
+// Width returns the number of features of a row, or 0 for a column of shape [rows].
 func (c ManifestColumn) Width() int64 {
 	if len(c.Shape) == 2 {
 		return c.Shape[1]
@@ -69,10 +71,11 @@ func (c ManifestColumn) Width() int64 {
 	return 0
 }
 
-// rowBytes is how many bytes the values of a row take.
+// rowBytes returns the number of bytes of the values of a row.
 func (c ManifestColumn) rowBytes() int64 { return max(c.Width(), 1) * c.DType.Size() }
 
-// DTypeError is the largest difference between a column's values in the source and as stored, absolute and as a share of the value.
+// DTypeError is the largest difference between a column's values in the source and as stored:
+// absolute, and as a fraction of the value.
 type DTypeError struct {
 	Abs float64 `json:"abs"`
 	Rel float64 `json:"rel"`
@@ -86,14 +89,15 @@ type Scale struct {
 	Scale []float64 `json:"scale"`
 }
 
-// TimeStep says how regular the times are, in units of the time column: of neighbouring rows of an item.
+// TimeStep describes the differences between the times of consecutive rows of an item, in units of
+// the time column.
 type TimeStep struct {
 	Step    int64 `json:"step"`    // the most common difference
-	Jumps   int64 `json:"jumps"`   // how many differences are others
+	Jumps   int64 `json:"jumps"`   // number of differences that are not Step
 	Largest int64 `json:"largest"` // the largest difference
 }
 
-// ManifestItems says where in items.arrow the items are.
+// ManifestItems gives the offsets of the items in items.arrow.
 type ManifestItems struct {
 	Count     int64       `json:"count"`
 	RowOffset Place       `json:"row_offset"`
@@ -130,39 +134,43 @@ type Words struct {
 	XXH64 string `json:"xxh64"`
 }
 
-// FileBytes is the size of a file, and of an Arrow file the checksum of all that is before its first and behind its last buffer.
+// FileBytes is the size of a file. Frame is the checksum of the bytes of an Arrow file before its
+// first buffer and after its last one.
 type FileBytes struct {
 	Bytes int64  `json:"bytes"`
 	Frame string `json:"frame_xxh64,omitempty"`
 }
 
-// Source is a file that a generation was loaded from, as it was then.
+// Source is a file that a generation was loaded from, with its state at the load.
 type Source struct {
 	Path    string `json:"path"`
 	Bytes   int64  `json:"bytes"`
 	MtimeNs int64  `json:"mtime_ns"`
 	Inode   uint64 `json:"inode"`
-	XXH64   string `json:"xxh64,omitempty"` // of its bytes, where the load was asked to hash
+	XXH64   string `json:"xxh64,omitempty"` // of its bytes, if the load was asked to hash them
 }
 
-// Appended is one load that appended rows, and how many of the sources, those behind the ones before it, it read.
+// Appended is one load that appended rows: the number of rows, and of the sources that it read. The
+// sources follow those of the loads before it.
 type Appended struct {
 	Rows    int64 `json:"rows"`
 	Sources int   `json:"sources"`
 }
 
-// SameFile reports whether nothing shows that the file was changed since: path, size, time of change and inode are the same.
+// SameFile reports whether the file seems unchanged: path, size, modification time and inode are
+// equal.
 func (s Source) SameFile(o Source) bool {
 	s.XXH64, o.XXH64 = "", ""
 	return s == o
 }
 
-// SameContent reports whether both hold the same under the same path; without hashes that is not known.
+// SameContent reports whether path and content are equal. Without hashes it returns false.
 func (s Source) SameContent(o Source) bool {
 	return s.Path == o.Path && s.Bytes == o.Bytes && s.XXH64 != "" && s.XXH64 == o.XXH64
 }
 
-// DTypeErrors are what storing floats as narrower ones has lost, by column; nil if none are narrower.
+// DTypeErrors returns the errors of columns that were stored with fewer bits, by column; nil if
+// there are none.
 func (m *Manifest) DTypeErrors() map[string]DTypeError {
 	var out map[string]DTypeError
 	for _, c := range m.Columns {
@@ -176,7 +184,7 @@ func (m *Manifest) DTypeErrors() map[string]DTypeError {
 	return out
 }
 
-// Column finds a column by name; the error wraps ErrColumn.
+// Column returns a column by name. The error wraps ErrColumn.
 func (m *Manifest) Column(name string) (*ManifestColumn, error) {
 	for i := range m.Columns {
 		if m.Columns[i].Name == name {
@@ -186,7 +194,7 @@ func (m *Manifest) Column(name string) (*ManifestColumn, error) {
 	return nil, fmt.Errorf("%w: %q", ErrColumn, name)
 }
 
-// write puts the manifest into the directory.
+// write writes the manifest into the directory.
 func (m *Manifest) write(dir string) error {
 	if err := fault.At("manifest"); err != nil {
 		return fmt.Errorf("write %s: %w", ManifestFile, err)
@@ -199,12 +207,14 @@ func (m *Manifest) write(dir string) error {
 	b = append(b, '\n')
 	m.XXH64 = setChecksum(b)
 	if len(b) > maxManifest {
-		return fmt.Errorf("%w: the manifest takes %d bytes, at most %d: load fewer columns, or scale per column", ErrSchema, len(b), maxManifest)
+		return fmt.Errorf("%w: the manifest takes %d bytes, at most %d: load fewer columns, or scale per column",
+			ErrSchema, len(b), maxManifest)
 	}
 	return os.WriteFile(filepath.Join(dir, ManifestFile), b, 0o600)
 }
 
-// ReadManifest reads a generation's manifest without opening its data. The error wraps ErrTorn or ErrFormat.
+// ReadManifest reads a generation's manifest without opening its data. The error wraps ErrTorn or
+// ErrFormat, unless the file cannot be read.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestFile)
 	f, err := os.Open(path)
@@ -228,7 +238,8 @@ func parseManifest(path string, b []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: %s: %w", ErrTorn, path, err)
 	}
 	if version.Format < oldestFormat || version.Format > FormatVersion {
-		return nil, fmt.Errorf("%w: %s: format %d, this program reads %d to %d", ErrFormat, path, version.Format, oldestFormat, FormatVersion)
+		return nil, fmt.Errorf("%w: %s: format %d, this program reads %d to %d",
+			ErrFormat, path, version.Format, oldestFormat, FormatVersion)
 	}
 	var m Manifest
 	if err := json.Unmarshal(b, &m); err != nil {

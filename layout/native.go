@@ -8,17 +8,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/moments"
 )
 
-// native is what is done with the values of a dtype by the Go type that they are stored as.
+// native has the operations on the values of a dtype that depend on the Go type in which they are
+// stored.
 type native struct {
-	// cells are values as JSON shows them (see [Cells]).
+	// cells returns values as [Cells] does.
 	cells func(b []byte) []any
-	// see takes a block into a column's statistics and tells how many of its values are missing.
+	// observe adds a block to a column's statistics and returns the number of its missing values.
 	observe func(o *observer, block []byte) (missing int64)
-	// featureSummary is a feature of a column whose extremes are asked for.
+	// featureSummary returns a feature of a column, to compute extremes.
 	featureSummary func(d *Data, c *ManifestColumn, feature int64) (featureSummary, error)
 }
 
-// natives has all dtypes.
+// natives has an entry for each dtype.
 var natives = map[DType]native{
 	Float16: {
 		cells:          func(b []byte) []any { return cells(b, func(v Half) any { return floatCell(v.Float32()) }) },
@@ -41,7 +42,7 @@ var natives = map[DType]native{
 	},
 }
 
-// number is a dtype of numbers that Go has.
+// number returns the operations of a dtype that is a number in Go.
 func number[T moments.Number]() native {
 	return native{
 		cells:          func(b []byte) []any { return cells(b, cellOf[T]) },
@@ -50,22 +51,24 @@ func number[T moments.Number]() native {
 	}
 }
 
-// withoutStatistics are times, which have neither statistics nor missing values.
+// withoutStatistics has the operations of times, which have neither statistics nor missing values.
 var withoutStatistics = native{
 	cells:          number[int64]().cells,
 	observe:        func(*observer, []byte) int64 { return 0 },
 	featureSummary: number[int64]().featureSummary,
 }
 
-// Number are the Go types that convert into each other as numbers.
+// Number is a Go type that converts to the others as a number.
 type Number interface {
 	~float32 | ~float64 | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
 }
 
-// Native are the Go types that columns are stored as: bool as uint8, timestamps and durations as int64, text as int32.
+// Native is a Go type in which columns are stored: bool as uint8, timestamps and durations as
+// int64, text as int32.
 type Native interface{ Number | Half }
 
-// cast sees bytes as values. Both come from page-aligned maps and multiples of 64, or from a packed row of the same dtype.
+// cast returns bytes as values without a copy. It panics if the bytes are not aligned, or not a
+// multiple of the value's size.
 func cast[T Native](b []byte) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
@@ -78,8 +81,9 @@ func cast[T Native](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/size)
 }
 
-// Cells are values of a dtype as JSON shows them: numbers of the width they are stored in, truth values for bool, nil for NaN, and
-// "Infinity" and "-Infinity", which JSON has no numbers for. Texts are their codes, timestamps and durations numbers in their unit.
+// Cells returns values of a dtype as JSON represents them: numbers with their stored precision,
+// true and false for bool, nil for NaN. JSON has no infinite numbers: they become "Infinity" and
+// "-Infinity". Texts are their codes. Timestamps and durations are numbers in their unit.
 func Cells(d DType, b []byte) []any { return natives[d].cells(b) }
 
 func cells[T Native](b []byte, cell func(T) any) []any {

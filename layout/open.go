@@ -19,11 +19,11 @@ type Data struct {
 	data     *mmapfile.Map
 	items    *mmapfile.Map
 	vocab    map[string]*mmapfile.Map
-	before   map[string]*mmapfile.Map // by column; see BeforeFill
+	before   map[string]*mmapfile.Map // by column: see BeforeFill
 }
 
-// Open maps the generation in the directory, with no copy. What the manifest says is held against the
-// files first: the error wraps ErrTorn when they disagree, ErrFormat for another format version.
+// Open maps the generation in the directory, without a copy. It first compares the manifest with
+// the files. The error wraps ErrTorn if they disagree, and ErrFormat for another format version.
 func Open(dir string) (*Data, error) {
 	m, err := ReadManifest(dir)
 	if err != nil {
@@ -36,7 +36,7 @@ func Open(dir string) (*Data, error) {
 	return d, nil
 }
 
-// open takes each file's map where the manifest says that there is one.
+// open gets the mapping of each file that the manifest names, from file.
 func (d *Data) open(file func(name string) (*mmapfile.Map, error)) (err error) {
 	if d.data, err = file(DataFile); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (d *Data) open(file func(name string) (*mmapfile.Map, error)) (err error) {
 	return d.check()
 }
 
-// openFile maps a file after its size was compared with the manifest's.
+// openFile compares a file's size with the manifest and maps the file.
 func openFile(dir, name string, m *Manifest) (*mmapfile.Map, error) {
 	path := filepath.Join(dir, name)
 	st, err := os.Stat(path)
@@ -82,7 +82,8 @@ func openFile(dir, name string, m *Manifest) (*mmapfile.Map, error) {
 	return mmapfile.Open(path)
 }
 
-// check holds every offset of the manifest against the footers, so that nothing later has to.
+// check compares every offset of the manifest with the footers, so that later code can use the
+// offsets unchecked.
 func (d *Data) check() error {
 	m := d.Manifest
 	fields, err := footer(d.data, DataFile)
@@ -138,27 +139,32 @@ func (t TextPlace) fits(s []arrowfile.Span, count int64) bool {
 		(s[0].Bytes/4 > count || count == 0)
 }
 
-// check compares a column with the buffer of its field.
+// check compares a column's offset and strides with the buffer of its field.
 func (c *ManifestColumn) check(rows int64, field []arrowfile.Span) error {
 	size := c.DType.Size()
 	if size == 0 {
 		return fmt.Errorf("dtype %q is not known", c.DType)
 	}
-	if len(field) != 1 || len(c.Shape) < 1 || len(c.Shape) > 2 || len(c.Strides) != len(c.Shape) || c.Shape[0] != rows || rows < 0 {
+	if len(field) != 1 || len(c.Shape) < 1 || len(c.Shape) > 2 || len(c.Strides) != len(c.Shape) ||
+		c.Shape[0] != rows || rows < 0 {
 		return errors.New("its shape, strides or field are not the file's")
 	}
 	width := max(c.Width(), 1)
 	f, stride := field[0], c.Strides[0]
-	if len(c.Shape) == 2 && (c.Shape[1] < 1 || c.Strides[1] != size) || stride < size || stride%size != 0 || width > stride/size || (c.Offset-f.Offset)%size != 0 || c.Offset%size != 0 {
+	if len(c.Shape) == 2 && (c.Shape[1] < 1 || c.Strides[1] != size) ||
+		stride < size || stride%size != 0 || width > stride/size ||
+		(c.Offset-f.Offset)%size != 0 || c.Offset%size != 0 {
 		return errors.New("its strides do not fit its dtype")
 	}
-	if rows > 0 && (c.Offset < f.Offset || rows-1 > (f.Bytes-width*size)/stride || c.Offset-f.Offset > f.Bytes-(rows-1)*stride-width*size) {
+	if rows > 0 && (c.Offset < f.Offset || rows-1 > (f.Bytes-width*size)/stride ||
+		c.Offset-f.Offset > f.Bytes-(rows-1)*stride-width*size) {
 		return errors.New("it lies outside its field")
 	}
 	return nil
 }
 
-// Acquire lets a reader in: slices of the data are valid until release.
+// Acquire keeps the generation mapped until release is called. Slices of the data are valid until
+// then. The error is that of a closed mapping.
 func (d *Data) Acquire() (release func(), err error) {
 	var releases []func()
 	release = func() {
@@ -177,10 +183,11 @@ func (d *Data) Acquire() (release func(), err error) {
 	return release, nil
 }
 
-// Map is the map of data.arrow, in which the manifest's offsets are. It is valid between Acquire and release.
+// Map returns the mapping of data.arrow, to which the manifest's offsets refer. It is valid between
+// Acquire and release.
 func (d *Data) Map() *mmapfile.Map { return d.data }
 
-// Close waits for all readers and unmaps. It is idempotent.
+// Close waits until all readers have released the generation, and unmaps it. It is idempotent.
 func (d *Data) Close() error {
 	var err error
 	for _, m := range d.Maps() {
@@ -189,7 +196,8 @@ func (d *Data) Close() error {
 	return err
 }
 
-// Maps are those of all files, data.arrow's first. They are valid between Acquire and release.
+// Maps returns the mappings of all files, data.arrow first. They are valid between Acquire and
+// release.
 func (d *Data) Maps() []*mmapfile.Map {
 	maps := []*mmapfile.Map{d.data, d.items}
 	for _, v := range d.vocab {
@@ -201,9 +209,10 @@ func (d *Data) Maps() []*mmapfile.Map {
 	return slices.DeleteFunc(maps, func(m *mmapfile.Map) bool { return m == nil })
 }
 
-// OpenMapped opens a generation whose files another process has opened: maps[i] is that of names[i]. Label stands for its directory in
-// messages. The files are checked as [Open] does. The maps belong to it from now on; those that the manifest does not name are
-// closed at once, and all of them with an error.
+// OpenMapped opens a generation whose files another process has opened: maps[i] is the mapping of
+// names[i]. Messages contain label in place of the directory. The files are checked as in [Open].
+// OpenMapped takes ownership of the maps. It closes those that the manifest does not name, and all
+// of them if it returns an error.
 func OpenMapped(label string, m *Manifest, names []string, maps []*mmapfile.Map) (*Data, error) {
 	d := &Data{Dir: label, Manifest: m, vocab: map[string]*mmapfile.Map{}, before: map[string]*mmapfile.Map{}}
 	if err := d.openMapped(names, maps); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// openMapped maps files of a generation as a client does that was sent them.
+// openMapped maps files of a generation, as a client does that received their descriptors.
 func openMapped(t *testing.T, dir string, m *Manifest, names ...string) (*Data, error) {
 	t.Helper()
 	var maps []*mmapfile.Map

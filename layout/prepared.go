@@ -12,34 +12,38 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Prepared says what a load did to a column's values before it scaled them, in this order: fill, clip, log1p, diff.
+// Prepared lists the steps that a load applied to a column's values before it scaled them, in this
+// order: fill, clip, log1p, diff.
 type Prepared struct {
 	// Fill is value, mean, forward, backward, linear or "".
 	Fill string `json:"fill,omitempty"`
-	// FillValue is what value and mean filled with: one number; for mean one per feature, or per item and feature where FillPer is
-	// item. A manifest of an earlier version may have integers beyond 2^53 here and as bounds: they
-	// are read as the nearest float64.
+	// FillValue are the numbers that value and mean filled with. There is one for value, and one
+	// per feature for mean, or per item and feature if FillPer is item. A manifest of an earlier
+	// version may have integers beyond 2^53 here and as bounds. They are read as the nearest
+	// float64.
 	FillValue Floats   `json:"fill_value,omitempty"`
 	FillPer   string   `json:"fill_per,omitempty"`
 	ClipLow   *float64 `json:"clip_low,omitempty"`
 	ClipHigh  *float64 `json:"clip_high,omitempty"`
 	Log1p     bool     `json:"log1p,omitempty"`
 	Diff      bool     `json:"diff,omitempty"`
-	// First is, per item and feature, the value that the first difference is above (after log1p); nil if there are too many to be
-	// kept.
+	// First is, per item and feature, the value that the first difference starts from (after
+	// log1p). It is nil if there are too many to store.
 	First Floats `json:"first,omitempty"`
-	// Last is, kept like First, the last row's value (after log1p): the first difference of rows that are appended is above it.
+	// Last is, stored like First, the value of the last row (after log1p). The first difference of
+	// appended rows starts from it.
 	Last Floats `json:"last,omitempty"`
-	// Before says which cells were missing before the fill; nil if none was.
+	// Before lists the cells that were missing before the fill; nil if none was.
 	Before *BeforeFill `json:"before,omitempty"`
 }
 
-// BeforeFill is where the cells that were missing before a fill are listed.
+// BeforeFill names the file that lists the cells that were missing before a fill.
 type BeforeFill struct {
 	Missing int64  `json:"missing"` // cells
 	File    string `json:"file"`
 	XXH64   string `json:"xxh64"` // of the file's bytes
-	// Runs are the file's bytes, as [MissingRows.AppendBinary] writes them, for [Writer.Finish]; nil otherwise.
+	// Runs are the file's bytes, from [MissingRows.AppendBinary], for [Writer.Finish]; otherwise
+	// nil.
 	Runs []byte `json:"-"`
 }
 
@@ -51,7 +55,8 @@ func (b *BeforeFill) write(dir, column string) error {
 	return err
 }
 
-// BeforeFill are a column's cells that were missing before the load filled them; none if it filled none.
+// BeforeFill returns a column's cells that were missing before the load filled them, or nil if it
+// filled none.
 func (d *Data) BeforeFill(c *ManifestColumn) (MissingRows, error) {
 	if c.Prepared == nil || c.Prepared.Before == nil {
 		return nil, nil
@@ -64,10 +69,10 @@ func (d *Data) BeforeFill(c *ManifestColumn) (MissingRows, error) {
 	return ParseMissingRows(b, c.Shape[0], max(c.Width(), 1))
 }
 
-// Floats are float64 values of which some may be NaN: null in JSON.
+// Floats are float64 values that may be NaN, which is null in JSON.
 type Floats []float64
 
-// MarshalJSON writes numbers, and null for what is no finite one.
+// MarshalJSON writes NaN and infinities as null.
 func (f Floats) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('[')
@@ -104,15 +109,17 @@ func (f *Floats) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MissingRun is a stretch of dataset rows that lack the same number of cells of a column.
+// MissingRun is a range of consecutive dataset rows with the same number of missing cells of a
+// column.
 type MissingRun struct {
 	Row, Rows, Cells int64
 }
 
-// MissingRows are a column's rows with missing cells, ascending, as runs. The zero value has none.
+// MissingRows are a column's rows with missing cells, ascending, as runs. The zero value is empty.
 type MissingRows []MissingRun
 
-// Add notes a row after all that were added, with so many missing cells; none is not noted.
+// Add appends a row, which must come after all rows in m, with its number of missing cells. It does
+// nothing if cells is 0.
 func (m *MissingRows) Add(row, cells int64) {
 	if cells == 0 {
 		return
@@ -126,7 +133,7 @@ func (m *MissingRows) Add(row, cells int64) {
 	*m = append(*m, MissingRun{row, 1, cells})
 }
 
-// Count is the number of rows and of their missing cells.
+// Count returns the number of rows and of their missing cells.
 func (m MissingRows) Count() (rows, cells int64) {
 	for _, r := range m {
 		rows, cells = rows+r.Rows, cells+r.Rows*r.Cells
@@ -134,7 +141,8 @@ func (m MissingRows) Count() (rows, cells int64) {
 	return rows, cells
 }
 
-// AppendBinary appends three unsigned varints a run: the rows between the run before and this one, rows − 1, cells − 1.
+// AppendBinary appends three unsigned varints a run: the number of rows between the previous run
+// and this one, rows − 1, and cells − 1.
 func (m MissingRows) AppendBinary(dst []byte) []byte {
 	end := int64(0)
 	for _, r := range m {
@@ -144,14 +152,15 @@ func (m MissingRows) AppendBinary(dst []byte) []byte {
 	return dst
 }
 
-// AppendBinary appends one run; end is that of the run before.
+// AppendBinary appends one run; end is the end of the previous run.
 func (r MissingRun) AppendBinary(dst []byte, end int64) []byte {
 	dst = binary.AppendUvarint(dst, uint64(r.Row-end))
 	dst = binary.AppendUvarint(dst, uint64(r.Rows-1))
 	return binary.AppendUvarint(dst, uint64(r.Cells-1))
 }
 
-// ParseMissingRows reads what AppendBinary wrote of a column of so many rows and cells a row. The error wraps [ErrTorn].
+// ParseMissingRows parses the result of AppendBinary, for a column with that many rows, and cells
+// per row. The error wraps [ErrTorn].
 func ParseMissingRows(b []byte, rows, cells int64) (MissingRows, error) {
 	var m MissingRows
 	for end := int64(0); len(b) > 0; {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// filled writes a column of which row 1 was missing before it was filled.
+// filled writes a column whose row 1 was missing before the fill.
 func filled(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -106,7 +106,7 @@ func TestMissingRowsComeBackAsTheyWereAdded(t *testing.T) {
 		if r, n := m.Count(); r != rows || n != sum {
 			t.Fatalf("%d rows with %d cells, want %d with %d", r, n, rows, sum)
 		}
-		if len(m) > 0 { // fewer rows, fewer cells, or a byte less, are refused
+		if len(m) > 0 { // fewer rows, fewer cells and truncated bytes are errors
 			last := m[len(m)-1]
 			most := slices.MaxFunc(m, func(a, b MissingRun) int { return int(a.Cells - b.Cells) }).Cells
 			for _, bad := range []struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// View is a column of an open generation as values of T, without a copy. T must have the size of the column's
-// dtype. The values are valid while the caller holds an Acquire.
+// View returns a column of an open generation as values of T, without a copy. T must have the size
+// of the column's dtype. The values are valid until the caller releases its Acquire.
 func View[T Native](d *Data, c *ManifestColumn) (Strided[T], error) {
 	b, err := d.bytes(c)
 	if err != nil {
@@ -26,7 +26,7 @@ func View[T Native](d *Data, c *ManifestColumn) (Strided[T], error) {
 	return Strided[T]{Data: cast[T](b), Step: c.Strides[0] / c.DType.Size(), Width: max(c.Width(), 1), Rows: c.Shape[0]}, nil
 }
 
-// bytes are those from the column's first value to its last.
+// bytes returns the bytes from the column's first value to its last one.
 func (d *Data) bytes(c *ManifestColumn) ([]byte, error) {
 	if c.Shape[0] == 0 {
 		return nil, nil
@@ -34,7 +34,7 @@ func (d *Data) bytes(c *ManifestColumn) ([]byte, error) {
 	return d.data.Bytes(c.Offset, (c.Shape[0]-1)*c.Strides[0]+c.rowBytes())
 }
 
-// ItemOffsets are the first rows of the items and, at the end, the number of rows. It copies.
+// ItemOffsets returns a copy of the items' first rows, followed by the number of rows.
 func (d *Data) ItemOffsets() ([]int64, error) {
 	n := d.Manifest.Items.Count
 	b, err := d.items.Bytes(d.Manifest.Items.RowOffset.Offset, n*8)
@@ -52,7 +52,7 @@ func (d *Data) ItemOffsets() ([]int64, error) {
 	return out, nil
 }
 
-// Item is the name of an item: an int64 or string per item_id column, nothing where there is none.
+// Item returns the name of an item: an int64 or string per item_id column, empty without item_id.
 func (d *Data) Item(code int64) ([]any, error) {
 	if code < 0 || code >= d.Manifest.Items.Count {
 		return nil, fmt.Errorf("%w: item %d of %d", mmapfile.ErrRange, code, d.Manifest.Items.Count)
@@ -76,7 +76,7 @@ func (d *Data) Item(code int64) ([]any, error) {
 	return out, nil
 }
 
-// Word is the text that a code of a text column stands for.
+// Word returns the text of a code of a text column.
 func (d *Data) Word(column string, code int64) (string, error) {
 	v, ok := d.Manifest.Vocab[column]
 	if !ok {
@@ -101,7 +101,8 @@ func (t TextPlace) word(m *mmapfile.Map, i int64) (string, error) {
 	return string(b), err
 }
 
-// Block is columns that stand side by side in one field, as one column as wide as all of them. ok is false if they do not.
+// Block returns columns that are interleaved in one field, in this order and without a gap, as one
+// wide column. ok is false if they are not.
 func Block[T Native](d *Data, columns []*ManifestColumn) (block Strided[T], ok bool, err error) {
 	first, size := columns[0], columns[0].DType.Size()
 	end := first.Offset
@@ -117,8 +118,9 @@ func Block[T Native](d *Data, columns []*ManifestColumn) (block Strided[T], ok b
 	return block, true, err
 }
 
-// Files gives the generation's data files, opened for reading, by name in this order: data.arrow, items.arrow, then the
-// vocabularies and what was missing before fills, by column. They are valid between Acquire and release, even when the generation was removed.
+// Files returns the generation's data files, open for reading, and their names: data.arrow,
+// items.arrow, then the vocabularies and the lists of cells that were missing before fills, by
+// column. The files are valid between Acquire and release, even if the generation was removed.
 func (d *Data) Files() (names []string, files []*os.File) {
 	names, files = []string{DataFile, ItemsFile}, []*os.File{d.data.File(), d.items.File()}
 	for _, column := range slices.Sorted(maps.Keys(d.Manifest.Vocab)) {
@@ -130,7 +132,7 @@ func (d *Data) Files() (names []string, files []*os.File) {
 	return names, files
 }
 
-// Dense copies a column's rows [from, to), one behind the other.
+// Dense returns a contiguous copy of a column's rows [from, to).
 func (d *Data) Dense(c *ManifestColumn, from, to int64) ([]byte, error) {
 	if from < 0 || to < from || to > c.Shape[0] {
 		return nil, fmt.Errorf("%w: rows %d to %d of %d", mmapfile.ErrRange, from, to, c.Shape[0])
@@ -145,7 +147,7 @@ func (d *Data) Dense(c *ManifestColumn, from, to int64) ([]byte, error) {
 	return out, nil
 }
 
-// Words are the texts that codes stand for; missing[i] is true, and the text empty, where there is none.
+// Words returns the texts of codes. If a text is missing, missing[i] is true and the text is empty.
 func (d *Data) Words(column string, codes []byte) (words []string, missing []bool, err error) {
 	values := cast[int32](codes)
 	words, missing = make([]string, len(values)), make([]bool, len(values))
@@ -160,8 +162,9 @@ func (d *Data) Words(column string, codes []byte) (words []string, missing []boo
 	return words, missing, nil
 }
 
-// WriteStream writes the rows [from, to) of columns as an Arrow IPC stream of one batch: texts as words (null where there is none),
-// bool as booleans, a column of shape [rows, n] as a fixed-size list. NaN stays NaN.
+// WriteStream writes the rows [from, to) of columns as an Arrow IPC stream of one batch: texts as
+// strings (null if missing), bool as booleans, a column of shape [rows, n] as a fixed-size list.
+// NaN stays NaN.
 func (d *Data) WriteStream(w io.Writer, columns []*ManifestColumn, from, to int64) error {
 	fields, arrays := make([]arrow.Field, len(columns)), make([]arrow.Array, len(columns))
 	for i, c := range columns {
@@ -183,7 +186,7 @@ func (d *Data) WriteStream(w io.Writer, columns []*ManifestColumn, from, to int6
 	return out.Close()
 }
 
-// arrowValues are all values of the rows, those of a wide column one behind the other.
+// arrowValues returns all values of the rows [from, to) as one flat array.
 func (d *Data) arrowValues(c *ManifestColumn, from, to int64) (arrow.Array, error) {
 	b, err := d.Dense(c, from, to)
 	if err != nil {
@@ -210,8 +213,10 @@ func (d *Data) arrowValues(c *ManifestColumn, from, to int64) (arrow.Array, erro
 		for i, v := range b {
 			bitutil.SetBitTo(bits, i, v != 0)
 		}
-		return array.MakeFromData(array.NewData(arrow.FixedWidthTypes.Boolean, len(b), []*memory.Buffer{nil, memory.NewBufferBytes(bits)}, nil, 0, 0)), nil
+		buffers := []*memory.Buffer{nil, memory.NewBufferBytes(bits)}
+		return array.MakeFromData(array.NewData(arrow.FixedWidthTypes.Boolean, len(b), buffers, nil, 0, 0)), nil
 	}
 	n := len(b) / int(c.DType.Size())
-	return array.MakeFromData(array.NewData(arrowType(c.DType, c.Unit, c.Zone), n, []*memory.Buffer{nil, memory.NewBufferBytes(b)}, nil, 0, 0)), nil
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(b)}
+	return array.MakeFromData(array.NewData(arrowType(c.DType, c.Unit, c.Zone), n, buffers, nil, 0, 0)), nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 )
 
-// streamNames are the types of a preview, where they are not those of the file.
+// streamNames are the types in a stream that differ from those in the file.
 var streamNames = map[string]string{
 	"symbol": "utf8", "e": "bool", "q": "utf8", "f": "fixed_size_list<item: float32, nullable>[3]", "i": "fixed_size_list<item: int16, nullable>[5]", "n": "fixed_size_list<item: int8, nullable>[2]",
 }
@@ -53,7 +53,7 @@ func TestAStreamOfRowsIsWhatTheFileHolds(t *testing.T) {
 	}
 }
 
-// arrowCells are the values of an array, flat, as [Cells] has them but words as texts.
+// arrowCells returns the flat values of an array as [Cells] does, but texts instead of codes.
 func arrowCells(a arrow.Array) (out []any) {
 	if list, ok := a.(*array.FixedSizeList); ok {
 		return arrowCells(list.ListValues())

@@ -12,12 +12,15 @@ import (
 	"github.com/tensorcache/tensorcache/internal/moments"
 )
 
-// Statistics are those of the values of a numeric column as they are stored, features together. What is no finite number, or of a
-// column without values, is nil. Quantiles are approximate: of a t-digest (Dunning) of 1,024 to 2,048 values drawn at random, and as many of
-// stretches of which most is missing, or of all where there are fewer, so that the rank of each is off by up to about 4 % of the values; by
-// more where whole stretches are there but most of the column is missing.
+// Statistics are the statistics of the stored values of a numeric column, over all its features. A
+// number that is not finite is nil, and so are all numbers of a column without values.
+//
+// Quantiles are approximate. A t-digest (Dunning) estimates them from 1,024 to 2,048 random values,
+// or from all values if there are fewer. Blocks in which most values are missing have a second
+// sample of the same size. The rank of a quantile is wrong by up to about 4 % of the values. The
+// error is larger if most of the column is missing but whole blocks of it are not.
 type Statistics struct {
-	Count     int64               `json:"count"` // values that are not missing
+	Count     int64               `json:"count"` // of values that are not missing
 	Min       *float64            `json:"min"`
 	Max       *float64            `json:"max"`
 	Mean      *float64            `json:"mean"`
@@ -25,28 +28,32 @@ type Statistics struct {
 	Quantiles map[string]*float64 `json:"quantiles"`
 }
 
-// quantiles are those that statistics have.
+// quantiles are the ranks of the quantiles in Statistics.
 var quantiles = []float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99}
 
-// sampleOf is of how many values of a column the quantiles are computed: few enough that it costs little beside the load.
+// sampleSize returns how many of a column's values to sample for the quantiles. The sample is
+// small, so that it costs little compared with the load.
 func sampleSize(values int64) int64 { return min(values, max(1<<10, min(values/64, 2<<10))) }
 
-// observer follows the values of a column, block by block.
+// observer computes the statistics of a column, block by block.
 type observer struct {
 	dtype  DType
-	values int64 // of the whole column
+	values int64 // number of values of the column
 	moments.Moments
 	sample     []float64
-	rare       []weightedValue // of blocks with few values
-	rareWeight float64         // how many of these one stands for by now, 0 for 1
+	rare       []weightedValue // from blocks in which most values are missing
+	rareWeight float64         // current weight of a value in rare; 0 means 1
 	random     *rand.Rand
 }
 
 func newObserver(dtype DType, values int64) *observer {
-	return &observer{dtype: dtype, values: values, random: rand.New(rand.NewPCG(1, 2)), sample: make([]float64, 0, sampleSize(values))}
+	return &observer{
+		dtype: dtype, values: values, random: rand.New(rand.NewPCG(1, 2)),
+		sample: make([]float64, 0, sampleSize(values)),
+	}
 }
 
-// add adds a block and returns how many of its values are missing.
+// add adds a block and returns the number of its missing values.
 func (o *observer) add(block []byte) (missing int64) { return natives[o.dtype].observe(o, block) }
 
 func observe[T moments.Number](o *observer, values []T) (missing int64) {
@@ -60,7 +67,7 @@ func observe[T moments.Number](o *observer, values []T) (missing int64) {
 	return missing
 }
 
-// missingCodes counts the codes of texts that are missing.
+// missingCodes returns the number of missing texts in codes.
 func missingCodes(codes []int32) (missing int64) {
 	for _, code := range codes {
 		if code < 0 {
@@ -70,7 +77,7 @@ func missingCodes(codes []int32) (missing int64) {
 	return missing
 }
 
-// observeHalves widens some halves at a time.
+// observeHalves converts halves to float32 in blocks and observes them.
 func observeHalves(o *observer, halves []Half) (missing int64) {
 	wide := make([]float32, min(len(halves), 4096))
 	for part := range slices.Chunk(halves, 4096) {
@@ -82,7 +89,8 @@ func observeHalves(o *observer, halves []Half) (missing int64) {
 	return missing
 }
 
-// sampleBlock takes the block's share of the sample, one value out of each of so many equal parts of it; where that is missing, none.
+// sampleBlock adds the block's part of the sample. It divides the block into equal parts and draws
+// one value of each, unless the drawn value is missing.
 func sampleBlock[T moments.Number](o *observer, values []T) {
 	n := len(values)
 	parts := n
@@ -101,11 +109,12 @@ func sampleBlock[T moments.Number](o *observer, values []T) {
 	}
 }
 
-// sampleRare takes values of a block of which most are missing: all that are there, until they are many, and then one of so many.
+// sampleRare samples a block in which most values are missing. It adds all present values until
+// they are too many, and then a fraction of them.
 func sampleRare[T moments.Number](o *observer, values []T, present int64) {
 	weight := max(1, o.rareWeight, float64(present)/rareLimit)
 	k := int64(min(float64(present), float64(present)/weight+o.random.Float64()))
-	if k > 0 && k < present/16 { // looking here and there takes less than looking at all
+	if k > 0 && k < present/16 { // a few random reads cost less than a scan
 		for found := int64(0); found < k; {
 			if v := float64(values[o.random.IntN(len(values))]); v == v {
 				o.addRare(v, weight)
@@ -129,20 +138,21 @@ func sampleRare[T moments.Number](o *observer, values []T, present int64) {
 	}
 }
 
-// addRare takes in a value that stands for so many.
+// addRare adds a finite value with its weight to rare.
 func (o *observer) addRare(v, weight float64) {
 	if v-v == 0 {
 		o.rare = append(o.rare, weightedValue{v, weight})
 	}
 }
 
-// weightedValue is a value that stands for so many.
+// weightedValue is a value that represents weight values of the column.
 type weightedValue struct{ value, weight float64 }
 
-// rareLimit is how many values stand for those of blocks with few.
+// rareLimit is the number of values that resample leaves in rare, which grows to twice as many.
 const rareLimit = 1 << 10
 
-// resample leaves rareLimit of the values that stand for others, each as often as it is likely (systematic resampling, Kitagawa 1996).
+// resample reduces rare to about rareLimit values. It draws each in proportion to its weight
+// (systematic resampling, Kitagawa 1996).
 func (o *observer) resample() {
 	var all float64
 	for _, w := range o.rare {
@@ -162,7 +172,7 @@ func (o *observer) resample() {
 	o.rare = chosen
 }
 
-// statistics are those of all that was seen.
+// statistics returns the statistics of all blocks that were added.
 func (o *observer) statistics() *Statistics {
 	s := &Statistics{Count: o.N, Quantiles: map[string]*float64{}}
 	if o.N > 0 {
@@ -170,20 +180,22 @@ func (o *observer) statistics() *Statistics {
 		s.Mean, s.Std = finite(o.Mean), finite(o.Std())
 	}
 	digest, err := tdigest.New(tdigest.LocalRandomNumberGenerator(1))
-	if err != nil { // of options, which are constant
+	if err != nil { // the options are constant and valid
 		panic(err)
 	}
 	for _, w := range o.weightedValues() {
-		_ = digest.AddWeighted(w.value, uint64(math.Round(w.weight))) // refuses NaN and infinities alone
+		// It fails only for NaN and infinities.
+		_ = digest.AddWeighted(w.value, uint64(math.Round(w.weight)))
 	}
 	for _, q := range quantiles {
-		// Between the ends it draws lines, which may go beyond the values.
+		// The digest interpolates, so a quantile may be outside the values.
 		s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)] = finite(min(max(digest.Quantile(q), o.Least), o.Greatest))
 	}
 	return s
 }
 
-// weightedValues are all values that were drawn, with how many each stands for: in parts of what the lightest does, since digests count in whole numbers.
+// weightedValues returns both samples with their weights. Digests count in whole numbers, so
+// weights are multiples of a fraction of the lightest one.
 func (o *observer) weightedValues() []weightedValue {
 	const parts = 16
 	unit, one := 1.0, 1.0

@@ -71,13 +71,15 @@ func TestQuantilesOfManyAreNear(t *testing.T) {
 	for _, q := range quantiles {
 		got := s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)]
 		rank, _ := slices.BinarySearch(values, float32(*got))
-		if off := math.Abs(float64(rank)/float64(len(values)) - q); off > 0.055 { // 4 deviations of a sample of 2,048, and the digest's own
+		// 4 standard deviations of a sample of 2,048, plus the error of the digest.
+		if off := math.Abs(float64(rank)/float64(len(values)) - q); off > 0.055 {
 			t.Errorf("quantile %v has rank %v", q, float64(rank)/float64(len(values)))
 		}
 	}
 }
 
-// TestQuantilesCountWhatIsThere has values that lie thin in some parts of a column and thick in others, of another size.
+// TestQuantilesCountWhatIsThere has columns with many missing values in some parts and few in
+// others, where the values also differ in size.
 func TestQuantilesCountWhatIsThere(t *testing.T) {
 	const rows = 400_000
 	random := rand.New(rand.NewPCG(5, 6))
@@ -119,7 +121,8 @@ func TestQuantilesCountWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestRareValuesStandForAsManyAsThereAre adds up what the values of blocks stand for that hold less than one is taken of.
+// TestRareValuesStandForAsManyAsThereAre: the weights of values in rare add up to the number of
+// present values, also if each block has fewer than one sampled value.
 func TestRareValuesStandForAsManyAsThereAre(t *testing.T) {
 	const blocks, size, there = 2000, 64, 3
 	o := newObserver(Float64, blocks*size)
@@ -132,7 +135,7 @@ func TestRareValuesStandForAsManyAsThereAre(t *testing.T) {
 	for _, w := range o.rare {
 		sum += w.weight
 	}
-	if math.Abs(sum/(blocks*there)-1) > 0.03 { // a deviation is 0.01
+	if math.Abs(sum/(blocks*there)-1) > 0.03 { // the standard deviation is 0.01
 		t.Errorf("%v values, want %d", sum, blocks*there)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
-// Role says what a column is for.
+// Role is the purpose of a column.
 type Role string
 
 // The roles of columns.
@@ -24,35 +24,38 @@ const (
 
 // The two layouts of value columns.
 const (
-	Columns = "columns" // every column contiguous
-	Packed  = "packed"  // numeric columns of one dtype interleaved row by row
+	Columns = "columns" // each column is contiguous
+	Packed  = "packed"  // numeric columns of one dtype are interleaved, row by row
 )
 
-// Column describes one column that is to be laid out.
+// Column describes one column of a new generation.
 type Column struct {
 	Name  string
 	Role  Role
 	DType DType
-	// Width is the number of features of a column of shape [rows, n]; 0 for a plain one of shape [rows].
+	// Width is the number of features of a column of shape [rows, n], or 0 for a plain column of
+	// shape [rows].
 	Width int64
-	// Unit (s, ms, us, ns) belongs to timestamps and durations, Zone to timestamps.
+	// Unit is the unit of timestamps and durations: s, ms, us or ns. Zone is the time zone of
+	// timestamps.
 	Unit, Zone string
 }
 
-// values is the number of values of one row.
+// values returns the number of values of one row.
 func (c Column) values() int64 { return max(c.Width, 1) }
 
-// Table describes a generation that is to be laid out.
+// Table describes a new generation.
 type Table struct {
-	Layout  string // Columns (the zero value means that) or Packed
+	Layout  string // Columns or Packed; "" is Columns
 	Rows    int64
 	Columns []Column
 }
 
-// maxBytes bounds a data file: far above any machine's memory, far below an overflow.
+// maxBytes is the largest size of a data file: far more than any machine's memory, and far from an
+// integer overflow.
 const maxBytes = math.MaxInt64 / 4
 
-// check refuses what cannot be laid out.
+// check returns an error that wraps ErrSchema if the format cannot store the table.
 func (t *Table) check() error {
 	if t.Layout == "" {
 		t.Layout = Columns
@@ -87,17 +90,17 @@ func (t *Table) check() error {
 	return nil
 }
 
-// Strided is a column seen as values: those of a row i are Data[i·Step] to Data[i·Step+Width-1].
+// Strided is a column as values. The values of row i are Data[i·Step] to Data[i·Step+Width-1].
 type Strided[T any] struct {
 	Data        []T
 	Step, Width int64
 	Rows        int64
 }
 
-// Row is the values of one row.
+// Row returns the values of one row.
 func (s Strided[T]) Row(i int64) []T { return s.Data[i*s.Step : i*s.Step+s.Width : i*s.Step+s.Width] }
 
-// Contiguous reports whether the whole column is Data without gaps.
+// Contiguous reports whether Data is the whole column without gaps.
 func (s Strided[T]) Contiguous() bool { return s.Step == s.Width }
 
 // Keys of metadata in data.arrow.
@@ -107,7 +110,7 @@ const (
 	metaColumns = "tensorcache.columns"
 )
 
-// field is one Arrow field of data.arrow and the columns that it holds, interleaved.
+// field is one Arrow field of data.arrow and its columns, which are interleaved.
 type field struct {
 	name    string
 	dtype   DType
@@ -117,7 +120,7 @@ type field struct {
 	arrow   arrow.Field
 }
 
-// fields decides which columns share an Arrow field.
+// fields assigns the columns to Arrow fields.
 func (t Table) fields() []field {
 	var out []field
 	packed := map[DType]int{}
@@ -141,7 +144,7 @@ func (t Table) fields() []field {
 	return out
 }
 
-// describe gives the Arrow field with the metadata that Arrow's types cannot say.
+// describe returns the Arrow field. Its metadata has what Arrow's types do not express.
 func (f field) describe(t Table) arrow.Field {
 	first := t.Columns[f.columns[0]]
 	var keys, values []string
@@ -157,7 +160,7 @@ func (f field) describe(t Table) arrow.Field {
 		for i, c := range f.columns {
 			names[i] = t.Columns[c].Name
 		}
-		list, _ := json.Marshal(names) // strings always marshal
+		list, _ := json.Marshal(names) // never fails for strings
 		add(metaColumns, string(list))
 	}
 	typ := arrowType(f.dtype, first.Unit, first.Zone)
@@ -167,7 +170,7 @@ func (f field) describe(t Table) arrow.Field {
 	return arrow.Field{Name: f.name, Type: typ, Metadata: arrow.NewMetadata(keys, values)}
 }
 
-// placeholderArray is an array of the field whose values lie in the placeholder.
+// placeholderArray returns an array of the field whose values are in the placeholder.
 func placeholderArray(f field, rows int64, placeholder []byte) arrow.Array {
 	n := rows * f.width
 	body := memory.NewBufferBytes(placeholder[:arrowfile.Align(n*f.dtype.Size())])
