@@ -58,7 +58,7 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if again := rapid.SampledFrom([]string{"", "put", "values"}).Draw(r, "again"); again != "" { // misuse, which must not give a wrong checksum
+		if again := rapid.SampledFrom([]string{"", "put", "values"}).Draw(r, "again"); again != "" { // misuse
 			from := pieces[0]
 			part := values[from*max(1, width) : end(from)*max(1, width)]
 			for i := range part {

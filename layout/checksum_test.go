@@ -12,8 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
-// TestMetadataWithAFlippedBitIsReadOrRefused flips bits in all of an Arrow file's metadata. A length
-// that became large once made the process allocate more memory than exists.
+// TestMetadataWithAFlippedBitIsReadOrRefused flips bits in all of an Arrow file's metadata. A
+// length that became large once made the process allocate more memory than exists.
 func TestMetadataWithAFlippedBitIsReadOrRefused(t *testing.T) {
 	dir := t.TempDir()
 	m := write(t, dir, Packed, 3)

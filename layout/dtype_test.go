@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A half is (-1)^sign · 2^(exponent-15) · 1.fraction, or 2^-14 · 0.fraction, as IEEE 754 defines it.
+// A half is (-1)^sign · 2^(exponent-15) · 1.fraction, or 2^-14 · 0.fraction, as IEEE 754 defines
+// it.
 func valueOf(bits uint16) float64 {
 	exp, frac := int(bits>>10&0x1f), float64(bits&0x3ff)
 	v := math.Ldexp(1024+frac, exp-25)

@@ -14,8 +14,8 @@ var (
 	ErrTorn = arrowfile.ErrTorn
 	// ErrFormat is returned by Open for a manifest of another format version.
 	ErrFormat = errors.New("generation has another format")
-	// ErrChecksum is wrapped by every [DamageError], which Check and Verify return when files differ
-	// from what was written.
+	// ErrChecksum is wrapped by every [DamageError], which Check and Verify return when files
+	// differ from what was written.
 	ErrChecksum = errors.New("checksum differs")
 	// ErrColumn is returned when a generation has no column of that name.
 	ErrColumn = errors.New("column not found")
