@@ -15,10 +15,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowmeta"
 )
 
-// ErrTorn is wrapped by every error of a file that is not as it was written.
+// ErrTorn is wrapped by every error about a file that differs from what was written.
 var ErrTorn = errors.New("generation is incomplete")
 
-// Span is a buffer of a record batch: where it begins in the file and how many bytes it has.
+// Span is the offset of a record batch's buffer in the file, and its size in bytes.
 type Span struct{ Offset, Bytes int64 }
 
 const arrowMagic = "ARROW1"
@@ -32,14 +32,15 @@ const (
 	batchBuffers        = 8
 )
 
-// typeRecordBatch is the type of a message that is a record batch.
+// typeRecordBatch is the message type of a record batch.
 const typeRecordBatch = 3
 
-// maxMetadata bounds what is read of a footer or message: some hundred bytes for each column.
+// maxMetadata is the largest size of a footer or message that is read. Each column takes some
+// hundred bytes.
 const maxMetadata = 256 << 20
 
-// Buffers finds the buffers of the file's only record batch by walking its footer. Arrow v15's FileReader
-// would copy every body.
+// Buffers returns the buffers of the file's only record batch. It reads them from the footer,
+// because the FileReader of Arrow v15 would copy all values.
 func Buffers(r io.ReaderAt, size int64) (spans []Span, err error) {
 	defer func() {
 		if p := recover(); p != nil { // flatbuffers panics on offsets outside the buffer
@@ -61,10 +62,11 @@ func Buffers(r io.ReaderAt, size int64) (spans []Span, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if slot := flatbuffers.UOffsetT(footer.Offset(footerDictionaries)); slot != 0 && footer.VectorLen(slot) != 0 { // we write none
+	slot := flatbuffers.UOffsetT(footer.Offset(footerDictionaries))
+	if slot != 0 && footer.VectorLen(slot) != 0 { // this package writes none
 		return nil, fmt.Errorf("%w: it has dictionaries", ErrTorn)
 	}
-	slot := flatbuffers.UOffsetT(footer.Offset(footerRecordBatches))
+	slot = flatbuffers.UOffsetT(footer.Offset(footerRecordBatches))
 	if slot == 0 || footer.VectorLen(slot) != 1 {
 		return nil, fmt.Errorf("%w: it does not hold one record batch", ErrTorn)
 	}
@@ -95,7 +97,8 @@ func Buffers(r io.ReaderAt, size int64) (spans []Span, err error) {
 	return spans, nil
 }
 
-// readTable reads a flatbuffer of so many bytes and gives its root table, after it was held against its format.
+// readTable reads a flatbuffer of length bytes, checks it against its format and returns its root
+// table.
 func readTable(r io.ReaderAt, offset, length int64, root string) (flatbuffers.Table, error) {
 	if length > maxMetadata {
 		return flatbuffers.Table{}, fmt.Errorf("%w: %d bytes are no %s", ErrTorn, length, strings.ToLower(root))
@@ -110,7 +113,7 @@ func readTable(r io.ReaderAt, offset, length int64, root string) (flatbuffers.Ta
 	return flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}, nil
 }
 
-// FileBuffers is [Buffers] of a whole file.
+// FileBuffers returns the [Buffers] of a file.
 func FileBuffers(f *os.File) ([]Span, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -119,7 +122,7 @@ func FileBuffers(f *os.File) ([]Span, error) {
 	return Buffers(f, st.Size())
 }
 
-// firstBuffer is the offset of the first buffer that holds anything, 0 when none does.
+// firstBuffer returns the offset of the first buffer that is not empty, or 0.
 func firstBuffer(spans []Span) int64 {
 	for _, s := range spans {
 		if s.Bytes > 0 {
@@ -129,8 +132,8 @@ func firstBuffer(spans []Span) int64 {
 	return 0
 }
 
-// FieldBuffers returns, for each top-level field of an Arrow file, the buffers that hold its values, without the
-// validity bitmaps: one for numbers and fixed-size lists of them, offsets and bytes for text.
+// FieldBuffers returns the buffers of each top-level field of an Arrow file, without the validity
+// bitmaps. Numbers and fixed-size lists of them have one, text has two: offsets and bytes.
 func FieldBuffers(r io.ReaderAt, size int64) (out map[string][]Span, err error) {
 	defer func() {
 		if p := recover(); p != nil { // Arrow v15 panics on damaged schemas

@@ -1,10 +1,13 @@
-// Package arrowfile writes Arrow IPC files of one record batch, with holes where values will be, and finds the buffers of such files.
+// Package arrowfile writes Arrow IPC files of one record batch and returns the offsets of their
+// buffers.
 //
-// The buffers of a file that is written here begin at multiples of [Alignment], so that a mapping of the file shows aligned values.
+// [Create] leaves holes in the file where values will be written later. All buffers begin at
+// multiples of [Alignment], so that a mapping of the file has aligned values.
 //
 // # Caveats
 //
-// A file that is read may be damaged in any way: every error of reading one wraps [ErrTorn], and nothing panics.
+// A file that is read may be damaged in any way. [Buffers] and [FieldBuffers] return an error that
+// wraps [ErrTorn], or the error of reading the file, and never panic.
 package arrowfile
 
 import (
@@ -21,14 +24,15 @@ import (
 	"github.com/tensorcache/tensorcache/internal/fault"
 )
 
-// Alignment is that of every body buffer from the file's start.
+// Alignment is the alignment of every buffer in the file, in bytes.
 const Alignment = 64
 
-// metaPad is the key of schema metadata that is as long as the first buffer needs it to be.
+// metaPad is the key of a schema metadata entry. Its length is chosen so that the first buffer is
+// aligned.
 const metaPad = "tensorcache.pad"
 
-// holeWriter writes a file but seeks over whatever lies in a placeholder, so that the bodies of
-// columns become holes that are filled later.
+// holeWriter writes a file, but seeks over bytes that are in the placeholder. The values of columns
+// become holes in the file, which are filled later.
 type holeWriter struct {
 	*os.File
 	placeholder []byte
@@ -53,9 +57,10 @@ func (h holeWriter) isHole(p []byte) bool {
 	return at >= start && at < start+uintptr(len(h.placeholder))
 }
 
-// Create writes one record batch as an Arrow IPC file whose first body buffer is aligned, and with it all
-// others if their lengths are multiples of it. Arrow v15 aligns messages and buffers to 8 bytes
-// only, so a longer schema metadata moves the first. Column bodies inside placeholder become holes.
+// Create writes one record batch as an Arrow IPC file. Its first buffer is aligned, and all other
+// buffers are too if the lengths of all buffers are multiples of Alignment. Arrow v15 aligns
+// messages and buffers to 8 bytes only, so Create pads the schema metadata. Values inside
+// placeholder become holes.
 func Create(path string, fields []arrow.Field, columns []arrow.Array, rows int64, placeholder []byte) (*os.File, error) {
 	if err := fault.At("create"); err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
@@ -106,5 +111,5 @@ func writeBatch(w holeWriter, fields []arrow.Field, columns []arrow.Array, rows 
 	return out.Close()
 }
 
-// Align rounds up to a multiple of Alignment.
+// Align rounds n up to a multiple of Alignment.
 func Align(n int64) int64 { return (n + Alignment - 1) / Alignment * Alignment }

@@ -1,31 +1,36 @@
-// Package arrowmeta holds the metadata of Arrow's IPC format, which is flatbuffers, against how the format builds it.
+// Package arrowmeta checks the metadata of Arrow's IPC format, which are flatbuffers, and computes
+// from a schema how many arrays and buffers its record batches have.
 //
-// Arrow v15 reads on wherever a damaged offset leads and takes what is found there: for a length too, so that one flipped bit of a
-// footer asks for more memory than there is, which no recover catches. [Check] goes before it, over sources and over our own files
-// alike.
+// Arrow v15 follows damaged offsets and uses the bytes there, also as a length. One flipped bit in
+// a footer can make it allocate more memory than exists, which recover cannot catch. Call [Check]
+// first, for sources and for our own files.
+//
+// # Caveats
+//
+// The functions other than Check may panic on damaged metadata.
 package arrowmeta
 
 import "encoding/binary"
 
-// fieldKind is what a field of a flatbuffer's table holds.
+// fieldKind is the kind of a field of a flatbuffer table.
 type fieldKind uint8
 
 const (
 	kindNumber fieldKind = iota // in the table itself, of size bytes
-	kindText                    // the others are elsewhere, by an offset
+	kindText                    // this and all following kinds are stored by offset
 	kindVector                  // a vector of numbers or structs, of size bytes each
 	kindTable
 	kindTableVector // a vector of tables
-	kindUnion       // a table whose kind the number in the field before tells
+	kindUnion       // a table; the number in the previous field selects its type
 )
 
-// tableField is one field of a table, in the order of the schema.
+// tableField is one field of a table. Fields are in the order of the schema.
 type tableField struct {
 	kind     fieldKind
 	size     int
-	table    string   // the table that it is, or that each element is
-	members  []string // those of a union, by number; "" for none
-	required bool     // it may not be absent
+	table    string   // type of the table, or of each element
+	members  []string // types of a union, by number; "" is no table
+	required bool     // the field must be present
 }
 
 func number(size int) tableField          { return tableField{kind: kindNumber, size: size} }
@@ -36,7 +41,7 @@ func unionOf(tables ...string) tableField { return tableField{kind: kindUnion, m
 
 var text = tableField{kind: kindText}
 
-// mandatory is a field without which pyarrow reads nothing.
+// mandatory returns f as a required field. pyarrow refuses a table without it.
 func (f tableField) mandatory() tableField {
 	f.required = true
 	return f
@@ -48,10 +53,11 @@ const (
 	Footer  = "Footer"
 )
 
-// blockSize is that of the struct Block.
+// blockSize is the size of the struct Block, in bytes.
 const blockSize = 24
 
-// arrowTables are the tables of Arrow's Schema.fbs, Message.fbs and File.fbs, without those of tensors, which no dataset is made of.
+// arrowTables are the tables of Arrow's Schema.fbs, Message.fbs and File.fbs, except those of
+// tensors, which datasets do not contain.
 var arrowTables = map[string][]tableField{
 	Message:           {number(2), number(1), unionOf("", "Schema", "DictionaryBatch", "RecordBatch").mandatory(), number(8), tablesOf("KeyValue")},
 	Footer:            {number(2), tableOf("Schema").mandatory(), vectorOf(blockSize), vectorOf(blockSize), tablesOf("KeyValue")},
@@ -81,28 +87,31 @@ var arrowTables = map[string][]tableField{
 	"RunEndEncoded": {}, "BinaryView": {}, "Utf8View": {}, "ListView": {}, "LargeListView": {},
 }
 
-// maxDepth is how many tables may stand in each other, as in pyarrow.
+// maxDepth is the largest depth of nested tables, as in pyarrow.
 const maxDepth = 128
 
-// Check reports whether metadata is built as its root, [Message] or [Footer], says, by the rules of flatbuffers' verifier for C++
-// (https://github.com/google/flatbuffers, verifier.h), which pyarrow goes by: whatever is pointed to lies in the bytes and is aligned.
+// Check reports whether metadata has the structure of its root, [Message] or [Footer]. It applies
+// the rules of flatbuffers' verifier for C++ (https://github.com/google/flatbuffers, verifier.h),
+// which pyarrow uses: everything that an offset refers to is inside the bytes and aligned.
 //
-// Nor may there be more tables than have room: pyarrow would take some that are in several places, and no writer makes them.
+// Check also refuses more tables than fit into the bytes. pyarrow accepts a few tables that several
+// offsets refer to, but no writer makes them.
 func Check(b []byte, root string) bool {
 	v := &verifier{bytes: b, tablesLeft: len(b) / 4}
 	at, ok := v.follow(0)
 	return ok && v.table(at, root)
 }
 
-// verifier walks over the tables of a flatbuffer. Its places are bytes from the beginning, and may be anything: has reports whether they
-// are in it.
+// verifier checks the tables of a flatbuffer. Its places are byte offsets from the beginning and
+// may have any value: has reports whether they are inside the bytes.
 type verifier struct {
 	bytes      []byte
 	depth      int
-	tablesLeft int // tables
+	tablesLeft int // number of tables that may still follow
 }
 
-// has reports whether size bytes from a place on are there, and aligned; nothing fills all of them.
+// has reports whether size bytes at offset at are inside the bytes, and at is aligned. It returns
+// false if they are all of the bytes, because no object is that large.
 func (v *verifier) has(at, size, align uint64) bool {
 	all := uint64(len(v.bytes))
 	return at%align == 0 && size < all && at <= all-size
@@ -115,7 +124,7 @@ func (v *verifier) uint32(at uint64) uint64 {
 	return uint64(binary.LittleEndian.Uint32(v.bytes[at:]))
 }
 
-// follow reads the offset at a place.
+// follow returns the place that the offset at a place refers to.
 func (v *verifier) follow(at uint64) (to uint64, ok bool) {
 	if !v.has(at, 4, 4) {
 		return 0, false
@@ -124,7 +133,7 @@ func (v *verifier) follow(at uint64) (to uint64, ok bool) {
 	return at + offset, offset != 0 && int32(offset) > 0 && v.has(at+offset, 1, 1)
 }
 
-// table holds a table and all it points to against its fields.
+// table reports whether a table, and everything it refers to, is valid.
 func (v *verifier) table(at uint64, name string) bool {
 	v.tablesLeft--
 	if v.tablesLeft < 0 || v.depth == maxDepth || !v.has(at, 4, 4) {
@@ -132,7 +141,7 @@ func (v *verifier) table(at uint64, name string) bool {
 	}
 	v.depth++
 	defer func() { v.depth-- }()
-	slots := at - uint64(int64(int32(v.uint32(at)))) // where the fields are; one that is before the beginning wraps around
+	slots := at - uint64(int64(int32(v.uint32(at)))) // of the vtable; a negative one wraps around
 	if !v.has(slots, 2, 2) {
 		return false
 	}
@@ -161,7 +170,8 @@ func (v *verifier) table(at uint64, name string) bool {
 	return true
 }
 
-// field holds the field at a place against what it is. kind is the number in the field before.
+// field reports whether the field at a place is valid. unionType is the number in the previous
+// field.
 func (v *verifier) field(at uint64, field tableField, unionType uint64) bool {
 	if field.kind == kindNumber {
 		return v.has(at, uint64(field.size), uint64(field.size))
@@ -184,14 +194,15 @@ func (v *verifier) field(at uint64, field tableField, unionType uint64) bool {
 		}
 		return ok
 	case kindUnion:
-		// One of a number that is not known yet is nothing that could be held against something; the reader refuses it.
-		return unionType >= uint64(len(field.members)) || field.members[unionType] == "" || v.table(to, field.members[unionType])
+		// A table of an unknown type cannot be checked. The reader refuses it.
+		return unionType >= uint64(len(field.members)) || field.members[unionType] == "" ||
+			v.table(to, field.members[unionType])
 	default:
 		return v.table(to, field.table)
 	}
 }
 
-// vector tells where the elements at a place end.
+// vector returns where the elements of the vector at a place end.
 func (v *verifier) vector(at uint64, size int) (end uint64, ok bool) {
 	if !v.has(at, 4, 4) {
 		return 0, false

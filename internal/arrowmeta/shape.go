@@ -6,7 +6,8 @@ import (
 	flatbuffers "github.com/google/flatbuffers/go"
 )
 
-// Slots of the flatbuffer tables Schema, Field, DictionaryEncoding, DictionaryBatch and Union, as vtable offsets, and types of fields.
+// Slots of the flatbuffer tables Schema, Field, DictionaryEncoding, DictionaryBatch and Union, as
+// vtable offsets, and numbers of field types.
 const (
 	SchemaFields    = 6
 	FieldName       = 4
@@ -20,13 +21,16 @@ const (
 	typeUnion = 14
 )
 
-// Shape is how many arrays and buffers rows take, of a schema or of a dictionary.
+// Shape is the number of arrays (field nodes) and buffers of a record batch, by its schema, or of a
+// dictionary.
 type Shape struct{ Nodes, Buffers int }
 
-// buffersOfType are the buffers of an array without its children's, by the number of its type in arrowTables.
+// buffersOfType is the number of buffers of an array, without those of its children, by the number
+// of its type in arrowTables.
 var buffersOfType = [...]int{0, 0, 2, 2, 3, 3, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 1, 2, 2, 3, 3, 2, 0, 2, 2, 3, 3}
 
-// ShapeOf adds up the fields of a schema, or the children of a field, and finds the dictionaries' shapes by their numbers.
+// ShapeOf returns the sum of the shapes of a schema's fields, or of a field's children. It adds the
+// shapes of dictionaries to dictionaries, by dictionary number.
 func ShapeOf(t flatbuffers.Table, fields flatbuffers.VOffsetT, dictionaries map[int64]Shape) (s Shape) {
 	o := flatbuffers.UOffsetT(t.Offset(fields))
 	for i := 0; o != 0 && i < t.VectorLen(o); i++ {
@@ -44,24 +48,26 @@ func shapeOfField(field flatbuffers.Table, dictionaries map[int64]Shape) Shape {
 		if kind == typeUnion {
 			union := flatbuffers.Table{Bytes: field.Bytes}
 			field.Union(&union, flatbuffers.UOffsetT(field.Offset(FieldType)))
-			f.Buffers += int(union.GetInt16Slot(unionMode, 0) & 1) // a dense one has offsets
+			f.Buffers += int(union.GetInt16Slot(unionMode, 0) & 1) // a dense union has offsets
 		}
 	}
 	if o := flatbuffers.UOffsetT(field.Offset(FieldDictionary)); o != 0 {
 		encoding := flatbuffers.Table{Bytes: field.Bytes, Pos: field.Indirect(field.Pos + o)}
 		dictionaries[encoding.GetInt64Slot(DictionaryID, 0)] = f
-		f = Shape{1, 2} // its rows are integers
+		f = Shape{1, 2} // its rows are indices
 	}
 	return f
 }
 
-// Column is a field of a schema, or the dictionary of one, and where its arrays and buffers end among those of a batch.
+// Column is a field of a schema or of a dictionary. end is the sum of the shapes up to and
+// including it.
 type Column struct {
 	Name string
 	end  Shape
 }
 
-// ColumnsOf are the fields of a schema, and those that the dictionaries belong to, by number.
+// ColumnsOf returns the fields of a schema, and by dictionary number the name of the field that
+// uses it.
 func ColumnsOf(schema flatbuffers.Table) (columns []Column, dictionaries map[int64]string) {
 	dictionaries = map[int64]string{}
 	end := Shape{}
@@ -79,11 +85,12 @@ func ColumnsOf(schema flatbuffers.Table) (columns []Column, dictionaries map[int
 	return columns, dictionaries
 }
 
-// ColumnOfArray and ofBuffer name the column that an array or a buffer of a batch is of, "" for none.
+// ColumnOfArray returns the name of the column of the i-th array of a batch, or "".
 func ColumnOfArray(columns []Column, i int) string {
 	return firstName(columns, func(c Column) bool { return i < c.end.Nodes })
 }
 
+// ColumnOfBuffer returns the name of the column of the i-th buffer of a batch, or "".
 func ColumnOfBuffer(columns []Column, i int) string {
 	return firstName(columns, func(c Column) bool { return i < c.end.Buffers })
 }
@@ -95,7 +102,8 @@ func firstName(columns []Column, is func(Column) bool) string {
 	return ""
 }
 
-// DictionaryNumbers are the numbers of the dictionaries of a schema's fields, or of a field's children, in their order.
+// DictionaryNumbers returns the dictionary numbers of a schema's fields, or of a field's children,
+// in order.
 func DictionaryNumbers(t flatbuffers.Table, fields flatbuffers.VOffsetT) (numbers []int64) {
 	o := flatbuffers.UOffsetT(t.Offset(fields))
 	for i := 0; o != 0 && i < t.VectorLen(o); i++ {
@@ -109,8 +117,8 @@ func DictionaryNumbers(t flatbuffers.Table, fields flatbuffers.VOffsetT) (number
 	return numbers
 }
 
-// Has returns how many arrays and buffers a batch has; enough is false if those are fewer than s, as
-// Arrow v15 then reads what lies behind them.
+// Has returns the shape of a batch. enough is false if the batch has fewer arrays or buffers than
+// s: Arrow v15 would then read beyond their ends.
 func (s Shape) Has(batch flatbuffers.Table) (got Shape, enough bool) {
 	count := func(slot flatbuffers.VOffsetT) int {
 		if o := flatbuffers.UOffsetT(batch.Offset(slot)); o != 0 {
@@ -122,17 +130,18 @@ func (s Shape) Has(batch flatbuffers.Table) (got Shape, enough bool) {
 	return got, got.Nodes >= s.Nodes && got.Buffers >= s.Buffers
 }
 
-const MessageType = 6
+// Slots of the flatbuffer tables Message and RecordBatch, as vtable offsets.
+const (
+	MessageType   = 6
+	MessageHeader = 8
+	BatchNodes    = 6
+	BatchBuffers  = 8
+)
 
-const MessageHeader = 8
-
-const BatchNodes = 6
-
-const BatchBuffers = 8
-
+// TypeSchema is the message type of a schema.
 const TypeSchema = 1
 
-// Text is a string of a table, empty where it is not there.
+// Text returns a string of a table, or nil if it is absent.
 func Text(t flatbuffers.Table, slot flatbuffers.VOffsetT) []byte {
 	o := flatbuffers.UOffsetT(t.Offset(slot))
 	if o == 0 {

@@ -1,23 +1,26 @@
-// Package cached reads and writes files that the page cache holds, without telling Go's scheduler.
+// Package cached reads and writes files in the page cache, without letting Go's scheduler take the
+// P from the goroutine during the system call.
 //
-// Such a system call is a copy of memory: some tens of microseconds for some hundred KiB, on a processor that has nothing else to do
-// meanwhile. Go takes the goroutine's processor away from it all the same as soon as it lasts longer than 20 µs and hands it to another
-// thread (runtime.retake), which finds no work; back from the call the goroutine waits until it is given one again. Loading a file so
-// with as many goroutines as cores left an eighth to a quarter of the time of the cores unused.
+// Such a system call copies memory: some hundred KiB in some tens of microseconds. During a system
+// call of more than 20 µs the Go runtime hands the goroutine's P to another thread
+// (runtime.retake). That thread finds no work, and after the call the goroutine waits for a P. In a
+// load with as many goroutines as cores, cores were idle for 12 to 25 % of the time.
 //
 // # Caveats
 //
-// Where the system waits for a disk after all, the core waits with it. So it is for goroutines that are no more than the cores, in a
-// process that has nothing to answer meanwhile: that of a load. Signals and the collector wait until a call is over.
+// If the system call waits for a disk, the P waits too. Use the package only in a process that
+// serves no requests, with at most as many goroutines as cores: the child process of a load.
+// Signals and the garbage collector wait until the call returns.
 package cached
 
 import "os"
 
-// File is a file whose ReadAt and WriteAt keep the processor, where the system has a way to; whatever is not read or written so, for
-// whatever reason, they do as [os.File] does, with its errors. It must not be closed meanwhile.
+// File is a file whose ReadAt and WriteAt do not release the P, if the system supports it. What one
+// such call does not read or write, for any reason, [os.File] reads or writes, with its errors. The
+// file must not be closed during a call.
 type File struct{ *os.File }
 
-// ReadAt reads as [os.File.ReadAt] does.
+// ReadAt reads like [os.File.ReadAt].
 func (f File) ReadAt(b []byte, at int64) (int, error) {
 	n := readAt(f.File, b, at)
 	if n > 0 && n == len(b) {
@@ -27,7 +30,7 @@ func (f File) ReadAt(b []byte, at int64) (int, error) {
 	return n + more, err
 }
 
-// WriteAt writes as [os.File.WriteAt] does.
+// WriteAt writes like [os.File.WriteAt].
 func (f File) WriteAt(b []byte, at int64) (int, error) {
 	n := writeAt(f.File, b, at)
 	if n > 0 && n == len(b) {

@@ -12,10 +12,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// readAt reads what one call gives, 0 bytes on any error.
+// readAt returns the number of bytes that one system call has read, or 0 on any error.
 func readAt(f *os.File, b []byte, at int64) int { return call(unix.SYS_PREAD64, f, b, at) }
 
-// writeAt writes what one call takes, 0 bytes on any error.
+// writeAt returns the number of bytes that one system call has written, or 0 on any error.
 func writeAt(f *os.File, b []byte, at int64) int { return call(unix.SYS_PWRITE64, f, b, at) }
 
 func call(number uintptr, f *os.File, b []byte, at int64) int {

@@ -56,7 +56,7 @@ func TestReadsAndWritesAreThoseOfAnOrdinaryFile(t *testing.T) {
 	}
 }
 
-// alike tells whether errors say the same, but for the name of the file.
+// alike reports whether errors are equal except for the name of the file.
 func alike(a, b error) bool {
 	var x, y *os.PathError
 	if errors.As(a, &x) && errors.As(b, &y) {

@@ -2,10 +2,11 @@ package moments
 
 import "slices"
 
-// Float is the type of the values that a [Block] measures.
+// Float is the type of the values of a [Block].
 type Float interface{ float32 | float64 }
 
-// Block measures a block of values that comes piece by piece, as [See] measures it at once, to the last bit. The zero value has seen none.
+// Block computes the moments of a block of values that is added in parts. The result is equal to
+// the last bit to that of [See] for the whole block. The zero value is empty.
 type Block[T Float] struct {
 	sums  laneSums
 	near  float64
@@ -13,12 +14,12 @@ type Block[T Float] struct {
 	n     int
 }
 
-// Add takes in the next values.
+// Add adds the next values of the block.
 func (b *Block[T]) Add(values []T) {
 	if b.n == 0 {
 		b.sums.begin()
 	}
-	if !b.found { // what is not finite comes to the same from wherever it is measured
+	if !b.found { // without finite values the result does not depend on near
 		if i := slices.IndexFunc(values, func(v T) bool { return v-v == 0 }); i >= 0 {
 			b.near, b.found = float64(values[i]), true
 		}
@@ -32,5 +33,5 @@ func (b *Block[T]) Add(values []T) {
 	sum(&b.sums, values, b.near)
 }
 
-// Moments are those of the values so far.
+// Moments returns the moments of all added values.
 func (b *Block[T]) Moments() Moments { return b.sums.moments(b.near) }

@@ -2,11 +2,11 @@ package moments
 
 import "math"
 
-// laneCount is how many sums are kept side by side: value i of a block belongs to lane i modulo that.
+// laneCount is the number of parallel sums. Value i of a block belongs to lane i modulo laneCount.
 const laneCount = 8
 
-// lanes are what is summed up over a block: differences from a value near the mean, and their squares. The layout is that of the
-// assembly.
+// laneSums are the sums over a block: differences from a value near the mean, and their squares.
+// The assembly depends on the order of the fields.
 type laneSums struct {
 	sum, squares    [laneCount]float64
 	least, greatest [laneCount]float64
@@ -19,7 +19,7 @@ func (l *laneSums) begin() {
 	}
 }
 
-// moments joins the lanes; near is what the differences are from.
+// moments joins the lanes. near is the value that was subtracted.
 func (l *laneSums) moments(near float64) (m Moments) {
 	least, greatest := math.Inf(1), math.Inf(-1)
 	for i := range laneCount {
@@ -31,7 +31,7 @@ func (l *laneSums) moments(near float64) (m Moments) {
 	}
 	n, s, q := float64(m.N), total(&l.sum), total(&l.squares)
 	m.Mean, m.M2 = near+s/n, max(0, q-s*s/n)
-	m.Least, m.Greatest = least+0, greatest+0 // one zero for both
+	m.Least, m.Greatest = least+0, greatest+0 // turns −0 into 0
 	return m
 }
 
@@ -39,10 +39,11 @@ func total(l *[laneCount]float64) float64 {
 	return ((l[0] + l[1]) + (l[2] + l[3])) + ((l[4] + l[5]) + (l[6] + l[7]))
 }
 
-// widenTile is how many values are widened to float64 at a time, a multiple of laneCount.
+// widenTile is the number of values that are converted to float64 at a time, a multiple of
+// laneCount.
 const widenTile = 512
 
-// sum sums up a block.
+// sum adds a block.
 func sum[T Number](l *laneSums, values []T, near float64) {
 	switch v := any(values).(type) {
 	case []float64:
@@ -64,8 +65,10 @@ func sum[T Number](l *laneSums, values []T, near float64) {
 	}
 }
 
-// sumFloats sums up a block whose first value belongs to lane 0.
-func sumFloats[T float32 | float64](l *laneSums, values []T, near float64, vector func(l *laneSums, values *T, n int, near float64)) {
+// sumFloats adds a block whose first value belongs to lane 0.
+func sumFloats[T float32 | float64](
+	l *laneSums, values []T, near float64, vector func(l *laneSums, values *T, n int, near float64),
+) {
 	whole := len(values) / laneCount * laneCount
 	switch {
 	case whole == 0:
@@ -77,18 +80,18 @@ func sumFloats[T float32 | float64](l *laneSums, values []T, near float64, vecto
 	sumEach(l, values[whole:], 0, near)
 }
 
-// sumPlain sums up as many values as fill all lanes without the assembly, in its order.
+// sumPlain adds a multiple of laneCount values without the assembly, in the same order.
 func sumPlain[T float32 | float64](l *laneSums, values []T, near float64) {
 	before := *l
 	sumHalf(l, 0, values, near)
 	sumHalf(l, laneCount/2, values, near)
-	if s := total(&l.sum); s != s { // a value is missing, or there are infinities
+	if s := total(&l.sum); s != s { // a value is missing or infinite
 		*l = before
 		sumEach(l, values, 0, near)
 	}
 }
 
-// sumHalf sums up four lanes of values of which none is missing; else a sum is NaN.
+// sumHalf adds the values of four lanes. If a value is missing, a sum becomes NaN.
 func sumHalf[T float32 | float64](l *laneSums, at int, values []T, near float64) {
 	s0, s1, s2, s3 := l.sum[at], l.sum[at+1], l.sum[at+2], l.sum[at+3]
 	q0, q1, q2, q3 := l.squares[at], l.squares[at+1], l.squares[at+2], l.squares[at+3]
@@ -98,7 +101,8 @@ func sumHalf[T float32 | float64](l *laneSums, at int, values []T, near float64)
 		a, b, c, d := v[0], v[1], v[2], v[3]
 		x, y, z, w := float64(a)-near, float64(b)-near, float64(c)-near, float64(d)-near
 		s0, s1, s2, s3 = s0+x, s1+y, s2+z, s3+w
-		q0, q1, q2, q3 = q0+float64(x*x), q1+float64(y*y), q2+float64(z*z), q3+float64(w*w) // never fused
+		// The conversions prevent fused multiply-add, which would round once less.
+		q0, q1, q2, q3 = q0+float64(x*x), q1+float64(y*y), q2+float64(z*z), q3+float64(w*w)
 		if a < lo {
 			lo = a
 		}
@@ -132,7 +136,7 @@ func sumHalf[T float32 | float64](l *laneSums, at int, values []T, near float64)
 	}
 }
 
-// sumEach sums up values one by one and leaves out what is missing; the first belongs to a lane.
+// sumEach adds values one by one and skips missing ones. The first value belongs to lane first.
 func sumEach[T float32 | float64](l *laneSums, values []T, first int, near float64) {
 	for i, v := range values {
 		if v != v {

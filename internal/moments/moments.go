@@ -2,21 +2,22 @@ package moments
 
 import "math"
 
-// Number is a value that is measured: the types that columns of numbers are stored as, but for halves.
+// Number is the type of a value: the types of numeric columns except float16.
 type Number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// Moments are those of values that are not missing (NaN). The zero value is that of none.
+// Moments are the moments of the values that are not missing (NaN). The zero value is that of no
+// values. Mean and M2 are not finite if a value is infinite.
 type Moments struct {
 	N               int64
 	Mean            float64
-	M2              float64 // sum of the squared deviations from the mean; where values are infinite, neither is finite
+	M2              float64 // sum of squared deviations from the mean
 	Least, Greatest float64 // 0 without values
 }
 
-// See takes in a block of values, in one pass, and tells how many of them are missing. Results depend on how values are cut into
-// blocks, in their last bits.
+// See adds a block of values in one pass and returns the number of missing ones. The last bits of
+// the result depend on how values are divided into blocks.
 func See[T Number](m *Moments, values []T) (missing int64) {
 	if len(values) == 0 {
 		return 0
@@ -33,7 +34,7 @@ func See[T Number](m *Moments, values []T) (missing int64) {
 	return int64(len(values)) - b.N
 }
 
-// firstFinite is the first finite value, 0 without one.
+// firstFinite returns the first finite value, or 0 if there is none.
 func firstFinite[T Number](values []T) float64 {
 	for _, v := range values {
 		if f := float64(v); f-f == 0 {
@@ -43,7 +44,7 @@ func firstFinite[T Number](values []T) float64 {
 	return 0
 }
 
-// Join are the moments of both groups of values.
+// Join returns the moments of both groups of values together.
 func (m Moments) Join(o Moments) Moments {
 	switch {
 	case o.N == 0:
@@ -59,5 +60,5 @@ func (m Moments) Join(o Moments) Moments {
 	}
 }
 
-// Std is the standard deviation with ddof 0; NaN without values.
+// Std returns the standard deviation with ddof 0, or NaN without values.
 func (m Moments) Std() float64 { return math.Sqrt(m.M2 / float64(m.N)) }

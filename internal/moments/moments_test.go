@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// floats are values as columns have them, some missing, some infinite.
+// floats draws values of a column, some of them missing or infinite.
 func floats(r *rapid.T, most int) []float64 {
 	base := rapid.SampledFrom([]float64{0, -7, 1e6}).Draw(r, "base")
 	values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Just(math.NaN()), rapid.Just(3.0), rapid.Just(math.Copysign(0, -1))), 0, most).Draw(r, "values")
@@ -56,7 +56,7 @@ func TestMomentsAreThoseOfANaiveComputation(t *testing.T) {
 
 func finite(v float64) bool { return v-v == 0 }
 
-// same reports whether two slices are equal to the bit, NaN included.
+// same reports whether two slices have equal bits; any NaN equals any other.
 func same(a, b []float64) bool {
 	for i := range a {
 		if a[i] != b[i] && (a[i] == a[i] || b[i] == b[i]) || math.Signbit(a[i]) != math.Signbit(b[i]) && a[i] == a[i] {
@@ -166,7 +166,8 @@ func BenchmarkSee(b *testing.B) {
 	vectors = was
 }
 
-// Quotients that are computed by the inverse are those of a division, to the last bit, also where the digits are those that round worst.
+// Quotients that are computed with the inverse equal those of a division to the last bit, also for
+// digits that are hardest to round.
 func TestQuotientsByTheInverseAreRoundedOnce(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	digits := func() float64 { // from 1 to 2

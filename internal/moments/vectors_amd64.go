@@ -12,7 +12,7 @@ var vectors = cpu.X86.HasAVX2 && !portable.Forced()
 // fused reports whether the processor multiplies and adds with one rounding.
 var fused = cpu.X86.HasFMA
 
-// The assembly takes n values, a multiple of laneCount.
+// In the assembly functions n is the number of values, a multiple of laneCount.
 
 //go:noescape
 func sum64(l *laneSums, values *float64, n int, near float64)

@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// Two registers of four lanes each of sums (Y0, Y1), squares (Y2, Y3), least (Y4, Y5), greatest (Y6, Y7) and counts (Y8, Y9);
-// Y15 is what differences are from.
+// Two registers of four lanes each: sums (Y0, Y1), squares (Y2, Y3), minima (Y4, Y5), maxima (Y6, Y7)
+// and counts (Y8, Y9). Y15 is near, which is subtracted from each value.
 #define LOAD_LANES \
 	VMOVUPD 0(DI), Y0    \
 	VMOVUPD 32(DI), Y1   \
@@ -27,8 +27,9 @@
 	VMOVDQU Y9, 288(DI)  \
 	VZEROUPPER
 
-// The values in Y10 and Y11. Least and greatest keep what they have beside a NaN; the mask of what is present (all ones) counts by
-// its value -1, and makes the difference of what is missing 0.
+// Adds the values in Y10 and Y11. A NaN leaves minima and maxima unchanged. The mask of present values
+// is -1 as an integer, so subtracting it counts them. It also sets the difference of a missing value
+// to 0.
 #define TAKE \
 	VCMPPD     $7, Y10, Y10, Y12 \
 	VCMPPD     $7, Y11, Y11, Y13 \
@@ -49,7 +50,7 @@
 	VADDPD     Y10, Y2, Y2       \
 	VADDPD     Y11, Y3, Y3
 
-// Eight values from SI on, which moves behind them.
+// Loads eight values at SI and advances SI.
 #define LOAD64 \
 	VMOVUPD 0(SI), Y10  \
 	VMOVUPD 32(SI), Y11 \
@@ -74,7 +75,8 @@ loop:                              \
 	STORE_LANES                    \
 	RET
 
-// Differences in Y10 and Y11 times the inverse of the scale, and that corrected by what is left.
+// Multiplies the differences in Y10 and Y11 by the inverse of the scale and corrects the products by
+// their remainders.
 #define QUOTIENTS \
 	VMULPD       Y13, Y10, Y2         \
 	VMULPD       Y13, Y11, Y3         \
@@ -93,8 +95,9 @@ TEXT ·sum32(SB), NOSPLIT, $0-32
 
 // func scale64(to, from *float64, n int, s Scaling)
 //
-// Differences whose size is from least to most are multiplied by the inverse of the scale, and that is corrected by what is left: the
-// quotient, rounded once, in a third of the time. Where least is 0 all are, and none is looked at.
+// Differences of a size from least to most are multiplied by the inverse of the scale, and the product
+// is corrected by its remainder. The result is the quotient, rounded once, in a third of the time of a
+// division. If least is 0, all differences are multiplied, without a comparison.
 TEXT ·scale64(SB), NOSPLIT, $0-64
 	MOVQ         to+0(FP), DI
 	MOVQ         from+8(FP), SI
