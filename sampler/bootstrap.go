@@ -2,11 +2,13 @@ package sampler
 
 import "fmt"
 
-// Bootstrap draws windows with replacement: position p is window
-// below(draw(key(seed, epoch, 2), p), n). With weights, an item is drawn in proportion to its weight
-// and a window of it evenly: with d = draw(key, 2p) and e = draw(key, 2p+1), the item is the first
-// whose running sum of weights (float64, in item order, without items that have no windows) exceeds
-// ⌊d/2¹¹⌋·2⁻⁵³ times their total, and its window number is below(e, count).
+// Bootstrap draws windows with replacement: position p is window below(draw(key(seed, epoch, 2),
+// p), n).
+//
+// With weights, it draws an item in proportion to its weight, and one of its windows uniformly.
+// With d = draw(key, 2p) and e = draw(key, 2p+1), the item is the first whose running sum of
+// weights exceeds ⌊d/2¹¹⌋·2⁻⁵³ times the total weight. Sums are float64, in item order, without
+// items that have no windows. The number of the window within the item is below(e, count).
 const Bootstrap = "bootstrap"
 
 var bootstrapKind = kind{

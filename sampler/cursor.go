@@ -12,14 +12,15 @@ import (
 	"strings"
 )
 
-// ErrCursor is wrapped by errors of cursors: one that is malformed, does not fit, or is past the
-// epoch's end.
+// ErrCursor is wrapped by errors about a cursor that is malformed, belongs to something else or is
+// beyond the epoch's end.
 var ErrCursor = errors.New("cursor does not fit")
 
-// Cursor resumes an order exactly: how far it is, and what it belongs to.
+// Cursor is a position in an order, from which training resumes exactly. It identifies the dataset,
+// windows and order.
 type Cursor struct {
 	Epoch    uint64 `json:"epoch"`
-	Consumed int64  `json:"consumed"` // by all ranks: windows, or blocks if the order has Traits.Blocks
+	Consumed int64  `json:"consumed"` // by all ranks: windows, or blocks with Traits.Blocks
 
 	Dataset string `json:"dataset"` // digest of the generation
 	Windows string `json:"windows"` // hash of spec and cuts
@@ -29,10 +30,11 @@ type Cursor struct {
 	Seed      uint64 `json:"seed,omitempty"`
 	BatchSize int64  `json:"batch_size,omitempty"`
 	Lanes     int64  `json:"lanes,omitempty"`   // batch_size · num_replicas
-	Weights   string `json:"weights,omitempty"` // their hash
+	Weights   string `json:"weights,omitempty"` // hash of the weights
 }
 
-// Cursor is the cursor at a consumed count, for a dataset's digest and the hash of the windows.
+// Cursor returns the cursor at a consumed count, for a dataset's digest and the hash of the
+// windows.
 func (s *Sampler) Cursor(dataset, windows string, epoch uint64, consumed int64) Cursor {
 	c := Cursor{Epoch: epoch, Consumed: consumed, Dataset: dataset, Windows: windows, Order: s.options.Order}
 	has := s.kind.cursor
@@ -62,8 +64,8 @@ func hashWeights(weights []float64) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Check says what of a cursor differs from one of this sampler over the same dataset and windows,
-// and whether it is inside its epoch.
+// Check returns an error that wraps ErrCursor if a cursor does not belong to this sampler, the
+// dataset and the windows, or is not a valid position in its epoch.
 func (s *Sampler) Check(c Cursor, dataset, windows string) error {
 	if err := c.Check(s.Cursor(dataset, windows, c.Epoch, 0)); err != nil {
 		return err
@@ -78,7 +80,7 @@ func (s *Sampler) Check(c Cursor, dataset, windows string) error {
 	return nil
 }
 
-// Check says what of a cursor differs from another one, epoch and consumed aside.
+// Check returns an error that lists the fields that differ from want, except epoch and consumed.
 func (c Cursor) Check(want Cursor) error {
 	var differs []string
 	for _, f := range []struct{ name, got, want string }{
@@ -100,8 +102,8 @@ func (c Cursor) Check(want Cursor) error {
 	return fmt.Errorf("%w: %s", ErrCursor, strings.Join(differs, "; "))
 }
 
-// ParseCursor reads a cursor from JSON: unknown, repeated and misspelt fields, and fields that its
-// order does not have, are refused.
+// ParseCursor parses a cursor from JSON. It refuses unknown, repeated and misspelt fields, and
+// fields that the order does not have.
 func ParseCursor(data []byte) (Cursor, error) {
 	var c Cursor
 	if err := c.read(data); err != nil {

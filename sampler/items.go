@@ -1,6 +1,6 @@
 package sampler
 
-// itemWindows are the numbers of an item's windows.
+// itemWindows is the range of window numbers of an item.
 type itemWindows struct{ item, first, count int64 }
 
 // itemsOf returns the items that have windows, in item order.
@@ -23,7 +23,8 @@ func itemsOf(x Windows) []itemWindows {
 	return items
 }
 
-// firstAbove returns the index of the first of the ascending sums that exceeds v, or the last index.
+// firstAbove returns the index of the first of the ascending sums that exceeds v, or the last
+// index.
 func firstAbove[T int64 | float64](sums []T, v T) int {
 	lo, hi := 0, len(sums)-1
 	for lo < hi {

@@ -1,14 +1,16 @@
 package sampler
 
-// Lanes keeps each row of the batches in one item as long as that has windows, for recurrent models
-// that keep their state. Items with windows are put in the order permute(key(seed, epoch, 5), items, ·),
-// permute as in [Shuffle], their windows one after the other, and the whole is rotated to begin at
-// below(key(seed, epoch, 6), n). It is cut into W = B·R lanes of q = ⌊n/W⌋ windows each: position
-// t·W + l with t < q is window t of lane l. The windows left over, fewer than W, are the last step,
-// which the tail deals.
+// Lanes assigns each row of the batches to one item until its windows end, for recurrent models
+// that carry state from batch to batch.
 //
-// [Batch.Reset] is true if a row does not continue the same row of the rank's batch before: if it is
-// not the next window of the same run, if a jump in time (max_step) lies between the two, and in
+// Items with windows are in the order permute(key(seed, epoch, 5), items, ·), permute as in
+// [Shuffle]. Their windows are concatenated and rotated to begin at below(key(seed, epoch, 6), n).
+// The result is divided into W = B·R lanes of q = ⌊n/W⌋ windows each: position t·W + l with t < q
+// is window t of lane l. The remaining windows, fewer than W, are the last step, to which the tail
+// applies.
+//
+// [Batch.Reset] is true if a row does not continue the same row of the rank's previous batch: if it
+// is not the next window of the same run, if a jump in time (max_step) separates the two, and in
 // the first rows of an epoch.
 const Lanes = "lanes"
 
@@ -26,7 +28,7 @@ type lanes struct {
 	width    int64         // lanes: batch_size · num_replicas
 	items    []itemWindows // in item order
 	rotation int64
-	order    []int   // of the items
+	order    []int   // permutation of the items
 	ends     []int64 // ends[i] is the number of windows of the items order[:i+1]
 }
 
@@ -44,7 +46,7 @@ func (s *lanes) begin(epoch uint64) int64 {
 	permutation := newPermutation(epochKey(s.seed, epoch, forItems), uint64(len(s.items)))
 	s.rotation = int64(below(epochKey(s.seed, epoch, forRotation), uint64(s.n)))
 	items, order, ends := s.items, s.order, s.ends
-	for i := range order { // a loop of its own, so that the scattered reads of the next one overlap
+	for i := range order { // a separate loop, so that the random reads of the next one overlap
 		order[i] = int(permutation.at(uint64(i)))
 	}
 	sum := int64(0)

@@ -10,7 +10,7 @@ import (
 // ErrOptions is wrapped by every [OptionError].
 var ErrOptions = errors.New("invalid feed options")
 
-// OptionError names the option that is refused, its value and what is allowed.
+// OptionError names an invalid option, its value and what is allowed.
 type OptionError struct {
 	Field   string `json:"field"`
 	Value   string `json:"value"`
@@ -24,14 +24,14 @@ func (e *OptionError) Error() string {
 // Unwrap makes errors.Is(err, ErrOptions) true.
 func (e *OptionError) Unwrap() error { return ErrOptions }
 
-// Tails; "" is short for one rank and wrap for several.
+// Values of Options.Tail. "" is short for one rank and wrap for several.
 const (
 	Short = "short"
 	Wrap  = "wrap"
 	Drop  = "drop"
 )
 
-// Options say in which order one rank visits an index. Only BatchSize must be given.
+// Options select the order in which one rank visits an index. Only BatchSize is required.
 type Options struct {
 	Order       string `json:"order,omitempty"` // one of Orders(); "" is sequential
 	Seed        uint64 `json:"seed,omitempty"`
@@ -39,20 +39,20 @@ type Options struct {
 	Rank        int64  `json:"rank,omitempty"`
 	NumReplicas int64  `json:"num_replicas,omitempty"` // 0 means 1
 	Tail        string `json:"tail,omitempty"`
-	// Weights of items, for bootstrap; nil draws all windows evenly.
+	// Weights are the weights of items, for bootstrap; nil draws all windows uniformly.
 	Weights []float64 `json:"weights,omitempty"`
 }
 
-// maxStep is more windows than a step may have.
+// maxStep is the largest number of windows of a step.
 const maxStep = 1 << 48
 
-// Validate tells what is wrong with options for any windows: an *OptionError.
+// Validate returns an *OptionError if the options are invalid for any windows.
 func (o Options) Validate() error {
 	_, err := o.withDefaults()
 	return err
 }
 
-// withDefaults validates and fills in what is left to be filled in.
+// withDefaults validates the options and sets the defaults.
 func (o Options) withDefaults() (Options, error) {
 	if o.Order == "" {
 		o.Order = Sequential
@@ -78,13 +78,17 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	switch {
 	case o.BatchSize < 1 || o.BatchSize > maxStep:
-		return o, &OptionError{"batch_size", num(o.BatchSize), fmt.Sprintf("a whole number from 1 to %d", int64(maxStep))}
+		return o, &OptionError{"batch_size", num(o.BatchSize),
+			fmt.Sprintf("a whole number from 1 to %d", int64(maxStep))}
 	case o.NumReplicas < 1 || o.NumReplicas > maxStep/o.BatchSize:
-		return o, &OptionError{"num_replicas", num(o.NumReplicas), fmt.Sprintf("a whole number from 1 to %d at batch_size %d", maxStep/o.BatchSize, o.BatchSize)}
+		return o, &OptionError{"num_replicas", num(o.NumReplicas),
+			fmt.Sprintf("a whole number from 1 to %d at batch_size %d", maxStep/o.BatchSize, o.BatchSize)}
 	case o.Rank < 0 || o.Rank >= o.NumReplicas:
-		return o, &OptionError{"rank", num(o.Rank), fmt.Sprintf("a whole number from 0 to num_replicas − 1 = %d", o.NumReplicas-1)}
+		return o, &OptionError{"rank", num(o.Rank),
+			fmt.Sprintf("a whole number from 0 to num_replicas − 1 = %d", o.NumReplicas-1)}
 	case o.Weights != nil && !k.cursor.weights:
-		return o, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)), fmt.Sprintf("order %s with them, or none", OneOf(weightedOrders()))}
+		return o, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)),
+			fmt.Sprintf("order %s with them, or none", OneOf(weightedOrders()))}
 	}
 	for i, w := range o.Weights {
 		if !(w >= 0) || math.IsInf(w, 0) {

@@ -7,12 +7,12 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// The oracle lists a whole epoch, window by window, from the formulas at the names of the orders. It
-// shares no code with the package.
+// The oracle lists a whole epoch, window by window, from the formulas at the names of the orders.
+// It shares no code with the package.
 
 var two64 = new(big.Int).Lsh(big.NewInt(1), 64)
 
-// wrap64 is arithmetic modulo 2⁶⁴ spelled out.
+// wrap64 reduces a number modulo 2⁶⁴.
 func wrap64(x *big.Int) *big.Int { return new(big.Int).Mod(x, two64) }
 
 func u(x uint64) *big.Int { return new(big.Int).SetUint64(x) }
@@ -26,7 +26,7 @@ func xorShift(x *big.Int, by uint) *big.Int {
 	return new(big.Int).Xor(x, new(big.Int).Rsh(x, by))
 }
 
-// outputOf is output number i of splitmix64 seeded with k.
+// outputOf returns output i of splitmix64 seeded with k.
 func outputOf(k, i uint64) uint64 {
 	z := wrap64(new(big.Int).Add(u(k), times(new(big.Int).Add(u(i), u(1)), "9e3779b97f4a7c15")))
 	z = times(xorShift(z, 30), "bf58476d1ce4e5b9")
@@ -42,7 +42,7 @@ func scale(x, n uint64) uint64 {
 	return new(big.Int).Rsh(new(big.Int).Mul(u(x), u(n)), 64).Uint64()
 }
 
-// permuted is the list of the images of 0, 1, … n−1.
+// permuted returns the images of 0, 1, … n−1.
 func permuted(key, n uint64) []int64 {
 	a := uint64(2)
 	for a*a < n {
@@ -67,14 +67,14 @@ func permuted(key, n uint64) []int64 {
 	return list
 }
 
-// run is a stretch of windows of one item.
+// run is a range of consecutive windows of one item.
 type run struct{ item, count int64 }
 
 // list implements sampler.Windows.
 type list struct {
 	runs       []run
 	contiguous bool
-	jumps      []int64 // windows before which a jump lies, in their run
+	jumps      []int64 // windows that a jump separates from the previous one of their run
 }
 
 func (l list) Len() int64 {
@@ -101,7 +101,8 @@ func (l list) Continues(window int64) bool {
 	return continues
 }
 
-// positions are what an epoch visits: one window each, in random_start one block each.
+// positions returns the windows of each position of an epoch: one window, or one block in
+// random_start.
 func positions(x list, o sampler.Options, epoch uint64) (visits [][]int64) {
 	n := x.Len()
 	switch o.Order {
@@ -206,7 +207,7 @@ func lanesOf(x list, o sampler.Options, epoch uint64) []int64 {
 	return append(visits, line[lanes*length:]...)
 }
 
-// step deals one step to the ranks by moving positions one at a time; nil when the epoch is over.
+// step assigns the positions of one step to the ranks, one at a time; nil if the epoch is over.
 func step(visits [][]int64, o sampler.Options, consumed int64) (ranks [][]int64, next int64) {
 	unit := o.BatchSize
 	if o.Order == "random_start" {
@@ -223,7 +224,7 @@ func step(visits [][]int64, o sampler.Options, consumed int64) (ranks [][]int64,
 			shares[r] = unit
 		}
 	} else {
-		for i := range left { // one each in turn, until none is left
+		for i := range left { // one for each rank in turn
 			shares[i%o.NumReplicas]++
 		}
 	}

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// registry lists all orders, in the sequence in which messages name them. A new order is one file
-// and one line here; its random numbers need a purpose of their own below.
+// registry lists all orders, as messages list them. A new order is one file and one line here. Its
+// random numbers need purposes of their own, see below.
 var registry = []kind{sequentialKind, shuffleKind, bootstrapKind, randomStartKind, lanesKind}
 
-// Purposes keep the random numbers of one epoch apart. A number never changes and is never reused.
+// Purposes make the random numbers of one epoch independent of each other. A number never changes
+// and is never reused.
 const (
 	forShuffle   = 1
 	forBootstrap = 2
@@ -20,18 +21,18 @@ const (
 	forRotation  = 6
 )
 
-// kind describes an order before it has windows.
+// kind describes an order independently of windows.
 type kind struct {
 	name   string
 	traits Traits
 	cursor cursorFields
-	// new returns the order over x, which has windows; o is valid and has its defaults. The error
+	// new returns the order over x, which is not empty. o is valid and has its defaults. The error
 	// is an *OptionError.
 	new func(x Windows, o Options) (order, error)
 }
 
-// Traits describe an order to code outside of this package, which asks them and not the name. The
-// zero value is that of an order of single windows without any structure, as a shuffle.
+// Traits describe an order. Code outside of this package uses them instead of the order's name. The
+// zero value describes an order of single windows without structure, for example a shuffle.
 type Traits struct {
 	// Ascending reports whether every epoch visits windows 0, 1, 2, … up to the last one.
 	Ascending bool
@@ -39,52 +40,54 @@ type Traits struct {
 	// wraps between two of them.
 	Consecutive bool
 	// Blocks reports whether a position is a block of windows, which is a whole batch, and not one
-	// window. A consumed count is then a number of batches. A block that is also Consecutive lies
-	// in one run.
+	// window. A consumed count is then a number of batches. If the order is also Consecutive, a
+	// block is part of one run.
 	Blocks bool
-	// Resets reports whether row i of a rank's batch continues row i of its batch before unless
-	// Batch.Reset is true. Such an order needs contiguous windows, and its steps start only at
+	// Resets reports whether row i of a rank's batch continues row i of its previous batch unless
+	// Batch.Reset is true. Such an order needs contiguous windows. Its steps start only at
 	// multiples of their size.
 	Resets bool
-	// VariableLength reports whether epochs may differ in their number of positions.
+	// VariableLength reports whether the number of positions may differ between epochs.
 	VariableLength bool
 }
 
 // cursorFields are the fields of a cursor that depend on the order.
 type cursorFields struct {
-	seed      bool // 0 is left out
+	seed      bool // omitted if 0
 	batchSize bool
 	lanes     bool
 	weights   bool // empty without weights; an order without this field refuses weights
 }
 
-// order is the formula of an order over fixed windows. It maps positions of an epoch to windows,
-// and knows nothing of ranks, steps and tails.
+// order is the formula of an order over fixed windows. It maps positions of an epoch to windows. It
+// does not depend on the rank, the steps or the tail.
 type order interface {
-	// minPositions returns the number of positions of the shortest epoch: of every epoch, unless the order
-	// has Traits.VariableLength. It does not need begin.
+	// minPositions returns the number of positions of the shortest epoch. Without
+	// Traits.VariableLength, all epochs have this number. The method does not need begin.
 	minPositions() int64
-	// begin draws what an epoch needs and returns its number of positions. The other methods
-	// are about the epoch of the last call.
+	// begin prepares an epoch and returns its number of positions. append and the methods of
+	// blockOrder and resetOrder refer to the epoch of the last call.
 	begin(epoch uint64) int64
-	// append appends the windows of count positions from first on. All lie inside the epoch.
+	// append appends the windows of count positions, starting at first. All are inside the epoch.
 	append(dst []int64, first, count int64) []int64
 }
 
-// blockOrder is what an order with Traits.Blocks implements.
+// blockOrder is implemented by orders with Traits.Blocks.
 type blockOrder interface {
 	order
 	// size returns the number of windows of the block at a position.
 	size(position int64) int64
-	// uneven yields the position and the size of at least each block whose size is not batch_size.
+	// uneven yields the position and the size of each block whose size is not batch_size. It may
+	// yield others too.
 	uneven() iter.Seq2[int64, int64]
 }
 
-// resetOrder is what an order with Traits.Resets implements.
+// resetOrder is implemented by orders with Traits.Resets.
 type resetOrder interface {
 	order
-	// appendResets appends for each window of a batch whether it does not continue the same row of
-	// the batch before. That batch's row i is at position before+i; a negative one does not exist.
+	// appendResets appends, for each window of a batch, true if it does not continue the same row
+	// of the previous batch. Row i of that batch is at position before+i, and does not exist if
+	// that is negative.
 	appendResets(dst []bool, windows []int64, before int64) []bool
 }
 
@@ -97,7 +100,7 @@ func Orders() []string {
 	return names
 }
 
-// Traits returns the traits of the order, the zero value if its name is unknown.
+// Traits returns the traits of the order, or the zero value if the name is unknown.
 func (o Options) Traits() Traits {
 	if o.Order == "" {
 		o.Order = Sequential
@@ -106,7 +109,7 @@ func (o Options) Traits() Traits {
 	return k.traits
 }
 
-// kindOf returns the order of a name, and whether there is one.
+// kindOf returns the order with a name, and whether it exists.
 func kindOf(name string) (kind, bool) {
 	i := slices.IndexFunc(registry, func(k kind) bool { return k.name == name })
 	if i < 0 {
@@ -125,7 +128,7 @@ func weightedOrders() (names []string) {
 	return names
 }
 
-// OneOf joins words as a message lists them: "short, wrap or drop".
+// OneOf joins words as in "short, wrap or drop", for messages.
 func OneOf(words []string) string {
 	last := len(words) - 1
 	if last < 1 {

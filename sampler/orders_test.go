@@ -27,7 +27,7 @@ func TestOrdersAreListedOnce(t *testing.T) {
 	}
 }
 
-// TestTraitsAreTrueOfEveryEpoch serves epochs batch by batch and compares them with the traits.
+// TestTraitsAreTrueOfEveryEpoch reads epochs batch by batch and compares them with the traits.
 func TestTraitsAreTrueOfEveryEpoch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawList(t)

@@ -8,7 +8,7 @@ import (
 const (
 	golden      = 0x9e3779b97f4a7c15
 	rounds      = 8
-	smallRounds = 16 // 8 are measurably uneven where n is a few dozen
+	smallRounds = 16 // 8 are measurably not uniform if n is a few dozen
 	small       = 4096
 )
 
@@ -18,14 +18,14 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// draw is the i-th output of splitmix64 seeded with k.
+// draw returns output i of splitmix64 seeded with k.
 func draw(k, i uint64) uint64 { return mix(k + (i+1)*golden) }
 
 func epochKey(seed, epoch, purpose uint64) uint64 {
 	return draw(draw(draw(0, seed), epoch), purpose)
 }
 
-// below maps x evenly onto [0, n).
+// below maps x uniformly to [0, n).
 func below(x, n uint64) uint64 {
 	hi, _ := bits.Mul64(x, n)
 	return hi
@@ -49,8 +49,8 @@ func newPermutation(key, n uint64) permutation {
 	return p
 }
 
-// evenSqrt is the least even integer whose square is at least n, for n ≤ 2⁶². With an odd one,
-// adding modulo a would be an even permutation, and all shuffles would have the same parity.
+// evenSqrt returns the least even integer whose square is at least n, for n ≤ 2⁶². With an odd one,
+// addition modulo a would be an even permutation, and all shuffles would have the same parity.
 func evenSqrt(n uint64) uint64 {
 	a := uint64(math.Sqrt(float64(n))) &^ 1
 	for a*a < n {
@@ -62,7 +62,7 @@ func evenSqrt(n uint64) uint64 {
 	return a
 }
 
-// at is the image of x in [0, n).
+// at returns the image of x in [0, n).
 func (p *permutation) at(x uint64) uint64 {
 	for {
 		l, r := x/p.a, x%p.a
@@ -83,7 +83,7 @@ func round(l, r, key, a uint64) (uint64, uint64) {
 	return r, l
 }
 
-// position is the x whose image is y.
+// position returns the x whose image is y.
 func (p *permutation) position(y uint64) uint64 {
 	for {
 		l, r := y/p.a, y%p.a
@@ -100,8 +100,8 @@ func (p *permutation) position(y uint64) uint64 {
 	}
 }
 
-// append adds the images of count positions from first on, which go on at 0 behind the last. Four are under way at once, since
-// each round of one has to wait for the round before.
+// append appends the images of count positions, starting at first. After position n-1 it continues
+// at 0. It computes four images at once, because each round of one depends on the previous round.
 func (p *permutation) append(dst []int64, first, count uint64) []int64 {
 	x := first % p.n
 	for ; count > 0; count-- {
@@ -120,7 +120,7 @@ func (p *permutation) append(dst []int64, first, count uint64) []int64 {
 	return dst
 }
 
-// atFour are the images of x and the three positions after it.
+// atFour returns the images of x and of the three positions after it.
 func (p *permutation) atFour(x uint64) (a, b, c, d int64) {
 	l, r := x/p.a, x%p.a
 	l0, r0 := l, r
@@ -136,7 +136,7 @@ func (p *permutation) atFour(x uint64) (a, b, c, d int64) {
 	return p.walk(l0, r0), p.walk(l1, r1), p.walk(l2, r2), p.walk(l3, r3)
 }
 
-// next is the position after one, in its two halves.
+// next returns the next position, as its two halves.
 func (p *permutation) next(l, r uint64) (uint64, uint64) {
 	if r++; r == p.a {
 		return l + 1, 0
@@ -144,7 +144,7 @@ func (p *permutation) next(l, r uint64) (uint64, uint64) {
 	return l, r
 }
 
-// walk goes on from an image that lies outside of [0, n) until one lies inside.
+// walk applies the permutation to an image outside of [0, n) until one is inside (cycle walking).
 func (p *permutation) walk(l, r uint64) int64 {
 	x := l*p.a + r
 	if x >= p.n {

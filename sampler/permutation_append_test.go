@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPositionsTogetherAreAsOneByOne holds runs of positions, also over the end and around, to single ones.
+// TestPositionsTogetherAreAsOneByOne compares append with at, also for ranges that wrap.
 func TestPositionsTogetherAreAsOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.Uint64Range(1, 40), rapid.Uint64Range(1, 1<<40)).Draw(t, "n")

@@ -79,7 +79,7 @@ func TestShufflesOfFewAreAllEquallyLikely(t *testing.T) {
 	}
 }
 
-// Where three numbers go together is as likely as anywhere else, also where the network is small.
+// The images of three numbers are jointly uniform, also if the network is small.
 func TestShuffledTriplesAreUniform(t *testing.T) {
 	for _, n := range []uint64{8, 15, 16, 36} {
 		const draws = 300000
@@ -98,7 +98,7 @@ func TestShuffledTriplesAreUniform(t *testing.T) {
 	}
 }
 
-// Each number comes at each position equally often, over seeds and over epochs.
+// Each number is at each position equally often, over seeds and over epochs.
 func TestShufflePositionsAreUniform(t *testing.T) {
 	for _, n := range []uint64{17, 64, 100, 5000, 16989} {
 		for _, over := range []string{"seeds", "epochs"} {
@@ -116,7 +116,7 @@ func TestShufflePositionsAreUniform(t *testing.T) {
 			for x := range n {
 				expect[x*cells/n] += draws / float64(n)
 			}
-			var scaled []float64 // cells of unequal size, brought to one expectation
+			var scaled []float64 // cells of unequal size, scaled to the same expectation
 			for i, e := range expect {
 				if e > 0 {
 					scaled = append(scaled, draws/cells+(counts[i]-e)*math.Sqrt(draws/cells/e))
@@ -127,8 +127,9 @@ func TestShufflePositionsAreUniform(t *testing.T) {
 	}
 }
 
-// Where a number goes says nothing of where its neighbours go: differences of images of neighbours
-// are uniform, at distance 1, at distance a (the network's digits) and a batch apart.
+// The image of a number is independent of those of its neighbours: differences of images are
+// uniform at distance 1, at distance a (the base of the network's digits) and at the distance of a
+// batch.
 func TestShuffleNeighboursAreIndependent(t *testing.T) {
 	for _, n := range []uint64{100, 5000, 16989, 1 << 20, 1e9} {
 		for _, distance := range []uint64{1, 32, evenSqrt(n), evenSqrt(n) + 1} {
@@ -136,7 +137,7 @@ func TestShuffleNeighboursAreIndependent(t *testing.T) {
 			counts := make([]float64, cells)
 			var p permutation
 			for i := range uint64(draws) {
-				if i%min(1000, n/50) == 0 { // few pairs of each, so that draws are as good as independent
+				if i%min(1000, n/50) == 0 { // few pairs of each, so that draws are nearly independent
 					p = newPermutation(epochKey(i, 3, forShuffle), n)
 				}
 				x := below(mix(i), n)
@@ -144,7 +145,7 @@ func TestShuffleNeighboursAreIndependent(t *testing.T) {
 				difference := (p.at(x) + n - p.at(y)) % n // 1 … n−1
 				counts[(difference-1)*cells/(n-1)]++
 			}
-			if n == 100 { // 99 differences do not divide into 50 cells
+			if n == 100 { // 99 differences cannot fill 50 equal cells
 				counts = counts[:cells-1]
 			}
 			sum := 0.0
@@ -156,7 +157,7 @@ func TestShuffleNeighboursAreIndependent(t *testing.T) {
 	}
 }
 
-// Inside one epoch: pairs of successive images fall evenly on a grid.
+// Within one epoch, pairs of successive images are uniform on a grid.
 func TestShuffleSuccessiveImagesAreUncorrelated(t *testing.T) {
 	for _, n := range []uint64{16989, 1e6, 1e9} {
 		for seed := range uint64(5) {
@@ -174,7 +175,7 @@ func TestShuffleSuccessiveImagesAreUncorrelated(t *testing.T) {
 	}
 }
 
-// Two epochs, and two seeds, agree where chance has them agree: about once an epoch.
+// Two epochs, or two seeds, have about one equal position, as random permutations do.
 func TestEpochsAreUnrelated(t *testing.T) {
 	const n, pairs = 1000, 2000
 	agree := 0

@@ -46,7 +46,7 @@ func drawOptions(t *rapid.T, x list) sampler.Options {
 	return o
 }
 
-// everyRank makes one sampler for each rank, or nil if an epoch may have no step.
+// everyRank returns one sampler for each rank, or nil if an epoch may have no step.
 func everyRank(t *rapid.T, x list, o sampler.Options) []*sampler.Sampler {
 	var ranks []*sampler.Sampler
 	for o.Rank = range o.NumReplicas {
@@ -155,7 +155,8 @@ func TestSharesAreWhatRanksAreServed(t *testing.T) {
 	})
 }
 
-// TestSharesOfManyWindowsAreNotWalkedThrough: to serve these would take years.
+// TestSharesOfManyWindowsAreNotWalkedThrough has so many windows that to count them would take
+// years.
 func TestSharesOfManyWindowsAreNotWalkedThrough(t *testing.T) {
 	x := list{runs: []run{{0, 1 << 50}, {1, 1<<50 + 1}}}
 	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start"} {
@@ -175,7 +176,8 @@ func TestSharesOfManyWindowsAreNotWalkedThrough(t *testing.T) {
 	}
 }
 
-// checkReset holds reset to the windows themselves: the same run, and the next window in it, no jump between.
+// checkReset compares reset with the windows: a row continues if it is the next window of the same
+// run, without a jump between.
 func checkReset(t *rapid.T, x list, b sampler.Batch, before []int64) {
 	for i, w := range b.Windows {
 		continues := false
@@ -189,7 +191,7 @@ func checkReset(t *rapid.T, x list, b sampler.Batch, before []int64) {
 	}
 }
 
-// drain serves all ranks from consumed until so many steps are done, −1 for all.
+// drain reads the batches of all ranks from consumed, for a number of steps; −1 is all.
 func drain(t *rapid.T, ranks []*sampler.Sampler, epoch uint64, consumed, steps int64) (served []int64, next int64) {
 	var b sampler.Batch
 	for steps != 0 {
@@ -227,7 +229,7 @@ func TestAnyRankCountResumesAnyOthersCursor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if o.Order == "lanes" { // the product stays
+			if o.Order == "lanes" { // batch_size · num_replicas must not change
 				o.BatchSize, o.NumReplicas = o.NumReplicas, o.BatchSize
 			} else {
 				o.NumReplicas = rapid.Int64Range(1, 5).Draw(t, "num_replicas")

@@ -2,10 +2,10 @@ package sampler
 
 import "iter"
 
-// RandomStart visits blocks of consecutive windows. Run j of the index is cut into blocks of
-// B = batch_size windows, the first of length below(draw(key(seed, epoch, 4), j), B), or B if that
-// is 0. The blocks at a run's ends may be shorter. Blocks are numbered run by run; position p is
-// block permute(key(seed, epoch, 3), blocks, p), permute as in [Shuffle].
+// RandomStart visits blocks of consecutive windows. Run j of the index is divided into blocks of B
+// = batch_size windows. The first block has below(draw(key(seed, epoch, 4), j), B) windows, or B if
+// that is 0. The first and the last block of a run may be shorter. Blocks are numbered run by run.
+// Position p is block permute(key(seed, epoch, 3), blocks, p), permute as in [Shuffle].
 const RandomStart = "random_start"
 
 var randomStartKind = kind{
@@ -22,7 +22,7 @@ type randomStart struct {
 	seed        uint64
 	batchSize   int64
 	ends        []int64 // ends[j] is the number of blocks in runs[:j+1]
-	phases      uint64
+	phases      uint64  // key of the lengths of first blocks
 	permutation permutation
 }
 
@@ -50,7 +50,8 @@ func (s *randomStart) begin(epoch uint64) int64 {
 	return sum
 }
 
-// head returns the length of a run's first block, from 1 to the batch size, if the run is as long.
+// head returns the length of a run's first block, from 1 to the batch size. A shorter run is one
+// block.
 func (s *randomStart) head(run int) int64 {
 	if head := int64(below(draw(s.phases, uint64(run)), uint64(s.batchSize))); head > 0 {
 		return head
@@ -87,7 +88,7 @@ func (s *randomStart) size(position int64) int64 {
 	return count
 }
 
-// uneven yields the first and the last block of each run: all others have batch_size windows.
+// uneven yields the first and the last block of each run. All others have batch_size windows.
 func (s *randomStart) uneven() iter.Seq2[int64, int64] {
 	return func(yield func(position, size int64) bool) {
 		at := func(block int64) int64 { return int64(s.permutation.position(uint64(block))) }

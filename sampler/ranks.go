@@ -1,10 +1,10 @@
 package sampler
 
-// RankShare is what one rank gets of an epoch.
+// RankShare is the number of batches and windows of one rank in an epoch.
 type RankShare struct{ Batches, Windows int64 }
 
-// Ranks returns the shares of an epoch's first ranks, at most limit of them. Its cost grows with the
-// runs and the ranks, not with the windows.
+// Ranks returns the shares of the first ranks of an epoch, at most limit of them. Its cost depends
+// on the number of runs and ranks, and not on the number of windows.
 func (s *Sampler) Ranks(epoch uint64, limit int64) []RankShare {
 	shares := make([]RankShare, min(limit, s.options.NumReplicas))
 	if s.blocks != nil {
@@ -22,14 +22,16 @@ func (s *Sampler) Ranks(epoch uint64, limit int64) []RankShare {
 	}
 	for position, windows := range s.blocks.uneven() {
 		rank, step := position%s.options.NumReplicas, position/s.options.NumReplicas
-		if rank < int64(len(shares)) && step < shares[rank].Batches-1 { // LastBatch counts the last one
+		// LastBatch has counted the last batch.
+		if rank < int64(len(shares)) && step < shares[rank].Batches-1 {
 			shares[rank].Windows += windows - s.options.BatchSize
 		}
 	}
 	return shares
 }
 
-// LastBatch returns the number of windows of this rank's last batch of an epoch; 0 if it has none.
+// LastBatch returns the number of windows of this rank's last batch of an epoch, or 0 if it has no
+// batch.
 func (s *Sampler) LastBatch(epoch uint64) int64 {
 	first, count, _, err := s.share(epoch, max(0, s.Steps(epoch, 0)-1)*s.step)
 	if err != nil {

@@ -14,24 +14,28 @@ var (
 	ErrEpochEnd = errors.New("end of epoch")
 )
 
-// Windows are what a sampler needs of an index; *window.Index is one. Windows are numbered run by
-// run, those of one item in neighbouring runs.
+// Windows is the part of an index that a sampler uses; *window.Index implements it. Windows are
+// numbered run by run. The runs of an item are consecutive.
 type Windows interface {
 	Len() int64
 	RunCount() int
-	RunAt(i int) (item, first, count int64) // first is the number of the run's first window
-	Contiguous() bool                       // each window of a run begins where the context of the one before ended
-	Continues(window int64) bool            // and no jump in time lies between this one and the one before, in its run
+	// RunAt returns a run. first is the number of its first window.
+	RunAt(i int) (item, first, count int64)
+	// Contiguous reports whether each window of a run starts where the context of the previous one
+	// ends.
+	Contiguous() bool
+	// Continues reports whether no jump in time separates a window from the previous one of its run.
+	Continues(window int64) bool
 }
 
 // Batch is one rank's share of a step.
 type Batch struct {
-	Windows []int64 // empty where short leaves this rank none
+	Windows []int64 // empty if tail short leaves no window for this rank
 	Reset   []bool  // one per window if the order has Traits.Resets, else empty
-	Next    int64   // consumed by all ranks after this step
+	Next    int64   // consumed count after this step
 }
 
-// Sampler serves one rank's batches.
+// Sampler returns the batches of one rank.
 type Sampler struct {
 	options Options
 	kind    kind
@@ -48,7 +52,7 @@ type Sampler struct {
 	drawnPositions int64
 }
 
-// New makes a sampler. The windows must stay as they are.
+// New returns a sampler. The windows must not change.
 func New(x Windows, o Options) (*Sampler, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -61,7 +65,8 @@ func New(x Windows, o Options) (*Sampler, error) {
 	}
 	s.step = s.unit * o.NumReplicas
 	if k.traits.Resets && !x.Contiguous() {
-		return nil, &OptionError{"order", o.Order, "windows with stride = context_length (times dilation), so that each continues the one before"}
+		return nil, &OptionError{"order", o.Order,
+			"windows with stride = context_length (times dilation), so that each continues the one before"}
 	}
 	if x.Len() == 0 {
 		return nil, fmt.Errorf("%w: the index has no windows", ErrNoBatches)
@@ -77,14 +82,16 @@ func New(x Windows, o Options) (*Sampler, error) {
 	return s, nil
 }
 
-// errDropsAll returns the error of an epoch that may have fewer positions than one step, so that the
-// tail may drop all of the windows.
+// errDropsAll returns the error of an epoch that may have fewer positions than one step. Its tail
+// would drop all windows.
 func (s *Sampler) errDropsAll(windows int64) error {
 	o, why := s.options, fmt.Sprintf(": tail %q can leave out all %d windows", Drop, windows)
 	if most := s.minPositions / o.NumReplicas; most > 0 {
-		return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"batch_size", strconv.FormatInt(o.BatchSize, 10), fmt.Sprintf("at most %d at num_replicas %d%s", most, o.NumReplicas, why)})
+		return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"batch_size", strconv.FormatInt(o.BatchSize, 10),
+			fmt.Sprintf("at most %d at num_replicas %d%s", most, o.NumReplicas, why)})
 	}
-	return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10), fmt.Sprintf("at most %d%s", s.minPositions, why)})
+	return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10),
+		fmt.Sprintf("at most %d%s", s.minPositions, why)})
 }
 
 // Options returns the options with their defaults.
@@ -98,7 +105,7 @@ func (s *Sampler) positions(epoch uint64) int64 {
 	return s.minPositions
 }
 
-// drawEpoch draws an epoch unless it is the one drawn last, and returns its number of positions.
+// drawEpoch draws an epoch unless it was drawn last, and returns its number of positions.
 func (s *Sampler) drawEpoch(epoch uint64) int64 {
 	if !s.drawn || s.drawnEpoch != epoch {
 		s.drawn, s.drawnEpoch, s.drawnPositions = true, epoch, s.order.begin(epoch)
@@ -106,12 +113,12 @@ func (s *Sampler) drawEpoch(epoch uint64) int64 {
 	return s.drawnPositions
 }
 
-// Total is the consumed count at which an epoch that was begun at 0 ends.
+// Total returns the consumed count at the end of an epoch that started at 0.
 func (s *Sampler) Total(epoch uint64) int64 { return s.End(epoch, 0) }
 
-// End is the consumed count at which an epoch continued at consumed ends. It differs from Total
-// only with tail drop, where another rank count had steps of another size: the epoch is over
-// exactly when End(epoch, consumed) == consumed.
+// End returns the consumed count at the end of an epoch that continues at consumed. It differs from
+// Total only with tail drop, if another number of ranks had steps of another size. The epoch is
+// over if and only if End(epoch, consumed) == consumed.
 func (s *Sampler) End(epoch uint64, consumed int64) int64 {
 	n := s.positions(epoch)
 	if consumed < 0 || consumed >= n {
@@ -123,7 +130,7 @@ func (s *Sampler) End(epoch uint64, consumed int64) int64 {
 	return n
 }
 
-// Steps is the number of this rank's batches from consumed to the end of the epoch.
+// Steps returns the number of this rank's batches from consumed to the end of the epoch.
 func (s *Sampler) Steps(epoch uint64, consumed int64) int64 {
 	left := max(0, s.positions(epoch)-max(0, consumed))
 	full, m := left/s.step, left%s.step
@@ -134,7 +141,7 @@ func (s *Sampler) Steps(epoch uint64, consumed int64) int64 {
 	return full
 }
 
-// shareOf is the number of m left positions that short deals to this rank.
+// shareOf returns how many of the last m positions tail short gives to this rank.
 func (s *Sampler) shareOf(m int64) int64 {
 	r := s.options.NumReplicas
 	share := m / r
@@ -144,8 +151,8 @@ func (s *Sampler) shareOf(m int64) int64 {
 	return share
 }
 
-// share are the positions of this rank in the step that starts at consumed, and where the next one starts. Positions past the epoch's last
-// are those from its first on.
+// share returns the positions of this rank in the step that starts at consumed, and the consumed
+// count after the step. Positions beyond the epoch's last one wrap to its first.
 func (s *Sampler) share(epoch uint64, consumed int64) (first, count, next int64, err error) {
 	if s.End(epoch, consumed) <= consumed || consumed < 0 {
 		return 0, 0, consumed, ErrEpochEnd
@@ -158,8 +165,8 @@ func (s *Sampler) share(epoch uint64, consumed int64) (first, count, next int64,
 	return consumed + s.options.Rank*s.unit, s.unit, consumed + min(m, s.step), nil
 }
 
-// Batch fills dst with this rank's batch of the step that starts at consumed, reusing its memory.
-// Past the last step the error is ErrEpochEnd.
+// Batch fills dst with this rank's batch of the step that starts at consumed, and reuses the memory
+// of dst. After the last step it returns ErrEpochEnd.
 func (s *Sampler) Batch(dst *Batch, epoch uint64, consumed int64) error {
 	dst.Windows, dst.Reset = dst.Windows[:0], dst.Reset[:0]
 	first, count, next, err := s.share(epoch, consumed)

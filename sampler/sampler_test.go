@@ -62,7 +62,7 @@ func TestTailDefaultsToShortAloneAndWrapTogether(t *testing.T) {
 	}
 }
 
-// epochOf is every rank's windows of one epoch.
+// epochOf returns the windows of every rank in one epoch.
 func epochOf(t *testing.T, x sampler.Windows, o sampler.Options, epoch uint64) [][][]int64 {
 	t.Helper()
 	ranks := make([][][]int64, max(1, o.NumReplicas))
@@ -141,8 +141,8 @@ func TestRanksShareNothingAndHaveEquallyManyBatches(t *testing.T) {
 	}
 }
 
-// darts#1123 (series cycled to the longest) has no like here: an item's share is its windows'; with
-// weights it is the weight's.
+// darts#1123 (series cycled to the longest) cannot happen here: an item's share is in proportion to
+// its windows, or to its weight.
 func TestBootstrapDrawsItemsByWeight(t *testing.T) {
 	x := list{runs: []run{{0, 1000}, {1, 3000}, {2, 500}, {2, 500}}}
 	for _, c := range []struct {
@@ -172,7 +172,7 @@ func TestBootstrapDrawsItemsByWeight(t *testing.T) {
 	}
 }
 
-// Lanes carry state: each lane is consecutive windows, and reset says where it is not.
+// Each lane has consecutive windows, and reset is true where it does not.
 func TestLanesContinueUnlessReset(t *testing.T) {
 	x, err := window.New(window.Spec{ContextLength: 4, Stride: 4}, window.Table{Offsets: []int64{0, 200, 260, 300}})
 	if err != nil {
@@ -182,7 +182,7 @@ func TestLanesContinueUnlessReset(t *testing.T) {
 	s := mustNew(t, x, o)
 	for epoch := range uint64(3) {
 		var b sampler.Batch
-		end := make([]window.Place, 3) // where each row's context ended
+		end := make([]window.Place, 3) // the end of each row's context
 		resets := 0
 		for c := int64(0); c < s.Total(epoch); c = b.Next {
 			if err := s.Batch(&b, epoch, c); err != nil {
@@ -203,7 +203,7 @@ func TestLanesContinueUnlessReset(t *testing.T) {
 			t.Errorf("epoch %d: %d resets", epoch, resets)
 		}
 	}
-	// One lane over one series is the series itself, begun at the drawn phase.
+	// One lane over one series is the series itself, rotated.
 	one, err := window.New(window.Spec{ContextLength: 4, Stride: 4}, window.Table{Offsets: []int64{0, 40}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,11 +1,13 @@
 package sampler
 
 // Shuffle visits window permute(key(seed, epoch, 1), n, p) at position p. permute is a generalised
-// Feistel network with cycle walking (Black, Rogaway: Ciphers with arbitrary finite domains,
-// CT-RSA 2002, method 3). With a the least even integer whose square is at least n, write
-// x = l·a + r and do, for i from 0 to rounds−1, (l, r) ← (r, (l + below(draw(draw(key, i), r), a)) mod a).
-// The result is l·a + r; while it is n or more, the network is applied to it again. rounds is 8, and
-// 16 if n < 4096. As (a−2)² < n, fewer than 4a of the a² numbers are walked over.
+// Feistel network with cycle walking (Black, Rogaway: Ciphers with arbitrary finite domains, CT-RSA
+// 2002, method 3).
+//
+// Let a be the least even integer whose square is at least n, and x = l·a + r. For i from 0 to
+// rounds−1, do (l, r) ← (r, (l + below(draw(draw(key, i), r), a)) mod a). The result is l·a + r.
+// While it is n or more, the network is applied to it again. rounds is 8, and 16 if n < 4096.
+// Because (a−2)² < n, fewer than 4a of the a² numbers are outside of [0, n).
 const Shuffle = "shuffle"
 
 var shuffleKind = kind{

@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// Kept vectors: what is in testdata/vectors stays true for good, in Go and in Python.
-// `go test ./sampler -update` writes them anew, from cases the oracle has agreed to.
+// The vectors in testdata/vectors never change, in Go or in Python.
+// `go test ./sampler -update` rewrites them, after a comparison with the oracle.
 var update = flag.Bool("update", false, "write testdata/vectors anew")
 
 const (
@@ -20,7 +20,7 @@ const (
 	orderVectors   = "../testdata/vectors/orders.json"
 )
 
-// shuffled is where some positions of a shuffled epoch lie.
+// shuffled are the windows at some positions of a shuffled epoch.
 type shuffled struct {
 	N         int64   `json:"n"`
 	Seed      uint64  `json:"seed"`
@@ -64,7 +64,7 @@ func TestKeptVectorsOfShuffle(t *testing.T) {
 	checkVectors(t, shuffleVectors, shuffledCases(), 44, (*shuffled).fill)
 }
 
-// ordered is all batches of all ranks from a cursor to the end of an epoch.
+// ordered has all batches of all ranks from a cursor to the end of an epoch.
 type ordered struct {
 	Runs     [][2]int64      `json:"runs"` // item, windows
 	Options  sampler.Options `json:"options"`
