@@ -131,11 +131,6 @@ func distinct(field string, names []string) error {
 	return nil
 }
 
-func (o Options) fitText() string {
-	b, _ := json.Marshal(o.FitRows) // numbers and nulls always marshal
-	return string(b)
-}
-
 // Recipe is the options without their sources as canonical JSON: equal recipes are equal bytes.
 func (o Options) Recipe() (json.RawMessage, error) {
 	keys := o.Reach.Partitions(o.Sources)

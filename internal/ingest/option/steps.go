@@ -1,11 +1,9 @@
 package option
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -30,80 +28,6 @@ const (
 	ScalePerItem   = "item"
 )
 
-// Fill says how missing cells of a column are filled: with a number; with the mean of the fit rows; with the item's value before
-// (forward) or after (backward); on the line between the two, and after the last one with that (linear). Cells for which there is
-// no such value stay missing. In JSON it is the number or the word. The zero value fills nothing.
-type Fill struct {
-	How   string // "", value, mean, forward, backward, linear
-	Value float64
-}
-
-// FillWith fills with a number.
-func FillWith(v float64) Fill { return Fill{How: FillValue, Value: v} }
-
-// MarshalJSON writes the number or the word.
-func (f Fill) MarshalJSON() ([]byte, error) {
-	switch f.How {
-	case FillValue:
-		return json.Marshal(f.Value)
-	case "":
-		return json.Marshal(none)
-	}
-	return json.Marshal(f.How)
-}
-
-// UnmarshalJSON reads the number or the word. An unknown word is for [Options.Validate] to refuse.
-func (f *Fill) UnmarshalJSON(b []byte) error {
-	if b[0] == '"' {
-		*f = Fill{}
-		if err := json.Unmarshal(b, &f.How); err != nil || f.How != none {
-			return err
-		}
-		*f = Fill{}
-		return nil
-	}
-	f.How = FillValue
-	return json.Unmarshal(b, (*jsonNumber)(&f.Value))
-}
-
-// Clip is the least and the greatest value that a column keeps; nearer ones replace what is beyond. In JSON [low, high] with null
-// for an open end. The zero value clips nothing.
-type Clip struct {
-	Low, High       float64
-	HasLow, HasHigh bool
-}
-
-// MarshalJSON writes [low, high].
-func (c Clip) MarshalJSON() ([]byte, error) {
-	var out [2]*float64
-	if c.HasLow {
-		out[0] = &c.Low
-	}
-	if c.HasHigh {
-		out[1] = &c.High
-	}
-	return json.Marshal(out)
-}
-
-// UnmarshalJSON reads [low, high].
-func (c *Clip) UnmarshalJSON(b []byte) error {
-	var in []*jsonNumber
-	if err := json.Unmarshal(b, &in); err != nil {
-		return err
-	}
-	if len(in) != 2 {
-		return fmt.Errorf("want [low, high], null for none, got %s", b)
-	}
-	*c = Clip{}
-	if in[0] != nil {
-		c.Low, c.HasLow = float64(*in[0]), true
-	}
-	if in[1] != nil {
-		c.High, c.HasHigh = float64(*in[1]), true
-	}
-	return nil
-}
-
 // StepsOf are what is done to one column, in this order: fill, clip, log1p, diff, scale.
 type Steps struct {
 	Fill        Fill
@@ -125,28 +49,6 @@ func (o Options) StepsOf(c column.Column, role layout.Role) Steps {
 		s.Scale = ""
 	}
 	return s
-}
-
-// truths reports whether truth values can be filled so: with 0 or 1, forward or backward.
-func (f Fill) truths() bool {
-	return f.How == FillForward || f.How == FillBackward || f.How == FillValue && (f.Value == 0 || f.Value == 1)
-}
-
-// canonicalScale leaves out none if it is what all others are, and spells it so elsewhere.
-func canonicalScale(p PerColumn[string]) PerColumn[string] {
-	out := PerColumn[string]{rest: p.rest, by: map[string]string{}}
-	if out.rest == none {
-		out.rest = ""
-	}
-	for name, v := range p.by {
-		switch {
-		case v != "" && v != none:
-			out.by[name] = v
-		case out.rest != "":
-			out.by[name] = none
-		}
-	}
-	return out
 }
 
 // KeepsIntegers reports whether whole numbers stay such.
@@ -227,50 +129,6 @@ func wordsOf(err error, allowed string) error {
 	return err
 }
 
-// validateFit checks what the fits see.
-func (o Options) validateFit() error {
-	given := []struct{ field, value string }{
-		{"scale_per", o.ScalePer}, {"fit_rows", textIf(o.FitRows != nil, o.fitText())}, {"fit_before", strings.Trim(string(o.FitBefore), `"`)},
-		{"fit_fraction", textIf(o.FitFraction != nil, o.fraction())}, {"fit_sample", textIf(o.FitSample != 0, strconv.FormatInt(o.FitSample, 10))},
-	}
-	for _, g := range given {
-		if g.value != "" && !o.IsFitted() {
-			return &loaderr.OptionError{Field: g.field, Value: g.value, Allowed: "it only together with scale or fill mean"}
-		}
-	}
-	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) && *r[0] >= *r[1] {
-		return &loaderr.OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "a first row before the second"}
-	}
-	if f := o.FitFraction; f != nil && !(*f > 0 && *f <= 1) {
-		return &loaderr.OptionError{Field: "fit_fraction", Value: o.fraction(), Allowed: "a share above 0, up to 1"}
-	}
-	if o.FitSample < 0 {
-		return &loaderr.OptionError{Field: "fit_sample", Value: strconv.FormatInt(o.FitSample, 10), Allowed: "a number of rows from 1"}
-	}
-	if o.FitSeed != 0 && o.FitSample == 0 {
-		return &loaderr.OptionError{Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10), Allowed: "it only together with fit_sample"}
-	}
-	before, err := ReadTime("fit_before", o.FitBefore)
-	if before != nil && o.Time == "" {
-		return &loaderr.OptionError{Field: "fit_before", Value: before.String(), Allowed: "it only together with time"}
-	}
-	return err
-}
-
-func textIf(given bool, text string) string {
-	if given {
-		return text
-	}
-	return ""
-}
-
-func (o Options) fraction() string {
-	if o.FitFraction == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*o.FitFraction, 'g', -1, 64)
-}
-
 // stepNames are the columns that the steps name.
 func (o Options) stepNames() []stepNames {
 	return []stepNames{{"fill", o.Fill.names()}, {"clip", o.Clip.names()}, {"log1p", o.Log1p.names()}, {"diff", o.Diff.names()}, {"scale", o.Scale.names()}}
@@ -333,15 +191,4 @@ func (o Options) CheckSteps(columns []column.Column, roles []layout.Role) error 
 		}
 	}
 	return nil
-}
-
-func (c Clip) Apply(values []float64) {
-	for i, v := range values {
-		if c.HasLow && v < c.Low {
-			values[i] = c.Low
-		}
-		if c.HasHigh && v > c.High {
-			values[i] = c.High
-		}
-	}
 }
