@@ -21,11 +21,9 @@ import (
 func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.recipe, "recipe", "", "take load options from a `file`.json or .toml, beside those of the flags")
-	flags.Var(perColumn[ingest.Fill]{&f.Fill, parseFill}, "fill", "fill missing cells: a number, mean, forward, backward or linear; or `a=linear,b=0`")
-	flags.Var(perColumn[ingest.Clip]{&f.Clip, parseClip}, "clip", "keep values within bounds, as -3:3, 0: or `a=-3:3,b=0:`")
-	flags.Var(perColumn[bool]{&f.Log1p, nil}, "log1p", "take log(1 + value) of `columns`, \"*\" for all")
-	flags.Var(perColumn[bool]{&f.Diff, nil}, "diff", "take differences from row to row of `columns`, \"*\" for all")
-	flags.Var(perColumn[string]{&f.Scale, func(s string) (string, error) { return s, nil }}, "scale", "scale values: standard, minmax, robust, maxabs; or `a=robust,*=standard`")
+	for _, step := range ingest.StepFlags(&f.Options) {
+		flags.Var(step, step.Name, step.Usage)
+	}
 	flags.StringVar(&f.ScalePer, "scale-per", "", "fit scaling and means per column (default) or per item")
 	flags.StringVar(&f.fitRows, "fit-rows", "", "fit them on these `rows` of each item, as 0:8640")
 	flags.StringVar(&f.fitBefore, "fit-before", "", "fit them on rows before this `time`")
@@ -87,7 +85,13 @@ func (e recipeError) Unwrap() error { return e.error }
 
 // takeRecipe puts the fields of a recipe into the options. One name may stand without a list, as in Python.
 func takeRecipe(fields map[string]any, o *ingest.Options) error {
-	for _, field := range []string{"calendar", "columns", "diff", "item_id", "log1p", "na"} {
+	lists := []string{"calendar", "columns", "item_id", "na"}
+	for _, step := range ingest.StepFlags(o) {
+		if step.NamesColumns {
+			lists = append(lists, step.Name)
+		}
+	}
+	for _, field := range lists {
 		switch v := fields[field].(type) {
 		case string:
 			fields[field] = []string{v}
@@ -137,76 +141,4 @@ func readRecipe(path string) (fields map[string]any, err error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return fields, nil
-}
-
-// perColumn is the flag of a setting of columns: a value for all, name=value pairs, or, where there is no parse, names.
-type perColumn[T comparable] struct {
-	to    *ingest.PerColumn[T]
-	parse func(string) (T, error)
-}
-
-func (p perColumn[T]) String() string { return "" }
-func (p perColumn[T]) Type() string   { return "setting" }
-
-// Set reads the flag's text.
-func (p perColumn[T]) Set(text string) error {
-	if !p.to.IsZero() { // or the earlier columns would be lost
-		return errors.New("the flag is given twice, want all columns in one")
-	}
-	by := map[string]T{}
-	for _, part := range strings.Split(text, ",") {
-		name, value := "*", part
-		switch at := strings.LastIndexByte(part, '='); {
-		case p.parse == nil:
-			name, value = part, "true"
-		case at >= 0:
-			name, value = part[:at], part[at+1:]
-		}
-		if name == "" || value == "" {
-			return errors.New("got an empty part")
-		}
-		if _, again := by[name]; again {
-			return fmt.Errorf("column %q is set twice", name)
-		}
-		var v T
-		var err error
-		if p.parse == nil {
-			v = any(true).(T)
-		} else if v, err = p.parse(value); err != nil {
-			return err
-		}
-		by[name] = v
-	}
-	*p.to = ingest.ByColumn(by)
-	return nil
-}
-
-func parseFill(text string) (f ingest.Fill, err error) {
-	v, err := ingest.ParseNumber(text)
-	if err == nil || errors.Is(err, ingest.ErrRounded) {
-		return ingest.FillWith(v), err
-	}
-	word, _ := json.Marshal(text) // a text always marshals
-	return f, json.Unmarshal(word, &f)
-}
-
-func parseClip(text string) (c ingest.Clip, err error) {
-	low, high, ok := strings.Cut(text, ":")
-	read := func(text string, v *float64, has *bool) {
-		if text == "" {
-			return
-		}
-		n, e := ingest.ParseNumber(text)
-		if errors.Is(e, ingest.ErrRounded) {
-			err = e
-		}
-		ok = ok && e == nil
-		*v, *has = n, true
-	}
-	read(low, &c.Low, &c.HasLow)
-	read(high, &c.High, &c.HasHigh)
-	if !ok && err == nil {
-		err = fmt.Errorf("got %q, want bounds as -3:3, with an end left out for none", text)
-	}
-	return c, err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tensorcache/tensorcache/internal/control"
+	"github.com/tensorcache/tensorcache/internal/ingest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/window"
@@ -59,7 +59,7 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 		if c.Unit != "" {
 			dtype += "[" + strings.Trim(c.Unit+", "+c.Zone, ", ") + "]"
 		}
-		rows = append(rows, []any{c.Name, c.Role, dtype, c.Shape, c.Missing, stepsOf(c)})
+		rows = append(rows, []any{c.Name, c.Role, dtype, c.Shape, c.Missing, strings.Join(ingest.DescribeSteps(&c), ", ")})
 	}
 	if err := table(out, rows); err != nil {
 		return err
@@ -95,38 +95,6 @@ func showStatistics(out io.Writer, columns []layout.ManifestColumn) error {
 	}
 	fmt.Fprintln(out)
 	return table(out, rows)
-}
-
-// stepsOf says what was done to a column's values.
-func stepsOf(c layout.ManifestColumn) string {
-	var done []string
-	if p := c.Prepared; p != nil {
-		if p.Fill != "" {
-			done = append(done, "fill "+p.Fill)
-		}
-		if p.ClipLow != nil || p.ClipHigh != nil {
-			bound := func(v *float64) string {
-				switch {
-				case v == nil:
-					return ""
-				case *v == math.Trunc(*v) && math.Abs(*v) < 1<<64:
-					return strconv.FormatFloat(*v, 'f', 0, 64)
-				}
-				return fmt.Sprint(*v)
-			}
-			done = append(done, "clip "+bound(p.ClipLow)+":"+bound(p.ClipHigh))
-		}
-		if p.Log1p {
-			done = append(done, "log1p")
-		}
-		if p.Diff {
-			done = append(done, "diff")
-		}
-	}
-	if s := c.Scale; s != nil {
-		done = append(done, s.Kind+" per "+s.Per)
-	}
-	return strings.Join(done, ", ")
 }
 
 // stepText says how regular the times are.

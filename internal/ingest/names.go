@@ -7,30 +7,25 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
 // Load options; see [option].
 type (
-	Options                 = option.Options
-	Where                   = option.Where
-	Fill                    = option.Fill
-	Clip                    = option.Clip
-	DTypes                  = option.DTypes
-	PerColumn[T comparable] = option.PerColumn[T]
+	Options = option.Options
+	Where   = option.Where
+	DTypes  = option.DTypes
 )
 
-// FillWith fills missing values with a number.
-func FillWith(v float64) Fill { return option.FillWith(v) }
+// StepFlag is the command line flag of a step; see [option.StepFlag].
+type StepFlag = option.StepFlag
 
-// ByColumn sets the named columns, and with "*" the others.
-func ByColumn[T comparable](by map[string]T) PerColumn[T] { return option.ByColumn(by) }
+// StepFlags returns the flags of all steps, which set options.
+func StepFlags(o *Options) []StepFlag { return option.StepFlags(o) }
 
-// ParseNumber reads a finite number of a recipe; see [option.ParseNumber].
-func ParseNumber(text string) (float64, error) { return option.ParseNumber(text) }
-
-// ErrRounded is returned for an integer of a recipe that float64 rounds.
-var ErrRounded = option.ErrRounded
+// DescribeSteps returns the steps that a manifest records of a column, in their order.
+func DescribeSteps(c *layout.ManifestColumn) []string { return step.Describe(c) }
 
 // Errors of a load; see [loaderr].
 type (

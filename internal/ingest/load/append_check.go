@@ -5,6 +5,7 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
+	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -59,17 +60,21 @@ func (l *load) apart(keys *rows.Keys, row, last int64, later bool) error {
 	return &e
 }
 
-// checkDiff refuses to append to differences of so many items that their last values were not kept.
-func (l *load) checkDiff() error {
+// checkAppendSteps refuses to append to a column whose steps cannot continue there.
+func (l *load) checkAppendSteps() error {
 	if l.base == nil {
 		return nil
 	}
 	for i, c := range l.columns {
-		if !l.plans[i].steps.Diff {
+		if len(l.plans[i].steps) == 0 {
 			continue
 		}
-		if old, err := l.base.Data.Manifest.Column(c.Name); err != nil || old.Prepared == nil || old.Prepared.Last == nil {
-			return &loaderr.SourceError{Column: c.Name, Reason: "rows cannot be appended to its differences: the values that they begin at were not kept", Hint: loaderr.HintAnew}
+		old, err := l.base.Data.Manifest.Column(c.Name)
+		if err != nil {
+			return err
+		}
+		if err := step.CheckAppend(l.plans[i].steps, old); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -13,11 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/fault"
 	"github.com/tensorcache/tensorcache/internal/ingest/files"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
-	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -47,7 +45,8 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 		table.Columns = append(table.Columns, layout.Column{Name: c.Name, Role: c.Role, DType: c.DType, Width: c.Width(), Unit: c.Unit, Zone: c.Zone})
 		final.Source[c.Name] = c.SourceDType
 		final.DTypeError[c.Name] = worse(c.DTypeError, delta.Manifest.Columns[i].DTypeError)
-		final.Prepared[c.Name], final.Scale[c.Name] = k.fits(&c, &delta.Manifest.Columns[i])
+		steps := k.Join(&c, &delta.Manifest.Columns[i])
+		final.Prepared[c.Name], final.Scale[c.Name] = steps.Prepared, steps.Scale
 		if p := final.Prepared[c.Name]; p != nil {
 			if p.Before, err = k.beforeFill(&c, delta, places.parts); err != nil {
 				return nil, err
@@ -199,49 +198,6 @@ func worse(a, b *layout.DTypeError) *layout.DTypeError {
 	return &layout.DTypeError{Abs: max(a.Abs, b.Abs), Rel: max(a.Rel, b.Rel)}
 }
 
-// fits are what was fitted to a column: the generation's, and behind it what was fitted to new items.
-func (k *base) fits(old, added *layout.ManifestColumn) (*layout.Prepared, *layout.Scale) {
-	width := int(max(old.Width(), 1))
-	grown := func(old, added []float64) []float64 {
-		out := slices.Clone(old)
-		for i, code := range k.Of {
-			if code < 0 {
-				out = append(out, added[i*width:(i+1)*width]...)
-			}
-		}
-		return out
-	}
-	p, s := old.Prepared, old.Scale
-	if p != nil {
-		both := *p
-		if p.FillPer == option.ScalePerItem {
-			both.FillValue = grown(p.FillValue, added.Prepared.FillValue)
-		}
-		if p.First == nil || added.Prepared.First == nil { // too many items, now or before
-			both.First, both.Last = nil, nil
-		} else {
-			both.First, both.Last = grown(p.First, added.Prepared.First), grown(p.Last, added.Prepared.Last)
-			for i, code := range k.Of {
-				if code < 0 {
-					continue
-				}
-				for f := range width {
-					at := int(code)*width + f
-					if !k.differs(old, code, int64(f), p.First[at], p.Last[at]) {
-						both.First[at] = added.Prepared.First[i*width+f]
-					}
-					both.Last[at] = added.Prepared.Last[i*width+f]
-				}
-			}
-		}
-		p = &both
-	}
-	if s != nil && s.Per == option.ScalePerItem {
-		s = &layout.Scale{Kind: s.Kind, Per: s.Per, Shift: grown(s.Shift, added.Scale.Shift), Scale: grown(s.Scale, added.Scale.Scale)}
-	}
-	return p, s
-}
-
 // beforeFill is which cells of a column were missing before they were filled, in both and where they come to lie.
 func (k *base) beforeFill(old *layout.ManifestColumn, delta *layout.Data, parts []copied) (*layout.BeforeFill, error) {
 	added, err := delta.Manifest.Column(old.Name)
@@ -277,19 +233,6 @@ func (k *base) beforeFill(old *layout.ManifestColumn, delta *layout.Data, parts 
 	}
 	_, cells := out.Count()
 	return &layout.BeforeFill{Missing: cells, Runs: out.AppendBinary(nil)}, nil
-}
-
-// differs reports whether an item has any difference, given the values before the first one, or else the last, and the last.
-func (k *base) differs(c *layout.ManifestColumn, code, feature int64, first, last float64) bool {
-	if first != last && (first == first || last == last) {
-		return true
-	}
-	for row := k.Offsets[code]; row < k.Offsets[code+1]; row++ {
-		if v := step.NumberAt(k.Data, c, row, feature); v == v {
-			return true
-		}
-	}
-	return false
 }
 
 // names are those of the generation's items and of the new ones.

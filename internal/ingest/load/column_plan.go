@@ -35,10 +35,10 @@ func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan 
 	p.stored.DType = p.steps.StoredAs(p.stored.DType, o.DType.Named(c.Name))
 	to := p.stored.DType
 	p.integers = o.StaysWhole(c, role)
-	p.narrowed = p.asked != "" && role == layout.RoleValue && p.steps == (option.Steps{}) && to != c.Kind.DType()
+	p.narrowed = p.asked != "" && role == layout.RoleValue && len(p.steps) == 0 && to != c.Kind.DType()
 	p.converted = p.narrowed && p.readsFirst(o, c)
 	p.readAs = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
-	if p.apart = p.converted; p.steps != (option.Steps{}) && !p.computedInPlace(c) {
+	if p.apart = p.converted; len(p.steps) > 0 && !p.computedInPlace(c) {
 		p.apart, p.readAs.DType = true, layout.Float64
 	}
 	return p

@@ -79,7 +79,7 @@ func (l *load) describe() error {
 	if err := l.CheckSteps(l.columns, l.wanted.roles); err != nil {
 		return err
 	}
-	if err := l.checkDiff(); err != nil {
+	if err := l.checkAppendSteps(); err != nil {
 		return err
 	}
 	return l.CheckCalendar(l.columns)

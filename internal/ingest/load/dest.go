@@ -5,7 +5,6 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
-	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/step"
 	"github.com/tensorcache/tensorcache/layout"
@@ -38,19 +37,17 @@ func (l *load) destRead(i int) layout.ColumnWriter {
 // staysAsRead reports whether nothing changes the values of a column, or their order, once they are read.
 func (l *load) staysAsRead(i int) bool {
 	_, staged := l.staged[i]
-	return !staged && l.columns[i].Kind != column.KindText && l.plans[i].steps == (option.Steps{}) && l.staysInOrder()
+	return !staged && l.columns[i].Kind != column.KindText && len(l.plans[i].steps) == 0 && l.staysInOrder()
 }
 
 // staysInOrder reports whether rows stay where they are read to.
 func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len(l.Regrid) == 0 }
 
-// newTiles prepares to measure columns while they are read: those that a step is fitted to, or that
-// are searched for missing values.
+// newTiles prepares to measure the columns whose steps use their moments, while they are read.
 func (l *load) newTiles() {
 	l.seenTiles = map[int]*step.TileMoments{}
 	for i, c := range l.columns {
-		s := l.plans[i].steps
-		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && (s.Scale != "" || s.Fill.How != "") {
+		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && l.plans[i].steps.Measured() {
 			l.seenTiles[i] = step.NewTileMoments(l.rows)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
-	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -57,7 +56,7 @@ func (l *load) errorsOf() map[string]*layout.DTypeError {
 	for i, s := range l.losses {
 		c, to, do := l.columns[i], l.plans[i].stored.DType, l.plans[i].steps
 		was := c.Kind.DType()
-		if do != (option.Steps{}) && !(c.Kind.IsInteger() && do.KeepsIntegers()) {
+		if len(do) > 0 && !(c.Kind.IsInteger() && do.KeepsIntegers()) {
 			was = layout.Float64 // of results
 		}
 		if was.IsFloat() && to.IsFloat() && to.Size() < was.Size() {

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
-	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 	"github.com/tensorcache/tensorcache/internal/ingest/step"
@@ -16,7 +15,7 @@ import (
 func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
 	var todo []int
 	for i, p := range l.plans {
-		if p.steps != (option.Steps{}) {
+		if len(p.steps) > 0 {
 			todo = append(todo, i)
 		}
 	}
@@ -40,14 +39,14 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (m
 	err = parallel.For(ctx, l.Workers, len(todo), "", func(_, task int) error {
 		i := todo[task]
 		defer l.meter.Rows.Add(l.rows / int64(len(todo)))
-		p, s, err := step.Run(ctx, l.stepInput(i, offsets, k, f))
+		result, err := step.Run(ctx, l.stepInput(i, offsets, k, f))
 		if err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		if prepared[l.columns[i].Name] = p; s != nil {
-			scales[l.columns[i].Name] = s
+		if prepared[l.columns[i].Name] = result.Prepared; result.Scale != nil {
+			scales[l.columns[i].Name] = result.Scale
 		}
 		return nil
 	})

@@ -2,7 +2,6 @@ package load
 
 import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
-	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
@@ -12,7 +11,7 @@ func (l *load) tables() (t, stage layout.Table) {
 	stage = layout.Table{Rows: l.rows}
 	l.staged = map[int]int{}
 	for i, c := range l.columns {
-		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && s != (option.Steps{}) && !s.KeepsIntegers() {
+		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && len(s) > 0 && !s.KeepsIntegers() {
 			c.Kind = column.KindFloat64 // so that a decimal further down is nothing new
 			l.setColumn(i, c)
 		}

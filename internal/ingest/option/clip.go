@@ -2,14 +2,46 @@ package option
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Clip is the least and the greatest value that a column keeps; nearer ones replace what is beyond. In JSON [low, high] with null
-// for an open end. The zero value clips nothing.
+// Clip are the bounds of a column's values. A value beyond a bound is replaced by it. In JSON it is
+// [low, high], with null for an open end. The zero value clips nothing.
 type Clip struct {
 	Low, High       float64
 	HasLow, HasHigh bool
+}
+
+var clipOption = perColumnStep[Clip]{
+	usage: "keep values within bounds, as -3:3, 0: or `a=-3:3,b=0:`",
+	field: func(o *Options) *PerColumn[Clip] { return &o.Clip },
+	step:  func(c Clip) Setting { return c },
+	parse: parseClip,
+}
+
+// Step implements [Setting].
+func (c Clip) Step() string { return "clip" }
+
+// IsOff implements [Setting].
+func (c Clip) IsOff() bool { return !c.HasLow && !c.HasHigh }
+
+// Validate implements [Setting].
+func (c Clip) Validate() error {
+	if c.HasLow && c.HasHigh && c.Low > c.High {
+		return &loaderr.OptionError{
+			Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High), Allowed: "the lower bound first",
+		}
+	}
+	return nil
+}
+
+// Traits implements [Setting].
+func (c Clip) Traits() Traits {
+	return Traits{KeepsIntegers: isWhole(c.Low) && isWhole(c.High), Numbers: []float64{c.Low, c.High}}
 }
 
 // MarshalJSON writes [low, high].
@@ -43,13 +75,24 @@ func (c *Clip) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func (c Clip) Apply(values []float64) {
-	for i, v := range values {
-		if c.HasLow && v < c.Low {
-			values[i] = c.Low
+// parseClip parses the bounds of a flag, low:high.
+func parseClip(text string) (c Clip, err error) {
+	low, high, ok := strings.Cut(text, ":")
+	read := func(text string, v *float64, has *bool) {
+		if text == "" {
+			return
 		}
-		if c.HasHigh && v > c.High {
-			values[i] = c.High
+		n, e := ParseNumber(text)
+		if errors.Is(e, ErrRounded) {
+			err = e
 		}
+		ok = ok && e == nil
+		*v, *has = n, true
 	}
+	read(low, &c.Low, &c.HasLow)
+	read(high, &c.High, &c.HasHigh)
+	if !ok && err == nil {
+		err = fmt.Errorf("got %q, want bounds as -3:3, with an end left out for none", text)
+	}
+	return c, err
 }

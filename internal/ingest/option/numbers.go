@@ -14,26 +14,26 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// StaysWhole reports whether a column of integers or truth values is filled or clipped such that
-// it holds such values afterwards.
+// StaysWhole reports whether a column of integers or truth values has steps whose results are such
+// values too.
 func (o Options) StaysWhole(c column.Column, role layout.Role) bool {
-	s := o.StepsOf(c, role)
-	return s != (Steps{}) && s.KeepsIntegers() && (c.Kind.IsInteger() || c.Kind == column.KindBool)
+	steps := o.StepsOf(c, role)
+	return len(steps) > 0 && steps.KeepsIntegers() && (c.Kind.IsInteger() || c.Kind == column.KindBool)
 }
 
-// CheckNumbers refuses a fill value and bounds that are too large for a column of integers.
+// CheckNumbers refuses numbers of steps that are too large for a column of integers.
 func (o Options) CheckNumbers(c column.Column, role layout.Role) error {
 	if !o.StaysWhole(c, role) {
 		return nil
 	}
-	s := o.StepsOf(c, role)
-	numbers := []float64{s.Fill.Value, s.Clip.Low, s.Clip.High}
-	if i := column.FirstInexact(numbers); i >= 0 {
-		field := []string{"fill", "clip", "clip"}[i]
-		return &loaderr.OptionError{
-			Field: field, Value: strconv.FormatFloat(numbers[i], 'f', 0, 64),
-			Allowed: fmt.Sprintf("an integer between -2^53 and 2^53 for column %q of integers", c.Name),
-			Hint:    fmt.Sprintf("choose a smaller number, or leave column %q out of %s", c.Name, field),
+	for _, s := range o.StepsOf(c, role) {
+		numbers := s.Traits().Numbers
+		if i := column.FirstInexact(numbers); i >= 0 {
+			return &loaderr.OptionError{
+				Field: s.Step(), Value: strconv.FormatFloat(numbers[i], 'f', 0, 64),
+				Allowed: fmt.Sprintf("an integer between -2^53 and 2^53 for column %q of integers", c.Name),
+				Hint:    fmt.Sprintf("choose a smaller number, or leave column %q out of %s", c.Name, s.Step()),
+			}
 		}
 	}
 	return nil

@@ -90,7 +90,7 @@ func (o Options) Validate() error {
 	if err := oneOf("layout", o.Layout, layout.Columns, layout.Packed); err != nil {
 		return err
 	}
-	if err := o.validateRecipe(); err != nil {
+	if err := o.validateSteps(); err != nil {
 		return err
 	}
 	if err := o.validateText(); err != nil {

@@ -43,19 +43,6 @@ func (p PerColumn[T]) IsZero() bool { return len(p.canonical().by) == 0 && p.res
 // names are the columns that are named, sorted.
 func (p PerColumn[T]) names() []string { return slices.Sorted(maps.Keys(p.by)) }
 
-// each calls f with every setting and the column's name, "" for the others'.
-func (p PerColumn[T]) each(f func(name string, v T) error) error {
-	if err := f("", p.rest); err != nil {
-		return err
-	}
-	for _, name := range p.names() {
-		if err := f(name, p.by[name]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // canonical leaves out the names whose setting is that of the others.
 func (p PerColumn[T]) canonical() PerColumn[T] {
 	by := maps.Clone(p.by)

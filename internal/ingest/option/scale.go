@@ -1,6 +1,55 @@
 package option
 
-// canonicalScale leaves out none if it is what all others are, and spells it so elsewhere.
+import "github.com/tensorcache/tensorcache/internal/ingest/loaderr"
+
+// Values of [Options.Scale].
+const (
+	ScaleStandard = "standard"
+	ScaleMinMax   = "minmax"
+	ScaleRobust   = "robust"
+	ScaleMaxAbs   = "maxabs"
+)
+
+// Values of [Options.ScalePer].
+const (
+	ScalePerColumn = "column"
+	ScalePerItem   = "item"
+)
+
+// Scale is how a column is scaled: standard, minmax, robust or maxabs; "" and none do not scale.
+type Scale string
+
+var scaleOption = perColumnStep[string]{
+	usage: "scale values: standard, minmax, robust, maxabs; or `a=robust,*=standard`",
+	field: func(o *Options) *PerColumn[string] { return &o.Scale },
+	step:  func(kind string) Setting { return Scale(kind) },
+	parse: func(text string) (string, error) { return text, nil },
+}
+
+// Step implements [Setting].
+func (s Scale) Step() string { return "scale" }
+
+// IsOff implements [Setting].
+func (s Scale) IsOff() bool { return s == "" || s == none }
+
+// Validate implements [Setting].
+func (s Scale) Validate() error {
+	switch s {
+	case "", none, ScaleStandard, ScaleMinMax, ScaleRobust, ScaleMaxAbs:
+		return nil
+	}
+	return &loaderr.OptionError{
+		Field: "scale", Value: string(s), Allowed: "standard, minmax, robust, maxabs or none",
+	}
+}
+
+// Traits implements [Setting].
+func (s Scale) Traits() Traits {
+	return Traits{Fitted: true, Measured: true, Searches: s == ScaleRobust, NewQuantity: true}
+}
+
+// canonicalScale leaves none out where it is the default, and writes it for a column that is
+// excepted from another default.
 func canonicalScale(p PerColumn[string]) PerColumn[string] {
 	out := PerColumn[string]{rest: p.rest, by: map[string]string{}}
 	if out.rest == none {

@@ -1,7 +1,6 @@
 package option
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -12,64 +11,84 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// How missing cells are filled, and how values are scaled.
-const (
-	none           = "none"
-	FillMean       = "mean"
-	FillForward    = "forward"
-	FillBackward   = "backward"
-	FillLinear     = "linear"
-	FillValue      = "value"
-	ScaleStandard  = "standard"
-	ScaleMinMax    = "minmax"
-	ScaleRobust    = "robust"
-	ScaleMaxAbs    = "maxabs"
-	ScalePerColumn = "column"
-	ScalePerItem   = "item"
-)
+// stepOptions are the options of all steps, in the order in which the steps are done. A new step is
+// a file with its [Setting], a field of [Options], and an entry here; package step does it.
+var stepOptions = []stepOption{fillOption, clipOption, log1pOption, diffOption, scaleOption}
 
-// StepsOf are what is done to one column, in this order: fill, clip, log1p, diff, scale.
-type Steps struct {
-	Fill        Fill
-	Clip        Clip
-	Log1p, Diff bool
-	Scale       string
+// none is the word for a setting that does nothing.
+const none = "none"
+
+// Setting is what one step does to one column. The zero value of every implementation does nothing.
+type Setting interface {
+	// Step returns the name of the step, which is that of its JSON field and of its flag.
+	Step() string
+	// IsOff reports whether the step does nothing.
+	IsOff() bool
+	// Validate refuses a setting that no column can have. The error is a [loaderr.OptionError].
+	Validate() error
+	// Traits returns what a load must know before it does the step. IsOff is false.
+	Traits() Traits
 }
 
-// StepsOf are those of a column; none if it is no value column of numbers.
+// Traits are properties of a setting. The zero value is a step that needs no fit, makes floats of
+// integers, and leaves out columns of truth values.
+type Traits struct {
+	// Fitted is true if the step is fitted to the fit rows.
+	Fitted bool
+	// Measured is true if the step uses the moments of the column, or whether values are missing.
+	// They are then measured while the column is read.
+	Measured bool
+	// Searches is true if moments do not suffice to fit the step: it reads all values again.
+	Searches bool
+	// KeepsIntegers is true if the results of integers are integers.
+	KeepsIntegers bool
+	// NewQuantity is true if the results are another quantity than the values, which is stored as
+	// float32 unless the options ask for another dtype.
+	NewQuantity bool
+	// Bools is true if the step can be done to truth values, and makes such.
+	Bools bool
+	// Numbers are the numbers of the setting that a column of integers may store.
+	Numbers []float64
+}
+
+// Steps are the steps of one column, in their order, without those that do nothing.
+type Steps []Setting
+
+// StepsOf returns the steps of a column. They are nil unless it is a value column of numbers or
+// truth values.
 func (o Options) StepsOf(c column.Column, role layout.Role) Steps {
-	switch {
-	case role == layout.RoleValue && c.IsBool() && o.Fill.Of(c.Name).truths():
-		return Steps{Fill: o.Fill.Of(c.Name)}
-	case role != layout.RoleValue || !c.IsNumber():
-		return Steps{}
+	if role != layout.RoleValue || !c.IsNumber() && !c.IsBool() {
+		return nil
 	}
-	s := Steps{o.Fill.Of(c.Name), o.Clip.Of(c.Name), o.Log1p.Of(c.Name), o.Diff.Of(c.Name), o.Scale.Of(c.Name)}
-	if s.Scale == none {
-		s.Scale = ""
+	var steps Steps
+	for _, option := range stepOptions {
+		s := option.of(&o, c.Name)
+		if !s.IsOff() && (c.IsNumber() || s.Traits().Bools) {
+			steps = append(steps, s)
+		}
 	}
-	return s
+	return steps
 }
 
-// KeepsIntegers reports whether whole numbers stay such.
+// KeepsIntegers reports whether the results of integers are integers.
 func (s Steps) KeepsIntegers() bool {
-	whole := func(v float64) bool { return v == math.Trunc(v) }
-	switch s.Fill.How {
-	case FillMean, FillLinear:
-		return false
-	}
-	return !s.Log1p && !s.Diff && s.Scale == "" && whole(s.Fill.Value) && whole(s.Clip.Low) && whole(s.Clip.High)
+	return !slices.ContainsFunc(s, func(s Setting) bool { return !s.Traits().KeepsIntegers })
 }
 
-// StoredAs is the dtype of a column after its steps: new quantities are float32 unless the load says otherwise, values that were filled or
-// clipped what they were, and whole numbers that may get fractions float64.
-func (s Steps) StoredAs(was layout.DType, asked layout.DType) layout.DType {
+// Measured reports whether a step uses the moments of the column, or whether values are missing.
+func (s Steps) Measured() bool {
+	return slices.ContainsFunc(s, func(s Setting) bool { return s.Traits().Measured })
+}
+
+// StoredAs returns the dtype of a column after its steps. asked is the dtype that the options give
+// the column by name, "" for none.
+func (s Steps) StoredAs(was, asked layout.DType) layout.DType {
 	switch {
-	case s == Steps{}:
+	case len(s) == 0:
 	case s.KeepsIntegers() && !was.IsFloat():
 	case asked != "":
 		return asked
-	case s.Log1p || s.Diff || s.Scale != "":
+	case slices.ContainsFunc(s, func(s Setting) bool { return s.Traits().NewQuantity }):
 		return layout.Float32
 	case !was.IsFloat():
 		return layout.Float64
@@ -79,39 +98,29 @@ func (s Steps) StoredAs(was layout.DType, asked layout.DType) layout.DType {
 
 // HasSteps reports whether any column may have steps.
 func (o Options) HasSteps() bool {
-	return !o.Fill.IsZero() || !o.Clip.IsZero() || !o.Log1p.IsZero() || !o.Diff.IsZero() || !o.Scale.IsZero()
+	return slices.ContainsFunc(stepOptions, func(s stepOption) bool { return !s.isZero(&o) })
 }
 
-// IsFitted reports whether any column may be fitted.
+// IsFitted reports whether a step may be fitted.
 func (o Options) IsFitted() bool {
-	found := false
-	_ = o.Scale.each(func(_, v string) error { found = found || v != "" && v != none; return nil })
-	_ = o.Fill.each(func(_ string, f Fill) error { found = found || f.How == FillMean; return nil })
-	return found
+	for _, option := range stepOptions {
+		for _, s := range option.all(&o) {
+			if !s.IsOff() && s.Traits().Fitted {
+				return true
+			}
+		}
+	}
+	return false
 }
 
-// validateRecipe checks the steps and what they are fitted on.
-func (o Options) validateRecipe() error {
-	if err := o.Fill.each(func(_ string, f Fill) error {
-		if f.Value-f.Value != 0 {
-			return &loaderr.OptionError{Field: "fill", Value: fmt.Sprint(f.Value), Allowed: "a finite number"}
+// validateSteps checks the steps and the rows that they are fitted to.
+func (o Options) validateSteps() error {
+	for _, option := range stepOptions {
+		for _, s := range option.all(&o) {
+			if err := s.Validate(); err != nil {
+				return err
+			}
 		}
-		return oneOf("fill", f.How, none, FillValue, FillMean, FillForward, FillBackward, FillLinear)
-	}); err != nil {
-		return wordsOf(err, "a number, mean, forward, backward, linear or none")
-	}
-	if err := o.Clip.each(func(_ string, c Clip) error {
-		if c.HasLow && c.HasHigh && c.Low > c.High {
-			return &loaderr.OptionError{Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High), Allowed: "the lower bound first"}
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	if err := o.Scale.each(func(_, v string) error {
-		return oneOf("scale", v, ScaleStandard, ScaleMinMax, ScaleRobust, ScaleMaxAbs, none)
-	}); err != nil {
-		return wordsOf(err, "standard, minmax, robust, maxabs or none")
 	}
 	if err := oneOf("scale_per", o.ScalePer, ScalePerColumn, ScalePerItem); err != nil {
 		return err
@@ -122,31 +131,15 @@ func (o Options) validateRecipe() error {
 	return o.validateCalendar()
 }
 
-func wordsOf(err error, allowed string) error {
-	if e, ok := err.(*loaderr.OptionError); ok && e.Allowed != "a finite number" {
-		e.Allowed = allowed
-	}
-	return err
-}
-
-// stepNames are the columns that the steps name.
-func (o Options) stepNames() []stepNames {
-	return []stepNames{{"fill", o.Fill.names()}, {"clip", o.Clip.names()}, {"log1p", o.Log1p.names()}, {"diff", o.Diff.names()}, {"scale", o.Scale.names()}}
-}
-
-type stepNames struct {
-	field string
-	names []string
-}
-
-// StepsFit reports whether every column that the steps name, also where they do nothing and the recipe leaves them out, is one of a generation
-// that may have them.
+// StepsFit reports whether a generation has every column that a step names, and the column may have
+// the step. It also checks settings that do nothing, which the recipe leaves out.
 func (o Options) StepsFit(columns []layout.ManifestColumn) bool {
-	for _, named := range o.stepNames() {
-		for _, name := range named.names {
+	for _, option := range stepOptions {
+		for _, name := range option.columns(&o) {
 			fits := func(c layout.ManifestColumn) bool {
-				truths := c.DType == layout.Bool || c.SourceDType == string(layout.Bool)
-				return c.Name == name && c.Role == layout.RoleValue && c.Unit == "" && c.DType != layout.Text && (!truths || named.field == "fill")
+				bools := c.DType == layout.Bool || c.SourceDType == string(layout.Bool)
+				return c.Name == name && c.Role == layout.RoleValue && c.Unit == "" &&
+					c.DType != layout.Text && (!bools || option.onBools() != "")
 			}
 			if !slices.ContainsFunc(columns, fits) {
 				return false
@@ -156,34 +149,18 @@ func (o Options) StepsFit(columns []layout.ManifestColumn) bool {
 	return true
 }
 
-// CheckSteps refuses steps of columns that are not there or hold no numbers, and numbers that are too
-// large for a column.
+// CheckSteps refuses a step that names a column that does not exist or cannot have the step, and
+// numbers that are too large for a column of integers. The error is a [loaderr.OptionError].
 func (o Options) CheckSteps(columns []column.Column, roles []layout.Role) error {
-	var numbers, truths []string
-	for i, c := range columns {
-		if roles[i] == layout.RoleValue && c.IsNumber() {
-			numbers = append(numbers, c.Name)
-		}
-		if roles[i] == layout.RoleValue && c.IsBool() {
-			truths = append(truths, c.Name)
-		}
-	}
-	for _, named := range o.stepNames() {
-		for _, name := range named.names {
-			if slices.Contains(numbers, name) || named.field == "fill" && slices.Contains(truths, name) && (o.Fill.Of(name).truths() || o.Fill.Of(name) == Fill{}) {
-				continue
+	for _, option := range stepOptions {
+		for _, name := range option.columns(&o) {
+			if err := o.checkStep(option, name, columns, roles); err != nil {
+				return err
 			}
-			if named.field == "fill" && slices.Contains(truths, name) {
-				return &loaderr.OptionError{Field: named.field, Value: name, Allowed: "0, 1, forward or backward for a column of truth values"}
-			}
-			if i := slices.IndexFunc(columns, func(c column.Column) bool { return c.Name == name }); i >= 0 {
-				return &loaderr.OptionError{Field: named.field, Value: name, Allowed: "value columns of numbers, not " + columns[i].Describe()}
-			}
-			return &loaderr.OptionError{Field: named.field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, numbers), ", ")}
 		}
 	}
 	for i, c := range columns {
-		if c.Inferred { // more cells may make it floats: see prepareAll
+		if c.Inferred { // a later cell may make the column one of floats
 			continue
 		}
 		if err := o.CheckNumbers(c, roles[i]); err != nil {
@@ -192,3 +169,33 @@ func (o Options) CheckSteps(columns []column.Column, roles []layout.Role) error 
 	}
 	return nil
 }
+
+// checkStep refuses the named column of a step.
+func (o Options) checkStep(option stepOption, name string, columns []column.Column, roles []layout.Role) error {
+	refusal := &loaderr.OptionError{Field: option.name(), Value: name}
+	var numbers []string
+	for i, c := range columns {
+		switch {
+		case roles[i] != layout.RoleValue || !c.IsNumber() && (!c.IsBool() || option.onBools() == ""):
+			if c.Name == name {
+				refusal.Allowed = "value columns of numbers, not " + c.Describe()
+			}
+		case c.IsNumber():
+			if numbers = append(numbers, c.Name); c.Name == name {
+				return nil
+			}
+		case c.Name == name:
+			if s := option.of(&o, name); s.IsOff() || s.Traits().Bools {
+				return nil
+			}
+			refusal.Allowed = option.onBools() + " for a column of truth values"
+		}
+	}
+	if refusal.Allowed == "" {
+		refusal.Column, refusal.Allowed = true, strings.Join(near.Names(name, numbers), ", ")
+	}
+	return refusal
+}
+
+// isWhole reports whether a number is an integer.
+func isWhole(v float64) bool { return v == math.Trunc(v) }

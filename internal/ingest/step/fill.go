@@ -1,79 +1,127 @@
 package step
 
 import (
+	"context"
+	"fmt"
+
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// filler gives the missing values of one feature of one item their values. It looks ahead in the source, which is still what it was
-// there, and remembers what was behind.
-type filler[S float32 | float64] struct {
-	how       string
+// fill gives missing values a value. It reads ahead in the source, whose later values no step has
+// changed yet.
+type fill struct {
+	stepDefaults
+	option.Fill
+	run *columnRun
+
+	means   []float64          // of fill mean, by fit
+	missing *layout.BeforeFill // the cells that were missing; nil if none was
+
+	series    series
 	value     float64 // of value and mean
-	from      layout.Strided[S]
-	feature   int64
-	end       int64   // of the item
 	before    float64 // the last value, NaN before the first
 	beforeRow int64
-	after     float64 // the first value at or after the row looked from, NaN behind the last
+	after     float64 // the first value after the present gap, NaN if there is none
 	afterRow  int64
-	looked    bool // after is that of the present gap
+	searched  bool // after is that of the present gap
 }
 
-func newFiller[S float32 | float64](f option.Fill, mean float64, from layout.Strided[S], feature, end int64) filler[S] {
-	value := f.Value
-	if f.How == option.FillMean {
-		if value = mean; mean != mean {
-			value = column.NaN
+func newFill(r *columnRun, s option.Setting) Step { return &fill{Fill: s.(option.Fill), run: r} }
+
+// fit finds the missing values and, for fill mean, the means of the fit rows.
+func (f *fill) fit(ctx context.Context, before []Step) (err error) {
+	if f.missing, err = f.run.findMissing(ctx); err != nil || f.How != option.FillMean {
+		return err
+	}
+	if !f.run.keepsFits() {
+		if err := f.fitMeans(ctx, before); err != nil {
+			return err
 		}
 	}
-	return filler[S]{how: f.How, value: value, from: from, feature: feature, end: end, before: column.NaN}
+	if old := f.run.old; old != nil && old.Prepared != nil {
+		f.means = f.run.takeOver(f.means, old.Prepared.FillValue)
+	}
+	return nil
 }
 
-// fill fills the values of rows from row on.
-func (f *filler[S]) fill(values []float64, row int64) {
-	if n := len(values); n > 0 && !anyMissing(values) {
-		f.before, f.beforeRow, f.looked = values[n-1], row+int64(n)-1, false
-		return
+// fitMeans finds the means.
+func (f *fill) fitMeans(ctx context.Context, before []Step) error {
+	fits, err := f.run.fitMoments(ctx, before)
+	if err != nil {
+		return err
 	}
-	for i, v := range values {
+	f.means = make([]float64, len(fits))
+	for slot, m := range fits {
+		if f.means[slot] = m.Mean; m.N == 0 {
+			f.means[slot] = column.NaN
+		}
+		if !f.run.isFit(m, slot, f.means[slot]) {
+			return f.run.misfit(ctx, before, m, slot, "choose other rows to fit on, or leave the column out with --columns")
+		}
+	}
+	return nil
+}
+
+func (f *fill) isIdle() bool { return f.missing == nil }
+
+func (f *fill) begin(s series) {
+	f.series, f.before, f.searched = s, column.NaN, false
+	if f.value = f.Value; f.How == option.FillMean {
+		if f.value = column.NaN; f.means != nil && f.means[s.slot] == f.means[s.slot] {
+			f.value = f.means[s.slot]
+		}
+	}
+}
+
+func (f *fill) resume(s series, last float64) float64 {
+	f.before, f.beforeRow = last, s.first-1
+	return last
+}
+
+func (f *fill) apply(to, from []float64, row int64) error {
+	copy(to, from)
+	if n := len(to); n > 0 && !anyMissing(to) {
+		f.before, f.beforeRow, f.searched = to[n-1], row+int64(n)-1, false
+		return nil
+	}
+	for i, v := range to {
 		if v == v {
-			f.before, f.beforeRow, f.looked = v, row+int64(i), false
+			f.before, f.beforeRow, f.searched = v, row+int64(i), false
 			continue
 		}
-		switch f.how {
+		switch f.How {
 		case option.FillValue, option.FillMean:
-			values[i] = f.value
+			to[i] = f.value
 		case option.FillForward:
-			values[i] = f.before
+			to[i] = f.before
 		case option.FillBackward:
-			f.look(row + int64(i))
-			values[i] = f.after
+			f.search(row + int64(i))
+			to[i] = f.after
 		case option.FillLinear:
-			f.look(row + int64(i))
-			values[i] = f.line(row + int64(i))
+			f.search(row + int64(i))
+			to[i] = f.line(row + int64(i))
 		}
 	}
+	return nil
 }
 
-// look finds the value after a gap, once for all its rows.
-func (f *filler[S]) look(row int64) {
-	if f.looked {
+// search finds the value after a gap, once for all its rows.
+func (f *fill) search(row int64) {
+	if f.searched {
 		return
 	}
-	f.looked, f.after = true, column.NaN
-	for row++; row < f.end; row++ {
-		if v := float64(f.from.Data[row*f.from.Step+f.feature]); v == v {
-			f.after, f.afterRow = v, row
-			return
-		}
+	v, at, ok := f.run.source.nextPresent(int64(f.series.feature), row+1, f.series.end)
+	if f.searched, f.after, f.afterRow = true, v, at; !ok {
+		f.after = column.NaN
 	}
 }
 
-// line is the value of a row on the line between those before and after the gap; behind the last value it is that, as in pandas. Beside
-// infinite values it is what numpy.interp, which pandas asks, makes of them.
-func (f *filler[S]) line(row int64) float64 {
+// line returns the value of a row on the line between the values before and after the gap. After the
+// last value of the item it is that value, as in pandas. Next to infinite values it is that of
+// numpy.interp, which pandas calls.
+func (f *fill) line(row int64) float64 {
 	if f.after != f.after {
 		return f.before
 	}
@@ -86,4 +134,39 @@ func (f *filler[S]) line(row int64) float64 {
 		return f.before
 	}
 	return v
+}
+
+// whyMissing returns why a filled value may be missing, and what to do.
+func (f *fill) whyMissing() (reason, hint string) {
+	name := f.run.Column.Name
+	hint = "fill with a number, or store floats with --fill " + name + "=linear"
+	if f.run.Column.Kind == column.KindBool {
+		hint = "fill with 0 or 1: --fill " + name + "=0"
+	}
+	return fmt.Sprintf("the value is missing and %s finds none to fill with", f.How), hint
+}
+
+func (f *fill) record(r *Result) {
+	p := r.prepared()
+	p.Fill, p.Before = f.How, f.missing
+	switch {
+	case f.How == option.FillValue:
+		p.FillValue = layout.Floats{f.Value}
+	case f.means != nil:
+		p.FillValue, p.FillPer = f.means, f.run.Per
+	}
+}
+
+func describeFill(c *layout.ManifestColumn) string {
+	if c.Prepared == nil || c.Prepared.Fill == "" {
+		return ""
+	}
+	return "fill " + c.Prepared.Fill
+}
+
+// joinFill adds the means of new items.
+func joinFill(j *join) {
+	if p := j.old.Prepared; p != nil && p.FillPer == option.ScalePerItem {
+		j.result.Prepared.FillValue = j.extended(p.FillValue, j.added.Prepared.FillValue)
+	}
 }

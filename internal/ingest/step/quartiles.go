@@ -6,15 +6,14 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 	"github.com/tensorcache/tensorcache/internal/moments"
-	"github.com/tensorcache/tensorcache/layout"
 )
 
-// quartiles are the 25th, 50th and 75th percentiles of what the fit sees, between neighbours on the line as numpy's and
-// scikit-learn's RobustScaler: exactly, in little memory (see [ranks]).
-func quartiles[S float32 | float64](ctx context.Context, p *preparation, s option.Steps, from layout.Strided[S], fits []moments.Moments) ([][3]float64, error) {
-	width := int(from.Width)
-	together := width // fits that are shown their values at the same time
-	if p.Per == option.ScalePerItem {
+// quartiles returns the 25th, 50th and 75th percentile of the fit rows after some steps, for each fit.
+// fits are the moments of these values. A percentile between two values is linear, as in numpy and in
+// scikit-learn's RobustScaler. It is exact, in bounded memory; see [ranks].
+func (r *columnRun) quartiles(ctx context.Context, before []Step, fits []moments.Moments) ([][3]float64, error) {
+	together := r.width // fits whose values come mixed
+	if r.Per == option.ScalePerItem {
 		together = 1
 	}
 	left := 0
@@ -27,13 +26,13 @@ func quartiles[S float32 | float64](ctx context.Context, p *preparation, s optio
 	}
 	inside := make([]float64, TileRows)
 	for left > 0 {
-		err := each(ctx, p, s, from, p.Fit.high, func(item, feature int, values []float64, row int64) error {
-			r := searches[p.slot(item, feature, width)]
-			if r == nil || r.done() {
+		err := r.each(ctx, pass{steps: before, until: r.Fit.high}, func(s series, values []float64, row int64) error {
+			search := searches[s.slot]
+			if search == nil || search.done() {
 				return nil
 			}
-			if r.see(p.Fit.keep(item, values, row), inside); r.seen == r.n {
-				if r.narrow(); r.done() {
+			if search.see(r.Fit.keep(s.item, values, row), inside); search.seen == search.n {
+				if search.narrow(); search.done() {
 					left--
 				}
 			}
@@ -42,16 +41,16 @@ func quartiles[S float32 | float64](ctx context.Context, p *preparation, s optio
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range searches {
-			if r != nil && r.seen > 0 {
+		for _, search := range searches {
+			if search != nil && search.seen > 0 {
 				return nil, errors.New("values changed while the quartiles were found")
 			}
 		}
 	}
 	out := make([][3]float64, len(fits))
-	for i, r := range searches {
-		if r != nil {
-			out[i] = quartilesOf(r.n, func(rank int64) float64 { return r.found[rank] })
+	for i, search := range searches {
+		if search != nil {
+			out[i] = quartilesOf(search.n, func(rank int64) float64 { return search.found[rank] })
 		}
 	}
 	return out, nil

@@ -6,7 +6,6 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 	"github.com/tensorcache/tensorcache/internal/moments"
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 // TileMoments holds the moments of a plain column of floats before its steps. Each tile of stepTile
@@ -52,20 +51,20 @@ func (m *TileMoments) Worker() column.WorkerObserver {
 	return &workerMoments{wide: tile[float64]{to: m}, narrow: tile[float32]{to: m}}
 }
 
-// eachTile calls f with the moments of each tile of a column and its rows; one that is known is not read. m is nil if none is.
-func eachTile[S float32 | float64](ctx context.Context, m *TileMoments, from layout.Strided[S], f func(row, end int64, tile moments.Moments)) error {
-	for row := int64(0); row < from.Rows; row += TileRows {
+// eachTile calls f with the moments of each tile of a plain column, and its rows. It does not read a
+// tile whose moments are known. m may be nil.
+func eachTile(ctx context.Context, m *TileMoments, from source, f func(row, end int64, tile moments.Moments)) error {
+	rows, _ := from.shape()
+	for row := int64(0); row < rows; row += TileRows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		end := min(row+TileRows, from.Rows)
-		var tile moments.Moments
+		end := min(row+TileRows, rows)
 		if m != nil && m.known[row/TileRows] {
-			tile = m.tiles[row/TileRows]
+			f(row, end, m.tiles[row/TileRows])
 		} else {
-			moments.See(&tile, from.Data[row:end])
+			f(row, end, from.moments(row, end))
 		}
-		f(row, end, tile)
 	}
 	return nil
 }

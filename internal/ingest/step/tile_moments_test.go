@@ -47,7 +47,7 @@ func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
 			r.Fatalf("known are %v, whole %v", m.known, whole)
 		}
 		var got, want moments.Moments
-		from := layout.Strided[float64]{Data: values, Step: 1, Width: 1, Rows: rows}
+		from := strided[float64]{layout.Strided[float64]{Data: values, Step: 1, Width: 1, Rows: rows}}
 		for m, sum := range map[*TileMoments]*moments.Moments{m: &got, nil: &want} {
 			if err := eachTile(context.Background(), m, from, func(_, _ int64, tile moments.Moments) { *sum = sum.Join(tile) }); err != nil {
 				r.Fatal(err)
