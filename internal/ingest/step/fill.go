@@ -12,7 +12,6 @@ import (
 // fill gives missing values a value. It reads ahead in the source, whose later values no step has
 // changed yet.
 type fill struct {
-	stepDefaults
 	option.Fill
 	run *columnRun
 

@@ -12,7 +12,6 @@ import (
 // scale subtracts a shift and divides by a scale, as scikit-learn's StandardScaler, MinMaxScaler,
 // MaxAbsScaler and RobustScaler.
 type scale struct {
-	stepDefaults
 	kind   string // option.ScaleStandard and so on
 	run    *columnRun
 	fitted *layout.Scale // nil if the generation that rows are appended to has none
