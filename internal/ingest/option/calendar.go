@@ -9,10 +9,10 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// CalendarColumns returns the columns that the options ask for; the error is an [OptionError].
+// CalendarColumns returns the calendar columns. The error is a [loaderr.OptionError].
 func (o Options) CalendarColumns() ([]calendar.Column, error) { return calendar.Parse(o.Calendar) }
 
-// validateCalendar checks the features' names.
+// validateCalendar checks the names of calendar features.
 func (o Options) validateCalendar() error {
 	if len(o.Calendar) > 0 && o.Time == "" {
 		return &loaderr.OptionError{Field: "calendar", Value: o.Calendar[0], Allowed: "it only together with time"}
@@ -21,7 +21,8 @@ func (o Options) validateCalendar() error {
 	return err
 }
 
-// CheckCalendar refuses features of what is no timestamp, and such as have the name of a column.
+// CheckCalendar refuses calendar features of a time column without timestamps, and features with the
+// name of a column.
 func (o Options) CheckCalendar(columns []column.Column) error {
 	features, err := o.CalendarColumns()
 	if err != nil {
@@ -30,18 +31,24 @@ func (o Options) CheckCalendar(columns []column.Column) error {
 	for _, f := range features {
 		for _, c := range columns {
 			if c.Name == f.Name {
-				return &loaderr.OptionError{Field: "calendar", Value: f.Name, Allowed: "a feature that no column is named like", Hint: "leave the column out with --columns"}
+				return &loaderr.OptionError{
+					Field: "calendar", Value: f.Name, Allowed: "a feature that no column is named like",
+					Hint: "leave the column out with --columns",
+				}
 			}
 			if c.Name == o.Time && c.Kind != column.KindTime {
-				return &loaderr.OptionError{Field: "calendar", Value: f.Name, Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.Name, c.Describe())}
+				return &loaderr.OptionError{
+					Field: "calendar", Value: f.Name,
+					Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.Name, c.Describe()),
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// CalendarLayout are the columns as they are laid out, behind those of the sources.
+// CalendarLayout returns the calendar columns of the result, which follow those of the sources.
 func (o Options) CalendarLayout() []layout.Column {
-	columns, _ := o.CalendarColumns() // checked
+	columns, _ := o.CalendarColumns() // Validate has checked them
 	return calendar.Layout(columns)
 }

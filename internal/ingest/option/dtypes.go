@@ -14,17 +14,18 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// DTypes say what columns are stored as. In JSON it is a dtype for all floats, or an object with one for each named column, of
-// whatever kind, and with "*" one for the other floats. The zero value keeps what the sources have.
+// DTypes are the dtypes that columns are stored as. In JSON it is one dtype for all columns of floats,
+// or an object with the dtypes of named columns of any kind, and with "*" that of the other columns
+// of floats. The zero value stores the dtypes of the sources.
 type DTypes struct {
-	Floats string            // of float columns that are not named
+	Floats string            // of columns of floats that By does not name
 	By     map[string]string // of named columns
 }
 
-// Floats stores all float columns as a dtype.
+// Floats returns the option that stores all columns of floats as a dtype.
 func Floats(dtype string) DTypes { return DTypes{Floats: dtype} }
 
-// MarshalJSON gives equal settings equal bytes.
+// MarshalJSON writes equal settings as equal bytes.
 func (d DTypes) MarshalJSON() ([]byte, error) {
 	if len(d.By) == 0 {
 		return json.Marshal(d.Floats)
@@ -53,10 +54,10 @@ func (d *DTypes) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// IsZero reports whether nothing is asked for.
+// IsZero reports whether the option is not set.
 func (d DTypes) IsZero() bool { return d.Floats == "" && len(d.By) == 0 }
 
-// validate refuses what is no dtype of numbers, and text for all.
+// validate refuses dtypes that are not of numbers, but for text of a named column.
 func (d DTypes) validate() error {
 	floats := []string{string(layout.Float16), string(layout.Float32), string(layout.Float64)}
 	if err := oneOf("dtype", d.Floats, floats...); err != nil {
@@ -64,23 +65,28 @@ func (d DTypes) validate() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.By)) {
 		if v := layout.DType(d.By[name]); !v.IsFloat() && !v.IsInteger() && v != layout.Text {
-			return &loaderr.OptionError{Field: "dtype", Value: name + "=" + string(v), Allowed: "a dtype of numbers, as " + strings.Join(floats, ", ") + " or int8 to uint64, or text"}
+			return &loaderr.OptionError{
+				Field: "dtype", Value: name + "=" + string(v),
+				Allowed: "a dtype of numbers, as " + strings.Join(floats, ", ") + " or int8 to uint64, or text",
+			}
 		}
 	}
 	return nil
 }
 
-// Known refuses names that no wanted column has.
+// Known refuses a named column that is not one of names.
 func (d DTypes) Known(names []string) error {
 	for _, name := range slices.Sorted(maps.Keys(d.By)) {
 		if !slices.Contains(names, name) {
-			return &loaderr.OptionError{Field: "dtype", Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
+			return &loaderr.OptionError{
+				Field: "dtype", Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", "),
+			}
 		}
 	}
 	return nil
 }
 
-// Named returns the dtype of a column by its name alone, else that of all floats.
+// Named returns the dtype of a column by its name, else that of all floats, whatever its kind.
 func (d DTypes) Named(name string) layout.DType {
 	if v, ok := d.By[name]; ok {
 		return layout.DType(v)
@@ -88,7 +94,7 @@ func (d DTypes) Named(name string) layout.DType {
 	return layout.DType(d.Floats)
 }
 
-// Of is what a column is to be stored as, "" for what it is.
+// Of returns the dtype that a column is to be stored as, "" for its own.
 func (d DTypes) Of(c column.Column) layout.DType {
 	if v, ok := d.By[c.Name]; ok {
 		return layout.DType(v)
@@ -99,19 +105,22 @@ func (d DTypes) Of(c column.Column) layout.DType {
 	return ""
 }
 
-// Convertible refuses a dtype that a column cannot take.
+// Convertible refuses a dtype that a column cannot be converted to. path is the first source. The
+// error is a [loaderr.SourceError].
 func (d DTypes) Convertible(c column.Column, path string, role layout.Role) error {
 	v, named := d.By[c.Name]
-	numeric := c.Kind == column.KindUnknown || c.Kind == column.KindBool || c.Kind.IsInteger() || c.Kind.IsFloat()
+	refuse := func(reason string) error {
+		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: reason, Hint: "leave it out of --dtype"}
+	}
 	switch {
 	case !named || v == string(layout.Text) && c.Kind == column.KindText:
 		return nil
 	case v == string(layout.Text):
-		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: fmt.Sprintf("is %s; only columns of text files are taken as text", c.Describe()), Hint: "leave it out of --dtype"}
+		return refuse(fmt.Sprintf("is %s; only columns of text files are taken as text", c.Describe()))
 	case role != layout.RoleValue:
-		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: "names items or times, which keep their own dtypes", Hint: "leave it out of --dtype"}
-	case !numeric:
-		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: fmt.Sprintf("is %s, which is stored as nothing else", c.Describe()), Hint: "leave it out of --dtype"}
+		return refuse("names items or times, which keep their own dtypes")
+	case !c.IsNumber() && c.Kind != column.KindBool:
+		return refuse(fmt.Sprintf("is %s, which is stored as nothing else", c.Describe()))
 	}
 	return nil
 }

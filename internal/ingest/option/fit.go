@@ -8,15 +8,20 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// validateFit checks what the fits see.
+// validateFit checks the options of the rows that steps are fitted to.
 func (o Options) validateFit() error {
 	given := []struct{ field, value string }{
-		{"scale_per", o.ScalePer}, {"fit_rows", textIf(o.FitRows != nil, o.fitText())}, {"fit_before", strings.Trim(string(o.FitBefore), `"`)},
-		{"fit_fraction", textIf(o.FitFraction != nil, o.fraction())}, {"fit_sample", textIf(o.FitSample != 0, strconv.FormatInt(o.FitSample, 10))},
+		{"scale_per", o.ScalePer},
+		{"fit_rows", textIf(o.FitRows != nil, o.fitText())},
+		{"fit_before", strings.Trim(string(o.FitBefore), `"`)},
+		{"fit_fraction", textIf(o.FitFraction != nil, o.fraction())},
+		{"fit_sample", textIf(o.FitSample != 0, strconv.FormatInt(o.FitSample, 10))},
 	}
 	for _, g := range given {
 		if g.value != "" && !o.IsFitted() {
-			return &loaderr.OptionError{Field: g.field, Value: g.value, Allowed: "it only together with scale or fill mean"}
+			return &loaderr.OptionError{
+				Field: g.field, Value: g.value, Allowed: "it only together with scale or fill mean",
+			}
 		}
 	}
 	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) && *r[0] >= *r[1] {
@@ -26,10 +31,14 @@ func (o Options) validateFit() error {
 		return &loaderr.OptionError{Field: "fit_fraction", Value: o.fraction(), Allowed: "a share above 0, up to 1"}
 	}
 	if o.FitSample < 0 {
-		return &loaderr.OptionError{Field: "fit_sample", Value: strconv.FormatInt(o.FitSample, 10), Allowed: "a number of rows from 1"}
+		return &loaderr.OptionError{
+			Field: "fit_sample", Value: strconv.FormatInt(o.FitSample, 10), Allowed: "a number of rows from 1",
+		}
 	}
 	if o.FitSeed != 0 && o.FitSample == 0 {
-		return &loaderr.OptionError{Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10), Allowed: "it only together with fit_sample"}
+		return &loaderr.OptionError{
+			Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10), Allowed: "it only together with fit_sample",
+		}
 	}
 	before, err := ReadTime("fit_before", o.FitBefore)
 	if before != nil && o.Time == "" {
@@ -38,6 +47,7 @@ func (o Options) validateFit() error {
 	return err
 }
 
+// textIf returns the text of an option that is given, else "".
 func textIf(given bool, text string) string {
 	if given {
 		return text
@@ -45,6 +55,7 @@ func textIf(given bool, text string) string {
 	return ""
 }
 
+// fraction returns fit_fraction as text, "" if it is not given.
 func (o Options) fraction() string {
 	if o.FitFraction == nil {
 		return ""
@@ -52,6 +63,7 @@ func (o Options) fraction() string {
 	return strconv.FormatFloat(*o.FitFraction, 'g', -1, 64)
 }
 
+// fitText returns fit_rows as JSON.
 func (o Options) fitText() string {
 	b, _ := json.Marshal(o.FitRows) // numbers and nulls always marshal
 	return string(b)

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// ParseBucket reads "3/16": the fourth of sixteen parts. parts is 0 if there is no text.
+// ParseBucket parses an item bucket: "3/16" is the fourth of sixteen parts. parts is 0 if text is "".
 func ParseBucket(text string) (part, parts uint64, err error) {
 	if text == "" {
 		return 0, 0, nil
@@ -20,12 +20,14 @@ func ParseBucket(text string) (part, parts uint64, err error) {
 	part, err1 := strconv.ParseUint(a, 10, 32)
 	parts, err2 := strconv.ParseUint(b, 10, 32)
 	if !ok || err1 != nil || err2 != nil || part >= parts {
-		return 0, 0, &loaderr.OptionError{Field: "item_bucket", Value: text, Allowed: `a bucket and their number like "3/16", counted from 0`}
+		return 0, 0, &loaderr.OptionError{
+			Field: "item_bucket", Value: text, Allowed: `a bucket and their number like "3/16", counted from 0`,
+		}
 	}
 	return part, parts, nil
 }
 
-// ItemParts takes the name of an item apart: one value, text or a whole number, for each id column.
+// ItemParts parses the name of an item: one value for each id column, a string or a [json.Number].
 func ItemParts(raw json.RawMessage, columns int) ([]any, error) {
 	refuse := func() ([]any, error) {
 		allowed := "a text or a whole number"
@@ -57,7 +59,7 @@ func ItemParts(raw json.RawMessage, columns int) ([]any, error) {
 	return parts, nil
 }
 
-// AppendParts appends the values of an item's name: alone, or as a list.
+// AppendParts appends the values of an item's name as JSON: one value by itself, several as a list.
 func AppendParts(dst []byte, parts []any) []byte {
 	for i, p := range parts {
 		switch {

@@ -39,11 +39,12 @@ func (o Options) CheckNumbers(c column.Column, role layout.Role) error {
 	return nil
 }
 
-// ErrRounded is returned for an integer of a recipe that float64 rounds. The message names the nearest
-// float64.
+// ErrRounded is returned by [ParseNumber] for an integer that float64 rounds. The message names the
+// nearest float64.
 var ErrRounded = errors.New("want a number that float64 holds")
 
-// ParseNumber reads a finite number of a recipe. The error wraps [ErrRounded] or is of strconv.
+// ParseNumber parses a finite number of an option. The error wraps [ErrRounded], or is that of
+// strconv.
 func ParseNumber(text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err == nil && v-v != 0 {
@@ -52,9 +53,9 @@ func ParseNumber(text string) (float64, error) {
 	if err != nil || math.Abs(v) < column.ExactIntegers || strings.Trim(text, "+-0123456789") != "" {
 		return v, err
 	}
-	said, _ := new(big.Int).SetString(text, 10)
+	exact, _ := new(big.Int).SetString(text, 10)
 	near, _ := big.NewFloat(v).Int(nil)
-	if said.Cmp(near) != 0 && text != strconv.FormatFloat(v, 'f', -1, 64) { // as JavaScript writes a float
+	if exact.Cmp(near) != 0 && text != strconv.FormatFloat(v, 'f', -1, 64) { // the latter as JavaScript writes a float
 		return v, fmt.Errorf("got %s, %w: the nearest is %s", text, ErrRounded, near)
 	}
 	return v, nil
@@ -63,7 +64,7 @@ func ParseNumber(text string) (float64, error) {
 // jsonNumber is a float64 whose JSON is read by [ParseNumber].
 type jsonNumber float64
 
-// UnmarshalJSON reads a number. It leaves null for the caller to refuse.
+// UnmarshalJSON reads a number. The caller must refuse null.
 func (n *jsonNumber) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*float64)(n)); err != nil || string(b) == "null" {
 		return err

@@ -1,8 +1,8 @@
 // Package option defines the options of a load as users write them: their JSON, what is allowed, and the
 // recipe, which is the same bytes for equal options.
 //
-// The zero value of every option is the default. [Options.Validate] checks what can be known without the
-// sources.
+// The zero value of every option is the default. [Options.Validate] checks what can be checked without
+// the sources. The option of a step has a file of its own; steps.go lists them all.
 package option
 
 import (
@@ -15,17 +15,19 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Options are the load options of docs/HTTP.md. The zero value of each means the default.
+// Options are the load options of docs/HTTP.md. The zero value of each is its default.
 type Options struct {
-	// Sources are absolute paths of files and folders. Their rows follow each other in this order, those of a folder's files by path.
+	// Sources are absolute paths of files and folders. Rows are in the order of the sources; those of a
+	// folder are in the order of its files' paths.
 	Sources []string `json:"sources,omitempty"`
-	// Columns are the value columns to keep, in this order; none means all. The item and time columns are kept anyway.
+	// Columns are the value columns to load, in this order; none means all. The item and time columns
+	// are loaded anyway.
 	Columns []string `json:"columns,omitempty"`
 	// ItemID are the columns that name a row's item.
 	ItemID []string `json:"item_id,omitempty"`
 	// Time is the column that orders the rows of an item.
 	Time string `json:"time,omitempty"`
-	// DType is what columns are stored as; the zero value keeps what they are.
+	// DType are the dtypes that columns are stored as.
 	DType DTypes `json:"dtype,omitzero"`
 	// Layout is columns or packed; "" is columns.
 	Layout string `json:"layout,omitempty"`
@@ -35,54 +37,60 @@ type Options struct {
 	Log1p PerColumn[bool]   `json:"log1p,omitzero"`
 	Diff  PerColumn[bool]   `json:"diff,omitzero"`
 	Scale PerColumn[string] `json:"scale,omitzero"` // standard, minmax, robust, maxabs, none
-	// ScalePer is column (items are pooled) or item; "" is column. It holds for filling with means too.
+	// ScalePer is column, for one fit of all items, or item, for one fit of each; "" is column. It also
+	// applies to the means of fill.
 	ScalePer string `json:"scale_per,omitempty"`
-	// FitRows are the rows of each item that scalings and means are fitted on: half-open, negative from the item's end, nil open.
+	// FitRows are the rows of each item that steps are fitted to: half-open, negative from the item's
+	// end, nil for an open end.
 	FitRows *[2]*int64 `json:"fit_rows,omitempty"`
-	// FitBefore, a time as JSON has it, ends these rows before it.
+	// FitBefore ends these rows before a time, in JSON as the bounds of a window spec.
 	FitBefore json.RawMessage `json:"fit_before,omitempty"`
-	// FitFraction, above 0 and up to 1, ends these rows at a share of each item's.
+	// FitFraction ends these rows at a fraction of each item's rows, above 0 and up to 1.
 	FitFraction *float64 `json:"fit_fraction,omitempty"`
-	// FitSample draws so many of these rows (of each item where ScalePer is item), seeded with FitSeed; 0 takes all.
+	// FitSample is the number of these rows that are drawn at random, with FitSeed, of all items
+	// together or of each item if ScalePer is item; 0 takes all.
 	FitSample int64 `json:"fit_sample,omitempty"`
 	FitSeed   int64 `json:"fit_seed,omitempty"`
 	// Calendar are features of the time column that become value columns.
 	Calendar []string `json:"calendar,omitempty"`
-	// Delimiter is what stands between the cells of text files; "" is a tab in .tsv files and a comma in all others.
+	// Delimiter separates the cells of text files; "" is a tab in .tsv files and a comma in others.
 	Delimiter string `json:"delimiter,omitempty"`
-	// NoHeader tells that text files begin with values: their columns are named c0, c1, ….
+	// NoHeader is true if text files begin with values. Their columns are named c0, c1, ….
 	NoHeader bool `json:"no_header,omitempty"`
-	// Decimal, "." or ",", is the decimal sign of text files; "" is ".".
+	// Decimal, "." or ",", is the decimal mark of text files; "" is ".".
 	Decimal string `json:"decimal,omitempty"`
-	// NA are words of text files that stand for no value, beside the empty cell, NA, NaN, nan, null and None.
+	// NA are words of text files for a missing value, besides the empty cell, NA, NaN, nan, null and
+	// None.
 	NA []string `json:"na,omitempty"`
-	// TimeFormat says how text files write the time column, in the signs of strptime, as %d/%m/%Y %H:%M; %s is seconds since 1970. "" is ISO 8601,
-	// or integers.
+	// TimeFormat is the format of the time column of text files, in the directives of strptime, as
+	// %d/%m/%Y %H:%M; %s is seconds since 1970. "" is ISO 8601, or integers.
 	TimeFormat string `json:"time_format,omitempty"`
-	// Where keeps rows by their time.
+	// Where selects rows by their time.
 	Where *Where `json:"where,omitempty"`
-	// Items are the items to keep: a text or a whole number each, a list of them where several columns name an item; nil keeps all.
+	// Items are the items to load: a text or an integer each, or a list of them if several columns
+	// name an item; nil loads all.
 	Items []json.RawMessage `json:"items,omitempty"`
-	// ItemBucket, as "3/16", keeps the items whose name's xxHash64 leaves 3 when it is divided by 16.
+	// ItemBucket, as "3/16", loads the items whose name has an xxHash64 that is 3 modulo 16.
 	ItemBucket string `json:"item_bucket,omitempty"`
-	// Melt makes of every column but the time a series: their names are the column item, their values the column value. Columns names the
-	// series then.
+	// Melt makes a series of every column but the time: the column item has its name, and the column
+	// value its values. Columns then names the series.
 	Melt bool `json:"melt,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
-	// Duplicates, first, last or mean, says what is kept of rows with the same item and time; "" refuses them.
+	// Duplicates, first, last or mean, is what is loaded of rows with the same item and time; "" refuses
+	// them.
 	Duplicates string `json:"duplicates,omitempty"`
-	// Regrid, a duration like "1h" or an integer in units of the time column, inserts the rows that are missing on a grid of that
-	// step from each item's first time on.
+	// Regrid, a duration like "1h" or an integer in units of the time column, inserts the rows that are
+	// missing on a grid of that step, which begins at each item's first time.
 	Regrid json.RawMessage `json:"regrid,omitempty"`
-	// HashSources compares sources by what they hold, instead of by the time of their last change, and keeps their hashes for
-	// later. It is no part of the recipe.
+	// HashSources compares sources by their content instead of their time of last change, and stores
+	// their hashes. It is not part of the recipe.
 	HashSources bool `json:"hash_sources,omitempty"`
-	// Reach is which files may be sources: who serves the load says so, never who asks for it.
+	// Reach is which files may be sources. The daemon sets it, never a request.
 	Reach files.Reach `json:"-"`
 }
 
-// Validate checks what can be known without the sources. The error is an [OptionError].
+// Validate checks what can be checked without the sources. The error is a [loaderr.OptionError].
 func (o Options) Validate() error {
 	if err := o.DType.validate(); err != nil {
 		return err
@@ -110,6 +118,7 @@ func (o Options) Validate() error {
 	return o.validateRows()
 }
 
+// oneOf refuses a value that is neither "" nor allowed.
 func oneOf(field, value string, allowed ...string) error {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
@@ -117,6 +126,7 @@ func oneOf(field, value string, allowed ...string) error {
 	return &loaderr.OptionError{Field: field, Value: value, Allowed: strings.Join(allowed, " or ")}
 }
 
+// distinct refuses names that are empty or given twice.
 func distinct(field string, names []string) error {
 	seen := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -131,7 +141,8 @@ func distinct(field string, names []string) error {
 	return nil
 }
 
-// Recipe is the options without their sources as canonical JSON: equal recipes are equal bytes.
+// Recipe returns the options without their sources as canonical JSON, which is the same bytes for equal
+// options.
 func (o Options) Recipe() (json.RawMessage, error) {
 	keys := o.Reach.Partitions(o.Sources)
 	o.Sources, o.HashSources = nil, false
@@ -169,12 +180,3 @@ func (o Options) Recipe() (json.RawMessage, error) {
 		Partitions []string `json:"partitions,omitempty"`
 	}{o, keys})
 }
-
-// Where are bounds on the rows that a load keeps.
-type Where struct {
-	// Time is [from, to): RFC 3339, a date or an integer each, as the bounds of a window spec; null is open.
-	Time []json.RawMessage `json:"time,omitempty"`
-}
-
-// Filters reports whether an option leaves rows out.
-func (o Options) Filters() bool { return o.Where != nil || o.Items != nil || o.ItemBucket != "" }

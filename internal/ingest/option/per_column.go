@@ -9,27 +9,28 @@ import (
 	"slices"
 )
 
-// everyOther is the key of the setting of the columns that are not named.
+// everyOther is the key of the setting of all columns that are not named.
 const everyOther = "*"
 
-// PerColumn is a setting of value columns: one for all, or one by name with "*" for the others. In JSON it is the one setting, or an
-// object of them; where the settings are truth values, a list names the columns that have it. The zero value sets nothing.
+// PerColumn is a setting of value columns: one for all, or one by name with "*" for the others. In
+// JSON it is the one setting, or an object. If T is bool, it may also be a list of the columns that
+// are true. The zero value sets nothing.
 type PerColumn[T comparable] struct {
-	rest T
+	rest T // of columns that are not named
 	by   map[string]T
 }
 
-// All sets every column.
+// All returns the same setting for every column.
 func All[T comparable](v T) PerColumn[T] { return PerColumn[T]{rest: v} }
 
-// ByColumn sets the named columns, and with "*" the others.
+// ByColumn returns settings by column name, with "*" for the others.
 func ByColumn[T comparable](by map[string]T) PerColumn[T] {
 	p := PerColumn[T]{rest: by[everyOther], by: maps.Clone(by)}
 	delete(p.by, everyOther)
 	return p
 }
 
-// Of is a column's setting.
+// Of returns a column's setting.
 func (p PerColumn[T]) Of(name string) T {
 	if v, ok := p.by[name]; ok {
 		return v
@@ -37,10 +38,10 @@ func (p PerColumn[T]) Of(name string) T {
 	return p.rest
 }
 
-// IsZero reports whether nothing is set.
+// IsZero reports whether no column has a setting.
 func (p PerColumn[T]) IsZero() bool { return len(p.canonical().by) == 0 && p.rest == *new(T) }
 
-// names are the columns that are named, sorted.
+// names returns the named columns, sorted.
 func (p PerColumn[T]) names() []string { return slices.Sorted(maps.Keys(p.by)) }
 
 // canonical leaves out the names whose setting is that of the others.
@@ -50,7 +51,7 @@ func (p PerColumn[T]) canonical() PerColumn[T] {
 	return PerColumn[T]{rest: p.rest, by: by}
 }
 
-// MarshalJSON gives equal settings equal bytes.
+// MarshalJSON writes equal settings as equal bytes.
 func (p PerColumn[T]) MarshalJSON() ([]byte, error) {
 	p = p.canonical()
 	if len(p.by) == 0 {
@@ -63,7 +64,7 @@ func (p PerColumn[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(by)
 }
 
-// UnmarshalJSON reads one setting, an object, or for truth values a list of names.
+// UnmarshalJSON reads one setting, an object, or for bool a list of names.
 func (p *PerColumn[T]) UnmarshalJSON(b []byte) error {
 	switch b = bytes.TrimSpace(b); {
 	case string(b) == "null":
@@ -105,14 +106,15 @@ func (p *PerColumn[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// noNulls refuses null in a list or an object, which encoding/json reads as a value of nothing.
+// noNulls refuses null in a list or an object, which encoding/json reads as a zero value.
 func noNulls(b []byte) error {
 	var list []any
 	var by map[string]any
 	if json.Unmarshal(b, &list) != nil && json.Unmarshal(b, &by) != nil {
-		return nil // whoever reads the values says why
+		return nil // the caller reads the values and refuses them
 	}
-	if values := slices.AppendSeq(list, maps.Values(by)); slices.ContainsFunc(values, func(v any) bool { return v == nil }) {
+	values := slices.AppendSeq(list, maps.Values(by))
+	if slices.ContainsFunc(values, func(v any) bool { return v == nil }) {
 		return errors.New("got null for a column, want a value or nothing")
 	}
 	return nil

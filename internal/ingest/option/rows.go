@@ -14,9 +14,17 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// validateRows checks the options that choose, order and insert rows.
+// Values of [Options.Duplicates].
+const (
+	DuplicatesFirst = "first"
+	DuplicatesLast  = "last"
+	DuplicatesMean  = "mean"
+)
+
+// validateRows checks the options that select, order and insert rows.
 func (o Options) validateRows() error {
-	for field, given := range map[string]bool{"where": o.Where != nil, "duplicates": o.Duplicates != "", "regrid": len(o.Regrid) > 0} {
+	needTime := map[string]bool{"where": o.Where != nil, "duplicates": o.Duplicates != "", "regrid": len(o.Regrid) > 0}
+	for field, given := range needTime {
 		if given && o.Time == "" {
 			return &loaderr.OptionError{Field: field, Allowed: "it only together with time"}
 		}
@@ -50,7 +58,7 @@ func (o Options) validateRows() error {
 	return err
 }
 
-// idColumns counts the columns that name an item: melting makes one.
+// idColumns returns the number of columns that name an item. With melt, it is one.
 func (o Options) idColumns() int {
 	if o.Melt {
 		return 1
@@ -58,7 +66,7 @@ func (o Options) idColumns() int {
 	return len(o.ItemID)
 }
 
-// RegridStep is the step of regrid, nil without one.
+// RegridStep returns the step of regrid, nil without regrid.
 func (o Options) RegridStep() (*window.Step, error) {
 	if len(o.Regrid) == 0 {
 		return nil, nil
@@ -66,19 +74,23 @@ func (o Options) RegridStep() (*window.Step, error) {
 	const allowed = `a positive duration like "1h", "15min" or "1d", or a positive integer in units of the time column`
 	var s window.Step
 	if err := s.UnmarshalJSON(o.Regrid); err != nil || s == (window.Step{}) || strings.HasPrefix(s.String(), "-") {
-		return nil, &loaderr.OptionError{Field: "regrid", Value: strings.Trim(string(o.Regrid), `"`), Allowed: allowed}
+		return nil, &loaderr.OptionError{
+			Field: "regrid", Value: strings.Trim(string(o.Regrid), `"`), Allowed: allowed,
+		}
 	}
 	return &s, nil
 }
 
-// times are the bounds of where; nil is open.
+// times returns the bounds of where; nil is an open one.
 func (w *Where) times() (out [2]*window.TimeValue, err error) {
 	if w == nil {
 		return out, nil
 	}
 	if len(w.Time) != 2 {
 		text, _ := json.Marshal(w.Time) // JSON that was read
-		return out, &loaderr.OptionError{Field: "where", Value: string(text), Allowed: `{"time": [from, to]}, either null`}
+		return out, &loaderr.OptionError{
+			Field: "where", Value: string(text), Allowed: `{"time": [from, to]}, either null`,
+		}
 	}
 	for i, raw := range w.Time {
 		if out[i], err = ReadTime("where", raw); err != nil {
@@ -88,19 +100,23 @@ func (w *Where) times() (out [2]*window.TimeValue, err error) {
 	return out, nil
 }
 
-// ReadTime reads a bound in time, nil if there is none.
+// ReadTime parses a time bound of an option, nil if raw is empty. The error is a
+// [loaderr.OptionError].
 func ReadTime(field string, raw json.RawMessage) (t *window.TimeValue, err error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
 	if json.Unmarshal(raw, &t) != nil {
-		return nil, &loaderr.OptionError{Field: field, Value: strings.Trim(string(raw), `"`), Allowed: `a time like "2016-07-01T00:00:00Z", a date, or an integer`}
+		return nil, &loaderr.OptionError{
+			Field: field, Value: strings.Trim(string(raw), `"`),
+			Allowed: `a time like "2016-07-01T00:00:00Z", a date, or an integer`,
+		}
 	}
 	return t, nil
 }
 
-// TimeBound converts a bound in time to the unit of the time column c: time ≥ t and time < t keep
-// their meaning. The error is an [OptionError] of the field.
+// TimeBound converts a time bound to the unit of the time column c, rounded so that time ≥ t and
+// time < t select the same rows. The error is a [loaderr.OptionError].
 func TimeBound(c column.Column, field string, t window.TimeValue) (int64, error) {
 	unit := ""
 	if c.Kind == column.KindTime {
@@ -113,7 +129,8 @@ func TimeBound(c column.Column, field string, t window.TimeValue) (int64, error)
 	return at, err
 }
 
-// Bounds are the first and the last time that is kept, in the time column's unit.
+// Bounds returns the first and the last time of the rows that where selects, in the time column's unit.
+// No row has both if last < first.
 func (w *Where) Bounds(clock column.Column) (first, last int64, err error) {
 	first, last = math.MinInt64, math.MaxInt64
 	times, err := w.times()
@@ -131,14 +148,15 @@ func (w *Where) Bounds(clock column.Column) (first, last int64, err error) {
 			return 0, 0, err
 		}
 		if end == math.MinInt64 {
-			return 0, -1, nil // nothing is before that
+			return 0, -1, nil // no time is before that
 		}
 		last = end - 1
 	}
 	return first, last, nil
 }
 
-// canonicalRows brings the options that choose rows, or name times, into the one form that equal ones have.
+// canonicalRows brings the options that select rows or have times into a form that is the same for
+// equal options.
 func (o *Options) canonicalRows() error {
 	if times, err := o.Where.times(); err != nil {
 		return err
@@ -186,22 +204,30 @@ func (o *Options) canonicalRows() error {
 	return nil
 }
 
-// validateMelt checks the option against the others.
+// validateMelt checks melt against the other options.
 func (o Options) validateMelt() error {
 	switch {
 	case !o.Melt:
 		return nil
 	case len(o.ItemID) > 0:
-		return &loaderr.OptionError{Field: "melt", Allowed: "it without item_id: the names of the columns become the items"}
+		return &loaderr.OptionError{
+			Field: "melt", Allowed: "it without item_id: the names of the columns become the items",
+		}
 	case o.Time == column.MeltedItem || o.Time == column.MeltedValue:
-		return &loaderr.OptionError{Field: "melt", Allowed: fmt.Sprintf("it with a time column of another name than %q, which is a column of the result", o.Time)}
+		return &loaderr.OptionError{
+			Field:   "melt",
+			Allowed: fmt.Sprintf("it with a time column of another name than %q, which is a column of the result", o.Time),
+		}
 	}
 	return nil
 }
 
-// Values of Options.Duplicates.
-const (
-	DuplicatesFirst = "first"
-	DuplicatesLast  = "last"
-	DuplicatesMean  = "mean"
-)
+// Where selects the rows of a load.
+type Where struct {
+	// Time is [from, to): RFC 3339, a date or an integer each, as the bounds of a window spec; null is
+	// an open end.
+	Time []json.RawMessage `json:"time,omitempty"`
+}
+
+// Filters reports whether an option selects rows.
+func (o Options) Filters() bool { return o.Where != nil || o.Items != nil || o.ItemBucket != "" }

@@ -8,10 +8,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
-// tabs are how a tab is written where one cannot be typed.
+// tabs are the spellings of a tab, for places where it cannot be typed.
 var tabs = []string{"\t", `\t`, "tab"}
 
-// Dialect is that of valid options.
+// Dialect returns the dialect of text files. The options must be valid.
 func (o Options) Dialect() textvalue.Dialect {
 	d := textvalue.DefaultDialect
 	d.Header = !o.NoHeader
@@ -32,7 +32,10 @@ func (o Options) Dialect() textvalue.Dialect {
 		_, number := d.Float([]byte(word))
 		d.NumericMissing = d.NumericMissing || number
 	}
-	for option, given := range map[string]bool{"delimiter": o.Delimiter != "", "no_header": o.NoHeader, "decimal": o.Decimal != "", "na": len(o.NA) > 0, "time_format": o.TimeFormat != ""} {
+	for option, given := range map[string]bool{
+		"delimiter": o.Delimiter != "", "no_header": o.NoHeader, "decimal": o.Decimal != "",
+		"na": len(o.NA) > 0, "time_format": o.TimeFormat != "",
+	} {
 		if given && (d.Option == "" || option < d.Option) {
 			d.Option = option
 		}
@@ -40,6 +43,7 @@ func (o Options) Dialect() textvalue.Dialect {
 	return d
 }
 
+// delimiter returns the delimiter that a text names.
 func delimiter(text string) string {
 	if slices.Contains(tabs, text) {
 		return "\t"
@@ -53,7 +57,10 @@ func (o Options) validateText() error {
 		return err
 	}
 	if d := delimiter(o.Delimiter); d != "" && (len(d) != 1 || !strings.Contains("\t ,;|:!#$%&*/=@^~", d)) {
-		return &loaderr.OptionError{Field: "delimiter", Value: o.Delimiter, Allowed: "one sign, such as , ; | or tab, that no number and no quote is written with"}
+		return &loaderr.OptionError{
+			Field: "delimiter", Value: o.Delimiter,
+			Allowed: "one sign, such as , ; | or tab, that no number and no quote is written with",
+		}
 	}
 	if o.Decimal != "" && o.Decimal == o.Delimiter {
 		return textvalue.EqualMarks(o.Decimal)
@@ -70,7 +77,9 @@ func (o Options) validateText() error {
 	for _, word := range o.NA {
 		switch {
 		case word == "" || strings.Trim(word, " \t") != word:
-			return &loaderr.OptionError{Field: "na", Value: word, Allowed: "words without blanks around them; an empty cell is missing anyway"}
+			return &loaderr.OptionError{
+				Field: "na", Value: word, Allowed: "words without blanks around them; an empty cell is missing anyway",
+			}
 		case seen[word]:
 			return &loaderr.OptionError{Field: "na", Value: word, Allowed: "each word once"}
 		}
