@@ -32,7 +32,7 @@ func (r *columnRun) fitMoments(ctx context.Context, before []Step) ([]moments.Mo
 	}
 	out := make([]moments.Moments, fits)
 	err := r.each(ctx, pass{steps: before, until: r.Fit.high}, func(s series, values []float64, row int64) error {
-		moments.See(&out[s.slot], r.Fit.keep(s.item, values, row))
+		moments.See(&out[s.slot], r.Fit.restrict(s.item, values, row))
 		return nil
 	})
 	if err != nil || !slices.ContainsFunc(out, func(m moments.Moments) bool { return m.N == 0 }) {
@@ -69,7 +69,7 @@ func areTooClose(m moments.Moments) bool {
 func (r *columnRun) misfit(ctx context.Context, before []Step, m moments.Moments, slot int, hint string) error {
 	err := r.each(ctx, pass{steps: before, until: r.Fit.high}, func(s series, values []float64, row int64) error {
 		for i, v := range values {
-			if at := row + int64(i); math.IsInf(v, 0) && s.slot == slot && r.Fit.sees(s.item, at) {
+			if at := row + int64(i); math.IsInf(v, 0) && s.slot == slot && r.Fit.has(s.item, at) {
 				return r.refuse(at, fmt.Sprintf("%v is not finite, nothing can be fitted to it", v), hint)
 			}
 		}
@@ -83,7 +83,8 @@ func (r *columnRun) misfit(ctx context.Context, before []Step, m moments.Moments
 		far = "close to each other"
 	}
 	bounds := fmt.Sprintf("%g to %g", m.Least, m.Greatest)
-	return r.noFit(slot/r.width, "values%s from "+bounds+" are too "+far+" to be fitted to", "leave the column out with --columns")
+	return r.noFit(slot/r.width, "values%s from "+bounds+" are too "+far+" to be fitted to",
+		"leave the column out with --columns")
 }
 
 // noFit returns the error of a fit. %s in the reason is replaced by the item's name.

@@ -9,13 +9,15 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 )
 
-// FitRows is what scalings and means are fitted on: the rows low[i] to high[i]-1 of each item i, of which a sample may be drawn.
+// FitRows are the rows that steps are fitted to: rows low[i] to high[i]-1 of each item i, or a sample of
+// them.
 type FitRows struct {
 	low, high []int64
-	sampled   []uint64 // a bit a row; nil takes all
+	sampled   []uint64 // a bit per row of the result; nil without a sample
 }
 
-// NewFitRows finds the rows that the options let a fit see.
+// NewFitRows returns the fit rows that the options select. offsets are the first row of each item, and
+// the number of rows.
 func NewFitRows(o option.Options, k *rows.Keys, offsets []int64) (*FitRows, error) {
 	n := len(offsets) - 1
 	f := &FitRows{low: make([]int64, n), high: make([]int64, n)}
@@ -30,7 +32,9 @@ func NewFitRows(o option.Options, k *rows.Keys, offsets []int64) (*FitRows, erro
 			f.high[i] = min(f.high[i], first+int64(math.Floor(float64(end-first)**o.FitFraction+1e-9)))
 		}
 		if before != nil {
-			earlier := sort.Search(int(end-first), func(j int) bool { row := first + int64(j); return k.Time.Data[row*k.Time.Step] >= *before })
+			earlier := sort.Search(int(end-first), func(j int) bool {
+				return k.Time.Data[(first+int64(j))*k.Time.Step] >= *before
+			})
 			f.high[i] = min(f.high[i], first+int64(earlier))
 		}
 		f.high[i] = max(f.low[i], f.high[i])
@@ -42,7 +46,7 @@ func NewFitRows(o option.Options, k *rows.Keys, offsets []int64) (*FitRows, erro
 	return f, nil
 }
 
-// rowsOf are the rows of an item, from first to end, that fit_rows names.
+// rowsOf returns the rows of an item, from first to end-1, that fit_rows selects.
 func rowsOf(r *[2]*int64, first, end int64) (int64, int64) {
 	bound := func(b *int64, open int64) int64 {
 		switch {
@@ -60,7 +64,7 @@ func rowsOf(r *[2]*int64, first, end int64) (int64, int64) {
 	return a, max(a, b)
 }
 
-// fitBefore is fit_before in the time column's unit, nil if it is not given.
+// fitBefore returns fit_before in the time column's unit, nil if it is not given.
 func fitBefore(o option.Options, k *rows.Keys) (*int64, error) {
 	t, err := option.ReadTime("fit_before", o.FitBefore)
 	if t == nil || err != nil {
@@ -70,7 +74,8 @@ func fitBefore(o option.Options, k *rows.Keys) (*int64, error) {
 	return &before, err
 }
 
-// draw marks n rows, or n of each item, of those that the fit may see. Every set of n is as likely (Knuth, algorithm S).
+// draw samples n of the fit rows, or n of each item. Every set of n is equally likely (Knuth, The Art
+// of Computer Programming, algorithm 3.4.2S).
 func (f *FitRows) draw(n, seed int64, perItem bool) {
 	random := rand.New(rand.NewPCG(uint64(seed), 0x66697473))
 	var left int64
@@ -92,8 +97,9 @@ func (f *FitRows) draw(n, seed int64, perItem bool) {
 	}
 }
 
-// keep makes those of an item's values, which begin at a row, that the fit does not see NaN, and returns the part with the others.
-func (f *FitRows) keep(item int, values []float64, row int64) []float64 {
+// restrict returns the part of an item's values from a row on that is in the fit rows. It sets values that
+// the sample leaves out to NaN.
+func (f *FitRows) restrict(item int, values []float64, row int64) []float64 {
 	from, to := max(f.low[item]-row, 0), min(f.high[item]-row, int64(len(values)))
 	if from >= to {
 		return nil
@@ -101,7 +107,7 @@ func (f *FitRows) keep(item int, values []float64, row int64) []float64 {
 	values, row = values[from:to], row+from
 	if f.sampled != nil {
 		for i := range values {
-			if !f.sees(item, row+int64(i)) {
+			if !f.has(item, row+int64(i)) {
 				values[i] = math.NaN()
 			}
 		}
@@ -109,12 +115,12 @@ func (f *FitRows) keep(item int, values []float64, row int64) []float64 {
 	return values
 }
 
-// sees reports whether the fit sees a row of an item.
-func (f *FitRows) sees(item int, row int64) bool {
+// has reports whether a row of an item is one of the fit rows.
+func (f *FitRows) has(item int, row int64) bool {
 	return row >= f.low[item] && row < f.high[item] && (f.sampled == nil || f.sampled[row/64]&(1<<(row%64)) != 0)
 }
 
-// all reports whether the fit sees every row.
+// all reports whether the fit rows are all rows.
 func (f *FitRows) all(offsets []int64) bool {
 	for i := range f.low {
 		if f.low[i] != offsets[i] || f.high[i] != offsets[i+1] {
@@ -124,7 +130,8 @@ func (f *FitRows) all(offsets []int64) bool {
 	return f.sampled == nil
 }
 
-// Per is how a fit is told in the manifest.
+// Per returns what a fit is for, as the manifest has it: option.ScalePerColumn or
+// option.ScalePerItem.
 func Per(o option.Options) string {
 	if o.ScalePer == option.ScalePerItem {
 		return option.ScalePerItem

@@ -1,6 +1,59 @@
 package step
 
-import "testing"
+import (
+	mathbits "math/bits"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSamplesAreDrawnFromTheFitRows(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		f := &FitRows{}
+		var row, all int64
+		for range rapid.IntRange(1, 5).Draw(r, "items") {
+			low := row + rapid.Int64Range(0, 5).Draw(r, "before")
+			high := low + rapid.Int64Range(0, 90).Draw(r, "rows")
+			f.low, f.high, row, all = append(f.low, low), append(f.high, high), high+2, all+high-low
+		}
+		f.sampled = make([]uint64, row/64+1)
+		n, perItem := rapid.Int64Range(1, 100).Draw(r, "n"), rapid.Bool().Draw(r, "per item")
+		f.draw(n, rapid.Int64().Draw(r, "seed"), perItem)
+		total, inside := 0, int64(0)
+		for _, word := range f.sampled {
+			total += mathbits.OnesCount64(word)
+		}
+		for i := range f.low {
+			own := int64(0)
+			for at := f.low[i]; at < f.high[i]; at++ {
+				own += int64(f.sampled[at/64] >> (at % 64) & 1)
+			}
+			if want := min(n, f.high[i]-f.low[i]); perItem && own != want {
+				r.Fatalf("item %d: %d rows, want %d", i, own, want)
+			}
+			inside += own
+		}
+		if inside != int64(total) || !perItem && inside != min(n, all) {
+			r.Fatalf("%d rows, %d of them fit rows; want %d of %d", total, inside, n, all)
+		}
+	})
+}
+
+func TestEveryRowIsAsLikelyInASample(t *testing.T) {
+	var hits [8]int
+	for seed := range int64(4000) {
+		f := &FitRows{low: []int64{0}, high: []int64{8}, sampled: make([]uint64, 1)}
+		f.draw(2, seed, false)
+		for row := range hits {
+			hits[row] += int(f.sampled[0] >> row & 1)
+		}
+	}
+	for row, n := range hits { // 1000 expected, deviation 27
+		if n < 850 || n > 1150 {
+			t.Errorf("row %d was drawn %d times of 4000, want about 1000", row, n)
+		}
+	}
+}
 
 func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
 	p := func(v int64) *int64 { return &v }

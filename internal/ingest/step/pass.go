@@ -25,12 +25,12 @@ type series struct {
 type pass struct {
 	steps []Step  // done to the values
 	until []int64 // by item: rows from this one on may be left out
-	// room returns memory for n values of a row on, which the last step writes; nil for a buffer.
-	room func(row int64, n int) []float64
+	// destination returns memory for n values of a row on, which the last step writes; nil for a buffer.
+	destination func(row int64, n int) []float64
 }
 
 // each calls see with the values of every series after the steps of a pass, tile by tile; row is that
-// of the first value. Values are valid until see returns. see may change them if room is given, or if
+// of the first value. Values are valid until see returns. see may change them if destination is given, or if
 // the fit is of a sample.
 func (r *columnRun) each(ctx context.Context, p pass, see func(s series, values []float64, row int64) error) error {
 	steps := active(p.steps)
@@ -83,17 +83,17 @@ func (r *columnRun) tile(p pass, steps []Step, s series, row int64) ([]float64, 
 		}
 	}
 	for i, step := range steps {
-		if i == len(steps)-1 && p.room != nil {
-			to = p.room(row, n)
+		if i == len(steps)-1 && p.destination != nil {
+			to = p.destination(row, n)
 		}
 		if err := step.apply(to, values, row); err != nil {
 			return nil, err
 		}
 		values = to
 	}
-	if len(steps) == 0 && (p.room != nil || r.Fit.sampled != nil) {
-		if p.room != nil {
-			to = p.room(row, n)
+	if len(steps) == 0 && (p.destination != nil || r.Fit.sampled != nil) {
+		if p.destination != nil {
+			to = p.destination(row, n)
 		}
 		copy(to, values)
 		values = to

@@ -31,7 +31,7 @@ func (r *columnRun) quartiles(ctx context.Context, before []Step, fits []moments
 			if search == nil || search.done() {
 				return nil
 			}
-			if search.see(r.Fit.keep(s.item, values, row), inside); search.seen == search.n {
+			if search.add(r.Fit.restrict(s.item, values, row), inside); search.seen == search.n {
 				if search.narrow(); search.done() {
 					left--
 				}
@@ -56,7 +56,7 @@ func (r *columnRun) quartiles(ctx context.Context, before []Step, fits []moments
 	return out, nil
 }
 
-// quartilesOf interpolates between the values of neighbouring ranks.
+// quartilesOf returns the quartiles of n values, linear between the values of neighbouring ranks.
 func quartilesOf(n int64, value func(rank int64) float64) (q [3]float64) {
 	for i := range q {
 		below, share := quartileRank(n, i)
@@ -68,13 +68,14 @@ func quartilesOf(n int64, value func(rank int64) float64) (q [3]float64) {
 	return q
 }
 
-// quartileRank is the rank at or below a quartile of n values, and how far that lies from it to the next.
+// quartileRank returns the rank at or below a quartile of n values, and the share of the way to the
+// next rank, 0 to 1.
 func quartileRank(n int64, quartile int) (below int64, share float64) {
 	quarters := (n - 1) * int64(quartile+1)
 	return quarters / 4, float64(quarters%4) / 4
 }
 
-// quartileRanks are the ranks that the quartiles of n values lie between.
+// quartileRanks returns the ranks that the quartiles of n values lie between.
 func quartileRanks(n int64) []int64 {
 	var out []int64
 	for q := range 3 {

@@ -9,21 +9,22 @@ import (
 	"pgregory.net/rapid"
 )
 
-// search shows values to a search until it is done, there and back, and tells how often.
+// search adds values to a search until it is done, in alternating directions, and returns the number of
+// passes.
 func search(t interface{ Fatalf(string, ...any) }, r *ranks, values []float64, shuffle *rand.Rand) (passes int) {
 	scratch := make([]float64, TileRows)
 	for ; !r.done(); passes++ {
 		for rest := values; len(rest) > 0; {
 			n := 1 + shuffle.IntN(min(len(rest), TileRows))
-			r.see(rest[:n], scratch)
+			r.add(rest[:n], scratch)
 			rest = rest[n:]
 		}
 		if r.seen != r.n {
 			t.Fatalf("%d of %d members were seen", r.seen, r.n)
 		}
 		for _, b := range r.brackets {
-			if cap(b.kept) > 2*r.room || b.every == 1 && int64(len(b.kept)) != b.inside {
-				t.Fatalf("%d of %d kept, one of every %d, in a room of %d", len(b.kept), b.inside, b.every, r.room)
+			if cap(b.sample) > 2*r.capacity || b.every == 1 && int64(len(b.sample)) != b.inside {
+				t.Fatalf("%d of %d sampled, one of every %d, with a capacity of %d", len(b.sample), b.inside, b.every, r.capacity)
 			}
 		}
 		if r.narrow(); passes > 100 {
@@ -35,7 +36,9 @@ func search(t interface{ Fatalf(string, ...any) }, r *ranks, values []float64, s
 }
 
 func TestRanksAreThoseOfASort(t *testing.T) {
-	edges := []float64{0, 1, math.Copysign(0, -1), -1, math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64}
+	edges := []float64{
+		0, 1, math.Copysign(0, -1), -1, math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64,
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		shuffle := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n := 1 + shuffle.IntN(rapid.SampledFrom([]int{5, 500, 3000}).Draw(t, "at most"))
@@ -53,7 +56,7 @@ func TestRanksAreThoseOfASort(t *testing.T) {
 		want := slices.Clone(values)
 		slices.Sort(want)
 		r := newRanks(int64(n), quartileRanks(int64(n)), 1)
-		if r.room = 2 * rapid.IntRange(32, 700).Draw(t, "room"); n > r.room {
+		if r.capacity = 2 * rapid.IntRange(32, 700).Draw(t, "capacity"); n > r.capacity {
 			r.brackets = []*bracket{r.bracket(quartileRanks(int64(n)), math.Inf(-1), math.Inf(1))}
 		}
 		if rapid.Bool().Draw(t, "wrong guess") {

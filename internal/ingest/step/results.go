@@ -7,15 +7,16 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// results is where the results of a column's steps go.
+// results stores the results of a column's steps.
 type results interface {
-	// room is where n values of a feature from a row on are computed, before they are put.
-	room(row int64, n int) []float64
-	// put writes them. bad is the place of the first that does not fit, -1 if all do.
+	// destination returns memory for n values of a feature from a row on, for put.
+	destination(row int64, n int) []float64
+	// put stores the values, which are in the memory that destination returned. bad is the index of the first
+	// that the dtype does not have, -1 if there is none.
 	put(feature int, row int64, values []float64) (bad int)
 }
 
-// resultsTo are the results of a column of any dtype and shape.
+// resultsTo returns the results of a column of any numeric dtype and shape.
 func resultsTo(to layout.ColumnWriter) results {
 	switch to.DType {
 	case layout.Float64:
@@ -45,14 +46,14 @@ func resultsTo(to layout.ColumnWriter) results {
 	return newConverted(to, storeIntegers[uint64])
 }
 
-// inPlace computes values of float64 where the column has them, or where they are gathered for it.
+// inPlace has float64 values computed in the memory of the column, or in its write buffer.
 type inPlace struct {
 	to   layout.ColumnWriter
-	next []float64 // the memory that the column gave for them
-	tile []float64 // instead of it, if it is not enough
+	next []float64 // the memory of the column; nil if it is not enough
+	tile []float64 // used instead
 }
 
-func (r *inPlace) room(row int64, n int) []float64 {
+func (r *inPlace) destination(row int64, n int) []float64 {
 	if r.next = layout.Next[float64](r.to, row, int64(n)); len(r.next) == n {
 		return r.next
 	}
@@ -76,10 +77,12 @@ type converted[D layout.Native] struct {
 	to      layout.ColumnWriter
 	convert func(to []D, values []float64) (bad int)
 	tile    []float64
-	out     []D // nil if the column gives memory for them
+	out     []D // converted values; nil if they are written to the memory of the column
 }
 
-func newConverted[D layout.Native](to layout.ColumnWriter, convert func(to []D, values []float64) (bad int)) *converted[D] {
+func newConverted[D layout.Native](
+	to layout.ColumnWriter, convert func(to []D, values []float64) (bad int),
+) *converted[D] {
 	c := &converted[D]{to: to, convert: convert, tile: make([]float64, TileRows)}
 	if !to.Dense() {
 		c.out = make([]D, TileRows)
@@ -87,7 +90,7 @@ func newConverted[D layout.Native](to layout.ColumnWriter, convert func(to []D, 
 	return c
 }
 
-func (c *converted[D]) room(_ int64, n int) []float64 { return c.tile[:n] }
+func (c *converted[D]) destination(_ int64, n int) []float64 { return c.tile[:n] }
 
 func (c *converted[D]) put(feature int, row int64, values []float64) (bad int) {
 	if c.out != nil {
@@ -113,6 +116,7 @@ func (c *converted[D]) put(feature int, row int64, values []float64) (bad int) {
 	return -1
 }
 
+// storeFloats converts values to D.
 func storeFloats[D float32 | float64](to []D, values []float64) (bad int) {
 	for i, v := range values {
 		to[i] = D(v)
@@ -120,6 +124,7 @@ func storeFloats[D float32 | float64](to []D, values []float64) (bad int) {
 	return -1
 }
 
+// storeHalves converts values to float16.
 func storeHalves(to []layout.Half, values []float64) (bad int) {
 	for i, v := range values {
 		to[i] = layout.HalfOf(v)
@@ -127,7 +132,8 @@ func storeHalves(to []layout.Half, values []float64) (bad int) {
 	return -1
 }
 
-// storeIntegers stores whole numbers. bad is the place of the first value that D, or float64, does not hold exactly.
+// storeIntegers stores integers. bad is the index of the first value that is not an integer of D, or
+// not exact in float64.
 func storeIntegers[D integer](to []D, values []float64) (bad int) {
 	for i, v := range values {
 		if to[i] = D(v); v != v || math.Abs(v) >= column.ExactIntegers || float64(to[i]) != v {
@@ -137,7 +143,7 @@ func storeIntegers[D integer](to []D, values []float64) (bad int) {
 	return -1
 }
 
-// integer are the dtypes of whole numbers.
+// integer are the Go types of integer columns.
 type integer interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }

@@ -8,26 +8,27 @@ import (
 	"github.com/tensorcache/tensorcache/internal/moments"
 )
 
-// TileMoments holds the moments of a plain column of floats before its steps. Each tile of stepTile
-// rows is measured by itself, and all are joined in their order: a tile that one worker decodes whole
-// is measured then, while its values are in the processor's cache; the others are measured where they
-// lie. So the result depends neither on that nor on workers and row groups. It is an [observer].
+// TileMoments are the moments of a plain column of floats before its steps, by tile of [TileRows]
+// rows. A worker that decodes a whole tile adds its moments while the values are in the processor's
+// cache. Other tiles are measured later, in memory. Tiles are joined in their order, so that the
+// result depends neither on workers nor on row groups. It implements [column.Observer].
 type TileMoments struct {
 	rows    int64 // of the column
 	tiles   []moments.Moments
-	known   []bool // by tile: one goroutine decodes each
+	known   []bool // by tile; one goroutine sets each
 	invalid atomic.Bool
 }
 
+// NewTileMoments returns the moments of a column of that many rows, without any value.
 func NewTileMoments(rows int64) *TileMoments {
 	n := (rows + TileRows - 1) / TileRows
 	return &TileMoments{rows: rows, tiles: make([]moments.Moments, n), known: make([]bool, n)}
 }
 
-// Valid reports whether every value that was seen is stored as it was seen.
+// Valid reports whether the column stores every value as it was observed.
 func (m *TileMoments) Valid() bool { return !m.invalid.Load() }
 
-// whole reports whether nearly all tiles are known, and no value of those is missing. m may be nil.
+// whole reports whether nearly all tiles are known, and none of them has a missing value. m may be nil.
 func (m *TileMoments) whole() bool {
 	if m == nil {
 		return false
@@ -43,10 +44,10 @@ func (m *TileMoments) whole() bool {
 	return known >= len(m.tiles)-len(m.tiles)/16
 }
 
-// invalidate says that values may not be what was seen.
+// Invalidate records that the column may store other values than were observed.
 func (m *TileMoments) Invalidate() { m.invalid.Store(true) }
 
-// worker returns the observer of one goroutine.
+// Worker returns the observer of one goroutine.
 func (m *TileMoments) Worker() column.WorkerObserver {
 	return &workerMoments{wide: tile[float64]{to: m}, narrow: tile[float32]{to: m}}
 }
@@ -69,24 +70,27 @@ func eachTile(ctx context.Context, m *TileMoments, from source, f func(row, end 
 	return nil
 }
 
-// workerMoments holds the tile that one goroutine decodes.
+// workerMoments observes the values that one goroutine decodes.
 type workerMoments struct {
 	wide   tile[float64]
 	narrow tile[float32]
 }
 
-func (w *workerMoments) Float64s(row int64, values []float64) { w.wide.see(row, values) }
-func (w *workerMoments) Float32s(row int64, values []float32) { w.narrow.see(row, values) }
+// Float64s adds values from a row on.
+func (w *workerMoments) Float64s(row int64, values []float64) { w.wide.add(row, values) }
 
-// tile is the tile of a column that a goroutine decodes.
+// Float32s adds values from a row on.
+func (w *workerMoments) Float32s(row int64, values []float32) { w.narrow.add(row, values) }
+
+// tile is the tile that a goroutine decodes.
 type tile[S float32 | float64] struct {
 	to    *TileMoments
-	next  int64 // row of the tile, -1 if its beginning was not seen
+	next  int64 // row; -1 if the goroutine did not decode the beginning of the tile
 	block moments.Block[S]
 }
 
-// see takes values as they are decoded, from a row on.
-func (t *tile[S]) see(row int64, values []S) {
+// add adds decoded values from a row on.
+func (t *tile[S]) add(row int64, values []S) {
 	for len(values) > 0 {
 		i := row / TileRows
 		end := min((i+1)*TileRows, t.to.rows)

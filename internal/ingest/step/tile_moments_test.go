@@ -13,8 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Tiles that come whole are known, and the others are read: together they are what the column comes to.
-func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
+// A tile that one worker decodes is known, and the others are read. The joined moments are those of the
+// column.
+func TestTilesAreMeasuredAsTheyAreDecodedOrInMemory(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		rows := int64(1 + random.IntN(4*TileRows))
@@ -49,7 +50,10 @@ func TestTilesAreMeasuredAsTheyAreDecodedOrWhereTheyLie(t *testing.T) {
 		var got, want moments.Moments
 		from := strided[float64]{layout.Strided[float64]{Data: values, Step: 1, Width: 1, Rows: rows}}
 		for m, sum := range map[*TileMoments]*moments.Moments{m: &got, nil: &want} {
-			if err := eachTile(context.Background(), m, from, func(_, _ int64, tile moments.Moments) { *sum = sum.Join(tile) }); err != nil {
+			err := eachTile(context.Background(), m, from, func(_, _ int64, tile moments.Moments) {
+				*sum = sum.Join(tile)
+			})
+			if err != nil {
 				r.Fatal(err)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 // write does all steps and stores the results.
 func (r *columnRun) write(ctx context.Context, to layout.ColumnWriter) error {
 	results := resultsTo(to)
-	p := pass{steps: r.steps, until: r.Offsets[1:], room: results.room}
+	p := pass{steps: r.steps, until: r.Offsets[1:], destination: results.destination}
 	err := r.each(ctx, p, func(s series, values []float64, row int64) error {
 		bad := column.Overflows(to.DType, values)
 		if bad < 0 && r.Integers {
