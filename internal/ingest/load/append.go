@@ -76,7 +76,7 @@ func (r Request) append(ctx context.Context, m *progress.Meter) (manifest *layou
 	}
 	manifest, err = k.join(ctx, l, delta, r.Dir)
 	if err != nil {
-		err = k.explain(err, r.Dir, k.Data.Manifest.Rows+delta.Manifest.Rows, l.available)
+		err = k.explainFull(err, r.Dir, k.Data.Manifest.Rows+delta.Manifest.Rows, l.available)
 	}
 	if err = errors.Join(err, delta.Close(), os.RemoveAll(dir)); err != nil {
 		return nil, err

@@ -9,9 +9,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// meet finds the generation's items among those of the new rows, and refuses rows that do not come after them: with regrid, one step
-// after them.
-func (l *load) meet(keys *rows.Keys, m *rows.Map, offsets []int64, step int64) error {
+// matchItems finds the generation's items among those of the new rows, and refuses new rows that are
+// not after the last row of their item. With regrid, they must be one step after it.
+func (l *load) matchItems(keys *rows.Keys, m *rows.Map, offsets []int64, step int64) error {
 	k := l.base
 	if k == nil {
 		return nil
@@ -41,20 +41,23 @@ func (l *load) meet(keys *rows.Keys, m *rows.Map, offsets []int64, step int64) e
 		}
 		last := times.Data[(end-1)*times.Step]
 		if now := keys.TimeOf(row); now <= last || step > 0 && rows.Since(last, now) != uint64(step) {
-			return l.apart(keys, row, last, now > last)
+			return l.refuseTime(keys, row, last, now > last)
 		}
 	}
 	return nil
 }
 
-// apart refuses a row that does not go on where its item ended in the generation.
-func (l *load) apart(keys *rows.Keys, row, last int64, later bool) error {
+// refuseTime refuses a row that does not continue its item. last is the item's last time in the
+// generation.
+func (l *load) refuseTime(keys *rows.Keys, row, last int64, later bool) error {
 	e, of := l.sourcePlace(row), keys.OfItem(row)
 	e.Column = l.Time
-	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", keys.Clock.TimeText(keys.TimeOf(row)), of, keys.Clock.TimeText(last))
+	now, before := keys.Clock.TimeText(keys.TimeOf(row)), keys.Clock.TimeText(last)
+	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", now, of, before)
 	e.Hint = "append newer rows only, or " + loaderr.HintAnew
 	if later {
-		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset", keys.Clock.TimeText(keys.TimeOf(row)), of, l.stepText(), keys.Clock.TimeText(last))
+		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset",
+			now, of, l.stepText(), before)
 		e.Hint = "append the rows between, too, or " + loaderr.HintAnew
 	}
 	return &e

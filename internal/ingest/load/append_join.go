@@ -19,10 +19,11 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// joinBytes is how much a worker copies at once.
+// joinBytes is the number of bytes that a worker copies at once.
 const joinBytes = 4 << 20
 
-// join makes the next generation in a directory: each item's old rows and then its new ones, and new items behind them all.
+// join writes the next generation to a directory: for each item the rows of the generation and then
+// its new rows, and after all of them the new items. delta has the new rows.
 func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string) (*layout.Manifest, error) {
 	old := k.Data.Manifest
 	added, err := delta.ItemOffsets()
@@ -30,8 +31,9 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 		return nil, err
 	}
 	final := layout.Final{
-		ItemID: old.ItemID, Time: old.Time, Vocab: map[string][]string{}, Source: map[string]string{}, Prepared: map[string]*layout.Prepared{},
-		Scale: map[string]*layout.Scale{}, DTypeError: map[string]*layout.DTypeError{}, Sources: slices.Concat(old.Sources, l.sources),
+		ItemID: old.ItemID, Time: old.Time, Vocab: map[string][]string{}, Source: map[string]string{},
+		Prepared: map[string]*layout.Prepared{}, Scale: map[string]*layout.Scale{},
+		DTypeError: map[string]*layout.DTypeError{}, Sources: slices.Concat(old.Sources, l.sources),
 		Appended: append(slices.Clone(old.Appended), layout.Appended{Rows: delta.Manifest.Rows, Sources: len(l.sources)}),
 	}
 	var recipe bytes.Buffer
@@ -39,16 +41,18 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 		return nil, err
 	}
 	final.Recipe = recipe.Bytes()
-	places := k.places(added)
+	plan := k.planJoin(added)
 	table := layout.Table{Layout: old.Layout, Rows: old.Rows + delta.Manifest.Rows}
 	for i, c := range old.Columns {
-		table.Columns = append(table.Columns, layout.Column{Name: c.Name, Role: c.Role, DType: c.DType, Width: c.Width(), Unit: c.Unit, Zone: c.Zone})
+		table.Columns = append(table.Columns, layout.Column{
+			Name: c.Name, Role: c.Role, DType: c.DType, Width: c.Width(), Unit: c.Unit, Zone: c.Zone,
+		})
 		final.Source[c.Name] = c.SourceDType
-		final.DTypeError[c.Name] = worse(c.DTypeError, delta.Manifest.Columns[i].DTypeError)
+		final.DTypeError[c.Name] = largerError(c.DTypeError, delta.Manifest.Columns[i].DTypeError)
 		steps := k.Join(&c, &delta.Manifest.Columns[i])
 		final.Prepared[c.Name], final.Scale[c.Name] = steps.Prepared, steps.Scale
 		if p := final.Prepared[c.Name]; p != nil {
-			if p.Before, err = k.beforeFill(&c, delta, places.parts); err != nil {
+			if p.Before, err = k.beforeFill(&c, delta, plan.ranges); err != nil {
 				return nil, err
 			}
 		}
@@ -58,8 +62,8 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 			}
 		}
 	}
-	final.Items = layout.Items{Offsets: places.offsets}
-	if final.Items.Values, err = k.names(delta, places.fresh); err != nil {
+	final.Items = layout.Items{Offsets: plan.offsets}
+	if final.Items.Values, err = k.itemNames(delta, plan.newItems); err != nil {
 		return nil, err
 	}
 	if err := k.checkSpace(dir, table.Rows, l.available); err != nil {
@@ -72,18 +76,18 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 		return nil, err
 	}
 	defer w.Abort()
-	if err := k.copy(ctx, l, w, delta, places.parts); err != nil {
+	if err := k.copy(ctx, l, w, delta, plan.ranges); err != nil {
 		return nil, err
 	}
 	l.meter.Enter(progress.Finish)
-	final.TimeStep = joinedStep(w, table, places.offsets)
+	final.TimeStep = joinedStep(w, table, plan.offsets)
 	if err := fault.At("ingest.join"); err != nil {
 		return nil, fmt.Errorf("join: %w", err)
 	}
 	return w.Finish(final)
 }
 
-// joinedStep finds the step of all times.
+// joinedStep returns the time step of all rows, nil without a time column.
 func joinedStep(w *layout.Writer, t layout.Table, offsets []int64) *layout.TimeStep {
 	for i, c := range t.Columns {
 		if c.Role == layout.RoleTime {
@@ -94,12 +98,13 @@ func joinedStep(w *layout.Writer, t layout.Table, offsets []int64) *layout.TimeS
 	return nil
 }
 
-// need is about how many bytes so many rows take.
+// need returns about the number of bytes of that many rows.
 func (k *base) need(rows int64) int64 {
-	return int64(float64(k.Data.Manifest.Files[layout.DataFile].Bytes)/float64(k.Data.Manifest.Rows)*float64(rows)) + 1<<16
+	m := k.Data.Manifest
+	return int64(float64(m.Files[layout.DataFile].Bytes)/float64(m.Rows)*float64(rows)) + 1<<16
 }
 
-// checkSpace refuses a result that does not fit.
+// checkSpace refuses a join for which the directory has no space.
 func (k *base) checkSpace(dir string, rows int64, available func(string) int64) error {
 	need := k.need(rows)
 	if have := available(dir); have >= 0 && need > have {
@@ -108,44 +113,45 @@ func (k *base) checkSpace(dir string, rows int64, available func(string) int64) 
 	return nil
 }
 
-// explain adds to a full disk what the rows need and what there is.
-func (k *base) explain(err error, dir string, rows int64, available func(string) int64) error {
+// explainFull adds to an error of a full disk the space that the rows need, and the free space.
+func (k *base) explainFull(err error, dir string, rows int64, available func(string) int64) error {
 	if !files.IsFull(err) || errors.Is(err, loaderr.ErrNoSpace) {
 		return err
 	}
 	return &loaderr.NoSpaceError{Dir: dir, Need: k.need(rows), Have: max(0, available(dir)), Text: err.Error()}
 }
 
-// copied are rows: count rows of the generation (old) or of the new ones, from from to to.
-type copied struct {
+// rowRange are count rows that a join copies, of the generation (old) or of the new rows.
+type rowRange struct {
 	old             bool
 	to, from, count int64
 }
 
-// joined says where rows come to lie.
-type joined struct {
-	offsets []int64
-	parts   []copied
-	fresh   []int64 // the new items, by their number among those of the new rows
+// joinPlan is the order of the rows of a join.
+type joinPlan struct {
+	offsets  []int64
+	ranges   []rowRange
+	newItems []int64 // by their number among the items of the new rows
 }
 
-// places lays the items out; added are the first rows of the new rows' items.
-func (k *base) places(added []int64) joined {
-	j := joined{offsets: []int64{0}}
-	more := make([]int64, len(k.Offsets)-1) // 1 + the item of the new rows
+// planJoin returns the order of the rows. added are the first row of each item of the new rows, and
+// their number.
+func (k *base) planJoin(added []int64) joinPlan {
+	j := joinPlan{offsets: []int64{0}}
+	more := make([]int64, len(k.Offsets)-1) // 1 + the item of the new rows, 0 without
 	for i, code := range k.Of {
 		if code < 0 {
-			j.fresh = append(j.fresh, int64(i))
+			j.newItems = append(j.newItems, int64(i))
 		} else {
 			more[code] = int64(i) + 1
 		}
 	}
 	at := int64(0)
 	add := func(old bool, from, end int64) {
-		if last := len(j.parts) - 1; last >= 0 && j.parts[last].old == old && j.parts[last].from+j.parts[last].count == from {
-			j.parts[last].count += end - from
+		if n := len(j.ranges); n > 0 && j.ranges[n-1].old == old && j.ranges[n-1].from+j.ranges[n-1].count == from {
+			j.ranges[n-1].count += end - from
 		} else {
-			j.parts = append(j.parts, copied{old, at, from, end - from})
+			j.ranges = append(j.ranges, rowRange{old, at, from, end - from})
 		}
 		at += end - from
 	}
@@ -156,15 +162,15 @@ func (k *base) places(added []int64) joined {
 		}
 		j.offsets = append(j.offsets, at)
 	}
-	for _, i := range j.fresh {
+	for _, i := range j.newItems {
 		add(false, added[i], added[i+1])
 		j.offsets = append(j.offsets, at)
 	}
 	return j
 }
 
-// copy copies all parts, in pieces that the workers share.
-func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layout.Data, parts []copied) error {
+// copy copies all ranges, in pieces that are distributed over the workers.
+func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layout.Data, ranges []rowRange) error {
 	from := map[bool]*layout.Copier{}
 	for old, d := range map[bool]*layout.Data{true: k.Data, false: delta} {
 		c, err := w.Copier(d)
@@ -175,10 +181,10 @@ func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layou
 	}
 	m := k.Data.Manifest
 	step := max(1, joinBytes/max(1, m.Files[layout.DataFile].Bytes/m.Rows))
-	var pieces []copied
-	for _, p := range parts {
+	var pieces []rowRange
+	for _, p := range ranges {
 		for ; p.count > 0; p.to, p.from, p.count = p.to+step, p.from+step, p.count-step {
-			pieces = append(pieces, copied{p.old, p.to, p.from, min(step, p.count)})
+			pieces = append(pieces, rowRange{p.old, p.to, p.from, min(step, p.count)})
 		}
 	}
 	l.meter.Enter(progress.Copy)
@@ -190,16 +196,17 @@ func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layou
 	})
 }
 
-// worse is the larger loss of two, of which either may be nil.
-func worse(a, b *layout.DTypeError) *layout.DTypeError {
+// largerError returns the larger of two errors. Either may be nil.
+func largerError(a, b *layout.DTypeError) *layout.DTypeError {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}
 	return &layout.DTypeError{Abs: max(a.Abs, b.Abs), Rel: max(a.Rel, b.Rel)}
 }
 
-// beforeFill is which cells of a column were missing before they were filled, in both and where they come to lie.
-func (k *base) beforeFill(old *layout.ManifestColumn, delta *layout.Data, parts []copied) (*layout.BeforeFill, error) {
+// beforeFill returns the cells of a column that were missing before the fill, in the order of the
+// joined rows; nil if none was.
+func (k *base) beforeFill(old *layout.ManifestColumn, delta *layout.Data, ranges []rowRange) (*layout.BeforeFill, error) {
 	added, err := delta.Manifest.Column(old.Name)
 	if err != nil {
 		return nil, err
@@ -212,7 +219,7 @@ func (k *base) beforeFill(old *layout.ManifestColumn, delta *layout.Data, parts 
 		return nil, err
 	}
 	var out layout.MissingRows
-	for _, p := range parts {
+	for _, p := range ranges {
 		all := runs[p.old]
 		first := sort.Search(len(all), func(i int) bool { return all[i].Row+all[i].Rows > p.from })
 		for _, r := range all[first:] {
@@ -235,8 +242,8 @@ func (k *base) beforeFill(old *layout.ManifestColumn, delta *layout.Data, parts 
 	return &layout.BeforeFill{Missing: cells, Runs: out.AppendBinary(nil)}, nil
 }
 
-// names are those of the generation's items and of the new ones.
-func (k *base) names(delta *layout.Data, fresh []int64) ([]layout.ItemValues, error) {
+// itemNames returns the names of the generation's items, followed by those of the new items.
+func (k *base) itemNames(delta *layout.Data, newItems []int64) ([]layout.ItemValues, error) {
 	out := make([]layout.ItemValues, len(k.Data.Manifest.Items.Values))
 	for i, v := range k.Data.Manifest.Items.Values {
 		out[i].Name = v.Name
@@ -266,7 +273,7 @@ func (k *base) names(delta *layout.Data, fresh []int64) ([]layout.ItemValues, er
 			return nil, err
 		}
 	}
-	for _, code := range fresh {
+	for _, code := range newItems {
 		if err := add(delta, code); err != nil {
 			return nil, err
 		}

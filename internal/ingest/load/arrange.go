@@ -37,7 +37,7 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 		offsets, err = l.deduplicate(ctx, k, offsets)
 	}
 	if err == nil {
-		err = l.meet(k, l.order, offsets, step)
+		err = l.matchItems(k, l.order, offsets, step)
 	}
 	if err == nil && step > 0 {
 		offsets, err = rows.Regrid(ctx, k, l.order, offsets, step, l.stepText(), l.canMiss)

@@ -6,7 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// columnPlan is what becomes of a column: its steps, where it is read to, and what it is stored as.
+// columnPlan is what the load does to a column: its steps, where it is read to, and what it is stored
+// as.
 type columnPlan struct {
 	role   layout.Role
 	steps  option.Steps
@@ -19,10 +20,10 @@ type columnPlan struct {
 
 	narrowed  bool // no steps, but stored as another dtype than it has, because the options ask for it
 	converted bool // narrowed, and read as it is first
-	integers  bool // its steps make integers or truth values of such
+	integers  bool // it has steps, and values and results are integers or truth values
 }
 
-// planColumn returns what the options make of a column with a role.
+// planColumn returns the plan of a column with a role.
 func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan {
 	p := columnPlan{role: role, steps: o.StepsOf(c, role), asked: o.DType.Of(c)}
 	p.stored = layout.Column{Name: c.Name, Role: role, DType: c.Kind.DType(), Width: c.Width, Unit: c.Unit, Zone: c.Zone}

@@ -10,12 +10,12 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// randomColumns opens the columns of a table to be read and written in any order.
+// randomColumns returns a function that opens columns of a table for reading and writing in any order.
 func randomColumns(w *layout.Writer) func(i int) layout.ColumnWriter {
 	return func(i int) layout.ColumnWriter { return w.Column(i, layout.Random) }
 }
 
-// dest is where a column of a source is written to.
+// dest opens the column that a column of the sources is read into, in any order.
 func (l *load) dest(i int) layout.ColumnWriter {
 	if at, ok := l.staged[i]; ok {
 		return l.stage.Column(at, layout.Random)
@@ -23,7 +23,7 @@ func (l *load) dest(i int) layout.ColumnWriter {
 	return l.writer.Column(i, layout.Random)
 }
 
-// destRead is where the values of a column are written to as they are read.
+// destRead opens the column that a column of the sources is read into, for the reader.
 func (l *load) destRead(i int) layout.ColumnWriter {
 	if l.staysAsRead(i) {
 		return l.writer.Column(i, layout.WriteOnce)
@@ -53,7 +53,8 @@ func (l *load) newTiles() {
 	}
 }
 
-// tilesOf returns what was measured of a column while it was read; nil if its rows have moved since.
+// tilesOf returns the moments of a column that were measured while it was read, nil if its rows have
+// moved since.
 func (l *load) tilesOf(i int) *step.TileMoments {
 	m := l.seenTiles[i]
 	if m == nil || !m.Valid() || l.kept != nil || l.order.From != nil {
@@ -62,6 +63,7 @@ func (l *load) tilesOf(i int) *step.TileMoments {
 	return m
 }
 
+// stepText returns the step of regrid, "" without regrid.
 func (l *load) stepText() string {
 	s, err := l.RegridStep()
 	if err != nil || s == nil {
@@ -70,8 +72,8 @@ func (l *load) stepText() string {
 	return s.String()
 }
 
-// canMiss refuses a value column that cannot say that inserted rows hold nothing. Whole numbers of a text file become floats, as
-// they do where a cell is missing.
+// canMiss refuses inserted rows if a value column has a dtype without missing values. Integers of a
+// text file become floats, as if a cell were missing.
 func (l *load) canMiss(added int64) error {
 	for i, c := range l.columns {
 		d := l.dest(i)
@@ -86,14 +88,15 @@ func (l *load) canMiss(added int64) error {
 				hint = "leave the column out with --columns"
 			}
 			return &loaderr.SourceError{
-				Path: l.readers[0].Path(), Column: c.Name, Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added), Hint: hint,
+				Path: l.readers[0].Path(), Column: c.Name, Hint: hint,
+				Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added),
 			}
 		}
 	}
 	return nil
 }
 
-// exactFloats reports whether whole numbers stay what they are as float64.
+// exactFloats reports whether float64 has all integers of a column exactly.
 func exactFloats(v layout.Strided[int64]) bool {
 	const most = 1 << 53
 	for row := range v.Rows {
@@ -106,7 +109,7 @@ func exactFloats(v layout.Strided[int64]) bool {
 	return true
 }
 
-// complete gives inserted rows, which have been moved to their places, their item and time.
+// complete writes the item and the time of inserted rows, which are at their places already.
 func (l *load) complete(m *rows.Map, offsets []int64, step int64) {
 	for i := range l.columns {
 		switch l.wanted.roles[i] {

@@ -38,7 +38,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	if final.Prepared, final.Scale, err = l.prepareAll(ctx, offsets, keys); err != nil {
 		return nil, err
 	}
-	final.DTypeError = l.errorsOf()
+	final.DTypeError = l.dtypeErrors()
 	if err := l.fillCalendar(ctx, keys); err != nil {
 		return nil, err
 	}

@@ -9,14 +9,16 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// convertAll converts the columns that were filled as what they are.
+// convertAll converts the columns that were read as another dtype than they are stored as.
 func (l *load) convertAll(ctx context.Context, rows int64) error {
 	for i, c := range l.columns {
 		if !l.plans[i].converted {
 			continue
 		}
-		from, to := l.stage.Column(l.staged[i], layout.Random), column.Sink{ColumnWriter: l.writer.Column(i, layout.WriteOnce), Loss: l.losses[i]}
-		err := parallel.For(ctx, l.Workers, int((rows+column.TileRows-1)/column.TileRows), "", func(_, tile int) error {
+		from := l.stage.Column(l.staged[i], layout.Random)
+		to := column.Sink{ColumnWriter: l.writer.Column(i, layout.WriteOnce), Loss: l.losses[i]}
+		tiles := int((rows + column.TileRows - 1) / column.TileRows)
+		err := parallel.For(ctx, l.Workers, tiles, "", func(_, tile int) error {
 			first := int64(tile) * column.TileRows
 			n := min(column.TileRows, rows-first)
 			switch from.DType {
@@ -36,28 +38,33 @@ func (l *load) convertAll(ctx context.Context, rows int64) error {
 	return nil
 }
 
-func convertTile[S column.Number](l *load, c column.Column, to column.Sink, from layout.Strided[S], first, n int64) error {
-	src := from.Data[first : first+n] // plain: what is converted is no tensor
+// convertTile converts n rows of a column, which has one value a row.
+func convertTile[S column.Number](
+	l *load, c column.Column, to column.Sink, from layout.Strided[S], first, n int64,
+) error {
+	src := from.Data[first : first+n]
 	bad := column.Put(to, first, src)
 	if bad < 0 {
 		return nil
 	}
 	e := l.place(first + int64(bad))
-	e.Column, e.Text, e.Reason, e.Hint = c.Name, fmt.Sprint(src[bad]), "does not fit "+string(to.DType), column.HintWider
+	e.Column, e.Text = c.Name, fmt.Sprint(src[bad])
+	e.Reason, e.Hint = "does not fit "+string(to.DType), column.HintWider
 	if src[bad] != src[bad] {
-		e.Text, e.Reason, e.Hint = "", "the value is missing, which only a float column can say", "fill it with --fill "+c.Name+"=0"
+		e.Text, e.Reason = "", "the value is missing, which only a float column can say"
+		e.Hint = "fill it with --fill " + c.Name + "=0"
 	}
 	return &e
 }
 
-// errorsOf are the errors of the columns whose floats were narrowed.
-func (l *load) errorsOf() map[string]*layout.DTypeError {
+// dtypeErrors returns the errors of the columns whose floats were narrowed, by name.
+func (l *load) dtypeErrors() map[string]*layout.DTypeError {
 	out := map[string]*layout.DTypeError{}
 	for i, s := range l.losses {
-		c, to, do := l.columns[i], l.plans[i].stored.DType, l.plans[i].steps
+		c, to, steps := l.columns[i], l.plans[i].stored.DType, l.plans[i].steps
 		was := c.Kind.DType()
-		if len(do) > 0 && !(c.Kind.IsInteger() && do.KeepsIntegers()) {
-			was = layout.Float64 // of results
+		if len(steps) > 0 && !(c.Kind.IsInteger() && steps.KeepsIntegers()) {
+			was = layout.Float64 // steps compute in it
 		}
 		if was.IsFloat() && to.IsFloat() && to.Size() < was.Size() {
 			e := s.DTypeError

@@ -11,8 +11,11 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// prepareAll does the steps of every column that has some, several columns at once.
-func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
+// prepareAll does the steps of all columns, several columns at once. It returns what the manifest
+// records of them, by column name.
+func (l *load) prepareAll(
+	ctx context.Context, offsets []int64, k *rows.Keys,
+) (map[string]*layout.Prepared, map[string]*layout.Scale, error) {
 	var todo []int
 	for i, p := range l.plans {
 		if len(p.steps) > 0 {
@@ -56,8 +59,9 @@ func (l *load) prepareAll(ctx context.Context, offsets []int64, k *rows.Keys) (m
 // stepInput returns what the steps of the i-th column need.
 func (l *load) stepInput(i int, offsets []int64, k *rows.Keys, f *step.FitRows) step.Input {
 	in := step.Input{
-		Column: l.columns[i], Steps: l.plans[i].steps, Integers: l.plans[i].integers, Per: step.Per(l.Options),
-		Keys: k, Offsets: offsets, Fit: f, Place: l.place, Path: l.readers[0].Path(),
+		Column: l.columns[i], Steps: l.plans[i].steps, Integers: l.plans[i].integers,
+		Per: step.Per(l.Options), Keys: k, Offsets: offsets, Fit: f,
+		Place: l.place, Path: l.readers[0].Path(),
 		Result: func(mode layout.Mode) layout.ColumnWriter { return l.writer.Column(i, mode) },
 		Tiles:  l.tilesOf(i), Loss: l.losses[i],
 	}

@@ -5,14 +5,15 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// tables are those of the result, and of scratch for the columns that are scaled before they are narrowed.
+// tables returns the table of the result, and that of scratch, for the columns that are read as another
+// dtype than they are stored as.
 func (l *load) tables() (t, stage layout.Table) {
 	t = layout.Table{Layout: l.Layout, Rows: l.rows}
 	stage = layout.Table{Rows: l.rows}
 	l.staged = map[int]int{}
 	for i, c := range l.columns {
 		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && len(s) > 0 && !s.KeepsIntegers() {
-			c.Kind = column.KindFloat64 // so that a decimal further down is nothing new
+			c.Kind = column.KindFloat64 // a decimal in a later row then needs no widening
 			l.setColumn(i, c)
 		}
 		p := l.plans[i]
