@@ -24,7 +24,7 @@ func inBlocks(t *testing.T, o option.Options, block int64) (*layout.Manifest, st
 	t.Helper()
 	dir := t.TempDir()
 	l := newLoad(dir, o, &progress.Meter{})
-	l.Block = block
+	l.BlockBytes = block
 	m, err := l.run(context.Background())
 	if err != nil {
 		err = l.failed(err)

@@ -64,7 +64,7 @@ var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o option.Options, m *progress.Meter) *load {
-	return &load{units: map[int]string{}, Options: o, asked: o, Settings: source.Settings{Reach: o.Reach, Workers: max(2, cores), Block: files.BlockBytes, Text: textvalue.DefaultDialect, Decompression: files.Decompression{Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { m.Bytes.Add(n) }}}, meter: m, available: files.FreeSpace}
+	return &load{units: map[int]string{}, Options: o, asked: o, Settings: source.Settings{Reach: o.Reach, Workers: max(2, cores), BlockBytes: files.BlockBytes, Text: textvalue.DefaultDialect, Decompression: files.Decompression{Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { m.Bytes.Add(n) }}}, meter: m, available: files.FreeSpace}
 }
 
 // run does the whole load of files.

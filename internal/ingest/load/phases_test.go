@@ -139,7 +139,7 @@ func TestUnpackingTellsOfEveryByte(t *testing.T) {
 	for _, suffix := range []string{".gz", ".zst"} {
 		packed := loadtest.Compressed(t, suffix, "a,b\n"+strings.Repeat("1.5,2.5\n", 100_000))
 		var told, times int64
-		w := source.Settings{Workers: 1, Block: files.BlockBytes, Text: textvalue.DefaultDialect, Decompression: files.Decompression{Dir: t.TempDir(), Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { told, times = told+n, times+1 }}}
+		w := source.Settings{Workers: 1, BlockBytes: files.BlockBytes, Text: textvalue.DefaultDialect, Decompression: files.Decompression{Dir: t.TempDir(), Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { told, times = told+n, times+1 }}}
 		r, err := open(loadtest.File(t, "a.csv"+suffix, packed), w)
 		if err != nil {
 			t.Fatal(err)

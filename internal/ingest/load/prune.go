@@ -16,7 +16,7 @@ import (
 // error of narrowed tensors of floats, or is changed in place: times of another unit than the generation's.
 func (l *load) choose(r source.Reader) source.Selection {
 	all := source.Selection{Reader: r, Rows: r.Rows()}
-	g, ok := r.(source.Grouped)
+	g, ok := r.(source.RowGroupPruner)
 	if !ok || l.whole || len(l.units) > 0 {
 		return all
 	}
@@ -103,7 +103,7 @@ func (l *load) question(r source.Reader) (q question, ok bool) {
 }
 
 // mayKeep reports whether a row of the group may be kept.
-func (q question) mayKeep(g source.Grouped, group int) bool {
+func (q question) mayKeep(g source.RowGroupPruner, group int) bool {
 	if q.clock >= 0 {
 		least, most, ok := g.Bounds(q.clock, group, q.time)
 		if ok && (most.(int64) < q.from || least.(int64) > q.to) {

@@ -61,7 +61,7 @@ func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 	path := loadtest.File(t, "x.tfrecord", loadtest.TFRecords(records...))
 	for _, block := range []int64{1, 100, 1 << 20} {
 		l := newLoad(t.TempDir(), option.Options{Sources: []string{path}}, &progress.Meter{})
-		l.Block = block
+		l.BlockBytes = block
 		if _, err := l.run(t.Context()); err != nil {
 			t.Fatal(l.failed(err))
 		}

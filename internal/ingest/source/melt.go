@@ -17,16 +17,16 @@ import (
 // series, then those of the second. The item is the series' name.
 type Melted struct {
 	Reader
-	time    int // the place of the time column in the source, -1 without one
-	timed   string
-	series  []int
-	columns []column.Column // of the source: the time, if there is one, and the series
+	timeIndex int // the place of the time column in the source, -1 without one
+	timeName  string
+	series    []int
+	columns   []column.Column // of the source: the time, if there is one, and the series
 }
 
-// Melt melts the wanted columns of r, which have the names given; timed is the name of the time
+// Melt melts the wanted columns of r, which have the names given; timeName is the name of the time
 // column, "" without one.
-func Melt(r Reader, names []string, wants []column.Want, timed string) (*Melted, error) {
-	m := &Melted{Reader: r, time: -1, timed: timed}
+func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melted, error) {
+	m := &Melted{Reader: r, timeIndex: -1, timeName: timeName}
 	for i, x := range wants {
 		name := names[i]
 		if !utf8.ValidString(name) {
@@ -36,7 +36,7 @@ func Melt(r Reader, names []string, wants []column.Want, timed string) (*Melted,
 			return nil, &loaderr.SourceError{Path: r.Path(), Column: name, Reason: "is the name of several series, or of none"}
 		}
 		if x.Role == layout.RoleTime {
-			m.time = x.Index
+			m.timeIndex = x.Index
 		} else {
 			m.series = append(m.series, x.Index)
 		}
@@ -63,17 +63,17 @@ func SourceRow(r Reader, row int64) int64 {
 func (m *Melted) Line(row int64) int64 { return m.Reader.Line(m.sourceRow(row)) }
 
 func (m *Melted) Names() []string {
-	if m.time < 0 {
+	if m.timeIndex < 0 {
 		return []string{column.MeltedItem, column.MeltedValue}
 	}
-	return []string{column.MeltedItem, m.timed, column.MeltedValue}
+	return []string{column.MeltedItem, m.timeName, column.MeltedValue}
 }
 
-// inner are the wants of the source: the time first, if there is one.
-func (m *Melted) inner() []column.Want {
+// sourceWants are the wants of the source: the time first, if there is one.
+func (m *Melted) sourceWants() []column.Want {
 	var out []column.Want
-	if m.time >= 0 {
-		out = append(out, column.Want{Index: m.time, Role: layout.RoleTime, Text: false})
+	if m.timeIndex >= 0 {
+		out = append(out, column.Want{Index: m.timeIndex, Role: layout.RoleTime, Text: false})
 	}
 	for _, s := range m.series {
 		out = append(out, column.Want{Index: s, Role: layout.RoleValue, Text: false})
@@ -84,14 +84,14 @@ func (m *Melted) inner() []column.Want {
 // Describe finds the type that all series have.
 func (m *Melted) Describe(w []column.Want) ([]column.Column, error) {
 	var err error
-	if m.columns, err = m.Reader.Describe(m.inner()); err != nil {
+	if m.columns, err = m.Reader.Describe(m.sourceWants()); err != nil {
 		return nil, err
 	}
-	return m.outer(w, m.columns)
+	return m.resultColumns(w, m.columns)
 }
 
-// outer turns columns of the source into those of the result.
-func (m *Melted) outer(w []column.Want, columns []column.Column) ([]column.Column, error) {
+// resultColumns turns columns of the source into those of the result.
+func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]column.Column, error) {
 	series := columns[len(columns)-len(m.series):]
 	value := series[0]
 	for _, c := range series[1:] {
@@ -124,27 +124,27 @@ func (m *Melted) Fill(ctx context.Context, to []Target, meter *progress.Meter) e
 			m.nameItems(t, n)
 		}
 	}
-	inner := make([]Target, 0, 1+len(m.series))
-	for i, x := range m.inner() {
+	sourceTargets := make([]Target, 0, 1+len(m.series))
+	for i, x := range m.sourceWants() {
 		t := Target{Want: x}
-		for _, o := range to {
-			if o.Role == x.Role {
-				t.Column, t.Dest, t.Row0, t.Words = o.Column, o.Dest, o.Row0, o.Words
+		for _, target := range to {
+			if target.Role == x.Role {
+				t.Column, t.Dest, t.Row0, t.Words = target.Column, target.Dest, target.Row0, target.Words
 			}
 		}
 		t.Name = m.columns[i].Name
 		if x.Role == layout.RoleValue {
-			t.Row0 += n * int64(len(inner)-(len(m.columns)-len(m.series)))
+			t.Row0 += n * int64(len(sourceTargets)-(len(m.columns)-len(m.series)))
 		}
-		inner = append(inner, t)
+		sourceTargets = append(sourceTargets, t)
 	}
-	err := m.Reader.Fill(ctx, inner, meter)
+	err := m.Reader.Fill(ctx, sourceTargets, meter)
 	if wider := (*WidenError)(nil); errors.As(err, &wider) {
 		wants := make([]column.Want, len(to))
 		for i, t := range to {
 			wants[i] = t.Want
 		}
-		columns, err := m.outer(wants, wider.Columns)
+		columns, err := m.resultColumns(wants, wider.Columns)
 		if err != nil {
 			return err
 		}

@@ -2,19 +2,19 @@ package source
 
 import "github.com/tensorcache/tensorcache/internal/ingest/column"
 
-// Observing is what a goroutine shows its values to, from chunk to chunk of a column.
-type Observing struct {
-	of     column.Observer
-	worker column.WorkerObserver
+// ObserverCache is what a goroutine shows its values to, from chunk to chunk of a column.
+type ObserverCache struct {
+	observer column.Observer
+	worker   column.WorkerObserver
 }
 
 // Observe shows values of a target to its observer, if it has one, from a row of its dest on.
-func Observe[S column.Storable](o *Observing, t Target, row int64, values []S) {
+func Observe[S column.Storable](o *ObserverCache, t Target, row int64, values []S) {
 	if t.Observer == nil {
 		return
 	}
-	if o.of != t.Observer {
-		o.of, o.worker = t.Observer, t.Observer.Worker()
+	if o.observer != t.Observer {
+		o.observer, o.worker = t.Observer, t.Observer.Worker()
 	}
 	switch v := any(values).(type) {
 	case []float64:

@@ -17,8 +17,8 @@ import (
 // partitioned adds to the columns of a file those that its folders name; each holds one value in all rows.
 type partitioned struct {
 	Reader
-	parts []files.Part
-	inner int // columns of the file
+	parts       []files.Part
+	fileColumns int // columns of the file
 }
 
 func WithPartitions(r Reader, parts []files.Part) (Reader, error) {
@@ -43,21 +43,21 @@ func (p *partitioned) Names() []string {
 
 // Describe takes a value for an integer where it is written as one; over all files the widest counts.
 func (p *partitioned) Describe(w []column.Want) ([]column.Column, error) {
-	var inner []column.Want
+	var fileWants []column.Want
 	for _, x := range w {
-		if x.Index < p.inner {
-			inner = append(inner, x)
+		if x.Index < p.fileColumns {
+			fileWants = append(fileWants, x)
 		}
 	}
-	columns, err := p.Reader.Describe(inner)
+	columns, err := p.Reader.Describe(fileWants)
 	if err != nil {
 		return nil, err
 	}
 	return p.merge(columns, func(i int) (column.Column, bool) {
-		if w[i].Index < p.inner {
+		if w[i].Index < p.fileColumns {
 			return column.Column{}, false
 		}
-		part := p.parts[w[i].Index-p.inner]
+		part := p.parts[w[i].Index-p.fileColumns]
 		c := column.Column{Name: part.Key, Kind: column.KindText, Inferred: true, Names: true}
 		if _, ok := textvalue.ParseCanonical([]byte(part.Value)); ok {
 			c.Kind = column.KindInt64
@@ -67,12 +67,12 @@ func (p *partitioned) Describe(w []column.Want) ([]column.Column, error) {
 }
 
 // Merge puts the folders' columns between those of the file.
-func (p *partitioned) merge(inner []column.Column, own func(i int) (column.Column, bool), n int) []column.Column {
+func (p *partitioned) merge(columns []column.Column, partition func(i int) (column.Column, bool), n int) []column.Column {
 	out := make([]column.Column, n)
 	for i := range out {
-		c, ok := own(i)
+		c, ok := partition(i)
 		if !ok {
-			c, inner = inner[0], inner[1:]
+			c, columns = columns[0], columns[1:]
 		}
 		out[i] = c
 	}
@@ -80,25 +80,25 @@ func (p *partitioned) merge(inner []column.Column, own func(i int) (column.Colum
 }
 
 func (p *partitioned) Fill(ctx context.Context, to []Target, m *progress.Meter) error {
-	var inner []Target
+	var fileTargets []Target
 	for _, t := range to {
-		if t.Index < p.inner {
-			inner = append(inner, t)
+		if t.Index < p.fileColumns {
+			fileTargets = append(fileTargets, t)
 			continue
 		}
-		if err := p.constant(t, p.parts[t.Index-p.inner].Value); err != nil {
+		if err := p.fillConstant(t, p.parts[t.Index-p.fileColumns].Value); err != nil {
 			return err
 		}
 	}
-	err := p.Reader.Fill(ctx, inner, m)
+	err := p.Reader.Fill(ctx, fileTargets, m)
 	if wider := (*WidenError)(nil); errors.As(err, &wider) {
-		return &WidenError{p.merge(wider.Columns, func(i int) (column.Column, bool) { return to[i].Column, to[i].Index >= p.inner }, len(to))}
+		return &WidenError{p.merge(wider.Columns, func(i int) (column.Column, bool) { return to[i].Column, to[i].Index >= p.fileColumns }, len(to))}
 	}
 	return err
 }
 
-// constant fills a column with one value.
-func (p *partitioned) constant(t Target, value string) error {
+// fillConstant fills a column with one value.
+func (p *partitioned) fillConstant(t Target, value string) error {
 	var v int64
 	if t.Dest.DType == layout.Text {
 		v = int64(t.Words.Code([]byte(value)))
@@ -116,7 +116,7 @@ func (p *partitioned) constant(t Target, value string) error {
 }
 
 func (p *partitioned) GroupRows() []int64 {
-	if r, ok := p.Reader.(Grouped); ok {
+	if r, ok := p.Reader.(RowGroupPruner); ok {
 		return r.GroupRows()
 	}
 	return []int64{p.Rows()}
@@ -124,13 +124,13 @@ func (p *partitioned) GroupRows() []int64 {
 
 // Bounds are the folder's value, for its columns.
 func (p *partitioned) Bounds(index, group int, as column.Column) (least, most any, ok bool) {
-	if index < p.inner {
-		if g, ok := p.Reader.(Grouped); ok {
+	if index < p.fileColumns {
+		if g, ok := p.Reader.(RowGroupPruner); ok {
 			return g.Bounds(index, group, as)
 		}
 		return nil, nil, false
 	}
-	value := p.parts[index-p.inner].Value
+	value := p.parts[index-p.fileColumns].Value
 	if as.Kind == column.KindText {
 		return value, value, true
 	}
@@ -139,7 +139,7 @@ func (p *partitioned) Bounds(index, group int, as column.Column) (least, most an
 }
 
 func (p *partitioned) Without(skip []bool) Reader {
-	g, ok := p.Reader.(Grouped)
+	g, ok := p.Reader.(RowGroupPruner)
 	if !ok { // one group, and not that
 		return p
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 )
 
-// Grouped is a reader of rows in groups that can be left out, each by itself, where it is known that no row of them is kept.
-type Grouped interface {
+// RowGroupPruner is a reader of rows in groups that can be left out, each by itself, where it is known that no row of them is kept.
+type RowGroupPruner interface {
 	Reader
 	// GroupRows are the rows of each group, nil if none can be left out.
 	GroupRows() []int64

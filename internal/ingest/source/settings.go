@@ -7,9 +7,9 @@ import (
 
 // Settings is how a reader goes about it.
 type Settings struct {
-	Reach   files.Reach
-	Workers int
-	Block   int64 // bytes of text that a worker reads at once
-	Text    textvalue.Dialect
+	Reach      files.Reach
+	Workers    int
+	BlockBytes int64 // bytes of text that a worker reads at once
+	Text       textvalue.Dialect
 	files.Decompression
 }

@@ -27,7 +27,7 @@ type fastBuffers struct {
 	in                       *bufio.Reader
 	compressed, uncompressed []byte // bytes of the current page
 	dictionaryPage           []byte // uncompressed bytes of the dictionary page
-	source.Observing
+	source.ObserverCache
 }
 
 // Sizes of the fast path.
@@ -213,7 +213,7 @@ func (c *fastDecoder[S]) writeRows(n int64, fill func(to []S) error) error {
 		if column.CheckCells(c.Kind, to) >= 0 {
 			return errUnsupported
 		}
-		source.Observe(&c.Observing, c.Target, c.row, to)
+		source.Observe(&c.ObserverCache, c.Target, c.row, to)
 		done := int64(len(to))
 		c.Dest.Commit(c.row, done)
 		c.row, c.remaining, n = c.row+done, c.remaining-done, n-done

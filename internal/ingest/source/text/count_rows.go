@@ -24,18 +24,18 @@ type blockCounts struct {
 
 // countRows counts the rows in parallel and divides the file into spans.
 func (c *csvFile) countRows() error {
-	blocks := int((c.size - c.dataOffset + c.Block - 1) / c.Block)
+	blocks := int((c.size - c.dataOffset + c.BlockBytes - 1) / c.BlockBytes)
 	counts := make([]blockCounts, blocks)
 	bufs := make([][]byte, c.Workers)
 	err := parallel.For(context.Background(), c.Workers, blocks, c.name, func(worker, i int) error {
 		if bufs[worker] == nil {
-			bufs[worker] = make([]byte, c.Block+2)
+			bufs[worker] = make([]byte, c.BlockBytes+2)
 		}
 		// Two bytes of the previous block show whether a line feed at the start of this block ends
 		// an empty line.
-		begin := c.dataOffset + int64(i)*c.Block
+		begin := c.dataOffset + int64(i)*c.BlockBytes
 		lead := int(min(2, begin-c.dataOffset))
-		buf := bufs[worker][:lead+int(min(c.Block, c.size-begin))]
+		buf := bufs[worker][:lead+int(min(c.BlockBytes, c.size-begin))]
 		if _, err := c.file.ReadAt(buf, begin-int64(lead)); err != nil && !errors.Is(err, io.EOF) {
 			return files.AsSourceError(c.name, err)
 		}

@@ -122,7 +122,7 @@ func (t *file) walk() error {
 		if binary.LittleEndian.Uint32(record[length:]) != recordSum(record[:length]) {
 			return broken("is not what its checksum says")
 		}
-		if n := len(t.spans); n == 0 || at-t.spans[n-1].Begin >= t.Block {
+		if n := len(t.spans); n == 0 || at-t.spans[n-1].Begin >= t.BlockBytes {
 			t.spans = append(t.spans, source.Span{Begin: at, Row0: t.count})
 		}
 		at += recordHead + int64(length) + recordTail
