@@ -7,16 +7,20 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Roots of Arrow's flatbuffers.
+// Root tables of Arrow's flatbuffers.
 const (
 	FlatMessage = arrowmeta.Message
 	FlatFooter  = arrowmeta.Footer
 )
 
-// CheckArrowMetadata refuses metadata of Arrow that is not built as its format says.
+// CheckArrowMetadata returns an error if b is not valid Arrow metadata with the given root table:
+// [FlatMessage] or [FlatFooter].
 func CheckArrowMetadata(b []byte, root string) error {
 	if arrowmeta.Check(b, root) {
 		return nil
 	}
-	return &loaderr.SourceError{Reason: fmt.Sprintf("has metadata of %d bytes that cannot be read", len(b)), Hint: loaderr.HintDamaged}
+	return &loaderr.SourceError{
+		Reason: fmt.Sprintf("has metadata of %d bytes that cannot be read", len(b)),
+		Hint:   loaderr.HintDamaged,
+	}
 }

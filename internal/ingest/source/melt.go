@@ -13,27 +13,35 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Melted makes of a source with one column a series a source with one row a value, as pandas.melt does: the rows of the first
-// series, then those of the second. The item is the series' name.
+// Melted converts a source with one column per series into a source with one row per value, as
+// pandas.melt does. Its rows are those of the first series, then those of the second, and so on.
+// The item is the name of the series.
 type Melted struct {
 	Reader
-	timeIndex int // the place of the time column in the source, -1 without one
-	timeName  string
-	series    []int
-	columns   []column.Column // of the source: the time, if there is one, and the series
+	timeIndex int             // index of the time column in the source, -1 if there is none
+	timeName  string          // "" if there is no time column
+	series    []int           // indexes of the series in the source
+	columns   []column.Column // of the source: the time, if there is one, then the series
 }
 
-// Melt melts the wanted columns of r, which have the names given; timeName is the name of the time
-// column, "" without one.
+// Melt returns a reader that melts the wanted columns of r. names are the names of these columns.
+// timeName is the name of the time column, "" if there is none.
+//
+// Melt returns an error if the name of a series is empty, ambiguous or not UTF-8, or if there is no
+// series.
 func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melted, error) {
 	m := &Melted{Reader: r, timeIndex: -1, timeName: timeName}
 	for i, x := range wants {
 		name := names[i]
 		if !utf8.ValidString(name) {
-			return nil, &loaderr.SourceError{Path: r.Path(), Text: name, Reason: "the name of a series is not UTF-8", Hint: loaderr.HintDamaged}
+			return nil, &loaderr.SourceError{
+				Path: r.Path(), Text: name, Reason: "the name of a series is not UTF-8", Hint: loaderr.HintDamaged,
+			}
 		}
 		if n := slices.Index(r.Names(), name); name == "" || slices.Contains(r.Names()[n+1:], name) {
-			return nil, &loaderr.SourceError{Path: r.Path(), Column: name, Reason: "is the name of several series, or of none"}
+			return nil, &loaderr.SourceError{
+				Path: r.Path(), Column: name, Reason: "is the name of several series, or of none",
+			}
 		}
 		if x.Role == layout.RoleTime {
 			m.timeIndex = x.Index
@@ -42,17 +50,20 @@ func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melt
 		}
 	}
 	if len(m.series) == 0 {
-		return nil, &loaderr.SourceError{Path: r.Path(), Reason: "holds no series beside the time", Hint: "load it without --melt"}
+		return nil, &loaderr.SourceError{
+			Path: r.Path(), Reason: "holds no series beside the time", Hint: "load it without --melt",
+		}
 	}
 	return m, nil
 }
 
+// Rows returns the number of rows of the source times the number of series.
 func (m *Melted) Rows() int64 { return m.Reader.Rows() * int64(len(m.series)) }
 
-// SourceRow returns the row of the source that a row of m comes from.
+// sourceRow returns the row of the source from which a row of m comes.
 func (m *Melted) sourceRow(row int64) int64 { return row % m.Reader.Rows() }
 
-// SourceRow returns the row of the file that a row of r comes from: they differ where r is melted.
+// SourceRow returns the row of the file from which a row of r comes. The two differ if r is melted.
 func SourceRow(r Reader, row int64) int64 {
 	if m, ok := r.(*Melted); ok {
 		return m.sourceRow(row)
@@ -60,8 +71,11 @@ func SourceRow(r Reader, row int64) int64 {
 	return row
 }
 
+// Line returns the line of the file from which a row of m comes, 0 if there are no lines.
 func (m *Melted) Line(row int64) int64 { return m.Reader.Line(m.sourceRow(row)) }
 
+// Names returns the names of the item column, the time column, if there is one, and the value
+// column.
 func (m *Melted) Names() []string {
 	if m.timeIndex < 0 {
 		return []string{column.MeltedItem, column.MeltedValue}
@@ -69,7 +83,8 @@ func (m *Melted) Names() []string {
 	return []string{column.MeltedItem, m.timeName, column.MeltedValue}
 }
 
-// sourceWants are the wants of the source: the time first, if there is one.
+// sourceWants returns the columns that m reads from the source: the time, if there is one, then the
+// series.
 func (m *Melted) sourceWants() []column.Want {
 	var out []column.Want
 	if m.timeIndex >= 0 {
@@ -81,7 +96,8 @@ func (m *Melted) sourceWants() []column.Want {
 	return out
 }
 
-// Describe finds the type that all series have.
+// Describe returns the types of the wanted columns. It returns an error if the series have no
+// common type.
 func (m *Melted) Describe(w []column.Want) ([]column.Column, error) {
 	var err error
 	if m.columns, err = m.Reader.Describe(m.sourceWants()); err != nil {
@@ -90,14 +106,19 @@ func (m *Melted) Describe(w []column.Want) ([]column.Column, error) {
 	return m.resultColumns(w, m.columns)
 }
 
-// resultColumns turns columns of the source into those of the result.
+// resultColumns returns the wanted columns of the result, given the columns of the source.
 func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]column.Column, error) {
 	series := columns[len(columns)-len(m.series):]
 	value := series[0]
 	for _, c := range series[1:] {
 		other, err := column.Unify(value, c)
 		if err != nil {
-			return nil, &loaderr.SourceError{Path: m.Path(), Column: c.Name, Reason: fmt.Sprintf("is %s, but series %q is %s", c.Describe(), series[0].Name, value.Describe()), Hint: "name series of one type with --columns"}
+			return nil, &loaderr.SourceError{
+				Path: m.Path(), Column: c.Name,
+				Reason: fmt.Sprintf("is %s, but series %q is %s",
+					c.Describe(), series[0].Name, value.Describe()),
+				Hint: "name series of one type with --columns",
+			}
 		}
 		value = other
 	}
@@ -116,7 +137,8 @@ func (m *Melted) resultColumns(w []column.Want, columns []column.Column) ([]colu
 	return out, nil
 }
 
-// Fill lets the source write each series into its part of the one column.
+// Fill makes the source write each series to its range of rows of the value column. It writes the
+// names of the series, and copies the times of the first series to the others.
 func (m *Melted) Fill(ctx context.Context, to []Target, meter *progress.Meter) error {
 	n := m.Reader.Rows()
 	for _, t := range to {
@@ -161,7 +183,8 @@ func (m *Melted) Fill(ctx context.Context, to []Target, meter *progress.Meter) e
 	return nil
 }
 
-// nameItems writes the name of each series into its rows.
+// nameItems writes the name of each series to the item column, in the rows of that series. n is the
+// number of rows of a series.
 func (m *Melted) nameItems(t Target, n int64) {
 	codes := make([]int32, column.TileRows)
 	for s := range m.series {
@@ -175,7 +198,8 @@ func (m *Melted) nameItems(t Target, n int64) {
 	}
 }
 
-// repeatTimes copies the times of the first series to the others.
+// repeatTimes copies the times of the first series to the others. n is the number of rows of a
+// series.
 func (m *Melted) repeatTimes(t Target, n int64) {
 	times := layout.Values[int64](t.Dest.ColumnWriter)
 	for s := 1; s < len(m.series); s++ {

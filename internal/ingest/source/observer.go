@@ -2,13 +2,15 @@ package source
 
 import "github.com/tensorcache/tensorcache/internal/ingest/column"
 
-// ObserverCache is what a goroutine shows its values to, from chunk to chunk of a column.
+// ObserverCache caches the worker observer of one goroutine, so that consecutive chunks of a column
+// use the same one. The zero value is an empty cache. It is not safe for concurrent use.
 type ObserverCache struct {
 	observer column.Observer
 	worker   column.WorkerObserver
 }
 
-// Observe shows values of a target to its observer, if it has one, from a row of its dest on.
+// Observe passes values of a target to its observer, if it has one. row is the row of the first
+// value in the target's Dest. Only float64 and float32 values are observed.
 func Observe[S column.Storable](o *ObserverCache, t Target, row int64, values []S) {
 	if t.Observer == nil {
 		return
@@ -24,7 +26,8 @@ func Observe[S column.Storable](o *ObserverCache, t Target, row int64, values []
 	}
 }
 
-// Invalidate says that values of a target may not be stored as its observer saw them.
+// Invalidate invalidates the target's observer, if it has one, because values may not be stored as
+// the observer received them.
 func (t Target) Invalidate() {
 	if t.Observer != nil {
 		t.Observer.Invalidate()

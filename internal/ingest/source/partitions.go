@@ -14,25 +14,33 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// partitioned adds to the columns of a file those that its folders name; each holds one value in all rows.
+// partitioned adds partition columns to the columns of a file. The names of the file's folders
+// define them (key=value). Each has the same value in all rows.
 type partitioned struct {
 	Reader
 	parts       []files.Part
-	fileColumns int // columns of the file
+	fileColumns int // number of columns of the file
 }
 
+// WithPartitions returns a reader that adds a column for each part to the columns of r, or r itself
+// if there are no parts. It returns an error if r has a column with the name of a part.
 func WithPartitions(r Reader, parts []files.Part) (Reader, error) {
 	if len(parts) == 0 {
 		return r, nil
 	}
 	for _, p := range parts {
 		if slices.Contains(r.Names(), p.Key) {
-			return nil, &loaderr.SourceError{Path: r.Path(), Column: p.Key, Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.Key, p.Value), Hint: "name the files instead of the folder"}
+			return nil, &loaderr.SourceError{
+				Path: r.Path(), Column: p.Key,
+				Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.Key, p.Value),
+				Hint:   "name the files instead of the folder",
+			}
 		}
 	}
 	return &partitioned{r, parts, len(r.Names())}, nil
 }
 
+// Names returns the names of the file's columns, then those of the partition columns.
 func (p *partitioned) Names() []string {
 	out := slices.Clone(p.Reader.Names())
 	for _, part := range p.parts {
@@ -41,7 +49,9 @@ func (p *partitioned) Names() []string {
 	return out
 }
 
-// Describe takes a value for an integer where it is written as one; over all files the widest counts.
+// Describe returns the types of the wanted columns. A partition column is int64 if its value is
+// written as an integer, text otherwise. Both are marked as inferred, so that the load unifies them
+// to the widest type over all files.
 func (p *partitioned) Describe(w []column.Want) ([]column.Column, error) {
 	var fileWants []column.Want
 	for _, x := range w {
@@ -66,8 +76,11 @@ func (p *partitioned) Describe(w []column.Want) ([]column.Column, error) {
 	}, len(w)), nil
 }
 
-// Merge puts the folders' columns between those of the file.
-func (p *partitioned) merge(columns []column.Column, partition func(i int) (column.Column, bool), n int) []column.Column {
+// merge returns n columns: partition(i), if its ok is true, and otherwise the next of the file's
+// columns.
+func (p *partitioned) merge(
+	columns []column.Column, partition func(i int) (column.Column, bool), n int,
+) []column.Column {
 	out := make([]column.Column, n)
 	for i := range out {
 		c, ok := partition(i)
@@ -79,6 +92,7 @@ func (p *partitioned) merge(columns []column.Column, partition func(i int) (colu
 	return out
 }
 
+// Fill writes the partition columns, then makes the file's reader write the others.
 func (p *partitioned) Fill(ctx context.Context, to []Target, m *progress.Meter) error {
 	var fileTargets []Target
 	for _, t := range to {
@@ -92,29 +106,34 @@ func (p *partitioned) Fill(ctx context.Context, to []Target, m *progress.Meter) 
 	}
 	err := p.Reader.Fill(ctx, fileTargets, m)
 	if wider := (*WidenError)(nil); errors.As(err, &wider) {
-		return &WidenError{p.merge(wider.Columns, func(i int) (column.Column, bool) { return to[i].Column, to[i].Index >= p.fileColumns }, len(to))}
+		return &WidenError{p.merge(wider.Columns, func(i int) (column.Column, bool) {
+			return to[i].Column, to[i].Index >= p.fileColumns
+		}, len(to))}
 	}
 	return err
 }
 
-// fillConstant fills a column with one value.
+// fillConstant writes one value to all rows of a column.
 func (p *partitioned) fillConstant(t Target, value string) error {
 	var v int64
 	if t.Dest.DType == layout.Text {
 		v = int64(t.Words.Code([]byte(value)))
 	} else {
-		v, _ = textvalue.ParseCanonical([]byte(value)) // describe has said so
+		v, _ = textvalue.ParseCanonical([]byte(value)) // succeeds: Describe returned an integer type
 	}
 	const block = 1 << 12
 	values := slices.Repeat([]int64{v}, int(min(block, p.Rows())))
 	for row := int64(0); row < p.Rows(); row += block {
 		if column.Put(t.Dest, t.Row0+row, values[:min(block, p.Rows()-row)]) >= 0 {
-			return &loaderr.SourceError{Path: p.Path(), Column: t.Name, Text: value, Reason: "does not fit " + string(t.Dest.DType)}
+			return &loaderr.SourceError{
+				Path: p.Path(), Column: t.Name, Text: value, Reason: "does not fit " + string(t.Dest.DType),
+			}
 		}
 	}
 	return nil
 }
 
+// GroupRows returns the number of rows of each row group. A file without row groups is one group.
 func (p *partitioned) GroupRows() []int64 {
 	if r, ok := p.Reader.(RowGroupPruner); ok {
 		return r.GroupRows()
@@ -122,7 +141,8 @@ func (p *partitioned) GroupRows() []int64 {
 	return []int64{p.Rows()}
 }
 
-// Bounds are the folder's value, for its columns.
+// Bounds returns the bounds of a column in a row group. Both bounds of a partition column are its
+// value.
 func (p *partitioned) Bounds(index, group int, as column.Column) (least, most any, ok bool) {
 	if index < p.fileColumns {
 		if g, ok := p.Reader.(RowGroupPruner); ok {
@@ -138,9 +158,10 @@ func (p *partitioned) Bounds(index, group int, as column.Column) (least, most an
 	return v, v, ok && as.Kind.IsInteger()
 }
 
+// Without returns a reader of the row groups that are not skipped.
 func (p *partitioned) Without(skip []bool) Reader {
 	g, ok := p.Reader.(RowGroupPruner)
-	if !ok { // one group, and not that
+	if !ok { // the file is one group, and Without never skips all groups
 		return p
 	}
 	q := *p
@@ -148,7 +169,7 @@ func (p *partitioned) Without(skip []bool) Reader {
 	return &q
 }
 
-// PartitionOf returns the key of the first partition of r; ok is false if its folders name none.
+// PartitionOf returns the key of the first partition column of r. ok is false if r has none.
 func PartitionOf(r Reader) (key string, ok bool) {
 	if p, is := r.(*partitioned); is {
 		return p.parts[0].Key, true

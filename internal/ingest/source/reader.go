@@ -1,8 +1,18 @@
-// Package source defines what all readers of sources share: the [Reader] interface, the [Target] that a
-// reader writes a column to, and readers around readers: [Melt] and [WithPartitions].
+// Package source defines the interface between a load and the readers of its sources.
 //
-// A reader of one format is a package below this one. Readers know files and columns; they know nothing
-// of steps, of the order of rows or of load options.
+// It contains the [Reader] interface, the [Target] to which a reader writes a column, and two
+// readers that wrap another reader: [Melt] and [WithPartitions]. Optional interfaces are [Sized]
+// and [RowGroupPruner]. The reader of each format is a subpackage. Readers do not depend on steps,
+// on the order of rows or on load options.
+//
+// # Caveats
+//
+// Describe must be called before Fill. A reader of NumPy files does not know its number of rows
+// until Describe.
+//
+// Fill may return a [WidenError], after which the load starts again with other column types.
+//
+// Rows count from 0, but in errors from 1.
 package source
 
 import (
@@ -14,23 +24,26 @@ import (
 
 // Reader reads one source of one format.
 type Reader interface {
-	// Path names the source in messages.
+	// Path returns the path of the source, for messages.
 	Path() string
-	// Names are those of all columns, in the source's order.
+	// Names returns the names of all columns, in the order of the source.
 	Names() []string
-	// Rows counts the rows.
+	// Rows returns the number of rows.
 	Rows() int64
-	// Describe says what the wanted columns hold, in the order asked for.
+	// Describe returns the types of the wanted columns, in the order of w.
 	Describe(w []column.Want) ([]column.Column, error)
-	// Fill writes every row of the targets and tells the meter. A column that turns out to hold something wider is a [WidenError].
+	// Fill writes all rows of the targets and updates the meter. If values of a column need a wider
+	// type than Describe returned, it returns a [WidenError].
 	Fill(ctx context.Context, to []Target, m *progress.Meter) error
-	// Line is the line of the file that a row (from 0) stands in, 0 if there are no lines.
+	// Line returns the line of a row (from 0) in the file, 0 if the format has no lines.
 	Line(row int64) int64
+	// Close releases the source.
 	Close() error
 }
 
-// Sized is a reader that knows how many bytes it reads, of values that come over a connection.
+// Sized is a reader of values from a connection that knows the total number of bytes.
 type Sized interface {
 	Reader
+	// Size returns the number of bytes that Fill reads from the connection.
 	Size() int64
 }

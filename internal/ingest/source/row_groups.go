@@ -6,27 +6,32 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
 )
 
-// RowGroupPruner is a reader of rows in groups that can be left out, each by itself, where it is known that no row of them is kept.
+// RowGroupPruner is a reader that can skip row groups. A load skips a row group if its bounds show
+// that the filters drop all of its rows.
 type RowGroupPruner interface {
 	Reader
-	// GroupRows are the rows of each group, nil if none can be left out.
+	// GroupRows returns the number of rows of each row group, nil if no row group can be skipped.
 	GroupRows() []int64
-	// Bounds are values that no value of a column is below and above in a group: two int64 or two string, as the column is read. ok is false
-	// where they are not known.
+	// Bounds returns a lower and an upper bound of the values of a column in a row group. index is
+	// the column's index in the source, and as the type that the column is read as. The bounds are
+	// two int64 or two string, according to that type. ok is false if they are not known.
 	Bounds(index, group int, as column.Column) (least, most any, ok bool)
-	// Without reads the other groups, at least one, as if they were all.
+	// Without returns a reader of the row groups that are not skipped, as if there were no others.
+	// skip must leave at least one row group.
 	Without(skip []bool) Reader
 }
 
-// Selection is what a load reads of a source.
+// Selection is the part of a source that a load reads.
 type Selection struct {
-	Reader        Reader
-	Rows          int64
-	Starts        []int64 // of the groups that are read, in rows that are read
-	SkippedBefore []int64 // rows that are left out before each of them
+	Reader Reader
+	Rows   int64 // number of selected rows
+	// Starts has the first row of each selected row group, counted in selected rows.
+	Starts []int64
+	// SkippedBefore has the number of skipped rows before each selected row group.
+	SkippedBefore []int64
 }
 
-// SourceRow is the row of the source that a row that was read is.
+// SourceRow returns the row of the source for a selected row.
 func (c Selection) SourceRow(row int64) int64 {
 	if i := sort.Search(len(c.Starts), func(i int) bool { return c.Starts[i] > row }); i > 0 {
 		return row + c.SkippedBefore[i-1]

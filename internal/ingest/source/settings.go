@@ -5,11 +5,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
-// Settings is how a reader goes about it.
+// Settings are the settings of a reader.
 type Settings struct {
-	Reach      files.Reach
-	Workers    int
-	BlockBytes int64 // bytes of text that a worker reads at once
+	Reach   files.Reach // the directories from which files may be read
+	Workers int         // number of goroutines that decode
+	// BlockBytes is the number of bytes that a worker reads at once, of a text or TFRecord file.
+	BlockBytes int64
 	Text       textvalue.Dialect
 	files.Decompression
 }

@@ -1,11 +1,12 @@
 package source
 
-// MaxRecordBytes bounds one row of a text file, and with it the memory that it takes.
+// MaxRecordBytes is the largest size of a row of a text file and of a TFRecord record. It limits
+// the memory of a row.
 const MaxRecordBytes = 64 << 20
 
-// Span is a stretch of a text file that holds whole rows.
+// Span is a range of bytes of a file that contains only whole rows.
 type Span struct {
-	Begin, End  int64
-	Row0, Line0 int64 // rows and lines before it
-	Rows        int64
+	Begin, End  int64 // file offsets
+	Row0, Line0 int64 // numbers of rows and lines before the span
+	Rows        int64 // number of rows in the span
 }

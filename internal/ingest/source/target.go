@@ -10,36 +10,51 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// CheckText refuses words that are no names of items. Rows count from 0 here.
+// CheckText returns an error if a text is not UTF-8, or is empty in an item_id column. row counts
+// from 0.
 func CheckText(word []byte, role layout.Role, row int64) error {
 	switch {
 	case len(word) == 0 && role == layout.RoleItemID:
-		return &loaderr.SourceError{Row: row + 1, Reason: "the text is empty, but an item needs a name", Hint: loaderr.HintNeeded}
+		return &loaderr.SourceError{
+			Row: row + 1, Reason: "the text is empty, but an item needs a name", Hint: loaderr.HintNeeded,
+		}
 	case !utf8.Valid(word):
-		return &loaderr.SourceError{Row: row + 1, Text: string(word), Reason: ReasonUTF8, Hint: "bytes are read where they are text; leave the column out with --columns"}
+		return &loaderr.SourceError{
+			Row: row + 1, Text: string(word), Reason: ReasonUTF8,
+			Hint: "bytes are read where they are text; leave the column out with --columns",
+		}
 	}
 	return nil
 }
 
+// ReasonItem is the reason if a value is missing in an item_id column.
 const ReasonItem = "is missing, but an item needs a name"
 
+// ReasonNoTime is the reason if a value is missing in the time column.
 const ReasonNoTime = "is missing, but every row needs a time"
 
+// ReasonMissing is the reason if a value is missing in a column whose type has no missing values.
 const ReasonMissing = "is missing, which only a float column can say"
 
+// ReasonUTF8 is the reason if a text is not UTF-8.
 const ReasonUTF8 = "is not UTF-8"
 
-// RangeError refuses a value of a row, from 1, that the column is not stored with: put or checkCells have found it.
+// RangeError returns the error for a value that [column.Put] or [column.CheckCells] refuses. row
+// counts from 1.
 func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 	if h, ok := value.(layout.Half); ok {
 		value = h.Float32()
 	}
-	e := &loaderr.SourceError{Column: t.Name, Row: row, Text: fmt.Sprint(value), Reason: "does not fit " + string(t.Dest.DType), Hint: column.HintWider}
+	e := &loaderr.SourceError{
+		Column: t.Name, Row: row, Text: fmt.Sprint(value),
+		Reason: "does not fit " + string(t.Dest.DType), Hint: column.HintWider,
+	}
 	switch {
 	case (t.Kind == column.KindTime || t.Kind == column.KindDuration) && value == int64(math.MinInt64):
 		e.Text, e.Reason, e.Hint = "NaT", "is no time", loaderr.HintNeeded
 	case t.Kind == column.KindBool:
-		e.Reason, e.Hint = "is no truth value, want 0 or 1", "write the column as integers, or leave it out with --columns"
+		e.Reason, e.Hint = "is no truth value, want 0 or 1",
+			"write the column as integers, or leave it out with --columns"
 	case e.Text == "NaN":
 		return t.MissingError(row)
 	case t.Role != layout.RoleValue:
@@ -48,17 +63,17 @@ func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 	return e
 }
 
-// Target is a column of a source and where its values go.
+// Target is a column of a source and its destination.
 type Target struct {
 	column.Want
 	column.Column
 	Dest     column.Sink
-	Row0     int64 // the source's first row in dest
-	Words    *column.Dictionary
-	Observer column.Observer // nil unless somebody sees the values as they are read
+	Row0     int64              // row of Dest to which the source's first row is written
+	Words    *column.Dictionary // of a text column
+	Observer column.Observer    // receives the values as they are read; may be nil
 }
 
-// MissingReason says why a missing value cannot be in the column.
+// MissingReason returns the reason why the column cannot have a missing value.
 func (t Target) MissingReason() string {
 	switch t.Role {
 	case layout.RoleItemID:
@@ -69,7 +84,8 @@ func (t Target) MissingReason() string {
 	return ReasonMissing
 }
 
-// MissingError refuses a missing value of a row, from 1, and says what to do about it.
+// MissingError returns the error for a missing value in a column that cannot have one, with a hint.
+// row counts from 1.
 func (t Target) MissingError(row int64) *loaderr.SourceError {
 	e := &loaderr.SourceError{Column: t.Name, Row: row, Reason: "the value " + t.MissingReason()}
 	switch {
@@ -83,12 +99,14 @@ func (t Target) MissingError(row int64) *loaderr.SourceError {
 	return e
 }
 
-// WidenError tells that columns hold what their kind cannot; the load begins again with these, in the order of the targets.
+// WidenError is returned by Fill if values of a column do not fit the type that Describe returned.
+// The load starts again with Columns, which are in the order of the targets.
 type WidenError struct{ Columns []column.Column }
 
 func (*WidenError) Error() string { return "columns must be widened" }
 
-// Merge is what must be widened for both.
+// Merge returns an error with the wider type of each column of e and other. e may be nil. Merge
+// modifies e.
 func (e *WidenError) Merge(other *WidenError) *WidenError {
 	if e == nil {
 		return other
