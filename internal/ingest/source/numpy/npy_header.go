@@ -16,23 +16,23 @@ import (
 
 const NpyMagic = "\x93NUMPY"
 
-// mostHeader bounds the header of a .npy file. One of 10,000 fields takes 300 kB.
-const mostHeader = 1 << 20
+// maxHeaderBytes bounds the header of a .npy file. One of 10,000 fields takes 300 kB.
+const maxHeaderBytes = 1 << 20
 
 // npyColumn is an array of NumPy, or one field of an array of records, as the column that it becomes.
 type npyColumn struct {
 	put.Column
-	text   byte  // 'U' or 'S' for texts of fixed length, else 0
-	size   int64 // bytes of a value
-	record int64 // bytes between the beginnings of two rows, where that is not the row's own size
-	offset int64 // in a record
-	swap   bool  // big-endian
-	lanes  bool  // column by column: Fortran's order
-	times  int64 // what a time is multiplied by to be in its unit; 0 or 1 for nothing
-	refuse *loaderr.SourceError
-	open   func() (io.ReadCloser, error) // the stream of the array, header and all
-	head   int64                         // bytes of the header
-	total  int64                         // bytes of the stream
+	textType    byte  // 'U' or 'S' for texts of fixed length, else 0
+	size        int64 // bytes of a value
+	recordBytes int64 // bytes between the beginnings of two rows, where that is not the row's own size
+	offset      int64 // in a record
+	swap        bool  // big-endian
+	columnMajor bool  // column by column: Fortran's order
+	factor      int64 // what a time is multiplied by to be in its unit; 0 or 1 for nothing
+	refusal     *loaderr.SourceError
+	open        func() (io.ReadCloser, error) // the stream of the array, header and all
+	headerBytes int64                         // bytes of the header
+	totalBytes  int64                         // bytes of the stream
 }
 
 // npyTypes are the dtypes by NumPy's letter and size, as layout names them.
@@ -43,8 +43,8 @@ var npyTypes = map[string]string{
 
 // npyUnits are the units of datetime64 that are whole numbers of one that is stored.
 var npyUnits = map[string]struct {
-	unit  string
-	times int64
+	unit   string
+	factor int64
 }{
 	"W": {"s", 7 * 86400}, "D": {"s", 86400}, "h": {"s", 3600}, "m": {"s", 60}, "s": {"s", 1}, "ms": {"ms", 1}, "us": {"us", 1}, "ns": {"ns", 1},
 }
@@ -52,81 +52,81 @@ var npyUnits = map[string]struct {
 // readNpyHeader reads the header of an array of so many bytes and says which columns it is. The dtype of a column that is not read is
 // refused only where it is wanted.
 func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
-	text, head, err := npyText(r, total)
+	text, head, err := readHeaderText(r, total)
 	if err != nil {
 		return nil, err
 	}
-	broken := func(why any) error {
+	damaged := func(why any) error {
 		return &loaderr.SourceError{Text: strings.TrimSpace(text), Reason: fmt.Sprintf("is no header of a NumPy array: %v", why), Hint: loaderr.HintDamaged}
 	}
 	v, err := parseLiteral(text)
 	if err != nil {
-		return nil, broken(err)
+		return nil, damaged(err)
 	}
 	dict, _ := v.(map[string]any)
 	fortran, ok1 := dict["fortran_order"].(bool)
 	dims, ok2 := dict["shape"].(tuple)
 	descr, ok3 := dict["descr"]
 	if !ok1 || !ok2 || !ok3 || len(dict) != 3 {
-		return nil, broken("want descr, fortran_order and shape")
+		return nil, damaged("want descr, fortran_order and shape")
 	}
 	shape, cells := make([]int64, len(dims)), float64(1)
 	for i, d := range dims {
 		n, ok := d.(int64)
 		if !ok || n < 0 {
-			return nil, broken("the shape")
+			return nil, damaged("the shape")
 		}
 		shape[i], cells = n, cells*float64(n)
 	}
-	columns, record, err := npyColumns(descr, name, shape, fortran)
+	columns, record, err := parseColumns(descr, name, shape, fortran)
 	if refused := (*loaderr.SourceError)(nil); errors.As(err, &refused) {
 		return nil, refused
 	} else if err != nil {
-		return nil, broken(err)
+		return nil, damaged(err)
 	}
 	if want := cells * float64(record); record > 0 && (want > math.MaxInt64 || int64(want) != total-head) {
 		return nil, &loaderr.SourceError{Reason: fmt.Sprintf("holds %d bytes of values, its header says %.0f", total-head, want), Hint: loaderr.HintDamaged}
 	}
 	for i := range columns {
-		columns[i].head, columns[i].total = head, total
+		columns[i].headerBytes, columns[i].totalBytes = head, total
 	}
 	return columns, nil
 }
 
-// npyText reads the header as text, and says how many bytes come before the values.
-func npyText(r io.Reader, total int64) (text string, head int64, err error) {
-	cut := &loaderr.SourceError{Reason: "is cut off: its header does not end", Hint: loaderr.HintDamaged}
-	short := func(err error) error {
+// readHeaderText reads the header as text, and says how many bytes come before the values.
+func readHeaderText(r io.Reader, total int64) (text string, head int64, err error) {
+	truncated := &loaderr.SourceError{Reason: "is cut off: its header does not end", Hint: loaderr.HintDamaged}
+	readError := func(err error) error {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return cut
+			return truncated
 		}
 		return unreadable(err)
 	}
-	lead := make([]byte, len(NpyMagic)+2+4)
-	if _, err := io.ReadFull(r, lead[:10]); err != nil {
-		return "", 0, short(err)
+	preamble := make([]byte, len(NpyMagic)+2+4)
+	if _, err := io.ReadFull(r, preamble[:10]); err != nil {
+		return "", 0, readError(err)
 	}
-	major := lead[len(NpyMagic)]
-	if string(lead[:len(NpyMagic)]) != NpyMagic || major < 1 || major > 3 {
+	major := preamble[len(NpyMagic)]
+	if string(preamble[:len(NpyMagic)]) != NpyMagic || major < 1 || major > 3 {
 		return "", 0, &loaderr.SourceError{Reason: "does not begin as a NumPy array of version 1, 2 or 3", Hint: loaderr.HintDamaged}
 	}
-	length := int64(binary.LittleEndian.Uint16(lead[8:]))
+	length := int64(binary.LittleEndian.Uint16(preamble[8:]))
 	head = 10
 	if major > 1 {
-		if _, err := io.ReadFull(r, lead[10:]); err != nil {
-			return "", 0, short(err)
+		if _, err := io.ReadFull(r, preamble[10:]); err != nil {
+			return "", 0, readError(err)
 		}
-		length, head = int64(binary.LittleEndian.Uint32(lead[8:])), 12
+		length, head = int64(binary.LittleEndian.Uint32(preamble[8:])), 12
 	}
 	if head += length; head > total {
-		return "", 0, cut
+		return "", 0, truncated
 	}
-	if length > mostHeader {
-		return "", 0, &loaderr.SourceError{Reason: fmt.Sprintf("has a header of %d bytes, at most %d", length, mostHeader), Hint: loaderr.HintDamaged}
+	if length > maxHeaderBytes {
+		return "", 0, &loaderr.SourceError{Reason: fmt.Sprintf("has a header of %d bytes, at most %d", length, maxHeaderBytes), Hint: loaderr.HintDamaged}
 	}
 	b := make([]byte, length)
 	if _, err := io.ReadFull(r, b); err != nil {
-		return "", 0, short(err)
+		return "", 0, readError(err)
 	}
 	if major == 3 {
 		return string(b), head, nil
@@ -138,11 +138,11 @@ func npyText(r io.Reader, total int64) (text string, head int64, err error) {
 	return string(runes), head, nil
 }
 
-// npyColumns are the columns of an array, and the bytes of one of its elements, 0 if that is not known.
-func npyColumns(descr any, name string, shape []int64, fortran bool) ([]npyColumn, int64, error) {
+// parseColumns are the columns of an array, and the bytes of one of its elements, 0 if that is not known.
+func parseColumns(descr any, name string, shape []int64, fortran bool) ([]npyColumn, int64, error) {
 	if d, ok := descr.(string); ok {
-		c := npyDType(d)
-		c.Name, c.Shape, c.lanes = name, shape, fortran && len(shape) == 2 && shape[1] > 1
+		c := parseDType(d)
+		c.Name, c.Shape, c.columnMajor = name, shape, fortran && len(shape) == 2 && shape[1] > 1
 		c.finish()
 		return []npyColumn{c}, c.size, nil
 	}
@@ -168,7 +168,7 @@ func npyColumns(descr any, name string, shape []int64, fortran bool) ([]npyColum
 		if !ok2 {
 			return nil, 0, fmt.Errorf("the field %q is made of fields, which is not read", field)
 		}
-		c := npyDType(d)
+		c := parseDType(d)
 		c.Name, c.Shape, c.offset = field, shape[:min(1, len(shape)):min(1, len(shape))], record
 		values := int64(1)
 		if len(t) == 3 {
@@ -186,8 +186,8 @@ func npyColumns(descr any, name string, shape []int64, fortran bool) ([]npyColum
 			}
 		}
 		if c.size == 0 {
-			c.refuse.Column = field
-			return nil, 0, c.refuse
+			c.refusal.Column = field
+			return nil, 0, c.refusal
 		}
 		if record += c.size * values; record > math.MaxInt32 {
 			return nil, 0, fmt.Errorf("records of %d bytes", record)
@@ -197,8 +197,8 @@ func npyColumns(descr any, name string, shape []int64, fortran bool) ([]npyColum
 		}
 	}
 	for i := range out {
-		if out[i].record = record; len(shape) != 1 && out[i].refuse == nil {
-			out[i].refuse = &loaderr.SourceError{Reason: fmt.Sprintf("is of records in shape %v, want [rows]", shape)}
+		if out[i].recordBytes = record; len(shape) != 1 && out[i].refusal == nil {
+			out[i].refusal = &loaderr.SourceError{Reason: fmt.Sprintf("is of records in shape %v, want [rows]", shape)}
 		}
 		out[i].finish()
 	}
@@ -217,28 +217,28 @@ func (c *npyColumn) finish() {
 	}
 	c.Bytes = values * c.size
 	switch {
-	case c.refuse != nil:
+	case c.refusal != nil:
 	case len(c.Shape) == 0:
-		c.refuse = &loaderr.SourceError{Reason: "is a single value, want [rows] or [rows, n]"}
+		c.refusal = &loaderr.SourceError{Reason: "is a single value, want [rows] or [rows, n]"}
 	case len(c.Shape) > 2:
-		c.refuse = &loaderr.SourceError{Reason: fmt.Sprintf("has shape %v, want [rows] or [rows, n]", c.Shape), Hint: "reshape it to [rows, n], or leave it out with --columns"}
-	case c.text != 0 && len(c.Shape) > 1:
-		c.refuse = &loaderr.SourceError{Reason: fmt.Sprintf("is text of shape %v, want [rows]", c.Shape)}
-	case c.text == 0:
+		c.refusal = &loaderr.SourceError{Reason: fmt.Sprintf("has shape %v, want [rows] or [rows, n]", c.Shape), Hint: "reshape it to [rows, n], or leave it out with --columns"}
+	case c.textType != 0 && len(c.Shape) > 1:
+		c.refusal = &loaderr.SourceError{Reason: fmt.Sprintf("is text of shape %v, want [rows]", c.Shape)}
+	case c.textType == 0:
 		if err := c.Check(); err != nil {
-			c.refuse = &loaderr.SourceError{Reason: err.Error()}
+			c.refusal = &loaderr.SourceError{Reason: err.Error()}
 		}
 	}
 }
 
-// npyDType reads a dtype as NumPy writes it, as <f8, >i4, |b1, <M8[ns] or <U12.
-func npyDType(d string) npyColumn {
-	unknown := func(reason, hint string) npyColumn {
+// parseDType reads a dtype as NumPy writes it, as <f8, >i4, |b1, <M8[ns] or <U12.
+func parseDType(d string) npyColumn {
+	unsupported := func(reason, hint string) npyColumn {
 		digits := strings.TrimLeftFunc(d, func(r rune) bool { return r < '0' || r > '9' })
 		size, _ := strconv.ParseInt(digits[:len(digits)-len(strings.TrimLeft(digits, "0123456789"))], 10, 31)
-		return npyColumn{size: size, refuse: &loaderr.SourceError{Reason: fmt.Sprintf("has dtype %q, %s", d, reason), Hint: hint}}
+		return npyColumn{size: size, refusal: &loaderr.SourceError{Reason: fmt.Sprintf("has dtype %q, %s", d, reason), Hint: hint}}
 	}
-	damaged := npyColumn{refuse: &loaderr.SourceError{Reason: fmt.Sprintf("has dtype %q, which is none of NumPy's", d), Hint: loaderr.HintDamaged}}
+	damaged := npyColumn{refusal: &loaderr.SourceError{Reason: fmt.Sprintf("has dtype %q, which is none of NumPy's", d), Hint: loaderr.HintDamaged}}
 	if len(d) < 2 || strings.IndexByte("<>|=", d[0]) < 0 {
 		return damaged
 	}
@@ -250,38 +250,38 @@ func npyDType(d string) npyColumn {
 	}
 	switch letter {
 	case 'O':
-		return unknown("Python objects, which are never read: they can run any program", "convert it with astype before np.save")
+		return unsupported("Python objects, which are never read: they can run any program", "convert it with astype before np.save")
 	case 'U', 'S':
 		n, err := strconv.ParseInt(rest, 10, 32)
 		if err != nil || n < 0 {
 			return damaged
 		}
-		c.DType, c.text, c.size = "utf8", letter, n
+		c.DType, c.textType, c.size = "utf8", letter, n
 		if letter == 'U' {
 			c.size = 4 * n
 		}
 		if c.size == 0 {
-			c.refuse = &loaderr.SourceError{Reason: "is text of length 0"}
+			c.refusal = &loaderr.SourceError{Reason: "is text of length 0"}
 		}
 		return c
 	case 'M', 'm':
 		size, unit, _ := strings.Cut(strings.TrimSuffix(rest, "]"), "[")
 		count := strings.TrimRight(unit, "YMWDhmsunpfa")
 		u, ok := npyUnits[unit[len(count):]]
-		c.DType, c.size, c.Unit, c.times = string(layout.Timestamp), 8, u.unit, u.times
+		c.DType, c.size, c.Unit, c.factor = string(layout.Timestamp), 8, u.unit, u.factor
 		if letter == 'm' {
 			c.DType = string(layout.Duration)
 		}
 		if n, err := strconv.ParseInt(count, 10, 32); err == nil && n > 0 {
-			c.times *= n
+			c.factor *= n
 		} else if count != "" {
 			ok = false
 		}
 		if size != "8" || !ok {
-			c = unknown("which is not read", fmt.Sprintf("convert it with astype(%q) before np.save", map[byte]string{'M': "datetime64[ns]", 'm': "timedelta64[ns]"}[letter]))
+			c = unsupported("which is not read", fmt.Sprintf("convert it with astype(%q) before np.save", map[byte]string{'M': "datetime64[ns]", 'm': "timedelta64[ns]"}[letter]))
 			c.size = 8
 		}
 		return c
 	}
-	return unknown("which is not read", "convert it with astype, or leave it out with --columns")
+	return unsupported("which is not read", "convert it with astype, or leave it out with --columns")
 }

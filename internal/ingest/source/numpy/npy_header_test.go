@@ -18,7 +18,7 @@ func FuzzNpy(f *testing.F) {
 			return
 		}
 		for _, c := range columns {
-			if c.refuse == nil && (c.head > int64(len(b)) || c.Bytes > int64(len(b)) || c.Bytes < 0) {
+			if c.refusal == nil && (c.headerBytes > int64(len(b)) || c.Bytes > int64(len(b)) || c.Bytes < 0) {
 				t.Errorf("%+v of %d bytes", c, len(b))
 			}
 		}

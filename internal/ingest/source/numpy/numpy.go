@@ -40,21 +40,21 @@ type numpyFile struct {
 const npyName = "value"
 
 // OpenNpy reads the header of a .npy file.
-func OpenNpy(path string, f *os.File, w source.Settings) (source.Reader, error) {
-	if err := w.Text.CheckUnused(path); err != nil {
+func OpenNpy(path string, f *os.File, settings source.Settings) (source.Reader, error) {
+	if err := settings.Text.CheckUnused(path); err != nil {
 		return nil, err
 	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	n := &numpyFile{file: cached.File{File: f}, name: path, workers: w.Workers}
+	n := &numpyFile{file: cached.File{File: f}, name: path, workers: settings.Workers}
 	open := func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, st.Size())), nil }
 	return n, n.add(open, st.Size(), npyName, false)
 }
 
 // OpenNpz lists the arrays of a .npz archive. ok is false for a zip archive of other files.
-func OpenNpz(path string, f *os.File, w source.Settings) (r source.Reader, ok bool, err error) {
+func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader, ok bool, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, true, files.AsSourceError(path, err)
@@ -71,10 +71,10 @@ func OpenNpz(path string, f *os.File, w source.Settings) (r source.Reader, ok bo
 	if len(archive.File) == 0 {
 		return nil, true, &loaderr.SourceError{Path: path, Reason: "holds no arrays"}
 	}
-	if err := w.Text.CheckUnused(path); err != nil {
+	if err := settings.Text.CheckUnused(path); err != nil {
 		return nil, true, err
 	}
-	n := &numpyFile{file: cached.File{File: f}, name: path, workers: w.Workers}
+	n := &numpyFile{file: cached.File{File: f}, name: path, workers: settings.Workers}
 	var total uint64
 	for _, e := range archive.File {
 		name := strings.TrimSuffix(e.Name, ".npy")
@@ -84,8 +84,8 @@ func OpenNpz(path string, f *os.File, w source.Settings) (r source.Reader, ok bo
 		case e.Method != zip.Store && e.Method != zip.Deflate:
 			return nil, true, &loaderr.SourceError{Path: path, Column: name, Reason: fmt.Sprintf("is compressed by method %d, want np.savez or np.savez_compressed", e.Method)}
 		}
-		if most := uint64(max(w.Free, w.Ratio*st.Size())); e.UncompressedSize64 > most || total+e.UncompressedSize64 > most {
-			return nil, true, &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("would hold more than %d times its size of %d bytes", most/uint64(st.Size()), st.Size()), Hint: "unzip it first if it is sound"}
+		if limit := uint64(max(settings.Free, settings.Ratio*st.Size())); e.UncompressedSize64 > limit || total+e.UncompressedSize64 > limit {
+			return nil, true, &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("would hold more than %d times its size of %d bytes", limit/uint64(st.Size()), st.Size()), Hint: "unzip it first if it is sound"}
 		}
 		total += e.UncompressedSize64
 		if err := n.add(e.Open, int64(e.UncompressedSize64), name, true); err != nil {
@@ -97,7 +97,7 @@ func OpenNpz(path string, f *os.File, w source.Settings) (r source.Reader, ok bo
 
 // add adds the columns of one array.
 func (n *numpyFile) add(open func() (io.ReadCloser, error), total int64, name string, archived bool) error {
-	in := func(err error) error {
+	locate := func(err error) error {
 		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 			e.Path = n.name
 			if archived && e.Column == "" {
@@ -108,15 +108,15 @@ func (n *numpyFile) add(open func() (io.ReadCloser, error), total int64, name st
 	}
 	r, err := open()
 	if err != nil {
-		return in(unreadable(err))
+		return locate(unreadable(err))
 	}
 	defer r.Close()
 	columns, err := readNpyHeader(r, total, name)
 	if err != nil {
-		return in(err)
+		return locate(err)
 	}
 	for _, c := range columns {
-		if c.open = open; archived && c.record > 0 {
+		if c.open = open; archived && c.recordBytes > 0 {
 			c.Name = name + "." + c.Name
 		}
 		n.columns = append(n.columns, c)
@@ -153,8 +153,8 @@ func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		c := n.columns[x.Index]
-		if c.refuse != nil {
-			e := *c.refuse
+		if c.refusal != nil {
+			e := *c.refusal
 			e.Column = c.Name
 			return nil, &e
 		}
@@ -196,9 +196,9 @@ func (c *npyColumn) fill(t source.Target) error {
 	defer opened.Close()
 	from := bufio.NewReaderSize(opened, 1<<16)
 	values := &npyValues{from: from, column: c}
-	err = values.skip(c.head)
+	err = values.skip(c.headerBytes)
 	if err == nil {
-		err = c.take(t, values)
+		err = c.readValues(t, values)
 	}
 	if values.err == nil { // the end is where the checksum is looked at
 		if rest, rerr := io.Copy(io.Discard, from); rerr != nil {
@@ -214,33 +214,33 @@ func (c *npyColumn) fill(t source.Target) error {
 }
 
 // take reads the values to where they belong.
-func (c *npyColumn) take(t source.Target, values *npyValues) error {
-	if c.text != 0 {
-		return c.texts(t, values)
+func (c *npyColumn) readValues(t source.Target, values *npyValues) error {
+	if c.textType != 0 {
+		return c.readTexts(t, values)
 	}
 	a := &put.Arrays{Count: c.Shape[0], Total: c.Bytes, Conn: &put.Connection{From: values}}
-	if !c.lanes {
+	if !c.columnMajor {
 		if err := a.Take(c.Column, t); err != nil {
 			return err
 		}
 	}
-	for i := int64(0); c.lanes && i < t.Width; i++ {
-		lane := t
-		lane.Dest, lane.Width = t.Dest.Feature(i), 0
-		if err := a.Take(c.Column, lane); err != nil {
+	for i := int64(0); c.columnMajor && i < t.Width; i++ {
+		feature := t
+		feature.Dest, feature.Width = t.Dest.Feature(i), 0
+		if err := a.Take(c.Column, feature); err != nil {
 			return err
 		}
 	}
-	if c.times > 1 && t.Dest.DType.HasUnit() {
-		if row, value := column.Multiply(t.Dest, t.Row0, c.Shape[0], c.times); row >= 0 {
-			return &loaderr.SourceError{Row: row - t.Row0 + 1, Text: fmt.Sprint(value), Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.times, c.Unit, c.Unit), Hint: loaderr.HintNeeded}
+	if c.factor > 1 && t.Dest.DType.HasUnit() {
+		if row, value := column.Multiply(t.Dest, t.Row0, c.Shape[0], c.factor); row >= 0 {
+			return &loaderr.SourceError{Row: row - t.Row0 + 1, Text: fmt.Sprint(value), Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.factor, c.Unit, c.Unit), Hint: loaderr.HintNeeded}
 		}
 	}
 	return nil
 }
 
 // texts reads texts of fixed length, which are filled up with zeros.
-func (c *npyColumn) texts(t source.Target, values io.Reader) error {
+func (c *npyColumn) readTexts(t source.Target, values io.Reader) error {
 	raw := make([]byte, c.size)
 	var word, last []byte
 	code := []int32{-1}
@@ -248,7 +248,7 @@ func (c *npyColumn) texts(t source.Target, values io.Reader) error {
 		if _, err := io.ReadFull(values, raw); err != nil {
 			return err
 		}
-		if word = bytes.TrimRight(raw, "\x00"); c.text == 'U' {
+		if word = bytes.TrimRight(raw, "\x00"); c.textType == 'U' {
 			var ok bool
 			if word, ok = fromUTF32(raw); !ok {
 				return &loaderr.SourceError{Row: row + 1, Reason: "the text is not of Unicode", Hint: loaderr.HintDamaged}
@@ -292,10 +292,10 @@ type npyValues struct {
 // Read fills p, which takes whole values.
 func (v *npyValues) Read(p []byte) (n int, err error) {
 	c := v.column
-	if c.record == 0 {
+	if c.recordBytes == 0 {
 		n, err = io.ReadFull(v.from, p)
 	} else {
-		n, err = v.fields(p)
+		n, err = v.readFields(p)
 	}
 	if err != nil {
 		v.err = err
@@ -304,9 +304,9 @@ func (v *npyValues) Read(p []byte) (n int, err error) {
 		return n, err
 	}
 	size := c.size
-	if c.text == 'U' {
+	if c.textType == 'U' {
 		size = 4
-	} else if c.text == 'S' {
+	} else if c.textType == 'S' {
 		return n, err
 	}
 	for at := int64(0); at+size <= int64(n); at += size {
@@ -316,22 +316,22 @@ func (v *npyValues) Read(p []byte) (n int, err error) {
 }
 
 // fields takes the column's part of each record.
-func (v *npyValues) fields(p []byte) (n int, err error) {
+func (v *npyValues) readFields(p []byte) (n int, err error) {
 	c := v.column
 	size := c.Bytes / max(1, c.Shape[0])
 	if v.block == nil {
-		v.block = make([]byte, max(1, files.BlockBytes/c.record)*c.record)
+		v.block = make([]byte, max(1, files.BlockBytes/c.recordBytes)*c.recordBytes)
 	}
 	for n < len(p) {
 		if len(v.rest) == 0 {
-			got, err := io.ReadFull(v.from, v.block[:min(int64(len(v.block)), (int64(len(p)-n)+size-1)/size*c.record)])
+			got, err := io.ReadFull(v.from, v.block[:min(int64(len(v.block)), (int64(len(p)-n)+size-1)/size*c.recordBytes)])
 			if err != nil {
 				return n, err
 			}
 			v.rest = v.block[:got]
 		}
 		n += copy(p[n:], v.rest[c.offset:c.offset+size])
-		v.rest = v.rest[c.record:]
+		v.rest = v.rest[c.recordBytes:]
 	}
 	return n, nil
 }

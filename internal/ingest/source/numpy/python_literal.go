@@ -11,24 +11,24 @@ import (
 // tuple is a Python tuple; lists are []any.
 type tuple []any
 
-// literal reads the Python literals that NumPy writes as headers: dicts, lists, tuples, strings, integers, True, False, None.
-type literal struct {
-	text string
-	at   int
-	deep int
+// literalParser reads the Python literals that NumPy writes as headers: dicts, lists, tuples, strings, integers, True, False, None.
+type literalParser struct {
+	text  string
+	at    int
+	depth int
 }
 
-// mostDeep bounds how deep literals may be nested.
-const mostDeep = 16
+// maxDepth bounds how deep literals may be nested.
+const maxDepth = 16
 
 // parseLiteral reads one literal that takes the whole text.
 func parseLiteral(text string) (any, error) {
-	l := &literal{text: text}
+	l := &literalParser{text: text}
 	v, err := l.value()
 	if err != nil {
 		return nil, err
 	}
-	if l.blank(); l.at < len(text) {
+	if l.skipBlanks(); l.at < len(text) {
 		return nil, fmt.Errorf("%q follows it", text[l.at:min(len(text), l.at+20)])
 	}
 	return v, nil
@@ -36,27 +36,27 @@ func parseLiteral(text string) (any, error) {
 
 var errLiteral = errors.New("it does not end")
 
-func (l *literal) blank() {
+func (l *literalParser) skipBlanks() {
 	for l.at < len(l.text) && strings.IndexByte(" \t\r\n", l.text[l.at]) >= 0 {
 		l.at++
 	}
 }
 
-// next skips blanks and takes a sign if it is there.
-func (l *literal) next(sign byte) bool {
-	if l.blank(); l.at < len(l.text) && l.text[l.at] == sign {
+// accept skips blanks and takes a sign if it is there.
+func (l *literalParser) accept(c byte) bool {
+	if l.skipBlanks(); l.at < len(l.text) && l.text[l.at] == c {
 		l.at++
 		return true
 	}
 	return false
 }
 
-func (l *literal) value() (any, error) {
-	if l.deep++; l.deep > mostDeep {
-		return nil, fmt.Errorf("more than %d levels", mostDeep)
+func (l *literalParser) value() (any, error) {
+	if l.depth++; l.depth > maxDepth {
+		return nil, fmt.Errorf("more than %d levels", maxDepth)
 	}
-	defer func() { l.deep-- }()
-	l.blank()
+	defer func() { l.depth-- }()
+	l.skipBlanks()
 	if l.at == len(l.text) {
 		return nil, errLiteral
 	}
@@ -87,10 +87,10 @@ func (l *literal) value() (any, error) {
 }
 
 // sequence reads up to the closing sign; comma reports whether one stood after a value.
-func (l *literal) sequence(end byte) (out []any, comma bool, err error) {
+func (l *literalParser) sequence(end byte) (out []any, comma bool, err error) {
 	l.at++
 	out = []any{}
-	for !l.next(end) {
+	for !l.accept(end) {
 		if len(out) > 0 && !comma {
 			return nil, false, errLiteral
 		}
@@ -98,15 +98,15 @@ func (l *literal) sequence(end byte) (out []any, comma bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		out, comma = append(out, v), l.next(',')
+		out, comma = append(out, v), l.accept(',')
 	}
 	return out, comma, nil
 }
 
-func (l *literal) dict() (map[string]any, error) {
+func (l *literalParser) dict() (map[string]any, error) {
 	l.at++
 	out, comma := map[string]any{}, true
-	for !l.next('}') {
+	for !l.accept('}') {
 		if !comma {
 			return nil, errLiteral
 		}
@@ -115,18 +115,18 @@ func (l *literal) dict() (map[string]any, error) {
 			return nil, err
 		}
 		name, ok := key.(string)
-		if _, twice := out[name]; !ok || twice || !l.next(':') {
+		if _, duplicate := out[name]; !ok || duplicate || !l.accept(':') {
 			return nil, fmt.Errorf("%v is no key of it", key)
 		}
 		if out[name], err = l.value(); err != nil {
 			return nil, err
 		}
-		comma = l.next(',')
+		comma = l.accept(',')
 	}
 	return out, nil
 }
 
-func (l *literal) integer() (int64, error) {
+func (l *literalParser) integer() (int64, error) {
 	begin := l.at
 	for l.at++; l.at < len(l.text) && l.text[l.at] >= '0' && l.text[l.at] <= '9'; l.at++ {
 	}
@@ -140,7 +140,7 @@ func (l *literal) integer() (int64, error) {
 	return v, err
 }
 
-func (l *literal) quoted(quote byte) (string, error) {
+func (l *literalParser) quoted(quote byte) (string, error) {
 	var out []byte
 	rest := l.text[l.at+1:]
 	for rest != "" && rest[0] != quote {
