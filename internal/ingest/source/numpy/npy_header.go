@@ -14,50 +14,62 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
+// NpyMagic is the first bytes of every .npy file.
 const NpyMagic = "\x93NUMPY"
 
-// maxHeaderBytes bounds the header of a .npy file. One of 10,000 fields takes 300 kB.
+// maxHeaderBytes is the largest supported header of a .npy file. The header of an array with 10,000
+// fields has 300 kB.
 const maxHeaderBytes = 1 << 20
 
-// npyColumn is an array of NumPy, or one field of an array of records, as the column that it becomes.
+// npyColumn is the column of a NumPy array, or of one field of an array of records.
 type npyColumn struct {
 	put.Column
 	textType    byte  // 'U' or 'S' for texts of fixed length, else 0
 	size        int64 // bytes of a value
-	recordBytes int64 // bytes between the beginnings of two rows, where that is not the row's own size
-	offset      int64 // in a record
-	swap        bool  // big-endian
-	columnMajor bool  // column by column: Fortran's order
-	factor      int64 // what a time is multiplied by to be in its unit; 0 or 1 for nothing
-	refusal     *loaderr.SourceError
-	open        func() (io.ReadCloser, error) // the stream of the array, header and all
+	recordBytes int64 // bytes of a record, 0 if the array has no records
+	offset      int64 // of the field in the record, in bytes
+	swap        bool  // the values are big-endian
+	columnMajor bool  // the values are in Fortran order
+	// factor multiplies a time to convert it to Unit. 0 and 1 mean no conversion.
+	factor      int64
+	refusal     *loaderr.SourceError          // why the column cannot be loaded; nil if it can
+	open        func() (io.ReadCloser, error) // opens the stream of the array, including its header
 	headerBytes int64                         // bytes of the header
 	totalBytes  int64                         // bytes of the stream
 }
 
-// npyTypes are the dtypes by NumPy's letter and size, as layout names them.
+// npyTypes maps NumPy's letter and size of a dtype to the name that layout uses.
 var npyTypes = map[string]string{
 	"f2": "float16", "f4": "float32", "f8": "float64", "b1": "bool",
-	"i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64", "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64",
+	"i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64",
+	"u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64",
 }
 
-// npyUnits are the units of datetime64 that are whole numbers of one that is stored.
+// npyUnits maps the units of datetime64 to the stored unit of which they are a multiple, and the
+// factor.
 var npyUnits = map[string]struct {
 	unit   string
 	factor int64
 }{
-	"W": {"s", 7 * 86400}, "D": {"s", 86400}, "h": {"s", 3600}, "m": {"s", 60}, "s": {"s", 1}, "ms": {"ms", 1}, "us": {"us", 1}, "ns": {"ns", 1},
+	"W": {"s", 7 * 86400}, "D": {"s", 86400}, "h": {"s", 3600}, "m": {"s", 60}, "s": {"s", 1},
+	"ms": {"ms", 1}, "us": {"us", 1}, "ns": {"ns", 1},
 }
 
-// readNpyHeader reads the header of an array of so many bytes and says which columns it is. The dtype of a column that is not read is
-// refused only where it is wanted.
+// readNpyHeader reads the header of a stream of total bytes and returns its columns. name is the
+// column's name if the array has no fields.
+//
+// A column that cannot be loaded is not an error here. Its refusal is returned when it is wanted.
 func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 	text, head, err := readHeaderText(r, total)
 	if err != nil {
 		return nil, err
 	}
 	damaged := func(why any) error {
-		return &loaderr.SourceError{Text: strings.TrimSpace(text), Reason: fmt.Sprintf("is no header of a NumPy array: %v", why), Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Text:   strings.TrimSpace(text),
+			Reason: fmt.Sprintf("is no header of a NumPy array: %v", why),
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	v, err := parseLiteral(text)
 	if err != nil {
@@ -85,7 +97,10 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 		return nil, damaged(err)
 	}
 	if want := cells * float64(record); record > 0 && (want > math.MaxInt64 || int64(want) != total-head) {
-		return nil, &loaderr.SourceError{Reason: fmt.Sprintf("holds %d bytes of values, its header says %.0f", total-head, want), Hint: loaderr.HintDamaged}
+		return nil, &loaderr.SourceError{
+			Reason: fmt.Sprintf("holds %d bytes of values, its header says %.0f", total-head, want),
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	for i := range columns {
 		columns[i].headerBytes, columns[i].totalBytes = head, total
@@ -93,7 +108,8 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 	return columns, nil
 }
 
-// readHeaderText reads the header as text, and says how many bytes come before the values.
+// readHeaderText returns the header's text and head, the number of bytes before the values. total
+// is the number of bytes of the stream.
 func readHeaderText(r io.Reader, total int64) (text string, head int64, err error) {
 	truncated := &loaderr.SourceError{Reason: "is cut off: its header does not end", Hint: loaderr.HintDamaged}
 	readError := func(err error) error {
@@ -108,7 +124,9 @@ func readHeaderText(r io.Reader, total int64) (text string, head int64, err erro
 	}
 	major := preamble[len(NpyMagic)]
 	if string(preamble[:len(NpyMagic)]) != NpyMagic || major < 1 || major > 3 {
-		return "", 0, &loaderr.SourceError{Reason: "does not begin as a NumPy array of version 1, 2 or 3", Hint: loaderr.HintDamaged}
+		return "", 0, &loaderr.SourceError{
+			Reason: "does not begin as a NumPy array of version 1, 2 or 3", Hint: loaderr.HintDamaged,
+		}
 	}
 	length := int64(binary.LittleEndian.Uint16(preamble[8:]))
 	head = 10
@@ -122,7 +140,10 @@ func readHeaderText(r io.Reader, total int64) (text string, head int64, err erro
 		return "", 0, truncated
 	}
 	if length > maxHeaderBytes {
-		return "", 0, &loaderr.SourceError{Reason: fmt.Sprintf("has a header of %d bytes, at most %d", length, maxHeaderBytes), Hint: loaderr.HintDamaged}
+		return "", 0, &loaderr.SourceError{
+			Reason: fmt.Sprintf("has a header of %d bytes, at most %d", length, maxHeaderBytes),
+			Hint:   loaderr.HintDamaged,
+		}
 	}
 	b := make([]byte, length)
 	if _, err := io.ReadFull(r, b); err != nil {
@@ -138,7 +159,8 @@ func readHeaderText(r io.Reader, total int64) (text string, head int64, err erro
 	return string(runes), head, nil
 }
 
-// parseColumns are the columns of an array, and the bytes of one of its elements, 0 if that is not known.
+// parseColumns returns the columns of an array and the number of bytes of one of its elements, 0 if
+// it is not known.
 func parseColumns(descr any, name string, shape []int64, fortran bool) ([]npyColumn, int64, error) {
 	if d, ok := descr.(string); ok {
 		c := parseDType(d)
@@ -198,19 +220,22 @@ func parseColumns(descr any, name string, shape []int64, fortran bool) ([]npyCol
 	}
 	for i := range out {
 		if out[i].recordBytes = record; len(shape) != 1 && out[i].refusal == nil {
-			out[i].refusal = &loaderr.SourceError{Reason: fmt.Sprintf("is of records in shape %v, want [rows]", shape)}
+			out[i].refusal = &loaderr.SourceError{
+				Reason: fmt.Sprintf("is of records in shape %v, want [rows]", shape),
+			}
 		}
 		out[i].finish()
 	}
 	return out, record, nil
 }
 
-// finish completes the head with what follows from the dtype and shape, and refuses what no column can be.
+// finish sets Bytes from the dtype and shape. It sets refusal if the column cannot be loaded.
 func (c *npyColumn) finish() {
 	values := int64(1)
 	for _, n := range c.Shape {
 		if n > 0 && values > math.MaxInt64/n/max(1, c.size) {
-			values = 0 // more than any file holds: there is a 0 in the shape, which is refused below
+			// No file has that many bytes, so the shape also contains a 0, which is refused below.
+			values = 0
 			break
 		}
 		values *= n
@@ -221,9 +246,14 @@ func (c *npyColumn) finish() {
 	case len(c.Shape) == 0:
 		c.refusal = &loaderr.SourceError{Reason: "is a single value, want [rows] or [rows, n]"}
 	case len(c.Shape) > 2:
-		c.refusal = &loaderr.SourceError{Reason: fmt.Sprintf("has shape %v, want [rows] or [rows, n]", c.Shape), Hint: "reshape it to [rows, n], or leave it out with --columns"}
+		c.refusal = &loaderr.SourceError{
+			Reason: fmt.Sprintf("has shape %v, want [rows] or [rows, n]", c.Shape),
+			Hint:   "reshape it to [rows, n], or leave it out with --columns",
+		}
 	case c.textType != 0 && len(c.Shape) > 1:
-		c.refusal = &loaderr.SourceError{Reason: fmt.Sprintf("is text of shape %v, want [rows]", c.Shape)}
+		c.refusal = &loaderr.SourceError{
+			Reason: fmt.Sprintf("is text of shape %v, want [rows]", c.Shape),
+		}
 	case c.textType == 0:
 		if err := c.Check(); err != nil {
 			c.refusal = &loaderr.SourceError{Reason: err.Error()}
@@ -231,14 +261,19 @@ func (c *npyColumn) finish() {
 	}
 }
 
-// parseDType reads a dtype as NumPy writes it, as <f8, >i4, |b1, <M8[ns] or <U12.
+// parseDType parses a dtype as NumPy writes it, for example <f8, >i4, |b1, <M8[ns] or <U12. The
+// result has a refusal if the dtype cannot be loaded. Its size is then 0 if the size is not known.
 func parseDType(d string) npyColumn {
 	unsupported := func(reason, hint string) npyColumn {
 		digits := strings.TrimLeftFunc(d, func(r rune) bool { return r < '0' || r > '9' })
 		size, _ := strconv.ParseInt(digits[:len(digits)-len(strings.TrimLeft(digits, "0123456789"))], 10, 31)
-		return npyColumn{size: size, refusal: &loaderr.SourceError{Reason: fmt.Sprintf("has dtype %q, %s", d, reason), Hint: hint}}
+		return npyColumn{size: size, refusal: &loaderr.SourceError{
+			Reason: fmt.Sprintf("has dtype %q, %s", d, reason), Hint: hint,
+		}}
 	}
-	damaged := npyColumn{refusal: &loaderr.SourceError{Reason: fmt.Sprintf("has dtype %q, which is none of NumPy's", d), Hint: loaderr.HintDamaged}}
+	damaged := npyColumn{refusal: &loaderr.SourceError{
+		Reason: fmt.Sprintf("has dtype %q, which is none of NumPy's", d), Hint: loaderr.HintDamaged,
+	}}
 	if len(d) < 2 || strings.IndexByte("<>|=", d[0]) < 0 {
 		return damaged
 	}
@@ -250,7 +285,8 @@ func parseDType(d string) npyColumn {
 	}
 	switch letter {
 	case 'O':
-		return unsupported("Python objects, which are never read: they can run any program", "convert it with astype before np.save")
+		return unsupported("Python objects, which are never read: they can run any program",
+			"convert it with astype before np.save")
 	case 'U', 'S':
 		n, err := strconv.ParseInt(rest, 10, 32)
 		if err != nil || n < 0 {
@@ -278,7 +314,9 @@ func parseDType(d string) npyColumn {
 			ok = false
 		}
 		if size != "8" || !ok {
-			c = unsupported("which is not read", fmt.Sprintf("convert it with astype(%q) before np.save", map[byte]string{'M': "datetime64[ns]", 'm': "timedelta64[ns]"}[letter]))
+			c = unsupported("which is not read",
+				fmt.Sprintf("convert it with astype(%q) before np.save",
+					map[byte]string{'M': "datetime64[ns]", 'm': "timedelta64[ns]"}[letter]))
 			c.size = 8
 		}
 		return c

@@ -1,5 +1,13 @@
-// Package numpy reads .npy and .npz files. It reads headers by itself, and the arrays with the reader of
-// package put.
+// Package numpy reads .npy and .npz files.
+//
+// It parses the headers itself and reads the arrays with the reader of package put. A .npy file is
+// one column named value, or one column per field. A .npz archive has a column per array, or per
+// field of an array of records: name.field.
+//
+// # Caveats
+//
+// The number of rows is 0 until Describe, because only the wanted arrays must have the same length.
+// Arrays of Python objects are never read, because unpickling can run any program.
 package numpy
 
 import (
@@ -26,17 +34,19 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
-// numpyFile reads a .npy file, or the arrays of a .npz archive. sbinet/npyio, the one library for them, knows neither halves nor times nor
-// records, and reads whole arrays into memory.
+// numpyFile reads a .npy file, or the arrays of a .npz archive. It does not use sbinet/npyio, the
+// only library for them: that supports neither float16 nor times nor records, and reads whole
+// arrays into memory.
 type numpyFile struct {
 	file    cached.File
 	name    string
 	columns []npyColumn
-	count   int64
+	count   int64 // number of rows, set by Describe
 	workers int
 }
 
-// npyName is what the column of a file with one array is called: several files that follow each other must agree on it.
+// npyName is the name of the column of a .npy file without fields. It is not derived from the file
+// name, because all files of a load must have the same columns.
 const npyName = "value"
 
 // OpenNpy reads the header of a .npy file.
@@ -53,7 +63,8 @@ func OpenNpy(path string, f *os.File, settings source.Settings) (source.Reader, 
 	return n, n.add(open, st.Size(), npyName, false)
 }
 
-// OpenNpz lists the arrays of a .npz archive. ok is false for a zip archive of other files.
+// OpenNpz reads the headers of all arrays of a .npz archive. ok is false for a zip archive of other
+// files.
 func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader, ok bool, err error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -61,7 +72,9 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader
 	}
 	archive, err := zip.NewReader(f, st.Size())
 	if err != nil {
-		return nil, strings.HasSuffix(path, ".npz"), &loaderr.SourceError{Path: path, Reason: "cannot be read as a zip archive: " + err.Error(), Hint: loaderr.HintDamaged}
+		return nil, strings.HasSuffix(path, ".npz"), &loaderr.SourceError{
+			Path: path, Reason: "cannot be read as a zip archive: " + err.Error(), Hint: loaderr.HintDamaged,
+		}
 	}
 	for _, e := range archive.File {
 		if !strings.HasSuffix(e.Name, ".npy") {
@@ -80,12 +93,23 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader
 		name := strings.TrimSuffix(e.Name, ".npy")
 		switch {
 		case e.Flags&1 != 0:
-			return nil, true, &loaderr.SourceError{Path: path, Column: name, Reason: "is encrypted, which is not read"}
+			return nil, true, &loaderr.SourceError{
+				Path: path, Column: name, Reason: "is encrypted, which is not read",
+			}
 		case e.Method != zip.Store && e.Method != zip.Deflate:
-			return nil, true, &loaderr.SourceError{Path: path, Column: name, Reason: fmt.Sprintf("is compressed by method %d, want np.savez or np.savez_compressed", e.Method)}
+			return nil, true, &loaderr.SourceError{
+				Path: path, Column: name,
+				Reason: fmt.Sprintf("is compressed by method %d, want np.savez or np.savez_compressed", e.Method),
+			}
 		}
-		if limit := uint64(max(settings.Free, settings.Ratio*st.Size())); e.UncompressedSize64 > limit || total+e.UncompressedSize64 > limit {
-			return nil, true, &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("would hold more than %d times its size of %d bytes", limit/uint64(st.Size()), st.Size()), Hint: "unzip it first if it is sound"}
+		if limit := uint64(max(settings.Free, settings.Ratio*st.Size())); e.UncompressedSize64 > limit ||
+			total+e.UncompressedSize64 > limit {
+			return nil, true, &loaderr.SourceError{
+				Path: path,
+				Reason: fmt.Sprintf("would hold more than %d times its size of %d bytes",
+					limit/uint64(st.Size()), st.Size()),
+				Hint: "unzip it first if it is sound",
+			}
 		}
 		total += e.UncompressedSize64
 		if err := n.add(e.Open, int64(e.UncompressedSize64), name, true); err != nil {
@@ -95,7 +119,8 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader
 	return n, true, nil
 }
 
-// add adds the columns of one array.
+// add reads the header of one array and adds its columns. total is the number of bytes of the
+// array's stream. archived is true for an array of a .npz archive.
 func (n *numpyFile) add(open func() (io.ReadCloser, error), total int64, name string, archived bool) error {
 	locate := func(err error) error {
 		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
@@ -124,13 +149,17 @@ func (n *numpyFile) add(open func() (io.ReadCloser, error), total int64, name st
 	return nil
 }
 
-// unreadable says that an array's bytes cannot be had.
+// unreadable returns the error for an array whose bytes cannot be read because of err.
 func unreadable(err error) error {
 	switch {
 	case errors.Is(err, zip.ErrChecksum):
-		return &loaderr.SourceError{Reason: "its values are not what their checksum says", Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Reason: "its values are not what their checksum says", Hint: loaderr.HintDamaged,
+		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &loaderr.SourceError{Reason: "is cut off: there are fewer bytes than its header says", Hint: loaderr.HintDamaged}
+		return &loaderr.SourceError{
+			Reason: "is cut off: there are fewer bytes than its header says", Hint: loaderr.HintDamaged,
+		}
 	}
 	return &loaderr.SourceError{Reason: "cannot be read: " + err.Error(), Hint: loaderr.HintDamaged}
 }
@@ -148,7 +177,8 @@ func (n *numpyFile) Names() []string {
 	return out
 }
 
-// describe holds the wanted arrays against each other: others may have other lengths.
+// Describe returns the types of the wanted columns. It returns an error if their numbers of rows
+// differ; columns that are not wanted may have other lengths.
 func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
@@ -160,7 +190,12 @@ func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 		}
 		first := n.columns[w[0].Index]
 		if c.Shape[0] != first.Shape[0] {
-			return nil, &loaderr.SourceError{Column: c.Name, Reason: fmt.Sprintf("has %s, column %q has %d", loaderr.Count(int(c.Shape[0]), "row"), first.Name, first.Shape[0]), Hint: "name the arrays that are wanted with --columns"}
+			return nil, &loaderr.SourceError{
+				Column: c.Name,
+				Reason: fmt.Sprintf("has %s, column %q has %d",
+					loaderr.Count(int(c.Shape[0]), "row"), first.Name, first.Shape[0]),
+				Hint: "name the arrays that are wanted with --columns",
+			}
 		}
 		n.count = c.Shape[0]
 		a := put.Arrays{Heads: []put.Column{c.Column}}
@@ -173,7 +208,7 @@ func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 	return out, nil
 }
 
-// fill reads the columns in parallel, each from its own beginning.
+// Fill reads the columns in parallel. Each column opens its own stream of the array.
 func (n *numpyFile) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	return parallel.For(ctx, n.workers, len(to), n.name, func(_, i int) error {
 		c := n.columns[to[i].Index]
@@ -187,7 +222,7 @@ func (n *numpyFile) Fill(ctx context.Context, to []source.Target, m *progress.Me
 	})
 }
 
-// fill reads a column.
+// fill reads one column, and then the stream to its end.
 func (c *npyColumn) fill(t source.Target) error {
 	opened, err := c.open()
 	if err != nil {
@@ -200,11 +235,13 @@ func (c *npyColumn) fill(t source.Target) error {
 	if err == nil {
 		err = c.readValues(t, values)
 	}
-	if values.err == nil { // the end is where the checksum is looked at
+	if values.err == nil { // archive/zip checks the checksum at the end of the stream
 		if rest, rerr := io.Copy(io.Discard, from); rerr != nil {
 			values.err = rerr
 		} else if rest > 0 && err == nil {
-			err = &loaderr.SourceError{Reason: fmt.Sprintf("%d bytes follow its values", rest), Hint: loaderr.HintDamaged}
+			err = &loaderr.SourceError{
+				Reason: fmt.Sprintf("%d bytes follow its values", rest), Hint: loaderr.HintDamaged,
+			}
 		}
 	}
 	if values.err != nil {
@@ -213,7 +250,7 @@ func (c *npyColumn) fill(t source.Target) error {
 	return err
 }
 
-// take reads the values to where they belong.
+// readValues reads the values and writes them to the target.
 func (c *npyColumn) readValues(t source.Target, values *npyValues) error {
 	if c.textType != 0 {
 		return c.readTexts(t, values)
@@ -233,13 +270,17 @@ func (c *npyColumn) readValues(t source.Target, values *npyValues) error {
 	}
 	if c.factor > 1 && t.Dest.DType.HasUnit() {
 		if row, value := column.Multiply(t.Dest, t.Row0, c.Shape[0], c.factor); row >= 0 {
-			return &loaderr.SourceError{Row: row - t.Row0 + 1, Text: fmt.Sprint(value), Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.factor, c.Unit, c.Unit), Hint: loaderr.HintNeeded}
+			return &loaderr.SourceError{
+				Row: row - t.Row0 + 1, Text: fmt.Sprint(value),
+				Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.factor, c.Unit, c.Unit),
+				Hint:   loaderr.HintNeeded,
+			}
 		}
 	}
 	return nil
 }
 
-// texts reads texts of fixed length, which are filled up with zeros.
+// readTexts reads texts of fixed length, which are padded with zeros.
 func (c *npyColumn) readTexts(t source.Target, values io.Reader) error {
 	raw := make([]byte, c.size)
 	var word, last []byte
@@ -251,7 +292,9 @@ func (c *npyColumn) readTexts(t source.Target, values io.Reader) error {
 		if word = bytes.TrimRight(raw, "\x00"); c.textType == 'U' {
 			var ok bool
 			if word, ok = fromUTF32(raw); !ok {
-				return &loaderr.SourceError{Row: row + 1, Reason: "the text is not of Unicode", Hint: loaderr.HintDamaged}
+				return &loaderr.SourceError{
+					Row: row + 1, Reason: "the text is not of Unicode", Hint: loaderr.HintDamaged,
+				}
 			}
 		}
 		if code[0] < 0 || !bytes.Equal(word, last) {
@@ -265,7 +308,8 @@ func (c *npyColumn) readTexts(t source.Target, values io.Reader) error {
 	return nil
 }
 
-// fromUTF32 is a text as UTF-8, without the zeros at its end.
+// fromUTF32 returns a little-endian UTF-32 text as UTF-8, without trailing zeros. ok is false if it
+// is not valid Unicode.
 func fromUTF32(raw []byte) (word []byte, ok bool) {
 	for len(raw) > 0 && binary.LittleEndian.Uint32(raw[len(raw)-4:]) == 0 {
 		raw = raw[:len(raw)-4]
@@ -280,16 +324,17 @@ func fromUTF32(raw []byte) (word []byte, ok bool) {
 	return word, true
 }
 
-// npyValues are the values of a column as they stand on this machine: little-endian, one after the other.
+// npyValues reads the values of one column from the stream of an array: little-endian and
+// contiguous.
 type npyValues struct {
 	from   io.Reader
 	column *npyColumn
-	block  []byte // whole records
-	rest   []byte // of block
-	err    error  // of from
+	block  []byte // buffer for whole records
+	rest   []byte // records of block that are not yet read
+	err    error  // the first error of from
 }
 
-// Read fills p, which takes whole values.
+// Read fills p, whose length must be a multiple of the size of a value.
 func (v *npyValues) Read(p []byte) (n int, err error) {
 	c := v.column
 	if c.recordBytes == 0 {
@@ -315,7 +360,7 @@ func (v *npyValues) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// fields takes the column's part of each record.
+// readFields copies the column's field of each record to p.
 func (v *npyValues) readFields(p []byte) (n int, err error) {
 	c := v.column
 	size := c.Bytes / max(1, c.Shape[0])
@@ -324,7 +369,8 @@ func (v *npyValues) readFields(p []byte) (n int, err error) {
 	}
 	for n < len(p) {
 		if len(v.rest) == 0 {
-			got, err := io.ReadFull(v.from, v.block[:min(int64(len(v.block)), (int64(len(p)-n)+size-1)/size*c.recordBytes)])
+			got, err := io.ReadFull(v.from, v.block[:min(int64(len(v.block)),
+				(int64(len(p)-n)+size-1)/size*c.recordBytes)])
 			if err != nil {
 				return n, err
 			}
@@ -336,7 +382,7 @@ func (v *npyValues) readFields(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// skip passes over the header.
+// skip discards the first n bytes, which are the header.
 func (v *npyValues) skip(n int64) error {
 	if _, err := io.CopyN(io.Discard, v.from, n); err != nil {
 		v.err = err

@@ -8,20 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// tuple is a Python tuple; lists are []any.
+// tuple is a Python tuple. A list is []any.
 type tuple []any
 
-// literalParser reads the Python literals that NumPy writes as headers: dicts, lists, tuples, strings, integers, True, False, None.
+// literalParser parses the Python literals that NumPy writes as headers: dicts, lists, tuples,
+// strings, integers, True, False, None.
 type literalParser struct {
 	text  string
-	at    int
-	depth int
+	at    int // offset of the next byte
+	depth int // number of nested literals
 }
 
-// maxDepth bounds how deep literals may be nested.
+// maxDepth is the largest number of nested literals.
 const maxDepth = 16
 
-// parseLiteral reads one literal that takes the whole text.
+// parseLiteral parses text as one literal. It returns an error if anything but blanks follows.
 func parseLiteral(text string) (any, error) {
 	l := &literalParser{text: text}
 	v, err := l.value()
@@ -34,6 +35,7 @@ func parseLiteral(text string) (any, error) {
 	return v, nil
 }
 
+// errLiteral is returned for a literal that ends early or is malformed.
 var errLiteral = errors.New("it does not end")
 
 func (l *literalParser) skipBlanks() {
@@ -42,7 +44,7 @@ func (l *literalParser) skipBlanks() {
 	}
 }
 
-// accept skips blanks and takes a sign if it is there.
+// accept skips blanks and then c. It reports whether c was there.
 func (l *literalParser) accept(c byte) bool {
 	if l.skipBlanks(); l.at < len(l.text) && l.text[l.at] == c {
 		l.at++
@@ -86,7 +88,8 @@ func (l *literalParser) value() (any, error) {
 	return nil, fmt.Errorf("%q is no literal", l.text[l.at:min(len(l.text), l.at+20)])
 }
 
-// sequence reads up to the closing sign; comma reports whether one stood after a value.
+// sequence parses values up to the closing bracket end. comma reports whether a comma follows the
+// last value.
 func (l *literalParser) sequence(end byte) (out []any, comma bool, err error) {
 	l.at++
 	out = []any{}
@@ -132,7 +135,7 @@ func (l *literalParser) integer() (int64, error) {
 	}
 	v, err := strconv.ParseInt(l.text[begin:l.at], 10, 64)
 	if digits := strings.TrimLeft(l.text[begin:l.at], "+-"); err == nil && v != 0 && digits[0] == '0' {
-		err = errLiteral // Python reads no leading zeros
+		err = errLiteral // Python does not allow leading zeros
 	}
 	if l.at < len(l.text) && l.text[l.at] == 'L' { // as Python 2 wrote it
 		l.at++
@@ -144,7 +147,7 @@ func (l *literalParser) quoted(quote byte) (string, error) {
 	var out []byte
 	rest := l.text[l.at+1:]
 	for rest != "" && rest[0] != quote {
-		if strings.HasPrefix(rest, `\x`) { // a rune in Python, a byte in Go
+		if strings.HasPrefix(rest, `\x`) { // a code point in Python, but a byte in Go
 			if len(rest) < 4 {
 				return "", errLiteral
 			}
