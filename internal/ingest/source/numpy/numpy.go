@@ -198,7 +198,7 @@ func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 			}
 		}
 		n.count = c.Shape[0]
-		a := put.Arrays{Heads: []put.Column{c.Column}}
+		a := put.Arrays{Headers: []put.Column{c.Column}}
 		described, err := a.Describe([]column.Want{{Role: x.Role}})
 		if err != nil {
 			return nil, err
@@ -257,14 +257,14 @@ func (c *npyColumn) readValues(t source.Target, values *npyValues) error {
 	}
 	a := &put.Arrays{Count: c.Shape[0], Total: c.Bytes, Conn: &put.Connection{From: values}}
 	if !c.columnMajor {
-		if err := a.Take(c.Column, t); err != nil {
+		if err := a.ReadColumn(c.Column, t); err != nil {
 			return err
 		}
 	}
 	for i := int64(0); c.columnMajor && i < t.Width; i++ {
 		feature := t
 		feature.Dest, feature.Width = t.Dest.Feature(i), 0
-		if err := a.Take(c.Column, feature); err != nil {
+		if err := a.ReadColumn(c.Column, feature); err != nil {
 			return err
 		}
 	}

@@ -17,11 +17,11 @@ import (
 
 // Arrays reads columns that come one after the other over a connection, as docs/PROTOCOL.md describes for put.
 type Arrays struct {
-	Heads []Column
-	Count int64
-	Total int64 // bytes
-	dir   string
-	Conn  *Connection
+	Headers []Column
+	Count   int64
+	Total   int64 // bytes
+	dir     string
+	Conn    *Connection
 }
 
 // utf8Name is what a column of texts is called on the way.
@@ -37,23 +37,23 @@ func arrayKind(name string) (k column.Kind, ok bool) {
 }
 
 // Open checks the headers of all columns against each other.
-func Open(heads []Column, conn io.Reader, dir string) (source.Reader, error) {
-	a := &Arrays{Heads: heads, dir: dir, Conn: &Connection{From: conn}}
-	if len(heads) == 0 {
+func Open(headers []Column, conn io.Reader, dir string) (source.Reader, error) {
+	a := &Arrays{Headers: headers, dir: dir, Conn: &Connection{From: conn}}
+	if len(headers) == 0 {
 		return nil, &loaderr.SourceError{Reason: "no columns were sent"}
 	}
-	for _, h := range heads {
+	for _, h := range headers {
 		if err := h.Check(); err != nil {
 			return nil, &loaderr.SourceError{Column: h.Name, Reason: err.Error()}
 		}
-		if h.Shape[0] != heads[0].Shape[0] {
-			return nil, &loaderr.SourceError{Column: h.Name, Reason: fmt.Sprintf("has %s, column %q has %d", loaderr.Count(int(h.Shape[0]), "row"), heads[0].Name, heads[0].Shape[0])}
+		if h.Shape[0] != headers[0].Shape[0] {
+			return nil, &loaderr.SourceError{Column: h.Name, Reason: fmt.Sprintf("has %s, column %q has %d", loaderr.Count(int(h.Shape[0]), "row"), headers[0].Name, headers[0].Shape[0])}
 		}
 		if a.Total += h.Bytes; a.Total < 0 {
 			return nil, &loaderr.SourceError{Column: h.Name, Reason: "more bytes than there can be"}
 		}
 	}
-	if a.Count = heads[0].Shape[0]; a.Count == 0 {
+	if a.Count = headers[0].Shape[0]; a.Count == 0 {
 		return nil, &loaderr.SourceError{Reason: "the columns have no rows"}
 	}
 	return a, nil
@@ -66,8 +66,8 @@ func (a *Arrays) Size() int64      { return a.Total }
 func (a *Arrays) Close() error     { return nil }
 
 func (a *Arrays) Names() []string {
-	out := make([]string, len(a.Heads))
-	for i, h := range a.Heads {
+	out := make([]string, len(a.Headers))
+	for i, h := range a.Headers {
 		out[i] = h.Name
 	}
 	return out
@@ -76,7 +76,7 @@ func (a *Arrays) Names() []string {
 func (a *Arrays) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
-		h := a.Heads[x.Index]
+		h := a.Headers[x.Index]
 		k, _ := arrayKind(h.DType) // check has seen it
 		c := column.Column{Name: h.Name, Kind: k}
 		if k == column.KindTime || k == column.KindDuration {
@@ -95,7 +95,7 @@ func (a *Arrays) Describe(w []column.Want) ([]column.Column, error) {
 
 // fill takes the columns in the order in which they come.
 func (a *Arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
-	for i, h := range a.Heads {
+	for i, h := range a.Headers {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -103,8 +103,8 @@ func (a *Arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter
 		var err error
 		if at < 0 {
 			err = a.skip(h.Bytes)
-		} else if err = a.Take(h, to[at]); err == nil && h.Missing {
-			err = a.missing(to[at])
+		} else if err = a.ReadColumn(h, to[at]); err == nil && h.Missing {
+			err = a.readMissing(to[at])
 		}
 		if err != nil {
 			if e, ok := err.(*loaderr.SourceError); ok && at >= 0 && e.Column == "" {
@@ -125,8 +125,8 @@ func (a *Arrays) skip(n int64) error {
 	return nil
 }
 
-// Take reads the values of one column.
-func (a *Arrays) Take(h Column, t source.Target) error {
+// ReadColumn reads the values of one column.
+func (a *Arrays) ReadColumn(h Column, t source.Target) error {
 	switch k, _ := arrayKind(h.DType); k {
 	case column.KindFloat16:
 		return receive[layout.Half](a, t)
@@ -151,20 +151,20 @@ func (a *Arrays) Take(h Column, t source.Target) error {
 	case column.KindUint64:
 		return receive[uint64](a, t)
 	}
-	return a.texts(h, t)
+	return a.readTexts(h, t)
 }
 
 // receive reads the values of a column, straight into the destination where nothing is to be done to them.
 func receive[S column.Storable](a *Arrays, t source.Target) error {
 	width := max(1, t.Width)
 	if d, ok := direct[S](t); ok {
-		return a.Conn.full(column.BytesOf(d[:a.Count*width]), a.Total)
+		return a.Conn.readFull(column.BytesOf(d[:a.Count*width]), a.Total)
 	}
 	rows := max(1, files.BlockBytes/(width*int64(unsafe.Sizeof(*new(S)))))
 	block := make([]S, rows*width)
 	for row := int64(0); row < a.Count; row += rows {
 		block = block[:min(rows, a.Count-row)*width]
-		if err := a.Conn.full(column.BytesOf(block), a.Total); err != nil {
+		if err := a.Conn.readFull(column.BytesOf(block), a.Total); err != nil {
 			return err
 		}
 		bad := column.CheckCells(t.Kind, block)
@@ -178,14 +178,14 @@ func receive[S column.Storable](a *Arrays, t source.Target) error {
 	return nil
 }
 
-// missing reads which values of a column are missing, after them.
-func (a *Arrays) missing(t source.Target) error {
+// readMissing reads which values of a column are missing, after them.
+func (a *Arrays) readMissing(t source.Target) error {
 	width := max(1, t.Width)
 	rows := max(1, files.BlockBytes/width)
 	block := make([]byte, rows*width)
 	for row := int64(0); row < a.Count; row += rows {
 		block = block[:min(rows, a.Count-row)*width]
-		if err := a.Conn.full(block, a.Total); err != nil {
+		if err := a.Conn.readFull(block, a.Total); err != nil {
 			return err
 		}
 		for i := range int64(len(block)) {

@@ -20,8 +20,8 @@ func (r *Connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// full reads all of p. A connection that ends before is an error that says how many bytes have come of how many.
-func (r *Connection) full(p []byte, want int64) error {
+// readFull reads all of p. A connection that ends before is an error that says how many bytes have come of how many.
+func (r *Connection) readFull(p []byte, want int64) error {
 	_, err := io.ReadFull(r, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return endedEarly(r.bytes, want)

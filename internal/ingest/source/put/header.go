@@ -31,8 +31,8 @@ func (h Column) Check() error {
 	case k == column.KindText && h.Missing:
 		return fmt.Errorf("is text, whose offsets say what is missing")
 	case k == column.KindText:
-		if least := 8 * (h.Shape[0] + 1); h.Bytes < least {
-			return fmt.Errorf("has %d bytes, want %d or more for %d texts", h.Bytes, least, h.Shape[0])
+		if minBytes := 8 * (h.Shape[0] + 1); h.Bytes < minBytes {
+			return fmt.Errorf("has %d bytes, want %d or more for %d texts", h.Bytes, minBytes, h.Shape[0])
 		}
 		return nil
 	}

@@ -12,16 +12,16 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// texts reads a column of texts: rows + 1 offsets, which are kept in scratch, and then the bytes. An offset o that is given as -o-1
+// readTexts reads a column of texts: rows + 1 offsets, which are kept in scratch, and then the bytes. An offset o that is given as -o-1
 // says that the text which ends there is missing.
-func (a *Arrays) texts(h Column, t source.Target) error {
+func (a *Arrays) readTexts(h Column, t source.Target) error {
 	s, err := column.NewScratch(a.dir, layout.Table{Rows: a.Count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}}})
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	offsets := layout.Values[int64](s.Column(0, layout.Random)).Data
-	if err := a.Conn.full(column.BytesOf(offsets), a.Total); err != nil {
+	if err := a.Conn.readFull(column.BytesOf(offsets), a.Total); err != nil {
 		return err
 	}
 	end := h.Bytes - 8*(a.Count+1)
@@ -33,36 +33,36 @@ func (a *Arrays) texts(h Column, t source.Target) error {
 		return &loaderr.SourceError{Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], last, end)}
 	}
 	bytes := bufio.NewReaderSize(io.LimitReader(a.Conn, end), files.BlockBytes)
-	var before []byte
+	var previous []byte
 	code := []int32{-1}
 	at := int64(0)
 	for row := range a.Count {
-		gone := offsets[row+1] < 0
-		if gone {
+		missing := offsets[row+1] < 0
+		if missing {
 			offsets[row+1] = -(offsets[row+1] + 1)
 		}
 		n := offsets[row+1] - at
 		at = offsets[row+1]
-		if gone && t.Role != layout.RoleValue {
+		if missing && t.Role != layout.RoleValue {
 			return t.MissingError(row + 1)
 		}
-		if gone && n == 0 {
+		if missing && n == 0 {
 			code[0] = -1
 			column.Put(t.Dest, t.Row0+row, code)
 			continue
 		}
-		if gone || n < 0 || n > files.BlockBytes || offsets[row+1] > end {
+		if missing || n < 0 || n > files.BlockBytes || offsets[row+1] > end {
 			return &loaderr.SourceError{Row: row + 1, Reason: fmt.Sprintf("a text from byte %d to %d, want at most %d bytes of %d", at-n, offsets[row+1], files.BlockBytes, end)}
 		}
 		word, err := bytes.Peek(int(n))
 		if err != nil {
 			return endedEarly(a.Conn.bytes, a.Total)
 		}
-		if code[0] < 0 || string(word) != string(before) {
+		if code[0] < 0 || string(word) != string(previous) {
 			if err := source.CheckText(word, t.Role, row); err != nil {
 				return err
 			}
-			before = append(before[:0], word...)
+			previous = append(previous[:0], word...)
 			code[0] = t.Words.Code(word)
 		}
 		column.Put(t.Dest, t.Row0+row, code)
