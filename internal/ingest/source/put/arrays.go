@@ -15,19 +15,20 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Arrays reads columns that come one after the other over a connection, as docs/PROTOCOL.md describes for put.
+// Arrays reads columns that a connection transfers one after the other, as docs/PROTOCOL.md
+// describes for put.
 type Arrays struct {
-	Headers []Column
-	Count   int64
-	Total   int64 // bytes
-	dir     string
+	Headers []Column // in the order in which the columns are transferred
+	Count   int64    // number of rows
+	Total   int64    // bytes of all columns
+	dir     string   // directory of the scratch file for the offsets of texts
 	Conn    *Connection
 }
 
-// utf8Name is what a column of texts is called on the way.
+// utf8Name is the dtype of a column of texts in a header.
 const utf8Name = "utf8"
 
-// arrayKind is what the values of a dtype that comes are.
+// arrayKind returns the kind of the values for a dtype in a header. ok is false if it is not known.
 func arrayKind(name string) (k column.Kind, ok bool) {
 	if name == utf8Name {
 		return column.KindText, true
@@ -36,7 +37,9 @@ func arrayKind(name string) (k column.Kind, ok bool) {
 	return k, ok && k != column.KindText
 }
 
-// Open checks the headers of all columns against each other.
+// Open returns a reader of the columns that conn transfers. It returns an error if a header is
+// invalid, or if the columns have different numbers of rows or no rows. dir is the directory of
+// scratch files.
 func Open(headers []Column, conn io.Reader, dir string) (source.Reader, error) {
 	a := &Arrays{Headers: headers, dir: dir, Conn: &Connection{From: conn}}
 	if len(headers) == 0 {
@@ -47,7 +50,11 @@ func Open(headers []Column, conn io.Reader, dir string) (source.Reader, error) {
 			return nil, &loaderr.SourceError{Column: h.Name, Reason: err.Error()}
 		}
 		if h.Shape[0] != headers[0].Shape[0] {
-			return nil, &loaderr.SourceError{Column: h.Name, Reason: fmt.Sprintf("has %s, column %q has %d", loaderr.Count(int(h.Shape[0]), "row"), headers[0].Name, headers[0].Shape[0])}
+			return nil, &loaderr.SourceError{
+				Column: h.Name,
+				Reason: fmt.Sprintf("has %s, column %q has %d",
+					loaderr.Count(int(h.Shape[0]), "row"), headers[0].Name, headers[0].Shape[0]),
+			}
 		}
 		if a.Total += h.Bytes; a.Total < 0 {
 			return nil, &loaderr.SourceError{Column: h.Name, Reason: "more bytes than there can be"}
@@ -59,12 +66,22 @@ func Open(headers []Column, conn io.Reader, dir string) (source.Reader, error) {
 	return a, nil
 }
 
-func (a *Arrays) Path() string     { return "" }
-func (a *Arrays) Rows() int64      { return a.Count }
-func (a *Arrays) Line(int64) int64 { return 0 }
-func (a *Arrays) Size() int64      { return a.Total }
-func (a *Arrays) Close() error     { return nil }
+// Path returns "": a connection has no path.
+func (a *Arrays) Path() string { return "" }
 
+// Rows returns the number of rows.
+func (a *Arrays) Rows() int64 { return a.Count }
+
+// Line returns 0: arrays have no lines.
+func (a *Arrays) Line(int64) int64 { return 0 }
+
+// Size returns the number of bytes of all columns.
+func (a *Arrays) Size() int64 { return a.Total }
+
+// Close does nothing. The caller closes the connection.
+func (a *Arrays) Close() error { return nil }
+
+// Names returns the names of the columns.
 func (a *Arrays) Names() []string {
 	out := make([]string, len(a.Headers))
 	for i, h := range a.Headers {
@@ -73,11 +90,12 @@ func (a *Arrays) Names() []string {
 	return out
 }
 
+// Describe returns the types of the wanted columns, from their headers.
 func (a *Arrays) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		h := a.Headers[x.Index]
-		k, _ := arrayKind(h.DType) // check has seen it
+		k, _ := arrayKind(h.DType) // succeeds: Check has validated the dtype
 		c := column.Column{Name: h.Name, Kind: k}
 		if k == column.KindTime || k == column.KindDuration {
 			c.Unit = h.Unit
@@ -93,7 +111,8 @@ func (a *Arrays) Describe(w []column.Want) ([]column.Column, error) {
 	return out, nil
 }
 
-// fill takes the columns in the order in which they come.
+// Fill reads the columns in the order in which they are transferred. It discards the values of
+// columns that are not wanted.
 func (a *Arrays) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	for i, h := range a.Headers {
 		if err := ctx.Err(); err != nil {
@@ -125,7 +144,8 @@ func (a *Arrays) skip(n int64) error {
 	return nil
 }
 
-// ReadColumn reads the values of one column.
+// ReadColumn reads the values of one column and writes them to the target. It does not read the
+// bytes that mark missing values.
 func (a *Arrays) ReadColumn(h Column, t source.Target) error {
 	switch k, _ := arrayKind(h.DType); k {
 	case column.KindFloat16:
@@ -154,7 +174,8 @@ func (a *Arrays) ReadColumn(h Column, t source.Target) error {
 	return a.readTexts(h, t)
 }
 
-// receive reads the values of a column, straight into the destination where nothing is to be done to them.
+// receive reads the values of a column. If they need no check and no conversion, it reads them
+// directly into the destination.
 func receive[S column.Storable](a *Arrays, t source.Target) error {
 	width := max(1, t.Width)
 	if d, ok := direct[S](t); ok {
@@ -178,7 +199,7 @@ func receive[S column.Storable](a *Arrays, t source.Target) error {
 	return nil
 }
 
-// readMissing reads which values of a column are missing, after them.
+// readMissing reads the bytes that mark missing values, which follow the values of a column.
 func (a *Arrays) readMissing(t source.Target) error {
 	width := max(1, t.Width)
 	rows := max(1, files.BlockBytes/width)
@@ -197,10 +218,11 @@ func (a *Arrays) readMissing(t source.Target) error {
 	return nil
 }
 
-// direct is where values of type S can be read to as they are.
+// direct returns the destination of a column if values of type S can be read into it directly.
 func direct[S column.Storable](t source.Target) ([]S, bool) {
-	if !column.IsDType[S](t.Dest.DType) || t.Kind == column.KindBool || t.Kind == column.KindTime || t.Kind == column.KindDuration {
-		return nil, false // or their cells are to be looked at
+	if !column.IsDType[S](t.Dest.DType) ||
+		t.Kind == column.KindBool || t.Kind == column.KindTime || t.Kind == column.KindDuration {
+		return nil, false // the values must be converted, or checked with CheckCells
 	}
 	v := layout.Values[S](t.Dest.ColumnWriter)
 	return v.Data, v.Contiguous() && t.Row0 == 0

@@ -8,19 +8,21 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Connection counts the bytes of a connection.
+// Connection counts the bytes that are read from a connection.
 type Connection struct {
 	From  io.Reader
-	bytes int64
+	bytes int64 // read so far
 }
 
+// Read reads from the connection and counts the bytes.
 func (r *Connection) Read(p []byte) (int, error) {
 	n, err := r.From.Read(p)
 	r.bytes += int64(n)
 	return n, err
 }
 
-// readFull reads all of p. A connection that ends before is an error that says how many bytes have come of how many.
+// readFull fills p. If the connection ends early, it returns an error with the number of bytes read
+// and the number wanted; want is the total of all columns.
 func (r *Connection) readFull(p []byte, want int64) error {
 	_, err := io.ReadFull(r, p)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -32,6 +34,10 @@ func (r *Connection) readFull(p []byte, want int64) error {
 	return nil
 }
 
+// endedEarly returns the error for a connection that ended after got of want bytes.
 func endedEarly(got, want int64) error {
-	return &loaderr.SourceError{Reason: fmt.Sprintf("the connection ended after %d of %d bytes", got, want), Hint: "send all values, and keep the connection open for the answer"}
+	return &loaderr.SourceError{
+		Reason: fmt.Sprintf("the connection ended after %d of %d bytes", got, want),
+		Hint:   "send all values, and keep the connection open for the answer",
+	}
 }

@@ -12,10 +12,13 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// readTexts reads a column of texts: rows + 1 offsets, which are kept in scratch, and then the bytes. An offset o that is given as -o-1
-// says that the text which ends there is missing.
+// readTexts reads a column of texts: rows + 1 int64 offsets, which it stores in a scratch file, and
+// then the bytes of the texts. An offset o that is sent as -o-1 marks the text that ends there as
+// missing. A text has at most [files.BlockBytes] bytes.
 func (a *Arrays) readTexts(h Column, t source.Target) error {
-	s, err := column.NewScratch(a.dir, layout.Table{Rows: a.Count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}}})
+	s, err := column.NewScratch(a.dir, layout.Table{
+		Rows: a.Count + 1, Columns: []layout.Column{{Name: "offsets", DType: layout.Int64}},
+	})
 	if err != nil {
 		return err
 	}
@@ -30,7 +33,9 @@ func (a *Arrays) readTexts(h Column, t source.Target) error {
 		last = -(last + 1)
 	}
 	if offsets[0] != 0 || last != end {
-		return &loaderr.SourceError{Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], last, end)}
+		return &loaderr.SourceError{
+			Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], last, end),
+		}
 	}
 	bytes := bufio.NewReaderSize(io.LimitReader(a.Conn, end), files.BlockBytes)
 	var previous []byte
@@ -52,7 +57,11 @@ func (a *Arrays) readTexts(h Column, t source.Target) error {
 			continue
 		}
 		if missing || n < 0 || n > files.BlockBytes || offsets[row+1] > end {
-			return &loaderr.SourceError{Row: row + 1, Reason: fmt.Sprintf("a text from byte %d to %d, want at most %d bytes of %d", at-n, offsets[row+1], files.BlockBytes, end)}
+			return &loaderr.SourceError{
+				Row: row + 1,
+				Reason: fmt.Sprintf("a text from byte %d to %d, want at most %d bytes of %d",
+					at-n, offsets[row+1], files.BlockBytes, end),
+			}
 		}
 		word, err := bytes.Peek(int(n))
 		if err != nil {
@@ -66,7 +75,7 @@ func (a *Arrays) readTexts(h Column, t source.Target) error {
 			code[0] = t.Words.Code(word)
 		}
 		column.Put(t.Dest, t.Row0+row, code)
-		_, _ = bytes.Discard(int(n)) // what was peeked is there
+		_, _ = bytes.Discard(int(n)) // succeeds: Peek has buffered these bytes
 	}
 	return nil
 }

@@ -1,4 +1,8 @@
-// Package puttest holds arrays and Arrow streams that tests put, and checks what became of them.
+// Package puttest provides arrays and Arrow streams for tests of put, and checks of the loaded
+// values.
+//
+// [EveryArray] and [ArrowBytes] return the same values in both formats of a put, and [CheckValues]
+// checks them in the generation. Only the columns d and w have other values in Arrow.
 package puttest
 
 import (
@@ -22,7 +26,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
-// ColumnBytes are a header and its values as they go over the socket.
+// ColumnBytes returns the header of a column and its bytes, as a client sends them over the socket.
+// values is a []string, or a slice of numbers.
 func ColumnBytes(t *testing.T, name, dtype string, shape []int64, values any) (put.Column, []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -39,7 +44,8 @@ func ColumnBytes(t *testing.T, name, dtype string, shape []int64, values any) (p
 	return put.Column{Name: name, DType: dtype, Shape: shape, Bytes: int64(b.Len())}, b.Bytes()
 }
 
-// EveryArray are columns of all dtypes and of both shapes.
+// EveryArray returns the header and the bytes of columns of all dtypes and of both shapes, with 3
+// rows.
 func EveryArray(t *testing.T) (p put.Header, sent []byte) {
 	t.Helper()
 	p.Format = put.FormatColumns
@@ -67,6 +73,8 @@ func EveryArray(t *testing.T) (p put.Header, sent []byte) {
 	return p, sent
 }
 
+// CheckValues checks the columns that EveryArray and ArrowBytes have in common, except id, t, d and
+// w.
 func CheckValues(t *testing.T, l loadtest.Loaded) {
 	t.Helper()
 	if got := loadtest.Values[float32](l, "f4"); got[0] != 1.5 || got[1] == got[1] || got[2] != -2 {
@@ -84,12 +92,20 @@ func CheckValues(t *testing.T, l loadtest.Loaded) {
 	if got := loadtest.Values[uint8](l, "b"); !slices.Equal(got, []uint8{1, 0, 1}) {
 		t.Errorf("b is %v", got)
 	}
-	if got := loadtest.Texts(l, "f2"); !slices.Equal(got, []string{loadtest.FloatText(1), loadtest.FloatText(0x1p-14), loadtest.FloatText(math.Inf(-1))}) {
+	if got := loadtest.Texts(l, "f2"); !slices.Equal(got, []string{
+		loadtest.FloatText(1), loadtest.FloatText(0x1p-14), loadtest.FloatText(math.Inf(-1)),
+	}) {
 		t.Errorf("f2 is %v", got)
 	}
-	CheckTexts(t, l, map[string][]string{"i1": {"-128", "0", "127"}, "u2": {"0", "1", "65535"}, "u4": {"0", "1", "4294967295"}, "u8": {"0", "1", "18446744073709551615"}})
+	CheckTexts(t, l, map[string][]string{
+		"i1": {"-128", "0", "127"},
+		"u2": {"0", "1", "65535"},
+		"u4": {"0", "1", "4294967295"},
+		"u8": {"0", "1", "18446744073709551615"},
+	})
 }
 
+// CheckTexts compares the [loadtest.Texts] of each named column with the wanted ones.
 func CheckTexts(t *testing.T, l loadtest.Loaded, columns map[string][]string) {
 	t.Helper()
 	for name, want := range columns {
@@ -99,17 +115,27 @@ func CheckTexts(t *testing.T, l loadtest.Loaded, columns map[string][]string) {
 	}
 }
 
-// ArrowBytes is an Arrow stream of two batches with every type that is read.
+// ArrowBytes returns an Arrow stream of two compressed batches, with 3 rows and columns of many
+// types.
 func ArrowBytes(t *testing.T) []byte {
 	t.Helper()
 	list := arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64)
 	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "f4", Type: arrow.PrimitiveTypes.Float32, Nullable: true}, {Name: "id", Type: arrow.BinaryTypes.String}, {Name: "w", Type: words},
-		{Name: "t", Type: &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}}, {Name: "f8", Type: list}, {Name: "i4", Type: arrow.PrimitiveTypes.Int32},
-		{Name: "i8", Type: arrow.PrimitiveTypes.Int64}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean}, {Name: "f2", Type: arrow.FixedWidthTypes.Float16},
-		{Name: "i1", Type: arrow.PrimitiveTypes.Int8}, {Name: "u2", Type: arrow.PrimitiveTypes.Uint16}, {Name: "u4", Type: arrow.PrimitiveTypes.Uint32},
-		{Name: "u8", Type: arrow.PrimitiveTypes.Uint64}, {Name: "d", Type: arrow.FixedWidthTypes.Date32},
+		{Name: "f4", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
+		{Name: "id", Type: arrow.BinaryTypes.String},
+		{Name: "w", Type: words},
+		{Name: "t", Type: &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}},
+		{Name: "f8", Type: list},
+		{Name: "i4", Type: arrow.PrimitiveTypes.Int32},
+		{Name: "i8", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "b", Type: arrow.FixedWidthTypes.Boolean},
+		{Name: "f2", Type: arrow.FixedWidthTypes.Float16},
+		{Name: "i1", Type: arrow.PrimitiveTypes.Int8},
+		{Name: "u2", Type: arrow.PrimitiveTypes.Uint16},
+		{Name: "u4", Type: arrow.PrimitiveTypes.Uint32},
+		{Name: "u8", Type: arrow.PrimitiveTypes.Uint64},
+		{Name: "d", Type: arrow.FixedWidthTypes.Date32},
 	}, nil)
 	var out bytes.Buffer
 	w := ipc.NewWriter(&out, ipc.WithSchema(schema), ipc.WithZstd())
@@ -125,7 +151,8 @@ func ArrowBytes(t *testing.T) []byte {
 			_ = b.Field(2).(*array.BinaryDictionaryBuilder).AppendString([]string{"x", "x", "y"}[i])
 			b.Field(3).(*array.TimestampBuilder).Append(arrow.Timestamp([]int64{1, 2, 1}[i]))
 			b.Field(4).(*array.FixedSizeListBuilder).Append(true)
-			b.Field(4).(*array.FixedSizeListBuilder).ValueBuilder().(*array.Float64Builder).AppendValues([]float64{float64(2*i + 1), float64(2*i + 2)}, nil)
+			b.Field(4).(*array.FixedSizeListBuilder).ValueBuilder().(*array.Float64Builder).AppendValues(
+				[]float64{float64(2*i + 1), float64(2*i + 2)}, nil)
 			b.Field(5).(*array.Int32Builder).Append([]int32{math.MinInt32, 0, math.MaxInt32}[i])
 			b.Field(6).(*array.Int64Builder).Append([]int64{math.MinInt64, 0, math.MaxInt64}[i])
 			b.Field(7).(*array.BooleanBuilder).Append(i != 1)
@@ -149,7 +176,8 @@ func ArrowBytes(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// ArrowFileBytes are two batches of ArrowBytes as a file and as a stream.
+// ArrowFileBytes returns the first batch of ArrowBytes twice, as an Arrow file and as an Arrow
+// stream.
 func ArrowFileBytes(t *testing.T, more ...ipc.Option) (file, stream []byte) {
 	t.Helper()
 	r, err := ipc.NewReader(bytes.NewReader(ArrowBytes(t)))
@@ -170,7 +198,7 @@ func ArrowFileBytes(t *testing.T, more ...ipc.Option) (file, stream []byte) {
 		t.Fatal(err)
 	}
 	sw := ipc.NewWriter(&s, options...)
-	// The first batch twice: a file has one dictionary for a column.
+	// Both batches are the same, because a file has one dictionary per column.
 	if !r.Next() {
 		t.Fatal(r.Err())
 	}
