@@ -138,13 +138,13 @@ func (x feature) each(f func(bits uint64, word []byte) error) error {
 			}
 			return f(0, v)
 		}
-		for one := t != protowire.BytesType; len(v) > 0; { // packed, or one by one
+		for unpacked := t != protowire.BytesType; len(v) > 0; { // packed, or one by one
 			bits, size := uint64(0), -1
-			if x.list == floatList && (!one || t == protowire.Fixed32Type) {
+			if x.list == floatList && (!unpacked || t == protowire.Fixed32Type) {
 				var b uint32
 				b, size = protowire.ConsumeFixed32(v)
 				bits = uint64(b)
-			} else if x.list == int64List && (!one || t == protowire.VarintType) {
+			} else if x.list == int64List && (!unpacked || t == protowire.VarintType) {
 				bits, size = protowire.ConsumeVarint(v)
 			}
 			if size < 0 {
@@ -160,7 +160,7 @@ func (x feature) each(f func(bits uint64, word []byte) error) error {
 }
 
 // write puts the feature's values into a row; buffers is where they are gathered.
-func (x feature) write(t source.Target, row int64, buffers *tfBuffers) error {
+func (x feature) write(t source.Target, row int64, buffers *rowBuffers) error {
 	buffers.floats, buffers.ints = buffers.floats[:0], buffers.ints[:0]
 	err := x.each(func(bits uint64, word []byte) error {
 		switch x.list {
@@ -189,8 +189,8 @@ func (x feature) write(t source.Target, row int64, buffers *tfBuffers) error {
 	return nil
 }
 
-// tfBuffers are the values of one row.
-type tfBuffers struct {
+// rowBuffers are the values of one row.
+type rowBuffers struct {
 	floats []float32
 	ints   []int64
 }

@@ -27,105 +27,105 @@ import (
 
 // A record is its length, a checksum of that, its bytes, and a checksum of them (tensorflow/core/lib/io/record_writer.h).
 const (
-	recordHead = 12
-	recordTail = 4
+	recordHeaderBytes  = 12
+	recordTrailerBytes = 4
 )
 
-// mostFeatures bounds the features of a file, and with them the memory that they take.
-const mostFeatures = 1 << 14
+// maxFeatures bounds the features of a file, and with them the memory that they take.
+const maxFeatures = 1 << 14
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// recordSum is the masked checksum of TFRecord.
-func recordSum(b []byte) uint32 {
+// maskedCRC is the masked checksum of TFRecord.
+func maskedCRC(b []byte) uint32 {
 	c := crc32.Checksum(b, castagnoli)
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
 // Is reports whether a file begins with a record's length and its checksum.
-func Is(head []byte) bool {
-	return len(head) >= recordHead && binary.LittleEndian.Uint32(head[8:]) == recordSum(head[:8])
+func Is(prefix []byte) bool {
+	return len(prefix) >= recordHeaderBytes && binary.LittleEndian.Uint32(prefix[8:]) == maskedCRC(prefix[:8])
 }
 
 // file reads a TFRecord file of tf.train.Example: a record is a row, a feature a column.
 type file struct {
 	source.Settings
-	file   cached.File
-	name   string
-	size   int64
-	spans  []source.Span
-	count  int64
-	found  map[string]*tfFeature
-	sorted []string
+	file     cached.File
+	name     string
+	size     int64
+	spans    []source.Span
+	count    int64
+	features map[string]*tfFeature
+	names    []string
 }
 
 // tfFeature is what the records of a file say of a feature.
 type tfFeature struct {
-	list  listKind
-	row   int64                // of the first record with it
-	width int64                // values of that one; 0 while all lists are empty
-	other *loaderr.SourceError // that another record contradicts it
+	list     listKind
+	row      int64                // of the first record with it
+	width    int64                // values of that one; 0 while all lists are empty
+	conflict *loaderr.SourceError // that another record contradicts it
 }
 
 // Open checks every record and looks at its features.
-func Open(path string, f *os.File, w source.Settings) (source.Reader, error) {
-	if err := w.Text.CheckUnused(path); err != nil {
+func Open(path string, f *os.File, settings source.Settings) (source.Reader, error) {
+	if err := settings.Text.CheckUnused(path); err != nil {
 		return nil, err
 	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	t := &file{Settings: w, file: cached.File{File: f}, name: path, size: st.Size(), found: map[string]*tfFeature{}}
-	if err := t.walk(); err != nil {
+	t := &file{Settings: settings, file: cached.File{File: f}, name: path, size: st.Size(), features: map[string]*tfFeature{}}
+	if err := t.readSpans(); err != nil {
 		return nil, err
 	}
-	if err := t.survey(); err != nil {
+	if err := t.collectFeatures(); err != nil {
 		return nil, err
 	}
-	t.sorted = slices.Sorted(maps.Keys(t.found))
-	if len(t.sorted) == 0 {
+	t.names = slices.Sorted(maps.Keys(t.features))
+	if len(t.names) == 0 {
 		return nil, &loaderr.SourceError{Path: path, Reason: "its records have no features"}
 	}
 	return t, nil
 }
 
-// walk cuts the file into spans of whole records, and holds each record against its checksums.
-func (t *file) walk() error {
+// readSpans cuts the file into spans of whole records, and holds each record against its checksums.
+func (t *file) readSpans() error {
 	r := bufio.NewReaderSize(io.NewSectionReader(t.file, 0, t.size), files.BlockBytes)
 	var record []byte
-	head := make([]byte, recordHead)
+	head := make([]byte, recordHeaderBytes)
 	for at := int64(0); at < t.size; {
-		broken := func(reason string) error {
+		damaged := func(reason string) error {
 			return &loaderr.SourceError{Path: t.name, Row: t.count + 1, Reason: fmt.Sprintf("the record at byte %d %s", at, reason), Hint: loaderr.HintDamaged}
 		}
-		if t.size-at < recordHead+recordTail {
-			return broken("is cut off")
+		if t.size-at < recordHeaderBytes+recordTrailerBytes {
+			return damaged("is cut off")
 		}
 		if _, err := io.ReadFull(r, head); err != nil {
 			return t.readError(err)
 		}
 		if !Is(head) {
-			return broken("has a length that is not what its checksum says")
+			return damaged("has a length that is not what its checksum says")
 		}
 		length := binary.LittleEndian.Uint64(head)
-		if length > uint64(t.size-at-recordHead-recordTail) {
-			return broken("is cut off")
+		if length > uint64(t.size-at-recordHeaderBytes-recordTrailerBytes) {
+			return damaged("is cut off")
 		}
 		if length > source.MaxRecordBytes {
-			return broken(fmt.Sprintf("takes %d bytes, at most %d", length, source.MaxRecordBytes))
+			return damaged(fmt.Sprintf("takes %d bytes, at most %d", length, source.MaxRecordBytes))
 		}
-		record = slices.Grow(record[:0], int(length)+recordTail)[:length+recordTail]
+		record = slices.Grow(record[:0], int(length)+recordTrailerBytes)[:length+recordTrailerBytes]
 		if _, err := io.ReadFull(r, record); err != nil {
 			return t.readError(err)
 		}
-		if binary.LittleEndian.Uint32(record[length:]) != recordSum(record[:length]) {
-			return broken("is not what its checksum says")
+		if binary.LittleEndian.Uint32(record[length:]) != maskedCRC(record[:length]) {
+			return damaged("is not what its checksum says")
 		}
 		if n := len(t.spans); n == 0 || at-t.spans[n-1].Begin >= t.BlockBytes {
 			t.spans = append(t.spans, source.Span{Begin: at, Row0: t.count})
 		}
-		at += recordHead + int64(length) + recordTail
+		at += recordHeaderBytes + int64(length) + recordTrailerBytes
 		s := &t.spans[len(t.spans)-1]
 		s.End, s.Rows = at, s.Rows+1
 		t.count++
@@ -148,10 +148,10 @@ func (t *file) records(s source.Span, f func(row int64, x feature) error, done f
 	}
 	for row := s.Row0; row < s.Row0+s.Rows; row++ {
 		length := binary.LittleEndian.Uint64(buf)
-		if length > uint64(len(buf)-recordHead-recordTail) {
+		if length > uint64(len(buf)-recordHeaderBytes-recordTrailerBytes) {
 			return &loaderr.SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
 		}
-		record := buf[recordHead:][:length]
+		record := buf[recordHeaderBytes:][:length]
 		err := parseExample(record, func(x feature) error { return f(row, x) })
 		if errors.Is(err, errProto) || errors.Is(err, errSequence) {
 			err = &loaderr.SourceError{Path: t.name, Row: row + 1, Reason: "the record " + err.Error(), Hint: "only records of tf.train.Example are read"}
@@ -162,17 +162,17 @@ func (t *file) records(s source.Span, f func(row int64, x feature) error, done f
 		if err != nil {
 			return err
 		}
-		buf = buf[recordHead+length+recordTail:]
+		buf = buf[recordHeaderBytes+length+recordTrailerBytes:]
 	}
 	return nil
 }
 
-// survey finds out which features there are.
-func (t *file) survey() error {
+// collectFeatures finds out which features there are.
+func (t *file) collectFeatures() error {
 	var mu sync.Mutex
-	found := make([]map[string]*tfFeature, len(t.spans))
+	bySpan := make([]map[string]*tfFeature, len(t.spans))
 	err := parallel.For(context.Background(), t.Workers, len(t.spans), t.name, func(_, i int) error {
-		in := map[string]*tfFeature{}
+		features := map[string]*tfFeature{}
 		seen := map[string]bool{}
 		err := t.records(t.spans[i], func(row int64, x feature) error {
 			if seen[string(x.name)] {
@@ -186,66 +186,66 @@ func (t *file) survey() error {
 			if err != nil {
 				return err
 			}
-			one := &tfFeature{list: x.list, row: row, width: n}
-			if had, ok := in[string(x.name)]; ok {
-				had.meet(one)
+			current := &tfFeature{list: x.list, row: row, width: n}
+			if known, ok := features[string(x.name)]; ok {
+				known.merge(current)
 			} else {
-				in[string(x.name)] = one
+				features[string(x.name)] = current
 			}
-			if len(in) > mostFeatures {
-				return &loaderr.SourceError{Path: t.name, Row: row + 1, Reason: fmt.Sprintf("there are more than %d features", mostFeatures)}
+			if len(features) > maxFeatures {
+				return &loaderr.SourceError{Path: t.name, Row: row + 1, Reason: fmt.Sprintf("there are more than %d features", maxFeatures)}
 			}
 			return nil
 		}, func(int64) error { clear(seen); return nil })
 		mu.Lock()
 		defer mu.Unlock()
-		found[i] = in
+		bySpan[i] = features
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	for _, in := range found {
-		for name, f := range in {
-			if had, ok := t.found[name]; ok {
-				had.meet(f)
+	for _, features := range bySpan {
+		for name, f := range features {
+			if known, ok := t.features[name]; ok {
+				known.merge(f)
 			} else {
-				t.found[name] = f
+				t.features[name] = f
 			}
 		}
 	}
 	return nil
 }
 
-// meet takes over what other records, further down, say of the feature. An empty list is a value that is missing.
-func (f *tfFeature) meet(o *tfFeature) {
+// merge takes over what other records, further down, say of the feature. An empty list is a value that is missing.
+func (f *tfFeature) merge(later *tfFeature) {
 	switch {
-	case f.other != nil:
-	case f.list == noList || o.list != noList && f.width == 0 && f.list == o.list:
-		*f = *o
-	case o.list == noList || o.width == 0 && o.list == f.list:
-	case f.list != o.list:
-		f.other = &loaderr.SourceError{Row: o.row + 1, Reason: fmt.Sprintf("is %s, but in row %d %s", o.list, f.row+1, f.list), Hint: "leave the feature out with --columns"}
-	case f.width != o.width:
-		f.other = &loaderr.SourceError{Row: o.row + 1, Reason: fmt.Sprintf("has %d values, but in row %d %d", o.width, f.row+1, f.width), Hint: "pad the lists to one length, or leave the feature out with --columns"}
+	case f.conflict != nil:
+	case f.list == noList || later.list != noList && f.width == 0 && f.list == later.list:
+		*f = *later
+	case later.list == noList || later.width == 0 && later.list == f.list:
+	case f.list != later.list:
+		f.conflict = &loaderr.SourceError{Row: later.row + 1, Reason: fmt.Sprintf("is %s, but in row %d %s", later.list, f.row+1, f.list), Hint: "leave the feature out with --columns"}
+	case f.width != later.width:
+		f.conflict = &loaderr.SourceError{Row: later.row + 1, Reason: fmt.Sprintf("has %d values, but in row %d %d", later.width, f.row+1, f.width), Hint: "pad the lists to one length, or leave the feature out with --columns"}
 	default:
-		f.other = o.other
+		f.conflict = later.conflict
 	}
 }
 
 func (t *file) Path() string     { return t.name }
 func (t *file) Rows() int64      { return t.count }
-func (t *file) Names() []string  { return t.sorted }
+func (t *file) Names() []string  { return t.names }
 func (t *file) Line(int64) int64 { return 0 }
 func (t *file) Close() error     { return t.file.Close() }
 
 func (t *file) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
-		name := t.sorted[x.Index]
-		f := t.found[name]
-		if f.other != nil {
-			e := *f.other
+		name := t.names[x.Index]
+		f := t.features[name]
+		if f.conflict != nil {
+			e := *f.conflict
 			e.Column = name
 			return nil, &e
 		}
@@ -263,22 +263,22 @@ func (t *file) Describe(w []column.Want) ([]column.Column, error) {
 
 // fill decodes the spans in parallel.
 func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
-	at := map[string]int{}
+	targetIndex := map[string]int{}
 	for i, x := range to {
-		at[t.sorted[x.Index]] = i
+		targetIndex[t.names[x.Index]] = i
 	}
 	return parallel.For(ctx, t.Workers, len(t.spans), t.name, func(_, i int) error {
 		s := t.spans[i]
-		var buffers tfBuffers
+		var buffers rowBuffers
 		to := slices.Clone(to)
 		for i := range to {
 			to[i].Dest.ColumnWriter = to[i].Dest.Buffered()
 		}
 		missing := make([]bool, len(to))
-		fillTrue := func() { copy(missing, slices.Repeat([]bool{true}, len(to))) }
-		fillTrue()
+		resetMissing := func() { copy(missing, slices.Repeat([]bool{true}, len(to))) }
+		resetMissing()
 		err := t.records(s, func(row int64, x feature) error {
-			i, wanted := at[string(x.name)]
+			i, wanted := targetIndex[string(x.name)]
 			if !wanted {
 				return nil
 			}
@@ -286,18 +286,18 @@ func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) 
 			if err != nil || n == 0 {
 				return err
 			}
-			if f := t.found[string(x.name)]; n != f.width || x.list != f.list {
+			if f := t.features[string(x.name)]; n != f.width || x.list != f.list {
 				return &loaderr.SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
 			}
 			missing[i] = false
-			return in(x.write(to[i], row, &buffers), to[i].Name, row)
+			return locate(x.write(to[i], row, &buffers), to[i].Name, row)
 		}, func(row int64) error {
-			for i, none := range missing {
-				if none && !(to[i].Role == layout.RoleValue && column.PutMissing(to[i].Dest, to[i].Row0+row, 1)) {
+			for i, isMissing := range missing {
+				if isMissing && !(to[i].Role == layout.RoleValue && column.PutMissing(to[i].Dest, to[i].Row0+row, 1)) {
 					return to[i].MissingError(row + 1)
 				}
 			}
-			fillTrue()
+			resetMissing()
 			return nil
 		})
 		for _, x := range to {
@@ -309,8 +309,8 @@ func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) 
 	})
 }
 
-// in says in which column and row (from 0) a value is that cannot be.
-func in(err error, name string, row int64) error {
+// locate says in which column and row (from 0) a value is that cannot be.
+func locate(err error, name string, row int64) error {
 	if err == nil {
 		return nil
 	}
