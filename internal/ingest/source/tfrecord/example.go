@@ -10,7 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// Fields of tf.train.Example and what it is made of (tensorflow/core/example/{example,feature}.proto).
+// Field numbers of tf.train.Example and its nested messages
+// (tensorflow/core/example/{example,feature}.proto).
 const (
 	exampleFeatures = 1
 	exampleLists    = 2 // of a tf.train.SequenceExample
@@ -34,19 +35,21 @@ func (k listKind) String() string {
 	return [...]string{"nothing", "a bytes_list", "a float_list", "an int64_list"}[k]
 }
 
-// feature is one feature of an Example, not yet decoded; it points into the record.
+// feature is one undecoded feature of an Example. It refers to bytes of the record.
 type feature struct {
 	name []byte
 	list listKind
-	body []byte // the message of the list
+	body []byte // the encoded message of the list
 }
 
+// Errors of parsing a record. The message continues "the record".
 var (
 	errProto    = errors.New("is no tf.train.Example")
 	errSequence = errors.New("is a tf.train.SequenceExample, which is not read")
 )
 
-// eachField calls f with the fields of a message; those of length-delimited type come with their bytes, others with what they are encoded as.
+// eachField calls f with each field of a message. value is the content of a length-delimited field,
+// or the encoded value of a field of another type.
 func eachField(b []byte, f func(n protowire.Number, t protowire.Type, value []byte) error) error {
 	for len(b) > 0 {
 		n, t, size := protowire.ConsumeTag(b)
@@ -91,7 +94,8 @@ func parseExample(record []byte, f func(feature) error) error {
 	})
 }
 
-// parseEntry reads a name and its Feature. What protobuf would merge or ignore is refused: no writer writes it.
+// parseEntry parses a map entry: a name and its Feature. It refuses unknown and repeated fields,
+// which protobuf would ignore or merge, because no writer produces them.
 func parseEntry(entry []byte) (x feature, err error) {
 	keys, values := 0, 0
 	err = eachField(entry, func(n protowire.Number, t protowire.Type, v []byte) error {
@@ -120,13 +124,13 @@ func parseEntry(entry []byte) (x feature, err error) {
 	return x, err
 }
 
-// count is the number of values of a feature.
+// count returns the number of values of a feature.
 func (x feature) count() (n int64, err error) {
 	err = x.each(func(uint64, []byte) error { n++; return nil })
 	return n, err
 }
 
-// each calls f with every value: the bits of a number, or the bytes of a text.
+// each calls f with each value: the bits of a number, or the bytes of a text.
 func (x feature) each(f func(bits uint64, word []byte) error) error {
 	return eachField(x.body, func(n protowire.Number, t protowire.Type, v []byte) error {
 		if n != listValue {
@@ -138,7 +142,8 @@ func (x feature) each(f func(bits uint64, word []byte) error) error {
 			}
 			return f(0, v)
 		}
-		for unpacked := t != protowire.BytesType; len(v) > 0; { // packed, or one by one
+		// Numbers are either packed into one field, or in one field each.
+		for unpacked := t != protowire.BytesType; len(v) > 0; {
 			bits, size := uint64(0), -1
 			if x.list == floatList && (!unpacked || t == protowire.Fixed32Type) {
 				var b uint32
@@ -159,7 +164,7 @@ func (x feature) each(f func(bits uint64, word []byte) error) error {
 	})
 }
 
-// write puts the feature's values into a row; buffers is where they are gathered.
+// write writes the feature's values to a row of the target. It collects them in buffers.
 func (x feature) write(t source.Target, row int64, buffers *rowBuffers) error {
 	buffers.floats, buffers.ints = buffers.floats[:0], buffers.ints[:0]
 	err := x.each(func(bits uint64, word []byte) error {
@@ -189,7 +194,7 @@ func (x feature) write(t source.Target, row int64, buffers *rowBuffers) error {
 	return nil
 }
 
-// rowBuffers are the values of one row.
+// rowBuffers are reused buffers for the values of one row.
 type rowBuffers struct {
 	floats []float32
 	ints   []int64

@@ -6,7 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
-// FuzzExample reads any bytes as an Example: no panic, and of what is accepted no more values than bytes.
+// FuzzExample parses any bytes as an Example. It must not panic, and an accepted Example has no
+// more values than bytes.
 func FuzzExample(f *testing.F) {
 	f.Add(loadtest.Example(false, map[string]any{"id": []string{"ä"}, "t": []int64{1}, "x": []float32{1.5, -2}}))
 	f.Add(loadtest.Example(true, map[string]any{"t": []int64{-1}, "x": []float32{1.5, -2}, "none": nil}))

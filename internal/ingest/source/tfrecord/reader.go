@@ -1,4 +1,15 @@
-// Package tfrecord reads TFRecord files of tf.train.Example: a record is a row, a feature is a column.
+// Package tfrecord reads TFRecord files of tf.train.Example: a record is a row, a feature is a
+// column.
+//
+// [Open] reads the whole file, to check all records and to find their features.
+// [source.Reader.Fill] reads it again to decode the wanted features. The package parses the
+// protobuf messages itself.
+//
+// # Caveats
+//
+// All records must have the same list type and the same number of values for a feature. A feature
+// that is absent or has an empty list is a missing value. tf.train.SequenceExample is not
+// supported.
 package tfrecord
 
 import (
@@ -25,18 +36,20 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// A record is its length, a checksum of that, its bytes, and a checksum of them (tensorflow/core/lib/io/record_writer.h).
+// Sizes of the parts of a record around its data. The header is the length of the data and a
+// checksum of the length. The trailer is a checksum of the data
+// (tensorflow/core/lib/io/record_writer.h).
 const (
 	recordHeaderBytes  = 12
 	recordTrailerBytes = 4
 )
 
-// maxFeatures bounds the features of a file, and with them the memory that they take.
+// maxFeatures is the largest number of features in a span. It limits the memory for them.
 const maxFeatures = 1 << 14
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// maskedCRC is the masked checksum of TFRecord.
+// maskedCRC returns the masked CRC-32C checksum of TFRecord.
 func maskedCRC(b []byte) uint32 {
 	c := crc32.Checksum(b, castagnoli)
 	return (c>>15 | c<<17) + 0xa282ead8
@@ -44,30 +57,32 @@ func maskedCRC(b []byte) uint32 {
 
 // Is reports whether a file begins with a record's length and its checksum.
 func Is(prefix []byte) bool {
-	return len(prefix) >= recordHeaderBytes && binary.LittleEndian.Uint32(prefix[8:]) == maskedCRC(prefix[:8])
+	return len(prefix) >= recordHeaderBytes &&
+		binary.LittleEndian.Uint32(prefix[8:]) == maskedCRC(prefix[:8])
 }
 
-// file reads a TFRecord file of tf.train.Example: a record is a row, a feature a column.
+// file is the reader of a TFRecord file.
 type file struct {
 	source.Settings
 	file     cached.File
 	name     string
-	size     int64
+	size     int64 // bytes
 	spans    []source.Span
-	count    int64
-	features map[string]*tfFeature
-	names    []string
+	count    int64                 // number of records
+	features map[string]*tfFeature // by name
+	names    []string              // of the features, sorted
 }
 
-// tfFeature is what the records of a file say of a feature.
+// tfFeature is the type of a feature, merged from the records of a file.
 type tfFeature struct {
 	list     listKind
-	row      int64                // of the first record with it
-	width    int64                // values of that one; 0 while all lists are empty
-	conflict *loaderr.SourceError // that another record contradicts it
+	row      int64                // row of the record that determines list and width
+	width    int64                // number of values in that record; 0 if all lists are empty
+	conflict *loaderr.SourceError // set if another record has another list or width
 }
 
-// Open checks every record and looks at its features.
+// Open returns a reader of a TFRecord file. It checks every record and finds the features of all
+// records.
 func Open(path string, f *os.File, settings source.Settings) (source.Reader, error) {
 	if err := settings.Text.CheckUnused(path); err != nil {
 		return nil, err
@@ -76,7 +91,10 @@ func Open(path string, f *os.File, settings source.Settings) (source.Reader, err
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}
-	t := &file{Settings: settings, file: cached.File{File: f}, name: path, size: st.Size(), features: map[string]*tfFeature{}}
+	t := &file{
+		Settings: settings, file: cached.File{File: f}, name: path, size: st.Size(),
+		features: map[string]*tfFeature{},
+	}
 	if err := t.readSpans(); err != nil {
 		return nil, err
 	}
@@ -90,14 +108,19 @@ func Open(path string, f *os.File, settings source.Settings) (source.Reader, err
 	return t, nil
 }
 
-// readSpans cuts the file into spans of whole records, and holds each record against its checksums.
+// readSpans divides the file into spans of whole records, and compares each record with its
+// checksums.
 func (t *file) readSpans() error {
 	r := bufio.NewReaderSize(io.NewSectionReader(t.file, 0, t.size), files.BlockBytes)
 	var record []byte
 	head := make([]byte, recordHeaderBytes)
 	for at := int64(0); at < t.size; {
 		damaged := func(reason string) error {
-			return &loaderr.SourceError{Path: t.name, Row: t.count + 1, Reason: fmt.Sprintf("the record at byte %d %s", at, reason), Hint: loaderr.HintDamaged}
+			return &loaderr.SourceError{
+				Path: t.name, Row: t.count + 1,
+				Reason: fmt.Sprintf("the record at byte %d %s", at, reason),
+				Hint:   loaderr.HintDamaged,
+			}
 		}
 		if t.size-at < recordHeaderBytes+recordTrailerBytes {
 			return damaged("is cut off")
@@ -133,14 +156,19 @@ func (t *file) readSpans() error {
 	return nil
 }
 
+// readError returns the error for a read that failed with err. An early end means that the file
+// became shorter.
 func (t *file) readError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &loaderr.SourceError{Path: t.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged}
+		return &loaderr.SourceError{
+			Path: t.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged,
+		}
 	}
 	return files.AsSourceError(t.name, err)
 }
 
-// records calls f with the features of each record of a span. Rows count from 0.
+// records calls f with each feature of each record of a span, and done after each record. Rows
+// count from 0.
 func (t *file) records(s source.Span, f func(row int64, x feature) error, done func(row int64) error) error {
 	buf := make([]byte, s.End-s.Begin)
 	if _, err := t.file.ReadAt(buf, s.Begin); err != nil {
@@ -149,12 +177,17 @@ func (t *file) records(s source.Span, f func(row int64, x feature) error, done f
 	for row := s.Row0; row < s.Row0+s.Rows; row++ {
 		length := binary.LittleEndian.Uint64(buf)
 		if length > uint64(len(buf)-recordHeaderBytes-recordTrailerBytes) {
-			return &loaderr.SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
+			return &loaderr.SourceError{
+				Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged,
+			}
 		}
 		record := buf[recordHeaderBytes:][:length]
 		err := parseExample(record, func(x feature) error { return f(row, x) })
 		if errors.Is(err, errProto) || errors.Is(err, errSequence) {
-			err = &loaderr.SourceError{Path: t.name, Row: row + 1, Reason: "the record " + err.Error(), Hint: "only records of tf.train.Example are read"}
+			err = &loaderr.SourceError{
+				Path: t.name, Row: row + 1, Reason: "the record " + err.Error(),
+				Hint: "only records of tf.train.Example are read",
+			}
 		}
 		if err == nil {
 			err = done(row)
@@ -167,7 +200,8 @@ func (t *file) records(s source.Span, f func(row int64, x feature) error, done f
 	return nil
 }
 
-// collectFeatures finds out which features there are.
+// collectFeatures sets t.features. It parses the spans in parallel and merges their features in the
+// order of the spans.
 func (t *file) collectFeatures() error {
 	var mu sync.Mutex
 	bySpan := make([]map[string]*tfFeature, len(t.spans))
@@ -176,7 +210,10 @@ func (t *file) collectFeatures() error {
 		seen := map[string]bool{}
 		err := t.records(t.spans[i], func(row int64, x feature) error {
 			if seen[string(x.name)] {
-				return &loaderr.SourceError{Path: t.name, Row: row + 1, Column: string(x.name), Reason: "the feature is in the record twice"}
+				return &loaderr.SourceError{
+					Path: t.name, Row: row + 1, Column: string(x.name),
+					Reason: "the feature is in the record twice",
+				}
 			}
 			seen[string(x.name)] = true
 			if !utf8.Valid(x.name) {
@@ -193,7 +230,10 @@ func (t *file) collectFeatures() error {
 				features[string(x.name)] = current
 			}
 			if len(features) > maxFeatures {
-				return &loaderr.SourceError{Path: t.name, Row: row + 1, Reason: fmt.Sprintf("there are more than %d features", maxFeatures)}
+				return &loaderr.SourceError{
+					Path: t.name, Row: row + 1,
+					Reason: fmt.Sprintf("there are more than %d features", maxFeatures),
+				}
 			}
 			return nil
 		}, func(int64) error { clear(seen); return nil })
@@ -217,7 +257,8 @@ func (t *file) collectFeatures() error {
 	return nil
 }
 
-// merge takes over what other records, further down, say of the feature. An empty list is a value that is missing.
+// merge merges the type of the feature in later records into f. It sets conflict if the two differ.
+// An empty list is a missing value and fits any number of values.
 func (f *tfFeature) merge(later *tfFeature) {
 	switch {
 	case f.conflict != nil:
@@ -225,9 +266,17 @@ func (f *tfFeature) merge(later *tfFeature) {
 		*f = *later
 	case later.list == noList || later.width == 0 && later.list == f.list:
 	case f.list != later.list:
-		f.conflict = &loaderr.SourceError{Row: later.row + 1, Reason: fmt.Sprintf("is %s, but in row %d %s", later.list, f.row+1, f.list), Hint: "leave the feature out with --columns"}
+		f.conflict = &loaderr.SourceError{
+			Row:    later.row + 1,
+			Reason: fmt.Sprintf("is %s, but in row %d %s", later.list, f.row+1, f.list),
+			Hint:   "leave the feature out with --columns",
+		}
 	case f.width != later.width:
-		f.conflict = &loaderr.SourceError{Row: later.row + 1, Reason: fmt.Sprintf("has %d values, but in row %d %d", later.width, f.row+1, f.width), Hint: "pad the lists to one length, or leave the feature out with --columns"}
+		f.conflict = &loaderr.SourceError{
+			Row:    later.row + 1,
+			Reason: fmt.Sprintf("has %d values, but in row %d %d", later.width, f.row+1, f.width),
+			Hint:   "pad the lists to one length, or leave the feature out with --columns",
+		}
 	default:
 		f.conflict = later.conflict
 	}
@@ -239,6 +288,8 @@ func (t *file) Names() []string  { return t.names }
 func (t *file) Line(int64) int64 { return 0 }
 func (t *file) Close() error     { return t.file.Close() }
 
+// Describe returns the types of the wanted columns. It returns an error if the records have
+// different types or numbers of values for a feature.
 func (t *file) Describe(w []column.Want) ([]column.Column, error) {
 	out := make([]column.Column, len(w))
 	for i, x := range w {
@@ -249,19 +300,25 @@ func (t *file) Describe(w []column.Want) ([]column.Column, error) {
 			e.Column = name
 			return nil, &e
 		}
-		c := column.Column{Name: name, Kind: map[listKind]column.Kind{bytesList: column.KindText, floatList: column.KindFloat32, int64List: column.KindInt64}[f.list]}
+		c := column.Column{Name: name, Kind: map[listKind]column.Kind{
+			bytesList: column.KindText, floatList: column.KindFloat32, int64List: column.KindInt64,
+		}[f.list]}
 		if c.Width = f.width; f.width <= 1 {
 			c.Width = 0
 		}
 		if c.Width > 0 && c.Kind == column.KindText {
-			return nil, &loaderr.SourceError{Column: name, Row: f.row + 1, Reason: fmt.Sprintf("has %d texts, want one in each record", f.width), Hint: "leave the feature out with --columns"}
+			return nil, &loaderr.SourceError{
+				Column: name, Row: f.row + 1,
+				Reason: fmt.Sprintf("has %d texts, want one in each record", f.width),
+				Hint:   "leave the feature out with --columns",
+			}
 		}
 		out[i] = c
 	}
 	return out, nil
 }
 
-// fill decodes the spans in parallel.
+// Fill decodes the spans in parallel.
 func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	targetIndex := map[string]int{}
 	for i, x := range to {
@@ -287,13 +344,16 @@ func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) 
 				return err
 			}
 			if f := t.features[string(x.name)]; n != f.width || x.list != f.list {
-				return &loaderr.SourceError{Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
+				return &loaderr.SourceError{
+					Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged,
+				}
 			}
 			missing[i] = false
 			return locate(x.write(to[i], row, &buffers), to[i].Name, row)
 		}, func(row int64) error {
 			for i, isMissing := range missing {
-				if isMissing && !(to[i].Role == layout.RoleValue && column.PutMissing(to[i].Dest, to[i].Row0+row, 1)) {
+				if isMissing && !(to[i].Role == layout.RoleValue &&
+					column.PutMissing(to[i].Dest, to[i].Row0+row, 1)) {
 					return to[i].MissingError(row + 1)
 				}
 			}
@@ -309,7 +369,7 @@ func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) 
 	})
 }
 
-// locate says in which column and row (from 0) a value is that cannot be.
+// locate adds the column and the row (from 0) of a value to an error.
 func locate(err error, name string, row int64) error {
 	if err == nil {
 		return nil
