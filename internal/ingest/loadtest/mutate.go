@@ -8,25 +8,25 @@ import (
 )
 
 // Mutate damages a file as disks, copies and programs do: bits, bytes, lengths, ends, pieces that are gone, double or elsewhere.
-func Mutate(draw *rand.Rand, b []byte) []byte {
+func Mutate(rng *rand.Rand, b []byte) []byte {
 	b = slices.Clone(b)
-	for range 1 + draw.IntN(3) {
-		at := draw.IntN(len(b))
-		if draw.IntN(2) == 0 { // beginnings and ends are where the structure is
-			at = min(at, draw.IntN(200))
-			if draw.IntN(2) == 0 {
+	for range 1 + rng.IntN(3) {
+		at := rng.IntN(len(b))
+		if rng.IntN(2) == 0 { // beginnings and ends are where the structure is
+			at = min(at, rng.IntN(200))
+			if rng.IntN(2) == 0 {
 				at = len(b) - 1 - min(at, len(b)-1)
 			}
 		}
-		size := min(1+draw.IntN(40), len(b)-at)
-		switch draw.IntN(7) {
+		size := min(1+rng.IntN(40), len(b)-at)
+		switch rng.IntN(7) {
 		case 0, 1:
-			b[at] ^= 1 << draw.IntN(8)
+			b[at] ^= 1 << rng.IntN(8)
 		case 2:
-			b[at] = byte(draw.Uint32())
+			b[at] = byte(rng.Uint32())
 		case 3:
-			v := []uint64{0, 1, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64, draw.Uint64(), uint64(len(b))}[draw.IntN(8)]
-			copy(b[at:], binary.LittleEndian.AppendUint64(nil, v)[:4*(1+draw.IntN(2))])
+			v := []uint64{0, 1, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64, rng.Uint64(), uint64(len(b))}[rng.IntN(8)]
+			copy(b[at:], binary.LittleEndian.AppendUint64(nil, v)[:4*(1+rng.IntN(2))])
 		case 4:
 			if at > 0 {
 				b = b[:at]

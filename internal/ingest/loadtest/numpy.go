@@ -12,11 +12,11 @@ import (
 
 // NPY writes an array as np.save does. The shape is written as it is in Python.
 func NPY(descr, shape string, fortran bool, order binary.ByteOrder, values any) string {
-	order16 := map[bool]string{true: "True", false: "False"}[fortran]
+	pythonBool := map[bool]string{true: "True", false: "False"}[fortran]
 	if !strings.HasPrefix(descr, "[") {
 		descr = "'" + descr + "'"
 	}
-	header := fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, order16, shape)
+	header := fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, pythonBool, shape)
 	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
 	var b bytes.Buffer
 	b.WriteString("\x93NUMPY\x01\x00")
