@@ -11,12 +11,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// BigArrowStream returns batches of three million float64 and as many bools each: more than a reader
-// keeps in the heap.
+// BigArrowStream returns an Arrow stream of record batches, each with three million rows of float64
+// column x and bool column b. These are more bytes than the reader buffers in the heap.
 func BigArrowStream(t *testing.T, batches int) []byte {
 	t.Helper()
 	const rows = 3_000_000
-	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean},
+	}, nil)
 	var out bytes.Buffer
 	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
 	for k := range batches {
@@ -41,7 +43,7 @@ func BigArrowStream(t *testing.T, batches int) []byte {
 	return out.Bytes()
 }
 
-// ArrowSchema returns a schema as it stands in the metadata of a Parquet file.
+// ArrowSchema returns an encoded Arrow schema, as the metadata of a Parquet file contains it.
 func ArrowSchema(t rapid.TB, fields []arrow.Field) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -52,8 +54,10 @@ func ArrowSchema(t rapid.TB, fields []arrow.Field) []byte {
 	return b.Bytes()
 }
 
-// HalfNull are the nulls of four values, of which it says so many are null.
+// HalfNull returns four float64 values of which two are null, and that declare so many nulls. A
+// number other than 2 makes the array invalid.
 func HalfNull(nulls int) arrow.ArrayData {
 	values := memory.NewBufferBytes(arrow.Float64Traits.CastToBytes([]float64{1, 2, 3, 4}))
-	return array.NewData(arrow.PrimitiveTypes.Float64, 4, []*memory.Buffer{memory.NewBufferBytes([]byte{0b1010}), values}, nil, nulls, 0)
+	return array.NewData(arrow.PrimitiveTypes.Float64, 4,
+		[]*memory.Buffer{memory.NewBufferBytes([]byte{0b1010}), values}, nil, nulls, 0)
 }

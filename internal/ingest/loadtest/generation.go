@@ -10,12 +10,15 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Loaded is a generation that a test has loaded.
+// Loaded is a generation that a test has loaded, and the test.
 type Loaded struct {
 	*testing.T
 	*layout.Data
 }
 
+// OpenDir opens the generation in dir and closes it when the test ends. It fails the test if the
+// directory contains a subdirectory, which a load has not removed, or if the checksums do not
+// match.
 func OpenDir(t *testing.T, dir string) Loaded {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -32,13 +35,13 @@ func OpenDir(t *testing.T, dir string) Loaded {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.Close() })
-	if err := d.Verify(); err != nil { // checksums are taken while values are written
+	if err := d.Verify(); err != nil { // the load computes checksums while it writes the values
 		t.Error(err)
 	}
 	return Loaded{t, d}
 }
 
-// Values are those of a column, dense.
+// Values returns all values of a column, row after row.
 func Values[T layout.Native](l Loaded, name string) []T {
 	l.Helper()
 	c, err := l.Manifest.Column(name)
@@ -56,7 +59,8 @@ func Values[T layout.Native](l Loaded, name string) []T {
 	return out
 }
 
-// Texts are the Values of a column in words, as testdata/make.py writes them.
+// Texts returns the Values of a column as texts, in the format of testdata/make.py: words of a text
+// column, [FloatText] of floats and decimal integers otherwise.
 func Texts(l Loaded, name string) []string {
 	l.Helper()
 	c, err := l.Manifest.Column(name)
@@ -106,7 +110,10 @@ func Texts(l Loaded, name string) []string {
 	return out
 }
 
-func IntegerTexts[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](l Loaded, name string) (out []string) {
+// IntegerTexts returns the Values of a column as fmt.Sprint formats them.
+func IntegerTexts[
+	T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64,
+](l Loaded, name string) (out []string) {
 	l.Helper()
 	for _, v := range Values[T](l, name) {
 		out = append(out, fmt.Sprint(v))
@@ -114,6 +121,8 @@ func IntegerTexts[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uin
 	return out
 }
 
+// FloatText returns "nan" for NaN, and otherwise the bits of v in hexadecimal, so that equal texts
+// mean equal bits.
 func FloatText(v float64) string {
 	if v != v {
 		return "nan"

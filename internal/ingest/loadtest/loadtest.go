@@ -1,4 +1,7 @@
-// Package loadtest holds what tests of loads share: source files, drawn numbers, and refusals.
+// Package loadtest provides helpers for tests of loads.
+//
+// It writes source files in the supported formats, damages them, checks errors and reads the values
+// of a generation. It imports no readers, so that their own tests can use it.
 package loadtest
 
 import (
@@ -18,7 +21,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// File writes a source file of that name and returns its path.
+// File writes text to a file with the given name in a temporary directory and returns its path.
 func File(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -28,7 +31,8 @@ func File(t *testing.T, name, text string) string {
 	return path
 }
 
-// Refused fails the test unless err is a refusal that contains want, with a hint that contains hint.
+// Refused fails the test unless err is a SourceError or OptionError whose message contains want and
+// whose hint contains hint.
 func Refused(t *testing.T, err error, want, hint string) {
 	t.Helper()
 	if err == nil {
@@ -53,7 +57,7 @@ func Refused(t *testing.T, err error, want, hint string) {
 	}
 }
 
-// Number draws a number as people and programs write it.
+// Number generates texts of numbers, as people and programs write them.
 var Number = rapid.Custom(func(r *rapid.T) string {
 	switch rapid.IntRange(0, 5).Draw(r, "kind") {
 	case 0:
@@ -61,16 +65,20 @@ var Number = rapid.Custom(func(r *rapid.T) string {
 	case 1:
 		return strconv.FormatFloat(rapid.Float64().Draw(r, "f"), 'g', -1, 64)
 	case 2:
-		return fmt.Sprintf("%.*f", rapid.IntRange(0, 20).Draw(r, "digits"), rapid.Float64Range(-1e6, 1e6).Draw(r, "f"))
+		return fmt.Sprintf("%.*f",
+			rapid.IntRange(0, 20).Draw(r, "digits"), rapid.Float64Range(-1e6, 1e6).Draw(r, "f"))
 	case 3:
 		return fmt.Sprintf("%.*e", rapid.IntRange(0, 25).Draw(r, "digits"), rapid.Float64().Draw(r, "f"))
 	case 4:
 		return rapid.StringMatching(`[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,3})?`).Draw(r, "s")
 	}
-	return rapid.SampledFrom([]string{"inf", "-Inf", "+infinity", "-0", "0", "1e22", "1e23", "9007199254740993", "4.9e-324", "1.7976931348623157e308"}).Draw(r, "s")
+	return rapid.SampledFrom([]string{
+		"inf", "-Inf", "+infinity", "-0", "0", "1e22", "1e23", "9007199254740993", "4.9e-324",
+		"1.7976931348623157e308",
+	}).Draw(r, "s")
 })
 
-// Compressed returns text as a file with the suffix .gz or .zst holds it.
+// Compressed returns text compressed with gzip or zstd, for the suffix .gz or .zst.
 func Compressed(t *testing.T, suffix, text string) string {
 	t.Helper()
 	var b bytes.Buffer

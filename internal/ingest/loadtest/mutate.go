@@ -7,12 +7,13 @@ import (
 	"slices"
 )
 
-// Mutate damages a file as disks, copies and programs do: bits, bytes, lengths, ends, pieces that are gone, double or elsewhere.
+// Mutate returns a damaged copy of b. It applies one to three random mutations: it changes a bit, a
+// byte or an integer, truncates, or deletes or repeats a range of bytes. b must not be empty.
 func Mutate(rng *rand.Rand, b []byte) []byte {
 	b = slices.Clone(b)
 	for range 1 + rng.IntN(3) {
 		at := rng.IntN(len(b))
-		if rng.IntN(2) == 0 { // beginnings and ends are where the structure is
+		if rng.IntN(2) == 0 { // prefer the beginning and the end, where most formats have metadata
 			at = min(at, rng.IntN(200))
 			if rng.IntN(2) == 0 {
 				at = len(b) - 1 - min(at, len(b)-1)
@@ -25,7 +26,10 @@ func Mutate(rng *rand.Rand, b []byte) []byte {
 		case 2:
 			b[at] = byte(rng.Uint32())
 		case 3:
-			v := []uint64{0, 1, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64, rng.Uint64(), uint64(len(b))}[rng.IntN(8)]
+			v := []uint64{
+				0, 1, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxUint64,
+				rng.Uint64(), uint64(len(b)),
+			}[rng.IntN(8)]
 			copy(b[at:], binary.LittleEndian.AppendUint64(nil, v)[:4*(1+rng.IntN(2))])
 		case 4:
 			if at > 0 {

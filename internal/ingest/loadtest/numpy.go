@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// NPY writes an array as np.save does. The shape is written as it is in Python.
+// NPY returns a .npy file of version 1, as np.save writes it. descr and shape are Python literals,
+// and order is the byte order of the values.
 func NPY(descr, shape string, fortran bool, order binary.ByteOrder, values any) string {
 	pythonBool := map[bool]string{true: "True", false: "False"}[fortran]
 	if !strings.HasPrefix(descr, "[") {
@@ -28,7 +29,7 @@ func NPY(descr, shape string, fortran bool, order binary.ByteOrder, values any) 
 	return b.String()
 }
 
-// NPZ packs arrays by name, in the order of the names.
+// NPZ returns a zip archive of the files, which are sorted by name and compressed with method.
 func NPZ(t *testing.T, method uint16, files map[string]string) string {
 	t.Helper()
 	var b bytes.Buffer

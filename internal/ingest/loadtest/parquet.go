@@ -18,12 +18,13 @@ type GroupedRow struct {
 	X    float64 `parquet:"x"`
 }
 
-// NewGroupedRow returns a row of these values.
+// NewGroupedRow returns a row with the given values.
 func NewGroupedRow(id string, site int32, t int64, n uint32, x float64) GroupedRow {
 	return GroupedRow{ID: id, Site: site, T: t, N: n, X: x}
 }
 
-// ParquetGroups writes a file of row groups of so many rows, with statistics.
+// ParquetGroups writes a Parquet file with statistics to path. Each row group has group rows, the
+// last one possibly fewer.
 func ParquetGroups(t testing.TB, path string, rows []GroupedRow, group int, options ...parquet.WriterOption) {
 	t.Helper()
 	var b bytes.Buffer

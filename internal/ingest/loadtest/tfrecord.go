@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Fields of tf.train.Example and of the messages in it, by their numbers in example.proto.
+// Field numbers of tf.train.Example and of its nested messages, from example.proto.
 const (
 	ExampleFeatures = 1
 	ExampleLists    = 2 // of a tf.train.SequenceExample
@@ -22,12 +22,13 @@ const (
 	listValue = 1
 )
 
+// maskedCRC returns the masked CRC-32C checksum of TFRecord.
 func maskedCRC(b []byte) uint32 {
 	c := crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))
 	return (c>>15 | c<<17) + 0xa282ead8
 }
 
-// TFRecords frames records as TensorFlow's writer does.
+// TFRecords returns a TFRecord file of the records, as TensorFlow's writer produces it.
 func TFRecords(records ...[]byte) string {
 	var out []byte
 	for _, r := range records {
@@ -39,12 +40,13 @@ func TFRecords(records ...[]byte) string {
 	return string(out)
 }
 
-// Message returns a protobuf field that holds a message.
+// Message returns a length-delimited protobuf field with number n and content body.
 func Message(n protowire.Number, body []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), body)
 }
 
-// Example returns a tf.train.Example of features by name: []string, []float32 or []int64, packed, or one by one where loose.
+// Example returns an encoded tf.train.Example of features by name: []string, []float32, []int64, or
+// nil for a feature without a list. Numbers are packed, or one field each if loose is true.
 func Example(loose bool, features map[string]any) []byte {
 	var all []byte
 	for name, v := range features {
@@ -59,13 +61,15 @@ func Example(loose bool, features map[string]any) []byte {
 			kind = floatList
 			for _, f := range v {
 				packed = protowire.AppendFixed32(packed, math.Float32bits(f))
-				list = protowire.AppendFixed32(protowire.AppendTag(list, listValue, protowire.Fixed32Type), math.Float32bits(f))
+				list = protowire.AppendFixed32(
+					protowire.AppendTag(list, listValue, protowire.Fixed32Type), math.Float32bits(f))
 			}
 		case []int64:
 			kind = int64List
 			for _, i := range v {
 				packed = protowire.AppendVarint(packed, uint64(i))
-				list = protowire.AppendVarint(protowire.AppendTag(list, listValue, protowire.VarintType), uint64(i))
+				list = protowire.AppendVarint(
+					protowire.AppendTag(list, listValue, protowire.VarintType), uint64(i))
 			}
 		}
 		if kind != bytesList && !loose {
