@@ -18,32 +18,36 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Append says to which generation a job's rows are appended.
+// Append is the generation that rows are appended to.
 type Append struct {
-	// Dir is the generation's directory. It must stay while the job runs.
+	// Dir is the generation's directory. It must exist until the load ends.
 	Dir string `json:"dir"`
-	// Skip are files, of the sources or of folders among them, whose rows the generation has already.
+	// Skip are paths of files, given as sources or found in folders, whose rows the generation has.
 	Skip []string `json:"skip,omitempty"`
 }
 
-// AppendOptions are the options with which sources are appended to a generation: those it was loaded with.
+// AppendOptions returns the options that a generation was loaded with, for other sources. The error is a
+// [loaderr.SourceError].
 func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error) {
 	var o option.Options
 	if err := json.Unmarshal(m.Recipe, &o); err != nil {
-		return o, &loaderr.SourceError{Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintAnew}
+		return o, &loaderr.SourceError{
+			Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintAnew,
+		}
 	}
 	o.Sources = sources
 	return o, nil
 }
 
-// deltaDir is where, in the job's directory, the new rows lie until they are joined with the old ones.
+// deltaDir is the directory, in that of the load, of the new rows before they are joined with the
+// generation.
 const deltaDir = "delta"
 
-// append loads new rows as any others, but with the types and fits of the generation, and joins both.
+// append loads new rows with the types and fits of the generation, and joins them with it.
 func (r Request) append(ctx context.Context, m *progress.Meter) (manifest *layout.Manifest, err error) {
 	k, err := openBase(r.Append.Dir)
 	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
-		return nil, &loaderr.Reported{Text: err.Error(), Err: mmapfile.ErrLost} // it was whole when the daemon opened it
+		return nil, &loaderr.Reported{Text: err.Error(), Err: mmapfile.ErrLost} // it was complete when the daemon opened it
 	}
 	if err != nil {
 		return nil, err
@@ -68,7 +72,7 @@ func (r Request) append(ctx context.Context, m *progress.Meter) (manifest *layou
 	l := newLoad(dir, o, m)
 	l.base, l.skip = k, r.Append.Skip
 	if _, err = l.readRequest(ctx, r); err != nil {
-		return nil, l.failed(err)
+		return nil, l.cleanUp(err)
 	}
 	delta, err := layout.Open(dir)
 	if err != nil {
@@ -76,7 +80,7 @@ func (r Request) append(ctx context.Context, m *progress.Meter) (manifest *layou
 	}
 	manifest, err = k.join(ctx, l, delta, r.Dir)
 	if err != nil {
-		err = k.explainFull(err, r.Dir, k.Data.Manifest.Rows+delta.Manifest.Rows, l.available)
+		err = k.explainFull(err, r.Dir, k.Data.Manifest.Rows+delta.Manifest.Rows, l.freeSpace)
 	}
 	if err = errors.Join(err, delta.Close(), os.RemoveAll(dir)); err != nil {
 		return nil, err
@@ -84,14 +88,15 @@ func (r Request) append(ctx context.Context, m *progress.Meter) (manifest *layou
 	return manifest, nil
 }
 
-// base is a generation to which rows are appended, and what of it holds for them too.
+// base is a generation that rows are appended to.
 type base struct {
 	step.Base
-	all    bool             // the load took all columns of its sources
-	stored []string         // the columns that come from sources
-	items  map[string]int64 // by canonical name
+	all    bool             // it was loaded with all columns of its sources
+	stored []string         // its columns that come from sources
+	items  map[string]int64 // codes of items by canonical name
 }
 
+// openBase opens a generation to append rows to it.
 func openBase(dir string) (*base, error) {
 	d, err := layout.Open(dir)
 	if err != nil {
@@ -111,7 +116,7 @@ func openBase(dir string) (*base, error) {
 	return k, nil
 }
 
-// vocab are the words of a text column, in the order of their codes.
+// vocab returns the words of a text column, in the order of their codes.
 func vocab(d *layout.Data, column string) ([]string, error) {
 	words := make([]string, d.Manifest.Vocab[column].Count)
 	for code := range words {
@@ -123,7 +128,7 @@ func vocab(d *layout.Data, column string) ([]string, error) {
 	return words, nil
 }
 
-// words are those that a text column has already.
+// words returns the words of a text column of the generation. It is nil if k is nil.
 func (k *base) words(column string) ([]string, error) {
 	if k == nil {
 		return nil, nil
@@ -131,11 +136,11 @@ func (k *base) words(column string) ([]string, error) {
 	return vocab(k.Data, column)
 }
 
-// leftOut are the files that are not skipped.
-func leftOut(found []files.SourceFile, skip []string) []files.SourceFile {
-	out := make(map[string]bool, len(skip))
+// withoutSkipped returns the files whose paths are not in skip.
+func withoutSkipped(found []files.SourceFile, skip []string) []files.SourceFile {
+	skipped := make(map[string]bool, len(skip))
 	for _, path := range skip {
-		out[path] = true
+		skipped[path] = true
 	}
-	return slices.DeleteFunc(found, func(f files.SourceFile) bool { return out[f.Path] })
+	return slices.DeleteFunc(found, func(f files.SourceFile) bool { return skipped[f.Path] })
 }

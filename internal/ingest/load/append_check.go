@@ -50,7 +50,7 @@ func (l *load) matchItems(keys *rows.Keys, m *rows.Map, offsets []int64, step in
 // refuseTime refuses a row that does not continue its item. last is the item's last time in the
 // generation.
 func (l *load) refuseTime(keys *rows.Keys, row, last int64, later bool) error {
-	e, of := l.sourcePlace(row), keys.OfItem(row)
+	e, of := l.locateSource(row), keys.OfItem(row)
 	e.Column = l.Time
 	now, before := keys.Clock.TimeText(keys.TimeOf(row)), keys.Clock.TimeText(last)
 	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", now, of, before)

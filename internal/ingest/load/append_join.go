@@ -66,7 +66,7 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 	if final.Items.Values, err = k.itemNames(delta, plan.newItems); err != nil {
 		return nil, err
 	}
-	if err := k.checkSpace(dir, table.Rows, l.available); err != nil {
+	if err := k.checkSpace(dir, table.Rows, l.freeSpace); err != nil {
 		return nil, err
 	}
 	l.meter.NeedBefore = delta.Manifest.Files[layout.DataFile].Bytes
@@ -148,7 +148,8 @@ func (k *base) planJoin(added []int64) joinPlan {
 	}
 	at := int64(0)
 	add := func(old bool, from, end int64) {
-		if n := len(j.ranges); n > 0 && j.ranges[n-1].old == old && j.ranges[n-1].from+j.ranges[n-1].count == from {
+		n := len(j.ranges)
+		if n > 0 && j.ranges[n-1].old == old && j.ranges[n-1].from+j.ranges[n-1].count == from {
 			j.ranges[n-1].count += end - from
 		} else {
 			j.ranges = append(j.ranges, rowRange{old, at, from, end - from})
@@ -206,7 +207,9 @@ func largerError(a, b *layout.DTypeError) *layout.DTypeError {
 
 // beforeFill returns the cells of a column that were missing before the fill, in the order of the
 // joined rows; nil if none was.
-func (k *base) beforeFill(old *layout.ManifestColumn, delta *layout.Data, ranges []rowRange) (*layout.BeforeFill, error) {
+func (k *base) beforeFill(
+	old *layout.ManifestColumn, delta *layout.Data, ranges []rowRange,
+) (*layout.BeforeFill, error) {
 	added, err := delta.Manifest.Column(old.Name)
 	if err != nil {
 		return nil, err

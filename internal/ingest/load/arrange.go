@@ -17,8 +17,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// arrange finds out which rows of the sources are those of the result, in which order, and moves them there. It returns the
-// items' first rows and, at the end, the number of rows.
+// arrange finds the rows of the result and their order, and moves them there. It returns the first row
+// of each item, and the number of rows.
 func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	l.meter.Enter(progress.Arrange)
 	k := l.keys(l.words(), randomColumns(l.writer))
@@ -32,8 +32,8 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 			return nil, err
 		}
 	}
-	offsets, twice, err := rows.FindItems(ctx, k, l.order, l.Duplicates != "")
-	if err == nil && twice {
+	offsets, duplicated, err := rows.FindItems(ctx, k, l.order, l.Duplicates != "")
+	if err == nil && duplicated {
 		offsets, err = l.deduplicate(ctx, k, offsets)
 	}
 	if err == nil {
@@ -45,10 +45,10 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.conform(); err != nil { // a grid may have widened columns
+	if err := l.conform(); err != nil { // inserted rows may have widened columns
 		return nil, err
 	}
-	if err := l.move(ctx, l.order); err != nil {
+	if err := l.moveRows(ctx, l.order); err != nil {
 		return nil, err
 	}
 	if l.order.Added > 0 {
@@ -57,7 +57,7 @@ func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	return offsets, nil
 }
 
-// words returns the words of each text column, in the order in which its readers met them.
+// words returns the words of each text column, in the order in which readers found them.
 func (l *load) words() map[string][]string {
 	words := map[string][]string{}
 	for i, d := range l.dicts {
@@ -66,7 +66,7 @@ func (l *load) words() map[string][]string {
 	return words
 }
 
-// gridStep is the step of regrid in the time column's unit, 0 without one.
+// gridStep returns the step of regrid in the time column's unit, 0 without regrid.
 func (l *load) gridStep(clock column.Column) (int64, error) {
 	s, err := l.RegridStep()
 	if err != nil || s == nil {
@@ -81,14 +81,18 @@ func (l *load) gridStep(clock column.Column) (int64, error) {
 	case ok:
 		return v, nil
 	case unit == "":
-		return 0, &loaderr.OptionError{Field: "regrid", Value: s.String(), Allowed: "an integer: the time column holds integers"}
+		return 0, &loaderr.OptionError{
+			Field: "regrid", Value: s.String(), Allowed: "an integer: the time column holds integers",
+		}
 	}
-	return 0, &loaderr.OptionError{Field: "regrid", Value: s.String(), Allowed: "a multiple of 1" + unit + ", the unit of the time column"}
+	return 0, &loaderr.OptionError{
+		Field: "regrid", Value: s.String(), Allowed: "a multiple of 1" + unit + ", the unit of the time column",
+	}
 }
 
-// move moves the rows of every column: within the column by way of a column of scratch, or, where their number changes, into a
-// result that is laid out anew, for which the one before is scratch.
-func (l *load) move(ctx context.Context, m *rows.Map) (err error) {
+// moveRows moves the rows of every column to their places. If the number of rows stays, each column is
+// permuted. Otherwise a new result is created, and the rows are copied to it.
+func (l *load) moveRows(ctx context.Context, m *rows.Map) (err error) {
 	if m.From == nil {
 		return nil
 	}
@@ -97,7 +101,7 @@ func (l *load) move(ctx context.Context, m *rows.Map) (err error) {
 			if err := l.permute(ctx, l.dest(i), m.From); err != nil {
 				return err
 			}
-			l.moved(i + 1)
+			l.reportMoved(i + 1)
 		}
 		return nil
 	}
@@ -108,9 +112,9 @@ func (l *load) move(ctx context.Context, m *rows.Map) (err error) {
 		return err
 	}
 	l.rows = m.Rows
-	l.moved(0)
+	l.reportMoved(0)
 	l.meter.RowsTotal.Store(m.Rows)
-	if err := l.lay(); err != nil {
+	if err := l.createResult(); err != nil {
 		return err
 	}
 	for i := range l.columns {
@@ -121,24 +125,24 @@ func (l *load) move(ctx context.Context, m *rows.Map) (err error) {
 		if err := rows.CopyRows(ctx, l.Workers, l.dest(i), 0, from, m.From); err != nil {
 			return err
 		}
-		l.moved(i + 1)
+		l.reportMoved(i + 1)
 	}
 	return nil
 }
 
-// moved notes that so many columns are where they belong.
-func (l *load) moved(columns int) {
+// reportMoved reports the number of columns whose rows are moved as progress.
+func (l *load) reportMoved(columns int) {
 	part := float64(columns) / float64(len(l.columns))
-	if l.Sort { // which was half of the work
+	if l.Sort { // sorting was half of the work
 		part = (1 + part) / 2
 	}
 	l.meter.Rows.Store(int64(part * float64(l.rows)))
 }
 
-// permute moves the rows of one column by way of a column of scratch.
+// permute permutes the rows of one column, by way of scratch.
 func (l *load) permute(ctx context.Context, d layout.ColumnWriter, from []int64) error {
 	c := d.Column
-	c.Role = layout.RoleItemID // plain, never packed
+	c.Role = layout.RoleItemID // it is never packed with others
 	s, err := column.NewScratch(l.Dir, layout.Table{Rows: d.Rows, Columns: []layout.Column{c}})
 	if err != nil {
 		return err
@@ -150,22 +154,22 @@ func (l *load) permute(ctx context.Context, d layout.ColumnWriter, from []int64)
 	return rows.CopyRows(ctx, l.Workers, d, 0, s.Column(0, layout.Random), nil)
 }
 
-// place names the source and its row (from 1) of a row of the result.
-func (l *load) place(row int64) loaderr.SourceError {
+// locate returns the source of a row of the result, and its row there, from 1.
+func (l *load) locate(row int64) loaderr.SourceError {
 	if l.order != nil {
 		row = l.order.At(row)
 	}
-	return l.sourcePlace(row)
+	return l.locateSource(row)
 }
 
-// sourcePlace names the source and its row (from 1) of a row of all sources together, of those that the filters let through. What was
-// inserted stands in none.
-func (l *load) sourcePlace(row int64) loaderr.SourceError {
+// locateSource returns the source of a row, and its row there, from 1. row counts the rows that the
+// filters select of all sources. An inserted row has the path of the first source only.
+func (l *load) locateSource(row int64) loaderr.SourceError {
 	if row == rows.Inserted {
 		return loaderr.SourceError{Path: l.readers[0].Path()}
 	}
-	if l.kept != nil {
-		row = l.kept.At(row)
+	if l.selected != nil {
+		row = l.selected.At(row)
 	}
 	for _, r := range l.readers {
 		if row < r.Rows() {
@@ -176,18 +180,18 @@ func (l *load) sourcePlace(row int64) loaderr.SourceError {
 	return loaderr.SourceError{Row: row + 1}
 }
 
-// keys finds the item and time columns of the load.
+// keys returns the item and time columns of the load.
 func (l *load) keys(vocab map[string][]string, dest func(i int) layout.ColumnWriter) *rows.Keys {
-	return rows.NewKeys(l.columns, l.wanted.roles, vocab, dest, l.sourcePlace)
+	return rows.NewKeys(l.columns, l.wanted.roles, vocab, dest, l.locateSource)
 }
 
-// sort orders the rows of the map. Its three passes are half of the work; moving the columns is the other.
+// sort sorts the rows by item and time. Its three passes are reported as half of the work.
 func (l *load) sort(ctx context.Context, k *rows.Keys) error {
 	var passed atomic.Int64
 	return rows.Sort(ctx, l.Workers, k, l.order, func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) })
 }
 
-// deduplicate keeps one row of each item and time, as the options say.
+// deduplicate leaves one row of each item and time, as the option duplicates asks.
 func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64) ([]int64, error) {
 	if err := l.order.Own(); err != nil {
 		return nil, err

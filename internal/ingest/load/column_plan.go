@@ -51,7 +51,8 @@ func (p columnPlan) readsFirst(o option.Options, c column.Column) bool {
 	if c.Width == 0 && o.Filters() && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
 		return true
 	}
-	return c.Inferred && !(p.stored.DType == layout.Float32 && (c.Kind == column.KindFloat64 || c.Kind == column.KindUnknown))
+	readsFloats := c.Kind == column.KindFloat64 || c.Kind == column.KindUnknown
+	return c.Inferred && !(p.stored.DType == layout.Float32 && readsFloats)
 }
 
 // computedInPlace reports whether the result holds the values before the steps exactly, so that the

@@ -9,25 +9,31 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// checkColumns refuses a source that lacks columns of the generation, or, where all were loaded, has others.
+// checkColumns refuses a source without a column of the generation. If the generation was loaded with
+// all columns of its sources, it also refuses a source with other columns.
 func (k *base) checkColumns(path string, names []string) error {
 	if k == nil {
 		return nil
 	}
 	for _, name := range k.stored {
 		if !slices.Contains(names, name) {
-			return &loaderr.SourceError{Path: path, Column: name, Reason: "is in the dataset but not here", Hint: loaderr.HintAnew}
+			return &loaderr.SourceError{
+				Path: path, Column: name, Reason: "is in the dataset but not here", Hint: loaderr.HintAnew,
+			}
 		}
 	}
 	for _, name := range names {
 		if k.all && !slices.Contains(k.stored, name) {
-			return &loaderr.SourceError{Path: path, Column: name, Reason: "is here but not in the dataset", Hint: loaderr.HintAnew}
+			return &loaderr.SourceError{
+				Path: path, Column: name, Reason: "is here but not in the dataset", Hint: loaderr.HintAnew,
+			}
 		}
 	}
 	return nil
 }
 
-// conform makes the columns what the generation's are, where their cells allow it, and else refuses them.
+// conform gives the columns the types of the generation's columns, if the cells of text files allow it,
+// and refuses columns of other types.
 func (l *load) conform() error {
 	if l.base == nil {
 		return nil
@@ -43,10 +49,12 @@ func (l *load) conform() error {
 		}
 		if c.Inferred {
 			for k := range column.KindNames {
-				if as := (column.Column{Name: c.Name, Kind: column.Kind(k), Unit: old.Unit, Zone: old.Zone, Inferred: true}); as.SourceName() == want {
-					if w, ok := column.Widest(c, as); ok && w.Kind == as.Kind && w.Unit == as.Unit {
-						c = w
-					}
+				as := column.Column{Name: c.Name, Kind: column.Kind(k), Unit: old.Unit, Zone: old.Zone, Inferred: true}
+				if as.SourceName() != want {
+					continue
+				}
+				if w, ok := column.Widest(c, as); ok && w.Kind == as.Kind && w.Unit == as.Unit {
+					c = w
 				}
 			}
 		}
@@ -59,10 +67,12 @@ func (l *load) conform() error {
 			continue
 		}
 		as := planColumn(l.Options, c, l.wanted.roles[i]).stored
-		if c.SourceName() != want || as.DType != old.DType || as.Width != old.Width() || as.Unit != old.Unit || as.Zone != old.Zone {
+		if c.SourceName() != want || as.DType != old.DType || as.Width != old.Width() ||
+			as.Unit != old.Unit || as.Zone != old.Zone {
 			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
 			return &loaderr.SourceError{
-				Path: l.readers[0].Path(), Column: c.Name, Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(), typeText(was)), Hint: loaderr.HintAnew,
+				Path: l.readers[0].Path(), Column: c.Name, Hint: loaderr.HintAnew,
+				Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(), typeText(was)),
 			}
 		}
 		l.setColumn(i, c)
@@ -70,7 +80,7 @@ func (l *load) conform() error {
 	return nil
 }
 
-// typeText is a column's type as messages show it.
+// typeText returns a column's type for messages.
 func typeText(c layout.Column) string {
 	s := string(c.DType)
 	switch {

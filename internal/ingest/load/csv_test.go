@@ -27,7 +27,7 @@ func inBlocks(t *testing.T, o option.Options, block int64) (*layout.Manifest, st
 	l.BlockBytes = block
 	m, err := l.run(context.Background())
 	if err != nil {
-		err = l.failed(err)
+		err = l.cleanUp(err)
 	}
 	return m, dir, err
 }

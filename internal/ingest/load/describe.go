@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// describe resolves the columns over all sources.
+// describe finds the columns of all sources together, and checks them against the options.
 func (l *load) describe() error {
 	first := l.readers[0]
 	var err error
@@ -36,8 +36,9 @@ func (l *load) describe() error {
 			return err
 		}
 		var columns []column.Column
-		if err := parallel.Guard(r.Path(), func() (err error) { columns, err = r.Describe(w); return err }); err != nil {
-			return inSource(r.Path(), err)
+		err = parallel.Guard(r.Path(), func() (err error) { columns, err = r.Describe(w); return err })
+		if err != nil {
+			return withPath(r.Path(), err)
 		}
 		l.rows += r.Rows()
 		if l.columns == nil {
@@ -59,7 +60,9 @@ func (l *load) describe() error {
 				}
 				hint = "say what to store with --dtype " + b.Name + "=" + wider.Kind.String()
 			}
-			return &loaderr.SourceError{Path: r.Path(), Column: b.Name, Reason: err.Error() + " " + first.Path(), Hint: hint}
+			return &loaderr.SourceError{
+				Path: r.Path(), Column: b.Name, Reason: err.Error() + " " + first.Path(), Hint: hint,
+			}
 		}
 	}
 	if l.rows == 0 {
@@ -85,8 +88,8 @@ func (l *load) describe() error {
 	return l.CheckCalendar(l.columns)
 }
 
-// checkNames refuses wanted columns without a name or with the same one, and, where all columns are wanted, a source that has
-// others than the first.
+// checkNames refuses wanted columns without a name or with equal names. If all columns are wanted, it
+// also refuses a source with other columns than the first.
 func (l *load) checkNames(r, first source.Reader) error {
 	have := map[string]int{}
 	for _, n := range r.Names() {
@@ -95,22 +98,35 @@ func (l *load) checkNames(r, first source.Reader) error {
 	for i, name := range r.Names() {
 		wanted := slices.Contains(l.wanted.names, name)
 		if wanted && name == "" {
-			return &loaderr.SourceError{Path: r.Path(), Reason: fmt.Sprintf("column %d has no name", i+1), Hint: "name the columns that are wanted with --columns"}
+			return &loaderr.SourceError{
+				Path: r.Path(), Reason: fmt.Sprintf("column %d has no name", i+1),
+				Hint: "name the columns that are wanted with --columns",
+			}
 		}
 		if wanted && !utf8.ValidString(name) {
-			return &loaderr.SourceError{Path: r.Path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1), Hint: loaderr.HintDamaged}
+			return &loaderr.SourceError{
+				Path: r.Path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1),
+				Hint: loaderr.HintDamaged,
+			}
 		}
 		if wanted && have[name] > 1 {
-			return &loaderr.SourceError{Path: r.Path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]), Hint: "give them different names, or name the columns that are wanted with --columns, without this one"}
+			return &loaderr.SourceError{
+				Path: r.Path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]),
+				Hint: "give them different names, or name the columns that are wanted with --columns, without this one",
+			}
 		}
 		if !wanted && len(l.Columns) == 0 {
-			return &loaderr.SourceError{Path: r.Path(), Column: name, Reason: "is in this file but not in " + first.Path(), Hint: "name the columns that are wanted with --columns"}
+			return &loaderr.SourceError{
+				Path: r.Path(), Column: name, Reason: "is in this file but not in " + first.Path(),
+				Hint: "name the columns that are wanted with --columns",
+			}
 		}
 	}
 	return nil
 }
 
-// newDictionaries begins those of the text columns.
+// newDictionaries creates the dictionaries of text columns, with the generation's words if rows are
+// appended.
 func (l *load) newDictionaries() error {
 	l.dicts = map[int]*column.Dictionary{}
 	for i, c := range l.columns {
@@ -126,7 +142,7 @@ func (l *load) newDictionaries() error {
 	return nil
 }
 
-// melt wraps the readers and says what the options mean for what they give now.
+// melt wraps the readers, and changes the options to those of the melted columns.
 func (l *load) melt() error {
 	var rows int64
 	for i, r := range l.readers {
@@ -142,10 +158,13 @@ func (l *load) melt() error {
 	return nil
 }
 
-// meltOne wraps one reader.
+// meltOne returns a reader of the melted rows of another.
 func (l *load) meltOne(r source.Reader) (*source.Melted, error) {
 	if key, ok := source.PartitionOf(r); ok && len(l.Columns) == 0 {
-		return nil, &loaderr.SourceError{Path: r.Path(), Column: key, Reason: "is a partition, not a series", Hint: "name the columns that are series with --columns"}
+		return nil, &loaderr.SourceError{
+			Path: r.Path(), Column: key, Reason: "is a partition, not a series",
+			Hint: "name the columns that are series with --columns",
+		}
 	}
 	w, err := resolve(l.Options, r.Names())
 	if err != nil {

@@ -28,7 +28,7 @@ func (l *load) destRead(i int) layout.ColumnWriter {
 	if l.staysAsRead(i) {
 		return l.writer.Column(i, layout.WriteOnce)
 	}
-	if _, staged := l.staged[i]; !staged && l.seenTiles[i] != nil && l.staysInOrder() {
+	if _, staged := l.staged[i]; !staged && l.tileMoments[i] != nil && l.staysInOrder() {
 		return l.writer.Column(i, layout.Draft)
 	}
 	return l.dest(i)
@@ -45,10 +45,10 @@ func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len
 
 // newTiles prepares to measure the columns whose steps use their moments, while they are read.
 func (l *load) newTiles() {
-	l.seenTiles = map[int]*step.TileMoments{}
+	l.tileMoments = map[int]*step.TileMoments{}
 	for i, c := range l.columns {
 		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && l.plans[i].steps.Measured() {
-			l.seenTiles[i] = step.NewTileMoments(l.rows)
+			l.tileMoments[i] = step.NewTileMoments(l.rows)
 		}
 	}
 }
@@ -56,8 +56,8 @@ func (l *load) newTiles() {
 // tilesOf returns the moments of a column that were measured while it was read, nil if its rows have
 // moved since.
 func (l *load) tilesOf(i int) *step.TileMoments {
-	m := l.seenTiles[i]
-	if m == nil || !m.Valid() || l.kept != nil || l.order.From != nil {
+	m := l.tileMoments[i]
+	if m == nil || !m.Valid() || l.selected != nil || l.order.From != nil {
 		return nil
 	}
 	return m

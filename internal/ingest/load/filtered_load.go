@@ -11,23 +11,26 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// keptRows are the rows of one source that the filters let through.
-type keptRows struct {
+// filteredSource is one source and the rows of it that the filters select.
+type filteredSource struct {
 	*column.Scratch // the columns of l.columns
 	source.Selection
-	rows   *rows.Map // of what was read of the source; in the scratch they lie where this says, or one after the other where packed is set
-	packed bool
+	rows *rows.Map // the selected rows among those that were read
+	// compacted is true if scratch has only the selected rows. Otherwise it has all rows that were read.
+	compacted bool
 }
 
-func (p *keptRows) close() error { return errors.Join(p.Scratch.Close(), p.rows.Close()) }
+// close removes scratch.
+func (p *filteredSource) close() error { return errors.Join(p.Scratch.Close(), p.rows.Close()) }
 
-// fillKept reads one source after the other into scratch, and keeps of each the rows that the filters let through, so that never
-// more than one source lies there whole. Then it lays the result out and moves them there.
-func (l *load) fillKept(ctx context.Context) (err error) {
+// fillFiltered reads one source after the other into scratch and compacts it to the rows that the filters
+// select, so that scratch has all rows of one source at most. Then it creates the result and copies the
+// rows to it.
+func (l *load) fillFiltered(ctx context.Context) (err error) {
 	if err := l.startReading(); err != nil {
 		return err
 	}
-	var parts []*keptRows
+	var parts []*filteredSource
 	defer func() {
 		for _, p := range parts {
 			err = errors.Join(err, p.close())
@@ -38,14 +41,14 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 	var rowCount, all, read int64
 	sources := make([]source.Selection, len(l.readers))
 	for i, r := range l.readers {
-		sources[i] = l.choose(r)
+		sources[i] = l.prune(r)
 		all += r.Rows()
 		read += sources[i].Rows
 	}
-	skipped := read < all
+	pruned := read < all
 	l.meter.RowsTotal.Store(read)
 	for i, from := range sources {
-		p, err := l.readWhole(ctx, from)
+		p, err := l.readSource(ctx, from)
 		if again := (*source.WidenError)(nil); errors.As(err, &again) {
 			wider = wider.Merge(again)
 			continue
@@ -53,7 +56,7 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 			return err
 		}
 		parts = append(parts, p)
-		if wider != nil { // another pass is due
+		if wider != nil { // all sources are read again with wider columns
 			continue
 		}
 		if f == nil {
@@ -61,7 +64,7 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		if err := l.thin(ctx, f, p, i < len(l.readers)-1); err != nil {
+		if err := l.selectRows(ctx, f, p, i < len(l.readers)-1); err != nil {
 			return err
 		}
 		rowCount += p.rows.Rows
@@ -70,18 +73,18 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 		return wider
 	}
 	var missed error
-	if l.base == nil { // of an append, not every item has new rows
+	if l.base == nil { // in an append, an item may have no new rows
 		missed = f.CheckAllFound(l.Items)
 	}
-	if skipped && (missed != nil || rowCount == 0) { // read it all, for the message
+	if pruned && (missed != nil || rowCount == 0) { // read all rows, for the message
 		for _, p := range parts {
 			err = errors.Join(err, p.close())
 		}
 		if parts = nil; err != nil {
 			return err
 		}
-		l.whole = true
-		return l.fillKept(ctx)
+		l.readAll = true
+		return l.fillFiltered(ctx)
 	}
 	if missed != nil {
 		return missed
@@ -92,16 +95,16 @@ func (l *load) fillKept(ctx context.Context) (err error) {
 	l.rows = rowCount
 	l.meter.Enter(progress.Filter)
 	l.meter.RowsTotal.Store(rowCount)
-	if err := l.lay(); err != nil {
+	if err := l.createResult(); err != nil {
 		return err
 	}
-	return l.gatherKept(ctx, parts)
+	return l.copySelected(ctx, parts)
 }
 
-// readWhole reads into scratch what is chosen of a source.
-func (l *load) readWhole(ctx context.Context, r source.Selection) (*keptRows, error) {
+// readSource reads the row groups of a source that pruning left into scratch.
+func (l *load) readSource(ctx context.Context, r source.Selection) (*filteredSource, error) {
 	l.rows = r.Rows
-	s, err := l.plain()
+	s, err := l.newScratch()
 	if err != nil {
 		return nil, err
 	}
@@ -110,11 +113,11 @@ func (l *load) readWhole(ctx context.Context, r source.Selection) (*keptRows, er
 			return nil, errors.Join(err, s.Close())
 		}
 	}
-	return &keptRows{Scratch: s, Selection: r, rows: &rows.Map{Dir: l.Dir, Rows: r.Rows}}, nil
+	return &filteredSource{Scratch: s, Selection: r, rows: &rows.Map{Dir: l.Dir, Rows: r.Rows}}, nil
 }
 
-// plain is scratch for l.rows of all columns as they are filled.
-func (l *load) plain() (*column.Scratch, error) {
+// newScratch returns scratch for l.rows rows of all columns, as they are read.
+func (l *load) newScratch() (*column.Scratch, error) {
 	t, stage := l.tables()
 	t.Layout, t.Columns = layout.Columns, t.Columns[:len(l.columns)]
 	for i, at := range l.staged {
@@ -123,8 +126,9 @@ func (l *load) plain() (*column.Scratch, error) {
 	return column.NewScratch(l.Dir, t)
 }
 
-// thin finds out which rows of a source are kept. With shrink the others give their space back.
-func (l *load) thin(ctx context.Context, f *rows.Filter, p *keptRows, shrink bool) error {
+// selectRows finds the rows of a source that the filter selects. If compact is set, it copies them to
+// new scratch, which frees the space of the others.
+func (l *load) selectRows(ctx context.Context, f *rows.Filter, p *filteredSource, compact bool) error {
 	all := p.rows.Rows
 	n, err := f.Count(ctx, l.keys(l.words(), randomColumns(p.Writer)), all)
 	if err != nil || n == all {
@@ -140,28 +144,30 @@ func (l *load) thin(ctx context.Context, f *rows.Filter, p *keptRows, shrink boo
 		}
 		return ctx.Err()
 	})
-	if err != nil || !shrink {
+	if err != nil || !compact {
 		return err
 	}
 	l.rows = n
-	s, err := l.plain()
+	s, err := l.newScratch()
 	if err != nil {
 		return err
 	}
 	for i := range l.columns {
-		if err := rows.CopyRows(ctx, l.Workers, s.Column(i, layout.Random), 0, p.Column(i, layout.Random), p.rows.From); err != nil {
+		to, from := s.Column(i, layout.Random), p.Column(i, layout.Random)
+		if err := rows.CopyRows(ctx, l.Workers, to, 0, from, p.rows.From); err != nil {
 			return errors.Join(err, s.Close())
 		}
 	}
 	err = p.Scratch.Close()
-	p.Scratch, p.packed = s, true
+	p.Scratch, p.compacted = s, true
 	return err
 }
 
-// gatherKept moves what is kept of all sources into the result, and notes where it comes from.
-func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
-	l.kept = &rows.Map{Dir: l.Dir}
-	err := l.kept.Replace(l.rows, func(from []int64) error {
+// copySelected copies the selected rows of all sources to the result, and stores their rows in the
+// sources.
+func (l *load) copySelected(ctx context.Context, parts []*filteredSource) error {
+	l.selected = &rows.Map{Dir: l.Dir}
+	err := l.selected.Replace(l.rows, func(from []int64) error {
 		var at, row0 int64
 		for i, p := range parts {
 			for row := range p.rows.Rows {
@@ -178,7 +184,7 @@ func (l *load) gatherKept(ctx context.Context, parts []*keptRows) error {
 	var at int64
 	for _, p := range parts {
 		from := p.rows.From
-		if p.packed {
+		if p.compacted {
 			from = nil
 		}
 		for i := range l.columns {

@@ -14,9 +14,11 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// transform turns filled columns into a generation: items, order, scaling, manifest.
-func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
-	final := layout.Final{ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{}, Sources: l.sources}
+// finish makes a generation of columns that are read: items, the order of rows, steps, the manifest.
+func (l *load) finish(ctx context.Context) (*layout.Manifest, error) {
+	final := layout.Final{
+		ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{}, Sources: l.sources,
+	}
 	if err := fault.At("ingest.order"); err != nil {
 		return nil, fmt.Errorf("order rows: %w", err)
 	}
@@ -47,21 +49,21 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 			final.Source[c.Name] = name
 		}
 	}
-	if final.Recipe, err = l.asked.Recipe(); err != nil {
+	if final.Recipe, err = l.recorded.Recipe(); err != nil {
 		return nil, err
 	}
-	if l.base == nil { // else there is more to come
+	if l.base == nil { // an append goes on
 		l.meter.Enter(progress.Finish)
 	}
 	if err := fault.At("ingest.finish"); err != nil {
 		return nil, fmt.Errorf("finish: %w", err)
 	}
-	err = errors.Join(l.stage.Close(), l.order.Close(), l.kept.Close())
-	l.stage, l.order, l.kept = nil, nil, nil
+	err = errors.Join(l.stage.Close(), l.order.Close(), l.selected.Close())
+	l.stage, l.order, l.selected = nil, nil, nil
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Options.Reach.Unchanged(l.sources); err != nil { // all of them are read
+	if err := l.Options.Reach.Unchanged(l.sources); err != nil { // no source is read after this
 		return nil, err
 	}
 	if l.leaveMapped {
@@ -75,7 +77,7 @@ func (l *load) transform(ctx context.Context) (*layout.Manifest, error) {
 	return m, ctx.Err()
 }
 
-// fillCalendar computes the calendar columns, which lie behind those of the sources.
+// fillCalendar computes the calendar columns, which follow those of the sources.
 func (l *load) fillCalendar(ctx context.Context, k *rows.Keys) error {
 	columns, err := l.CalendarColumns()
 	if err != nil || len(columns) == 0 {
@@ -83,7 +85,10 @@ func (l *load) fillCalendar(ctx context.Context, k *rows.Keys) error {
 	}
 	zone, ok := calendar.Zone(k.Clock.Zone)
 	if !ok {
-		return &loaderr.SourceError{Path: l.readers[0].Path(), Column: k.Clock.Name, Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.Clock.Zone)}
+		return &loaderr.SourceError{
+			Path: l.readers[0].Path(), Column: k.Clock.Name,
+			Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.Clock.Zone),
+		}
 	}
 	to := make([]layout.Strided[float32], len(columns))
 	for i := range columns {

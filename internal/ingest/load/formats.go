@@ -20,14 +20,14 @@ import (
 // fileReader opens the files of one format.
 type fileReader struct {
 	format   string                 // of files.Formats
-	is       func(head []byte) bool // reports whether a file begins as the format does; nil: never
-	bySuffix bool                   // a file whose name says so is of the format, however it begins
-	// open opens a file. name is what it was called before it was compressed. The reader takes f. A nil
-	// reader without an error says that the file is of another format.
+	is       func(head []byte) bool // reports whether the first bytes of a file are of the format
+	bySuffix bool                   // a file with a suffix of the format has it, whatever its first bytes
+	// open opens a file. name is its name without the suffix of a compression. The reader closes f. A nil
+	// reader without an error means that the file is of another format.
 	open func(path, name string, f *os.File, s source.Settings) (source.Reader, error)
 }
 
-// fileReaders are tried in this order; what none takes is text.
+// fileReaders are tried in this order. A file that none of them matches is text.
 var fileReaders = []fileReader{
 	{"Parquet", begins(parquet.Magic), true, openParquet},
 	{"Arrow", begins(arrow.StreamMagic), false, openArrow(true)},
@@ -37,9 +37,10 @@ var fileReaders = []fileReader{
 	{"NumPy", begins(zipMagic), false, openNpz},
 }
 
+// zipMagic are the first bytes of a zip archive.
 const zipMagic = "PK\x03\x04"
 
-// begins returns a function that reports whether a file begins with some bytes.
+// begins returns a function that reports whether the first bytes of a file are magic.
 func begins(magic string) func(head []byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
@@ -73,8 +74,8 @@ func openTFRecord(path, _ string, f *os.File, s source.Settings) (source.Reader,
 	return tfrecord.Open(path, f, s)
 }
 
-// takes reports whether a file of that name and beginning is of the reader's format.
-func (r fileReader) takes(name string, head []byte) bool {
+// matches reports whether a file with that name and first bytes is of the reader's format.
+func (r fileReader) matches(name string, head []byte) bool {
 	f, ok := files.FormatOf(name)
 	return r.is(head) || r.bySuffix && ok && f.Name == r.format
 }
@@ -92,8 +93,9 @@ func open(path string, s source.Settings) (source.Reader, error) {
 	return r, err
 }
 
+// openFile opens a source whose file is open. It decompresses the file first.
 func openFile(path string, f *os.File, s source.Settings) (source.Reader, error) {
-	head, err := headOf(path, f)
+	head, err := readHead(path, f)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +106,7 @@ func openFile(path string, f *os.File, s source.Settings) (source.Reader, error)
 	if !compressed {
 		return openAs(path, path, f, head, s, false)
 	}
-	if head, err = headOf(path, plain); err == nil {
+	if head, err = readHead(path, plain); err == nil {
 		var r source.Reader
 		if r, err = openAs(path, name, plain, head, s, true); err == nil {
 			return r, f.Close()
@@ -114,14 +116,14 @@ func openFile(path string, f *os.File, s source.Settings) (source.Reader, error)
 	return nil, err
 }
 
-// openAs opens a file, or what a compressed file holds, with the first reader that takes it.
+// openAs opens a file, or the decompressed copy of one, with the first reader that matches.
 func openAs(path, name string, f *os.File, head []byte, s source.Settings, compressed bool) (source.Reader, error) {
 	for _, r := range fileReaders {
-		if !r.takes(name, head) {
+		if !r.matches(name, head) {
 			continue
 		}
 		if compressed && !readCompressed(r.format) {
-			continue // it is refused below, or it is text after all
+			continue // refuse refuses it below, or it is text
 		}
 		if reader, err := r.open(path, name, f, s); reader != nil || err != nil {
 			return reader, err
@@ -143,8 +145,8 @@ func readCompressed(format string) bool {
 	return false
 }
 
-// headOf reads the first bytes of a file.
-func headOf(path string, f *os.File) ([]byte, error) {
+// readHead reads the first bytes of a file.
+func readHead(path string, f *os.File) ([]byte, error) {
 	head := make([]byte, 512)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -153,8 +155,9 @@ func headOf(path string, f *os.File) ([]byte, error) {
 	return head[:n], nil
 }
 
-// refusals say what a file is that begins so and is not read, whatever its name. COMPRESSED stands for
-// the formats that are read compressed: an uncompressed file of these formats has its reader.
+// refusals are first bytes of files that are not read, whatever their name. COMPRESSED stands for the
+// names of the formats that are read compressed. Uncompressed files of formats in this list have a
+// reader.
 var refusals = []struct {
 	magic, is, hint string
 }{
@@ -164,12 +167,15 @@ var refusals = []struct {
 	{"\x1f\x8b", "is compressed twice", "decompress it first"},
 	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
 	{zipMagic, "is a zip archive", "unzip it first"},
-	{numpy.NpyMagic, "is a compressed NumPy array, but only COMPRESSED are read compressed", "decompress it first, or write it with np.savez_compressed"},
+	{
+		numpy.NpyMagic, "is a compressed NumPy array, but only COMPRESSED are read compressed",
+		"decompress it first, or write it with np.savez_compressed",
+	},
 	{"\xff\xfe", "is UTF-16 text", "save it as UTF-8"},
 	{"\xfe\xff", "is UTF-16 text", "save it as UTF-8"},
 }
 
-// refuse refuses a file that begins as no text does; nil says that it may be text.
+// refuse refuses a file whose first bytes are not text.
 func refuse(path string, head []byte) error {
 	for _, r := range refusals {
 		if bytes.HasPrefix(head, []byte(r.magic)) {
@@ -181,7 +187,13 @@ func refuse(path string, head []byte) error {
 		return nil
 	}
 	if f, _ := files.FormatOf(path); f.Name == "Arrow" {
-		return &loaderr.SourceError{Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does", Hint: "it is older or damaged; if pyarrow reads it, write it again with that"}
+		return &loaderr.SourceError{
+			Path: path, Reason: "begins as no Arrow file or stream of version 0.15 or later does",
+			Hint: "it is older or damaged; if pyarrow reads it, write it again with that",
+		}
 	}
-	return &loaderr.SourceError{Path: path, Reason: "is a binary file, want " + files.FormatNames(), Hint: "text may be compressed with gzip or zstd; a table that another program reads may be sent with put"}
+	return &loaderr.SourceError{
+		Path: path, Reason: "is a binary file, want " + files.FormatNames(),
+		Hint: "text may be compressed with gzip or zstd; a table that another program reads may be sent with put",
+	}
 }

@@ -1,10 +1,20 @@
 // Package load does one load in this process: [Run] turns the sources of a [Request] into a generation.
 //
-// The order is always the same, whatever the format. The readers say what the sources hold
-// (describe.go); it is planned what becomes of each column (column_plan.go); the result is laid out, and
-// the readers write to it in parallel (load.go); rows are filtered, sorted and moved (filtered_load.go,
-// arrange.go); steps are done (prepare.go); the manifest is written (finish.go). An append loads its new
-// rows so, and then joins both (append.go, append_join.go). formats.go lists the formats.
+// The phases are the same for every format:
+//
+//   - readers describe the columns of the sources (describe.go, wanted.go);
+//   - each column is planned: its steps, where it is read to, its dtype (column_plan.go, dest.go);
+//   - readers write their rows in parallel (load.go), or the rows that filters select (filtered_load.go);
+//   - rows are sorted, deduplicated, inserted and moved (arrange.go);
+//   - columns are narrowed and steps are done (narrow_columns.go, prepare.go);
+//   - the manifest is written (finish.go).
+//
+// An append loads its new rows in the same way, and then joins them with the generation (append.go,
+// append_join.go). formats.go lists the formats.
+//
+// The load struct has more methods than this project's measure: they are the phases, in the files above,
+// and share the readers, the columns with their plans, and the result. What needs less is in packages
+// rows, step and option.
 package load
 
 import (
@@ -29,45 +39,55 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// load is one load in the child.
+// load is one load.
 type load struct {
 	option.Options
-	asked option.Options // before they were melted: what stands in the manifest
+	recorded option.Options // for the manifest: Options before melt changed them
 	source.Settings
 	meter   *progress.Meter
 	sources []layout.Source
 	readers []source.Reader
 	wanted  wanted
-	columns []column.Column            // as resolved over all sources; set by setColumns
-	plans   []columnPlan               // of the columns
-	rows    int64                      // of the sources, and of the result once they are moved
+	columns []column.Column            // of all sources together; set by setColumns
+	plans   []columnPlan               // by column
+	rows    int64                      // of the sources; after arrange, of the result
 	dicts   map[int]*column.Dictionary // by column
 
 	writer      *layout.Writer
-	stage       *column.Scratch // the columns that are scaled before they are narrowed
+	stage       *column.Scratch // columns that are read as another dtype than they are stored as
 	staged      map[int]int
-	kept        *rows.Map                 // which rows of the sources the filters let through; nil if all are
-	order       *rows.Map                 // which of those are the rows of the result; nil until they are known
-	losses      map[int]*column.Loss      // by column, of those that are stored as another dtype
-	seenTiles   map[int]*step.TileMoments // by column, of those that are measured while they are read
-	units       map[int]string            // by column, of times that are read in another unit than the generation's
-	base        *base                     // the generation to which the rows are appended; nil for a load
-	skip        []string                  // files that are left out
+	selected    *rows.Map                 // rows of the sources that the filters select; nil for all
+	order       *rows.Map                 // of those, the rows of the result in their order; nil before arrange
+	losses      map[int]*column.Loss      // by column; of those that are stored as another dtype
+	tileMoments map[int]*step.TileMoments // by column; of those that are measured while they are read
+	units       map[int]string            // by column; of times in another unit than the generation's
+	base        *base                     // the generation that rows are appended to; nil for a load
+	skip        []string                  // paths of files that are not loaded
 	leaveMapped bool                      // the process ends with the load
-	whole       bool                      // every row is read, also where it is known that it is not kept
+	readAll     bool                      // row groups without any selected row are read too
 
-	available func(dir string) int64 // bytes that a file system takes, negative where it does not tell
+	freeSpace func(dir string) int64 // free bytes of a file system; negative if it does not report them
 }
 
-// cores are what a load has at most; how many it may use at once is told by the daemon (see obey).
+// cores is the greatest number of workers. The daemon limits how many of them run at once.
 var cores = runtime.GOMAXPROCS(0)
 
 // newLoad prepares a load into a directory.
 func newLoad(dir string, o option.Options, m *progress.Meter) *load {
-	return &load{units: map[int]string{}, Options: o, asked: o, Settings: source.Settings{Reach: o.Reach, Workers: max(2, cores), BlockBytes: files.BlockBytes, Text: textvalue.DefaultDialect, Decompression: files.Decompression{Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { m.Bytes.Add(n) }}}, meter: m, available: files.FreeSpace}
+	return &load{
+		Options: o, recorded: o,
+		Settings: source.Settings{
+			Reach: o.Reach, Workers: max(2, cores), BlockBytes: files.BlockBytes, Text: textvalue.DefaultDialect,
+			Decompression: files.Decompression{
+				Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio,
+				OnRead: func(n int64) { m.Bytes.Add(n) },
+			},
+		},
+		meter: m, units: map[int]string{}, freeSpace: files.FreeSpace,
+	}
 }
 
-// run does the whole load of files.
+// run loads files.
 func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -79,7 +99,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	found = leftOut(found, l.skip)
+	found = withoutSkipped(found, l.skip)
 	if err := files.CheckDescriptors(len(found), files.DescriptorLimit()); err != nil {
 		return nil, err
 	}
@@ -92,7 +112,8 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	l.meter.SetPhases(l.phases())
 	if l.HashSources {
 		l.meter.Enter(progress.Hash)
-		if l.sources, err = l.Options.Reach.HashSources(ctx, l.sources, l.Workers, func(n int64) { l.meter.Bytes.Add(n) }); err != nil {
+		onRead := func(n int64) { l.meter.Bytes.Add(n) }
+		if l.sources, err = l.Options.Reach.HashSources(ctx, l.sources, l.Workers, onRead); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +131,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 			return err
 		})
 		if err != nil {
-			return nil, inSource(s.Path, err)
+			return nil, withPath(s.Path, err)
 		}
 		defer r.Close()
 		if r, err = source.WithPartitions(r, found[i].Parts); err != nil {
@@ -123,15 +144,15 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	return l.convert(ctx)
 }
 
-// inSource names the source in an error that does not.
-func inSource(path string, err error) error {
+// withPath adds the path of a source to an error without one.
+func withPath(path string, err error) error {
 	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) && e.Path == "" {
 		e.Path = path
 	}
 	return err
 }
 
-// convert turns the readers' rows into a generation.
+// convert makes a generation of the readers' rows.
 func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
 	if l.Melt {
 		if err := l.melt(); err != nil {
@@ -145,10 +166,11 @@ func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
 	if err := l.fillAll(ctx); err != nil {
 		return nil, err
 	}
-	return l.transform(ctx)
+	return l.finish(ctx)
 }
 
-// fillAll lays the result out and fills it, again with wider columns where the first cells of a file promised too much.
+// fillAll creates the result and fills it with the rows. If a cell of a text file does not fit the type
+// that earlier cells have, it begins again with wider columns.
 func (l *load) fillAll(ctx context.Context) error {
 	for {
 		if err := l.newDictionaries(); err != nil {
@@ -156,7 +178,7 @@ func (l *load) fillAll(ctx context.Context) error {
 		}
 		fill := l.fill
 		if l.Filters() {
-			fill = l.fillKept
+			fill = l.fillFiltered
 		}
 		var wider *source.WidenError
 		err := fill(ctx)
@@ -172,8 +194,8 @@ func (l *load) fillAll(ctx context.Context) error {
 	}
 }
 
-// lay creates the generation's file, and the scratch.
-func (l *load) lay() error {
+// createResult creates the generation's data file, and scratch.
+func (l *load) createResult() error {
 	t, stage := l.tables()
 	err := l.checkSpace()
 	if err != nil {
@@ -188,7 +210,7 @@ func (l *load) lay() error {
 	return err
 }
 
-// startReading begins the phase in which the sources are read.
+// startReading enters the phase in which the sources are read.
 func (l *load) startReading() error {
 	if err := fault.At("ingest.fill"); err != nil {
 		return fmt.Errorf("read rows: %w", err)
@@ -203,9 +225,9 @@ func (l *load) startReading() error {
 	return nil
 }
 
-// fill lets every reader write its rows, one source after the other.
+// fill reads all rows, one source after the other.
 func (l *load) fill(ctx context.Context) error {
-	if err := l.lay(); err != nil {
+	if err := l.createResult(); err != nil {
 		return err
 	}
 	if err := l.startReading(); err != nil {
@@ -229,8 +251,10 @@ func (l *load) fill(ctx context.Context) error {
 	return nil
 }
 
-// read lets a reader write its columns to their destinations, from a row on.
-func (l *load) read(ctx context.Context, r source.Reader, row0 int64, dest func(i int) layout.ColumnWriter) error {
+// read lets a reader write its columns, from row row0 of the destinations on.
+func (l *load) read(
+	ctx context.Context, r source.Reader, row0 int64, dest func(i int) layout.ColumnWriter,
+) error {
 	w, err := l.wanted.in(r.Path(), l.readers[0].Path(), r.Names())
 	if err != nil {
 		return err
@@ -240,8 +264,11 @@ func (l *load) read(ctx context.Context, r source.Reader, row0 int64, dest func(
 		if unit, ok := l.units[i]; ok {
 			c.Unit = unit
 		}
-		to[i] = source.Target{Want: w[i], Column: c, Dest: column.Sink{ColumnWriter: dest(i), Loss: l.losses[i]}, Row0: row0, Words: l.dicts[i]}
-		if m := l.seenTiles[i]; m != nil {
+		to[i] = source.Target{
+			Want: w[i], Column: c, Row0: row0, Words: l.dicts[i],
+			Dest: column.Sink{ColumnWriter: dest(i), Loss: l.losses[i]},
+		}
+		if m := l.tileMoments[i]; m != nil {
 			to[i].Observer = m
 		}
 	}
@@ -250,7 +277,7 @@ func (l *load) read(ctx context.Context, r source.Reader, row0 int64, dest func(
 	}
 	l.meter.SetSource(r.Path())
 	defer l.meter.SetSource("")
-	return inSource(r.Path(), parallel.Guard(r.Path(), func() error {
+	return withPath(r.Path(), parallel.Guard(r.Path(), func() error {
 		err := r.Fill(ctx, to, l.meter)
 		for i := range l.columns {
 			if unit, ok := l.units[i]; ok && err == nil {
@@ -261,7 +288,7 @@ func (l *load) read(ctx context.Context, r source.Reader, row0 int64, dest func(
 	}))
 }
 
-// clear takes back what lay has made.
+// clear removes the result, so that createResult can make another.
 func (l *load) clear() error {
 	if err := l.abort(); err != nil {
 		return err
@@ -272,6 +299,7 @@ func (l *load) clear() error {
 	return nil
 }
 
+// abort closes the result and the files of scratch.
 func (l *load) abort() error {
 	var errs []error
 	if l.stage != nil {
@@ -282,17 +310,18 @@ func (l *load) abort() error {
 		errs = append(errs, l.writer.Abort())
 		l.writer = nil
 	}
-	errs = append(errs, l.order.Close(), l.kept.Close())
-	l.order, l.kept = nil, nil
+	errs = append(errs, l.order.Close(), l.selected.Close())
+	l.order, l.selected = nil, nil
 	return errors.Join(errs...)
 }
 
-// failed gives back what was laid out, and returns the error with what is known about it.
-func (l *load) failed(err error) error {
-	_ = l.abort() // the load has failed already
+// cleanUp removes the result of a load that failed, and returns its error, or a better reason for it:
+// a source that has changed, or a full disk.
+func (l *load) cleanUp(err error) error {
+	_ = l.abort() // err is the error to report
 	_ = os.Remove(filepath.Join(l.Dir, layout.DataFile))
 	if changed := l.Options.Reach.Unchanged(l.sources); changed != nil {
-		return changed // whatever was made of it
+		return changed // any other error may come from it
 	}
-	return l.explain(err)
+	return l.explainFull(err)
 }

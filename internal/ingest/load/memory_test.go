@@ -25,7 +25,7 @@ func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		dir := t.TempDir()
 		l := newLoad(dir, c.options, &progress.Meter{})
 		for _, have := range []int64{c.need - 1, c.need} {
-			l.available = func(of string) int64 {
+			l.freeSpace = func(of string) int64 {
 				if of != dir {
 					t.Errorf("asked of %s", of)
 				}

@@ -47,7 +47,7 @@ func convertTile[S column.Number](
 	if bad < 0 {
 		return nil
 	}
-	e := l.place(first + int64(bad))
+	e := l.locate(first + int64(bad))
 	e.Column, e.Text = c.Name, fmt.Sprint(src[bad])
 	e.Reason, e.Hint = "does not fit "+string(to.DType), column.HintWider
 	if src[bad] != src[bad] {

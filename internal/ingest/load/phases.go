@@ -8,7 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// phases returns the phases that the options ask for, in their order. The weights are typical
+// phases returns the phases of the load, in their order. The weights are typical
 // proportions of time; reading is 10.
 func (l *load) phases() []progress.Phase {
 	var phases []progress.Phase
@@ -16,7 +16,8 @@ func (l *load) phases() []progress.Phase {
 		phases = append(phases, progress.Phase{Name: progress.Hash, Weight: 2})
 	}
 	count, arrange := 2.0, 1.0
-	if l.meter.Bytes.Load() > 0 || slices.ContainsFunc(l.sources, func(s layout.Source) bool { return files.Compressed(s.Path) }) {
+	isCompressed := func(s layout.Source) bool { return files.Compressed(s.Path) }
+	if l.meter.Bytes.Load() > 0 || slices.ContainsFunc(l.sources, isCompressed) {
 		count = 10 // the load receives or decompresses the data in this phase
 	}
 	switch {
@@ -25,7 +26,8 @@ func (l *load) phases() []progress.Phase {
 	case l.Duplicates != "" || len(l.Regrid) > 0:
 		arrange = 10
 	}
-	phases = append(phases, progress.Phase{Name: progress.Count, Weight: count}, progress.Phase{Name: progress.Read, Weight: 10})
+	phases = append(phases,
+		progress.Phase{Name: progress.Count, Weight: count}, progress.Phase{Name: progress.Read, Weight: 10})
 	if l.Filters() {
 		phases = append(phases, progress.Phase{Name: progress.Filter, Weight: 5})
 	}

@@ -61,7 +61,7 @@ func (l *load) stepInput(i int, offsets []int64, k *rows.Keys, f *step.FitRows) 
 	in := step.Input{
 		Column: l.columns[i], Steps: l.plans[i].steps, Integers: l.plans[i].integers,
 		Per: step.Per(l.Options), Keys: k, Offsets: offsets, Fit: f,
-		Place: l.place, Path: l.readers[0].Path(),
+		Place: l.locate, Path: l.readers[0].Path(),
 		Result: func(mode layout.Mode) layout.ColumnWriter { return l.writer.Column(i, mode) },
 		Tiles:  l.tilesOf(i), Loss: l.losses[i],
 	}

@@ -12,12 +12,13 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// choose leaves out the groups of a source of which the filters keep no row. Nothing is left out where what was read would be reported, the
-// error of narrowed tensors of floats, or is changed in place: times of another unit than the generation's.
-func (l *load) choose(r source.Reader) source.Selection {
+// prune returns a source without the row groups of which the filters select no row. It returns all row
+// groups if the values of others matter: for the error of narrowed tensors of floats, and for times in
+// another unit than the generation's, which are converted in place.
+func (l *load) prune(r source.Reader) source.Selection {
 	all := source.Selection{Reader: r, Rows: r.Rows()}
 	g, ok := r.(source.RowGroupPruner)
-	if !ok || l.whole || len(l.units) > 0 {
+	if !ok || l.readAll || len(l.units) > 0 {
 		return all
 	}
 	for i := range l.losses {
@@ -25,7 +26,7 @@ func (l *load) choose(r source.Reader) source.Selection {
 			return all
 		}
 	}
-	q, ok := l.question(r)
+	f, ok := l.groupFilter(r)
 	if !ok {
 		return all
 	}
@@ -37,7 +38,7 @@ func (l *load) choose(r source.Reader) source.Selection {
 	some := source.Selection{}
 	var row int64
 	for i, n := range rows {
-		if skip[i] = !q.mayKeep(g, i); !skip[i] {
+		if skip[i] = !f.mayMatch(g, i); !skip[i] {
 			some.Starts, some.SkippedBefore = append(some.Starts, some.Rows), append(some.SkippedBefore, row-some.Rows)
 			some.Rows += n
 		}
@@ -54,78 +55,78 @@ func (l *load) choose(r source.Reader) source.Selection {
 	return some
 }
 
-// question is what the filters ask of a group.
-type question struct {
+// groupFilter is the filters of a load, for the statistics of row groups.
+type groupFilter struct {
 	index       []int // of the item_id columns in the source
 	ids         []column.Column
 	clock       int // the time column's index, -1 without one
 	time        column.Column
 	from, to    int64
-	names       [][]any // of items, nil for all
+	names       [][]any // values of the item_id columns, by item; nil for all items
 	part, parts uint64
 }
 
-// question is put together from the options; ok is false if they cannot be asked so.
-func (l *load) question(r source.Reader) (q question, ok bool) {
+// groupFilter returns the filters for a source. ok is false if row groups cannot be filtered.
+func (l *load) groupFilter(r source.Reader) (f groupFilter, ok bool) {
 	w, err := l.wanted.in(r.Path(), l.readers[0].Path(), r.Names())
 	if err != nil {
-		return q, false
+		return f, false
 	}
 	var words [][]string // of the columns that name an item
-	q.clock = -1
+	f.clock = -1
 	for i, c := range l.columns {
 		switch l.wanted.roles[i] {
 		case layout.RoleItemID:
-			q.index, q.ids = append(q.index, w[i].Index), append(q.ids, c)
+			f.index, f.ids = append(f.index, w[i].Index), append(f.ids, c)
 			var text []string
 			if c.Kind == column.KindText {
 				text = []string{}
 			}
 			words = append(words, text)
 		case layout.RoleTime:
-			q.clock, q.time = w[i].Index, c
+			f.clock, f.time = w[i].Index, c
 		}
 	}
-	if q.clock >= 0 {
-		if q.from, q.to, err = l.Where.Bounds(q.time); err != nil {
-			return q, false
+	if f.clock >= 0 {
+		if f.from, f.to, err = l.Where.Bounds(f.time); err != nil {
+			return f, false
 		}
 	}
 	for _, raw := range l.Items {
 		parts, err := rows.CanonicalParts(raw, words)
 		if err != nil {
-			return q, false
+			return f, false
 		}
-		q.names = append(q.names, parts)
+		f.names = append(f.names, parts)
 	}
-	q.part, q.parts, err = option.ParseBucket(l.ItemBucket)
-	return q, err == nil
+	f.part, f.parts, err = option.ParseBucket(l.ItemBucket)
+	return f, err == nil
 }
 
-// mayKeep reports whether a row of the group may be kept.
-func (q question) mayKeep(g source.RowGroupPruner, group int) bool {
-	if q.clock >= 0 {
-		least, most, ok := g.Bounds(q.clock, group, q.time)
-		if ok && (most.(int64) < q.from || least.(int64) > q.to) {
+// mayMatch reports whether the filters may select a row of a group.
+func (f groupFilter) mayMatch(g source.RowGroupPruner, group int) bool {
+	if f.clock >= 0 {
+		least, most, ok := g.Bounds(f.clock, group, f.time)
+		if ok && (most.(int64) < f.from || least.(int64) > f.to) {
 			return false
 		}
 	}
-	if len(q.names) == 0 && q.parts == 0 {
+	if len(f.names) == 0 && f.parts == 0 {
 		return true
 	}
-	least, most := make([]any, len(q.ids)), make([]any, len(q.ids))
-	one := true // item, in all rows
-	for i, c := range q.ids {
+	least, most := make([]any, len(f.ids)), make([]any, len(f.ids))
+	one := true // all rows are of one item
+	for i, c := range f.ids {
 		var ok bool
-		if least[i], most[i], ok = g.Bounds(q.index[i], group, c); !ok {
+		if least[i], most[i], ok = g.Bounds(f.index[i], group, c); !ok {
 			least[i], most[i] = nil, nil
 		}
 		one = one && ok && least[i] == most[i]
 	}
-	if q.parts > 0 && one && xxhash.Sum64(option.AppendParts(nil, least))%q.parts != q.part {
+	if f.parts > 0 && one && xxhash.Sum64(option.AppendParts(nil, least))%f.parts != f.part {
 		return false
 	}
-	for _, name := range q.names {
+	for _, name := range f.names {
 		within := true
 		for i := range name {
 			within = within && inBounds(least[i], most[i], name[i])
@@ -134,10 +135,10 @@ func (q question) mayKeep(g source.RowGroupPruner, group int) bool {
 			return true
 		}
 	}
-	return len(q.names) == 0
+	return len(f.names) == 0
 }
 
-// inBounds reports whether a value may lie in bounds, as it may where they are not known or of another kind.
+// inBounds reports whether a value may be within bounds. It may if they are unknown or of another type.
 func inBounds(least, most, v any) bool {
 	if n, ok := v.(json.Number); ok {
 		i, err := n.Int64()

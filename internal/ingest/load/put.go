@@ -15,7 +15,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// runPut does the load of values that come over a connection.
+// runPut loads values that a connection sends.
 func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layout.Manifest, error) {
 	if err := l.Validate(); err != nil {
 		return nil, err
@@ -42,7 +42,9 @@ func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layou
 	case put.FormatArrow:
 		r, err = arrow.OpenStream(conn, l.Dir, l.Workers, l.meter)
 	default:
-		err = &loaderr.OptionError{Field: "format", Value: p.Format, Allowed: put.FormatColumns + " or " + put.FormatArrow}
+		err = &loaderr.OptionError{
+			Field: "format", Value: p.Format, Allowed: put.FormatColumns + " or " + put.FormatArrow,
+		}
 	}
 	if err != nil {
 		return nil, err

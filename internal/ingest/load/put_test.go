@@ -49,7 +49,7 @@ func TestArraysArrive(t *testing.T) {
 			t.Errorf("t is %s %s", c.DType, c.Unit)
 		}
 	}
-	// Chosen columns; what is not chosen is skipped, and floats are narrowed.
+	// Chosen columns; what is not chosen is pruned, and floats are narrowed.
 	dir, err := receivedFrom(t, option.Options{Columns: []string{"u4", "f8"}, DType: option.Floats("float32"), Scale: option.All("minmax")}, p, sent)
 	if err != nil {
 		t.Fatal(err)

@@ -11,22 +11,22 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Request is one load: of files, of values that come over a connection, or of rows for a generation.
+// Request is one load: of files, of values that a connection sends, or of rows that are appended.
 type Request struct {
-	// Dir is the load's own directory, which is empty. The generation is made there.
+	// Dir is an empty directory of the load. It becomes the generation.
 	Dir     string
 	Options option.Options
-	// Put is set if the values come over Conn.
+	// Put is set if Conn sends the values.
 	Put  *put.Header
 	Conn io.Reader
-	// Append is set if the rows are appended to a generation; the options are that one's.
+	// Append is set if rows are appended to a generation. Options are then those of [AppendOptions].
 	Append *Append
-	// LeaveMapped says that the process ends with the load, so that nothing need be unmapped.
+	// LeaveMapped leaves the result mapped, because the process ends with the load.
 	LeaveMapped bool
 }
 
-// Run does a load. On an error the directory holds nothing that was published. The error is a
-// [loaderr.SourceError], a [loaderr.OptionError], a [loaderr.NoSpaceError], of ctx, or of the system.
+// Run does a load. If it returns an error, Dir has no manifest. The error is a [loaderr.SourceError], a
+// [loaderr.OptionError], a [loaderr.NoSpaceError], that of ctx, or of the system.
 func Run(ctx context.Context, r Request, m *progress.Meter) (manifest *layout.Manifest, err error) {
 	path := ""
 	if len(r.Options.Sources) > 0 {
@@ -46,7 +46,7 @@ func Run(ctx context.Context, r Request, m *progress.Meter) (manifest *layout.Ma
 		return err
 	})
 	if err != nil {
-		return nil, l.failed(err)
+		return nil, l.cleanUp(err)
 	}
 	return manifest, nil
 }

@@ -98,10 +98,10 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 			}
 			defer os.RemoveAll(out)
 			l := newLoad(out, o, &progress.Meter{})
-			l.whole = whole
+			l.readAll = whole
 			m, err := l.run(t.Context())
 			if err != nil {
-				return l.failed(err).Error(), 0
+				return l.cleanUp(err).Error(), 0
 			}
 			m.Created, m.XXH64 = time.Time{}, "" // which covers it
 			b, err := json.Marshal(m)
@@ -110,19 +110,19 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 			}
 			var left int64
 			for _, source := range l.readers {
-				left += source.Rows() - l.choose(source).Rows
+				left += source.Rows() - l.prune(source).Rows
 			}
 			return string(b), left
 		}
 		all, _ := run(true)
-		some, skipped := run(false)
+		some, pruned := run(false)
 		if all != some {
 			r.Fatalf("%+v:\n%s\nwithout leaving out\n%s", o, some, all)
 		}
 		switch {
 		case all[0] != '{':
 			refusedLoads++
-		case skipped > 0:
+		case pruned > 0:
 			left++
 		default:
 			kept++

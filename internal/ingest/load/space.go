@@ -14,18 +14,22 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// checkSpace refuses a load that does not fit, before anything is written.
+// checkSpace refuses a load for which the directory has no space.
 func (l *load) checkSpace() error {
-	need, have := l.need(), l.available(l.Dir)
+	need, have := l.need(), l.freeSpace(l.Dir)
 	if have < 0 || need <= have {
 		l.meter.AnnounceNeed(need)
 		return nil
 	}
-	return &loaderr.NoSpaceError{Dir: l.Dir, Need: need, Have: have, Text: "the result and what is kept beside it while it is made" + l.ofRows()}
+	return &loaderr.NoSpaceError{
+		Dir: l.Dir, Need: need, Have: have,
+		Text: "the result and what is kept beside it while it is made" + l.largestSource(),
+	}
 }
 
-// ofRows names the source that says it has the most rows, and that it may be damaged where none of them has as much as a byte.
-func (l *load) ofRows() string {
+// largestSource returns a text that names the source with the most rows. It adds that the file may be
+// damaged if it has more rows than bytes.
+func (l *load) largestSource() string {
 	most := slices.MaxFunc(l.readers, func(a, b source.Reader) int { return cmp.Compare(a.Rows(), b.Rows()) })
 	file := most.Path()
 	if file == "" { // a put
@@ -38,19 +42,19 @@ func (l *load) ofRows() string {
 	return text
 }
 
-// explain adds to a full disk what the load needs and what there is.
-func (l *load) explain(err error) error {
+// explainFull adds to an error of a full disk the space that the load needs, and the free space.
+func (l *load) explainFull(err error) error {
 	if !files.IsFull(err) {
 		return err
 	}
 	if e := (*loaderr.NoSpaceError)(nil); errors.As(err, &e) {
 		return err
 	}
-	return &loaderr.NoSpaceError{Dir: l.Dir, Need: l.need(), Have: max(0, l.available(l.Dir)), Text: err.Error()}
+	return &loaderr.NoSpaceError{Dir: l.Dir, Need: l.need(), Have: max(0, l.freeSpace(l.Dir)), Text: err.Error()}
 }
 
-// need is how many bytes the load takes in the cache directory, at most and about: the result, the columns that are scaled before
-// they are narrowed, and what sorting takes.
+// need returns about the greatest number of bytes that the load takes in the cache directory: the result,
+// scratch, and the scratch of sorting.
 func (l *load) need() int64 {
 	var row, widest int64
 	for i, c := range l.columns {
@@ -67,10 +71,10 @@ func (l *load) need() int64 {
 	for _, c := range l.CalendarLayout() {
 		row += c.DType.Size()
 	}
-	if l.Sort && l.order == nil { // once the order is known, it has its scratch
+	if l.Sort && l.order == nil { // later, the scratch exists
 		row += 16 + widest
 	}
-	if row > 0 && l.rows > math.MaxInt64/2/row { // as a damaged file has it
+	if row > 0 && l.rows > math.MaxInt64/2/row { // the file may be damaged
 		return math.MaxInt64 / 2
 	}
 	return l.rows*row + 1<<16

@@ -63,7 +63,7 @@ func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 		l := newLoad(t.TempDir(), option.Options{Sources: []string{path}}, &progress.Meter{})
 		l.BlockBytes = block
 		if _, err := l.run(t.Context()); err != nil {
-			t.Fatal(l.failed(err))
+			t.Fatal(l.cleanUp(err))
 		}
 		got := loadtest.Values[int64](loadtest.OpenDir(t, l.Dir), "i")
 		for i, v := range got {

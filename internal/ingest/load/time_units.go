@@ -11,10 +11,11 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// rescale turns the times or durations that a reader wrote, from a row on, from one unit into another. One that the other unit cannot say
-// exactly is refused.
+// rescale converts the times or durations that a reader has written from row row0 on to another unit. It
+// refuses a value that is not exact in that unit.
 func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64, from, to string) error {
-	by, over := textvalue.PerSecond(to)/textvalue.PerSecond(from), textvalue.PerSecond(from)/textvalue.PerSecond(to)
+	by := textvalue.PerSecond(to) / textvalue.PerSecond(from)
+	over := textvalue.PerSecond(from) / textvalue.PerSecond(to)
 	values := layout.Values[int64](d)
 	for row := range r.Rows() {
 		cells := values.Row(row0 + row)
@@ -40,10 +41,14 @@ func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64
 	return nil
 }
 
-// sameInstants reports whether times or durations of a source are what a column of the generation holds, but for their units.
+// sameInstants reports whether a column of times or durations has the type of the generation's column,
+// but perhaps another unit.
 func sameInstants(c column.Column, old *layout.ManifestColumn) bool {
 	if c.Width != old.Width() {
 		return false
 	}
-	return c.Kind == column.KindDuration && old.DType == layout.Duration || c.Kind == column.KindTime && old.DType == layout.Timestamp && (c.Zone == "") == (old.Zone == "")
+	if c.Kind == column.KindDuration {
+		return old.DType == layout.Duration
+	}
+	return c.Kind == column.KindTime && old.DType == layout.Timestamp && (c.Zone == "") == (old.Zone == "")
 }

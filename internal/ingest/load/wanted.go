@@ -12,20 +12,22 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// wanted are the columns of a load in the order in which they are stored: items, time, values.
+// wanted are the columns of a load in the order in which they are stored: item, time and value columns.
 type wanted struct {
 	names []string
 	roles []layout.Role
 	dtype option.DTypes
 }
 
-// resolve returns the columns that the options want of a source with these column names. The error is
-// an [OptionError].
+// resolve returns the columns that the options select of a source with these column names. The error is
+// a [loaderr.OptionError].
 func resolve(o option.Options, names []string) (wanted, error) {
 	w := wanted{dtype: o.DType}
 	add := func(field, name string, role layout.Role) error {
 		if !slices.Contains(names, name) {
-			e := &loaderr.OptionError{Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", ")}
+			e := &loaderr.OptionError{
+				Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", "),
+			}
 			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
 				e.Hint = fmt.Sprintf("there is one column, %s: say with --delimiter what separates cells", loaderr.Quote(names[0]))
 			}
@@ -46,11 +48,11 @@ func resolve(o option.Options, names []string) (wanted, error) {
 			return w, err
 		}
 	}
-	chosen := o.Columns
-	if len(chosen) == 0 {
-		chosen = names
+	values := o.Columns
+	if len(values) == 0 {
+		values = names
 	}
-	for _, name := range chosen {
+	for _, name := range values {
 		if err := add("columns", name, layout.RoleValue); err != nil {
 			return w, err
 		}
@@ -58,13 +60,16 @@ func resolve(o option.Options, names []string) (wanted, error) {
 	return w, o.DType.Known(w.names)
 }
 
-// in finds the wanted columns in a source. firstPath names the source that the others must be like.
+// in returns the wanted columns of a source. firstPath is that of the first source, for messages.
 func (w wanted) in(path, firstPath string, names []string) ([]column.Want, error) {
 	out := make([]column.Want, len(w.names))
 	for i, name := range w.names {
 		at := slices.Index(names, name)
 		if at < 0 {
-			return nil, &loaderr.SourceError{Path: path, Column: name, Reason: "is not in this file but in " + firstPath, Hint: "leave the column out with --columns, or load the files one by one"}
+			return nil, &loaderr.SourceError{
+				Path: path, Column: name, Reason: "is not in this file but in " + firstPath,
+				Hint: "leave the column out with --columns, or load the files one by one",
+			}
 		}
 		out[i] = column.Want{Index: at, Role: w.roles[i], Text: w.dtype.By[name] == string(layout.Text)}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-// widen takes over what the cells ask for.
+// widen gives columns the wider types that cells of text files need.
 func (l *load) widen(wider *source.WidenError) error {
 	changed := false
 	for i, c := range wider.Columns {
@@ -24,7 +24,7 @@ func (l *load) widen(wider *source.WidenError) error {
 	if err := l.conform(); err != nil {
 		return err
 	}
-	if !changed { // never again and again
+	if !changed { // the load would begin again without end
 		return fmt.Errorf("columns cannot be widened beyond %s", l.columns[0].Describe())
 	}
 	return nil
