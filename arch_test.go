@@ -6,7 +6,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,81 +17,83 @@ import (
 
 const module = "github.com/tensorcache/tensorcache/"
 
-// rooms lists the packages from the ground up and what each may import of the others: one way, no way back.
-var rooms = map[string][]string{
-	"window":                             nil, // arithmetic: it opens nothing, so it is tested without a daemon
-	"sampler":                            nil, // arithmetic; it sees an index through an interface of its own
-	"internal/fault":                     nil, // stands below whatever may fail
-	"internal/portable":                  nil, // one variable of the environment
+// allowed lists every package after the packages that it may import, with the reason for its place.
+var allowed = map[string][]string{
+	"window":                             nil, // arithmetic: it opens nothing and is tested without a daemon
+	"sampler":                            nil, // arithmetic: it has its own interface of an index
+	"internal/fault":                     nil, // every package that can fail uses it
+	"internal/portable":                  nil, // one environment variable
 	"internal/near":                      nil, // arithmetic on names, for messages
 	"internal/golden":                    nil, // imported by tests only
-	"internal/machine":                   nil, // asks the system; whoever takes memory stands above
-	"internal/arrowmeta":                 nil, // arithmetic on bytes: they are held against a format before anything reads them
+	"internal/machine":                   nil, // queries the system; packages that allocate memory use it
+	"internal/arrowmeta":                 nil, // validates bytes before anything reads them
 	"internal/cached":                    {"internal/portable"},
 	"internal/mmapfile":                  {"internal/cached", "internal/fault", "internal/portable"},
-	"internal/numerals":                  {"internal/portable"},                    // arithmetic on text: rows of plain numbers
-	"internal/moments":                   {"internal/portable"},                    // arithmetic on blocks of values, for statistics and scalings alike
-	"internal/arrowfile":                 {"internal/arrowmeta", "internal/fault"}, // files of one record batch, whatever their columns are for
-	"layout":                             {"internal/arrowfile", "internal/mmapfile", "internal/fault", "internal/moments"},
-	"store":                              {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
-	"internal/ingest/loaderr":            nil,
-	"internal/ingest/parallel":           {"internal/ingest/loaderr", "internal/mmapfile"},
-	"internal/ingest/files":              {"internal/fault", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/machine", "layout"},
-	"internal/ingest/calendar":           {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},
-	"internal/ingest/textvalue":          {"internal/ingest/loaderr", "layout"},
-	"internal/ingest/column":             {"internal/ingest/loaderr", "internal/ingest/textvalue", "internal/numerals", "layout"},
-	"internal/ingest/option":             {"internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/textvalue", "internal/near", "layout", "window"},
-	"internal/ingest/progress":           nil,
-	"internal/ingest/rows":               {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/near", "layout"},
-	"internal/ingest/source":             {"internal/arrowmeta", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/textvalue", "layout"},
-	"internal/ingest/source/arrow":       {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/mmapfile", "layout"},
-	"internal/ingest/source/put":         {"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},
-	"internal/ingest/source/numpy":       {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/source/put", "layout"},
-	"internal/ingest/source/parquet":     {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},
-	"internal/ingest/source/text":        {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/numerals", "layout"},
-	"internal/ingest/source/tfrecord":    {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "layout"},
-	"internal/ingest/step":               {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/rows", "internal/moments", "layout"},
-	"internal/ingest/load":               {"internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/rows", "internal/ingest/source", "internal/ingest/source/arrow", "internal/ingest/source/numpy", "internal/ingest/source/parquet", "internal/ingest/source/put", "internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step", "internal/ingest/textvalue", "internal/mmapfile", "internal/near", "layout"},
-	"internal/ingest":                    {"internal/ingest/files", "internal/ingest/load", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/progress", "internal/ingest/source/put", "internal/machine", "internal/mmapfile", "layout"}, // a child process: it must not reach the catalogue; times and steps are spelled as in windows
-	"internal/ingest/loadtest":           {"internal/ingest/loaderr", "layout"},
-	"internal/ingest/source/put/puttest": {"internal/ingest/loadtest", "internal/ingest/source/put"},
-	"internal/wire":                      {"layout", "window", "sampler", "internal/near"}, // only the types that pass over the sockets
-	"internal/feed":                      {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},
-	"internal/control":                   {"internal/wire"}, // a client: it must work without what the daemon is made of
-	// a client too: it finds the daemon as the command line does, maps files through the one place that may, and sees columns, specs
-	// and cursors as the types that stand in its own surface
+	"internal/numerals":                  {"internal/portable"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   // arithmetic on text: parses rows of plain numbers
+	"internal/moments":                   {"internal/portable"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   // arithmetic on blocks of values, for statistics and for scaling
+	"internal/arrowfile":                 {"internal/arrowmeta", "internal/fault"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                // Arrow files of one record batch, without the meaning of columns
+	"layout":                             {"internal/arrowfile", "internal/mmapfile", "internal/fault", "internal/moments"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       // the generation format; it does not know where values come from
+	"store":                              {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  // the catalogue of generations; it does not load
+	"internal/ingest/loaderr":            nil,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     // error types that every package of a load returns
+	"internal/ingest/parallel":           {"internal/ingest/loaderr", "internal/mmapfile"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        // runs workers; it does not know their work
+	"internal/ingest/files":              {"internal/fault", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/machine", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                 // source files before a format is known
+	"internal/ingest/calendar":           {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       // derived columns of times
+	"internal/ingest/textvalue":          {"internal/ingest/loaderr", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   // parses cells of text
+	"internal/ingest/column":             {"internal/ingest/loaderr", "internal/ingest/textvalue", "internal/numerals", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 // columns of sources, and conversion to dtypes
+	"internal/ingest/option":             {"internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/textvalue", "internal/near", "layout", "window"},                                                                                                                                                                                                                                                                                                                                                                                            // options as users write them; it reads no source
+	"internal/ingest/progress":           nil,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     // counters that the daemon polls
+	"internal/ingest/rows":               {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/near", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                  // order of rows; it knows columns and no files
+	"internal/ingest/source":             {"internal/arrowmeta", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/textvalue", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                 // the interface of readers; it does not know formats
+	"internal/ingest/source/arrow":       {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/mmapfile", "layout"},                                                                                                                                                                                                                                                                                                   // one format; a reader does not know what is done to its columns
+	"internal/ingest/source/put":         {"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},                                                                                                                                                                                                                                                                                                                                                                                             // one format; a reader does not know what is done to its columns
+	"internal/ingest/source/numpy":       {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/source/put", "layout"},                                                                                                                                                                                                                                                                                                                                             // one format; a reader does not know what is done to its columns
+	"internal/ingest/source/parquet":     {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},                                                                                                                                                                                                                                                                                                                        // one format; a reader does not know what is done to its columns
+	"internal/ingest/source/text":        {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/numerals", "layout"},                                                                                                                                                                                                                                                                                                                         // one format; a reader does not know what is done to its columns
+	"internal/ingest/source/tfrecord":    {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "layout"},                                                                                                                                                                                                                                                                                                                                                                           // one format; a reader does not know what is done to its columns
+	"internal/ingest/step":               {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/rows", "internal/moments", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                   // steps know columns and no files
+	"internal/ingest/load":               {"internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/rows", "internal/ingest/source", "internal/ingest/source/arrow", "internal/ingest/source/numpy", "internal/ingest/source/parquet", "internal/ingest/source/put", "internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step", "internal/ingest/textvalue", "internal/mmapfile", "internal/near", "layout"}, // one load: the only package that knows both readers and steps
+	"internal/ingest":                    {"internal/ingest/files", "internal/ingest/load", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/progress", "internal/ingest/source/put", "internal/ingest/step", "internal/machine", "internal/mmapfile", "layout"},                                                                                                                                                                                                                                                                                                                             // runs in a child process, which must not use the catalogue
+	"internal/ingest/loadtest":           {"internal/ingest/loaderr", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   // files for tests
+	"internal/ingest/source/put/puttest": {"internal/ingest/loadtest", "internal/ingest/source/put"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              // connections for tests
+	"internal/wire":                      {"layout", "window", "sampler", "internal/near"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        // only the types of requests and messages
+	"internal/feed":                      {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},                                                                                                                                                                                                                                                                                                                                                                                                                                                    // serves windows; it does not load
+	"internal/control":                   {"internal/wire"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       // a client: it must not contain the daemon
+	// A client too: it finds the daemon as the command line does, maps files with the package that maps them,
+	// and has the types of columns, specs and cursors in its public names.
 	"clients/go":          {"layout", "window", "sampler", "internal/control", "internal/mmapfile", "internal/wire", "internal/near"},
-	"examples/nlinear_go": {"clients/go", "window"}, // a user's program: public packages alone
-	"api":                 {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/machine", "internal/wire"},
-	"cmd/tensorcache":     {"api", "store", "layout", "window", "sampler", "clients/go", "internal/feed", "internal/ingest", "internal/machine", "internal/wire", "internal/control", "internal/near"},
+	"examples/nlinear_go": {"clients/go", "window"},                                                                                                                                                    // a user's program: it imports public packages only
+	"api":                 {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/machine", "internal/wire"},                                                           // the control API starts loads and feeds
+	"cmd/tensorcache":     {"api", "store", "layout", "window", "sampler", "clients/go", "internal/feed", "internal/ingest", "internal/machine", "internal/wire", "internal/control", "internal/near"}, // the binary
 }
 
-// only says who may import what, beside its own tests.
-var only = []struct {
+// libraries lists the packages that may import a library, besides tests.
+var libraries = []struct {
 	prefix string
-	rooms  []string
-	why    string
+	users  []string
+	reason string
 }{
 	{"github.com/valyala/fasthttp", []string{"api"}, "HTTP ends at the control API"},
-	{"github.com/edsrzf/mmap-go", []string{"internal/mmapfile"}, "one place maps files, and knows when they may be unmapped"},
-	{"github.com/apache/arrow/", []string{"internal/arrowfile", "internal/ingest/loadtest", "internal/ingest/source/arrow", "internal/ingest/source/put/puttest", "layout"}, "behind the layout a column is bytes at an offset"},
-	{"github.com/parquet-go/", []string{"internal/ingest/loadtest", "internal/ingest/source/parquet"}, "sources are read in the child process only"},
-	{"github.com/prometheus/", []string{"api"}, "what is measured is told where it is asked for"},
-	{"github.com/spf13/", []string{"cmd/tensorcache"}, "flags end at the command line"},
+	{"github.com/edsrzf/mmap-go", []string{"internal/mmapfile"}, "one package maps files, and knows when they may be unmapped"},
+	{"github.com/apache/arrow/", []string{"internal/arrowfile", "internal/ingest/loadtest", "internal/ingest/source/arrow", "internal/ingest/source/put/puttest", "layout"}, "for other packages a column is bytes at an offset"},
+	{"github.com/parquet-go/", []string{"internal/ingest/loadtest", "internal/ingest/source/parquet"}, "only the child process reads sources"},
+	{"github.com/prometheus/", []string{"api"}, "metrics are served by the control API"},
+	{"github.com/spf13/", []string{"cmd/tensorcache"}, "only the command line has flags"},
 }
 
-// pure rooms are arithmetic: equal arguments, equal answers.
+// pure lists packages whose results depend on arguments only, and what they must not import.
 var pure = map[string][]string{"window": {"os", "net", "sync", "syscall", "unsafe", "math/rand"}, "sampler": {"os", "net", "sync", "syscall", "unsafe", "math/rand", "time"}}
 
-// pkg is what go list says of a package.
+// pkg is a package as go list prints it.
 type pkg struct {
 	ImportPath, Dir, Doc, Name string
 	Imports                    []string
 	GoFiles                    []string
 }
 
-func (p pkg) room() string { return strings.TrimPrefix(p.ImportPath, module) }
+// path returns the import path within the module.
+func (p pkg) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 
+// packages returns all packages of the module.
 func packages(t *testing.T) []pkg {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Name,Imports,GoFiles", "./...").Output()
@@ -109,96 +110,102 @@ func packages(t *testing.T) []pkg {
 			list = append(list, p)
 		}
 	}
-	if len(list) < len(rooms) {
+	if len(list) < len(allowed) {
 		t.Fatalf("only %d packages were found", len(list))
 	}
 	return list
 }
 
-func TestNothingBelowImportsWhatStandsAbove(t *testing.T) {
+func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
 	for _, p := range packages(t) {
-		may, known := rooms[p.room()]
+		may, known := allowed[p.path()]
 		if !known {
-			t.Errorf("%s has no place among the rooms", p.room())
+			t.Errorf("%s is not in the list of allowed imports", p.path())
 		}
 		for _, i := range p.Imports {
 			if r, ours := strings.CutPrefix(i, module); ours && !slices.Contains(may, r) {
-				t.Errorf("%s imports %s, which it may not", p.room(), r)
+				t.Errorf("%s imports %s, which is not allowed", p.path(), r)
 			}
 		}
 	}
 }
 
-func TestTheRoomsHaveNoWayBack(t *testing.T) {
-	var visit func(room string, way []string)
-	visit = func(room string, way []string) {
-		if slices.Contains(way, room) {
-			t.Fatalf("%v leads back to %s", way, room)
+func TestAllowedImportsHaveNoCycle(t *testing.T) {
+	var visit func(name string, from []string)
+	visit = func(name string, from []string) {
+		if slices.Contains(from, name) {
+			t.Fatalf("%v leads back to %s", from, name)
 		}
-		for _, below := range rooms[room] {
-			visit(below, append(way, room))
+		for _, imported := range allowed[name] {
+			visit(imported, append(from, name))
 		}
 	}
-	for room := range rooms {
-		visit(room, nil)
+	for name := range allowed {
+		visit(name, nil)
 	}
 }
 
-// TestThePageShowsTheRooms holds the table of docs/ARCHITECTURE.md to the directions above; "all" is whatever is there.
-func TestThePageShowsTheRooms(t *testing.T) {
+// TestArchitecturePageShowsAllowedImports compares the table of docs/ARCHITECTURE.md with allowed. "all"
+// in the table stands for any imports.
+func TestArchitecturePageShowsAllowedImports(t *testing.T) {
 	page, err := os.ReadFile("docs/ARCHITECTURE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := map[string]bool{"examples/nlinear_go": true} // a user's program is no room of the house
-	remark, name := regexp.MustCompile(`\(.*?\)`), regexp.MustCompile(`[a-z]+(/[a-z]+)*`)
+	shown := map[string]bool{"examples/nlinear_go": true} // a user's program is not in the table
+	remark, path := regexp.MustCompile(`\(.*?\)`), regexp.MustCompile(`[a-z]+(/[a-z]+)*`)
 	for line := range strings.Lines(string(page)) {
 		cells := strings.Split(line, " | ")
 		if len(cells) != 3 || !strings.HasPrefix(line, "| `") {
 			continue
 		}
-		imports := name.FindAllString(remark.ReplaceAllString(cells[2], ""), -1)
-		for _, room := range strings.Split(strings.TrimPrefix(cells[0], "| "), ", ") {
-			room = strings.Trim(room, "`")
-			if may, is := rooms[room]; is && !slices.Equal(imports, []string{"all"}) && !slices.Equal(slices.Sorted(slices.Values(imports)), slices.Sorted(slices.Values(may))) {
-				t.Errorf("the page has %s import %v, it may %v", room, imports, may)
+		imports := path.FindAllString(remark.ReplaceAllString(cells[2], ""), -1)
+		slices.Sort(imports)
+		for _, name := range strings.Split(strings.TrimPrefix(cells[0], "| "), ", ") {
+			name = strings.Trim(name, "`")
+			may, known := allowed[name]
+			shown[name] = true
+			if !known || slices.Equal(imports, []string{"all"}) {
+				continue
 			}
-			shown[room] = true
+			if want := slices.Sorted(slices.Values(may)); !slices.Equal(imports, want) {
+				t.Errorf("the page shows imports %v of %s, want %v", imports, name, want)
+			}
 		}
 	}
-	for room := range rooms {
-		if !shown[room] {
-			t.Errorf("the page does not show %s", room)
+	for name := range allowed {
+		if !shown[name] {
+			t.Errorf("the page does not show %s", name)
 		}
 	}
 }
 
-// TestReadersAndStepsDoNotKnowEachOther holds the border inside a load: readers know files and columns,
-// steps and the order of rows know columns, and package load alone knows both.
+// Readers know files and columns, steps and the order of rows know columns, and only package load knows
+// both.
 func TestReadersAndStepsDoNotKnowEachOther(t *testing.T) {
 	const ingest = "internal/ingest/"
-	readers := func(room string) bool {
-		return strings.HasPrefix(room+"/", ingest+"source/") || room == ingest+"files"
+	readers := func(name string) bool {
+		return strings.HasPrefix(name+"/", ingest+"source/") || name == ingest+"files"
 	}
 	steps := []string{ingest + "step", ingest + "rows"}
-	for room, imports := range rooms {
+	for name, imports := range allowed {
 		for _, i := range imports {
-			if readers(room) && (slices.Contains(steps, i) || i == ingest+"option") {
-				t.Errorf("%s may import %s: a reader does not know what becomes of its columns", room, i)
+			if readers(name) && (slices.Contains(steps, i) || i == ingest+"option") {
+				t.Errorf("%s may import %s: a reader does not know what is done to its columns", name, i)
 			}
-			if slices.Contains(steps, room) && readers(i) {
-				t.Errorf("%s may import %s: a step does not know where its values come from", room, i)
+			if slices.Contains(steps, name) && readers(i) {
+				t.Errorf("%s may import %s: a step does not know where its values come from", name, i)
 			}
 		}
 	}
 }
 
-func TestEachLibraryIsUsedInItsRoomOnly(t *testing.T) {
+func TestLibrariesAreImportedByTheirUsersOnly(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, i := range p.Imports {
-			for _, o := range only {
-				if strings.HasPrefix(i, o.prefix) && !slices.Contains(o.rooms, p.room()) {
-					t.Errorf("%s imports %s, which only %v may: %s", p.room(), i, o.rooms, o.why)
+			for _, l := range libraries {
+				if strings.HasPrefix(i, l.prefix) && !slices.Contains(l.users, p.path()) {
+					t.Errorf("%s imports %s, which only %v may: %s", p.path(), i, l.users, l.reason)
 				}
 			}
 		}
@@ -207,23 +214,23 @@ func TestEachLibraryIsUsedInItsRoomOnly(t *testing.T) {
 
 func TestWindowAndSamplerAreArithmetic(t *testing.T) {
 	for _, p := range packages(t) {
-		for _, not := range pure[p.room()] {
+		for _, not := range pure[p.path()] {
 			if slices.ContainsFunc(p.Imports, func(i string) bool { return i == not || strings.HasPrefix(i, not+"/") }) {
-				t.Errorf("%s imports %s", p.room(), not)
+				t.Errorf("%s imports %s", p.path(), not)
 			}
 		}
-		if pure[p.room()] == nil {
+		if pure[p.path()] == nil {
 			continue
 		}
 		for _, name := range p.GoFiles {
 			for _, call := range clockCalls(t, filepath.Join(p.Dir, name)) {
-				t.Errorf("%s/%s calls %s: a window does not depend on when it is asked for", p.room(), name, call)
+				t.Errorf("%s/%s calls %s: a window does not depend on the time of the request", p.path(), name, call)
 			}
 		}
 	}
 }
 
-// clockCalls are the calls in a file that ask the clock.
+// clockCalls returns the calls in a file that read the clock.
 func clockCalls(t *testing.T, path string) (calls []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
@@ -245,37 +252,10 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	for _, p := range packages(t) {
 		want := "Package " + p.Name + " "
 		if p.Name == "main" {
-			want = "Command " + filepath.Base(p.room()) + " "
+			want = "Command " + filepath.Base(p.path()) + " "
 		}
 		if !strings.HasPrefix(p.Doc, want) {
-			t.Errorf("%s: its comment begins %q, want %q", p.room(), p.Doc, want)
+			t.Errorf("%s: its comment begins %q, want %q", p.path(), p.Doc, want)
 		}
-	}
-}
-
-// TestAFileIsAboutOneThing holds files to a length that one sitting reads.
-func TestAFileIsAboutOneThing(t *testing.T) {
-	const most = 400
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
-			return filepath.SkipDir
-		}
-		if filepath.Ext(path) != ".go" {
-			return nil
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		if n := bytes.Count(b, []byte("\n")); n > most {
-			t.Errorf("%s has %d lines, at most %d: it is about more than one thing", path, n, most)
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
