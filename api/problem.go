@@ -17,7 +17,7 @@ func problemOf(err error) *wire.Problem {
 	switch {
 	case errors.As(err, &source):
 		typ := wire.SourceError
-		if source.Beyond {
+		if source.NotAllowed {
 			typ = wire.Forbidden
 		}
 		p := wire.NewProblem(typ, "%s", source.Error()).WithField("sources")

@@ -81,7 +81,7 @@ func obey(in *bufio.Reader, use func(cores int)) {
 func (j Job) do(w *lines) error {
 	m := &progress.Meter{
 		OnSource: func(source string) { w.write(answer{Reading: &source}) },
-		OnNeed:   func(bytes int64) { w.write(answer{Need: bytes}) },
+		OnSpaceNeeded:   func(bytes int64) { w.write(answer{Need: bytes}) },
 	}
 	m.Enter(progress.Count)
 	stop := make(chan struct{})

@@ -137,7 +137,7 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 				case want == "" && err != nil:
 					t.Errorf("%s: %v", path, err)
 				case want == "":
-				case !errors.As(err, &source) || !strings.Contains(err.Error(), want) || source.Beyond != (want == beyond) || source.Beyond != strings.Contains(source.Hint, "--root"):
+				case !errors.As(err, &source) || !strings.Contains(err.Error(), want) || source.NotAllowed != (want == beyond) || source.NotAllowed != strings.Contains(source.Hint, "--root"):
 					t.Errorf("%s: got %v, want %q", path, err, want)
 				}
 			}

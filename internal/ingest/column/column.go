@@ -119,9 +119,9 @@ func Unify(a, b Column) (Column, error) {
 	return a, fmt.Errorf("is %s here but %s in", b.Describe(), a.Describe())
 }
 
-// WiderOfOneSort gives the wider of two columns of typed files that are both floats or both integers: values of either become what a dtype
+// WiderOfSameClass gives the wider of two columns of typed files that are both floats or both integers: values of either become what a dtype
 // asks for, or are refused one by one.
-func WiderOfOneSort(a, b Column) (wider Column, ok bool) {
+func WiderOfSameClass(a, b Column) (wider Column, ok bool) {
 	if a.Inferred || b.Inferred || a.Width != b.Width || !(a.Kind.IsFloat() && b.Kind.IsFloat() || a.Kind.IsInteger() && b.Kind.IsInteger()) {
 		return a, false
 	}

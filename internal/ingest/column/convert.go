@@ -33,26 +33,26 @@ func Put[S Storable](d Sink, row int64, src []S) (bad int) {
 	case []float64:
 		return convertTo(d, row, wide)
 	case []float32:
-		return widened(d, row, wide, number64[float32, float64])
+		return putWidened(d, row, wide, castNumber[float32, float64])
 	case []layout.Half:
-		return widened(d, row, wide, func(h layout.Half) float64 { return float64(h.Float32()) })
+		return putWidened(d, row, wide, func(h layout.Half) float64 { return float64(h.Float32()) })
 	case []int8:
-		return widened(d, row, wide, number64[int8, int64])
+		return putWidened(d, row, wide, castNumber[int8, int64])
 	case []int16:
-		return widened(d, row, wide, number64[int16, int64])
+		return putWidened(d, row, wide, castNumber[int16, int64])
 	case []int32:
-		return widened(d, row, wide, number64[int32, int64])
+		return putWidened(d, row, wide, castNumber[int32, int64])
 	case []uint8:
-		return widened(d, row, wide, number64[uint8, int64])
+		return putWidened(d, row, wide, castNumber[uint8, int64])
 	case []uint16:
-		return widened(d, row, wide, number64[uint16, int64])
+		return putWidened(d, row, wide, castNumber[uint16, int64])
 	case []uint32:
-		return widened(d, row, wide, number64[uint32, int64])
+		return putWidened(d, row, wide, castNumber[uint32, int64])
 	}
 	return 0
 }
 
-func number64[S, W Number](v S) W { return W(v) }
+func castNumber[S, W Number](v S) W { return W(v) }
 
 // IsDType reports whether a dtype is stored as values of S.
 func IsDType[S Storable](d layout.DType) bool {
@@ -88,8 +88,8 @@ func IsDType[S Storable](d layout.DType) bool {
 	return d.Plain() == name
 }
 
-// widened writes values by way of W, some rows at a time.
-func widened[S Storable, W int64 | float64](d Sink, row int64, src []S, widen func(S) W) (bad int) {
+// putWidened writes values by way of W, some rows at a time.
+func putWidened[S Storable, W int64 | float64](d Sink, row int64, src []S, widen func(S) W) (bad int) {
 	width := int(max(1, d.Width))
 	step := max(1, min(TileRows, len(src))/width) * width
 	wide := make([]W, 0, step)
@@ -111,9 +111,9 @@ func convertTo[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int)
 		bad = -1
 		switch src := any(src).(type) {
 		case []int64:
-			bad = inexact(d.DType, src)
+			bad = firstInexactIn(d.DType, src)
 		case []uint64:
-			bad = inexact(d.DType, src)
+			bad = firstInexactIn(d.DType, src)
 		}
 		if bad >= 0 {
 			return bad
@@ -166,7 +166,7 @@ func putAs[S Number, D layout.Native](d Sink, row int64, src []S, convert func(t
 		if bad := convert(to, part); bad >= 0 {
 			return i + bad
 		}
-		d.Loss.note(part, to)
+		d.Loss.measure(part, to)
 		layout.WriteAt(d.ColumnWriter, row+int64(i/width), to)
 	}
 	return -1
@@ -210,18 +210,18 @@ func fits[S, D Number](v S, x D) bool {
 	case float32, float64:
 		return !math.IsInf(float64(x), 0) || math.IsInf(float64(v), 0)
 	case int64:
-		return asIs(v, x) && !reaches(v, 0x1p63)
+		return roundTrips(v, x) && !atLeast(v, 0x1p63)
 	case uint64:
-		return asIs(v, x) && !reaches(v, 0x1p64)
+		return roundTrips(v, x) && !atLeast(v, 0x1p64)
 	}
-	return asIs(v, x)
+	return roundTrips(v, x)
 }
 
-func asIs[S, D Number](v S, x D) bool { return S(x) == v && (x < 0) == (v < 0) }
+func roundTrips[S, D Number](v S, x D) bool { return S(x) == v && (x < 0) == (v < 0) }
 
-// reaches reports whether a float is beyond the integers up to a bound. Which of them it is converted to is the processor's to say: on
+// atLeast reports whether a float is beyond the integers up to a bound. Which of them it is converted to is the processor's to say: on
 // arm64 the last, which as a float is the bound.
-func reaches[S Number](v S, bound float64) bool {
+func atLeast[S Number](v S, bound float64) bool {
 	f, ok := any(v).(float64)
 	return ok && f >= bound
 }

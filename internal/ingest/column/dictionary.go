@@ -10,15 +10,15 @@ import (
 
 // Dictionary gives the words of a text column their codes. It is safe for concurrent use.
 type Dictionary struct {
-	mu    sync.RWMutex
-	codes map[string]int32
-	Words []string
-	kept  int // how many words, the first ones, have their codes for good
+	mu        sync.RWMutex
+	codes     map[string]int32
+	Words     []string
+	inherited int // how many words, the first ones, have their codes for good
 }
 
 // NewDictionary begins with words that have codes already.
 func NewDictionary(words []string) *Dictionary {
-	d := &Dictionary{codes: map[string]int32{}, Words: append([]string{}, words...), kept: len(words)} // never nil: keys without words hold integers
+	d := &Dictionary{codes: map[string]int32{}, Words: append([]string{}, words...), inherited: len(words)} // never nil: keys without words hold integers
 	for code, w := range words {
 		d.codes[w] = int32(code)
 	}
@@ -47,9 +47,9 @@ func (d *Dictionary) Code(word []byte) int32 {
 // returns those that a row has, behind those that were there before.
 func (d *Dictionary) Finish(dest layout.ColumnWriter) []string {
 	codes := layout.Values[int32](dest)
-	ordered := append(make([]string, 0, len(d.Words)), d.Words[:d.kept]...)
+	ordered := append(make([]string, 0, len(d.Words)), d.Words[:d.inherited]...)
 	renumbered := slices.Repeat([]int32{-1}, len(d.Words))
-	for code := range d.kept {
+	for code := range d.inherited {
 		renumbered[code] = int32(code)
 	}
 	for row := range codes.Rows {

@@ -24,8 +24,8 @@ func (l *Loss) Add(e layout.DTypeError) {
 	l.Abs, l.Rel = max(l.Abs, e.Abs), max(l.Rel, e.Rel)
 }
 
-// Noted is e with the error of a value v that became x.
-func Noted(e layout.DTypeError, v, x float64) layout.DTypeError {
+// WithError is e with the error of a value v that became x.
+func WithError(e layout.DTypeError, v, x float64) layout.DTypeError {
 	d := math.Abs(x - v) // NaN for what is not finite, which is kept as it is
 	if d > e.Abs {
 		e.Abs = d
@@ -53,7 +53,7 @@ func (s Sink) Feature(i int64) Sink {
 func (s Sink) CanMiss() bool { return s.DType.IsFloat() }
 
 // note measures what storing floats as narrower ones has lost; from and to are slices of values.
-func (l *Loss) note(from, to any) {
+func (l *Loss) measure(from, to any) {
 	src, ok := from.([]float64)
 	if l == nil || !ok {
 		return
@@ -72,7 +72,7 @@ func (l *Loss) note(from, to any) {
 		}
 	case []layout.Half:
 		for i, v := range src {
-			e = Noted(e, v, float64(to[i].Float32()))
+			e = WithError(e, v, float64(to[i].Float32()))
 		}
 	default:
 		return
@@ -80,8 +80,8 @@ func (l *Loss) note(from, to any) {
 	l.Add(e)
 }
 
-// inexact is the place of the first integer that the float type of d does not hold, -1 if it holds all.
-func inexact[S int64 | uint64](d layout.DType, src []S) int {
+// firstInexactIn is the place of the first integer that the float type of d does not hold, -1 if it holds all.
+func firstInexactIn[S int64 | uint64](d layout.DType, src []S) int {
 	bits := 0
 	switch d {
 	case layout.Float16:
@@ -141,11 +141,11 @@ func narrowedTo(d layout.DType, v float64) float64 {
 	return v
 }
 
-// NoteResults measures what storing the results of steps loses.
-func NoteResults(l *Loss, d layout.DType, values []float64) {
+// MeasureResults measures what storing the results of steps loses.
+func MeasureResults(l *Loss, d layout.DType, values []float64) {
 	var e layout.DTypeError
 	for _, v := range values {
-		e = Noted(e, v, narrowedTo(d, v))
+		e = WithError(e, v, narrowedTo(d, v))
 	}
 	l.Add(e)
 }

@@ -24,20 +24,20 @@ func TestIntegersThatFloatsDoNotHoldAreFound(t *testing.T) {
 			v = int64(1)<<rapid.IntRange(0, 62).Draw(r, "power") + rapid.Int64Range(-2, 2).Draw(r, "beside")
 		}
 		for d, holds := range holds {
-			if got := inexact(d, []int64{0, v}) < 0; got != holds(v) {
+			if got := firstInexactIn(d, []int64{0, v}) < 0; got != holds(v) {
 				r.Fatalf("%s holds %d: %v", d, v, got)
 			}
-			if v >= 0 && (inexact(d, []uint64{0, uint64(v)}) < 0) != holds(v) {
+			if v >= 0 && (firstInexactIn(d, []uint64{0, uint64(v)}) < 0) != holds(v) {
 				r.Fatalf("%s holds %d without a sign: %v", d, v, !holds(v))
 			}
 		}
 	})
 	for _, v := range []int64{math.MinInt64, math.MaxInt64} {
-		if got := inexact(layout.Float64, []int64{v}) < 0; got != (v < 0) {
+		if got := firstInexactIn(layout.Float64, []int64{v}) < 0; got != (v < 0) {
 			t.Errorf("float64 holds %d: %v", v, got)
 		}
 	}
-	if inexact(layout.Float64, []uint64{math.MaxUint64}) < 0 || inexact(layout.Float64, []uint64{1 << 63}) >= 0 {
+	if firstInexactIn(layout.Float64, []uint64{math.MaxUint64}) < 0 || firstInexactIn(layout.Float64, []uint64{1 << 63}) >= 0 {
 		t.Error("of unsigned integers float64 holds 2^63 and not 2^64-1")
 	}
 }

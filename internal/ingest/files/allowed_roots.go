@@ -80,7 +80,7 @@ func within[T any](r Reach, path string, look func(root *os.Root, rel string) (T
 			return found, err
 		}
 	}
-	return found, &loaderr.SourceError{Path: path, Reason: "lies below none of the folders that may be loaded from by other users and over TCP", Hint: "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine", Beyond: true}
+	return found, &loaderr.SourceError{Path: path, Reason: "lies below none of the folders that may be loaded from by other users and over TCP", Hint: "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine", NotAllowed: true}
 }
 
 func lookBelow[T any](dir, rel string, look func(root *os.Root, rel string) (T, error)) (found T, err error) {

@@ -32,7 +32,7 @@ func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error)
 	var o option.Options
 	if err := json.Unmarshal(m.Recipe, &o); err != nil {
 		return o, &loaderr.SourceError{
-			Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintAnew,
+			Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintReload,
 		}
 	}
 	o.Sources = sources

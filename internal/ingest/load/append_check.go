@@ -54,11 +54,11 @@ func (l *load) refuseTime(keys *rows.Keys, row, last int64, later bool) error {
 	e.Column = l.Time
 	now, before := keys.Clock.TimeText(keys.TimeOf(row)), keys.Clock.TimeText(last)
 	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", now, of, before)
-	e.Hint = "append newer rows only, or " + loaderr.HintAnew
+	e.Hint = "append newer rows only, or " + loaderr.HintReload
 	if later {
 		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset",
 			now, of, l.stepText(), before)
-		e.Hint = "append the rows between, too, or " + loaderr.HintAnew
+		e.Hint = "append the rows between, too, or " + loaderr.HintReload
 	}
 	return &e
 }

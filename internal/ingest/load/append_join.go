@@ -69,8 +69,8 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 	if err := k.checkSpace(dir, table.Rows, l.freeSpace); err != nil {
 		return nil, err
 	}
-	l.meter.NeedBefore = delta.Manifest.Files[layout.DataFile].Bytes
-	l.meter.AnnounceNeed(k.need(table.Rows))
+	l.meter.BaseBytes = delta.Manifest.Files[layout.DataFile].Bytes
+	l.meter.AnnounceSpace(k.need(table.Rows))
 	w, err := layout.Create(dir, table)
 	if err != nil {
 		return nil, err

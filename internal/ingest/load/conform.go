@@ -18,14 +18,14 @@ func (k *base) checkColumns(path string, names []string) error {
 	for _, name := range k.stored {
 		if !slices.Contains(names, name) {
 			return &loaderr.SourceError{
-				Path: path, Column: name, Reason: "is in the dataset but not here", Hint: loaderr.HintAnew,
+				Path: path, Column: name, Reason: "is in the dataset but not here", Hint: loaderr.HintReload,
 			}
 		}
 	}
 	for _, name := range names {
 		if k.all && !slices.Contains(k.stored, name) {
 			return &loaderr.SourceError{
-				Path: path, Column: name, Reason: "is here but not in the dataset", Hint: loaderr.HintAnew,
+				Path: path, Column: name, Reason: "is here but not in the dataset", Hint: loaderr.HintReload,
 			}
 		}
 	}
@@ -71,7 +71,7 @@ func (l *load) conform() error {
 			as.Unit != old.Unit || as.Zone != old.Zone {
 			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
 			return &loaderr.SourceError{
-				Path: l.readers[0].Path(), Column: c.Name, Hint: loaderr.HintAnew,
+				Path: l.readers[0].Path(), Column: c.Name, Hint: loaderr.HintReload,
 				Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(), typeText(was)),
 			}
 		}

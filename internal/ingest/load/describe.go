@@ -53,7 +53,7 @@ func (l *load) describe() error {
 				continue
 			}
 			hint := "load the files one by one, or leave the column out with --columns"
-			if wider, ok := column.WiderOfOneSort(a, b); ok {
+			if wider, ok := column.WiderOfSameClass(a, b); ok {
 				if l.DType.Of(a) != "" && l.DType.Of(a) == l.DType.Of(b) && l.wanted.roles[i] == layout.RoleValue {
 					l.setColumn(i, wider)
 					continue

@@ -18,7 +18,7 @@ import (
 func (l *load) checkSpace() error {
 	need, have := l.need(), l.freeSpace(l.Dir)
 	if have < 0 || need <= have {
-		l.meter.AnnounceNeed(need)
+		l.meter.AnnounceSpace(need)
 		return nil
 	}
 	return &loaderr.NoSpaceError{

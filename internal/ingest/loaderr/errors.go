@@ -43,7 +43,7 @@ type SourceError struct {
 	Reason string `json:"reason"`
 	Hint   string `json:"hint,omitempty"`
 	// Beyond tells that it is out of the load's reach.
-	Beyond bool `json:"beyond,omitempty"`
+	NotAllowed bool `json:"beyond,omitempty"`
 }
 
 // Error says where, and then what.
@@ -143,8 +143,8 @@ func Quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// HintAnew is what to do where rows cannot be appended.
-const HintAnew = "load all files again"
+// HintReload is what to do where rows cannot be appended.
+const HintReload = "load all files again"
 
 // Count is a number of things.
 func Count(n int, thing string) string {
@@ -161,7 +161,7 @@ type HintedError struct{ Reason, Hint string }
 
 func (r *HintedError) Error() string { return r.Reason }
 
-const HintNeeded = "leave the rows out before they are loaded"
+const HintDropRows = "leave the rows out before they are loaded"
 
 // Hints that several refusals of a file give.
 const (

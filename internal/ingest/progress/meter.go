@@ -28,14 +28,14 @@ type Meter struct {
 	phases                             atomic.Pointer[[]Phase]
 	best                               atomic.Uint64 // bits of the greatest share that was told
 
-	OnNeed     func(int64) // is told what the job is going to take; nil in tests
-	NeedBefore int64       // what it takes besides, from before
+	OnSpaceNeeded     func(int64) // is told what the job is going to take; nil in tests
+	BaseBytes int64       // what it takes besides, from before
 }
 
-// AnnounceNeed tells what is going to be taken.
-func (m *Meter) AnnounceNeed(bytes int64) {
-	if m.OnNeed != nil {
-		m.OnNeed(m.NeedBefore + bytes)
+// AnnounceSpace tells what is going to be taken.
+func (m *Meter) AnnounceSpace(bytes int64) {
+	if m.OnSpaceNeeded != nil {
+		m.OnSpaceNeeded(m.BaseBytes + bytes)
 	}
 }
 

@@ -16,7 +16,7 @@ func CheckText(word []byte, role layout.Role, row int64) error {
 	switch {
 	case len(word) == 0 && role == layout.RoleItemID:
 		return &loaderr.SourceError{
-			Row: row + 1, Reason: "the text is empty, but an item needs a name", Hint: loaderr.HintNeeded,
+			Row: row + 1, Reason: "the text is empty, but an item needs a name", Hint: loaderr.HintDropRows,
 		}
 	case !utf8.Valid(word):
 		return &loaderr.SourceError{
@@ -51,14 +51,14 @@ func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 	}
 	switch {
 	case (t.Kind == column.KindTime || t.Kind == column.KindDuration) && value == int64(math.MinInt64):
-		e.Text, e.Reason, e.Hint = "NaT", "is no time", loaderr.HintNeeded
+		e.Text, e.Reason, e.Hint = "NaT", "is no time", loaderr.HintDropRows
 	case t.Kind == column.KindBool:
 		e.Reason, e.Hint = "is no truth value, want 0 or 1",
 			"write the column as integers, or leave it out with --columns"
 	case e.Text == "NaN":
 		return t.MissingError(row)
 	case t.Role != layout.RoleValue:
-		e.Hint = loaderr.HintNeeded
+		e.Hint = loaderr.HintDropRows
 	}
 	return e
 }
@@ -90,7 +90,7 @@ func (t Target) MissingError(row int64) *loaderr.SourceError {
 	e := &loaderr.SourceError{Column: t.Name, Row: row, Reason: "the value " + t.MissingReason()}
 	switch {
 	case t.Role != layout.RoleValue:
-		e.Hint = loaderr.HintNeeded
+		e.Hint = loaderr.HintDropRows
 	case t.IsNumber() || t.IsBool():
 		e.Hint = "fill what is missing with --fill " + t.Name + "=0, or leave the column out with --columns"
 	default:

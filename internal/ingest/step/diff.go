@@ -95,7 +95,7 @@ func checkAppendDiff(old *layout.ManifestColumn) error {
 	return &loaderr.SourceError{
 		Column: old.Name,
 		Reason: "rows cannot be appended to its differences: the values that they begin at were not kept",
-		Hint:   loaderr.HintAnew,
+		Hint:   loaderr.HintReload,
 	}
 }
 

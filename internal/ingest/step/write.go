@@ -26,7 +26,7 @@ func (r *columnRun) write(ctx context.Context, to layout.ColumnWriter) error {
 			return r.doesNotFit(row+int64(bad), values[bad], to.DType)
 		}
 		if r.Loss != nil && to.DType != layout.Float64 { // which loses nothing
-			column.NoteResults(r.Loss, to.DType, values)
+			column.MeasureResults(r.Loss, to.DType, values)
 		}
 		return nil
 	})

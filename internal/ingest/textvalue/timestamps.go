@@ -28,10 +28,10 @@ func ParseTime(b []byte) (t Time, ok bool) {
 	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
 		return t, false
 	}
-	y1, ok1 := two(b[0:])
-	y2, ok2 := two(b[2:])
-	month, ok3 := two(b[5:])
-	day, ok4 := two(b[8:])
+	y1, ok1 := twoDigits(b[0:])
+	y2, ok2 := twoDigits(b[2:])
+	month, ok3 := twoDigits(b[5:])
+	day, ok4 := twoDigits(b[8:])
 	if !ok1 || !ok2 || !ok3 || !ok4 || month < 1 || month > 12 || day < 1 {
 		return t, false
 	}
@@ -58,8 +58,8 @@ func (t *Time) clock(b []byte) (rest []byte, ok bool) {
 	if len(b) < 5 || b[2] != ':' {
 		return b, false
 	}
-	hour, ok1 := two(b)
-	minute, ok2 := two(b[3:])
+	hour, ok1 := twoDigits(b)
+	minute, ok2 := twoDigits(b[3:])
 	if !ok1 || !ok2 || hour > 23 || minute > 59 {
 		return b, false
 	}
@@ -68,7 +68,7 @@ func (t *Time) clock(b []byte) (rest []byte, ok bool) {
 	if len(b) < 3 || b[0] != ':' {
 		return b, true
 	}
-	second, ok3 := two(b[1:])
+	second, ok3 := twoDigits(b[1:])
 	if !ok3 || second > 59 {
 		return b, false
 	}
@@ -98,16 +98,16 @@ func (t *Time) zone(b []byte) bool {
 	if len(b) < 3 || b[0] != '+' && b[0] != '-' {
 		return false
 	}
-	hour, ok := two(b[1:])
+	hour, ok := twoDigits(b[1:])
 	var minute int64
 	switch {
 	case len(b) == 5:
 		var ok2 bool
-		minute, ok2 = two(b[3:])
+		minute, ok2 = twoDigits(b[3:])
 		ok = ok && ok2
 	case len(b) == 6 && b[3] == ':':
 		var ok2 bool
-		minute, ok2 = two(b[4:])
+		minute, ok2 = twoDigits(b[4:])
 		ok = ok && ok2
 	case len(b) != 3:
 		return false
@@ -124,7 +124,7 @@ func (t *Time) zone(b []byte) bool {
 }
 
 // two reads two digits.
-func two(b []byte) (int64, bool) {
+func twoDigits(b []byte) (int64, bool) {
 	x, y := b[0]-'0', b[1]-'0'
 	return int64(x)*10 + int64(y), x <= 9 && y <= 9
 }

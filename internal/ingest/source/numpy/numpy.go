@@ -273,7 +273,7 @@ func (c *npyColumn) readValues(t source.Target, values *npyValues) error {
 			return &loaderr.SourceError{
 				Row: row - t.Row0 + 1, Text: fmt.Sprint(value),
 				Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.factor, c.Unit, c.Unit),
-				Hint:   loaderr.HintNeeded,
+				Hint:   loaderr.HintDropRows,
 			}
 		}
 	}

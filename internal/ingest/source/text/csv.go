@@ -234,7 +234,7 @@ func (c *csvFile) cellError(
 	case reason == reasonNarrow:
 		e.Hint = column.HintWider
 	case reason == source.ReasonItem || reason == source.ReasonNoTime:
-		e.Hint = loaderr.HintNeeded
+		e.Hint = loaderr.HintDropRows
 	case role == layout.RoleValue && reason == reasonNumber:
 		e.Hint = "if it stands for no value name it with --na; else mend the cell, or name the columns that are wanted with --columns, without this one"
 	case role == layout.RoleValue:

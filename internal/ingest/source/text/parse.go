@@ -215,7 +215,7 @@ func (col *columnParser) parseFast(
 		v, end, ok := fastFloat(buf, i, point)
 		if end, ok = endsCell(buf, end, delim, ok && math.Abs(v) <= math.MaxFloat32); ok {
 			col.f32[at] = float32(v)
-			col.narrowing = column.Noted(col.narrowing, v, float64(col.f32[at]))
+			col.narrowing = column.WithError(col.narrowing, v, float64(col.f32[at]))
 		}
 		return end, ok
 	case opInt64:
@@ -271,7 +271,7 @@ func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason stri
 		if col.f32[at] = float32(v); math.IsInf(float64(col.f32[at]), 0) && !math.IsInf(v, 0) {
 			return reasonNarrow
 		}
-		col.narrowing = column.Noted(col.narrowing, v, float64(col.f32[at]))
+		col.narrowing = column.WithError(col.narrowing, v, float64(col.f32[at]))
 		return ""
 	case opInt64:
 		if v, ok := textvalue.ParseInt(b); ok {
