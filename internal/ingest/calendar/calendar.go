@@ -1,7 +1,6 @@
 // Package calendar computes features of a time column, such as the hour and its sine.
 //
-// [Parse] turns the features that a load asks for into columns; [Fill] computes them as a clock in a
-// time zone shows the times.
+// [Parse] returns the columns of feature names, and [Fill] computes them, in the local time of a zone.
 package calendar
 
 import (
@@ -10,21 +9,22 @@ import (
 	"slices"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones are known on machines that have no list of them
+	_ "time/tzdata" // time zones, for machines without a database of them
 
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 	"github.com/tensorcache/tensorcache/internal/ingest/parallel"
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// feature is a feature of a time: whole numbers from least on, with a period where they come again. They are those of
-// pandas' Series.dt: Monday is 0, weeks are ISO 8601's.
+// feature is a feature of a time: integers from least on, with a period if they repeat. They are those of
+// pandas' Series.dt: Monday is 0, and weeks are those of ISO 8601.
 type feature struct {
 	name          string
 	least, period int
 	of            func(day civil, second int64) int
 }
 
+// features are all features, in the order of messages.
 var features = []feature{
 	{"minute", 0, 60, func(_ civil, second int64) int { return int(second / 60 % 60) }},
 	{"hour", 0, 24, func(_ civil, second int64) int { return int(second / 3600) }},
@@ -37,9 +37,10 @@ var features = []feature{
 	{"year", 0, 0, func(d civil, _ int64) int { return d.year }},
 }
 
-// civil is a day of the calendar.
+// civil is a day of the Gregorian calendar.
 type civil struct{ year, month, day, weekday, yearday, week int }
 
+// civilOf returns the day that is a number of days after 1970-01-01.
 func civilOf(days int64) civil {
 	t := time.Unix(days*86400, 0).UTC()
 	_, week := t.ISOWeek()
@@ -50,11 +51,11 @@ func civilOf(days int64) civil {
 type Column struct {
 	Name    string
 	feature feature
-	wave    func(float64) float64 // nil for the plain number
+	wave    func(float64) float64 // math.Sin, math.Cos, or nil for the integer itself
 }
 
-// Parse returns the columns for the features that a load asks for, in the order asked; a
-// name with _sincos gives two. The error is an [OptionError].
+// Parse returns the columns of feature names, in their order. A name with _sincos has two columns. The
+// error is a [loaderr.OptionError].
 func Parse(names []string) ([]Column, error) {
 	var out []Column
 	for _, asked := range names {
@@ -93,7 +94,7 @@ func Parse(names []string) ([]Column, error) {
 	return out, nil
 }
 
-// Layout returns the columns as they are laid out, behind those of the sources.
+// Layout returns the columns for the table of a result, where they follow those of the sources.
 func Layout(columns []Column) []layout.Column {
 	out := make([]layout.Column, len(columns))
 	for i, c := range columns {
@@ -102,10 +103,12 @@ func Layout(columns []Column) []layout.Column {
 	return out
 }
 
-// Fill computes the columns from the times, of which perSecond make a second, as a clock in
-// the zone shows them.
-func Fill(ctx context.Context, workers int, columns []Column, to []layout.Strided[float32], times layout.Strided[int64], perSecond int64, zone *time.Location) error {
-	values := make([][]float32, len(columns)) // of each number that a feature can be
+// Fill computes columns in the local time of a zone. times have perSecond units a second since 1970.
+func Fill(
+	ctx context.Context, workers int, columns []Column, to []layout.Strided[float32],
+	times layout.Strided[int64], perSecond int64, zone *time.Location,
+) error {
+	values := make([][]float32, len(columns)) // by column and value of its feature
 	for i, c := range columns {
 		values[i] = c.table()
 	}
@@ -128,8 +131,8 @@ func Fill(ctx context.Context, workers int, columns []Column, to []layout.Stride
 	})
 }
 
-// table is what a feature that comes again is stored as: n-th for least + n. The plain number, or sine or cosine of its share of the
-// period.
+// table returns the stored values of a feature with a period, from least on: the integer, or the sine or
+// cosine of its part of the period.
 func (c Column) table() []float32 {
 	out := make([]float32, c.feature.period)
 	for i := range out {
@@ -140,7 +143,7 @@ func (c Column) table() []float32 {
 	return out
 }
 
-// Zone returns the time zone of that name or offset; "" is UTC. ok is false for an unknown one.
+// Zone returns the time zone of a name or offset; "" is UTC. ok is false if it is unknown.
 func Zone(name string) (zone *time.Location, ok bool) {
 	if name == "" {
 		return time.UTC, true
@@ -156,17 +159,18 @@ func Zone(name string) (zone *time.Location, ok bool) {
 	return nil, false
 }
 
-// clock turns times into days and seconds of them, and remembers the last day and the stretch in which its zone's offset holds.
+// clock converts times to local days and seconds. It caches the last day, and the offset of the zone with
+// the range of times that have it.
 type clock struct {
 	zone       *time.Location
 	perSecond  int64
-	from, till int64 // seconds in which the offset holds
-	offset     int64
+	from, till int64 // the offset is that of seconds from from to till-1
+	offset     int64 // of the zone from UTC, in seconds
 	today      int64
 	day        civil
 }
 
-// set makes the day that of a time and returns the second in it.
+// set sets the day to that of a time, and returns the second of the day.
 func (c *clock) set(v int64) (second int64) {
 	at := floorDiv(v, c.perSecond)
 	if at < c.from || at >= c.till {
@@ -188,6 +192,7 @@ func (c *clock) set(v int64) (second int64) {
 	return at - c.today*86400
 }
 
+// floorDiv returns a / b, rounded down.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {

@@ -8,10 +8,11 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// MaxRows bounds what a header may announce; products with it do not overflow.
+// MaxRows bounds the number of rows that a header may have, so that products with it do not overflow.
 const MaxRows = 1 << 44
 
-// CheckCells finds a value that no column of the kind may hold: a truth value that is neither 0 nor 1, a NaT.
+// CheckCells returns the index of the first value that is not one of the kind, a truth value other than 0
+// and 1 or a NaT, and -1 if there is none.
 func CheckCells[S Storable](k Kind, block []S) (bad int) {
 	switch block := any(block).(type) {
 	case []uint8:
@@ -26,7 +27,7 @@ func CheckCells[S Storable](k Kind, block []S) (bad int) {
 	return -1
 }
 
-// BytesOf sees values as bytes.
+// BytesOf returns the bytes of values, in the same memory.
 func BytesOf[S Storable](v []S) []byte {
 	if len(v) == 0 {
 		return nil
@@ -34,7 +35,7 @@ func BytesOf[S Storable](v []S) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
 }
 
-// NotANumber is NaN where S is a float type.
+// NotANumber returns NaN. ok is false if S is not a float type.
 func NotANumber[S Storable]() (nan S, ok bool) {
 	switch p := any(&nan).(type) {
 	case *float32:

@@ -1,7 +1,10 @@
-// Package column describes a column of a source (name, type, unit, zone, width) and stores its values:
-// conversion between dtypes, dictionaries of texts, missing values, and what narrower floats lose.
+// Package column describes a column of a source (name, type, unit, zone, width) and writes its values.
 //
-// A value that its dtype cannot hold is found before it is stored, never rounded in silence.
+// [Put] converts values to the dtype of the result, [Dictionary] gives the words of a text column their
+// codes, [PutMissing] writes missing values, and [Loss] measures the error of storing floats as narrower
+// ones. [Unify] and [Widest] find a type for the columns of several sources.
+//
+// A value that its dtype does not have is refused: no integer is rounded, and no float becomes infinite.
 package column
 
 import (
@@ -13,11 +16,12 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Kind is what the values of a source's column are.
+// Kind is the type of a column in a source.
 type Kind uint8
 
+// Kinds of columns. The order is used: see [Kind.IsInteger], [Kind.IsFloat] and [Widest].
 const (
-	KindUnknown Kind = iota // no cell seen but missing ones
+	KindUnknown Kind = iota // every cell so far is missing
 	KindBool
 	KindInt8
 	KindInt16
@@ -35,13 +39,16 @@ const (
 	KindText
 )
 
+// KindNames are the names of kinds. They are those of dtypes, but for KindUnknown.
 var KindNames = [...]string{
-	"null", "bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "int64", "float16", "float32", "float64", "timestamp", "duration", "text",
+	"null", "bool", "int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "int64",
+	"float16", "float32", "float64", "timestamp", "duration", "text",
 }
 
+// String returns the name of the kind.
 func (k Kind) String() string { return KindNames[k] }
 
-// DType is what a kind is stored as where no option says otherwise.
+// DType returns the dtype that a kind is stored as by default.
 func (k Kind) DType() layout.DType {
 	if k == KindUnknown {
 		return layout.Float64
@@ -49,11 +56,13 @@ func (k Kind) DType() layout.DType {
 	return layout.DType(KindNames[k])
 }
 
+// IsInteger reports whether values are integers of any size, signed or not.
 func (k Kind) IsInteger() bool { return KindInt8 <= k && k <= KindInt64 }
 
+// IsFloat reports whether values are floats of any size.
 func (k Kind) IsFloat() bool { return KindFloat16 <= k && k <= KindFloat64 }
 
-// KindOf is the kind of a dtype's name.
+// KindOf returns the kind of a dtype's name. ok is false for an unknown one.
 func KindOf(name string) (k Kind, ok bool) {
 	i := slices.Index(KindNames[1:], name)
 	return Kind(i + 1), i >= 0
@@ -65,12 +74,13 @@ type Column struct {
 	Kind       Kind
 	Unit, Zone string // of a time or a duration
 	Width      int64  // features of a row, 0 for a plain column
-	Source     string // dtype as the source calls it, where the kind does not say it
-	Inferred   bool   // the kind comes from the cells and may have to give way to others
-	Names      bool   // integers are names too, and give way to texts
-	Missing    bool   // a missing cell was seen while the kind was unknown
+	Source     string // the source's name of the type, if it is not that of the kind
+	Inferred   bool   // the kind comes from cells of a text file, and later cells may widen it
+	Names      bool   // integers name items, so that a text may widen them
+	Missing    bool   // a cell was missing while the kind was unknown
 }
 
+// Describe returns the type for messages, such as timestamp[ns, UTC] or float32[3].
 func (c Column) Describe() string {
 	s := c.Kind.String()
 	if c.Unit != "" {
@@ -86,43 +96,47 @@ func (c Column) Describe() string {
 	return s
 }
 
-// Want is a column that the load needs: its place in the source, and what for.
+// Want is a column that a load reads.
 type Want struct {
-	Index int
+	Index int // in the source
 	Role  layout.Role
-	Text  bool // its cells are texts, whatever they look like
+	Text  bool // cells are texts, also if they are numbers
 }
 
-// CheckRole refuses a column that cannot have its role.
+// CheckRole refuses a column that cannot have the role. The error is a [loaderr.SourceError].
 func (c Column) CheckRole(path string, role layout.Role) error {
 	var reason, hint string
 	switch {
 	case role == layout.RoleItemID && (!c.Kind.IsInteger() && c.Kind != KindText || c.Width > 0):
-		reason, hint = fmt.Sprintf("an item_id column holds integers or text, not %s", c.Describe()), "name another column with --item-id, or convert it before"
+		reason = fmt.Sprintf("an item_id column holds integers or text, not %s", c.Describe())
+		hint = "name another column with --item-id, or convert it before"
 	case role == layout.RoleTime && (!c.Kind.IsInteger() && c.Kind != KindTime || c.Width > 0):
-		reason, hint = fmt.Sprintf("a time column holds timestamps, dates or integers, not %s", c.Describe()), "name another column with --time, or convert it before"
+		reason = fmt.Sprintf("a time column holds timestamps, dates or integers, not %s", c.Describe())
+		hint = "name another column with --time, or convert it before"
 	default:
 		return nil
 	}
 	return &loaderr.SourceError{Path: path, Column: c.Name, Reason: reason, Hint: hint}
 }
 
-// Unify is the column that can hold the values of two sources.
+// Unify returns the column for the values of both columns, of two sources.
 func Unify(a, b Column) (Column, error) {
 	if a.Inferred && b.Inferred {
 		if c, ok := Widest(a, b); ok {
 			return c, nil
 		}
-	} else if a.Kind == b.Kind && a.Unit == b.Unit && a.Zone == b.Zone && a.Width == b.Width && a.Source == b.Source {
+	} else if a.Kind == b.Kind && a.Unit == b.Unit && a.Zone == b.Zone && a.Width == b.Width &&
+		a.Source == b.Source {
 		return a, nil
 	}
 	return a, fmt.Errorf("is %s here but %s in", b.Describe(), a.Describe())
 }
 
-// WiderOfSameClass gives the wider of two columns of typed files that are both floats or both integers: values of either become what a dtype
-// asks for, or are refused one by one.
+// WiderOfSameClass returns the wider of two columns of typed files that are both floats or both integers.
+// If an option asks for a dtype, values of both are converted to it, or refused one by one.
 func WiderOfSameClass(a, b Column) (wider Column, ok bool) {
-	if a.Inferred || b.Inferred || a.Width != b.Width || !(a.Kind.IsFloat() && b.Kind.IsFloat() || a.Kind.IsInteger() && b.Kind.IsInteger()) {
+	sameClass := a.Kind.IsFloat() && b.Kind.IsFloat() || a.Kind.IsInteger() && b.Kind.IsInteger()
+	if a.Inferred || b.Inferred || a.Width != b.Width || !sameClass {
 		return a, false
 	}
 	if b.Kind.DType().Size() > a.Kind.DType().Size() {
@@ -131,7 +145,7 @@ func WiderOfSameClass(a, b Column) (wider Column, ok bool) {
 	return a, true
 }
 
-// Widest is the kind of inferred columns that holds both.
+// Widest returns the type for the cells of both inferred columns. ok is false if there is none.
 func Widest(a, b Column) (Column, bool) {
 	if a.Kind > b.Kind {
 		a, b = b, a
@@ -155,7 +169,7 @@ func Widest(a, b Column) (Column, bool) {
 	return b, a.Kind == b.Kind
 }
 
-// TimeText is a time as a message shows it.
+// TimeText returns a time of the column for messages.
 func (c Column) TimeText(v int64) string {
 	if c.Kind != KindTime {
 		return fmt.Sprint(v)
@@ -163,18 +177,19 @@ func (c Column) TimeText(v int64) string {
 	return textvalue.TimeText(v, c.Unit)
 }
 
-// TileRows is how many values are looked up or converted before they are written.
+// TileRows is the number of values that are converted at a time.
 const TileRows = 4096
 
-// IsNumber reports whether a column holds numbers: truth values, times and texts are none.
+// IsNumber reports whether values are numbers. Truth values, times and texts are not.
 func (c Column) IsNumber() bool {
 	return c.Kind == KindUnknown || c.Kind.IsInteger() || c.Kind.IsFloat()
 }
 
-// IsBool reports whether a column holds truth values that may be missing. Those of text files may not: their cells are read as what they are.
+// IsBool reports whether values are truth values that may be missing. Those of text files may not: a
+// column of a text file with a missing cell has another type.
 func (c Column) IsBool() bool { return c.Kind == KindBool && !c.Inferred }
 
-// SourceName is what the source calls the type of a column.
+// SourceName returns the source's name of the type.
 func (c Column) SourceName() string {
 	if c.Source != "" {
 		return c.Source

@@ -7,19 +7,19 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// IsNumber is a value of a source: the Go types that columns are stored as, but for halves.
+// Number are the Go types of numeric columns except float16.
 type Number interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// Storable is a value that put takes.
+// Storable are the Go types of values that [Put] writes.
 type Storable interface{ Number | layout.Half }
 
-// Put writes values, row after row, from a row of the destination on, as the destination's dtype. bad is the place of the
-// first value that does not fit, -1 if all do.
+// Put converts values to the dtype of the destination and writes them from a row on. bad is the index of
+// the first value that does not fit, -1 if all do.
 //
-// Values that are not copied as they are go by way of the widest type of their kind, so that there are three times as many
-// conversions as dtypes, and not their square.
+// A value whose dtype changes is converted to int64, uint64 or float64 first, so that there are three
+// conversions for each dtype.
 func Put[S Storable](d Sink, row int64, src []S) (bad int) {
 	if IsDType[S](d.DType) {
 		layout.WriteAt(d.ColumnWriter, row, src)
@@ -52,6 +52,7 @@ func Put[S Storable](d Sink, row int64, src []S) (bad int) {
 	return 0
 }
 
+// castNumber converts a number to a wider type.
 func castNumber[S, W Number](v S) W { return W(v) }
 
 // IsDType reports whether a dtype is stored as values of S.
@@ -88,7 +89,7 @@ func IsDType[S Storable](d layout.DType) bool {
 	return d.Plain() == name
 }
 
-// putWidened writes values by way of W, some rows at a time.
+// putWidened converts values to W and writes them, some rows at a time.
 func putWidened[S Storable, W int64 | float64](d Sink, row int64, src []S, widen func(S) W) (bad int) {
 	width := int(max(1, d.Width))
 	step := max(1, min(TileRows, len(src))/width) * width
@@ -105,7 +106,8 @@ func putWidened[S Storable, W int64 | float64](d Sink, row int64, src []S, widen
 	return -1
 }
 
-// convertTo writes values of a widest type.
+// convertTo writes values of a widest type. If the option asks for the dtype, it refuses integers that
+// floats round.
 func convertTo[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int) {
 	if d.Loss != nil {
 		bad = -1
@@ -122,6 +124,7 @@ func convertTo[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int)
 	return convertAs(d, row, src)
 }
 
+// convertAs converts values to the dtype of the destination and writes them.
 func convertAs[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int) {
 	switch d.DType.Plain() {
 	case layout.Float16:
@@ -153,10 +156,10 @@ func convertAs[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int)
 	return 0
 }
 
-// convertedRows is how many values are converted before they are written.
+// convertedRows is the number of values that are converted before they are written.
 const convertedRows = 32 << 10
 
-// putAs writes values that convert converts, and notes what that loses.
+// putAs writes values that convert converts, and measures the loss.
 func putAs[S Number, D layout.Native](d Sink, row int64, src []S, convert func(to []D, src []S) (bad int)) (bad int) {
 	width := int(max(1, d.Width))
 	tile := make([]D, min(len(src), max(1, convertedRows/width)*width))
@@ -172,7 +175,8 @@ func putAs[S Number, D layout.Native](d Sink, row int64, src []S, convert func(t
 	return -1
 }
 
-// convert converts values one by one. What a float loses is its rounding; a value that gets out of range does not fit.
+// convert converts values one by one. A float may be rounded. bad is the index of the first value that is
+// outside the range of D, or that an integer type rounds.
 func convert[S, D Number](to []D, src []S) (bad int) {
 	for i, v := range src {
 		x := D(v)
@@ -184,7 +188,7 @@ func convert[S, D Number](to []D, src []S) (bad int) {
 	return -1
 }
 
-// toFloat32 converts values, as convert does and much faster.
+// toFloat32 is convert for float32, and faster.
 func toFloat32(to []float32, src []float64) (bad int) {
 	for i, v := range src {
 		to[i] = float32(v)
@@ -192,7 +196,7 @@ func toFloat32(to []float32, src []float64) (bad int) {
 	return Overflows(layout.Float32, src)
 }
 
-// toHalf converts values one by one, as convert does.
+// toHalf is convert for float16.
 func toHalf[S Number](to []layout.Half, src []S) (bad int) {
 	for i, v := range src {
 		h := layout.HalfOf(float64(v))
@@ -204,7 +208,7 @@ func toHalf[S Number](to []layout.Half, src []S) (bad int) {
 	return -1
 }
 
-// fits reports whether x is v within the precision of x's type.
+// fits reports whether x is v, up to the precision of a float type.
 func fits[S, D Number](v S, x D) bool {
 	switch any(x).(type) {
 	case float32, float64:
@@ -217,21 +221,23 @@ func fits[S, D Number](v S, x D) bool {
 	return roundTrips(v, x)
 }
 
+// roundTrips reports whether x is exactly v.
 func roundTrips[S, D Number](v S, x D) bool { return S(x) == v && (x < 0) == (v < 0) }
 
-// atLeast reports whether a float is beyond the integers up to a bound. Which of them it is converted to is the processor's to say: on
-// arm64 the last, which as a float is the bound.
+// atLeast reports whether v is a float and at least bound, one more than the greatest integer. Its
+// conversion to an integer then depends on the processor: arm64 returns the greatest integer, which as a
+// float is the bound.
 func atLeast[S Number](v S, bound float64) bool {
 	f, ok := any(v).(float64)
 	return ok && f >= bound
 }
 
-// NaN is what a float column holds where a value is missing: the NaN of numpy, pandas and pyarrow, whose last bit is not that of
-// [math.NaN], so that equal content is equal bits wherever it comes from.
+// NaN is a missing value of a float column. It is the NaN of numpy, pandas and pyarrow, which differs from
+// [math.NaN] in the last bit, so that equal columns have equal bytes whatever their source.
 var NaN = math.Float64frombits(0x7ff8 << 48)
 
-// PutMissing writes NaN into rows of a float column, and no word into those of texts. It reports
-// whether the column is one of these.
+// PutMissing writes missing values to n rows: NaN to a column of floats, -1 to the codes of a text column.
+// It reports whether the column is one of these.
 func PutMissing(d Sink, row, n int64) bool {
 	switch d.DType {
 	case layout.Float32:
@@ -248,7 +254,7 @@ func PutMissing(d Sink, row, n int64) bool {
 	return true
 }
 
-// Missing values, which are written several at a time.
+// Missing values, to write several at a time.
 var (
 	missingFloats32 = slices.Repeat([]float32{float32(NaN)}, missingAtOnce)
 	missingFloats64 = slices.Repeat([]float64{NaN}, missingAtOnce)
@@ -256,9 +262,10 @@ var (
 	missingCodes    = slices.Repeat([]int32{-1}, missingAtOnce)
 )
 
+// missingAtOnce is the number of missing values that are written at a time.
 const missingAtOnce = 1 << 10
 
-// repeat writes one value to rows of a column. values has it several times.
+// repeat writes one value to n rows of a column. values contains it several times.
 func repeat[T layout.Native](c layout.ColumnWriter, row, n int64, values []T) {
 	width := max(1, c.Width)
 	if width > int64(len(values)) {
@@ -271,8 +278,8 @@ func repeat[T layout.Native](c layout.ColumnWriter, row, n int64, values []T) {
 	}
 }
 
-// Multiply multiplies rows of an int64 column, up to the first with a product that does not fit: bad is that one, -1 if all do, and value what
-// it holds.
+// Multiply multiplies n rows of an int64 column. It stops at the first product that does not fit: bad is
+// its row and value its factor. bad is -1 if all products fit.
 func Multiply(d Sink, row, n, by int64) (bad, value int64) {
 	to := layout.Values[int64](d.ColumnWriter)
 	for r := row; r < row+n; r++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/numerals"
 )
 
-// Decimal is unscaled · 10^-scale as the nearest float64.
+// Decimal returns the float64 that is nearest to unscaled · 10^-scale.
 func Decimal(unscaled int64, scale int32) float64 {
 	if v, ok := numerals.Decimal(uint64(max(unscaled, -unscaled)), -int(scale)); ok && unscaled < 0 {
 		return -v
@@ -18,7 +18,7 @@ func Decimal(unscaled int64, scale int32) float64 {
 	return parseDecimal(strconv.FormatInt(unscaled, 10), scale)
 }
 
-// BigDecimal is decimal for integers of any size.
+// BigDecimal is [Decimal] for integers of any size.
 func BigDecimal(unscaled *big.Int, scale int32) float64 {
 	if unscaled.IsInt64() {
 		return Decimal(unscaled.Int64(), scale)
@@ -26,12 +26,13 @@ func BigDecimal(unscaled *big.Int, scale int32) float64 {
 	return parseDecimal(unscaled.String(), scale)
 }
 
+// parseDecimal returns the nearest float64, an infinity outside the range.
 func parseDecimal(digits string, scale int32) float64 {
-	v, _ := strconv.ParseFloat(digits+"e"+strconv.FormatInt(-int64(scale), 10), 64) // beyond float64 it is an infinity
+	v, _ := strconv.ParseFloat(digits+"e"+strconv.FormatInt(-int64(scale), 10), 64)
 	return v
 }
 
-// DecimalOf is the decimal whose unscaled integer stands in big-endian two's complement, as Parquet has it.
+// DecimalOf is [Decimal] for an unscaled integer in big-endian two's complement, as in Parquet.
 func DecimalOf(b []byte, scale int32) float64 {
 	negative := len(b) > 0 && b[0] >= 0x80
 	if len(b) <= 8 {

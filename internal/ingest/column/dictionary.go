@@ -8,24 +8,25 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Dictionary gives the words of a text column their codes. It is safe for concurrent use.
+// Dictionary gives each word of a text column a code, from 0. It is safe for concurrent use.
 type Dictionary struct {
 	mu        sync.RWMutex
 	codes     map[string]int32
 	Words     []string
-	inherited int // how many words, the first ones, have their codes for good
+	inherited int // number of words, from the first, whose codes stay
 }
 
-// NewDictionary begins with words that have codes already.
+// NewDictionary returns a dictionary with words that have the codes 0, 1, ….
 func NewDictionary(words []string) *Dictionary {
-	d := &Dictionary{codes: map[string]int32{}, Words: append([]string{}, words...), inherited: len(words)} // never nil: keys without words hold integers
+	// Words is never nil: a column with nil words is one of integers.
+	d := &Dictionary{codes: map[string]int32{}, Words: append([]string{}, words...), inherited: len(words)}
 	for code, w := range words {
 		d.codes[w] = int32(code)
 	}
 	return d
 }
 
-// Code is that of a word, which is copied where it is new.
+// Code returns the code of a word. It copies a new word.
 func (d *Dictionary) Code(word []byte) int32 {
 	d.mu.RLock()
 	c, ok := d.codes[string(word)]
@@ -43,8 +44,9 @@ func (d *Dictionary) Code(word []byte) int32 {
 	return c
 }
 
-// Finish renumbers the words in the order of their first rows, which the workers met in any order, and
-// returns those that a row has, behind those that were there before.
+// Finish renumbers the codes in a column. New words follow those that the dictionary began with, in the
+// order of their first rows, which does not depend on workers. It returns the words in the order of
+// their codes, without new words that no row has. The dictionary must not be used afterwards.
 func (d *Dictionary) Finish(dest layout.ColumnWriter) []string {
 	codes := layout.Values[int32](dest)
 	ordered := append(make([]string, 0, len(d.Words)), d.Words[:d.inherited]...)
@@ -54,7 +56,7 @@ func (d *Dictionary) Finish(dest layout.ColumnWriter) []string {
 	}
 	for row := range codes.Rows {
 		at := &codes.Data[row*codes.Step]
-		if *at < 0 { // no word
+		if *at < 0 { // missing
 			continue
 		}
 		if renumbered[*at] < 0 {
@@ -67,5 +69,6 @@ func (d *Dictionary) Finish(dest layout.ColumnWriter) []string {
 	return ordered
 }
 
-// LookupRows is how many values are looked up in a dictionary before they are written: enough that they are written past the mapping.
+// LookupRows is the number of values that are looked up in a dictionary before they are written. It is
+// large enough that they are written with a system call instead of through the mapping.
 const LookupRows = 32 << 10

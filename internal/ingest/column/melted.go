@@ -1,6 +1,6 @@
 package column
 
-// The columns of a melted source, besides the time.
+// Names of the columns of a melted source, besides the time.
 const (
 	MeltedItem  = "item"  // the name of the series
 	MeltedValue = "value" // its values

@@ -8,25 +8,25 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// HintWider is for values that a dtype which was asked for cannot hold.
+// HintWider is the hint for a value that does not fit the dtype of an option.
 const HintWider = "store the column as a wider dtype with --dtype"
 
-// Loss is the largest error that storing floats as narrower ones has made. It is safe for concurrent use.
+// Loss is the largest error of storing floats as narrower ones. It is safe for concurrent use.
 type Loss struct {
 	mu sync.Mutex
 	layout.DTypeError
 }
 
-// Add takes over larger errors.
+// Add replaces errors by larger ones.
 func (l *Loss) Add(e layout.DTypeError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.Abs, l.Rel = max(l.Abs, e.Abs), max(l.Rel, e.Rel)
 }
 
-// WithError is e with the error of a value v that became x.
+// WithError returns the larger of e and the error of a value v that is stored as x.
 func WithError(e layout.DTypeError, v, x float64) layout.DTypeError {
-	d := math.Abs(x - v) // NaN for what is not finite, which is kept as it is
+	d := math.Abs(x - v) // NaN if v is not finite, which is stored exactly
 	if d > e.Abs {
 		e.Abs = d
 	}
@@ -36,10 +36,11 @@ func WithError(e layout.DTypeError, v, x float64) layout.DTypeError {
 	return e
 }
 
-// Sink is where a column's values go.
+// Sink is the destination of a column's values.
 type Sink struct {
 	layout.ColumnWriter
-	// Loss is there where the load asks for another dtype: integers must then be kept exactly, and what floats lose is noted.
+	// Loss is set if an option asks for the dtype. Floats are then measured, and integers that floats
+	// round are refused.
 	Loss *Loss
 }
 
@@ -49,10 +50,10 @@ func (s Sink) Feature(i int64) Sink {
 	return s
 }
 
-// CanMiss reports whether a value may be missing.
+// CanMiss reports whether the dtype has missing values.
 func (s Sink) CanMiss() bool { return s.DType.IsFloat() }
 
-// note measures what storing floats as narrower ones has lost; from and to are slices of values.
+// measure adds the error of storing from as to, which are slices of values. l may be nil.
 func (l *Loss) measure(from, to any) {
 	src, ok := from.([]float64)
 	if l == nil || !ok {
@@ -61,7 +62,7 @@ func (l *Loss) measure(from, to any) {
 	var e layout.DTypeError
 	switch to := to.(type) {
 	case []float32:
-		for i, v := range src { // as noted, in registers
+		for i, v := range src { // as WithError, in registers
 			d, a := math.Abs(float64(to[i])-v), math.Abs(v)
 			if d > e.Abs {
 				e.Abs = d
@@ -80,7 +81,8 @@ func (l *Loss) measure(from, to any) {
 	l.Add(e)
 }
 
-// firstInexactIn is the place of the first integer that the float type of d does not hold, -1 if it holds all.
+// firstInexactIn returns the index of the first integer that the float dtype d rounds, -1 if there is
+// none.
 func firstInexactIn[S int64 | uint64](d layout.DType, src []S) int {
 	bits := 0
 	switch d {
@@ -94,17 +96,21 @@ func firstInexactIn[S int64 | uint64](d layout.DType, src []S) int {
 		return -1
 	}
 	for i, v := range src {
-		if a := max(v, -v); uint64(a)>>bits == 0 { // also of the least int64, which is its own opposite
+		if a := max(v, -v); uint64(a)>>bits == 0 { // also for the least int64, whose negation is itself
 			continue
 		}
-		if x := float64(v); math.Abs(x) >= 1<<63 && S(x/2)*2 != v || math.Abs(x) < 1<<63 && S(x) != v || bits == 24 && float64(float32(x)) != x || bits == 11 && float64(layout.HalfOf(x).Float32()) != x {
+		x := float64(v)
+		isLarge := math.Abs(x) >= 1<<63 // x may be out of the range of S
+		if isLarge && S(x/2)*2 != v || !isLarge && S(x) != v ||
+			bits == 24 && float64(float32(x)) != x || bits == 11 && float64(layout.HalfOf(x).Float32()) != x {
 			return i
 		}
 	}
 	return -1
 }
 
-// Overflows is the place of the first finite value that would be stored as infinite, -1 without one.
+// Overflows returns the index of the first finite value that a dtype stores as infinite, -1 if there is
+// none.
 func Overflows(d layout.DType, values []float64) int {
 	limit := float32Overflow
 	switch d {
@@ -116,7 +122,8 @@ func Overflows(d layout.DType, values []float64) int {
 	}
 	most, over := math.Float64bits(limit)-1, uint64(0)
 	for _, v := range values {
-		over |= most - math.Float64bits(v)&^(1<<63) // its highest bit is set beyond the limit, and for what is not finite
+		// The highest bit is set for values beyond the limit, and for those that are not finite.
+		over |= most - math.Float64bits(v)&^(1<<63)
 	}
 	if over>>63 == 0 {
 		return -1
@@ -124,13 +131,13 @@ func Overflows(d layout.DType, values []float64) int {
 	return slices.IndexFunc(values, func(v float64) bool { return math.Abs(v) >= limit && !math.IsInf(v, 0) })
 }
 
-// What rounds to infinity from there on.
+// Smallest values that round to infinity.
 const (
 	float16Overflow = 65520.0
 	float32Overflow = 0x1.ffffffp127
 )
 
-// narrowedTo is a value as a dtype of floats holds it.
+// narrowedTo returns a value rounded to a dtype of floats.
 func narrowedTo(d layout.DType, v float64) float64 {
 	switch d {
 	case layout.Float16:
@@ -141,7 +148,7 @@ func narrowedTo(d layout.DType, v float64) float64 {
 	return v
 }
 
-// MeasureResults measures what storing the results of steps loses.
+// MeasureResults adds the error of storing results of steps as a dtype of floats.
 func MeasureResults(l *Loss, d layout.DType, values []float64) {
 	var e layout.DTypeError
 	for _, v := range values {

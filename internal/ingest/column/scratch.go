@@ -7,15 +7,17 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// scratchDir is where scratch lies while it is used, in the job's directory: what a killed child leaves goes with that.
+// scratchDir is the directory of scratch in that of the job, which is removed even if the child is
+// killed.
 const scratchDir = "scratch"
 
-// Scratch is a table that goes away: mapped from a file, so that it is no anonymous memory.
+// Scratch is a temporary table. It is mapped from a file, so that it uses no anonymous memory.
 type Scratch struct {
 	*layout.Writer
 	dir string
 }
 
+// NewScratch creates scratch in a directory. Close removes it.
 func NewScratch(dir string, t layout.Table) (*Scratch, error) {
 	sub, err := os.MkdirTemp(dir, scratchDir)
 	if err != nil {
@@ -26,7 +28,7 @@ func NewScratch(dir string, t layout.Table) (*Scratch, error) {
 		os.RemoveAll(sub)
 		return nil, err
 	}
-	// The name is not needed any more: the space is freed however this ends.
+	// Without a name, the file is deleted when the process ends, for whatever reason.
 	if err := os.Remove(filepath.Join(sub, layout.DataFile)); err != nil {
 		w.Abort()
 		return nil, err
@@ -34,6 +36,7 @@ func NewScratch(dir string, t layout.Table) (*Scratch, error) {
 	return &Scratch{w, sub}, nil
 }
 
+// Close unmaps and removes the table. s may be nil.
 func (s *Scratch) Close() error {
 	if s == nil {
 		return nil

@@ -1,5 +1,7 @@
-// Package loaderr defines the errors of a load. They name the file, column, row or option, say what to do,
-// and keep these facts when they cross the pipe from the child process to the daemon.
+// Package loaderr defines the errors of a load.
+//
+// An error names the file, column and row, or the option, and a hint says what to do. These facts are
+// fields, which are kept when the child process sends an error to the daemon: use [errors.As].
 package loaderr
 
 import (
@@ -11,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// Errors of a load. They keep their facts across the pipe: use [errors.As] with the types below.
+// Errors of a load. See the types below for their facts.
 var (
 	// ErrSource is wrapped by every [SourceError].
 	ErrSource = errors.New("source cannot be loaded")
@@ -19,34 +21,36 @@ var (
 	ErrOption = errors.New("load option is not possible")
 	// ErrNoSpace is wrapped by every [NoSpaceError].
 	ErrNoSpace = errors.New("no space left")
-	// ErrMemory is returned when the child reached its memory limit. The message begins with the source that it read, if it did.
+	// ErrMemory is returned when the child process has reached its memory limit. The message begins with
+	// the source that it was reading, if any.
 	ErrMemory = errors.New("load ran out of memory")
-	// ErrKilled is returned when the child ended without an answer. The message says by which signal, and begins with the source that it
-	// read, if it did.
+	// ErrKilled is returned when the child process ended without a result. The message has the signal, and
+	// begins with the source that it was reading, if any.
 	ErrKilled = errors.New("load process died")
 )
 
-// SourceError says what is wrong in a source, and where.
+// SourceError is an error in a source.
 type SourceError struct {
 	Path   string `json:"path,omitempty"`
 	Column string `json:"column,omitempty"`
-	// Text is the cell that offends.
+	// Text is the refused cell.
 	Text string `json:"text,omitempty"`
-	// Row counts data rows from 1, Line the lines of a text file from 1 with the header in it; 0 is unknown.
+	// Row counts rows of data from 1. Line counts lines of a text file from 1, with the header. 0 is
+	// unknown.
 	Row  int64 `json:"row,omitempty"`
 	Line int64 `json:"line,omitempty"`
-	// Group is a Parquet file's row group, Batch an Arrow stream's record batch, from 1; 0 is unknown.
+	// Group is a row group of Parquet, Batch a record batch of Arrow, both from 1; 0 is unknown.
 	Group int `json:"group,omitempty"`
 	Batch int `json:"batch,omitempty"`
-	// Page counts the pages of the column in the row group from 1, its dictionary not among them; 0 is unknown.
+	// Page counts the data pages of the column in the row group from 1; 0 is unknown.
 	Page   int    `json:"page,omitempty"`
 	Reason string `json:"reason"`
 	Hint   string `json:"hint,omitempty"`
-	// Beyond tells that it is out of the load's reach.
+	// NotAllowed is true if the daemon does not allow the file as a source.
 	NotAllowed bool `json:"beyond,omitempty"`
 }
 
-// Error says where, and then what.
+// Error returns the place and then the reason, without the hint.
 func (e *SourceError) Error() string {
 	var where []string
 	if e.Path != "" {
@@ -84,18 +88,19 @@ func (e *SourceError) Error() string {
 // Unwrap makes errors.Is(err, ErrSource) true.
 func (e *SourceError) Unwrap() error { return ErrSource }
 
-// OptionError names a load option that is not possible.
+// OptionError is a load option that is not possible.
 type OptionError struct {
 	Field   string `json:"field"`
 	Value   string `json:"value"`
 	Allowed string `json:"allowed"`
-	// Column tells that the value names a column that no source has; Allowed lists near names.
+	// Column is true if Value is the name of a column that no source has. Allowed lists similar names.
 	Column bool `json:"column,omitempty"`
-	// Item tells the same of the name of an item.
+	// Item is true if Value is the name of an item that no source has.
 	Item bool   `json:"item,omitempty"`
 	Hint string `json:"hint,omitempty"`
 }
 
+// Error returns the option, its value and what is allowed, without the hint.
 func (e *OptionError) Error() string {
 	switch {
 	case e.Column && e.Allowed != "":
@@ -115,7 +120,7 @@ func (e *OptionError) Error() string {
 // Unwrap makes errors.Is(err, ErrOption) true.
 func (e *OptionError) Unwrap() error { return ErrOption }
 
-// NoSpaceError says how many bytes the load needs and how many its file system has.
+// NoSpaceError is a lack of space. Need and Have are bytes of the file system of Dir.
 type NoSpaceError struct {
 	Dir  string `json:"dir"`
 	Need int64  `json:"need"`
@@ -123,18 +128,19 @@ type NoSpaceError struct {
 	Text string `json:"text"`
 }
 
+// Error returns the numbers, and what the space is for.
 func (e *NoSpaceError) Error() string {
 	return fmt.Sprintf("no space left in %s: need %d bytes, have %d: %s", e.Dir, e.Need, e.Have, e.Text)
 }
 
-// Is makes it an ErrNoSpace, and the ENOSPC that it comes from.
+// Is reports whether target is ErrNoSpace or ENOSPC.
 func (e *NoSpaceError) Is(target error) bool { return target == ErrNoSpace || target == syscall.ENOSPC }
 
-// Quote quotes a text of a source and shortens a long one.
+// Quote quotes a text of a source. It cuts a long one after about 80 bytes, between characters.
 func Quote(text string) string {
 	const most = 80
 	end := most
-	for end < len(text) && end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) { // no rune is cut
+	for end < len(text) && end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) { // between characters
 		end--
 	}
 	if len(text) > most {
@@ -143,10 +149,10 @@ func Quote(text string) string {
 	return strconv.Quote(text)
 }
 
-// HintReload is what to do where rows cannot be appended.
+// HintReload is the hint if rows cannot be appended.
 const HintReload = "load all files again"
 
-// Count is a number of things.
+// Count returns a number of things in words, such as 1 row or 3 rows.
 func Count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -154,27 +160,31 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// HintDamaged is the hint for a file that contradicts its format.
 const HintDamaged = "the file is damaged: write or copy it again"
 
-// HintedError is a refusal that says what to do instead of leaving the column out.
+// HintedError is the refusal of a column with a hint of its own.
 type HintedError struct{ Reason, Hint string }
 
+// Error returns the reason.
 func (r *HintedError) Error() string { return r.Reason }
 
+// HintDropRows is the hint for values in rows that may not be needed.
 const HintDropRows = "leave the rows out before they are loaded"
 
-// Hints that several refusals of a file give.
+// Hints for files that change during the load, or are empty.
 const (
 	HintChanged = "load it again once it is complete"
 	HintEmpty   = "write its rows, or leave the file out"
 )
 
-// Reported is an error with a text of its own, which another process or an earlier error has given.
+// Reported is an error with the text of another process or of an earlier error.
 type Reported struct {
 	Text string
-	Err  error // what it unwraps to
+	Err  error // returned by Unwrap
 }
 
+// Error returns Text.
 func (e *Reported) Error() string { return e.Text }
 
 // Unwrap returns Err.

@@ -1,5 +1,7 @@
-// Package parallel runs the tasks of a load on several workers. A panic of a task becomes an error that
-// names the source, and so does a page of a mapped file that cannot be read or written.
+// Package parallel runs the tasks of a load on several workers.
+//
+// [Guard] turns the panic of a task into an error that names the source. A page of a mapped file that
+// cannot be read or written is such a panic too, instead of the end of the process.
 package parallel
 
 import (
@@ -14,18 +16,21 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// For does tasks 0 to n-1 with some workers, handing them out in order. Of several errors it returns that of the
-// lowest task, so that a message does not depend on the timing: after an error no task above is begun any more, and
-// those before it have been.
+// For runs tasks 0 to n-1 on some workers, in order. path is the source that errors name. If tasks fail, it
+// returns the error of the lowest task, so that it does not depend on timing: after an error, workers
+// start no later task, and all earlier tasks have started. It waits for all workers.
 func For(ctx context.Context, workers, n int, path string, task func(worker, i int) error) error {
 	var next atomic.Int64
 	inOrder := func(int, int) int { return int(next.Add(1) - 1) }
 	return ForBy(ctx, workers, n, path, inOrder, task, func(int) {})
 }
 
-// ForBy is parallel in an order of its own: next gives a worker its next task, of those below a number; where there is none, anything that
-// is not. A worker ends with end, also after an error.
-func ForBy(ctx context.Context, workers, n int, path string, next func(worker, below int) int, task func(worker, i int) error, end func(worker int)) error {
+// ForBy is [For] in another order. next returns the next task of a worker, which is less than below, or
+// below if there is none. Each worker calls end last, also after an error.
+func ForBy(
+	ctx context.Context, workers, n int, path string,
+	next func(worker, below int) int, task func(worker, i int) error, end func(worker int),
+) error {
 	workers = min(workers, n)
 	var failed atomic.Int64
 	failed.Store(int64(n))
@@ -39,7 +44,7 @@ func ForBy(ctx context.Context, workers, n int, path string, next func(worker, b
 				if i >= below {
 					break
 				}
-				if i >= failed.Load() { // which has become less
+				if i >= failed.Load() { // an earlier task failed meanwhile
 					continue
 				}
 				if errs[i] = Guard(path, func() error { return task(worker, int(i)) }); errs[i] != nil {
@@ -60,9 +65,9 @@ func ForBy(ctx context.Context, workers, n int, path string, next func(worker, b
 	return errors.Join(ends...)
 }
 
-// Guard turns a panic of a decoder into an error that names the source.
+// Guard runs f and turns a panic into an error that names the source. The error of a page of memory wraps
+// [ErrFault], or mmapfile.ErrLost for a file of a generation.
 func Guard(path string, f func() error) (err error) {
-	// A page of a file that cannot be written or read is a panic here instead of the end of the process.
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)
 	defer func() {
@@ -75,12 +80,14 @@ func Guard(path string, f func() error) (err error) {
 		}
 		if e, ok := p.(interface {
 			error
-			Addr() uintptr // a fault of the memory
+			Addr() uintptr // a runtime error of a memory fault has it
 		}); ok {
 			err = fmt.Errorf("%w: %w", ErrFault, e)
 			return
 		}
-		err = &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("cannot be decoded: %v", p), Hint: "the file is damaged"}
+		err = &loaderr.SourceError{
+			Path: path, Reason: fmt.Sprintf("cannot be decoded: %v", p), Hint: "the file is damaged",
+		}
 	}()
 	return f()
 }

@@ -1,6 +1,6 @@
-// Package progress says how far a load is: its phases, and the rows and bytes of each.
+// Package progress measures how far a load is: its phase, and rows and bytes of the phase.
 //
-// A [Meter] is safe for concurrent use: workers add to it while the job reads it.
+// Workers add to a [Meter] while the daemon reads it as [Progress].
 package progress
 
 import (
@@ -8,31 +8,32 @@ import (
 	"sync/atomic"
 )
 
-// Progress is how far a load is. Bytes are of the sources. Rows and bytes are those of the phase.
+// Progress is how far a load is. Rows and bytes are those of the phase. Bytes are of the sources.
 type Progress struct {
 	Phase      string `json:"phase"`
 	Rows       int64  `json:"rows"`
 	RowsTotal  int64  `json:"rows_total"`
 	Bytes      int64  `json:"bytes"`
 	BytesTotal int64  `json:"bytes_total"`
-	// Share is how much of the whole load is done, over all phases: 0 to 1.
+	// Share is the part of the whole load that is done, 0 to 1. It never decreases.
 	Share float64 `json:"share"`
 }
 
-// Meter is the progress that workers add to.
+// Meter is the progress that workers add to. It is safe for concurrent use, but for the fields that are
+// not atomic, which are set before the load. The zero value works.
 type Meter struct {
-	OnSource                           func(source string) // nil if nobody asks
+	OnSource                           func(source string) // called by SetSource; may be nil
 	phase                              atomic.Value
 	Rows, RowsTotal, Bytes, BytesTotal atomic.Int64
-	SourceRows                         atomic.Int64 // rows of the sources of which the total is made
+	SourceRows                         atomic.Int64 // rows of the sources before melting; 0 without it
 	phases                             atomic.Pointer[[]Phase]
-	best                               atomic.Uint64 // bits of the greatest share that was told
+	best                               atomic.Uint64 // bits of the greatest share that Progress has returned
 
-	OnSpaceNeeded     func(int64) // is told what the job is going to take; nil in tests
-	BaseBytes int64       // what it takes besides, from before
+	OnSpaceNeeded func(bytes int64) // called by AnnounceSpace; may be nil
+	BaseBytes     int64             // disk space that the job has taken before, in bytes
 }
 
-// AnnounceSpace tells what is going to be taken.
+// AnnounceSpace reports the disk space that the job is going to take, in bytes.
 func (m *Meter) AnnounceSpace(bytes int64) {
 	if m.OnSpaceNeeded != nil {
 		m.OnSpaceNeeded(m.BaseBytes + bytes)
@@ -42,34 +43,40 @@ func (m *Meter) AnnounceSpace(bytes int64) {
 // SetPhases sets the phases of the load.
 func (m *Meter) SetPhases(phases []Phase) { m.phases.Store(&phases) }
 
-// SetSource tells which source is looked at from here on, "" for none: what it is named by if the process does not survive it.
+// SetSource reports the source that is read from now on, "" for none. If the process dies, the daemon
+// names it in the error.
 func (m *Meter) SetSource(source string) {
 	if m.OnSource != nil {
 		m.OnSource(source)
 	}
 }
 
-// Enter begins a phase, with rows and bytes at zero.
+// Enter begins a phase, with zero rows and bytes.
 func (m *Meter) Enter(phase string) {
 	m.Rows.Store(0)
 	m.Bytes.Store(0)
-	m.phase.Store(phase) // last: what is read beside a phase is never of the one before
+	m.phase.Store(phase) // last, so that Progress never returns rows of the phase before
 }
 
+// Progress returns the progress now.
 func (m *Meter) Progress() Progress {
 	phase, _ := m.phase.Load().(string)
-	p := Progress{Phase: phase, Rows: m.Rows.Load(), RowsTotal: m.RowsTotal.Load(), Bytes: m.Bytes.Load(), BytesTotal: m.BytesTotal.Load()}
+	p := Progress{
+		Phase: phase, Rows: m.Rows.Load(), RowsTotal: m.RowsTotal.Load(),
+		Bytes: m.Bytes.Load(), BytesTotal: m.BytesTotal.Load(),
+	}
 	if melted := m.SourceRows.Load(); phase == Read && melted > 0 {
 		p.Rows = int64(float64(p.Rows) * float64(p.RowsTotal) / float64(melted))
 	}
 	if phases := m.phases.Load(); phases != nil {
-		p.Share = max(p.share(*phases), math.Float64frombits(m.best.Load())) // a phase that begins again takes nothing back
+		// A phase may begin again, with wider columns.
+		p.Share = max(p.share(*phases), math.Float64frombits(m.best.Load()))
 		m.best.Store(math.Float64bits(p.Share))
 	}
 	return p
 }
 
-// share returns how much of all phases is done. It is 0 in a phase that is not one of them.
+// share returns the part of all phases that is done, 0 in a phase that is not one of them.
 func (p Progress) share(phases []Phase) float64 {
 	var before, now, total float64
 	found := false
@@ -108,8 +115,8 @@ const (
 	Finish  = "finish"
 )
 
-// Phase is a phase and its fixed share of the progress, relative to the other phases.
+// Phase is a phase and its weight in the progress of the load.
 type Phase struct {
 	Name   string
-	Weight float64
+	Weight float64 // its duration in proportion to the other phases
 }

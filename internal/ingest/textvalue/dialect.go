@@ -8,37 +8,40 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Dialect is how text files are written, as far as the options say it.
+// Dialect is how text files are written, by the options.
 type Dialect struct {
 	Option         string // the first option of text files that is given, "" for none
-	Delimiter      byte   // 0 if the name of a file tells
+	Delimiter      byte   // 0 for that of the file name
 	Decimal        byte
 	Header         bool
-	Missing        map[string]bool // words for no value, beside those of isMissing
+	Missing        map[string]bool // words for a missing value, besides those of [IsMissing]
 	Times          TimeFormat      // of the time column
-	NumericMissing bool            // some of these words are numbers: every cell must be looked at as a word first
+	NumericMissing bool            // some of these words are numbers, so that every cell is compared with them first
 }
 
-// DefaultDialect is that of no option.
+// DefaultDialect is the dialect without options.
 var DefaultDialect = Dialect{Decimal: '.', Header: true}
 
-// CheckUnused refuses the options of text files for what is none.
+// CheckUnused refuses options of text files for a source of another format. path is its name in the
+// message. The error is a [loaderr.OptionError].
 func (d Dialect) CheckUnused(path string) error {
 	if d.Option == "" {
 		return nil
 	}
-	return &loaderr.OptionError{Field: d.Option, Allowed: fmt.Sprintf("it only for CSV and TSV files, not for %s", path)}
+	return &loaderr.OptionError{
+		Field: d.Option, Allowed: fmt.Sprintf("it only for CSV and TSV files, not for %s", path),
+	}
 }
 
-// IsMissing reports whether a cell stands for no value.
+// IsMissing reports whether a cell is a missing value.
 func (d *Dialect) IsMissing(b []byte) bool { return IsMissing(b) || d.Missing[string(b)] }
 
-// Formatted reports whether the cells of a role are times in the format that the options say.
+// Formatted reports whether the cells of a role are times in the format of the options.
 func (d *Dialect) Formatted(role layout.Role) bool {
 	return role == layout.RoleTime && (d.Times.Layout != "" || d.Times.Epoch)
 }
 
-// Time reads a cell as a time.
+// Time parses a cell as a time.
 func (d *Dialect) Time(b []byte, role layout.Role) (Time, bool) {
 	if d.Formatted(role) {
 		return d.Times.Parse(b)
@@ -46,7 +49,7 @@ func (d *Dialect) Time(b []byte, role layout.Role) (Time, bool) {
 	return ParseTime(b)
 }
 
-// Float is parseFloat with the decimal sign of the dialect.
+// Float is [ParseFloat] with the decimal mark of the dialect.
 func (d *Dialect) Float(b []byte) (v float64, ok bool) {
 	if d.Decimal == '.' {
 		return ParseFloat(b)
@@ -57,7 +60,10 @@ func (d *Dialect) Float(b []byte) (v float64, ok bool) {
 	return ParseFloat(bytes.Replace(b, []byte{d.Decimal}, []byte{'.'}, 1))
 }
 
-// EqualMarks is the error of a decimal sign that is the delimiter too.
+// EqualMarks returns the error of a decimal mark that is the delimiter too.
 func EqualMarks(decimal string) error {
-	return &loaderr.OptionError{Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter", Hint: `name the sign between cells with --delimiter, such as --delimiter ";"`}
+	return &loaderr.OptionError{
+		Field: "decimal", Value: decimal, Allowed: "another sign than the delimiter",
+		Hint: `name the sign between cells with --delimiter, such as --delimiter ";"`,
+	}
 }

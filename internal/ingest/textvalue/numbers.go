@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// IsMissing reports whether a cell stands for no value.
+// IsMissing reports whether a cell is a missing value.
 func IsMissing(b []byte) bool {
 	switch string(b) {
 	case "", "NA", "NaN", "nan", "null", "None":
@@ -15,7 +15,7 @@ func IsMissing(b []byte) bool {
 	return false
 }
 
-// ParseBool reads a truth value.
+// ParseBool parses a truth value. ok is false for other text.
 func ParseBool(b []byte) (v, ok bool) {
 	switch string(b) {
 	case "true", "True":
@@ -26,8 +26,9 @@ func ParseBool(b []byte) (v, ok bool) {
 	return false, false
 }
 
-// ParseFloat reads a whole cell as strconv.ParseFloat does, but takes decimals and infinities only: no hexadecimals, no
-// underscores, no nan. A number beyond float64 is an infinity with ok false.
+// ParseFloat parses a cell as strconv.ParseFloat does, but only decimal numbers and infinities: no
+// hexadecimals, no underscores, no nan. A number outside the range of float64 is an infinity with ok
+// false.
 func ParseFloat(b []byte) (v float64, ok bool) {
 	if len(b) == 0 || len(b) > 1<<10 {
 		return 0, false
@@ -41,7 +42,7 @@ func ParseFloat(b []byte) (v float64, ok bool) {
 	return v, err == nil && !math.IsNaN(v)
 }
 
-// ParseInt reads a whole cell as strconv.ParseInt does in base 10.
+// ParseInt parses a cell as strconv.ParseInt does in base 10.
 func ParseInt(b []byte) (v int64, ok bool) {
 	if len(b) == 0 || len(b) > 64 {
 		return 0, false
@@ -50,10 +51,12 @@ func ParseInt(b []byte) (v int64, ok bool) {
 	return v, err == nil
 }
 
-// ParseCanonical reads an integer that is written as Go would write it, so that no two texts are one number.
+// ParseCanonical parses an integer in the form that strconv.FormatInt writes, so that different texts are
+// different integers.
 func ParseCanonical(b []byte) (v int64, ok bool) {
 	switch {
-	case len(b) == 0 || len(b) > 20 || b[0] == '+' || b[0] == '0' && len(b) > 1 || b[0] == '-' && (len(b) == 1 || b[1] == '0'):
+	case len(b) == 0 || len(b) > 20 || b[0] == '+' || b[0] == '0' && len(b) > 1,
+		b[0] == '-' && (len(b) == 1 || b[1] == '0'):
 		return 0, false
 	}
 	return ParseInt(b)

@@ -1,5 +1,7 @@
-// Package textvalue reads numbers, truth values and times from text, exactly and without guessing: what
-// it accepts, strconv and time.Parse accept with the same result.
+// Package textvalue parses cells of text: numbers, truth values, times and missing values.
+//
+// What it accepts, strconv and time.Parse accept with the same result, but faster. A [Dialect] is how the
+// options say that text files are written, and a [TimeFormat] is a format of times.
 package textvalue
 
 import (
@@ -11,26 +13,29 @@ import (
 	"github.com/ncruces/go-strftime"
 )
 
-// TimeFormat is how the cells of a time column are written, where that is said in strptime's signs. The zero value is no format: ISO 8601.
+// TimeFormat is the format of a time column, in the directives of strptime. The zero value is ISO 8601.
 type TimeFormat struct {
 	Layout          string // of package time
-	fraction, zoned bool
-	Epoch           bool // seconds since 1970
+	fraction, zoned bool   // it has a fraction of a second; it has an offset from UTC
+	Epoch           bool   // seconds since 1970
 }
 
-// epochFormat is the format of seconds since 1970; it stands alone.
+// epochFormat is the format of seconds since 1970. It cannot be combined with others.
 const epochFormat = "%s"
 
 var (
-	// fractionFormat is a fraction of a second: time.Parse takes one after the seconds without being told.
+	// fractionFormat matches a fraction of a second. time.Parse accepts one after the seconds without a
+	// directive.
 	fractionFormat = regexp.MustCompile(`(%S|%T|%X)[.,]%[fLN]`)
-	// lenient are the fields that strptime reads with one digit or two; a %% before them is a sign of its own.
+	// lenient matches the directives that strptime reads with one digit or two, and %%, which is a percent
+	// sign.
 	lenient = regexp.MustCompile(`%%|%[dmIMS]`)
-	// packedFields are fields without a sign between them: they must have all their digits, and the layouts of lenient ones would run together.
+	// packedFields matches directives without text between them. They must have all their digits, since
+	// the layouts of lenient ones would be ambiguous.
 	packedFields = regexp.MustCompile(`%[-:]?[A-Za-z]%[^%]`)
 )
 
-// ParseTimeFormat translates a format. why says what is wrong with one that cannot be used.
+// ParseTimeFormat parses a format. why is what is allowed instead if the format cannot be used, else "".
 func ParseTimeFormat(format string) (f TimeFormat, why string) {
 	if format == epochFormat {
 		return TimeFormat{Epoch: true, zoned: true}, ""
@@ -55,7 +60,7 @@ func ParseTimeFormat(format string) (f TimeFormat, why string) {
 	}
 	f.zoned = strings.Contains(layout, "-07")
 	f.Layout = strings.NewReplacer("-0700", "Z0700", "-07:00", "Z07:00").Replace(layout)
-	// A format that keeps a date keeps this one.
+	// A format that writes and reads this time without loss has year, month, day and hour.
 	want := time.Date(2001, 2, 3, 16, 5, 6, 0, time.UTC)
 	got, err := time.Parse(f.Layout, want.Format(strict))
 	day := want.Truncate(24 * time.Hour)
@@ -65,7 +70,7 @@ func ParseTimeFormat(format string) (f TimeFormat, why string) {
 	return f, ""
 }
 
-// Parse reads a cell. Of a fraction the unit is the coarsest that holds it.
+// Parse parses a cell. The unit of a time with a fraction is the coarsest that is exact.
 func (f *TimeFormat) Parse(b []byte) (t Time, ok bool) {
 	if f.Epoch {
 		v, ok := ParseInt(b)
@@ -85,7 +90,7 @@ func (f *TimeFormat) Parse(b []byte) (t Time, ok bool) {
 	return t, f.fraction || t.nanos == 0
 }
 
-// longFraction reports whether there are digits of a second beyond nanoseconds, which time.Parse cuts off.
+// longFraction reports whether a fraction has more digits than nanoseconds, which time.Parse would drop.
 func longFraction(b []byte) bool {
 	run := -1 // digits since a point
 	for _, c := range b {
@@ -103,10 +108,10 @@ func longFraction(b []byte) bool {
 	return false
 }
 
-// dayMonth is a date whose first numbers are a day and a month in one order or the other.
+// dayMonth matches a date that begins with the day and the month, in either order.
 var dayMonth = regexp.MustCompile(`^(\d{1,2})([/.\-])(\d{1,2})([/.\-])(\d{4}|\d\d)(?:([ T])(\d{1,2}):(\d\d)(:\d\d)?([.,]\d+)?)?$`)
 
-// TimeHint says what to do about a text that is no time in ISO's form: which formats it may be in.
+// TimeHint returns the hint for a text that is not a time in ISO 8601: the formats that it may have.
 func TimeHint(text string) string {
 	m := dayMonth.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[2] != m[4] {

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Time is a time as it stands in a text: as seconds since 1970 in UTC and a fraction, with the unit that its digits ask for.
+// Time is a parsed time: seconds since 1970 in UTC and a fraction.
 type Time struct {
 	seconds, nanos int64
-	Unit           int // place in units
-	Zoned          bool
+	Unit           int  // index in [Units], of the coarsest unit that has the fraction's digits
+	Zoned          bool // the text has an offset from UTC
 }
 
-// In is the instant in a unit, if it fits.
+// In returns the time in a unit, an index in [Units]. ok is false if it does not fit.
 func (t Time) In(unit int) (v int64, ok bool) {
 	per := [...]int64{1, 1e3, 1e6, 1e9}[unit]
 	if t.seconds > math.MaxInt64/per-1 || t.seconds < math.MinInt64/per+1 {
@@ -22,8 +22,8 @@ func (t Time) In(unit int) (v int64, ok bool) {
 	return t.seconds*per + t.nanos/(1e9/per), true
 }
 
-// ParseTime reads YYYY-MM-DD, alone or with a T or blank and HH:MM, HH:MM:SS or HH:MM:SS.fraction, and then Z, ±HH, ±HHMM or
-// ±HH:MM or nothing. What it accepts, time.Parse accepts and gives the same.
+// ParseTime parses YYYY-MM-DD, alone or with a T or blank and HH:MM, HH:MM:SS or HH:MM:SS.fraction, and
+// then Z, ±HH, ±HHMM, ±HH:MM or nothing. What it accepts, time.Parse accepts with the same result.
 func ParseTime(b []byte) (t Time, ok bool) {
 	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
 		return t, false
@@ -53,7 +53,7 @@ func ParseTime(b []byte) (t Time, ok bool) {
 	return t, len(rest) == 0 || t.zone(rest)
 }
 
-// clock reads HH:MM[:SS[.fraction]] and returns what comes after it.
+// clock parses HH:MM[:SS[.fraction]] and returns the rest.
 func (t *Time) clock(b []byte) (rest []byte, ok bool) {
 	if len(b) < 5 || b[2] != ':' {
 		return b, false
@@ -89,7 +89,7 @@ func (t *Time) clock(b []byte) (rest []byte, ok bool) {
 	return b[i:], i > 1
 }
 
-// zone reads Z or an offset.
+// zone parses Z or an offset.
 func (t *Time) zone(b []byte) bool {
 	t.Zoned = true
 	if len(b) == 1 && b[0] == 'Z' {
@@ -123,12 +123,13 @@ func (t *Time) zone(b []byte) bool {
 	return true
 }
 
-// two reads two digits.
+// twoDigits parses two digits.
 func twoDigits(b []byte) (int64, bool) {
 	x, y := b[0]-'0', b[1]-'0'
 	return int64(x)*10 + int64(y), x <= 9 && y <= 9
 }
 
+// daysIn returns the number of days of a month.
 func daysIn(year, month int64) int64 {
 	if month == 2 {
 		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
@@ -139,7 +140,8 @@ func daysIn(year, month int64) int64 {
 	return 30 + (month+month>>3)&1
 }
 
-// days are the days from 1970-01-01 to a date (Hinnant's days_from_civil).
+// days returns the number of days from 1970-01-01 to a date (Howard Hinnant, "chrono-Compatible Low-Level
+// Date Algorithms", days_from_civil).
 func days(year, month, day int64) int64 {
 	if month <= 2 {
 		year--
@@ -153,7 +155,7 @@ func days(year, month, day int64) int64 {
 	return era*146097 + inEra*365 + inEra/4 - inEra/100 + inYear - 719468
 }
 
-// TimeText is a time as a message shows it.
+// TimeText returns a time in a unit for messages.
 func TimeText(v int64, unit string) string {
 	switch unit {
 	case "s":
@@ -166,11 +168,11 @@ func TimeText(v int64, unit string) string {
 	return time.Unix(0, v).UTC().Format("2006-01-02 15:04:05.000000000")
 }
 
-// Units are those of timestamps, by the number of digits of a fraction of a second, in threes.
+// Units are the units of timestamps. Unit i has 3·i digits of a fraction of a second.
 var Units = [...]string{"s", "ms", "us", "ns"}
 
-// UnitDigits is the place of a unit among units.
+// UnitDigits returns the index of a unit in [Units], 0 for an unknown one.
 func UnitDigits(unit string) int { return max(0, slices.Index(Units[:], unit)) }
 
-// PerSecond is how many of a unit are in a second.
+// PerSecond returns the number of a unit in a second.
 func PerSecond(unit string) int64 { return [...]int64{1, 1e3, 1e6, 1e9}[UnitDigits(unit)] }
