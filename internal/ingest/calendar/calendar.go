@@ -70,7 +70,8 @@ func Parse(names []string) ([]Column, error) {
 		if i < 0 || suffix != "" && features[i].period == 0 {
 			return nil, &loaderr.OptionError{
 				Field: "calendar", Value: asked,
-				Allowed: "minute, hour, dayofweek, day, dayofyear, weekofyear, month or quarter, plain or with _sin, _cos or _sincos, or year",
+				Allowed: "minute, hour, dayofweek, day, dayofyear, weekofyear, month or quarter, " +
+					"plain or with _sin, _cos or _sincos, or year",
 			}
 		}
 		f := features[i]
