@@ -80,8 +80,8 @@ func obey(in *bufio.Reader, use func(cores int)) {
 // do does the job and tells how far it is, until it is done.
 func (j Job) do(w *lines) error {
 	m := &progress.Meter{
-		OnSource: func(source string) { w.write(answer{Reading: &source}) },
-		OnSpaceNeeded:   func(bytes int64) { w.write(answer{Need: bytes}) },
+		OnSource:      func(source string) { w.write(answer{Reading: &source}) },
+		OnSpaceNeeded: func(bytes int64) { w.write(answer{Need: bytes}) },
 	}
 	m.Enter(progress.Count)
 	stop := make(chan struct{})
