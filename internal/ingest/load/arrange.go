@@ -193,7 +193,7 @@ func (l *load) sort(ctx context.Context, k *rows.Keys) error {
 
 // deduplicate leaves one row of each item and time, as the option duplicates asks.
 func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64) ([]int64, error) {
-	if err := l.order.Own(); err != nil {
+	if err := l.order.Materialize(); err != nil {
 		return nil, err
 	}
 	if l.Duplicates == option.DuplicatesMean {

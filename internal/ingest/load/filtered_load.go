@@ -137,7 +137,7 @@ func (l *load) selectRows(ctx context.Context, f *rows.Filter, p *filteredSource
 	err = p.rows.Replace(n, func(from []int64) error {
 		at := 0
 		for row := range all {
-			if f.Keeps(row) {
+			if f.Matches(row) {
 				from[at] = row
 				at++
 			}

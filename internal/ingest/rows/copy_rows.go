@@ -17,28 +17,28 @@ func CopyRows(ctx context.Context, workers int, to layout.ColumnWriter, at int64
 		n = int64(len(from))
 	}
 	if to.DType == layout.Float64 && source.DType == layout.Int64 {
-		whole := layout.Values[int64](source)
-		return carryInto(ctx, workers, stretch(layout.Values[float64](to), at, n), from, column.NaN, func(to []float64, row int64) {
-			for f, v := range whole.Row(row) {
+		integers := layout.Values[int64](source)
+		return gatherWith(ctx, workers, rowRange(layout.Values[float64](to), at, n), from, column.NaN, func(to []float64, row int64) {
+			for f, v := range integers.Row(row) {
 				to[f] = float64(v)
 			}
 		})
 	}
-	none := missingBits(to.DType)
+	missing := missingBits(to.DType)
 	switch to.DType.Size() {
 	case 1:
-		return carryRows(ctx, workers, stretch(layout.Values[uint8](to), at, n), layout.Values[uint8](source), from, uint8(none))
+		return gatherRows(ctx, workers, rowRange(layout.Values[uint8](to), at, n), layout.Values[uint8](source), from, uint8(missing))
 	case 2:
-		return carryRows(ctx, workers, stretch(layout.Values[uint16](to), at, n), layout.Values[uint16](source), from, uint16(none))
+		return gatherRows(ctx, workers, rowRange(layout.Values[uint16](to), at, n), layout.Values[uint16](source), from, uint16(missing))
 	case 4:
-		return carryRows(ctx, workers, stretch(layout.Values[uint32](to), at, n), layout.Values[uint32](source), from, uint32(none))
+		return gatherRows(ctx, workers, rowRange(layout.Values[uint32](to), at, n), layout.Values[uint32](source), from, uint32(missing))
 	default:
-		return carryRows(ctx, workers, stretch(layout.Values[uint64](to), at, n), layout.Values[uint64](source), from, none)
+		return gatherRows(ctx, workers, rowRange(layout.Values[uint64](to), at, n), layout.Values[uint64](source), from, missing)
 	}
 }
 
 // stretch is n rows of a column.
-func stretch[T layout.Native](v layout.Strided[T], at, n int64) layout.Strided[T] {
+func rowRange[T layout.Native](v layout.Strided[T], at, n int64) layout.Strided[T] {
 	v.Data, v.Rows = v.Data[at*v.Step:], n
 	return v
 }
@@ -59,18 +59,18 @@ func missingBits(d layout.DType) uint64 {
 }
 
 // carryBlock is how many rows a worker copies at once.
-const carryBlock = 1 << 16
+const blockRows = 1 << 16
 
-func carryRows[T layout.Native](ctx context.Context, workers int, to, source layout.Strided[T], from []int64, none T) error {
+func gatherRows[T layout.Native](ctx context.Context, workers int, to, source layout.Strided[T], from []int64, missing T) error {
 	if from == nil && to.Contiguous() && source.Contiguous() {
-		return carryBlocks(ctx, workers, to.Rows, func(row, end int64) {
+		return forBlocks(ctx, workers, to.Rows, func(row, end int64) {
 			copy(to.Data[row*to.Step:end*to.Step], source.Data[row*to.Step:])
 		})
 	}
 	if from != nil && to.Width == 1 {
-		return carryBlocks(ctx, workers, to.Rows, func(row, end int64) {
+		return forBlocks(ctx, workers, to.Rows, func(row, end int64) {
 			for i, at := range from[row:end] {
-				v := none
+				v := missing
 				if at != Inserted {
 					v = source.Data[at*source.Step]
 				}
@@ -78,31 +78,31 @@ func carryRows[T layout.Native](ctx context.Context, workers int, to, source lay
 			}
 		})
 	}
-	return carryInto(ctx, workers, to, from, none, func(to []T, row int64) { copy(to, source.Row(row)) })
+	return gatherWith(ctx, workers, to, from, missing, func(to []T, row int64) { copy(to, source.Row(row)) })
 }
 
-func carryInto[T layout.Native](ctx context.Context, workers int, to layout.Strided[T], from []int64, none T, move func(to []T, row int64)) error {
-	return carryBlocks(ctx, workers, to.Rows, func(row, end int64) {
+func gatherWith[T layout.Native](ctx context.Context, workers int, to layout.Strided[T], from []int64, missing T, copyRow func(to []T, row int64)) error {
+	return forBlocks(ctx, workers, to.Rows, func(row, end int64) {
 		for ; row < end; row++ {
 			at := row
 			if from != nil {
 				at = from[row]
 			}
 			if at != Inserted {
-				move(to.Row(row), at)
+				copyRow(to.Row(row), at)
 				continue
 			}
 			for f := range to.Row(row) {
-				to.Row(row)[f] = none
+				to.Row(row)[f] = missing
 			}
 		}
 	})
 }
 
 // carryBlocks cuts rows into blocks for the workers.
-func carryBlocks(ctx context.Context, workers int, rows int64, block func(row, end int64)) error {
-	return parallel.For(ctx, workers, int((rows+carryBlock-1)/carryBlock), "", func(_, i int) error {
-		block(int64(i)*carryBlock, min(rows, int64(i+1)*carryBlock))
+func forBlocks(ctx context.Context, workers int, rows int64, block func(row, end int64)) error {
+	return parallel.For(ctx, workers, int((rows+blockRows-1)/blockRows), "", func(_, i int) error {
+		block(int64(i)*blockRows, min(rows, int64(i+1)*blockRows))
 		return nil
 	})
 }

@@ -12,30 +12,30 @@ import (
 // Deduplicate keeps one row of each item and time in an owned map, the last or the first, and returns
 // the items' first rows anew.
 func Deduplicate(k *Keys, m *Map, offsets []int64, last bool) []int64 {
-	kept := make([]int64, 1, len(offsets))
+	itemOffsets := make([]int64, 1, len(offsets))
 	var n int64
-	_ = groups(k, m, offsets, func(first, end int64) error {
+	_ = eachDuplicateGroup(k, m, offsets, func(first, end int64) error {
 		at := first
 		if last {
 			at = end - 1
 		}
-		if first == offsets[len(kept)] {
-			kept = append(kept, n)
+		if first == offsets[len(itemOffsets)] {
+			itemOffsets = append(itemOffsets, n)
 		}
 		m.From[n] = m.From[at] // n ≤ first: what is overwritten has been seen
 		n++
 		return nil
 	})
 	m.Rows, m.From = n, m.From[:n]
-	return append(kept, n)
+	return append(itemOffsets, n)
 }
 
 // groups goes through the rows of the map that share item and time.
-func groups(k *Keys, m *Map, offsets []int64, visit func(first, end int64) error) error {
+func eachDuplicateGroup(k *Keys, m *Map, offsets []int64, visit func(first, end int64) error) error {
 	for i, first := range offsets[:len(offsets)-1] {
 		for first < offsets[i+1] {
-			end, when := first+1, k.TimeOf(m.At(first))
-			for end < offsets[i+1] && k.TimeOf(m.At(end)) == when {
+			end, time := first+1, k.TimeOf(m.At(first))
+			for end < offsets[i+1] && k.TimeOf(m.At(end)) == time {
 				end++
 			}
 			if err := visit(first, end); err != nil {
@@ -63,13 +63,13 @@ func Average(ctx context.Context, k *Keys, m *Map, offsets []int64, d layout.Col
 		mean = sameRows(d)
 	}
 	if integers {
-		mean = sameWholes(d)
+		mean = sameIntegers(d)
 	}
-	return groups(k, m, offsets, func(first, end int64) error {
+	return eachDuplicateGroup(k, m, offsets, func(first, end int64) error {
 		if end-first == 1 || mean(m.From[first:end]) {
 			return ctx.Err()
 		}
-		e := k.place(m.At(end - 1))
+		e := k.locate(m.At(end - 1))
 		e.Column = c.Name
 		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.OfItem(m.At(first)), k.Clock.TimeText(k.TimeOf(m.At(first))), c.Kind.DType())
 		e.Hint = "keep one of them with --duplicates first or last"
@@ -78,12 +78,12 @@ func Average(ctx context.Context, k *Keys, m *Map, offsets []int64, d layout.Col
 }
 
 // meanRows puts the mean of rows into the first, feature by feature.
-func meanRows[T layout.Native](v layout.Strided[T], wide func(T) float64, narrow func(float64) T) func(rows []int64) bool {
+func meanRows[T layout.Native](v layout.Strided[T], toFloat func(T) float64, fromFloat func(float64) T) func(rows []int64) bool {
 	return func(rows []int64) bool {
 		for f := range v.Width {
 			sum, n := 0.0, 0
 			for _, row := range rows {
-				if x := wide(v.Data[row*v.Step+f]); x == x {
+				if x := toFloat(v.Data[row*v.Step+f]); x == x {
 					sum += x
 					n++
 				}
@@ -92,7 +92,7 @@ func meanRows[T layout.Native](v layout.Strided[T], wide func(T) float64, narrow
 			if n > 0 {
 				mean = sum / float64(n)
 			}
-			v.Data[rows[0]*v.Step+f] = narrow(mean)
+			v.Data[rows[0]*v.Step+f] = fromFloat(mean)
 		}
 		return true
 	}
@@ -102,16 +102,16 @@ func meanRows[T layout.Native](v layout.Strided[T], wide func(T) float64, narrow
 func sameRows(d layout.ColumnWriter) func(rows []int64) bool {
 	switch d.DType.Size() {
 	case 1:
-		return sameAs[uint8](d)
+		return sameValues[uint8](d)
 	case 2:
-		return sameAs[uint16](d)
+		return sameValues[uint16](d)
 	case 4:
-		return sameAs[uint32](d)
+		return sameValues[uint32](d)
 	}
-	return sameAs[uint64](d)
+	return sameValues[uint64](d)
 }
 
-func sameAs[T layout.Number](d layout.ColumnWriter) func(rows []int64) bool {
+func sameValues[T layout.Number](d layout.ColumnWriter) func(rows []int64) bool {
 	v := layout.Values[T](d)
 	return func(rows []int64) bool {
 		for _, row := range rows[1:] {
@@ -125,14 +125,14 @@ func sameAs[T layout.Number](d layout.ColumnWriter) func(rows []int64) bool {
 
 // sameWholes reports whether rows of integers that are read as floats hold the same, missing values
 // aside. It puts what they hold into the first row.
-func sameWholes(d layout.ColumnWriter) func(rows []int64) bool {
+func sameIntegers(d layout.ColumnWriter) func(rows []int64) bool {
 	if d.DType == layout.Float32 {
-		return samePresent(layout.Values[float32](d))
+		return samePresentValues(layout.Values[float32](d))
 	}
-	return samePresent(layout.Values[float64](d))
+	return samePresentValues(layout.Values[float64](d))
 }
 
-func samePresent[T float32 | float64](v layout.Strided[T]) func(rows []int64) bool {
+func samePresentValues[T float32 | float64](v layout.Strided[T]) func(rows []int64) bool {
 	return func(rows []int64) bool {
 		first := v.Row(rows[0])
 		for _, row := range rows[1:] {

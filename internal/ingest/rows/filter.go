@@ -17,93 +17,93 @@ import (
 // Filter tells which rows are kept; it is asked for one row after the other.
 type Filter struct {
 	*Keys
-	from, to     int64           // times, both included
-	named        map[string]bool // items by canonical name, with whether they were met; nil: all
-	part, parts  uint64          // of a bucket; parts is 0 without one
-	seen         *numbering
-	verdicts     []bool // by the number of an item
-	verdict      bool
-	kept, inTime int64 // items that are kept, and rows in the bounds of time
-	least, last  int64 // times that were seen
-	rows         int64 // that were seen
-	names        []string
+	from, to                  int64           // times, both included
+	found                     map[string]bool // items by canonical name, with whether they were met; nil: all
+	bucket, buckets           uint64          // of a bucket; parts is 0 without one
+	items                     *numbering
+	selectedItems             []bool // by the number of an item
+	selected                  bool
+	itemsSelected, rowsInTime int64 // items that are kept, and rows in the bounds of time
+	minTime, maxTime          int64 // times that were seen
+	rows                      int64 // that were seen
+	names                     []string
 }
 
 func NewFilter(o option.Options, k *Keys) (*Filter, error) {
-	f := &Filter{Keys: k, verdict: true, seen: newNumbering(len(k.Columns)), least: math.MaxInt64, last: math.MinInt64}
+	f := &Filter{Keys: k, selected: true, items: newNumbering(len(k.Columns)), minTime: math.MaxInt64, maxTime: math.MinInt64}
 	var err error
 	if f.from, f.to, err = o.Where.Bounds(k.Clock); err != nil {
 		return nil, err
 	}
-	if f.part, f.parts, err = option.ParseBucket(o.ItemBucket); err != nil || o.Items == nil {
+	if f.bucket, f.buckets, err = option.ParseBucket(o.ItemBucket); err != nil || o.Items == nil {
 		return f, err
 	}
-	f.named = map[string]bool{}
+	f.found = map[string]bool{}
 	for _, raw := range o.Items {
 		name, err := k.canonical(raw)
 		if err != nil {
 			return nil, err
 		}
-		f.named[name] = false
+		f.found[name] = false
 	}
 	return f, nil
 }
 
-func (f *Filter) Keeps(row int64) bool {
-	if len(f.Columns) > 0 && (f.named != nil || f.parts > 0) && (row == 0 || !f.same(row-1, row)) {
-		n, fresh := f.seen.number(f.Keys, row)
-		if fresh {
-			f.verdicts = append(f.verdicts, f.wants(row))
+func (f *Filter) Matches(row int64) bool {
+	if len(f.Columns) > 0 && (f.found != nil || f.buckets > 0) && (row == 0 || !f.same(row-1, row)) {
+		n, isNew := f.items.number(f.Keys, row)
+		if isNew {
+			f.selectedItems = append(f.selectedItems, f.selects(row))
 		}
-		f.verdict = f.verdicts[n]
+		f.selected = f.selectedItems[n]
 	}
 	if f.Time == nil {
-		return f.verdict
+		return f.selected
 	}
-	return f.verdict && f.inBounds(row)
+	return f.selected && f.inBounds(row)
 }
 
 func (f *Filter) inBounds(row int64) bool { return f.TimeOf(row) >= f.from && f.TimeOf(row) <= f.to }
 
 // Count counts the rows that are kept of the first ones of a source, whose keys these are.
-func (f *Filter) Count(ctx context.Context, k *Keys, rows int64) (kept int64, err error) {
+func (f *Filter) Count(ctx context.Context, k *Keys, rows int64) (n int64, err error) {
 	f.Keys, f.rows = k, f.rows+rows
 	for row := range rows {
 		if row&(1<<20-1) == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		if f.Keeps(row) {
-			kept++
+		if f.Matches(row) {
+			n++
 		}
 		if f.Time != nil {
-			f.least, f.last = min(f.least, f.TimeOf(row)), max(f.last, f.TimeOf(row))
+			f.minTime, f.maxTime = min(f.minTime, f.TimeOf(row)), max(f.maxTime, f.TimeOf(row))
 			if f.inBounds(row) {
-				f.inTime++
+				f.rowsInTime++
 			}
 		}
 	}
-	return kept, nil
+	return n, nil
 }
 
 // wants reports whether the row's item is wanted.
-func (f *Filter) wants(row int64) bool {
-	const mostNames = 10_000 // that are looked through for near ones
+func (f *Filter) selects(row int64) bool {
+	const maxNames = 10_000 // that are looked through for near ones
 	name := f.AppendItemName(nil, row)
-	wanted := f.parts == 0 || xxhash.Sum64(name)%f.parts == f.part
-	if f.named != nil {
-		_, is := f.named[string(name)]
-		if is {
-			f.named[string(name)] = true
+	selected := f.buckets == 0 || xxhash.Sum64(name)%f.buckets == f.bucket
+	if f.found != nil {
+		_, named := f.found[string(name)]
+		if named {
+			f.found[string(name)] = true
 		}
-		wanted = wanted && is
-		if len(f.names) < mostNames {
+		selected = selected && named
+		if len(f.names) < maxNames {
 			f.names = append(f.names, strings.Trim(string(name), `"`))
 		}
 	}
-	if wanted {
-		f.kept++
+	if selected {
+		f.itemsSelected++
 	}
-	return wanted
+	return selected
 }
 
 // CheckAllFound refuses names that no item has.
@@ -113,7 +113,7 @@ func (f *Filter) CheckAllFound(items []json.RawMessage) error {
 		if err != nil {
 			return err
 		}
-		if f.named[name] {
+		if f.found[name] {
 			continue
 		}
 		name = strings.Trim(name, `"`)
@@ -125,14 +125,14 @@ func (f *Filter) CheckAllFound(items []json.RawMessage) error {
 // NothingKept says why no row is kept.
 func (f *Filter) NothingKept(path, bucket string) error {
 	e := &loaderr.SourceError{Path: path}
-	if items := int64(len(f.verdicts)); items > 0 && f.kept == 0 {
+	if items := int64(len(f.selectedItems)); items > 0 && f.itemsSelected == 0 {
 		e.Reason = fmt.Sprintf("none of the %d items is kept", items)
 		e.Hint = "name some of them with --items, or leave out files without any"
-		if f.parts > 0 {
+		if f.buckets > 0 {
 			e.Reason = fmt.Sprintf("none of the %d items falls into bucket %s", items, bucket)
 			e.Hint = "make fewer buckets"
 		}
-		if f.parts > 0 && f.named != nil {
+		if f.buckets > 0 && f.found != nil {
 			e.Reason = fmt.Sprintf("none of the %d items is both named and of bucket %s", items, bucket)
 			e.Hint = "name items of this bucket with --items, or leave --item-bucket out"
 		}
@@ -140,8 +140,8 @@ func (f *Filter) NothingKept(path, bucket string) error {
 	}
 	e.Column = f.Clock.Name
 	e.Reason = fmt.Sprintf("none of the %d rows is kept: %d of them lie in the bounds of time, their times go from %s to %s",
-		f.rows, f.inTime, f.Clock.TimeText(f.least), f.Clock.TimeText(f.last))
-	if f.inTime > 0 {
+		f.rows, f.rowsInTime, f.Clock.TimeText(f.minTime), f.Clock.TimeText(f.maxTime))
+	if f.rowsInTime > 0 {
 		e.Reason += ", and those are of other items"
 	}
 	e.Hint = "give other bounds with --where"

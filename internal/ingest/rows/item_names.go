@@ -10,9 +10,9 @@ import (
 // AppendItemName appends the name of a row's item in its canonical form (docs/FORMAT.md).
 func (k *Keys) AppendItemName(dst []byte, row int64) []byte {
 	parts := make([]any, len(k.Columns))
-	for i, at := range k.Columns {
-		if v := at(row); k.words[i] != nil {
-			parts[i] = k.words[i][v]
+	for i, value := range k.Columns {
+		if v := value(row); k.dictionaries[i] != nil {
+			parts[i] = k.dictionaries[i][v]
 		} else {
 			parts[i] = v
 		}
@@ -29,24 +29,24 @@ func (k *Keys) canonical(raw json.RawMessage) (string, error) {
 
 // CanonicalParts are the values of the name.
 func (k *Keys) canonicalParts(raw json.RawMessage) ([]any, error) {
-	return CanonicalParts(raw, k.words)
+	return CanonicalParts(raw, k.dictionaries)
 }
 
 // CanonicalParts returns the values of an item name that a user wrote. words has an entry for each
 // column that names an item, nil unless it is a text column.
-func CanonicalParts(raw json.RawMessage, words [][]string) ([]any, error) {
-	parts, err := option.ItemParts(raw, len(words))
+func CanonicalParts(raw json.RawMessage, dictionaries [][]string) ([]any, error) {
+	parts, err := option.ItemParts(raw, len(dictionaries))
 	if err != nil {
 		return nil, err
 	}
 	for i, p := range parts {
 		switch p := p.(type) {
 		case string:
-			if n, err := strconv.ParseInt(p, 10, 64); err == nil && words[i] == nil {
+			if n, err := strconv.ParseInt(p, 10, 64); err == nil && dictionaries[i] == nil {
 				parts[i] = n
 			}
 		case json.Number:
-			if words[i] != nil {
+			if dictionaries[i] != nil {
 				parts[i] = p.String()
 			}
 		}

@@ -18,12 +18,12 @@ import (
 
 // Keys are the columns that say which item a row belongs to, and when it was.
 type Keys struct {
-	names   []string
-	Columns []func(row int64) int64 // value or code of each item_id column
-	words   [][]string              // the words of a text column, else nil
-	Time    *layout.Strided[int64]  // nil without a time column
-	place   Locator
-	Clock   column.Column
+	names        []string
+	Columns      []func(row int64) int64 // value or code of each item_id column
+	dictionaries [][]string              // the words of a text column, else nil
+	Time         *layout.Strided[int64]  // nil without a time column
+	locate       Locator
+	Clock        column.Column
 }
 
 // Locator names the source and its row (from 1) of a row of all sources together, for messages.
@@ -31,12 +31,12 @@ type Locator func(row int64) loaderr.SourceError
 
 // NewKeys finds the item and time columns. vocab holds the words of text columns by their names. An
 // integer time is stored as int64.
-func NewKeys(columns []column.Column, roles []layout.Role, vocab map[string][]string, dest func(i int) layout.ColumnWriter, place Locator) *Keys {
-	k := &Keys{place: place}
+func NewKeys(columns []column.Column, roles []layout.Role, dictionaries map[string][]string, dest func(i int) layout.ColumnWriter, locate Locator) *Keys {
+	k := &Keys{locate: locate}
 	for i, c := range columns {
 		switch roles[i] {
 		case layout.RoleItemID:
-			k.names, k.Columns, k.words = append(k.names, c.Name), append(k.Columns, integers(dest(i))), append(k.words, vocab[c.Name])
+			k.names, k.Columns, k.dictionaries = append(k.names, c.Name), append(k.Columns, integerReader(dest(i))), append(k.dictionaries, dictionaries[c.Name])
 		case layout.RoleTime:
 			v := layout.Values[int64](dest(i))
 			k.Time, k.Clock = &v, c
@@ -46,25 +46,25 @@ func NewKeys(columns []column.Column, roles []layout.Role, vocab map[string][]st
 }
 
 // integers reads an integer or text column.
-func integers(d layout.ColumnWriter) func(row int64) int64 {
+func integerReader(d layout.ColumnWriter) func(row int64) int64 {
 	switch d.DType.Plain() {
 	case layout.Int8:
-		return integersAs[int8](d)
+		return integerReaderOf[int8](d)
 	case layout.Int16:
-		return integersAs[int16](d)
+		return integerReaderOf[int16](d)
 	case layout.Int32:
-		return integersAs[int32](d)
+		return integerReaderOf[int32](d)
 	case layout.Uint8, layout.Bool:
-		return integersAs[uint8](d)
+		return integerReaderOf[uint8](d)
 	case layout.Uint16:
-		return integersAs[uint16](d)
+		return integerReaderOf[uint16](d)
 	case layout.Uint32:
-		return integersAs[uint32](d)
+		return integerReaderOf[uint32](d)
 	}
-	return integersAs[int64](d)
+	return integerReaderOf[int64](d)
 }
 
-func integersAs[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](d layout.ColumnWriter) func(row int64) int64 {
+func integerReaderOf[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](d layout.ColumnWriter) func(row int64) int64 {
 	v := layout.Values[T](d)
 	return func(row int64) int64 { return int64(v.Data[row*v.Step]) }
 }
@@ -74,8 +74,8 @@ func (k *Keys) TimeOf(row int64) int64 { return k.Time.Data[row*k.Time.Step] }
 
 // same reports whether two rows belong to one item.
 func (k *Keys) same(a, b int64) bool {
-	for _, at := range k.Columns {
-		if at(a) != at(b) {
+	for _, value := range k.Columns {
+		if value(a) != value(b) {
 			return false
 		}
 	}
@@ -96,17 +96,17 @@ func newNumbering(columns int) *numbering {
 }
 
 // number is the item's number, and whether it is a new one.
-func (n *numbering) number(k *Keys, row int64) (item int64, fresh bool) {
-	for i, at := range k.Columns {
-		pair := [2]int64{item, at(row)}
+func (n *numbering) number(k *Keys, row int64) (item int64, isNew bool) {
+	for i, value := range k.Columns {
+		pair := [2]int64{item, value(row)}
 		next, ok := n.pairs[i][pair]
 		if !ok {
 			next = int64(len(n.pairs[i]))
 			n.pairs[i][pair] = next
 		}
-		item, fresh = next, !ok
+		item, isNew = next, !ok
 	}
-	return item, fresh
+	return item, isNew
 }
 
 // FindItems finds the items' first rows in the map and checks that the rows of each lie together, in
@@ -129,15 +129,15 @@ func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets [
 		at := m.At(row)
 		switch {
 		case !k.same(before, at):
-			if _, fresh := seen.number(k, at); !fresh {
-				return nil, false, scattered(k, at)
+			if _, isNew := seen.number(k, at); !isNew {
+				return nil, false, scatteredError(k, at)
 			}
 			offsets = append(offsets, row)
 		case k.Time == nil || k.TimeOf(at) > k.TimeOf(before):
 		case duplicates && k.TimeOf(at) == k.TimeOf(before):
 			twice = true
 		default:
-			return nil, false, disordered(k, before, at)
+			return nil, false, unsortedError(k, before, at)
 		}
 		before = at
 	}
@@ -145,8 +145,8 @@ func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets [
 }
 
 // scattered refuses a row of the sources whose item had ended.
-func scattered(k *Keys, row int64) error {
-	e := k.place(row)
+func scatteredError(k *Keys, row int64) error {
+	e := k.locate(row)
 	e.Column = strings.Join(k.names, ", ")
 	e.Reason = fmt.Sprintf("item %s comes back after another item", k.ItemName(row))
 	e.Hint = "let the load sort the rows with --sort"
@@ -154,8 +154,8 @@ func scattered(k *Keys, row int64) error {
 }
 
 // disordered refuses a row of the sources that is not later than the one before.
-func disordered(k *Keys, before, row int64) error {
-	e, of := k.place(row), k.OfItem(row)
+func unsortedError(k *Keys, before, row int64) error {
+	e, of := k.locate(row), k.OfItem(row)
 	e.Column = k.Clock.Name
 	if k.TimeOf(row) == k.TimeOf(before) {
 		e.Reason = fmt.Sprintf("two rows%s have the time %s", of, k.Clock.TimeText(k.TimeOf(row)))
@@ -176,9 +176,9 @@ func disordered(k *Keys, before, row int64) error {
 // ItemName is the name of a row's item, as a message shows it.
 func (k *Keys) ItemName(row int64) string {
 	parts := make([]string, len(k.Columns))
-	for i, at := range k.Columns {
-		if v := at(row); k.words[i] != nil {
-			parts[i] = loaderr.Quote(k.words[i][v])
+	for i, value := range k.Columns {
+		if v := value(row); k.dictionaries[i] != nil {
+			parts[i] = loaderr.Quote(k.dictionaries[i][v])
 		} else {
 			parts[i] = fmt.Sprint(v)
 		}
@@ -197,13 +197,13 @@ func (k *Keys) OfItem(row int64) string {
 // ItemValues names the items that begin at the offsets.
 func (k *Keys) ItemValues(offsets []int64) []layout.ItemValues {
 	var out []layout.ItemValues
-	for i, at := range k.Columns {
+	for i, value := range k.Columns {
 		v := layout.ItemValues{Name: k.names[i]}
 		for _, row := range offsets[:len(offsets)-1] {
-			if k.words[i] != nil {
-				v.Texts = append(v.Texts, k.words[i][at(row)])
+			if k.dictionaries[i] != nil {
+				v.Texts = append(v.Texts, k.dictionaries[i][value(row)])
 			} else {
-				v.Ints = append(v.Ints, at(row))
+				v.Ints = append(v.Ints, value(row))
 			}
 		}
 		out = append(out, v)

@@ -48,7 +48,7 @@ func (m *Map) Replace(rows int64, fill func(from []int64) error) error {
 }
 
 // Own makes the map one that can be written to.
-func (m *Map) Own() error {
+func (m *Map) Materialize() error {
 	if m.From != nil {
 		return nil
 	}

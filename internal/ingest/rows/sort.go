@@ -15,20 +15,20 @@ import (
 // is stable. It calls pass for rows that it has passed, three times for every row, from several
 // goroutines. It takes at most 24 bytes a row of scratch: 16 and the numbers of the items, then 16 and
 // the new map.
-func Sort(ctx context.Context, workers int, k *Keys, m *Map, pass func(rows int64)) error {
+func Sort(ctx context.Context, workers int, k *Keys, m *Map, report func(rows int64)) error {
 	s, err := column.NewScratch(m.Dir, layout.Table{Rows: m.Rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
 	if err != nil {
 		return err
 	}
 	defer func() { s.Close() }() // the one that there is then
 	item := layout.Values[int64](s.Column(0, layout.Random)).Data
-	counts, sorted := numberRows(k, m, item, pass)
+	counts, sorted := numberRows(k, m, item, report)
 	if sorted {
 		return nil
 	}
 	if k.Time == nil {
 		return m.Replace(m.Rows, func(from []int64) error {
-			inItems(counts, item, func(at, row int64) { from[at] = m.At(row) })
+			distribute(counts, item, func(at, row int64) { from[at] = m.At(row) })
 			return nil
 		})
 	}
@@ -39,15 +39,15 @@ func Sort(ctx context.Context, workers int, k *Keys, m *Map, pass func(rows int6
 	defer pairs.Close()
 	times := layout.Values[int64](pairs.Column(0, layout.Random)).Data
 	timed := unsafe.Slice((*timedRow)(unsafe.Pointer(unsafe.SliceData(times))), m.Rows)
-	ends := inItems(counts, item, func(at, row int64) { timed[at] = timedRow{k.TimeOf(m.At(row)), m.At(row)} })
-	pass(m.Rows)
+	ends := distribute(counts, item, func(at, row int64) { timed[at] = timedRow{k.TimeOf(m.At(row)), m.At(row)} })
+	report(m.Rows)
 	if err := s.Close(); err != nil {
 		return err
 	}
 	s = nil
 	err = parallel.For(ctx, workers, len(counts), "", func(_, i int) error {
 		slices.SortFunc(timed[ends[i]-counts[i]:ends[i]], timedRow.compare)
-		pass(counts[i])
+		report(counts[i])
 		return nil
 	})
 	if err != nil {
@@ -62,24 +62,24 @@ func Sort(ctx context.Context, workers int, k *Keys, m *Map, pass func(rows int6
 }
 
 // timedRow is a row of the sources with its time beside it, so that comparing rows leaves the cache alone.
-type timedRow struct{ when, row int64 }
+type timedRow struct{ time, row int64 }
 
 func (r timedRow) compare(o timedRow) int {
-	if r.when != o.when {
-		return cmp.Compare(r.when, o.when)
+	if r.time != o.time {
+		return cmp.Compare(r.time, o.time)
 	}
 	return cmp.Compare(r.row, o.row)
 }
 
 // inItems puts every row at its place among those of its item, in the order in which they come. It returns where the items end.
-func inItems(counts, item []int64, put func(at, row int64)) (ends []int64) {
+func distribute(counts, item []int64, store func(at, row int64)) (ends []int64) {
 	ends = make([]int64, len(counts))
 	var end int64
 	for i, n := range counts {
 		ends[i], end = end, end+n
 	}
 	for row, n := range item {
-		put(ends[n], int64(row))
+		store(ends[n], int64(row))
 		ends[n]++
 	}
 	return ends
@@ -87,7 +87,7 @@ func inItems(counts, item []int64, put func(at, row int64)) (ends []int64) {
 
 // numberRows fills item with the number of each row's item and counts their rows. It reports whether the rows are in order already, and on the
 // way how many rows it has passed.
-func numberRows(k *Keys, m *Map, item []int64, pass func(rows int64)) (counts []int64, sorted bool) {
+func numberRows(k *Keys, m *Map, item []int64, report func(rows int64)) (counts []int64, sorted bool) {
 	const block = 1 << 16
 	seen := newNumbering(len(k.Columns))
 	sorted = true
@@ -107,7 +107,7 @@ func numberRows(k *Keys, m *Map, item []int64, pass func(rows int64)) (counts []
 		}
 		counts[n]++
 		if row%block == block-1 {
-			pass(block)
+			report(block)
 		}
 		if row > 0 && (n < item[row-1] || n == item[row-1] && k.Time != nil && k.TimeOf(at) < k.TimeOf(before)) {
 			sorted = false

@@ -9,8 +9,8 @@ import (
 // How many differences the most common one is looked for among: stretches of neighbours, evenly spread, or all where they are
 // fewer.
 const (
-	stretches   = 64
-	stretchRows = 1024
+	samples    = 64
+	sampleRows = 1024
 )
 
 // TimeStep finds the most common difference of neighbouring times of an item, the least of equally common ones, and counts the
@@ -21,28 +21,28 @@ func TimeStep(k *Keys, offsets []int64) *layout.TimeStep {
 	}
 	rows := offsets[len(offsets)-1]
 	counts := map[int64]int64{}
-	every := max(1, rows/stretches)
-	if rows <= stretches*stretchRows {
-		every = rows
+	stride := max(1, rows/samples)
+	if rows <= samples*sampleRows {
+		stride = rows
 	}
 	item := 0
-	for begin := int64(0); begin < rows; begin += every {
-		end := min(rows, begin+stretchRows)
-		if every == rows {
+	for start := int64(0); start < rows; start += stride {
+		end := min(rows, start+sampleRows)
+		if stride == rows {
 			end = rows
 		}
-		for row := begin + 1; row < end; row++ {
+		for row := start + 1; row < end; row++ {
 			for offsets[item+1] <= row {
 				item++
 			}
 			if row > offsets[item] {
-				counts[k.stepTo(row)]++
+				counts[k.timeDiff(row)]++
 			}
 		}
 	}
 	var step int64
 	for d, n := range counts {
-		if most := counts[step]; n > most || n == most && d < step {
+		if highest := counts[step]; n > highest || n == highest && d < step {
 			step = d
 		}
 	}
@@ -50,7 +50,7 @@ func TimeStep(k *Keys, offsets []int64) *layout.TimeStep {
 	var pairs int64
 	for i, first := range offsets[:len(offsets)-1] {
 		for row := first + 1; row < offsets[i+1]; row++ {
-			d := k.stepTo(row)
+			d := k.timeDiff(row)
 			if step == 0 { // no stretch held two rows of an item
 				step = d
 			}
@@ -69,6 +69,6 @@ func TimeStep(k *Keys, offsets []int64) *layout.TimeStep {
 }
 
 // stepTo is the difference of a row's time and the one before.
-func (k *Keys) stepTo(row int64) int64 {
+func (k *Keys) timeDiff(row int64) int64 {
 	return int64(min(Since(k.TimeOf(row-1), k.TimeOf(row)), math.MaxInt64))
 }

@@ -53,7 +53,7 @@ func TestTimeStepIsThatOfANaiveCount(t *testing.T) {
 // TestTimeStepOfManyRowsCountsEveryJump draws more rows than are looked at for the step; two thirds of them follow at once.
 func TestTimeStepOfManyRowsCountsEveryJump(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
-	times := make([]int64, 4*stretches*stretchRows)
+	times := make([]int64, 4*samples*sampleRows)
 	var jumps int64
 	for i := range times[1:] {
 		d := int64(1)
