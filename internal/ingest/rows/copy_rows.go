@@ -9,41 +9,51 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// CopyRows copies rows from[0], from[1], … of a column to the rows from at on of another of the same dtype, or of int64 to float64;
-// without from, all of them. A row that is inserted becomes missing where the dtype can say so, else 0.
-func CopyRows(ctx context.Context, workers int, to layout.ColumnWriter, at int64, source layout.ColumnWriter, from []int64) error {
+// CopyRows copies the rows from[0], from[1], … of source to consecutive rows of to, which start at
+// row at. If from is nil, it copies all rows of source. Both columns have the same dtype, or source
+// is int64 and to is float64. An inserted row gets the dtype's missing value, or 0 if the dtype has
+// none.
+func CopyRows(
+	ctx context.Context, workers int, to layout.ColumnWriter, at int64, source layout.ColumnWriter, from []int64,
+) error {
 	n := source.Rows
 	if from != nil {
 		n = int64(len(from))
 	}
 	if to.DType == layout.Float64 && source.DType == layout.Int64 {
 		integers := layout.Values[int64](source)
-		return gatherWith(ctx, workers, rowRange(layout.Values[float64](to), at, n), from, column.NaN, func(to []float64, row int64) {
-			for f, v := range integers.Row(row) {
-				to[f] = float64(v)
-			}
-		})
+		return gatherWith(ctx, workers, rowRange(layout.Values[float64](to), at, n), from, column.NaN,
+			func(to []float64, row int64) {
+				for f, v := range integers.Row(row) {
+					to[f] = float64(v)
+				}
+			})
 	}
 	missing := missingBits(to.DType)
 	switch to.DType.Size() {
 	case 1:
-		return gatherRows(ctx, workers, rowRange(layout.Values[uint8](to), at, n), layout.Values[uint8](source), from, uint8(missing))
+		return gatherRows(ctx, workers, rowRange(layout.Values[uint8](to), at, n),
+			layout.Values[uint8](source), from, uint8(missing))
 	case 2:
-		return gatherRows(ctx, workers, rowRange(layout.Values[uint16](to), at, n), layout.Values[uint16](source), from, uint16(missing))
+		return gatherRows(ctx, workers, rowRange(layout.Values[uint16](to), at, n),
+			layout.Values[uint16](source), from, uint16(missing))
 	case 4:
-		return gatherRows(ctx, workers, rowRange(layout.Values[uint32](to), at, n), layout.Values[uint32](source), from, uint32(missing))
+		return gatherRows(ctx, workers, rowRange(layout.Values[uint32](to), at, n),
+			layout.Values[uint32](source), from, uint32(missing))
 	default:
-		return gatherRows(ctx, workers, rowRange(layout.Values[uint64](to), at, n), layout.Values[uint64](source), from, missing)
+		return gatherRows(ctx, workers, rowRange(layout.Values[uint64](to), at, n),
+			layout.Values[uint64](source), from, missing)
 	}
 }
 
-// stretch is n rows of a column.
+// rowRange returns the n rows of a column that start at row at.
 func rowRange[T layout.Native](v layout.Strided[T], at, n int64) layout.Strided[T] {
 	v.Data, v.Rows = v.Data[at*v.Step:], n
 	return v
 }
 
-// missingBits are those of a value that is missing: NaN, and the code of no word.
+// missingBits returns the bits of a missing value: NaN for floats, a code that no dictionary entry
+// has for text, 0 for all other dtypes.
 func missingBits(d layout.DType) uint64 {
 	switch d {
 	case layout.Float16:
@@ -58,10 +68,13 @@ func missingBits(d layout.DType) uint64 {
 	return 0
 }
 
-// carryBlock is how many rows a worker copies at once.
+// blockRows is the number of rows that a worker copies at a time.
 const blockRows = 1 << 16
 
-func gatherRows[T layout.Native](ctx context.Context, workers int, to, source layout.Strided[T], from []int64, missing T) error {
+// gatherRows copies rows of source to to, without a conversion.
+func gatherRows[T layout.Native](
+	ctx context.Context, workers int, to, source layout.Strided[T], from []int64, missing T,
+) error {
 	if from == nil && to.Contiguous() && source.Contiguous() {
 		return forBlocks(ctx, workers, to.Rows, func(row, end int64) {
 			copy(to.Data[row*to.Step:end*to.Step], source.Data[row*to.Step:])
@@ -81,7 +94,12 @@ func gatherRows[T layout.Native](ctx context.Context, workers int, to, source la
 	return gatherWith(ctx, workers, to, from, missing, func(to []T, row int64) { copy(to, source.Row(row)) })
 }
 
-func gatherWith[T layout.Native](ctx context.Context, workers int, to layout.Strided[T], from []int64, missing T, copyRow func(to []T, row int64)) error {
+// gatherWith copies rows to to: it calls copyRow for each row that a source has, and sets inserted
+// rows to missing.
+func gatherWith[T layout.Native](
+	ctx context.Context, workers int, to layout.Strided[T], from []int64, missing T,
+	copyRow func(to []T, row int64),
+) error {
 	return forBlocks(ctx, workers, to.Rows, func(row, end int64) {
 		for ; row < end; row++ {
 			at := row
@@ -99,7 +117,7 @@ func gatherWith[T layout.Native](ctx context.Context, workers int, to layout.Str
 	})
 }
 
-// carryBlocks cuts rows into blocks for the workers.
+// forBlocks calls block for each block of blockRows rows, on the given number of workers.
 func forBlocks(ctx context.Context, workers int, rows int64, block func(row, end int64)) error {
 	return parallel.For(ctx, workers, int((rows+blockRows-1)/blockRows), "", func(_, i int) error {
 		block(int64(i)*blockRows, min(rows, int64(i+1)*blockRows))

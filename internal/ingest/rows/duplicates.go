@@ -9,8 +9,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Deduplicate keeps one row of each item and time in an owned map, the last or the first, and returns
-// the items' first rows anew.
+// Deduplicate removes all rows but one of each item and time from the map: it keeps the last row if
+// last is set, else the first. It returns the new offsets of the items. The map must be
+// materialized.
 func Deduplicate(k *Keys, m *Map, offsets []int64, last bool) []int64 {
 	itemOffsets := make([]int64, 1, len(offsets))
 	var n int64
@@ -22,7 +23,7 @@ func Deduplicate(k *Keys, m *Map, offsets []int64, last bool) []int64 {
 		if first == offsets[len(itemOffsets)] {
 			itemOffsets = append(itemOffsets, n)
 		}
-		m.From[n] = m.From[at] // n ≤ first: what is overwritten has been seen
+		m.From[n] = m.From[at] // n ≤ first, so the overwritten entry was already visited
 		n++
 		return nil
 	})
@@ -30,7 +31,8 @@ func Deduplicate(k *Keys, m *Map, offsets []int64, last bool) []int64 {
 	return append(itemOffsets, n)
 }
 
-// groups goes through the rows of the map that share item and time.
+// eachDuplicateGroup calls visit for each range of rows of the map that have the same item and
+// time, also for ranges of one row. It stops at the first error.
 func eachDuplicateGroup(k *Keys, m *Map, offsets []int64, visit func(first, end int64) error) error {
 	for i, first := range offsets[:len(offsets)-1] {
 		for first < offsets[i+1] {
@@ -47,18 +49,25 @@ func eachDuplicateGroup(k *Keys, m *Map, offsets []int64, visit func(first, end 
 	return nil
 }
 
-// Average writes to the first row of each group of duplicates what a column holds of the group: the mean
-// of floats, missing ones left out. All else must be the same in every row; integers says that floats
-// stand for integers or truth values. The map must be owned.
-func Average(ctx context.Context, k *Keys, m *Map, offsets []int64, d layout.ColumnWriter, c column.Column, integers bool) error {
+// Average combines the values of each group of rows that have the same item and time, and writes
+// the result to the group's first row. The result of floats is the mean of the values that are not
+// missing. Values of other types must be equal in all rows, otherwise Average returns a
+// [loaderr.SourceError]. integers states that a float column contains integers or booleans, which
+// must be equal too. The map must be materialized.
+func Average(
+	ctx context.Context, k *Keys, m *Map, offsets []int64, d layout.ColumnWriter, c column.Column, integers bool,
+) error {
 	var mean func(rows []int64) (same bool)
 	switch d.DType {
 	case layout.Float16:
-		mean = meanRows(layout.Values[layout.Half](d), func(h layout.Half) float64 { return float64(h.Float32()) }, layout.HalfOf)
+		mean = meanRows(layout.Values[layout.Half](d),
+			func(h layout.Half) float64 { return float64(h.Float32()) }, layout.HalfOf)
 	case layout.Float32:
-		mean = meanRows(layout.Values[float32](d), func(v float32) float64 { return float64(v) }, func(v float64) float32 { return float32(v) })
+		mean = meanRows(layout.Values[float32](d),
+			func(v float32) float64 { return float64(v) }, func(v float64) float32 { return float32(v) })
 	case layout.Float64:
-		mean = meanRows(layout.Values[float64](d), func(v float64) float64 { return v }, func(v float64) float64 { return v })
+		mean = meanRows(layout.Values[float64](d),
+			func(v float64) float64 { return v }, func(v float64) float64 { return v })
 	default:
 		mean = sameRows(d)
 	}
@@ -71,14 +80,18 @@ func Average(ctx context.Context, k *Keys, m *Map, offsets []int64, d layout.Col
 		}
 		e := k.locate(m.At(end - 1))
 		e.Column = c.Name
-		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean", k.OfItem(m.At(first)), k.Clock.TimeText(k.TimeOf(m.At(first))), c.Kind.DType())
+		e.Reason = fmt.Sprintf("the rows%s with the time %s differ, and %s has no mean",
+			k.OfItem(m.At(first)), k.Clock.TimeText(k.TimeOf(m.At(first))), c.Kind.DType())
 		e.Hint = "keep one of them with --duplicates first or last"
 		return &e
 	})
 }
 
-// meanRows puts the mean of rows into the first, feature by feature.
-func meanRows[T layout.Native](v layout.Strided[T], toFloat func(T) float64, fromFloat func(float64) T) func(rows []int64) bool {
+// meanRows returns a function that writes the mean of the given rows to the first of them, for each
+// feature. It ignores NaN. The function always returns true.
+func meanRows[T layout.Native](
+	v layout.Strided[T], toFloat func(T) float64, fromFloat func(float64) T,
+) func(rows []int64) bool {
 	return func(rows []int64) bool {
 		for f := range v.Width {
 			sum, n := 0.0, 0
@@ -98,7 +111,7 @@ func meanRows[T layout.Native](v layout.Strided[T], toFloat func(T) float64, fro
 	}
 }
 
-// sameRows reports whether rows of a column hold the same.
+// sameRows returns a function that reports whether the given rows of a column have equal values.
 func sameRows(d layout.ColumnWriter) func(rows []int64) bool {
 	switch d.DType.Size() {
 	case 1:
@@ -123,8 +136,9 @@ func sameValues[T layout.Number](d layout.ColumnWriter) func(rows []int64) bool 
 	}
 }
 
-// sameWholes reports whether rows of integers that are read as floats hold the same, missing values
-// aside. It puts what they hold into the first row.
+// sameIntegers returns a function that reports whether the given rows of a float column that
+// contains integers have equal values. It ignores missing values and fills those of the first row
+// from the other rows.
 func sameIntegers(d layout.ColumnWriter) func(rows []int64) bool {
 	if d.DType == layout.Float32 {
 		return samePresentValues(layout.Values[float32](d))

@@ -14,23 +14,33 @@ import (
 	"github.com/tensorcache/tensorcache/internal/near"
 )
 
-// Filter tells which rows are kept; it is asked for one row after the other.
+// Filter selects the rows that match the item and time options of a load. Its state depends on the
+// rows seen so far: call its methods for consecutive rows, from one goroutine.
 type Filter struct {
 	*Keys
-	from, to                  int64           // times, both included
-	found                     map[string]bool // items by canonical name, with whether they were met; nil: all
-	bucket, buckets           uint64          // of a bucket; parts is 0 without one
-	items                     *numbering
-	selectedItems             []bool // by the number of an item
-	selected                  bool
-	itemsSelected, rowsInTime int64 // items that are kept, and rows in the bounds of time
-	minTime, maxTime          int64 // times that were seen
-	rows                      int64 // that were seen
-	names                     []string
+	from, to int64 // bounds of the time, both inclusive
+	// found has the canonical name of each wanted item, and whether a row has it. nil: no name
+	// filter.
+	found map[string]bool
+	// bucket is the number of the wanted bucket out of buckets. buckets is 0 without a bucket
+	// filter.
+	bucket, buckets uint64
+	items           *numbering
+	selectedItems   []bool // by item number: whether the item is selected
+	selected        bool   // whether the item of the current row is selected
+
+	itemsSelected, rowsInTime int64    // number of selected items, and of rows inside the time bounds
+	minTime, maxTime          int64    // of all counted rows
+	rows                      int64    // number of counted rows
+	names                     []string // up to 10,000 item names, for suggestions in an error
 }
 
+// NewFilter returns the filter of a load's options: time bounds, item names and bucket. It
+// returns an error if one of them is invalid.
 func NewFilter(o option.Options, k *Keys) (*Filter, error) {
-	f := &Filter{Keys: k, selected: true, items: newNumbering(len(k.Columns)), minTime: math.MaxInt64, maxTime: math.MinInt64}
+	f := &Filter{
+		Keys: k, selected: true, items: newNumbering(len(k.Columns)), minTime: math.MaxInt64, maxTime: math.MinInt64,
+	}
 	var err error
 	if f.from, f.to, err = o.Where.Bounds(k.Clock); err != nil {
 		return nil, err
@@ -49,6 +59,8 @@ func NewFilter(o option.Options, k *Keys) (*Filter, error) {
 	return f, nil
 }
 
+// Matches reports whether a row passes the filter. Call it for the rows of a source in order,
+// starting with row 0.
 func (f *Filter) Matches(row int64) bool {
 	if len(f.Columns) > 0 && (f.found != nil || f.buckets > 0) && (row == 0 || !f.same(row-1, row)) {
 		n, isNew := f.items.number(f.Keys, row)
@@ -65,7 +77,8 @@ func (f *Filter) Matches(row int64) bool {
 
 func (f *Filter) inBounds(row int64) bool { return f.TimeOf(row) >= f.from && f.TimeOf(row) <= f.to }
 
-// Count counts the rows that are kept of the first ones of a source, whose keys these are.
+// Count returns how many of the first rows rows of a source match. k are the keys of the source;
+// the following calls of Matches use them too.
 func (f *Filter) Count(ctx context.Context, k *Keys, rows int64) (n int64, err error) {
 	f.Keys, f.rows = k, f.rows+rows
 	for row := range rows {
@@ -85,9 +98,9 @@ func (f *Filter) Count(ctx context.Context, k *Keys, rows int64) (n int64, err e
 	return n, nil
 }
 
-// wants reports whether the row's item is wanted.
+// selects reports whether the row's item matches the names and the bucket.
 func (f *Filter) selects(row int64) bool {
-	const maxNames = 10_000 // that are looked through for near ones
+	const maxNames = 10_000 // that are searched for similar names
 	name := f.AppendItemName(nil, row)
 	selected := f.buckets == 0 || xxhash.Sum64(name)%f.buckets == f.bucket
 	if f.found != nil {
@@ -106,7 +119,8 @@ func (f *Filter) selects(row int64) bool {
 	return selected
 }
 
-// CheckAllFound refuses names that no item has.
+// CheckAllFound returns a [loaderr.OptionError] for the first of the given names that no row's item
+// has.
 func (f *Filter) CheckAllFound(items []json.RawMessage) error {
 	for _, raw := range items {
 		name, err := f.canonical(raw)
@@ -117,12 +131,15 @@ func (f *Filter) CheckAllFound(items []json.RawMessage) error {
 			continue
 		}
 		name = strings.Trim(name, `"`)
-		return &loaderr.OptionError{Field: "items", Value: name, Item: true, Allowed: strings.Join(near.Names(name, f.names), ", ")}
+		return &loaderr.OptionError{
+			Field: "items", Value: name, Item: true, Allowed: strings.Join(near.Names(name, f.names), ", "),
+		}
 	}
 	return nil
 }
 
-// NothingKept says why no row is kept.
+// NothingKept returns the error of a load of which no row matches. It states the reason: the items,
+// the bucket or the time bounds.
 func (f *Filter) NothingKept(path, bucket string) error {
 	e := &loaderr.SourceError{Path: path}
 	if items := int64(len(f.selectedItems)); items > 0 && f.itemsSelected == 0 {
@@ -139,7 +156,8 @@ func (f *Filter) NothingKept(path, bucket string) error {
 		return e
 	}
 	e.Column = f.Clock.Name
-	e.Reason = fmt.Sprintf("none of the %d rows is kept: %d of them lie in the bounds of time, their times go from %s to %s",
+	e.Reason = fmt.Sprintf(
+		"none of the %d rows is kept: %d of them lie in the bounds of time, their times go from %s to %s",
 		f.rows, f.rowsInTime, f.Clock.TimeText(f.minTime), f.Clock.TimeText(f.maxTime))
 	if f.rowsInTime > 0 {
 		e.Reason += ", and those are of other items"

@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// AppendItemName appends the name of a row's item in its canonical form (docs/FORMAT.md).
+// AppendItemName appends the canonical name of a row's item to dst (see docs/FORMAT.md).
 func (k *Keys) AppendItemName(dst []byte, row int64) []byte {
 	parts := make([]any, len(k.Columns))
 	for i, value := range k.Columns {
@@ -20,20 +20,20 @@ func (k *Keys) AppendItemName(dst []byte, row int64) []byte {
 	return option.AppendParts(dst, parts)
 }
 
-// canonical is the name of an item that somebody wrote, in its canonical form: digits are a number where the column holds
-// integers, and a text where it holds text.
+// canonical returns the canonical form of an item name that a user wrote. Digits become a number if
+// the column is an integer column, and a text if it is a text column.
 func (k *Keys) canonical(raw json.RawMessage) (string, error) {
 	parts, err := k.canonicalParts(raw)
 	return string(option.AppendParts(nil, parts)), err
 }
 
-// CanonicalParts are the values of the name.
+// canonicalParts returns the values of an item name that a user wrote, one per item_id column.
 func (k *Keys) canonicalParts(raw json.RawMessage) ([]any, error) {
 	return CanonicalParts(raw, k.dictionaries)
 }
 
-// CanonicalParts returns the values of an item name that a user wrote. words has an entry for each
-// column that names an item, nil unless it is a text column.
+// CanonicalParts returns the values of an item name that a user wrote. dictionaries has one entry
+// per item_id column: the dictionary of a text column, nil for an integer column.
 func CanonicalParts(raw json.RawMessage, dictionaries [][]string) ([]any, error) {
 	parts, err := option.ItemParts(raw, len(dictionaries))
 	if err != nil {

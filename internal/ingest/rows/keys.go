@@ -1,9 +1,14 @@
-// Package rows finds out which rows of the sources are those of a result, and in which order: it filters,
-// sorts, removes duplicates and completes a regular grid.
+// Package rows determines which rows of the sources become rows of the result, and in which order.
+// It filters, sorts, removes duplicates and completes a regular time grid.
 //
-// A [Map] says which row of the sources each row of the result is. Only the map changes; the caller moves
-// the columns once, at the end, with [CopyRows], and not at all if every row stays where it is. The
-// package knows the item and time columns ([Keys]) and nothing of values.
+// A [Map] contains, for each row of the result, the number of its source row. The functions change
+// only the map. The caller moves the columns once, at the end, with [CopyRows], and does not move
+// them if every row stays in place. All decisions use the item and time columns ([Keys]) only.
+//
+// # Caveats
+//
+// [Average] is the one function that reads and writes value columns. Row numbers count the rows of
+// all sources together. An inserted row has the number [Inserted] instead.
 package rows
 
 import (
@@ -16,27 +21,33 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Keys are the columns that say which item a row belongs to, and when it was.
+// Keys are the item_id columns and the time column: they determine the item and the time of a row.
 type Keys struct {
 	names        []string
-	Columns      []func(row int64) int64 // value or code of each item_id column
-	dictionaries [][]string              // the words of a text column, else nil
+	Columns      []func(row int64) int64 // return the value, or the dictionary code, of each item_id column
+	dictionaries [][]string              // of each item_id column: the dictionary of a text column, else nil
 	Time         *layout.Strided[int64]  // nil without a time column
 	locate       Locator
 	Clock        column.Column
 }
 
-// Locator names the source and its row (from 1) of a row of all sources together, for messages.
+// Locator returns the position of a row in its source, for error messages: the path, and the row
+// number starting at 1. row counts the rows of all sources together.
 type Locator func(row int64) loaderr.SourceError
 
-// NewKeys finds the item and time columns. vocab holds the words of text columns by their names. An
-// integer time is stored as int64.
-func NewKeys(columns []column.Column, roles []layout.Role, dictionaries map[string][]string, dest func(i int) layout.ColumnWriter, locate Locator) *Keys {
+// NewKeys returns the item_id and time columns among the given columns. dictionaries has the
+// dictionary of each text column, by column name. dest returns the stored column i. The time column
+// must be stored as int64.
+func NewKeys(
+	columns []column.Column, roles []layout.Role, dictionaries map[string][]string,
+	dest func(i int) layout.ColumnWriter, locate Locator,
+) *Keys {
 	k := &Keys{locate: locate}
 	for i, c := range columns {
 		switch roles[i] {
 		case layout.RoleItemID:
-			k.names, k.Columns, k.dictionaries = append(k.names, c.Name), append(k.Columns, integerReader(dest(i))), append(k.dictionaries, dictionaries[c.Name])
+			k.names, k.Columns, k.dictionaries = append(k.names, c.Name),
+				append(k.Columns, integerReader(dest(i))), append(k.dictionaries, dictionaries[c.Name])
 		case layout.RoleTime:
 			v := layout.Values[int64](dest(i))
 			k.Time, k.Clock = &v, c
@@ -45,7 +56,7 @@ func NewKeys(columns []column.Column, roles []layout.Role, dictionaries map[stri
 	return k
 }
 
-// integers reads an integer or text column.
+// integerReader returns a function that reads a row of an integer, boolean or text column.
 func integerReader(d layout.ColumnWriter) func(row int64) int64 {
 	switch d.DType.Plain() {
 	case layout.Int8:
@@ -64,12 +75,14 @@ func integerReader(d layout.ColumnWriter) func(row int64) int64 {
 	return integerReaderOf[int64](d)
 }
 
-func integerReaderOf[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](d layout.ColumnWriter) func(row int64) int64 {
+func integerReaderOf[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](
+	d layout.ColumnWriter,
+) func(row int64) int64 {
 	v := layout.Values[T](d)
 	return func(row int64) int64 { return int64(v.Data[row*v.Step]) }
 }
 
-// TimeOf is the time of a row.
+// TimeOf returns the time of a row, in the unit of the time column.
 func (k *Keys) TimeOf(row int64) int64 { return k.Time.Data[row*k.Time.Step] }
 
 // same reports whether two rows belong to one item.
@@ -82,9 +95,9 @@ func (k *Keys) same(a, b int64) bool {
 	return true
 }
 
-// numbering gives items their numbers in the order of their first rows.
+// numbering assigns numbers to items in the order of their first rows.
 type numbering struct {
-	pairs []map[[2]int64]int64 // by item_id column: (number so far, value) to number
+	pairs []map[[2]int64]int64 // by item_id column: (number of the columns before, value) to number
 }
 
 func newNumbering(columns int) *numbering {
@@ -95,7 +108,7 @@ func newNumbering(columns int) *numbering {
 	return n
 }
 
-// number is the item's number, and whether it is a new one.
+// number returns the number of a row's item, and whether the item is new.
 func (n *numbering) number(k *Keys, row int64) (item int64, isNew bool) {
 	for i, value := range k.Columns {
 		pair := [2]int64{item, value(row)}
@@ -109,9 +122,10 @@ func (n *numbering) number(k *Keys, row int64) (item int64, isNew bool) {
 	return item, isNew
 }
 
-// FindItems finds the items' first rows in the map and checks that the rows of each lie together, in
-// the order of their times. twice reports whether some share a time, which is refused unless duplicates
-// are allowed.
+// FindItems returns the offsets of the items: the first row of each item in the map and, at the
+// end, the number of rows. It returns a [loaderr.SourceError] if the rows of an item are not
+// contiguous or not in the order of their times. twice reports whether rows of an item have the
+// same time, which is an error unless duplicates is set.
 func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets []int64, twice bool, err error) {
 	offsets = []int64{0}
 	if len(k.Columns) == 0 && k.Time == nil {
@@ -144,7 +158,7 @@ func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets [
 	return append(offsets, m.Rows), twice, nil
 }
 
-// scattered refuses a row of the sources whose item had ended.
+// scatteredError returns the error of a row whose item already ended at an earlier row.
 func scatteredError(k *Keys, row int64) error {
 	e := k.locate(row)
 	e.Column = strings.Join(k.names, ", ")
@@ -153,7 +167,7 @@ func scatteredError(k *Keys, row int64) error {
 	return &e
 }
 
-// disordered refuses a row of the sources that is not later than the one before.
+// unsortedError returns the error of a row that is not later than the row before.
 func unsortedError(k *Keys, before, row int64) error {
 	e, of := k.locate(row), k.OfItem(row)
 	e.Column = k.Clock.Name
@@ -165,7 +179,8 @@ func unsortedError(k *Keys, before, row int64) error {
 		}
 		return &e
 	}
-	e.Reason = fmt.Sprintf("time %s%s comes after %s", k.Clock.TimeText(k.TimeOf(row)), of, k.Clock.TimeText(k.TimeOf(before)))
+	e.Reason = fmt.Sprintf("time %s%s comes after %s",
+		k.Clock.TimeText(k.TimeOf(row)), of, k.Clock.TimeText(k.TimeOf(before)))
 	e.Hint = "let the load sort the rows with --sort"
 	if len(k.Columns) == 0 {
 		e.Hint += ", or name the column that tells series apart with --item-id"
@@ -173,7 +188,7 @@ func unsortedError(k *Keys, before, row int64) error {
 	return &e
 }
 
-// ItemName is the name of a row's item, as a message shows it.
+// ItemName returns the name of a row's item in the form of error messages.
 func (k *Keys) ItemName(row int64) string {
 	parts := make([]string, len(k.Columns))
 	for i, value := range k.Columns {
@@ -186,7 +201,8 @@ func (k *Keys) ItemName(row int64) string {
 	return strings.Join(parts, ", ")
 }
 
-// OfItem is where a message says of which item a row is; nothing without items.
+// OfItem returns " of item " and the name of a row's item, for error messages. It returns "" if the
+// load has no item_id column.
 func (k *Keys) OfItem(row int64) string {
 	if len(k.Columns) == 0 {
 		return ""
@@ -194,7 +210,7 @@ func (k *Keys) OfItem(row int64) string {
 	return " of item " + k.ItemName(row)
 }
 
-// ItemValues names the items that begin at the offsets.
+// ItemValues returns, for each item_id column, the values of the items that start at the offsets.
 func (k *Keys) ItemValues(offsets []int64) []layout.ItemValues {
 	var out []layout.ItemValues
 	for i, value := range k.Columns {

@@ -8,15 +8,20 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// What --regrid may make of the rows: an input that asks for more is a mistake in its times or in the step.
+// Limits on the result of --regrid. An input that exceeds them has a wrong time or a wrong step.
 const (
-	maxRegridFactor = 100    // times as many rows
+	maxRegridFactor = 100    // ratio of rows of the result to rows before
 	minRegridLimit  = 10_000 // rows that are always allowed
 )
 
-// Regrid inserts into the map the rows that a regular grid from each item's first time on lacks, and
-// returns the items' first rows anew. It asks canMiss before it inserts rows.
-func Regrid(ctx context.Context, k *Keys, m *Map, offsets []int64, step int64, stepText string, checkMissing func(added int64) error) ([]int64, error) {
+// Regrid inserts rows into the map, so that each item is a regular grid that starts at the item's
+// first time. It returns the new offsets of the items. Before it inserts rows, it calls
+// checkMissing with their number, and returns the error of that call. Regrid also returns an error
+// if a time is not on the grid, or if the grid has too many rows.
+func Regrid(
+	ctx context.Context, k *Keys, m *Map, offsets []int64, step int64, stepText string,
+	checkMissing func(added int64) error,
+) ([]int64, error) {
 	maxRows := max(minRegridLimit, uint64(m.Rows)*maxRegridFactor)
 	gridOffsets := []int64{0}
 	var rows uint64
@@ -31,14 +36,17 @@ func Regrid(ctx context.Context, k *Keys, m *Map, offsets []int64, step int64, s
 				return nil, offGridError(k, m.At(first), m.At(row), stepText)
 			}
 		}
-		steps := Since(start, k.TimeOf(m.At(offsets[i+1]-1))) / uint64(step) // one less than the rows
+		steps := Since(start, k.TimeOf(m.At(offsets[i+1]-1))) / uint64(step) // number of rows minus 1
 		wantedRows += float64(steps) + 1
 		rows += min(steps, maxRows-min(rows, maxRows)) + 1
 		gridOffsets = append(gridOffsets, int64(rows))
 	}
 	if rows > maxRows {
-		return nil, &loaderr.OptionError{Field: "regrid", Value: stepText, Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", maxRows, m.Rows, wantedRows),
-			Hint: "is a time wrong, or the step too short?"}
+		return nil, &loaderr.OptionError{
+			Field: "regrid", Value: stepText,
+			Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", maxRows, m.Rows, wantedRows),
+			Hint:    "is a time wrong, or the step too short?",
+		}
 	}
 	added := int64(rows) - m.Rows
 	if added == 0 {
@@ -64,25 +72,29 @@ func Regrid(ctx context.Context, k *Keys, m *Map, offsets []int64, step int64, s
 	return gridOffsets, err
 }
 
-// Since is how much later a time is than one that is not later: also where an int64 cannot say it.
+// Since returns t - start. t must not be before start. The result is exact even if the difference
+// exceeds the range of int64.
 func Since(start, t int64) uint64 { return uint64(t) - uint64(start) }
 
-// offGrid refuses a row whose time is not a number of steps after its item's first.
+// offGridError returns the error of a row whose time is not a whole number of steps after its
+// item's first time.
 func offGridError(k *Keys, first, row int64, stepText string) error {
 	e, of := k.locate(row), k.OfItem(row)
 	e.Column = k.Clock.Name
-	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s", k.Clock.TimeText(k.TimeOf(row)), of, stepText, k.Clock.TimeText(k.TimeOf(first)))
+	e.Reason = fmt.Sprintf("the time %s%s is no number of steps of %s after the first, %s",
+		k.Clock.TimeText(k.TimeOf(row)), of, stepText, k.Clock.TimeText(k.TimeOf(first)))
 	e.Hint = "choose a step with --regrid that all times are a multiple of"
 	return &e
 }
 
-// CompleteTimes writes the times of inserted rows: those of the grid.
+// CompleteTimes writes the grid times of inserted rows to the time column d.
 func CompleteTimes(m *Map, offsets []int64, d layout.ColumnWriter, step int64) {
 	v := layout.Values[int64](d)
 	eachInserted(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] + (row-first)*step })
 }
 
-// CompleteItems writes the items of inserted rows: that of the first row of their item.
+// CompleteItems writes the values of inserted rows to the item_id column d: the value of the first
+// row of their item.
 func CompleteItems(m *Map, offsets []int64, d layout.ColumnWriter) {
 	switch d.DType.Size() {
 	case 1:
@@ -96,13 +108,13 @@ func CompleteItems(m *Map, offsets []int64, d layout.ColumnWriter) {
 	}
 }
 
-// repeatFirst gives inserted rows the value of their item's first.
+// repeatFirst sets inserted rows to the value of their item's first row.
 func repeatFirst[T layout.Native](m *Map, offsets []int64, d layout.ColumnWriter) {
 	v := layout.Values[T](d)
 	eachInserted(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] })
 }
 
-// between visits the inserted rows, each with the first row of its item.
+// eachInserted calls visit for each inserted row, with the first row of its item.
 func eachInserted(m *Map, offsets []int64, visit func(first, row int64)) {
 	for i, first := range offsets[:len(offsets)-1] {
 		for row := first + 1; row < offsets[i+1]; row++ {

@@ -7,20 +7,20 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Map says which row of the sources is each row of the result. Sorting, duplicates and a regular grid only make this
-// map; the columns are moved once, at the end, and not at all where every row stays where it is.
+// Map contains the number of the source row for each row of the result. Filtering, sorting,
+// removing duplicates and completing a grid change only the map. The caller closes it.
 type Map struct {
-	Dir     string
-	Rows    int64
-	From    []int64 // nil: every row is its own
+	Dir     string  // directory of the scratch file that stores From
+	Rows    int64   // number of rows of the result
+	From    []int64 // source row of each row; nil: each row is its own source row
 	scratch *column.Scratch
-	Added   int64 // how many rows of from are inserted
+	Added   int64 // number of inserted rows in From
 }
 
-// Inserted stands in a rowMap for a row that is in no source.
+// Inserted is the entry of a [Map] for an inserted row, which no source has.
 const Inserted = -1
 
-// At is the row of the sources that a row of the result comes from, or inserted.
+// At returns the source row of a row of the result, or [Inserted].
 func (m *Map) At(row int64) int64 {
 	if m.From == nil {
 		return row
@@ -28,16 +28,19 @@ func (m *Map) At(row int64) int64 {
 	return m.From[row]
 }
 
-// Replace makes the map anew, with rows entries that fill writes; at tells the old ones until it returns. It takes 8 bytes a row
-// of scratch.
+// Replace replaces the map by one with the given number of rows. It calls fill to write the
+// entries. Until fill returns, At returns the old entries. If fill returns an error, the old map
+// remains. The new entries take 8 bytes per row in a scratch file.
 func (m *Map) Replace(rows int64, fill func(from []int64) error) error {
-	s, err := column.NewScratch(m.Dir, layout.Table{Rows: rows, Columns: []layout.Column{{Name: "from", DType: layout.Int64}}})
+	s, err := column.NewScratch(m.Dir, layout.Table{
+		Rows: rows, Columns: []layout.Column{{Name: "from", DType: layout.Int64}},
+	})
 	if err != nil {
 		return err
 	}
 	from := layout.Values[int64](s.Column(0, layout.Random)).Data
 	if rows == 0 {
-		from = []int64{} // not every row, but none
+		from = []int64{} // no row; nil would mean every row
 	}
 	if err := fill(from); err != nil {
 		return errors.Join(err, s.Close())
@@ -47,7 +50,7 @@ func (m *Map) Replace(rows int64, fill func(from []int64) error) error {
 	return err
 }
 
-// Own makes the map one that can be written to.
+// Materialize allocates From if it is nil, so that the caller can write to its entries.
 func (m *Map) Materialize() error {
 	if m.From != nil {
 		return nil
@@ -60,6 +63,7 @@ func (m *Map) Materialize() error {
 	})
 }
 
+// Close frees the scratch file of the map. It is safe on a nil map.
 func (m *Map) Close() error {
 	if m == nil {
 		return nil

@@ -11,16 +11,20 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Sort orders the rows of the map by item, in the order of the items' first rows, and time. The sort
-// is stable. It calls pass for rows that it has passed, three times for every row, from several
-// goroutines. It takes at most 24 bytes a row of scratch: 16 and the numbers of the items, then 16 and
-// the new map.
+// Sort orders the rows of the map by item, in the order of the items' first rows, and then by time.
+// The sort is stable. It calls report, from several goroutines, with the number of rows that it
+// processed since; the sum is at most three times the number of rows.
+//
+// Sort takes at most 24 bytes per row in scratch files: 16 bytes for the rows with their times, and
+// 8 bytes for the item numbers or, later, for the new map.
 func Sort(ctx context.Context, workers int, k *Keys, m *Map, report func(rows int64)) error {
-	s, err := column.NewScratch(m.Dir, layout.Table{Rows: m.Rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}}})
+	s, err := column.NewScratch(m.Dir, layout.Table{
+		Rows: m.Rows, Columns: []layout.Column{{Name: "item", DType: layout.Int64}},
+	})
 	if err != nil {
 		return err
 	}
-	defer func() { s.Close() }() // the one that there is then
+	defer func() { s.Close() }() // evaluates s at the end: it may be nil
 	item := layout.Values[int64](s.Column(0, layout.Random)).Data
 	counts, sorted := numberRows(k, m, item, report)
 	if sorted {
@@ -32,7 +36,9 @@ func Sort(ctx context.Context, workers int, k *Keys, m *Map, report func(rows in
 			return nil
 		})
 	}
-	pairs, err := column.NewScratch(m.Dir, layout.Table{Rows: m.Rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}}})
+	pairs, err := column.NewScratch(m.Dir, layout.Table{
+		Rows: m.Rows, Columns: []layout.Column{{Name: "pair", DType: layout.Int64, Width: 2}},
+	})
 	if err != nil {
 		return err
 	}
@@ -61,7 +67,8 @@ func Sort(ctx context.Context, workers int, k *Keys, m *Map, report func(rows in
 	})
 }
 
-// timedRow is a row of the sources with its time beside it, so that comparing rows leaves the cache alone.
+// timedRow is a source row together with its time, so that a comparison of two rows does not load
+// the time column and causes no cache miss.
 type timedRow struct{ time, row int64 }
 
 func (r timedRow) compare(o timedRow) int {
@@ -71,7 +78,8 @@ func (r timedRow) compare(o timedRow) int {
 	return cmp.Compare(r.row, o.row)
 }
 
-// inItems puts every row at its place among those of its item, in the order in which they come. It returns where the items end.
+// distribute calls store with the position of each row when rows are grouped by item, as a counting
+// sort does. Rows of an item stay in their order. It returns the end of each item.
 func distribute(counts, item []int64, store func(at, row int64)) (ends []int64) {
 	ends = make([]int64, len(counts))
 	var end int64
@@ -85,8 +93,8 @@ func distribute(counts, item []int64, store func(at, row int64)) (ends []int64) 
 	return ends
 }
 
-// numberRows fills item with the number of each row's item and counts their rows. It reports whether the rows are in order already, and on the
-// way how many rows it has passed.
+// numberRows sets item to the item number of each row and counts the rows of each item. sorted
+// reports whether the rows are already in order. numberRows calls report for each block of rows.
 func numberRows(k *Keys, m *Map, item []int64, report func(rows int64)) (counts []int64, sorted bool) {
 	const block = 1 << 16
 	seen := newNumbering(len(k.Columns))

@@ -6,15 +6,17 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// How many differences the most common one is looked for among: stretches of neighbours, evenly spread, or all where they are
-// fewer.
+// Sample from which the most common time difference is taken: ranges of consecutive rows, evenly
+// spaced. If the dataset has fewer rows than the sample, all rows are used.
 const (
 	samples    = 64
 	sampleRows = 1024
 )
 
-// TimeStep finds the most common difference of neighbouring times of an item, the least of equally common ones, and counts the
-// others. It is nil if no item has two rows.
+// TimeStep returns the most common difference between consecutive times of an item, the largest
+// difference, and the number of differences that deviate from the most common one. Of equally
+// common differences it takes the smallest. It returns nil if no item has two rows, or if there is
+// no time column.
 func TimeStep(k *Keys, offsets []int64) *layout.TimeStep {
 	if k.Time == nil {
 		return nil
@@ -51,7 +53,7 @@ func TimeStep(k *Keys, offsets []int64) *layout.TimeStep {
 	for i, first := range offsets[:len(offsets)-1] {
 		for row := first + 1; row < offsets[i+1]; row++ {
 			d := k.timeDiff(row)
-			if step == 0 { // no stretch held two rows of an item
+			if step == 0 { // no sample had two rows of an item
 				step = d
 			}
 			s.Largest = max(s.Largest, d)
@@ -68,7 +70,8 @@ func TimeStep(k *Keys, offsets []int64) *layout.TimeStep {
 	return s
 }
 
-// stepTo is the difference of a row's time and the one before.
+// timeDiff returns the difference between the times of a row and the row before, at most
+// math.MaxInt64.
 func (k *Keys) timeDiff(row int64) int64 {
 	return int64(min(Since(k.TimeOf(row-1), k.TimeOf(row)), math.MaxInt64))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// timesOf are keys of nothing but times.
+// timesOf returns keys with a time column and no item_id column.
 func timesOf(times []int64) *Keys {
 	return &Keys{Time: &layout.Strided[int64]{Data: times, Step: 1, Width: 1, Rows: int64(len(times))}}
 }
@@ -50,7 +50,8 @@ func TestTimeStepIsThatOfANaiveCount(t *testing.T) {
 	})
 }
 
-// TestTimeStepOfManyRowsCountsEveryJump draws more rows than are looked at for the step; two thirds of them follow at once.
+// TestTimeStepOfManyRowsCountsEveryJump uses more rows than the sample has. Two thirds of the
+// differences are 1.
 func TestTimeStepOfManyRowsCountsEveryJump(t *testing.T) {
 	draw := rand.New(rand.NewPCG(1, 2))
 	times := make([]int64, 4*samples*sampleRows)
@@ -63,10 +64,12 @@ func TestTimeStepOfManyRowsCountsEveryJump(t *testing.T) {
 		}
 		times[i+1] = times[i] + d
 	}
-	if got := TimeStep(timesOf(times), []int64{0, int64(len(times))}); got.Step != 1 || got.Jumps != jumps || got.Largest > 1001 {
+	if got := TimeStep(timesOf(times), []int64{0, int64(len(times))}); got.Step != 1 ||
+		got.Jumps != jumps || got.Largest > 1001 {
 		t.Errorf("%+v, want a step of 1 and %d jumps", got, jumps)
 	}
-	single := make([]int64, len(times)+1) // items of one row, and at the end one of two that no stretch meets
+	// Items of one row, and at the end one item of two rows that no sample contains.
+	single := make([]int64, len(times)+1)
 	single[len(times)-1], single[len(times)] = math.MinInt64, math.MaxInt64
 	offsets := make([]int64, 0, len(single))
 	for i := range len(times) {
