@@ -14,7 +14,7 @@ import (
 
 // Append starts a load that puts rows behind those of a dataset, as its next generation. Sources that it has already are passed
 // over; where it has them all, that is a hit. They must be in reach.
-func (j *Jobs) Append(name string, a wire.Append, reach ingest.Reach) (wire.Job, error) {
+func (j *Jobs) Append(name string, a wire.Append, reach ingest.AllowedRoots) (wire.Job, error) {
 	if err := layout.CheckName(name); err != nil {
 		return wire.Job{}, err
 	}
@@ -47,7 +47,7 @@ func (j *Jobs) Append(name string, a wire.Append, reach ingest.Reach) (wire.Job,
 }
 
 // appendOnce appends to the newest generation. The error wraps store.ErrSuperseded where there is another by the end.
-func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, reach ingest.Reach, sources []layout.Source) (made, error) {
+func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, reach ingest.AllowedRoots, sources []layout.Source) (made, error) {
 	base, err := j.store.Acquire(t.state.Dataset, 0)
 	if err != nil {
 		return made{}, err
@@ -70,7 +70,7 @@ func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, reach inge
 	if err != nil {
 		return made{}, err
 	}
-	o.HashSources, o.Reach = a.HashSources, reach
+	o.HashSources, o.AllowedRoots = a.HashSources, reach
 	return j.run(ctx, t, ingest.Job{Options: o, Append: &ingest.Append{Dir: base.Data.Dir, Skip: skip}}, nil, base.Generation)
 }
 

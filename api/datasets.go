@@ -73,7 +73,7 @@ func (s *Server) load(ctx *fasthttp.RequestCtx, name string) error {
 	if err := read(ctx, &o); err != nil {
 		return err
 	}
-	o.Reach = s.reach(ctx)
+	o.AllowedRoots = s.reach(ctx)
 	job, err := s.Jobs.Load(name, o)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 	if err := checkSources(o.Sources); err != nil {
 		return wire.Job{}, err
 	}
-	sources, err := o.Reach.Stat(o.Sources)
+	sources, err := o.AllowedRoots.Stat(o.Sources)
 	if err != nil {
 		return wire.Job{}, err
 	}
@@ -42,7 +42,7 @@ func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 	}
 	key := fmt.Sprint(name, string(recipe), sources, o.HashSources)
 	return j.start(wire.LoadJob, name, key, func(ctx context.Context, t *job) (made, error) {
-		if m, ok, err := j.sameContent(ctx, t, hit, o.Reach, sources); ok || err != nil {
+		if m, ok, err := j.sameContent(ctx, t, hit, o.AllowedRoots, sources); ok || err != nil {
 			return m, err
 		}
 		return j.run(ctx, t, ingest.Job{Options: o}, nil, 0)
@@ -147,7 +147,7 @@ func hitJob(kind, name string, generation int64, m *layout.Manifest) wire.Job {
 }
 
 // sameContent reads the sources of a generation that may be a hit and finds out whether it is.
-func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, reach ingest.Reach, sources []layout.Source) (made, bool, error) {
+func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, reach ingest.AllowedRoots, sources []layout.Source) (made, bool, error) {
 	if !hit.Hit {
 		return made{}, false, nil
 	}
@@ -165,7 +165,7 @@ func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, reach inge
 }
 
 // hash reads the sources for a job.
-func (j *Jobs) hash(ctx context.Context, t *job, reach ingest.Reach, sources []layout.Source) ([]layout.Source, error) {
+func (j *Jobs) hash(ctx context.Context, t *job, reach ingest.AllowedRoots, sources []layout.Source) ([]layout.Source, error) {
 	p := ingest.Progress{Phase: ingest.PhaseHash}
 	for _, s := range sources {
 		p.BytesTotal += s.Bytes

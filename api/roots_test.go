@@ -20,7 +20,7 @@ func TestOverTCPSourcesLieBelowTheRootsOnly(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	w.refused(d.ask("POST", "/v1/datasets/a/load", `{"sources": ["`+path+`"], "reach": {}}`), wire.InvalidRequest, `unknown field "reach"`)
-	w.refused(d.ask("POST", "/v1/datasets/a/load", `{"sources": ["`+path+`"], "Reach": {"limited": false}}`), wire.InvalidRequest, `unknown field "Reach"`)
+	w.refused(d.ask("POST", "/v1/datasets/a/load", `{"sources": ["`+path+`"], "AllowedRoots": {"limited": false}}`), wire.InvalidRequest, `unknown field "AllowedRoots"`)
 	if job := w.load("a", map[string]any{"sources": []string{path}}); job.State != wire.JobDone { // over the socket
 		t.Fatalf("%+v", job)
 	}

@@ -149,9 +149,9 @@ const otherUser = "other user"
 
 // reach is which files a request may have loaded: over the socket any that the daemon can read, for the caller could read them too
 // unless it is another user.
-func (s *Server) reach(ctx *fasthttp.RequestCtx) ingest.Reach {
+func (s *Server) reach(ctx *fasthttp.RequestCtx) ingest.AllowedRoots {
 	other, _ := ctx.UserValue(otherUser).(bool)
-	return ingest.Reach{Limited: isTCP(ctx) || other, Roots: s.Roots}
+	return ingest.AllowedRoots{Limited: isTCP(ctx) || other, Roots: s.Roots}
 }
 
 // isTCP tells whether a request came over TCP, and not over the control socket.

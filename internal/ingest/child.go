@@ -41,7 +41,7 @@ func Main(in io.Reader, out io.Writer) int {
 	}
 	if err == nil {
 		err = json.Unmarshal(line, &job)
-		job.Reach = job.Within
+		job.AllowedRoots = job.Within
 	}
 	if err != nil {
 		w.write(answer{Problem: &problem{Other: "read the job: " + err.Error()}})

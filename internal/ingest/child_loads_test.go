@@ -125,10 +125,10 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 		"out.csv": beyond, "twice.csv": beyond, "absolute.csv": beyond, "outside": beyond, "outside/secret.csv": beyond, "hive": beyond,
 	} {
 		for _, o := range []option.Options{
-			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{filepath.Join(root, "in"), root}}},
-			{Sources: []string{root + "/" + path}, Reach: files.Reach{Limited: true, Roots: []string{root + "/"}}, HashSources: true},
+			{Sources: []string{root + "/" + path}, AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{filepath.Join(root, "in"), root}}},
+			{Sources: []string{root + "/" + path}, AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{root + "/"}}, HashSources: true},
 		} {
-			_, err := o.Reach.Stat(o.Sources)
+			_, err := o.AllowedRoots.Stat(o.Sources)
 			_, err2 := (Job{Dir: t.TempDir(), Options: o}).load(t.Context(), nil, &progress.Meter{})
 			_, err3 := Run(t.Context(), os.Args[0], job(t, o), nil, nil)
 			for _, err := range []error{err, err2, err3} {
@@ -143,12 +143,12 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 			}
 		}
 	}
-	for name, r := range map[string]files.Reach{"no root": {Limited: true}, "root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}}} {
+	for name, r := range map[string]files.AllowedRoots{"no root": {Limited: true}, "root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}}} {
 		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err, loaderr.ErrSource) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := (files.Reach{Limited: true, Roots: []string{"/"}}).Stat([]string{filepath.Join(root, "out.csv")}); err != nil {
+	if _, err := (files.AllowedRoots{Limited: true, Roots: []string{"/"}}).Stat([]string{filepath.Join(root, "out.csv")}); err != nil {
 		t.Errorf("everything is below /: %v", err)
 	}
 }

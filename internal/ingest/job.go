@@ -22,7 +22,7 @@ type Job struct {
 	Dir string `json:"dir"`
 	option.Options
 	// Within is the reach of the options, which these do not carry across the pipe.
-	Within files.Reach `json:"within,omitzero"`
+	Within files.AllowedRoots `json:"within,omitzero"`
 	// Put is set where the values come over a socket, which is the child's descriptor 3.
 	Put *put.Header `json:"put,omitempty"`
 	// Append is set where the rows go behind those of a generation; the options are that one's (see [AppendOptions]).

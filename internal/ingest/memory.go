@@ -27,7 +27,7 @@ func memoryLimit(j Job, have int64) (int64, error) {
 		return 0, fmt.Errorf("%w before it began: need %s, have %s", loaderr.ErrMemory, humanize.IBytes(memoryLeast), humanize.IBytes(uint64(have)))
 	}
 	limit := int64(memoryBase)
-	sources, _ := j.Reach.Stat(j.Sources) // what cannot be read is refused later
+	sources, _ := j.AllowedRoots.Stat(j.Sources) // what cannot be read is refused later
 	for _, s := range sources {
 		limit += memoryPerByte * s.Bytes
 	}

@@ -49,8 +49,8 @@ type Progress = progress.Progress
 // PhaseHash is the phase in which the sources are hashed.
 const PhaseHash = progress.Hash
 
-// Reach limits which files may be sources; see [files].
-type Reach = files.Reach
+// AllowedRoots limits which files may be sources; see [files].
+type AllowedRoots = files.AllowedRoots
 
 // Append says to which generation rows are appended; see [load].
 type Append = load.Append

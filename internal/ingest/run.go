@@ -44,7 +44,7 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 		}
 		job.MemoryLimit = limit
 	}
-	job.Within = job.Reach
+	job.Within = job.AllowedRoots
 	line, err := json.Marshal(job)
 	if err != nil {
 		return nil, err

@@ -17,15 +17,15 @@ import (
 // Reach is which files may be sources. The zero value is every file that the process may read; of a limited reach those below its
 // roots only, wherever a link leads. All sources are opened and looked at through it, in the daemon and in the child: a path that
 // is exchanged between two looks leads nowhere else.
-type Reach struct {
+type AllowedRoots struct {
 	Limited bool     `json:"limited,omitempty"`
 	Roots   []string `json:"roots,omitempty"`
 }
 
 // Open opens a regular file for reading. It never waits for a pipe's other end.
-func (r Reach) Open(path string) (*os.File, error) {
+func (r AllowedRoots) Open(path string) (*os.File, error) {
 	const flags = os.O_RDONLY | syscall.O_NONBLOCK
-	f, err := within(r, path, func(root *os.Root, rel string) (*os.File, error) {
+	f, err := withRoot(r, path, func(root *os.Root, rel string) (*os.File, error) {
 		if root == nil {
 			return os.OpenFile(path, flags, 0)
 		}
@@ -46,8 +46,8 @@ func (r Reach) Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-func (r Reach) StatFile(path string) (fs.FileInfo, error) {
-	return within(r, path, func(root *os.Root, rel string) (fs.FileInfo, error) {
+func (r AllowedRoots) StatFile(path string) (fs.FileInfo, error) {
+	return withRoot(r, path, func(root *os.Root, rel string) (fs.FileInfo, error) {
 		if root == nil {
 			return os.Stat(path)
 		}
@@ -56,8 +56,8 @@ func (r Reach) StatFile(path string) (fs.FileInfo, error) {
 }
 
 // readDir lists a folder, sorted.
-func (r Reach) readDir(path string) ([]fs.DirEntry, error) {
-	return within(r, path, func(root *os.Root, rel string) ([]fs.DirEntry, error) {
+func (r AllowedRoots) readDir(path string) ([]fs.DirEntry, error) {
+	return withRoot(r, path, func(root *os.Root, rel string) ([]fs.DirEntry, error) {
 		if root == nil {
 			return os.ReadDir(path)
 		}
@@ -66,34 +66,34 @@ func (r Reach) readDir(path string) ([]fs.DirEntry, error) {
 }
 
 // within looks a path up below the root that it lies in; without a limit root is nil.
-func within[T any](r Reach, path string, look func(root *os.Root, rel string) (T, error)) (found T, err error) {
+func withRoot[T any](r AllowedRoots, path string, call func(root *os.Root, rel string) (T, error)) (result T, err error) {
 	if !r.Limited {
-		return look(nil, path)
+		return call(nil, path)
 	}
 	for _, dir := range r.Roots {
 		rel, err := filepath.Rel(dir, path)
 		if err != nil || !filepath.IsLocal(rel) {
 			continue
 		}
-		found, err := lookBelow(dir, rel, look)
-		if !escapes(err) {
-			return found, err
+		result, err := callInRoot(dir, rel, call)
+		if !leavesRoot(err) {
+			return result, err
 		}
 	}
-	return found, &loaderr.SourceError{Path: path, Reason: "lies below none of the folders that may be loaded from by other users and over TCP", Hint: "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine", NotAllowed: true}
+	return result, &loaderr.SourceError{Path: path, Reason: "lies below none of the folders that may be loaded from by other users and over TCP", Hint: "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine", NotAllowed: true}
 }
 
-func lookBelow[T any](dir, rel string, look func(root *os.Root, rel string) (T, error)) (found T, err error) {
+func callInRoot[T any](dir, rel string, call func(root *os.Root, rel string) (T, error)) (result T, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return found, err
+		return result, err
 	}
 	defer root.Close()
-	return look(root, rel)
+	return call(root, rel)
 }
 
 // escapes reports whether a link led out of a root. The package os has no error of its own for that.
-func escapes(err error) bool {
+func leavesRoot(err error) bool {
 	var pe *fs.PathError
 	return errors.As(err, &pe) && pe.Err.Error() == "path escapes from parent"
 }

@@ -14,22 +14,22 @@ import (
 
 // Bounds of a folder.
 const (
-	MaxFiles   = 100_000
-	mostLevels = 32 // of partitions; links may go in circles
+	MaxFiles      = 100_000
+	maxPartitions = 32 // of partitions; links may go in circles
 )
 
 // hiveMissing is what Hive and Spark name a partition whose value is missing.
-const hiveMissing = "__HIVE_DEFAULT_PARTITION__"
+const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 
 // SourceFile is one file, and what the folders between it and the source it was found in say of its rows.
 type SourceFile struct {
 	Path  string
 	info  fs.FileInfo
-	Parts []Part
+	Parts []Partition
 }
 
 // Part is a folder "key=value".
-type Part struct{ Key, Value string }
+type Partition struct{ Key, Value string }
 
 // hasFormat reports whether the suffix of a name says a format.
 func hasFormat(name string) bool {
@@ -38,7 +38,7 @@ func hasFormat(name string) bool {
 }
 
 // Expand replaces folders by the files in them, sorted by path.
-func (r Reach) Expand(sources []string) ([]SourceFile, error) {
+func (r AllowedRoots) Expand(sources []string) ([]SourceFile, error) {
 	if len(sources) > MaxFiles {
 		return nil, &loaderr.OptionError{Field: "sources", Value: fmt.Sprintf("%d files", len(sources)), Allowed: fmt.Sprintf("at most %d", MaxFiles), Hint: "load some, and append the others"}
 	}
@@ -52,11 +52,11 @@ func (r Reach) Expand(sources []string) ([]SourceFile, error) {
 			out = append(out, SourceFile{Path: s, info: st})
 			continue
 		}
-		f := folder{reach: r, root: s}
-		if err := f.walk(s, nil); err != nil {
+		d := folder{allowed: r, root: s}
+		if err := d.walk(s, nil); err != nil {
 			return nil, err
 		}
-		files, err := f.sorted()
+		files, err := d.sorted()
 		if err != nil {
 			return nil, err
 		}
@@ -67,16 +67,16 @@ func (r Reach) Expand(sources []string) ([]SourceFile, error) {
 
 // folder is what was found in one.
 type folder struct {
-	reach Reach
-	root  string
-	files []SourceFile
-	other string // a folder in it that is no partition
+	allowed     AllowedRoots
+	root        string
+	files       []SourceFile
+	otherFolder string // a folder in it that is no partition
 }
 
 // walk collects the files of a folder and of the partitions in it. Names that begin with a dot or an underscore are
 // somebody's notes.
-func (f *folder) walk(dir string, parts []Part) error {
-	entries, err := f.reach.readDir(dir)
+func (f *folder) walk(dir string, partitions []Partition) error {
+	entries, err := f.allowed.readDir(dir)
 	if err != nil {
 		return AsSourceError(dir, err)
 	}
@@ -88,7 +88,7 @@ func (f *folder) walk(dir string, parts []Part) error {
 		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
 			continue
 		}
-		st, err := f.reach.StatFile(path)
+		st, err := f.allowed.StatFile(path)
 		if beyond := (*loaderr.SourceError)(nil); err != nil && !hasFormat(e.Name()) && !errors.As(err, &beyond) {
 			continue // a link to nowhere, and none that would be read
 		}
@@ -97,7 +97,7 @@ func (f *folder) walk(dir string, parts []Part) error {
 		}
 		if !st.IsDir() {
 			if hasFormat(e.Name()) {
-				f.files = append(f.files, SourceFile{path, st, parts})
+				f.files = append(f.files, SourceFile{path, st, partitions})
 			}
 			if len(f.files) > MaxFiles {
 				return &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", MaxFiles), Hint: "load some of its files, and append the others"}
@@ -106,14 +106,14 @@ func (f *folder) walk(dir string, parts []Part) error {
 		}
 		key, value, ok := strings.Cut(e.Name(), "=")
 		if !ok || key == "" {
-			f.other = path
+			f.otherFolder = path
 			continue
 		}
-		p, err := partition(path, key, value, parts)
+		p, err := parsePartition(path, key, value, partitions)
 		if err != nil {
 			return err
 		}
-		if err := f.walk(path, append(slices.Clone(parts), p)); err != nil {
+		if err := f.walk(path, append(slices.Clone(partitions), p)); err != nil {
 			return err
 		}
 	}
@@ -121,24 +121,24 @@ func (f *folder) walk(dir string, parts []Part) error {
 }
 
 // partition reads the name of a folder, in which signs may be written as %20.
-func partition(path, key, value string, above []Part) (Part, error) {
-	bad := func(reason string) (Part, error) {
-		return Part{}, &loaderr.SourceError{Path: path, Reason: reason, Hint: "name the files and folders that are wanted"}
+func parsePartition(path, key, value string, parents []Partition) (Partition, error) {
+	invalid := func(reason string) (Partition, error) {
+		return Partition{}, &loaderr.SourceError{Path: path, Reason: reason, Hint: "name the files and folders that are wanted"}
 	}
-	if value == hiveMissing || value == "" {
-		return bad("is a partition without a value")
+	if value == hiveNull || value == "" {
+		return invalid("is a partition without a value")
 	}
 	k, kerr := url.PathUnescape(key)
 	v, verr := url.PathUnescape(value)
 	switch {
 	case kerr != nil || verr != nil:
 		k, v = key, value
-	case slices.ContainsFunc(above, func(p Part) bool { return p.Key == k }):
-		return bad(fmt.Sprintf("is a partition by %q within another", k))
-	case len(above) >= mostLevels:
-		return bad(fmt.Sprintf("is more than %d partitions deep", mostLevels))
+	case slices.ContainsFunc(parents, func(p Partition) bool { return p.Key == k }):
+		return invalid(fmt.Sprintf("is a partition by %q within another", k))
+	case len(parents) >= maxPartitions:
+		return invalid(fmt.Sprintf("is more than %d partitions deep", maxPartitions))
 	}
-	return Part{k, v}, nil
+	return Partition{k, v}, nil
 }
 
 // sorted are the files by path, if they are of one kind.
@@ -146,8 +146,8 @@ func (f *folder) sorted() ([]SourceFile, error) {
 	if len(f.files) == 0 {
 		return nil, &loaderr.SourceError{Path: f.root, Reason: "is a directory without " + FormatNames() + " files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
 	}
-	if f.other != "" {
-		return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)", filepath.Base(f.other)), Hint: "name the files and folders that are wanted"}
+	if f.otherFolder != "" {
+		return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)", filepath.Base(f.otherFolder)), Hint: "name the files and folders that are wanted"}
 	}
 	slices.SortFunc(f.files, func(a, b SourceFile) int { return strings.Compare(a.Path, b.Path) })
 	first := f.files[0]
@@ -161,7 +161,7 @@ func (f *folder) sorted() ([]SourceFile, error) {
 }
 
 // Partitions are the keys of all partitions below the sources, which stand in the recipe: a file that is named itself has none.
-func (r Reach) Partitions(sources []string) []string {
+func (r AllowedRoots) Partitions(sources []string) []string {
 	files, err := r.Expand(sources)
 	if err != nil {
 		return nil // the load says so

@@ -13,12 +13,12 @@ const gzipMagic = "\x1f\x8b"
 
 // errBehind is returned where gzip data has ended and other bytes follow. The package gzip takes them for the head of more gzip data, which it
 // calls invalid, or cut off where they are few.
-var errBehind = errors.New("other bytes follow its gzip data")
+var errTrailingBytes = errors.New("other bytes follow its gzip data")
 
 // gzipMembers reads gzip data, which may be several pieces behind each other.
 type gzipMembers struct {
-	from  *bufio.Reader
-	piece *gzip.Reader
+	from   *bufio.Reader
+	member *gzip.Reader
 }
 
 func openGzip(r io.Reader) (io.ReadCloser, error) {
@@ -32,7 +32,7 @@ func openGzip(r io.Reader) (io.ReadCloser, error) {
 }
 
 func (m *gzipMembers) Read(p []byte) (int, error) {
-	n, err := m.piece.Read(p)
+	n, err := m.member.Read(p)
 	if err != io.EOF {
 		return n, err
 	}
@@ -41,14 +41,14 @@ func (m *gzipMembers) Read(p []byte) (int, error) {
 		return n, err
 	}
 	if !strings.HasPrefix(gzipMagic, string(head)) {
-		return n, errBehind
+		return n, errTrailingBytes
 	}
-	if err := m.piece.Reset(m.from); err != nil {
+	if err := m.member.Reset(m.from); err != nil {
 		return n, err
 	}
-	m.piece.Multistream(false)
+	m.member.Multistream(false)
 	return n, nil
 }
 
 // Close ends the reading; what is read from stays open.
-func (m *gzipMembers) Close() error { return m.piece.Close() }
+func (m *gzipMembers) Close() error { return m.member.Close() }

@@ -16,10 +16,10 @@ import (
 // HashSources gives the sources with the xxHash64 (seed 0) of their bytes, which costs reading them once: several files at
 // once, each by one worker. tell is called with the number of bytes read since. A file that is no longer the one that was
 // looked at is a [SourceError].
-func (r Reach) HashSources(ctx context.Context, sources []layout.Source, workers int, tell func(bytes int64)) ([]layout.Source, error) {
+func (r AllowedRoots) HashSources(ctx context.Context, sources []layout.Source, workers int, report func(bytes int64)) ([]layout.Source, error) {
 	out := slices.Clone(sources)
 	err := parallel.For(ctx, workers, len(out), "", func(_, i int) (err error) {
-		out[i].XXH64, err = r.hashFile(ctx, out[i].Path, tell)
+		out[i].XXH64, err = r.hashFile(ctx, out[i].Path, report)
 		return err
 	})
 	if err != nil {
@@ -28,7 +28,7 @@ func (r Reach) HashSources(ctx context.Context, sources []layout.Source, workers
 	return out, r.Unchanged(sources)
 }
 
-func (r Reach) hashFile(ctx context.Context, path string, tell func(bytes int64)) (string, error) {
+func (r AllowedRoots) hashFile(ctx context.Context, path string, report func(bytes int64)) (string, error) {
 	f, err := r.Open(path)
 	if err != nil {
 		return "", AsSourceError(path, err)
@@ -39,7 +39,7 @@ func (r Reach) hashFile(ctx context.Context, path string, tell func(bytes int64)
 	for ctx.Err() == nil {
 		n, err := f.Read(buf)
 		_, _ = h.Write(buf[:n]) // never fails
-		tell(int64(n))
+		report(int64(n))
 		if errors.Is(err, io.EOF) {
 			return fmt.Sprintf("%016x", h.Sum64()), nil
 		}

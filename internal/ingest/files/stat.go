@@ -15,7 +15,7 @@ import (
 
 // Stat notes size, mtime and inode of each source, and refuses what cannot be one. A folder stands for the files in it. The
 // error is a [SourceError], or an [OptionError] of more than 100,000 sources.
-func (r Reach) Stat(sources []string) ([]layout.Source, error) {
+func (r AllowedRoots) Stat(sources []string) ([]layout.Source, error) {
 	files, err := r.Expand(sources)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func inode(st fs.FileInfo) uint64 {
 }
 
 // Unchanged is an error when a source is not what it was before.
-func (r Reach) Unchanged(before []layout.Source) error {
+func (r AllowedRoots) Unchanged(before []layout.Source) error {
 	for _, s := range before {
 		st, err := r.StatFile(s.Path)
 		if err != nil {

@@ -83,7 +83,7 @@ func decompress(path string, f, plain *os.File, codec string, open func(io.Reade
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			e.Reason = fmt.Sprintf("is cut off: its %s data does not end", codec)
 		}
-		if errors.Is(err, errBehind) {
+		if errors.Is(err, errTrailingBytes) {
 			e.Reason, e.Hint = err.Error(), "decompress it first with gunzip, which leaves them out, if the rest is sound"
 		}
 		if errors.Is(err, zstd.ErrWindowSizeExceeded) {
@@ -91,16 +91,16 @@ func decompress(path string, f, plain *os.File, codec string, open func(io.Reade
 		}
 		return e
 	}
-	r, err := open(&counting{io.NewSectionReader(f, 0, st.Size()), u.OnRead})
+	r, err := open(&countingReader{io.NewSectionReader(f, 0, st.Size()), u.OnRead})
 	if err != nil {
 		return damaged(err)
 	}
 	defer r.Close()
-	most := max(u.Free, u.Ratio*st.Size())
+	maxBytes := max(u.Free, u.Ratio*st.Size())
 	buf := make([]byte, BlockBytes)
 	for total := int64(0); ; {
 		n, err := r.Read(buf)
-		if total += int64(n); total > most {
+		if total += int64(n); total > maxBytes {
 			return &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("holds more than %d times its size of %d bytes", total/st.Size(), st.Size()), Hint: "decompress it first if it is sound"}
 		}
 		werr := fault.At("ingest.unpack")
@@ -125,15 +125,15 @@ func decompress(path string, f, plain *os.File, codec string, open func(io.Reade
 }
 
 // counting tells how much of a file is read.
-type counting struct {
+type countingReader struct {
 	io.Reader
-	tell func(int64) // nil if nobody asks
+	report func(int64) // nil if nobody asks
 }
 
-func (c *counting) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
-	if c.tell != nil {
-		c.tell(int64(n))
+	if c.report != nil {
+		c.report(int64(n))
 	}
 	return n, err
 }

@@ -63,7 +63,7 @@ func (l *load) finish(ctx context.Context) (*layout.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Options.Reach.Unchanged(l.sources); err != nil { // no source is read after this
+	if err := l.Options.AllowedRoots.Unchanged(l.sources); err != nil { // no source is read after this
 		return nil, err
 	}
 	if l.leaveMapped {

@@ -82,7 +82,7 @@ func (r fileReader) matches(name string, head []byte) bool {
 
 // open opens a source with the reader of its format.
 func open(path string, s source.Settings) (source.Reader, error) {
-	f, err := s.Reach.Open(path)
+	f, err := s.AllowedRoots.Open(path)
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
 	}

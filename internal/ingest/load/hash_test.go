@@ -34,11 +34,11 @@ func TestSourcesAreHashed(t *testing.T) {
 
 func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
 	path := loadtest.File(t, "a.csv", "a\n1\n")
-	sources, err := files.Reach{}.Stat([]string{path})
+	sources, err := files.AllowedRoots{}.Stat([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = files.Reach{}.HashSources(t.Context(), sources, 1, func(int64) {
+	_, err = files.AllowedRoots{}.HashSources(t.Context(), sources, 1, func(int64) {
 		if err := os.WriteFile(path, []byte("a\n1\n2\n"), 0o600); err != nil {
 			t.Error(err)
 		}
@@ -46,7 +46,7 @@ func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
 	loadtest.Refused(t, err, path+": the file was changed", "load it again")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (files.Reach{}).HashSources(ctx, sources, 1, func(int64) {}); !errors.Is(err, context.Canceled) {
+	if _, err := (files.AllowedRoots{}).HashSources(ctx, sources, 1, func(int64) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

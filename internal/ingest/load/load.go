@@ -77,7 +77,7 @@ func newLoad(dir string, o option.Options, m *progress.Meter) *load {
 	return &load{
 		Options: o, recorded: o,
 		Settings: source.Settings{
-			Reach: o.Reach, Workers: max(2, cores), BlockBytes: files.BlockBytes, Text: textvalue.DefaultDialect,
+			AllowedRoots: o.AllowedRoots, Workers: max(2, cores), BlockBytes: files.BlockBytes, Text: textvalue.DefaultDialect,
 			Decompression: files.Decompression{
 				Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio,
 				OnRead: func(n int64) { m.Bytes.Add(n) },
@@ -95,7 +95,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if len(l.Sources) == 0 {
 		return nil, &loaderr.OptionError{Field: "sources", Allowed: "at least one file"}
 	}
-	found, err := l.Options.Reach.Expand(l.Sources)
+	found, err := l.Options.AllowedRoots.Expand(l.Sources)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if l.HashSources {
 		l.meter.Enter(progress.Hash)
 		onRead := func(n int64) { l.meter.Bytes.Add(n) }
-		if l.sources, err = l.Options.Reach.HashSources(ctx, l.sources, l.Workers, onRead); err != nil {
+		if l.sources, err = l.Options.AllowedRoots.HashSources(ctx, l.sources, l.Workers, onRead); err != nil {
 			return nil, err
 		}
 	}
@@ -320,7 +320,7 @@ func (l *load) abort() error {
 func (l *load) cleanUp(err error) error {
 	_ = l.abort() // err is the error to report
 	_ = os.Remove(filepath.Join(l.Dir, layout.DataFile))
-	if changed := l.Options.Reach.Unchanged(l.sources); changed != nil {
+	if changed := l.Options.AllowedRoots.Unchanged(l.sources); changed != nil {
 		return changed // any other error may come from it
 	}
 	return l.explainFull(err)

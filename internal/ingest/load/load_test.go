@@ -34,7 +34,7 @@ func TestSourcesThatAreNone(t *testing.T) {
 		{"/dev/null", "is a device, want a file", ""},
 		{loadtest.File(t, "empty.csv", ""), "the file is empty", ""},
 	} {
-		_, err := files.Reach{}.Stat([]string{c.path})
+		_, err := files.AllowedRoots{}.Stat([]string{c.path})
 		loadtest.Refused(t, err, c.path+": "+c.want, c.hint)
 		_, _, err = inProcess(t, option.Options{Sources: []string{c.path}})
 		loadtest.Refused(t, err, c.path+": "+c.want, c.hint)
@@ -188,17 +188,17 @@ func TestSeveralSourcesFollowEachOther(t *testing.T) {
 
 func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n2\n")
-	before, err := files.Reach{}.Stat([]string{path})
+	before, err := files.AllowedRoots{}.Stat([]string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (files.Reach{}).Unchanged(before); err != nil {
+	if err := (files.AllowedRoots{}).Unchanged(before); err != nil {
 		t.Error(err)
 	}
 	if err := os.WriteFile(path, []byte("a\n1\n2\n3\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	loadtest.Refused(t, files.Reach{}.Unchanged(before), path+": the file was changed while it was loaded", "complete")
+	loadtest.Refused(t, files.AllowedRoots{}.Unchanged(before), path+": the file was changed while it was loaded", "complete")
 }
 
 // TestSortedRowsAreThoseOfAStableSort draws rows in any order, loads them sorted, and compares with the order of a naive sort.

@@ -36,7 +36,7 @@ func TestALinkThatTurnsAwayIsNotFollowed(t *testing.T) {
 	}()
 	loads, refusals := 0, 0
 	for range 300 {
-		_, dir, err := inProcess(t, option.Options{Sources: []string{path}, Reach: files.Reach{Limited: true, Roots: []string{root}}})
+		_, dir, err := inProcess(t, option.Options{Sources: []string{path}, AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{root}}})
 		if err != nil {
 			refusals++
 			continue

@@ -36,7 +36,7 @@ func (l *load) largestSource() string {
 		return ""
 	}
 	text := fmt.Sprintf(", with the %d rows of %s", most.Rows(), file)
-	if st, err := l.Options.Reach.StatFile(file); err == nil && st.Size() < most.Rows() {
+	if st, err := l.Options.AllowedRoots.StatFile(file); err == nil && st.Size() < most.Rows() {
 		text += ": they lie in " + humanize.IBytes(uint64(st.Size())) + ", the file may be damaged"
 	}
 	return text

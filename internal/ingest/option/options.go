@@ -86,8 +86,8 @@ type Options struct {
 	// HashSources compares sources by their content instead of their time of last change, and stores
 	// their hashes. It is not part of the recipe.
 	HashSources bool `json:"hash_sources,omitempty"`
-	// Reach is which files may be sources. The daemon sets it, never a request.
-	Reach files.Reach `json:"-"`
+	// AllowedRoots limits which files may be sources. The daemon sets it, never a request.
+	AllowedRoots files.AllowedRoots `json:"-"`
 }
 
 // Validate checks what can be checked without the sources. The error is a [loaderr.OptionError].
@@ -144,7 +144,7 @@ func distinct(field string, names []string) error {
 // Recipe returns the options without their sources as canonical JSON, which is the same bytes for equal
 // options.
 func (o Options) Recipe() (json.RawMessage, error) {
-	keys := o.Reach.Partitions(o.Sources)
+	keys := o.AllowedRoots.Partitions(o.Sources)
 	o.Sources, o.HashSources = nil, false
 	if o.Layout == "" {
 		o.Layout = layout.Columns

@@ -18,13 +18,13 @@ import (
 // define them (key=value). Each has the same value in all rows.
 type partitioned struct {
 	Reader
-	parts       []files.Part
+	parts       []files.Partition
 	fileColumns int // number of columns of the file
 }
 
 // WithPartitions returns a reader that adds a column for each part to the columns of r, or r itself
 // if there are no parts. It returns an error if r has a column with the name of a part.
-func WithPartitions(r Reader, parts []files.Part) (Reader, error) {
+func WithPartitions(r Reader, parts []files.Partition) (Reader, error) {
 	if len(parts) == 0 {
 		return r, nil
 	}

@@ -16,7 +16,7 @@ import (
 // withParts returns r with the partition columns year=2020 and site=north.
 func withParts(t *testing.T, r Reader) Reader {
 	t.Helper()
-	p, err := WithPartitions(r, []files.Part{{Key: "year", Value: "2020"}, {Key: "site", Value: "north"}})
+	p, err := WithPartitions(r, []files.Partition{{Key: "year", Value: "2020"}, {Key: "site", Value: "north"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestAReaderWithoutPartitionsIsReturnedAsItIs(t *testing.T) {
 }
 
 func TestAPartitionWithTheNameOfAColumnIsRefused(t *testing.T) {
-	_, err := WithPartitions(newReader(), []files.Part{{Key: "b", Value: "1"}})
+	_, err := WithPartitions(newReader(), []files.Partition{{Key: "b", Value: "1"}})
 	loadtest.Refused(t, err, `column "b": is in the file and in the name of its folder, b=1`, "name the files")
 }
 

@@ -7,8 +7,8 @@ import (
 
 // Settings are the settings of a reader.
 type Settings struct {
-	Reach   files.Reach // the directories from which files may be read
-	Workers int         // number of goroutines that decode
+	AllowedRoots files.AllowedRoots // the directories from which files may be read
+	Workers      int                // number of goroutines that decode
 	// BlockBytes is the number of bytes that a worker reads at once, of a text or TFRecord file.
 	BlockBytes int64
 	Text       textvalue.Dialect

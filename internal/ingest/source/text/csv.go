@@ -74,7 +74,7 @@ func Open(path, name string, f *os.File, w source.Settings) (source.Reader, erro
 		size:               st.Size(),
 		sourceBytesPerByte: 1,
 	}
-	if source, err := w.Reach.StatFile(path); err == nil && source.Size() != c.size {
+	if source, err := w.AllowedRoots.StatFile(path); err == nil && source.Size() != c.size {
 		c.sourceBytesPerByte = float64(source.Size()) / float64(max(1, c.size))
 	}
 	if w.Text.Delimiter != 0 {
