@@ -1,7 +1,13 @@
 // Package files finds, checks, hashes and decompresses the files that a load reads.
 //
-// Sources are read with pread and never mapped: a file that shrinks under a load is an error, not a
-// SIGBUS. Size, mtime and inode of a source are compared before and after the load.
+// [AllowedRoots] limits which files a load may open, and opens them. [Formats] lists the file
+// formats. [Decompress] decompresses a text file into a temporary file.
+//
+// # Caveats
+//
+// Sources are read with pread and never mapped: if a file shrinks during a load, the load returns
+// an error and the process gets no SIGBUS. Size, mtime and inode of a source are compared before
+// and after the load. Open and inspect sources only with the methods of [AllowedRoots].
 package files
 
 import (
@@ -14,15 +20,19 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Reach is which files may be sources. The zero value is every file that the process may read; of a limited reach those below its
-// roots only, wherever a link leads. All sources are opened and looked at through it, in the daemon and in the child: a path that
-// is exchanged between two looks leads nowhere else.
+// AllowedRoots limits which files may be sources. The zero value allows every file that the process
+// can read. If Limited is set, only files below Roots are allowed, and symbolic links cannot leave
+// a root. The daemon and the child open and stat all sources with its methods, so that a path that
+// is replaced between two calls still cannot leave a root.
 type AllowedRoots struct {
-	Limited bool     `json:"limited,omitempty"`
-	Roots   []string `json:"roots,omitempty"`
+	// Limited states that only files below Roots are allowed; without Roots, none is.
+	Limited bool `json:"limited,omitempty"`
+	// Roots are directories.
+	Roots []string `json:"roots,omitempty"`
 }
 
-// Open opens a regular file for reading. It never waits for a pipe's other end.
+// Open opens a regular file for reading. It returns a [loaderr.SourceError] for any other kind of
+// file. It does not block on a named pipe.
 func (r AllowedRoots) Open(path string) (*os.File, error) {
 	const flags = os.O_RDONLY | syscall.O_NONBLOCK
 	f, err := withRoot(r, path, func(root *os.Root, rel string) (*os.File, error) {
@@ -46,6 +56,7 @@ func (r AllowedRoots) Open(path string) (*os.File, error) {
 	return f, nil
 }
 
+// StatFile returns the [fs.FileInfo] of a path. It follows symbolic links.
 func (r AllowedRoots) StatFile(path string) (fs.FileInfo, error) {
 	return withRoot(r, path, func(root *os.Root, rel string) (fs.FileInfo, error) {
 		if root == nil {
@@ -55,7 +66,7 @@ func (r AllowedRoots) StatFile(path string) (fs.FileInfo, error) {
 	})
 }
 
-// readDir lists a folder, sorted.
+// readDir returns the entries of a directory, sorted by name.
 func (r AllowedRoots) readDir(path string) ([]fs.DirEntry, error) {
 	return withRoot(r, path, func(root *os.Root, rel string) ([]fs.DirEntry, error) {
 		if root == nil {
@@ -65,8 +76,12 @@ func (r AllowedRoots) readDir(path string) ([]fs.DirEntry, error) {
 	})
 }
 
-// within looks a path up below the root that it lies in; without a limit root is nil.
-func withRoot[T any](r AllowedRoots, path string, call func(root *os.Root, rel string) (T, error)) (result T, err error) {
+// withRoot calls call with the first root that contains path, and with the path relative to that
+// root. If a symbolic link leaves the root, it tries the next one. If files are not limited, root
+// is nil and rel is path. withRoot returns a [loaderr.SourceError] if no root contains the path.
+func withRoot[T any](
+	r AllowedRoots, path string, call func(root *os.Root, rel string) (T, error),
+) (result T, err error) {
 	if !r.Limited {
 		return call(nil, path)
 	}
@@ -80,10 +95,18 @@ func withRoot[T any](r AllowedRoots, path string, call func(root *os.Root, rel s
 			return result, err
 		}
 	}
-	return result, &loaderr.SourceError{Path: path, Reason: "lies below none of the folders that may be loaded from by other users and over TCP", Hint: "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine", NotAllowed: true}
+	return result, &loaderr.SourceError{
+		Path:       path,
+		Reason:     "lies below none of the folders that may be loaded from by other users and over TCP",
+		Hint:       "start the daemon with --root DIR, or load it with tensorcache load on the daemon's machine",
+		NotAllowed: true,
+	}
 }
 
-func callInRoot[T any](dir, rel string, call func(root *os.Root, rel string) (T, error)) (result T, err error) {
+// callInRoot calls call with the directory as an [os.Root].
+func callInRoot[T any](
+	dir, rel string, call func(root *os.Root, rel string) (T, error),
+) (result T, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return result, err
@@ -92,7 +115,8 @@ func callInRoot[T any](dir, rel string, call func(root *os.Root, rel string) (T,
 	return call(root, rel)
 }
 
-// escapes reports whether a link led out of a root. The package os has no error of its own for that.
+// leavesRoot reports whether err is the error of [os.Root] for a path that leaves the root. It
+// compares the text, because package os exports no error for that.
 func leavesRoot(err error) bool {
 	var pe *fs.PathError
 	return errors.As(err, &pe) && pe.Err.Error() == "path escapes from parent"

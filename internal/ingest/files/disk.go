@@ -7,16 +7,16 @@ import (
 	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
-// BlockBytes is how much of a text file a worker reads at once.
+// BlockBytes is the number of bytes that a worker reads from a text file at a time.
 const BlockBytes = 1 << 20
 
-// IsFull reports whether a disk or a quota is.
+// IsFull reports whether err states that a disk or a quota is full.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// FreeSpace is how much a file system takes, negative where it does not tell. One that lies in memory takes no more than there
-// is of that.
+// FreeSpace returns the number of free bytes of the file system of dir, or -1 if it is unknown. For
+// a file system in memory, such as tmpfs, the result is at most the available memory.
 func FreeSpace(dir string) int64 {
 	have, _, err := machine.Disk(dir)
 	if err != nil {

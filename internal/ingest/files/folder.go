@@ -12,35 +12,42 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Bounds of a folder.
+// Limits of a load.
 const (
-	MaxFiles      = 100_000
-	maxPartitions = 32 // of partitions; links may go in circles
+	// MaxFiles is the largest number of sources, and of files below a directory.
+	MaxFiles = 100_000
+
+	maxPartitions = 32 // nested partitions of a file; limits cycles of links
 )
 
-// hiveMissing is what Hive and Spark name a partition whose value is missing.
+// hiveNull is the value by which Hive and Spark name a partition whose value is missing.
 const hiveNull = "__HIVE_DEFAULT_PARTITION__"
 
-// SourceFile is one file, and what the folders between it and the source it was found in say of its rows.
+// SourceFile is one file, and the partitions in its path.
 type SourceFile struct {
 	Path  string
 	info  fs.FileInfo
-	Parts []Partition
+	Parts []Partition // directories "key=value" between the source and the file, outermost first
 }
 
-// Part is a folder "key=value".
+// Partition is a directory with a name of the form "key=value". Both are unescaped.
 type Partition struct{ Key, Value string }
 
-// hasFormat reports whether the suffix of a name says a format.
+// hasFormat reports whether a name has the suffix of a format.
 func hasFormat(name string) bool {
 	_, ok := FormatOf(name)
 	return ok
 }
 
-// Expand replaces folders by the files in them, sorted by path.
+// Expand replaces each directory among the sources by the files in it and in its partitions, sorted
+// by path. The error is a [loaderr.SourceError], or a [loaderr.OptionError] if there are more than
+// MaxFiles sources.
 func (r AllowedRoots) Expand(sources []string) ([]SourceFile, error) {
 	if len(sources) > MaxFiles {
-		return nil, &loaderr.OptionError{Field: "sources", Value: fmt.Sprintf("%d files", len(sources)), Allowed: fmt.Sprintf("at most %d", MaxFiles), Hint: "load some, and append the others"}
+		return nil, &loaderr.OptionError{
+			Field: "sources", Value: fmt.Sprintf("%d files", len(sources)),
+			Allowed: fmt.Sprintf("at most %d", MaxFiles), Hint: "load some, and append the others",
+		}
 	}
 	var out []SourceFile
 	for _, s := range sources {
@@ -65,16 +72,16 @@ func (r AllowedRoots) Expand(sources []string) ([]SourceFile, error) {
 	return out, nil
 }
 
-// folder is what was found in one.
+// folder collects the files of one directory among the sources.
 type folder struct {
 	allowed     AllowedRoots
 	root        string
 	files       []SourceFile
-	otherFolder string // a folder in it that is no partition
+	otherFolder string // a directory that is not a partition
 }
 
-// walk collects the files of a folder and of the partitions in it. Names that begin with a dot or an underscore are
-// somebody's notes.
+// walk collects the files of a directory and of the partitions in it. It ignores names that begin
+// with a dot or an underscore: other programs use them for their own files.
 func (f *folder) walk(dir string, partitions []Partition) error {
 	entries, err := f.allowed.readDir(dir)
 	if err != nil {
@@ -83,14 +90,17 @@ func (f *folder) walk(dir string, partitions []Partition) error {
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if e.Name() == "_delta_log" {
-			return &loaderr.SourceError{Path: f.root, Reason: "is a Delta table, whose files are not all valid", Hint: "read it with its own library and send it with put"}
+			return &loaderr.SourceError{
+				Path: f.root, Reason: "is a Delta table, whose files are not all valid",
+				Hint: "read it with its own library and send it with put",
+			}
 		}
 		if strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
 			continue
 		}
 		st, err := f.allowed.StatFile(path)
 		if beyond := (*loaderr.SourceError)(nil); err != nil && !hasFormat(e.Name()) && !errors.As(err, &beyond) {
-			continue // a link to nowhere, and none that would be read
+			continue // a broken link whose name has no format
 		}
 		if err != nil {
 			return AsSourceError(path, err)
@@ -100,7 +110,10 @@ func (f *folder) walk(dir string, partitions []Partition) error {
 				f.files = append(f.files, SourceFile{path, st, partitions})
 			}
 			if len(f.files) > MaxFiles {
-				return &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds more than %d files", MaxFiles), Hint: "load some of its files, and append the others"}
+				return &loaderr.SourceError{
+					Path: f.root, Reason: fmt.Sprintf("holds more than %d files", MaxFiles),
+					Hint: "load some of its files, and append the others",
+				}
 			}
 			continue
 		}
@@ -120,10 +133,13 @@ func (f *folder) walk(dir string, partitions []Partition) error {
 	return nil
 }
 
-// partition reads the name of a folder, in which signs may be written as %20.
+// parsePartition returns the partition of a directory name. It decodes percent-encoded characters,
+// such as %20. parents are the partitions that contain the directory.
 func parsePartition(path, key, value string, parents []Partition) (Partition, error) {
 	invalid := func(reason string) (Partition, error) {
-		return Partition{}, &loaderr.SourceError{Path: path, Reason: reason, Hint: "name the files and folders that are wanted"}
+		return Partition{}, &loaderr.SourceError{
+			Path: path, Reason: reason, Hint: "name the files and folders that are wanted",
+		}
 	}
 	if value == hiveNull || value == "" {
 		return invalid("is a partition without a value")
@@ -141,30 +157,45 @@ func parsePartition(path, key, value string, parents []Partition) (Partition, er
 	return Partition{k, v}, nil
 }
 
-// sorted are the files by path, if they are of one kind.
+// sorted returns the files sorted by path. It returns an error if they have several formats, if
+// there is none, or if a directory is not a partition.
 func (f *folder) sorted() ([]SourceFile, error) {
 	if len(f.files) == 0 {
-		return nil, &loaderr.SourceError{Path: f.root, Reason: "is a directory without " + FormatNames() + " files", Hint: "files are told by their suffix; name them one by one if theirs is another"}
+		return nil, &loaderr.SourceError{
+			Path: f.root, Reason: "is a directory without " + FormatNames() + " files",
+			Hint: "files are told by their suffix; name them one by one if theirs is another",
+		}
 	}
 	if f.otherFolder != "" {
-		return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)", filepath.Base(f.otherFolder)), Hint: "name the files and folders that are wanted"}
+		return nil, &loaderr.SourceError{
+			Path: f.root,
+			Reason: fmt.Sprintf("holds files and the folder %q, which is no partition (key=value)",
+				filepath.Base(f.otherFolder)),
+			Hint: "name the files and folders that are wanted",
+		}
 	}
 	slices.SortFunc(f.files, func(a, b SourceFile) int { return strings.Compare(a.Path, b.Path) })
 	first := f.files[0]
 	for _, file := range f.files {
 		a, _ := FormatOf(first.Path)
 		if b, _ := FormatOf(file.Path); a.Name != b.Name {
-			return nil, &loaderr.SourceError{Path: f.root, Reason: fmt.Sprintf("holds %s and %s files (%s, %s), want one kind", a.Name, b.Name, filepath.Base(first.Path), filepath.Base(file.Path)), Hint: "name the files that are wanted"}
+			return nil, &loaderr.SourceError{
+				Path: f.root,
+				Reason: fmt.Sprintf("holds %s and %s files (%s, %s), want one kind",
+					a.Name, b.Name, filepath.Base(first.Path), filepath.Base(file.Path)),
+				Hint: "name the files that are wanted",
+			}
 		}
 	}
 	return f.files, nil
 }
 
-// Partitions are the keys of all partitions below the sources, which stand in the recipe: a file that is named itself has none.
+// Partitions returns the keys of all partitions below the sources. The recipe contains them. A
+// source that is a file has none. If the sources cannot be expanded, Partitions returns nil.
 func (r AllowedRoots) Partitions(sources []string) []string {
 	files, err := r.Expand(sources)
 	if err != nil {
-		return nil // the load says so
+		return nil // the load returns this error
 	}
 	var keys []string
 	for _, f := range files {

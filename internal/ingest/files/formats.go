@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Format is a format of source files. A new one is a line in [Formats], a line in the table of readers
-// in package load, and a package of its own.
+// Format is a format of source files. A new format needs an entry in [Formats], an entry in the
+// table of readers in package load, and a package of its own.
 type Format struct {
-	Name       string   // as messages have it
+	Name       string   // as in error messages
 	Suffixes   []string // of file names, in lower case
 	Text       bool     // delimited text, to which the options of text files apply
 	Compressed bool     // also read from .gz and .zst
 }
 
-// Formats lists the formats that are read, in the order in which messages name them.
+// Formats lists all formats, in the order of error messages.
 var Formats = []Format{
 	{Name: "CSV", Suffixes: []string{".csv"}, Text: true, Compressed: true},
 	{Name: "TSV", Suffixes: []string{".tsv"}, Text: true, Compressed: true},
@@ -24,8 +24,9 @@ var Formats = []Format{
 	{Name: "TFRecord", Suffixes: []string{".tfrecord", ".tfrecords"}, Compressed: true},
 }
 
-// FormatOf returns the format that the suffix of a name says; ok is false if it says none. A
-// compressed file has the format of its name without .gz or .zst, if that is read compressed.
+// FormatOf returns the format that matches the suffix of a file name. ok is false if there is none.
+// If the name ends with .gz or .zst, FormatOf ignores that suffix, but the format must allow
+// compressed files.
 func FormatOf(name string) (f Format, ok bool) {
 	name = strings.ToLower(name)
 	for _, c := range codecs {
@@ -45,7 +46,7 @@ func FormatOf(name string) (f Format, ok bool) {
 	return Formats[i], true
 }
 
-// FormatNames names all formats: "A, B or C".
+// FormatNames returns the names of all formats as "A, B or C".
 func FormatNames() string {
 	var names []string
 	for _, f := range Formats {
@@ -54,7 +55,7 @@ func FormatNames() string {
 	return listed(names, "or")
 }
 
-// CompressedNames names the formats that are read compressed: "text and A".
+// CompressedNames returns the names of the formats that may be compressed, as "text and A".
 func CompressedNames() string {
 	var names []string
 	for _, f := range Formats {
@@ -69,6 +70,7 @@ func CompressedNames() string {
 	return listed(names, "and")
 }
 
+// listed joins names with commas, and the last two with the word last.
 func listed(names []string, last string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")

@@ -9,18 +9,20 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
+// gzipMagic is the first two bytes of every gzip member.
 const gzipMagic = "\x1f\x8b"
 
-// errBehind is returned where gzip data has ended and other bytes follow. The package gzip takes them for the head of more gzip data, which it
-// calls invalid, or cut off where they are few.
+// errTrailingBytes is returned if other bytes follow the gzip data. Package gzip takes them for the
+// header of another member, which it calls invalid, or truncated if there are only a few bytes.
 var errTrailingBytes = errors.New("other bytes follow its gzip data")
 
-// gzipMembers reads gzip data, which may be several pieces behind each other.
+// gzipMembers reads gzip data, which may consist of several concatenated members.
 type gzipMembers struct {
 	from   *bufio.Reader
 	member *gzip.Reader
 }
 
+// openGzip returns a reader of the decompressed data of r.
 func openGzip(r io.Reader) (io.ReadCloser, error) {
 	from := bufio.NewReaderSize(r, 64<<10)
 	z, err := gzip.NewReader(from)
@@ -50,5 +52,5 @@ func (m *gzipMembers) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the reading; what is read from stays open.
+// Close closes the decompressor. The underlying reader stays open.
 func (m *gzipMembers) Close() error { return m.member.Close() }

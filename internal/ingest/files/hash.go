@@ -13,10 +13,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// HashSources gives the sources with the xxHash64 (seed 0) of their bytes, which costs reading them once: several files at
-// once, each by one worker. tell is called with the number of bytes read since. A file that is no longer the one that was
-// looked at is a [SourceError].
-func (r AllowedRoots) HashSources(ctx context.Context, sources []layout.Source, workers int, report func(bytes int64)) ([]layout.Source, error) {
+// HashSources returns a copy of sources with the xxHash64 (seed 0) of their bytes, as 16
+// hexadecimal digits. It reads each file once; each worker reads one file at a time.
+//
+// It calls report, from several goroutines, with the number of bytes of each read. If a file
+// has changed since Stat, the error is a [loaderr.SourceError].
+func (r AllowedRoots) HashSources(
+	ctx context.Context, sources []layout.Source, workers int, report func(bytes int64),
+) ([]layout.Source, error) {
 	out := slices.Clone(sources)
 	err := parallel.For(ctx, workers, len(out), "", func(_, i int) (err error) {
 		out[i].XXH64, err = r.hashFile(ctx, out[i].Path, report)
@@ -28,6 +32,7 @@ func (r AllowedRoots) HashSources(ctx context.Context, sources []layout.Source, 
 	return out, r.Unchanged(sources)
 }
 
+// hashFile returns the xxHash64 of one file.
 func (r AllowedRoots) hashFile(ctx context.Context, path string, report func(bytes int64)) (string, error) {
 	f, err := r.Open(path)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Stat notes size, mtime and inode of each source, and refuses what cannot be one. A folder stands for the files in it. The
-// error is a [SourceError], or an [OptionError] of more than 100,000 sources.
+// Stat returns size, mtime and inode of each source. It replaces a directory by the files in it.
+// The error is a [loaderr.SourceError] for a path that cannot be a source, or a
+// [loaderr.OptionError] if there are more than [MaxFiles] sources.
 func (r AllowedRoots) Stat(sources []string) ([]layout.Source, error) {
 	files, err := r.Expand(sources)
 	if err != nil {
@@ -23,6 +24,8 @@ func (r AllowedRoots) Stat(sources []string) ([]layout.Source, error) {
 	return SourcesOf(files)
 }
 
+// SourcesOf returns size, mtime and inode of expanded sources, without system calls. The error is a
+// [loaderr.SourceError] for a file that cannot be a source.
 func SourcesOf(files []SourceFile) ([]layout.Source, error) {
 	out := make([]layout.Source, len(files))
 	for i, f := range files {
@@ -34,7 +37,7 @@ func SourcesOf(files []SourceFile) ([]layout.Source, error) {
 	return out, nil
 }
 
-// sourceOf refuses what cannot be a source.
+// sourceOf returns the source of one file, or an error if the file cannot be a source.
 func sourceOf(path string, st fs.FileInfo) (layout.Source, error) {
 	if reason, hint := notLoadable(st); reason != "" {
 		return layout.Source{}, &loaderr.SourceError{Path: path, Reason: reason, Hint: hint}
@@ -42,17 +45,22 @@ func sourceOf(path string, st fs.FileInfo) (layout.Source, error) {
 	return layout.Source{Path: path, Bytes: st.Size(), MtimeNs: st.ModTime().UnixNano(), Inode: inode(st)}, nil
 }
 
+// hintDescriptors is the hint of errors about the limit of open files.
 const hintDescriptors = "raise the limit (ulimit -n, LimitNOFILE= of a systemd unit) and start the daemon again, or load some and append the others"
 
-// CheckDescriptors refuses more files than may be open at once: all of them are, from when their rows are counted until they are read.
+// CheckDescriptors returns a [loaderr.OptionError] if there are more files than the process may
+// have open. A load opens all files to count their rows and closes them after it has read them.
 func CheckDescriptors(files int, limit uint64) error {
 	if uint64(files) <= limit {
 		return nil
 	}
-	return &loaderr.OptionError{Field: "sources", Value: fmt.Sprintf("%d files", files), Allowed: fmt.Sprintf("fewer than the %d that may be open at once", limit), Hint: hintDescriptors}
+	return &loaderr.OptionError{
+		Field: "sources", Value: fmt.Sprintf("%d files", files),
+		Allowed: fmt.Sprintf("fewer than the %d that may be open at once", limit), Hint: hintDescriptors,
+	}
 }
 
-// DescriptorLimit is how many files this process may have open.
+// DescriptorLimit returns the number of files that this process may have open.
 func DescriptorLimit() uint64 {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &l) != nil {
@@ -61,6 +69,8 @@ func DescriptorLimit() uint64 {
 	return l.Cur
 }
 
+// AsSourceError returns err as a [loaderr.SourceError] of the path. If err already contains one, it
+// returns that. It adds hints for missing files and for too many open files.
 func AsSourceError(path string, err error) error {
 	if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 		return e
@@ -79,7 +89,7 @@ func AsSourceError(path string, err error) error {
 	return &loaderr.SourceError{Path: path, Reason: reason, Hint: hint}
 }
 
-// notLoadable says why a file cannot be a source, "" if it can.
+// notLoadable returns the reason why a file cannot be a source, or "" if it can be one.
 func notLoadable(st fs.FileInfo) (reason, hint string) {
 	switch mode := st.Mode(); {
 	case mode.IsDir():
@@ -96,6 +106,7 @@ func notLoadable(st fs.FileInfo) (reason, hint string) {
 	return "", ""
 }
 
+// inode returns the inode number of a file, or 0 if it is unknown.
 func inode(st fs.FileInfo) uint64 {
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
 		return sys.Ino
@@ -103,7 +114,7 @@ func inode(st fs.FileInfo) uint64 {
 	return 0
 }
 
-// Unchanged is an error when a source is not what it was before.
+// Unchanged returns a [loaderr.SourceError] if size, mtime or inode of a source differ from before.
 func (r AllowedRoots) Unchanged(before []layout.Source) error {
 	for _, s := range before {
 		st, err := r.StatFile(s.Path)
@@ -115,7 +126,9 @@ func (r AllowedRoots) Unchanged(before []layout.Source) error {
 			return err
 		}
 		if !s.SameFile(after) {
-			return &loaderr.SourceError{Path: s.Path, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged}
+			return &loaderr.SourceError{
+				Path: s.Path, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged,
+			}
 		}
 	}
 	return nil

@@ -15,22 +15,27 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loaderr"
 )
 
-// Bounds of a compressed text file. Tables of numbers shrink to a half or a tenth, those that repeat one line to a
-// hundredth or a thousandth: what is small may do that, what is large is taken for a bomb.
+// Limits of a compressed text file. Tables of numbers compress to 1/2 to 1/10 of their size, tables
+// that repeat one line to 1/100 to 1/1000. A small file may have such a ratio; a large file with
+// such a ratio is refused as a decompression bomb.
 const (
-	FreeBytes  = 1 << 30 // bytes that any file may have when it is unpacked
-	MaxRatio   = 200     // how many times its size a file may have beyond that
-	zstdWindow = 128 << 20
+	FreeBytes  = 1 << 30   // decompressed bytes that every file may have
+	MaxRatio   = 200       // largest ratio of decompressed to compressed bytes beyond FreeBytes
+	zstdWindow = 128 << 20 // bytes; largest window of a zstd frame
 )
 
-// Decompression is where compressed files are unpacked to, and how far.
+// Decompression contains the directory and the limits for decompressed files.
 type Decompression struct {
-	Dir         string      // the job's directory
-	Free, Ratio int64       // bytes that a file may unpack to, or so many times its size
-	OnRead      func(int64) // is called with the number of compressed bytes read since; may be nil
+	// Dir is the job's directory, where the decompressed files are created.
+	Dir string
+	// Free and Ratio limit the decompressed size of a file. It is at most the larger of Free bytes
+	// and Ratio times the compressed size.
+	Free, Ratio int64
+	// OnRead is called with the number of compressed bytes read since the last call. It may be nil.
+	OnRead func(int64)
 }
 
-// codecs are the compressions that text files are read in.
+// codecs lists the supported compressions of text files. magic is the first bytes of a file.
 var codecs = []struct {
 	magic, name, suffix string
 	open                func(io.Reader) (io.ReadCloser, error)
@@ -45,9 +50,12 @@ var codecs = []struct {
 	}},
 }
 
-// Decompress is a text file as it was before it was compressed: a file without a name in the job's directory. ok is false
-// for a file that is not compressed.
-func Decompress(path string, f *os.File, head []byte, u Decompression) (plain *os.File, name string, ok bool, err error) {
+// Decompress decompresses a text file. head is the first bytes of f. plain is an open file without
+// a name in the job's directory, which the caller closes. name is path without the suffix of the
+// compression. ok is false if the file is not compressed.
+func Decompress(
+	path string, f *os.File, head []byte, u Decompression,
+) (plain *os.File, name string, ok bool, err error) {
 	for _, c := range codecs {
 		if !bytes.HasPrefix(head, []byte(c.magic)) {
 			continue
@@ -72,14 +80,18 @@ func Decompress(path string, f *os.File, head []byte, u Decompression) (plain *o
 	return nil, "", false, nil
 }
 
-// decompress decompresses f into plain.
-func decompress(path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error), u Decompression) error {
+// decompress writes the decompressed bytes of f to plain, up to the limits of u.
+func decompress(
+	path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error), u Decompression,
+) error {
 	st, err := f.Stat()
 	if err != nil {
 		return AsSourceError(path, err)
 	}
 	damaged := func(err error) error {
-		e := &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("cannot be decompressed as %s: %v", codec, err), Hint: loaderr.HintDamaged}
+		e := &loaderr.SourceError{
+			Path: path, Reason: fmt.Sprintf("cannot be decompressed as %s: %v", codec, err), Hint: loaderr.HintDamaged,
+		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			e.Reason = fmt.Sprintf("is cut off: its %s data does not end", codec)
 		}
@@ -87,7 +99,8 @@ func decompress(path string, f, plain *os.File, codec string, open func(io.Reade
 			e.Reason, e.Hint = err.Error(), "decompress it first with gunzip, which leaves them out, if the rest is sound"
 		}
 		if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-			e.Reason, e.Hint = fmt.Sprintf("needs a %s window beyond %d MiB", codec, zstdWindow>>20), "compress it without --long, or decompress it first"
+			e.Reason, e.Hint = fmt.Sprintf("needs a %s window beyond %d MiB", codec, zstdWindow>>20),
+				"compress it without --long, or decompress it first"
 		}
 		return e
 	}
@@ -101,14 +114,22 @@ func decompress(path string, f, plain *os.File, codec string, open func(io.Reade
 	for total := int64(0); ; {
 		n, err := r.Read(buf)
 		if total += int64(n); total > maxBytes {
-			return &loaderr.SourceError{Path: path, Reason: fmt.Sprintf("holds more than %d times its size of %d bytes", total/st.Size(), st.Size()), Hint: "decompress it first if it is sound"}
+			return &loaderr.SourceError{
+				Path: path,
+				Reason: fmt.Sprintf("holds more than %d times its size of %d bytes",
+					total/st.Size(), st.Size()),
+				Hint: "decompress it first if it is sound",
+			}
 		}
 		werr := fault.At("ingest.unpack")
 		if werr == nil {
 			_, werr = plain.Write(buf[:n])
 		}
 		if IsFull(werr) {
-			return &loaderr.NoSpaceError{Dir: u.Dir, Need: total, Have: max(0, FreeSpace(u.Dir)), Text: "decompress " + path + ": " + werr.Error()}
+			return &loaderr.NoSpaceError{
+				Dir: u.Dir, Need: total, Have: max(0, FreeSpace(u.Dir)),
+				Text: "decompress " + path + ": " + werr.Error(),
+			}
 		}
 		if werr != nil {
 			return fmt.Errorf("decompress %s: %w", path, werr)
@@ -124,10 +145,10 @@ func decompress(path string, f, plain *os.File, codec string, open func(io.Reade
 	}
 }
 
-// counting tells how much of a file is read.
+// countingReader reports the number of bytes of each read.
 type countingReader struct {
 	io.Reader
-	report func(int64) // nil if nobody asks
+	report func(int64) // may be nil
 }
 
 func (c *countingReader) Read(p []byte) (int, error) {
@@ -138,7 +159,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Compressed reports whether the name of a file is that of compressed text.
+// Compressed reports whether a file name has the suffix of a compression.
 func Compressed(path string) bool {
 	for _, c := range codecs {
 		if strings.HasSuffix(strings.ToLower(path), c.suffix) {
