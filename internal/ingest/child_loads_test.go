@@ -47,7 +47,7 @@ func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 
 // TestDamagedArrowFilesEndTheLoadAlone flips bytes and loads in a child, as the daemon does. The format has no checksums, so values may differ; what is refused names the file.
 func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
-	draw := rand.New(rand.NewPCG(1, 2))
+	rng := rand.New(rand.NewPCG(1, 2))
 	n := 60
 	if raceEnabled || testing.Short() {
 		n = 20
@@ -56,8 +56,8 @@ func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 		file, stream := puttest.ArrowFileBytes(t, options...)
 		for i := range n {
 			b := slices.Clone([][]byte{file, stream}[i%2])
-			for range 1 + draw.IntN(4) {
-				b[draw.IntN(len(b))] = byte(draw.Uint32())
+			for range 1 + rng.IntN(4) {
+				b[rng.IntN(len(b))] = byte(rng.Uint32())
 			}
 			path := loadtest.File(t, "x.arrow", string(b))
 			_, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{path}, ItemID: []string{"id", "w"}}), nil, nil)
@@ -73,10 +73,10 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 	stream := Job{Put: &put.Header{Format: put.FormatArrow}}
 	for _, c := range []struct {
 		Job
-		have, want int64
-	}{{small, 1 << 40, memoryBase + 4*4}, {small, 200 << 20, 200 << 20}, {stream, 1 << 40, memoryMost}, {stream, 1 << 30, 1 << 30}} {
-		if got, err := memoryLimit(c.Job, c.have); got != c.want || err != nil {
-			t.Errorf("of %d bytes it may take %d, %v, want %d", c.have, got, err, c.want)
+		available, want int64
+	}{{small, 1 << 40, baseMemory + 4*4}, {small, 200 << 20, 200 << 20}, {stream, 1 << 40, maxMemory}, {stream, 1 << 30, 1 << 30}} {
+		if got, err := memoryLimit(c.Job, c.available); got != c.want || err != nil {
+			t.Errorf("of %d bytes it may take %d, %v, want %d", c.available, got, err, c.want)
 		}
 	}
 	_, err := memoryLimit(small, 50<<20)

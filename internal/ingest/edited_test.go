@@ -97,13 +97,13 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 						}
 						paths = append(paths, path)
 					}
-					left, err := whileHeld(t, "ingest.read#2", option.Options{Sources: paths}, func() error { return do(paths[which]) })
+					leftover, err := whileBlocked(t, "ingest.read#2", option.Options{Sources: paths}, func() error { return do(paths[which]) })
 					var s *loaderr.SourceError
 					if !errors.As(err, &s) || s.Path != paths[which] || s.Reason != "the file was changed while it was loaded" {
 						t.Errorf("%v is %+v", err, s)
 					}
-					if len(left) > 0 {
-						t.Errorf("%v is left", left)
+					if len(leftover) > 0 {
+						t.Errorf("%v is left", leftover)
 					}
 				})
 			}
@@ -112,18 +112,18 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 }
 
 // whileHeld loads in a child and acts while that waits at a point. left is what lies in the load's directory afterwards.
-func whileHeld(t *testing.T, point string, o option.Options, act func() error) (left []os.DirEntry, err error) {
+func whileBlocked(t *testing.T, point string, o option.Options, act func() error) (leftover []os.DirEntry, err error) {
 	t.Helper()
-	hold := filepath.Join(t.TempDir(), "hold")
-	if err := syscall.Mkfifo(hold, 0o600); err != nil {
+	fifo := filepath.Join(t.TempDir(), "hold")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TENSORCACHE_FAULT", "HOLD@"+point)
-	t.Setenv("TENSORCACHE_HOLD", hold)
+	t.Setenv("TENSORCACHE_HOLD", fifo)
 	acted := make(chan error, 1)
 	ended := make(chan struct{})
 	go func() {
-		f, err := os.OpenFile(hold, os.O_WRONLY, 0) // once somebody reads
+		f, err := os.OpenFile(fifo, os.O_WRONLY, 0) // once somebody reads
 		select {
 		case <-ended:
 			err = errors.New("the load was not held")
@@ -135,7 +135,7 @@ func whileHeld(t *testing.T, point string, o option.Options, act func() error) (
 	j := job(t, o)
 	_, err = Run(t.Context(), os.Args[0], j, nil, nil)
 	close(ended)
-	f, openErr := os.OpenFile(hold, os.O_RDONLY|syscall.O_NONBLOCK, 0) // lets go who still waits for a reader
+	f, openErr := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0) // lets go who still waits for a reader
 	if openErr != nil {
 		t.Fatal(openErr)
 	}
@@ -143,9 +143,9 @@ func whileHeld(t *testing.T, point string, o option.Options, act func() error) (
 	if err := <-acted; err != nil {
 		t.Fatal(err)
 	}
-	left, readErr := os.ReadDir(j.Dir)
+	leftover, readErr := os.ReadDir(j.Dir)
 	if readErr != nil {
 		t.Fatal(readErr)
 	}
-	return left, err
+	return leftover, err
 }

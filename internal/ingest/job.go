@@ -36,16 +36,16 @@ type Job struct {
 	// ends the job. nil takes any.
 	Room func(bytes int64) error `json:"-"`
 
-	lastly bool // the process ends with the job
+	lastJob bool // the process ends with the job
 }
 
 // order is what the child is told while it works, one line of JSON after that of the job.
-type order struct {
+type command struct {
 	Cores int `json:"cores"`
 }
 
 // answer is one line that the child writes.
-type answer struct {
+type response struct {
 	Progress *progress.Progress `json:"progress,omitempty"`
 	Reading  *string            `json:"reading,omitempty"` // a source, or "" for none
 	Need     int64              `json:"need,omitempty"`    // bytes that the job is going to take in the cache directory
@@ -102,7 +102,7 @@ func (p *problem) error() error {
 	return errors.New(p.Other)
 }
 
-func (a answer) line() []byte {
+func (a response) line() []byte {
 	b, err := json.Marshal(a)
 	if err != nil { // texts and numbers always marshal
 		panic(err)

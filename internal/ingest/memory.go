@@ -13,30 +13,30 @@ import (
 const (
 	// memoryLeast is what no load does without: with 96 MiB 11 of 25 loads of a single row ended in Go's runtime, before they had
 	// read anything, with 112 MiB none.
-	memoryLeast = 128 << 20
+	minMemory = 128 << 20
 	// memoryBase and memoryPerByte times the sources are more than any sound source takes.
-	memoryBase    = 512 << 20
+	baseMemory    = 512 << 20
 	memoryPerByte = 4
-	memoryMost    = 16 << 30
+	maxMemory     = 16 << 30
 )
 
 // memoryLimit is how much memory a job's child may take of what there is: more than a sound source asks for, and never so
 // much that the system would have to end somebody. The error wraps ErrMemory and says need and have.
-func memoryLimit(j Job, have int64) (int64, error) {
-	if have < memoryLeast {
-		return 0, fmt.Errorf("%w before it began: need %s, have %s", loaderr.ErrMemory, humanize.IBytes(memoryLeast), humanize.IBytes(uint64(have)))
+func memoryLimit(j Job, available int64) (int64, error) {
+	if available < minMemory {
+		return 0, fmt.Errorf("%w before it began: need %s, have %s", loaderr.ErrMemory, humanize.IBytes(minMemory), humanize.IBytes(uint64(available)))
 	}
-	limit := int64(memoryBase)
+	limit := int64(baseMemory)
 	sources, _ := j.AllowedRoots.Stat(j.Sources) // what cannot be read is refused later
 	for _, s := range sources {
 		limit += memoryPerByte * s.Bytes
 	}
 	if j.Put != nil && j.Put.Format == put.FormatArrow {
-		limit = memoryMost // how much comes is not known
+		limit = maxMemory // how much comes is not known
 	} else if j.Put != nil {
 		for _, c := range j.Put.Columns {
-			limit += memoryPerByte * min(max(0, c.Bytes), memoryMost)
+			limit += memoryPerByte * min(max(0, c.Bytes), maxMemory)
 		}
 	}
-	return min(limit, memoryMost, have), nil
+	return min(limit, maxMemory, available), nil
 }

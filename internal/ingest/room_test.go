@@ -33,15 +33,15 @@ func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := j
 			j.Dir = t.TempDir()
-			var told []int64
-			j.Room = func(bytes int64) error { told = append(told, bytes); return nil }
+			var reported []int64
+			j.Room = func(bytes int64) error { reported = append(reported, bytes); return nil }
 			m, err := Run(t.Context(), os.Args[0], j, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			made := m.Files[layout.DataFile].Bytes
-			if len(told) == 0 || told[len(told)-1] < made || told[len(told)-1] > 4*made {
-				t.Errorf("%d bytes were made, it told of %d", made, told)
+			if len(reported) == 0 || reported[len(reported)-1] < made || reported[len(reported)-1] > 4*made {
+				t.Errorf("%d bytes were made, it told of %d", made, reported)
 			}
 			full := errors.New("full")
 			j.Dir, j.Room = t.TempDir(), func(int64) error { return full }

@@ -49,79 +49,79 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 	if err != nil {
 		return nil, err
 	}
-	ctx, refuse := context.WithCancelCause(ctx)
-	defer refuse(nil)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	c, err := startProcess(r.Exe, conn)
 	if err != nil {
 		return nil, err
 	}
 	defer context.AfterFunc(ctx, c.kill)()
-	var telling sync.WaitGroup
-	telling.Go(func() { tell(c.feed, line, job.Cores, c.ended) })
-	reading, done, answered := follow(c.out, progress, func(need int64) {
+	var sender sync.WaitGroup
+	sender.Go(func() { sendCommands(c.stdin, line, job.Cores, c.exited) })
+	reading, done, childErr := readResponses(c.stdout, progress, func(need int64) {
 		if job.Room != nil {
 			if err := job.Room(need); err != nil {
-				refuse(err)
+				cancel(err)
 			}
 		}
 	})
-	ended := func() {
-		<-c.ended
-		c.out.Close()
-		c.feed.Close() // a write that nobody reads
-		telling.Wait()
+	waitExit := func() {
+		<-c.exited
+		c.stdout.Close()
+		c.stdin.Close() // a write that nobody reads
+		sender.Wait()
 	}
 	if done { // the result can be used while the system frees the child's memory
 		c.kill()
 		r.exiting.RLock()
 		go func() {
 			defer r.exiting.RUnlock()
-			ended()
+			waitExit()
 		}()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		return layout.ReadManifest(job.Dir)
 	}
-	ended()
+	waitExit()
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case answered == nil:
-		answered = died(c.cmd.ProcessState, c.err, c.stderr.String(), job.MemoryLimit)
+	case childErr == nil:
+		childErr = exitError(c.cmd.ProcessState, c.err, c.stderr.String(), job.MemoryLimit)
 	}
-	if reading != "" && (errors.Is(answered, loaderr.ErrMemory) || errors.Is(answered, loaderr.ErrKilled)) {
-		answered = fmt.Errorf("%s: %w", reading, answered)
+	if reading != "" && (errors.Is(childErr, loaderr.ErrMemory) || errors.Is(childErr, loaderr.ErrKilled)) {
+		childErr = fmt.Errorf("%s: %w", reading, childErr)
 	}
-	return nil, answered
+	return nil, childErr
 }
 
 // tell hands the child its job, and then how many cores it may use, until it has ended.
-func tell(feed io.Writer, job []byte, cores <-chan int, ended <-chan struct{}) {
-	_, _ = feed.Write(append(job, '\n')) // a child that does not read is dead, and Wait says so
+func sendCommands(stdin io.Writer, job []byte, cores <-chan int, exited <-chan struct{}) {
+	_, _ = stdin.Write(append(job, '\n')) // a child that does not read is dead, and Wait says so
 	for {
 		select {
-		case <-ended:
+		case <-exited:
 			return
 		case n := <-cores:
-			b, err := json.Marshal(order{Cores: n})
+			b, err := json.Marshal(command{Cores: n})
 			if err != nil { // a number always marshals
 				panic(err)
 			}
-			_, _ = feed.Write(append(b, '\n'))
+			_, _ = stdin.Write(append(b, '\n'))
 		}
 	}
 }
 
 // follow reads the child's lines until it says that it is done, or closes its end. reading is the source that it was at.
-func follow(out io.Reader, progress func(progress.Progress), need func(int64)) (reading string, done bool, problem error) {
-	r := bufio.NewReader(out)
+func readResponses(stdout io.Reader, progress func(progress.Progress), need func(int64)) (reading string, done bool, problem error) {
+	r := bufio.NewReader(stdout)
 	for {
 		line, err := r.ReadBytes('\n')
 		if err != nil {
 			return reading, false, problem
 		}
-		var a answer
+		var a response
 		if json.Unmarshal(line, &a) != nil {
 			continue
 		}
@@ -141,11 +141,11 @@ func follow(out io.Reader, progress func(progress.Progress), need func(int64)) (
 }
 
 // died says how a child ended that gave no answer.
-func died(state *os.ProcessState, err error, stderr string, limit int64) error {
+func exitError(state *os.ProcessState, err error, stderr string, limit int64) error {
 	text := firstLine(stderr)
 	// The last two are Go's runtime, which does not look everywhere whether it got memory for itself, as for its collector's queue.
-	for _, sign := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed", "unexpected signal during runtime execution", "runtime.(*spanQueue)"} {
-		if strings.Contains(stderr, sign) {
+	for _, pattern := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed", "unexpected signal during runtime execution", "runtime.(*spanQueue)"} {
+		if strings.Contains(stderr, pattern) {
 			return fmt.Errorf("%w: it reached its limit of %s: %s", loaderr.ErrMemory, humanize.IBytes(uint64(limit)), text)
 		}
 	}
@@ -154,11 +154,11 @@ func died(state *os.ProcessState, err error, stderr string, limit int64) error {
 		return fmt.Errorf("%w: %w", loaderr.ErrKilled, err)
 	}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		how := status.Signal().String()
+		name := status.Signal().String()
 		if status.Signal() == syscall.SIGKILL {
-			how += ", by somebody or by the system for want of memory"
+			name += ", by somebody or by the system for want of memory"
 		}
-		return fmt.Errorf("%w: signal %d: %s", loaderr.ErrKilled, status.Signal(), how)
+		return fmt.Errorf("%w: signal %d: %s", loaderr.ErrKilled, status.Signal(), name)
 	}
 	if text != "" {
 		return fmt.Errorf("%w: %s: %s", loaderr.ErrKilled, state, text)

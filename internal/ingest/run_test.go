@@ -109,7 +109,7 @@ func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
 }
 
 // stopped starts a load of a pipe-less file that takes long, and calls act once it reads rows.
-func stopped(t *testing.T, act func(cancel context.CancelFunc, child int)) error {
+func interruptLoad(t *testing.T, act func(cancel context.CancelFunc, child int)) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -157,7 +157,7 @@ func child(t *testing.T) int {
 }
 
 func TestKilledChildIsAnErrorThatSaysSo(t *testing.T) {
-	err := stopped(t, func(_ context.CancelFunc, pid int) {
+	err := interruptLoad(t, func(_ context.CancelFunc, pid int) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Error(err)
 		}
@@ -168,7 +168,7 @@ func TestKilledChildIsAnErrorThatSaysSo(t *testing.T) {
 }
 
 func TestCancelKillsTheChild(t *testing.T) {
-	if err := stopped(t, func(cancel context.CancelFunc, _ int) { cancel() }); !errors.Is(err, context.Canceled) {
+	if err := interruptLoad(t, func(cancel context.CancelFunc, _ int) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -195,9 +195,9 @@ func TestChildEndsWhenItsParentIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.Close()
-	said, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 3 || bytes.Contains(said, []byte(`"done"`)) {
-		t.Errorf("the child ended with %v and said %s", err, said)
+	output, _ := io.ReadAll(out)
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 3 || bytes.Contains(output, []byte(`"done"`)) {
+		t.Errorf("the child ended with %v and said %s", err, output)
 	}
 }
 
@@ -219,7 +219,7 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 		t.Skip("the limit is that of releases: CGO_ENABLED=0, without the race detector; make test-go runs it so")
 	}
 	small := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\n")}, ItemID: []string{"i"}})
-	small.MemoryLimit = memoryLeast
+	small.MemoryLimit = minMemory
 	if _, err := Run(t.Context(), os.Args[0], small, nil, nil); err != nil {
 		t.Errorf("the least memory is not enough: %v", err)
 	}
@@ -230,7 +230,7 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 		fmt.Fprintf(&b, "a rather long name of item number %d,1\n", i)
 	}
 	j := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{"i"}})
-	j.MemoryLimit = memoryLeast
+	j.MemoryLimit = minMemory
 	_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 	if !errors.Is(err, loaderr.ErrMemory) || !strings.HasPrefix(err.Error(), j.Sources[0]+": load ran out of memory: ") {
 		t.Errorf("%v, want ErrMemory, with the source", err)
@@ -246,11 +246,11 @@ func TestAnonymousMemoryStaysSmall(t *testing.T) {
 	moved := option.Options{Sources: []string{bigCSV(t, 60)}, Time: "d", Sort: true, Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("1")}
 	moved.Where = &option.Where{Time: []json.RawMessage{json.RawMessage("10"), json.RawMessage("null")}}
 	for name, o := range map[string]option.Options{"scaled": scaled, "moved": moved} {
-		t.Run(name, func(t *testing.T) { staysSmall(t, o) })
+		t.Run(name, func(t *testing.T) { checkAnonymousMemory(t, o) })
 	}
 }
 
-func staysSmall(t *testing.T, o option.Options) {
+func checkAnonymousMemory(t *testing.T, o option.Options) {
 	var most int64
 	done := make(chan struct{})
 	watched := make(chan struct{})
@@ -262,7 +262,7 @@ func staysSmall(t *testing.T, o option.Options) {
 				return
 			case <-time.After(2 * time.Millisecond):
 				for _, pid := range children(t) {
-					most = max(most, anonymous(pid))
+					most = max(most, anonymousBytes(pid))
 				}
 			}
 		}
@@ -282,7 +282,7 @@ func staysSmall(t *testing.T, o option.Options) {
 }
 
 // anonymous is a child's own memory. Until it is the new program, it shares ours.
-func anonymous(pid int) (bytes int64) {
+func anonymousBytes(pid int) (bytes int64) {
 	if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !strings.HasSuffix(string(args), "\x00"+Verb+"\x00") {
 		return 0
 	}

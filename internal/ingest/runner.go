@@ -27,44 +27,44 @@ func (r *Runner) Settle() {
 // process is the child process of one job.
 type process struct {
 	cmd    *exec.Cmd
-	feed   *os.File // its standard input: the job, and orders
-	out    *os.File // its answers
-	stderr head
-	ended  chan struct{} // closed when it has ended: then stderr and err are there
+	stdin  *os.File // its standard input: the job, and orders
+	stdout *os.File // its answers
+	stderr headBuffer
+	exited chan struct{} // closed when it has ended: then stderr and err are there
 	err    error
 }
 
 // startProcess starts a process. Its standard input stays open until it has ended, and its closing, also by the death of this process, is
 // what ends an orphan.
 func startProcess(exe string, conn *os.File) (*process, error) {
-	c := &process{cmd: exec.Command(exe, Verb), ended: make(chan struct{})}
-	in, feed, err := os.Pipe()
+	c := &process{cmd: exec.Command(exe, Verb), exited: make(chan struct{})}
+	childStdin, stdin, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	out, answers, err := os.Pipe()
+	stdout, childStdout, err := os.Pipe()
 	if err != nil {
-		in.Close()
-		feed.Close()
+		childStdin.Close()
+		stdin.Close()
 		return nil, err
 	}
-	c.feed, c.out = feed, out
-	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = in, answers, &c.stderr
+	c.stdin, c.stdout = stdin, stdout
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childStdin, childStdout, &c.stderr
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's ^C is for the daemon to answer
 	if conn != nil {
 		c.cmd.ExtraFiles = []*os.File{conn}
 	}
 	err = c.cmd.Start()
-	in.Close()
-	answers.Close()
+	childStdin.Close()
+	childStdout.Close()
 	if err != nil {
-		feed.Close()
-		out.Close()
+		stdin.Close()
+		stdout.Close()
 		return nil, fmt.Errorf("start the load process: %w", err)
 	}
 	go func() {
 		c.err = c.cmd.Wait()
-		close(c.ended)
+		close(c.exited)
 	}()
 	return c, nil
 }
@@ -73,10 +73,10 @@ func startProcess(exe string, conn *os.File) (*process, error) {
 func (c *process) kill() { _ = c.cmd.Process.Kill() } // it may have ended
 
 // head keeps the beginning of what is written, where a dying Go program says why.
-type head struct{ bytes.Buffer }
+type headBuffer struct{ bytes.Buffer }
 
-func (t *head) Write(p []byte) (int, error) {
-	const most = 64 << 10
-	t.Buffer.Write(p[:min(len(p), max(0, most-t.Len()))])
+func (b *headBuffer) Write(p []byte) (int, error) {
+	const maxBytes = 64 << 10
+	b.Buffer.Write(p[:min(len(p), max(0, maxBytes-b.Len()))])
 	return len(p), nil
 }
