@@ -24,8 +24,8 @@ import (
 // Keys are the item_id columns and the time column: they determine the item and the time of a row.
 type Keys struct {
 	names        []string
-	Columns      []func(row int64) int64 // return the value, or the dictionary code, of each item_id column
-	dictionaries [][]string              // of each item_id column: the dictionary of a text column, else nil
+	Columns      []func(row int64) int64 // read the value or code of each item_id column
+	dictionaries [][]string              // of each item_id column; nil unless it is text
 	Time         *layout.Strided[int64]  // nil without a time column
 	locate       Locator
 	Clock        column.Column
