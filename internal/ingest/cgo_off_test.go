@@ -2,4 +2,5 @@
 
 package ingest
 
+// cgoEnabled is true if the test uses cgo.
 const cgoEnabled = false

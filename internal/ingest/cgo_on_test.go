@@ -2,5 +2,6 @@
 
 package ingest
 
-// cgoEnabled: C's threads and allocations die of a memory limit in ways of their own; releases are built without cgo.
+// cgoEnabled is true if the test uses cgo. Under a memory limit, threads and allocations of C end
+// the process with other messages. Releases are built without cgo.
 const cgoEnabled = true

@@ -17,17 +17,18 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// connFD is the descriptor of the socket that a put comes from.
+// connFD is the descriptor of the socket from which the child reads the values of a put.
 const connFD = 3
 
-// progressEvery is how often the child tells how far it is.
+// progressInterval is the time between two progress messages of the child.
 const progressInterval = 100 * time.Millisecond
 
-// maxJob bounds the job's line.
+// maxJobBytes is the largest size of the job's line.
 const maxJobBytes = 64 << 20
 
-// Main is the whole life of the child: it reads the job from in, does it, and writes lines of JSON to out. It returns the exit
-// code. It ends the process when in ends: the parent is gone.
+// Main is the main function of the child process. It reads the job from in, runs it, and writes
+// responses to out as lines of JSON. It returns the exit code. If in ends, the parent has exited,
+// and Main ends the process with exit code 3.
 func Main(in io.Reader, out io.Writer) int {
 	w := &lineWriter{out: out}
 	debug.SetGCPercent(gcPercent)
@@ -63,7 +64,8 @@ func Main(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// obey follows the parent's orders until it is gone.
+// followCommands calls setCores for each command that the parent sends. It returns when in ends. It
+// ignores lines that are not valid commands.
 func followCommands(in *bufio.Reader, setCores func(cores int)) {
 	for {
 		line, err := in.ReadBytes('\n')
@@ -77,7 +79,7 @@ func followCommands(in *bufio.Reader, setCores func(cores int)) {
 	}
 }
 
-// do does the job and tells how far it is, until it is done.
+// run loads the job and writes its progress to w every progressInterval.
 func (j Job) run(w *lineWriter) error {
 	m := &progress.Meter{
 		OnSource:      func(source string) { w.write(response{Reading: &source}) },
@@ -114,28 +116,33 @@ func (j Job) run(w *lineWriter) error {
 	return err
 }
 
-// load does the job in this process. conn is what the values of a put come from.
+// load loads the job in this process. conn provides the values of a put.
 func (j Job) load(ctx context.Context, conn io.Reader, m *progress.Meter) (*layout.Manifest, error) {
-	return load.Run(ctx, load.Request{Dir: j.Dir, Options: j.Options, Put: j.Put, Conn: conn, Append: j.Append, LeaveMapped: j.lastJob}, m)
+	return load.Run(ctx, load.Request{
+		Dir: j.Dir, Options: j.Options, Put: j.Put, Conn: conn, Append: j.Append, LeaveMapped: j.lastJob,
+	}, m)
 }
 
-// slackBytes lets the heap grow by some MiB before it is first collected, as if it held this much already: it is never touched, so
-// that it takes address space only, and a small load is done before there is anything to collect.
+// ballastBytes is the size of an allocation that is never touched. It raises the heap size at which
+// the first garbage collection starts, so that a small load ends before it. The ballast takes only
+// address space.
 const ballastBytes = 16 << 20
 
-// collectAt is by how much of its live size (in percent) the heap grows before it is collected.
+// gcPercent is the growth of the heap, in percent of the live heap, that starts a garbage
+// collection.
 const gcPercent = 50
 
-// limitMemory bounds the process, so that a damaged file that asks for more than there is ends this process and no other.
+// limitMemory limits the memory of this process to the job's MemoryLimit, so that a damaged file
+// that requests too much memory ends only this process.
 func limitMemory(j Job) error {
 	if j.MemoryLimit == 0 {
 		return nil
 	}
-	debug.SetMemoryLimit(j.MemoryLimit / 4 * 3) // collect harder before the wall
+	debug.SetMemoryLimit(j.MemoryLimit / 4 * 3) // collect more often near the limit
 	return limitData(j.MemoryLimit)
 }
 
-// lines writes answers, one at a time.
+// lineWriter writes responses as lines. It is safe for concurrent use.
 type lineWriter struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -144,5 +151,5 @@ type lineWriter struct {
 func (l *lineWriter) write(a response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, _ = l.out.Write(a.line()) // a parent that is gone is noticed elsewhere
+	_, _ = l.out.Write(a.line()) // followCommands detects that the parent has exited
 }

@@ -40,12 +40,14 @@ func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := loadtest.OpenDir(t, j.Dir); !slices.Equal(loadtest.Values[int64](l, "v"), []int64{1, 5, 6}) || m.Rows != 3 || last.Phase != progress.Finish {
+	if l := loadtest.OpenDir(t, j.Dir); !slices.Equal(loadtest.Values[int64](l, "v"), []int64{1, 5, 6}) ||
+		m.Rows != 3 || last.Phase != progress.Finish {
 		t.Errorf("%v of %+v", loadtest.Values[int64](l, "v"), m)
 	}
 }
 
-// TestDamagedArrowFilesEndTheLoadAlone flips bytes and loads in a child, as the daemon does. The format has no checksums, so values may differ; what is refused names the file.
+// TestDamagedArrowFilesEndTheLoadAlone flips bytes and loads in a child, as the daemon does. The
+// format has no checksums, so values may differ, but each error must name the file.
 func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := 60
@@ -60,8 +62,10 @@ func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 				b[rng.IntN(len(b))] = byte(rng.Uint32())
 			}
 			path := loadtest.File(t, "x.arrow", string(b))
-			_, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{path}, ItemID: []string{"id", "w"}}), nil, nil)
-			if err != nil && !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) && !errors.Is(err, loaderr.ErrMemory) {
+			_, err := Run(t.Context(), os.Args[0],
+				job(t, option.Options{Sources: []string{path}, ItemID: []string{"id", "w"}}), nil, nil)
+			if err != nil && !strings.Contains(err.Error(), path) &&
+				!errors.Is(err, loaderr.ErrOption) && !errors.Is(err, loaderr.ErrMemory) {
 				t.Errorf("mutant %d: the message does not name the file: %v", i, err)
 			}
 		}
@@ -74,7 +78,10 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 	for _, c := range []struct {
 		Job
 		available, want int64
-	}{{small, 1 << 40, baseMemory + 4*4}, {small, 200 << 20, 200 << 20}, {stream, 1 << 40, maxMemory}, {stream, 1 << 30, 1 << 30}} {
+	}{
+		{small, 1 << 40, baseMemory + 4*4}, {small, 200 << 20, 200 << 20},
+		{stream, 1 << 40, maxMemory}, {stream, 1 << 30, 1 << 30},
+	} {
 		if got, err := memoryLimit(c.Job, c.available); got != c.want || err != nil {
 			t.Errorf("of %d bytes it may take %d, %v, want %d", c.available, got, err, c.want)
 		}
@@ -85,7 +92,7 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 	}
 }
 
-// TestRunPutsOverASocket sends through a real socket to a real child.
+// TestRunPutsOverASocket sends the values of a put through a real socket to a real child.
 func TestRunPutsOverASocket(t *testing.T) {
 	p, sent := puttest.EveryArray(t)
 	for _, cut := range []int{0, 20} {
@@ -101,7 +108,8 @@ func TestRunPutsOverASocket(t *testing.T) {
 			ours.Close()
 		}
 		dir := t.TempDir()
-		m, err := Run(t.Context(), os.Args[0], Job{Dir: dir, Options: option.Options{ItemID: []string{"id"}}, Put: &p}, theirs, nil)
+		m, err := Run(t.Context(), os.Args[0],
+			Job{Dir: dir, Options: option.Options{ItemID: []string{"id"}}, Put: &p}, theirs, nil)
 		theirs.Close()
 		ours.Close()
 		if cut > 0 {
@@ -119,14 +127,23 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 	root, outside := loadtest.Fenced(t)
 	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"
 	for path, want := range map[string]string{
-		"a.csv": "", "in/b.csv": "", "in": "", "near.csv": "", "inside/b.csv": "", "in/../a.csv": "", "./a.csv": "", "hive/k=1": "",
+		"a.csv": "", "in/b.csv": "", "in": "", "near.csv": "", "inside/b.csv": "",
+		"in/../a.csv": "", "./a.csv": "", "hive/k=1": "",
 		"none.csv": "no such file", "pipe.csv": "is a pipe", "a.csv/x": "not a directory",
-		"../rooted/secret.csv": beyond, "../rooted/none.csv": beyond, "..": beyond, "../..": beyond, "in/../../rooted/secret.csv": beyond,
-		"out.csv": beyond, "twice.csv": beyond, "absolute.csv": beyond, "outside": beyond, "outside/secret.csv": beyond, "hive": beyond,
+		"../rooted/secret.csv": beyond, "../rooted/none.csv": beyond, "..": beyond,
+		"../..": beyond, "in/../../rooted/secret.csv": beyond,
+		"out.csv": beyond, "twice.csv": beyond, "absolute.csv": beyond, "outside": beyond,
+		"outside/secret.csv": beyond, "hive": beyond,
 	} {
 		for _, o := range []option.Options{
-			{Sources: []string{root + "/" + path}, AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{filepath.Join(root, "in"), root}}},
-			{Sources: []string{root + "/" + path}, AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{root + "/"}}, HashSources: true},
+			{
+				Sources:      []string{root + "/" + path},
+				AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{filepath.Join(root, "in"), root}},
+			},
+			{
+				Sources:      []string{root + "/" + path},
+				AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{root + "/"}}, HashSources: true,
+			},
 		} {
 			_, err := o.AllowedRoots.Stat(o.Sources)
 			_, err2 := (Job{Dir: t.TempDir(), Options: o}).load(t.Context(), nil, &progress.Meter{})
@@ -137,18 +154,24 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 				case want == "" && err != nil:
 					t.Errorf("%s: %v", path, err)
 				case want == "":
-				case !errors.As(err, &source) || !strings.Contains(err.Error(), want) || source.NotAllowed != (want == beyond) || source.NotAllowed != strings.Contains(source.Hint, "--root"):
+				case !errors.As(err, &source) || !strings.Contains(err.Error(), want) ||
+					source.NotAllowed != (want == beyond) ||
+					source.NotAllowed != strings.Contains(source.Hint, "--root"):
 					t.Errorf("%s: got %v, want %q", path, err, want)
 				}
 			}
 		}
 	}
-	for name, r := range map[string]files.AllowedRoots{"no root": {Limited: true}, "root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}}} {
+	for name, r := range map[string]files.AllowedRoots{
+		"no root":           {Limited: true},
+		"root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}},
+	} {
 		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err, loaderr.ErrSource) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := (files.AllowedRoots{Limited: true, Roots: []string{"/"}}).Stat([]string{filepath.Join(root, "out.csv")}); err != nil {
+	if _, err := (files.AllowedRoots{Limited: true, Roots: []string{"/"}}).Stat(
+		[]string{filepath.Join(root, "out.csv")}); err != nil {
 		t.Errorf("everything is below /: %v", err)
 	}
 }

@@ -1,27 +1,30 @@
-// Package ingest loads sources into the columns of a generation, in a process of its own.
+// Package ingest loads sources into the columns of a generation, in a child process.
 //
-// The parent calls [Run], which starts the program again with the verb "ingest", hands it a [Job] and
-// follows it. [Main] is the child's whole life: it does one job, and ends. A decoder that panics, takes
-// too much memory or is killed costs one load and never the daemon.
+// The parent calls [Run] or [Runner.Run]. They start the same program again with the verb "ingest",
+// send it a [Job] and read its responses. The child runs [Main], which loads one job and exits. If
+// a decoder panics, takes too much memory or is killed, one load fails and the daemon continues.
 //
-// This package holds what the daemon and the command line see: jobs, the child process, its limits, and
-// the options and errors of the packages below. Package load does the work in the child.
+// This package contains the parts that the daemon and the command line use: jobs, the child
+// process, its memory limit, and names for the options and errors of the packages below. In the
+// child, package load does the work.
 //
 //	ingest             job, child process, limits
-//	 └ load            one load: describe, lay out, read, arrange, do the steps, finish; append
-//	    ├ step         fill, clip, log1p, diff, scale, and what they are fitted to
-//	    ├ rows         which rows, in which order: filter, sort, duplicates, regular grid
+//	 └ load            one load: describe, lay out, read, arrange, run the steps, finish; append
+//	    ├ step         fill, clip, log1p, diff, scale, and their fitted parameters
+//	    ├ rows         selection and order of rows: filter, sort, duplicates, regular grid
 //	    ├ option       load options as users write them, and the recipe
-//	    └ source       what readers share; text, parquet, arrow, numpy, tfrecord and put read one format each
+//	    └ source       shared code of the readers; its subpackages text, parquet, arrow, numpy,
+//	       │           tfrecord and put read one format each
 //	       └ column    types of columns, conversion, dictionaries
-//	files, calendar, textvalue, parallel, progress, loaderr: leaves
+//	files, calendar, textvalue, parallel, progress, loaderr: import only each other
 //
-// Readers know files and columns; steps know columns; neither knows the other.
+// Readers depend on files and columns, steps depend on columns. Readers and steps do not depend on
+// each other.
 //
 // # Caveats
 //
-// Sources are read with pread and never mapped: a file that shrinks under a load is an error, not a
-// SIGBUS. Memory beyond the result is bounded by blocks of [files.BlockBytes] a worker. What needs a
-// column of scratch (sorting, scaling float64 to float32) or a decompressed text takes it from a file in
-// the job's directory, not from anonymous memory.
+// Sources are read with pread and never mapped: if a file shrinks during a load, the load returns
+// an error and the process gets no SIGBUS. Memory without the result is bounded by blocks of
+// [files.BlockBytes] per worker. Temporary columns (for sorting, or for scaling float64 to float32)
+// and decompressed texts are in files in the job's directory, not in anonymous memory.
 package ingest

@@ -25,8 +25,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestSourcesEditedWhileTheyAreReadAreRefused holds a load of two files in its child, once both were counted and the first was read,
-// and edits one of them there.
+// TestSourcesEditedWhileTheyAreReadAreRefused blocks a load of two files in its child, after both
+// are counted and the first is read, and then edits one of them.
 func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 	const rows = 20_000
 	var text strings.Builder
@@ -59,8 +59,10 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	formats := map[string]string{
-		"csv": text.String(), "csv.gz": loadtest.Compressed(t, ".gz", text.String()), "parquet": pq.String(), "arrows": stream.String(),
-		"npy": loadtest.NPY("<f8", fmt.Sprintf("(%d,)", rows), false, binary.LittleEndian, floats), "tfrecord": loadtest.TFRecords(records...),
+		"csv": text.String(), "csv.gz": loadtest.Compressed(t, ".gz", text.String()), "parquet": pq.String(),
+		"arrows":   stream.String(),
+		"npy":      loadtest.NPY("<f8", fmt.Sprintf("(%d,)", rows), false, binary.LittleEndian, floats),
+		"tfrecord": loadtest.TFRecords(records...),
 	}
 	edits := map[string]func(path string) error{
 		"truncated": func(path string) error { return os.Truncate(path, 1000) },
@@ -72,7 +74,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 			}
 			return err
 		},
-		"overwritten": func(path string) error { // as long as before
+		"overwritten": func(path string) error { // with the same size
 			f, err := os.OpenFile(path, os.O_WRONLY, 0)
 			if err == nil {
 				_, err = f.WriteAt(bytes.Repeat([]byte("7"), 600), 200)
@@ -83,7 +85,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 	}
 	for format, good := range formats {
 		for edit, do := range edits {
-			for which, name := range []string{"a." + format, "b." + format} { // read already, and about to be read
+			for which, name := range []string{"a." + format, "b." + format} { // already read; not yet read
 				if which == 0 && edit != "truncated" {
 					continue
 				}
@@ -92,12 +94,14 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 					var paths []string
 					for _, file := range []string{"a." + format, "b." + format} {
 						path := filepath.Join(dir, file)
-						if err := errors.Join(os.WriteFile(path, []byte(good), 0o600), os.Chtimes(path, earlier, earlier)); err != nil {
+						if err := errors.Join(os.WriteFile(path, []byte(good), 0o600),
+							os.Chtimes(path, earlier, earlier)); err != nil {
 							t.Fatal(err)
 						}
 						paths = append(paths, path)
 					}
-					leftover, err := whileBlocked(t, "ingest.read#2", option.Options{Sources: paths}, func() error { return do(paths[which]) })
+					leftover, err := whileBlocked(t, "ingest.read#2", option.Options{Sources: paths},
+						func() error { return do(paths[which]) })
 					var s *loaderr.SourceError
 					if !errors.As(err, &s) || s.Path != paths[which] || s.Reason != "the file was changed while it was loaded" {
 						t.Errorf("%v is %+v", err, s)
@@ -111,7 +115,8 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 	}
 }
 
-// whileHeld loads in a child and acts while that waits at a point. left is what lies in the load's directory afterwards.
+// whileBlocked starts a load in a child and calls act while the load is blocked at a fault point.
+// leftover is the contents of the load's directory at the end.
 func whileBlocked(t *testing.T, point string, o option.Options, act func() error) (leftover []os.DirEntry, err error) {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "hold")
@@ -123,7 +128,7 @@ func whileBlocked(t *testing.T, point string, o option.Options, act func() error
 	acted := make(chan error, 1)
 	ended := make(chan struct{})
 	go func() {
-		f, err := os.OpenFile(fifo, os.O_WRONLY, 0) // once somebody reads
+		f, err := os.OpenFile(fifo, os.O_WRONLY, 0) // blocks until the child opens it for reading
 		select {
 		case <-ended:
 			err = errors.New("the load was not held")
@@ -135,7 +140,8 @@ func whileBlocked(t *testing.T, point string, o option.Options, act func() error
 	j := job(t, o)
 	_, err = Run(t.Context(), os.Args[0], j, nil, nil)
 	close(ended)
-	f, openErr := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0) // lets go who still waits for a reader
+	// Unblock the goroutine if it still waits for a reader.
+	f, openErr := os.OpenFile(fifo, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if openErr != nil {
 		t.Fatal(openErr)
 	}

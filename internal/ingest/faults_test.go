@@ -21,18 +21,23 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
-// points are all the points at which a load of files asks whether it may go on.
-var points = []string{"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order", "ingest.finish", "manifest"}
+// points lists all fault points that a load of files passes.
+var points = []string{
+	"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order", "ingest.finish", "manifest",
+}
 
 func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "i,t,a\nx,1,1\nx,2,2.5\n")
 	for _, point := range append(points, "create#2", "write#2", "reserve#2", "map#2") {
 		t.Run(point, func(t *testing.T) {
 			t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
-			j := job(t, option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true})
+			j := job(t, option.Options{
+				Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true,
+			})
 			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 			var s *loaderr.NoSpaceError
-			if !errors.Is(err, loaderr.ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &s) || s.Have <= 0 || s.Need <= 0 {
+			if !errors.Is(err, loaderr.ErrNoSpace) || !errors.Is(err, syscall.ENOSPC) ||
+				!errors.As(err, &s) || s.Have <= 0 || s.Need <= 0 {
 				t.Errorf("%v is %+v", err, s)
 			}
 			if _, err := os.Stat(filepath.Join(j.Dir, "manifest.json")); err == nil {
@@ -42,17 +47,21 @@ func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 	}
 }
 
-// TestFullDiskWhileRowsAreMovedLeavesNothing fails at every reservation of space that a load with every kind of scratch makes.
+// TestFullDiskWhileRowsAreMovedLeavesNothing fails every reservation of space, one after the other,
+// of a load that uses every kind of scratch file.
 func TestFullDiskWhileRowsAreMovedLeavesNothing(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "i,t,a\nx,9,1\nx,1,2.5\nx,1,3.5\nx,5,1\ny,5,1\n")
-	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true, Duplicates: option.DuplicatesMean}
+	o := option.Options{
+		Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"),
+		Sort: true, Duplicates: option.DuplicatesMean,
+	}
 	o.Items, o.Regrid = []json.RawMessage{json.RawMessage(`"x"`)}, json.RawMessage("4")
 	for n := 1; ; n++ {
 		t.Setenv("TENSORCACHE_FAULT", fmt.Sprintf("ENOSPC@reserve#%d", n))
 		j := job(t, o)
 		_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 		if err == nil {
-			if n < 9 { // the source, its rows, the result, the stage, where they come from, items, times, sorted rows, …
+			if n < 9 { // source, its rows, result, stage, row map, items, times, sorted rows, …
 				t.Errorf("the load makes %d reservations", n-1)
 			}
 			return
@@ -73,7 +82,8 @@ func TestOtherFaultsAreErrorsToo(t *testing.T) {
 		for _, kind := range []string{"EIO", "KILL"} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
 			_, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{path}}), nil, nil)
-			if kind == "KILL" && !errors.Is(err, loaderr.ErrKilled) || kind == "EIO" && (err == nil || !strings.Contains(err.Error(), syscall.EIO.Error())) {
+			if kind == "KILL" && !errors.Is(err, loaderr.ErrKilled) ||
+				kind == "EIO" && (err == nil || !strings.Contains(err.Error(), syscall.EIO.Error())) {
 				t.Errorf("%s at %s: %v", kind, point, err)
 			}
 		}
@@ -90,7 +100,7 @@ func TestFullDiskDuringAPut(t *testing.T) {
 			sent []byte
 		}{{p, sent}, {stream, puttest.ArrowBytes(t)}} {
 			if c.Format == put.FormatArrow && point == "reserve#2" {
-				continue // no scratch is needed
+				continue // this put needs no scratch file
 			}
 			r, w, err := os.Pipe()
 			if err != nil {
@@ -101,7 +111,8 @@ func TestFullDiskDuringAPut(t *testing.T) {
 			if c.Format == put.FormatArrow {
 				o.ItemID = []string{"id", "w"}
 			}
-			if _, err := Run(t.Context(), os.Args[0], Job{Dir: t.TempDir(), Options: o, Put: &c.Header}, r, nil); !errors.Is(err, loaderr.ErrNoSpace) {
+			if _, err := Run(t.Context(), os.Args[0],
+				Job{Dir: t.TempDir(), Options: o, Put: &c.Header}, r, nil); !errors.Is(err, loaderr.ErrNoSpace) {
 				t.Errorf("%s at %s: %v", c.Format, point, err)
 			}
 			r.Close()
@@ -113,14 +124,18 @@ func TestFaultsWhileUnpacking(t *testing.T) {
 	path := loadtest.File(t, "x.csv.gz", loadtest.Compressed(t, ".gz", "a\n1\n2.5\n"))
 	for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace, "KILL": loaderr.ErrKilled} {
 		t.Setenv("TENSORCACHE_FAULT", kind+"@ingest.unpack")
-		if _, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{path}}), nil, nil); !errors.Is(err, want) {
+		if _, err := Run(t.Context(), os.Args[0],
+			job(t, option.Options{Sources: []string{path}}), nil, nil); !errors.Is(err, want) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
 }
 
 func TestFaultsOfAnAppend(t *testing.T) {
-	old := loadHere(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true})
+	old := loadHere(t, option.Options{
+		Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")},
+		ItemID:  []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true,
+	})
 	o, err := load.AppendOptions(old.Manifest, []string{loadtest.File(t, "b.csv", "i,t,a\ny,4,2\nx,3,1\ny,3,3\n")})
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +161,7 @@ func TestFaultsOfAnAppend(t *testing.T) {
 
 func TestFullDiskUnderALargeBatchIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 	path := loadtest.File(t, "x.arrows", string(loadtest.BigArrowStream(t, 1)))
-	for _, point := range []string{"reserve#2", "map#2"} { // the first is the result
+	for _, point := range []string{"reserve#2", "map#2"} { // the result uses reserve#1 and map#1
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 		j := job(t, option.Options{Sources: []string{path}})
 		_, err := Run(t.Context(), os.Args[0], j, nil, nil)

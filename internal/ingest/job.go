@@ -16,44 +16,47 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Job is what the child is handed, as one line of JSON on its standard input.
+// Job is one load. The parent sends it to the child as one line of JSON on standard input.
 type Job struct {
-	// Dir is the load's own directory below tmp; it exists and is empty.
+	// Dir is the directory of this load below tmp. It exists and is empty.
 	Dir string `json:"dir"`
 	option.Options
-	// Within is the reach of the options, which these do not carry across the pipe.
+	// Within is Options.AllowedRoots, which the JSON of the options does not contain.
 	Within files.AllowedRoots `json:"within,omitzero"`
-	// Put is set where the values come over a socket, which is the child's descriptor 3.
+	// Put is set if the values come over a socket, which is the child's descriptor 3.
 	Put *put.Header `json:"put,omitempty"`
-	// Append is set where the rows go behind those of a generation; the options are that one's (see [AppendOptions]).
+	// Append is set if the rows are appended to a generation. The options are then those of the
+	// generation (see [AppendOptions]).
 	Append *load.Append `json:"append,omitempty"`
-	// MemoryLimit bounds the child's memory in bytes beyond the result; 0 lets Run derive it from the size of the sources and
-	// the memory that is available.
+	// MemoryLimit is the largest memory of the child, in bytes, without the result. If it is 0, Run
+	// derives it from the size of the sources and the available memory.
 	MemoryLimit int64 `json:"memory_limit,omitempty"`
-	// Cores tells how many cores the child may use, as often as that changes; nil lets it have all.
+	// Cores sends the number of cores that the child may use, whenever it changes. If it is nil,
+	// the child may use all cores.
 	Cores <-chan int `json:"-"`
-	// Room is told how many bytes the result and what is kept beside it take, as soon as that is known and whenever it grows; an error
-	// ends the job. nil takes any.
+	// Room is called with the number of bytes that the result and the temporary files beside it
+	// take, as soon as that number is known and whenever it grows. If Room returns an error, the
+	// job ends with it. If Room is nil, the size is not limited.
 	Room func(bytes int64) error `json:"-"`
 
-	lastJob bool // the process ends with the job
+	lastJob bool // the process ends after this job
 }
 
-// order is what the child is told while it works, one line of JSON after that of the job.
+// command is a line of JSON that the parent sends to the child after the job.
 type command struct {
 	Cores int `json:"cores"`
 }
 
-// answer is one line that the child writes.
+// response is a line of JSON that the child writes.
 type response struct {
 	Progress *progress.Progress `json:"progress,omitempty"`
-	Reading  *string            `json:"reading,omitempty"` // a source, or "" for none
-	Need     int64              `json:"need,omitempty"`    // bytes that the job is going to take in the cache directory
+	Reading  *string            `json:"reading,omitempty"` // the current source, or "" for none
+	Need     int64              `json:"need,omitempty"`    // bytes needed in the cache directory
 	Done     bool               `json:"done,omitempty"`    // the manifest is in the directory
 	Problem  *problem           `json:"problem,omitempty"`
 }
 
-// problem is an error that keeps its facts across the pipe.
+// problem is an error in JSON, with its fields. Exactly one field is set.
 type problem struct {
 	Source  *loaderr.SourceError  `json:"source,omitempty"`
 	Option  *loaderr.OptionError  `json:"option,omitempty"`
@@ -64,7 +67,7 @@ type problem struct {
 	Other   string                `json:"other,omitempty"`
 }
 
-// toProblem takes an error apart.
+// toProblem encodes an error.
 func toProblem(err error) *problem {
 	var p problem
 	switch {
@@ -83,7 +86,7 @@ func toProblem(err error) *problem {
 	return &p
 }
 
-// error puts it together again.
+// error returns the decoded error. It wraps the sentinel error of its field.
 func (p *problem) error() error {
 	switch {
 	case p.NoSpace != nil:
@@ -102,6 +105,7 @@ func (p *problem) error() error {
 	return errors.New(p.Other)
 }
 
+// line returns the response as a line of JSON, with a newline at the end.
 func (a response) line() []byte {
 	b, err := json.Marshal(a)
 	if err != nil { // texts and numbers always marshal

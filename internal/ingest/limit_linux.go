@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitData bounds the process's private memory. Mapped files, the result among them, do not count.
+// limitData limits the private memory of this process, in bytes. Mapped files, such as the result,
+// do not count.
 func limitData(bytes int64) error {
 	if raceEnabled {
 		return nil // the race detector's own memory would count

@@ -2,5 +2,5 @@
 
 package ingest
 
-// limitData bounds nothing here: the collector's target is all there is.
+// limitData does nothing on this system: only the garbage collector's memory limit applies.
 func limitData(int64) error { return nil }

@@ -9,30 +9,34 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put"
 )
 
-// Memory of the child beyond the result, which is a mapped file.
+// Memory of the child, without the result, which is a mapped file.
 const (
-	// memoryLeast is what no load does without: with 96 MiB 11 of 25 loads of a single row ended in Go's runtime, before they had
-	// read anything, with 112 MiB none.
+	// minMemory is the least memory, in bytes, with which every load can start. With 96 MiB, Go's
+	// runtime ended 11 of 25 loads of a single row before they read anything; with 112 MiB, none.
 	minMemory = 128 << 20
-	// memoryBase and memoryPerByte times the sources are more than any sound source takes.
+	// baseMemory plus memoryPerByte times the bytes of the sources is more than the load of any
+	// undamaged source takes. maxMemory is the largest limit.
 	baseMemory    = 512 << 20
 	memoryPerByte = 4
 	maxMemory     = 16 << 30
 )
 
-// memoryLimit is how much memory a job's child may take of what there is: more than a sound source asks for, and never so
-// much that the system would have to end somebody. The error wraps ErrMemory and says need and have.
+// memoryLimit returns the memory limit of a job's child, in bytes. The limit is more than the load
+// of an undamaged source takes, and at most the available memory, so that the system's OOM killer
+// does not have to end a process. If less than minMemory is available, the error wraps ErrMemory
+// and states both numbers.
 func memoryLimit(j Job, available int64) (int64, error) {
 	if available < minMemory {
-		return 0, fmt.Errorf("%w before it began: need %s, have %s", loaderr.ErrMemory, humanize.IBytes(minMemory), humanize.IBytes(uint64(available)))
+		return 0, fmt.Errorf("%w before it began: need %s, have %s", loaderr.ErrMemory,
+			humanize.IBytes(minMemory), humanize.IBytes(uint64(available)))
 	}
 	limit := int64(baseMemory)
-	sources, _ := j.AllowedRoots.Stat(j.Sources) // what cannot be read is refused later
+	sources, _ := j.AllowedRoots.Stat(j.Sources) // the load reports paths that cannot be read
 	for _, s := range sources {
 		limit += memoryPerByte * s.Bytes
 	}
 	if j.Put != nil && j.Put.Format == put.FormatArrow {
-		limit = maxMemory // how much comes is not known
+		limit = maxMemory // the size of the stream is unknown
 	} else if j.Put != nil {
 		for _, c := range j.Put.Columns {
 			limit += memoryPerByte * min(max(0, c.Bytes), maxMemory)

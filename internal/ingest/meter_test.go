@@ -32,7 +32,8 @@ func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
 
 func TestAChildUsesAsManyCoresAsItIsTold(t *testing.T) {
 	var got []int
-	followCommands(bufio.NewReader(strings.NewReader("{\"cores\":3}\n\nnonsense\n{\"cores\":0}\n{\"cores\":1}\n")), func(n int) { got = append(got, n) })
+	followCommands(bufio.NewReader(strings.NewReader(
+		"{\"cores\":3}\n\nnonsense\n{\"cores\":0}\n{\"cores\":1}\n")), func(n int) { got = append(got, n) })
 	if !slices.Equal(got, []int{3, 1}) {
 		t.Errorf("%v, want 3 and 1", got)
 	}

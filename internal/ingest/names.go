@@ -21,13 +21,13 @@ type (
 // StepFlag is the command line flag of a step; see [option.StepFlag].
 type StepFlag = option.StepFlag
 
-// StepFlags returns the flags of all steps, which set options.
+// StepFlags returns the command line flags of all steps. The flags set fields of o.
 func StepFlags(o *Options) []StepFlag { return option.StepFlags(o) }
 
-// DescribeSteps returns the steps that a manifest records of a column, in their order.
+// DescribeSteps returns the steps that the manifest records for a column, in order of execution.
 func DescribeSteps(c *layout.ManifestColumn) []string { return step.Describe(c) }
 
-// Errors of a load; see [loaderr].
+// Error types of a load; see [loaderr].
 type (
 	SourceError  = loaderr.SourceError
 	OptionError  = loaderr.OptionError
@@ -43,30 +43,30 @@ var (
 	ErrKilled  = loaderr.ErrKilled
 )
 
-// Progress is how far a load is; see [progress].
+// Progress is the progress of a load; see [progress].
 type Progress = progress.Progress
 
-// PhaseHash is the phase in which the sources are hashed.
+// PhaseHash is the name of the phase in which a load hashes the sources.
 const PhaseHash = progress.Hash
 
-// AllowedRoots limits which files may be sources; see [files].
+// AllowedRoots limits which files may be sources; see [files.AllowedRoots].
 type AllowedRoots = files.AllowedRoots
 
-// Append says to which generation rows are appended; see [load].
+// Append identifies the generation to which a load appends rows; see [load.Append].
 type Append = load.Append
 
-// AppendOptions returns the options with which sources are appended to a generation.
+// AppendOptions returns the options of a load that appends sources to a generation.
 func AppendOptions(m *layout.Manifest, sources []string) (Options, error) {
 	return load.AppendOptions(m, sources)
 }
 
-// What comes over the connection of a put; see [put].
+// Header of a put and its columns; see [put].
 type (
 	Put       = put.Header
 	PutColumn = put.Column
 )
 
-// Formats of a put.
+// Formats of the values of a put.
 const (
 	FormatColumns = put.FormatColumns
 	FormatArrow   = put.FormatArrow

@@ -2,4 +2,5 @@
 
 package ingest
 
+// raceEnabled is true if the program is built with the race detector.
 const raceEnabled = false

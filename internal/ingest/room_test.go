@@ -13,7 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom holds what a load, a sorted one and an append say that they take to what they make.
+// TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom compares the sizes that a load, a sorted load
+// and an append pass to Room with the size of the result.
 func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
 	var text strings.Builder
 	for i := range 50_000 {
@@ -26,9 +27,11 @@ func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, j := range map[string]Job{
-		"load":        {Options: option.Options{Sources: []string{a}}},
-		"sorted load": {Options: option.Options{Sources: []string{a}, Time: "t", Sort: true, Scale: option.All(option.ScaleStandard)}},
-		"append":      {Options: appended, Append: &load.Append{Dir: old.Dir, Skip: []string{a}}},
+		"load": {Options: option.Options{Sources: []string{a}}},
+		"sorted load": {Options: option.Options{
+			Sources: []string{a}, Time: "t", Sort: true, Scale: option.All(option.ScaleStandard),
+		}},
+		"append": {Options: appended, Append: &load.Append{Dir: old.Dir, Skip: []string{a}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := j

@@ -21,19 +21,29 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Verb is the hidden verb that makes the program the child of a load: its main calls [Main].
+// Verb is the hidden command line verb of the child process. For it, the program's main function
+// calls [Main].
 const Verb = "ingest"
 
-// Run does a job in a child process as [Runner.Run] does, and waits until the child has exited.
-func Run(ctx context.Context, exe string, job Job, conn *os.File, progress func(progress.Progress)) (*layout.Manifest, error) {
+// Run runs a job in a child process like [Runner.Run], and waits until the child has exited. exe is
+// the program.
+func Run(
+	ctx context.Context, exe string, job Job, conn *os.File, progress func(progress.Progress),
+) (*layout.Manifest, error) {
 	r := &Runner{Exe: exe}
 	defer r.Settle()
 	return r.Run(ctx, job, conn, progress)
 }
 
-// Run does a job in a child process and follows it until it is done or has ended. A cancelled context kills it. conn, where it is not nil, is the
-// socket that the values of a put come from. progress is called from Run's own goroutine and may be nil.
-func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(progress.Progress)) (*layout.Manifest, error) {
+// Run runs a job in a child process. It returns the manifest as soon as the child reports that the
+// job is done, and an error if the child ends without that. If ctx is cancelled, Run kills the
+// child.
+//
+// conn is the socket from which the child reads the values of a put, or nil. Run calls progress
+// from its own goroutine. progress may be nil.
+func (r *Runner) Run(
+	ctx context.Context, job Job, conn *os.File, progress func(progress.Progress),
+) (*layout.Manifest, error) {
 	if err := job.Validate(); err != nil {
 		return nil, err
 	}
@@ -68,10 +78,10 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 	waitExit := func() {
 		<-c.exited
 		c.stdout.Close()
-		c.stdin.Close() // a write that nobody reads
+		c.stdin.Close() // ends a blocked write of sendCommands
 		sender.Wait()
 	}
-	if done { // the result can be used while the system frees the child's memory
+	if done { // the result can be used while the child exits
 		c.kill()
 		r.exiting.RLock()
 		go func() {
@@ -96,9 +106,10 @@ func (r *Runner) Run(ctx context.Context, job Job, conn *os.File, progress func(
 	return nil, childErr
 }
 
-// tell hands the child its job, and then how many cores it may use, until it has ended.
+// sendCommands writes the job, and then a command for each number of cores, until the child has
+// exited.
 func sendCommands(stdin io.Writer, job []byte, cores <-chan int, exited <-chan struct{}) {
-	_, _ = stdin.Write(append(job, '\n')) // a child that does not read is dead, and Wait says so
+	_, _ = stdin.Write(append(job, '\n')) // if it fails, the child has exited and Wait reports it
 	for {
 		select {
 		case <-exited:
@@ -113,8 +124,12 @@ func sendCommands(stdin io.Writer, job []byte, cores <-chan int, exited <-chan s
 	}
 }
 
-// follow reads the child's lines until it says that it is done, or closes its end. reading is the source that it was at.
-func readResponses(stdout io.Reader, progress func(progress.Progress), need func(int64)) (reading string, done bool, problem error) {
+// readResponses reads the child's responses until the child reports that the job is done, or closes
+// its standard output. reading is the source that the child read last. problem is the error that
+// the child reported.
+func readResponses(
+	stdout io.Reader, progress func(progress.Progress), need func(int64),
+) (reading string, done bool, problem error) {
 	r := bufio.NewReader(stdout)
 	for {
 		line, err := r.ReadBytes('\n')
@@ -140,13 +155,20 @@ func readResponses(stdout io.Reader, progress func(progress.Progress), need func
 	}
 }
 
-// died says how a child ended that gave no answer.
+// exitError returns the error of a child that exited without a result. It wraps ErrMemory if stderr
+// shows that the child ran out of memory, else ErrKilled. limit is the child's memory limit in
+// bytes.
 func exitError(state *os.ProcessState, err error, stderr string, limit int64) error {
 	text := firstLine(stderr)
-	// The last two are Go's runtime, which does not look everywhere whether it got memory for itself, as for its collector's queue.
-	for _, pattern := range []string{"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed", "unexpected signal during runtime execution", "runtime.(*spanQueue)"} {
+	// The last two patterns are crashes of Go's runtime. It does not check all allocations for
+	// itself, such as those for the queue of the garbage collector.
+	for _, pattern := range []string{
+		"out of memory", "cannot allocate memory", "failed to allocate", "pthread_create failed",
+		"unexpected signal during runtime execution", "runtime.(*spanQueue)",
+	} {
 		if strings.Contains(stderr, pattern) {
-			return fmt.Errorf("%w: it reached its limit of %s: %s", loaderr.ErrMemory, humanize.IBytes(uint64(limit)), text)
+			return fmt.Errorf("%w: it reached its limit of %s: %s",
+				loaderr.ErrMemory, humanize.IBytes(uint64(limit)), text)
 		}
 	}
 	var exit *exec.ExitError
@@ -166,6 +188,7 @@ func exitError(state *os.ProcessState, err error, stderr string, limit int64) er
 	return fmt.Errorf("%w: %s", loaderr.ErrKilled, state)
 }
 
+// firstLine returns the first line of s, without surrounding white space.
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line

@@ -21,13 +21,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
-// job is a load of a file into a directory of its own.
+// job returns a job with the options and a new empty directory.
 func job(t *testing.T, o option.Options) Job {
 	t.Helper()
 	return Job{Dir: t.TempDir(), Options: o}
 }
 
-// bigCSV writes a file that takes a while.
+// bigCSV writes a CSV file of the given size, which takes long to load, and returns its path.
 func bigCSV(t *testing.T, megabytes int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "big.csv")
@@ -81,12 +81,15 @@ func TestRunLoadsETTh1(t *testing.T) {
 }
 
 func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
-	_, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\nx\n")}}), nil, nil)
+	_, err := Run(t.Context(), os.Args[0],
+		job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\nx\n")}}), nil, nil)
 	var s *loaderr.SourceError
-	if !errors.Is(err, loaderr.ErrSource) || !errors.As(err, &s) || s.Row != 2 || s.Line != 3 || s.Column != "a" || s.Text != "x" || s.Hint == "" {
+	if !errors.Is(err, loaderr.ErrSource) || !errors.As(err, &s) ||
+		s.Row != 2 || s.Line != 3 || s.Column != "a" || s.Text != "x" || s.Hint == "" {
 		t.Errorf("%v is %+v", err, s)
 	}
-	_, err = Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
+	_, err = Run(t.Context(), os.Args[0],
+		job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
 	var o *loaderr.OptionError
 	if !errors.Is(err, loaderr.ErrOption) || !errors.As(err, &o) || !o.Column || o.Value != "b" {
 		t.Errorf("%v is %+v", err, o)
@@ -108,14 +111,18 @@ func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
 	}
 }
 
-// stopped starts a load of a pipe-less file that takes long, and calls act once it reads rows.
+// interruptLoad starts a load that takes long, calls act once while the load reads rows, and
+// returns the load's error.
 func interruptLoad(t *testing.T, act func(cancel context.CancelFunc, child int)) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	acted := false
-	_, err := Run(ctx, os.Args[0], job(t, option.Options{Sources: []string{bigCSV(t, 200)}}), nil, func(p progress.Progress) {
-		if !acted && p.Phase == progress.Read && p.Bytes > 0 { // on a busy machine the first lines come before a source is read
+	_, err := Run(ctx, os.Args[0], job(t, option.Options{
+		Sources: []string{bigCSV(t, 200)},
+	}), nil, func(p progress.Progress) {
+		// On a busy machine, the first messages come before a source is read.
+		if !acted && p.Phase == progress.Read && p.Bytes > 0 {
 			acted = true
 			act(cancel, child(t))
 		}
@@ -129,7 +136,7 @@ func interruptLoad(t *testing.T, act func(cancel context.CancelFunc, child int))
 	return err
 }
 
-// children are the processes that this one has started.
+// children returns the process ids of this process's children.
 func children(t *testing.T) (pids []int) {
 	t.Helper()
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
@@ -147,6 +154,7 @@ func children(t *testing.T) (pids []int) {
 	return pids
 }
 
+// child returns the process id of the only child. It skips the test if there is none.
 func child(t *testing.T) int {
 	t.Helper()
 	if pids := children(t); len(pids) == 1 {
@@ -173,7 +181,7 @@ func TestCancelKillsTheChild(t *testing.T) {
 	}
 }
 
-// TestChildEndsWhenItsParentIsGone holds the child's standard input open, as a parent does, and closes it.
+// TestChildEndsWhenItsParentIsGone closes the child's standard input, as the exit of a parent does.
 func TestChildEndsWhenItsParentIsGone(t *testing.T) {
 	cmd := exec.Command(os.Args[0], Verb)
 	in, err := cmd.StdinPipe()
@@ -191,7 +199,7 @@ func TestChildEndsWhenItsParentIsGone(t *testing.T) {
 	if _, err := in.Write(append(b, '\n')); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := out.Read(make([]byte, 1)); err != nil { // it works
+	if _, err := out.Read(make([]byte, 1)); err != nil { // the child has started to work
 		t.Fatal(err)
 	}
 	in.Close()
@@ -209,7 +217,8 @@ func TestChildRefusesAJobThatIsNone(t *testing.T) {
 	if _, err := Run(t.Context(), "/no/such/program", job(t, option.Options{}), nil, nil); err == nil {
 		t.Error("a program that is not there was started")
 	}
-	if _, err := Run(t.Context(), os.Args[0], Job{}, nil, nil); err == nil || !strings.Contains(err.Error(), "sources: want at least one file") {
+	if _, err := Run(t.Context(), os.Args[0], Job{}, nil, nil); err == nil ||
+		!strings.Contains(err.Error(), "sources: want at least one file") {
 		t.Errorf("a job without sources: %v", err)
 	}
 }
@@ -223,7 +232,8 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	if _, err := Run(t.Context(), os.Args[0], small, nil, nil); err != nil {
 		t.Errorf("the least memory is not enough: %v", err)
 	}
-	// Item names that are all different must be kept in memory, where they are read: several times as many as there is room for.
+	// The reader must store all distinct item names in memory. Here they take several times the
+	// limit.
 	var b strings.Builder
 	b.WriteString("i,a\n")
 	for i := range 2_000_000 {
@@ -237,19 +247,25 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	}
 }
 
-// TestAnonymousMemoryStaysSmall loads a file many times as large as what the child may take.
+// TestAnonymousMemoryStaysSmall scales the columns of a file of 200 MiB, and moves the rows of a
+// file of 60 MiB.
 func TestAnonymousMemoryStaysSmall(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector takes memory of its own")
 	}
 	scaled := option.Options{Sources: []string{bigCSV(t, 200)}, Scale: option.All("standard")}
-	moved := option.Options{Sources: []string{bigCSV(t, 60)}, Time: "d", Sort: true, Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("1")}
+	moved := option.Options{
+		Sources: []string{bigCSV(t, 60)}, Time: "d", Sort: true,
+		Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("1"),
+	}
 	moved.Where = &option.Where{Time: []json.RawMessage{json.RawMessage("10"), json.RawMessage("null")}}
 	for name, o := range map[string]option.Options{"scaled": scaled, "moved": moved} {
 		t.Run(name, func(t *testing.T) { checkAnonymousMemory(t, o) })
 	}
 }
 
+// checkAnonymousMemory fails the test if the child of a load takes more than 64 MiB of anonymous
+// memory.
 func checkAnonymousMemory(t *testing.T, o option.Options) {
 	var most int64
 	done := make(chan struct{})
@@ -281,7 +297,8 @@ func checkAnonymousMemory(t *testing.T, o option.Options) {
 	}
 }
 
-// anonymous is a child's own memory. Until it is the new program, it shares ours.
+// anonymousBytes returns the anonymous memory of a child. Before exec, the child shares the memory
+// of this process, and the result is 0.
 func anonymousBytes(pid int) (bytes int64) {
 	if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !strings.HasSuffix(string(args), "\x00"+Verb+"\x00") {
 		return 0

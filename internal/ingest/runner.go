@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// Runner runs jobs, each in a child process of its own. It is safe for concurrent use.
+// Runner runs each job in a new child process. It is safe for concurrent use.
 type Runner struct {
-	// Exe is the program that is the child, with [Verb].
+	// Exe is the program that Run starts as the child, with the verb [Verb].
 	Exe string
 
-	exiting sync.RWMutex // locked for reading while a child exits that Run no longer waits for
+	exiting sync.RWMutex // read-locked while a child exits after Run has returned
 }
 
-// Settle waits until the children of all jobs that are done have exited. Until then they map the
-// files that they have written, which keeps the pages of these files in memory.
+// Settle waits until the children of all finished jobs have exited. Until then, the children still
+// map the files that they wrote, so that the pages of these files stay in memory.
 func (r *Runner) Settle() {
 	r.exiting.Lock()
 	defer r.exiting.Unlock()
@@ -27,15 +27,15 @@ func (r *Runner) Settle() {
 // process is the child process of one job.
 type process struct {
 	cmd    *exec.Cmd
-	stdin  *os.File // its standard input: the job, and orders
-	stdout *os.File // its answers
+	stdin  *os.File // write end of the child's standard input: the job, and commands
+	stdout *os.File // read end of the child's standard output: responses
 	stderr headBuffer
-	exited chan struct{} // closed when it has ended: then stderr and err are there
-	err    error
+	exited chan struct{} // closed when the child has exited; stderr and err are valid then
+	err    error         // of [exec.Cmd.Wait]
 }
 
-// startProcess starts a process. Its standard input stays open until it has ended, and its closing, also by the death of this process, is
-// what ends an orphan.
+// startProcess starts a child process. Its standard input stays open until it has exited. If this
+// process ends, the system closes that pipe, which ends the child.
 func startProcess(exe string, conn *os.File) (*process, error) {
 	c := &process{cmd: exec.Command(exe, Verb), exited: make(chan struct{})}
 	childStdin, stdin, err := os.Pipe()
@@ -50,7 +50,8 @@ func startProcess(exe string, conn *os.File) (*process, error) {
 	}
 	c.stdin, c.stdout = stdin, stdout
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = childStdin, childStdout, &c.stderr
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a terminal's ^C is for the daemon to answer
+	// A Ctrl-C in the terminal must reach only the daemon.
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if conn != nil {
 		c.cmd.ExtraFiles = []*os.File{conn}
 	}
@@ -70,9 +71,10 @@ func startProcess(exe string, conn *os.File) (*process, error) {
 }
 
 // kill ends the process at once.
-func (c *process) kill() { _ = c.cmd.Process.Kill() } // it may have ended
+func (c *process) kill() { _ = c.cmd.Process.Kill() } // it may have exited already
 
-// head keeps the beginning of what is written, where a dying Go program says why.
+// headBuffer stores the first 64 KiB of what is written and discards the rest. A Go program that
+// crashes writes the reason first.
 type headBuffer struct{ bytes.Buffer }
 
 func (b *headBuffer) Write(p []byte) (int, error) {

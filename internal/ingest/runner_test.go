@@ -12,7 +12,8 @@ import (
 func TestEachJobHasAChildOfItsOwnThatEndsWithIt(t *testing.T) {
 	r := &Runner{Exe: os.Args[0]}
 	for range 2 {
-		m, err := r.Run(t.Context(), job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2\n")}}), nil, nil)
+		m, err := r.Run(t.Context(),
+			job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2\n")}}), nil, nil)
 		if err != nil || m.Rows != 2 {
 			t.Fatalf("got %+v, %v, want 2 rows", m, err)
 		}
@@ -29,7 +30,8 @@ func TestAChildThatIsDoneEndsWhateverKeepsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &Runner{Exe: stays}
-	if _, err := r.Run(t.Context(), job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}}), nil, nil); err == nil {
+	if _, err := r.Run(t.Context(),
+		job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}}), nil, nil); err == nil {
 		t.Error("there is a manifest that nobody wrote")
 	}
 	settled := make(chan struct{})
