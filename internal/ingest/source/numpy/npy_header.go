@@ -35,7 +35,6 @@ type npyColumn struct {
 	refusal     *loaderr.SourceError          // why the column cannot be loaded; nil if it can
 	open        func() (io.ReadCloser, error) // opens the stream of the array, including its header
 	headerBytes int64                         // bytes of the header
-	totalBytes  int64                         // bytes of the stream
 }
 
 // npyTypes maps NumPy's letter and size of a dtype to the name that layout uses.
@@ -103,7 +102,7 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 		}
 	}
 	for i := range columns {
-		columns[i].headerBytes, columns[i].totalBytes = head, total
+		columns[i].headerBytes = head
 	}
 	return columns, nil
 }
