@@ -44,7 +44,7 @@ const (
 	recordTrailerBytes = 4
 )
 
-// maxFeatures is the largest number of features in a span. It limits the memory for them.
+// maxFeatures is the largest number of features in a file. It limits the memory for them.
 const maxFeatures = 1 << 14
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -175,12 +175,13 @@ func (t *file) records(s source.Span, f func(row int64, x feature) error, done f
 		return t.readError(err)
 	}
 	for row := s.Row0; row < s.Row0+s.Rows; row++ {
-		length := binary.LittleEndian.Uint64(buf)
-		if length > uint64(len(buf)-recordHeaderBytes-recordTrailerBytes) {
+		const around = recordHeaderBytes + recordTrailerBytes
+		if len(buf) < around || binary.LittleEndian.Uint64(buf) > uint64(len(buf)-around) {
 			return &loaderr.SourceError{
 				Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged,
 			}
 		}
+		length := binary.LittleEndian.Uint64(buf)
 		record := buf[recordHeaderBytes:][:length]
 		err := parseExample(record, func(x feature) error { return f(row, x) })
 		if errors.Is(err, errProto) || errors.Is(err, errSequence) {
@@ -230,10 +231,7 @@ func (t *file) collectFeatures() error {
 				features[string(x.name)] = current
 			}
 			if len(features) > maxFeatures {
-				return &loaderr.SourceError{
-					Path: t.name, Row: row + 1,
-					Reason: fmt.Sprintf("there are more than %d features", maxFeatures),
-				}
+				return t.tooManyFeatures(row)
 			}
 			return nil
 		}, func(int64) error { clear(seen); return nil })
@@ -252,9 +250,19 @@ func (t *file) collectFeatures() error {
 			} else {
 				t.features[name] = f
 			}
+			if len(t.features) > maxFeatures {
+				return t.tooManyFeatures(f.row)
+			}
 		}
 	}
 	return nil
+}
+
+// tooManyFeatures returns the error of a record with a feature more than maxFeatures.
+func (t *file) tooManyFeatures(row int64) error {
+	return &loaderr.SourceError{
+		Path: t.name, Row: row + 1, Reason: fmt.Sprintf("there are more than %d features", maxFeatures),
+	}
 }
 
 // merge merges the type of the feature in later records into f. It sets conflict if the two differ.
@@ -264,7 +272,9 @@ func (f *tfFeature) merge(later *tfFeature) {
 	case f.conflict != nil:
 	case f.list == noList || later.list != noList && f.width == 0 && f.list == later.list:
 		*f = *later
-	case later.list == noList || later.width == 0 && later.list == f.list:
+	case later.list == noList:
+	case later.width == 0 && later.list == f.list:
+		f.conflict = later.conflict
 	case f.list != later.list:
 		f.conflict = &loaderr.SourceError{
 			Row:    later.row + 1,
