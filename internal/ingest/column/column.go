@@ -4,7 +4,9 @@
 // codes, [PutMissing] writes missing values, and [Loss] measures the error of storing floats as narrower
 // ones. [Unify] and [Widest] find a type for the columns of several sources.
 //
-// A value that its dtype does not have is refused: no integer is rounded, and no float becomes infinite.
+// A value outside the range of its dtype is refused: no integer wraps around, and no finite float becomes
+// infinite. Floats are rounded to narrower ones. Integers that a float dtype would round are refused if
+// an option asks for the dtype; see [Sink].
 package column
 
 import (
@@ -185,8 +187,8 @@ func (c Column) IsNumber() bool {
 	return c.Kind == KindUnknown || c.Kind.IsInteger() || c.Kind.IsFloat()
 }
 
-// IsBool reports whether values are truth values that may be missing. Those of text files may not: a
-// column of a text file with a missing cell has another type.
+// IsBool reports whether values are truth values that steps can be done to. Truth values of text files
+// are not: their reader refuses a missing cell.
 func (c Column) IsBool() bool { return c.Kind == KindBool && !c.Inferred }
 
 // SourceName returns the source's name of the type.
