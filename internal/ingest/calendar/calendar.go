@@ -144,17 +144,19 @@ func (c Column) table() []float32 {
 	return out
 }
 
-// Zone returns the time zone of a name or offset; "" is UTC. ok is false if it is unknown.
+// Zone returns the time zone of a name or offset; "" is UTC. ok is false if it is unknown. The result does
+// not depend on the zone of the machine.
 func Zone(name string) (zone *time.Location, ok bool) {
 	if name == "" {
 		return time.UTC, true
 	}
-	if zone, err := time.LoadLocation(name); err == nil {
+	if zone, err := time.LoadLocation(name); err == nil && name != "Local" {
 		return zone, true
 	}
 	for _, form := range []string{"-07:00", "-0700", "-07"} {
 		if t, err := time.Parse(form, name); err == nil {
-			return t.Location(), true
+			_, offset := t.Zone() // its location may be that of the machine, which has daylight saving
+			return time.FixedZone(name, offset), true
 		}
 	}
 	return nil, false

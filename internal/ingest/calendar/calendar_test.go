@@ -38,7 +38,8 @@ func naive(name string, t time.Time) float64 {
 func TestFeaturesAreThoseOfPackageTime(t *testing.T) {
 	units := map[string]int64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.SampledFrom([]string{"", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "+05:30", "-0800"}).Draw(t, "zone")
+		names := []string{"", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "+05:30", "-0800"}
+		name := rapid.SampledFrom(names).Draw(t, "zone")
 		zone, ok := Zone(name)
 		if !ok {
 			t.Fatalf("zone %q is unknown", name)
@@ -49,13 +50,13 @@ func TestFeaturesAreThoseOfPackageTime(t *testing.T) {
 		for i, s := range seconds {
 			times[i] = s*perSecond + rapid.Int64Range(0, perSecond-1).Draw(t, "fraction")
 		}
-		var names []string
+		var asked []string
 		for _, f := range features {
-			if names = append(names, f.name); f.period > 0 {
-				names = append(names, f.name+"_sincos")
+			if asked = append(asked, f.name); f.period > 0 {
+				asked = append(asked, f.name+"_sincos")
 			}
 		}
-		columns, err := Parse(names)
+		columns, err := Parse(asked)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +89,29 @@ func TestNamesThatAreNoFeaturesAreRefused(t *testing.T) {
 			t.Errorf("%q gives %d columns", names, len(c))
 		}
 	}
-	if _, ok := Zone("Mars/Olympus"); ok {
-		t.Error("an unknown zone is known")
+	for _, name := range []string{"Mars/Olympus", "Local", "+1"} {
+		if _, ok := Zone(name); ok {
+			t.Errorf("zone %q is known", name)
+		}
+	}
+}
+
+func TestAnOffsetIsFixedWhateverTheZoneOfTheMachine(t *testing.T) {
+	machine := time.Local
+	defer func() { time.Local = machine }()
+	for _, name := range []string{"CET", "EST5EDT", "Europe/Berlin"} {
+		local, err := time.LoadLocation(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Local = local
+		for text, want := range map[string]int{"+01:00": 3600, "-0500": -18000, "+02": 7200} {
+			zone, ok := Zone(text)
+			for _, month := range []time.Month{time.January, time.July} {
+				if _, got := time.Date(2024, month, 1, 0, 0, 0, 0, zone).Zone(); !ok || got != want {
+					t.Errorf("%s in %s of a machine in %s is %d s, want %d", text, month, name, got, want)
+				}
+			}
+		}
 	}
 }
