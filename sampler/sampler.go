@@ -24,7 +24,8 @@ type Windows interface {
 	// Contiguous reports whether each window of a run starts where the context of the previous one
 	// ends.
 	Contiguous() bool
-	// Continues reports whether no jump in time separates a window from the previous one of its run.
+	// Continues reports whether no jump in time separates a window from the previous one of its
+	// run.
 	Continues(window int64) bool
 }
 

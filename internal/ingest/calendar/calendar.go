@@ -1,6 +1,7 @@
 // Package calendar computes features of a time column, such as the hour and its sine.
 //
-// [Parse] returns the columns of feature names, and [Fill] computes them, in the local time of a zone.
+// [Parse] returns the columns of feature names, and [Fill] computes them, in the local time of a
+// zone.
 package calendar
 
 import (
@@ -16,8 +17,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// feature is a feature of a time: integers from least on, with a period if they repeat. They are those of
-// pandas' Series.dt: Monday is 0, and weeks are those of ISO 8601.
+// feature is a feature of a time: integers from least on, with a period if they repeat. They are
+// those of pandas' Series.dt: Monday is 0, and weeks are those of ISO 8601.
 type feature struct {
 	name          string
 	least, period int
@@ -54,8 +55,8 @@ type Column struct {
 	wave    func(float64) float64 // math.Sin, math.Cos, or nil for the integer itself
 }
 
-// Parse returns the columns of feature names, in their order. A name with _sincos has two columns. The
-// error is a [loaderr.OptionError].
+// Parse returns the columns of feature names, in their order. A name with _sincos has two columns.
+// The error is a [loaderr.OptionError].
 func Parse(names []string) ([]Column, error) {
 	var out []Column
 	for _, asked := range names {
@@ -104,7 +105,8 @@ func Layout(columns []Column) []layout.Column {
 	return out
 }
 
-// Fill computes columns in the local time of a zone. times have perSecond units a second since 1970.
+// Fill computes columns in the local time of a zone. times have perSecond units a second since
+// 1970.
 func Fill(
 	ctx context.Context, workers int, columns []Column, to []layout.Strided[float32],
 	times layout.Strided[int64], perSecond int64, zone *time.Location,
@@ -132,8 +134,8 @@ func Fill(
 	})
 }
 
-// table returns the stored values of a feature with a period, from least on: the integer, or the sine or
-// cosine of its part of the period.
+// table returns the stored values of a feature with a period, from least on: the integer, or the
+// sine or cosine of its part of the period.
 func (c Column) table() []float32 {
 	out := make([]float32, c.feature.period)
 	for i := range out {
@@ -144,8 +146,8 @@ func (c Column) table() []float32 {
 	return out
 }
 
-// Zone returns the time zone of a name or offset; "" is UTC. ok is false if it is unknown. The result does
-// not depend on the zone of the machine.
+// Zone returns the time zone of a name or offset; "" is UTC. ok is false if it is unknown. The
+// result does not depend on the zone of the machine.
 func Zone(name string) (zone *time.Location, ok bool) {
 	if name == "" {
 		return time.UTC, true
@@ -162,8 +164,8 @@ func Zone(name string) (zone *time.Location, ok bool) {
 	return nil, false
 }
 
-// clock converts times to local days and seconds. It caches the last day, and the offset of the zone with
-// the range of times that have it.
+// clock converts times to local days and seconds. It caches the last day, and the offset of the
+// zone with the range of times that have it.
 type clock struct {
 	zone       *time.Location
 	perSecond  int64

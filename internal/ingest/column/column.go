@@ -1,12 +1,13 @@
-// Package column describes a column of a source (name, type, unit, zone, width) and writes its values.
+// Package column describes a column of a source (name, type, unit, zone, width) and writes its
+// values.
 //
-// [Put] converts values to the dtype of the result, [Dictionary] gives the words of a text column their
-// codes, [PutMissing] writes missing values, and [Loss] measures the error of storing floats as narrower
-// ones. [Unify] and [Widest] find a type for the columns of several sources.
+// [Put] converts values to the dtype of the result, [Dictionary] gives the words of a text column
+// their codes, [PutMissing] writes missing values, and [Loss] measures the error of storing floats
+// as narrower ones. [Unify] and [Widest] find a type for the columns of several sources.
 //
-// A value outside the range of its dtype is refused: no integer wraps around, and no finite float becomes
-// infinite. Floats are rounded to narrower ones. Integers that a float dtype would round are refused if
-// an option asks for the dtype; see [Sink].
+// A value outside the range of its dtype is refused: no integer wraps around, and no finite float
+// becomes infinite. Floats are rounded to narrower ones. Integers that a float dtype would round
+// are refused if an option asks for the dtype; see [Sink].
 package column
 
 import (
@@ -134,8 +135,9 @@ func Unify(a, b Column) (Column, error) {
 	return a, fmt.Errorf("is %s here but %s in", b.Describe(), a.Describe())
 }
 
-// WiderOfSameClass returns the wider of two columns of typed files that are both floats or both integers.
-// If an option asks for a dtype, values of both are converted to it, or refused one by one.
+// WiderOfSameClass returns the wider of two columns of typed files that are both floats or both
+// integers. If an option asks for a dtype, values of both are converted to it, or refused one by
+// one.
 func WiderOfSameClass(a, b Column) (wider Column, ok bool) {
 	sameClass := a.Kind.IsFloat() && b.Kind.IsFloat() || a.Kind.IsInteger() && b.Kind.IsInteger()
 	if a.Inferred || b.Inferred || a.Width != b.Width || !sameClass {
@@ -187,8 +189,8 @@ func (c Column) IsNumber() bool {
 	return c.Kind == KindUnknown || c.Kind.IsInteger() || c.Kind.IsFloat()
 }
 
-// IsBool reports whether values are truth values that steps can be done to. Truth values of text files
-// are not: their reader refuses a missing cell.
+// IsBool reports whether values are truth values that steps can be done to. Truth values of text
+// files are not: their reader refuses a missing cell.
 func (c Column) IsBool() bool { return c.Kind == KindBool && !c.Inferred }
 
 // SourceName returns the source's name of the type.

@@ -15,11 +15,11 @@ type Number interface {
 // Storable are the Go types of values that [Put] writes.
 type Storable interface{ Number | layout.Half }
 
-// Put converts values to the dtype of the destination and writes them from a row on. bad is the index of
-// the first value that does not fit, -1 if all do.
+// Put converts values to the dtype of the destination and writes them from a row on. bad is the
+// index of the first value that does not fit, -1 if all do.
 //
-// A value whose dtype changes is converted to int64, uint64 or float64 first, so that there are three
-// conversions for each dtype.
+// A value whose dtype changes is converted to int64, uint64 or float64 first, so that there are
+// three conversions for each dtype.
 func Put[S Storable](d Sink, row int64, src []S) (bad int) {
 	if IsDType[S](d.DType) {
 		layout.WriteAt(d.ColumnWriter, row, src)
@@ -106,8 +106,8 @@ func putWidened[S Storable, W int64 | float64](d Sink, row int64, src []S, widen
 	return -1
 }
 
-// convertTo writes values of a widest type. If the option asks for the dtype, it refuses integers that
-// floats round.
+// convertTo writes values of a widest type. If the option asks for the dtype, it refuses integers
+// that floats round.
 func convertTo[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int) {
 	if d.Loss != nil {
 		bad = -1
@@ -175,8 +175,8 @@ func putAs[S Number, D layout.Native](d Sink, row int64, src []S, convert func(t
 	return -1
 }
 
-// convert converts values one by one. A float may be rounded. bad is the index of the first value that is
-// outside the range of D, or that an integer type rounds.
+// convert converts values one by one. A float may be rounded. bad is the index of the first value
+// that is outside the range of D, or that an integer type rounds.
 func convert[S, D Number](to []D, src []S) (bad int) {
 	for i, v := range src {
 		x := D(v)
@@ -225,19 +225,20 @@ func fits[S, D Number](v S, x D) bool {
 func roundTrips[S, D Number](v S, x D) bool { return S(x) == v && (x < 0) == (v < 0) }
 
 // atLeast reports whether v is a float and at least bound, one more than the greatest integer. Its
-// conversion to an integer then depends on the processor: arm64 returns the greatest integer, which as a
-// float is the bound.
+// conversion to an integer then depends on the processor: arm64 returns the greatest integer, which
+// as a float is the bound.
 func atLeast[S Number](v S, bound float64) bool {
 	f, ok := any(v).(float64)
 	return ok && f >= bound
 }
 
-// NaN is a missing value of a float column. It is the NaN of numpy, pandas and pyarrow, which differs from
-// [math.NaN] in the last bit, so that equal columns have equal bytes whatever their source.
+// NaN is a missing value of a float column. It is the NaN of numpy, pandas and pyarrow, which
+// differs from [math.NaN] in the last bit, so that equal columns have equal bytes whatever their
+// source.
 var NaN = math.Float64frombits(0x7ff8 << 48)
 
-// PutMissing writes missing values to n rows: NaN to a column of floats, -1 to the codes of a text column.
-// It reports whether the column is one of these.
+// PutMissing writes missing values to n rows: NaN to a column of floats, -1 to the codes of a text
+// column. It reports whether the column is one of these.
 func PutMissing(d Sink, row, n int64) bool {
 	switch d.DType {
 	case layout.Float32:
@@ -278,8 +279,8 @@ func repeat[T layout.Native](c layout.ColumnWriter, row, n int64, values []T) {
 	}
 }
 
-// Multiply multiplies n rows of an int64 column. It stops at the first product that does not fit: bad is
-// its row and value its factor. bad is -1 if all products fit.
+// Multiply multiplies n rows of an int64 column. It stops at the first product that does not fit:
+// bad is its row and value its factor. bad is -1 if all products fit.
 func Multiply(d Sink, row, n, by int64) (bad, value int64) {
 	to := layout.Values[int64](d.ColumnWriter)
 	for r := row; r < row+n; r++ {

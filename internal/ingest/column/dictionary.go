@@ -44,9 +44,10 @@ func (d *Dictionary) Code(word []byte) int32 {
 	return c
 }
 
-// Finish renumbers the codes in a column. New words follow those that the dictionary began with, in the
-// order of their first rows, which does not depend on workers. It returns the words in the order of
-// their codes, without new words that no row has. The dictionary must not be used afterwards.
+// Finish renumbers the codes in a column. New words follow those that the dictionary began with, in
+// the order of their first rows, which does not depend on workers. It returns the words in the
+// order of their codes, without new words that no row has. The dictionary must not be used
+// afterwards.
 func (d *Dictionary) Finish(dest layout.ColumnWriter) []string {
 	codes := layout.Values[int32](dest)
 	ordered := append(make([]string, 0, len(d.Words)), d.Words[:d.inherited]...)
@@ -69,6 +70,6 @@ func (d *Dictionary) Finish(dest layout.ColumnWriter) []string {
 	return ordered
 }
 
-// LookupRows is the number of values that are looked up in a dictionary before they are written. It is
-// large enough that they are written with a system call instead of through the mapping.
+// LookupRows is the number of values that are looked up in a dictionary before they are written. It
+// is large enough that they are written with a system call instead of through the mapping.
 const LookupRows = 32 << 10

@@ -39,8 +39,8 @@ func WithError(e layout.DTypeError, v, x float64) layout.DTypeError {
 // Sink is the destination of a column's values.
 type Sink struct {
 	layout.ColumnWriter
-	// Loss is set if an option asks for the dtype. Floats are then measured, and integers that floats
-	// round are refused.
+	// Loss is set if an option asks for the dtype. Floats are then measured, and integers that
+	// floats round are refused.
 	Loss *Loss
 }
 
@@ -81,8 +81,8 @@ func (l *Loss) measure(from, to any) {
 	l.Add(e)
 }
 
-// firstInexactIn returns the index of the first integer that the float dtype d rounds, -1 if there is
-// none.
+// firstInexactIn returns the index of the first integer that the float dtype d rounds, -1 if there
+// is none.
 func firstInexactIn[S int64 | uint64](d layout.DType, src []S) int {
 	bits := 0
 	switch d {
@@ -109,8 +109,8 @@ func firstInexactIn[S int64 | uint64](d layout.DType, src []S) int {
 	return -1
 }
 
-// Overflows returns the index of the first finite value that a dtype stores as infinite, -1 if there is
-// none.
+// Overflows returns the index of the first finite value that a dtype stores as infinite, -1 if
+// there is none.
 func Overflows(d layout.DType, values []float64) int {
 	limit := float32Overflow
 	switch d {

@@ -26,8 +26,8 @@ type Append struct {
 	Skip []string `json:"skip,omitempty"`
 }
 
-// AppendOptions returns the options that a generation was loaded with, for other sources. The error is a
-// [loaderr.SourceError].
+// AppendOptions returns the options that a generation was loaded with, for other sources. The error
+// is a [loaderr.SourceError].
 func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error) {
 	var o option.Options
 	if err := json.Unmarshal(m.Recipe, &o); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// matchItems finds the generation's items among those of the new rows, and refuses new rows that are
-// not after the last row of their item. With regrid, they must be one step after it.
+// matchItems finds the generation's items among those of the new rows, and refuses new rows that
+// are not after the last row of their item. With regrid, they must be one step after it.
 func (l *load) matchItems(keys *rows.Keys, m *rows.Map, offsets []int64, step int64) error {
 	k := l.base
 	if k == nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// arrange finds the rows of the result and their order, and moves them there. It returns the first row
-// of each item, and the number of rows.
+// arrange finds the rows of the result and their order, and moves them there. It returns the first
+// row of each item, and the number of rows.
 func (l *load) arrange(ctx context.Context) ([]int64, error) {
 	l.meter.Enter(progress.Arrange)
 	k := l.keys(l.words(), randomColumns(l.writer))
@@ -90,8 +90,8 @@ func (l *load) gridStep(clock column.Column) (int64, error) {
 	}
 }
 
-// moveRows moves the rows of every column to their places. If the number of rows stays, each column is
-// permuted. Otherwise a new result is created, and the rows are copied to it.
+// moveRows moves the rows of every column to their places. If the number of rows stays, each column
+// is permuted. Otherwise a new result is created, and the rows are copied to it.
 func (l *load) moveRows(ctx context.Context, m *rows.Map) (err error) {
 	if m.From == nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// columnPlan is what the load does to a column: its steps, where it is read to, and what it is stored
-// as.
+// columnPlan is what the load does to a column: its steps, where it is read to, and what it is
+// stored as.
 type columnPlan struct {
 	role   layout.Role
 	steps  option.Steps
@@ -45,8 +45,9 @@ func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan 
 	return p
 }
 
-// readsFirst reports whether a narrowed column is read as it is and converted afterwards: a text file's
-// cells are read as few dtypes only, and the error of narrowing is that of the rows that a filter keeps.
+// readsFirst reports whether a narrowed column is read as it is and converted afterwards: a text
+// file's cells are read as few dtypes only, and the error of narrowing is that of the rows that a
+// filter keeps.
 func (p columnPlan) readsFirst(o option.Options, c column.Column) bool {
 	if c.Width == 0 && o.Filters() && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
 		return true

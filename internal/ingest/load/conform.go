@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// checkColumns refuses a source without a column of the generation. If the generation was loaded with
-// all columns of its sources, it also refuses a source with other columns.
+// checkColumns refuses a source without a column of the generation. If the generation was loaded
+// with all columns of its sources, it also refuses a source with other columns.
 func (k *base) checkColumns(path string, names []string) error {
 	if k == nil {
 		return nil
@@ -32,8 +32,8 @@ func (k *base) checkColumns(path string, names []string) error {
 	return nil
 }
 
-// conform gives the columns the types of the generation's columns, if the cells of text files allow it,
-// and refuses columns of other types.
+// conform gives the columns the types of the generation's columns, if the cells of text files allow
+// it, and refuses columns of other types.
 func (l *load) conform() error {
 	if l.base == nil {
 		return nil

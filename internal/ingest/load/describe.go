@@ -88,8 +88,8 @@ func (l *load) describe() error {
 	return l.CheckCalendar(l.columns)
 }
 
-// checkNames refuses wanted columns without a name or with equal names. If all columns are wanted, it
-// also refuses a source with other columns than the first.
+// checkNames refuses wanted columns without a name or with equal names. If all columns are wanted,
+// it also refuses a source with other columns than the first.
 func (l *load) checkNames(r, first source.Reader) error {
 	have := map[string]int{}
 	for _, n := range r.Names() {

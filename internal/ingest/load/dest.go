@@ -10,7 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// randomColumns returns a function that opens columns of a table for reading and writing in any order.
+// randomColumns returns a function that opens columns of a table for reading and writing in any
+// order.
 func randomColumns(w *layout.Writer) func(i int) layout.ColumnWriter {
 	return func(i int) layout.ColumnWriter { return w.Column(i, layout.Random) }
 }
@@ -34,7 +35,8 @@ func (l *load) destRead(i int) layout.ColumnWriter {
 	return l.dest(i)
 }
 
-// staysAsRead reports whether nothing changes the values of a column, or their order, once they are read.
+// staysAsRead reports whether nothing changes the values of a column, or their order, once they are
+// read.
 func (l *load) staysAsRead(i int) bool {
 	_, staged := l.staged[i]
 	return !staged && l.columns[i].Kind != column.KindText && len(l.plans[i].steps) == 0 && l.staysInOrder()
@@ -53,8 +55,8 @@ func (l *load) newTiles() {
 	}
 }
 
-// tilesOf returns the moments of a column that were measured while it was read, nil if its rows have
-// moved since.
+// tilesOf returns the moments of a column that were measured while it was read, nil if its rows
+// have moved since.
 func (l *load) tilesOf(i int) *step.TileMoments {
 	m := l.tileMoments[i]
 	if m == nil || !m.Valid() || l.selected != nil || l.order.From != nil {

@@ -16,16 +16,17 @@ type filteredSource struct {
 	*column.Scratch // the columns of l.columns
 	source.Selection
 	rows *rows.Map // the selected rows among those that were read
-	// compacted is true if scratch has only the selected rows. Otherwise it has all rows that were read.
+	// compacted is true if scratch has only the selected rows. Otherwise it has all rows that were
+	// read.
 	compacted bool
 }
 
 // close removes scratch.
 func (p *filteredSource) close() error { return errors.Join(p.Scratch.Close(), p.rows.Close()) }
 
-// fillFiltered reads one source after the other into scratch and compacts it to the rows that the filters
-// select, so that scratch has all rows of one source at most. Then it creates the result and copies the
-// rows to it.
+// fillFiltered reads one source after the other into scratch and compacts it to the rows that the
+// filters select, so that scratch has all rows of one source at most. Then it creates the result
+// and copies the rows to it.
 func (l *load) fillFiltered(ctx context.Context) (err error) {
 	if err := l.startReading(); err != nil {
 		return err
@@ -126,8 +127,8 @@ func (l *load) newScratch() (*column.Scratch, error) {
 	return column.NewScratch(l.Dir, t)
 }
 
-// selectRows finds the rows of a source that the filter selects. If compact is set, it copies them to
-// new scratch, which frees the space of the others.
+// selectRows finds the rows of a source that the filter selects. If compact is set, it copies them
+// to new scratch, which frees the space of the others.
 func (l *load) selectRows(ctx context.Context, f *rows.Filter, p *filteredSource, compact bool) error {
 	all := p.rows.Rows
 	n, err := f.Count(ctx, l.keys(l.words(), randomColumns(p.Writer)), all)

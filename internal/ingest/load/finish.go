@@ -14,7 +14,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// finish makes a generation of columns that are read: items, the order of rows, steps, the manifest.
+// finish makes a generation of columns that are read: items, the order of rows, steps, the
+// manifest.
 func (l *load) finish(ctx context.Context) (*layout.Manifest, error) {
 	final := layout.Final{
 		ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{}, Sources: l.sources,

@@ -22,8 +22,8 @@ type fileReader struct {
 	format   string                 // of files.Formats
 	is       func(head []byte) bool // reports whether the first bytes of a file are of the format
 	bySuffix bool                   // a file with a suffix of the format has it, whatever its first bytes
-	// open opens a file. name is its name without the suffix of a compression. The reader closes f. A nil
-	// reader without an error means that the file is of another format.
+	// open opens a file. name is its name without the suffix of a compression. The reader closes f.
+	// A nil reader without an error means that the file is of another format.
 	open func(path, name string, f *os.File, s source.Settings) (source.Reader, error)
 }
 
@@ -155,9 +155,9 @@ func readHead(path string, f *os.File) ([]byte, error) {
 	return head[:n], nil
 }
 
-// refusals are first bytes of files that are not read, whatever their name. COMPRESSED stands for the
-// names of the formats that are read compressed. Uncompressed files of formats in this list have a
-// reader.
+// refusals are first bytes of files that are not read, whatever their name. COMPRESSED stands for
+// the names of the formats that are read compressed. Uncompressed files of formats in this list
+// have a reader.
 var refusals = []struct {
 	magic, is, hint string
 }{

@@ -1,4 +1,5 @@
-// Package load does one load in this process: [Run] turns the sources of a [Request] into a generation.
+// Package load does one load in this process: [Run] turns the sources of a [Request] into a
+// generation.
 //
 // The phases are the same for every format:
 //
@@ -12,9 +13,9 @@
 // An append loads its new rows in the same way, and then joins them with the generation (append.go,
 // append_join.go). formats.go lists the formats.
 //
-// The load struct has more methods than this project's measure: they are the phases, in the files above,
-// and share the readers, the columns with their plans, and the result. What needs less is in packages
-// rows, step and option.
+// The load struct has more methods than this project's measure: they are the phases, in the files
+// above, and share the readers, the columns with their plans, and the result. What needs less is in
+// packages rows, step and option.
 package load
 
 import (
@@ -169,8 +170,8 @@ func (l *load) convert(ctx context.Context) (*layout.Manifest, error) {
 	return l.finish(ctx)
 }
 
-// fillAll creates the result and fills it with the rows. If a cell of a text file does not fit the type
-// that earlier cells have, it begins again with wider columns.
+// fillAll creates the result and fills it with the rows. If a cell of a text file does not fit the
+// type that earlier cells have, it begins again with wider columns.
 func (l *load) fillAll(ctx context.Context) error {
 	for {
 		if err := l.newDictionaries(); err != nil {
@@ -315,8 +316,8 @@ func (l *load) abort() error {
 	return errors.Join(errs...)
 }
 
-// cleanUp removes the result of a load that failed, and returns its error, or a better reason for it:
-// a source that has changed, or a full disk.
+// cleanUp removes the result of a load that failed, and returns its error, or a better reason for
+// it: a source that has changed, or a full disk.
 func (l *load) cleanUp(err error) error {
 	_ = l.abort() // err is the error to report
 	_ = os.Remove(filepath.Join(l.Dir, layout.DataFile))

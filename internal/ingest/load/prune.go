@@ -12,9 +12,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// prune returns a source without the row groups of which the filters select no row. It returns all row
-// groups if the values of others matter: for the error of narrowed tensors of floats, and for times in
-// another unit than the generation's, which are converted in place.
+// prune returns a source without the row groups of which the filters select no row. It returns all
+// row groups if the values of others matter: for the error of narrowed tensors of floats, and for
+// times in another unit than the generation's, which are converted in place.
 func (l *load) prune(r source.Reader) source.Selection {
 	all := source.Selection{Reader: r, Rows: r.Rows()}
 	g, ok := r.(source.RowGroupPruner)
@@ -138,7 +138,8 @@ func (f groupFilter) mayMatch(g source.RowGroupPruner, group int) bool {
 	return len(f.names) == 0
 }
 
-// inBounds reports whether a value may be within bounds. It may if they are unknown or of another type.
+// inBounds reports whether a value may be within bounds. It may if they are unknown or of another
+// type.
 func inBounds(least, most, v any) bool {
 	if n, ok := v.(json.Number); ok {
 		i, err := n.Int64()

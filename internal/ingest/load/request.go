@@ -19,14 +19,16 @@ type Request struct {
 	// Put is set if Conn sends the values.
 	Put  *put.Header
 	Conn io.Reader
-	// Append is set if rows are appended to a generation. Options are then those of [AppendOptions].
+	// Append is set if rows are appended to a generation. Options are then those of
+	// [AppendOptions].
 	Append *Append
 	// LeaveMapped leaves the result mapped, because the process ends with the load.
 	LeaveMapped bool
 }
 
-// Run does a load. If it returns an error, Dir has no manifest. The error is a [loaderr.SourceError], a
-// [loaderr.OptionError], a [loaderr.NoSpaceError], that of ctx, or of the system.
+// Run does a load. If it returns an error, Dir has no manifest. The error is a
+// [loaderr.SourceError], a [loaderr.OptionError], a [loaderr.NoSpaceError], that of ctx, or of the
+// system.
 func Run(ctx context.Context, r Request, m *progress.Meter) (manifest *layout.Manifest, err error) {
 	path := ""
 	if len(r.Options.Sources) > 0 {

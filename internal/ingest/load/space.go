@@ -27,8 +27,8 @@ func (l *load) checkSpace() error {
 	}
 }
 
-// largestSource returns a text that names the source with the most rows. It adds that the file may be
-// damaged if it has more rows than bytes.
+// largestSource returns a text that names the source with the most rows. It adds that the file may
+// be damaged if it has more rows than bytes.
 func (l *load) largestSource() string {
 	most := slices.MaxFunc(l.readers, func(a, b source.Reader) int { return cmp.Compare(a.Rows(), b.Rows()) })
 	file := most.Path()
@@ -53,8 +53,8 @@ func (l *load) explainFull(err error) error {
 	return &loaderr.NoSpaceError{Dir: l.Dir, Need: l.need(), Have: max(0, l.freeSpace(l.Dir)), Text: err.Error()}
 }
 
-// need returns about the greatest number of bytes that the load takes in the cache directory: the result,
-// scratch, and the scratch of sorting.
+// need returns about the greatest number of bytes that the load takes in the cache directory: the
+// result, scratch, and the scratch of sorting.
 func (l *load) need() int64 {
 	var row, widest int64
 	for i, c := range l.columns {

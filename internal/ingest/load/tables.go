@@ -5,8 +5,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// tables returns the table of the result, and that of scratch, for the columns that are read as another
-// dtype than they are stored as.
+// tables returns the table of the result, and that of scratch, for the columns that are read as
+// another dtype than they are stored as.
 func (l *load) tables() (t, stage layout.Table) {
 	t = layout.Table{Layout: l.Layout, Rows: l.rows}
 	stage = layout.Table{Rows: l.rows}

@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// rescale converts the times or durations that a reader has written from row row0 on to another unit. It
-// refuses a value that is not exact in that unit.
+// rescale converts the times or durations that a reader has written from row row0 on to another
+// unit. It refuses a value that is not exact in that unit.
 func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64, from, to string) error {
 	by := textvalue.PerSecond(to) / textvalue.PerSecond(from)
 	over := textvalue.PerSecond(from) / textvalue.PerSecond(to)
@@ -41,8 +41,8 @@ func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64
 	return nil
 }
 
-// sameInstants reports whether a column of times or durations has the type of the generation's column,
-// but perhaps another unit.
+// sameInstants reports whether a column of times or durations has the type of the generation's
+// column, but perhaps another unit.
 func sameInstants(c column.Column, old *layout.ManifestColumn) bool {
 	if c.Width != old.Width() {
 		return false

@@ -12,15 +12,16 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// wanted are the columns of a load in the order in which they are stored: item, time and value columns.
+// wanted are the columns of a load in the order in which they are stored: item, time and value
+// columns.
 type wanted struct {
 	names []string
 	roles []layout.Role
 	dtype option.DTypes
 }
 
-// resolve returns the columns that the options select of a source with these column names. The error is
-// a [loaderr.OptionError].
+// resolve returns the columns that the options select of a source with these column names. The
+// error is a [loaderr.OptionError].
 func resolve(o option.Options, names []string) (wanted, error) {
 	w := wanted{dtype: o.DType}
 	add := func(field, name string, role layout.Role) error {

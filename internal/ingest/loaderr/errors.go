@@ -1,7 +1,7 @@
 // Package loaderr defines the errors of a load.
 //
-// An error names the file, column and row, or the option, and a hint says what to do. These facts are
-// fields, which are kept when the child process sends an error to the daemon: use [errors.As].
+// An error names the file, column and row, or the option, and a hint says what to do. These facts
+// are fields, which are kept when the child process sends an error to the daemon: use [errors.As].
 package loaderr
 
 import (
@@ -21,11 +21,11 @@ var (
 	ErrOption = errors.New("load option is not possible")
 	// ErrNoSpace is wrapped by every [NoSpaceError].
 	ErrNoSpace = errors.New("no space left")
-	// ErrMemory is returned when the child process has reached its memory limit. The message begins with
-	// the source that it was reading, if any.
+	// ErrMemory is returned when the child process has reached its memory limit. The message begins
+	// with the source that it was reading, if any.
 	ErrMemory = errors.New("load ran out of memory")
-	// ErrKilled is returned when the child process ended without a result. The message has the signal, and
-	// begins with the source that it was reading, if any.
+	// ErrKilled is returned when the child process ended without a result. The message has the
+	// signal, and begins with the source that it was reading, if any.
 	ErrKilled = errors.New("load process died")
 )
 
@@ -35,8 +35,8 @@ type SourceError struct {
 	Column string `json:"column,omitempty"`
 	// Text is the refused cell.
 	Text string `json:"text,omitempty"`
-	// Row counts rows of data from 1. Line counts lines of a text file from 1, with the header. 0 is
-	// unknown.
+	// Row counts rows of data from 1. Line counts lines of a text file from 1, with the header. 0
+	// is unknown.
 	Row  int64 `json:"row,omitempty"`
 	Line int64 `json:"line,omitempty"`
 	// Group is a row group of Parquet, Batch a record batch of Arrow, both from 1; 0 is unknown.
@@ -93,7 +93,8 @@ type OptionError struct {
 	Field   string `json:"field"`
 	Value   string `json:"value"`
 	Allowed string `json:"allowed"`
-	// Column is true if Value is the name of a column that no source has. Allowed lists similar names.
+	// Column is true if Value is the name of a column that no source has. Allowed lists similar
+	// names.
 	Column bool `json:"column,omitempty"`
 	// Item is true if Value is the name of an item that no source has.
 	Item bool   `json:"item,omitempty"`

@@ -21,8 +21,8 @@ func (o Options) validateCalendar() error {
 	return err
 }
 
-// CheckCalendar refuses calendar features of a time column without timestamps, and features with the
-// name of a column.
+// CheckCalendar refuses calendar features of a time column without timestamps, and features with
+// the name of a column.
 func (o Options) CheckCalendar(columns []column.Column) error {
 	features, err := o.CalendarColumns()
 	if err != nil {

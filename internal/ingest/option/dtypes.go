@@ -14,9 +14,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// DTypes are the dtypes that columns are stored as. In JSON it is one dtype for all columns of floats,
-// or an object with the dtypes of named columns of any kind, and with "*" that of the other columns
-// of floats. The zero value stores the dtypes of the sources.
+// DTypes are the dtypes that columns are stored as. In JSON it is one dtype for all columns of
+// floats, or an object with the dtypes of named columns of any kind, and with "*" that of the other
+// columns of floats. The zero value stores the dtypes of the sources.
 type DTypes struct {
 	Floats string            // of columns of floats that By does not name
 	By     map[string]string // of named columns

@@ -11,7 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// ParseBucket parses an item bucket: "3/16" is the fourth of sixteen parts. parts is 0 if text is "".
+// ParseBucket parses an item bucket: "3/16" is the fourth of sixteen parts. parts is 0 if text is
+// "".
 func ParseBucket(text string) (part, parts uint64, err error) {
 	if text == "" {
 		return 0, 0, nil

@@ -1,8 +1,8 @@
-// Package option defines the options of a load as users write them: their JSON, what is allowed, and the
-// recipe, which is the same bytes for equal options.
+// Package option defines the options of a load as users write them: their JSON, what is allowed,
+// and the recipe, which is the same bytes for equal options.
 //
-// The zero value of every option is the default. [Options.Validate] checks what can be checked without
-// the sources. The option of a step has a file of its own; steps.go lists them all.
+// The zero value of every option is the default. [Options.Validate] checks what can be checked
+// without the sources. The option of a step has a file of its own; steps.go lists them all.
 package option
 
 import (
@@ -17,11 +17,11 @@ import (
 
 // Options are the load options of docs/HTTP.md. The zero value of each is its default.
 type Options struct {
-	// Sources are absolute paths of files and folders. Rows are in the order of the sources; those of a
-	// folder are in the order of its files' paths.
+	// Sources are absolute paths of files and folders. Rows are in the order of the sources; those
+	// of a folder are in the order of its files' paths.
 	Sources []string `json:"sources,omitempty"`
-	// Columns are the value columns to load, in this order; none means all. The item and time columns
-	// are loaded anyway.
+	// Columns are the value columns to load, in this order; none means all. The item and time
+	// columns are loaded anyway.
 	Columns []string `json:"columns,omitempty"`
 	// ItemID are the columns that name a row's item.
 	ItemID []string `json:"item_id,omitempty"`
@@ -37,11 +37,11 @@ type Options struct {
 	Log1p PerColumn[bool]   `json:"log1p,omitzero"`
 	Diff  PerColumn[bool]   `json:"diff,omitzero"`
 	Scale PerColumn[string] `json:"scale,omitzero"` // standard, minmax, robust, maxabs, none
-	// ScalePer is column, for one fit of all items, or item, for one fit of each; "" is column. It also
-	// applies to the means of fill.
+	// ScalePer is column, for one fit of all items, or item, for one fit of each; "" is column. It
+	// also applies to the means of fill.
 	ScalePer string `json:"scale_per,omitempty"`
-	// FitRows are the rows of each item that steps are fitted to: half-open, negative from the item's
-	// end, nil for an open end.
+	// FitRows are the rows of each item that steps are fitted to: half-open, negative from the
+	// item's end, nil for an open end.
 	FitRows *[2]*int64 `json:"fit_rows,omitempty"`
 	// FitBefore ends these rows before a time, in JSON as the bounds of a window spec.
 	FitBefore json.RawMessage `json:"fit_before,omitempty"`
@@ -59,8 +59,8 @@ type Options struct {
 	NoHeader bool `json:"no_header,omitempty"`
 	// Decimal, "." or ",", is the decimal mark of text files; "" is ".".
 	Decimal string `json:"decimal,omitempty"`
-	// NA are words of text files for a missing value, besides the empty cell, NA, NaN, nan, null and
-	// None.
+	// NA are words of text files for a missing value, besides the empty cell, NA, NaN, nan, null
+	// and None.
 	NA []string `json:"na,omitempty"`
 	// TimeFormat is the format of the time column of text files, in the directives of strptime, as
 	// %d/%m/%Y %H:%M; %s is seconds since 1970. "" is ISO 8601, or integers.
@@ -72,19 +72,19 @@ type Options struct {
 	Items []json.RawMessage `json:"items,omitempty"`
 	// ItemBucket, as "3/16", loads the items whose name has an xxHash64 that is 3 modulo 16.
 	ItemBucket string `json:"item_bucket,omitempty"`
-	// Melt makes a series of every column but the time: the column item has its name, and the column
-	// value its values. Columns then names the series.
+	// Melt makes a series of every column but the time: the column item has its name, and the
+	// column value its values. Columns then names the series.
 	Melt bool `json:"melt,omitempty"`
 	// Sort sorts the rows by item, in the order of their first rows, and time.
 	Sort bool `json:"sort,omitempty"`
-	// Duplicates, first, last or mean, is what is loaded of rows with the same item and time; "" refuses
-	// them.
+	// Duplicates, first, last or mean, is what is loaded of rows with the same item and time; ""
+	// refuses them.
 	Duplicates string `json:"duplicates,omitempty"`
-	// Regrid, a duration like "1h" or an integer in units of the time column, inserts the rows that are
-	// missing on a grid of that step, which begins at each item's first time.
+	// Regrid, a duration like "1h" or an integer in units of the time column, inserts the rows that
+	// are missing on a grid of that step, which begins at each item's first time.
 	Regrid json.RawMessage `json:"regrid,omitempty"`
-	// HashSources compares sources by their content instead of their time of last change, and stores
-	// their hashes. It is not part of the recipe.
+	// HashSources compares sources by their content instead of their time of last change, and
+	// stores their hashes. It is not part of the recipe.
 	HashSources bool `json:"hash_sources,omitempty"`
 	// AllowedRoots limits which files may be sources. The daemon sets it, never a request.
 	AllowedRoots files.AllowedRoots `json:"-"`
@@ -141,8 +141,8 @@ func distinct(field string, names []string) error {
 	return nil
 }
 
-// Recipe returns the options without their sources as canonical JSON, which is the same bytes for equal
-// options.
+// Recipe returns the options without their sources as canonical JSON, which is the same bytes for
+// equal options.
 func (o Options) Recipe() (json.RawMessage, error) {
 	keys := o.AllowedRoots.Partitions(o.Sources)
 	o.Sources, o.HashSources = nil, false

@@ -129,8 +129,8 @@ func TimeBound(c column.Column, field string, t window.TimeValue) (int64, error)
 	return at, err
 }
 
-// Bounds returns the first and the last time of the rows that where selects, in the time column's unit.
-// No row has both if last < first.
+// Bounds returns the first and the last time of the rows that where selects, in the time column's
+// unit. No row has both if last < first.
 func (w *Where) Bounds(clock column.Column) (first, last int64, err error) {
 	first, last = math.MinInt64, math.MaxInt64
 	times, err := w.times()
@@ -224,8 +224,8 @@ func (o Options) validateMelt() error {
 
 // Where selects the rows of a load.
 type Where struct {
-	// Time is [from, to): RFC 3339, a date or an integer each, as the bounds of a window spec; null is
-	// an open end.
+	// Time is [from, to): RFC 3339, a date or an integer each, as the bounds of a window spec; null
+	// is an open end.
 	Time []json.RawMessage `json:"time,omitempty"`
 }
 

@@ -60,8 +60,8 @@ func (p perColumnStep[T]) flag(o *Options) StepFlag {
 // StepFlag is the command line flag of a step. It implements the Value of package pflag.
 type StepFlag struct {
 	Name, Usage string
-	// NamesColumns is true if the flag lists the columns of the step, and false if it has a value for
-	// all columns or name=value pairs.
+	// NamesColumns is true if the flag lists the columns of the step, and false if it has a value
+	// for all columns or name=value pairs.
 	NamesColumns bool
 
 	set func(text string) error

@@ -1,7 +1,7 @@
 // Package parallel runs the tasks of a load on several workers.
 //
-// [Guard] turns the panic of a task into an error that names the source. A page of a mapped file that
-// cannot be read or written is such a panic too, instead of the end of the process.
+// [Guard] turns the panic of a task into an error that names the source. A page of a mapped file
+// that cannot be read or written is such a panic too, instead of the end of the process.
 package parallel
 
 import (
@@ -16,17 +16,17 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// For runs tasks 0 to n-1 on some workers, in order. path is the source that errors name. If tasks fail, it
-// returns the error of the lowest task, so that it does not depend on timing: after an error, workers
-// start no later task, and all earlier tasks have started. It waits for all workers.
+// For runs tasks 0 to n-1 on some workers, in order. path is the source that errors name. If tasks
+// fail, it returns the error of the lowest task, so that it does not depend on timing: after an
+// error, workers start no later task, and all earlier tasks have started. It waits for all workers.
 func For(ctx context.Context, workers, n int, path string, task func(worker, i int) error) error {
 	var next atomic.Int64
 	inOrder := func(int, int) int { return int(next.Add(1) - 1) }
 	return ForBy(ctx, workers, n, path, inOrder, task, func(int) {})
 }
 
-// ForBy is [For] in another order. next returns the next task of a worker, which is less than below, or
-// below if there is none. Each worker calls end last, also after an error.
+// ForBy is [For] in another order. next returns the next task of a worker, which is less than
+// below, or below if there is none. Each worker calls end last, also after an error.
 func ForBy(
 	ctx context.Context, workers, n int, path string,
 	next func(worker, below int) int, task func(worker, i int) error, end func(worker int),
@@ -65,8 +65,8 @@ func ForBy(
 	return errors.Join(ends...)
 }
 
-// Guard runs f and turns a panic into an error that names the source. The error of a page of memory wraps
-// [ErrFault], or mmapfile.ErrLost for a file of a generation.
+// Guard runs f and turns a panic into an error that names the source. The error of a page of memory
+// wraps [ErrFault], or mmapfile.ErrLost for a file of a generation.
 func Guard(path string, f func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)

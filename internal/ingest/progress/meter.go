@@ -19,8 +19,8 @@ type Progress struct {
 	Share float64 `json:"share"`
 }
 
-// Meter is the progress that workers add to. It is safe for concurrent use, but for the fields that are
-// not atomic, which are set before the load. The zero value works.
+// Meter is the progress that workers add to. It is safe for concurrent use, but for the fields that
+// are not atomic, which are set before the load. The zero value works.
 type Meter struct {
 	OnSource                           func(source string) // called by SetSource; may be nil
 	phase                              atomic.Value
@@ -43,8 +43,8 @@ func (m *Meter) AnnounceSpace(bytes int64) {
 // SetPhases sets the phases of the load.
 func (m *Meter) SetPhases(phases []Phase) { m.phases.Store(&phases) }
 
-// SetSource reports the source that is read from now on, "" for none. If the process dies, the daemon
-// names it in the error.
+// SetSource reports the source that is read from now on, "" for none. If the process dies, the
+// daemon names it in the error.
 func (m *Meter) SetSource(source string) {
 	if m.OnSource != nil {
 		m.OnSource(source)

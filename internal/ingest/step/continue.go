@@ -48,8 +48,8 @@ func (r *columnRun) takeOver(fitted, old []float64) []float64 {
 	return fitted
 }
 
-// resume continues a series where the generation ends, so that gaps are filled and differences taken
-// over the boundary.
+// resume continues a series where the generation ends, so that gaps are filled and differences
+// taken over the boundary.
 func (r *columnRun) resume(s series) {
 	if !r.continues(s.item) {
 		return

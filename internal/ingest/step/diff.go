@@ -7,8 +7,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// maxFirsts is the greatest number of items and features for which a manifest stores the values that
-// differences begin at.
+// maxFirsts is the greatest number of items and features for which a manifest stores the values
+// that differences begin at.
 const maxFirsts = 1 << 16
 
 // diff replaces values by their difference from the value of the row before. The first of an item
@@ -87,7 +87,8 @@ func describeDiff(c *layout.ManifestColumn) string {
 	return "diff"
 }
 
-// checkAppendDiff refuses to append to differences if the generation has not stored their last values.
+// checkAppendDiff refuses to append to differences if the generation has not stored their last
+// values.
 func checkAppendDiff(old *layout.ManifestColumn) error {
 	if old.Prepared != nil && old.Prepared.Last != nil {
 		return nil
@@ -126,8 +127,8 @@ func joinDiff(j *join) {
 	}
 }
 
-// hasDifference reports whether an item of a generation has any difference. first is the value before
-// the first one, else the last value; last is the last value.
+// hasDifference reports whether an item of a generation has any difference. first is the value
+// before the first one, else the last value; last is the last value.
 func (b *Base) hasDifference(c *layout.ManifestColumn, code, feature int64, first, last float64) bool {
 	if first != last && (first == first || last == last) {
 		return true

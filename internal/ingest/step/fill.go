@@ -117,8 +117,8 @@ func (f *fill) search(row int64) {
 	}
 }
 
-// line returns the value of a row on the line between the values before and after the gap. After the
-// last value of the item it is that value, as in pandas. Next to infinite values it is that of
+// line returns the value of a row on the line between the values before and after the gap. After
+// the last value of the item it is that value, as in pandas. Next to infinite values it is that of
 // numpy.interp, which pandas calls.
 func (f *fill) line(row int64) float64 {
 	if f.after != f.after {

@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/moments"
 )
 
-// fitMoments returns the moments of the fit rows after some steps, one for each fit: per feature, or
-// per item and feature. It refuses a fit without any value, if other rows have some.
+// fitMoments returns the moments of the fit rows after some steps, one for each fit: per feature,
+// or per item and feature. It refuses a fit without any value, if other rows have some.
 func (r *columnRun) fitMoments(ctx context.Context, before []Step) ([]moments.Moments, error) {
 	if r.fitsAll() && len(active(before)) == 0 {
 		if r.seen != nil && r.seen.N > 0 {
@@ -57,15 +57,15 @@ func (r *columnRun) isFit(m moments.Moments, slot int, numbers ...float64) bool 
 	return !slices.ContainsFunc(numbers, func(v float64) bool { return math.IsInf(v, 0) || m.N > 0 && v != v })
 }
 
-// areTooClose reports whether the squares of deviations are so small that float64 has lost digits of
-// their sum, or all of it.
+// areTooClose reports whether the squares of deviations are so small that float64 has lost digits
+// of their sum, or all of it.
 func areTooClose(m moments.Moments) bool {
 	const least = 0x1p-970
 	return m.Least != m.Greatest && m.M2 < least
 }
 
-// misfit refuses values after some steps that give no fit: the first infinite one with its row, else
-// all by their bounds. hint says what to do about an infinite value.
+// misfit refuses values after some steps that give no fit: the first infinite one with its row,
+// else all by their bounds. hint says what to do about an infinite value.
 func (r *columnRun) misfit(ctx context.Context, before []Step, m moments.Moments, slot int, hint string) error {
 	err := r.each(ctx, pass{steps: before, until: r.Fit.high}, func(s series, values []float64, row int64) error {
 		for i, v := range values {

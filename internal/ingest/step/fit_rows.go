@@ -9,15 +9,15 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/rows"
 )
 
-// FitRows are the rows that steps are fitted to: rows low[i] to high[i]-1 of each item i, or a sample of
-// them.
+// FitRows are the rows that steps are fitted to: rows low[i] to high[i]-1 of each item i, or a
+// sample of them.
 type FitRows struct {
 	low, high []int64
 	sampled   []uint64 // a bit per row of the result; nil without a sample
 }
 
-// NewFitRows returns the fit rows that the options select. offsets are the first row of each item, and
-// the number of rows.
+// NewFitRows returns the fit rows that the options select. offsets are the first row of each item,
+// and the number of rows.
 func NewFitRows(o option.Options, k *rows.Keys, offsets []int64) (*FitRows, error) {
 	n := len(offsets) - 1
 	f := &FitRows{low: make([]int64, n), high: make([]int64, n)}
@@ -74,8 +74,8 @@ func fitBefore(o option.Options, k *rows.Keys) (*int64, error) {
 	return &before, err
 }
 
-// draw samples n of the fit rows, or n of each item. Every set of n is equally likely (Knuth, The Art
-// of Computer Programming, algorithm 3.4.2S).
+// draw samples n of the fit rows, or n of each item. Every set of n is equally likely (Knuth, The
+// Art of Computer Programming, algorithm 3.4.2S).
 func (f *FitRows) draw(n, seed int64, perItem bool) {
 	random := rand.New(rand.NewPCG(uint64(seed), 0x66697473))
 	var left int64
@@ -97,8 +97,8 @@ func (f *FitRows) draw(n, seed int64, perItem bool) {
 	}
 }
 
-// restrict returns the part of an item's values from a row on that is in the fit rows. It sets values that
-// the sample leaves out to NaN.
+// restrict returns the part of an item's values from a row on that is in the fit rows. It sets
+// values that the sample leaves out to NaN.
 func (f *FitRows) restrict(item int, values []float64, row int64) []float64 {
 	from, to := max(f.low[item]-row, 0), min(f.high[item]-row, int64(len(values)))
 	if from >= to {

@@ -14,8 +14,8 @@ type join struct {
 	result     Result
 }
 
-// Join returns what the manifest records of a column's steps when rows are appended to a generation.
-// old is the generation's column, added that of the new rows.
+// Join returns what the manifest records of a column's steps when rows are appended to a
+// generation. old is the generation's column, added that of the new rows.
 func (b *Base) Join(old, added *layout.ManifestColumn) Result {
 	j := &join{base: b, width: int(max(old.Width(), 1)), old: old, added: added}
 	if old.Prepared != nil {

@@ -12,8 +12,8 @@ import (
 // joined, so that results depend on it and not on timing.
 const TileRows = 16 << 10
 
-// series is one feature of one item: the values of rows from first to end-1. Nothing passes from one
-// series to another but what is fitted.
+// series is one feature of one item: the values of rows from first to end-1. Nothing passes from
+// one series to another but what is fitted.
 type series struct {
 	item, feature int
 	first, end    int64
@@ -25,13 +25,14 @@ type series struct {
 type pass struct {
 	steps []Step  // done to the values
 	until []int64 // by item: rows from this one on may be left out
-	// destination returns memory for n values of a row on, which the last step writes; nil for a buffer.
+	// destination returns memory for n values of a row on, which the last step writes; nil for a
+	// buffer.
 	destination func(row int64, n int) []float64
 }
 
-// each calls see with the values of every series after the steps of a pass, tile by tile; row is that
-// of the first value. Values are valid until see returns. see may change them if destination is given, or if
-// the fit is of a sample.
+// each calls see with the values of every series after the steps of a pass, tile by tile; row is
+// that of the first value. Values are valid until see returns. see may change them if destination
+// is given, or if the fit is of a sample.
 func (r *columnRun) each(ctx context.Context, p pass, see func(s series, values []float64, row int64) error) error {
 	steps := active(p.steps)
 	for item := range len(r.Offsets) - 1 {

@@ -8,9 +8,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/moments"
 )
 
-// quartiles returns the 25th, 50th and 75th percentile of the fit rows after some steps, for each fit.
-// fits are the moments of these values. A percentile between two values is linear, as in numpy and in
-// scikit-learn's RobustScaler. It is exact, in bounded memory; see [ranks].
+// quartiles returns the 25th, 50th and 75th percentile of the fit rows after some steps, for each
+// fit. fits are the moments of these values. A percentile between two values is linear, as in numpy
+// and in scikit-learn's RobustScaler. It is exact, in bounded memory; see [ranks].
 func (r *columnRun) quartiles(ctx context.Context, before []Step, fits []moments.Moments) ([][3]float64, error) {
 	together := r.width // fits whose values come mixed
 	if r.Per == option.ScalePerItem {

@@ -13,14 +13,14 @@ const (
 	minSampled      = 1 << 12 // of one search
 )
 
-// ranks finds the values of some ranks of a multiset. The caller passes all values to it, in any order,
-// until all ranks are found, usually two or three times.
+// ranks finds the values of some ranks of a multiset. The caller passes all values to it, in any
+// order, until all ranks are found, usually two or three times.
 //
-// It samples the values, estimates from the sample two values that a rank lies between, and then counts
-// the values below and sorts those between, as Floyd and Rivest's SELECT ("Expected Time Bounds for
-// Selection", 1975), but in bounded memory and one direction. The result is exact: if an estimate is
-// wrong, or too many values lie between its ends, the next pass has a better one. Missing values (NaN)
-// are not members.
+// It samples the values, estimates from the sample two values that a rank lies between, and then
+// counts the values below and sorts those between, as Floyd and Rivest's SELECT ("Expected Time
+// Bounds for Selection", 1975), but in bounded memory and one direction. The result is exact: if an
+// estimate is wrong, or too many values lie between its ends, the next pass has a better one.
+// Missing values (NaN) are not members.
 type ranks struct {
 	n, seen  int64 // members, and those of this pass so far
 	capacity int   // of a sample, in values
@@ -54,8 +54,8 @@ func newRanks(n int64, wanted []int64, together int) *ranks {
 	}
 	b := r.bracket(wanted, math.Inf(-1), math.Inf(1))
 	if n > int64(r.capacity) {
-		// A larger sample takes longer to sort, a smaller one leaves more values between its estimates.
-		// At about (10 n)^⅔ both cost the same.
+		// A larger sample takes longer to sort, a smaller one leaves more values between its
+		// estimates. At about (10 n)^⅔ both cost the same.
 		size := math.Pow(10*float64(n), 2.0/3)
 		b.every = int64(math.Ceil(float64(n) / min(size, float64(r.capacity))))
 		b.drawn = b.position(0)
@@ -87,8 +87,8 @@ func (r *ranks) add(values, scratch []float64) {
 	}
 }
 
-// count counts values and copies those inside to scratch. No branch in it depends on a value, because
-// processors would mispredict about half of them.
+// count counts values and copies those inside to scratch. No branch in it depends on a value,
+// because processors would mispredict about half of them.
 func (b *bracket) count(values, scratch []float64) (inside int) {
 	low, high := b.low, b.high
 	var belowLow, toLow, belowHigh, toHigh int

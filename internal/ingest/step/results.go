@@ -11,8 +11,8 @@ import (
 type results interface {
 	// destination returns memory for n values of a feature from a row on, for put.
 	destination(row int64, n int) []float64
-	// put stores the values, which are in the memory that destination returned. bad is the index of the first
-	// that the dtype does not have, -1 if there is none.
+	// put stores the values, which are in the memory that destination returned. bad is the index of
+	// the first that the dtype does not have, -1 if there is none.
 	put(feature int, row int64, values []float64) (bad int)
 }
 
@@ -132,8 +132,8 @@ func storeHalves(to []layout.Half, values []float64) (bad int) {
 	return -1
 }
 
-// storeIntegers stores integers. bad is the index of the first value that is not an integer of D, or
-// not exact in float64.
+// storeIntegers stores integers. bad is the index of the first value that is not an integer of D,
+// or not exact in float64.
 func storeIntegers[D integer](to []D, values []float64) (bad int) {
 	for i, v := range values {
 		if to[i] = D(v); v != v || math.Abs(v) >= column.ExactIntegers || float64(to[i]) != v {

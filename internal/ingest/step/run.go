@@ -2,8 +2,8 @@
 // package option.
 //
 // [Run] fits the steps of one column, one after the other, and writes the results. A [Step] is one
-// step of the column, in a file of its name; steps.go lists them all. Values pass through the steps a
-// tile of [TileRows] rows at a time.
+// step of the column, in a file of its name; steps.go lists them all. Values pass through the steps
+// a tile of [TileRows] rows at a time.
 //
 // What is fitted is the same to the last bit however the rows were read, and on however many
 // workers. The package works on columns and reads no files.
@@ -95,7 +95,8 @@ func Run(ctx context.Context, in Input) (Result, error) {
 }
 
 // readsOnce reports whether nearly all values are read only while the results are written, because
-// their moments suffice for the fits. The pages of the result are then made writable piece by piece.
+// their moments suffice for the fits. The pages of the result are then made writable piece by
+// piece.
 func (r *columnRun) readsOnce() bool {
 	for _, s := range r.Steps {
 		if t := s.Traits(); !t.Measured || t.Searches {

@@ -121,8 +121,8 @@ func joinScale(j *join) {
 }
 
 // shiftAndScale returns the shift and scale of values with these moments, as scikit-learn's
-// StandardScaler, MinMaxScaler and MaxAbsScaler. The scale of equal values is 1. It is NaN if float64
-// has lost the squares of their deviations.
+// StandardScaler, MinMaxScaler and MaxAbsScaler. The scale of equal values is 1. It is NaN if
+// float64 has lost the squares of their deviations.
 func shiftAndScale(m moments.Moments, kind string) (shift, scale float64) {
 	if kind == option.ScaleMaxAbs {
 		if scale = max(-m.Least, m.Greatest); m.N == 0 || scale == 0 {

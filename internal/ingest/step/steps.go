@@ -11,8 +11,8 @@ import (
 // Step is one step of one column. The values of a series go through the steps of the column in
 // their order, a tile of at most [TileRows] rows at a time.
 type Step interface {
-	// fit fits the step to the values after the steps before it. If rows are appended, it takes over
-	// what was fitted to the generation.
+	// fit fits the step to the values after the steps before it. If rows are appended, it takes
+	// over what was fitted to the generation.
 	fit(ctx context.Context, before []Step) error
 	// isIdle reports, after fit, whether the step changes no value of the column.
 	isIdle() bool
@@ -45,8 +45,8 @@ type kind struct {
 	// checkAppend refuses to append rows to a column of a generation; nil if the step can always
 	// continue.
 	checkAppend func(old *layout.ManifestColumn) error
-	// join joins the records of a generation and of the rows appended to it; nil if the generation's
-	// record is that of both.
+	// join joins the records of a generation and of the rows appended to it; nil if the
+	// generation's record is that of both.
 	join func(j *join)
 }
 
@@ -91,8 +91,8 @@ func (r *Result) prepared() *layout.Prepared {
 	return r.Prepared
 }
 
-// CheckAppend refuses to append rows to a column of a generation if one of its steps cannot continue
-// there. The error is a [loaderr.SourceError].
+// CheckAppend refuses to append rows to a column of a generation if one of its steps cannot
+// continue there. The error is a [loaderr.SourceError].
 func CheckAppend(steps option.Steps, old *layout.ManifestColumn) error {
 	for _, s := range steps {
 		if check := kindOf(s).checkAppend; check != nil {

@@ -28,7 +28,8 @@ func NewTileMoments(rows int64) *TileMoments {
 // Valid reports whether the column stores every value as it was observed.
 func (m *TileMoments) Valid() bool { return !m.invalid.Load() }
 
-// whole reports whether nearly all tiles are known, and none of them has a missing value. m may be nil.
+// whole reports whether nearly all tiles are known, and none of them has a missing value. m may be
+// nil.
 func (m *TileMoments) whole() bool {
 	if m == nil {
 		return false
@@ -52,8 +53,8 @@ func (m *TileMoments) Worker() column.WorkerObserver {
 	return &workerMoments{wide: tile[float64]{to: m}, narrow: tile[float32]{to: m}}
 }
 
-// eachTile calls f with the moments of each tile of a plain column, and its rows. It does not read a
-// tile whose moments are known. m may be nil.
+// eachTile calls f with the moments of each tile of a plain column, and its rows. It does not read
+// a tile whose moments are known. m may be nil.
 func eachTile(ctx context.Context, m *TileMoments, from source, f func(row, end int64, tile moments.Moments)) error {
 	rows, _ := from.shape()
 	for row := int64(0); row < rows; row += TileRows {

@@ -27,8 +27,8 @@ func ParseBool(b []byte) (v, ok bool) {
 }
 
 // ParseFloat parses a cell as strconv.ParseFloat does, but only decimal numbers and infinities: no
-// hexadecimals, no underscores, no nan. A number outside the range of float64 is an infinity with ok
-// false.
+// hexadecimals, no underscores, no nan. A number outside the range of float64 is an infinity with
+// ok false.
 func ParseFloat(b []byte) (v float64, ok bool) {
 	if len(b) == 0 || len(b) > 1<<10 {
 		return 0, false
@@ -51,8 +51,8 @@ func ParseInt(b []byte) (v int64, ok bool) {
 	return v, err == nil
 }
 
-// ParseCanonical parses an integer in the form that strconv.FormatInt writes, so that different texts are
-// different integers.
+// ParseCanonical parses an integer in the form that strconv.FormatInt writes, so that different
+// texts are different integers.
 func ParseCanonical(b []byte) (v int64, ok bool) {
 	switch {
 	case len(b) == 0 || len(b) > 20 || b[0] == '+' || b[0] == '0' && len(b) > 1,

@@ -1,7 +1,7 @@
 // Package textvalue parses cells of text: numbers, truth values, times and missing values.
 //
-// What it accepts, strconv and time.Parse accept with the same result, but faster. A [Dialect] is how the
-// options say that text files are written, and a [TimeFormat] is a format of times.
+// What it accepts, strconv and time.Parse accept with the same result, but faster. A [Dialect] is
+// how the options say that text files are written, and a [TimeFormat] is a format of times.
 package textvalue
 
 import (
@@ -13,7 +13,8 @@ import (
 	"github.com/ncruces/go-strftime"
 )
 
-// TimeFormat is the format of a time column, in the directives of strptime. The zero value is ISO 8601.
+// TimeFormat is the format of a time column, in the directives of strptime. The zero value is ISO
+// 8601.
 type TimeFormat struct {
 	Layout          string // of package time
 	fraction, zoned bool   // it has a fraction of a second; it has an offset from UTC
@@ -24,18 +25,19 @@ type TimeFormat struct {
 const epochFormat = "%s"
 
 var (
-	// fractionFormat matches a fraction of a second. time.Parse accepts one after the seconds without a
-	// directive.
+	// fractionFormat matches a fraction of a second. time.Parse accepts one after the seconds
+	// without a directive.
 	fractionFormat = regexp.MustCompile(`(%S|%T|%X)[.,]%[fLN]`)
-	// lenient matches the directives that strptime reads with one digit or two, and %%, which is a percent
-	// sign.
+	// lenient matches the directives that strptime reads with one digit or two, and %%, which is a
+	// percent sign.
 	lenient = regexp.MustCompile(`%%|%[dmIMS]`)
-	// packedFields matches directives without text between them. They must have all their digits, since
-	// the layouts of lenient ones would be ambiguous.
+	// packedFields matches directives without text between them. They must have all their digits,
+	// since the layouts of lenient ones would be ambiguous.
 	packedFields = regexp.MustCompile(`%[-:]?[A-Za-z]%[^%]`)
 )
 
-// ParseTimeFormat parses a format. why is what is allowed instead if the format cannot be used, else "".
+// ParseTimeFormat parses a format. why is what is allowed instead if the format cannot be used,
+// else "".
 func ParseTimeFormat(format string) (f TimeFormat, why string) {
 	if format == epochFormat {
 		return TimeFormat{Epoch: true, zoned: true}, ""
@@ -90,7 +92,8 @@ func (f *TimeFormat) Parse(b []byte) (t Time, ok bool) {
 	return t, f.fraction || t.nanos == 0
 }
 
-// longFraction reports whether a fraction has more digits than nanoseconds, which time.Parse would drop.
+// longFraction reports whether a fraction has more digits than nanoseconds, which time.Parse would
+// drop.
 func longFraction(b []byte) bool {
 	run := -1 // digits since a point
 	for _, c := range b {
@@ -111,7 +114,8 @@ func longFraction(b []byte) bool {
 // dayMonth matches a date that begins with the day and the month, in either order.
 var dayMonth = regexp.MustCompile(`^(\d{1,2})([/.\-])(\d{1,2})([/.\-])(\d{4}|\d\d)(?:([ T])(\d{1,2}):(\d\d)(:\d\d)?([.,]\d+)?)?$`)
 
-// TimeHint returns the hint for a text that is not a time in ISO 8601: the formats that it may have.
+// TimeHint returns the hint for a text that is not a time in ISO 8601: the formats that it may
+// have.
 func TimeHint(text string) string {
 	m := dayMonth.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[2] != m[4] {

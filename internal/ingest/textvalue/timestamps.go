@@ -22,8 +22,9 @@ func (t Time) In(unit int) (v int64, ok bool) {
 	return t.seconds*per + t.nanos/(1e9/per), true
 }
 
-// ParseTime parses YYYY-MM-DD, alone or with a T or blank and HH:MM, HH:MM:SS or HH:MM:SS.fraction, and
-// then Z, ±HH, ±HHMM, ±HH:MM or nothing. What it accepts, time.Parse accepts with the same result.
+// ParseTime parses YYYY-MM-DD, alone or with a T or blank and HH:MM, HH:MM:SS or HH:MM:SS.fraction,
+// and then Z, ±HH, ±HHMM, ±HH:MM or nothing. What it accepts, time.Parse accepts with the same
+// result.
 func ParseTime(b []byte) (t Time, ok bool) {
 	if len(b) < 10 || b[4] != '-' || b[7] != '-' {
 		return t, false
@@ -140,8 +141,8 @@ func daysIn(year, month int64) int64 {
 	return 30 + (month+month>>3)&1
 }
 
-// days returns the number of days from 1970-01-01 to a date (Howard Hinnant, "chrono-Compatible Low-Level
-// Date Algorithms", days_from_civil).
+// days returns the number of days from 1970-01-01 to a date (Howard Hinnant, "chrono-Compatible
+// Low-Level Date Algorithms", days_from_civil).
 func days(year, month, day int64) int64 {
 	if month <= 2 {
 		year--

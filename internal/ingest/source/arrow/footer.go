@@ -46,8 +46,8 @@ func blocksOf(footer flatbuffers.Table, slot flatbuffers.VOffsetT) (out []messag
 // schemaMessage returns a schema message with the footer's schema.
 func schemaMessage(footer flatbuffers.Table) []byte {
 	schema := footer.Offset(footerSchema) // CheckArrowMetadata requires it
-	// The table Message is followed by the whole footer, and its header is the schema in the footer:
-	// offsets of flatbuffers are relative and point forward.
+	// The table Message is followed by the whole footer, and its header is the schema in the
+	// footer: offsets of flatbuffers are relative and point forward.
 	const message, header = 32, 20
 	meta := make([]byte, message, message+len(footer.Bytes)+8)
 	le := binary.LittleEndian
