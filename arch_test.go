@@ -19,51 +19,124 @@ const module = "github.com/tensorcache/tensorcache/"
 
 // allowed lists every package after the packages that it may import, with the reason for its place.
 var allowed = map[string][]string{
-	"window":                             nil, // arithmetic: it opens nothing and is tested without a daemon
-	"sampler":                            nil, // arithmetic: it has its own interface of an index
-	"internal/fault":                     nil, // every package that can fail uses it
-	"internal/portable":                  nil, // one environment variable
-	"internal/near":                      nil, // arithmetic on names, for messages
-	"internal/golden":                    nil, // imported by tests only
-	"internal/machine":                   nil, // queries the system; packages that allocate memory use it
-	"internal/arrowmeta":                 nil, // validates bytes before anything reads them
-	"internal/cached":                    {"internal/portable"},
-	"internal/mmapfile":                  {"internal/cached", "internal/fault", "internal/portable"},
-	"internal/numerals":                  {"internal/portable"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   // arithmetic on text: parses rows of plain numbers
-	"internal/moments":                   {"internal/portable"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   // arithmetic on blocks of values, for statistics and for scaling
-	"internal/arrowfile":                 {"internal/arrowmeta", "internal/fault"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                // Arrow files of one record batch, without the meaning of columns
-	"layout":                             {"internal/arrowfile", "internal/mmapfile", "internal/fault", "internal/moments"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       // the generation format; it does not know where values come from
-	"store":                              {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  // the catalogue of generations; it does not load
-	"internal/ingest/loaderr":            nil,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     // error types that every package of a load returns
-	"internal/ingest/parallel":           {"internal/ingest/loaderr", "internal/mmapfile"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        // runs workers; it does not know their work
-	"internal/ingest/files":              {"internal/fault", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/machine", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                 // source files before a format is known
-	"internal/ingest/calendar":           {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       // derived columns of times
-	"internal/ingest/textvalue":          {"internal/ingest/loaderr", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   // parses cells of text
-	"internal/ingest/column":             {"internal/ingest/loaderr", "internal/ingest/textvalue", "internal/numerals", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 // columns of sources, and conversion to dtypes
-	"internal/ingest/option":             {"internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/textvalue", "internal/near", "layout", "window"},                                                                                                                                                                                                                                                                                                                                                                                            // options as users write them; it reads no source
-	"internal/ingest/progress":           nil,                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                     // counters that the daemon polls
-	"internal/ingest/rows":               {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/near", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                  // order of rows; it knows columns and no files
-	"internal/ingest/source":             {"internal/arrowmeta", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/textvalue", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                 // the interface of readers; it does not know formats
-	"internal/ingest/source/arrow":       {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/mmapfile", "layout"},                                                                                                                                                                                                                                                                                                   // one format; a reader does not know what is done to its columns
-	"internal/ingest/source/put":         {"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},                                                                                                                                                                                                                                                                                                                                                                                             // one format; a reader does not know what is done to its columns
-	"internal/ingest/source/numpy":       {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/source/put", "layout"},                                                                                                                                                                                                                                                                                                                                             // one format; a reader does not know what is done to its columns
-	"internal/ingest/source/parquet":     {"internal/arrowmeta", "internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "layout"},                                                                                                                                                                                                                                                                                                                        // one format; a reader does not know what is done to its columns
-	"internal/ingest/source/text":        {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue", "internal/numerals", "layout"},                                                                                                                                                                                                                                                                                                                         // one format; a reader does not know what is done to its columns
-	"internal/ingest/source/tfrecord":    {"internal/cached", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source", "layout"},                                                                                                                                                                                                                                                                                                                                                                           // one format; a reader does not know what is done to its columns
-	"internal/ingest/step":               {"internal/ingest/column", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/rows", "internal/moments", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                   // steps know columns and no files
-	"internal/ingest/load":               {"internal/fault", "internal/ingest/calendar", "internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/rows", "internal/ingest/source", "internal/ingest/source/arrow", "internal/ingest/source/numpy", "internal/ingest/source/parquet", "internal/ingest/source/put", "internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step", "internal/ingest/textvalue", "internal/mmapfile", "internal/near", "layout"}, // one load: the only package that knows both readers and steps
-	"internal/ingest":                    {"internal/ingest/files", "internal/ingest/load", "internal/ingest/loaderr", "internal/ingest/option", "internal/ingest/progress", "internal/ingest/source/put", "internal/ingest/step", "internal/machine", "internal/mmapfile", "layout"},                                                                                                                                                                                                                                                                                                                             // runs in a child process, which must not use the catalogue
-	"internal/ingest/loadtest":           {"internal/ingest/loaderr", "layout"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   // files for tests
-	"internal/ingest/source/put/puttest": {"internal/ingest/loadtest", "internal/ingest/source/put"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                              // connections for tests
-	"internal/wire":                      {"layout", "window", "sampler", "internal/near"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                        // only the types of requests and messages
-	"internal/feed":                      {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire", "internal/portable", "internal/near"},                                                                                                                                                                                                                                                                                                                                                                                                                                                    // serves windows; it does not load
-	"internal/control":                   {"internal/wire"},                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       // a client: it must not contain the daemon
-	// A client too: it finds the daemon as the command line does, maps files with the package that maps them,
-	// and has the types of columns, specs and cursors in its public names.
-	"clients/go":          {"layout", "window", "sampler", "internal/control", "internal/mmapfile", "internal/wire", "internal/near"},
-	"examples/nlinear_go": {"clients/go", "window"},                                                                                                                                                    // a user's program: it imports public packages only
-	"api":                 {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest", "internal/machine", "internal/wire"},                                                           // the control API starts loads and feeds
-	"cmd/tensorcache":     {"api", "store", "layout", "window", "sampler", "clients/go", "internal/feed", "internal/ingest", "internal/machine", "internal/wire", "internal/control", "internal/near"}, // the binary
+	// arithmetic: it opens nothing and is tested without a daemon
+	"window":            nil,
+	"sampler":           nil, // arithmetic: it has its own interface of an index
+	"internal/fault":    nil, // every package that can fail uses it
+	"internal/portable": nil, // one environment variable
+	"internal/near":     nil, // arithmetic on names, for messages
+	"internal/golden":   nil, // imported by tests only
+	// queries the system; packages that allocate memory use it
+	"internal/machine":   nil,
+	"internal/arrowmeta": nil, // validates bytes before anything reads them
+	"internal/cached":    {"internal/portable"},
+	"internal/mmapfile": {"internal/cached", "internal/fault",
+		"internal/portable"},
+	// arithmetic on text: parses rows of plain numbers
+	"internal/numerals": {"internal/portable"},
+	// arithmetic on blocks of values, for statistics and for scaling
+	"internal/moments": {"internal/portable"},
+	// Arrow files of one record batch, without the meaning of columns
+	"internal/arrowfile": {"internal/arrowmeta", "internal/fault"},
+	// the generation format; it does not know where values come from
+	"layout": {"internal/arrowfile", "internal/mmapfile", "internal/fault", "internal/moments"},
+	// the catalogue of generations; it does not load
+	"store": {"layout", "internal/machine", "internal/mmapfile", "internal/fault", "internal/near"},
+	// error types that every package of a load returns
+	"internal/ingest/loaderr": nil,
+	// runs workers; it does not know their work
+	"internal/ingest/parallel": {"internal/ingest/loaderr", "internal/mmapfile"},
+	// source files before a format is known
+	"internal/ingest/files": {"internal/fault", "internal/ingest/loaderr",
+		"internal/ingest/parallel", "internal/machine", "layout"},
+	// derived columns of times
+	"internal/ingest/calendar": {"internal/ingest/loaderr", "internal/ingest/parallel", "layout"},
+	// parses cells of text
+	"internal/ingest/textvalue": {"internal/ingest/loaderr", "layout"},
+	// columns of sources, and conversion to dtypes
+	"internal/ingest/column": {"internal/ingest/loaderr", "internal/ingest/textvalue",
+		"internal/numerals", "layout"},
+	// options as users write them; it reads no source
+	"internal/ingest/option": {"internal/ingest/calendar", "internal/ingest/column",
+		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/textvalue",
+		"internal/near", "layout", "window"},
+	// counters that the daemon polls
+	"internal/ingest/progress": nil,
+	// order of rows; it knows columns and no files
+	"internal/ingest/rows": {"internal/ingest/column", "internal/ingest/loaderr",
+		"internal/ingest/option", "internal/ingest/parallel", "internal/near", "layout"},
+	// the interface of readers; it does not know formats
+	"internal/ingest/source": {"internal/arrowmeta", "internal/ingest/column",
+		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/progress",
+		"internal/ingest/textvalue", "layout"},
+	// one format; a reader does not know what is done to its columns
+	"internal/ingest/source/arrow": {"internal/arrowmeta", "internal/cached",
+		"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr",
+		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
+		"internal/ingest/textvalue", "internal/mmapfile", "layout"},
+	// one format; a reader does not know what is done to its columns
+	"internal/ingest/source/put": {"internal/ingest/column", "internal/ingest/files",
+		"internal/ingest/loaderr", "internal/ingest/progress", "internal/ingest/source",
+		"internal/ingest/textvalue", "layout"},
+	// one format; a reader does not know what is done to its columns
+	"internal/ingest/source/numpy": {"internal/cached", "internal/ingest/column",
+		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
+		"internal/ingest/progress", "internal/ingest/source",
+		"internal/ingest/source/put", "layout"},
+	// one format; a reader does not know what is done to its columns
+	"internal/ingest/source/parquet": {"internal/arrowmeta", "internal/cached",
+		"internal/ingest/column", "internal/ingest/files", "internal/ingest/loaderr",
+		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/source",
+		"internal/ingest/textvalue", "layout"},
+	// one format; a reader does not know what is done to its columns
+	"internal/ingest/source/text": {"internal/cached", "internal/ingest/column",
+		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
+		"internal/ingest/progress", "internal/ingest/source", "internal/ingest/textvalue",
+		"internal/numerals", "layout"},
+	// one format; a reader does not know what is done to its columns
+	"internal/ingest/source/tfrecord": {"internal/cached", "internal/ingest/column",
+		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/parallel",
+		"internal/ingest/progress", "internal/ingest/source", "layout"},
+	// steps know columns and no files
+	"internal/ingest/step": {"internal/ingest/column", "internal/ingest/loaderr",
+		"internal/ingest/option", "internal/ingest/rows", "internal/moments", "layout"},
+	// one load: the only package that knows both readers and steps
+	"internal/ingest/load": {"internal/fault", "internal/ingest/calendar", "internal/ingest/column",
+		"internal/ingest/files", "internal/ingest/loaderr", "internal/ingest/option",
+		"internal/ingest/parallel", "internal/ingest/progress", "internal/ingest/rows",
+		"internal/ingest/source", "internal/ingest/source/arrow", "internal/ingest/source/numpy",
+		"internal/ingest/source/parquet", "internal/ingest/source/put",
+		"internal/ingest/source/text", "internal/ingest/source/tfrecord", "internal/ingest/step",
+		"internal/ingest/textvalue", "internal/mmapfile", "internal/near", "layout"},
+	// runs in a child process, which must not use the catalogue
+	"internal/ingest": {"internal/ingest/files", "internal/ingest/load", "internal/ingest/loaderr",
+		"internal/ingest/option", "internal/ingest/progress", "internal/ingest/source/put",
+		"internal/ingest/step", "internal/machine", "internal/mmapfile", "layout"},
+	// files for tests
+	"internal/ingest/loadtest": {"internal/ingest/loaderr", "layout"},
+	// connections for tests
+	"internal/ingest/source/put/puttest": {"internal/ingest/loadtest",
+		"internal/ingest/source/put"},
+	// only the types of requests and messages
+	"internal/wire": {"layout", "window", "sampler", "internal/near"},
+	// serves windows; it does not load
+	"internal/feed": {"store", "layout", "window", "sampler", "internal/mmapfile", "internal/wire",
+		"internal/portable", "internal/near"},
+	// a client: it must not contain the daemon
+	"internal/control": {"internal/wire"},
+	// A client too: it finds the daemon as the command line does, maps files with the package that
+	// maps them, and has the types of columns, specs and cursors in its public names.
+	"clients/go": {"layout", "window", "sampler", "internal/control", "internal/mmapfile",
+		"internal/wire", "internal/near"},
+	// a user's program: it imports public packages only
+	"examples/nlinear_go": {"clients/go", "window"},
+	// the control API starts loads and feeds
+	"api": {"store", "layout", "window", "sampler", "internal/feed", "internal/ingest",
+		"internal/machine", "internal/wire"},
+	// the binary
+	"cmd/tensorcache": {"api", "store", "layout", "window", "sampler", "clients/go",
+		"internal/feed", "internal/ingest", "internal/machine", "internal/wire", "internal/control",
+		"internal/near"},
 }
 
 // libraries lists the packages that may import a library, besides tests.
@@ -73,15 +146,21 @@ var libraries = []struct {
 	reason string
 }{
 	{"github.com/valyala/fasthttp", []string{"api"}, "HTTP ends at the control API"},
-	{"github.com/edsrzf/mmap-go", []string{"internal/mmapfile"}, "one package maps files, and knows when they may be unmapped"},
-	{"github.com/apache/arrow/", []string{"internal/arrowfile", "internal/ingest/loadtest", "internal/ingest/source/arrow", "internal/ingest/source/put/puttest", "layout"}, "for other packages a column is bytes at an offset"},
-	{"github.com/parquet-go/", []string{"internal/ingest/loadtest", "internal/ingest/source/parquet"}, "only the child process reads sources"},
+	{"github.com/edsrzf/mmap-go", []string{"internal/mmapfile"},
+		"one package maps files, and knows when they may be unmapped"},
+	{"github.com/apache/arrow/", []string{"internal/arrowfile", "internal/ingest/loadtest",
+		"internal/ingest/source/arrow", "internal/ingest/source/put/puttest", "layout"},
+		"for other packages a column is bytes at an offset"},
+	{"github.com/parquet-go/",
+		[]string{"internal/ingest/loadtest", "internal/ingest/source/parquet"},
+		"only the child process reads sources"},
 	{"github.com/prometheus/", []string{"api"}, "metrics are served by the control API"},
 	{"github.com/spf13/", []string{"cmd/tensorcache"}, "only the command line has flags"},
 }
 
 // pure lists packages whose results depend on arguments only, and what they must not import.
-var pure = map[string][]string{"window": {"os", "net", "sync", "syscall", "unsafe", "math/rand"}, "sampler": {"os", "net", "sync", "syscall", "unsafe", "math/rand", "time"}}
+var pure = map[string][]string{"window": {"os", "net", "sync", "syscall", "unsafe", "math/rand"},
+	"sampler": {"os", "net", "sync", "syscall", "unsafe", "math/rand", "time"}}
 
 // pkg is a package as go list prints it.
 type pkg struct {
@@ -96,7 +175,8 @@ func (p pkg) path() string { return strings.TrimPrefix(p.ImportPath, module) }
 // packages returns all packages of the module.
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Name,Imports,GoFiles", "./...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Name,Imports,GoFiles",
+		"./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +225,8 @@ func TestAllowedImportsHaveNoCycle(t *testing.T) {
 	}
 }
 
-// TestArchitecturePageShowsAllowedImports compares the table of docs/ARCHITECTURE.md with allowed. "all"
-// in the table stands for any imports.
+// TestArchitecturePageShowsAllowedImports compares the table of docs/ARCHITECTURE.md with allowed.
+// "all" in the table stands for any imports.
 func TestArchitecturePageShowsAllowedImports(t *testing.T) {
 	page, err := os.ReadFile("docs/ARCHITECTURE.md")
 	if err != nil {
@@ -180,8 +260,8 @@ func TestArchitecturePageShowsAllowedImports(t *testing.T) {
 	}
 }
 
-// Readers know files and columns, steps and the order of rows know columns, and only package load knows
-// both.
+// Readers know files and columns, steps and the order of rows know columns, and only package load
+// knows both.
 func TestReadersAndStepsDoNotKnowEachOther(t *testing.T) {
 	const ingest = "internal/ingest/"
 	readers := func(name string) bool {
@@ -191,10 +271,12 @@ func TestReadersAndStepsDoNotKnowEachOther(t *testing.T) {
 	for name, imports := range allowed {
 		for _, i := range imports {
 			if readers(name) && (slices.Contains(steps, i) || i == ingest+"option") {
-				t.Errorf("%s may import %s: a reader does not know what is done to its columns", name, i)
+				t.Errorf("%s may import %s: a reader does not know what is done to its columns",
+					name, i)
 			}
 			if slices.Contains(steps, name) && readers(i) {
-				t.Errorf("%s may import %s: a step does not know where its values come from", name, i)
+				t.Errorf("%s may import %s: a step does not know where its values come from", name,
+					i)
 			}
 		}
 	}
@@ -215,7 +297,10 @@ func TestLibrariesAreImportedByTheirUsersOnly(t *testing.T) {
 func TestWindowAndSamplerAreArithmetic(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, not := range pure[p.path()] {
-			if slices.ContainsFunc(p.Imports, func(i string) bool { return i == not || strings.HasPrefix(i, not+"/") }) {
+			if slices.ContainsFunc(p.Imports, func(i string) bool {
+				return i == not ||
+					strings.HasPrefix(i, not+"/")
+			}) {
 				t.Errorf("%s imports %s", p.path(), not)
 			}
 		}
@@ -224,7 +309,8 @@ func TestWindowAndSamplerAreArithmetic(t *testing.T) {
 		}
 		for _, name := range p.GoFiles {
 			for _, call := range clockCalls(t, filepath.Join(p.Dir, name)) {
-				t.Errorf("%s/%s calls %s: a window does not depend on the time of the request", p.path(), name, call)
+				t.Errorf("%s/%s calls %s: a window does not depend on the time of the request",
+					p.path(), name, call)
 			}
 		}
 	}
@@ -239,7 +325,9 @@ func clockCalls(t *testing.T, path string) (calls []string) {
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "After", "Tick", "Sleep"}, s.Sel.Name) {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" &&
+				slices.Contains([]string{"Now", "Since", "Until", "After", "Tick", "Sleep"},
+					s.Sel.Name) {
 				calls = append(calls, "time."+s.Sel.Name)
 			}
 		}

@@ -1,7 +1,8 @@
 // Package api is the daemon's HTTP control API on fasthttp: datasets, loads as jobs, plans, feeds.
 //
-// A [Server] holds the routes. [Jobs] runs loads in child processes and publishes what they make; the feed server's put
-// goes through it too. docs/HTTP.md lists the routes, openapi/ describes them.
+// A [Server] holds the routes. [Jobs] runs loads in child processes and publishes what they make;
+// the feed server's put goes through it too. docs/HTTP.md lists the routes, openapi/ describes
+// them.
 //
 // Every error is an RFC 9457 problem. No panic of a handler crosses the package.
 package api
@@ -29,7 +30,8 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Limits of a request: a plan's cuts may list items by name, hence the body over the control socket.
+// Limits of a request: a plan's cuts may list items by name, hence the body over the control
+// socket.
 const (
 	maxHeader  = 8 << 10
 	maxBody    = wire.MaxRequest
@@ -41,7 +43,8 @@ const (
 	idleTCP    = 2 * time.Minute
 )
 
-// Limits of open connections. They are lower if the process may open few descriptors: see limitConnections.
+// Limits of open connections. They are lower if the process may open few descriptors: see
+// limitConnections.
 const (
 	mostSocket = 1024
 	mostTCP    = 256
@@ -57,7 +60,8 @@ type Config struct {
 	AllowUID []int
 	// Roots are the folders that may be loaded from over TCP, and by the users of AllowUID.
 	Roots []string
-	// Stop is called when a client asks the daemon to end, StopWhenIdle when it asks to once nobody needs it.
+	// Stop is called when a client asks the daemon to end, StopWhenIdle when it asks to once nobody
+	// needs it.
 	Stop, StopWhenIdle func()
 	// Opened is told the address once the API is served over TCP; it may be nil.
 	Opened func(addr string)
@@ -92,10 +96,13 @@ type Server struct {
 
 // New makes a server; Serve lets it answer.
 func New(c Config) *Server {
-	s := &Server{Config: c, started: time.Now(), bodyTime: bodyTime, document: sync.OnceValues(func() ([]byte, error) { return json.Marshal(theDocument().of(c.Version)) })}
+	s := &Server{Config: c, started: time.Now(), bodyTime: bodyTime,
+		document: sync.OnceValues(
+			func() ([]byte, error) { return json.Marshal(theDocument().of(c.Version)) })}
 	s.ending, s.events, s.metrics = make(chan struct{}), newEvents(s), newMetrics(s)
 	s.last.Store(time.Now().Unix())
-	s.http = s.newHTTP(s.handleSocket, func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBody) }, idleTime)
+	s.http = s.newHTTP(s.handleSocket,
+		func(ctx *fasthttp.RequestCtx, err error) { protocolError(ctx, err, maxBody) }, idleTime)
 	s.http.HeaderReceived = func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
 		return fasthttp.RequestConfig{ReadTimeout: s.bodyTime, MaxRequestBodySize: maxBody}
 	}
@@ -103,10 +110,13 @@ func New(c Config) *Server {
 	return s
 }
 
-func (s *Server) newHTTP(handle fasthttp.RequestHandler, failed func(*fasthttp.RequestCtx, error), idle time.Duration) *fasthttp.Server {
+func (s *Server) newHTTP(handle fasthttp.RequestHandler, failed func(*fasthttp.RequestCtx, error),
+	idle time.Duration) *fasthttp.Server {
 	return &fasthttp.Server{
-		Handler: handle, ErrorHandler: failed, Name: "tensorcache", ReadBufferSize: maxHeader, ReadTimeout: readTime, IdleTimeout: idle,
-		NoDefaultDate: true, Logger: quiet{s.Log}, CloseOnShutdown: true, SecureErrorLogMessage: true, DisablePreParseMultipartForm: true,
+		Handler: handle, ErrorHandler: failed, Name: "tensorcache", ReadBufferSize: maxHeader,
+		ReadTimeout: readTime, IdleTimeout: idle,
+		NoDefaultDate: true, Logger: quiet{s.Log}, CloseOnShutdown: true,
+		SecureErrorLogMessage: true, DisablePreParseMultipartForm: true,
 	}
 }
 
@@ -168,7 +178,8 @@ func (s *Server) Close() error {
 	err := both.Wait()
 	for _, l := range listeners {
 		if l != nil {
-			_ = l.Close() // closed already, unless fasthttp had not begun to serve: it would go on for ever
+			// closed already, unless fasthttp had not begun to serve: it would go on for ever
+			_ = l.Close()
 		}
 	}
 	s.serving.Wait()
@@ -179,8 +190,8 @@ func (s *Server) Close() error {
 // LastRequest is when a client last asked anything.
 func (s *Server) LastRequest() time.Time { return time.Unix(s.last.Load(), 0) }
 
-// quiet sends fasthttp's own messages, mostly about connections that were cut, to the debug log. It leaves errors out: some quote the
-// request, and the token with it.
+// quiet sends fasthttp's own messages, mostly about connections that were cut, to the debug log. It
+// leaves errors out: some quote the request, and the token with it.
 type quiet struct{ log *slog.Logger }
 
 func (q quiet) Printf(format string, args ...any) {
@@ -192,7 +203,8 @@ func (q quiet) Printf(format string, args ...any) {
 	q.log.Debug("http", "message", fmt.Sprintf(format, args...))
 }
 
-// protocolError answers what is no HTTP request, too large a one, or one that does not come to its end.
+// protocolError answers what is no HTTP request, too large a one, or one that does not come to its
+// end.
 func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 	var small *fasthttp.ErrSmallBuffer
 	var late net.Error
@@ -202,9 +214,14 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 	case errors.As(err, &small):
 		fail(ctx, wire.NewProblem(wire.TooLarge, "the headers are over %d bytes", maxHeader))
 	case errors.As(err, &late) && late.Timeout():
-		fail(ctx, wire.NewProblem(wire.Timeout, "the request did not come to its end within %s for its header and %s for its body", readTime, bodyTime))
+		fail(ctx, wire.NewProblem(wire.Timeout,
+			"the request did not come to its end within %s for its header and %s for its body",
+			readTime, bodyTime))
 	default:
-		fail(ctx, wire.NewProblem(wire.InvalidRequest, "this is no HTTP request that can be read").WithHint("ask by HTTP/1.1, as curl --unix-socket control.sock http://localhost/v1/health does")) // the error may quote it, and the token
+		// the error may quote it, and the token
+		fail(ctx, wire.NewProblem(wire.InvalidRequest,
+			"this is no HTTP request that can be read").WithHint(
+			"ask by HTTP/1.1, as curl --unix-socket control.sock http://localhost/v1/health does"))
 	}
 }
 
@@ -226,7 +243,8 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 	s.requests.Add(1)
 	defer s.requests.Add(-1)
 	defer s.metrics.served(ctx, time.Now())
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a dataset's file that was cut off is not the daemon's end
+	// a dataset's file that was cut off is not the daemon's end
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
 			ctx.Response.Reset()
@@ -246,20 +264,22 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 		p := problemOf(err)
 		if p.Type == wire.Internal {
 			s.Log.Error("request failed", "path", string(ctx.Path()), "error", err)
-			p = p.WithHint("the daemon's log says more; tensorcache doctor looks for what may be the cause")
+			p = p.WithHint(
+				"the daemon's log says more; tensorcache doctor looks for what may be the cause")
 		}
 		fail(ctx, p)
 	}
 }
 
-// caught is the error of a panic of a request, or of whatever is looked up beside them, written down with where it came from unless a
-// file's page is gone.
+// caught is the error of a panic of a request, or of whatever is looked up beside them, written
+// down with where it came from unless a file's page is gone.
 func (s *Server) caught(doing, what string, recovered any) error {
 	err := feed.Failed("the daemon failed", recovered)
 	if problemOf(err).Type == wire.Corrupt {
 		s.Log.Error(doing, "of", what, "error", err)
 	} else {
-		s.Log.Error("panic", "in", doing, "of", what, "value", recovered, "stack", string(debug.Stack()))
+		s.Log.Error("panic", "in", doing, "of", what, "value", recovered, "stack",
+			string(debug.Stack()))
 	}
 	return err
 }
@@ -272,10 +292,12 @@ var daemonRoutes = []route{
 }
 
 func (s *Server) health(ctx *fasthttp.RequestCtx) error {
-	return reply(ctx, 200, wire.Health{Status: "ok", Version: s.Version, Protocol: wire.Protocol, PID: os.Getpid(), Dir: s.Store.Dir(), UptimeS: time.Since(s.started).Seconds()})
+	return reply(ctx, 200, wire.Health{Status: "ok", Version: s.Version, Protocol: wire.Protocol,
+		PID: os.Getpid(), Dir: s.Store.Dir(), UptimeS: time.Since(s.started).Seconds()})
 }
 
-// ready tells whether new work is taken: a daemon that was told to stop still answers, but takes none.
+// ready tells whether new work is taken: a daemon that was told to stop still answers, but takes
+// none.
 func (s *Server) ready(ctx *fasthttp.RequestCtx) error {
 	if s.stopping.Load() {
 		return store.ErrClosed
@@ -290,7 +312,8 @@ func (s *Server) stop(ctx *fasthttp.RequestCtx) error {
 	}
 	if r.WhenIdle {
 		s.StopWhenIdle()
-		return reply(ctx, 202, wire.Stopping{PID: os.Getpid(), Feeds: s.Feeds.Attached(), Jobs: s.Jobs.Running()})
+		return reply(ctx, 202, wire.Stopping{PID: os.Getpid(), Feeds: s.Feeds.Attached(),
+			Jobs: s.Jobs.Running()})
 	}
 	s.stopping.Store(true)
 	s.Stop()
@@ -302,8 +325,10 @@ const hintBody = "GET /v1/openapi.json has the schema of each body"
 
 // read takes the request's JSON; unknown fields are refused.
 func read(ctx *fasthttp.RequestCtx, into any) error {
-	if string(bytes.TrimSpace(ctx.PostBody())) == "null" { // which encoding/json takes for a struct of nothing
-		return wire.NewProblem(wire.InvalidRequest, "the body: got null, want an object").WithHint("%s", hintBody)
+	// which encoding/json takes for a struct of nothing
+	if string(bytes.TrimSpace(ctx.PostBody())) == "null" {
+		return wire.NewProblem(wire.InvalidRequest, "the body: got null, want an object").
+			WithHint("%s", hintBody)
 	}
 	err := wire.Strict(ctx.PostBody(), into)
 	if err == nil {

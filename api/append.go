@@ -12,8 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Append starts a load that puts rows behind those of a dataset, as its next generation. Sources that it has already are passed
-// over; where it has them all, that is a hit. They must be in reach.
+// Append starts a load that puts rows behind those of a dataset, as its next generation. Sources
+// that it has already are passed over; where it has them all, that is a hit. They must be in reach.
 func (j *Jobs) Append(name string, a wire.Append, reach ingest.AllowedRoots) (wire.Job, error) {
 	if err := layout.CheckName(name); err != nil {
 		return wire.Job{}, err
@@ -36,18 +36,21 @@ func (j *Jobs) Append(name string, a wire.Append, reach ingest.AllowedRoots) (wi
 			return hitJob(wire.AppendJob, name, i.Generation, i.Manifest), nil
 		}
 	}
-	return j.start(wire.AppendJob, name, fmt.Sprint("append ", name, sources, a.HashSources), func(ctx context.Context, t *job) (made, error) {
-		for {
-			m, err := j.appendOnce(ctx, t, a, reach, sources)
-			if !errors.Is(err, store.ErrSuperseded) {
-				return m, err
+	return j.start(wire.AppendJob, name, fmt.Sprint("append ", name, sources, a.HashSources),
+		func(ctx context.Context, t *job) (made, error) {
+			for {
+				m, err := j.appendOnce(ctx, t, a, reach, sources)
+				if !errors.Is(err, store.ErrSuperseded) {
+					return m, err
+				}
 			}
-		}
-	})
+		})
 }
 
-// appendOnce appends to the newest generation. The error wraps store.ErrSuperseded where there is another by the end.
-func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, reach ingest.AllowedRoots, sources []layout.Source) (made, error) {
+// appendOnce appends to the newest generation. The error wraps store.ErrSuperseded where there is
+// another by the end.
+func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, reach ingest.AllowedRoots,
+	sources []layout.Source) (made, error) {
 	base, err := j.store.Acquire(t.state.Dataset, 0)
 	if err != nil {
 		return made{}, err
@@ -71,11 +74,13 @@ func (j *Jobs) appendOnce(ctx context.Context, t *job, a wire.Append, reach inge
 		return made{}, err
 	}
 	o.HashSources, o.AllowedRoots = a.HashSources, reach
-	return j.run(ctx, t, ingest.Job{Options: o, Append: &ingest.Append{Dir: base.Data.Dir, Skip: skip}}, nil, base.Generation)
+	return j.run(ctx, t,
+		ingest.Job{Options: o, Append: &ingest.Append{Dir: base.Data.Dir, Skip: skip}}, nil,
+		base.Generation)
 }
 
-// present are the paths of those sources that a generation has. One that it had in another state is refused: which of its rows are
-// new, nobody knows.
+// present are the paths of those sources that a generation has. One that it had in another state is
+// refused: which of its rows are new, nobody knows.
 func present(have, sources []layout.Source) (paths []string, err error) {
 	first := make(map[string]layout.Source, len(have)) // of its path
 	for _, h := range slices.Backward(have) {
@@ -88,7 +93,9 @@ func present(have, sources []layout.Source) (paths []string, err error) {
 		case s.SameFile(h) || s.SameContent(h):
 			paths = append(paths, s.Path)
 		default:
-			e := &ingest.SourceError{Path: s.Path, Reason: "was loaded before and has changed since", Hint: "append a file with the new rows alone, or load all files again"}
+			e := &ingest.SourceError{Path: s.Path,
+				Reason: "was loaded before and has changed since",
+				Hint:   "append a file with the new rows alone, or load all files again"}
 			if s.XXH64 == "" && h.XXH64 != "" {
 				e.Hint = "if it was only touched, say so with --hash-sources"
 			}

@@ -47,31 +47,37 @@ func (w *world) column(dataset, name string) ([]int64, *store.Handle) {
 func TestAnAppendIsANewGenerationAndTheSameAgainIsAHit(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.source("a.csv", "t,v\n1,10\n2,20\n"), w.source("b.csv", "t,v\n3,30\n")
-	if job := w.load("d", map[string]any{"sources": []string{a}, "time": "t"}); job.Generation != 1 {
+	if job := w.load("d",
+		map[string]any{"sources": []string{a}, "time": "t"}); job.Generation != 1 {
 		t.Fatalf("%+v", job)
 	}
 	old, handle := w.column("d", "v")
 	job := w.append("d", map[string]any{"sources": []string{b}})
-	if job.State != wire.JobDone || job.Generation != 2 || job.Rows != 3 || job.Hit || job.Progress != 1 {
+	if job.State != wire.JobDone || job.Generation != 2 || job.Rows != 3 || job.Hit ||
+		job.Progress != 1 {
 		t.Fatalf("%+v", job)
 	}
 	if !slices.Equal(old, []int64{10, 20}) || handle.Generation != 1 {
 		t.Errorf("who has the old generation reads %v of %d", old, handle.Generation)
 	}
-	if v, h := w.column("d", "v"); !slices.Equal(v, []int64{10, 20, 30}) || len(h.Data.Manifest.Sources) != 2 {
+	if v, h := w.column("d", "v"); !slices.Equal(v, []int64{10, 20, 30}) ||
+		len(h.Data.Manifest.Sources) != 2 {
 		t.Errorf("%v from %v", v, h.Data.Manifest.Sources)
 	}
 	for _, again := range [][]string{{b}, {a, b}, {a}} {
-		if job := w.append("d", map[string]any{"sources": again}); !job.Hit || job.Generation != 2 || job.Rows != 3 {
+		if job := w.append("d", map[string]any{"sources": again}); !job.Hit ||
+			job.Generation != 2 || job.Rows != 3 {
 			t.Errorf("%v again: %+v", again, job)
 		}
 	}
 	c := w.source("c.csv", "t,v\n4,40\n")
-	if job := w.append("d", map[string]any{"sources": []string{a, c, b}}); job.Generation != 3 || job.Rows != 4 {
+	if job := w.append("d", map[string]any{"sources": []string{a, c, b}}); job.Generation != 3 ||
+		job.Rows != 4 {
 		t.Errorf("one new source among old ones: %+v", job)
 	}
 	// A load makes what a load makes.
-	if job := w.load("d", map[string]any{"sources": []string{a, b, c}, "time": "t"}); job.Hit || job.Generation != 4 || job.Rows != 4 {
+	if job := w.load("d", map[string]any{"sources": []string{a, b, c}, "time": "t"}); job.Hit ||
+		job.Generation != 4 || job.Rows != 4 {
 		t.Errorf("loaded: %+v", job)
 	}
 	w.checkTmp()
@@ -89,22 +95,31 @@ func TestAnAppendedSourceThatHasChangedIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := w.problem(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}))
-	if p.Type != wire.SourceError || p.Hint != "if it was only touched, say so with --hash-sources" {
+	if p.Type != wire.SourceError ||
+		p.Hint != "if it was only touched, say so with --hash-sources" {
 		t.Errorf("touched: %+v", p)
 	}
-	if job := w.append("d", map[string]any{"sources": []string{a}, "hash_sources": true}); !job.Hit {
+	if job := w.append("d",
+		map[string]any{"sources": []string{a}, "hash_sources": true}); !job.Hit {
 		t.Errorf("touched, by content: %+v", job)
 	}
 	if err := os.WriteFile(a, []byte("t,v\n1,10\n2,20\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if job := w.append("d", map[string]any{"sources": []string{a}, "hash_sources": true}); job.State != wire.JobFailedIn || job.Error.Type != wire.SourceError {
+	if job := w.append("d",
+		map[string]any{"sources": []string{a},
+			"hash_sources": true}); job.State != wire.JobFailedIn ||
+		job.Error.Type != wire.SourceError {
 		t.Errorf("changed: %+v", job)
 	}
-	w.refused(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}), wire.SourceError, "was loaded before and has changed since")
-	w.refused(w.do("POST", "/v1/datasets/e/append", map[string]any{"sources": []string{a}}), wire.DatasetNotFound, "")
-	w.refused(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{}}), wire.InvalidRequest, "at least one file")
-	w.refused(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}, "time": "t"}), wire.InvalidRequest, "time")
+	w.refused(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{a}}),
+		wire.SourceError, "was loaded before and has changed since")
+	w.refused(w.do("POST", "/v1/datasets/e/append", map[string]any{"sources": []string{a}}),
+		wire.DatasetNotFound, "")
+	w.refused(w.do("POST", "/v1/datasets/d/append", map[string]any{"sources": []string{}}),
+		wire.InvalidRequest, "at least one file")
+	w.refused(w.do("POST", "/v1/datasets/d/append",
+		map[string]any{"sources": []string{a}, "time": "t"}), wire.InvalidRequest, "time")
 	w.checkTmp()
 }
 
@@ -121,8 +136,8 @@ func TestAFailedAppendLeavesTheDatasetAsItIs(t *testing.T) {
 	}
 }
 
-// TestAppendsAtOnceAllCount lets several append to one dataset: each begins with some generation, and has to begin anew where another
-// came first.
+// TestAppendsAtOnceAllCount lets several append to one dataset: each begins with some generation,
+// and has to begin anew where another came first.
 func TestAppendsAtOnceAllCount(t *testing.T) {
 	w := newWorld(t)
 	w.load("d", map[string]any{"sources": []string{w.source("a.csv", "v\n0\n")}})
@@ -132,7 +147,8 @@ func TestAppendsAtOnceAllCount(t *testing.T) {
 		path := w.source("more.csv", fmt.Sprintf("v\n%d\n", i+1))
 		want = append(want, i+1)
 		all.Go(func() {
-			if job := w.append("d", map[string]any{"sources": []string{path}}); job.State != wire.JobDone {
+			if job := w.append("d",
+				map[string]any{"sources": []string{path}}); job.State != wire.JobDone {
 				t.Errorf("%+v", job)
 			}
 		})
@@ -152,23 +168,29 @@ func TestArraysAreAppended(t *testing.T) {
 			b = append(b, byte(v), byte(v>>8), byte(v>>16), byte(v>>24))
 		}
 		r.Dataset, r.Format = "mine", "columns"
-		r.Columns = asJSON([]map[string]any{{"name": "t", "dtype": "int32", "shape": []int{len(values)}, "bytes": len(b)}})
+		r.Columns = asJSON(
+			[]map[string]any{{"name": "t", "dtype": "int32", "shape": []int{len(values)},
+				"bytes": len(b)}})
 		return w.put(t.Context(), r, func(f *os.File) { f.Write(b) })
 	}
-	if _, err := put(wire.PutRequest{Append: true}, 1); err == nil || problemOf(err).Type != wire.DatasetNotFound {
+	if _, err := put(wire.PutRequest{Append: true}, 1); err == nil ||
+		problemOf(err).Type != wire.DatasetNotFound {
 		t.Errorf("to nothing: %v", err)
 	}
-	if _, err := put(wire.PutRequest{Options: asJSON(map[string]any{"time": "t"})}, 1, 2); err != nil {
+	if _, err := put(wire.PutRequest{Options: asJSON(map[string]any{"time": "t"})}, 1,
+		2); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := put(wire.PutRequest{Append: true, Options: asJSON(map[string]any{"time": "t"})}, 3); err == nil || problemOf(err).Field != "options" {
+	if _, err := put(wire.PutRequest{Append: true, Options: asJSON(map[string]any{"time": "t"})},
+		3); err == nil || problemOf(err).Field != "options" {
 		t.Errorf("with options: %v", err)
 	}
 	reply, err := put(wire.PutRequest{Append: true}, 3, 4)
 	if err != nil || reply.Generation != 2 || reply.Rows != 4 {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	if _, err := put(wire.PutRequest{Append: true}, 4); err == nil || problemOf(err).Type != wire.SourceError {
+	if _, err := put(wire.PutRequest{Append: true}, 4); err == nil ||
+		problemOf(err).Type != wire.SourceError {
 		t.Errorf("the last row again: %v", err)
 	}
 	if v, _ := w.column("mine", "t"); !slices.Equal(v, []int64{1, 2, 3, 4}) {
@@ -177,11 +199,13 @@ func TestArraysAreAppended(t *testing.T) {
 	w.checkTmp()
 }
 
-// TestALoadWhoseBaseWentAwayIsSuperseded: its process found no files to read. Other errors stay what they are.
+// TestALoadWhoseBaseWentAwayIsSuperseded: its process found no files to read. Other errors stay
+// what they are.
 func TestALoadWhoseBaseWentAwayIsSuperseded(t *testing.T) {
 	w := newWorld(t)
 	w.load("d", map[string]any{"sources": []string{w.source("a.csv", "t,v\n1,10\n")}, "time": "t"})
-	failed, refused := errors.New("manifest.json is missing"), wire.NewProblem(wire.SourceError, "x")
+	failed, refused := errors.New("manifest.json is missing"),
+		wire.NewProblem(wire.SourceError, "x")
 	for _, after := range []int64{0, 1} {
 		if err := w.jobs.orSuperseded(failed, "d", after); err != failed {
 			t.Errorf("of the newest: %v", err)

@@ -18,7 +18,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// asker puts requests that were made up to a daemon with a few small datasets, and holds its answers to the OpenAPI document.
+// asker puts requests that were made up to a daemon with a few small datasets, and holds its
+// answers to the OpenAPI document.
 type asker struct {
 	*world
 	folder string // with sources
@@ -26,7 +27,9 @@ type asker struct {
 	seen   *reached
 	trains net.Conn
 	count  atomic.Int64 // of cases begun and ended
-	picky  bool         // want every problem to say what to do, also those that one in a hundred thousand requests comes to
+	// want every problem to say what to do, also those that one in a hundred thousand requests
+	// comes to
+	picky bool
 }
 
 // The rows of two small sources: items with times, words and missing values; and numbers alone.
@@ -52,11 +55,14 @@ const (
 
 func newAsker(t testing.TB) *asker {
 	a := &asker{world: newWorld(t), folder: t.TempDir(), seen: &reached{
-		asked: map[string]int{}, served: map[string]int{}, statuses: map[string]map[int]int{}, problems: map[string]map[string]int{}, jobs: map[string]int{},
+		asked: map[string]int{}, served: map[string]int{}, statuses: map[string]map[int]int{},
+		problems: map[string]map[string]int{}, jobs: map[string]int{},
 	}}
 	matrix := "\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (8, 3), }"
-	matrix += strings.Repeat(" ", 10+0x76-1-len(matrix)) + "\n" + strings.Repeat("\x00\x00\x80?", 24)
-	for name, text := range map[string]string{"a.csv": withItems, "b.csv": numbers, "v.npy": matrix} {
+	matrix += strings.Repeat(" ", 10+0x76-1-len(matrix)) + "\n" +
+		strings.Repeat("\x00\x00\x80?", 24)
+	for name, text := range map[string]string{"a.csv": withItems, "b.csv": numbers,
+		"v.npy": matrix} {
 		if err := os.WriteFile(filepath.Join(a.folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -66,32 +72,42 @@ func newAsker(t testing.TB) *asker {
 	a.server.Roots = []string{a.folder}
 	at := func(name string) string { return filepath.Join(a.folder, name) }
 	a.words = map[string][]string{
-		"":         {"x", "y", "id", "t", "w", "a", "b", "2020-01-03", "1h", "2d", "none"},
-		"name":     {"d", "d", "d", "p", "n", "v"},
-		"sources":  {at("a.csv"), at("a.csv"), at("a.csv"), at("b.csv"), at("v.npy"), at("none.csv"), at("*.csv"), a.folder, "/nowhere/a.csv", "/dev/null", "a.csv"},
-		"?columns": {"x", "y", "flag", "w", "value", "value[1]", "value[2]", "x,y", `["x","y"]`, "x,x"},
-		"file":     {"app.js", "app.css", "index.html", "uplot.js", "../app.js"},
-		"digest":   {""},
-		"item":     {"1", "2", `"1"`, "[1]", "3", "null"},
-		"search":   {"1", "2", "a", ""},
-		"after":    {"a", "d", "1", "f1", "j1", "j2"},
-		"time":     {"t", "t", "t", "x"}, "time[]": {"2020-01-02", "2020-01-04", "2020-01-07"}, "!spec": {"prediction_length"}, "!": {"time", "item_id"},
+		"":     {"x", "y", "id", "t", "w", "a", "b", "2020-01-03", "1h", "2d", "none"},
+		"name": {"d", "d", "d", "p", "n", "v"},
+		"sources": {at("a.csv"), at("a.csv"), at("a.csv"), at("b.csv"), at("v.npy"),
+			at("none.csv"), at("*.csv"), a.folder, "/nowhere/a.csv", "/dev/null", "a.csv"},
+		"?columns": {"x", "y", "flag", "w", "value", "value[1]", "value[2]", "x,y",
+			`["x","y"]`, "x,x"},
+		"file":   {"app.js", "app.css", "index.html", "uplot.js", "../app.js"},
+		"digest": {""},
+		"item":   {"1", "2", `"1"`, "[1]", "3", "null"},
+		"search": {"1", "2", "a", ""},
+		"after":  {"a", "d", "1", "f1", "j1", "j2"},
+		"time":   {"t", "t", "t", "x"}, "time[]": {"2020-01-02", "2020-01-04", "2020-01-07"},
+		"!spec": {"prediction_length"}, "!": {"time", "item_id"},
 		"dtype":    {"float32", "float64", "float16", "int8", "int64"},
 		"fill":     {"mean", "forward", "backward", "linear", "none"},
 		"scale":    {"standard", "minmax", "robust", "maxabs", "none"},
 		"calendar": {"hour", "dayofweek", "month", "hour_of_day"},
 		"regrid":   {"1d", "2d", "1h"}, "max_step": {"1d", "2d", "1h", "72h"},
-		"item_bucket": {"0/2", "1/2", "3/16", "5/2"}, "time_format": {"%Y-%m-%d", "%d/%m/%Y"}, "delimiter": {",", ";", "\t"}, "na": {"a", "n/a", ""},
-		"at_times": {"2020-01-04", "2020-01-07", "2020-01-03T00:00:00Z"}, "fit_before": {"2020-01-04", "2020-01-07"},
-		"key": {"0", strings.Repeat("0", 64)}, "owner": {"j1.1"}, "dataset": {"d", "e", "none"},
-		"names": {"train", "val", "test", "a"}, "items": {"1", "2", "a"},
+		"item_bucket": {"0/2", "1/2", "3/16", "5/2"}, "time_format": {"%Y-%m-%d", "%d/%m/%Y"},
+		"delimiter": {",", ";", "\t"}, "na": {"a", "n/a", ""},
+		"at_times":   {"2020-01-04", "2020-01-07", "2020-01-03T00:00:00Z"},
+		"fit_before": {"2020-01-04", "2020-01-07"},
+		"key":        {"0", strings.Repeat("0", 64)}, "owner": {"j1.1"},
+		"dataset": {"d", "e", "none"},
+		"names":   {"train", "val", "test", "a"}, "items": {"1", "2", "a"},
 	}
-	for _, more := range []string{"column", "columns", "context_columns", "target_columns", "known_columns", "log1p", "diff"} {
+	for _, more := range []string{"column", "columns", "context_columns", "target_columns",
+		"known_columns", "log1p", "diff"} {
 		a.words[more] = []string{"x", "x", "x", "x", "y", "y", "value", "w", "flag", "s"}
 	}
 	for name, numbers := range map[string]string{
-		"context_length": "123", "items": "123", "item": "12", "numbers": "0123", "row": "0123", "?code": "01", "code": "01", "num_replicas": "0123", "rank": "0001", "part": "001", "generation": "0001", "?generation": "0001", "gap": "012", "overlap": "012",
-		"dilation": "112", "stride": "123", "min_context": "012", "per_item": "0123", "?after": "01", "batch_size": "123", "fit_rows": "0248", "purge": "012",
+		"context_length": "123", "items": "123", "item": "12", "numbers": "0123", "row": "0123",
+		"?code": "01", "code": "01", "num_replicas": "0123", "rank": "0001", "part": "001",
+		"generation": "0001", "?generation": "0001", "gap": "012", "overlap": "012",
+		"dilation": "112", "stride": "123", "min_context": "012", "per_item": "0123",
+		"?after": "01", "batch_size": "123", "fit_rows": "0248", "purge": "012",
 	} {
 		a.words["#"+name] = strings.Split(numbers, "")
 	}
@@ -112,8 +128,10 @@ func (a *asker) fresh() {
 		}
 	}
 	for name, o := range map[string]map[string]any{
-		"d": {"sources": []string{filepath.Join(a.folder, "a.csv")}, "item_id": []string{"id"}, "time": "t"},
-		"p": {"sources": []string{filepath.Join(a.folder, "a.csv")}, "item_id": []string{"id"}, "time": "t", "columns": []string{"x", "y", "s"}, "layout": "packed"},
+		"d": {"sources": []string{filepath.Join(a.folder, "a.csv")}, "item_id": []string{"id"},
+			"time": "t"},
+		"p": {"sources": []string{filepath.Join(a.folder, "a.csv")}, "item_id": []string{"id"},
+			"time": "t", "columns": []string{"x", "y", "s"}, "layout": "packed"},
 		"n": {"sources": []string{filepath.Join(a.folder, "b.csv")}},
 		"v": {"sources": []string{filepath.Join(a.folder, "v.npy")}},
 	} {
@@ -134,7 +152,8 @@ func (a *asker) attach() {
 		a.trains.Close()
 	}
 	var id string
-	id, a.trains = a.attached("n", map[string]any{"context_length": 2, "prediction_length": 1, "max_missing": nil})
+	id, a.trains = a.attached("n", map[string]any{"context_length": 2, "prediction_length": 1,
+		"max_missing": nil})
 	a.words["feeds"] = []string{id, id, "f999999"}
 }
 
@@ -172,7 +191,8 @@ func (a *asker) try(q request) error {
 	defer a.count.Add(1)
 	a.server.answer(&ctx)
 	a.server.stopping.Store(false) // it was told to, perhaps
-	got := answer{status: ctx.Response.StatusCode(), header: map[string][]string{"Content-Type": {string(ctx.Response.Header.ContentType())}}}
+	got := answer{status: ctx.Response.StatusCode(),
+		header: map[string][]string{"Content-Type": {string(ctx.Response.Header.ContentType())}}}
 	if tag := ctx.Response.Header.Peek("ETag"); len(tag) > 0 {
 		a.words["tag"] = []string{string(tag), "*", `"0"`, `W/"0", ` + string(tag)}
 	}
@@ -180,7 +200,8 @@ func (a *asker) try(q request) error {
 	if got.body, err = a.bodyOf(&ctx, q); err != nil {
 		return err
 	}
-	if at := bytes.Index(got.body, []byte("?key=")); at >= 0 && got.status == 200 && q.route.path == "/v1/ui" {
+	if at := bytes.Index(got.body, []byte("?key=")); at >= 0 && got.status == 200 &&
+		q.route.path == "/v1/ui" {
 		a.words["key"] = []string{string(bytes.TrimRight(got.body[at+5:], "\"}\n"))}
 	}
 	a.note(q, got)
@@ -200,7 +221,9 @@ func (a *asker) bodyOf(ctx *fasthttp.RequestCtx, q request) (body []byte, err er
 		if _, ends := st.source.(*jobEvents); !ends {
 			body = make([]byte, 1<<16)
 			n, err := r.Read(body)
-			for a.seen.cases%64 == 0 && err == nil && !bytes.Contains(body[:n], []byte("event: machine")) { // the others come with it
+			// the others come with it
+			for a.seen.cases%64 == 0 && err == nil &&
+				!bytes.Contains(body[:n], []byte("event: machine")) {
 				var more int
 				more, err = r.Read(body[n:])
 				n += more
@@ -216,22 +239,30 @@ func (a *asker) bodyOf(ctx *fasthttp.RequestCtx, q request) (body []byte, err er
 }
 
 // inside is what no message speaks of: Go, and how the daemon is made.
-var inside = []string{"%!", "runtime error", "goroutine ", "strconv.", "json: ", "interface conversion", "0xc0", "reflect", "<nil>", "tensorcache/internal"}
+var inside = []string{"%!", "runtime error", "goroutine ", "strconv.", "json: ",
+	"interface conversion", "0xc0", "reflect", "<nil>", "tensorcache/internal"}
 
 // remedies are how a message says what to do about a problem without a hint.
-var remedies = []string{"want ", "near: ", "there are: ", "use ", "needs ", "more than once", "the longest item has "}
+var remedies = []string{"want ", "near: ", "there are: ", "use ", "needs ", "more than once",
+	"the longest item has "}
 
-// remedied wants a problem to say what to do, and one of a body's or query's to name the field, unless it is no JSON.
+// remedied wants a problem to say what to do, and one of a body's or query's to name the field,
+// unless it is no JSON.
 func remedied(body []byte) error {
 	var p wire.Problem
 	if err := json.Unmarshal(body, &p); err != nil {
 		return err
 	}
-	if p.Hint == "" && !slices.ContainsFunc(remedies, func(r string) bool { return strings.Contains(p.Detail, r) }) {
+	if p.Hint == "" &&
+		!slices.ContainsFunc(remedies,
+			func(r string) bool { return strings.Contains(p.Detail, r) }) {
 		return fmt.Errorf("no remedy: %s", body)
 	}
 	named := p.Field != "" || slices.Contains([]string{hintBody, hintNoBody}, p.Hint)
-	if !named && !slices.Contains([]string{wire.NotFound, wire.MethodNotAllowed, wire.Forbidden, wire.Unauthorized, wire.Busy, wire.ShuttingDown, wire.NoWindows, wire.Memory, wire.TooLarge}, p.Type) {
+	if !named &&
+		!slices.Contains([]string{wire.NotFound, wire.MethodNotAllowed, wire.Forbidden,
+			wire.Unauthorized, wire.Busy, wire.ShuttingDown, wire.NoWindows, wire.Memory,
+			wire.TooLarge}, p.Type) {
 		return fmt.Errorf("no field: %s", body)
 	}
 	return nil
@@ -249,12 +280,14 @@ func (a *asker) check(q request, got answer) error {
 			return err
 		}
 		for _, word := range inside {
-			if bytes.Contains(got.body, []byte(word)) && !strings.Contains(q.target+string(q.body), word) {
+			if bytes.Contains(got.body, []byte(word)) &&
+				!strings.Contains(q.target+string(q.body), word) {
 				return fmt.Errorf("%q in a message: %s", word, got.body)
 			}
 		}
 	}
-	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, q.method) {
+	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE",
+		"OPTIONS"}, q.method) {
 		if got.status < 400 {
 			return fmt.Errorf("%s was served", q.method)
 		}
@@ -286,7 +319,8 @@ func checkEvents(body []byte) error {
 	return nil
 }
 
-// follow waits for the job that an answer speaks of, which must not fail by the daemon's fault, and has a new trainer where one was closed.
+// follow waits for the job that an answer speaks of, which must not fail by the daemon's fault, and
+// has a new trainer where one was closed.
 func (a *asker) follow(q request, got answer) error {
 	if got.status == 200 && q.method == "DELETE" && q.route.path == "/v1/feeds/{id}" {
 		a.attach()
@@ -312,7 +346,9 @@ func (a *asker) follow(q request, got answer) error {
 		if err != nil {
 			return fmt.Errorf("its job failed by the daemon's fault: %+v; %w", p, err)
 		}
-		return fmt.Errorf("its job failed by the daemon's fault: %+v; the dataset was loaded with %s from %+v", p, at.Manifest.Recipe, at.Manifest.Sources)
+		return fmt.Errorf(
+			"its job failed by the daemon's fault: %+v; the dataset was loaded with %s from %+v", p,
+			at.Manifest.Recipe, at.Manifest.Sources)
 	}
 	return nil
 }

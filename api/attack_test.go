@@ -13,8 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// TestTwoHundredListenersThatReadNothingKeepNobodyOut: so many streams are served, the others are told so, requests and jobs go on; and
-// once there is more for them than a connection holds they are cut off, and make room for who listens.
+// TestTwoHundredListenersThatReadNothingKeepNobodyOut: so many streams are served, the others are
+// told so, requests and jobs go on; and once there is more for them than a connection holds they
+// are cut off, and make room for who listens.
 func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 	w := newWorld(t)
 	w.do("GET", "/v1/health", nil) // it serves
@@ -25,7 +26,8 @@ func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 			t.Fatal(i, err)
 		}
 		defer conn.Close()
-		if _, err := io.WriteString(conn, "GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(conn,
+			"GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 			t.Fatal(i, err)
 		}
 	}
@@ -33,14 +35,17 @@ func TestTwoHundredListenersThatReadNothingKeepNobodyOut(t *testing.T) {
 	w.refused(w.do("GET", "/v1/events", nil), wire.Busy, "64 event streams are open")
 	w.loaded()
 	var p wire.PlanReply
-	if w.into(w.do("POST", "/v1/datasets/etth1/plan", `{"spec": {"context_length": 336, "prediction_length": 96}}`), 200, &p); p.Windows != 16989 {
+	if w.into(w.do("POST", "/v1/datasets/etth1/plan",
+		`{"spec": {"context_length": 336, "prediction_length": 96}}`), 200,
+		&p); p.Windows != 16989 {
 		t.Errorf("%d windows", p.Windows)
 	}
 	if n := w.server.requests.Load() + w.server.streams.Load(); n > mostStreams {
 		t.Errorf("%d requests are served", n)
 	}
 	large := []byte(`{"jobs": [], "next": null` + strings.Repeat(" ", 1<<20) + "}")
-	w.streamsWhile(0, func() { w.server.events.tell(topicJobs, large) }) // again and again: a newer body may take its place before it is sent
+	// again and again: a newer body may take its place before it is sent
+	w.streamsWhile(0, func() { w.server.events.tell(topicJobs, large) })
 	w.listen("/v1/events").next()
 }
 
@@ -61,15 +66,19 @@ func (w *world) streamsWhile(n int64, meanwhile func()) {
 	}
 }
 
-// TestConnectionsThatComeAndGoWithinRequestsLeaveNothing: clients send requests whole, by halves and several at once, read some of the
-// answers, and are gone, by a reset as often as not, over the socket and TCP; who asks meanwhile is answered.
+// TestConnectionsThatComeAndGoWithinRequestsLeaveNothing: clients send requests whole, by halves
+// and several at once, read some of the answers, and are gone, by a reset as often as not, over the
+// socket and TCP; who asks meanwhile is answered.
 func TestConnectionsThatComeAndGoWithinRequestsLeaveNothing(t *testing.T) {
 	a := newAsker(t)
 	d := a.openTCP()
 	plan := `{"spec": {"context_length": 3}}`
 	headers := fmt.Sprintf(" HTTP/1.1\r\nHost: %s\r\n%s\r\n", d.addr, d.bearer())
-	post := fmt.Sprintf("POST /v1/datasets/d/plan%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", headers, len(plan))
-	requests := []string{"", "GET /v1/datasets HTTP/1.1\r\nHo", "GET /v1/events" + headers + "\r\n", post + plan[:9], post + plan, post + plan + post + plan + post}
+	post := fmt.Sprintf(
+		"POST /v1/datasets/d/plan%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		headers, len(plan))
+	requests := []string{"", "GET /v1/datasets HTTP/1.1\r\nHo", "GET /v1/events" + headers + "\r\n",
+		post + plan[:9], post + plan, post + plan + post + plan + post}
 	before := a.holds()
 	var all sync.WaitGroup
 	for client := range 8 {

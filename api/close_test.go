@@ -8,14 +8,16 @@ import (
 	"testing"
 )
 
-// TestCloseEndsServeWhereverItIs also where it has not begun, or has handed the listener over and fasthttp does not know it yet.
+// TestCloseEndsServeWhereverItIs also where it has not begun, or has handed the listener over and
+// fasthttp does not know it yet.
 func TestCloseEndsServeWhereverItIs(t *testing.T) {
 	for i := range 300 {
 		l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, served := New(Config{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}), make(chan error, 1)
+		s, served := New(Config{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}),
+			make(chan error, 1)
 		begin := func() { served <- s.Serve(l) }
 		if i > 0 {
 			go begin()

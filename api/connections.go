@@ -36,10 +36,12 @@ const (
 
 // limitConnections returns a listener with this limit, or a lower one if the process may open few
 // descriptors.
-func limitConnections(l net.Listener, log *slog.Logger, limit int, descriptors int64) *limitedListener {
+func limitConnections(l net.Listener, log *slog.Logger, limit int,
+	descriptors int64) *limitedListener {
 	limit = int(min(int64(limit), max(descriptors/descriptorShare, minConnections)))
 	open := map[*limitedConn]bool{}
-	return &limitedListener{Listener: l, log: log, limit: limit, writeTimeout: writeTime, open: open}
+	return &limitedListener{Listener: l, log: log, limit: limit,
+		writeTimeout: writeTime, open: open}
 }
 
 // acceptPause is the time between a failed accept and the next one.

@@ -22,7 +22,8 @@ func (p *poor) Accept() (net.Conn, error) {
 
 func TestAWantOfDescriptorsPasses(t *testing.T) {
 	l := &poor{fails: 2}
-	if _, err := limitConnections(l, slog.New(slog.DiscardHandler), 2, 1<<20).Accept(); err != net.ErrClosed {
+	if _, err := limitConnections(l, slog.New(slog.DiscardHandler), 2,
+		1<<20).Accept(); err != net.ErrClosed {
 		t.Errorf("got %v, want to be asked again until the listener is closed", err)
 	}
 	if l.fails >= 0 {
@@ -32,8 +33,10 @@ func TestAWantOfDescriptorsPasses(t *testing.T) {
 
 // TestConnectionsLeaveDescriptorsForOthers such as trainers, if the process may open few.
 func TestConnectionsLeaveDescriptorsForOthers(t *testing.T) {
-	for descriptors, want := range map[int64]int{1 << 62: 1024, 4096: 1024, 4000: 1000, 1024: 256, 256: 64, 19: 4, 3: 4} {
-		if l := limitConnections(nil, slog.New(slog.DiscardHandler), mostSocket, descriptors); l.limit != want {
+	for descriptors, want := range map[int64]int{1 << 62: 1024, 4096: 1024, 4000: 1000, 1024: 256,
+		256: 64, 19: 4, 3: 4} {
+		if l := limitConnections(nil, slog.New(slog.DiscardHandler), mostSocket,
+			descriptors); l.limit != want {
 			t.Errorf("of %d descriptors %d connections, want %d", descriptors, l.limit, want)
 		}
 	}

@@ -44,7 +44,8 @@ func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
 		}
 		c := wire.WindowContent{
 			Number: n, Code: at.Item, Item: where.Item, Start: at.Start, Time: where.Time,
-			Context: content.Rows("context", i), Target: content.Rows("target", i), Known: content.Rows("known", i), Static: content.Static(i), Mask: content.Mask(i),
+			Context: content.Rows("context", i), Target: content.Rows("target", i),
+			Known: content.Rows("known", i), Static: content.Static(i), Mask: content.Mask(i),
 		}
 		if parts[at.Item] == nil {
 			p := &itemParts{}
@@ -82,7 +83,8 @@ func numbersOf(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 		if byRow {
 			given = "both numbers and row"
 		}
-		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %s, want one of them", given).WithField("numbers")
+		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %s, want one of them",
+			given).WithField("numbers")
 	}
 	if byRow {
 		code := int64(0)
@@ -99,10 +101,12 @@ func numbersOf(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 		return []int64{n}, nil
 	}
 	if r.Code != nil {
-		return nil, wire.NewProblem(wire.InvalidRequest, "code: got it with numbers, want it with row").WithField("code")
+		return nil, wire.NewProblem(wire.InvalidRequest,
+			"code: got it with numbers, want it with row").WithField("code")
 	}
 	if len(r.Numbers) > mostWindows {
-		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %d of them, want at most %d", len(r.Numbers), mostWindows).WithField("numbers")
+		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %d of them, want at most %d",
+			len(r.Numbers), mostWindows).WithField("numbers")
 	}
 	for _, n := range r.Numbers {
 		if n >= 0 && n < x.Len() {
@@ -111,7 +115,8 @@ func numbersOf(x *window.Index, r wire.WindowsRequest) ([]int64, error) {
 		if err := x.Explain(); err != nil {
 			return nil, err
 		}
-		return nil, wire.NewProblem(wire.InvalidRequest, "numbers: got %d, want numbers from 0 to %d", n, x.Len()-1).WithField("numbers")
+		return nil, wire.NewProblem(wire.InvalidRequest,
+			"numbers: got %d, want numbers from 0 to %d", n, x.Len()-1).WithField("numbers")
 	}
 	return r.Numbers, nil
 }

@@ -50,7 +50,8 @@ func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 		spec["max_missing"] = nil
 		columns := spec["columns"].([]string)
 		if name == "gaps" {
-			spec["gap"], spec["overlap"], spec["known_columns"], spec["target_columns"] = 1, 2, []string{"i", "b"}, []string{"w", "f"}
+			spec["gap"], spec["overlap"], spec["known_columns"], spec["target_columns"] = 1, 2,
+				[]string{"i", "b"}, []string{"w", "f"}
 		}
 		request := map[string]any{"spec": spec}
 		plan := w.plan("d", request)
@@ -59,7 +60,8 @@ func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 			v, _ := spec[key].(int)
 			return int64(v)
 		}
-		c, p, g, l, d := number("context_length"), number("prediction_length"), number("gap"), number("overlap"), max(1, number("dilation"))
+		c, p, g, l, d := number("context_length"), number("prediction_length"), number("gap"),
+			number("overlap"), max(1, number("dilation"))
 		numbers := []int64{0, plan.Windows - 1, plan.Windows - 1}
 		for range 20 {
 			numbers = append(numbers, r.Int64N(plan.Windows))
@@ -74,20 +76,24 @@ func TestContentsAreTheValuesOfTheWindow(t *testing.T) {
 				at -= int64(len(starts[int64(item)]))
 			}
 			start := starts[int64(item)][at]
-			if x.Number != numbers[i] || x.Code != int64(item) || x.Item != s.items[item] || x.Start != start || x.Part != nil {
-				t.Fatalf("%s: %+v, want window %d at row %d of item %d", name, x, numbers[i], start, item)
+			if x.Number != numbers[i] || x.Code != int64(item) || x.Item != s.items[item] ||
+				x.Start != start || x.Part != nil {
+				t.Fatalf("%s: %+v, want window %d at row %d of item %d", name, x,
+					numbers[i], start, item)
 			}
 			target := columns
 			if name == "gaps" {
 				target = []string{"w", "f"}
-				if want := s.part([]string{"i", "b"}, item, start, 0, c+g+p, d); !reflect.DeepEqual(x.Known, want) {
+				if want := s.part([]string{"i", "b"}, item, start, 0, c+g+p, d); !reflect.DeepEqual(
+					x.Known, want) {
 					t.Fatalf("known %v, want %v", x.Known, want)
 				}
 			}
 			if want := s.part(columns, item, start, 0, c, d); !reflect.DeepEqual(x.Context, want) {
 				t.Fatalf("%s, window %d: context %v, want %v", name, x.Number, x.Context, want)
 			}
-			if want := s.part(target, item, start, c+g-l, c+g+p, d); !reflect.DeepEqual(x.Target, want) {
+			if want := s.part(target, item, start, c+g-l, c+g+p, d); !reflect.DeepEqual(
+				x.Target, want) {
 				t.Fatalf("%s, window %d: target %v, want %v", name, x.Number, x.Target, want)
 			}
 			for k, real := range x.Mask {
@@ -123,8 +129,10 @@ func TestTheWindowOfARowIsTheNearestThatHoldsIt(t *testing.T) {
 			if at < 0 && len(got.Windows) == 0 {
 				continue
 			}
-			if at < 0 || len(got.Windows) != 1 || got.Windows[0].Code != 2 || got.Windows[0].Start != starts[at] {
-				t.Errorf("%s: row %d is held by %+v, want window %d of %v", name, row, got.Windows, at, starts)
+			if at < 0 || len(got.Windows) != 1 || got.Windows[0].Code != 2 ||
+				got.Windows[0].Start != starts[at] {
+				t.Errorf("%s: row %d is held by %+v, want window %d of %v", name, row,
+					got.Windows, at, starts)
 			}
 		}
 	}
@@ -146,7 +154,9 @@ func TestAWindowSaysItsPartOfTheSplit(t *testing.T) {
 	if want := []string{"train", "train", "none", "val", "none"}; !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
 	}
-	if x := got.Windows[1]; x.Start != 8208 || x.Time != "2017-06-08T00:00:00Z" || len(x.Context) != 336 || len(x.Context[0]) != 7 || len(x.Target) != 96 || x.Known != nil || x.Mask != nil || x.Static != nil {
+	if x := got.Windows[1]; x.Start != 8208 || x.Time != "2017-06-08T00:00:00Z" ||
+		len(x.Context) != 336 || len(x.Context[0]) != 7 || len(x.Target) != 96 || x.Known != nil ||
+		x.Mask != nil || x.Static != nil {
 		t.Errorf("%+v", x)
 	}
 }
@@ -155,19 +165,24 @@ func TestContentsThatCannotBeAreRefused(t *testing.T) {
 	w := newWorld(t)
 	w.publish("d", "", 9000, 20)
 	plain := map[string]any{"spec": specs["plain"]}
-	huge := map[string]any{"spec": map[string]any{"context_length": 8000, "columns": []string{"w"}, "max_missing": nil}}
+	huge := map[string]any{"spec": map[string]any{"context_length": 8000, "columns": []string{"w"},
+		"max_missing": nil}}
 	for says, request := range map[string]map[string]any{
 		"numbers: got 9008, want numbers from 0 to 9007": with(plain, "numbers", []int{0, 9008}),
-		"numbers: got -1":                                   with(plain, "numbers", []int{-1}),
-		"numbers: got 65 of them, want at most 64":          with(plain, "numbers", make([]int, 65)),
-		"numbers: got neither numbers nor row":              plain,
-		"numbers: got both numbers and row":                 with(with(plain, "numbers", []int{0}), "row", 1),
-		"code: got it with numbers":                         with(with(plain, "numbers", []int{0}), "code", 1),
+		"numbers: got -1": with(plain, "numbers", []int{-1}),
+		"numbers: got 65 of them, want at most 64": with(plain, "numbers",
+			make([]int, 65)),
+		"numbers: got neither numbers nor row": plain,
+		"numbers: got both numbers and row": with(
+			with(plain, "numbers", []int{0}), "row", 1),
+		"code: got it with numbers": with(
+			with(plain, "numbers", []int{0}), "code", 1),
 		"code: got 2, want a number from 0 to 1":            with(with(plain, "row", 0), "code", 2),
 		"windows: the content of 64 windows is 1536000 val": with(huge, "numbers", make([]int, 64)),
-		"no window exists":                                  {"spec": map[string]any{"context_length": 9999}, "numbers": []int{0}},
+		"no window exists": {"spec": map[string]any{"context_length": 9999}, "numbers": []int{0}},
 	} {
-		if p := w.problem(w.do("POST", "/v1/datasets/d/windows", request)); p.Status/100 != 4 || !contains(p.Detail, says) {
+		if p := w.problem(w.do("POST", "/v1/datasets/d/windows", request)); p.Status/100 != 4 ||
+			!contains(p.Detail, says) {
 			t.Errorf("%+v, want %q", p, says)
 		}
 	}

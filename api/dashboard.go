@@ -31,8 +31,11 @@ type pageFile struct {
 	media, etag string
 }
 
-// mediaTypes are those of the dashboard's files: the machine's own table is not asked, which may lack or change them.
-var mediaTypes = map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".txt": "text/plain; charset=utf-8"}
+// mediaTypes are those of the dashboard's files: the machine's own table is not asked, which may
+// lack or change them.
+var mediaTypes = map[string]string{".html": "text/html; charset=utf-8",
+	".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".txt": "text/plain; charset=utf-8"}
 
 // dashboard reads the files when the first is asked for.
 var dashboard = sync.OnceValues(func() (map[string]pageFile, error) {
@@ -43,7 +46,8 @@ var dashboard = sync.OnceValues(func() (map[string]pageFile, error) {
 		}
 		b, err := pages.ReadFile(name)
 		sum := sha256.Sum256(b)
-		files[path.Base(name)] = pageFile{b, mediaTypes[path.Ext(name)], `"` + hex.EncodeToString(sum[:12]) + `"`}
+		files[path.Base(name)] = pageFile{b, mediaTypes[path.Ext(name)],
+			`"` + hex.EncodeToString(sum[:12]) + `"`}
 		return err
 	})
 	return files, err
@@ -58,8 +62,8 @@ func (s *Server) asset(ctx *fasthttp.RequestCtx, name string) error {
 	return sendPage(ctx, name)
 }
 
-// sendPage sends a file, or that the browser has it already. A browser asks each time: another version of the daemon has another page
-// at the same address.
+// sendPage sends a file, or that the browser has it already. A browser asks each time: another
+// version of the daemon has another page at the same address.
 func sendPage(ctx *fasthttp.RequestCtx, name string) error {
 	files, err := dashboard()
 	if err != nil {
@@ -81,5 +85,6 @@ func sendPage(ctx *fasthttp.RequestCtx, name string) error {
 }
 
 func noFile(name string) error {
-	return wire.NewProblem(wire.NotFound, "the dashboard has no file %q", shortened(name)).WithHint("tensorcache ui opens the dashboard")
+	return wire.NewProblem(wire.NotFound, "the dashboard has no file %q", shortened(name)).
+		WithHint("tensorcache ui opens the dashboard")
 }

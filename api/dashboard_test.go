@@ -16,7 +16,8 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 	w := newWorld(t)
 	d := w.openTCP()
 	a := d.ask("GET", "/", "")
-	if a.status != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" || a.header.Get("Content-Security-Policy") == "" {
+	if a.status != 200 || a.header.Get("Content-Type") != "text/html; charset=utf-8" ||
+		a.header.Get("Content-Security-Policy") == "" {
 		t.Fatalf("%d %v", a.status, a.header)
 	}
 	named := regexp.MustCompile(`(?:src|href)="/assets/([^"]+)"`).FindAllSubmatch(a.body, -1)
@@ -31,8 +32,10 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 		}
 		seen[name] = true
 		a := d.ask("GET", "/assets/"+name, "")
-		want := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}[path.Ext(name)]
-		if a.status != 200 || a.header.Get("Content-Type") != want || a.header.Get("X-Content-Type-Options") != "nosniff" {
+		want := map[string]string{".js": "text/javascript; charset=utf-8",
+			".css": "text/css; charset=utf-8"}[path.Ext(name)]
+		if a.status != 200 || a.header.Get("Content-Type") != want ||
+			a.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d %v", name, a.status, a.header)
 		}
 		for _, m := range regexp.MustCompile(`from "\./([^"]+)"`).FindAllSubmatch(a.body, -1) {
@@ -43,7 +46,8 @@ func TestTheDashboardIsServedWithItsFilesOverTCP(t *testing.T) {
 		look(string(m[1]))
 	}
 	err := fs.WalkDir(pages, "dashboard", func(name string, entry fs.DirEntry, err error) error {
-		if file := path.Base(name); err == nil && !entry.IsDir() && !seen[file] && file != homePage && file != "uplot.LICENSE.txt" {
+		if file := path.Base(name); err == nil && !entry.IsDir() && !seen[file] &&
+			file != homePage && file != "uplot.LICENSE.txt" {
 			t.Errorf("%s is part of the program, and no page uses it", file)
 		}
 		return err
@@ -66,7 +70,8 @@ func TestAFileThatIsThereAlreadyIsNotSentAgain(t *testing.T) {
 		if again.status != 304 || len(again.body) > 0 || again.header.Get("ETag") != tag {
 			t.Errorf("%s: %d %v %s", target, again.status, again.header, again.body)
 		}
-		if other := d.ask("GET", target, "", `If-None-Match: "0"`); other.status != 200 || !bytes.Equal(other.body, first.body) {
+		if other := d.ask("GET", target, "", `If-None-Match: "0"`); other.status != 200 ||
+			!bytes.Equal(other.body, first.body) {
 			t.Errorf("%s: %d", target, other.status)
 		}
 	}
@@ -74,12 +79,14 @@ func TestAFileThatIsThereAlreadyIsNotSentAgain(t *testing.T) {
 
 func TestNoOtherFileIsServed(t *testing.T) {
 	w := newWorld(t)
-	for _, name := range []string{"index.html", "none.js", "..", "%2e%2e%2fapi.go", "..%2fdashboard.go", "app.js%00", "App.js"} {
+	for _, name := range []string{"index.html", "none.js", "..", "%2e%2e%2fapi.go",
+		"..%2fdashboard.go", "app.js%00", "App.js"} {
 		w.refused(w.do("GET", "/assets/"+name, nil), wire.NotFound, "")
 	}
 }
 
-// What the page asks for by itself must be as much as the stream tells, or entries would come and go.
+// What the page asks for by itself must be as much as the stream tells, or entries would come and
+// go.
 func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
 	w := newWorld(t)
 	files, err := dashboard()
@@ -87,19 +94,22 @@ func TestThePageAsksForAsMuchAsItIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, topic := range topics {
-		m := regexp.MustCompile(`\b` + topic.name + `: "([^"]+)"`).FindSubmatch(files["live.js"].body)
+		m := regexp.MustCompile(`\b` + topic.name + `: "([^"]+)"`).
+			FindSubmatch(files["live.js"].body)
 		if m == nil {
 			t.Fatalf("the page does not ask for %s", topic.name)
 		}
 		body := map[string]any{}
 		w.into(w.do("GET", string(m[1]), nil), 200, &body)
-		if _, paged := body["next"]; paged != strings.HasSuffix(string(m[1]), fmt.Sprint("?limit=", largestPage)) {
+		if _, paged := body["next"]; paged != strings.HasSuffix(string(m[1]),
+			fmt.Sprint("?limit=", largestPage)) {
 			t.Errorf("it asks for %s", m[1])
 		}
 	}
 }
 
-// What the page's policy forbids would not work, and what grows shows here: 200 KB is what issue 7 allows.
+// What the page's policy forbids would not work, and what grows shows here: 200 KB is what issue 7
+// allows.
 func TestThePageKeepsToItsPolicyAndItsSize(t *testing.T) {
 	files, err := dashboard()
 	if err != nil {
@@ -113,7 +123,8 @@ func TestThePageKeepsToItsPolicyAndItsSize(t *testing.T) {
 		if strings.HasPrefix(name, "uplot.") {
 			continue
 		}
-		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "https://", "javascript:"} {
+		for _, bad := range []string{"innerHTML", "outerHTML", "insertAdjacentHTML",
+			"document.write", "eval(", "new Function", "https://", "javascript:"} {
 			if bytes.Contains(f.body, []byte(bad)) {
 				t.Errorf("%s has %q", name, bad)
 			}

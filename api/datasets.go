@@ -22,8 +22,10 @@ var datasetRoutes = []route{
 func describe(i store.Info) wire.Dataset {
 	m := i.Manifest
 	d := wire.Dataset{
-		Dataset: i.Dataset, Generation: i.Generation, Digest: m.Digest, Rows: m.Rows, Items: m.Items.Count, Layout: m.Layout, Bytes: i.Bytes(),
-		Created: m.Created, Readers: i.Readers, Columns: make([]string, len(m.Columns)), ResidentBytes: residentBytes(i.Memory), PinnedBytes: i.Memory.Pinned,
+		Dataset: i.Dataset, Generation: i.Generation, Digest: m.Digest, Rows: m.Rows,
+		Items: m.Items.Count, Layout: m.Layout, Bytes: i.Bytes(),
+		Created: m.Created, Readers: i.Readers, Columns: make([]string, len(m.Columns)),
+		ResidentBytes: residentBytes(i.Memory), PinnedBytes: i.Memory.Pinned,
 	}
 	for j, c := range m.Columns {
 		d.Columns[j] = c.Name
@@ -41,7 +43,8 @@ func (s *Server) listDatasets(ctx *fasthttp.RequestCtx) error {
 
 // datasets is a page of the datasets.
 func (s *Server) datasets(p paging) wire.Datasets {
-	infos, next := page(p, s.Store.Datasets(), func(i store.Info) string { return i.Dataset }, strings.Compare)
+	infos, next := page(p, s.Store.Datasets(), func(i store.Info) string { return i.Dataset },
+		strings.Compare)
 	list := wire.Datasets{Datasets: make([]wire.Dataset, len(infos)), Next: next}
 	for i, info := range infos {
 		list.Datasets[i] = describe(info)

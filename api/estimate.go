@@ -14,8 +14,8 @@ const (
 // note takes what the child tells.
 func (e *estimate) note(share float64) { e.share = min(1, max(e.share, share)) }
 
-// eta is the seconds that are left if the rest goes at the mean pace so far, nil while that is not known. A load that
-// stands still is told to take longer and longer.
+// eta is the seconds that are left if the rest goes at the mean pace so far, nil while that is not
+// known. A load that stands still is told to take longer and longer.
 func (e *estimate) eta(since time.Duration) *float64 {
 	if e.share < leastShare || since < leastTime {
 		return nil

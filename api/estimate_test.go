@@ -36,7 +36,8 @@ func TestAnEstimateGrowsWhileNothingMoves(t *testing.T) {
 
 func TestProgressNeverGoesBack(t *testing.T) {
 	var e estimate
-	for _, step := range []struct{ note, want float64 }{{0.25, 0.25}, {0.125, 0.25}, {0.5, 0.5}, {1.5, 1}, {0, 1}} {
+	for _, step := range []struct{ note, want float64 }{{0.25, 0.25}, {0.125, 0.25}, {0.5, 0.5},
+		{1.5, 1}, {0, 1}} {
 		if e.note(step.note); e.share != step.want {
 			t.Errorf("after %v: %v, want %v", step.note, e.share, step.want)
 		}

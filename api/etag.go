@@ -9,7 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// replyTagged is reply with an ETag of the body: a client that has it already is told so, without the body.
+// replyTagged is reply with an ETag of the body: a client that has it already is told so, without
+// the body.
 func replyTagged(ctx *fasthttp.RequestCtx, body any) error {
 	b, err := json.Marshal(body)
 	if err == nil {

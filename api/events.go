@@ -29,21 +29,28 @@ const (
 )
 
 var topics = []topic{
-	topicJobs:     {"jobs", func(s *Server) (any, error) { return jobPage(paging{limit: largestPage}, s.Jobs.List()), nil }},
-	topicFeeds:    {"feeds", func(s *Server) (any, error) { return s.feeds(paging{limit: largestPage}), nil }},
-	topicDatasets: {"datasets", func(s *Server) (any, error) { return s.datasets(paging{limit: largestPage}), nil }},
-	topicMachine:  {"machine", func(s *Server) (any, error) { return s.machineNow() }},
+	topicJobs: {"jobs",
+		func(s *Server) (any, error) {
+			return jobPage(paging{limit: largestPage}, s.Jobs.List()),
+				nil
+		}},
+	topicFeeds: {"feeds",
+		func(s *Server) (any, error) { return s.feeds(paging{limit: largestPage}), nil }},
+	topicDatasets: {"datasets",
+		func(s *Server) (any, error) { return s.datasets(paging{limit: largestPage}), nil }},
+	topicMachine: {"machine", func(s *Server) (any, error) { return s.machineNow() }},
 }
 
-// How often topics are looked at: every second, sooner where something is known to have changed, and never for more than a fiftieth of the
-// time, however long it takes.
+// How often topics are looked at: every second, sooner where something is known to have changed,
+// and never for more than a fiftieth of the time, however long it takes.
 const (
 	eventTick  = time.Second
 	eventGap   = 100 * time.Millisecond
 	eventShare = 50
 )
 
-// events tells all listeners what changes. One goroutine looks for all of them, and none while nobody listens.
+// events tells all listeners what changes. One goroutine looks for all of them, and none while
+// nobody listens.
 type events struct {
 	server *Server
 	wake   chan struct{}
@@ -57,11 +64,12 @@ type events struct {
 }
 
 func newEvents(s *Server) *events {
-	return &events{server: s, wake: make(chan struct{}, 1), listeners: map[*listener]bool{}, changed: map[int]bool{}}
+	return &events{server: s, wake: make(chan struct{}, 1), listeners: map[*listener]bool{},
+		changed: map[int]bool{}}
 }
 
-// listener is one stream of events. Of each topic only the newest body waits for it, so a slow client holds nobody up and takes no
-// memory; events.mu guards it.
+// listener is one stream of events. Of each topic only the newest body waits for it, so a slow
+// client holds nobody up and takes no memory; events.mu guards it.
 type listener struct {
 	events  *events
 	fresh   bool // it has been told nothing yet
@@ -74,7 +82,8 @@ func (s *Server) allEvents(ctx *fasthttp.RequestCtx) error {
 }
 
 func (e *events) listen() *listener {
-	l := &listener{events: e, fresh: true, pending: make([][]byte, len(topics)), signal: make(chan struct{}, 1)}
+	l := &listener{events: e, fresh: true, pending: make([][]byte, len(topics)),
+		signal: make(chan struct{}, 1)}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.listeners[l] = true

@@ -36,7 +36,8 @@ func (w *world) listen(path string) *listening {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" || res.Header.Get("Cache-Control") != "no-store" {
+	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" ||
+		res.Header.Get("Cache-Control") != "no-store" {
 		w.Fatalf("%s: %v", res.Status, res.Header)
 	}
 	l := &listening{world: w, events: make(chan told, 1000), leave: cancel}
@@ -75,7 +76,8 @@ func (l *listening) next() (e told, ok bool) {
 	case <-time.After(patience):
 		l.Fatal("no event came")
 	}
-	if schema := map[string]string{"job": "Job", "jobs": "Jobs", "feeds": "Feeds", "datasets": "Datasets", "machine": "Machine"}[e.name]; ok {
+	if schema := map[string]string{"job": "Job", "jobs": "Jobs", "feeds": "Feeds",
+		"datasets": "Datasets", "machine": "Machine"}[e.name]; ok {
 		if err := fits("#/components/schemas/"+schema, e.data); err != nil {
 			l.Errorf("%s: %v", e.name, err)
 		}
@@ -101,14 +103,17 @@ func TestEventsTellWhatChanges(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/v1/events")
 	for _, name := range []string{"jobs", "feeds", "datasets"} {
-		if e, ok := l.next(); !ok || e.name != name || !strings.Contains(string(e.data), `"`+name+`":[]`) {
+		if e, ok := l.next(); !ok || e.name != name ||
+			!strings.Contains(string(e.data), `"`+name+`":[]`) {
 			t.Fatalf("%s: %s", e.name, e.data)
 		}
 	}
-	l.until("machine", func(b []byte) bool { return strings.Contains(string(b), `"descriptors":{"open":`) })
+	l.until("machine",
+		func(b []byte) bool { return strings.Contains(string(b), `"descriptors":{"open":`) })
 	w.loaded()
 	l.until("jobs", func(b []byte) bool { return strings.Contains(string(b), `"state":"done"`) })
-	l.until("datasets", func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
+	l.until("datasets",
+		func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
 	id, conn := w.trainer("etth1")
 	l.until("feeds", func(b []byte) bool { return strings.Contains(string(b), `"feed":"`+id+`"`) })
 	conn.Close()
@@ -123,11 +128,13 @@ func TestAJobsEventsEndWithIt(t *testing.T) {
 	w.Setenv(stuckVariable, stuckOrders)
 	w.jobs.cores = 1
 	var job wire.Job
-	w.into(w.do("POST", "/v1/datasets/d/load", map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}), 202, &job)
+	w.into(w.do("POST", "/v1/datasets/d/load",
+		map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}), 202, &job)
 	l := w.listen("/v1/jobs/" + job.Job + "/events")
 	l.until("job", func(b []byte) bool { return strings.Contains(string(b), `"rows":1,`) })
 	w.do("DELETE", "/v1/jobs/"+job.Job, nil)
-	l.until("job", func(b []byte) bool { return strings.Contains(string(b), `"state":"cancelled"`) })
+	l.until("job",
+		func(b []byte) bool { return strings.Contains(string(b), `"state":"cancelled"`) })
 	if e, ok := l.next(); ok {
 		t.Errorf("after its end: %s", e.data)
 	}
@@ -139,7 +146,8 @@ func TestAJobsEventsEndWithIt(t *testing.T) {
 	w.refused(w.do("GET", "/v1/jobs/j9/events", nil), wire.JobNotFound, "")
 }
 
-// TestNobodyLooksWhereNobodyListens also holds that listeners who leave are noticed, whether or not there is news for them.
+// TestNobodyLooksWhereNobodyListens also holds that listeners who leave are noticed, whether or not
+// there is news for them.
 func TestNobodyLooksWhereNobodyListens(t *testing.T) {
 	w := newWorld(t)
 	l := w.listen("/v1/events")
@@ -148,7 +156,8 @@ func TestNobodyLooksWhereNobodyListens(t *testing.T) {
 	}
 	l.leave()
 	end := time.Now().Add(patience)
-	for tick := time.NewTicker(5 * time.Millisecond); w.server.streams.Load() != 0 || w.looks(); <-tick.C {
+	for tick := time.NewTicker(5 * time.Millisecond); w.server.streams.Load() != 0 ||
+		w.looks(); <-tick.C {
 		if time.Now().After(end) {
 			t.Fatalf("%d streams, looking %t", w.server.streams.Load(), w.looks())
 		}
@@ -164,7 +173,8 @@ func (w *world) looks() bool {
 	return w.server.events.running
 }
 
-// TestAListenerThatReadsNothingHoldsNobodyUp: its connection is full, and the daemon goes on, tells others, and ends.
+// TestAListenerThatReadsNothingHoldsNobodyUp: its connection is full, and the daemon goes on, tells
+// others, and ends.
 func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 	w := newWorld(t)
 	conn, err := w.client.Transport.(*http.Transport).DialContext(t.Context(), "", "")
@@ -172,7 +182,8 @@ func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if _, err := conn.Write([]byte("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
+	if _, err := conn.Write(
+		[]byte("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
 	l := w.listen("/v1/events")
@@ -182,10 +193,12 @@ func TestAListenerThatReadsNothingHoldsNobodyUp(t *testing.T) {
 		big[i] = ' '
 	}
 	for range 20 { // more than a socket holds
-		w.server.events.tell(topicJobs, append([]byte(`{"jobs": [], "next": null`), append(big, '}')...))
+		w.server.events.tell(topicJobs,
+			append([]byte(`{"jobs": [], "next": null`), append(big, '}')...))
 	}
 	w.loaded()
-	l.until("datasets", func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
+	l.until("datasets",
+		func(b []byte) bool { return strings.Contains(string(b), `"dataset":"etth1"`) })
 }
 
 func TestOnlySoManyStreamsAreServed(t *testing.T) {
@@ -199,8 +212,10 @@ func TestOnlySoManyStreamsAreServed(t *testing.T) {
 	w.server.streams.Add(-1)
 	w.listen("/v1/events").next()
 	w.server.streams.Add(1 - mostStreams)
-	if a := w.do("HEAD", "/v1/events", nil); a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" {
+	if a := w.do("HEAD", "/v1/events", nil); a.status != 200 ||
+		a.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%d %v", a.status, a.header)
 	}
-	w.refused(w.do("GET", "/v1/events?"+url.QueryEscape("topics")+"=jobs", nil), wire.InvalidRequest, `there is no parameter "topics" here, want none`)
+	w.refused(w.do("GET", "/v1/events?"+url.QueryEscape("topics")+"=jobs", nil),
+		wire.InvalidRequest, `there is no parameter "topics" here, want none`)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// trainer attaches a feed of a dataset to the world and gives the daemon's side of its id and its connection.
+// trainer attaches a feed of a dataset to the world and gives the daemon's side of its id and its
+// connection.
 func (w *world) trainer(dataset string) (id string, conn net.Conn) {
 	w.Helper()
 	id, conn = w.attached(dataset, etth)
@@ -24,14 +25,17 @@ func (w *world) attached(dataset string, spec map[string]any) (id string, conn n
 	if err != nil {
 		w.Fatal(err)
 	}
-	request := asJSON(map[string]any{"protocol": wire.Protocol, "client": "test/1", "request": "feed", "dataset": dataset, "spec": spec, "options": map[string]any{"batch_size": 8}})
+	request := asJSON(map[string]any{"protocol": wire.Protocol, "client": "test/1",
+		"request": "feed", "dataset": dataset, "spec": spec,
+		"options": map[string]any{"batch_size": 8}})
 	frame := make([]byte, wire.HeaderSize)
 	wire.PutHeader(frame, wire.FrameRequest, len(request))
 	if _, err := conn.Write(append(frame, request...)); err != nil {
 		w.Fatal(err)
 	}
 	var said wire.FeedReply
-	if kind, payload := w.frame(conn); kind != wire.FrameReply || json.Unmarshal(payload, &said) != nil {
+	if kind, payload := w.frame(conn); kind != wire.FrameReply ||
+		json.Unmarshal(payload, &said) != nil {
 		w.Fatalf("a frame of kind %d: %s", kind, payload)
 	}
 	return said.Feed, conn
@@ -58,7 +62,8 @@ func TestAFeedIsListedShownAndClosed(t *testing.T) {
 	second, _ := w.trainer("etth1")
 	var list wire.Feeds
 	w.into(w.do("GET", "/v1/feeds?limit=1", nil), 200, &list)
-	if len(list.Feeds) != 1 || list.Feeds[0].Feed != first || list.Next == nil || *list.Next != first {
+	if len(list.Feeds) != 1 || list.Feeds[0].Feed != first || list.Next == nil ||
+		*list.Next != first {
 		t.Errorf("%+v", list)
 	}
 	w.into(w.do("GET", "/v1/feeds?after="+first, nil), 200, &list)
@@ -66,7 +71,8 @@ func TestAFeedIsListedShownAndClosed(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	var one wire.Feed
-	if w.into(w.do("GET", "/v1/feeds/"+first, nil), 200, &one); one.Feed != first || one.Dataset != "etth1" || one.Slots < 3 {
+	if w.into(w.do("GET", "/v1/feeds/"+first, nil), 200, &one); one.Feed != first ||
+		one.Dataset != "etth1" || one.Slots < 3 {
 		t.Errorf("%+v", one)
 	}
 	w.into(w.do("DELETE", "/v1/feeds/"+first, nil), 200, &one)
@@ -75,7 +81,9 @@ func TestAFeedIsListedShownAndClosed(t *testing.T) {
 		if kind == wire.FrameBatches {
 			continue
 		}
-		if p := w.problem(answer{409, map[string][]string{"Content-Type": {"application/problem+json"}}, payload}); kind != wire.FrameError || p.Type != wire.FeedClosed {
+		if p := w.problem(
+			answer{409, map[string][]string{"Content-Type": {"application/problem+json"}},
+				payload}); kind != wire.FrameError || p.Type != wire.FeedClosed {
 			t.Errorf("a frame of kind %d: %s", kind, payload)
 		}
 		break

@@ -15,8 +15,9 @@ const enough = 100_000
 // looked is after how many cases the fuzzer looks for growth, again and again.
 const looked = 50_000
 
-// FuzzTheControlAPI asks any route by any method with any parameters, fields and bodies, and holds what is answered to the OpenAPI
-// document. No answer is a failure of the daemon's, and none of the jobs that it begins.
+// FuzzTheControlAPI asks any route by any method with any parameters, fields and bodies, and holds
+// what is answered to the OpenAPI document. No answer is a failure of the daemon's, and none of the
+// jobs that it begins.
 func FuzzTheControlAPI(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(binary.LittleEndian.AppendUint64(nil, seed), "x", "")
@@ -27,8 +28,11 @@ func FuzzTheControlAPI(f *testing.F) {
 			continue
 		}
 		for _, body := range []string{
-			"null", "[null]", "{}", `{"sources": [null]}`, `{"sources": ["/nowhere/a.csv"], "dtype": "float32"}`, plan + "}", plan + `, "code": 0, "numbers": [0]}`, plan + `, "code": 0, "row": 7}`,
-			`{"spec": {"context_length": 9223372036854775807}}`, `{"generation": -1}`, `{"when_idle": false}`, `{"spec": {"context_length": 1}, "split": 0, "row": 7}`,
+			"null", "[null]", "{}", `{"sources": [null]}`,
+			`{"sources": ["/nowhere/a.csv"], "dtype": "float32"}`, plan + "}",
+			plan + `, "code": 0, "numbers": [0]}`, plan + `, "code": 0, "row": 7}`,
+			`{"spec": {"context_length": 9223372036854775807}}`, `{"generation": -1}`,
+			`{"when_idle": false}`, `{"spec": {"context_length": 1}, "split": 0, "row": 7}`,
 		} {
 			f.Add([]byte{byte(i), 0, 0, 0, 0}, "x", body)
 		}
@@ -56,9 +60,10 @@ func FuzzTheControlAPI(f *testing.F) {
 	})
 }
 
-// TestMadeUpRequestsReachEveryFieldAndLeaveNothing holds the fuzzer to what it is for: that every field and parameter of every route is
-// given, and among many requests that each is served; and that what the daemon holds afterwards is what it held before.
-// TENSORCACHE_HTTP_REQUESTS asks for so many.
+// TestMadeUpRequestsReachEveryFieldAndLeaveNothing holds the fuzzer to what it is for: that every
+// field and parameter of every route is given, and among many requests that each is served; and
+// that what the daemon holds afterwards is what it held before. TENSORCACHE_HTTP_REQUESTS asks for
+// so many.
 func TestMadeUpRequestsReachEveryFieldAndLeaveNothing(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("TENSORCACHE_HTTP_REQUESTS"))
 	if err != nil {
@@ -74,7 +79,8 @@ func TestMadeUpRequestsReachEveryFieldAndLeaveNothing(t *testing.T) {
 		if i == n/3 {
 			before = a.holds()
 		}
-		choices := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, seed), uint64(i))
+		choices := binary.LittleEndian.AppendUint64(
+			binary.LittleEndian.AppendUint64(nil, seed), uint64(i))
 		m := newMaker(nil, "wörd", a.words)
 		m.more = newMaker(choices, "", nil).more
 		q := m.request()

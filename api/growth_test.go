@@ -11,7 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/machine"
 )
 
-// The longest that a case may take, in ticks of a clock that stands still with the process, as a stopped one does.
+// The longest that a case may take, in ticks of a clock that stands still with the process, as a
+// stopped one does.
 const (
 	watchTick    = 100 * time.Millisecond
 	watchedTicks = 600
@@ -53,7 +54,8 @@ type held struct {
 }
 
 // idleWorker is one of fasthttp's that has served, and ends after ten seconds without a connection.
-var idleWorker = regexp.MustCompile(`\[chan receive[^]]*]:\ngithub\.com/valyala/fasthttp\.\(\*workerPool\)\.workerFunc\(`)
+var idleWorker = regexp.MustCompile(
+	`\[chan receive[^]]*]:\ngithub\.com/valyala/fasthttp\.\(\*workerPool\)\.workerFunc\(`)
 
 // settle has nothing under way and nothing kept of what was asked.
 func (a *asker) settle() {
@@ -73,8 +75,8 @@ func (a *asker) holds() held {
 	})
 }
 
-// heldOnce is what the process holds, once that is as it should be compared with what it held a moment before: what the system and the
-// runtime take away has no event.
+// heldOnce is what the process holds, once that is as it should be compared with what it held a
+// moment before: what the system and the runtime take away has no event.
 func heldOnce(is func(now, before held) bool) (h held) {
 	stacks := make([]byte, 4<<20)
 	for end := time.Now().Add(patience); ; time.Sleep(servingPause) {
@@ -84,7 +86,8 @@ func heldOnce(is func(now, before held) bool) (h held) {
 		runtime.ReadMemStats(&m)
 		open, _ := machine.Descriptors()
 		all := string(stacks[:runtime.Stack(stacks, true)])
-		syncing := strings.Count(all, "store.(*Store).syncLater.func1(") // of what was published; they end by themselves
+		// of what was published; they end by themselves
+		syncing := strings.Count(all, "store.(*Store).syncLater.func1(")
 		idle := len(idleWorker.FindAllString(all, -1))
 		now := held{strings.Count(all, "\n\ngoroutine ") + 1 - syncing - idle, open, m.HeapAlloc}
 		if is(now, h) || time.Now().After(end) {
@@ -94,17 +97,20 @@ func heldOnce(is func(now, before held) bool) (h held) {
 	}
 }
 
-// noGrowth compares what is held with what was. What is only late to leave, as a file that a slow disk closes, is waited for.
+// noGrowth compares what is held with what was. What is only late to leave, as a file that a slow
+// disk closes, is waited for.
 func (a *asker) noGrowth(t testing.TB, before held) {
 	t.Helper()
 	const someHeap = 4 << 20 // of counters by route and status, and what the runtime keeps
 	grown := func(after held) bool {
-		return after.goroutines > before.goroutines || after.descriptors > before.descriptors || after.heap > before.heap+someHeap
+		return after.goroutines > before.goroutines || after.descriptors > before.descriptors ||
+			after.heap > before.heap+someHeap
 	}
 	a.settle()
 	after := heldOnce(func(now, _ held) bool { return !grown(now) })
 	if grown(after) {
 		stacks := make([]byte, 1<<20)
-		t.Errorf("after %d cases the daemon holds %+v, before %+v\n%s", a.seen.cases, after, before, stacks[:runtime.Stack(stacks, true)])
+		t.Errorf("after %d cases the daemon holds %+v, before %+v\n%s", a.seen.cases, after, before,
+			stacks[:runtime.Stack(stacks, true)])
 	}
 }

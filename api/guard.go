@@ -12,9 +12,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// guard decides whether a request over TCP is looked at, by its header alone and before any route is looked for: whatever is not
-// allowed is refused, on every path and method. Any web page that a user has open, and any other user of the machine, reaches a
-// loopback port. docs/OPERATIONS.md tells against what each rule stands.
+// guard decides whether a request over TCP is looked at, by its header alone and before any route
+// is looked for: whatever is not allowed is refused, on every path and method. Any web page that a
+// user has open, and any other user of the machine, reaches a loopback port. docs/OPERATIONS.md
+// tells against what each rule stands.
 type guard struct {
 	hosts  []string // what a Host header may be
 	cookie string
@@ -22,7 +23,8 @@ type guard struct {
 	logins *logins
 }
 
-// cookieName begins the name of the dashboard's cookie; a port follows, since a browser sends the cookies of a host to all its ports.
+// cookieName begins the name of the dashboard's cookie; a port follows, since a browser sends the
+// cookies of a host to all its ports.
 const cookieName = "tensorcache-"
 
 // What to do about a request from a foreign place.
@@ -39,7 +41,8 @@ func newGuard(token string, port int) *guard {
 	return g
 }
 
-// refuse says why a request is not looked at; nil lets it in. Who asks from a foreign place is not told whether the token was right.
+// refuse says why a request is not looked at; nil lets it in. Who asks from a foreign place is not
+// told whether the token was right.
 func (g *guard) refuse(h *fasthttp.RequestHeader) *wire.Problem {
 	if p := g.refusePlace(h); p != nil {
 		return p
@@ -51,30 +54,39 @@ func (g *guard) refuse(h *fasthttp.RequestHeader) *wire.Problem {
 		return p
 	}
 	if hasField(h, fasthttp.HeaderTransferEncoding) {
-		return wire.NewProblem(wire.InvalidRequest, "transfer-encoding: a body in chunks is not read over TCP").WithHint("send it with its Content-Length")
+		return wire.NewProblem(wire.InvalidRequest,
+			"transfer-encoding: a body in chunks is not read over TCP").WithHint(
+			"send it with its Content-Length")
 	}
 	if h.ContentLength() > 0 && !isJSON(h.ContentType()) {
-		return wire.NewProblem(wire.UnsupportedMedia, "content-type: got %s, want application/json", quoted(h.ContentType()))
+		return wire.NewProblem(wire.UnsupportedMedia, "content-type: got %s, want application/json",
+			quoted(h.ContentType()))
 	}
 	return nil
 }
 
-// refusePlace holds the request to what a page of this very server, or a program of this machine, sends: a name that was made to lead
-// here (DNS rebinding) has another Host, a foreign page another Origin.
+// refusePlace holds the request to what a page of this very server, or a program of this machine,
+// sends: a name that was made to lead here (DNS rebinding) has another Host, a foreign page another
+// Origin.
 func (g *guard) refusePlace(h *fasthttp.RequestHeader) *wire.Problem {
 	if target := h.RequestURI(); target[0] != '/' || bytes.HasPrefix(target, []byte("//")) {
-		return forbidden("request target: got %s, want a path", quoted(target)).WithHint("send the path alone, not as to a proxy")
+		return forbidden("request target: got %s, want a path", quoted(target)).
+			WithHint("send the path alone, not as to a proxy")
 	}
 	host := string(h.Host())
 	if !slices.Contains(g.hosts, host) {
-		return forbidden("host: got %s, want %s", quoted(h.Host()), strings.Join(g.hosts, ", ")).WithHint(hintHost)
+		return forbidden("host: got %s, want %s", quoted(h.Host()), strings.Join(g.hosts, ", ")).
+			WithHint(hintHost)
 	}
-	if origins := h.PeekAll(fasthttp.HeaderOrigin); len(origins) > 1 || len(origins) == 1 && string(origins[0]) != "http://"+host {
-		return forbidden("origin: got %s, want http://%s or none", quoted(origins[0]), host).WithHint(hintPage)
+	if origins := h.PeekAll(fasthttp.HeaderOrigin); len(origins) > 1 || len(origins) == 1 &&
+		string(origins[0]) != "http://"+host {
+		return forbidden("origin: got %s, want http://%s or none", quoted(origins[0]), host).
+			WithHint(hintPage)
 	}
 	for _, site := range h.PeekAll("Sec-Fetch-Site") {
 		if s := string(site); s != "same-origin" && s != "none" {
-			return forbidden("sec-fetch-site: got %s, want same-origin or none", quoted(site)).WithHint(hintPage)
+			return forbidden("sec-fetch-site: got %s, want same-origin or none", quoted(site)).
+				WithHint(hintPage)
 		}
 	}
 	return nil
@@ -87,7 +99,8 @@ func (g *guard) refuseStranger(h *fasthttp.RequestHeader) *wire.Problem {
 		switch sent := hashOf(token); {
 		case len(given) > 1:
 			return unauthorized("authorization: got it more than once")
-		case !strings.EqualFold(scheme, "Bearer"): // of which nothing is quoted: it may be the token
+		// of which nothing is quoted: it may be the token
+		case !strings.EqualFold(scheme, "Bearer"):
 			return unauthorized("authorization: got another scheme than Bearer")
 		case subtle.ConstantTimeCompare(sent[:], g.token[:]) == 1:
 			return nil
@@ -97,9 +110,13 @@ func (g *guard) refuseStranger(h *fasthttp.RequestHeader) *wire.Problem {
 	if !g.hasSession(h) {
 		return unauthorized("a token is wanted")
 	}
-	// A browser adds a cookie to what any page makes it send, so whatever changes something must say that it comes from the dashboard.
-	if m := string(h.Method()); m != "GET" && m != "HEAD" && len(h.Peek(fasthttp.HeaderOrigin)) == 0 && string(h.Peek("Sec-Fetch-Site")) != "same-origin" {
-		return forbidden("origin: got none with a cookie, want that of the dashboard").WithHint("a program sends the token in place of the cookie")
+	// A browser adds a cookie to what any page makes it send, so whatever changes something must
+	// say that it comes from the dashboard.
+	if m := string(h.Method()); m != "GET" && m != "HEAD" &&
+		len(h.Peek(fasthttp.HeaderOrigin)) == 0 &&
+		string(h.Peek("Sec-Fetch-Site")) != "same-origin" {
+		return forbidden("origin: got none with a cookie, want that of the dashboard").
+			WithHint("a program sends the token in place of the cookie")
 	}
 	return nil
 }
@@ -114,7 +131,8 @@ func (g *guard) hasSession(h *fasthttp.RequestHeader) bool {
 }
 
 func unauthorized(detail string) *wire.Problem {
-	return wire.NewProblem(wire.Unauthorized, "%s", detail).WithHint("send Authorization: Bearer with what the file %s in the cache directory holds, or open the dashboard with tensorcache ui", TokenFile)
+	return wire.NewProblem(wire.Unauthorized, "%s", detail).
+		WithHint("send Authorization: Bearer with what the file %s in the cache directory holds, or open the dashboard with tensorcache ui", TokenFile)
 }
 
 func forbidden(format string, args ...any) *wire.Problem {
@@ -141,10 +159,12 @@ func isJSON(media []byte) bool {
 	return bytes.EqualFold(bytes.TrimSpace(name), []byte("application/json"))
 }
 
-// hasField looks for a field in the header as it came: fasthttp drops some of those that it acts on.
+// hasField looks for a field in the header as it came: fasthttp drops some of those that it acts
+// on.
 func hasField(h *fasthttp.RequestHeader, name string) bool {
 	for line := range bytes.Lines(h.RawHeaders()) {
-		if field, _, ok := bytes.Cut(line, []byte(":")); ok && bytes.EqualFold(field, []byte(name)) {
+		if field, _, ok := bytes.Cut(line, []byte(":")); ok &&
+			bytes.EqualFold(field, []byte(name)) {
 			return true
 		}
 	}

@@ -7,24 +7,27 @@ import (
 	"testing"
 )
 
-// The matrix is held to a model of its own: what each form of a field is worth, and one rule of how they add up.
+// The matrix is held to a model of its own: what each form of a field is worth, and one rule of how
+// they add up.
 
-// form is one way to write a part of a request's header. Where %s stands in it, the value that is meant stands.
+// form is one way to write a part of a request's header. Where %s stands in it, the value that is
+// meant stands.
 type form struct {
 	name   string
 	fields []string
 	good   bool
 }
 
-// origins are what browsers say of where a request comes from. From the dashboard is stronger than good: it may change things with a
-// cookie.
+// origins are what browsers say of where a request comes from. From the dashboard is stronger than
+// good: it may change things with a cookie.
 var origins = []struct {
 	form
 	dashboard bool
 }{
 	{form{"none", nil, true}, false},
 	{form{"own", []string{"Origin: http://%s"}, true}, true},
-	{form{"own, fetched", []string{"Origin: http://%s", "Sec-Fetch-Site: same-origin"}, true}, true},
+	{form{"own, fetched", []string{"Origin: http://%s", "Sec-Fetch-Site: same-origin"},
+		true}, true},
 	{form{"same origin", []string{"sec-fetch-site: same-origin"}, true}, true},
 	{form{"typed", []string{"Sec-Fetch-Site: none"}, true}, false},
 	{form{"null", []string{"Origin: null"}, false}, false},
@@ -36,20 +39,31 @@ var origins = []struct {
 	{form{"two", []string{"Origin: http://%s", "Origin: http://evil.example"}, false}, false},
 	{form{"cross-site", []string{"Sec-Fetch-Site: cross-site"}, false}, false},
 	{form{"same site", []string{"Sec-Fetch-Site: same-site"}, false}, false},
-	{form{"own, cross-site", []string{"Origin: http://%s", "Sec-Fetch-Site: cross-site"}, false}, false},
-	{form{"fetched twice", []string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"}, false}, false},
+	{form{"own, cross-site", []string{"Origin: http://%s", "Sec-Fetch-Site: cross-site"},
+		false}, false},
+	{form{"fetched twice", []string{"Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"},
+		false}, false},
 }
 
 // hosts are made for an address that ends in port.
 func hostForms(port string) []form {
-	one := func(value string, good bool) form { return form{value, []string{"Host: " + value}, good} }
+	one := func(value string, good bool) form {
+		return form{value,
+			[]string{"Host: " + value}, good}
+	}
 	return []form{
 		one("127.0.0.1:"+port, true), one("localhost:"+port, true), one("[::1]:"+port, true),
-		{"none", nil, false}, {"two", []string{"Host: 127.0.0.1:" + port, "Host: 127.0.0.1:" + port}, false},
+		{"none", nil, false},
+		{"two", []string{"Host: 127.0.0.1:" + port, "Host: 127.0.0.1:" + port}, false},
 		{"a foreign one behind", []string{"Host: 127.0.0.1:" + port, "HOST: evil.example"}, false},
-		one("", false), one("127.0.0.1", false), one("127.0.0.1:1", false), one("localhost.:"+port, false), one("127.0.0.1.:"+port, false), one("LOCALHOST:"+port, false),
-		one("u@127.0.0.1:"+port, false), one("u:p@localhost:"+port, false), one("evil.example:"+port, false), one("localhost.evil.example:"+port, false),
-		one("127.0.0.1:"+port+"@evil.example", false), one("::1:"+port, false), one("127.1:"+port, false), one("0.0.0.0:"+port, false), one("localhost:"+port+"/", false), one("localhost:"+port+", evil.example", false),
+		one("", false), one("127.0.0.1", false), one("127.0.0.1:1", false),
+		one("localhost.:"+port, false), one("127.0.0.1.:"+port, false),
+		one("LOCALHOST:"+port, false),
+		one("u@127.0.0.1:"+port, false), one("u:p@localhost:"+port, false),
+		one("evil.example:"+port, false), one("localhost.evil.example:"+port, false),
+		one("127.0.0.1:"+port+"@evil.example", false), one("::1:"+port, false),
+		one("127.1:"+port, false), one("0.0.0.0:"+port, false), one("localhost:"+port+"/", false),
+		one("localhost:"+port+", evil.example", false),
 	}
 }
 
@@ -73,9 +87,11 @@ func tokenForms(token, cookie, session string) []tokenForm {
 	}
 	return []tokenForm{
 		{"bearer", []string{"Authorization: Bearer " + token}, program},
-		{"bearer and a stale cookie", []string{"Authorization: Bearer " + token, "Cookie: " + cookie + "=stale"}, program},
+		{"bearer and a stale cookie",
+			[]string{"Authorization: Bearer " + token, "Cookie: " + cookie + "=stale"}, program},
 		{"cookie", []string{"Cookie: " + cookie + "=" + session}, browser},
-		{"cookie among others", []string{"Cookie: a=b; " + cookie + "=stale; " + cookie + "=" + session}, browser},
+		{"cookie among others", []string{"Cookie: a=b; " + cookie + "=stale; " + cookie + "=" +
+			session}, browser},
 		{"none", nil, nobody},
 		{"one digit wrong", []string{"Authorization: Bearer " + token[:63] + last}, nobody},
 		{"one digit less", []string{"Authorization: Bearer " + token[:63]}, nobody},
@@ -83,16 +99,20 @@ func tokenForms(token, cookie, session string) []tokenForm {
 		{"without its scheme", []string{"Authorization: " + token}, nobody},
 		{"empty", []string{"Authorization: Bearer "}, nobody},
 		{"basic", []string{"Authorization: Basic " + token}, nobody},
-		{"twice", []string{"Authorization: Bearer " + token, "Authorization: Bearer " + token}, nobody},
-		{"in another field", []string{"X-Token: " + token, "Proxy-Authorization: Bearer " + token}, nobody},
-		{"wrong with a good cookie", []string{"Authorization: Bearer x", "Cookie: " + cookie + "=" + session}, nobody},
+		{"twice", []string{"Authorization: Bearer " + token, "Authorization: Bearer " + token},
+			nobody},
+		{"in another field", []string{"X-Token: " + token, "Proxy-Authorization: Bearer " + token},
+			nobody},
+		{"wrong with a good cookie", []string{"Authorization: Bearer x", "Cookie: " + cookie + "=" +
+			session}, nobody},
 		{"stale cookie", []string{"Cookie: " + cookie + "=stale"}, nobody},
 		{"cookie of another port", []string{"Cookie: tensorcache-1=" + session}, nobody},
 		{"token as a cookie", []string{"Cookie: " + cookie + "=" + token}, nobody},
 	}
 }
 
-// want is the model: a place is good or not, then a person is known or not; 0 is whatever the route answers.
+// want is the model: a place is good or not, then a person is known or not; 0 is whatever the route
+// answers.
 func want(method, path string, host, origin, dashboard bool, who int) int {
 	safe := method == "GET" || method == "HEAD"
 	switch {
@@ -125,14 +145,16 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 	known := map[place]bool{}
 	for _, r := range routes {
 		known[place{r.method, r.path}] = true
-		for _, m := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
+		for _, m := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS",
+			"TRACE", "PROPFIND"} {
 			if p := (place{m, r.path}); !slices.Contains(places, p) {
 				places = append(places, p)
 			}
 		}
 	}
 	for _, m := range []string{"GET", "POST", "OPTIONS", "TRACE"} {
-		for _, path := range []string{"/", "/v1", "/nothing", "/assets/none.js", "/v1/datasets/a/b/c", "/login/more", "/metrics"} {
+		for _, path := range []string{"/", "/v1", "/nothing", "/assets/none.js",
+			"/v1/datasets/a/b/c", "/login/more", "/metrics"} {
 			places = append(places, place{m, path})
 		}
 	}
@@ -140,7 +162,8 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 	rows, served := 0, 0
 	try := func(at place, host, origin form, dashboard bool, token tokenForm) {
 		rows++
-		path := strings.NewReplacer("{name}", "none", "{id}", "none", "{file}", "none").Replace(at.path)
+		path := strings.NewReplacer("{name}", "none", "{id}", "none", "{file}", "none").
+			Replace(at.path)
 		fields := slices.Concat(host.fields, origin.fields, token.fields)
 		for i, f := range fields {
 			own := "127.0.0.1:" + port
@@ -150,13 +173,16 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 			fields[i] = strings.ReplaceAll(f, "%s", own)
 		}
 		res := d.raw(lines(fmt.Sprintf("%s %s HTTP/1.1", at.method, path), fields...))
-		want, got := want(at.method, path, host.good, origin.good, dashboard, token.who), res.StatusCode
+		want, got := want(at.method, path, host.good, origin.good, dashboard, token.who),
+			res.StatusCode
 		switch {
 		case want != 0 && got == want:
-		case want == 0 && got != 401 && got != 403 && (got < 500 || at.path == "/v1/ready"): // which is not, once the daemon was told to stop
+		// which is not, once the daemon was told to stop
+		case want == 0 && got != 401 && got != 403 && (got < 500 || at.path == "/v1/ready"):
 			served++
 		default:
-			t.Errorf("%s %s, host %s, origin %s, token %s: answered %d, want %d", at.method, path, host.name, origin.name, token.name, got, want)
+			t.Errorf("%s %s, host %s, origin %s, token %s: answered %d, want %d", at.method, path,
+				host.name, origin.name, token.name, got, want)
 		}
 		for _, h := range headers {
 			if res.Header.Get(h[0]) != h[1] {
@@ -175,7 +201,8 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 		try(at, hosts[1], origins[0].form, false, tokens[2])
 		try(at, hosts[2], origins[1].form, true, tokens[2])
 	}
-	// Every two forms of fields together, at places in turn, and a bad one never hidden by which place it is.
+	// Every two forms of fields together, at places in turn, and a bad one never hidden by which
+	// place it is.
 	next := 0
 	turn := func() place { next++; return places[next%len(places)] }
 	for _, host := range hosts {
@@ -192,7 +219,8 @@ func TestEveryRouteMethodHostOriginAndTokenTogether(t *testing.T) {
 			try(turn(), hosts[next%3], origin.form, origin.dashboard, token)
 		}
 	}
-	if t.Logf("%d rows, %d of them served", rows, served); rows < 500 || served < 100 || served > rows/2 {
+	if t.Logf("%d rows, %d of them served", rows, served); rows < 500 || served < 100 ||
+		served > rows/2 {
 		t.Error("the matrix has lost its balance")
 	}
 }

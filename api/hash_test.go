@@ -8,7 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// TestHashesTellWhetherSourcesAreTheSame touches a file, and edits one so that nothing but its content shows it.
+// TestHashesTellWhetherSourcesAreTheSame touches a file, and edits one so that nothing but its
+// content shows it.
 func TestHashesTellWhetherSourcesAreTheSame(t *testing.T) {
 	w := newWorld(t)
 	path := w.source("a.csv", "t,a\n1,2.5\n2,3.5\n")
@@ -18,7 +19,8 @@ func TestHashesTellWhetherSourcesAreTheSame(t *testing.T) {
 	step := func(what string, options map[string]any, hit bool, generation int64) {
 		t.Helper()
 		job := w.load("d", options)
-		if job.State != wire.JobDone || job.Hit != hit || job.Generation != generation || job.Rows != 2 || job.Progress != 1 {
+		if job.State != wire.JobDone || job.Hit != hit || job.Generation != generation ||
+			job.Rows != 2 || job.Progress != 1 {
 			t.Errorf("%s: %+v, want hit %v, generation %d", what, job, hit, generation)
 		}
 	}
@@ -43,5 +45,6 @@ func TestHashesTellWhetherSourcesAreTheSame(t *testing.T) {
 	touch(at.Add(time.Hour))
 	step("edited with the same size and time, without hashes", plain, true, 4)
 	step("edited with the same size and time", hashed, false, 5)
-	w.refused(w.do("POST", "/v1/datasets/d/load", map[string]any{"sources": []string{path + "x"}, "hash_sources": true}), wire.SourceError, "no such file")
+	w.refused(w.do("POST", "/v1/datasets/d/load", map[string]any{"sources": []string{path + "x"},
+		"hash_sources": true}), wire.SourceError, "no such file")
 }

@@ -28,7 +28,8 @@ const (
 	maxItems  = 1000
 )
 
-// generation opens the generation that a query names, the newest where it names none. The handle is the caller's to release.
+// generation opens the generation that a query names, the newest where it names none. The handle is
+// the caller's to release.
 func (s *Server) generation(name string, q query) (*store.Handle, error) {
 	number, err := q.number("generation", 0, 0, 1<<62)
 	if err != nil {
@@ -88,7 +89,8 @@ func between(first, end, n int64) []int64 {
 	return codes
 }
 
-// find gives the first n items behind one whose name has the text in it, in any case of letters, and how many there are in all.
+// find gives the first n items behind one whose name has the text in it, in any case of letters,
+// and how many there are in all.
 func find(names *layout.ItemNames, text string, after, n int64) (codes []int64, count int64) {
 	wanted := []byte(strings.ToLower(text))
 	var room []byte
@@ -128,7 +130,8 @@ func describeItem(h *store.Handle, offsets []int64, code int64) (wire.Item, erro
 	}
 	times, c, err := timesOf(h.Data)
 	if times != nil {
-		item.FirstTime, item.LastTime = timeValue(times[offsets[code]], c), timeValue(times[offsets[code+1]-1], c)
+		item.FirstTime, item.LastTime = timeValue(times[offsets[code]], c),
+			timeValue(times[offsets[code+1]-1], c)
 	}
 	return item, err
 }

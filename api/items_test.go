@@ -36,8 +36,10 @@ func TestItemsComePageByPageEachOnce(t *testing.T) {
 		}
 		for i, item := range seen {
 			at := s.offset(i)
-			first, last := time.Unix(s.times[at], 0).UTC().Format(time.RFC3339), time.Unix(s.times[at+s.rows[i]-1], 0).UTC().Format(time.RFC3339)
-			if want := (wire.Item{Code: int64(i), Item: s.items[i], Rows: s.rows[i], FirstTime: first, LastTime: last}); item != want {
+			first, last := time.Unix(s.times[at], 0).UTC().Format(time.RFC3339),
+				time.Unix(s.times[at+s.rows[i]-1], 0).UTC().Format(time.RFC3339)
+			if want := (wire.Item{Code: int64(i), Item: s.items[i], Rows: s.rows[i],
+				FirstTime: first, LastTime: last}); item != want {
 				t.Errorf("%+v\nwant %+v", item, want)
 			}
 		}
@@ -47,11 +49,15 @@ func TestItemsComePageByPageEachOnce(t *testing.T) {
 func TestItemsAreFoundByTheirText(t *testing.T) {
 	w := newWorld(t)
 	w.into(w.do("GET", "/v1/datasets", nil), 200, &wire.Datasets{})
-	if job := w.load("d", map[string]any{"sources": []string{w.source("a.csv", "id,n,v\nÄpfel,1,1\nbirne,12,2\nÄpfel,30,3\nBIRNE,4,4\n")}, "item_id": []string{"id", "n"}}); job.State != wire.JobDone {
+	if job := w.load("d",
+		map[string]any{"sources": []string{w.source("a.csv",
+			"id,n,v\nÄpfel,1,1\nbirne,12,2\nÄpfel,30,3\nBIRNE,4,4\n")},
+			"item_id": []string{"id", "n"}}); job.State != wire.JobDone {
 		t.Fatalf("%+v", job.Error)
 	}
 	for text, want := range map[string]string{
-		"": "0 1 2 3", "birne": "1 3", "BIR": "1 3", "äPF": "0 2", "1": "0 1", "fel, 3": "2", "x": "", "%": "", "birne, 12": "1",
+		"": "0 1 2 3", "birne": "1 3", "BIR": "1 3", "äPF": "0 2", "1": "0 1", "fel, 3": "2",
+		"x": "", "%": "", "birne, 12": "1",
 	} {
 		l := w.items("d", "?search="+url.QueryEscape(text))
 		var got []string
@@ -66,7 +72,8 @@ func TestItemsAreFoundByTheirText(t *testing.T) {
 	if len(l.Items) != 1 || l.Count != 2 || l.Next == nil || *l.Next != 0 {
 		t.Fatalf("%+v", l)
 	}
-	if l = w.items("d", "?search=fel&limit=1&after=0"); len(l.Items) != 1 || l.Items[0].Code != 2 || l.Next != nil {
+	if l = w.items("d", "?search=fel&limit=1&after=0"); len(l.Items) != 1 || l.Items[0].Code != 2 ||
+		l.Next != nil {
 		t.Errorf("%+v", l)
 	}
 	if got := fmt.Sprint(l.Items[0].Item); got != "[Äpfel 30]" || l.Items[0].FirstTime != nil {
@@ -102,7 +109,8 @@ func TestQueriesThatCannotBeAreRefused(t *testing.T) {
 		"series?columns=f,f" + many(",f", 63): "more than 64 features",
 	} {
 		before, query, _ := strings.Cut(path, "?")
-		p := w.problem(w.do("GET", "/v1/datasets/d/"+before+"?"+strings.ReplaceAll(query, `"`, "%22"), nil))
+		p := w.problem(
+			w.do("GET", "/v1/datasets/d/"+before+"?"+strings.ReplaceAll(query, `"`, "%22"), nil))
 		if !strings.Contains(p.Detail, says) || p.Field == "" || p.Status/100 != 4 {
 			t.Errorf("%s: %+v, want %q", path, p, says)
 		}

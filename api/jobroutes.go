@@ -17,7 +17,8 @@ var jobRoutes = []route{
 }
 
 // jobStates are those that jobs are listed by.
-var jobStates = []string{wire.JobQueued, wire.JobRunning, wire.JobDone, wire.JobFailedIn, wire.JobCancelled}
+var jobStates = []string{wire.JobQueued, wire.JobRunning, wire.JobDone, wire.JobFailedIn,
+	wire.JobCancelled}
 
 func (s *Server) listJobs(ctx *fasthttp.RequestCtx) error {
 	p, err := readPaging(ctx)
@@ -30,7 +31,8 @@ func (s *Server) listJobs(ctx *fasthttp.RequestCtx) error {
 	q := ctx.QueryArgs()
 	state, dataset := string(q.Peek("state")), string(q.Peek("dataset"))
 	if q.Has("state") && !slices.Contains(jobStates, state) {
-		return wire.NewProblem(wire.InvalidRequest, "state: got %q, want %s", shortened(state), strings.Join(jobStates, ", ")).WithField("state")
+		return wire.NewProblem(wire.InvalidRequest, "state: got %q, want %s", shortened(state),
+			strings.Join(jobStates, ", ")).WithField("state")
 	}
 	jobs := slices.DeleteFunc(s.Jobs.List(), func(j wire.Job) bool {
 		return q.Has("state") && j.State != state || q.Has("dataset") && j.Dataset != dataset

@@ -58,7 +58,8 @@ type job struct {
 
 // NewJobs makes a registry whose loads run exe with [ingest.Verb]. Close ends them.
 func NewJobs(s *store.Store, exe string, log *slog.Logger) *Jobs {
-	j := &Jobs{store: s, runs: &ingest.Runner{Exe: exe}, log: log, cores: runtime.GOMAXPROCS(0), now: time.Now, change: make(chan struct{}), totals: newTotals()}
+	j := &Jobs{store: s, runs: &ingest.Runner{Exe: exe}, log: log, cores: runtime.GOMAXPROCS(0),
+		now: time.Now, change: make(chan struct{}), totals: newTotals()}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	return j
 }
@@ -86,8 +87,10 @@ func (j *Jobs) Running() int {
 	return n
 }
 
-// start has a job do its work, or joins one that does the same, and tells how it is. It takes no part in the job after that.
-func (j *Jobs) start(kind, name, key string, work func(context.Context, *job) (made, error)) (wire.Job, error) {
+// start has a job do its work, or joins one that does the same, and tells how it is. It takes no
+// part in the job after that.
+func (j *Jobs) start(kind, name, key string,
+	work func(context.Context, *job) (made, error)) (wire.Job, error) {
 	t, ctx, owner, began, err := j.begin(kind, name, key)
 	if err != nil {
 		return wire.Job{}, err
@@ -103,9 +106,10 @@ func (j *Jobs) start(kind, name, key string, work func(context.Context, *job) (m
 	return said, nil
 }
 
-// begin registers a job, counted in running, unless one with the same key runs already; then it is joined. With an empty key it is
-// joined by none. The owner is who may take the wish back.
-func (j *Jobs) begin(kind, name, key string) (t *job, ctx context.Context, owner string, began bool, err error) {
+// begin registers a job, counted in running, unless one with the same key runs already; then it is
+// joined. With an empty key it is joined by none. The owner is who may take the wish back.
+func (j *Jobs) begin(kind, name, key string) (t *job, ctx context.Context, owner string,
+	began bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
@@ -118,7 +122,8 @@ func (j *Jobs) begin(kind, name, key string) (t *job, ctx context.Context, owner
 	}
 	j.last++
 	t = &job{
-		state: wire.Job{Job: fmt.Sprintf("j%d", j.last), Kind: kind, State: wire.JobQueued, Dataset: name}, key: key, owners: map[string]bool{},
+		state: wire.Job{Job: fmt.Sprintf("j%d", j.last), Kind: kind, State: wire.JobQueued,
+			Dataset: name}, key: key, owners: map[string]bool{},
 		begun: make(chan struct{}), cores: make(chan int, 1), done: make(chan struct{}),
 	}
 	ctx, t.cancel = context.WithCancel(j.ctx)
@@ -183,17 +188,21 @@ func (j *Jobs) end(ctx context.Context, t *job, work func() (made, error)) (made
 	t.state.State = wire.JobDone
 	t.state.EtaS = nil
 	if err == nil {
-		t.state.Generation, t.state.Digest, t.state.Rows, t.state.RowsTotal, t.state.Hit = m.generation, m.manifest.Digest, m.manifest.Rows, m.manifest.Rows, m.hit
+		t.state.Generation, t.state.Digest, t.state.Rows, t.state.RowsTotal,
+			t.state.Hit = m.generation, m.manifest.Digest, m.manifest.Rows, m.manifest.Rows, m.hit
 		t.state.DTypeError = m.manifest.DTypeErrors()
 		t.state.Bytes, t.state.Progress = t.state.BytesTotal, 1
-		j.log.Info("job done", "job", t.state.Job, "kind", t.state.Kind, "dataset", t.state.Dataset, "generation", m.generation, "rows", m.manifest.Rows, "hit", m.hit, "seconds", t.state.Seconds)
+		j.log.Info("job done", "job", t.state.Job, "kind", t.state.Kind, "dataset", t.state.Dataset,
+			"generation", m.generation, "rows", m.manifest.Rows, "hit", m.hit, "seconds",
+			t.state.Seconds)
 	} else {
 		t.state.Error = problemOf(err)
 		t.state.State = wire.JobFailedIn
 		if t.state.Error.Type == wire.Cancelled {
 			t.state.State = wire.JobCancelled
 		}
-		j.log.Info("job failed", "job", t.state.Job, "kind", t.state.Kind, "dataset", t.state.Dataset, "error", err)
+		j.log.Info("job failed", "job", t.state.Job, "kind", t.state.Kind, "dataset",
+			t.state.Dataset, "error", err)
 	}
 	t.state.Cores = 0
 	j.ended++
@@ -232,7 +241,8 @@ func (j *Jobs) snapshot(t *job) wire.Job {
 	s := t.state
 	if s.State == wire.JobRunning {
 		now := j.now()
-		s.Seconds, s.Progress, s.EtaS = t.seconds(now), t.estimate.share, t.estimate.eta(now.Sub(t.began))
+		s.Seconds, s.Progress, s.EtaS = t.seconds(now), t.estimate.share,
+			t.estimate.eta(now.Sub(t.began))
 	}
 	return s
 }
@@ -257,7 +267,8 @@ func (j *Jobs) find(id string) (*job, error) {
 			return t, nil
 		}
 	}
-	return nil, wire.NewProblem(wire.JobNotFound, "no job is named %q; the last %d are remembered", id, keptJobs).WithField("job").WithHint("tensorcache jobs lists them")
+	return nil, wire.NewProblem(wire.JobNotFound, "no job is named %q; the last %d are remembered",
+		id, keptJobs).WithField("job").WithHint("tensorcache jobs lists them")
 }
 
 // Wait gives a job's state once it has ended, or after so long.
@@ -275,8 +286,8 @@ func (j *Jobs) Wait(id string, most time.Duration) (wire.Job, error) {
 	return j.snapshot(t), nil
 }
 
-// Cancel ends a job and waits for its end; one that has ended stays as it is. With an owner, only that one's wish is taken
-// back, and the job goes on while others wait for it.
+// Cancel ends a job and waits for its end; one that has ended stays as it is. With an owner, only
+// that one's wish is taken back, and the job goes on while others wait for it.
 func (j *Jobs) Cancel(id, owner string) (wire.Job, error) {
 	t, err := j.find(id)
 	if err != nil {
@@ -301,7 +312,8 @@ func (j *Jobs) leave(t *job, owner string) (wanted bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !t.owners[owner] {
-		return false, wire.NewProblem(wire.InvalidRequest, "owner: %q does not wait for job %s", owner, t.state.Job).WithField("owner").
+		return false, wire.NewProblem(wire.InvalidRequest, "owner: %q does not wait for job %s",
+			owner, t.state.Job).WithField("owner").
 			WithHint("the answer to each load has its owner; without one the job is cancelled for all")
 	}
 	delete(t.owners, owner)

@@ -22,29 +22,40 @@ func TestALoadIsAJobAndTheSameAgainIsAHit(t *testing.T) {
 	path := w.source("a.csv", "t,a\n1,2.5\n2,3.5\n")
 	options := map[string]any{"sources": []string{path}, "time": "t"}
 	job := w.load("d", options)
-	if job.State != wire.JobDone || job.Generation != 1 || job.Rows != 2 || job.Hit || job.Dataset != "d" || job.Error != nil || job.Bytes != job.BytesTotal || len(job.Digest) != 32 {
+	if job.State != wire.JobDone || job.Generation != 1 || job.Rows != 2 || job.Hit ||
+		job.Dataset != "d" || job.Error != nil || job.Bytes != job.BytesTotal ||
+		len(job.Digest) != 32 {
 		t.Fatalf("%+v", job)
 	}
-	hit := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "layout": "columns"}) // the default, spelt out
-	if !hit.Hit || hit.State != wire.JobDone || hit.Generation != 1 || hit.Digest != job.Digest || hit.Rows != 2 {
+	// the default, spelt out
+	hit := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "layout": "columns"})
+	if !hit.Hit || hit.State != wire.JobDone || hit.Generation != 1 || hit.Digest != job.Digest ||
+		hit.Rows != 2 {
 		t.Errorf("%+v", hit)
 	}
-	for setting, says := range map[string]string{"a": "", "nope": "no column is named", "t": "want value columns of numbers"} { // steps that do nothing
-		again := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "scale": map[string]string{setting: "none"}})
-		if again.Hit != (says == "") || says != "" && (again.Error == nil || !strings.Contains(again.Error.Detail, says)) {
+	// steps that do nothing
+	for setting, says := range map[string]string{"a": "", "nope": "no column is named",
+		"t": "want value columns of numbers"} {
+		again := w.load("d", map[string]any{"sources": []string{path}, "time": "t",
+			"scale": map[string]string{setting: "none"}})
+		if again.Hit != (says == "") || says != "" &&
+			(again.Error == nil || !strings.Contains(again.Error.Detail, says)) {
 			t.Errorf("no scale of %q: %+v", setting, again)
 		}
 	}
-	if other := w.load("d", map[string]any{"sources": []string{path}, "time": "t", "dtype": "float32"}); other.Hit || other.Generation != 2 || other.Digest == job.Digest {
+	if other := w.load("d", map[string]any{"sources": []string{path}, "time": "t",
+		"dtype": "float32"}); other.Hit || other.Generation != 2 || other.Digest == job.Digest {
 		t.Errorf("with another dtype: %+v", other)
 	}
-	if other := w.load("e", options); other.Hit || other.Generation != 1 || other.Digest != job.Digest {
+	if other := w.load("e", options); other.Hit || other.Generation != 1 ||
+		other.Digest != job.Digest {
 		t.Errorf("under another name: %+v", other)
 	}
 	if err := os.WriteFile(path, []byte("t,a\n1,2.5\n2,9.5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if changed := w.load("e", options); changed.Hit || changed.Generation != 2 || changed.Digest == job.Digest {
+	if changed := w.load("e", options); changed.Hit || changed.Generation != 2 ||
+		changed.Digest == job.Digest {
 		t.Errorf("of changed sources: %+v", changed)
 	}
 	var jobs wire.Jobs
@@ -61,8 +72,11 @@ func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
 		options         map[string]any
 		typ, says, hint string
 	}{
-		"a text":         {map[string]any{"sources": []string{path}, "dtype": "float32", "time": "t"}, wire.SourceError, path + `, row 2 (line 3), column "close": "n/a!"`, "--columns"},
-		"unknown column": {map[string]any{"sources": []string{path}, "columns": []string{"clse"}}, wire.ColumnNotFound, `columns: no column is named "clse"; near: close`, ""},
+		"a text": {map[string]any{"sources": []string{path}, "dtype": "float32",
+			"time": "t"}, wire.SourceError, path + `, row 2 (line 3), column "close": "n/a!"`,
+			"--columns"},
+		"unknown column": {map[string]any{"sources": []string{path}, "columns": []string{"clse"}},
+			wire.ColumnNotFound, `columns: no column is named "clse"; near: close`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
@@ -71,8 +85,10 @@ func TestAFailedLoadTellsFileRowColumnAndText(t *testing.T) {
 			if job.State != wire.JobFailedIn || job.Error == nil {
 				t.Fatalf("%+v", job)
 			}
-			if e := job.Error; e.Type != test.typ || !strings.Contains(e.Detail, test.says) || !strings.Contains(e.Hint, test.hint) || e.Field == "" {
-				t.Errorf("got %+v\nwant %s with %q and a hint with %q", e, test.typ, test.says, test.hint)
+			if e := job.Error; e.Type != test.typ || !strings.Contains(e.Detail, test.says) ||
+				!strings.Contains(e.Hint, test.hint) || e.Field == "" {
+				t.Errorf("got %+v\nwant %s with %q and a hint with %q", e, test.typ,
+					test.says, test.hint)
 			}
 			w.checkTmp()
 		})
@@ -98,7 +114,8 @@ func TestALoadThatRunsIsJoinedWaitedForAndCancelled(t *testing.T) {
 	w := newWorld(t)
 	options := map[string]any{"sources": []string{w.source("a.csv", "a\n1\n")}}
 	job := w.stuck("d", options)
-	if job.Phase != "read" || job.RowsTotal != 10 || job.Bytes != 50 || job.BytesTotal != 100 || job.Seconds <= 0 || job.Progress != 0.5 {
+	if job.Phase != "read" || job.RowsTotal != 10 || job.Bytes != 50 || job.BytesTotal != 100 ||
+		job.Seconds <= 0 || job.Progress != 0.5 {
 		t.Errorf("%+v", job)
 	}
 	var joined wire.Job
@@ -157,7 +174,8 @@ func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.jobs.end(ctx, j, func() (made, error) { return made{}, errors.New("not today") }); err == nil {
+		if _, err := w.jobs.end(ctx, j,
+			func() (made, error) { return made{}, errors.New("not today") }); err == nil {
 			t.Fatal("it did not fail")
 		}
 		w.jobs.running.Done()
@@ -165,11 +183,13 @@ func TestOnlyTheLastJobsAreRemembered(t *testing.T) {
 	if list := w.jobs.List(); len(list) != keptJobs || list[0].Job != "j6" {
 		t.Errorf("%d jobs from %s on", len(list), list[0].Job)
 	}
-	w.refused(w.do("GET", "/v1/jobs/j1", nil), wire.JobNotFound, `no job is named "j1"; the last 100 are remembered`)
+	w.refused(w.do("GET", "/v1/jobs/j1", nil), wire.JobNotFound,
+		`no job is named "j1"; the last 100 are remembered`)
 }
 
 // put sends bytes through a socket pair to a put.
-func (w *world) put(ctx context.Context, r wire.PutRequest, send func(*os.File)) (*wire.PutReply, error) {
+func (w *world) put(ctx context.Context, r wire.PutRequest,
+	send func(*os.File)) (*wire.PutReply, error) {
 	w.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
@@ -187,14 +207,22 @@ func (w *world) put(ctx context.Context, r wire.PutRequest, send func(*os.File))
 
 func TestArraysThatArePutAreADataset(t *testing.T) {
 	w := newWorld(t)
-	r := wire.PutRequest{Dataset: "mine", Format: "columns", Columns: asJSON([]map[string]any{{"name": "a", "dtype": "int32", "shape": []int{2, 2}, "bytes": 16}})}
+	r := wire.PutRequest{Dataset: "mine", Format: "columns",
+		Columns: asJSON(
+			[]map[string]any{{"name": "a", "dtype": "int32", "shape": []int{2, 2}, "bytes": 16}})}
 	values := []byte{1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0}
 	reply, err := w.put(t.Context(), r, func(f *os.File) { f.Write(values) })
-	if err != nil || reply.Dataset != "mine" || reply.Generation != 1 || reply.Rows != 2 || len(reply.Digest) != 32 {
+	if err != nil || reply.Dataset != "mine" || reply.Generation != 1 || reply.Rows != 2 ||
+		len(reply.Digest) != 32 {
 		t.Fatalf("%+v, %v", reply, err)
 	}
-	w.refused(w.do("POST", "/v1/datasets/mine/load", map[string]any{}), wire.InvalidRequest, "sources: want at least one file") // no hit
-	if _, err := w.put(t.Context(), r, func(f *os.File) { f.Write(values[:9]); f.Close() }); err == nil || problemOf(err).Type != wire.SourceError || !strings.Contains(err.Error(), "the connection ended after 9 of 16 bytes") {
+	// no hit
+	w.refused(w.do("POST", "/v1/datasets/mine/load", map[string]any{}), wire.InvalidRequest,
+		"sources: want at least one file")
+	if _, err := w.put(t.Context(), r,
+		func(f *os.File) { f.Write(values[:9]); f.Close() }); err == nil ||
+		problemOf(err).Type != wire.SourceError ||
+		!strings.Contains(err.Error(), "the connection ended after 9 of 16 bytes") {
 		t.Errorf("cut short: %v", err)
 	}
 	for name, bad := range map[string]wire.PutRequest{
@@ -217,7 +245,9 @@ func TestArraysThatArePutAreADataset(t *testing.T) {
 func TestAPutEndsWithItsContext(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	r := wire.PutRequest{Dataset: "mine", Format: "columns", Columns: asJSON([]map[string]any{{"name": "a", "dtype": "int32", "shape": []int{2}, "bytes": 8}})}
+	r := wire.PutRequest{Dataset: "mine", Format: "columns",
+		Columns: asJSON(
+			[]map[string]any{{"name": "a", "dtype": "int32", "shape": []int{2}, "bytes": 8}})}
 	_, err := w.put(ctx, r, func(f *os.File) { f.Write([]byte{1}); cancel() })
 	if p := problemOf(err); err == nil || p.Type != wire.Cancelled {
 		t.Errorf("got %v", err)
@@ -233,10 +263,12 @@ func TestAnErrorOfALoadHasItsType(t *testing.T) {
 		err error
 		typ string
 	}{
-		{&ingest.SourceError{Path: "a.csv", Row: 3, Reason: "is torn", Hint: "mend it"}, wire.SourceError},
+		{&ingest.SourceError{Path: "a.csv", Row: 3, Reason: "is torn", Hint: "mend it"},
+			wire.SourceError},
 		{&ingest.OptionError{Field: "scale", Value: "x", Allowed: "y"}, wire.InvalidRequest},
 		{&ingest.OptionError{Field: "columns", Value: "x", Column: true}, wire.ColumnNotFound},
-		{fmt.Errorf("lay out: %w", &ingest.NoSpaceError{Dir: "/d", Need: 2, Have: 1}), wire.NoSpace},
+		{fmt.Errorf("lay out: %w", &ingest.NoSpaceError{Dir: "/d", Need: 2, Have: 1}),
+			wire.NoSpace},
 		{fmt.Errorf("publish: %w", unix.ENOSPC), wire.NoSpace},
 		{fmt.Errorf("publish: %w", unix.EDQUOT), wire.NoSpace},
 		{fmt.Errorf("%w: 3 GiB", ingest.ErrMemory), wire.Memory},

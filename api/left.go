@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isLeft tells whether the client of a connection on which it has nothing more to say has closed it. It does not wait, and takes nothing
-// of what came.
+// isLeft tells whether the client of a connection on which it has nothing more to say has closed
+// it. It does not wait, and takes nothing of what came.
 func isLeft(conn net.Conn) (left bool) {
 	if c, ok := conn.(*limitedConn); ok {
 		conn = c.Conn
@@ -25,7 +25,8 @@ func isLeft(conn net.Conn) (left bool) {
 	err = c.Control(func(fd uintptr) {
 		var b [1]byte
 		n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		left = err == nil && n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR)
+		left = err == nil && n == 0 || err != nil && !errors.Is(err, unix.EAGAIN) &&
+			!errors.Is(err, unix.EINTR)
 	})
 	return left || err != nil
 }

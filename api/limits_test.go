@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// crowded opens n connections, each of which sends the beginning of a request and no more. They stay open until the test ends.
+// crowded opens n connections, each of which sends the beginning of a request and no more. They
+// stay open until the test ends.
 func crowded(t testing.TB, network, addr string, n int, begin string, meanwhile func(i int)) {
 	t.Helper()
 	var limit syscall.Rlimit
@@ -31,7 +32,8 @@ func crowded(t testing.TB, network, addr string, n int, begin string, meanwhile 
 			t.Fatal(i, err)
 		}
 		t.Cleanup(func() { conn.Close() })
-		if _, err := io.WriteString(conn, begin); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+		if _, err := io.WriteString(conn, begin); err != nil && !errors.Is(err, syscall.EPIPE) &&
+			!errors.Is(err, syscall.ECONNRESET) {
 			t.Fatal(i, err)
 		}
 		if i%500 == 499 {
@@ -40,13 +42,15 @@ func crowded(t testing.TB, network, addr string, n int, begin string, meanwhile 
 	}
 }
 
-// shortTimeouts makes a server wait less long for requests, so that a test can wait for its timeouts.
+// shortTimeouts makes a server wait less long for requests, so that a test can wait for its
+// timeouts.
 func shortTimeouts(s *Server) {
-	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTime = 100*time.Millisecond, 100*time.Millisecond, 100*time.Millisecond
+	s.http.ReadTimeout, s.tcp.ReadTimeout, s.bodyTime = 100*time.Millisecond, 100*time.Millisecond,
+		100*time.Millisecond
 }
 
-// answeredWithin sends a request on a new connection until it is served, and fails if the others still block it after patience: each of
-// them ends by a timeout of shortTimeouts.
+// answeredWithin sends a request on a new connection until it is served, and fails if the others
+// still block it after patience: each of them ends by a timeout of shortTimeouts.
 func answeredWithin(t testing.TB, network, addr, request string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -82,7 +86,8 @@ func TestTenThousandConnectionsThatSendNothingBlockOthersOnlyUntilTheirTimeout(t
 	w := newWorldWith(t, shortTimeouts)
 	d := w.openTCP()
 	crowded(t, "tcp", d.addr, 10_000, "", func(int) {
-		answeredWithin(t, "tcp", d.addr, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
+		answeredWithin(t, "tcp", d.addr,
+			lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
 		if a := w.do("GET", "/v1/health", nil); a.status != 200 {
 			t.Fatalf("over the socket: %d", a.status)
 		}
@@ -94,16 +99,20 @@ func TestTenThousandConnectionsThatSendNothingBlockOthersOnlyUntilTheirTimeout(t
 
 func TestHalfRequestsBlockOthersOnlyUntilTheirTimeout(t *testing.T) {
 	for name, test := range map[string]struct{ first, fields string }{
-		"header":             {"GET /v1/datasets HTTP/1.1", "Host: %s\r\nX-Slow: "},
-		"body":               {"POST /v1/datasets/x/plan HTTP/1.1", "Host: %s\r\n%s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"},
-		"body of a stranger": {"POST /v1/datasets/x/plan HTTP/1.1", "Host: %s\r\nContent-Length: 1000\r\n\r\n{"},
+		"header": {"GET /v1/datasets HTTP/1.1", "Host: %s\r\nX-Slow: "},
+		"body": {"POST /v1/datasets/x/plan HTTP/1.1",
+			"Host: %s\r\n%s\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"},
+		"body of a stranger": {"POST /v1/datasets/x/plan HTTP/1.1",
+			"Host: %s\r\nContent-Length: 1000\r\n\r\n{"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorldWith(t, shortTimeouts)
 			d := w.openTCP()
-			begin := strings.Replace(strings.Replace(test.first+"\r\n"+test.fields, "%s", d.addr, 1), "%s", d.bearer(), 1)
+			begin := strings.Replace(strings.Replace(test.first+"\r\n"+test.fields, "%s", d.addr,
+				1), "%s", d.bearer(), 1)
 			crowded(t, "tcp", d.addr, 1000, begin, func(int) {
-				answeredWithin(t, "tcp", d.addr, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
+				answeredWithin(t, "tcp", d.addr,
+					lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer()))
 			})
 		})
 	}
@@ -124,7 +133,8 @@ func TestIdleClientsBlockNobody(t *testing.T) {
 	d := newWorld(t).openTCP()
 	for i := range 2 * mostTCP {
 		conn := d.dial()
-		if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer())); err != nil {
+		if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: "+d.addr,
+			d.bearer())); err != nil {
 			t.Fatal(i, err)
 		}
 		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -133,7 +143,8 @@ func TestIdleClientsBlockNobody(t *testing.T) {
 		}
 		answered(t, res)
 		if res.StatusCode != http.StatusOK || i < mostTCP/2 && res.Close {
-			t.Fatalf("request %d was answered %d, connection closed: %v", i, res.StatusCode, res.Close)
+			t.Fatalf("request %d was answered %d, connection closed: %v", i,
+				res.StatusCode, res.Close)
 		}
 	}
 }
@@ -149,10 +160,13 @@ func TestARequestThatDoesNotComeToItsEndIsCutOff(t *testing.T) {
 			w.server.tcp.ReadTimeout, w.server.bodyTime = 20*time.Millisecond, 20*time.Millisecond
 			d := w.openTCP()
 			conn := d.dial()
-			if _, err := io.WriteString(conn, strings.Replace(strings.Replace(half, "%s", d.addr, 1), "%s", d.bearer(), 1)); err != nil {
+			if _, err := io.WriteString(conn,
+				strings.Replace(strings.Replace(half, "%s", d.addr, 1), "%s", d.bearer(),
+					1)); err != nil {
 				t.Fatal(err)
 			}
-			b, err := io.ReadAll(conn) // which is reset in the end where the server had not read all
+			// which is reset in the end where the server had not read all
+			b, err := io.ReadAll(conn)
 			if !strings.HasPrefix(string(b), "HTTP/1.1 408 ") {
 				t.Errorf("answered %q, %v", b, err)
 			}
@@ -192,12 +206,14 @@ func TestConnectionsAboveTheLimitAreToldSo(t *testing.T) {
 	w.server.tcpConns.mu.Lock()
 	w.server.tcpConns.limit = 0
 	w.server.tcpConns.mu.Unlock()
-	res, err := http.ReadResponse(bufio.NewReader(d.dial()), nil) // without a request, which could come after the end
+	// without a request, which could come after the end
+	res, err := http.ReadResponse(bufio.NewReader(d.dial()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := answered(t, res)
-	if p := w.problem(a); a.status != 503 || p.Type != "busy" || p.Hint == "" || a.header.Get("Retry-After") == "" || !res.Close {
+	if p := w.problem(a); a.status != 503 || p.Type != "busy" || p.Hint == "" ||
+		a.header.Get("Retry-After") == "" || !res.Close {
 		t.Errorf("%d %+v %+v", a.status, a.header, p)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Load starts a load of files, or answers with one that already runs or with a hit: a generation that was made from
-// the same, unchanged sources in the same way.
+// Load starts a load of files, or answers with one that already runs or with a hit: a generation
+// that was made from the same, unchanged sources in the same way.
 func (j *Jobs) Load(name string, o ingest.Options) (wire.Job, error) {
 	if err := layout.CheckName(name); err != nil {
 		return wire.Job{}, err
@@ -62,12 +62,14 @@ func checkSources(paths []string) error {
 	return nil
 }
 
-// Put loads what comes over a connection, and waits for it. It closes conn. Its errors are *wire.Problem.
+// Put loads what comes over a connection, and waits for it. It closes conn. Its errors are
+// *wire.Problem.
 func (j *Jobs) Put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
 	defer conn.Close()
 	reply, err := j.put(ctx, r, conn)
 	if err != nil {
-		return nil, problemOf(err) // the feed server, which tells the client, knows nothing of loads
+		// the feed server, which tells the client, knows nothing of loads
+		return nil, problemOf(err)
 	}
 	return reply, nil
 }
@@ -85,7 +87,9 @@ func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire
 		}
 		defer base.Release()
 		if len(r.Options) > 0 && string(r.Options) != "null" {
-			return nil, wire.NewProblem(wire.InvalidRequest, "options: rows are appended with the options of the dataset, want none").WithField("options")
+			return nil, wire.NewProblem(wire.InvalidRequest,
+				"options: rows are appended with the options of the dataset, want none").WithField(
+				"options")
 		}
 		if in.Options, err = ingest.AppendOptions(base.Data.Manifest, nil); err != nil {
 			return nil, err
@@ -115,19 +119,26 @@ func (j *Jobs) put(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire
 		return nil, err
 	}
 	return &wire.PutReply{
-		Protocol: wire.Protocol, Dataset: r.Dataset, Generation: m.generation, Digest: m.manifest.Digest, Rows: m.manifest.Rows, DTypeError: m.manifest.DTypeErrors(),
+		Protocol: wire.Protocol, Dataset: r.Dataset, Generation: m.generation,
+		Digest: m.manifest.Digest, Rows: m.manifest.Rows, DTypeError: m.manifest.DTypeErrors(),
 	}, nil
 }
 
-// hit finds out whether the newest generation is what a load would make, and usable. Where hashes are to decide, that is not
-// known before the sources have been read: then it tells whether it may be.
-func (j *Jobs) hit(name string, o ingest.Options, recipe json.RawMessage, sources []layout.Source) (wire.Job, bool) {
+// hit finds out whether the newest generation is what a load would make, and usable. Where hashes
+// are to decide, that is not known before the sources have been read: then it tells whether it may
+// be.
+func (j *Jobs) hit(name string, o ingest.Options, recipe json.RawMessage,
+	sources []layout.Source) (wire.Job, bool) {
 	i, err := j.store.Dataset(name)
 	same := layout.Source.SameFile
 	if o.HashSources {
-		same = func(a, b layout.Source) bool { return a.Path == b.Path && a.Bytes == b.Bytes && a.XXH64 != "" }
+		same = func(a, b layout.Source) bool {
+			return a.Path == b.Path && a.Bytes == b.Bytes &&
+				a.XXH64 != ""
+		}
 	}
-	if err != nil || len(i.Manifest.Appended) > 0 || !sameJSON(i.Manifest.Recipe, recipe) || !slices.EqualFunc(i.Manifest.Sources, sources, same) {
+	if err != nil || len(i.Manifest.Appended) > 0 || !sameJSON(i.Manifest.Recipe, recipe) ||
+		!slices.EqualFunc(i.Manifest.Sources, sources, same) {
 		return wire.Job{}, false
 	}
 	if !o.StepsFit(i.Manifest.Columns) { // which the load says better
@@ -143,11 +154,14 @@ func (j *Jobs) hit(name string, o ingest.Options, recipe json.RawMessage, source
 
 // hitJob is the answer where nothing is to be done.
 func hitJob(kind, name string, generation int64, m *layout.Manifest) wire.Job {
-	return wire.Job{Job: "hit", Kind: kind, State: wire.JobDone, Dataset: name, Generation: generation, Digest: m.Digest, Rows: m.Rows, RowsTotal: m.Rows, Progress: 1, Hit: true}
+	return wire.Job{Job: "hit", Kind: kind, State: wire.JobDone, Dataset: name,
+		Generation: generation, Digest: m.Digest, Rows: m.Rows, RowsTotal: m.Rows,
+		Progress: 1, Hit: true}
 }
 
 // sameContent reads the sources of a generation that may be a hit and finds out whether it is.
-func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, reach ingest.AllowedRoots, sources []layout.Source) (made, bool, error) {
+func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, reach ingest.AllowedRoots,
+	sources []layout.Source) (made, bool, error) {
 	if !hit.Hit {
 		return made{}, false, nil
 	}
@@ -161,11 +175,13 @@ func (j *Jobs) sameContent(ctx context.Context, t *job, hit wire.Job, reach inge
 		return made{}, false, err
 	}
 	m := h.Data.Manifest
-	return made{generation: hit.Generation, manifest: m, hit: true}, slices.EqualFunc(m.Sources, hashed, layout.Source.SameContent), nil
+	return made{generation: hit.Generation, manifest: m, hit: true},
+		slices.EqualFunc(m.Sources, hashed, layout.Source.SameContent), nil
 }
 
 // hash reads the sources for a job.
-func (j *Jobs) hash(ctx context.Context, t *job, reach ingest.AllowedRoots, sources []layout.Source) ([]layout.Source, error) {
+func (j *Jobs) hash(ctx context.Context, t *job, reach ingest.AllowedRoots,
+	sources []layout.Source) ([]layout.Source, error) {
 	p := ingest.Progress{Phase: ingest.PhaseHash}
 	for _, s := range sources {
 		p.BytesTotal += s.Bytes
@@ -196,8 +212,10 @@ func canonical(text json.RawMessage) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// run loads into a directory of its own and publishes it: after a generation, where that is not 0, which must still be the newest then.
-func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File, after int64) (made, error) {
+// run loads into a directory of its own and publishes it: after a generation, where that is not 0,
+// which must still be the newest then.
+func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File,
+	after int64) (made, error) {
 	l, err := j.store.Begin(t.state.Dataset)
 	if err != nil {
 		return made{}, err
@@ -225,8 +243,8 @@ func (j *Jobs) run(ctx context.Context, t *job, in ingest.Job, conn *os.File, af
 	return made{generation: number, manifest: m}, err
 }
 
-// orSuperseded is the error of a load that stands on a generation: where that went away meanwhile, and its files with it, nothing else is
-// the reason that they could not be read.
+// orSuperseded is the error of a load that stands on a generation: where that went away meanwhile,
+// and its files with it, nothing else is the reason that they could not be read.
 func (j *Jobs) orSuperseded(err error, name string, after int64) error {
 	if after == 0 || problemOf(err).Type != wire.Internal {
 		return err
@@ -241,7 +259,8 @@ func (j *Jobs) orSuperseded(err error, name string, after int64) error {
 func (j *Jobs) note(t *job, p ingest.Progress) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	t.state.Phase, t.state.Rows, t.state.RowsTotal, t.state.Bytes, t.state.BytesTotal = p.Phase, p.Rows, p.RowsTotal, p.Bytes, p.BytesTotal
+	t.state.Phase, t.state.Rows, t.state.RowsTotal, t.state.Bytes, t.state.BytesTotal = p.Phase,
+		p.Rows, p.RowsTotal, p.Bytes, p.BytesTotal
 	t.estimate.note(p.Share)
 	j.touch()
 }

@@ -15,10 +15,12 @@ var loginRoutes = []route{
 	{"GET", loginPath, plain((*Server).login)},
 }
 
-// ui gives an address that opens the dashboard, once and soon. Over TCP it is refused: a key would outlive the cookie it is asked with.
+// ui gives an address that opens the dashboard, once and soon. Over TCP it is refused: a key would
+// outlive the cookie it is asked with.
 func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 	if isTCP(ctx) {
-		return forbidden("a login is given out over the control socket only").WithHint("run tensorcache ui on the daemon's machine")
+		return forbidden("a login is given out over the control socket only").
+			WithHint("run tensorcache ui on the daemon's machine")
 	}
 	addr, err := s.OpenTCP(anyPort)
 	if errors.Is(err, ErrToken) {
@@ -27,13 +29,15 @@ func (s *Server) ui(ctx *fasthttp.RequestCtx) error {
 	if err != nil {
 		return err
 	}
-	return reply(ctx, 200, wire.UI{URL: "http://" + addr + loginPath + "?key=" + s.guard.logins.newKey()})
+	return reply(ctx, 200,
+		wire.UI{URL: "http://" + addr + loginPath + "?key=" + s.guard.logins.newKey()})
 }
 
 // login turns a one-time key into a cookie that no script reads and no other site's page sends.
 func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	if !isTCP(ctx) {
-		return wire.NewProblem(wire.NotFound, "there is no route %s over the control socket", loginPath).WithHint("tensorcache ui gives an address that logs a browser in, over TCP")
+		return wire.NewProblem(wire.NotFound, "there is no route %s over the control socket",
+			loginPath).WithHint("tensorcache ui gives an address that logs a browser in, over TCP")
 	}
 	var session string
 	ok := false
@@ -51,7 +55,8 @@ func (s *Server) login(ctx *fasthttp.RequestCtx) error {
 	c.SetHTTPOnly(true)
 	c.SetSameSite(fasthttp.CookieSameSiteStrictMode)
 	ctx.Response.Header.SetCookie(&c)
-	ctx.Response.Header.Set(fasthttp.HeaderLocation, "/") // a fragment, which names what is to be shown, stays with the browser
+	// a fragment, which names what is to be shown, stays with the browser
+	ctx.Response.Header.Set(fasthttp.HeaderLocation, "/")
 	ctx.SetStatusCode(fasthttp.StatusSeeOther)
 	return nil
 }

@@ -34,17 +34,20 @@ func TestAOneTimeAddressLogsABrowserIn(t *testing.T) {
 		t.Fatalf("%d %v", a.status, a.header)
 	}
 	c := cookies[0]
-	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || len(c.Value) != 2*secretBytes || strings.Contains(path, c.Value) || c.Value == d.token {
+	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" ||
+		len(c.Value) != 2*secretBytes || strings.Contains(path, c.Value) || c.Value == d.token {
 		t.Errorf("%+v", c)
 	}
 	cookie := "Cookie: " + c.Name + "=" + c.Value
 	if a := d.ask("GET", "/v1/health", "", "Authorization: ", cookie); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if a := d.ask("POST", "/v1/stop", "", "Authorization: ", cookie, "Origin: http://"+d.addr); a.status != 202 {
+	if a := d.ask("POST", "/v1/stop", "", "Authorization: ", cookie, "Origin: http://"+
+		d.addr); a.status != 202 {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	w.refused(d.ask("POST", "/v1/stop", "", "Authorization: ", cookie), wire.Forbidden, "want that of the dashboard")
+	w.refused(d.ask("POST", "/v1/stop", "", "Authorization: ", cookie), wire.Forbidden,
+		"want that of the dashboard")
 }
 
 func TestAnAddressMayBeOfIPv6(t *testing.T) {
@@ -71,9 +74,11 @@ func TestAKeyIsGoodOnceAndSoon(t *testing.T) {
 		t.Fatalf("%d", a.status)
 	}
 	now = now.Add(keyLife)
-	for name, path := range map[string]string{"used": used, "late": late, "none": "/login", "empty": "/login?key=", "wrong": "/login?key=" + d.token} {
+	for name, path := range map[string]string{"used": used, "late": late, "none": "/login",
+		"empty": "/login?key=", "wrong": "/login?key=" + d.token} {
 		a := d.ask("GET", path, "", "Authorization: ")
-		if a.status != 401 || a.header.Get("Set-Cookie") != "" || !strings.Contains(string(a.body), "<code>tensorcache ui</code> again") {
+		if a.status != 401 || a.header.Get("Set-Cookie") != "" ||
+			!strings.Contains(string(a.body), "<code>tensorcache ui</code> again") {
 			t.Errorf("%s: %d %v %s", name, a.status, a.header, a.body)
 		}
 	}
@@ -131,7 +136,8 @@ func TestALoginIsGivenOutOverTheSocketOnly(t *testing.T) {
 	d := w.openTCP()
 	w.refused(d.ask("POST", "/v1/ui", "{}"), wire.Forbidden, "over the control socket only")
 	w.refused(w.do("GET", "/login?key=x", nil), wire.NotFound, "over the control socket")
-	w.refused(w.do("POST", "/v1/ui", map[string]any{"name": "x"}), wire.InvalidRequest, "takes no body")
+	w.refused(w.do("POST", "/v1/ui", map[string]any{"name": "x"}), wire.InvalidRequest,
+		"takes no body")
 }
 
 func TestTheFirstLoginOpensAnAddress(t *testing.T) {
@@ -140,7 +146,8 @@ func TestTheFirstLoginOpensAnAddress(t *testing.T) {
 	w.server.Opened = func(addr string) { opened = addr }
 	var ui wire.UI
 	w.into(w.do("POST", "/v1/ui", nil), 200, &ui)
-	if !strings.HasPrefix(opened, "127.0.0.1:") || !strings.HasPrefix(ui.URL, "http://"+opened+"/login?key=") {
+	if !strings.HasPrefix(opened, "127.0.0.1:") ||
+		!strings.HasPrefix(ui.URL, "http://"+opened+"/login?key=") {
 		t.Errorf("opened %q, told %q", opened, ui.URL)
 	}
 }
@@ -148,7 +155,9 @@ func TestTheFirstLoginOpensAnAddress(t *testing.T) {
 func TestSomebodyWithABrowserReadsHowToGetIn(t *testing.T) {
 	d := newWorld(t).openTCP()
 	a := d.ask("GET", "/", "", "Authorization: ", "Accept: text/html,*/*")
-	if a.status != 401 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") || !strings.Contains(string(a.body), "tensorcache ui") || a.header.Get("WWW-Authenticate") == "" {
+	if a.status != 401 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") ||
+		!strings.Contains(string(a.body), "tensorcache ui") ||
+		a.header.Get("WWW-Authenticate") == "" {
 		t.Errorf("%d %v %s", a.status, a.header, a.body)
 	}
 }

@@ -22,9 +22,10 @@ type request struct {
 	fields         []string // parameters and fields of the body that it has, by their paths
 }
 
-// maker makes up requests from the OpenAPI document: mostly what it allows, with values that mean something to the datasets that there
-// are, and now and then anything else. Each choice takes a byte of the fuzzer's, so that a mutation changes one choice; behind the last
-// come those of a generator that they seed, so that any bytes make a whole request.
+// maker makes up requests from the OpenAPI document: mostly what it allows, with values that mean
+// something to the datasets that there are, and now and then anything else. Each choice takes a
+// byte of the fuzzer's, so that a mutation changes one choice; behind the last come those of a
+// generator that they seed, so that any bytes make a whole request.
 type maker struct {
 	choices []byte
 	more    *rand.Rand
@@ -41,7 +42,8 @@ type maker struct {
 func newMaker(choices []byte, word string, words map[string][]string) *maker {
 	h := fnv.New64a()
 	h.Write(choices)
-	return &maker{choices: choices, more: rand.New(rand.NewPCG(h.Sum64(), 1)), word: word, words: words}
+	return &maker{choices: choices, more: rand.New(rand.NewPCG(h.Sum64(), 1)), word: word,
+		words: words}
 }
 
 // pick is one of n numbers.
@@ -65,7 +67,8 @@ func (m *maker) oneIn(n int) bool { return m.pick(n) == n-1 }
 
 // changed are the routes that make and remove datasets, which others stay away from.
 func (r *route) changes() bool {
-	return r.path == "/v1/datasets/{name}/load" || r.path == "/v1/datasets/{name}/append" || r.method == "DELETE" && r.path == "/v1/datasets/{name}"
+	return r.path == "/v1/datasets/{name}/load" || r.path == "/v1/datasets/{name}/append" ||
+		r.method == "DELETE" && r.path == "/v1/datasets/{name}"
 }
 
 // request makes one up.
@@ -73,7 +76,8 @@ func (m *maker) request() request {
 	r := weighed()[m.pick(len(weighed()))]
 	q := request{route: r, method: r.method, tcp: m.oneIn(4)}
 	if m.oneIn(24) && !r.changes() {
-		q.method = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "OPTIONS", "DELETE", "get", "BREW"}[m.pick(9)]
+		q.method = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "OPTIONS", "DELETE", "get",
+			"BREW"}[m.pick(9)]
 		if q.method == "DELETE" && r.path == "/v1/datasets/{name}" {
 			q.method = "GET"
 		}
@@ -97,7 +101,8 @@ func (m *maker) request() request {
 			}
 			path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(m.text(kind)))
 		case "query":
-			if required, _ := p["required"].(bool); required || m.focus == "?"+name || m.oneIn(m.dense) {
+			if required, _ := p["required"].(bool); required || m.focus == "?"+name ||
+				m.oneIn(m.dense) {
 				m.fields = append(m.fields, "?"+name)
 				query = append(query, name+"="+url.QueryEscape(m.scalar(p["schema"], "?"+name)))
 			}
@@ -109,10 +114,12 @@ func (m *maker) request() request {
 		}
 	}
 	if m.oneIn(48) {
-		query = append(query, []string{"", "&", "verbose=1", "limit", "limit=1", "%zz", "generation=0", url.QueryEscape(m.word) + "=" + url.QueryEscape(m.word)}[m.pick(8)])
+		query = append(query, []string{"", "&", "verbose=1", "limit", "limit=1", "%zz",
+			"generation=0", url.QueryEscape(m.word) + "=" + url.QueryEscape(m.word)}[m.pick(8)])
 	}
 	if m.oneIn(64) {
-		path = []string{path + "/", path + "/more", "/v1/" + url.PathEscape(m.word), "/v1/%2e%2e", path + "/%2e%2e"}[m.pick(5)]
+		path = []string{path + "/", path + "/more", "/v1/" + url.PathEscape(m.word), "/v1/%2e%2e",
+			path + "/%2e%2e"}[m.pick(5)]
 	}
 	q.target = path
 	if len(query) > 0 {
@@ -153,13 +160,15 @@ func (m *maker) value(schema any, at string) {
 	for _, of := range []string{"enum", "anyOf", "oneOf"} {
 		if list, ok := s[of].([]any); ok && s["properties"] == nil {
 			if at == m.solid {
-				list = slices.DeleteFunc(slices.Clone(list), func(l any) bool { return l == nil || resolved(l)["type"] == "null" })
+				list = slices.DeleteFunc(slices.Clone(list),
+					func(l any) bool { return l == nil || resolved(l)["type"] == "null" })
 			}
 			one := list[m.pick(len(list))]
 			if m.within(at) && at != m.focus {
 				one = list[0] // the others are null, or a value for all
 				for _, l := range list {
-					if r := resolved(l); r["properties"] != nil || r["additionalProperties"] != nil || r["items"] != nil {
+					if r := resolved(l); r["properties"] != nil ||
+						r["additionalProperties"] != nil || r["items"] != nil {
 						one = l
 					}
 				}
@@ -185,7 +194,8 @@ func (m *maker) value(schema any, at string) {
 		}
 		kind := kinds[m.pick(len(kinds))]
 		for _, deep := range []any{"array", "object"} {
-			if m.within(at) && at != m.focus && slices.Contains(kinds, deep) && strings.HasPrefix(m.focus, at+"[") == (deep == "array") {
+			if m.within(at) && at != m.focus && slices.Contains(kinds, deep) &&
+				strings.HasPrefix(m.focus, at+"[") == (deep == "array") {
 				kind = deep
 			}
 		}
@@ -219,7 +229,8 @@ func (m *maker) typed(kind string, s spec, at string) {
 			if m.wild {
 				some = 10
 			}
-			m.out.WriteString([]string{"0.5", "0.2", "0.25", "1.0", "-2.5", "1e3", "0.1", "1e308", "5e-324", "1e400"}[m.pick(some)])
+			m.out.WriteString([]string{"0.5", "0.2", "0.25", "1.0", "-2.5", "1e3", "0.1", "1e308",
+				"5e-324", "1e400"}[m.pick(some)])
 		}
 	case "boolean":
 		m.json(m.oneIn(2))
@@ -275,7 +286,8 @@ func (m *maker) object(s spec, at string) {
 		if must && !m.wild {
 			m.solid = join(at, name)
 		}
-		if must || m.within(join(at, name)) || m.oneIn(m.dense) && !slices.Contains(not, any(name)) {
+		if must || m.within(join(at, name)) || m.oneIn(m.dense) &&
+			!slices.Contains(not, any(name)) {
 			field(name, join(at, name), properties[name])
 		}
 		if m.wild && m.oneIn(100) { // twice
@@ -348,7 +360,9 @@ func (m *maker) integer(s spec, at string) string {
 		return most.String()
 	case odd == 2:
 		return []string{
-			"-1", "-3", "-40", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "18446744073709551615", "18446744073709551616", "2305843009213693953", "4611686018427387904", "2147483648", "1e3", "1.0", "0.5", "100", "1000",
+			"-1", "-3", "-40", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
+			"18446744073709551615", "18446744073709551616", "2305843009213693953",
+			"4611686018427387904", "2147483648", "1e3", "1.0", "0.5", "100", "1000",
 		}[m.pick(16)]
 	case odd == 3 && !limited:
 		return strconv.Itoa(-m.pick(12))
@@ -372,7 +386,8 @@ func leaf(at string) string {
 // text is one that means something at the place, mostly.
 func (m *maker) text(at string) string {
 	if m.wild && m.oneIn(12) {
-		return []string{m.word, "", " ", "none", "..", "a/b", "é\u0000\uffff", strings.Repeat("long", 50), "%", "\"", "[\"x\"]", "null", "-x"}[m.pick(13)]
+		return []string{m.word, "", " ", "none", "..", "a/b", "é\u0000\uffff",
+			strings.Repeat("long", 50), "%", "\"", "[\"x\"]", "null", "-x"}[m.pick(13)]
 	}
 	list := m.words[at[strings.LastIndexByte(at, '.')+1:]]
 	if list == nil {

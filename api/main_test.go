@@ -23,8 +23,8 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// stuckVariable makes the child of loads one that reads half and then waits to be killed. Its value is the phase it names, but
-// for stuckOrders: then the rows are the cores that it was ordered last.
+// stuckVariable makes the child of loads one that reads half and then waits to be killed. Its value
+// is the phase it names, but for stuckOrders: then the rows are the cores that it was ordered last.
 const (
 	stuckVariable = "TENSORCACHE_API_TEST_STUCK"
 	stuckOrders   = "orders"
@@ -38,10 +38,14 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(ingest.Main(os.Stdin, os.Stdout))
 	}
-	// Else each child sleeps for a second at its end, and what is written there of a race is seen by nobody.
+	// Else each child sleeps for a second at its end, and what is written there of a race is seen
+	// by nobody.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
-	// fasthttp's own cleaners outlive their server by up to ten seconds of sleep; they hold nothing of ours.
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"), goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
+	// fasthttp's own cleaners outlive their server by up to ten seconds of sleep; they hold nothing
+	// of ours.
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
 }
 
 func getStuck() {
@@ -95,7 +99,8 @@ func newWorldWith(t testing.TB, change func(*Server)) *world {
 	}
 	w.store, w.jobs = st, NewJobs(st, os.Args[0], log)
 	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: "test"})
-	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test", Stop: func() { w.stopped() }})
+	server := New(Config{Store: st, Feeds: feeds, Jobs: w.jobs, Log: log, Version: "test",
+		Stop: func() { w.stopped() }})
 	w.server = server
 	change(server)
 	short, err := os.MkdirTemp("", "api") // t.TempDir may be too long for a socket
@@ -116,7 +121,8 @@ func newWorldWith(t testing.TB, change func(*Server)) *world {
 	served, fed := make(chan error, 1), make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	go func() { fed <- feeds.Serve(feedListener) }()
-	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn,
+		error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}}
 	w.client = &http.Client{Transport: transport}
@@ -125,7 +131,8 @@ func newWorldWith(t testing.TB, change func(*Server)) *world {
 		transport.CloseIdleConnections()
 		feedListener.Close()
 		feeds.Close()
-		for name, err := range map[string]error{"server": server.Close(), "serve": <-served, "feeds": <-fed, "store": st.Close()} {
+		for name, err := range map[string]error{"server": server.Close(), "serve": <-served,
+			"feeds": <-fed, "store": st.Close()} {
 			if err != nil {
 				t.Error(name, err)
 			}
@@ -171,7 +178,8 @@ func (w *world) do(method, path string, body any) answer {
 
 func (w *world) ask(method, path string, payload []byte) answer {
 	w.Helper()
-	req, err := http.NewRequestWithContext(w.Context(), method, "http://localhost"+path, bytes.NewReader(payload))
+	req, err := http.NewRequestWithContext(w.Context(), method, "http://localhost"+path,
+		bytes.NewReader(payload))
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -205,7 +213,8 @@ func asJSON(v any) []byte {
 func (w *world) into(a answer, status int, into any) {
 	w.Helper()
 	if a.status != status || a.header.Get("Content-Type") != "application/json" {
-		w.Fatalf("%d of %s, want %d of JSON: %s", a.status, a.header.Get("Content-Type"), status, a.body)
+		w.Fatalf("%d of %s, want %d of JSON: %s", a.status, a.header.Get("Content-Type"),
+			status, a.body)
 	}
 	if err := wire.Strict(a.body, into); err != nil {
 		w.Fatal(err)
@@ -222,7 +231,8 @@ func (w *world) problem(a answer) *wire.Problem {
 	if err := wire.Strict(a.body, &p); err != nil {
 		w.Fatal(err)
 	}
-	if known := wire.NewProblem(p.Type, ""); known.Type != p.Type || known.Title != p.Title || known.Status != p.Status || p.Status != a.status || p.Detail == "" {
+	if known := wire.NewProblem(p.Type, ""); known.Type != p.Type || known.Title != p.Title ||
+		known.Status != p.Status || p.Status != a.status || p.Detail == "" {
 		w.Fatalf("no problem of a known type: %d %+v", a.status, p)
 	}
 	return &p
@@ -264,7 +274,8 @@ func (w *world) loaded() string {
 	if err != nil {
 		w.Fatal(err)
 	}
-	if job := w.load("etth1", map[string]any{"sources": []string{path}, "time": "date"}); job.State != wire.JobDone {
+	if job := w.load("etth1",
+		map[string]any{"sources": []string{path}, "time": "date"}); job.State != wire.JobDone {
 		w.Fatalf("%+v", job.Error)
 	}
 	return "etth1"

@@ -42,10 +42,12 @@ func (s *Server) machineNow() (wire.Machine, error) {
 	open, most := machine.Descriptors()
 	return wire.Machine{
 		Memory: wire.MachineMemory{
-			Total: machine.Total(), Available: machine.Available(), Limit: machine.Limit(), Budget: m.Budget, Resident: m.Resident, Rings: m.Rings, Loading: m.Loading,
+			Total: machine.Total(), Available: machine.Available(), Limit: machine.Limit(),
+			Budget: m.Budget, Resident: m.Resident, Rings: m.Rings, Loading: m.Loading,
 			Pinned: m.Pinned, MemlockLimit: memlockLimit(),
 		},
-		Cores: runtime.GOMAXPROCS(0), Dir: s.Store.Dir(), Disk: wire.Disk{Free: free, Total: total, Filesystem: fs.Name}, Descriptors: wire.Descriptors{Open: open, Limit: most},
+		Cores: runtime.GOMAXPROCS(0), Dir: s.Store.Dir(), Disk: wire.Disk{Free: free, Total: total,
+			Filesystem: fs.Name}, Descriptors: wire.Descriptors{Open: open, Limit: most},
 	}, nil
 }
 
@@ -71,7 +73,8 @@ func (s *Server) unload(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	return reply(ctx, 200, wire.Unloaded{Dataset: name, Bytes: r.Bytes, ResidentBytes: residentBytes(r), Kept: s.kept(name, r, readers)})
+	return reply(ctx, 200, wire.Unloaded{Dataset: name, Bytes: r.Bytes,
+		ResidentBytes: residentBytes(r), Kept: s.kept(name, r, readers)})
 }
 
 // kept says why pages stay in memory, as far as that is known.
@@ -117,5 +120,6 @@ func (s *Server) unpin(ctx *fasthttp.RequestCtx, name string) error {
 }
 
 func pinned(name string, r store.Residency) wire.Pinned {
-	return wire.Pinned{Dataset: name, Bytes: r.Bytes, PinnedBytes: r.Pinned, LimitBytes: memlockLimit()}
+	return wire.Pinned{Dataset: name, Bytes: r.Bytes, PinnedBytes: r.Pinned,
+		LimitBytes: memlockLimit()}
 }

@@ -21,7 +21,8 @@ func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 	name := w.loaded()
 	d := w.dataset(name)
 	if d.ResidentBytes == nil || *d.ResidentBytes != d.Bytes || d.PinnedBytes != 0 {
-		t.Errorf("%v of %d bytes are in memory after the load, %d pinned", d.ResidentBytes, d.Bytes, d.PinnedBytes)
+		t.Errorf("%v of %d bytes are in memory after the load, %d pinned", d.ResidentBytes, d.Bytes,
+			d.PinnedBytes)
 	}
 	if f, err := machine.FilesystemOf(w.dir); err != nil || f.Kind == machine.Memory {
 		t.Skip("the file system keeps its files in memory", err)
@@ -33,14 +34,17 @@ func TestADatasetIsUnloadedAndPinned(t *testing.T) {
 	}
 	var p wire.Pinned
 	w.into(w.do("PUT", "/v1/datasets/etth1/pin", nil), 200, &p)
-	if limit, ok := machine.MemlockLimit(); p.Limited == "" != (p.PinnedBytes == p.Bytes) || ok != (p.LimitBytes != nil) || ok && limit != *p.LimitBytes || p.Bytes != d.Bytes {
+	if limit, ok := machine.MemlockLimit(); p.Limited == "" != (p.PinnedBytes == p.Bytes) ||
+		ok != (p.LimitBytes != nil) || ok && limit != *p.LimitBytes || p.Bytes != d.Bytes {
 		t.Errorf("%+v", p)
 	}
-	if m := w.machine(); m.Memory.Pinned != p.PinnedBytes || w.dataset(name).PinnedBytes != p.PinnedBytes {
+	if m := w.machine(); m.Memory.Pinned != p.PinnedBytes ||
+		w.dataset(name).PinnedBytes != p.PinnedBytes {
 		t.Errorf("%d bytes are pinned: %+v", p.PinnedBytes, m)
 	}
 	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
-	if *u.ResidentBytes < p.PinnedBytes || !strings.Contains(u.Kept, "tensorcache pin etth1 --off") {
+	if *u.ResidentBytes < p.PinnedBytes ||
+		!strings.Contains(u.Kept, "tensorcache pin etth1 --off") {
 		t.Errorf("%+v", u)
 	}
 	w.into(w.do("DELETE", "/v1/datasets/etth1/pin", nil), 200, &p)
@@ -65,13 +69,15 @@ func TestTheMachineIsDescribed(t *testing.T) {
 	w.store.SetBudget(1 << 30)
 	defer w.store.AddRing(12345)()
 	m := w.machine()
-	if m.Dir != w.dir || m.Cores < 1 || m.Memory.Budget != 1<<30 || m.Memory.Rings != 12345 || m.Memory.Resident != w.dataset("etth1").Bytes || m.Memory.Limit > m.Memory.Total ||
+	if m.Dir != w.dir || m.Cores < 1 || m.Memory.Budget != 1<<30 || m.Memory.Rings != 12345 ||
+		m.Memory.Resident != w.dataset("etth1").Bytes || m.Memory.Limit > m.Memory.Total ||
 		m.Disk.Free <= 0 || m.Disk.Free > m.Disk.Total || m.Descriptors.Limit < m.Descriptors.Open {
 		t.Errorf("%+v", m)
 	}
 }
 
-// TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing is refused by what the child says that it needs.
+// TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing is refused by what the child says that it
+// needs.
 func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 	w := newWorld(t)
 	name := w.loaded()
@@ -84,7 +90,9 @@ func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 	path, rows := "a.csv", slices.Repeat([]string{"1.5,2.5,3.5,4.5\n"}, 40_000)
 	source := w.source(path, "a,b,c,d\n"+strings.Join(rows, ""))
 	job := w.load("big", map[string]any{"sources": []string{source}})
-	if job.State != wire.JobFailedIn || job.Error.Type != wire.Memory || !strings.HasPrefix(job.Error.Detail, "loading big needs ") || !strings.Contains(job.Error.Detail, "the memory budget has ") || job.Error.Hint == "" {
+	if job.State != wire.JobFailedIn || job.Error.Type != wire.Memory ||
+		!strings.HasPrefix(job.Error.Detail, "loading big needs ") ||
+		!strings.Contains(job.Error.Detail, "the memory budget has ") || job.Error.Hint == "" {
 		t.Fatalf("%+v: %+v", job, job.Error)
 	}
 	w.checkTmp()
@@ -92,7 +100,8 @@ func TestALoadBeyondTheBudgetIsRefusedAndLeavesNothing(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	h.Release()
-	if job := w.load("big", map[string]any{"sources": []string{source}}); job.State != wire.JobDone {
+	if job := w.load("big",
+		map[string]any{"sources": []string{source}}); job.State != wire.JobDone {
 		t.Errorf("%+v when nobody reads the other: %+v", job, job.Error)
 	}
 	if left := w.store.Memory(); left.Loading != 0 {
@@ -118,7 +127,9 @@ func TestADatasetIsPreloadedByAJob(t *testing.T) {
 	var u wire.Unloaded
 	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
 	d := w.dataset(name)
-	if job := w.preloaded(name); job.State != wire.JobDone || job.Kind != wire.PreloadJob || job.Progress != 1 || job.Bytes != d.Bytes || job.BytesTotal != d.Bytes || job.Generation != 1 {
+	if job := w.preloaded(name); job.State != wire.JobDone || job.Kind != wire.PreloadJob ||
+		job.Progress != 1 || job.Bytes != d.Bytes || job.BytesTotal != d.Bytes ||
+		job.Generation != 1 {
 		t.Errorf("%+v", job)
 	}
 	if m := w.machine(); m.Memory.Resident > d.Bytes {
@@ -126,9 +137,14 @@ func TestADatasetIsPreloadedByAJob(t *testing.T) {
 	}
 	w.store.SetBudget(d.Bytes / 2)
 	w.into(w.do("POST", "/v1/datasets/etth1/unload", nil), 200, &u)
-	if job := w.preloaded(name); *u.ResidentBytes == 0 && (job.State != wire.JobFailedIn || job.Error.Type != wire.Memory || !strings.HasPrefix(job.Error.Detail, "preloading etth1 needs 1.1 MiB, the memory budget has ")) {
+	if job := w.preloaded(name); *u.ResidentBytes == 0 &&
+		(job.State != wire.JobFailedIn || job.Error.Type != wire.Memory ||
+			!strings.HasPrefix(job.Error.Detail,
+				"preloading etth1 needs 1.1 MiB, the memory budget has ")) {
 		t.Errorf("%+v: %+v", job, job.Error)
 	}
-	w.refused(w.do("POST", "/v1/datasets/none/preload", nil), wire.DatasetNotFound, `no dataset is named "none"`)
-	w.refused(w.do("POST", "/v1/datasets/etth1/preload", `{"columns": ["OT"]}`), wire.InvalidRequest, "takes no body")
+	w.refused(w.do("POST", "/v1/datasets/none/preload", nil), wire.DatasetNotFound,
+		`no dataset is named "none"`)
+	w.refused(w.do("POST", "/v1/datasets/etth1/preload", `{"columns": ["OT"]}`),
+		wire.InvalidRequest, "takes no body")
 }

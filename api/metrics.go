@@ -18,7 +18,8 @@ var metricRoutes = []route{
 	{"GET", "/metrics", plain((*Server).metricsPage)},
 }
 
-// metrics are what Prometheus may scrape. What the daemon knows anyway is looked up when it is asked for; requests alone are counted.
+// metrics are what Prometheus may scrape. What the daemon knows anyway is looked up when it is
+// asked for; requests alone are counted.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -28,21 +29,28 @@ type metrics struct {
 
 func newMetrics(s *Server) *metrics {
 	m := &metrics{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tensorcache_http_requests_total", Help: "Requests of the control API, by route, method and status."}, []string{"route", "method", "status"}),
+		requests: prometheus.NewCounterVec(
+			prometheus.CounterOpts{Name: "tensorcache_http_requests_total",
+				Help: "Requests of the control API, by route, method and status."},
+			[]string{"route", "method", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "tensorcache_http_request_duration_seconds", Help: "How long requests took until their answer began, by route and method.",
+			Name:    "tensorcache_http_request_duration_seconds",
+			Help:    "How long requests took until their answer began, by route and method.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9),
 		}, []string{"route", "method"}),
 		registry: prometheus.NewPedanticRegistry(),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, state{s}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.page = fasthttpadaptor.NewFastHTTPHandler(promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{DisableCompression: true}))
+	m.registry.MustRegister(m.requests, m.seconds, state{s}, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.page = fasthttpadaptor.NewFastHTTPHandler(
+		promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{DisableCompression: true}))
 	return m
 }
 
 // metricsPage answers in Prometheus' text format.
 func (s *Server) metricsPage(ctx *fasthttp.RequestCtx) error {
-	ctx.Request.Header.Del(fasthttp.HeaderAccept) // the text format whatever else is asked for, as it is documented
+	// the text format whatever else is asked for, as it is documented
+	ctx.Request.Header.Del(fasthttp.HeaderAccept)
 	s.metrics.page(ctx)
 	if ctx.Response.StatusCode() != fasthttp.StatusOK {
 		text := string(ctx.Response.Body())
@@ -55,7 +63,8 @@ func (s *Server) metricsPage(ctx *fasthttp.RequestCtx) error {
 // routeKey is where a request remembers the route that serves it.
 const routeKey = "route"
 
-// served counts a request. What no route serves is counted under "none", so that clients do not choose how many series there are.
+// served counts a request. What no route serves is counted under "none", so that clients do not
+// choose how many series there are.
 func (m *metrics) served(ctx *fasthttp.RequestCtx, began time.Time) {
 	path, method := "none", "other"
 	if r, ok := ctx.UserValue(routeKey).(*route); ok {
@@ -79,7 +88,8 @@ func gauge(name, help string, labels ...string) sample {
 }
 
 func counter(name, help string, labels ...string) sample {
-	return sample{prometheus.NewDesc("tensorcache_"+name, help, labels, nil), prometheus.CounterValue}
+	return sample{prometheus.NewDesc("tensorcache_"+name, help, labels, nil),
+		prometheus.CounterValue}
 }
 
 func (s sample) put(ch chan<- prometheus.Metric, value float64, labels ...string) {
@@ -97,22 +107,29 @@ var (
 	memoryRings     = gauge("memory_rings_bytes", "What the rings of feeds take.")
 	memoryPinned    = gauge("memory_pinned_bytes", "What is locked in memory.")
 	jobs            = gauge("jobs", "Jobs that wait or run, by kind and state.", "kind", "state")
-	jobsEnded       = counter("jobs_ended_total", "Jobs that have ended, by kind and state.", "kind", "state")
-	jobRows         = counter("job_rows_total", "Rows of jobs that are done, by kind.", "kind")
-	jobBytes        = counter("job_source_bytes_total", "Bytes of the sources of jobs that are done, by kind.", "kind")
-	feedLabels      = []string{"feed", "dataset", "delivery", "pid"}
-	feedBatches     = counter("feed_batches_total", "Batches that the feed was sent.", feedLabels...)
-	feedWindows     = counter("feed_windows_total", "Windows in these batches.", feedLabels...)
-	feedSlots       = gauge("feed_ring_bytes", "Bytes of the feed's ring.", feedLabels...)
-	feedIdle        = counter("feed_wait_trainer_seconds_total", "How long the daemon waited for the trainer.", feedLabels...)
-	feedPasses      = counter("feed_pass_seconds_total", "How long the trainer was inside passes, by its own clock.", feedLabels...)
-	feedWaits       = counter("feed_wait_data_seconds_total", "How long of that it waited for data.", feedLabels...)
+	jobsEnded       = counter("jobs_ended_total", "Jobs that have ended, by kind and state.",
+		"kind", "state")
+	jobRows  = counter("job_rows_total", "Rows of jobs that are done, by kind.", "kind")
+	jobBytes = counter("job_source_bytes_total",
+		"Bytes of the sources of jobs that are done, by kind.", "kind")
+	feedLabels  = []string{"feed", "dataset", "delivery", "pid"}
+	feedBatches = counter("feed_batches_total", "Batches that the feed was sent.",
+		feedLabels...)
+	feedWindows = counter("feed_windows_total", "Windows in these batches.", feedLabels...)
+	feedSlots   = gauge("feed_ring_bytes", "Bytes of the feed's ring.", feedLabels...)
+	feedIdle    = counter("feed_wait_trainer_seconds_total",
+		"How long the daemon waited for the trainer.", feedLabels...)
+	feedPasses = counter("feed_pass_seconds_total",
+		"How long the trainer was inside passes, by its own clock.", feedLabels...)
+	feedWaits = counter("feed_wait_data_seconds_total",
+		"How long of that it waited for data.", feedLabels...)
 )
 
 // Describe says that what is collected is known only then: which labels there are changes.
 func (state) Describe(chan<- *prometheus.Desc) {}
 
-// Collect looks everything up. It runs in a goroutine of the registry's, where a panic would end the daemon: it is the scrape's error.
+// Collect looks everything up. It runs in a goroutine of the registry's, where a panic would end
+// the daemon: it is the scrape's error.
 func (c state) Collect(ch chan<- prometheus.Metric) {
 	s := c.server
 	defer func() {

@@ -14,12 +14,14 @@ import (
 func (w *world) scraped() map[string]float64 {
 	w.Helper()
 	a := w.do("GET", "/metrics", nil)
-	if a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain; version=0.0.4") {
+	if a.status != 200 ||
+		!strings.HasPrefix(a.header.Get("Content-Type"), "text/plain; version=0.0.4") {
 		w.Fatalf("%d %v", a.status, a.header)
 	}
 	values := map[string]float64{}
 	for line := range strings.Lines(string(a.body)) {
-		if m := regexp.MustCompile(`^([a-z_]+(?:\{.*\})?) (\S+)\n$`).FindStringSubmatch(line); m != nil {
+		if m := regexp.MustCompile(`^([a-z_]+(?:\{.*\})?) (\S+)\n$`).FindStringSubmatch(
+			line); m != nil {
 			v, err := strconv.ParseFloat(m[2], 64)
 			if err != nil {
 				w.Fatal(line)
@@ -61,7 +63,8 @@ func TestMetricsSayWhatTheRoutesSay(t *testing.T) {
 		if strings.HasPrefix(name, "tensorcache_feed_") && strings.Contains(name, of) {
 			feeds++
 		}
-		if strings.HasPrefix(name, "tensorcache_feed_windows_total") && v != 8*got[strings.Replace(name, "windows", "batches", 1)] {
+		if strings.HasPrefix(name, "tensorcache_feed_windows_total") &&
+			v != 8*got[strings.Replace(name, "windows", "batches", 1)] {
 			t.Errorf("%s is %v", name, v)
 		}
 	}

@@ -8,7 +8,9 @@ import (
 // nonsense is any JSON, and what is none.
 func (m *maker) nonsense() {
 	m.out.WriteString([]string{
-		"null", "true", "-1", "0", "1.5", "1e999", `""`, `"x"`, "[]", "{}", "[[]]", `[null]`, `{"a": 1}`, "9223372036854775808", "-0", `"\u0000"`, `"\ud800"`, "[1,2,3]", "nan", strings.Repeat("[", 40), `{"":{}}`,
+		"null", "true", "-1", "0", "1.5", "1e999", `""`, `"x"`, "[]", "{}", "[[]]", `[null]`,
+		`{"a": 1}`, "9223372036854775808", "-0", `"\u0000"`, `"\ud800"`, "[1,2,3]", "nan",
+		strings.Repeat("[", 40), `{"":{}}`,
 	}[m.pick(21)])
 }
 
@@ -27,5 +29,7 @@ func (m *maker) damaged(b []byte) []byte {
 		b[from] = byte(m.pick(256))
 		return b
 	}
-	return slices.Insert(b, from, []byte([]string{",", "}", "]", "{", "\"", ":", " ", "null", "\n", "-", "e9", m.word}[m.pick(12)])...)
+	return slices.Insert(b, from,
+		[]byte([]string{",", "}", "]", "{", "\"", ":", " ", "null", "\n", "-", "e9",
+			m.word}[m.pick(12)])...)
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// parts are the OpenAPI document by topic: each an object of paths and components, laid over the others.
+// parts are the OpenAPI document by topic: each an object of paths and components, laid over the
+// others.
 //
 //go:embed openapi/*.json
 var parts embed.FS
@@ -41,10 +42,11 @@ var theDocument = sync.OnceValue(func() *document {
 	return d
 })
 
-// assemble puts the parts together and adds what all operations share: the problems that any may answer unless it says otherwise, and
-// HEAD beside GET.
+// assemble puts the parts together and adds what all operations share: the problems that any may
+// answer unless it says otherwise, and HEAD beside GET.
 func assemble() (*document, error) {
-	d := &document{Paths: map[string]map[string]any{}, Components: map[string]map[string]map[string]any{}}
+	d := &document{Paths: map[string]map[string]any{},
+		Components: map[string]map[string]map[string]any{}}
 	files, err := parts.ReadDir("openapi")
 	if err != nil {
 		return nil, err
@@ -146,7 +148,8 @@ func (d *document) parameters(method, path string) []string {
 		for _, p := range list {
 			param, _ := p.(map[string]any)
 			if ref, ok := param["$ref"].(string); ok {
-				param = d.Components["parameters"][strings.TrimPrefix(ref, "#/components/parameters/")]
+				param = d.Components["parameters"][strings.TrimPrefix(ref,
+					"#/components/parameters/")]
 			}
 			if name, ok := param["name"].(string); ok && param["in"] == "query" {
 				names = append(names, name)
@@ -177,12 +180,13 @@ var allTakes = sync.OnceValue(func() map[string]takes {
 // hintNoBody is what to do about a body where there is nothing to say.
 const hintNoBody = "leave the body out"
 
-// checkRequest refuses parameters that the route does not take, those that are given twice, and a body where there is nothing to say. An
-// empty object says nothing.
+// checkRequest refuses parameters that the route does not take, those that are given twice, and a
+// body where there is nothing to say. An empty object says nothing.
 func checkRequest(ctx *fasthttp.RequestCtx, r *route) error {
 	may := allTakes()[r.method+r.path]
 	if body := bytes.TrimSpace(ctx.PostBody()); !may.body && len(body) > 0 && string(body) != "{}" {
-		return wire.NewProblem(wire.InvalidRequest, "%s %s takes no body", r.method, r.path).WithHint("%s", hintNoBody)
+		return wire.NewProblem(wire.InvalidRequest, "%s %s takes no body", r.method, r.path).
+			WithHint("%s", hintNoBody)
 	}
 	if len(ctx.URI().QueryString()) == 0 {
 		return nil
@@ -195,10 +199,12 @@ func checkRequest(ctx *fasthttp.RequestCtx, r *route) error {
 	for key := range ctx.QueryArgs().All() {
 		name := string(key)
 		if !slices.Contains(may.query, name) {
-			return wire.NewProblem(wire.InvalidRequest, "there is no parameter %q here, want %s", name, want).WithField(name)
+			return wire.NewProblem(wire.InvalidRequest, "there is no parameter %q here, want %s",
+				name, want).WithField(name)
 		}
 		if seen[name] {
-			return wire.NewProblem(wire.InvalidRequest, "%s: is given more than once", name).WithField(name)
+			return wire.NewProblem(wire.InvalidRequest, "%s: is given more than once", name).
+				WithField(name)
 		}
 		seen[name] = true
 	}

@@ -46,8 +46,8 @@ func operation(method, path string) *openapi3.Operation {
 	return nil
 }
 
-// breach says how an exchange differs from the document. A request that was served must be one that is documented; what is
-// refused may be anything, but the answer is a documented one all the same.
+// breach says how an exchange differs from the document. A request that was served must be one that
+// is documented; what is refused may be anything, but the answer is a documented one all the same.
 func breach(method, target string, body []byte, a answer) error {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -105,8 +105,9 @@ func served(op *openapi3.Operation, query url.Values, body []byte) error {
 	return fits(op.RequestBody.Value.Content.Get("application/json").Schema.Ref, body)
 }
 
-// schemas compiles a schema of the document once. kin-openapi itself checks values by the rules of OpenAPI 3.0 wherever a schema
-// refers to another, and knows no null in an enum then: this is the validator beneath it, for 3.1.
+// schemas compiles a schema of the document once. kin-openapi itself checks values by the rules of
+// OpenAPI 3.0 wherever a schema refers to another, and knows no null in an enum then: this is the
+// validator beneath it, for 3.1.
 var schemas = sync.OnceValue(func() func(ref string) *jsonschema.Schema {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(asJSON(theDocument())))
 	if err != nil {
@@ -158,14 +159,17 @@ func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			documented = append(documented, method+" "+path)
-			if ids[op.OperationID] || op.OperationID == "" || op.Summary == "" || len(op.Tags) != 1 {
+			if ids[op.OperationID] || op.OperationID == "" || op.Summary == "" ||
+				len(op.Tags) != 1 {
 				t.Errorf("%s %s: want an operationId of its own, a summary and one tag, got %q, %q, %v", method, path, op.OperationID, op.Summary, op.Tags)
 			}
 			ids[op.OperationID] = true
 			for status, r := range op.Responses.Map() {
 				for media, content := range r.Value.Content {
-					if strings.HasSuffix(media, "json") && (content.Schema == nil || content.Schema.Ref == "") {
-						t.Errorf("%s %s: the body of %s is no schema of the components", method, path, status)
+					if strings.HasSuffix(media, "json") &&
+						(content.Schema == nil || content.Schema.Ref == "") {
+						t.Errorf("%s %s: the body of %s is no schema of the components", method,
+							path, status)
 					}
 				}
 			}
@@ -174,7 +178,8 @@ func TestTheDocumentIsServedAndHasEveryRouteAndNoOther(t *testing.T) {
 	slices.Sort(served)
 	slices.Sort(documented)
 	if !slices.Equal(served, documented) {
-		t.Errorf("served and documented:\n%s\n%s", strings.Join(served, "\n"), strings.Join(documented, "\n"))
+		t.Errorf("served and documented:\n%s\n%s", strings.Join(served, "\n"),
+			strings.Join(documented, "\n"))
 	}
 }
 
@@ -193,7 +198,8 @@ func TestTheDocumentKnowsEveryProblem(t *testing.T) {
 // TestEveryObjectOfTheDocumentIsClosed: a field that is not documented is a mistake on either side.
 func TestEveryObjectOfTheDocumentIsClosed(t *testing.T) {
 	var walk func(at string, v any, within bool)
-	walk = func(at string, v any, within bool) { // within an object's oneOf, whose other properties are the object's
+	// within an object's oneOf, whose other properties are the object's
+	walk = func(at string, v any, within bool) {
 		switch v := v.(type) {
 		case map[string]any:
 			_, closed := v["additionalProperties"]
@@ -240,21 +246,31 @@ func TestBreachesAreSeen(t *testing.T) {
 		method, target, body string
 		a                    answer
 	}{
-		"an unknown field":   {"GET", "/v1/feeds", "", answer{200, json, []byte(`{"feeds": [], "next": null, "more": 1}`)}},
-		"a missing field":    {"GET", "/v1/feeds", "", answer{200, json, []byte(`{}`)}},
-		"null for a list":    {"GET", "/v1/feeds", "", answer{200, json, []byte(`{"feeds": null, "next": null}`)}},
-		"a nested field":     {"POST", "/v1/stop", "", answer{202, json, []byte(`{"pid": "1"}`)}},
-		"another status":     {"GET", "/v1/feeds", "", answer{201, json, []byte(`{"feeds": [], "next": null}`)}},
-		"a content type":     {"GET", "/v1/feeds", "", answer{200, map[string][]string{"Content-Type": {"text/plain"}}, []byte(`{"feeds": [], "next": null}`)}},
-		"a served parameter": {"GET", "/v1/feeds?x=1", "", answer{200, json, []byte(`{"feeds": [], "next": null}`)}},
-		"a served body":      {"DELETE", "/v1/jobs/j1", "[]", answer{202, json, []byte(`{"pid": 1}`)}},
-		"an unknown problem": {"GET", "/v1/nothing", "", answer{404, json, []byte(`{"type": "odd", "title": "x", "status": 404, "detail": "x"}`)}},
+		"an unknown field": {"GET", "/v1/feeds", "",
+			answer{200, json, []byte(`{"feeds": [], "next": null, "more": 1}`)}},
+		"a missing field": {"GET", "/v1/feeds", "", answer{200, json, []byte(`{}`)}},
+		"null for a list": {"GET", "/v1/feeds", "",
+			answer{200, json, []byte(`{"feeds": null, "next": null}`)}},
+		"a nested field": {"POST", "/v1/stop", "", answer{202, json, []byte(`{"pid": "1"}`)}},
+		"another status": {"GET", "/v1/feeds", "",
+			answer{201, json, []byte(`{"feeds": [], "next": null}`)}},
+		"a content type": {"GET", "/v1/feeds", "",
+			answer{200, map[string][]string{"Content-Type": {"text/plain"}},
+				[]byte(`{"feeds": [], "next": null}`)}},
+		"a served parameter": {"GET", "/v1/feeds?x=1", "",
+			answer{200, json, []byte(`{"feeds": [], "next": null}`)}},
+		"a served body": {"DELETE", "/v1/jobs/j1", "[]",
+			answer{202, json, []byte(`{"pid": 1}`)}},
+		"an unknown problem": {"GET", "/v1/nothing", "",
+			answer{404, json,
+				[]byte(`{"type": "odd", "title": "x", "status": 404, "detail": "x"}`)}},
 	} {
 		if breach(test.method, test.target, []byte(test.body), test.a) == nil {
 			t.Errorf("%s is not seen", name)
 		}
 	}
-	if err := breach("GET", "/v1/feeds", nil, answer{200, json, []byte(`{"feeds": [], "next": null}`)}); err != nil {
+	if err := breach("GET", "/v1/feeds", nil,
+		answer{200, json, []byte(`{"feeds": [], "next": null}`)}); err != nil {
 		t.Error(err)
 	}
 }

@@ -17,11 +17,14 @@ func TestALoadGoesOnWhileSomebodyWaitsForIt(t *testing.T) {
 	if first.Job != second.Job || first.Owner == "" || first.Owner == second.Owner {
 		t.Fatalf("%+v\n%+v", first, second)
 	}
-	if w.into(w.do("DELETE", "/v1/jobs/"+first.Job+"?owner="+first.Owner, nil), 200, &job); job.State != wire.JobRunning {
+	if w.into(w.do("DELETE", "/v1/jobs/"+first.Job+"?owner="+first.Owner, nil), 200,
+		&job); job.State != wire.JobRunning {
 		t.Errorf("one of two has left: %+v", job)
 	}
-	w.refused(w.do("DELETE", "/v1/jobs/"+first.Job+"?owner="+first.Owner, nil), wire.InvalidRequest, "does not wait for job "+first.Job)
-	if w.into(w.do("DELETE", "/v1/jobs/"+first.Job+"?owner="+second.Owner, nil), 200, &job); job.State != wire.JobCancelled {
+	w.refused(w.do("DELETE", "/v1/jobs/"+first.Job+"?owner="+first.Owner, nil), wire.InvalidRequest,
+		"does not wait for job "+first.Job)
+	if w.into(w.do("DELETE", "/v1/jobs/"+first.Job+"?owner="+second.Owner, nil), 200,
+		&job); job.State != wire.JobCancelled {
 		t.Errorf("both have left: %+v", job)
 	}
 	os.Unsetenv(stuckVariable)

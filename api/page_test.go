@@ -27,7 +27,8 @@ func TestThePageListsEveryRouteAndProblem(t *testing.T) {
 	var listed, served []string
 	for line := range strings.Lines(text) {
 		if cell, _, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | "); ok && cell[0] == '`' {
-			for _, m := range regexp.MustCompile("`([A-Z]+ /[^`? ]*)").FindAllStringSubmatch(cell, -1) {
+			for _, m := range regexp.MustCompile(
+				"`([A-Z]+ /[^`? ]*)").FindAllStringSubmatch(cell, -1) {
 				listed = append(listed, m[1])
 			}
 		}
@@ -38,10 +39,12 @@ func TestThePageListsEveryRouteAndProblem(t *testing.T) {
 	slices.Sort(listed)
 	slices.Sort(served)
 	if !slices.Equal(listed, served) {
-		t.Errorf("listed and served:\n%s\n\n%s", strings.Join(listed, "\n"), strings.Join(served, "\n"))
+		t.Errorf("listed and served:\n%s\n\n%s", strings.Join(listed, "\n"),
+			strings.Join(served, "\n"))
 	}
 	var types []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| ([0-9]+) ").FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile(
+		"(?m)^\\| `([a-z_]+)` \\| ([0-9]+) ").FindAllStringSubmatch(text, -1) {
 		types = append(types, m[1])
 		if p := wire.NewProblem(m[1], ""); strconv.Itoa(p.Status) != m[2] {
 			t.Errorf("%s has status %d, the page says %s", m[1], p.Status, m[2])
@@ -91,12 +94,14 @@ func TestThePageNamesEveryFieldOfARequest(t *testing.T) {
 	}
 }
 
-// TestTheExamplesOfThePageAreAnsweredSo asks each request of the page and finds in the answer what the page says. There … stands
-// for more fields, or more of a list.
+// TestTheExamplesOfThePageAreAnsweredSo asks each request of the page and finds in the answer what
+// the page says. There … stands for more fields, or more of a list.
 func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
-	examples := regexp.MustCompile(`(?m)^    ([A-Z]+) (/\S+)(?: (\{.*\}))?\n    ([0-9]{3})(?: (.*))?$`).FindAllStringSubmatch(httpPage(t), -1)
+	examples := regexp.MustCompile(
+		`(?m)^    ([A-Z]+) (/\S+)(?: (\{.*\}))?\n    ([0-9]{3})(?: (.*))?$`).FindAllStringSubmatch(
+		httpPage(t), -1)
 	if len(examples) < 4 {
 		t.Fatalf("only %d examples were found", len(examples))
 	}
@@ -114,7 +119,8 @@ func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 			continue
 		}
 		var want, got any
-		if err := json.Unmarshal([]byte(regexp.MustCompile(`,? ?…`).ReplaceAllString(e[5], "")), &want); err != nil {
+		if err := json.Unmarshal([]byte(regexp.MustCompile(`,? ?…`).ReplaceAllString(e[5], "")),
+			&want); err != nil {
 			t.Errorf("%s: %v", e[5], err)
 		} else if err := json.Unmarshal(a.body, &got); err != nil {
 			t.Error(err)
@@ -124,7 +130,8 @@ func TestTheExamplesOfThePageAreAnsweredSo(t *testing.T) {
 	}
 }
 
-// has tells whether got has all that want has: of objects the same fields, of lists the same beginning.
+// has tells whether got has all that want has: of objects the same fields, of lists the same
+// beginning.
 func has(got, want any) bool {
 	switch want := want.(type) {
 	case map[string]any:

@@ -28,9 +28,10 @@ func readPaging(ctx *fasthttp.RequestCtx) (paging, error) {
 	return paging{int(limit), q["after"]}, err
 }
 
-// page cuts a page out of a list that is sorted by its keys, and names the key to go on after, nil at the list's end. The key after
-// need not be there any more.
-func page[T any](p paging, list []T, key func(T) string, compare func(a, b string) int) ([]T, *string) {
+// page cuts a page out of a list that is sorted by its keys, and names the key to go on after, nil
+// at the list's end. The key after need not be there any more.
+func page[T any](p paging, list []T, key func(T) string,
+	compare func(a, b string) int) ([]T, *string) {
 	from := 0
 	if p.after != "" {
 		for from < len(list) && compare(key(list[from]), p.after) <= 0 {
@@ -51,8 +52,11 @@ func byNumber(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a,
 // checkNumbered refuses a key that is no name like j2: it has no place in their order.
 func (p paging) checkNumbered(letter string) error {
 	digits, ok := strings.CutPrefix(p.after, letter)
-	if n, err := strconv.ParseUint(digits, 10, 63); p.after != "" && (!ok || err != nil || strconv.FormatUint(n, 10) != digits) {
-		return wire.NewProblem(wire.InvalidRequest, "after: got %q, want the next of the page before, as %s12", shortened(p.after), letter).WithField("after")
+	if n, err := strconv.ParseUint(digits, 10, 63); p.after != "" &&
+		(!ok || err != nil || strconv.FormatUint(n, 10) != digits) {
+		return wire.NewProblem(wire.InvalidRequest,
+			"after: got %q, want the next of the page before, as %s12", shortened(p.after),
+			letter).WithField("after")
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// TestAnyPageSizeGivesTheListOnce goes through lists page by page, also while entries before the place go.
+// TestAnyPageSizeGivesTheListOnce goes through lists page by page, also while entries before the
+// place go.
 func TestAnyPageSizeGivesTheListOnce(t *testing.T) {
 	var names []string
 	for i := range 12 {
@@ -45,13 +46,16 @@ func TestListsComeInPages(t *testing.T) {
 	w := newWorld(t)
 	path := w.source("a.csv", "a\n1\n")
 	for _, name := range []string{"c", "a", "b"} {
-		if job := w.load(name, map[string]any{"sources": []string{path}}); job.Kind != wire.LoadJob || job.State != wire.JobDone {
+		if job := w.load(name,
+			map[string]any{"sources": []string{path}}); job.Kind != wire.LoadJob ||
+			job.State != wire.JobDone {
 			t.Fatalf("%+v", job)
 		}
 	}
 	var some wire.Datasets
 	w.into(w.do("GET", "/v1/datasets?limit=2", nil), 200, &some)
-	if len(some.Datasets) != 2 || some.Datasets[0].Dataset != "a" || some.Next == nil || *some.Next != "b" {
+	if len(some.Datasets) != 2 || some.Datasets[0].Dataset != "a" || some.Next == nil ||
+		*some.Next != "b" {
 		t.Errorf("%+v", some)
 	}
 	w.into(w.do("GET", "/v1/datasets?limit=2&after=b", nil), 200, &some)
@@ -92,11 +96,16 @@ func TestADatasetThatTheClientHasIsNotSentAgain(t *testing.T) {
 		t.Fatalf("ETag: %s", tag)
 	}
 	ask := func(path, value string) answer {
-		return w.raw("GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nIf-None-Match: " + value + "\r\n\r\n")
+		return w.raw("GET " + path +
+			" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nIf-None-Match: " +
+			value + "\r\n\r\n")
 	}
-	for value, status := range map[string]int{tag: 304, "W/" + tag: 304, `"x", ` + tag: 304, "*": 304, `"x"`: 200, strings.Trim(tag, `"`): 200, "": 200} {
-		if a := ask("/v1/datasets/etth1", value); a.status != status || len(a.body) > 0 == (status == 304) || a.header.Get("ETag") != tag {
-			t.Errorf("%s: %d with %d bytes, ETag %s", value, a.status, len(a.body), a.header.Get("ETag"))
+	for value, status := range map[string]int{tag: 304, "W/" + tag: 304, `"x", ` + tag: 304,
+		"*": 304, `"x"`: 200, strings.Trim(tag, `"`): 200, "": 200} {
+		if a := ask("/v1/datasets/etth1", value); a.status != status ||
+			len(a.body) > 0 == (status == 304) || a.header.Get("ETag") != tag {
+			t.Errorf("%s: %d with %d bytes, ETag %s", value, a.status, len(a.body),
+				a.header.Get("ETag"))
 		}
 	}
 	h, err := w.store.Acquire("etth1", 0) // a reader more is news

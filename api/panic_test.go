@@ -9,8 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// TestNoPanicLeavesThePackage also where it is no handler's: in the goroutine of the events, and in the registry's of metrics. The server
-// has no store to look into.
+// TestNoPanicLeavesThePackage also where it is no handler's: in the goroutine of the events, and in
+// the registry's of metrics. The server has no store to look into.
 func TestNoPanicLeavesThePackage(t *testing.T) {
 	var log bytes.Buffer
 	s := New(Config{Log: slog.New(slog.NewTextHandler(&log, nil))})
@@ -21,10 +21,12 @@ func TestNoPanicLeavesThePackage(t *testing.T) {
 		t.Errorf("it is written down %d times: %s", n, log.String())
 	}
 	var ctx fasthttp.RequestCtx
-	if err := s.metricsPage(&ctx); err == nil || !strings.Contains(err.Error(), "the daemon failed") || len(ctx.Response.Body()) > 0 {
+	if err := s.metricsPage(&ctx); err == nil ||
+		!strings.Contains(err.Error(), "the daemon failed") || len(ctx.Response.Body()) > 0 {
 		t.Errorf("a scrape gave %v: %s", err, ctx.Response.Body())
 	}
-	for _, says := range []string{"msg=panic in=events of=datasets", "msg=panic in=metrics", "metrics.go"} {
+	for _, says := range []string{"msg=panic in=events of=datasets", "msg=panic in=metrics",
+		"metrics.go"} {
 		if !strings.Contains(log.String(), says) {
 			t.Errorf("the log does not say %q: %s", says, log.String())
 		}

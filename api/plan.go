@@ -38,7 +38,8 @@ func (s *Server) open(name string, r wire.Selection) (*store.Handle, *feed.Windo
 	return h, w, nil
 }
 
-// openParts is open for a request that may have a split, which must be right also where nothing is to be split.
+// openParts is open for a request that may have a split, which must be right also where nothing is
+// to be split.
 func (s *Server) openParts(name string, r wire.Parts) (*store.Handle, *feed.Windows, error) {
 	h, w, err := s.open(name, r.Selection)
 	if err != nil || !hasSplit(r) {
@@ -54,8 +55,9 @@ func (s *Server) openParts(name string, r wire.Parts) (*store.Handle, *feed.Wind
 // hasSplit tells whether a request has a split.
 func hasSplit(r wire.Parts) bool { return len(r.Split) > 0 && string(r.Split) != "null" }
 
-// plan says which windows exist, and why others do not. A spec that admits none at all is refused, and so is a split
-// with a part that has none of any item; the windows under given cuts may be none.
+// plan says which windows exist, and why others do not. A spec that admits none at all is refused,
+// and so is a split with a part that has none of any item; the windows under given cuts may be
+// none.
 func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 	var r wire.PlanRequest
 	if err := read(ctx, &r); err != nil {
@@ -77,8 +79,10 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		}
 	}
 	p := wire.PlanReply{
-		Dataset: h.Dataset, Generation: h.Generation, Digest: h.Data.Manifest.Digest, Windows: w.Index.Len(), Items: w.Index.Items(),
-		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(), DType: w.DType(),
+		Dataset: h.Dataset, Generation: h.Generation, Digest: h.Data.Manifest.Digest,
+		Windows: w.Index.Len(), Items: w.Index.Items(),
+		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(),
+		DType: w.DType(),
 	}
 	if n := w.Index.Len(); n > 0 {
 		if p.First, err = place(h.Data, w, 0); err != nil {
@@ -88,7 +92,8 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 			return err
 		}
 	}
-	if p.Path, _, err = w.SlotPath(sampler.Options{BatchSize: 1}, r.ChannelsFirst, r.Mask); err != nil {
+	if p.Path, _, err = w.SlotPath(sampler.Options{BatchSize: 1}, r.ChannelsFirst,
+		r.Mask); err != nil {
 		return err
 	}
 	if hasSplit(r.Parts) {
@@ -135,8 +140,11 @@ func splits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n, err := split.Parts(); err == nil && n*len(r.Split) > maxBody { // each part's cut repeats the split
-		return nil, wire.NewProblem(wire.TooLarge, "split: the cuts of its %d parts are over %d bytes", n, maxBody).WithField("split").WithHint("split into fewer parts, or name fewer items")
+	// each part's cut repeats the split
+	if n, err := split.Parts(); err == nil && n*len(r.Split) > maxBody {
+		return nil, wire.NewProblem(wire.TooLarge,
+			"split: the cuts of its %d parts are over %d bytes", n, maxBody).WithField(
+			"split").WithHint("split into fewer parts, or name fewer items")
 	}
 	parts, err := w.Index.Split(split)
 	if err != nil {
@@ -167,7 +175,8 @@ func emptyPart(split json.RawMessage, field, name string, x *window.Index) error
 	}
 	value := shortened(string(given[field]))
 	why := strings.TrimPrefix(x.Explain().Error(), window.ErrNoWindows.Error()+": ")
-	return wire.NewProblem(wire.NoWindows, "%s: got %s, but part %q has no window: %s", field, value, name, why).WithField(field)
+	return wire.NewProblem(wire.NoWindows, "%s: got %s, but part %q has no window: %s", field,
+		value, name, why).WithField(field)
 }
 
 // mostItems bounds how many items one plan counts.
@@ -177,7 +186,9 @@ const mostItems = 100_000
 func perItem(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, error) {
 	from, to := items[0], min(items[1], x.Items())
 	if from < 0 || to < from || to-from > mostItems {
-		return nil, wire.NewProblem(wire.InvalidRequest, "per_item: got %v, want a range of at most %d items from 0", items, mostItems).WithField("per_item")
+		return nil, wire.NewProblem(wire.InvalidRequest,
+			"per_item: got %v, want a range of at most %d items from 0", items,
+			mostItems).WithField("per_item")
 	}
 	out := make([]wire.ItemPlan, 0, to-from)
 	for code := from; code < to; code++ {
@@ -191,7 +202,8 @@ func perItem(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, 
 	return out, nil
 }
 
-// partName is the name that was given, else train, val, test as papers call two or three parts, else a number.
+// partName is the name that was given, else train, val, test as papers call two or three parts,
+// else a number.
 func partName(names []string, i, n int) string {
 	switch {
 	case names != nil:
@@ -257,9 +269,11 @@ func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &wire.BatchPlan{Batches: first.Steps(0, 0), LastBatch: first.LastBatch(0), BatchBytes: bytes, Ranks: []wire.RankPlan{}}
+	plan := &wire.BatchPlan{Batches: first.Steps(0, 0), LastBatch: first.LastBatch(0),
+		BatchBytes: bytes, Ranks: []wire.RankPlan{}}
 	for rank, share := range first.Ranks(0, mostRanks) {
-		plan.Ranks = append(plan.Ranks, wire.RankPlan{Rank: int64(rank), Batches: share.Batches, Windows: share.Windows})
+		plan.Ranks = append(plan.Ranks, wire.RankPlan{Rank: int64(rank), Batches: share.Batches,
+			Windows: share.Windows})
 	}
 	return plan, nil
 }

@@ -9,30 +9,37 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// BenchmarkPlanOverHTTP asks for plans as clients do. "kept" asks the same again, which leaves what HTTP and JSON take; "anew"
-// asks for windows that were not asked for before, so that the index is built.
+// BenchmarkPlanOverHTTP asks for plans as clients do. "kept" asks the same again, which leaves what
+// HTTP and JSON take; "anew" asks for windows that were not asked for before, so that the index is
+// built.
 func BenchmarkPlanOverHTTP(b *testing.B) {
 	w := newWorld(b)
 	for _, c := range []struct {
 		name        string
 		items, rows int64 // rows of each item
-	}{{"1e6 windows", 1, 1_000_119}, {"1e9 windows", 1, 1_000_000_119}, {"1e6 items", 1_000_000, 150}} {
+	}{{"1e6 windows", 1, 1_000_119}, {"1e9 windows", 1, 1_000_000_119},
+		{"1e6 items", 1_000_000, 150}} {
 		name := fmt.Sprint("d", c.items, "x", c.rows)
 		values := w.published(name, c.items, c.rows)
 		for _, kept := range []bool{true, false} {
-			b.Run(fmt.Sprintf("%s/%s", c.name, map[bool]string{true: "kept", false: "anew"}[kept]), func(b *testing.B) {
-				spec := map[string]any{"context_length": 96, "prediction_length": 24}
-				var p wire.PlanReply
-				n := int64(0)
-				for b.Loop() {
-					if n++; !kept {
-						spec["rows"] = []int64{0, c.rows + n} // bounds past the end, which cut nothing
+			b.Run(fmt.Sprintf("%s/%s", c.name, map[bool]string{true: "kept", false: "anew"}[kept]),
+				func(b *testing.B) {
+					spec := map[string]any{"context_length": 96, "prediction_length": 24}
+					var p wire.PlanReply
+					n := int64(0)
+					for b.Loop() {
+						if n++; !kept {
+							// bounds past the end, which cut nothing
+							spec["rows"] = []int64{0, c.rows + n}
+						}
+						w.into(w.do("POST", "/v1/datasets/"+name+"/plan",
+							map[string]any{"spec": spec}),
+							200, &p)
 					}
-					w.into(w.do("POST", "/v1/datasets/"+name+"/plan", map[string]any{"spec": spec}), 200, &p)
-				}
-				b.ReportMetric(float64(p.Windows), "windows")
-				b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(pass(values)), "x-memory-pass")
-			})
+					b.ReportMetric(float64(p.Windows), "windows")
+					b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(pass(values)),
+						"x-memory-pass")
+				})
 		}
 	}
 }
@@ -45,7 +52,9 @@ func (w *world) published(name string, items, rows int64) []uint8 {
 		w.Fatal(err)
 	}
 	defer l.Abort()
-	writer, err := layout.Create(l.Dir, layout.Table{Rows: items * rows, Columns: []layout.Column{{Name: "x", Role: layout.RoleValue, DType: layout.Uint8}}})
+	writer, err := layout.Create(l.Dir,
+		layout.Table{Rows: items * rows,
+			Columns: []layout.Column{{Name: "x", Role: layout.RoleValue, DType: layout.Uint8}}})
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -53,7 +62,8 @@ func (w *world) published(name string, items, rows int64) []uint8 {
 	for i := range values.Data { // pages that nothing was written to are all one in memory
 		values.Data[i] = uint8(i)
 	}
-	named := layout.Items{Offsets: make([]int64, items+1), Values: []layout.ItemValues{{Name: "id", Ints: make([]int64, items)}}}
+	named := layout.Items{Offsets: make([]int64, items+1),
+		Values: []layout.ItemValues{{Name: "id", Ints: make([]int64, items)}}}
 	for i := range items {
 		named.Offsets[i+1], named.Values[0].Ints[i] = (i+1)*rows, i
 	}

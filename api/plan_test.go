@@ -21,8 +21,10 @@ func (w *world) plan(name string, request map[string]any) (p wire.PlanReply) {
 
 func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 	w := newWorld(t)
-	p := w.plan(w.loaded(), map[string]any{"spec": etth, "split": map[string]any{"lengths": []int{8640, 2880, 2880}}})
-	if p.Windows != 16989 || p.Positions != 17420 || p.Items != 1 || len(p.Rejected) != 1 || p.Rejected[window.ReasonItemEnd] != 431 {
+	p := w.plan(w.loaded(),
+		map[string]any{"spec": etth, "split": map[string]any{"lengths": []int{8640, 2880, 2880}}})
+	if p.Windows != 16989 || p.Positions != 17420 || p.Items != 1 || len(p.Rejected) != 1 ||
+		p.Rejected[window.ReasonItemEnd] != 431 {
 		t.Errorf("%d windows of %d positions, rejected %v; want 16,989 of 17,420 and 431 by item_end", p.Windows, p.Positions, p.Rejected)
 	}
 	for i, want := range []struct {
@@ -30,18 +32,23 @@ func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 		windows int64
 	}{{"train", 8209}, {"val", 2785}, {"test", 2785}} {
 		if s := p.Splits[i]; s.Name != want.name || s.Windows != want.windows {
-			t.Errorf("part %d is %s with %d windows, want %s with %d", i, s.Name, s.Windows, want.name, want.windows)
+			t.Errorf("part %d is %s with %d windows, want %s with %d", i, s.Name, s.Windows,
+				want.name, want.windows)
 		}
 		part := w.plan("etth1", map[string]any{"spec": etth, "cuts": []any{p.Splits[i].Cut}})
 		if part.Windows != want.windows || part.Positions != p.Splits[i].Positions {
-			t.Errorf("its cut gives %d windows of %d positions, want %d of %d", part.Windows, part.Positions, want.windows, p.Splits[i].Positions)
+			t.Errorf("its cut gives %d windows of %d positions, want %d of %d", part.Windows,
+				part.Positions, want.windows, p.Splits[i].Positions)
 		}
 	}
-	first, last := wire.WindowPlace{Start: 0, Time: "2016-07-01T00:00:00Z"}, wire.WindowPlace{Start: 16988, Time: "2018-06-08T20:00:00Z"}
+	first, last := wire.WindowPlace{Start: 0, Time: "2016-07-01T00:00:00Z"},
+		wire.WindowPlace{Start: 16988, Time: "2018-06-08T20:00:00Z"}
 	if *p.First != first || *p.Last != last {
 		t.Errorf("from %+v to %+v, want %+v to %+v", *p.First, *p.Last, first, last)
 	}
-	if p.DType != "float32" || p.Path != feed.PathTranspose || strings.Join(p.Features.Context, " ") != "HUFL HULL MUFL MULL LUFL LULL OT" || p.BatchPlan != nil {
+	if p.DType != "float32" || p.Path != feed.PathTranspose ||
+		strings.Join(p.Features.Context, " ") != "HUFL HULL MUFL MULL LUFL LULL OT" ||
+		p.BatchPlan != nil {
 		t.Errorf("%s by %s of %v", p.DType, p.Path, p.Features)
 	}
 }
@@ -64,8 +71,10 @@ func TestPathsAreSaidAsTheyAre(t *testing.T) {
 		for k, v := range test.change {
 			spec[k] = v
 		}
-		if p := w.plan("etth1", map[string]any{"spec": spec, "channels_first": test.first}); p.Path != test.path {
-			t.Errorf("%v, channels_first %v: %s, want %s", test.change, test.first, p.Path, test.path)
+		if p := w.plan("etth1",
+			map[string]any{"spec": spec, "channels_first": test.first}); p.Path != test.path {
+			t.Errorf("%v, channels_first %v: %s, want %s", test.change, test.first,
+				p.Path, test.path)
 		}
 	}
 }
@@ -77,13 +86,22 @@ func TestPlansThatCannotBeAreRefused(t *testing.T) {
 		request   map[string]any
 		typ, says string
 	}{
-		"a context too long":  {map[string]any{"spec": map[string]any{"context_length": 20000}}, wire.NoWindows, "context_length 20000 needs 20000 rows; the longest item has 17420"},
-		"an unknown column":   {map[string]any{"spec": map[string]any{"context_length": 1, "columns": []string{"HULF"}}}, wire.ColumnNotFound, `no column is named "HULF"; near: HULL, HUFL`},
-		"an old generation":   {map[string]any{"spec": etth, "generation": 9}, wire.GenerationGone, "the newest is 1"},
-		"another digest":      {map[string]any{"spec": etth, "digest": "00"}, wire.GenerationGone, "names 00"},
-		"a split into pieces": {map[string]any{"spec": etth, "split": "half"}, wire.InvalidSpec, "split"},
-		"an unknown order":    {map[string]any{"spec": etth, "options": map[string]any{"batch_size": 8, "order": "any"}}, wire.InvalidSpec, `order: got "any"`},
-		"a batch of none":     {map[string]any{"spec": etth, "options": map[string]any{}}, wire.InvalidSpec, `batch_size: got "0"`},
+		"a context too long": {map[string]any{"spec": map[string]any{"context_length": 20000}},
+			wire.NoWindows, "context_length 20000 needs 20000 rows; the longest item has 17420"},
+		"an unknown column": {map[string]any{"spec": map[string]any{"context_length": 1,
+			"columns": []string{"HULF"}}}, wire.ColumnNotFound,
+			`no column is named "HULF"; near: HULL, HUFL`},
+		"an old generation": {map[string]any{"spec": etth, "generation": 9}, wire.GenerationGone,
+			"the newest is 1"},
+		"another digest": {map[string]any{"spec": etth, "digest": "00"},
+			wire.GenerationGone, "names 00"},
+		"a split into pieces": {map[string]any{"spec": etth, "split": "half"},
+			wire.InvalidSpec, "split"},
+		"an unknown order": {map[string]any{"spec": etth,
+			"options": map[string]any{"batch_size": 8, "order": "any"}}, wire.InvalidSpec,
+			`order: got "any"`},
+		"a batch of none": {map[string]any{"spec": etth, "options": map[string]any{}},
+			wire.InvalidSpec, `batch_size: got "0"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
@@ -97,11 +115,13 @@ func TestASplitWithAnEmptyPartIsRefused(t *testing.T) {
 	w := newWorld(t)
 	split := map[string]any{"lengths": []int{17000, 50}}
 	name := w.loaded()
-	w.refused(w.do("POST", "/v1/datasets/"+name+"/plan", map[string]any{"spec": etth, "split": split}), wire.NoWindows,
+	w.refused(w.do("POST", "/v1/datasets/"+name+"/plan",
+		map[string]any{"spec": etth, "split": split}), wire.NoWindows,
 		`lengths: got [17000,50], but part "test" has no window: of 50 positions, split rejects 50`)
 	// What is left by cuts may be nothing.
 	cut := map[string]any{"split": split, "part": 1}
-	empty := w.plan(name, map[string]any{"spec": etth, "cuts": []any{cut}, "options": map[string]any{"batch_size": 8}})
+	empty := w.plan(name, map[string]any{"spec": etth, "cuts": []any{cut},
+		"options": map[string]any{"batch_size": 8}})
 	if empty.Windows != 0 || empty.First != nil || empty.BatchPlan != nil {
 		t.Errorf("%+v", empty)
 	}
@@ -111,7 +131,8 @@ func TestRunsAreTheIndex(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
 	a := w.do("POST", "/v1/datasets/etth1/runs", map[string]any{"spec": etth})
-	if a.status != 200 || a.header.Get("Content-Type") != "application/octet-stream" || len(a.body) != 24 {
+	if a.status != 200 || a.header.Get("Content-Type") != "application/octet-stream" ||
+		len(a.body) != 24 {
 		t.Fatalf("%d of %s: %d bytes", a.status, a.header.Get("Content-Type"), len(a.body))
 	}
 	for i, want := range []uint64{0, 0, 16989} {
@@ -130,7 +151,8 @@ func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
 			source += fmt.Sprintf("s%d,%d\n", i, r)
 		}
 	}
-	if job := w.load("few", map[string]any{"sources": []string{w.source("few.csv", source)}, "item_id": []string{"id"}}); job.State != wire.JobDone {
+	if job := w.load("few", map[string]any{"sources": []string{w.source("few.csv", source)},
+		"item_id": []string{"id"}}); job.State != wire.JobDone {
 		t.Fatalf("%+v", job.Error)
 	}
 	spec := map[string]any{"context_length": 3, "stride": 3, "prediction_length": 1}
@@ -147,8 +169,10 @@ func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
 		for _, tail := range []string{"", "short", "wrap", "drop"} {
 			for _, ranks := range []int64{1, 2, 3, 5} {
 				for _, size := range []int64{1, 2, 4, 7, 50} {
-					o := sampler.Options{Order: order, Tail: tail, NumReplicas: ranks, BatchSize: size, Seed: 3}
-					a := w.do("POST", "/v1/datasets/few/plan", map[string]any{"spec": spec, "options": o})
+					o := sampler.Options{Order: order, Tail: tail, NumReplicas: ranks,
+						BatchSize: size, Seed: 3}
+					a := w.do("POST", "/v1/datasets/few/plan",
+						map[string]any{"spec": spec, "options": o})
 					if a.status != 200 {
 						w.refused(a, wire.NoWindows, "drop")
 						continue
@@ -189,7 +213,8 @@ func comparePlan(t *testing.T, x *window.Index, o sampler.Options, p *wire.Batch
 			t.Errorf("%+v: rank %+v, want %+v", o, got, want)
 		}
 		if rank == 0 && (p.Batches != want.Batches || p.LastBatch != last) {
-			t.Errorf("%+v: %d batches, the last of %d; want %d, %d", o, p.Batches, p.LastBatch, want.Batches, last)
+			t.Errorf("%+v: %d batches, the last of %d; want %d, %d", o, p.Batches, p.LastBatch,
+				want.Batches, last)
 		}
 		all += want.Windows
 	}
@@ -201,7 +226,8 @@ func comparePlan(t *testing.T, x *window.Index, o sampler.Options, p *wire.Batch
 	}
 }
 
-// TestAPlanOfManyPartsIsBounded: the cut of each part repeats the split, so that an answer could grow with the square of the request.
+// TestAPlanOfManyPartsIsBounded: the cut of each part repeats the split, so that an answer could
+// grow with the square of the request.
 func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
@@ -210,10 +236,13 @@ func TestAPlanOfManyPartsIsBounded(t *testing.T) {
 		for i := range parts {
 			lengths[i], names[i] = 1, fmt.Sprintf("%0*d", name, i)
 		}
-		return map[string]any{"spec": etth, "split": map[string]any{"lengths": lengths, "names": names}}
+		return map[string]any{"spec": etth,
+			"split": map[string]any{"lengths": lengths, "names": names}}
 	}
-	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec, `lengths: got "100000 parts", want at most 1000 parts`)
-	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge, "split: the cuts of its 200 parts are over 16777216 bytes")
+	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(100_000, 6)), wire.InvalidSpec,
+		`lengths: got "100000 parts", want at most 1000 parts`)
+	w.refused(w.do("POST", "/v1/datasets/etth1/plan", body(200, 1000)), wire.TooLarge,
+		"split: the cuts of its 200 parts are over 16777216 bytes")
 }
 
 // TestAPlanForARankThatIsNotListed: of many ranks the first are listed, whichever asks.
@@ -222,26 +251,33 @@ func TestAPlanForARankThatIsNotListed(t *testing.T) {
 	w.loaded()
 	o := sampler.Options{BatchSize: 2, NumReplicas: mostRanks + 10, Rank: mostRanks + 5}
 	p := w.plan("etth1", map[string]any{"spec": etth, "options": o})
-	if want := (p.Windows-1)/(o.BatchSize*o.NumReplicas) + 1; p.BatchPlan.Batches != want || p.BatchPlan.LastBatch != o.BatchSize || len(p.BatchPlan.Ranks) != mostRanks {
-		t.Errorf("%d batches, the last of %d, and %d ranks; want %d of %d windows, and %d", p.BatchPlan.Batches, p.BatchPlan.LastBatch, len(p.BatchPlan.Ranks), want, o.BatchSize, mostRanks)
+	if want := (p.Windows-1)/(o.BatchSize*o.NumReplicas) + 1; p.BatchPlan.Batches != want ||
+		p.BatchPlan.LastBatch != o.BatchSize || len(p.BatchPlan.Ranks) != mostRanks {
+		t.Errorf("%d batches, the last of %d, and %d ranks; want %d of %d windows, and %d",
+			p.BatchPlan.Batches, p.BatchPlan.LastBatch, len(p.BatchPlan.Ranks), want,
+			o.BatchSize, mostRanks)
 	}
 }
 
-// TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes: with tail wrap an epoch is served again and again until a batch is full.
+// TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes: with tail wrap an epoch is served again and
+// again until a batch is full.
 func TestAPlanOfHugeBatchesTakesNoMoreThanOneOfSmallOnes(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
 	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start", "lanes"} {
 		for _, tail := range []string{"short", "wrap"} {
 			o := sampler.Options{Order: order, Tail: tail, BatchSize: 1 << 34, NumReplicas: 1 << 8}
-			spec := map[string]any{"context_length": 2, "stride": 2, "prediction_length": 1, "columns": []string{"OT"}}
+			spec := map[string]any{"context_length": 2, "stride": 2, "prediction_length": 1,
+				"columns": []string{"OT"}}
 			p := w.plan("etth1", map[string]any{"spec": spec, "options": o})
 			want := o.BatchSize
 			if order == "random_start" || tail == "short" {
 				want = p.BatchPlan.Ranks[0].Windows
 			}
-			if p.BatchPlan.Batches != 1 || p.BatchPlan.LastBatch != want || want == 0 || p.BatchPlan.BatchBytes < o.BatchSize {
-				t.Errorf("%s, %s: %d batches, the last of %d, of %d bytes", order, tail, p.BatchPlan.Batches, p.BatchPlan.LastBatch, p.BatchPlan.BatchBytes)
+			if p.BatchPlan.Batches != 1 || p.BatchPlan.LastBatch != want || want == 0 ||
+				p.BatchPlan.BatchBytes < o.BatchSize {
+				t.Errorf("%s, %s: %d batches, the last of %d, of %d bytes", order, tail,
+					p.BatchPlan.Batches, p.BatchPlan.LastBatch, p.BatchPlan.BatchBytes)
 			}
 		}
 	}

@@ -20,8 +20,8 @@ func (s *Server) preload(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 202, job)
 }
 
-// Preload starts to bring a dataset into memory, or joins who does. The job fails with a problem of type memory where it does not fit
-// into the budget.
+// Preload starts to bring a dataset into memory, or joins who does. The job fails with a problem of
+// type memory where it does not fit into the budget.
 func (j *Jobs) Preload(name string) (wire.Job, error) {
 	if _, err := j.store.Dataset(name); err != nil {
 		return wire.Job{}, err
@@ -31,7 +31,8 @@ func (j *Jobs) Preload(name string) (wire.Job, error) {
 
 func (j *Jobs) preload(ctx context.Context, t *job) (made, error) {
 	i, err := j.store.Preload(ctx, t.state.Dataset, func(done, total int64) {
-		j.note(t, ingest.Progress{Phase: phasePreload, Bytes: done, BytesTotal: total, Share: float64(done) / float64(max(1, total))})
+		j.note(t, ingest.Progress{Phase: phasePreload, Bytes: done, BytesTotal: total,
+			Share: float64(done) / float64(max(1, total))})
 	})
 	return made{generation: i.Generation, manifest: i.Manifest}, err
 }

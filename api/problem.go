@@ -35,13 +35,17 @@ func problemOf(err error) *wire.Problem {
 		p.Hint = option.Hint
 		return p
 	case errors.As(err, &space):
-		return wire.NewProblem(wire.NoSpace, "%s", space.Error()).WithHint("free some space, or move the cache directory with --dir or TENSORCACHE_DIR")
+		return wire.NewProblem(wire.NoSpace, "%s", space.Error()).
+			WithHint("free some space, or move the cache directory with --dir or TENSORCACHE_DIR")
 	case errors.Is(err, context.Canceled):
-		return wire.NewProblem(wire.Cancelled, "the load was cancelled").WithHint("begin it again; nothing was changed")
+		return wire.NewProblem(wire.Cancelled, "the load was cancelled").
+			WithHint("begin it again; nothing was changed")
 	case errors.Is(err, ingest.ErrMemory):
-		return wire.NewProblem(wire.Memory, "%s", err).WithHint("load fewer columns, or a file with smaller row groups")
+		return wire.NewProblem(wire.Memory, "%s", err).
+			WithHint("load fewer columns, or a file with smaller row groups")
 	case errors.Is(err, ingest.ErrKilled):
-		return wire.NewProblem(wire.JobFailed, "%s", err).WithHint("load it again; nothing was changed")
+		return wire.NewProblem(wire.JobFailed, "%s", err).
+			WithHint("load it again; nothing was changed")
 	}
 	return feed.ProblemOf(err)
 }

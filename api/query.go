@@ -31,12 +31,15 @@ func (q query) number(name string, otherwise, least, most int64) (int64, error) 
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < least || n > most {
-		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want a whole number from %d to %d", name, shortened(text), least, most).WithField(name)
+		return 0, wire.NewProblem(wire.InvalidRequest,
+			"%s: got %q, want a whole number from %d to %d", name, shortened(text), least,
+			most).WithField(name)
 	}
 	return n, nil
 }
 
-// names is a list of names, nil where it is not given: a,b, or where a name has a comma a list in JSON.
+// names is a list of names, nil where it is not given: a,b, or where a name has a comma a list in
+// JSON.
 func (q query) names(name string) ([]string, error) {
 	text, given := q[name]
 	switch {
@@ -47,7 +50,8 @@ func (q query) names(name string) ([]string, error) {
 	}
 	list := []string{}
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, wire.NewProblem(wire.InvalidRequest, `%s: got %q, want names as a,b or as ["a","b"]`, name, shortened(text)).WithField(name)
+		return nil, wire.NewProblem(wire.InvalidRequest,
+			`%s: got %q, want names as a,b or as ["a","b"]`, name, shortened(text)).WithField(name)
 	}
 	return list, nil
 }
@@ -59,7 +63,8 @@ func (q query) oneOf(name string, values ...string) (string, error) {
 		return values[0], nil
 	}
 	if !slices.Contains(values, text) {
-		return "", wire.NewProblem(wire.InvalidRequest, "%s: got %q, want %s", name, shortened(text), strings.Join(values, " or ")).WithField(name)
+		return "", wire.NewProblem(wire.InvalidRequest, "%s: got %q, want %s", name,
+			shortened(text), strings.Join(values, " or ")).WithField(name)
 	}
 	return text, nil
 }

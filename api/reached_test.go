@@ -33,7 +33,8 @@ func (a *asker) note(q request, got answer) {
 			a.seen.served[at+" "+f]++
 		}
 	}
-	if got.status >= 400 && strings.HasPrefix(got.header.Get("Content-Type"), "application/problem") {
+	if got.status >= 400 &&
+		strings.HasPrefix(got.header.Get("Content-Type"), "application/problem") {
 		var p wire.Problem
 		if json.Unmarshal(got.body, &p) == nil {
 			if a.seen.problems[p.Type] == nil {
@@ -69,7 +70,8 @@ func (r *reached) report() string {
 			served++
 		}
 	}
-	fmt.Fprintf(&b, "of %d fields and parameters of %d routes %d were given, %d of them in a request that was served\n", all, len(routes), asked, served)
+	fmt.Fprintf(&b,
+		"of %d fields and parameters of %d routes %d were given, %d of them in a request that was served\n", all, len(routes), asked, served)
 	return b.String()
 }
 

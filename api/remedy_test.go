@@ -2,8 +2,8 @@ package api
 
 import "testing"
 
-// TestEveryProblemSaysWhatToDo: in a hint, or as what is wanted in place of what was got; and which field is at fault, unless it is the
-// whole body or no field at all.
+// TestEveryProblemSaysWhatToDo: in a hint, or as what is wanted in place of what was got; and which
+// field is at fault, unless it is the whole body or no field at all.
 func TestEveryProblemSaysWhatToDo(t *testing.T) {
 	w := newWorld(t)
 	w.loaded()
@@ -11,13 +11,29 @@ func TestEveryProblemSaysWhatToDo(t *testing.T) {
 		return [3]string{"POST", "/v1/datasets/etth1/plan", `{"spec": {"context_length": 3` + rest}
 	}
 	for _, q := range [][3]string{
-		{"GET", "/v1/nothing", ""}, {"GET", "/assets/none.js", ""}, {"GET", "/login", ""}, {"PATCH", "/v1/datasets", ""}, {"GET", "/v1/health", "[]"}, {"GET", "/v1/health?x=1", ""}, {"GET", "/v1/jobs?limit=1&limit=2", ""},
-		{"GET", "/v1/jobs?limit=0", ""}, {"GET", "/v1/jobs?state=x", ""}, {"GET", "/v1/jobs?after=x", ""}, {"GET", "/v1/jobs/j9", ""}, {"DELETE", "/v1/jobs/j1?owner=x", ""}, {"GET", "/v1/feeds/f9", ""},
-		{"GET", "/v1/datasets/a%20b", ""}, {"GET", "/v1/datasets/none", ""}, {"GET", "/v1/datasets/etth1/rows?item=1", ""}, {"GET", "/v1/datasets/etth1/rows?code=1", ""}, {"GET", "/v1/datasets/etth1/rows?columns=x", ""},
-		{"POST", "/v1/stop", "{"}, {"POST", "/v1/stop", "null"}, {"POST", "/v1/stop", "[]"}, {"POST", "/v1/stop", `{"idle": true}`}, {"POST", "/v1/stop", `{"when_idle": 1}`}, {"POST", "/v1/stop", `{"when_idle": true, "when_idle": true}`},
-		{"POST", "/v1/datasets/x/load", `{"sources": ["a"]}`}, {"POST", "/v1/datasets/x/load", `{"sources": ["/none.csv"]}`}, {"POST", "/v1/datasets/x/load", `{"sources": ["/none.csv"], "zzz": 1}`}, {"POST", "/v1/datasets/etth1/verify", `{"generation": 9}`},
-		plan(`, "zzz": 1}}`), plan(`, "anchor": 1}}`), plan(`, "dtype": "int8"}}`), plan(`, "dtype": "int32"}}`), plan(`, "columns": []}}`), plan(`, "prediction_length": 1, "target_columns": []}}`), plan(`, "static_columns": ["OT"]}}`),
-		plan(`}, "cuts": [{"were": {}}]}`), plan(`}, "cuts": [{"where": {"items": ["a"]}}]}`), plan(`}, "split": 1}`), plan(`}, "options": {"batch_size": 0}}`), plan(`}, "options": {"batch_size": 1099511627776}}`), plan(`}, "per_item": [0]}`),
+		{"GET", "/v1/nothing", ""}, {"GET", "/assets/none.js", ""}, {"GET", "/login", ""},
+		{"PATCH", "/v1/datasets", ""}, {"GET", "/v1/health", "[]"}, {"GET", "/v1/health?x=1", ""},
+		{"GET", "/v1/jobs?limit=1&limit=2", ""},
+		{"GET", "/v1/jobs?limit=0", ""}, {"GET", "/v1/jobs?state=x", ""},
+		{"GET", "/v1/jobs?after=x", ""}, {"GET", "/v1/jobs/j9", ""},
+		{"DELETE", "/v1/jobs/j1?owner=x", ""}, {"GET", "/v1/feeds/f9", ""},
+		{"GET", "/v1/datasets/a%20b", ""}, {"GET", "/v1/datasets/none", ""},
+		{"GET", "/v1/datasets/etth1/rows?item=1", ""}, {"GET", "/v1/datasets/etth1/rows?code=1",
+			""}, {"GET", "/v1/datasets/etth1/rows?columns=x", ""},
+		{"POST", "/v1/stop", "{"}, {"POST", "/v1/stop", "null"}, {"POST", "/v1/stop", "[]"},
+		{"POST", "/v1/stop", `{"idle": true}`}, {"POST", "/v1/stop", `{"when_idle": 1}`},
+		{"POST", "/v1/stop", `{"when_idle": true, "when_idle": true}`},
+		{"POST", "/v1/datasets/x/load", `{"sources": ["a"]}`},
+		{"POST", "/v1/datasets/x/load", `{"sources": ["/none.csv"]}`},
+		{"POST", "/v1/datasets/x/load", `{"sources": ["/none.csv"], "zzz": 1}`},
+		{"POST", "/v1/datasets/etth1/verify", `{"generation": 9}`},
+		plan(`, "zzz": 1}}`), plan(`, "anchor": 1}}`), plan(`, "dtype": "int8"}}`),
+		plan(`, "dtype": "int32"}}`), plan(`, "columns": []}}`),
+		plan(`, "prediction_length": 1, "target_columns": []}}`),
+		plan(`, "static_columns": ["OT"]}}`),
+		plan(`}, "cuts": [{"were": {}}]}`), plan(`}, "cuts": [{"where": {"items": ["a"]}}]}`),
+		plan(`}, "split": 1}`), plan(`}, "options": {"batch_size": 0}}`),
+		plan(`}, "options": {"batch_size": 1099511627776}}`), plan(`}, "per_item": [0]}`),
 	} {
 		a := w.do(q[0], q[1], q[2])
 		w.problem(a)
@@ -38,7 +54,8 @@ func TestTheFieldAtFaultIsNamedByItsPath(t *testing.T) {
 		`{"per_item": [0, 1, 2]}`:     "per_item",
 		`{"spec": {}, "per_item": 1}`: "per_item",
 	} {
-		if p := w.problem(w.do("POST", "/v1/datasets/x/plan", body)); p.Field != field || p.Type != "invalid_request" {
+		if p := w.problem(w.do("POST", "/v1/datasets/x/plan", body)); p.Field != field ||
+			p.Type != "invalid_request" {
 			t.Errorf("%s: %+v, want the field %s", body, p, field)
 		}
 	}

@@ -15,13 +15,20 @@ func TestOverTCPSourcesLieBelowTheRootsOnly(t *testing.T) {
 	const says = "lies below none of the folders"
 
 	w.refused(d.ask("POST", "/v1/datasets/a/load", load), wire.Forbidden, says)
-	w.refused(d.ask("POST", "/v1/datasets/a/load", `{"sources": ["/no/such/file"]}`), wire.Forbidden, says) // and not whether it exists
-	if p := w.problem(d.ask("POST", "/v1/datasets/a/load", load)); p.Hint == "" || p.Field != "sources" {
+	// and not whether it exists
+	w.refused(d.ask("POST", "/v1/datasets/a/load", `{"sources": ["/no/such/file"]}`),
+		wire.Forbidden, says)
+	if p := w.problem(d.ask("POST", "/v1/datasets/a/load", load)); p.Hint == "" ||
+		p.Field != "sources" {
 		t.Errorf("%+v", p)
 	}
-	w.refused(d.ask("POST", "/v1/datasets/a/load", `{"sources": ["`+path+`"], "reach": {}}`), wire.InvalidRequest, `unknown field "reach"`)
-	w.refused(d.ask("POST", "/v1/datasets/a/load", `{"sources": ["`+path+`"], "AllowedRoots": {"limited": false}}`), wire.InvalidRequest, `unknown field "AllowedRoots"`)
-	if job := w.load("a", map[string]any{"sources": []string{path}}); job.State != wire.JobDone { // over the socket
+	w.refused(d.ask("POST", "/v1/datasets/a/load", `{"sources": ["`+path+`"], "reach": {}}`),
+		wire.InvalidRequest, `unknown field "reach"`)
+	w.refused(d.ask("POST", "/v1/datasets/a/load", `{"sources": ["`+path+
+		`"], "AllowedRoots": {"limited": false}}`), wire.InvalidRequest,
+		`unknown field "AllowedRoots"`)
+	// over the socket
+	if job := w.load("a", map[string]any{"sources": []string{path}}); job.State != wire.JobDone {
 		t.Fatalf("%+v", job)
 	}
 	w.refused(d.ask("POST", "/v1/datasets/a/load", load), wire.Forbidden, says) // a hit too

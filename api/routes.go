@@ -10,22 +10,29 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// route is what one method does on one path. In the path {name} stands for one segment, which serve is given.
+// route is what one method does on one path. In the path {name} stands for one segment, which serve
+// is given.
 type route struct {
 	method, path string
 	serve        func(s *Server, ctx *fasthttp.RequestCtx, args []string) error
 }
 
 // routes are all there are, each list beside its handlers.
-var routes = slices.Concat(daemonRoutes, eventRoutes, metricRoutes, datasetRoutes, planRoutes, jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes, dashboardRoutes)
+var routes = slices.Concat(daemonRoutes, eventRoutes, metricRoutes, datasetRoutes, planRoutes,
+	jobRoutes, feedRoutes, loginRoutes, viewRoutes, memoryRoutes, dashboardRoutes)
 
 // plain is a handler of a path without arguments, named one of a path with one.
-func plain(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx, []string) error {
+func plain(serve func(*Server, *fasthttp.RequestCtx) error) func(*Server, *fasthttp.RequestCtx,
+	[]string) error {
 	return func(s *Server, ctx *fasthttp.RequestCtx, _ []string) error { return serve(s, ctx) }
 }
 
-func named(serve func(*Server, *fasthttp.RequestCtx, string) error) func(*Server, *fasthttp.RequestCtx, []string) error {
-	return func(s *Server, ctx *fasthttp.RequestCtx, args []string) error { return serve(s, ctx, args[0]) }
+func named(serve func(*Server, *fasthttp.RequestCtx, string) error) func(*Server,
+	*fasthttp.RequestCtx, []string) error {
+	return func(s *Server, ctx *fasthttp.RequestCtx, args []string) error {
+		return serve(s,
+			ctx, args[0])
+	}
 }
 
 // match gives the arguments in segments, where the route is of that path.
@@ -46,8 +53,8 @@ func (r *route) match(segments []string) (args []string, ok bool) {
 	return args, i == len(segments)
 }
 
-// segments are the parts of the path as the client wrote it: a name may have an escaped slash or be "..", and is refused
-// as a name then.
+// segments are the parts of the path as the client wrote it: a name may have an escaped slash or be
+// "..", and is refused as a name then.
 func segments(ctx *fasthttp.RequestCtx) []string {
 	parts := strings.Split(strings.Trim(string(ctx.URI().PathOriginal()), "/"), "/")
 	for i, p := range parts {
@@ -83,12 +90,15 @@ func (s *Server) route(ctx *fasthttp.RequestCtx) error {
 			allowed = append(allowed, fasthttp.MethodHead)
 		}
 	}
-	asked := shortened(string(ctx.URI().PathOriginal())) // as the client wrote it: fasthttp's path has another meaning
+	// as the client wrote it: fasthttp's path has another meaning
+	asked := shortened(string(ctx.URI().PathOriginal()))
 	if allowed == nil {
-		return wire.NewProblem(wire.NotFound, "there is no route %s", asked).WithHint("GET /v1/openapi.json lists the routes")
+		return wire.NewProblem(wire.NotFound, "there is no route %s", asked).
+			WithHint("GET /v1/openapi.json lists the routes")
 	}
 	slices.Sort(allowed)
 	list := strings.Join(allowed, ", ")
 	ctx.Response.Header.Set("Allow", list)
-	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s, want %s", shortened(method), asked, list)
+	return wire.NewProblem(wire.MethodNotAllowed, "%s does not go with %s, want %s",
+		shortened(method), asked, list)
 }

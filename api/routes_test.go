@@ -57,25 +57,28 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 		"/v1/datasets/none/series":     {"GET": {nil, 404}},
 		"/v1/datasets/etth1/stretches": {"POST": {map[string]any{"spec": etth}, 200}},
 		"/v1/datasets/none/stretches":  {"POST": {map[string]any{"spec": etth}, 404}},
-		"/v1/datasets/etth1/windows":   {"POST": {map[string]any{"spec": etth, "numbers": []int{0}}, 200}},
-		"/v1/datasets/none/windows":    {"POST": {map[string]any{"spec": etth, "row": 0}, 404}},
-		"/v1":                          {},
-		"/v1/":                         {},
-		"/v2/health":                   {},
-		"/v1/nothing":                  {},
-		"/v1/health/more":              {},
-		"/v1/datasets/etth1/nothing":   {},
-		"/v1/datasets/a/b/c":           {},
-		"/metrics":                     {"GET": {nil, 200}},
+		"/v1/datasets/etth1/windows": {"POST": {map[string]any{"spec": etth, "numbers": []int{0}},
+			200}},
+		"/v1/datasets/none/windows":  {"POST": {map[string]any{"spec": etth, "row": 0}, 404}},
+		"/v1":                        {},
+		"/v1/":                       {},
+		"/v2/health":                 {},
+		"/v1/nothing":                {},
+		"/v1/health/more":            {},
+		"/v1/datasets/etth1/nothing": {},
+		"/v1/datasets/a/b/c":         {},
+		"/metrics":                   {"GET": {nil, 200}},
 	}
 	for _, path := range slices.Sorted(maps.Keys(asked)) { // stop comes last
 		methods := asked[path]
-		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH",
+			"DELETE", "OPTIONS"} {
 			t.Run(method+path, func(t *testing.T) {
 				w := *w
 				w.TB = t
 				want, ok := methods[method]
-				if known := slices.Contains([]string{"/v1/datasets/none", "/v1/datasets/etth1"}, path); known && method == "DELETE" && !ok {
+				if known := slices.Contains([]string{"/v1/datasets/none", "/v1/datasets/etth1"},
+					path); known && method == "DELETE" && !ok {
 					return // removes it: see below
 				}
 				a := w.do(method, path, want.body)
@@ -85,7 +88,8 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 				case ok && a.status >= 400:
 					w.problem(a)
 				case method == "HEAD":
-					if get, ok := methods["GET"]; len(a.body) > 0 || ok && a.status != get.status || !ok && a.status != 404 && a.status != 405 {
+					if get, ok := methods["GET"]; len(a.body) > 0 || ok && a.status != get.status ||
+						!ok && a.status != 404 && a.status != 405 {
 						t.Errorf("answered %d with %q, GET %d", a.status, a.body, get.status)
 					}
 				case ok:
@@ -93,7 +97,8 @@ func TestEveryRouteAnswersItsMethodsAndNoOther(t *testing.T) {
 					w.refused(a, wire.NotFound, "there is no route "+path)
 				default:
 					w.refused(a, wire.MethodNotAllowed, method+" does not go with "+path)
-					if allow := a.header.Get("Allow"); allow == "" || strings.Contains(allow, method) {
+					if allow := a.header.Get("Allow"); allow == "" ||
+						strings.Contains(allow, method) {
 						t.Errorf("Allow: %q", allow)
 					}
 				}
@@ -106,7 +111,8 @@ func TestHealthSaysWhoAnswers(t *testing.T) {
 	w := newWorld(t)
 	var h wire.Health
 	w.into(w.do("GET", "/v1/health", nil), 200, &h)
-	if h.Status != "ok" || h.Version != "test" || h.Protocol != wire.Protocol || h.PID != os.Getpid() || h.Dir != w.dir || h.UptimeS < 0 {
+	if h.Status != "ok" || h.Version != "test" || h.Protocol != wire.Protocol ||
+		h.PID != os.Getpid() || h.Dir != w.dir || h.UptimeS < 0 {
 		t.Errorf("%+v", h)
 	}
 }
@@ -120,47 +126,69 @@ func TestADatasetIsListedShownAndRemoved(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	d := list.Datasets[0]
-	if d.Dataset != "etth1" || d.Generation != 1 || d.Rows != 17420 || d.Items != 1 || strings.Join(d.Columns, " ") != "date HUFL HULL MUFL MULL LUFL LULL OT" ||
+	if d.Dataset != "etth1" || d.Generation != 1 || d.Rows != 17420 || d.Items != 1 ||
+		strings.Join(d.Columns, " ") != "date HUFL HULL MUFL MULL LUFL LULL OT" ||
 		d.Layout != "columns" || d.Bytes < 17420*8*8 || d.Readers != 0 || d.Manifest != nil {
 		t.Errorf("%+v", d)
 	}
 	var one wire.Dataset
 	w.into(w.do("GET", "/v1/datasets/etth1", nil), 200, &one)
-	if one.Manifest == nil || one.Manifest.Digest != d.Digest || len(d.Digest) != 32 || !slices.Equal(one.Generations, []int64{1}) {
+	if one.Manifest == nil || one.Manifest.Digest != d.Digest || len(d.Digest) != 32 ||
+		!slices.Equal(one.Generations, []int64{1}) {
 		t.Errorf("%+v", one)
 	}
-	w.refused(w.do("GET", "/v1/datasets/eth1", nil), wire.DatasetNotFound, `no dataset is named "eth1"; near: etth1`)
+	w.refused(w.do("GET", "/v1/datasets/eth1", nil), wire.DatasetNotFound,
+		`no dataset is named "eth1"; near: etth1`)
 	var removed wire.Removed
 	w.into(w.do("DELETE", "/v1/datasets/etth1", nil), 200, &removed)
 	if removed.Dataset != "etth1" || !slices.Equal(removed.Removed, []int64{1}) {
 		t.Errorf("%+v", removed)
 	}
-	w.refused(w.do("DELETE", "/v1/datasets/etth1", nil), wire.DatasetNotFound, `no dataset is named "etth1"; there are none yet`)
+	w.refused(w.do("DELETE", "/v1/datasets/etth1", nil), wire.DatasetNotFound,
+		`no dataset is named "etth1"; there are none yet`)
 }
 
 func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
 	w := newWorld(t)
 	for name, test := range map[string]struct{ path, body, typ, says string }{
-		"unknown option":   {"x/load", `{"source": ["/a"]}`, wire.InvalidRequest, `unknown field "source"`},
-		"unknown in plan":  {"x/plan", `{"specs": {}}`, wire.InvalidRequest, `unknown field "specs"`},
-		"wrong type":       {"x/load", `{"sources": "/a"}`, wire.InvalidRequest, "sources"},
-		"no JSON":          {"x/load", `sources: /a`, wire.InvalidRequest, "invalid character"},
-		"nothing":          {"x/load", ``, wire.InvalidRequest, "ends too early"},
-		"split of runs":    {"etth1/runs", `{"spec": {}, "split": {"lengths": [1, 2]}}`, wire.InvalidRequest, `unknown field "split"`},
-		"options of runs":  {"etth1/runs", `{"spec": {}, "options": {"batch_size": 2}}`, wire.InvalidRequest, `unknown field "options"`},
-		"items of runs":    {"etth1/runs", `{"spec": {}, "per_item": [0, 1]}`, wire.InvalidRequest, `unknown field "per_item"`},
-		"mask of windows":  {"etth1/windows", `{"spec": {}, "numbers": [0], "mask": true}`, wire.InvalidRequest, `unknown field "mask"`},
-		"options of why":   {"etth1/stretches", `{"spec": {}, "options": {"batch_size": 2}}`, wire.InvalidRequest, `unknown field "options"`},
-		"two values":       {"x/load", `{"sources": ["/a"]} {}`, wire.InvalidRequest, "more than one JSON value"},
-		"an end too many":  {"x/load", `{"sources": ["/a"]}}`, wire.InvalidRequest, "more than one JSON value"},
-		"no sources":       {"x/load", `{}`, wire.InvalidRequest, "sources: want at least one file"},
-		"a relative path":  {"x/load", `{"sources": ["a.csv"]}`, wire.InvalidRequest, `sources: "a.csv": want an absolute path`},
-		"a bad name":       {"-x/load", `{"sources": ["/a"]}`, wire.InvalidName, `"-x": use 1 to 100 of letters`},
-		"a way out":        {"..%2F..%2Fx/load", `{"sources": ["/a"]}`, wire.InvalidName, `"../../x": use 1 to 100 of letters`},
-		"an unknown scale": {"x/load", `{"sources": ["/a"], "scale": "quantile"}`, wire.InvalidRequest, `scale: "quantile": want standard, minmax, robust, maxabs or none`},
-		"a missing file":   {"x/load", `{"sources": ["/no/such.csv"]}`, wire.SourceError, "/no/such.csv: no such file"},
-		"a directory":      {"x/load", `{"sources": ["/"]}`, wire.SourceError, "/: is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files"},
-		"a device":         {"x/load", `{"sources": ["/dev/null"]}`, wire.SourceError, "/dev/null: is a device, want a file"},
+		"unknown option": {"x/load", `{"source": ["/a"]}`, wire.InvalidRequest,
+			`unknown field "source"`},
+		"unknown in plan": {"x/plan", `{"specs": {}}`, wire.InvalidRequest,
+			`unknown field "specs"`},
+		"wrong type": {"x/load", `{"sources": "/a"}`, wire.InvalidRequest, "sources"},
+		"no JSON":    {"x/load", `sources: /a`, wire.InvalidRequest, "invalid character"},
+		"nothing":    {"x/load", ``, wire.InvalidRequest, "ends too early"},
+		"split of runs": {"etth1/runs", `{"spec": {}, "split": {"lengths": [1, 2]}}`,
+			wire.InvalidRequest, `unknown field "split"`},
+		"options of runs": {"etth1/runs", `{"spec": {}, "options": {"batch_size": 2}}`,
+			wire.InvalidRequest, `unknown field "options"`},
+		"items of runs": {"etth1/runs", `{"spec": {}, "per_item": [0, 1]}`, wire.InvalidRequest,
+			`unknown field "per_item"`},
+		"mask of windows": {"etth1/windows", `{"spec": {}, "numbers": [0], "mask": true}`,
+			wire.InvalidRequest, `unknown field "mask"`},
+		"options of why": {"etth1/stretches", `{"spec": {}, "options": {"batch_size": 2}}`,
+			wire.InvalidRequest, `unknown field "options"`},
+		"two values": {"x/load", `{"sources": ["/a"]} {}`, wire.InvalidRequest,
+			"more than one JSON value"},
+		"an end too many": {"x/load", `{"sources": ["/a"]}}`, wire.InvalidRequest,
+			"more than one JSON value"},
+		"no sources": {"x/load", `{}`, wire.InvalidRequest,
+			"sources: want at least one file"},
+		"a relative path": {"x/load", `{"sources": ["a.csv"]}`, wire.InvalidRequest,
+			`sources: "a.csv": want an absolute path`},
+		"a bad name": {"-x/load", `{"sources": ["/a"]}`, wire.InvalidName,
+			`"-x": use 1 to 100 of letters`},
+		"a way out": {"..%2F..%2Fx/load", `{"sources": ["/a"]}`, wire.InvalidName,
+			`"../../x": use 1 to 100 of letters`},
+		"an unknown scale": {"x/load", `{"sources": ["/a"], "scale": "quantile"}`,
+			wire.InvalidRequest,
+			`scale: "quantile": want standard, minmax, robust, maxabs or none`},
+		"a missing file": {"x/load", `{"sources": ["/no/such.csv"]}`, wire.SourceError,
+			"/no/such.csv: no such file"},
+		"a directory": {"x/load", `{"sources": ["/"]}`, wire.SourceError,
+			"/: is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files"},
+		"a device": {"x/load", `{"sources": ["/dev/null"]}`, wire.SourceError,
+			"/dev/null: is a device, want a file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
@@ -176,8 +204,11 @@ func TestBodiesThatAreNotWhatIsDocumentedAreRefused(t *testing.T) {
 func TestRequestsThatAreTooLargeAreRefused(t *testing.T) {
 	w := newWorld(t)
 	// Before the body is sent: a client that has begun may find the connection closed.
-	w.refused(w.raw("POST /v1/datasets/x/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n"), wire.TooLarge, "the body is over 16777216 bytes")
-	w.refused(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeader), nil), wire.TooLarge, "the headers are over 8192 bytes")
+	w.refused(w.raw(
+		"POST /v1/datasets/x/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n"),
+		wire.TooLarge, "the body is over 16777216 bytes")
+	w.refused(w.do("GET", "/v1/health?"+strings.Repeat("x", maxHeader), nil), wire.TooLarge,
+		"the headers are over 8192 bytes")
 }
 
 func TestWhatIsNoHTTPIsAnsweredByAProblem(t *testing.T) {

@@ -46,7 +46,8 @@ func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 		ctx.SetContentType("application/vnd.apache.arrow.stream")
 		return h.Data.WriteStream(ctx.Response.BodyWriter(), columns, first+from, first+to)
 	}
-	p := wire.Rows{From: from, To: to, Count: count, Columns: make([]string, len(columns)), Rows: make([][]any, to-from)}
+	p := wire.Rows{From: from, To: to, Count: count, Columns: make([]string, len(columns)),
+		Rows: make([][]any, to-from)}
 	for i := range p.Rows {
 		p.Rows[i] = make([]any, len(columns))
 	}
@@ -74,7 +75,8 @@ func rowsOf(h *store.Handle, q query) (first, count int64, err error) {
 	code := int64(0)
 	switch {
 	case byValue && byCode:
-		return 0, 0, wire.NewProblem(wire.InvalidRequest, "item: given together with code, want one of them").WithField("item")
+		return 0, 0, wire.NewProblem(wire.InvalidRequest,
+			"item: given together with code, want one of them").WithField("item")
 	case byValue:
 		code, err = feed.ItemCode(h, "item", json.RawMessage(value))
 	case byCode:
@@ -103,7 +105,8 @@ func (q query) slice(n int64) (from, to int64, err error) {
 	}
 	to = max(from, to)
 	if to-from > mostRows {
-		return 0, 0, wire.NewProblem(wire.InvalidRequest, "to: got rows %d to %d, want at most %d rows", from, to, mostRows).WithField("to")
+		return 0, 0, wire.NewProblem(wire.InvalidRequest,
+			"to: got rows %d to %d, want at most %d rows", from, to, mostRows).WithField("to")
 	}
 	return from, to, nil
 }
@@ -134,7 +137,8 @@ func (q query) columns(h *store.Handle, rows int64) ([]*layout.ManifestColumn, e
 			return nil, err
 		}
 		if cells += rows * max(c.Width(), 1); cells > mostCells {
-			return nil, wire.NewProblem(wire.TooLarge, "columns: the rows have over %d values", mostCells).WithField("columns").WithHint("ask for fewer rows or columns")
+			return nil, wire.NewProblem(wire.TooLarge, "columns: the rows have over %d values",
+				mostCells).WithField("columns").WithHint("ask for fewer rows or columns")
 		}
 		columns = append(columns, c)
 	}
@@ -150,7 +154,8 @@ func columnOf(h *store.Handle, name string) (*layout.ManifestColumn, error) {
 	return c, nil
 }
 
-// shownCells are the values of rows as people read them: words, times, and lists in a column of shape [rows, n].
+// shownCells are the values of rows as people read them: words, times, and lists in a column of
+// shape [rows, n].
 func shownCells(d *layout.Data, c *layout.ManifestColumn, from, to int64) ([]any, error) {
 	b, err := d.Dense(c, from, to)
 	if err != nil {

@@ -28,16 +28,21 @@ func TestRowsAreThoseOfAPythonSlice(t *testing.T) {
 	for _, item := range []int{-1, 0, 1} {
 		n, first, query := int64(37), int64(0), ""
 		if item >= 0 {
-			n, first, query = s.rows[item], s.offset(item), "&item="+url.QueryEscape(string(asJSON(s.items[item])))
+			n, first, query = s.rows[item], s.offset(item), "&item="+
+				url.QueryEscape(string(asJSON(s.items[item])))
 		}
-		for _, test := range [][4]int64{{0, 20, 0, min(20, n)}, {-3, n, n - 3, n}, {-100, -2, 0, n - 2}, {5, 2, 5, 5}, {n, n + 9, n, n}} {
+		for _, test := range [][4]int64{{0, 20, 0, min(20, n)}, {-3, n, n - 3, n},
+			{-100, -2, 0, n - 2}, {5, 2, 5, 5}, {n, n + 9, n, n}} {
 			r := w.rows("d", fmt.Sprintf("?from=%d&to=%d%s", test[0], test[1], query))
-			if r.From != test[2] || r.To != test[3] || r.Count != n || !reflect.DeepEqual(r.Columns, columns) {
-				t.Fatalf("%d to %d of %d, columns %v; want %d to %d of %d", r.From, r.To, r.Count, r.Columns, test[2], test[3], n)
+			if r.From != test[2] || r.To != test[3] || r.Count != n ||
+				!reflect.DeepEqual(r.Columns, columns) {
+				t.Fatalf("%d to %d of %d, columns %v; want %d to %d of %d", r.From, r.To, r.Count,
+					r.Columns, test[2], test[3], n)
 			}
 			for k, row := range r.Rows {
 				for j, name := range columns {
-					if want := s.values[name][first+r.From+int64(k)]; !reflect.DeepEqual(row[j], want) {
+					if want := s.values[name][first+r.From+int64(k)]; !reflect.DeepEqual(
+						row[j], want) {
 						t.Fatalf("row %d, column %q: %v, want %v", k, name, row[j], want)
 					}
 				}
@@ -53,7 +58,8 @@ func TestRowsAreThoseOfAPythonSlice(t *testing.T) {
 	if r := w.rows("d", "?from=-3"); r.From != 34 || r.To != 37 {
 		t.Errorf("%d to %d", r.From, r.To)
 	}
-	if r := w.rows("d", `?code=1&columns=%5B%22g,1%22%5D`); len(r.Rows) != 7 || len(r.Rows[0]) != 1 || !reflect.DeepEqual(r.Rows[0][0], s.values["g,1"][30]) {
+	if r := w.rows("d", `?code=1&columns=%5B%22g,1%22%5D`); len(r.Rows) != 7 ||
+		len(r.Rows[0]) != 1 || !reflect.DeepEqual(r.Rows[0][0], s.values["g,1"][30]) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -62,7 +68,8 @@ func TestRowsOfAnArrowStreamAreAStream(t *testing.T) {
 	w := newWorld(t)
 	w.publish("d", "", 30)
 	a := w.do("GET", "/v1/datasets/d/rows?format=arrow&to=9", nil)
-	if a.status != 200 || a.header.Get("Content-Type") != "application/vnd.apache.arrow.stream" || !bytes.HasPrefix(a.body, []byte{0xff, 0xff, 0xff, 0xff}) {
+	if a.status != 200 || a.header.Get("Content-Type") != "application/vnd.apache.arrow.stream" ||
+		!bytes.HasPrefix(a.body, []byte{0xff, 0xff, 0xff, 0xff}) {
 		t.Errorf("%d of %s: %.9q", a.status, a.header.Get("Content-Type"), a.body)
 	}
 }

@@ -10,8 +10,8 @@ import (
 // runBytes are those of a run as it is sent: item, first start and count, little-endian i64.
 const runBytes = 24
 
-// runsReader reads runs as bytes, so that ten million of them take no memory of their own. An index outlives the handle it was made
-// from: the runs are not mapped.
+// runsReader reads runs as bytes, so that ten million of them take no memory of their own. An index
+// outlives the handle it was made from: the runs are not mapped.
 type runsReader struct {
 	runs []window.Run
 	left []byte // of a run that was read in part

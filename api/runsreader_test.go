@@ -20,7 +20,9 @@ func TestRunsAreReadInPiecesOfAnySize(t *testing.T) {
 		}
 	}
 	for name, reader := range map[string]io.Reader{
-		"whole": &runsReader{runs: runs}, "byte by byte": iotest.OneByteReader(&runsReader{runs: runs}), "halves": iotest.HalfReader(&runsReader{runs: runs}),
+		"whole":        &runsReader{runs: runs},
+		"byte by byte": iotest.OneByteReader(&runsReader{runs: runs}),
+		"halves":       iotest.HalfReader(&runsReader{runs: runs}),
 	} {
 		if got, err := io.ReadAll(reader); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes, %v; want %d", name, len(got), err, len(want))

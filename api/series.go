@@ -18,7 +18,8 @@ const (
 	somePoints   = 2000
 	mostPoints   = 10_000
 	mostFeatures = 64
-	// longItem is from how many rows on an item's features are summarised, so that the next drawing reads a part of them.
+	// longItem is from how many rows on an item's features are summarised, so that the next drawing
+	// reads a part of them.
 	longItem = 1 << 18
 )
 
@@ -55,7 +56,8 @@ func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
 	if err != nil {
 		return err
 	}
-	out := wire.Series{Code: code, Rows: n, From: from, To: to, Series: make([]wire.FeatureSeries, len(chosen))}
+	out := wire.Series{Code: code, Rows: n, From: from, To: to,
+		Series: make([]wire.FeatureSeries, len(chosen))}
 	if out.Item, err = feed.ItemValue(h.Data, code); err != nil {
 		return err
 	}
@@ -73,12 +75,14 @@ func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
 			return err
 		}
 		x := f.Extremes(bounds)
-		out.Series[i] = wire.FeatureSeries{Column: c.name, Min: x.Min, Max: x.Max, Missing: x.Missing}
+		out.Series[i] = wire.FeatureSeries{Column: c.name, Min: x.Min, Max: x.Max,
+			Missing: x.Missing}
 	}
 	return reply(ctx, 200, out)
 }
 
-// buckets are the bounds of as many stretches of rows as points, or as rows, of which none is longer than another by more than a row.
+// buckets are the bounds of as many stretches of rows as points, or as rows, of which none is
+// longer than another by more than a row.
 func buckets(from, to, points int64) []int64 {
 	n := min(points, to-from)
 	bounds := make([]int64, n+1)
@@ -112,7 +116,8 @@ type featureName struct {
 	name string
 }
 
-// features are those that a query names, as columns or as a[0]; without names all numeric value columns.
+// features are those that a query names, as columns or as a[0]; without names all numeric value
+// columns.
 func (q query) features(h *store.Handle) ([]featureName, error) {
 	m := h.Data.Manifest
 	wanted, err := q.names("columns")
@@ -137,7 +142,10 @@ func (q query) features(h *store.Handle) ([]featureName, error) {
 		out = appendFeatures(out, c)
 	}
 	if len(out) > mostFeatures {
-		return nil, wire.NewProblem(wire.InvalidRequest, "columns: got more than %d features, want at most so many", mostFeatures).WithField("columns").WithHint(`name those that are wanted, also as a[0] of a column of shape [rows, n]`)
+		return nil, wire.NewProblem(wire.InvalidRequest,
+			"columns: got more than %d features, want at most so many", mostFeatures).WithField(
+			"columns").WithHint(
+			`name those that are wanted, also as a[0] of a column of shape [rows, n]`)
 	}
 	return out, nil
 }
@@ -153,7 +161,8 @@ func appendFeatures(out []featureName, c *layout.ManifestColumn) []featureName {
 	return out
 }
 
-// laneOf reads a[0], where a is a column of shape [rows, n] with such a feature and no column has this very name.
+// laneOf reads a[0], where a is a column of shape [rows, n] with such a feature and no column has
+// this very name.
 func laneOf(m *layout.Manifest, name string) (*layout.ManifestColumn, int64, bool) {
 	if _, err := m.Column(name); err == nil {
 		return nil, 0, false
@@ -174,20 +183,23 @@ func laneOf(m *layout.Manifest, name string) (*layout.ManifestColumn, int64, boo
 	}
 }
 
-// featureOf gives a feature of an item; that of a long one is summarised, one at a time, and kept with the generation.
-func (s *Server) featureOf(h *store.Handle, c featureName, code, first, rows int64) (*layout.Feature, error) {
+// featureOf gives a feature of an item; that of a long one is summarised, one at a time, and kept
+// with the generation.
+func (s *Server) featureOf(h *store.Handle, c featureName, code, first,
+	rows int64) (*layout.Feature, error) {
 	if rows < longItem {
 		return h.Data.Feature(c.ManifestColumn, c.lane)
 	}
-	f, err := h.Derived(fmt.Sprintf("extremes %d %d %s", code, c.lane, c.Name), func() (any, error) {
-		f, err := h.Data.Feature(c.ManifestColumn, c.lane)
-		if err == nil {
-			s.summaries.Lock()
-			defer s.summaries.Unlock()
-			f.Summarise(first, first+rows)
-		}
-		return f, err
-	})
+	f, err := h.Derived(fmt.Sprintf("extremes %d %d %s", code, c.lane, c.Name),
+		func() (any, error) {
+			f, err := h.Data.Feature(c.ManifestColumn, c.lane)
+			if err == nil {
+				s.summaries.Lock()
+				defer s.summaries.Unlock()
+				f.Summarise(first, first+rows)
+			}
+			return f, err
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -68,15 +68,19 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 	names := []string{"f", "w[0]", "w[1]", "w[2]", "b", "s", "i", "w[2]"}
 	for _, layout := range []string{"columns", "packed"} {
 		s := w.publish(layout, layout, 900, 1, 2500)
-		values := [][]any{s.flat("f", 0), s.flat("w", 0), s.flat("w", 1), s.flat("w", 2), s.flat("b", 0), s.flat("s", 0), s.flat("i", 0), s.flat("w", 2)}
+		values := [][]any{s.flat("f", 0), s.flat("w", 0), s.flat("w", 1), s.flat("w", 2),
+			s.flat("b", 0), s.flat("s", 0), s.flat("i", 0), s.flat("w", 2)}
 		for range 40 {
 			item := r.IntN(3)
 			n, offset := s.rows[item], s.offset(item)
 			from := r.Int64N(n + 1)
 			to := from + r.Int64N(n-from+1)
 			points := 1 + r.Int64N(400)
-			got := w.series(layout, fmt.Sprintf("?code=%d&from=%d&to=%d&points=%d&columns=%s", item, from, to, points, asked))
-			if got.Rows != n || got.From != from || got.To != to || int64(len(got.Row)) != min(points, to-from) || got.Unit != "s" || got.Item != s.items[item] {
+			got := w.series(layout, fmt.Sprintf("?code=%d&from=%d&to=%d&points=%d&columns=%s", item,
+				from, to, points, asked))
+			if got.Rows != n || got.From != from || got.To != to ||
+				int64(len(got.Row)) != min(points, to-from) || got.Unit != "s" ||
+				got.Item != s.items[item] {
 				t.Fatalf("%d rows from %d to %d of %d in %d buckets; want %d rows from %d to %d in %d", got.Rows, got.From, got.To, len(got.Row), len(got.Row), n, from, to, min(points, to-from))
 			}
 			for k, row := range got.Row {
@@ -84,7 +88,8 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 				if k+1 < len(got.Row) {
 					end = got.Row[k+1]
 				}
-				if width := end - row; width < 1 || width > (to-from+points-1)/points || k == 0 && row != from {
+				if width := end - row; width < 1 || width > (to-from+points-1)/points || k == 0 &&
+					row != from {
 					t.Fatalf("bucket %d has rows %d to %d", k, row, end)
 				}
 				if got.Time[k] != s.times[offset+row] {
@@ -92,7 +97,8 @@ func TestASeriesKeepsLeastGreatestAndMissingOfEveryBucket(t *testing.T) {
 				}
 				for j, f := range got.Series {
 					least, greatest, missing := extremes(values[j][offset+row : offset+end])
-					if f.Column != names[j] || !reflect.DeepEqual(f.Min[k], least) || !reflect.DeepEqual(f.Max[k], greatest) || f.Missing[k] != missing {
+					if f.Column != names[j] || !reflect.DeepEqual(f.Min[k], least) ||
+						!reflect.DeepEqual(f.Max[k], greatest) || f.Missing[k] != missing {
 						t.Fatalf("%s, rows %d to %d of item %d: %v to %v, %d missing; want %v to %v, %d missing", f.Column, row, end, item, f.Min[k], f.Max[k], f.Missing[k], least, greatest, missing)
 					}
 				}
@@ -113,8 +119,10 @@ func TestASeriesOfALongItemKeepsItsSpikes(t *testing.T) {
 			if k+1 < len(got.Row) {
 				end = got.Row[k+1]
 			}
-			if least, greatest, _ := extremes(values[row:end]); got.Series[0].Min[k] != least || got.Series[0].Max[k] != greatest {
-				t.Fatalf("rows %d to %d: %v to %v, want %v to %v", row, end, got.Series[0].Min[k], got.Series[0].Max[k], least, greatest)
+			if least, greatest, _ := extremes(values[row:end]); got.Series[0].Min[k] != least ||
+				got.Series[0].Max[k] != greatest {
+				t.Fatalf("rows %d to %d: %v to %v, want %v to %v", row, end, got.Series[0].Min[k],
+					got.Series[0].Max[k], least, greatest)
 			}
 		}
 	}
@@ -135,7 +143,8 @@ func TestASeriesOfALongItemThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	}
 	w.cutOff("d", c.Offset+longItem/2*c.DType.Size())
 	for range 2 {
-		w.refused(w.do("GET", "/v1/datasets/d/series?columns=i", nil), wire.Corrupt, "data.arrow: no byte ")
+		w.refused(w.do("GET", "/v1/datasets/d/series?columns=i", nil), wire.Corrupt,
+			"data.arrow: no byte ")
 	}
 }
 
@@ -149,10 +158,13 @@ func TestASeriesShowsNumbersUnlessToldOtherwise(t *testing.T) {
 	if want := []string{"f", "g,1", "i", "b", "w[0]", "w[1]", "w[2]"}; !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
 	}
-	if job := w.load("plain", map[string]any{"sources": []string{w.source("a.csv", "v\n1\n2\n")}}); job.State != wire.JobDone {
+	if job := w.load("plain",
+		map[string]any{"sources": []string{w.source("a.csv",
+			"v\n1\n2\n")}}); job.State != wire.JobDone {
 		t.Fatalf("%+v", job.Error)
 	}
-	if s := w.series("plain", ""); s.Time != nil || s.Unit != "" || s.Item != nil || fmt.Sprint(s.Series[0].Min) != "[1 2]" {
+	if s := w.series("plain", ""); s.Time != nil || s.Unit != "" || s.Item != nil ||
+		fmt.Sprint(s.Series[0].Min) != "[1 2]" {
 		t.Errorf("%+v", s)
 	}
 }

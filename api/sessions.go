@@ -6,20 +6,23 @@ import (
 	"time"
 )
 
-// How long a one-time key may wait for its use and a session for its next request, and how many there may be of each.
+// How long a one-time key may wait for its use and a session for its next request, and how many
+// there may be of each.
 const (
 	keyLife     = time.Minute
 	sessionLife = 12 * time.Hour
 	mostLogins  = 64
 )
 
-// hash is the SHA-256 of a secret: what is looked up says nothing of the secret by how long the look-up takes.
+// hash is the SHA-256 of a secret: what is looked up says nothing of the secret by how long the
+// look-up takes.
 type hash [sha256.Size]byte
 
 func hashOf[T string | []byte](secret T) hash { return sha256.Sum256([]byte(secret)) }
 
-// logins are the dashboard's: a one-time key, from `tensorcache ui`, becomes a session, which the browser's cookie names.
-// They live in memory alone and end with the daemon. It is safe for concurrent use.
+// logins are the dashboard's: a one-time key, from `tensorcache ui`, becomes a session, which the
+// browser's cookie names. They live in memory alone and end with the daemon. It is safe for
+// concurrent use.
 type logins struct {
 	now func() time.Time
 
@@ -39,7 +42,8 @@ func (l *logins) newKey() string {
 	return l.add(l.keys, keyLife)
 }
 
-// redeem turns a key into a session. It tells false for a key that was used, is too old or never was.
+// redeem turns a key into a session. It tells false for a key that was used, is too old or never
+// was.
 func (l *logins) redeem(key string) (session string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,7 +69,8 @@ func (l *logins) valid(session []byte) bool {
 	return true
 }
 
-// add makes a secret, and drops the one that would end first where there are too many. The caller holds mu.
+// add makes a secret, and drops the one that would end first where there are too many. The caller
+// holds mu.
 func (l *logins) add(to map[hash]time.Time, life time.Duration) string {
 	if len(to) >= mostLogins {
 		var first hash

@@ -2,9 +2,9 @@ package api
 
 import "github.com/tensorcache/tensorcache/internal/wire"
 
-// share begins the loads whose turn it is and divides the cores among all that run: as many loads of files as there are
-// cores at once, the others in the order they came. A put begins at once: it is as fast as its client, who waits on
-// the connection. The caller holds mu.
+// share begins the loads whose turn it is and divides the cores among all that run: as many loads
+// of files as there are cores at once, the others in the order they came. A put begins at once: it
+// is as fast as its client, who waits on the connection. The caller holds mu.
 func (j *Jobs) share() {
 	defer j.touch()
 	var running []*job

@@ -31,7 +31,8 @@ func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 	path := w.source("a.csv", "a\n1\n")
 	begin := func(i int) string {
 		var job wire.Job
-		w.into(w.do("POST", fmt.Sprintf("/v1/datasets/d%d/load", i), map[string]any{"sources": []string{path}}), 202, &job)
+		w.into(w.do("POST", fmt.Sprintf("/v1/datasets/d%d/load", i),
+			map[string]any{"sources": []string{path}}), 202, &job)
 		return job.Job
 	}
 	use := func(want map[string]int) {
@@ -53,7 +54,8 @@ func TestLoadsShareTheCoresAndWaitForTheirTurn(t *testing.T) {
 	use(map[string]int{a: 1, b: 1, c: 1})
 	d, e := begin(3), begin(4)
 	for _, id := range []string{d, e} {
-		if j := w.until(id, func(j wire.Job) bool { return true }); j.State != wire.JobQueued || j.Seconds != 0 || j.Cores != 0 || j.EtaS != nil {
+		if j := w.until(id, func(j wire.Job) bool { return true }); j.State != wire.JobQueued ||
+			j.Seconds != 0 || j.Cores != 0 || j.EtaS != nil {
 			t.Errorf("%+v", j)
 		}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// shown is a dataset in which whatever may be shown is there, and its values row by row as answers have them.
+// shown is a dataset in which whatever may be shown is there, and its values row by row as answers
+// have them.
 type shown struct {
 	rows   []int64 // of each item
 	items  []string
@@ -27,7 +28,8 @@ func (s *shown) offset(item int) (at int64) {
 // words are those of the text column.
 var words = []string{"tech", "<script>alert(1)</script>", "food"}
 
-// publish writes items of so many rows with missing, infinite and large values, and times that jump.
+// publish writes items of so many rows with missing, infinite and large values, and times that
+// jump.
 func (w *world) publish(name, layoutName string, rows ...int64) *shown {
 	w.Helper()
 	s := &shown{rows: rows, values: map[string][]any{}}
@@ -38,10 +40,14 @@ func (w *world) publish(name, layoutName string, rows ...int64) *shown {
 	}
 	total := offsets[len(rows)]
 	s.table = layout.Table{Layout: layoutName, Rows: total, Columns: []layout.Column{
-		{Name: "id", Role: layout.RoleItemID, DType: layout.Text}, {Name: "t", Role: layout.RoleTime, DType: layout.Timestamp, Unit: "s"},
-		{Name: "f", Role: layout.RoleValue, DType: layout.Float32}, {Name: "g,1", Role: layout.RoleValue, DType: layout.Float64},
-		{Name: "i", Role: layout.RoleValue, DType: layout.Int64}, {Name: "b", Role: layout.RoleValue, DType: layout.Bool},
-		{Name: "w", Role: layout.RoleValue, DType: layout.Float32, Width: 3}, {Name: "s", Role: layout.RoleValue, DType: layout.Text},
+		{Name: "id", Role: layout.RoleItemID, DType: layout.Text},
+		{Name: "t", Role: layout.RoleTime, DType: layout.Timestamp, Unit: "s"},
+		{Name: "f", Role: layout.RoleValue, DType: layout.Float32},
+		{Name: "g,1", Role: layout.RoleValue, DType: layout.Float64},
+		{Name: "i", Role: layout.RoleValue, DType: layout.Int64},
+		{Name: "b", Role: layout.RoleValue, DType: layout.Bool},
+		{Name: "w", Role: layout.RoleValue, DType: layout.Float32, Width: 3},
+		{Name: "s", Role: layout.RoleValue, DType: layout.Text},
 	}}
 	r := rand.New(rand.NewPCG(7, uint64(total)))
 	float := func() float64 {
@@ -71,8 +77,14 @@ func (w *world) publish(name, layoutName string, rows ...int64) *shown {
 		w.Fatal(err)
 	}
 	add := func(column string, v any) { s.values[column] = append(s.values[column], v) }
-	id, tm, f, g := layout.Values[int32](lw.Column(0, layout.Random)), layout.Values[int64](lw.Column(1, layout.Random)), layout.Values[float32](lw.Column(2, layout.Random)), layout.Values[float64](lw.Column(3, layout.Random))
-	in, bl, wide, text := layout.Values[int64](lw.Column(4, layout.Random)), layout.Values[uint8](lw.Column(5, layout.Random)), layout.Values[float32](lw.Column(6, layout.Random)), layout.Values[int32](lw.Column(7, layout.Random))
+	id, tm, f, g := layout.Values[int32](lw.Column(0, layout.Random)),
+		layout.Values[int64](lw.Column(1, layout.Random)),
+		layout.Values[float32](lw.Column(2, layout.Random)),
+		layout.Values[float64](lw.Column(3, layout.Random))
+	in, bl, wide, text := layout.Values[int64](lw.Column(4, layout.Random)),
+		layout.Values[uint8](lw.Column(5, layout.Random)),
+		layout.Values[float32](lw.Column(6, layout.Random)),
+		layout.Values[int32](lw.Column(7, layout.Random))
 	row := int64(0)
 	for item, n := range rows {
 		at := int64(1_500_000_000)
@@ -109,7 +121,8 @@ func (w *world) publish(name, layoutName string, rows ...int64) *shown {
 	}
 	_, err = lw.Finish(layout.Final{
 		ItemID: []string{"id"}, Time: "t", Vocab: map[string][]string{"id": s.items, "s": words},
-		Items: layout.Items{Offsets: offsets, Values: []layout.ItemValues{{Name: "id", Texts: s.items}}},
+		Items: layout.Items{Offsets: offsets,
+			Values: []layout.ItemValues{{Name: "id", Texts: s.items}}},
 	})
 	if err == nil {
 		_, err = l.Publish()

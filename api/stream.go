@@ -14,7 +14,8 @@ import (
 // mostStreams is how many event streams there may be at once: each holds a connection.
 const mostStreams = 64
 
-// Times of a stream: when a client is looked for that may have left, and when it is told that the daemon lives.
+// Times of a stream: when a client is looked for that may have left, and when it is told that the
+// daemon lives.
 const (
 	lookTick  = time.Second
 	heartbeat = 15 * time.Second
@@ -22,7 +23,8 @@ const (
 
 // source is what a stream sends.
 type source interface {
-	// take gives the events that wait to be sent, none for now, and whether there will never be more.
+	// take gives the events that wait to be sent, none for now, and whether there will never be
+	// more.
 	take() (events []byte, over bool)
 	// ready is signalled when take has more. It is asked for after each take.
 	ready() <-chan struct{}
@@ -30,8 +32,9 @@ type source interface {
 	leave()
 }
 
-// stream sends a source's events as text/event-stream. It is the body that the connection's own goroutine reads and writes, so a client costs
-// no other one; it waits in Read, until the client leaves or the server ends it.
+// stream sends a source's events as text/event-stream. It is the body that the connection's own
+// goroutine reads and writes, so a client costs no other one; it waits in Read, until the client
+// leaves or the server ends it.
 type stream struct {
 	server *Server
 	source source
@@ -54,10 +57,13 @@ func (s *Server) replyStream(ctx *fasthttp.RequestCtx, open func() source) error
 	if s.streams.Add(1) > mostStreams {
 		s.streams.Add(-1)
 		h.Set(fasthttp.HeaderRetryAfter, "10")
-		return wire.NewProblem(wire.Busy, "%d event streams are open, no more are served at once", mostStreams).WithHint("close some dashboards, or ask again and again instead")
+		return wire.NewProblem(wire.Busy, "%d event streams are open, no more are served at once",
+			mostStreams).WithHint("close some dashboards, or ask again and again instead")
 	}
 	ctx.SetConnectionClose()
-	ctx.SetBodyStream(&stream{server: s, source: open(), conn: ctx.Conn(), left: []byte("retry: 2000\n\n"), tick: time.NewTicker(lookTick), beat: time.Now().Add(heartbeat)}, -1)
+	ctx.SetBodyStream(&stream{server: s, source: open(), conn: ctx.Conn(),
+		left: []byte("retry: 2000\n\n"), tick: time.NewTicker(lookTick),
+		beat: time.Now().Add(heartbeat)}, -1)
 	return nil
 }
 

@@ -28,7 +28,8 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	spec := w.Index.Spec()
-	out := wire.Stretches{Code: r.Code, Rows: w.ItemRow(r.Code+1) - w.ItemRow(r.Code), Stride: max(spec.Stride, 1)}
+	out := wire.Stretches{Code: r.Code, Rows: w.ItemRow(r.Code+1) - w.ItemRow(r.Code),
+		Stride: max(spec.Stride, 1)}
 	if out.Item, err = feed.ItemValue(h.Data, r.Code); err != nil {
 		return err
 	}
@@ -43,7 +44,10 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 		p.Windows, p.Positions, p.Rejected = tally(x, r.Code)
 		out.Splits = append(out.Splits, p)
 	}
-	all := func(yield func(wire.Stretch) bool) { stretchesOf(w.Index, nil, r.Code, out.Stride, yield) }
+	all := func(yield func(wire.Stretch) bool) {
+		stretchesOf(w.Index, nil, r.Code,
+			out.Stride, yield)
+	}
 	if parts != nil {
 		all = func(yield func(wire.Stretch) bool) {
 			for i, x := range parts {
@@ -58,7 +62,8 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 }
 
 // tally counts the positions of an item.
-func tally(x *window.Index, code int64) (windows, positions int64, rejected map[window.Reason]int64) {
+func tally(x *window.Index, code int64) (windows, positions int64,
+	rejected map[window.Reason]int64) {
 	rejected = map[window.Reason]int64{}
 	for s := range x.Stretches(code) {
 		if positions += s.Count; s.Reason == "" {
@@ -95,9 +100,11 @@ func partsOf(w *feed.Windows, r wire.Parts, code int64) ([]*window.Index, []stri
 }
 
 // stretchesOf yields the stretches of an item; false where no more are wanted.
-func stretchesOf(x *window.Index, part *int, code, stride int64, yield func(wire.Stretch) bool) bool {
+func stretchesOf(x *window.Index, part *int, code, stride int64,
+	yield func(wire.Stretch) bool) bool {
 	for s := range x.Stretches(code) {
-		out := wire.Stretch{From: s.First, To: s.First + (s.Count-1)*stride + 1, Positions: s.Count, Part: part}
+		out := wire.Stretch{From: s.First, To: s.First + (s.Count-1)*stride + 1,
+			Positions: s.Count, Part: part}
 		if s.Reason == "" {
 			out.Windows = s.Count
 		} else {
@@ -110,7 +117,8 @@ func stretchesOf(x *window.Index, part *int, code, stride int64, yield func(wire
 	return true
 }
 
-// atMost collects stretches. Where there are more than n, those that lie in the same one of n/2 equal parts of the rows are joined.
+// atMost collects stretches. Where there are more than n, those that lie in the same one of n/2
+// equal parts of the rows are joined.
 func atMost(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool) {
 	out = []wire.Stretch{}
 	first, end, count := int64(0), int64(0), 0
@@ -132,7 +140,8 @@ func atMost(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool)
 		at := (s.From - first) / width
 		inOne := (s.To-1-first)/width == at
 		last := len(out) - 1
-		if last < 0 || !inOne || (out[last].From-first)/width != at || (out[last].To-1-first)/width != at || !samePart(out[last].Part, s.Part) {
+		if last < 0 || !inOne || (out[last].From-first)/width != at ||
+			(out[last].To-1-first)/width != at || !samePart(out[last].Part, s.Part) {
 			out = append(out, s)
 			clear(rejects)
 			note(rejects, &s)
@@ -140,7 +149,8 @@ func atMost(n int, all iter.Seq[wire.Stretch]) (out []wire.Stretch, merged bool)
 		}
 		note(rejects, &s)
 		o := &out[last]
-		o.To, o.Positions, o.Windows, o.Reason = s.To, o.Positions+s.Positions, o.Windows+s.Windows, most(rejects)
+		o.To, o.Positions, o.Windows, o.Reason = s.To, o.Positions+s.Positions, o.Windows+s.Windows,
+			most(rejects)
 	}
 	return out, true
 }
@@ -156,7 +166,8 @@ func note(rejects map[window.Reason]int64, s *wire.Stretch) {
 // most is the reason that rejects most, the first of equals; nil where none does.
 func most(rejects map[window.Reason]int64) (reason *window.Reason) {
 	for i := range window.Reasons {
-		if why := &window.Reasons[i]; rejects[*why] > 0 && (reason == nil || rejects[*why] > rejects[*reason]) {
+		if why := &window.Reasons[i]; rejects[*why] > 0 &&
+			(reason == nil || rejects[*why] > rejects[*reason]) {
 			reason = why
 		}
 	}

@@ -45,12 +45,17 @@ func (w *world) starts(name string, request map[string]any, stride int64) map[in
 }
 
 var specs = map[string]map[string]any{
-	"plain":    {"context_length": 5, "prediction_length": 2, "columns": []string{"i"}},
-	"gaps":     {"context_length": 4, "prediction_length": 2, "columns": []string{"f"}, "max_missing": 0.2},
-	"jumps":    {"context_length": 4, "prediction_length": 1, "stride": 3, "columns": []string{"i", "b"}, "max_step": "60s"},
-	"bounds":   {"context_length": 3, "prediction_length": 2, "rows": []int{4, -3}, "columns": []string{"f"}, "max_missing": 0.4, "stride": 2},
-	"padded":   {"context_length": 6, "prediction_length": 1, "min_context": 2, "columns": []string{"w"}, "max_missing": 0.3, "max_step": "1h"},
-	"from end": {"context_length": 4, "prediction_length": 2, "anchor": "end", "stride": 5, "dilation": 2, "columns": []string{"i"}},
+	"plain": {"context_length": 5, "prediction_length": 2, "columns": []string{"i"}},
+	"gaps": {"context_length": 4, "prediction_length": 2, "columns": []string{"f"},
+		"max_missing": 0.2},
+	"jumps": {"context_length": 4, "prediction_length": 1, "stride": 3,
+		"columns": []string{"i", "b"}, "max_step": "60s"},
+	"bounds": {"context_length": 3, "prediction_length": 2, "rows": []int{4, -3},
+		"columns": []string{"f"}, "max_missing": 0.4, "stride": 2},
+	"padded": {"context_length": 6, "prediction_length": 1, "min_context": 2,
+		"columns": []string{"w"}, "max_missing": 0.3, "max_step": "1h"},
+	"from end": {"context_length": 4, "prediction_length": 2, "anchor": "end", "stride": 5,
+		"dilation": 2, "columns": []string{"i"}},
 }
 
 func TestStretchesAddUpToThePlanAndHoldItsWindows(t *testing.T) {
@@ -71,7 +76,8 @@ func TestStretchesAddUpToThePlanAndHoldItsWindows(t *testing.T) {
 			var windows []int64
 			at, sum := int64(-1<<60), int64(0)
 			for _, x := range s.Stretches {
-				if x.From <= at || (x.To-1-x.From)/s.Stride+1 != x.Positions || x.Reason != nil && x.Windows != 0 || x.Reason == nil && x.Windows != x.Positions {
+				if x.From <= at || (x.To-1-x.From)/s.Stride+1 != x.Positions || x.Reason != nil &&
+					x.Windows != 0 || x.Reason == nil && x.Windows != x.Positions {
 					t.Fatalf("%s: %+v after row %d", name, x, at)
 				}
 				for start := x.From; start < x.To; start += s.Stride {
@@ -84,12 +90,15 @@ func TestStretchesAddUpToThePlanAndHoldItsWindows(t *testing.T) {
 				}
 				at, sum = x.To-1, sum+x.Positions
 			}
-			if positions += sum; sum != s.Positions || int64(len(windows)) != s.Windows || !slices.Equal(windows, starts[int64(code)]) {
-				t.Errorf("%s, item %d: windows at %v of %d positions, want %v of %d", name, code, windows, sum, starts[int64(code)], s.Positions)
+			if positions += sum; sum != s.Positions || int64(len(windows)) != s.Windows ||
+				!slices.Equal(windows, starts[int64(code)]) {
+				t.Errorf("%s, item %d: windows at %v of %d positions, want %v of %d", name, code,
+					windows, sum, starts[int64(code)], s.Positions)
 			}
 		}
 		if positions != plan.Positions || !maps.Equal(rejected, plan.Rejected) {
-			t.Errorf("%s: rejected %v of %d positions, want %v of %d", name, rejected, positions, plan.Rejected, plan.Positions)
+			t.Errorf("%s: rejected %v of %d positions, want %v of %d", name, rejected, positions,
+				plan.Rejected, plan.Positions)
 		}
 		plan = w.plan("d", with(request, "split", split))
 		for part, want := range plan.Splits {
@@ -110,7 +119,8 @@ func TestStretchesAddUpToThePlanAndHoldItsWindows(t *testing.T) {
 				}
 			}
 			if kept != want.Windows || ends != want.Windows || !maps.Equal(lost, want.Rejected) {
-				t.Errorf("%s, part %s: %d windows, rejected %v, want %d and %v", name, want.Name, kept, lost, want.Windows, want.Rejected)
+				t.Errorf("%s, part %s: %d windows, rejected %v, want %d and %v", name, want.Name,
+					kept, lost, want.Windows, want.Rejected)
 			}
 		}
 	}
@@ -130,7 +140,8 @@ func TestTooManyStretchesAreJoinedAndLoseNoPosition(t *testing.T) {
 		at, lost := int64(-5), int64(0)
 		for i := range n {
 			positions := int64(i%5 + 1)
-			s := wire.Stretch{From: at, To: at + positions, Positions: positions, Reason: reasons[i%len(reasons)]}
+			s := wire.Stretch{From: at, To: at + positions, Positions: positions,
+				Reason: reasons[i%len(reasons)]}
 			if s.Reason == nil {
 				s.Windows = positions
 			} else {
@@ -144,7 +155,8 @@ func TestTooManyStretchesAreJoinedAndLoseNoPosition(t *testing.T) {
 		}
 		end := int64(-5)
 		for _, s := range got {
-			if s.From != end || s.Positions != s.To-s.From || s.Reason == nil && s.Windows != s.Positions || s.Reason != nil && s.Windows == s.Positions {
+			if s.From != end || s.Positions != s.To-s.From || s.Reason == nil &&
+				s.Windows != s.Positions || s.Reason != nil && s.Windows == s.Positions {
 				t.Errorf("%+v after row %d", s, end)
 			}
 			end, lost = s.To, lost-(s.Positions-s.Windows)
@@ -165,10 +177,13 @@ func TestStretchesThatCannotBeAreRefused(t *testing.T) {
 		`unknown field "coed"; near: code`:       with(plain, "coed", 1),
 		"code: got text, want a whole number":    with(plain, "code", "A"),
 		"split":                                  with(plain, "split", 3),
-		"latest":                                 with(with(plain, "cuts", []any{map[string]any{"latest": true}}), "split", map[string]any{"lengths": []int{5, 5}}),
-		"context_length":                         {"spec": map[string]any{"context_length": 0}},
+		"latest": with(
+			with(plain, "cuts", []any{map[string]any{"latest": true}}), "split",
+			map[string]any{"lengths": []int{5, 5}}),
+		"context_length": {"spec": map[string]any{"context_length": 0}},
 	} {
-		if p := w.problem(w.do("POST", "/v1/datasets/d/stretches", request)); p.Status/100 != 4 || !contains(p.Detail, says) {
+		if p := w.problem(w.do("POST", "/v1/datasets/d/stretches", request)); p.Status/100 != 4 ||
+			!contains(p.Detail, says) {
 			t.Errorf("%+v, want %q", p, says)
 		}
 	}

@@ -21,10 +21,11 @@ var ErrAddress = errors.New("not a loopback address")
 // anyPort is where the dashboard is served when no address was asked for.
 const anyPort = "127.0.0.1:0"
 
-// headers go with every answer over TCP: a browser runs and shows nothing there but the dashboard's own files, and hands its answers to
-// no other page.
+// headers go with every answer over TCP: a browser runs and shows nothing there but the dashboard's
+// own files, and hands its answers to no other page.
 var headers = [][2]string{
-	{"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"},
+	{"Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"},
 	{"X-Content-Type-Options", "nosniff"},
 	{"Referrer-Policy", "no-referrer"},
 	{"X-Frame-Options", "DENY"},
@@ -32,13 +33,15 @@ var headers = [][2]string{
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 }
 
-// strangersBody is as much as is read, and dropped, of the body of a request that is refused: a client hears why once it has sent it.
+// strangersBody is as much as is read, and dropped, of the body of a request that is refused: a
+// client hears why once it has sent it.
 const strangersBody = 4 << 10
 
 // CheckAddress refuses an address that is not 127.0.0.1 or ::1 with a port, of which 0 is any.
 func CheckAddress(addr string) error {
 	a, err := netip.ParseAddrPort(addr)
-	if err != nil || a.Addr() != netip.AddrFrom4([4]byte{127, 0, 0, 1}) && a.Addr() != netip.IPv6Loopback() {
+	if err != nil || a.Addr() != netip.AddrFrom4([4]byte{127, 0, 0, 1}) &&
+		a.Addr() != netip.IPv6Loopback() {
 		return fmt.Errorf("%w: got %q, want 127.0.0.1:PORT or [::1]:PORT", ErrAddress, addr)
 	}
 	return nil
@@ -49,15 +52,17 @@ func (s *Server) newTCP() *fasthttp.Server {
 	h := s.newHTTP(s.handleTCP, s.tcpError, idleTCP)
 	h.HeaderReceived = func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 		if s.guard.refuse(h) != nil {
-			return fasthttp.RequestConfig{ReadTimeout: s.tcp.ReadTimeout, MaxRequestBodySize: strangersBody}
+			return fasthttp.RequestConfig{ReadTimeout: s.tcp.ReadTimeout,
+				MaxRequestBodySize: strangersBody}
 		}
 		return fasthttp.RequestConfig{ReadTimeout: s.bodyTime, MaxRequestBodySize: maxBodyTCP}
 	}
 	return h
 }
 
-// OpenTCP answers on a loopback address too, with the token's check before everything, until Close. Where it does so already it
-// only says on which. The error wraps ErrAddress, ErrToken or that of listening.
+// OpenTCP answers on a loopback address too, with the token's check before everything, until Close.
+// Where it does so already it only says on which. The error wraps ErrAddress, ErrToken or that of
+// listening.
 func (s *Server) OpenTCP(addr string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,10 +109,12 @@ func (s *Server) handleTCP(ctx *fasthttp.RequestCtx) {
 	s.answer(ctx)
 }
 
-// tcpError answers what could not be read. What the guard refuses is told so, whatever else was wrong with it.
+// tcpError answers what could not be read. What the guard refuses is told so, whatever else was
+// wrong with it.
 func (s *Server) tcpError(ctx *fasthttp.RequestCtx, err error) {
 	defer harden(ctx)
-	if text := err.Error(); strings.Contains(text, "too many host headers") || strings.Contains(text, "missing required host header in request") {
+	if text := err.Error(); strings.Contains(text, "too many host headers") ||
+		strings.Contains(text, "missing required host header in request") {
 		turnAway(ctx, forbidden("host: got none or several, want one").WithHint(hintHost))
 		return
 	}
@@ -120,7 +127,8 @@ func (s *Server) tcpError(ctx *fasthttp.RequestCtx, err error) {
 	protocolError(ctx, err, maxBodyTCP)
 }
 
-// turnAway refuses a request and whatever else comes on its connection. Somebody with a browser reads a page.
+// turnAway refuses a request and whatever else comes on its connection. Somebody with a browser
+// reads a page.
 func turnAway(ctx *fasthttp.RequestCtx, p *wire.Problem) {
 	if p.Type == wire.Unauthorized {
 		ctx.Response.Header.Set(fasthttp.HeaderWWWAuthenticate, `Bearer realm="tensorcache"`)
@@ -147,8 +155,8 @@ func harden(ctx *fasthttp.RequestCtx) {
 // otherUser is the key of what a request of another user is marked with.
 const otherUser = "other user"
 
-// reach is which files a request may have loaded: over the socket any that the daemon can read, for the caller could read them too
-// unless it is another user.
+// reach is which files a request may have loaded: over the socket any that the daemon can read, for
+// the caller could read them too unless it is another user.
 func (s *Server) reach(ctx *fasthttp.RequestCtx) ingest.AllowedRoots {
 	other, _ := ctx.UserValue(otherUser).(bool)
 	return ingest.AllowedRoots{Limited: isTCP(ctx) || other, Roots: s.Roots}

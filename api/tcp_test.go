@@ -54,7 +54,8 @@ func (d *door) dial() net.Conn {
 	return conn
 }
 
-// raw sends a request as it stands, on a connection of its own. The body is left unread: it may have no end.
+// raw sends a request as it stands, on a connection of its own. The body is left unread: it may
+// have no end.
 func (d *door) raw(request string) *http.Response {
 	d.Helper()
 	conn := d.dial()
@@ -79,7 +80,8 @@ func (d *door) bearer() string { return "Authorization: Bearer " + d.token }
 // ask asks as a program that has the token.
 func (d *door) ask(method, path, body string, fields ...string) answer {
 	d.Helper()
-	req, err := http.NewRequestWithContext(d.Context(), method, "http://"+d.addr+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(d.Context(), method, "http://"+d.addr+path,
+		strings.NewReader(body))
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -94,7 +96,11 @@ func (d *door) ask(method, path, body string, fields ...string) answer {
 			req.Header.Del(name)
 		}
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request,
+			[]*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 	res, err := client.Do(req)
 	if err != nil {
 		d.Fatal(err)
@@ -112,7 +118,8 @@ func TestWhoHasTheTokenIsServedOverTCPAsOverTheSocket(t *testing.T) {
 	}
 	w.loaded()
 	var plan wire.PlanReply
-	w.into(d.ask("POST", "/v1/datasets/etth1/plan", `{"spec": {"context_length": 336, "prediction_length": 96}}`), 200, &plan)
+	w.into(d.ask("POST", "/v1/datasets/etth1/plan",
+		`{"spec": {"context_length": 336, "prediction_length": 96}}`), 200, &plan)
 	if plan.Windows != 16989 {
 		t.Errorf("%d windows", plan.Windows)
 	}
@@ -122,7 +129,9 @@ func TestWhoHasTheTokenIsServedOverTCPAsOverTheSocket(t *testing.T) {
 }
 
 func TestOnlyLoopbackAddressesAreListenedOn(t *testing.T) {
-	for _, addr := range []string{"", ":80", "0.0.0.0:0", "192.168.0.1:80", "[::]:80", "127.0.0.2:80", "localhost:80", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", "[::1%lo]:80", "[::ffff:127.0.0.1]:80"} {
+	for _, addr := range []string{"", ":80", "0.0.0.0:0", "192.168.0.1:80", "[::]:80",
+		"127.0.0.2:80", "localhost:80", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000",
+		"[::1%lo]:80", "[::ffff:127.0.0.1]:80"} {
 		if err := CheckAddress(addr); !errors.Is(err, ErrAddress) {
 			t.Errorf("%q: %v", addr, err)
 		}
@@ -143,7 +152,10 @@ func TestATokenThatOthersCouldKnowIsNotUsed(t *testing.T) {
 		"mode":  func(path string) error { return os.Chmod(path, 0o640) },
 		"text":  func(path string) error { return os.WriteFile(path, []byte("secret\n"), 0o600) },
 		"empty": func(path string) error { return os.Truncate(path, 0) },
-		"link":  func(path string) error { return errors.Join(os.Rename(path, path+"2"), os.Symlink(path+"2", path)) },
+		"link": func(path string) error {
+			return errors.Join(os.Rename(path, path+"2"),
+				os.Symlink(path+"2", path))
+		},
 		"folder": func(path string) error {
 			return errors.Join(os.Remove(path), os.Mkdir(path, 0o700))
 		},
@@ -174,53 +186,76 @@ func TestATokenThatOthersCouldKnowIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoPlainRequestIsRefused are the requests that proxies and servers have read differently.
+// TestWhatIsNoPlainRequestIsRefused are the requests that proxies and servers have read
+// differently.
 func TestWhatIsNoPlainRequestIsRefused(t *testing.T) {
 	d := newWorld(t).openTCP()
-	get, post, host, bearer := "GET /v1/health HTTP/1.1", "POST /v1/datasets/x/plan HTTP/1.1", "Host: "+d.addr, d.bearer()
+	get, post, host, bearer := "GET /v1/health HTTP/1.1", "POST /v1/datasets/x/plan HTTP/1.1",
+		"Host: "+d.addr, d.bearer()
 	for name, test := range map[string]struct {
 		request string
 		status  int
 	}{
-		"as it should be":              {lines(get, host, bearer), 200},
-		"version 1.0":                  {lines("GET /v1/health HTTP/1.0", host, bearer), 200},
-		"version 1.0 without a host":   {lines("GET /v1/health HTTP/1.0", bearer), 403},
-		"no host":                      {lines(get, bearer), 403},
-		"no header at all":             {get + "\r\n\r\n", 403},
-		"two hosts":                    {lines(get, host, host, bearer), 403},
-		"a foreign host first":         {lines(get, "Host: evil.example", host, bearer), 403},
-		"a foreign host last":          {lines(get, host, "host: evil.example", bearer), 403},
-		"a host in two lines":          {lines(get, host, " evil.example", bearer), 403},
-		"a space before the colon":     {lines(get, "Host : "+d.addr, bearer), 400},
-		"absolute form":                {lines("GET http://"+d.addr+"/v1/health HTTP/1.1", host, bearer), 403},
-		"absolute form, foreign host":  {lines("GET http://"+d.addr+"/v1/health HTTP/1.1", "Host: evil.example", bearer), 403},
-		"absolute form of another":     {lines("GET http://evil.example/v1/health HTTP/1.1", host, bearer), 403},
-		"a target with a host":         {lines("GET //"+d.addr+"/v1/health HTTP/1.1", host, bearer), 403},
-		"asterisk":                     {lines("OPTIONS * HTTP/1.1", host, bearer), 403},
-		"authority":                    {lines("CONNECT "+d.addr+" HTTP/1.1", host, bearer), 403},
-		"a path with dots":             {lines("GET /v1/../v1/health HTTP/1.1", host, bearer), 404},
-		"a path that is written again": {lines("GET /v1/%2e%2e/v1/health HTTP/1.1", host, bearer), 404},
-		"chunks":                       {lines(post, host, bearer, "Content-Type: application/json", "Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 400},
-		"chunks without a token":       {lines(post, host, "Content-Type: application/json", "Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 401},
-		"chunks and a length":          {lines(post, host, bearer, "Content-Length: 2", "Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 400},
-		"identity":                     {lines(post, host, bearer, "Transfer-Encoding: identity"), 400},
-		"unknown encoding":             {lines(post, host, bearer, "Transfer-Encoding: xchunked"), 400},
-		"two lengths":                  {lines(post, host, bearer, "Content-Length: 2", "Content-Length: 2") + "{}", 400},
-		"a length with a sign":         {lines(post, host, bearer, "Content-Length: +2") + "{}", 400},
-		"no JSON by type":              {lines(post, host, bearer, "Content-Length: 2", "Content-Type: text/plain") + "{}", 415},
-		"no type":                      {lines(post, host, bearer, "Content-Length: 2") + "{}", 415},
-		"a form":                       {lines(post, host, bearer, "Content-Length: 2", "Content-Type: multipart/form-data; boundary=a") + "{}", 415},
-		"JSON by type":                 {lines(post, host, bearer, "Content-Length: 2", "Content-Type: Application/JSON; charset=utf-8") + "{}", 404},
-		"a large body":                 {lines(post, host, bearer, "Content-Length: 1048577", "Content-Type: application/json"), 413},
-		"a large body of a stranger":   {lines(post, host, "Content-Length: 1048577", "Content-Type: application/json"), 401},
-		"a large header":               {lines(get, host, bearer, "X: "+strings.Repeat("x", 8<<10)), 413},
-		"a NUL":                        {lines(get, host, bearer, "X: \x00"), 400},
-		"no HTTP":                      {"\x16\x03\x01\r\n\r\n", 400},
-		"Redis":                        {"*1\r\n$4\r\nPING\r\n\r\n", 400},
-		"scheme in lower case":         {lines(get, host, "Authorization: bearer "+d.token), 200},
-		"token in the query":           {lines("GET /v1/health?token="+d.token+" HTTP/1.1", host), 401},
-		"token as a cookie":            {lines(get, host, "Cookie: "+d.w.server.guard.cookie+"="+d.token), 401},
-		"two tokens":                   {lines(get, host, bearer, bearer), 401},
+		"as it should be":            {lines(get, host, bearer), 200},
+		"version 1.0":                {lines("GET /v1/health HTTP/1.0", host, bearer), 200},
+		"version 1.0 without a host": {lines("GET /v1/health HTTP/1.0", bearer), 403},
+		"no host":                    {lines(get, bearer), 403},
+		"no header at all":           {get + "\r\n\r\n", 403},
+		"two hosts":                  {lines(get, host, host, bearer), 403},
+		"a foreign host first":       {lines(get, "Host: evil.example", host, bearer), 403},
+		"a foreign host last":        {lines(get, host, "host: evil.example", bearer), 403},
+		"a host in two lines":        {lines(get, host, " evil.example", bearer), 403},
+		"a space before the colon":   {lines(get, "Host : "+d.addr, bearer), 400},
+		"absolute form": {lines("GET http://"+d.addr+"/v1/health HTTP/1.1", host,
+			bearer), 403},
+		"absolute form, foreign host": {lines("GET http://"+d.addr+"/v1/health HTTP/1.1",
+			"Host: evil.example", bearer), 403},
+		"absolute form of another": {lines("GET http://evil.example/v1/health HTTP/1.1", host,
+			bearer), 403},
+		"a target with a host": {lines("GET //"+d.addr+"/v1/health HTTP/1.1", host,
+			bearer), 403},
+		"asterisk":         {lines("OPTIONS * HTTP/1.1", host, bearer), 403},
+		"authority":        {lines("CONNECT "+d.addr+" HTTP/1.1", host, bearer), 403},
+		"a path with dots": {lines("GET /v1/../v1/health HTTP/1.1", host, bearer), 404},
+		"a path that is written again": {lines("GET /v1/%2e%2e/v1/health HTTP/1.1", host,
+			bearer), 404},
+		"chunks": {lines(post, host, bearer, "Content-Type: application/json",
+			"Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 400},
+		"chunks without a token": {lines(post, host, "Content-Type: application/json",
+			"Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 401},
+		"chunks and a length": {lines(post, host, bearer, "Content-Length: 2",
+			"Transfer-Encoding: chunked") + "2\r\n{}\r\n0\r\n\r\n", 400},
+		"identity": {lines(post, host, bearer, "Transfer-Encoding: identity"),
+			400},
+		"unknown encoding": {lines(post, host, bearer, "Transfer-Encoding: xchunked"),
+			400},
+		"two lengths": {lines(post, host, bearer, "Content-Length: 2",
+			"Content-Length: 2") + "{}", 400},
+		"a length with a sign": {lines(post, host, bearer, "Content-Length: +2") + "{}",
+			400},
+		"no JSON by type": {lines(post, host, bearer, "Content-Length: 2",
+			"Content-Type: text/plain") + "{}", 415},
+		"no type": {lines(post, host, bearer, "Content-Length: 2") + "{}",
+			415},
+		"a form": {lines(post, host, bearer, "Content-Length: 2",
+			"Content-Type: multipart/form-data; boundary=a") + "{}", 415},
+		"JSON by type": {lines(post, host, bearer, "Content-Length: 2",
+			"Content-Type: Application/JSON; charset=utf-8") + "{}", 404},
+		"a large body": {lines(post, host, bearer, "Content-Length: 1048577",
+			"Content-Type: application/json"), 413},
+		"a large body of a stranger": {lines(post, host, "Content-Length: 1048577",
+			"Content-Type: application/json"), 401},
+		"a large header": {lines(get, host, bearer, "X: "+strings.Repeat("x", 8<<10)),
+			413},
+		"a NUL":                {lines(get, host, bearer, "X: \x00"), 400},
+		"no HTTP":              {"\x16\x03\x01\r\n\r\n", 400},
+		"Redis":                {"*1\r\n$4\r\nPING\r\n\r\n", 400},
+		"scheme in lower case": {lines(get, host, "Authorization: bearer "+d.token), 200},
+		"token in the query": {lines("GET /v1/health?token="+d.token+" HTTP/1.1", host),
+			401},
+		"token as a cookie": {lines(get, host, "Cookie: "+d.w.server.guard.cookie+"="+
+			d.token), 401},
+		"two tokens": {lines(get, host, bearer, bearer), 401},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if res := d.raw(test.request); res.StatusCode != test.status {
@@ -234,14 +269,16 @@ func TestNothingBehindARefusedRequestIsRead(t *testing.T) {
 	d := newWorld(t).openTCP()
 	conn := d.dial()
 	good := lines("GET /v1/health HTTP/1.1", "Host: "+d.addr, d.bearer())
-	if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: evil.example")+good); err != nil {
+	if _, err := io.WriteString(conn, lines("GET /v1/health HTTP/1.1", "Host: evil.example")+
+		good); err != nil {
 		t.Fatal(err)
 	}
 	b, err := io.ReadAll(conn)
 	if err != nil && !strings.Contains(err.Error(), "reset") {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(b), "HTTP/1.1 "); n != 1 || !strings.HasPrefix(string(b), "HTTP/1.1 403 ") {
+	if n := strings.Count(string(b), "HTTP/1.1 "); n != 1 ||
+		!strings.HasPrefix(string(b), "HTTP/1.1 403 ") {
 		t.Errorf("%d answers: %s", n, b)
 	}
 }
@@ -280,24 +317,44 @@ func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
 		wantsBearer bool
 		body        string
 	}{
-		"no token":         {"/v1/health", []string{host}, wire.Unauthorized, "a token is wanted", "send Authorization: Bearer", true, ""},
-		"a wrong token":    {"/v1/health", []string{host, "Authorization: Bearer x"}, wire.Unauthorized, "the token is wrong", "send Authorization: Bearer", true, ""},
-		"another scheme":   {"/v1/health", []string{host, "Authorization: Basic " + d.token}, wire.Unauthorized, "authorization: got another scheme than Bearer", "send Authorization: Bearer", true, ""},
-		"no scheme":        {"/v1/health", []string{host, "Authorization: " + d.token}, wire.Unauthorized, "authorization: got another scheme than Bearer", "send Authorization: Bearer", true, ""},
-		"two tokens":       {"/v1/health", []string{host, d.bearer(), d.bearer()}, wire.Unauthorized, "authorization: got it more than once", "send Authorization: Bearer", true, ""},
-		"another host":     {"/v1/health", []string{"Host: evil.example", d.bearer()}, wire.Forbidden, `host: got "evil.example", want 127.0.0.1:`, "a tunnel must keep", false, ""},
-		"no host":          {"/v1/health", []string{d.bearer()}, wire.Forbidden, "host: got none or several, want one", "a tunnel must keep", false, ""},
-		"another page":     {"/v1/health", []string{host, d.bearer(), "Origin: http://evil.example"}, wire.Forbidden, `origin: got "http://evil.example", want http://127.0.0.1:`, "tensorcache ui", false, ""},
-		"another site":     {"/v1/health", []string{host, d.bearer(), "Sec-Fetch-Site: cross-site"}, wire.Forbidden, `sec-fetch-site: got "cross-site", want same-origin or none`, "tensorcache ui", false, ""},
-		"as to a proxy":    {"http://" + d.addr + "/v1/health", []string{host, d.bearer()}, wire.Forbidden, "request target: got", "send the path alone", false, ""},
-		"a body in pieces": {"/v1/health", []string{host, d.bearer(), "Transfer-Encoding: chunked"}, wire.InvalidRequest, "transfer-encoding: a body in chunks", "Content-Length", false, "0\r\n\r\n"},
+		"no token": {"/v1/health", []string{host}, wire.Unauthorized, "a token is wanted",
+			"send Authorization: Bearer", true, ""},
+		"a wrong token": {"/v1/health", []string{host, "Authorization: Bearer x"},
+			wire.Unauthorized, "the token is wrong", "send Authorization: Bearer", true, ""},
+		"another scheme": {"/v1/health", []string{host, "Authorization: Basic " + d.token},
+			wire.Unauthorized, "authorization: got another scheme than Bearer",
+			"send Authorization: Bearer", true, ""},
+		"no scheme": {"/v1/health", []string{host, "Authorization: " + d.token},
+			wire.Unauthorized, "authorization: got another scheme than Bearer",
+			"send Authorization: Bearer", true, ""},
+		"two tokens": {"/v1/health", []string{host, d.bearer(), d.bearer()},
+			wire.Unauthorized, "authorization: got it more than once",
+			"send Authorization: Bearer", true, ""},
+		"another host": {"/v1/health", []string{"Host: evil.example", d.bearer()},
+			wire.Forbidden, `host: got "evil.example", want 127.0.0.1:`,
+			"a tunnel must keep", false, ""},
+		"no host": {"/v1/health", []string{d.bearer()}, wire.Forbidden,
+			"host: got none or several, want one", "a tunnel must keep", false, ""},
+		"another page": {"/v1/health",
+			[]string{host, d.bearer(), "Origin: http://evil.example"}, wire.Forbidden,
+			`origin: got "http://evil.example", want http://127.0.0.1:`,
+			"tensorcache ui", false, ""},
+		"another site": {"/v1/health", []string{host, d.bearer(), "Sec-Fetch-Site: cross-site"},
+			wire.Forbidden, `sec-fetch-site: got "cross-site", want same-origin or none`,
+			"tensorcache ui", false, ""},
+		"as to a proxy": {"http://" + d.addr + "/v1/health", []string{host, d.bearer()},
+			wire.Forbidden, "request target: got", "send the path alone", false, ""},
+		"a body in pieces": {"/v1/health", []string{host, d.bearer(), "Transfer-Encoding: chunked"},
+			wire.InvalidRequest, "transfer-encoding: a body in chunks", "Content-Length", false,
+			"0\r\n\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := *w
 			w.TB = t
 			conn := d.dial()
 			defer conn.Close()
-			if _, err := io.WriteString(conn, lines("GET "+test.target+" HTTP/1.1", test.fields...)+test.body); err != nil {
+			if _, err := io.WriteString(conn, lines("GET "+test.target+" HTTP/1.1", test.fields...)+
+				test.body); err != nil {
 				t.Fatal(err)
 			}
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -310,10 +367,12 @@ func TestWhatTheGuardRefusesIsToldWhatIsWanted(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := w.problem(answer{res.StatusCode, res.Header, b})
-			if p.Type != test.typ || !strings.HasPrefix(p.Detail, test.says) || !strings.Contains(p.Hint, test.hint) || strings.Contains(p.Detail+p.Hint, d.token) {
+			if p.Type != test.typ || !strings.HasPrefix(p.Detail, test.says) ||
+				!strings.Contains(p.Hint, test.hint) || strings.Contains(p.Detail+p.Hint, d.token) {
 				t.Errorf("%+v", p)
 			}
-			if asks := strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer"); asks != test.wantsBearer {
+			if asks := strings.HasPrefix(res.Header.Get("WWW-Authenticate"),
+				"Bearer"); asks != test.wantsBearer {
 				t.Errorf("WWW-Authenticate: %q", res.Header.Get("WWW-Authenticate"))
 			}
 		})

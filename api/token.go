@@ -18,7 +18,8 @@ const TokenFile = "token"
 // secretBytes is the size of every secret: token, one-time key, session.
 const secretBytes = 32
 
-// ErrToken is returned when the file of the token is not one that only its owner could have read or written.
+// ErrToken is returned when the file of the token is not one that only its owner could have read or
+// written.
 var ErrToken = errors.New("the token cannot be trusted")
 
 // HintToken is what to do about ErrToken.
@@ -68,8 +69,10 @@ func checkToken(path string) (string, error) {
 		return "", err
 	}
 	owner, ok := st.Sys().(*syscall.Stat_t)
-	if !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 || !ok || int(owner.Uid) != os.Geteuid() {
-		return "", fmt.Errorf("%w: %s is %s of user %d, want a file with mode 0600 of user %d", ErrToken, path, st.Mode(), owner.Uid, os.Geteuid())
+	if !st.Mode().IsRegular() || st.Mode().Perm()&0o077 != 0 || !ok ||
+		int(owner.Uid) != os.Geteuid() {
+		return "", fmt.Errorf("%w: %s is %s of user %d, want a file with mode 0600 of user %d",
+			ErrToken, path, st.Mode(), owner.Uid, os.Geteuid())
 	}
 	b, err := io.ReadAll(io.LimitReader(f, 1<<10))
 	if err != nil {
@@ -77,7 +80,8 @@ func checkToken(path string) (string, error) {
 	}
 	token := strings.TrimSpace(string(b))
 	if raw, err := hex.DecodeString(token); err != nil || len(raw) != secretBytes {
-		return "", fmt.Errorf("%w: %s does not hold %d hexadecimal digits", ErrToken, path, 2*secretBytes)
+		return "", fmt.Errorf("%w: %s does not hold %d hexadecimal digits", ErrToken, path,
+			2*secretBytes)
 	}
 	return token, nil
 }

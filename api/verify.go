@@ -30,8 +30,8 @@ func (s *Server) verify(ctx *fasthttp.RequestCtx, name string) error {
 	return reply(ctx, 202, job)
 }
 
-// Verify starts to compare a generation with its checksums, 0 being the newest, or joins who does. The job fails with a problem of type
-// corrupt where they differ.
+// Verify starts to compare a generation with its checksums, 0 being the newest, or joins who does.
+// The job fails with a problem of type corrupt where they differ.
 func (j *Jobs) Verify(name string, generation int64) (wire.Job, error) {
 	h, err := j.hold(name, generation)
 	if err != nil {
@@ -39,17 +39,19 @@ func (j *Jobs) Verify(name string, generation int64) (wire.Job, error) {
 	}
 	h.Release() // while the job waits for its turn, the generation may go
 	generation = h.Generation
-	return j.start(wire.VerifyJob, name, fmt.Sprint("verify ", name, " ", generation), func(ctx context.Context, t *job) (made, error) {
-		h, err := j.hold(name, generation)
-		if err != nil {
-			return made{}, err
-		}
-		defer h.Release()
-		return j.verifyHeld(ctx, t, h)
-	})
+	return j.start(wire.VerifyJob, name, fmt.Sprint("verify ", name, " ", generation),
+		func(ctx context.Context, t *job) (made, error) {
+			h, err := j.hold(name, generation)
+			if err != nil {
+				return made{}, err
+			}
+			defer h.Release()
+			return j.verifyHeld(ctx, t, h)
+		})
 }
 
-// hold opens a generation to be verified. That one cannot even be opened is found out here, before there is a job.
+// hold opens a generation to be verified. That one cannot even be opened is found out here, before
+// there is a job.
 func (j *Jobs) hold(name string, generation int64) (*store.Handle, error) {
 	h, err := j.store.Acquire(name, generation)
 	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
@@ -59,7 +61,8 @@ func (j *Jobs) hold(name string, generation int64) (*store.Handle, error) {
 }
 
 func (j *Jobs) verifyHeld(ctx context.Context, t *job, h *store.Handle) (made, error) {
-	p := ingest.Progress{Phase: phaseVerify, RowsTotal: h.Data.Manifest.Rows, BytesTotal: h.Data.Bytes()}
+	p := ingest.Progress{Phase: phaseVerify, RowsTotal: h.Data.Manifest.Rows,
+		BytesTotal: h.Data.Bytes()}
 	var read atomic.Int64
 	j.note(t, p)
 	err := h.Data.Check(ctx, j.snapshot(t).Cores, func(n int64) {
@@ -83,5 +86,6 @@ func (j *Jobs) verifyHeld(ctx context.Context, t *job, h *store.Handle) (made, e
 func corrupt(name, detail string) *wire.Problem {
 	p := wire.NewProblem(wire.Corrupt, "")
 	p.Detail = detail // all of it: it names all that differs
-	return p.WithField("dataset").WithHint("tensorcache rm %s, then load it again from its sources", name)
+	return p.WithField("dataset").WithHint(
+		"tensorcache rm %s, then load it again from its sources", name)
 }

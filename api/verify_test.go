@@ -24,14 +24,17 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 	path := w.source("a.csv", "id,when,x,y,word\nu,1,1,4,a\nu,2,2,5,b\nv,1,,6,a\nv,2,3,7,c\n")
 	for _, kind := range []string{layout.Columns, layout.Packed} {
 		load := func(name string) string {
-			options := map[string]any{"sources": []string{path}, "item_id": []string{"id"}, "time": "when", "layout": kind, "fill": map[string]any{"x": 0}}
+			options := map[string]any{"sources": []string{path}, "item_id": []string{"id"},
+				"time": "when", "layout": kind, "fill": map[string]any{"x": 0}}
 			if job := w.load(name, options); job.State != wire.JobDone {
 				t.Fatalf("%+v", job.Error)
 			}
 			return filepath.Join(w.dir, "datasets", name, "1")
 		}
 		dir := load("good-" + kind)
-		if job := w.verified("good-" + kind); job.State != wire.JobDone || job.Kind != wire.VerifyJob || job.Progress != 1 || job.Generation != 1 || job.Bytes == 0 {
+		if job := w.verified("good-" + kind); job.State != wire.JobDone ||
+			job.Kind != wire.VerifyJob || job.Progress != 1 || job.Generation != 1 ||
+			job.Bytes == 0 {
 			t.Errorf("%+v", job)
 		}
 		m, err := layout.ReadManifest(dir)
@@ -43,10 +46,22 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		damage := map[string]func(file string) error{
-			`column "x" of data.arrow`: func(dir string) error { return flip(filepath.Join(dir, layout.DataFile), x.Offset+x.Strides[0]) },
-			"items.arrow":              func(dir string) error { return flip(filepath.Join(dir, layout.ItemsFile), m.Items.RowOffset.Offset+8) },
-			"vocab-word.arrow":         func(dir string) error { return flip(filepath.Join(dir, "vocab-word.arrow"), m.Vocab["word"].Data) },
-			"before-fill-x.runs":       func(dir string) error { return flip(filepath.Join(dir, "before-fill-x.runs"), 0) },
+			`column "x" of data.arrow`: func(dir string) error {
+				return flip(
+					filepath.Join(dir, layout.DataFile), x.Offset+x.Strides[0])
+			},
+			"items.arrow": func(dir string) error {
+				return flip(
+					filepath.Join(dir, layout.ItemsFile), m.Items.RowOffset.Offset+8)
+			},
+			"vocab-word.arrow": func(dir string) error {
+				return flip(
+					filepath.Join(dir, "vocab-word.arrow"), m.Vocab["word"].Data)
+			},
+			"before-fill-x.runs": func(dir string) error {
+				return flip(
+					filepath.Join(dir, "before-fill-x.runs"), 0)
+			},
 		}
 		for says, do := range damage {
 			name := "bad-" + kind + "-" + strings.Trim(strings.Map(func(r rune) rune {
@@ -61,7 +76,9 @@ func TestVerifyNamesWhatIsDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			job := w.verified(name)
-			if job.State != wire.JobFailedIn || job.Error == nil || job.Error.Type != wire.Corrupt || !strings.HasPrefix(job.Error.Detail, name+": "+says+" in "+dir) ||
+			if job.State != wire.JobFailedIn || job.Error == nil ||
+				job.Error.Type != wire.Corrupt ||
+				!strings.HasPrefix(job.Error.Detail, name+": "+says+" in "+dir) ||
 				job.Error.Hint != "tensorcache rm "+name+", then load it again from its sources" {
 				t.Errorf("%s: %s %+v", name, job.State, job.Error)
 			}
@@ -80,7 +97,8 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			w.Cleanup(func() { _ = os.Truncate(path, st.Size()) }) // the maps are closed over what they were made of
+			// the maps are closed over what they were made of
+			w.Cleanup(func() { _ = os.Truncate(path, st.Size()) })
 			return os.Truncate(path, st.Size()-1)
 		},
 		"another file stands in its place": func(path string) error {
@@ -94,11 +112,13 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 			return os.WriteFile(path, b, 0o600)
 		},
 	} {
-		for _, file := range []string{layout.DataFile, layout.ItemsFile, "vocab-id.arrow", layout.ManifestFile} {
+		for _, file := range []string{layout.DataFile, layout.ItemsFile, "vocab-id.arrow",
+			layout.ManifestFile} {
 			for _, open := range []bool{true, false} {
 				name := strings.ReplaceAll(fmt.Sprintf("%s-%s-%t", what, file, open), " ", "-")
 				name = strings.ReplaceAll(name, ",", "")
-				if job := w.load(name, map[string]any{"sources": []string{path}, "item_id": []string{"id"}}); job.State != wire.JobDone {
+				if job := w.load(name, map[string]any{"sources": []string{path},
+					"item_id": []string{"id"}}); job.State != wire.JobDone {
 					t.Fatalf("%+v", job.Error)
 				}
 				dir := filepath.Join(w.dir, "datasets", name, "1")
@@ -108,7 +128,9 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 				if err := damage(filepath.Join(dir, file)); err != nil {
 					t.Fatal(err)
 				}
-				if what == "another file stands in its place" && (!open || file == layout.ManifestFile) { // it is as good
+				// it is as good
+				if what == "another file stands in its place" &&
+					(!open || file == layout.ManifestFile) {
 					if job := w.verified(name); job.State != wire.JobDone {
 						t.Errorf("%s: %+v", name, job.Error)
 					}
@@ -120,7 +142,9 @@ func TestVerifyNamesTheFileThatIsGoneOrCut(t *testing.T) {
 				} else {
 					p = w.problem(a)
 				}
-				if p == nil || p.Type != wire.Corrupt || !strings.HasPrefix(p.Detail, name) || !strings.Contains(p.Detail, file) || file != layout.ManifestFile && !strings.Contains(p.Detail, what) ||
+				if p == nil || p.Type != wire.Corrupt || !strings.HasPrefix(p.Detail, name) ||
+					!strings.Contains(p.Detail, file) || file != layout.ManifestFile &&
+					!strings.Contains(p.Detail, what) ||
 					!strings.Contains(p.Hint, "rm "+name) {
 					t.Errorf("%s: %+v", name, p)
 				}
@@ -136,24 +160,34 @@ func TestAFileThatWasCutOffIsNotTheDaemonsEnd(t *testing.T) {
 	w.verified("etth1")
 	w.cutOff("etth1", 200_000)
 	job := w.verified("etth1")
-	if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt || !strings.Contains(job.Error.Detail, `column "OT" of data.arrow`) || strings.Contains(job.Error.Detail, `column "date"`) {
+	if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt ||
+		!strings.Contains(job.Error.Detail, `column "OT" of data.arrow`) ||
+		strings.Contains(job.Error.Detail, `column "date"`) {
 		t.Errorf("%s %+v", job.State, job.Error)
 	}
-	for _, path := range []string{"rows?from=-1", "rows?from=-1&format=arrow", "series?columns=OT"} {
-		w.refused(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt, "data.arrow: no byte ")
+	for _, path := range []string{"rows?from=-1", "rows?from=-1&format=arrow",
+		"series?columns=OT"} {
+		w.refused(w.do("GET", "/v1/datasets/etth1/"+path, nil), wire.Corrupt,
+			"data.arrow: no byte ")
 	}
 	for what, job := range map[string]wire.Job{
-		"append":  w.append("etth1", map[string]any{"sources": []string{w.source("more.csv", "date,HUFL,HULL,MUFL,MULL,LUFL,LULL,OT\n2019-01-01 00:00:00,1,2,3,4,5,6,7\n")}}),
+		"append": w.append("etth1",
+			map[string]any{"sources": []string{w.source("more.csv",
+				"date,HUFL,HULL,MUFL,MULL,LUFL,LULL,OT\n2019-01-01 00:00:00,1,2,3,4,5,6,7\n")}}),
 		"preload": w.preloaded("etth1"),
 	} {
-		if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt || !strings.Contains(job.Error.Detail, "data.arrow") || !strings.Contains(job.Error.Hint, "load it again") {
+		if job.State != wire.JobFailedIn || job.Error.Type != wire.Corrupt ||
+			!strings.Contains(job.Error.Detail, "data.arrow") ||
+			!strings.Contains(job.Error.Hint, "load it again") {
 			t.Errorf("%s: %s %+v", what, job.State, job.Error)
 		}
 	}
-	w.refused(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`), wire.GenerationGone, `generation 7 of "etth1"; the newest is 1`)
+	w.refused(w.do("POST", "/v1/datasets/etth1/verify", `{"generation": 7}`), wire.GenerationGone,
+		`generation 7 of "etth1"; the newest is 1`)
 }
 
-// cutOff shortens the data of a dataset until the test ends: the maps are closed over what they were made of.
+// cutOff shortens the data of a dataset until the test ends: the maps are closed over what they
+// were made of.
 func (w *world) cutOff(name string, bytes int64) {
 	w.Helper()
 	path := filepath.Join(w.dir, "datasets", name, "1", layout.DataFile)

@@ -12,10 +12,11 @@ import (
 
 // shortItems are so many items of one and two rows in turn, an hour apart.
 func shortItems(items int64) window.Table {
-	t := window.Table{Offsets: make([]int64, items+1), Unit: "s", ItemHash: func(item int64) uint64 {
-		var room [20]byte
-		return xxhash.Sum64(strconv.AppendInt(room[:0], item, 10))
-	}}
+	t := window.Table{Offsets: make([]int64, items+1), Unit: "s",
+		ItemHash: func(item int64) uint64 {
+			var room [20]byte
+			return xxhash.Sum64(strconv.AppendInt(room[:0], item, 10))
+		}}
 	for i := range items {
 		t.Offsets[i+1] = t.Offsets[i] + 1 + i%2
 		for row := t.Offsets[i]; row < t.Offsets[i+1]; row++ {
@@ -44,8 +45,10 @@ func BenchmarkManyItems(b *testing.B) {
 		{"jumps in time", jumps, table, nil},
 		{"jumps in time, steps kept", jumps, stepped, nil},
 		{"missing", plain, missing(table, 1000), nil},
-		{"where items", plain, table, []window.Cut{{Where: &window.Where{Items: []int64{3, items / 2, items - 1}}}}},
-		{"split items by hash", plain, table, []window.Cut{{Split: &window.Split{Items: &window.ItemParts{Fractions: []*float64{&share, nil}}}}}},
+		{"where items", plain, table,
+			[]window.Cut{{Where: &window.Where{Items: []int64{3, items / 2, items - 1}}}}},
+		{"split items by hash", plain, table,
+			[]window.Cut{{Split: &window.Split{Items: &window.ItemParts{Fractions: []*float64{&share, nil}}}}}},
 		{"latest", plain, missing(table, 1000), []window.Cut{{Latest: true}}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -14,7 +14,8 @@ func BenchmarkLanesOfManyItems(b *testing.B) {
 	b.ReportAllocs()
 	var batch sampler.Batch
 	for b.Loop() {
-		s, err := sampler.New(x, sampler.Options{Order: sampler.Lanes, BatchSize: 256, Seed: 1, Tail: sampler.Short})
+		s, err := sampler.New(x, sampler.Options{Order: sampler.Lanes, BatchSize: 256, Seed: 1,
+			Tail: sampler.Short})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -1,5 +1,6 @@
-// Package bench measures side by side: this program against plain loops, against the machine's limit and, in
-// bench/README.md, against peers. Every benchmark prints a ratio, since machines are noisy.
+// Package bench measures side by side: this program against plain loops, against the machine's
+// limit and, in bench/README.md, against peers. Every benchmark prints a ratio, since machines are
+// noisy.
 package bench
 
 import (
@@ -27,8 +28,8 @@ func memoryPass(values []int64) time.Duration {
 	return best
 }
 
-// passOver is the time of a plain pass over an int64 of each of so many rows, which need not fit in memory: that over 10⁷, in
-// proportion.
+// passOver is the time of a plain pass over an int64 of each of so many rows, which need not fit in
+// memory: that over 10⁷, in proportion.
 func passOver(rows int64) (nanoseconds float64) {
 	return float64(tenMillion()) * float64(rows) / 1e7
 }
@@ -130,7 +131,8 @@ func BenchmarkPlace(b *testing.B) {
 	for _, c := range []struct {
 		name  string
 		table window.Table
-	}{{"one run", oneItem(1_000_000_119)}, {"1e6 runs", window.Table{Offsets: hourly(1_000_000, 150).Offsets}}} {
+	}{{"one run", oneItem(1_000_000_119)},
+		{"1e6 runs", window.Table{Offsets: hourly(1_000_000, 150).Offsets}}} {
 		b.Run(c.name, func(b *testing.B) {
 			x := build(b, window.Spec{ContextLength: 96, PredictionLength: 24}, c.table)
 			b.ReportAllocs()
@@ -154,7 +156,8 @@ func BenchmarkOrder(b *testing.B) {
 				}
 				x := build(b, spec, oneItem(rows))
 				const size = 256
-				s, err := sampler.New(x, sampler.Options{Order: order, BatchSize: size, Seed: 1, Tail: sampler.Short})
+				s, err := sampler.New(x, sampler.Options{Order: order, BatchSize: size, Seed: 1,
+					Tail: sampler.Short})
 				if err != nil {
 					b.Fatal(err)
 				}

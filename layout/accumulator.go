@@ -79,7 +79,8 @@ func (a *accumulator) stored(row, n int64) {
 	if a.deferred = a.deferred || row < a.rows; a.deferred {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(a.pending, row, func(d rowRange, row int64) int { return int(d.from - row) })
+	at, _ := slices.BinarySearchFunc(a.pending, row,
+		func(d rowRange, row int64) int { return int(d.from - row) })
 	if at > 0 && a.pending[at-1].to == row {
 		at--
 		a.pending[at].to += n
@@ -110,7 +111,8 @@ func (a *accumulator) deferToEnd() {
 // addPending adds the stored rows that follow the added rows, if they have at least minAddBytes,
 // and then clears busy. The caller holds the lock. addPending releases it while it adds rows.
 func (a *accumulator) addPending() {
-	for !a.deferred && len(a.pending) > 0 && a.pending[0].from == a.rows && (a.pending[0].to-a.rows)*a.width >= minAddBytes {
+	for !a.deferred && len(a.pending) > 0 && a.pending[0].from == a.rows &&
+		(a.pending[0].to-a.rows)*a.width >= minAddBytes {
 		end := a.pending[0].to
 		a.pending = slices.Delete(a.pending, 0, 1)
 		a.mu.Unlock()

@@ -18,8 +18,10 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rows := rapid.Int64Range(1, 9_000).Draw(r, "rows")
 		width := rapid.SampledFrom([]int64{0, 1, 3}).Draw(r, "width")
-		table := Table{Rows: rows, Layout: rapid.SampledFrom([]string{Columns, Packed}).Draw(r, "layout"), Columns: []Column{
-			{Name: "a", Role: RoleValue, DType: Float64, Width: width}, {Name: "b", Role: RoleValue, DType: Float64},
+		table := Table{Rows: rows, Layout: rapid.SampledFrom([]string{Columns, Packed}).Draw(r,
+			"layout"), Columns: []Column{
+			{Name: "a", Role: RoleValue, DType: Float64, Width: width},
+			{Name: "b", Role: RoleValue, DType: Float64},
 		}}
 		w, err := Create(t.TempDir(), table)
 		if err != nil {
@@ -32,18 +34,24 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 				values[i] = math.NaN()
 			}
 		}
-		cuts := rapid.SliceOfNDistinct(rapid.Int64Range(0, rows), 0, 12, rapid.ID[int64]).Draw(r, "cuts")
+		cuts := rapid.SliceOfNDistinct(rapid.Int64Range(0, rows), 0, 12, rapid.ID[int64]).
+			Draw(r, "cuts")
 		cuts = append(cuts, 0, rows)
 		slices.Sort(cuts)
 		cuts = slices.Compact(cuts)
 		pieces := rapid.Permutation(cuts[:len(cuts)-1]).Draw(r, "order")
 		left := rapid.IntRange(0, 1).Draw(r, "left") // a range that is stored by other means
 		once, workers := w.Column(0, WriteOnce), rapid.IntRange(1, 3).Draw(r, "workers")
-		end := func(from int64) int64 { at, _ := slices.BinarySearch(cuts, from+1); return cuts[at] }
+		end := func(from int64) int64 {
+			at,
+				_ := slices.BinarySearch(cuts, from+1)
+			return cuts[at]
+		}
 		todo := make(chan int64, len(pieces))
 		for i, from := range pieces {
 			if i < left {
-				copied(w.Column(0, Random), from, values[from*max(1, width):end(from)*max(1, width)])
+				copied(w.Column(0, Random), from,
+					values[from*max(1, width):end(from)*max(1, width)])
 				continue
 			}
 			todo <- from
@@ -58,7 +66,8 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if again := rapid.SampledFrom([]string{"", "put", "values"}).Draw(r, "again"); again != "" { // misuse
+		// misuse
+		if again := rapid.SampledFrom([]string{"", "put", "values"}).Draw(r, "again"); again != "" {
 			from := pieces[0]
 			part := values[from*max(1, width) : end(from)*max(1, width)]
 			for i := range part {
@@ -78,10 +87,13 @@ func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
 		c, want := m.Columns[0], Column{DType: Float64}
 		o := newObserver(want.DType, int64(len(values)))
 		missing := o.add(bytesOf(values))
-		if sum := formatHash(xxhash.Sum64(bytesOf(values))); c.XXH64 != sum || c.Missing != missing {
+		if sum := formatHash(xxhash.Sum64(bytesOf(values))); c.XXH64 != sum ||
+			c.Missing != missing {
 			r.Fatalf("%s and %d missing, want %s and %d", c.XXH64, c.Missing, sum, missing)
 		}
-		if got, want := c.Statistics, o.statistics(); got.Count != want.Count || *got.Min != *want.Min || *got.Max != *want.Max || math.Abs(*got.Mean-*want.Mean) > 1e-9**want.Mean {
+		if got, want := c.Statistics, o.statistics(); got.Count != want.Count ||
+			*got.Min != *want.Min || *got.Max != *want.Max ||
+			math.Abs(*got.Mean-*want.Mean) > 1e-9**want.Mean {
 			r.Fatalf("%+v, want %+v", got, want)
 		}
 	})
@@ -101,7 +113,8 @@ func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
 	const columns, rows = maxAccumulators + 26, 4 << 10
 	table := Table{Rows: rows}
 	for i := range columns {
-		table.Columns = append(table.Columns, Column{Name: strconv.Itoa(i), Role: RoleItemID, DType: Float32})
+		table.Columns = append(table.Columns,
+			Column{Name: strconv.Itoa(i), Role: RoleItemID, DType: Float32})
 	}
 	w, err := Create(t.TempDir(), table)
 	if err != nil {
@@ -140,7 +153,8 @@ func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
 // in whatever order they are written.
 func TestFewValuesAreSummedUpTogether(t *testing.T) {
 	const rows, many = 3000, minAddBytes / 8
-	w, err := Create(t.TempDir(), Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
+	w, err := Create(t.TempDir(),
+		Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,14 +184,16 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := m.Columns[0]; c.XXH64 != formatHash(xxhash.Sum64(bytesOf(values))) || c.Statistics.Count != rows || *c.Statistics.Mean != (rows-1)/2. {
+	if c := m.Columns[0]; c.XXH64 != formatHash(xxhash.Sum64(bytesOf(values))) ||
+		c.Statistics.Count != rows || *c.Statistics.Mean != (rows-1)/2. {
 		t.Errorf("%+v", c)
 	}
 }
 
 func TestFewBufferedValuesAreSummedUpWhenTheBufferIsClosed(t *testing.T) {
 	const rows = 2 * minAddBytes / 8
-	w, err := Create(t.TempDir(), Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
+	w, err := Create(t.TempDir(),
+		Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,12 +91,14 @@ func (m *Manifest) interleaved() (groups [][]int) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(m.Columns[a].Offset, m.Columns[b].Offset) })
+	slices.SortFunc(order,
+		func(a, b int) int { return cmp.Compare(m.Columns[a].Offset, m.Columns[b].Offset) })
 	for _, i := range order {
 		c := &m.Columns[i]
 		if n := len(groups); n > 0 {
 			first := &m.Columns[groups[n-1][0]]
-			if c.Strides[0] == first.Strides[0] && c.Offset+c.rowBytes()-first.Offset <= first.Strides[0] {
+			if c.Strides[0] == first.Strides[0] &&
+				c.Offset+c.rowBytes()-first.Offset <= first.Strides[0] {
 				groups[n-1] = append(groups[n-1], i)
 				continue
 			}
@@ -108,9 +110,11 @@ func (m *Manifest) interleaved() (groups [][]int) {
 
 // checkColumns reads interleaved columns and sets bad for each column that differs from its
 // checksum or cannot be read.
-func (d *Data) checkColumns(ctx context.Context, columns []int, bad []bool, tell func(int64)) error {
+func (d *Data) checkColumns(ctx context.Context, columns []int, bad []bool,
+	tell func(int64)) error {
 	first, last := &d.Manifest.Columns[columns[0]], &d.Manifest.Columns[columns[len(columns)-1]]
-	rows, stride, width := first.Shape[0], first.Strides[0], last.Offset+last.rowBytes()-first.Offset
+	rows, stride, width := first.Shape[0], first.Strides[0], last.Offset+
+		last.rowBytes()-first.Offset
 	hashes := make([]xxhash.Digest, len(columns))
 	for i := range hashes {
 		hashes[i].Reset()

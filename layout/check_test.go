@@ -15,8 +15,12 @@ func TestCheckNamesWhatIsDamaged(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
 		for _, rows := range []int64{1, 50, 70_000} {
 			for name, damage := range map[string]func(f *os.File, last int64) error{
-				"nothing":  func(*os.File, int64) error { return nil },
-				"a value":  func(f *os.File, last int64) error { _, err := f.WriteAt([]byte{0x7f}, last+3); return err },
+				"nothing": func(*os.File, int64) error { return nil },
+				"a value": func(f *os.File, last int64) error {
+					_,
+						err := f.WriteAt([]byte{0x7f}, last+3)
+					return err
+				},
 				"the rest": func(f *os.File, last int64) error { return f.Truncate(last) },
 			} {
 				t.Run(fmt.Sprint(layout, rows, name), func(t *testing.T) {
@@ -28,7 +32,10 @@ func TestCheckNamesWhatIsDamaged(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer f.Close()
-					lastOf := func(c *ManifestColumn) int64 { return c.Offset + (rows-1)*c.Strides[0] }
+					lastOf := func(c *ManifestColumn) int64 {
+						return c.Offset +
+							(rows-1)*c.Strides[0]
+					}
 					a, err := m.Column("a")
 					if err == nil {
 						err = damage(f, lastOf(a))
@@ -38,12 +45,14 @@ func TestCheckNamesWhatIsDamaged(t *testing.T) {
 					}
 					var want []string
 					for _, c := range m.Columns {
-						if name == "a value" && c.Name == "a" || name == "the rest" && lastOf(&c) >= lastOf(a) {
+						if name == "a value" && c.Name == "a" || name == "the rest" &&
+							lastOf(&c) >= lastOf(a) {
 							want = append(want, fmt.Sprintf("column %q of data.arrow", c.Name))
 						}
 					}
 					if name == "the rest" {
-						want = append(want, fmt.Sprintf("data.arrow (%d bytes, want %d)", lastOf(a), m.Files[DataFile].Bytes))
+						want = append(want, fmt.Sprintf("data.arrow (%d bytes, want %d)", lastOf(a),
+							m.Files[DataFile].Bytes))
 					}
 					var read atomic.Int64
 					err = d.Check(context.Background(), 2, func(n int64) { read.Add(n) })
@@ -51,7 +60,8 @@ func TestCheckNamesWhatIsDamaged(t *testing.T) {
 					switch {
 					case want == nil && (err != nil || read.Load() != d.Bytes()):
 						t.Errorf("%v after %d of %d bytes", err, read.Load(), d.Bytes())
-					case want != nil && (!errors.As(err, &e) || !errors.Is(err, ErrChecksum) || !slices.Equal(e.Parts, want)):
+					case want != nil && (!errors.As(err, &e) || !errors.Is(err, ErrChecksum) ||
+						!slices.Equal(e.Parts, want)):
 						t.Errorf("got %v, want %q", err, want)
 					}
 				})

@@ -25,7 +25,8 @@ func TestMetadataWithAFlippedBitIsReadOrRefused(t *testing.T) {
 		refused := 0
 		for i := 0; i < 8*len(b); i += 5 {
 			b[i/8] ^= 1 << (i % 8)
-			if _, err := arrowfile.FieldBuffers(bytes.NewReader(b), int64(len(b))); errors.Is(err, ErrTorn) {
+			if _, err := arrowfile.FieldBuffers(bytes.NewReader(b), int64(len(b))); errors.Is(
+				err, ErrTorn) {
 				refused++
 			} else if err != nil {
 				t.Fatalf("%s, bit %d: %v", name, i, err)
@@ -54,7 +55,8 @@ func TestAFlippedBitAnywhereIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			bit := draw.IntN(8 * len(b))
-			if filepath.Ext(path) == ".arrow" && isPadding(t, m, filepath.Base(path), b, int64(bit/8)) {
+			if filepath.Ext(path) == ".arrow" &&
+				isPadding(t, m, filepath.Base(path), b, int64(bit/8)) {
 				continue
 			}
 			good := bytes.Clone(b)
@@ -65,7 +67,8 @@ func TestAFlippedBitAnywhereIsFound(t *testing.T) {
 			d, err := Open(dir)
 			if err == nil {
 				if err = d.Verify(); !errors.Is(err, ErrChecksum) {
-					t.Errorf("seed %d: %s, bit %d of byte %d: verified, %v", seed, path, bit%8, bit/8, err)
+					t.Errorf("seed %d: %s, bit %d of byte %d: verified, %v", seed, path,
+						bit%8, bit/8, err)
 				}
 				d.Close()
 			} else if !errors.Is(err, ErrTorn) && !errors.Is(err, ErrFormat) {
@@ -95,10 +98,14 @@ func isPadding(t *testing.T, m *Manifest, name string, file []byte, at int64) bo
 		return false
 	}
 	if name != DataFile {
-		return !slices.ContainsFunc(spans, func(s arrowfile.Span) bool { return s.Offset <= at && at < s.Offset+s.Bytes })
+		return !slices.ContainsFunc(spans, func(s arrowfile.Span) bool {
+			return s.Offset <= at &&
+				at < s.Offset+s.Bytes
+		})
 	}
 	return !slices.ContainsFunc(m.Columns, func(c ManifestColumn) bool {
 		row := (at - c.Offset) / c.Strides[0]
-		return at >= c.Offset && row < m.Rows && at-c.Offset-row*c.Strides[0] < max(c.Width(), 1)*c.DType.Size()
+		return at >= c.Offset && row < m.Rows &&
+			at-c.Offset-row*c.Strides[0] < max(c.Width(), 1)*c.DType.Size()
 	})
 }

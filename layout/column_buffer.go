@@ -48,7 +48,8 @@ func (c ColumnWriter) Close() {
 // accepts reports whether to buffer rows. A few rows that do not follow the buffered ones are
 // stored at once.
 func (b *columnBuffer) accepts(row int64, bytes []byte) bool {
-	return b.to.write != nil && b.to.contiguous() && (row == b.next && b.n > 0 || len(bytes) >= minWriteBytes)
+	return b.to.write != nil && b.to.contiguous() &&
+		(row == b.next && b.n > 0 || len(bytes) >= minWriteBytes)
 }
 
 // write appends rows to the buffer.

@@ -17,7 +17,9 @@ func TestCollectedValuesAreAllStored(t *testing.T) {
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		dir := t.TempDir()
-		w, err := Create(dir, Table{Rows: rows, Columns: []Column{{Name: "before", Role: RoleValue, DType: Int8}, {Name: "a", Role: RoleValue, DType: Float64}}})
+		w, err := Create(dir,
+			Table{Rows: rows, Columns: []Column{{Name: "before", Role: RoleValue, DType: Int8},
+				{Name: "a", Role: RoleValue, DType: Float64}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -117,7 +117,8 @@ func (c ColumnWriter) populateRows() int64 { return max(1, bufferBytes/(c.step*c
 // makeWritable prefaults stored rows for writing, and reports whether the system supports it.
 func (c ColumnWriter) makeWritable(row, rows int64) (ok bool) {
 	size := c.DType.Size()
-	return c.populate != nil && c.populate(c.offset+row*c.step*size, ((rows-1)*c.step+c.values())*size)
+	return c.populate != nil &&
+		c.populate(c.offset+row*c.step*size, ((rows-1)*c.step+c.values())*size)
 }
 
 // Values returns a column's bytes as values of T, whose size must be that of the column's dtype.
@@ -176,7 +177,8 @@ func WriteAt[T Native](c ColumnWriter, row int64, src []T) {
 	if len(src) == 0 {
 		return
 	}
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&src[0])), int64(len(src))*int64(unsafe.Sizeof(src[0])))
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&src[0])),
+		int64(len(src))*int64(unsafe.Sizeof(src[0])))
 	if b := c.buffer; b == nil {
 		added := c.accumulator.add(row, bytes)
 		store(c, row, src, bytes)

@@ -34,7 +34,9 @@ func TestPagesOfADraftAreMappedOnceTheyAreStored(t *testing.T) {
 	}
 	for _, mode := range []Mode{Random, Draft} {
 		dir := t.TempDir()
-		w, err := Create(dir, Table{Rows: rows, Layout: Columns, Columns: []Column{{Name: "x", Role: RoleValue, DType: Float64}}})
+		w, err := Create(dir,
+			Table{Rows: rows, Layout: Columns,
+				Columns: []Column{{Name: "x", Role: RoleValue, DType: Float64}}})
 		if err != nil {
 			t.Fatal(err)
 		}

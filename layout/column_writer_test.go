@@ -14,9 +14,13 @@ func TestEveryModeStoresWhatIsWritten(t *testing.T) {
 		rows := rapid.SampledFrom([]int64{1, 700, 9_000, bufferBytes/8 + 5_001}).Draw(r, "rows")
 		width := rapid.SampledFrom([]int64{0, 0, 1, 3}).Draw(r, "width")
 		dir := t.TempDir()
-		w, err := Create(dir, Table{Rows: rows, Layout: rapid.SampledFrom([]string{Columns, Packed}).Draw(r, "layout"), Columns: []Column{
-			{Name: "before", Role: RoleValue, DType: Int8}, {Name: "a", Role: RoleValue, DType: Float64, Width: width}, {Name: "b", Role: RoleValue, DType: Float64},
-		}})
+		w, err := Create(dir,
+			Table{Rows: rows, Layout: rapid.SampledFrom([]string{Columns, Packed}).Draw(r,
+				"layout"), Columns: []Column{
+				{Name: "before", Role: RoleValue, DType: Int8},
+				{Name: "a", Role: RoleValue, DType: Float64, Width: width},
+				{Name: "b", Role: RoleValue, DType: Float64},
+			}})
 		if err != nil {
 			r.Fatal(err)
 		}

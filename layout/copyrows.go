@@ -30,10 +30,12 @@ func (w *Writer) Copier(d *Data) (*Copier, error) {
 		return nil, errFinished
 	}
 	if d.Manifest.Layout != w.table.Layout || len(d.Manifest.Columns) != len(w.table.Columns) {
-		return nil, fmt.Errorf("%w: %d columns in layout %s cannot be copied to %d in layout %s", ErrSchema,
+		return nil, fmt.Errorf("%w: %d columns in layout %s cannot be copied to %d in layout %s",
+			ErrSchema,
 			len(d.Manifest.Columns), d.Manifest.Layout, len(w.table.Columns), w.table.Layout)
 	}
-	c := &Copier{to: w.data.Bytes(), rows: [2]int64{w.table.Rows, d.Manifest.Rows}, write: w.data.WriteAt}
+	c := &Copier{to: w.data.Bytes(), rows: [2]int64{w.table.Rows, d.Manifest.Rows},
+		write: w.data.WriteAt}
 	whole, err := d.data.Bytes(0, d.data.Len())
 	if err != nil {
 		return nil, err
@@ -43,7 +45,8 @@ func (w *Writer) Copier(d *Data) (*Copier, error) {
 		o := d.Manifest.Columns[i]
 		if o.Name != t.Name || o.DType != t.DType || o.Width() != t.Width ||
 			o.Unit != t.Unit || o.Zone != t.Zone || o.Role != t.Role {
-			return nil, fmt.Errorf("%w: column %q cannot be copied to column %q", ErrSchema, o.Name, t.Name)
+			return nil, fmt.Errorf("%w: column %q cannot be copied to column %q", ErrSchema,
+				o.Name, t.Name)
 		}
 	}
 	for _, f := range w.fields {
@@ -52,7 +55,8 @@ func (w *Writer) Copier(d *Data) (*Copier, error) {
 			return nil, fmt.Errorf("%w: column %q has rows of %d and %d bytes", ErrSchema,
 				w.table.Columns[first].Name, d.Manifest.Columns[first].Strides[0], w.strides[first])
 		}
-		field := copiedField{to: w.offsets[first], from: d.Manifest.Columns[first].Offset, rowBytes: w.strides[first]}
+		field := copiedField{to: w.offsets[first], from: d.Manifest.Columns[first].Offset,
+			rowBytes: w.strides[first]}
 		for _, i := range f.columns {
 			field.accumulators = append(field.accumulators, w.Column(i, WriteOnce).accumulator)
 		}
@@ -64,7 +68,8 @@ func (w *Writer) Copier(d *Data) (*Copier, error) {
 // Copy copies count rows of the generation, starting at row from, to the rows that start at to.
 func (c *Copier) Copy(to, from, count int64) error {
 	if count < 0 || to < 0 || from < 0 || to > c.rows[0]-count || from > c.rows[1]-count {
-		return fmt.Errorf("%w: %d rows from %d of %d to %d of %d", mmapfile.ErrRange, count, from, c.rows[1], to, c.rows[0])
+		return fmt.Errorf("%w: %d rows from %d of %d to %d of %d", mmapfile.ErrRange, count, from,
+			c.rows[1], to, c.rows[0])
 	}
 	for _, f := range c.fields {
 		at, rows := f.to+to*f.rowBytes, c.from[f.from+from*f.rowBytes:][:count*f.rowBytes]

@@ -35,12 +35,14 @@ func Create(dir string, t Table) (*Writer, error) {
 	w := &Writer{
 		dir: dir, table: t, fields: t.fields(),
 		offsets: make([]int64, len(t.Columns)), strides: make([]int64, len(t.Columns)),
-		fieldNames: make([]string, len(t.Columns)), accumulators: make([]*accumulator, len(t.Columns)),
+		fieldNames:   make([]string, len(t.Columns)),
+		accumulators: make([]*accumulator, len(t.Columns)),
 	}
 	names := map[string]bool{}
 	for _, f := range w.fields {
 		if names[f.name] {
-			return nil, fmt.Errorf("%w: column %q has the name of a packed field", ErrSchema, f.name)
+			return nil, fmt.Errorf("%w: column %q has the name of a packed field",
+				ErrSchema, f.name)
 		}
 		names[f.name] = true
 	}

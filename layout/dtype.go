@@ -35,10 +35,14 @@ var dtypes = map[DType]struct {
 	size  int64
 	arrow arrow.DataType
 }{
-	Float16: {2, arrow.FixedWidthTypes.Float16}, Float32: {4, arrow.PrimitiveTypes.Float32}, Float64: {8, arrow.PrimitiveTypes.Float64},
-	Int8: {1, arrow.PrimitiveTypes.Int8}, Int16: {2, arrow.PrimitiveTypes.Int16}, Int32: {4, arrow.PrimitiveTypes.Int32}, Int64: {8, arrow.PrimitiveTypes.Int64},
-	Uint8: {1, arrow.PrimitiveTypes.Uint8}, Uint16: {2, arrow.PrimitiveTypes.Uint16}, Uint32: {4, arrow.PrimitiveTypes.Uint32}, Uint64: {8, arrow.PrimitiveTypes.Uint64},
-	Bool: {1, arrow.PrimitiveTypes.Uint8}, Timestamp: {8, nil}, Duration: {8, nil}, Text: {4, arrow.PrimitiveTypes.Int32},
+	Float16: {2, arrow.FixedWidthTypes.Float16}, Float32: {4, arrow.PrimitiveTypes.Float32},
+	Float64: {8, arrow.PrimitiveTypes.Float64},
+	Int8:    {1, arrow.PrimitiveTypes.Int8}, Int16: {2, arrow.PrimitiveTypes.Int16},
+	Int32: {4, arrow.PrimitiveTypes.Int32}, Int64: {8, arrow.PrimitiveTypes.Int64},
+	Uint8: {1, arrow.PrimitiveTypes.Uint8}, Uint16: {2, arrow.PrimitiveTypes.Uint16},
+	Uint32: {4, arrow.PrimitiveTypes.Uint32}, Uint64: {8, arrow.PrimitiveTypes.Uint64},
+	Bool: {1, arrow.PrimitiveTypes.Uint8}, Timestamp: {8, nil}, Duration: {8, nil},
+	Text: {4, arrow.PrimitiveTypes.Int32},
 }
 
 // Size returns the number of bytes of one value, or 0 if d is not a dtype.
@@ -77,7 +81,10 @@ func (d DType) Plain() DType {
 // Holds reports whether d can represent every value of another dtype, if both are integers or bool.
 // For all others it reports whether they are equal.
 func (d DType) Holds(other DType) bool {
-	unsigned := func(d DType) bool { return d == Uint8 || d == Uint16 || d == Uint32 || d == Uint64 }
+	unsigned := func(d DType) bool {
+		return d == Uint8 || d == Uint16 || d == Uint32 ||
+			d == Uint64
+	}
 	switch {
 	case !d.IsInteger() || !other.IsInteger() && other != Bool:
 		return d == other
@@ -89,7 +96,8 @@ func (d DType) Holds(other DType) bool {
 	return unsigned(other) && other.Size() < d.Size()
 }
 
-var timeUnits = map[string]arrow.TimeUnit{"s": arrow.Second, "ms": arrow.Millisecond, "us": arrow.Microsecond, "ns": arrow.Nanosecond}
+var timeUnits = map[string]arrow.TimeUnit{"s": arrow.Second, "ms": arrow.Millisecond,
+	"us": arrow.Microsecond, "ns": arrow.Nanosecond}
 
 // arrowType returns the Arrow type of a value in data.arrow.
 func arrowType(d DType, unit, zone string) arrow.DataType {

@@ -64,7 +64,8 @@ func TestAHalfIsTheNearest(t *testing.T) {
 			}
 		}
 	})
-	for x, want := range map[float64]uint16{65519.99: 0x7bff, 65520: 0x7c00, -1e300: 0xfc00, 1e-300: 0} {
+	for x, want := range map[float64]uint16{65519.99: 0x7bff, 65520: 0x7c00,
+		-1e300: 0xfc00, 1e-300: 0} {
 		if got := HalfOf(x); got.Bits() != want {
 			t.Errorf("%v became %#04x, want %#04x", x, got.Bits(), want)
 		}

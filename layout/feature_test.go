@@ -25,7 +25,8 @@ func awkward(t testing.TB, layout string, rows int64) *Data {
 			scatter(d, r, float32(math.NaN()), func() float32 { return float32(r.NormFloat64()) })
 		case Float64:
 			scatter(d, r, math.NaN(), func() float64 {
-				return []float64{r.NormFloat64(), math.Inf(1), math.Inf(-1), 0}[max(0, r.IntN(40)-36)]
+				return []float64{r.NormFloat64(), math.Inf(1), math.Inf(-1),
+					0}[max(0, r.IntN(40)-36)]
 			})
 		case Int32:
 			scatter(d, r, -1, func() int32 { return int32(r.IntN(2)) })
@@ -36,8 +37,10 @@ func awkward(t testing.TB, layout string, rows int64) *Data {
 		}
 	}
 	if _, err := w.Finish(Final{
-		ItemID: []string{"symbol"}, Time: "t", Vocab: map[string][]string{"symbol": {"MSFT", "AAPL"}, "q": {"tech", "food"}},
-		Items: Items{Offsets: []int64{0, rows / 2, rows}, Values: []ItemValues{{Name: "symbol", Texts: []string{"MSFT", "AAPL"}}}},
+		ItemID: []string{"symbol"}, Time: "t",
+		Vocab: map[string][]string{"symbol": {"MSFT", "AAPL"}, "q": {"tech", "food"}},
+		Items: Items{Offsets: []int64{0, rows / 2, rows},
+			Values: []ItemValues{{Name: "symbol", Texts: []string{"MSFT", "AAPL"}}}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +72,8 @@ func scatter[T Native](d ColumnWriter, r *rand.Rand, missing T, draw func() T) {
 }
 
 // bruteForce reads each row separately.
-func bruteForce(t testing.TB, d *Data, c *ManifestColumn, lane, from, to int64) (least, greatest any, missing int64) {
+func bruteForce(t testing.TB, d *Data, c *ManifestColumn, lane, from, to int64) (least,
+	greatest any, missing int64) {
 	b, err := d.Dense(c, from, to)
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +127,8 @@ func TestExtremesAreThoseOfEachRowByItself(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		for i := range d.Manifest.Columns {
 			c := &d.Manifest.Columns[i]
-			for _, summary := range [][2]int64{{0, 0}, {0, rows}, {100, 100 + 5*summaryRows}, {rows - 2*summaryRows - 1, rows}} {
+			for _, summary := range [][2]int64{{0, 0}, {0, rows}, {100, 100 + 5*summaryRows},
+				{rows - 2*summaryRows - 1, rows}} {
 				lane := r.Int64N(max(c.Width(), 1))
 				f, err := d.Feature(c, lane)
 				if err != nil {
@@ -138,7 +143,8 @@ func TestExtremesAreThoseOfEachRowByItself(t *testing.T) {
 					}
 					e := f.Extremes(bounds)
 					for k := range len(bounds) - 1 {
-						least, greatest, missing := bruteForce(t, d, c, lane, bounds[k], bounds[k+1])
+						least, greatest,
+							missing := bruteForce(t, d, c, lane, bounds[k], bounds[k+1])
 						got := fmt.Sprintln(e.Min[k], e.Max[k], e.Missing[k])
 						if want := fmt.Sprintln(least, greatest, missing); got != want {
 							t.Fatalf("%s, column %q, feature %d, summary of %v, rows %d to %d: %s want %s", layout, c.Name, lane, summary, bounds[k], bounds[k+1], got, want)

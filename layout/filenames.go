@@ -49,7 +49,8 @@ var datasetName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 // CheckName returns an error that wraps ErrName if name is not allowed for a dataset.
 func CheckName(name string) error {
 	if !datasetName.MatchString(name) {
-		return fmt.Errorf("%w: %q: use 1 to 100 of letters, digits, \".\", \"_\" and \"-\", starting with a letter or digit", ErrName, name)
+		return fmt.Errorf(
+			"%w: %q: use 1 to 100 of letters, digits, \".\", \"_\" and \"-\", starting with a letter or digit", ErrName, name)
 	}
 	return nil
 }

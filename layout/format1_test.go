@@ -11,7 +11,8 @@ func TestFormat1IsStillRead(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
 		d := open(t, filepath.Join("..", "testdata", "format1", layout))
 		if d.Manifest.Format != 1 || d.Manifest.Layout != layout || d.Manifest.Rows != 12 {
-			t.Fatalf("format %d, layout %s, %d rows", d.Manifest.Format, d.Manifest.Layout, d.Manifest.Rows)
+			t.Fatalf("format %d, layout %s, %d rows", d.Manifest.Format, d.Manifest.Layout,
+				d.Manifest.Rows)
 		}
 		if err := d.Verify(); err != nil {
 			t.Fatal(err)

@@ -53,14 +53,16 @@ func writeItems(dir string, m *Manifest, items Items) error {
 	var columns []arrow.Array
 	for _, v := range items.Values {
 		if v.Name == rowOffsetField || v.Name == rowsField {
-			return fmt.Errorf("%w: an item_id column cannot be named %q: %s has a field of that name",
+			return fmt.Errorf(
+				"%w: an item_id column cannot be named %q: %s has a field of that name",
 				ErrSchema, v.Name, ItemsFile)
 		}
 		a, err := v.array()
 		if err != nil {
 			return err
 		}
-		fields, columns = append(fields, arrow.Field{Name: v.Name, Type: a.DataType()}), append(columns, a)
+		fields, columns = append(fields, arrow.Field{Name: v.Name, Type: a.DataType()}),
+			append(columns, a)
 	}
 	fields = append(fields, arrow.Field{Name: rowOffsetField, Type: arrow.PrimitiveTypes.Int64},
 		arrow.Field{Name: rowsField, Type: arrow.PrimitiveTypes.Int64})
@@ -94,11 +96,13 @@ func writeVocab(dir string, m *Manifest, column string, words []string) error {
 	}
 	file := VocabFile(column)
 	fields := []arrow.Field{{Name: valueField, Type: arrow.BinaryTypes.String}}
-	spans, sum, err := writeSmall(filepath.Join(dir, file), fields, []arrow.Array{values}, int64(len(words)))
+	spans, sum, err := writeSmall(filepath.Join(dir, file), fields, []arrow.Array{values},
+		int64(len(words)))
 	if err != nil {
 		return err
 	}
-	m.Vocab[column] = Words{File: file, Count: int64(len(words)), TextPlace: textPlace(spans[valueField]), XXH64: sum}
+	m.Vocab[column] = Words{File: file, Count: int64(len(words)),
+		TextPlace: textPlace(spans[valueField]), XXH64: sum}
 	return nil
 }
 
@@ -108,7 +112,8 @@ func textPlace(s []arrowfile.Span) TextPlace {
 
 // writeSmall writes an Arrow file whose values are in memory, and returns its buffers and their
 // checksum.
-func writeSmall(path string, fields []arrow.Field, columns []arrow.Array, rows int64) (map[string][]arrowfile.Span, string, error) {
+func writeSmall(path string, fields []arrow.Field, columns []arrow.Array,
+	rows int64) (map[string][]arrowfile.Span, string, error) {
 	f, err := arrowfile.Create(path, fields, columns, rows, nil)
 	if err != nil {
 		return nil, "", err
@@ -152,7 +157,8 @@ func (v ItemValues) array() (arrow.Array, error) {
 
 func int64Array(values []int64) arrow.Array {
 	body := memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(values))
-	return array.MakeFromData(array.NewData(arrow.PrimitiveTypes.Int64, len(values), []*memory.Buffer{nil, body}, nil, 0, 0))
+	return array.MakeFromData(array.NewData(arrow.PrimitiveTypes.Int64, len(values),
+		[]*memory.Buffer{nil, body}, nil, 0, 0))
 }
 
 func textArray(column string, words []string) (arrow.Array, error) {
@@ -161,7 +167,8 @@ func textArray(column string, words []string) (arrow.Array, error) {
 	total := 0
 	for _, w := range words {
 		if total += len(w); total > math.MaxInt32 {
-			return nil, fmt.Errorf("%w: the distinct texts of column %q take over 2 GiB", ErrSchema, column)
+			return nil, fmt.Errorf("%w: the distinct texts of column %q take over 2 GiB",
+				ErrSchema, column)
 		}
 		b.Append(w)
 	}
@@ -207,7 +214,8 @@ func (d *Data) ItemNames() (*ItemNames, error) {
 		}
 		for i, last := 0, int32(0); i < len(t.bounds); i++ {
 			if t.bounds[i] < last || int64(t.bounds[i]) > v.DataBytes {
-				return nil, fmt.Errorf("%w: %s: text %d of %q lies outside its buffer", ErrTorn, d.Dir, i, v.Name)
+				return nil, fmt.Errorf("%w: %s: text %d of %q lies outside its buffer", ErrTorn,
+					d.Dir, i, v.Name)
 			}
 			last = t.bounds[i]
 		}

@@ -25,8 +25,11 @@ func TestATextIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// Random bytes, and characters that have escapes of their own.
 		pieces := rapid.SliceOf(rapid.OneOf(
-			rapid.SampledFrom([]string{"\u2028", "\u2029", "\u2027", "\u202a", "\x7f", "\\", `"`, "\b\f\n\r\t", "\x00", "\x1f", "<&>", "ü", "\ufffd", "😀", "\xed\xa0\x80", "\xe2\x80"}),
-			rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))).Draw(t, "pieces")
+			rapid.SampledFrom([]string{"\u2028", "\u2029", "\u2027", "\u202a", "\x7f", "\\", `"`,
+				"\b\f\n\r\t", "\x00", "\x1f", "<&>", "ü", "\ufffd", "😀", "\xed\xa0\x80",
+				"\xe2\x80"}),
+			rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()),
+				func(b []byte) string { return string(b) }))).Draw(t, "pieces")
 		s := ""
 		for _, p := range pieces {
 			s += p
@@ -47,7 +50,8 @@ func TestItemNamesAreTheItemsJSON(t *testing.T) {
 	for _, items := range []Items{
 		{Values: []ItemValues{{Name: "i", Ints: ints}}},
 		{Values: []ItemValues{{Name: "s", Texts: texts}}},
-		{Values: []ItemValues{{Name: "s", Texts: texts}, {Name: "i", Ints: ints}, {Name: "u", Texts: texts}}},
+		{Values: []ItemValues{{Name: "s", Texts: texts}, {Name: "i", Ints: ints},
+			{Name: "u", Texts: texts}}},
 		{},
 	} {
 		items.Offsets = []int64{0, 1, 3, 4, 5}
@@ -80,7 +84,8 @@ func TestItemNamesAreTheItemsJSON(t *testing.T) {
 			}
 		}
 		buffer := make([]byte, 0, 100)
-		if n := testing.AllocsPerRun(100, func() { buffer = names.AppendJSON(buffer[:0], 0); _ = names.Hash(0) }); n != 0 {
+		if n := testing.AllocsPerRun(100,
+			func() { buffer = names.AppendJSON(buffer[:0], 0); _ = names.Hash(0) }); n != 0 {
 			t.Errorf("%v allocations an item", n)
 		}
 	}
@@ -90,7 +95,8 @@ func TestItemNamesAreTheItemsJSON(t *testing.T) {
 func withItems(t *testing.T, items Items) *Data {
 	t.Helper()
 	dir := t.TempDir()
-	w, err := Create(dir, Table{Rows: items.Offsets[len(items.Offsets)-1], Columns: []Column{{Name: "x", Role: RoleValue, DType: Int8}}})
+	w, err := Create(dir, Table{Rows: items.Offsets[len(items.Offsets)-1],
+		Columns: []Column{{Name: "x", Role: RoleValue, DType: Int8}}})
 	if err != nil {
 		t.Fatal(err)
 	}

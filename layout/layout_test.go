@@ -44,8 +44,10 @@ var everyDType = []Column{
 
 // arrowNames are the types that other Arrow readers find.
 var arrowNames = map[string]string{
-	"symbol": "int32", "t": "timestamp[ms, tz=UTC]", "a": "float32", "b": "float64", "c": "int32", "d": "int64", "e": "uint8", "f": "fixed_size_list<item: float32>[3]",
-	"g": "int8", "h": "uint8", "i": "fixed_size_list<item: int16>[5]", "j": "uint16", "k": "uint32", "l": "uint64", "m": "float16", "n": "fixed_size_list<item: int8>[2]",
+	"symbol": "int32", "t": "timestamp[ms, tz=UTC]", "a": "float32", "b": "float64", "c": "int32",
+	"d": "int64", "e": "uint8", "f": "fixed_size_list<item: float32>[3]",
+	"g": "int8", "h": "uint8", "i": "fixed_size_list<item: int16>[5]", "j": "uint16", "k": "uint32",
+	"l": "uint64", "m": "float16", "n": "fixed_size_list<item: int8>[2]",
 	"o": "duration[us]", "p": "duration[s]", "q": "int32", "r": "timestamp[ns, tz=Europe/Berlin]",
 }
 
@@ -90,8 +92,10 @@ func write(t *testing.T, dir, layout string, rows int64) *Manifest {
 		fill(w.Column(i, Random), i)
 	}
 	m, err := w.Finish(Final{
-		ItemID: []string{"symbol"}, Time: "t", Vocab: map[string][]string{"symbol": {"MSFT", "AAPL"}, "q": {"tech", "food"}},
-		Items: Items{Offsets: []int64{0, rows / 2, rows}, Values: []ItemValues{{Name: "symbol", Texts: []string{"MSFT", "AAPL"}}}},
+		ItemID: []string{"symbol"}, Time: "t",
+		Vocab: map[string][]string{"symbol": {"MSFT", "AAPL"}, "q": {"tech", "food"}},
+		Items: Items{Offsets: []int64{0, rows / 2, rows},
+			Values: []ItemValues{{Name: "symbol", Texts: []string{"MSFT", "AAPL"}}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +163,8 @@ func compare[T Number](t *testing.T, d *Data, c *ManifestColumn, column int) {
 	for row := range v.Rows {
 		for j, got := range v.Row(row) {
 			if want := expected[T](column, row, j, c.DType); got != want {
-				t.Fatalf("column %q, row %d, feature %d: got %v, want %v", c.Name, row, j, got, want)
+				t.Fatalf("column %q, row %d, feature %d: got %v, want %v", c.Name, row,
+					j, got, want)
 			}
 		}
 	}
@@ -169,7 +174,8 @@ func TestEveryBufferIsAligned(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
 		dir := t.TempDir()
 		write(t, dir, layout, 33)
-		for name, to := range map[string]int64{DataFile: arrowfile.Alignment, ItemsFile: 8, VocabFile("symbol"): 4} {
+		for name, to := range map[string]int64{DataFile: arrowfile.Alignment, ItemsFile: 8,
+			VocabFile("symbol"): 4} {
 			f, err := os.Open(filepath.Join(dir, name))
 			if err != nil {
 				t.Fatal(err)
@@ -219,13 +225,15 @@ func TestArrowReadsDataArrow(t *testing.T) {
 }
 
 func TestEqualContentHasOneDigestAndOneSetOfChecksums(t *testing.T) {
-	a, b, packed := write(t, t.TempDir(), Columns, 50), write(t, t.TempDir(), Columns, 50), write(t, t.TempDir(), Packed, 50)
+	a, b, packed := write(t, t.TempDir(), Columns, 50), write(t, t.TempDir(), Columns, 50),
+		write(t, t.TempDir(), Packed, 50)
 	if a.Digest != b.Digest || len(a.Digest) != 32 {
 		t.Errorf("digests %q and %q of equal content", a.Digest, b.Digest)
 	}
 	for i := range a.Columns {
 		if a.Columns[i].XXH64 != packed.Columns[i].XXH64 {
-			t.Errorf("column %q: checksum %s in columns, %s in packed", a.Columns[i].Name, a.Columns[i].XXH64, packed.Columns[i].XXH64)
+			t.Errorf("column %q: checksum %s in columns, %s in packed", a.Columns[i].Name,
+				a.Columns[i].XXH64, packed.Columns[i].XXH64)
 		}
 	}
 	if other := write(t, t.TempDir(), Columns, 51); other.Digest == a.Digest {
@@ -235,17 +243,24 @@ func TestEqualContentHasOneDigestAndOneSetOfChecksums(t *testing.T) {
 
 func TestMissingIsCounted(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
-		value := func(name string, d DType) Column { return Column{Name: name, Role: RoleValue, DType: d} }
+		value := func(name string, d DType) Column {
+			return Column{Name: name,
+				Role: RoleValue, DType: d}
+		}
 		w, err := Create(t.TempDir(), Table{Layout: layout, Rows: 4, Columns: []Column{
-			value("none", Float32), value("a", Float32), value("b", Float64), value("c", Float16), value("d", Text), value("e", Int32),
+			value("none", Float32), value("a", Float32), value("b", Float64), value("c", Float16),
+			value("d", Text), value("e", Int32),
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, b, c, d, e := Values[float32](w.Column(1, Random)), Values[float64](w.Column(2, Random)), Values[Half](w.Column(3, Random)), Values[int32](w.Column(4, Random)), Values[int32](w.Column(5, Random))
+		a, b, c, d, e := Values[float32](w.Column(1, Random)), Values[float64](w.Column(2, Random)),
+			Values[Half](w.Column(3, Random)), Values[int32](w.Column(4, Random)),
+			Values[int32](w.Column(5, Random))
 		for i := range int64(4) {
 			if i < 2 {
-				a.Row(i)[0], b.Row(i)[0], c.Row(i)[0] = float32(math.NaN()), math.NaN(), HalfOf(math.NaN())
+				a.Row(i)[0], b.Row(i)[0], c.Row(i)[0] = float32(math.NaN()), math.NaN(),
+					HalfOf(math.NaN())
 			}
 			d.Row(i)[0], e.Row(i)[0] = int32(i)-1, -1
 		}
@@ -256,7 +271,8 @@ func TestMissingIsCounted(t *testing.T) {
 		}
 		for i, want := range []int64{0, 2, 2, 2, 1, 0} {
 			if m.Columns[i].Missing != want {
-				t.Errorf("%s: column %q: missing %d, want %d", layout, m.Columns[i].Name, m.Columns[i].Missing, want)
+				t.Errorf("%s: column %q: missing %d, want %d", layout, m.Columns[i].Name,
+					m.Columns[i].Missing, want)
 			}
 		}
 	}
@@ -264,11 +280,23 @@ func TestMissingIsCounted(t *testing.T) {
 
 func TestDamageIsRefused(t *testing.T) {
 	damage := map[string]func(dir string) error{
-		"no manifest":    func(dir string) error { return os.Remove(filepath.Join(dir, ManifestFile)) },
-		"no data":        func(dir string) error { return os.Remove(filepath.Join(dir, DataFile)) },
-		"data cut":       func(dir string) error { return os.Truncate(filepath.Join(dir, DataFile), 100) },
-		"items cut":      func(dir string) error { return os.Truncate(filepath.Join(dir, ItemsFile), 100) },
-		"manifest cut":   func(dir string) error { return os.Truncate(filepath.Join(dir, ManifestFile), 40) },
+		"no manifest": func(dir string) error {
+			return os.Remove(
+				filepath.Join(dir, ManifestFile))
+		},
+		"no data": func(dir string) error { return os.Remove(filepath.Join(dir, DataFile)) },
+		"data cut": func(dir string) error {
+			return os.Truncate(
+				filepath.Join(dir, DataFile), 100)
+		},
+		"items cut": func(dir string) error {
+			return os.Truncate(
+				filepath.Join(dir, ItemsFile), 100)
+		},
+		"manifest cut": func(dir string) error {
+			return os.Truncate(
+				filepath.Join(dir, ManifestFile), 40)
+		},
 		"other format":   edit(ManifestFile, `"format": 2`, `"format": 9`),
 		"offset moved":   edit(ManifestFile, `"offset": `, `"offset": 9`),
 		"more rows":      edit(ManifestFile, `"rows": 50`, `"rows": 59`),
@@ -314,7 +342,8 @@ func edit(file, old, new string) func(string) error {
 			return fmt.Errorf("%s does not contain %s", file, old)
 		}
 		b = []byte(strings.Replace(string(b), old, new, 1))
-		if at := bytes.Index(b, checksumKey); file == ManifestFile && at >= 0 { // another check must find it
+		// another check must find it
+		if at := bytes.Index(b, checksumKey); file == ManifestFile && at >= 0 {
 			copy(b[at+len(checksumKey):], blankChecksum)
 			setChecksum(b)
 		}
@@ -331,7 +360,9 @@ func TestImpossibleTablesAreRefused(t *testing.T) {
 		"unknown layout":      {Layout: "rows", Rows: 1, Columns: []Column{value("a")}},
 		"unknown dtype":       {Rows: 1, Columns: []Column{{Name: "a", DType: "float8"}}},
 		"too large":           {Rows: math.MaxInt64 / 2, Columns: []Column{value("a")}},
-		"packed name taken":   {Layout: Packed, Rows: 1, Columns: []Column{{Name: "packed_float32", Role: RoleItemID, DType: Int64}, value("a")}},
+		"packed name taken": {Layout: Packed, Rows: 1,
+			Columns: []Column{{Name: "packed_float32", Role: RoleItemID, DType: Int64},
+				value("a")}},
 	} {
 		if _, err := Create(t.TempDir(), table); !errors.Is(err, ErrSchema) {
 			t.Errorf("%s: got %v, want ErrSchema", name, err)

@@ -10,7 +10,9 @@ import (
 func TestAMappingIsLeftToTheEndOfTheProcessWhereItIsNear(t *testing.T) {
 	for _, leave := range []bool{false, true} {
 		dir := t.TempDir()
-		w, err := Create(dir, Table{Rows: 2, Layout: Columns, Columns: []Column{{Name: "x", Role: RoleValue, DType: Float64}}})
+		w, err := Create(dir,
+			Table{Rows: 2, Layout: Columns,
+				Columns: []Column{{Name: "x", Role: RoleValue, DType: Float64}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -207,7 +207,8 @@ func (m *Manifest) write(dir string) error {
 	b = append(b, '\n')
 	m.XXH64 = setChecksum(b)
 	if len(b) > maxManifest {
-		return fmt.Errorf("%w: the manifest takes %d bytes, at most %d: load fewer columns, or scale per column",
+		return fmt.Errorf(
+			"%w: the manifest takes %d bytes, at most %d: load fewer columns, or scale per column",
 			ErrSchema, len(b), maxManifest)
 	}
 	return os.WriteFile(filepath.Join(dir, ManifestFile), b, 0o600)

@@ -22,22 +22,35 @@ type native struct {
 // natives has an entry for each dtype.
 var natives = map[DType]native{
 	Float16: {
-		cells:          func(b []byte) []any { return cells(b, func(v Half) any { return floatCell(v.Float32()) }) },
-		observe:        func(o *observer, block []byte) int64 { return observeHalves(o, cast[Half](block)) },
+		cells: func(b []byte) []any {
+			return cells(b,
+				func(v Half) any { return floatCell(v.Float32()) })
+		},
+		observe: func(o *observer, block []byte) int64 {
+			return observeHalves(o,
+				cast[Half](block))
+		},
 		featureSummary: summaryOf(extremeOfHalves),
 	},
 	Float32: number[float32](), Float64: number[float64](),
 	Int8: number[int8](), Int16: number[int16](), Int32: number[int32](), Int64: number[int64](),
-	Uint8: number[uint8](), Uint16: number[uint16](), Uint32: number[uint32](), Uint64: number[uint64](),
+	Uint8: number[uint8](), Uint16: number[uint16](), Uint32: number[uint32](),
+	Uint64: number[uint64](),
 	Bool: {
-		cells:          func(b []byte) []any { return cells(b, func(v uint8) any { return v != 0 }) },
+		cells: func(b []byte) []any {
+			return cells(b,
+				func(v uint8) any { return v != 0 })
+		},
 		observe:        number[uint8]().observe,
 		featureSummary: number[uint8]().featureSummary,
 	},
 	Timestamp: withoutStatistics, Duration: withoutStatistics,
 	Text: {
-		cells:          number[int32]().cells,
-		observe:        func(_ *observer, block []byte) int64 { return missingCodes(cast[int32](block)) },
+		cells: number[int32]().cells,
+		observe: func(_ *observer, block []byte) int64 {
+			return missingCodes(
+				cast[int32](block))
+		},
 		featureSummary: summaryOf(extremeOfCodes),
 	},
 }

@@ -29,8 +29,10 @@ func Open(dir string) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Data{Dir: dir, Manifest: m, vocab: map[string]*mmapfile.Map{}, before: map[string]*mmapfile.Map{}}
-	if err := d.open(func(name string) (*mmapfile.Map, error) { return openFile(dir, name, m) }); err != nil {
+	d := &Data{Dir: dir, Manifest: m, vocab: map[string]*mmapfile.Map{},
+		before: map[string]*mmapfile.Map{}}
+	if err := d.open(
+		func(name string) (*mmapfile.Map, error) { return openFile(dir, name, m) }); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
@@ -57,7 +59,8 @@ func (d *Data) open(file func(name string) (*mmapfile.Map, error)) (err error) {
 			continue
 		}
 		if c.Prepared.Before.File != BeforeFillFile(c.Name) {
-			return fmt.Errorf("%w: the missing cells of column %q are in %q", ErrTorn, c.Name, c.Prepared.Before.File)
+			return fmt.Errorf("%w: the missing cells of column %q are in %q", ErrTorn, c.Name,
+				c.Prepared.Before.File)
 		}
 		if d.before[c.Name], err = file(c.Prepared.Before.File); err != nil {
 			return err
@@ -104,9 +107,11 @@ func (d *Data) check() error {
 		s := fields[name]
 		return len(s) == 1 && s[0].Offset == at.Offset && s[0].Bytes >= count*8
 	}
-	ok := count >= 0 && count <= d.items.Len()/8 && whole(rowOffsetField, m.Items.RowOffset) && whole(rowsField, m.Items.Rows)
+	ok := count >= 0 && count <= d.items.Len()/8 && whole(rowOffsetField, m.Items.RowOffset) &&
+		whole(rowsField, m.Items.Rows)
 	for _, v := range m.Items.Values {
-		ok = ok && (v.DType == Int64 && whole(v.Name, v.Place) || v.DType == Text && v.TextPlace.fits(fields[v.Name], count))
+		ok = ok && (v.DType == Int64 && whole(v.Name, v.Place) || v.DType == Text &&
+			v.TextPlace.fits(fields[v.Name], count))
 	}
 	if !ok {
 		return fmt.Errorf("%w: %s: %s is not where the manifest says", ErrTorn, d.Dir, ItemsFile)
@@ -135,7 +140,8 @@ func footer(m *mmapfile.Map, name string) (map[string][]arrowfile.Span, error) {
 }
 
 func (t TextPlace) fits(s []arrowfile.Span, count int64) bool {
-	return count >= 0 && len(s) == 2 && s[0].Offset == t.Offsets && s[1].Offset == t.Data && s[1].Bytes == t.DataBytes &&
+	return count >= 0 && len(s) == 2 && s[0].Offset == t.Offsets && s[1].Offset == t.Data &&
+		s[1].Bytes == t.DataBytes &&
 		(s[0].Bytes/4 > count || count == 0)
 }
 
@@ -214,7 +220,8 @@ func (d *Data) Maps() []*mmapfile.Map {
 // OpenMapped takes ownership of the maps. It closes those that the manifest does not name, and all
 // of them if it returns an error.
 func OpenMapped(label string, m *Manifest, names []string, maps []*mmapfile.Map) (*Data, error) {
-	d := &Data{Dir: label, Manifest: m, vocab: map[string]*mmapfile.Map{}, before: map[string]*mmapfile.Map{}}
+	d := &Data{Dir: label, Manifest: m, vocab: map[string]*mmapfile.Map{},
+		before: map[string]*mmapfile.Map{}}
 	if err := d.openMapped(names, maps); err != nil {
 		for _, m := range maps {
 			err = errors.Join(err, m.Close())
@@ -227,7 +234,8 @@ func OpenMapped(label string, m *Manifest, names []string, maps []*mmapfile.Map)
 func (d *Data) openMapped(names []string, maps []*mmapfile.Map) error {
 	m := d.Manifest
 	if m == nil || m.Format < oldestFormat || m.Format > FormatVersion {
-		return fmt.Errorf("%w: %s: this program reads formats %d to %d", ErrFormat, d.Dir, oldestFormat, FormatVersion)
+		return fmt.Errorf("%w: %s: this program reads formats %d to %d", ErrFormat, d.Dir,
+			oldestFormat, FormatVersion)
 	}
 	if len(names) != len(maps) {
 		return fmt.Errorf("%w: %s: %d maps of %d files", ErrTorn, d.Dir, len(maps), len(names))
@@ -243,7 +251,8 @@ func (d *Data) openMapped(names []string, maps []*mmapfile.Map) error {
 			return nil, fmt.Errorf("%w: %s: %s is not there", ErrTorn, d.Dir, name)
 		}
 		if want := m.Files[name].Bytes; file.Len() != want {
-			return nil, fmt.Errorf("%w: %s: %s has %d bytes, want %d", ErrTorn, d.Dir, name, file.Len(), want)
+			return nil, fmt.Errorf("%w: %s: %s has %d bytes, want %d", ErrTorn, d.Dir, name,
+				file.Len(), want)
 		}
 		return file, nil
 	})

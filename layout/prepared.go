@@ -174,7 +174,8 @@ func ParseMissingRows(b []byte, rows, cells int64) (MissingRows, error) {
 		}
 		left := uint64(rows - end)
 		if v[0] >= left || v[1] >= left-v[0] || v[2] >= uint64(cells) {
-			return nil, fmt.Errorf("%w: run %d of missing rows lies outside %d rows of %d cells", ErrTorn, len(m), rows, cells)
+			return nil, fmt.Errorf("%w: run %d of missing rows lies outside %d rows of %d cells",
+				ErrTorn, len(m), rows, cells)
 		}
 		r := MissingRun{end + int64(v[0]), int64(v[1]) + 1, int64(v[2]) + 1}
 		m, end = append(m, r), r.Row+r.Rows

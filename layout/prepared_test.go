@@ -16,15 +16,17 @@ import (
 func filled(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	w, err := Create(dir, Table{Rows: 3, Columns: []Column{{Name: "a/b", Role: RoleValue, DType: Float32}}})
+	w, err := Create(dir,
+		Table{Rows: 3, Columns: []Column{{Name: "a/b", Role: RoleValue, DType: Float32}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var m MissingRows
 	m.Add(1, 1)
 	_, err = w.Finish(Final{
-		Items:    Items{Offsets: []int64{0, 3}},
-		Prepared: map[string]*Prepared{"a/b": {Fill: "linear", First: Floats{1, math.NaN()}, Before: &BeforeFill{Missing: 1, Runs: m.AppendBinary(nil)}}},
+		Items: Items{Offsets: []int64{0, 3}},
+		Prepared: map[string]*Prepared{"a/b": {Fill: "linear", First: Floats{1, math.NaN()},
+			Before: &BeforeFill{Missing: 1, Runs: m.AppendBinary(nil)}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +43,8 @@ func TestWhatWasMissingBeforeAFillIsKept(t *testing.T) {
 	if err := d.Verify(); err != nil {
 		t.Error(err)
 	}
-	if names, files := d.Files(); !slices.Contains(names, c.Prepared.Before.File) || len(files) != len(names) {
+	if names, files := d.Files(); !slices.Contains(names, c.Prepared.Before.File) ||
+		len(files) != len(names) {
 		t.Errorf("files %v", names)
 	}
 	if f := c.Prepared.First; f[0] != 1 || f[1] == f[1] {
@@ -108,12 +111,15 @@ func TestMissingRowsComeBackAsTheyWereAdded(t *testing.T) {
 		}
 		if len(m) > 0 { // fewer rows, fewer cells and truncated bytes are errors
 			last := m[len(m)-1]
-			most := slices.MaxFunc(m, func(a, b MissingRun) int { return int(a.Cells - b.Cells) }).Cells
+			most := slices.MaxFunc(m, func(a, b MissingRun) int { return int(a.Cells - b.Cells) }).
+				Cells
 			for _, bad := range []struct {
 				b           []byte
 				rows, cells int64
-			}{{b, last.Row + last.Rows - 1, 300}, {b, int64(len(cells)), most - 1}, {b[:len(b)-1], int64(len(cells)), 300}} {
-				if got, err := ParseMissingRows(bad.b, bad.rows, bad.cells); !errors.Is(err, ErrTorn) {
+			}{{b, last.Row + last.Rows - 1, 300}, {b, int64(len(cells)), most - 1},
+				{b[:len(b)-1], int64(len(cells)), 300}} {
+				if got, err := ParseMissingRows(bad.b, bad.rows, bad.cells); !errors.Is(
+					err, ErrTorn) {
 					t.Fatalf("got %v, %v, want ErrTorn", got, err)
 				}
 			}

@@ -23,7 +23,8 @@ func View[T Native](d *Data, c *ManifestColumn) (Strided[T], error) {
 	if err != nil {
 		return Strided[T]{}, err
 	}
-	return Strided[T]{Data: cast[T](b), Step: c.Strides[0] / c.DType.Size(), Width: max(c.Width(), 1), Rows: c.Shape[0]}, nil
+	return Strided[T]{Data: cast[T](b), Step: c.Strides[0] / c.DType.Size(),
+		Width: max(c.Width(), 1), Rows: c.Shape[0]}, nil
 }
 
 // bytes returns the bytes from the column's first value to its last one.
@@ -107,7 +108,8 @@ func Block[T Native](d *Data, columns []*ManifestColumn) (block Strided[T], ok b
 	first, size := columns[0], columns[0].DType.Size()
 	end := first.Offset
 	for _, c := range columns {
-		if c.Field != first.Field || c.DType != first.DType || c.Offset != end || c.Strides[0] != first.Strides[0] {
+		if c.Field != first.Field || c.DType != first.DType || c.Offset != end ||
+			c.Strides[0] != first.Strides[0] {
 			return Strided[T]{}, false, nil
 		}
 		end += max(c.Width(), 1) * size
@@ -124,7 +126,8 @@ func Block[T Native](d *Data, columns []*ManifestColumn) (block Strided[T], ok b
 func (d *Data) Files() (names []string, files []*os.File) {
 	names, files = []string{DataFile, ItemsFile}, []*os.File{d.data.File(), d.items.File()}
 	for _, column := range slices.Sorted(maps.Keys(d.Manifest.Vocab)) {
-		names, files = append(names, d.Manifest.Vocab[column].File), append(files, d.vocab[column].File())
+		names, files = append(names, d.Manifest.Vocab[column].File),
+			append(files, d.vocab[column].File())
 	}
 	for _, column := range slices.Sorted(maps.Keys(d.before)) {
 		names, files = append(names, BeforeFillFile(column)), append(files, d.before[column].File())
@@ -174,9 +177,11 @@ func (d *Data) WriteStream(w io.Writer, columns []*ManifestColumn, from, to int6
 		}
 		if n := c.Width(); n > 0 {
 			list := arrow.FixedSizeListOf(int32(n), values.DataType())
-			values = array.MakeFromData(array.NewData(list, int(to-from), []*memory.Buffer{nil}, []arrow.ArrayData{values.Data()}, 0, 0))
+			values = array.MakeFromData(array.NewData(list, int(to-from), []*memory.Buffer{nil},
+				[]arrow.ArrayData{values.Data()}, 0, 0))
 		}
-		fields[i], arrays[i] = arrow.Field{Name: c.Name, Type: values.DataType(), Nullable: true}, values
+		fields[i], arrays[i] = arrow.Field{Name: c.Name, Type: values.DataType(),
+			Nullable: true}, values
 	}
 	schema := arrow.NewSchema(fields, nil)
 	out := ipc.NewWriter(w, ipc.WithSchema(schema))
@@ -214,9 +219,11 @@ func (d *Data) arrowValues(c *ManifestColumn, from, to int64) (arrow.Array, erro
 			bitutil.SetBitTo(bits, i, v != 0)
 		}
 		buffers := []*memory.Buffer{nil, memory.NewBufferBytes(bits)}
-		return array.MakeFromData(array.NewData(arrow.FixedWidthTypes.Boolean, len(b), buffers, nil, 0, 0)), nil
+		return array.MakeFromData(array.NewData(arrow.FixedWidthTypes.Boolean, len(b), buffers,
+			nil, 0, 0)), nil
 	}
 	n := len(b) / int(c.DType.Size())
 	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(b)}
-	return array.MakeFromData(array.NewData(arrowType(c.DType, c.Unit, c.Zone), n, buffers, nil, 0, 0)), nil
+	return array.MakeFromData(array.NewData(arrowType(c.DType, c.Unit, c.Zone), n, buffers,
+		nil, 0, 0)), nil
 }

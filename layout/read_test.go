@@ -13,7 +13,9 @@ import (
 
 // streamNames are the types in a stream that differ from those in the file.
 var streamNames = map[string]string{
-	"symbol": "utf8", "e": "bool", "q": "utf8", "f": "fixed_size_list<item: float32, nullable>[3]", "i": "fixed_size_list<item: int16, nullable>[5]", "n": "fixed_size_list<item: int8, nullable>[2]",
+	"symbol": "utf8", "e": "bool", "q": "utf8", "f": "fixed_size_list<item: float32, nullable>[3]",
+	"i": "fixed_size_list<item: int16, nullable>[5]",
+	"n": "fixed_size_list<item: int8, nullable>[2]",
 }
 
 func TestAStreamOfRowsIsWhatTheFileHolds(t *testing.T) {
@@ -42,9 +44,11 @@ func TestAStreamOfRowsIsWhatTheFileHolds(t *testing.T) {
 					typ = s
 				}
 				if r.Schema().Field(i).Name != c.Name || a.DataType().String() != typ {
-					t.Errorf("%q is %q of type %s, want %s", c.Name, r.Schema().Field(i).Name, a.DataType(), typ)
+					t.Errorf("%q is %q of type %s, want %s", c.Name, r.Schema().Field(i).Name,
+						a.DataType(), typ)
 				}
-				if got, want := arrowCells(a), wantCells(t, d, c, slice[0], slice[1]); fmt.Sprint(got) != fmt.Sprint(want) {
+				if got, want := arrowCells(a), wantCells(t, d, c, slice[0], slice[1]); fmt.Sprint(
+					got) != fmt.Sprint(want) {
 					t.Errorf("%s, %q, rows %v: %v, want %v", name, c.Name, slice, got, want)
 				}
 			}
@@ -114,7 +118,10 @@ func wantCells(t *testing.T, d *Data, c *ManifestColumn, from, to int64) (out []
 }
 
 func TestCellsKeepWhatJSONCannotSay(t *testing.T) {
-	if got := fmt.Sprint(Cells(Float64, bytesOf([]float64{1.5, math.NaN(), math.Inf(1), math.Inf(-1)}))); got != "[1.5 <nil> Infinity -Infinity]" {
+	if got := fmt.Sprint(
+		Cells(Float64,
+			bytesOf([]float64{1.5, math.NaN(), math.Inf(1),
+				math.Inf(-1)}))); got != "[1.5 <nil> Infinity -Infinity]" {
 		t.Error(got)
 	}
 }

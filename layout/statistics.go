@@ -189,7 +189,8 @@ func (o *observer) statistics() *Statistics {
 	}
 	for _, q := range quantiles {
 		// The digest interpolates, so a quantile may be outside the values.
-		s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)] = finite(min(max(digest.Quantile(q), o.Least), o.Greatest))
+		s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)] = finite(
+			min(max(digest.Quantile(q), o.Least), o.Greatest))
 	}
 	return s
 }
@@ -200,7 +201,8 @@ func (o *observer) weightedValues() []weightedValue {
 	const parts = 16
 	unit, one := 1.0, 1.0
 	if len(o.rare) > 0 {
-		lightest := slices.MinFunc(o.rare, func(a, b weightedValue) int { return cmp.Compare(a.weight, b.weight) })
+		lightest := slices.MinFunc(o.rare,
+			func(a, b weightedValue) int { return cmp.Compare(a.weight, b.weight) })
 		unit = parts / lightest.weight
 		one = unit * float64(o.values) / float64(sampleSize(o.values))
 	}

@@ -16,13 +16,15 @@ func bytesOf[T Number](values []T) []byte {
 	if len(values) == 0 {
 		return nil
 	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
+	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])),
+		len(values)*int(unsafe.Sizeof(values[0])))
 }
 
 func TestStatisticsAreThoseOfANaiveComputation(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		base := rapid.SampledFrom([]float64{0, -7, 1e6}).Draw(r, "base")
-		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Just(math.NaN()), rapid.Just(3.0)), 0, 60).Draw(r, "values")
+		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Just(math.NaN()),
+			rapid.Just(3.0)), 0, 60).Draw(r, "values")
 		var present []float64
 		mean, m2 := 0.0, 0.0
 		for i := range values {
@@ -41,7 +43,8 @@ func TestStatisticsAreThoseOfANaiveComputation(t *testing.T) {
 		missing := o.add(bytesOf(values[:cut])) + o.add(bytesOf(values[cut:]))
 		s := o.statistics()
 		if s.Count != int64(len(present)) || missing != int64(len(values)-len(present)) {
-			r.Fatalf("%d values, %d missing, want %d of %d", s.Count, missing, len(present), len(values))
+			r.Fatalf("%d values, %d missing, want %d of %d", s.Count, missing,
+				len(present), len(values))
 		}
 		if len(present) == 0 {
 			if s.Min != nil || s.Mean != nil || s.Quantiles["0.5"] != nil {
@@ -50,8 +53,11 @@ func TestStatisticsAreThoseOfANaiveComputation(t *testing.T) {
 			return
 		}
 		slices.Sort(present)
-		if *s.Min != present[0] || *s.Max != present[len(present)-1] || math.Abs(*s.Mean-mean) > 1e-9*(1+math.Abs(base)) || math.Abs(*s.Std-math.Sqrt(m2)) > 1e-6 {
-			r.Fatalf("min %v, max %v, mean %v, std %v of %v", *s.Min, *s.Max, *s.Mean, *s.Std, present)
+		if *s.Min != present[0] || *s.Max != present[len(present)-1] ||
+			math.Abs(*s.Mean-mean) > 1e-9*(1+math.Abs(base)) ||
+			math.Abs(*s.Std-math.Sqrt(m2)) > 1e-6 {
+			r.Fatalf("min %v, max %v, mean %v, std %v of %v", *s.Min, *s.Max, *s.Mean,
+				*s.Std, present)
 		}
 	})
 }
@@ -84,13 +90,16 @@ func TestQuantilesCountWhatIsThere(t *testing.T) {
 	const rows = 400_000
 	random := rand.New(rand.NewPCG(5, 6))
 	for name, there := range map[string]func(row int) bool{
-		"a few at the beginning":    func(row int) bool { return row < 50 },
-		"a few, scattered":          func(int) bool { return random.IntN(2000) == 0 },
-		"some at the end":           func(row int) bool { return row >= rows-3000 && row%3 == 0 },
-		"thick, then thin":          func(row int) bool { return row < rows/2 || row%40 == 0 },
-		"thin, then thick":          func(row int) bool { return row > rows/2 || row%64 == 0 },
-		"thin everywhere":           func(int) bool { return random.IntN(10) == 0 },
-		"thin at two levels":        func(row int) bool { return random.IntN(3+row/(rows/2)*30) == 0 },
+		"a few at the beginning": func(row int) bool { return row < 50 },
+		"a few, scattered":       func(int) bool { return random.IntN(2000) == 0 },
+		"some at the end":        func(row int) bool { return row >= rows-3000 && row%3 == 0 },
+		"thick, then thin":       func(row int) bool { return row < rows/2 || row%40 == 0 },
+		"thin, then thick":       func(row int) bool { return row > rows/2 || row%64 == 0 },
+		"thin everywhere":        func(int) bool { return random.IntN(10) == 0 },
+		"thin at two levels": func(row int) bool {
+			return random.IntN(
+				3+row/(rows/2)*30) == 0
+		},
 		"a third, evenly scattered": func(row int) bool { return row%3 == 0 },
 	} {
 		values, present := make([]float64, rows), []float64(nil)
@@ -110,9 +119,11 @@ func TestQuantilesCountWhatIsThere(t *testing.T) {
 		}
 		slices.Sort(present)
 		for _, q := range quantiles {
-			rank, _ := slices.BinarySearch(present, *s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)])
+			rank, _ := slices.BinarySearch(present,
+				*s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)])
 			if off := math.Abs(float64(rank)/float64(len(present)) - q); off > 0.055 {
-				t.Errorf("%s: quantile %v has rank %v", name, q, float64(rank)/float64(len(present)))
+				t.Errorf("%s: quantile %v has rank %v", name, q,
+					float64(rank)/float64(len(present)))
 			}
 		}
 		if len(o.rare) > 2*rareLimit {
@@ -143,7 +154,8 @@ func TestRareValuesStandForAsManyAsThereAre(t *testing.T) {
 func TestInfinitiesHaveNoMean(t *testing.T) {
 	o := newObserver(Float32, 3)
 	o.add(bytesOf([]float32{1, float32(math.Inf(1)), 2}))
-	if s := o.statistics(); s.Count != 3 || *s.Min != 1 || s.Max != nil || s.Mean != nil || s.Std != nil {
+	if s := o.statistics(); s.Count != 3 || *s.Min != 1 || s.Max != nil || s.Mean != nil ||
+		s.Std != nil {
 		t.Errorf("%+v", s)
 	}
 }
@@ -172,7 +184,8 @@ func BenchmarkChecksum(b *testing.B) {
 	b.Run("statistics", func(b *testing.B) {
 		b.SetBytes(int64(len(data)))
 		for b.Loop() {
-			a := &accumulator{width: 8, stride: 8, data: data, observer: newObserver(Float64, int64(len(values)))}
+			a := &accumulator{width: 8, stride: 8, data: data,
+				observer: newObserver(Float64, int64(len(values)))}
 			a.finish(int64(len(values)))
 		}
 	})

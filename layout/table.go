@@ -61,7 +61,8 @@ func (t *Table) check() error {
 		t.Layout = Columns
 	}
 	if t.Layout != Columns && t.Layout != Packed {
-		return fmt.Errorf("%w: layout %q is neither %q nor %q", ErrSchema, t.Layout, Columns, Packed)
+		return fmt.Errorf("%w: layout %q is neither %q nor %q", ErrSchema, t.Layout,
+			Columns, Packed)
 	}
 	if t.Rows < 0 || len(t.Columns) == 0 {
 		return fmt.Errorf("%w: %d rows of %d columns", ErrSchema, t.Rows, len(t.Columns))
@@ -77,7 +78,8 @@ func (t *Table) check() error {
 			return fmt.Errorf("%w: column %q: dtype %q is not known", ErrSchema, c.Name, c.DType)
 		}
 		if _, ok := timeUnits[c.Unit]; c.DType.HasUnit() && !ok {
-			return fmt.Errorf("%w: column %q: time unit %q is none of s, ms, us, ns", ErrSchema, c.Name, c.Unit)
+			return fmt.Errorf("%w: column %q: time unit %q is none of s, ms, us, ns", ErrSchema,
+				c.Name, c.Unit)
 		}
 		if c.Width < 0 || c.Width > math.MaxInt32 {
 			return fmt.Errorf("%w: column %q: %d features a row", ErrSchema, c.Name, c.Width)
@@ -98,7 +100,9 @@ type Strided[T any] struct {
 }
 
 // Row returns the values of one row.
-func (s Strided[T]) Row(i int64) []T { return s.Data[i*s.Step : i*s.Step+s.Width : i*s.Step+s.Width] }
+func (s Strided[T]) Row(i int64) []T {
+	return s.Data[i*s.Step : i*s.Step+s.Width : i*s.Step+s.Width]
+}
 
 // Contiguous reports whether Data is the whole column without gaps.
 func (s Strided[T]) Contiguous() bool { return s.Step == s.Width }
@@ -130,13 +134,15 @@ func (t Table) fields() []field {
 			if !ok {
 				at = len(out)
 				packed[c.DType] = at
-				out = append(out, field{name: "packed_" + string(c.DType), dtype: c.DType, list: true})
+				out = append(out,
+					field{name: "packed_" + string(c.DType), dtype: c.DType, list: true})
 			}
 			out[at].columns = append(out[at].columns, i)
 			out[at].width += c.values()
 			continue
 		}
-		out = append(out, field{name: c.Name, dtype: c.DType, columns: []int{i}, width: c.values(), list: c.Width > 0})
+		out = append(out, field{name: c.Name, dtype: c.DType, columns: []int{i}, width: c.values(),
+			list: c.Width > 0})
 	}
 	for i := range out {
 		out[i].arrow = out[i].describe(t)
@@ -175,9 +181,11 @@ func placeholderArray(f field, rows int64, placeholder []byte) arrow.Array {
 	n := rows * f.width
 	body := memory.NewBufferBytes(placeholder[:arrowfile.Align(n*f.dtype.Size())])
 	if !f.list {
-		return array.MakeFromData(array.NewData(f.arrow.Type, int(rows), []*memory.Buffer{nil, body}, nil, 0, 0))
+		return array.MakeFromData(
+			array.NewData(f.arrow.Type, int(rows), []*memory.Buffer{nil, body}, nil, 0, 0))
 	}
 	elem := f.arrow.Type.(*arrow.FixedSizeListType).Elem()
 	child := array.NewData(elem, int(n), []*memory.Buffer{nil, body}, nil, 0, 0)
-	return array.MakeFromData(array.NewData(f.arrow.Type, int(rows), []*memory.Buffer{nil}, []arrow.ArrayData{child}, 0, 0))
+	return array.MakeFromData(array.NewData(f.arrow.Type, int(rows), []*memory.Buffer{nil},
+		[]arrow.ArrayData{child}, 0, 0))
 }

@@ -37,13 +37,15 @@ func newBootstrap(x Windows, o Options) (order, error) {
 	sum := 0.0
 	for i, it := range b.items {
 		if it.item >= int64(len(o.Weights)) {
-			return nil, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)), fmt.Sprintf("one for each item, at least %d", b.items[len(b.items)-1].item+1)}
+			return nil, &OptionError{"weights", fmt.Sprintf("%d weights", len(o.Weights)),
+				fmt.Sprintf("one for each item, at least %d", b.items[len(b.items)-1].item+1)}
 		}
 		sum += o.Weights[it.item]
 		b.sums[i] = sum
 	}
 	if !(sum > 0) || sum-sum != 0 {
-		return nil, &OptionError{"weights", fmt.Sprintf("a sum of %v", sum), "a finite sum above 0 over the items that have windows"}
+		return nil, &OptionError{"weights", fmt.Sprintf("a sum of %v", sum),
+			"a finite sum above 0 over the items that have windows"}
 	}
 	return b, nil
 }

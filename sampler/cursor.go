@@ -36,7 +36,8 @@ type Cursor struct {
 // Cursor returns the cursor at a consumed count, for a dataset's digest and the hash of the
 // windows.
 func (s *Sampler) Cursor(dataset, windows string, epoch uint64, consumed int64) Cursor {
-	c := Cursor{Epoch: epoch, Consumed: consumed, Dataset: dataset, Windows: windows, Order: s.options.Order}
+	c := Cursor{Epoch: epoch, Consumed: consumed, Dataset: dataset, Windows: windows,
+		Order: s.options.Order}
 	has := s.kind.cursor
 	if has.seed {
 		c.Seed = s.options.Seed
@@ -72,10 +73,12 @@ func (s *Sampler) Check(c Cursor, dataset, windows string) error {
 	}
 	n := s.positions(c.Epoch)
 	if c.Consumed > n {
-		return fmt.Errorf("%w: consumed %d is past the end of epoch %d at %d", ErrCursor, c.Consumed, c.Epoch, n)
+		return fmt.Errorf("%w: consumed %d is past the end of epoch %d at %d", ErrCursor,
+			c.Consumed, c.Epoch, n)
 	}
 	if s.kind.traits.Resets && c.Consumed%s.step != 0 && c.Consumed != n {
-		return fmt.Errorf("%w: consumed %d is inside a step of %d lanes", ErrCursor, c.Consumed, s.step)
+		return fmt.Errorf("%w: consumed %d is inside a step of %d lanes", ErrCursor,
+			c.Consumed, s.step)
 	}
 	return nil
 }
@@ -114,8 +117,9 @@ func ParseCursor(data []byte) (Cursor, error) {
 
 func (c *Cursor) read(data []byte) error {
 	fields := map[string]any{
-		"epoch": &c.Epoch, "consumed": &c.Consumed, "dataset": &c.Dataset, "windows": &c.Windows, "order": &c.Order,
-		"seed": &c.Seed, "batch_size": &c.BatchSize, "lanes": &c.Lanes, "weights": &c.Weights,
+		"epoch": &c.Epoch, "consumed": &c.Consumed, "dataset": &c.Dataset, "windows": &c.Windows,
+		"order": &c.Order,
+		"seed":  &c.Seed, "batch_size": &c.BatchSize, "lanes": &c.Lanes, "weights": &c.Weights,
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -24,10 +24,14 @@ func TestCursorIsSmallAndKnowsWhatItBelongsTo(t *testing.T) {
 		o    sampler.Options
 		want string
 	}{
-		{sampler.Options{BatchSize: 8, Seed: 3}, `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"sequential"}`},
-		{sampler.Options{BatchSize: 8, Seed: 3, Order: "shuffle", NumReplicas: 2, Rank: 1}, `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"shuffle","seed":3}`},
-		{sampler.Options{BatchSize: 8, Seed: 3, Order: "random_start"}, `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"random_start","seed":3,"batch_size":8}`},
-		{sampler.Options{BatchSize: 4, Seed: 3, Order: "lanes", NumReplicas: 2}, `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"lanes","seed":3,"lanes":8}`},
+		{sampler.Options{BatchSize: 8, Seed: 3},
+			`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"sequential"}`},
+		{sampler.Options{BatchSize: 8, Seed: 3, Order: "shuffle", NumReplicas: 2, Rank: 1},
+			`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"shuffle","seed":3}`},
+		{sampler.Options{BatchSize: 8, Seed: 3, Order: "random_start"},
+			`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"random_start","seed":3,"batch_size":8}`},
+		{sampler.Options{BatchSize: 4, Seed: 3, Order: "lanes", NumReplicas: 2},
+			`{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"lanes","seed":3,"lanes":8}`},
 	} {
 		data, err := json.Marshal(mustNew(t, x, c.o).Cursor("d", "w", 2, 40))
 		if err != nil || string(data) != c.want {
@@ -53,19 +57,28 @@ func TestCursorThatDoesNotFitSaysWhatDiffers(t *testing.T) {
 		says     []string // empty: it fits
 	}{
 		{shuffle, shuffle, "d", "w", nil},
-		{shuffle, change(shuffle, func(o *sampler.Options) { o.BatchSize, o.NumReplicas = 3, 5 }), "d", "w", nil},
+		{shuffle, change(shuffle, func(o *sampler.Options) { o.BatchSize, o.NumReplicas = 3, 5 }),
+			"d", "w", nil},
 		{shuffle, shuffle, "e", "w", []string{`dataset is "d", want "e"`}},
 		{shuffle, shuffle, "d", "v", []string{`windows is "w", want "v"`}},
-		{shuffle, change(shuffle, func(o *sampler.Options) { o.Seed = 4 }), "e", "w", []string{"dataset", `seed is "3", want "4"`}},
+		{shuffle, change(shuffle, func(o *sampler.Options) { o.Seed = 4 }), "e", "w",
+			[]string{"dataset", `seed is "3", want "4"`}},
 		{shuffle, random, "d", "w", []string{`order is "shuffle", want "random_start"`}},
-		{random, change(random, func(o *sampler.Options) { o.BatchSize = 7 }), "d", "w", []string{`batch_size is "8", want "7"`}},
+		{random, change(random, func(o *sampler.Options) { o.BatchSize = 7 }), "d", "w",
+			[]string{`batch_size is "8", want "7"`}},
 		{random, change(random, func(o *sampler.Options) { o.NumReplicas = 3 }), "d", "w", nil},
-		{lanes, change(lanes, func(o *sampler.Options) { o.BatchSize, o.NumReplicas = 2, 4 }), "d", "w", nil},
-		{lanes, change(lanes, func(o *sampler.Options) { o.NumReplicas = 2 }), "d", "w", []string{`lanes is "8", want "16"`}},
-		{weighted, change(weighted, func(o *sampler.Options) { o.Weights = []float64{3} }), "d", "w", []string{"weights"}},
-		{sampler.Options{BatchSize: 8, Seed: 1}, sampler.Options{BatchSize: 8, Seed: 2}, "d", "w", nil}, // no seed in sequential
+		{lanes, change(lanes, func(o *sampler.Options) { o.BatchSize, o.NumReplicas = 2, 4 }),
+			"d", "w", nil},
+		{lanes, change(lanes, func(o *sampler.Options) { o.NumReplicas = 2 }), "d", "w",
+			[]string{`lanes is "8", want "16"`}},
+		{weighted, change(weighted, func(o *sampler.Options) { o.Weights = []float64{3} }), "d",
+			"w", []string{"weights"}},
+		// no seed in sequential
+		{sampler.Options{BatchSize: 8, Seed: 1}, sampler.Options{BatchSize: 8, Seed: 2},
+			"d", "w", nil},
 	} {
-		err := mustNew(t, x, c.to).Check(mustNew(t, x, c.from).Cursor("d", "w", 1, 0), c.dataset, c.windows)
+		err := mustNew(t, x, c.to).Check(mustNew(t, x, c.from).Cursor("d", "w", 1, 0),
+			c.dataset, c.windows)
 		if (err == nil) != (c.says == nil) || err != nil && !errors.Is(err, sampler.ErrCursor) {
 			t.Errorf("%+v to %+v: %v, want %q", c.from, c.to, err, c.says)
 		}
@@ -85,7 +98,8 @@ func TestCursorThatDoesNotFitSaysWhatDiffers(t *testing.T) {
 
 func TestCursorIsReadStrictly(t *testing.T) {
 	const good = `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"shuffle","seed":18446744073709551615}`
-	if c, err := sampler.ParseCursor([]byte(good)); err != nil || c.Seed != 1<<64-1 || c.Consumed != 40 {
+	if c, err := sampler.ParseCursor([]byte(good)); err != nil || c.Seed != 1<<64-1 ||
+		c.Consumed != 40 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, bad := range []string{
@@ -137,7 +151,8 @@ func FuzzParseCursor(f *testing.F) {
 		if err != nil || again != c || c.Check(again) != nil {
 			t.Fatalf("%q is written as %q and read back as %+v: %v", data, out, again, err)
 		}
-		s := mustNew(t, list{runs: []run{{0, 50}, {1, 7}}, contiguous: true}, sampler.Options{Order: c.Order, BatchSize: 4})
+		s := mustNew(t, list{runs: []run{{0, 50}, {1, 7}}, contiguous: true},
+			sampler.Options{Order: c.Order, BatchSize: 4})
 		if s.Check(c, c.Dataset, c.Windows) == nil && s.Steps(c.Epoch, c.Consumed) > 15 {
 			t.Fatalf("%q leaves %d steps", data, s.Steps(c.Epoch, c.Consumed))
 		}

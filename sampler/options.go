@@ -82,7 +82,8 @@ func (o Options) withDefaults() (Options, error) {
 			fmt.Sprintf("a whole number from 1 to %d", int64(maxStep))}
 	case o.NumReplicas < 1 || o.NumReplicas > maxStep/o.BatchSize:
 		return o, &OptionError{"num_replicas", num(o.NumReplicas),
-			fmt.Sprintf("a whole number from 1 to %d at batch_size %d", maxStep/o.BatchSize, o.BatchSize)}
+			fmt.Sprintf("a whole number from 1 to %d at batch_size %d", maxStep/o.BatchSize,
+				o.BatchSize)}
 	case o.Rank < 0 || o.Rank >= o.NumReplicas:
 		return o, &OptionError{"rank", num(o.Rank),
 			fmt.Sprintf("a whole number from 0 to num_replicas − 1 = %d", o.NumReplicas-1)}
@@ -92,7 +93,8 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	for i, w := range o.Weights {
 		if !(w >= 0) || math.IsInf(w, 0) {
-			return o, &OptionError{fmt.Sprintf("weights[%d]", i), fmt.Sprint(w), "a finite number from 0"}
+			return o, &OptionError{fmt.Sprintf("weights[%d]", i), fmt.Sprint(w),
+				"a finite number from 0"}
 		}
 	}
 	return o, nil

@@ -10,7 +10,8 @@ import (
 )
 
 func TestOrdersAreListedOnce(t *testing.T) {
-	want := []string{sampler.Sequential, sampler.Shuffle, sampler.Bootstrap, sampler.RandomStart, sampler.Lanes}
+	want := []string{sampler.Sequential, sampler.Shuffle, sampler.Bootstrap, sampler.RandomStart,
+		sampler.Lanes}
 	if got := sampler.Orders(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -19,7 +20,8 @@ func TestOrdersAreListedOnce(t *testing.T) {
 	if err == nil || err.Error() != message {
 		t.Errorf("%v, want %s", err, message)
 	}
-	if got, want := (sampler.Options{}).Traits(), (sampler.Options{Order: "sequential"}).Traits(); got != want {
+	if got, want := (sampler.Options{}).Traits(),
+		(sampler.Options{Order: "sequential"}).Traits(); got != want {
 		t.Errorf("without an order: %+v, want those of sequential: %+v", got, want)
 	}
 	if got := (sampler.Options{Order: "random"}).Traits(); got != (sampler.Traits{}) {
@@ -48,8 +50,10 @@ func TestTraitsAreTrueOfEveryEpoch(t *testing.T) {
 			if resets := len(b.Reset) > 0; resets != traits.Resets {
 				t.Fatalf("%s: resets %v", o.Order, b.Reset)
 			}
-			if blocks := b.Next-consumed == 1; traits.Blocks && !blocks || !traits.Blocks && b.Next-consumed != int64(len(b.Windows)) {
-				t.Fatalf("%s: %d windows from position %d to %d", o.Order, len(b.Windows), consumed, b.Next)
+			if blocks := b.Next-consumed == 1; traits.Blocks && !blocks || !traits.Blocks &&
+				b.Next-consumed != int64(len(b.Windows)) {
+				t.Fatalf("%s: %d windows from position %d to %d", o.Order, len(b.Windows),
+					consumed, b.Next)
 			}
 			if traits.Ascending && b.Windows[0] != last+1 {
 				t.Fatalf("%s: window %d after %d", o.Order, b.Windows[0], last)

@@ -48,7 +48,8 @@ func checkChi(t *testing.T, what string, counts []float64, expected float64) {
 	z := (math.Cbrt(chi/df) - (1 - 2/(9*df))) / math.Sqrt(2/(9*df))
 	t.Logf("%s: chi-square %.0f at %.0f degrees of freedom, z %.2f", what, chi, df, z)
 	if math.Abs(z) > 4.5 {
-		t.Errorf("%s: chi-square %.0f at %.0f degrees of freedom is %.1f deviations off", what, chi, df, z)
+		t.Errorf("%s: chi-square %.0f at %.0f degrees of freedom is %.1f deviations off",
+			what, chi, df, z)
 	}
 }
 
@@ -137,7 +138,8 @@ func TestShuffleNeighboursAreIndependent(t *testing.T) {
 			counts := make([]float64, cells)
 			var p permutation
 			for i := range uint64(draws) {
-				if i%min(1000, n/50) == 0 { // few pairs of each, so that draws are nearly independent
+				// few pairs of each, so that draws are nearly independent
+				if i%min(1000, n/50) == 0 {
 					p = newPermutation(epochKey(i, 3, forShuffle), n)
 				}
 				x := below(mix(i), n)
@@ -152,7 +154,8 @@ func TestShuffleNeighboursAreIndependent(t *testing.T) {
 			for _, c := range counts {
 				sum += c
 			}
-			checkChi(t, fmt.Sprintf("n %d, distance %d", n, distance), counts, sum/float64(len(counts)))
+			checkChi(t, fmt.Sprintf("n %d, distance %d", n, distance), counts,
+				sum/float64(len(counts)))
 		}
 	}
 }
@@ -180,14 +183,16 @@ func TestEpochsAreUnrelated(t *testing.T) {
 	const n, pairs = 1000, 2000
 	agree := 0
 	for i := range uint64(pairs) {
-		p, q := newPermutation(epochKey(9, i, forShuffle), n), newPermutation(epochKey(9, i+1, forShuffle), n)
+		p, q := newPermutation(epochKey(9, i, forShuffle), n),
+			newPermutation(epochKey(9, i+1, forShuffle), n)
 		for x := range uint64(n) {
 			if p.at(x) == q.at(x) {
 				agree++
 			}
 		}
 	}
-	if mean := float64(agree) / pairs; math.Abs(mean-1) > 4.5/math.Sqrt(pairs) { // Poisson of mean 1
+	// Poisson of mean 1
+	if mean := float64(agree) / pairs; math.Abs(mean-1) > 4.5/math.Sqrt(pairs) {
 		t.Errorf("two epochs agree %.3f times, want 1", mean)
 	}
 }

@@ -39,7 +39,8 @@ func drawOptions(t *rapid.T, x list) sampler.Options {
 	}
 	if o.Order == "bootstrap" && rapid.Bool().Draw(t, "weighted") {
 		for range x.runs[len(x.runs)-1].item + 1 {
-			o.Weights = append(o.Weights, rapid.SampledFrom([]float64{0, 0.5, 1, 3}).Draw(t, "weight"))
+			o.Weights = append(o.Weights,
+				rapid.SampledFrom([]float64{0, 0.5, 1, 3}).Draw(t, "weight"))
 		}
 		o.Weights[x.runs[0].item] = 2
 	}
@@ -88,7 +89,8 @@ func TestBatchesAreWhatTheDefinitionsSay(t *testing.T) {
 			for r, s := range ranks {
 				err := s.Batch(&b, epoch, consumed)
 				if want == nil {
-					if !errors.Is(err, sampler.ErrEpochEnd) || len(b.Windows) > 0 || b.Next != consumed {
+					if !errors.Is(err, sampler.ErrEpochEnd) || len(b.Windows) > 0 ||
+						b.Next != consumed {
 						t.Fatalf("after the last step: %+v, %v", b, err)
 					}
 					continue
@@ -97,7 +99,8 @@ func TestBatchesAreWhatTheDefinitionsSay(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.Equal(b.Windows, want[r]) || b.Next != next {
-					t.Fatalf("rank %d at %d: %+v, want %v and next %d", r, consumed, b, want[r], next)
+					t.Fatalf("rank %d at %d: %+v, want %v and next %d", r, consumed, b,
+						want[r], next)
 				}
 				if len(b.Windows) > 0 {
 					steps[r]--
@@ -161,7 +164,8 @@ func TestSharesOfManyWindowsAreNotWalkedThrough(t *testing.T) {
 	x := list{runs: []run{{0, 1 << 50}, {1, 1<<50 + 1}}}
 	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start"} {
 		for _, size := range []int64{1, 3, 1000} {
-			s, err := sampler.New(x, sampler.Options{Order: order, BatchSize: size, NumReplicas: 7, Tail: "short"})
+			s, err := sampler.New(x, sampler.Options{Order: order, BatchSize: size, NumReplicas: 7,
+				Tail: "short"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +187,8 @@ func checkReset(t *rapid.T, x list, b sampler.Batch, before []int64) {
 		continues := false
 		for j := range x.runs {
 			_, first, count := x.RunAt(j)
-			continues = continues || before != nil && before[i]+1 == w && before[i] >= first && w < first+count && !slices.Contains(x.jumps, w)
+			continues = continues || before != nil && before[i]+1 == w && before[i] >= first &&
+				w < first+count && !slices.Contains(x.jumps, w)
 		}
 		if b.Reset[i] == continues {
 			t.Fatalf("row %d: reset is %t at window %d after %v", i, b.Reset[i], w, before)
@@ -192,7 +197,8 @@ func checkReset(t *rapid.T, x list, b sampler.Batch, before []int64) {
 }
 
 // drain reads the batches of all ranks from consumed, for a number of steps; −1 is all.
-func drain(t *rapid.T, ranks []*sampler.Sampler, epoch uint64, consumed, steps int64) (served []int64, next int64) {
+func drain(t *rapid.T, ranks []*sampler.Sampler, epoch uint64, consumed,
+	steps int64) (served []int64, next int64) {
 	var b sampler.Batch
 	for steps != 0 {
 		next := consumed

@@ -13,7 +13,8 @@ var randomStartKind = kind{
 	traits: Traits{Consecutive: true, Blocks: true, VariableLength: true},
 	cursor: cursorFields{seed: true, batchSize: true},
 	new: func(x Windows, o Options) (order, error) {
-		return &randomStart{windows: x, seed: o.Seed, batchSize: o.BatchSize, ends: make([]int64, x.RunCount())}, nil
+		return &randomStart{windows: x, seed: o.Seed, batchSize: o.BatchSize,
+			ends: make([]int64, x.RunCount())}, nil
 	},
 }
 

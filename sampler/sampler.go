@@ -88,11 +88,13 @@ func New(x Windows, o Options) (*Sampler, error) {
 func (s *Sampler) errDropsAll(windows int64) error {
 	o, why := s.options, fmt.Sprintf(": tail %q can leave out all %d windows", Drop, windows)
 	if most := s.minPositions / o.NumReplicas; most > 0 {
-		return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"batch_size", strconv.FormatInt(o.BatchSize, 10),
-			fmt.Sprintf("at most %d at num_replicas %d%s", most, o.NumReplicas, why)})
+		return fmt.Errorf("%w: %w", ErrNoBatches,
+			&OptionError{"batch_size", strconv.FormatInt(o.BatchSize, 10),
+				fmt.Sprintf("at most %d at num_replicas %d%s", most, o.NumReplicas, why)})
 	}
-	return fmt.Errorf("%w: %w", ErrNoBatches, &OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10),
-		fmt.Sprintf("at most %d%s", s.minPositions, why)})
+	return fmt.Errorf("%w: %w", ErrNoBatches,
+		&OptionError{"num_replicas", strconv.FormatInt(o.NumReplicas, 10),
+			fmt.Sprintf("at most %d%s", s.minPositions, why)})
 }
 
 // Options returns the options with their defaults.
@@ -161,7 +163,8 @@ func (s *Sampler) share(epoch uint64, consumed int64) (first, count, next int64,
 	m := s.positions(epoch) - consumed
 	if m < s.step && s.options.Tail == Short {
 		r := s.options.NumReplicas
-		return consumed + s.options.Rank*(m/r) + min(s.options.Rank, m%r), s.shareOf(m), consumed + m, nil
+		return consumed + s.options.Rank*(m/r) + min(s.options.Rank, m%r), s.shareOf(m),
+			consumed + m, nil
 	}
 	return consumed + s.options.Rank*s.unit, s.unit, consumed + min(m, s.step), nil
 }
@@ -184,7 +187,8 @@ func (s *Sampler) Batch(dst *Batch, epoch uint64, consumed int64) error {
 		p, count = p+inside, count-inside
 	}
 	if s.resets != nil {
-		dst.Reset = s.resets.appendResets(dst.Reset, dst.Windows, consumed-s.step+s.options.Rank*s.unit)
+		dst.Reset = s.resets.appendResets(dst.Reset, dst.Windows, consumed-s.step+
+			s.options.Rank*s.unit)
 	}
 	return nil
 }

@@ -25,13 +25,17 @@ func TestOptionsAreRefusedByField(t *testing.T) {
 		{sampler.Options{BatchSize: 1, Rank: 1}, "rank"},
 		{sampler.Options{BatchSize: 1, Rank: -1, NumReplicas: 2}, "rank"},
 		{sampler.Options{BatchSize: 1, Order: "random"}, "order"},
-		{sampler.Options{BatchSize: 1, Order: "lanes"}, "order"}, // windows do not continue each other
+		// windows do not continue each other
+		{sampler.Options{BatchSize: 1, Order: "lanes"}, "order"},
 		{sampler.Options{BatchSize: 1, Tail: "keep"}, "tail"},
 		{sampler.Options{BatchSize: 1, Weights: []float64{1}}, "weights"},
 		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{1, 1}}, "weights"},
-		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{0, 1, 1, 0}}, "weights"},
-		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{1, -1, 1, 1}}, "weights[1]"},
-		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{1, math.NaN()}}, "weights[1]"},
+		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{0, 1, 1, 0}},
+			"weights"},
+		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{1, -1, 1, 1}},
+			"weights[1]"},
+		{sampler.Options{BatchSize: 1, Order: "bootstrap", Weights: []float64{1, math.NaN()}},
+			"weights[1]"},
 	} {
 		_, err := sampler.New(x, c.o)
 		var e *sampler.OptionError
@@ -56,7 +60,9 @@ func TestOptionsAreRefusedByField(t *testing.T) {
 func TestTailDefaultsToShortAloneAndWrapTogether(t *testing.T) {
 	x := list{runs: []run{{0, 10}}}
 	for replicas, want := range map[int64]string{0: "short", 1: "short", 2: "wrap"} {
-		if got := mustNew(t, x, sampler.Options{BatchSize: 4, NumReplicas: replicas}).Options(); got.Tail != want || got.Order != "sequential" {
+		if got := mustNew(t, x,
+			sampler.Options{BatchSize: 4, NumReplicas: replicas}).Options(); got.Tail != want ||
+			got.Order != "sequential" {
 			t.Errorf("%d replicas: %+v", replicas, got)
 		}
 	}
@@ -91,18 +97,22 @@ func TestTailsOfNineWindows(t *testing.T) {
 		"wrap":  "[[[0 1] [6 7]] [[2 3] [8 0]] [[4 5] [1 2]]]",
 		"drop":  "[[[0 1]] [[2 3]] [[4 5]]]",
 	} {
-		if got := fmt.Sprint(epochOf(t, x, sampler.Options{BatchSize: 2, NumReplicas: 3, Tail: tail}, 0)); got != want {
+		if got := fmt.Sprint(
+			epochOf(t, x, sampler.Options{BatchSize: 2, NumReplicas: 3, Tail: tail},
+				0)); got != want {
 			t.Errorf("%s: %s, want %s", tail, got, want)
 		}
 	}
 	// Two windows left for three ranks: the last has one batch fewer.
 	x.runs[0].count = 8
-	if got := fmt.Sprint(epochOf(t, x, sampler.Options{BatchSize: 2, NumReplicas: 3, Tail: "short"}, 0)); got != "[[[0 1] [6]] [[2 3] [7]] [[4 5]]]" {
+	if got := fmt.Sprint(epochOf(t, x, sampler.Options{BatchSize: 2, NumReplicas: 3, Tail: "short"},
+		0)); got != "[[[0 1] [6]] [[2 3] [7]] [[4 5]]]" {
 		t.Errorf("short: %s", got)
 	}
 }
 
-// keras timeseries_dataset_utils_test.py, test_basics: 92 windows in 19 batches of 5, the last of 2.
+// keras timeseries_dataset_utils_test.py, test_basics: 92 windows in 19 batches of 5, the last of
+// 2.
 func TestKerasBatches(t *testing.T) {
 	x, err := window.New(window.Spec{ContextLength: 9}, window.Table{Offsets: []int64{0, 100}})
 	if err != nil {
@@ -119,7 +129,8 @@ func TestKerasBatches(t *testing.T) {
 func TestRanksShareNothingAndHaveEquallyManyBatches(t *testing.T) {
 	x := list{runs: []run{{0, 103}}}
 	for _, tail := range tails {
-		ranks := epochOf(t, x, sampler.Options{Order: "shuffle", BatchSize: 5, NumReplicas: 4, Tail: tail}, 1)
+		ranks := epochOf(t, x, sampler.Options{Order: "shuffle", BatchSize: 5, NumReplicas: 4,
+			Tail: tail}, 1)
 		seen := map[int64]int{}
 		for _, batches := range ranks {
 			for _, ws := range batches {
@@ -156,7 +167,8 @@ func TestBootstrapDrawsItemsByWeight(t *testing.T) {
 		var got [3]float64
 		n := 0.0
 		for epoch := range uint64(4) {
-			for _, ws := range epochOf(t, x, sampler.Options{Order: "bootstrap", BatchSize: 50, Weights: c.weights}, epoch)[0] {
+			for _, ws := range epochOf(t, x, sampler.Options{Order: "bootstrap", BatchSize: 50,
+				Weights: c.weights}, epoch)[0] {
 				for _, w := range ws {
 					got[map[bool]int{w >= 1000: 1}[true]+map[bool]int{w >= 4000: 1}[true]]++
 					n++
@@ -174,7 +186,8 @@ func TestBootstrapDrawsItemsByWeight(t *testing.T) {
 
 // Each lane has consecutive windows, and reset is true where it does not.
 func TestLanesContinueUnlessReset(t *testing.T) {
-	x, err := window.New(window.Spec{ContextLength: 4, Stride: 4}, window.Table{Offsets: []int64{0, 200, 260, 300}})
+	x, err := window.New(window.Spec{ContextLength: 4, Stride: 4},
+		window.Table{Offsets: []int64{0, 200, 260, 300}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +204,8 @@ func TestLanesContinueUnlessReset(t *testing.T) {
 			for i, w := range b.Windows {
 				p := x.Place(w)
 				if b.Reset[i] == (c > 0 && p == end[i]) {
-					t.Errorf("epoch %d, consumed %d, row %d: reset %t at %v after %v", epoch, c, i, b.Reset[i], p, end[i])
+					t.Errorf("epoch %d, consumed %d, row %d: reset %t at %v after %v", epoch, c, i,
+						b.Reset[i], p, end[i])
 				}
 				if b.Reset[i] {
 					resets++
@@ -204,7 +218,8 @@ func TestLanesContinueUnlessReset(t *testing.T) {
 		}
 	}
 	// One lane over one series is the series itself, rotated.
-	one, err := window.New(window.Spec{ContextLength: 4, Stride: 4}, window.Table{Offsets: []int64{0, 40}})
+	one, err := window.New(window.Spec{ContextLength: 4, Stride: 4},
+		window.Table{Offsets: []int64{0, 40}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +242,8 @@ func TestLanesContinueUnlessReset(t *testing.T) {
 func TestBatchAllocatesNothing(t *testing.T) {
 	x := list{runs: []run{{0, 500}, {1, 40}, {2, 300}}, contiguous: true}
 	for _, order := range orders {
-		s := mustNew(t, x, sampler.Options{Order: order, BatchSize: 16, Rank: 1, NumReplicas: 2, Tail: "short"})
+		s := mustNew(t, x, sampler.Options{Order: order, BatchSize: 16, Rank: 1, NumReplicas: 2,
+			Tail: "short"})
 		var b sampler.Batch
 		epoch, consumed := uint64(0), int64(0)
 		once := func() {

@@ -13,7 +13,10 @@ const Shuffle = "shuffle"
 var shuffleKind = kind{
 	name:   Shuffle,
 	cursor: cursorFields{seed: true},
-	new:    func(x Windows, o Options) (order, error) { return &shuffle{n: x.Len(), seed: o.Seed}, nil },
+	new: func(x Windows, o Options) (order,
+		error) {
+		return &shuffle{n: x.Len(), seed: o.Seed}, nil
+	},
 }
 
 type shuffle struct {

@@ -30,7 +30,8 @@ type shuffled struct {
 }
 
 func (v *shuffled) fill(t *testing.T) {
-	s, err := sampler.New(list{runs: []run{{0, v.N}}}, sampler.Options{Order: "shuffle", Seed: v.Seed, BatchSize: 1})
+	s, err := sampler.New(list{runs: []run{{0, v.N}}},
+		sampler.Options{Order: "shuffle", Seed: v.Seed, BatchSize: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func (v *shuffled) fill(t *testing.T) {
 
 func shuffledCases() (cases []shuffled) {
 	for _, n := range []int64{1, 2, 3, 7, 16, 100, 4095, 4096, 16989, 1e9, 1 << 40} {
-		for _, s := range []struct{ seed, epoch uint64 }{{0, 0}, {0, 1}, {42, 0}, {1<<64 - 1, 1<<64 - 1}} {
+		for _, s := range []struct{ seed, epoch uint64 }{{0, 0}, {0, 1}, {42, 0},
+			{1<<64 - 1, 1<<64 - 1}} {
 			v := shuffled{N: n, Seed: s.seed, Epoch: s.epoch}
 			for p := range min(n, 16) {
 				v.Positions = append(v.Positions, p)
@@ -127,14 +129,16 @@ func orderedCases() (cases []ordered) {
 		}
 	}
 	return append(cases, ordered{Runs: runs, Epoch: 2, Options: sampler.Options{
-		Order: "bootstrap", Seed: 3, BatchSize: 5, NumReplicas: 2, Tail: "wrap", Weights: []float64{1, 100, 0, 0.5}}})
+		Order: "bootstrap", Seed: 3, BatchSize: 5, NumReplicas: 2, Tail: "wrap",
+		Weights: []float64{1, 100, 0, 0.5}}})
 }
 
 func TestKeptVectorsOfOrders(t *testing.T) {
 	checkVectors(t, orderVectors, orderedCases(), 31, (*ordered).fill)
 }
 
-func checkVectors[T any](t *testing.T, path string, cases []T, least int, fill func(*T, *testing.T)) {
+func checkVectors[T any](t *testing.T, path string, cases []T, least int,
+	fill func(*T, *testing.T)) {
 	if *update {
 		out := []byte("[\n")
 		for i := range cases {

@@ -48,7 +48,8 @@ func (s *Store) Dataset(name string) (Info, error) {
 	return i, nil
 }
 
-// info describes a dataset but for its memory, and gives its newest generation. The caller holds mu.
+// info describes a dataset but for its memory, and gives its newest generation. The caller holds
+// mu.
 func (s *Store) info(name string) (Info, *generation) {
 	list := s.datasets[name]
 	newest := list[len(list)-1]

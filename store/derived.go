@@ -15,14 +15,16 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// derivedFormat is the version of the files in derived/, bound to what is derived and how. It is part of their first bytes.
+// derivedFormat is the version of the files in derived/, bound to what is derived and how. It is
+// part of their first bytes.
 const derivedFormat = 1
 
 // derivedDir is where in a generation's directory files lie that can be made again from the others.
 const derivedDir = "derived"
 
-// derivedHead is what stands before a derived file's content: "TCDERIVE", the format and the length of the content as u32 and
-// u64, the generation's digest as 16 bytes, and the content's xxHash64, all little-endian.
+// derivedHead is what stands before a derived file's content: "TCDERIVE", the format and the length
+// of the content as u32 and u64, the generation's digest as 16 bytes, and the content's xxHash64,
+// all little-endian.
 const derivedHead = 8 + 4 + 8 + 16 + 8
 
 var derivedMagic = []byte("TCDERIVE")
@@ -30,10 +32,11 @@ var derivedMagic = []byte("TCDERIVE")
 // errDerived is why a derived file is not used: it is torn, or of another format or generation.
 var errDerived = errors.New("derived file is not this generation's")
 
-// Kept is [Handle.Derived] for what is worth a file in the generation's directory: it is read where there is one, else computed and
-// written. A file that is torn, changed, or another generation's or version's is made again. A directory that cannot be written
-// to costs a warning and nothing else.
-func Kept[T any](h *Handle, key string, compute func() (T, error), encode func(T) []byte, decode func([]byte) (T, error)) (T, error) {
+// Kept is [Handle.Derived] for what is worth a file in the generation's directory: it is read where
+// there is one, else computed and written. A file that is torn, changed, or another generation's or
+// version's is made again. A directory that cannot be written to costs a warning and nothing else.
+func Kept[T any](h *Handle, key string, compute func() (T, error), encode func(T) []byte,
+	decode func([]byte) (T, error)) (T, error) {
 	v, err := h.Derived(key, func() (any, error) {
 		content, err := h.g.readDerived(key)
 		if err == nil {
@@ -43,7 +46,8 @@ func Kept[T any](h *Handle, key string, compute func() (T, error), encode func(T
 			}
 		}
 		if !errors.Is(err, os.ErrNotExist) {
-			h.g.store.log.Warn("made a derived file again", "dir", h.g.dir, "what", key, "error", err)
+			h.g.store.log.Warn("made a derived file again", "dir", h.g.dir, "what", key,
+				"error", err)
 		}
 		v, err := compute()
 		if err != nil {
@@ -51,7 +55,9 @@ func Kept[T any](h *Handle, key string, compute func() (T, error), encode func(T
 		}
 		if err := h.g.writeDerived(key, encode(v)); err != nil {
 			h.g.unwritable.Do(func() {
-				h.g.store.log.Warn("cannot keep on disk what was derived; it will be found again after a restart", "dir", h.g.dir, "error", err)
+				h.g.store.log.Warn(
+					"cannot keep on disk what was derived; it will be found again after a restart",
+					"dir", h.g.dir, "error", err)
 			})
 		}
 		return v, nil
@@ -81,7 +87,8 @@ func (g *generation) readDerived(key string) ([]byte, error) {
 	return b[derivedHead:], nil
 }
 
-// derivedHead binds the key, too: names that differ in case alone are one file on some file systems.
+// derivedHead binds the key, too: names that differ in case alone are one file on some file
+// systems.
 func (g *generation) derivedHead(key string, content []byte) ([]byte, error) {
 	digest, err := hex.DecodeString(g.manifest.Digest)
 	if err != nil || len(digest) != 16 {
@@ -97,7 +104,8 @@ func (g *generation) derivedHead(key string, content []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(b, h.Sum64()), nil
 }
 
-// writeDerived writes beside and renames. It does not wait for the disk: what a crash tears is made again.
+// writeDerived writes beside and renames. It does not wait for the disk: what a crash tears is made
+// again.
 func (g *generation) writeDerived(key string, content []byte) error {
 	head, err := g.derivedHead(key, content)
 	if err != nil {
@@ -117,7 +125,8 @@ func (g *generation) writeDerived(key string, content []byte) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	g.store.mu.Lock() // a generation that was removed is not given a directory again: another may have its name
+	// a generation that was removed is not given a directory again: another may have its name
+	g.store.mu.Lock()
 	defer g.store.mu.Unlock()
 	if g.gone {
 		return nil

@@ -17,7 +17,8 @@ func keep(t *testing.T, s *Store, key string) (value string, computed bool) {
 		t.Fatal(err)
 	}
 	defer h.Release()
-	value, err = Kept(h, key, func() (string, error) { computed = true; return "value of " + key, nil },
+	value, err = Kept(h, key,
+		func() (string, error) { computed = true; return "value of " + key, nil },
 		func(v string) []byte { return []byte(v) },
 		func(b []byte) (string, error) {
 			if len(b) == 0 {
@@ -68,10 +69,12 @@ func TestADerivedFileOutlivesTheStoreAndIsMadeAgainWhenItIsNotWhole(t *testing.T
 			t.Fatal(err)
 		}
 	}
-	for at := range whole { // every bit of magic, format, length, digest, checksum and content counts
+	// every bit of magic, format, length, digest, checksum and content counts
+	for at := range whole {
 		flipped := append([]byte(nil), whole...)
 		flipped[at] ^= 1 << (at % 8)
-		g := &generation{store: s, dir: filepath.Join(dir, datasetsDir, "d", "1"), manifest: s.datasets["d"][0].manifest}
+		g := &generation{store: s, dir: filepath.Join(dir, datasetsDir, "d", "1"),
+			manifest: s.datasets["d"][0].manifest}
 		write(flipped)
 		if b, err := g.readDerived(key); err == nil {
 			t.Fatalf("with byte %d changed it is read: %q", at, b)
@@ -90,7 +93,8 @@ func TestADerivedFileOutlivesTheStoreAndIsMadeAgainWhenItIsNotWhole(t *testing.T
 	}
 	write(whole[:len(whole)-3])
 	var said strings.Builder
-	if !reopened(t, dir, key, slog.New(slog.NewTextHandler(&said, nil))) || !strings.Contains(said.String(), "made a derived file again") {
+	if !reopened(t, dir, key, slog.New(slog.NewTextHandler(&said, nil))) ||
+		!strings.Contains(said.String(), "made a derived file again") {
 		t.Errorf("a torn file is used; said: %s", said.String())
 	}
 	if reopened(t, dir, key, quiet) {
@@ -107,7 +111,9 @@ func TestADirectoryThatCannotBeWrittenCostsOneWarning(t *testing.T) {
 	}
 	defer s.Close()
 	publish(t, s, "d", 1)
-	if err := os.WriteFile(filepath.Join(dir, datasetsDir, "d", "1", derivedDir), nil, 0o600); err != nil { // in the way: root may write anywhere
+	// in the way: root may write anywhere
+	if err := os.WriteFile(filepath.Join(dir, datasetsDir, "d", "1", derivedDir), nil,
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	keep(t, s, "a")
@@ -131,7 +137,8 @@ func TestARemovedGenerationIsGivenNoDerivedFiles(t *testing.T) {
 	if _, err := s.Remove("d"); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Kept(h, "a", func() (int, error) { return 7, nil }, func(int) []byte { return nil }, func([]byte) (int, error) { return 0, nil })
+	_, err = Kept(h, "a", func() (int, error) { return 7, nil }, func(int) []byte { return nil },
+		func([]byte) (int, error) { return 0, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

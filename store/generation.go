@@ -43,8 +43,8 @@ type Handle struct {
 	release    func()
 }
 
-// Acquire opens a generation of a dataset for reading; number 0 is the newest. The error wraps ErrNotFound,
-// ErrGone, ErrClosed, or layout's errors of opening.
+// Acquire opens a generation of a dataset for reading; number 0 is the newest. The error wraps
+// ErrNotFound, ErrGone, ErrClosed, or layout's errors of opening.
 func (s *Store) Acquire(name string, number int64) (*Handle, error) {
 	s.mu.Lock()
 	g, err := s.find(name, number)
@@ -71,17 +71,18 @@ func (s *Store) Acquire(name string, number int64) (*Handle, error) {
 		s.leave(g)
 		return nil, err
 	}
-	return &Handle{Dataset: g.dataset, Generation: g.number, Data: data, g: g, release: sync.OnceFunc(func() {
-		release()
-		s.leave(g)
-	})}, nil
+	return &Handle{Dataset: g.dataset, Generation: g.number, Data: data, g: g,
+		release: sync.OnceFunc(func() {
+			release()
+			s.leave(g)
+		})}, nil
 }
 
 // Release ends the hold. Further calls do nothing.
 func (h *Handle) Release() { h.release() }
 
-// Derived computes something from the generation once, and keeps it as long as the generation: an error too, and a panic, as of a
-// file that was cut off.
+// Derived computes something from the generation once, and keeps it as long as the generation: an
+// error too, and a panic, as of a file that was cut off.
 func (h *Handle) Derived(key string, compute func() (any, error)) (any, error) {
 	once, _ := h.g.derived.LoadOrStore(key, sync.OnceValues(compute))
 	return once.(func() (any, error))()
@@ -102,10 +103,12 @@ func (g *generation) open() (*layout.Data, error) {
 		return nil, fmt.Errorf("%s, generation %d: %w", g.dataset, g.number, err)
 	}
 	if !g.isSynced() && g.manifest.Boot != layout.BootID() {
-		if err := d.Check(g.store.ctx, runtime.GOMAXPROCS(0), func(int64) {}); errors.Is(err, context.Canceled) {
+		if err := d.Check(g.store.ctx, runtime.GOMAXPROCS(0), func(int64) {}); errors.Is(err,
+			context.Canceled) {
 			return nil, errors.Join(ErrClosed, d.Close())
 		} else if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s, generation %d was not on disk before the last reboot: %w; remove it and load it again", g.dataset, g.number, err), d.Close())
+			return nil, errors.Join(
+				fmt.Errorf("%s, generation %d was not on disk before the last reboot: %w; remove it and load it again", g.dataset, g.number, err), d.Close())
 		}
 		if err := g.mark(); err != nil { // which spares the next start the checksums
 			g.store.log.Warn("mark", "dir", g.dir, "error", err)
@@ -132,7 +135,8 @@ func (g *generation) isSynced() bool {
 	return err == nil
 }
 
-// leave ends one reader's hold. The last one of a generation that was removed or superseded takes it along.
+// leave ends one reader's hold. The last one of a generation that was removed or superseded takes
+// it along.
 func (s *Store) leave(g *generation) {
 	s.mu.Lock()
 	g.readers--

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How often the lock is tried where another process holds it, and where some only look whether it is held, with the pause between.
+// How often the lock is tried where another process holds it, and where some only look whether it
+// is held, with the pause between.
 const (
 	lockTries = 20
 	lookTries = 2000
@@ -27,8 +28,10 @@ func takeLock(dir string) (*os.File, error) {
 	}
 	try := func(how int) error { return unix.Flock(int(f.Fd()), how|unix.LOCK_NB) }
 	err = try(unix.LOCK_EX)
-	// Somebody who waits for a daemon's end shares the lock for a moment, which is a long one where the machine is busy.
-	for held, tries := 0, 0; errors.Is(err, unix.EWOULDBLOCK) && held < lockTries && tries < lookTries; tries++ {
+	// Somebody who waits for a daemon's end shares the lock for a moment, which is a long one where
+	// the machine is busy.
+	for held, tries := 0, 0; errors.Is(err, unix.EWOULDBLOCK) && held < lockTries &&
+		tries < lookTries; tries++ {
 		if try(unix.LOCK_SH) != nil {
 			held++
 		}
@@ -42,7 +45,8 @@ func takeLock(dir string) (*os.File, error) {
 			return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 		}
 		holder, _ := io.ReadAll(io.LimitReader(f, 100)) // only for the message
-		return nil, fmt.Errorf("%w: %s is held by %s", ErrLocked, dir, strings.TrimSpace(string(holder)))
+		return nil, fmt.Errorf("%w: %s is held by %s", ErrLocked, dir,
+			strings.TrimSpace(string(holder)))
 	}
 	if err := f.Truncate(0); err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWhoOnlyLooksAtTheLockIsWaitedFor shares the lock for much longer than one that is held is tried for.
+// TestWhoOnlyLooksAtTheLockIsWaitedFor shares the lock for much longer than one that is held is
+// tried for.
 func TestWhoOnlyLooksAtTheLockIsWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	looks, err := os.Create(filepath.Join(dir, lockFile))

@@ -27,7 +27,8 @@ type MemoryInfo struct {
 	Pinned   int64
 }
 
-// MemoryError is returned where more is asked for than the budget has, after all was counted that may be given up.
+// MemoryError is returned where more is asked for than the budget has, after all was counted that
+// may be given up.
 type MemoryError struct {
 	// What needs the memory, as "loading etth1".
 	What               string
@@ -36,7 +37,8 @@ type MemoryError struct {
 
 func (e *MemoryError) Error() string {
 	size := func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
-	return fmt.Sprintf("%s needs %s, the memory budget has %s left of %s", e.What, size(e.Need), size(e.Have), size(e.Budget))
+	return fmt.Sprintf("%s needs %s, the memory budget has %s left of %s", e.What, size(e.Need),
+		size(e.Have), size(e.Budget))
 }
 
 // Unwrap makes errors.Is(err, ErrMemory) true.
@@ -70,7 +72,8 @@ func (s *Store) pinned() (n int64) {
 	return n
 }
 
-// RingRoom is how many bytes rings may still take: pages of datasets give way to them, but pinned ones.
+// RingRoom is how many bytes rings may still take: pages of datasets give way to them, but pinned
+// ones.
 func (s *Store) RingRoom() (room, budget int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,8 +94,8 @@ func (s *Store) reserve(sum *int64, bytes int64) (release func()) {
 	})
 }
 
-// ReserveLoad makes room for a load of a dataset that is going to take so many bytes, and counts them until release, which may be
-// called more than once. The error is a *MemoryError.
+// ReserveLoad makes room for a load of a dataset that is going to take so many bytes, and counts
+// them until release, which may be called more than once. The error is a *MemoryError.
 func (s *Store) ReserveLoad(name string, bytes int64) (release func(), err error) {
 	s.room.Lock()
 	defer s.room.Unlock()
@@ -123,14 +126,16 @@ type weight struct {
 	keep  bool // somebody reads it, or wants it in memory
 }
 
-// makeRoom sees to it that so many bytes more fit into the budget: it has the pages of generations that nobody reads given up, least
-// recently used first, and none where that would not be enough. Those of keep stay. The caller holds room.
+// makeRoom sees to it that so many bytes more fit into the budget: it has the pages of generations
+// that nobody reads given up, least recently used first, and none where that would not be enough.
+// Those of keep stay. The caller holds room.
 func (s *Store) makeRoom(what string, need int64, keep *generation) error {
 	s.mu.Lock()
 	budget, taken, files := s.budget, s.rings+s.loading, int64(0)
 	var all []weight
 	for _, g := range s.generations() {
-		w := weight{generation: g, bytes: bytesOf(g.manifest), keep: g == keep || g.readers > 0 || g.coming.Load() > 0 || g.pinned.Load() > 0}
+		w := weight{generation: g, bytes: bytesOf(g.manifest), keep: g == keep || g.readers > 0 ||
+			g.coming.Load() > 0 || g.pinned.Load() > 0}
 		files += w.bytes
 		all = append(all, w)
 	}
@@ -165,9 +170,11 @@ func (s *Store) makeRoom(what string, need int64, keep *generation) error {
 		}
 		dropped, err := w.drop()
 		resident -= dropped
-		s.log.Info("gave up pages of a dataset that nobody reads", "dataset", w.dataset, "generation", w.number, "bytes", dropped, "error", err)
+		s.log.Info("gave up pages of a dataset that nobody reads", "dataset", w.dataset,
+			"generation", w.number, "bytes", dropped, "error", err)
 	}
-	if refusal.Have = budget - taken - resident; need > refusal.Have { // a file system in memory keeps what it has
+	// a file system in memory keeps what it has
+	if refusal.Have = budget - taken - resident; need > refusal.Have {
 		return refusal
 	}
 	return nil

@@ -40,11 +40,14 @@ func big(t *testing.T, s *Store, name string) int64 {
 		t.Fatal(err)
 	}
 	defer l.Abort()
-	w, err := layout.Create(l.Dir, layout.Table{Rows: bigRows, Columns: []layout.Column{{Name: "a", Role: layout.RoleValue, DType: layout.Float32}}})
+	w, err := layout.Create(l.Dir,
+		layout.Table{Rows: bigRows,
+			Columns: []layout.Column{{Name: "a", Role: layout.RoleValue, DType: layout.Float32}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Finish(layout.Final{Items: layout.Items{Offsets: []int64{0, bigRows}}}); err != nil {
+	if _, err := w.Finish(
+		layout.Final{Items: layout.Items{Offsets: []int64{0, bigRows}}}); err != nil {
 		t.Fatal(err)
 	}
 	n, err := l.Publish()
@@ -54,7 +57,8 @@ func big(t *testing.T, s *Store, name string) int64 {
 	return n
 }
 
-// resident is what of a dataset is in memory now, by our count and, for its published files, by the kernel's.
+// resident is what of a dataset is in memory now, by our count and, for its published files, by the
+// kernel's.
 func resident(t *testing.T, s *Store, name string) int64 {
 	t.Helper()
 	s.mu.Lock()
@@ -69,7 +73,8 @@ func resident(t *testing.T, s *Store, name string) int64 {
 	}
 	kernel := int64(0)
 	for file := range g.manifest.Files {
-		out, err := exec.Command("fincore", "-b", "-n", "-o", "RES", filepath.Join(g.dir, file)).Output()
+		out, err := exec.Command("fincore", "-b", "-n", "-o", "RES",
+			filepath.Join(g.dir, file)).Output()
 		if err != nil {
 			return n // util-linux is not there
 		}
@@ -141,13 +146,15 @@ func TestADatasetIsUnloadedAndPreloaded(t *testing.T) {
 			t.Errorf("%+v with %d readers, %v, after unload", r, readers, err)
 		}
 		var told []int64
-		i, err := s.Preload(t.Context(), "x", func(done, total int64) { told = append(told, done, total) })
+		i, err := s.Preload(t.Context(), "x",
+			func(done, total int64) { told = append(told, done, total) })
 		if err != nil || i.Generation != 1 {
 			t.Fatal(i, err)
 		}
 		all := bytesIn(t, s, "x")
 		if shown, err := s.Dataset("x"); err != nil || shown.Memory.Resident != all {
-			t.Errorf("%d of %d bytes are shown to be in memory just after a preload, %v", shown.Memory.Resident, all, err)
+			t.Errorf("%d of %d bytes are shown to be in memory just after a preload, %v",
+				shown.Memory.Resident, all, err)
 		}
 		if n := resident(t, s, "x"); n != all || told[len(told)-2] != all || told[1] != all {
 			t.Errorf("%d of %d bytes are in memory after a preload that told %d", n, all, told)
@@ -198,7 +205,9 @@ func TestALoadTakesThePagesOfWhatIsNotReadLeastRecentlyUsedFirst(t *testing.T) {
 	}
 	holds(map[string]int64{"a": all, "b": 0, "c": 0, "d": all})
 	var refused *MemoryError
-	if _, err := s.ReserveLoad("new", 2*all); !errors.As(err, &refused) || !errors.Is(err, ErrMemory) || refused.Need != 2*all || refused.Have != 4*all+2*mib-mib-mib-(all+1)-all {
+	if _, err := s.ReserveLoad("new", 2*all); !errors.As(err, &refused) ||
+		!errors.Is(err, ErrMemory) || refused.Need != 2*all || refused.Have != 4*all+
+		2*mib-mib-mib-(all+1)-all {
 		t.Fatalf("got %v: %+v", err, refused)
 	}
 	if text := refused.Error(); text != "loading new needs 8.0 MiB, the memory budget has 8.0 MiB left of 18 MiB" {
@@ -209,7 +218,8 @@ func TestALoadTakesThePagesOfWhatIsNotReadLeastRecentlyUsedFirst(t *testing.T) {
 	second()
 	release()
 	held.Release()
-	if m := s.Memory(); m.Loading != 0 || m.Rings != mib || m.Budget != 4*all+2*mib || m.Pinned != 0 {
+	if m := s.Memory(); m.Loading != 0 || m.Rings != mib || m.Budget != 4*all+2*mib ||
+		m.Pinned != 0 {
 		t.Errorf("%+v", m)
 	}
 	if _, err := s.ReserveLoad("new", 4*all+mib); err != nil { // when nobody reads
@@ -218,8 +228,8 @@ func TestALoadTakesThePagesOfWhatIsNotReadLeastRecentlyUsedFirst(t *testing.T) {
 	holds(map[string]int64{"a": 0, "d": 0})
 }
 
-// TestWhatIsLoadedStaysWithinTheBudget tries orders of loads, readers, rings and removals, and holds what was admitted to the budget by
-// the kernel's count.
+// TestWhatIsLoadedStaysWithinTheBudget tries orders of loads, readers, rings and removals, and
+// holds what was admitted to the budget by the kernel's count.
 func TestWhatIsLoadedStaysWithinTheBudget(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
@@ -258,7 +268,8 @@ func TestWhatIsLoadedStaysWithinTheBudget(t *testing.T) {
 		case 2:
 			if h, err := s.Acquire(name, 0); err == nil && holds[name] == nil {
 				holds[name] = h
-				if _, err := s.Preload(t.Context(), name, func(_, _ int64) {}); err != nil && !errors.Is(err, ErrMemory) {
+				if _, err := s.Preload(t.Context(), name, func(_, _ int64) {}); err != nil &&
+					!errors.Is(err, ErrMemory) {
 					t.Fatal(err)
 				}
 			} else if err == nil {

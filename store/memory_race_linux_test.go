@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestReadersSeeTheirValuesWhateverBecomesOfTheMemory reads a dataset while others load over it, unload, preload, pin and unpin it, and make
-// room for loads.
+// TestReadersSeeTheirValuesWhateverBecomesOfTheMemory reads a dataset while others load over it,
+// unload, preload, pin and unpin it, and make room for loads.
 func TestReadersSeeTheirValuesWhateverBecomesOfTheMemory(t *testing.T) {
 	s := bigStore(t)
 	big(t, s, "other")
@@ -21,7 +21,8 @@ func TestReadersSeeTheirValuesWhateverBecomesOfTheMemory(t *testing.T) {
 	again := func(do func() error) {
 		all.Go(func() {
 			for ctx.Err() == nil {
-				if err := do(); err != nil && ctx.Err() == nil && !errors.Is(err, ErrMemory) && !errors.Is(err, ErrGone) {
+				if err := do(); err != nil && ctx.Err() == nil && !errors.Is(err, ErrMemory) &&
+					!errors.Is(err, ErrGone) {
 					t.Error(err)
 					return
 				}

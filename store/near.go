@@ -15,9 +15,11 @@ func (s *Store) notFound(name string) error {
 		return fmt.Errorf("%w: no dataset is named %q; there are none yet", ErrNotFound, name)
 	}
 	if names := near.Names(name, slices.Collect(maps.Keys(s.datasets))); len(names) > 0 {
-		return fmt.Errorf("%w: no dataset is named %q; near: %s", ErrNotFound, name, strings.Join(names, ", "))
+		return fmt.Errorf("%w: no dataset is named %q; near: %s", ErrNotFound, name,
+			strings.Join(names, ", "))
 	}
-	return fmt.Errorf("%w: no dataset is named %q; there are: %s", ErrNotFound, name, strings.Join(first(slices.Sorted(maps.Keys(s.datasets)), 5), ", "))
+	return fmt.Errorf("%w: no dataset is named %q; there are: %s", ErrNotFound, name,
+		strings.Join(first(slices.Sorted(maps.Keys(s.datasets)), 5), ", "))
 }
 
 func first(names []string, n int) []string {

@@ -26,7 +26,8 @@ func waitFor(t *testing.T, s *Store, holds func() bool) {
 	}
 }
 
-// TestWhatIsOpenedTooLateIsAnError holds an opener up before it maps, while the dataset is removed or the store closed.
+// TestWhatIsOpenedTooLateIsAnError holds an opener up before it maps, while the dataset is removed
+// or the store closed.
 func TestWhatIsOpenedTooLateIsAnError(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   func(*Store) error
@@ -39,7 +40,8 @@ func TestWhatIsOpenedTooLateIsAnError(t *testing.T) {
 			func(_ *Store, g *generation) bool { _, err := os.Stat(g.dir); return err != nil },
 			ErrGone, `generation 1 of "x"`,
 		},
-		"closed": {(*Store).Close, func(s *Store, _ *generation) bool { return s.closed }, ErrClosed, "closed"},
+		"closed": {(*Store).Close, func(s *Store, _ *generation) bool { return s.closed },
+			ErrClosed, "closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t, t.TempDir())

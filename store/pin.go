@@ -6,10 +6,12 @@ import (
 	"fmt"
 )
 
-// Pin locks a dataset's newest generation in memory, and from then on each one that is published under the name, until Unpin, Remove or
-// the end of the process. It is done as far as the process may: limited is why not all is locked. The error wraps ErrNotFound, is
-// ErrGone where it is unpinned or removed meanwhile, a *MemoryError where the dataset does not fit into the budget, or the context's;
-// then nothing is pinned that was not before. Trainers share the pages: what is locked here stays in memory for them.
+// Pin locks a dataset's newest generation in memory, and from then on each one that is published
+// under the name, until Unpin, Remove or the end of the process. It is done as far as the process
+// may: limited is why not all is locked. The error wraps ErrNotFound, is ErrGone where it is
+// unpinned or removed meanwhile, a *MemoryError where the dataset does not fit into the budget, or
+// the context's; then nothing is pinned that was not before. Trainers share the pages: what is
+// locked here stays in memory for them.
 func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err error) {
 	s.mu.Lock()
 	g, err := s.find(name, 0)
@@ -33,7 +35,8 @@ func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err
 	return r, nil, err
 }
 
-// takeBack ends what one Pin has asked for; others, before it or beside it, stay. The caller holds mu.
+// takeBack ends what one Pin has asked for; others, before it or beside it, stay. The caller holds
+// mu.
 func (s *Store) takeBack(name string) {
 	if s.pins[name]--; s.pins[name] < 1 {
 		delete(s.pins, name)
@@ -82,13 +85,16 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 func (s *Store) wantsPinned(g *generation) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if list := s.datasets[g.dataset]; s.pins[g.dataset] == 0 || len(list) == 0 || list[len(list)-1] != g {
-		return fmt.Errorf("%w: generation %d of %q is not to be pinned any more", ErrGone, g.number, g.dataset)
+	if list := s.datasets[g.dataset]; s.pins[g.dataset] == 0 || len(list) == 0 ||
+		list[len(list)-1] != g {
+		return fmt.Errorf("%w: generation %d of %q is not to be pinned any more", ErrGone,
+			g.number, g.dataset)
 	}
 	return nil
 }
 
-// Unpin ends a Pin. The pages stay in memory as long as the system has room. The error wraps ErrNotFound.
+// Unpin ends a Pin. The pages stay in memory as long as the system has room. The error wraps
+// ErrNotFound.
 func (s *Store) Unpin(name string) (Residency, error) {
 	s.mu.Lock()
 	newest, err := s.find(name, 0)
@@ -133,7 +139,8 @@ func (s *Store) unlock(g *generation) error {
 	return err
 }
 
-// repinLater passes a pin on from older generations to the one that was just published. The caller holds mu.
+// repinLater passes a pin on from older generations to the one that was just published. The caller
+// holds mu.
 func (s *Store) repinLater(g *generation, older []*generation) {
 	s.background.Go(func() {
 		for _, old := range older {

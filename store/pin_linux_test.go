@@ -38,7 +38,8 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 	}
 	release, err := s.ReserveLoad("new", all)
 	if err != nil || resident(t, s, "x") != all || resident(t, s, "y") != 0 {
-		t.Fatalf("x has %d bytes in memory and y %d, %v", resident(t, s, "x"), resident(t, s, "y"), err)
+		t.Fatalf("x has %d bytes in memory and y %d, %v", resident(t, s, "x"),
+			resident(t, s, "y"), err)
 	}
 	if _, _, err := s.Pin(t.Context(), "y"); !errors.Is(err, ErrMemory) {
 		t.Errorf("got %v", err)
@@ -70,7 +71,8 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 	if n := s.Memory().Pinned; n != 0 {
 		t.Errorf("%d bytes are pinned of a dataset that was loaded after its pinned namesake was removed", n)
 	}
-	for name, err := range map[string]error{"pin": pinned(s.Pin(t.Context(), "z")), "unpin": unpinned(s.Unpin("z"))} {
+	for name, err := range map[string]error{"pin": pinned(s.Pin(t.Context(), "z")),
+		"unpin": unpinned(s.Unpin("z"))} {
 		if !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -85,7 +87,8 @@ func TestAPinThatIsGivenUpLeavesNothingLocked(t *testing.T) {
 	big(t, s, "x")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) || locked(t, s.dir) != 0 || s.pins["x"] != 0 {
+	if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) || locked(t, s.dir) != 0 ||
+		s.pins["x"] != 0 {
 		t.Errorf("%v with %d bytes locked", err, locked(t, s.dir))
 	}
 }
@@ -101,7 +104,8 @@ func TestAPinThatIsGivenUpTakesNoOtherBack(t *testing.T) {
 	for i, ctx := range []context.Context{ctx, t.Context()} {
 		both.Go(func() {
 			_, limited, err := s.Pin(ctx, "x")
-			if given := i == 0; errors.Is(err, context.Canceled) != given || !given && (err != nil || limited != nil) {
+			if given := i == 0; errors.Is(err, context.Canceled) != given || !given &&
+				(err != nil || limited != nil) {
 				t.Errorf("Pin %d: %v, limited by %v", i, err, limited)
 			}
 		})

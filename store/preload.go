@@ -9,9 +9,11 @@ import (
 // preloadBytes is how much is waited for at once, while as much again is on its way.
 const preloadBytes = 16 << 20
 
-// Preload brings all of a dataset into memory and tells how many bytes of it are through, out of total. The error wraps ErrNotFound, is a
-// *MemoryError where the dataset does not fit into the budget, the context's, or of reading.
-func (s *Store) Preload(ctx context.Context, name string, progress func(done, total int64)) (h Info, err error) {
+// Preload brings all of a dataset into memory and tells how many bytes of it are through, out of
+// total. The error wraps ErrNotFound, is a *MemoryError where the dataset does not fit into the
+// budget, the context's, or of reading.
+func (s *Store) Preload(ctx context.Context, name string,
+	progress func(done, total int64)) (h Info, err error) {
 	hold, err := s.Acquire(name, 0)
 	if err != nil {
 		return h, err

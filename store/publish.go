@@ -22,7 +22,8 @@ type Load struct {
 	abort   func() error
 }
 
-// Begin gives a place to write a generation of a dataset in. Publish or Abort ends it. The error wraps layout.ErrName or ErrClosed.
+// Begin gives a place to write a generation of a dataset in. Publish or Abort ends it. The error
+// wraps layout.ErrName or ErrClosed.
 func (s *Store) Begin(name string) (*Load, error) {
 	if err := layout.CheckName(name); err != nil {
 		return nil, err
@@ -39,18 +40,19 @@ func (s *Store) Begin(name string) (*Load, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Load{Dir: dir, Dataset: name, store: s, abort: sync.OnceValue(func() error { return os.RemoveAll(dir) })}, nil
+	return &Load{Dir: dir, Dataset: name, store: s,
+		abort: sync.OnceValue(func() error { return os.RemoveAll(dir) })}, nil
 }
 
 // Abort removes what was written. After a Publish it does nothing.
 func (l *Load) Abort() error { return l.abort() }
 
-// Publish checks what was written and makes it the dataset's newest generation, by one rename. Older generations that
-// nobody reads are removed.
+// Publish checks what was written and makes it the dataset's newest generation, by one rename.
+// Older generations that nobody reads are removed.
 func (l *Load) Publish() (number int64, err error) { return l.publish(0) }
 
-// PublishAfter is Publish for what was made from a generation: the error wraps ErrSuperseded, and nothing is published, where that is no longer
-// the newest.
+// PublishAfter is Publish for what was made from a generation: the error wraps ErrSuperseded, and
+// nothing is published, where that is no longer the newest.
 func (l *Load) PublishAfter(number int64) (int64, error) { return l.publish(number) }
 
 func (l *Load) publish(after int64) (number int64, err error) {
@@ -70,11 +72,13 @@ func (l *Load) publish(after int64) (number int64, err error) {
 		s.mu.Unlock()
 		return 0, ErrClosed
 	}
-	if list := s.datasets[l.Dataset]; after != 0 && (len(list) == 0 || list[len(list)-1].number != after) {
+	if list := s.datasets[l.Dataset]; after != 0 &&
+		(len(list) == 0 || list[len(list)-1].number != after) {
 		s.mu.Unlock()
 		return 0, fmt.Errorf("%w: generation %d of %q", ErrSuperseded, after, l.Dataset)
 	}
-	g := &generation{store: s, dataset: l.Dataset, number: s.nextNumber(l.Dataset), manifest: d.Manifest}
+	g := &generation{store: s, dataset: l.Dataset, number: s.nextNumber(l.Dataset),
+		manifest: d.Manifest}
 	g.dir = s.generationDir(g.dataset, g.number)
 	if err = os.MkdirAll(filepath.Dir(g.dir), 0o700); err == nil {
 		err = s.checkSameName(l.Dataset) // others may have come since Begin
@@ -142,7 +146,8 @@ func (s *Store) Remove(name string) (numbers []int64, err error) {
 	for _, g := range list {
 		s.discard(g)
 	}
-	// Only an empty directory goes: what another version left there is not ours, nor what is being published.
+	// Only an empty directory goes: what another version left there is not ours, nor what is being
+	// published.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_ = os.Remove(filepath.Join(s.dir, datasetsDir, name))
@@ -161,8 +166,8 @@ func (s *Store) unpublish(g *generation) {
 	}
 }
 
-// discard deletes the files of a generation that is no longer published. They vanish at once, by a rename into
-// tmp; maps of them stay valid.
+// discard deletes the files of a generation that is no longer published. They vanish at once, by a
+// rename into tmp; maps of them stay valid.
 func (s *Store) discard(g *generation) {
 	trash, err := os.MkdirTemp(filepath.Join(s.dir, tmpDir), "removed-")
 	if err == nil {
@@ -181,11 +186,12 @@ func (s *Store) discard(g *generation) {
 	}
 }
 
-// syncAfter is how long a generation is left alone before it is written to disk: its first readers have the machine to themselves,
-// and one that is replaced or removed at once is never written.
+// syncAfter is how long a generation is left alone before it is written to disk: its first readers
+// have the machine to themselves, and one that is replaced or removed at once is never written.
 const syncAfter = time.Second
 
-// syncLater writes the generation to disk in the background and marks it. The caller holds mu, or is Open.
+// syncLater writes the generation to disk in the background and marks it. The caller holds mu, or
+// is Open.
 func (s *Store) syncLater(g *generation) {
 	if g.isSynced() || g.manifest.Boot != layout.BootID() {
 		return
@@ -219,7 +225,8 @@ func (s *Store) sync(g *generation) error {
 			paths = append(paths, filepath.Join(g.dir, e.Name()))
 		}
 	}
-	for _, path := range append(paths, g.dir, filepath.Dir(g.dir), filepath.Join(s.dir, datasetsDir)) {
+	for _, path := range append(paths, g.dir, filepath.Dir(g.dir),
+		filepath.Join(s.dir, datasetsDir)) {
 		select {
 		case <-s.ctx.Done():
 			return nil
@@ -238,7 +245,8 @@ func (g *generation) isGone() bool {
 	return g.gone
 }
 
-// mark notes that the generation is on the disk. One that was removed is not marked: another may have its name.
+// mark notes that the generation is on the disk. One that was removed is not marked: another may
+// have its name.
 func (g *generation) mark() error {
 	g.store.mu.Lock()
 	defer g.store.mu.Unlock()

@@ -20,8 +20,8 @@ type Residency struct {
 	Pinned   int64 // locked by Pin
 }
 
-// residencyAge is how old a figure may be that is only shown; or older, where each page has to be looked up and that takes long: counting
-// takes a tenth of one core at most.
+// residencyAge is how old a figure may be that is only shown; or older, where each page has to be
+// looked up and that takes long: counting takes a tenth of one core at most.
 const residencyAge = time.Second
 
 // residency is a generation's memory.
@@ -39,7 +39,8 @@ type residency struct {
 
 func (g *generation) describe(age time.Duration) Residency {
 	n, err := g.inMemory(age)
-	return Residency{Bytes: bytesOf(g.manifest), Resident: n, Known: err == nil, Pinned: g.pinned.Load()}
+	return Residency{Bytes: bytesOf(g.manifest), Resident: n, Known: err == nil,
+		Pinned: g.pinned.Load()}
 }
 
 // bytesOf is the size of a generation's files.
@@ -70,8 +71,8 @@ func (g *generation) inMemory(age time.Duration) (int64, error) {
 	return g.resident, g.unknown
 }
 
-// each calls do with each of the generation's files, and its map where there is one. A generation whose files are being removed has
-// none.
+// each calls do with each of the generation's files, and its map where there is one. A generation
+// whose files are being removed has none.
 func (g *generation) each(do func(*os.File, *mmapfile.Map) error) (err error) {
 	if d := g.data.Load(); d != nil {
 		if release, closed := d.Acquire(); closed == nil {
@@ -97,7 +98,8 @@ func (g *generation) each(do func(*os.File, *mmapfile.Map) error) (err error) {
 // drop asks the system to give up the generation's pages, and tells how many bytes went.
 func (g *generation) drop() (int64, error) {
 	before, _ := g.inMemory(0)
-	if !g.isSynced() && g.manifest.Boot == layout.BootID() { // pages that are not on the disk yet would stay
+	// pages that are not on the disk yet would stay
+	if !g.isSynced() && g.manifest.Boot == layout.BootID() {
 		if err := g.store.sync(g); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return 0, err
 		}
@@ -112,8 +114,9 @@ func (g *generation) drop() (int64, error) {
 	return before - after, err
 }
 
-// Unload asks the system to give up the pages of all of a dataset's generations, and tells what is left of the newest. Files stay, and
-// so do pages that trainers have mapped, that are pinned, or whose file system keeps its files in memory. The error wraps ErrNotFound.
+// Unload asks the system to give up the pages of all of a dataset's generations, and tells what is
+// left of the newest. Files stay, and so do pages that trainers have mapped, that are pinned, or
+// whose file system keeps its files in memory. The error wraps ErrNotFound.
 func (s *Store) Unload(name string) (r Residency, readers int, err error) {
 	s.mu.Lock()
 	newest, err := s.find(name, 0)

@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestANameThatTheFileSystemTakesForAnotherIsRefused makes a folder two names, as a file system does that knows no case.
+// TestANameThatTheFileSystemTakesForAnotherIsRefused makes a folder two names, as a file system
+// does that knows no case.
 func TestANameThatTheFileSystemTakesForAnotherIsRefused(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "Prices", 1)

@@ -1,18 +1,22 @@
-// Package store owns the cache directory: which datasets there are, their generations, how a new one is
-// published and when an old one may go.
+// Package store owns the cache directory: which datasets there are, their generations, how a new
+// one is published and when an old one may go.
 //
-// A [Store] is the directory, locked for one process. [Store.Begin] gives a place to write a generation in, and
-// [Load.Publish] makes it visible, whole, by one rename. [Store.Acquire] gives a [Handle] on a generation, mapped; what a
-// handle shows stays mapped until its Release, whatever is published or removed meanwhile.
+// A [Store] is the directory, locked for one process. [Store.Begin] gives a place to write a
+// generation in, and [Load.Publish] makes it visible, whole, by one rename. [Store.Acquire] gives a
+// [Handle] on a generation, mapped; what a handle shows stays mapped until its Release, whatever is
+// published or removed meanwhile.
 //
-// The store keeps to a memory budget: [Store.Dataset] says what of a dataset is in memory, and where a load or a preload needs more
-// than there is, the pages of generations that nobody reads are given up, those first that were not read for longest. Files are never
-// deleted for it. What is mapped and read is the kernel's to keep or to give up; only pinned datasets and rings are sure of their memory.
+// The store keeps to a memory budget: [Store.Dataset] says what of a dataset is in memory, and
+// where a load or a preload needs more than there is, the pages of generations that nobody reads
+// are given up, those first that were not read for longest. Files are never deleted for it. What is
+// mapped and read is the kernel's to keep or to give up; only pinned datasets and rings are sure of
+// their memory.
 //
 // # Caveats
 //
-// Publishing does not wait for the disk: the files are synced afterwards and marked with a file named
-// synced. A generation without the mark from before a reboot is verified by its checksums when it is first used.
+// Publishing does not wait for the disk: the files are synced afterwards and marked with a file
+// named synced. A generation without the mark from before a reboot is verified by its checksums
+// when it is first used.
 package store
 
 import (
@@ -38,7 +42,8 @@ var (
 	ErrNotFound = errors.New("dataset not found")
 	// ErrGone is returned when the dataset exists but the generation does not, or no longer.
 	ErrGone = errors.New("generation is gone")
-	// ErrSuperseded is returned by PublishAfter when another generation has been published since, or the dataset was removed.
+	// ErrSuperseded is returned by PublishAfter when another generation has been published since,
+	// or the dataset was removed.
 	ErrSuperseded = errors.New("generation is no longer the newest")
 	// ErrFilesystem is returned by Open for a cache directory on a network file system.
 	ErrFilesystem = errors.New("cache directory is on a network file system")
@@ -65,7 +70,8 @@ type Store struct {
 	closed   bool
 	datasets map[string][]*generation // published, ascending
 	removed  map[*generation]bool     // no longer published, but somebody holds them
-	pins     map[string]int           // datasets that are to stay in memory, and how many Pins said so
+	// datasets that are to stay in memory, and how many Pins said so
+	pins map[string]int
 	memory
 
 	ctx        context.Context // of what goes on in the background
@@ -73,8 +79,8 @@ type Store struct {
 	background sync.WaitGroup
 }
 
-// Open takes the directory, creating it (0700) where needed, removes what a killed load left, and reads
-// the catalogue. The error wraps ErrLocked when another process has it.
+// Open takes the directory, creating it (0700) where needed, removes what a killed load left, and
+// reads the catalogue. The error wraps ErrLocked when another process has it.
 func Open(dir string, log *slog.Logger) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -88,7 +94,9 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if err := checkFilesystem(dir); err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, log: log, datasets: map[string][]*generation{}, removed: map[*generation]bool{}, pins: map[string]int{}, memory: memory{budget: math.MaxInt64}}
+	s := &Store{dir: dir, log: log, datasets: map[string][]*generation{},
+		removed: map[*generation]bool{}, pins: map[string]int{},
+		memory: memory{budget: math.MaxInt64}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if s.lock, err = takeLock(dir); err != nil {
 		return nil, err
@@ -120,8 +128,8 @@ func (s *Store) sweep() error {
 	return nil
 }
 
-// scan reads the catalogue. A generation that cannot be read is left out and logged: it may be another
-// version's, and only rm deletes.
+// scan reads the catalogue. A generation that cannot be read is left out and logged: it may be
+// another version's, and only rm deletes.
 func (s *Store) scan() error {
 	names, err := os.ReadDir(filepath.Join(s.dir, datasetsDir))
 	if err != nil {
@@ -147,7 +155,8 @@ func (s *Store) scan() error {
 			s.datasets[g.dataset] = append(s.datasets[g.dataset], g)
 			s.syncLater(g)
 		}
-		slices.SortFunc(s.datasets[name.Name()], func(a, b *generation) int { return int(a.number - b.number) })
+		slices.SortFunc(s.datasets[name.Name()],
+			func(a, b *generation) int { return int(a.number - b.number) })
 	}
 	return nil
 }
@@ -156,7 +165,8 @@ func (s *Store) generationDir(name string, number int64) string {
 	return filepath.Join(s.dir, datasetsDir, name, strconv.FormatInt(number, 10))
 }
 
-// Close refuses new handles, waits until all are released, unmaps and lets go of the directory. It is idempotent.
+// Close refuses new handles, waits until all are released, unmaps and lets go of the directory. It
+// is idempotent.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -182,8 +192,8 @@ func (s *Store) isClosed() bool {
 	return s.closed
 }
 
-// find gives a published generation, or one that is only held; number 0 is the newest published. The
-// caller holds mu.
+// find gives a published generation, or one that is only held; number 0 is the newest published.
+// The caller holds mu.
 func (s *Store) find(name string, number int64) (*generation, error) {
 	if s.closed {
 		return nil, ErrClosed
@@ -205,5 +215,6 @@ func (s *Store) find(name string, number int64) (*generation, error) {
 	if len(list) == 0 {
 		return nil, s.notFound(name)
 	}
-	return nil, fmt.Errorf("%w: generation %d of %q; the newest is %d", ErrGone, number, name, list[len(list)-1].number)
+	return nil, fmt.Errorf("%w: generation %d of %q; the newest is %d", ErrGone, number, name,
+		list[len(list)-1].number)
 }

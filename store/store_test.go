@@ -44,7 +44,9 @@ func openStore(t *testing.T, dir string) *Store {
 // write fills a load with rows of one column.
 func write(t *testing.T, l *Load, value float32) {
 	t.Helper()
-	w, err := layout.Create(l.Dir, layout.Table{Rows: 3, Columns: []layout.Column{{Name: "a", Role: layout.RoleValue, DType: layout.Float32}}})
+	w, err := layout.Create(l.Dir,
+		layout.Table{Rows: 3,
+			Columns: []layout.Column{{Name: "a", Role: layout.RoleValue, DType: layout.Float32}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +208,8 @@ func TestOnlyOneStoreHoldsADirectory(t *testing.T) {
 	}
 }
 
-// reboot makes a generation look as if it was written before the machine was last started, and not synced.
+// reboot makes a generation look as if it was written before the machine was last started, and not
+// synced.
 func reboot(t *testing.T, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, layout.ManifestFile)
@@ -256,8 +259,10 @@ func TestAfterARebootAnUnsyncedGenerationIsVerified(t *testing.T) {
 		if err == nil {
 			h.Release()
 		}
-		if _, err := os.Stat(filepath.Join(generation, layout.SyncedFile)); damaged != os.IsNotExist(err) {
-			t.Errorf("damaged %v: the mark that spares the next start the checksums: %v", damaged, err)
+		if _, err := os.Stat(
+			filepath.Join(generation, layout.SyncedFile)); damaged != os.IsNotExist(err) {
+			t.Errorf("damaged %v: the mark that spares the next start the checksums: %v",
+				damaged, err)
 		}
 	}
 }
@@ -295,7 +300,8 @@ func TestNearNamesAreListed(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "etth1", 1)
 	publish(t, s, "weather", 1)
-	if _, err := s.Acquire("ettj1", 0); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "near: etth1") || strings.Contains(err.Error(), "weather") {
+	if _, err := s.Acquire("ettj1", 0); !errors.Is(err, ErrNotFound) ||
+		!strings.Contains(err.Error(), "near: etth1") || strings.Contains(err.Error(), "weather") {
 		t.Errorf("got %v, want ErrNotFound with etth1 near", err)
 	}
 	if _, err := s.Begin("../x"); !errors.Is(err, layout.ErrName) {

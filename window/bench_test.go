@@ -63,7 +63,8 @@ func BenchmarkNewMaxStep(b *testing.B) {
 	t := Table{Offsets: []int64{0, 1e7}, Times: ascending(1e7)}
 	b.SetBytes(8e7)
 	for b.Loop() {
-		if _, err := New(Spec{ContextLength: 336, PredictionLength: 96, MaxStep: Ticks(1)}, t); err != nil {
+		if _, err := New(Spec{ContextLength: 336, PredictionLength: 96, MaxStep: Ticks(1)},
+			t); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -83,7 +84,8 @@ func BenchmarkNewMissing(b *testing.B) {
 		spec Spec
 	}{
 		{"none", Spec{ContextLength: 336, PredictionLength: 96}},
-		{"share", Spec{ContextLength: 336, PredictionLength: 96, MaxMissing: MaxMissing{Share: 0.1}}},
+		{"share", Spec{ContextLength: 336, PredictionLength: 96,
+			MaxMissing: MaxMissing{Share: 0.1}}},
 		{"dilation", Spec{ContextLength: 336, PredictionLength: 96, Dilation: 3}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -25,7 +25,8 @@ func (b *base) findBlocks() error {
 		}
 		n := b.table.length(item)
 		if n < 0 {
-			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item, b.table.Offsets[item], b.table.Offsets[item+1])
+			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item,
+				b.table.Offsets[item], b.table.Offsets[item+1])
 		}
 		from, to := b.admitted(item)
 		p := b.shape.series(n, from, to)

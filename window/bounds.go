@@ -68,7 +68,8 @@ func readBounds(field string, raw []byte) (Bounds, error) {
 	return Bounds{pair[0], pair[1]}, err
 }
 
-func readPair[T any](field string, raw []byte, read func(string, []byte) (T, error)) (pair [2]*T, err error) {
+func readPair[T any](field string, raw []byte,
+	read func(string, []byte) (T, error)) (pair [2]*T, err error) {
 	list, err := readList(field, raw, orNull(read))
 	if err != nil {
 		return pair, err
@@ -102,7 +103,9 @@ func (b *TimeBounds) String() string {
 }
 
 // MarshalJSON writes [from, to].
-func (b TimeBounds) MarshalJSON() ([]byte, error) { return json.Marshal([2]*TimeValue{b.From, b.To}) }
+func (b TimeBounds) MarshalJSON() ([]byte, error) {
+	return json.Marshal([2]*TimeValue{b.From, b.To})
+}
 
 // UnmarshalJSON reads [from, to], each null, RFC 3339, a date or an integer.
 func (b *TimeBounds) UnmarshalJSON(data []byte) (err error) {
@@ -170,5 +173,6 @@ func noTimes(field, value string) error {
 }
 
 func unknownUnit(unit string) error {
-	return fmt.Errorf("%w: time unit %q, want \"s\", \"ms\", \"us\", \"ns\", \"day\" or \"\"", ErrTable, unit)
+	return fmt.Errorf("%w: time unit %q, want \"s\", \"ms\", \"us\", \"ns\", \"day\" or \"\"",
+		ErrTable, unit)
 }

@@ -73,7 +73,8 @@ func (x *Index) build() error {
 		}
 		n := b.table.length(item)
 		if n < 0 {
-			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item, b.table.Offsets[item], b.table.Offsets[item+1])
+			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item,
+				b.table.Offsets[item], b.table.Offsets[item+1])
 		}
 		for len(blocks) > 0 && blocks[0].item < item {
 			blocks = blocks[1:]

@@ -58,7 +58,8 @@ func TestContinuesIsWhatTheRowsSay(t *testing.T) {
 		for n, p := range o.index(cuts).places {
 			end := before.Start + (o.spec.ContextLength-1)*d // the last context row
 			first, _ := o.admitted(p.Item)
-			want := n > 0 && before.Item == p.Item && p.Start == end+d && !o.jumps(p.Item, end, p.Start, first)
+			want := n > 0 && before.Item == p.Item && p.Start == end+d &&
+				!o.jumps(p.Item, end, p.Start, first)
 			if got := x.Continues(int64(n)); got != want {
 				t.Fatalf("%v continues %v: %t, want %t", p, before, got, want)
 			}

@@ -25,7 +25,8 @@ type Where struct {
 	ContextBeforeSplit *bool
 }
 
-// A narrower is a cut made ready for a table. One that is not rowwise only keeps whole items or leaves them out.
+// A narrower is a cut made ready for a table. One that is not rowwise only keeps whole items or
+// leaves them out.
 type narrower interface {
 	keeps(item int64) bool
 	rowwise() bool
@@ -67,7 +68,8 @@ func (b *base) index(cuts []Cut) (*Index, error) {
 	x := &Index{base: b}
 	for i, c := range cuts {
 		if x.latest {
-			return nil, &SpecError{"cuts", fmt.Sprintf("cut %d after latest", i), "latest as the last cut"}
+			return nil, &SpecError{"cuts", fmt.Sprintf("cut %d after latest", i),
+				"latest as the last cut"}
 		}
 		x.cuts = append(x.cuts, c.canonical())
 		if c.Latest {
@@ -111,7 +113,8 @@ func (c Cut) Validate() error {
 }
 
 func (c Cut) kind() string {
-	return fmt.Sprintf("where %t, split %t, part %d, latest %t", c.Where != nil, c.Split != nil, c.Part, c.Latest)
+	return fmt.Sprintf("where %t, split %t, part %d, latest %t", c.Where != nil, c.Split != nil,
+		c.Part, c.Latest)
 }
 
 func (w *Where) validate() error {
@@ -171,7 +174,8 @@ func readCut(field string, raw []byte) (c Cut, err error) {
 	}
 	if before != nil {
 		if c.Where == nil {
-			return Cut{}, &SpecError{field, "context_before_split", `it beside "where", or inside "split"`}
+			return Cut{},
+				&SpecError{field, "context_before_split", `it beside "where", or inside "split"`}
 		}
 		c.Where.ContextBeforeSplit = before
 	}

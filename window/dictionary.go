@@ -123,7 +123,8 @@ func readBool(field string, raw []byte) (bool, error) {
 }
 
 // readList reads a JSON list; null and absent are nil.
-func readList[T any](field string, raw []byte, read func(field string, raw []byte) (T, error)) ([]T, error) {
+func readList[T any](field string, raw []byte,
+	read func(field string, raw []byte) (T, error)) ([]T, error) {
 	var parts []json.RawMessage
 	if err := json.Unmarshal(raw, &parts); err != nil {
 		return nil, &SpecError{field, shorten(raw), "a list"}
@@ -143,7 +144,8 @@ func readList[T any](field string, raw []byte, read func(field string, raw []byt
 }
 
 // orNull reads null as nil.
-func orNull[T any](read func(field string, raw []byte) (T, error)) func(string, []byte) (*T, error) {
+func orNull[T any](read func(field string, raw []byte) (T, error)) func(string, []byte) (*T,
+	error) {
 	return func(field string, raw []byte) (*T, error) {
 		if isNull(raw) {
 			return nil, nil
@@ -157,7 +159,8 @@ func orNull[T any](read func(field string, raw []byte) (T, error)) func(string, 
 }
 
 // notNull refuses null, which lists are read from.
-func notNull[T any](read func(field string, raw []byte) (T, error)) func(string, []byte) (T, error) {
+func notNull[T any](read func(field string, raw []byte) (T, error)) func(string, []byte) (T,
+	error) {
 	return func(field string, raw []byte) (v T, err error) {
 		if isNull(raw) {
 			return v, &SpecError{field, "null", "a list"}

@@ -40,7 +40,8 @@ func drawTableOf(t *rapid.T, items, rows *rapid.Generator[int64]) window.Table {
 			at := between(-20, 20).Draw(t, "begins")
 			for range tab.Offsets[i+1] - tab.Offsets[i] {
 				tab.Times = append(tab.Times, at)
-				at += rapid.SampledFrom([]int64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 6}).Draw(t, "step")
+				at += rapid.SampledFrom([]int64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 6}).
+					Draw(t, "step")
 			}
 		}
 	}
@@ -51,7 +52,8 @@ func drawTableOf(t *rapid.T, items, rows *rapid.Generator[int64]) window.Table {
 		every := between(1, 60).Draw(t, "every")
 		for row := range all {
 			if between(0, every).Draw(t, "missing") == 0 {
-				c.Missing = append(c.Missing, window.MissingRow{Row: row, Cells: between(1, c.Cells).Draw(t, "cells")})
+				c.Missing = append(c.Missing,
+					window.MissingRow{Row: row, Cells: between(1, c.Cells).Draw(t, "cells")})
 			}
 		}
 		tab.Columns = append(tab.Columns, c)
@@ -94,7 +96,8 @@ func drawSpec(t *rapid.T, tab window.Table) window.Spec {
 	case 0:
 		s.MaxMissing.Any = true
 	case 1, 2:
-		s.MaxMissing.Share = rapid.SampledFrom([]float64{0.05, 0.1, 0.2, 0.25, 1.0 / 3, 0.5, 1}).Draw(t, "max_missing")
+		s.MaxMissing.Share = rapid.SampledFrom([]float64{0.05, 0.1, 0.2, 0.25, 1.0 / 3, 0.5, 1}).
+			Draw(t, "max_missing")
 	}
 	return s
 }
@@ -189,7 +192,9 @@ func drawWhere(t *rapid.T, tab window.Table) (w window.Where) {
 
 func drawFractions(t *rapid.T) []*float64 {
 	list := rapid.SampledFrom([][]*float64{
-		{ptr(0.7), ptr(0.1), ptr(0.2)}, {ptr(0.8), ptr(0.2)}, {ptr(0.5), nil, ptr(0.3)}, {nil, ptr(0.25)}, {ptr(0.1), ptr(0.3)}, {ptr(0.001), ptr(0.999)}, {ptr(1.0 / 3), ptr(1.0 / 3), ptr(1.0 / 3)},
+		{ptr(0.7), ptr(0.1), ptr(0.2)}, {ptr(0.8), ptr(0.2)}, {ptr(0.5), nil, ptr(0.3)},
+		{nil, ptr(0.25)}, {ptr(0.1), ptr(0.3)}, {ptr(0.001), ptr(0.999)},
+		{ptr(1.0 / 3), ptr(1.0 / 3), ptr(1.0 / 3)},
 	}).Draw(t, "fractions")
 	return list
 }

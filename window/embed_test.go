@@ -27,13 +27,16 @@ func TestTypesReadThemselvesInsideOthers(t *testing.T) {
 	if err := json.Unmarshal([]byte(in), &request); err != nil {
 		t.Fatal(err)
 	}
-	got := fmt.Sprint(request.Spec.ContextLength, request.Cuts[0].Latest, request.Where.Items, len(request.Split.Lengths), *request.Rows.From, request.Time.To, request.At, request.Step)
+	got := fmt.Sprint(request.Spec.ContextLength, request.Cuts[0].Latest, request.Where.Items,
+		len(request.Split.Lengths), *request.Rows.From, request.Time.To, request.At, request.Step)
 	if want := "2 true [1] 2 1 5 2016-07-01T00:00:00Z 2h"; got != want {
 		t.Errorf("read as %s, want %s", got, want)
 	}
 	for _, bad := range []string{
-		`{"spec":{"context_length":2,"contxt":1}}`, `{"cuts":[{"last":true}]}`, `{"where":{}}`, `{"split":{"length":[1]}}`,
-		`{"rows":[1]}`, `{"time":[null,"noon"]}`, `{"at":"noon"}`, `{"step":"2 moons"}`, `{"step":{}}`,
+		`{"spec":{"context_length":2,"contxt":1}}`, `{"cuts":[{"last":true}]}`, `{"where":{}}`,
+		`{"split":{"length":[1]}}`,
+		`{"rows":[1]}`, `{"time":[null,"noon"]}`, `{"at":"noon"}`, `{"step":"2 moons"}`,
+		`{"step":{}}`,
 	} {
 		if err := json.Unmarshal([]byte(bad), &request); !errors.Is(err, window.ErrSpec) {
 			t.Errorf("%s: %v", bad, err)
@@ -42,7 +45,8 @@ func TestTypesReadThemselvesInsideOthers(t *testing.T) {
 	if w, err := window.ParseWhere([]byte(`{"rows":[-5,null]}`)); err != nil || *w.Rows.From != -5 {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if s, err := window.ParseSplit([]byte(`{"items":[0.5,null],"names":["a","b"]}`)); err != nil || len(s.Names) != 2 {
+	if s, err := window.ParseSplit([]byte(`{"items":[0.5,null],"names":["a","b"]}`)); err != nil ||
+		len(s.Names) != 2 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

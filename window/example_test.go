@@ -37,6 +37,6 @@ func ExampleIndex_Explain() {
 		panic(err)
 	}
 	fmt.Println(x.Explain())
-	// Output:
-	// no window exists: of 150 positions, item_end rejects 150; context_length 336 + prediction_length 96 needs 432 rows; the longest item has 100
+	// Output: no window exists: of 150 positions, item_end rejects 150; context_length 336 +
+	// prediction_length 96 needs 432 rows; the longest item has 100
 }

@@ -103,8 +103,9 @@ func (x *Index) Place(n int64) Place {
 	return x.placeIn(x.runOf(n), n)
 }
 
-// PlaceNear is Place for windows that mostly follow each other: run is where the latest one was found, 0 at first, and is kept by
-// the caller. A window of the same run or of the next one is found without a search.
+// PlaceNear is Place for windows that mostly follow each other: run is where the latest one was
+// found, 0 at first, and is kept by the caller. A window of the same run or of the next one is
+// found without a search.
 func (x *Index) PlaceNear(n int64, run *int) Place {
 	if i := *run; n < x.ends[i]-x.runs[i].Count || n >= x.ends[i] {
 		if i++; i == len(x.ends) || n < x.ends[i-1] || n >= x.ends[i] {
@@ -115,8 +116,8 @@ func (x *Index) PlaceNear(n int64, run *int) Place {
 	return x.placeIn(*run, n)
 }
 
-// RunNear is the run that holds window n: where its first window is, that window's number, and how many windows it has; each starts a
-// stride after the one before. run is as PlaceNear has it.
+// RunNear is the run that holds window n: where its first window is, that window's number, and how
+// many windows it has; each starts a stride after the one before. run is as PlaceNear has it.
 func (x *Index) RunNear(n int64, run *int) (place Place, first, count int64) {
 	x.PlaceNear(n, run)
 	r := &x.runs[*run]

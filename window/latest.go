@@ -50,7 +50,9 @@ func (x *Index) buildLatest() (err error) {
 			continue
 		}
 		if last := start + b.shape.last; len(b.spec.KnownColumns) > 0 && last >= e.b {
-			return &SpecError{"known_columns", fmt.Sprintf("%s ends at row %d", b.table.name(item), e.b), fmt.Sprintf("rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
+			return &SpecError{"known_columns", fmt.Sprintf("%s ends at row %d", b.table.name(item),
+				e.b), fmt.Sprintf(
+				"rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
 		}
 		x.runs = append(x.runs, Run{item, start, 1})
 	}
@@ -58,9 +60,10 @@ func (x *Index) buildLatest() (err error) {
 	return nil
 }
 
-// latestOf is the one position of an item and the reason that forbids it, −1 for none; false where it has none. Of blocks none is
-// of an item before.
-func (x *Index) latestOf(item int64, e extent, ends *targetEnds, blocks []block) (start int64, reason int, ok bool) {
+// latestOf is the one position of an item and the reason that forbids it, −1 for none; false where
+// it has none. Of blocks none is of an item before.
+func (x *Index) latestOf(item int64, e extent, ends *targetEnds, blocks []block) (start int64,
+	reason int, ok bool) {
 	end := ends.before(item, e.hi)
 	if end <= e.lo {
 		return 0, 0, false
@@ -121,7 +124,8 @@ func (s *targetEnds) before(item, end int64) int64 {
 	for i, c := range s.targets {
 		s.skip[i] += firstMissing(c.Missing[s.skip[i]:], offset+end)
 		row := end
-		for j := s.skip[i] - 1; j >= 0 && row > 0 && c.Missing[j] == (MissingRow{offset + row - 1, c.Cells}); j-- {
+		for j := s.skip[i] - 1; j >= 0 && row > 0 &&
+			c.Missing[j] == (MissingRow{offset + row - 1, c.Cells}); j-- {
 			row--
 		}
 		last = max(last, row)

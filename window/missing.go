@@ -64,7 +64,8 @@ func newMissing(b *base) *missing {
 	sh := &b.shape
 	for _, c := range b.table.Columns {
 		if s, used := sh.samples(c); used {
-			m.columns = append(m.columns, column{cells: float64(c.Cells), samples: s, rest: c.Missing})
+			m.columns = append(m.columns,
+				column{cells: float64(c.Cells), samples: s, rest: c.Missing})
 		}
 	}
 	m.cells = m.cellsOf(0)
@@ -99,7 +100,8 @@ func (m *missing) touches(item int64) bool {
 	return found
 }
 
-// nextItem is the first item at or after this one with missing rows; the number of items when there is none.
+// nextItem is the first item at or after this one with missing rows; the number of items when there
+// is none.
 func (m *missing) nextItem(item int64) int64 {
 	offsets := m.base.table.Offsets
 	next := int64(-1)
@@ -129,7 +131,8 @@ func firstMissing(rows []MissingRow, row int64) int {
 		step *= 2
 	}
 	part := rows[step/2 : min(step+1, len(rows))]
-	i, _ := slices.BinarySearchFunc(part, row, func(m MissingRow, row int64) int { return cmp.Compare(m.Row, row) })
+	i, _ := slices.BinarySearchFunc(part, row,
+		func(m MissingRow, row int64) int { return cmp.Compare(m.Row, row) })
 	return step/2 + i
 }
 
@@ -169,7 +172,8 @@ func (m *missing) byResidue(p *series, offset int64) {
 		c := &m.columns[i]
 		c.sorted = append(c.sorted[:0], between(c.rest, offset+p.a, offset+p.b)...)
 		slices.SortFunc(c.sorted, func(a, b MissingRow) int {
-			return cmp.Or(cmp.Compare((a.Row-offset)%d, (b.Row-offset)%d), cmp.Compare(a.Row, b.Row))
+			return cmp.Or(cmp.Compare((a.Row-offset)%d, (b.Row-offset)%d),
+				cmp.Compare(a.Row, b.Row))
 		})
 		for rest := c.sorted; len(rest) > 0; {
 			residue, n := (rest[0].Row-offset)%d, 1
@@ -193,8 +197,9 @@ func (m *missing) byResidue(p *series, offset int64) {
 	}
 }
 
-// walk asks each position near a missing row whether a stretch of its residue covers it. Those that the item's bounds and end reject are
-// left out: a context that is longer than the item, and padded, has any number of them.
+// walk asks each position near a missing row whether a stretch of its residue covers it. Those that
+// the item's bounds and end reject are left out: a context that is longer than the item, and
+// padded, has any number of them.
 func (m *missing) walk(dst []block, item int64, p *series) []block {
 	d := m.base.shape.dilation
 	slices.SortFunc(m.bad, func(a, b stretch) int { return cmp.Compare(a.first, b.first) })

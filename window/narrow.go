@@ -43,7 +43,8 @@ func (b *base) compileWhere(w Where) (narrower, error) {
 func (b *base) checkItems(field string, items []int64) error {
 	for _, item := range items {
 		if item < 0 || item >= b.table.Items() {
-			return &SpecError{field, strconv.FormatInt(item, 10), fmt.Sprintf("item numbers from 0 to %d", b.table.Items()-1)}
+			return &SpecError{field, strconv.FormatInt(item, 10),
+				fmt.Sprintf("item numbers from 0 to %d", b.table.Items()-1)}
 		}
 	}
 	return nil
@@ -91,7 +92,8 @@ func (b *base) compileSplit(s Split, part int) (narrower, error) {
 	if s.Items != nil {
 		return b.compileItems(s, part)
 	}
-	n := &narrowRows{split: s, part: part, rest: -1, context: onlyFalse(s.ContextBeforeSplit) == nil}
+	n := &narrowRows{split: s, part: part, rest: -1,
+		context: onlyFalse(s.ContextBeforeSplit) == nil}
 	for i, l := range s.Lengths {
 		if l == nil {
 			n.rest = i

@@ -42,7 +42,8 @@ func (o *oracle) why(item, s int64, part *rowsOf) window.Reason {
 		return window.ReasonMaxMissing
 	}
 	d := or1(o.spec.Dilation)
-	for i := o.spec.ContextLength + o.spec.Gap; i < o.spec.ContextLength+o.spec.Gap+o.spec.PredictionLength; i++ {
+	for i := o.spec.ContextLength + o.spec.Gap; i < o.spec.ContextLength+o.spec.Gap+
+		o.spec.PredictionLength; i++ {
 		if !part.in[s+i*d] {
 			return window.ReasonSplit
 		}
@@ -60,7 +61,8 @@ func (o *oracle) jumps(item, s, last, a int64) bool {
 	if o.spec.MaxStep == nil {
 		return false
 	}
-	most, ok := map[string]int64{"1s": 1, "2s": 2, "5s": 5, "1": 1, "2": 2, "5": 5}[o.spec.MaxStep.String()]
+	most, ok := map[string]int64{"1s": 1, "2s": 2, "5s": 5, "1": 1, "2": 2,
+		"5": 5}[o.spec.MaxStep.String()]
 	if !ok {
 		panic(o.spec.MaxStep.String())
 	}
@@ -78,7 +80,8 @@ func (o *oracle) misses(item, s, a int64) bool {
 		return false
 	}
 	cells, missing := int64(0), int64(0)
-	c, g, l, p, d := o.spec.ContextLength, o.spec.Gap, o.spec.Overlap, o.spec.PredictionLength, or1(o.spec.Dilation)
+	c, g, l, p, d := o.spec.ContextLength, o.spec.Gap, o.spec.Overlap, o.spec.PredictionLength,
+		or1(o.spec.Dilation)
 	for _, col := range o.table.Columns {
 		for i := range c + g + p {
 			used := col.Context && i < c || col.Target && i >= c+g-l

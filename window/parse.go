@@ -100,7 +100,8 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 		names []string
 		keep  bool // an empty list is not the default
 	}{
-		{"columns", s.Columns, true}, {"context_columns", s.ContextColumns, true}, {"target_columns", s.TargetColumns, true},
+		{"columns", s.Columns, true}, {"context_columns", s.ContextColumns, true},
+		{"target_columns", s.TargetColumns, true},
 		{"known_columns", s.KnownColumns, false}, {"static_columns", s.StaticColumns, false},
 	} {
 		if len(list.names) > 0 || list.keep && list.names != nil {

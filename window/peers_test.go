@@ -70,7 +70,8 @@ func TestKerasCounts(t *testing.T) {
 		{99, 10, 2, 3, 27}, // docstring example 1; the last start is 78
 		{99, 50, 2, 1, 1},  // keras#17392: once miscounted, and the test with it
 	} {
-		x := mustNew(t, window.Spec{ContextLength: c.length, Dilation: c.rate, Stride: c.stride}, items(c.rows))
+		x := mustNew(t, window.Spec{ContextLength: c.length, Dilation: c.rate, Stride: c.stride},
+			items(c.rows))
 		if x.Len() != c.want {
 			t.Errorf("%+v: %d windows", c, x.Len())
 		}
@@ -79,12 +80,14 @@ func TestKerasCounts(t *testing.T) {
 		}
 	}
 	// test_no_targets: 19 batches of 5, the last of 2. Ten rows with 7 targets: one row ahead.
-	if x := mustNew(t, window.Spec{ContextLength: 3, PredictionLength: 1}, items(10)); x.Len() != 7 {
+	if x := mustNew(t, window.Spec{ContextLength: 3, PredictionLength: 1},
+		items(10)); x.Len() != 7 {
 		t.Errorf("%d windows with a target, want 7", x.Len())
 	}
 	// keras#21305, a known fault: docstring example 2 (n 100, targets 10 rows on) serves 81 of the
 	// 90 windows that exist, as both inputs and targets are cut.
-	if x := mustNew(t, window.Spec{ContextLength: 10, PredictionLength: 1}, items(100)); x.Len() != 90 {
+	if x := mustNew(t, window.Spec{ContextLength: 10, PredictionLength: 1},
+		items(100)); x.Len() != 90 {
 		t.Errorf("%d windows, want 90", x.Len())
 	}
 }
@@ -103,7 +106,8 @@ func TestGluonTSInstanceSplitter(t *testing.T) {
 				}
 				x := mustNew(t, spec, items(rows))
 				if x.Len() != max(0, want) {
-					t.Errorf("%d rows, lead time %d, padding %t: %d windows, want %d", rows, lead, padding, x.Len(), max(0, want))
+					t.Errorf("%d rows, lead time %d, padding %t: %d windows, want %d", rows, lead,
+						padding, x.Len(), max(0, want))
 				}
 			}
 		}
@@ -120,7 +124,8 @@ func TestGluonTSOffsetSplitter(t *testing.T) {
 			t.Errorf("item %d trains on rows %d to %d, want %d", item, lo, hi, want)
 		}
 	}
-	x = mustNew(t, window.Spec{ContextLength: 10, PredictionLength: 7, Stride: 7, Anchor: "end"}, items(100, 50))
+	x = mustNew(t, window.Spec{ContextLength: 10, PredictionLength: 7, Stride: 7, Anchor: "end"},
+		items(100, 50))
 	test := mustWhere(t, x, window.Where{Rows: &window.Bounds{From: ptr(int64(-21))}})
 	var ends []int64
 	for _, s := range starts(test) {
@@ -135,14 +140,16 @@ func TestGluonTSOffsetSplitter(t *testing.T) {
 // ends, those of windows with all four rows and no jump inside are ours; it also has shorter ones.
 func TestPyTorchForecastingEnds(t *testing.T) {
 	diffs := []int64{1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1}
-	theirs := []int64{3, 4, 4, 5, 6, 8, 9, 10, 10, 10, 10, 14, 15, 15, 16, 17, 19, 20, 21, 21, 21, 21}
+	theirs := []int64{3, 4, 4, 5, 6, 8, 9, 10, 10, 10, 10, 14, 15, 15, 16, 17, 19, 20,
+		21, 21, 21, 21}
 	tab := items(11, 11)
 	at := int64(0)
 	for _, d := range diffs {
 		tab.Times = append(tab.Times, at)
 		at += d
 	}
-	x := mustNew(t, window.Spec{ContextLength: 3, PredictionLength: 1, MaxStep: window.Ticks(1)}, tab)
+	x := mustNew(t, window.Spec{ContextLength: 3, PredictionLength: 1, MaxStep: window.Ticks(1)},
+		tab)
 	var want, got []window.Place
 	for row, end := range theirs {
 		if end-int64(row) == 3 {
@@ -178,11 +185,14 @@ func TestDartsCounts(t *testing.T) {
 	if x := mustNew(t, shifted, items(50, 100)); x.Len() != 14+64 {
 		t.Errorf("two series: %d windows, want 78", x.Len())
 	}
-	x := mustNew(t, window.Spec{ContextLength: 14, MinContext: ptr(int64(2)), PredictionLength: 6}, items(25))
+	x := mustNew(t, window.Spec{ContextLength: 14, MinContext: ptr(int64(2)), PredictionLength: 6},
+		items(25))
 	if x.Len() != 18 || x.Pad(x.Place(0)) != 12 {
-		t.Errorf("input 2 to 14, output 6: %d windows, the first padded by %d, want 18 and 12", x.Len(), x.Pad(x.Place(0)))
+		t.Errorf("input 2 to 14, output 6: %d windows, the first padded by %d, want 18 and 12",
+			x.Len(), x.Pad(x.Place(0)))
 	}
-	if x := mustNew(t, window.Spec{ContextLength: 10, MinContext: ptr(int64(2)), PredictionLength: 4}, items(15)); x.Len() != 10 {
+	if x := mustNew(t, window.Spec{ContextLength: 10, MinContext: ptr(int64(2)),
+		PredictionLength: 4}, items(15)); x.Len() != 10 {
 		t.Errorf("input 2 to 10, output 4: %d windows, want 10", x.Len())
 	}
 	stride2, stride3 := shifted, shifted
@@ -220,14 +230,16 @@ func TestTimeSeriesLibraryCounts(t *testing.T) {
 		{17420, 336, 96, lengths(8640, 2880, 2880), []int64{8209, 2785, 2785}},
 		{69680, 96, 96, lengths(34560, 11520, 11520), []int64{34369, 11425, 11425}},
 	} {
-		x := mustNew(t, window.Spec{ContextLength: c.context, PredictionLength: c.horizon, Overlap: 48}, items(c.rows))
+		x := mustNew(t, window.Spec{ContextLength: c.context, PredictionLength: c.horizon,
+			Overlap: 48}, items(c.rows))
 		border := int64(0)
 		for i, part := range mustSplit(t, x, window.Split{Lengths: c.lengths}) {
 			if part.Len() != c.want[i] {
 				t.Errorf("%+v: part %d has %d windows", c, i, part.Len())
 			}
 			if first := part.Place(0).Start; first != max(0, border-c.context) {
-				t.Errorf("%+v: part %d begins at %d, want %d", c, i, first, max(0, border-c.context))
+				t.Errorf("%+v: part %d begins at %d, want %d", c, i, first,
+					max(0, border-c.context))
 			}
 			border += *c.lengths[i]
 		}
@@ -259,8 +271,10 @@ func TestTorchRLSlices(t *testing.T) {
 func TestPetastormNGrams(t *testing.T) {
 	tab := items(7)
 	tab.Times = []int64{0, 3, 8, 10, 11, 20, 23}
-	x := mustNew(t, window.Spec{ContextLength: 1, PredictionLength: 1, MaxStep: window.Ticks(4)}, tab)
-	if got, want := starts(x), []int64{0, 2, 3, 5}; !slices.Equal(got, want) { // (0,3) (8,10) (10,11) (20,23)
+	x := mustNew(t, window.Spec{ContextLength: 1, PredictionLength: 1, MaxStep: window.Ticks(4)},
+		tab)
+	// (0,3) (8,10) (10,11) (20,23)
+	if got, want := starts(x), []int64{0, 2, 3, 5}; !slices.Equal(got, want) {
 		t.Errorf("n-grams begin at rows %v, want %v", got, want)
 	}
 }

@@ -31,7 +31,8 @@ func TestPartsAreWhatTheDefinitionsSay(t *testing.T) {
 		tab := drawTableOf(t, between(1, 3), between(14, 34))
 		spec := drawSpec(t, tab)
 		spec.Rows, spec.Time, spec.MaxStep, spec.MaxMissing.Any = nil, nil, nil, true
-		spec.ContextLength, spec.PredictionLength = between(1, 4).Draw(t, "context"), between(1, 4).Draw(t, "prediction")
+		spec.ContextLength, spec.PredictionLength = between(1, 4).Draw(t, "context"),
+			between(1, 4).Draw(t, "prediction")
 		spec.MinContext, spec.Overlap = nil, 0
 		var cuts []window.Cut
 		for range between(1, 2).Draw(t, "cuts") {
@@ -41,7 +42,8 @@ func TestPartsAreWhatTheDefinitionsSay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cuts = append(cuts, window.Cut{Split: &s, Part: int(between(0, int64(n)-1).Draw(t, "part"))})
+			cuts = append(cuts,
+				window.Cut{Split: &s, Part: int(between(0, int64(n)-1).Draw(t, "part"))})
 		}
 		x, err := window.Apply(spec, tab, cuts)
 		if err != nil {
@@ -56,7 +58,8 @@ func checkIndex(t *rapid.T, x *window.Index, want found) {
 		t.Fatalf("rejected %v, want %v", x.Rejected(), want.rejected)
 	}
 	if x.Len() != int64(len(want.places)) {
-		t.Fatalf("%d windows, want %d: %v, want %v", x.Len(), len(want.places), x.Runs(), want.places)
+		t.Fatalf("%d windows, want %d: %v, want %v", x.Len(), len(want.places),
+			x.Runs(), want.places)
 	}
 	sum := x.Len()
 	for _, n := range x.Rejected() {
@@ -152,7 +155,8 @@ func TestPartsShareNoPredictionRow(t *testing.T) {
 				if _, ok := x.Number(p); !ok {
 					t.Fatalf("part %d has %v, the whole has not", i, p)
 				}
-				first, last := spec.ContextLength+spec.Gap, spec.ContextLength+spec.Gap+spec.PredictionLength
+				first, last := spec.ContextLength+spec.Gap, spec.ContextLength+spec.Gap+
+					spec.PredictionLength
 				if spec.PredictionLength == 0 {
 					first, last = spec.ContextLength-1, spec.ContextLength
 				}

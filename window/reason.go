@@ -45,16 +45,20 @@ func (x *Index) Explain() error {
 	}
 	switch {
 	case len(lost) > 0:
-		return fmt.Errorf("%w: of %d positions, %s; %s", ErrNoWindows, x.Positions(), strings.Join(lost, ", "), x.advise())
+		return fmt.Errorf("%w: of %d positions, %s; %s", ErrNoWindows, x.Positions(),
+			strings.Join(lost, ", "), x.advise())
 	case x.base.table.Items() == 0:
 		return fmt.Errorf("%w: the dataset has no items; load rows first", ErrNoWindows)
 	case len(x.cuts) > 0:
-		return fmt.Errorf("%w: no position of any item lies in this part; the longest item has %d rows", ErrNoWindows, x.longest())
+		return fmt.Errorf(
+			"%w: no position of any item lies in this part; the longest item has %d rows",
+			ErrNoWindows, x.longest())
 	}
 	return fmt.Errorf("%w: no position lies in the items; %s", ErrNoWindows, x.advise())
 }
 
-// advise says what to change: the lengths when no item is long enough, else the first reason's field.
+// advise says what to change: the lengths when no item is long enough, else the first reason's
+// field.
 func (x *Index) advise() string {
 	s, longest := &x.base.spec, x.longest()
 	need := x.base.shape.last + 1 - x.base.shape.pad

@@ -3,7 +3,8 @@ package window
 // validateColumns refuses columns that are named twice, and roles that exclude each other.
 func (s Spec) validateColumns() error {
 	known, static := role{"known_columns", s.KnownColumns}, role{"static_columns", s.StaticColumns}
-	both, context, target := role{"columns", s.Columns}, role{"context_columns", s.ContextColumns}, role{"target_columns", s.TargetColumns}
+	both, context, target := role{"columns", s.Columns}, role{"context_columns", s.ContextColumns},
+		role{"target_columns", s.TargetColumns}
 	for _, r := range []role{both, context, target, known, static} {
 		seen := make(map[string]bool, len(r.names))
 		for _, name := range r.names {
@@ -14,7 +15,8 @@ func (s Spec) validateColumns() error {
 		}
 	}
 	if s.PredictionLength == 0 && s.TargetColumns != nil {
-		return &SpecError{target.field, mustJSON(s.TargetColumns), "none, because prediction_length is 0"}
+		return &SpecError{target.field, mustJSON(s.TargetColumns),
+			"none, because prediction_length is 0"}
 	}
 	if err := known.apart(target); err != nil { // what is known in advance is not predicted
 		return err

@@ -103,9 +103,11 @@ func (s Spec) Validate() error {
 	case s.Rows != nil && s.Time != nil:
 		return &SpecError{"time", s.Time.String(), "either rows or time, not both"}
 	case !(s.MaxMissing.Share >= 0 && s.MaxMissing.Share <= 1):
-		return &SpecError{"max_missing", fmt.Sprint(s.MaxMissing.Share), "a share from 0 to 1, or null for any"}
+		return &SpecError{"max_missing", fmt.Sprint(s.MaxMissing.Share),
+			"a share from 0 to 1, or null for any"}
 	case s.MissingValue != nil && math.IsInf(*s.MissingValue, 0):
-		return &SpecError{"missing_value", fmt.Sprint(*s.MissingValue), "a finite number, or null for NaN"}
+		return &SpecError{"missing_value", fmt.Sprint(*s.MissingValue),
+			"a finite number, or null for NaN"}
 	}
 	if err := s.Rows.validate("rows"); err != nil {
 		return err
@@ -143,7 +145,8 @@ func (s Spec) validateLengths() error {
 		}
 	}
 	if m := s.MinContext; m != nil && (*m < 0 || *m > s.ContextLength) {
-		return &SpecError{"min_context", strconv.FormatInt(*m, 10), fmt.Sprintf("a whole number from 0 to context_length %d", s.ContextLength)}
+		return &SpecError{"min_context", strconv.FormatInt(*m, 10),
+			fmt.Sprintf("a whole number from 0 to context_length %d", s.ContextLength)}
 	}
 	if s.PredictionLength == 0 {
 		for _, f := range []struct {
@@ -151,22 +154,27 @@ func (s Spec) validateLengths() error {
 			value int64
 		}{{"gap", s.Gap}, {"overlap", s.Overlap}} {
 			if f.value != 0 {
-				return &SpecError{f.name, strconv.FormatInt(f.value, 10), "0, because prediction_length is 0"}
+				return &SpecError{f.name, strconv.FormatInt(f.value, 10),
+					"0, because prediction_length is 0"}
 			}
 		}
 	}
 	if most := s.ContextLength + s.Gap; s.Overlap > most { // both are at most 2⁶¹
-		return &SpecError{"overlap", strconv.FormatInt(s.Overlap, 10), fmt.Sprintf("at most context_length + gap = %d", most)}
+		return &SpecError{"overlap", strconv.FormatInt(s.Overlap, 10),
+			fmt.Sprintf("at most context_length + gap = %d", most)}
 	}
 	total := s.ContextLength + s.Gap
 	if total <= limit {
 		total += s.PredictionLength
 	}
 	if total > limit {
-		return &SpecError{"context_length", strconv.FormatInt(s.ContextLength, 10), fmt.Sprintf("context_length + gap + prediction_length of at most %d", int64(limit))}
+		return &SpecError{"context_length", strconv.FormatInt(s.ContextLength, 10),
+			fmt.Sprintf("context_length + gap + prediction_length of at most %d", int64(limit))}
 	}
 	if s.dilation() > limit/total {
-		return &SpecError{"dilation", strconv.FormatInt(s.dilation(), 10), fmt.Sprintf("a window of at most %d rows: dilation of at most %d", int64(limit), int64(limit)/total)}
+		return &SpecError{"dilation", strconv.FormatInt(s.dilation(), 10),
+			fmt.Sprintf("a window of at most %d rows: dilation of at most %d", int64(limit),
+				int64(limit)/total)}
 	}
 	return nil
 }

@@ -14,7 +14,8 @@ import (
 func TestSpecIsReadAndWrittenCanonically(t *testing.T) {
 	for _, c := range []struct{ in, out string }{
 		{`{"context_length":336,"prediction_length":96}`, ``},
-		{`{"prediction_length":96,"context_length":336}`, `{"context_length":336,"prediction_length":96}`},
+		{`{"prediction_length":96,"context_length":336}`,
+			`{"context_length":336,"prediction_length":96}`},
 		{`{"context_length":4,"gap":0,"stride":1,"dilation":1,"anchor":"start","min_context":4,"rows":null,"time":[null,null],"max_step":null,"max_missing":0,"count_filled":false,"columns":null,"known_columns":[],"dtype":"float32","missing_value":null}`, `{"context_length":4}`},
 		{`{"context_length":4,"prediction_length":2,"gap":1,"overlap":3,"stride":2,"dilation":3,"anchor":"end","min_context":0,"rows":[-20,null],"max_step":"1h","max_missing":null,"count_filled":true,"columns":[],"context_columns":["a"],"target_columns":["b"],"known_columns":["k"],"static_columns":["s"],"dtype":null,"missing_value":-1.5}`, ``},
 		{`{"context_length":4,"max_step":"60min"}`, `{"context_length":4,"max_step":"1h"}`},
@@ -23,9 +24,12 @@ func TestSpecIsReadAndWrittenCanonically(t *testing.T) {
 		{`{"context_length":4,"max_step":"1 D"}`, `{"context_length":4,"max_step":"1d"}`},
 		{`{"context_length":4,"max_step":3600}`, ``},
 		{`{"context_length":4,"max_missing":0.25}`, ``},
-		{`{"context_length":4,"time":["2016-07-01",null]}`, `{"context_length":4,"time":["2016-07-01T00:00:00Z",null]}`},
-		{`{"context_length":4,"time":["2016-07-01 02:00:00+02:00","2016-07-01T00:00:00.5"]}`, `{"context_length":4,"time":["2016-07-01T00:00:00Z","2016-07-01T00:00:00.5Z"]}`},
-		{`{"context_length":4,"time":["2016-07-01T02:00+02:00","2016-07-01T00:01"]}`, `{"context_length":4,"time":["2016-07-01T00:00:00Z","2016-07-01T00:01:00Z"]}`},
+		{`{"context_length":4,"time":["2016-07-01",null]}`,
+			`{"context_length":4,"time":["2016-07-01T00:00:00Z",null]}`},
+		{`{"context_length":4,"time":["2016-07-01 02:00:00+02:00","2016-07-01T00:00:00.5"]}`,
+			`{"context_length":4,"time":["2016-07-01T00:00:00Z","2016-07-01T00:00:00.5Z"]}`},
+		{`{"context_length":4,"time":["2016-07-01T02:00+02:00","2016-07-01T00:01"]}`,
+			`{"context_length":4,"time":["2016-07-01T00:00:00Z","2016-07-01T00:01:00Z"]}`},
 		{`{"context_length":4,"time":[-5,7]}`, ``},
 	} {
 		spec, err := window.ParseSpec([]byte(c.in))
@@ -56,30 +60,57 @@ func cmpOr(a, b string) string {
 
 func TestSpecIsRefusedByField(t *testing.T) {
 	for _, c := range []struct{ in, field string }{
-		{``, "spec"}, {`null`, "spec"}, {`[]`, "spec"}, {`{"context_length":4`, "spec"}, {`{"context_length":4}{}`, "spec"},
-		{`{"context_length":4,"context_length":5}`, "spec"}, {`{"Context_Length":4}`, "spec"}, {`{"context":4}`, "spec"},
-		{`{}`, "context_length"}, {`{"context_length":0}`, "context_length"}, {`{"context_length":-1}`, "context_length"},
-		{`{"context_length":"4"}`, "context_length"}, {`{"context_length":4.0}`, "context_length"}, {`{"context_length":null}`, "context_length"},
-		{`{"context_length":9223372036854775808}`, "context_length"}, {`{"context_length":9223372036854775807}`, "context_length"},
+		{``, "spec"}, {`null`, "spec"}, {`[]`, "spec"}, {`{"context_length":4`, "spec"},
+		{`{"context_length":4}{}`, "spec"},
+		{`{"context_length":4,"context_length":5}`, "spec"}, {`{"Context_Length":4}`, "spec"},
+		{`{"context":4}`, "spec"},
+		{`{}`, "context_length"}, {`{"context_length":0}`, "context_length"},
+		{`{"context_length":-1}`, "context_length"},
+		{`{"context_length":"4"}`, "context_length"}, {`{"context_length":4.0}`, "context_length"},
+		{`{"context_length":null}`, "context_length"},
+		{`{"context_length":9223372036854775808}`, "context_length"},
+		{`{"context_length":9223372036854775807}`, "context_length"},
 		{`{"context_length":4,"prediction_length":-1}`, "prediction_length"},
 		{`{"context_length":4,"prediction_length":1,"gap":-1}`, "gap"},
 		{`{"context_length":4,"gap":1}`, "gap"}, {`{"context_length":4,"overlap":1}`, "overlap"},
-		{`{"context_length":4,"prediction_length":1,"overlap":5}`, "overlap"}, {`{"context_length":4,"prediction_length":1,"overlap":-1}`, "overlap"},
-		{`{"context_length":4,"stride":0}`, "stride"}, {`{"context_length":4,"stride":-2}`, "stride"}, {`{"context_length":4,"dilation":0}`, "dilation"},
-		{`{"context_length":4,"anchor":"middle"}`, "anchor"}, {`{"context_length":4,"anchor":""}`, "anchor"},
-		{`{"context_length":4,"min_context":5}`, "min_context"}, {`{"context_length":4,"min_context":-1}`, "min_context"},
-		{`{"context_length":4,"rows":[5,5]}`, "rows"}, {`{"context_length":4,"rows":[-1,-3]}`, "rows"}, {`{"context_length":4,"rows":[1]}`, "rows"}, {`{"context_length":4,"rows":5}`, "rows"},
-		{`{"context_length":4,"rows":[1,"a"]}`, "rows[1]"}, {`{"context_length":4,"rows":[1,2],"time":[1,2]}`, "time"},
-		{`{"context_length":4,"time":["yesterday",null]}`, "time[0]"}, {`{"context_length":4,"time":["2016-07-02","2016-07-01"]}`, "time"},
-		{`{"context_length":4,"max_step":"1 month"}`, "max_step"}, {`{"context_length":4,"max_step":0}`, "max_step"}, {`{"context_length":4,"max_step":"0h"}`, "max_step"},
-		{`{"context_length":4,"max_step":""}`, "max_step"}, {`{"context_length":4,"max_step":"-1h"}`, "max_step"}, {`{"context_length":4,"max_step":"999999999w"}`, "max_step"},
-		{`{"context_length":4,"max_missing":1.5}`, "max_missing"}, {`{"context_length":4,"max_missing":-0.1}`, "max_missing"}, {`{"context_length":4,"max_missing":"all"}`, "max_missing"},
+		{`{"context_length":4,"prediction_length":1,"overlap":5}`, "overlap"},
+		{`{"context_length":4,"prediction_length":1,"overlap":-1}`, "overlap"},
+		{`{"context_length":4,"stride":0}`, "stride"},
+		{`{"context_length":4,"stride":-2}`, "stride"},
+		{`{"context_length":4,"dilation":0}`, "dilation"},
+		{`{"context_length":4,"anchor":"middle"}`, "anchor"},
+		{`{"context_length":4,"anchor":""}`, "anchor"},
+		{`{"context_length":4,"min_context":5}`, "min_context"},
+		{`{"context_length":4,"min_context":-1}`, "min_context"},
+		{`{"context_length":4,"rows":[5,5]}`, "rows"},
+		{`{"context_length":4,"rows":[-1,-3]}`, "rows"},
+		{`{"context_length":4,"rows":[1]}`, "rows"}, {`{"context_length":4,"rows":5}`, "rows"},
+		{`{"context_length":4,"rows":[1,"a"]}`, "rows[1]"},
+		{`{"context_length":4,"rows":[1,2],"time":[1,2]}`, "time"},
+		{`{"context_length":4,"time":["yesterday",null]}`, "time[0]"},
+		{`{"context_length":4,"time":["2016-07-02","2016-07-01"]}`, "time"},
+		{`{"context_length":4,"max_step":"1 month"}`, "max_step"},
+		{`{"context_length":4,"max_step":0}`, "max_step"},
+		{`{"context_length":4,"max_step":"0h"}`, "max_step"},
+		{`{"context_length":4,"max_step":""}`, "max_step"},
+		{`{"context_length":4,"max_step":"-1h"}`, "max_step"},
+		{`{"context_length":4,"max_step":"999999999w"}`, "max_step"},
+		{`{"context_length":4,"max_missing":1.5}`, "max_missing"},
+		{`{"context_length":4,"max_missing":-0.1}`, "max_missing"},
+		{`{"context_length":4,"max_missing":"all"}`, "max_missing"},
 		{`{"context_length":4,"count_filled":1}`, "count_filled"},
-		{`{"context_length":4,"columns":["a","a"]}`, "columns"}, {`{"context_length":4,"columns":[""]}`, "columns"}, {`{"context_length":4,"columns":"a"}`, "columns"}, {`{"context_length":4,"columns":[null]}`, "columns[0]"},
-		{`{"context_length":4,"target_columns":["a"]}`, "target_columns"}, {`{"context_length":4,"prediction_length":1,"target_columns":["a"],"known_columns":["b","a"]}`, "known_columns"},
-		{`{"context_length":4,"columns":["a","s"],"static_columns":["s"]}`, "static_columns"}, {`{"context_length":4,"context_columns":["s"],"static_columns":["s"]}`, "static_columns"},
-		{`{"context_length":4,"prediction_length":1,"target_columns":["s"],"static_columns":["s"]}`, "static_columns"}, {`{"context_length":4,"known_columns":["s"],"static_columns":["s"]}`, "static_columns"},
-		{`{"context_length":4,"dtype":""}`, "dtype"}, {`{"context_length":4,"missing_value":"nan"}`, "missing_value"},
+		{`{"context_length":4,"columns":["a","a"]}`, "columns"},
+		{`{"context_length":4,"columns":[""]}`, "columns"}, {`{"context_length":4,"columns":"a"}`,
+			"columns"}, {`{"context_length":4,"columns":[null]}`, "columns[0]"},
+		{`{"context_length":4,"target_columns":["a"]}`, "target_columns"},
+		{`{"context_length":4,"prediction_length":1,"target_columns":["a"],"known_columns":["b","a"]}`, "known_columns"},
+		{`{"context_length":4,"columns":["a","s"],"static_columns":["s"]}`, "static_columns"},
+		{`{"context_length":4,"context_columns":["s"],"static_columns":["s"]}`, "static_columns"},
+		{`{"context_length":4,"prediction_length":1,"target_columns":["s"],"static_columns":["s"]}`,
+			"static_columns"}, {`{"context_length":4,"known_columns":["s"],"static_columns":["s"]}`,
+			"static_columns"},
+		{`{"context_length":4,"dtype":""}`, "dtype"},
+		{`{"context_length":4,"missing_value":"nan"}`, "missing_value"},
 		// Combinations that overflow.
 		{`{"context_length":2305843009213693952,"prediction_length":1}`, "context_length"},
 		{`{"context_length":2305843009213693951,"gap":2305843009213693951,"prediction_length":2305843009213693951}`, "context_length"},
@@ -88,7 +119,8 @@ func TestSpecIsRefusedByField(t *testing.T) {
 	} {
 		_, err := window.ParseSpec([]byte(c.in))
 		var e *window.SpecError
-		if !errors.As(err, &e) || !errors.Is(err, window.ErrSpec) || e.Field != c.field || e.Allowed == "" {
+		if !errors.As(err, &e) || !errors.Is(err, window.ErrSpec) || e.Field != c.field ||
+			e.Allowed == "" {
 			t.Errorf("%s: %v, want it to name %s", c.in, err, c.field)
 		}
 	}
@@ -153,20 +185,26 @@ func TestTableIsRefusedByItemAndRow(t *testing.T) {
 		tab  window.Table
 		says string
 	}{
-		{window.Table{Offsets: []int64{0, 3, 6}, Times: []int64{1, 2, 3, 1, 1, 2}}, "item 1, row 1"},
-		{window.Table{Offsets: []int64{0, 3, 6}, Times: []int64{1, 2, 3, 5, 9, 7}}, "item 1, row 2"},
+		{window.Table{Offsets: []int64{0, 3, 6}, Times: []int64{1, 2, 3, 1, 1, 2}},
+			"item 1, row 1"},
+		{window.Table{Offsets: []int64{0, 3, 6}, Times: []int64{1, 2, 3, 5, 9, 7}},
+			"item 1, row 2"},
 		{window.Table{Offsets: []int64{0, 5, 3, 6}, Times: make([]int64, 6)}, "item"},
 		{window.Table{Offsets: []int64{1, 3}, Times: make([]int64, 3)}, "offsets"},
 		{window.Table{Offsets: []int64{0, 3}, Times: make([]int64, 2)}, "2 times for 3 rows"},
-		{window.Table{Offsets: []int64{0, 3}, Times: []int64{0, 1, 2}, Columns: []window.Column{{Context: true, Cells: 1, Missing: []window.MissingRow{{Row: 3, Cells: 1}}}}}, "missing row 3"},
-		{window.Table{Offsets: []int64{0, 3}, Times: []int64{0, 1, 2}, Columns: []window.Column{{Context: true}}}, "0 cells"},
+		{window.Table{Offsets: []int64{0, 3}, Times: []int64{0, 1, 2},
+			Columns: []window.Column{{Context: true, Cells: 1,
+				Missing: []window.MissingRow{{Row: 3, Cells: 1}}}}}, "missing row 3"},
+		{window.Table{Offsets: []int64{0, 3}, Times: []int64{0, 1, 2},
+			Columns: []window.Column{{Context: true}}}, "0 cells"},
 	} {
 		_, err := window.New(step, c.tab)
 		if !errors.Is(err, window.ErrTable) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v, want it to name %q", err, c.says)
 		}
 	}
-	if _, err := window.New(window.Spec{ContextLength: 1}, window.Table{Offsets: []int64{0, 5, 3}}); !errors.Is(err, window.ErrTable) {
+	if _, err := window.New(window.Spec{ContextLength: 1},
+		window.Table{Offsets: []int64{0, 5, 3}}); !errors.Is(err, window.ErrTable) {
 		t.Errorf("descending offsets: %v", err)
 	}
 }
@@ -203,7 +241,8 @@ func FuzzParseSpec(f *testing.F) {
 		`{"context_length":4,"prediction_length":2,"gap":1,"overlap":3,"stride":2,"dilation":3,"anchor":"end","min_context":0,"rows":[-20,null],"max_step":"1h30m","max_missing":null,"count_filled":true,"columns":[],"dtype":null,"missing_value":-1.5}`,
 		`{"context_length":4,"time":["2016-07-01 02:00:00+02:00",17],"max_missing":1e-3}`,
 		`{"context_length":9223372036854775807,"dilation":9223372036854775807}`,
-		`{"context_length":4,"context_length":5}`, `{"columns":["\u0000"],"max_step":"µs"}`, `[`, `nul`, ``,
+		`{"context_length":4,"context_length":5}`, `{"columns":["\u0000"],"max_step":"µs"}`,
+		`[`, `nul`, ``,
 	} {
 		f.Add([]byte(seed))
 	}

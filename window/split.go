@@ -37,17 +37,20 @@ func (s *Split) Parts() (int, error) {
 		}
 	}
 	if given != 1 {
-		return 0, &SpecError{"split", fmt.Sprintf("%d of them", given), "one of lengths, fractions, at_times and items"}
+		return 0, &SpecError{"split", fmt.Sprintf("%d of them", given),
+			"one of lengths, fractions, at_times and items"}
 	}
 	if err := s.validate(); err != nil {
 		return 0, err
 	}
 	n := by.parts
 	if n < 2 {
-		return 0, &SpecError{by.field, shorten([]byte(mustJSON(by.value))), "at least two parts; where keeps one"}
+		return 0, &SpecError{by.field, shorten([]byte(mustJSON(by.value))),
+			"at least two parts; where keeps one"}
 	}
 	if n > mostParts {
-		return 0, &SpecError{by.field, fmt.Sprintf("%d parts", n), fmt.Sprintf("at most %d parts", mostParts)}
+		return 0, &SpecError{by.field, fmt.Sprintf("%d parts", n),
+			fmt.Sprintf("at most %d parts", mostParts)}
 	}
 	if s.Names != nil {
 		return n, s.validateNames(n)
@@ -88,7 +91,8 @@ func (s *Split) validate() error {
 		if l == nil {
 			rest++
 		} else if *l < 1 {
-			return &SpecError{fmt.Sprintf("lengths[%d]", i), strconv.FormatInt(*l, 10), "a whole number from 1, or null for the rest"}
+			return &SpecError{fmt.Sprintf("lengths[%d]", i), strconv.FormatInt(*l, 10),
+				"a whole number from 1, or null for the rest"}
 		}
 	}
 	if rest > 1 {
@@ -99,7 +103,8 @@ func (s *Split) validate() error {
 	}
 	for i := 1; i < len(s.AtTimes); i++ {
 		if a, b := s.AtTimes[i-1], s.AtTimes[i]; a.instant == b.instant && !a.before(b) {
-			return &SpecError{fmt.Sprintf("at_times[%d]", i), b.String(), "a time after " + a.String()}
+			return &SpecError{fmt.Sprintf("at_times[%d]", i), b.String(),
+				"a time after " + a.String()}
 		}
 	}
 	if err := s.Items.validate(); err != nil {
@@ -107,16 +112,19 @@ func (s *Split) validate() error {
 	}
 	switch {
 	case s.Purge < 0 || s.Purge > limit:
-		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10), fmt.Sprintf("a whole number from 0 to %d", int64(limit))}
+		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10),
+			fmt.Sprintf("a whole number from 0 to %d", int64(limit))}
 	case s.Purge > 0 && s.Items != nil:
-		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10), "0, because items are split and not rows"}
+		return &SpecError{"purge", strconv.FormatInt(s.Purge, 10),
+			"0, because items are split and not rows"}
 	}
 	return nil
 }
 
 func (s *Split) validateNames(n int) error {
 	if len(s.Names) != n {
-		return &SpecError{"names", fmt.Sprintf("%d names", len(s.Names)), fmt.Sprintf("one for each of the %d parts", n)}
+		return &SpecError{"names", fmt.Sprintf("%d names", len(s.Names)),
+			fmt.Sprintf("one for each of the %d parts", n)}
 	}
 	seen := make(map[string]bool, n)
 	for _, name := range s.Names {
@@ -135,7 +143,8 @@ func validateFractions(field string, fractions []*float64) error {
 		case f == nil:
 			rest++
 		case !(*f > 0 && *f <= 1):
-			return &SpecError{fmt.Sprintf("%s[%d]", field, i), fmt.Sprint(*f), "a share above 0, at most 1, or null for the rest"}
+			return &SpecError{fmt.Sprintf("%s[%d]", field, i), fmt.Sprint(*f),
+				"a share above 0, at most 1, or null for the rest"}
 		default:
 			sum += *f
 		}
@@ -146,7 +155,8 @@ func validateFractions(field string, fractions []*float64) error {
 	case sum > 1+1e-9:
 		return &SpecError{field, fmt.Sprintf("a sum of %v", sum), "a sum of at most 1"}
 	case rest > 0 && sum > 1-1e-9:
-		return &SpecError{field, shorten([]byte(mustJSON(fractions))), "less than 1 in all, so that null has a rest to take"}
+		return &SpecError{field, shorten([]byte(mustJSON(fractions))),
+			"less than 1 in all, so that null has a rest to take"}
 	}
 	return nil
 }
@@ -169,7 +179,8 @@ func (p *ItemParts) validate() error {
 	for i, list := range p.Lists {
 		for _, item := range list {
 			if other, ok := part[item]; ok {
-				return &SpecError{fmt.Sprintf("items[%d]", i), strconv.FormatInt(item, 10), fmt.Sprintf("items once, in one part only; it is in part %d", other)}
+				return &SpecError{fmt.Sprintf("items[%d]", i), strconv.FormatInt(item, 10),
+					fmt.Sprintf("items once, in one part only; it is in part %d", other)}
 			}
 			part[item] = i
 		}
@@ -221,7 +232,8 @@ func readItemParts(field string, raw []byte) (p ItemParts, err error) {
 	}
 	p.Fractions = nil
 	if p.Lists, err = readList(field, raw, notNull(readItems)); err != nil {
-		return p, &SpecError{field, shorten(raw), "lists of item numbers like [[0, 1], [2]], or fractions like [0.8, 0.2]"}
+		return p, &SpecError{field, shorten(raw),
+			"lists of item numbers like [[0, 1], [2]], or fractions like [0.8, 0.2]"}
 	}
 	return p, nil
 }

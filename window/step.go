@@ -54,7 +54,9 @@ func ParseStep(s string) (Step, error) {
 			}
 		}
 		rest = strings.TrimLeft(rest[digits:], " ")
-		letters := len(rest) - len(strings.TrimLeftFunc(rest, func(r rune) bool { return r != ' ' && (r < '0' || r > '9') }))
+		letters := len(rest) - len(
+			strings.TrimLeftFunc(rest,
+				func(r rune) bool { return r != ' ' && (r < '0' || r > '9') }))
 		nanos := nanosOf(rest[:letters])
 		if nanos == 0 || count > (math.MaxInt64-sum)/nanos {
 			return Step{}, bad
@@ -134,7 +136,8 @@ func (s Step) in(unit string) (uint64, error) {
 		return uint64(s.length), nil
 	}
 	if unit == "" {
-		return 0, &SpecError{"max_step", s.String(), "a positive integer: the time column holds integers"}
+		return 0, &SpecError{"max_step", s.String(),
+			"a positive integer: the time column holds integers"}
 	}
 	nanos, ok := unitNanos[unit]
 	if !ok {

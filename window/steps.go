@@ -5,10 +5,10 @@ import "fmt"
 // StepRows is how many dataset rows share one number of [LargestSteps].
 const StepRows = 512
 
-// LargestSteps are the largest differences in time between neighbouring rows of an item: number i is that of the rows
-// [i·StepRows, (i+1)·StepRows), each against the row before it, and 0 where all of them begin items. From it the jumps over
-// any max_step are found by reading only the rows of the blocks that have one. The error wraps [ErrTable] where times do not
-// ascend.
+// LargestSteps are the largest differences in time between neighbouring rows of an item: number i
+// is that of the rows [i·StepRows, (i+1)·StepRows), each against the row before it, and 0 where all
+// of them begin items. From it the jumps over any max_step are found by reading only the rows of
+// the blocks that have one. The error wraps [ErrTable] where times do not ascend.
 func LargestSteps(t *Table) ([]uint64, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -36,5 +36,6 @@ func LargestSteps(t *Table) ([]uint64, error) {
 func stepBlocks(rows int64) int64 { return (rows + StepRows - 1) / StepRows }
 
 func descends(item, row, now, before int64) error {
-	return fmt.Errorf("%w: item %d, row %d: time %d after %d, want ascending", ErrTable, item, row, now, before)
+	return fmt.Errorf("%w: item %d, row %d: time %d after %d, want ascending", ErrTable, item,
+		row, now, before)
 }

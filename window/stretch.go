@@ -5,15 +5,16 @@ import (
 	"sort"
 )
 
-// Stretch is positions of one item, Count starts from First on, one stride apart, that are all windows (Reason "") or all rejected
-// for one reason.
+// Stretch is positions of one item, Count starts from First on, one stride apart, that are all
+// windows (Reason "") or all rejected for one reason.
 type Stretch struct {
 	First, Count int64
 	Reason       Reason
 }
 
-// Stretches are the positions of an item in ascending order, each once: neighbours of one reason are one stretch. An item that is
-// not in the index has none. Of [Index.Latest] it is the one position that the item has.
+// Stretches are the positions of an item in ascending order, each once: neighbours of one reason
+// are one stretch. An item that is not in the index has none. Of [Index.Latest] it is the one
+// position that the item has.
 func (x *Index) Stretches(item int64) iter.Seq[Stretch] {
 	return func(yield func(Stretch) bool) {
 		e := x.extent(item)
@@ -21,7 +22,8 @@ func (x *Index) Stretches(item int64) iter.Seq[Stretch] {
 			return
 		}
 		if x.latest {
-			start, reason, ok := x.latestOf(item, e, newTargetEnds(&x.base.table), x.context.blocksFrom(item))
+			start, reason, ok := x.latestOf(item, e, newTargetEnds(&x.base.table),
+				x.context.blocksFrom(item))
 			if ok {
 				yield(Stretch{start, 1, nameOf(reason)})
 			}
@@ -46,7 +48,8 @@ func nameOf(reason int) Reason {
 
 // blocksFrom are the blocks of an item and those after it.
 func (b *base) blocksFrom(item int64) []block {
-	return b.blocks[sort.Search(len(b.blocks), func(i int) bool { return b.blocks[i].item >= item }):]
+	return b.blocks[sort.Search(len(b.blocks),
+		func(i int) bool { return b.blocks[i].item >= item }):]
 }
 
 // stretches joins what is added, in ascending order, as long as it is of one reason.
@@ -114,8 +117,8 @@ func (w *stretches) free(from, to int64, l limits) {
 	w.add(hi, to, bySplit)
 }
 
-// Holding is the window of an item whose rows, from its first to its last, hold a row and whose start is nearest before it; false
-// where there is none.
+// Holding is the window of an item whose rows, from its first to its last, hold a row and whose
+// start is nearest before it; false where there is none.
 func (x *Index) Holding(item, row int64) (number int64, ok bool) {
 	i := x.firstRun(item, row+1) - 1
 	if i < 0 || x.runs[i].Item != item {

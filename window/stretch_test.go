@@ -19,7 +19,8 @@ func (o *oracle) whys(item int64, cuts []window.Cut) (starts []int64, reasons []
 	far := o.lastRow(0) + or1(o.spec.Dilation) + n + or1(o.spec.Stride)
 	for s := -far; s <= far; s++ {
 		placed := o.placed(s)
-		if o.isPosition(item, s) && (!part.cutRows || placed >= 0 && placed < n && part.in[placed]) {
+		if o.isPosition(item, s) &&
+			(!part.cutRows || placed >= 0 && placed < n && part.in[placed]) {
 			starts, reasons = append(starts, s), append(reasons, o.why(item, s, &part))
 		}
 	}
@@ -45,7 +46,8 @@ func TestStretchesHaveEveryPositionOnceWithItsReason(t *testing.T) {
 					t.Fatalf("item %d: %+v after %+v", item, s, last)
 				}
 				for k := range s.Count {
-					starts, reasons = append(starts, s.First+k*or1(spec.Stride)), append(reasons, s.Reason)
+					starts, reasons = append(starts, s.First+k*or1(spec.Stride)),
+						append(reasons, s.Reason)
 				}
 				if counted[s.Reason] += s.Count; s.Reason == "" {
 					windows += s.Count
@@ -60,7 +62,8 @@ func TestStretchesHaveEveryPositionOnceWithItsReason(t *testing.T) {
 			}
 		}
 		if delete(counted, ""); windows != x.Len() || !maps.Equal(counted, x.Rejected()) {
-			t.Fatalf("%d windows, rejected %v, want %d and %v", windows, counted, x.Len(), x.Rejected())
+			t.Fatalf("%d windows, rejected %v, want %d and %v", windows, counted, x.Len(),
+				x.Rejected())
 		}
 	})
 }
@@ -82,12 +85,14 @@ func TestTheWindowThatHoldsARowIsTheNearestBeforeIt(t *testing.T) {
 			for row := int64(-2); row < o.rows(item)+2; row++ {
 				want, held := int64(0), false
 				for n := range x.Len() {
-					if at := x.Place(n); at.Item == item && at.Start <= row && row <= o.lastRow(at.Start) {
+					if at := x.Place(n); at.Item == item && at.Start <= row &&
+						row <= o.lastRow(at.Start) {
 						want, held = n, true
 					}
 				}
 				if got, ok := x.Holding(item, row); ok != held || ok && got != want {
-					t.Fatalf("row %d of item %d is held by window %d %t, want %d %t", row, item, got, ok, want, held)
+					t.Fatalf("row %d of item %d is held by window %d %t, want %d %t", row, item,
+						got, ok, want, held)
 				}
 			}
 		}
@@ -96,7 +101,9 @@ func TestTheWindowThatHoldsARowIsTheNearestBeforeIt(t *testing.T) {
 
 // What is asked for may be left off in the middle.
 func TestStretchesStopWhereTheReaderStops(t *testing.T) {
-	tab := window.Table{Offsets: []int64{0, 9}, Columns: []window.Column{{Context: true, Target: true, Cells: 1, Missing: []window.MissingRow{{Row: 4, Cells: 1}}}}}
+	tab := window.Table{Offsets: []int64{0, 9},
+		Columns: []window.Column{{Context: true, Target: true, Cells: 1,
+			Missing: []window.MissingRow{{Row: 4, Cells: 1}}}}}
 	x, err := window.New(window.Spec{ContextLength: 2, PredictionLength: 1}, tab)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +115,9 @@ func TestStretchesStopWhereTheReaderStops(t *testing.T) {
 				break
 			}
 		}
-		want := []window.Stretch{{First: 0, Count: 2}, {First: 2, Count: 3, Reason: window.ReasonMaxMissing}, {First: 5, Count: 2}, {First: 7, Count: 2, Reason: window.ReasonItemEnd}}
+		want := []window.Stretch{{First: 0, Count: 2},
+			{First: 2, Count: 3, Reason: window.ReasonMaxMissing}, {First: 5, Count: 2},
+			{First: 7, Count: 2, Reason: window.ReasonItemEnd}}
 		if !slices.Equal(seen, want[:min(stop+1, len(want))]) {
 			t.Fatalf("%v", seen)
 		}

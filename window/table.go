@@ -15,7 +15,8 @@ type Table struct {
 	Times   []int64 // one per dataset row, strictly ascending within an item; nil without time
 	Unit    string  // of Times: "s", "ms", "us", "ns", "day", or "" for integer time
 	Columns []Column
-	// LargestSteps are [LargestSteps] of Times, so that max_step reads only the rows near a jump; nil has it read all.
+	// LargestSteps are [LargestSteps] of Times, so that max_step reads only the rows near a jump;
+	// nil has it read all.
 	LargestSteps []uint64
 
 	// ItemHash is a fixed hash of an item's value, for splits by fractions of items; may be nil.
@@ -56,23 +57,27 @@ func (t *Table) check() error {
 	if n := len(t.Offsets); n > 0 {
 		rows = t.Offsets[n-1]
 		if t.Offsets[0] != 0 || rows > limit {
-			return fmt.Errorf("%w: offsets run from %d to %d, want from 0 to at most %d", ErrTable, t.Offsets[0], rows, int64(limit))
+			return fmt.Errorf("%w: offsets run from %d to %d, want from 0 to at most %d", ErrTable,
+				t.Offsets[0], rows, int64(limit))
 		}
 	}
 	if t.Times != nil && int64(len(t.Times)) != rows {
 		return fmt.Errorf("%w: %d times for %d rows", ErrTable, len(t.Times), rows)
 	}
 	if t.LargestSteps != nil && int64(len(t.LargestSteps)) != stepBlocks(rows) {
-		return fmt.Errorf("%w: largest steps of %d blocks of rows, want %d", ErrTable, len(t.LargestSteps), stepBlocks(rows))
+		return fmt.Errorf("%w: largest steps of %d blocks of rows, want %d", ErrTable,
+			len(t.LargestSteps), stepBlocks(rows))
 	}
 	for i, c := range t.Columns {
 		if c.Cells < 1 {
-			return fmt.Errorf("%w: column %d has %d cells a row, want at least 1", ErrTable, i, c.Cells)
+			return fmt.Errorf("%w: column %d has %d cells a row, want at least 1",
+				ErrTable, i, c.Cells)
 		}
 		last := int64(-1)
 		for _, m := range c.Missing {
 			if m.Row <= last || m.Row >= rows || m.Cells < 1 || m.Cells > c.Cells {
-				return fmt.Errorf("%w: column %d, missing row %d with %d cells after row %d: want ascending rows below %d and 1 to %d cells", ErrTable, i, m.Row, m.Cells, last, rows, c.Cells)
+				return fmt.Errorf(
+					"%w: column %d, missing row %d with %d cells after row %d: want ascending rows below %d and 1 to %d cells", ErrTable, i, m.Row, m.Cells, last, rows, c.Cells)
 			}
 			last = m.Row
 		}

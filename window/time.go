@@ -50,10 +50,12 @@ func (t *TimeValue) UnmarshalJSON(data []byte) (err error) {
 }
 
 var timeForms = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "2006-01-02",
+	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
+	"2006-01-02",
 }
 
-// ParseTime reads RFC 3339, the same with a space for the T, without seconds or without a zone (UTC), or a date.
+// ParseTime reads RFC 3339, the same with a space for the T, without seconds or without a zone
+// (UTC), or a date.
 func ParseTime(s string) (TimeValue, error) {
 	text := s
 	if len(text) > 10 && text[10] == ' ' {
@@ -64,7 +66,8 @@ func ParseTime(s string) (TimeValue, error) {
 			return At(t), nil
 		}
 	}
-	return TimeValue{}, &SpecError{"time", s, `RFC 3339 like "2016-07-01T00:00:00Z", a date, or an integer`}
+	return TimeValue{},
+		&SpecError{"time", s, `RFC 3339 like "2016-07-01T00:00:00Z", a date, or an integer`}
 }
 
 func readTimeValue(field string, raw []byte) (TimeValue, error) {
@@ -81,7 +84,9 @@ func readTimeValue(field string, raw []byte) (TimeValue, error) {
 	}
 	v, err := readInt(field, raw)
 	if err != nil {
-		return TimeValue{}, &SpecError{field, shorten(raw), `RFC 3339 like "2016-07-01T00:00:00Z", a date, or an integer`}
+		return TimeValue{},
+			&SpecError{field, shorten(raw),
+				`RFC 3339 like "2016-07-01T00:00:00Z", a date, or an integer`}
 	}
 	return Tick(v), nil
 }

@@ -61,7 +61,8 @@ func (v vectorTable) table() window.Table {
 
 // small has three items with hourly times, a jump in each, and two columns with missing cells.
 func small() vectorTable {
-	v := vectorTable{Offsets: []int64{0, 30, 42, 72}, Unit: "s", Hashes: []uint64{0x1fffffffffffffff, 0x9fffffffffffffff, 0xe000000000000000}}
+	v := vectorTable{Offsets: []int64{0, 30, 42, 72}, Unit: "s",
+		Hashes: []uint64{0x1fffffffffffffff, 0x9fffffffffffffff, 0xe000000000000000}}
 	at := int64(1467331200) // 2016-07-01
 	for row := range int64(72) {
 		if row%13 == 12 {
@@ -84,25 +85,47 @@ func vectorCases() []vector {
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	return []vector{
 		{Name: "etth1", Table: etth1, Spec: raw(`{"context_length":336,"prediction_length":96}`)},
-		{Name: "etth1 validation", Table: etth1, Spec: raw(`{"context_length":336,"prediction_length":96}`), Cuts: raw(`[{"split":{"lengths":[8640,2880,2880]},"part":1}]`)},
-		{Name: "etth1 fractions", Table: etth1, Spec: raw(`{"context_length":96,"prediction_length":96}`), Cuts: raw(`[{"split":{"fractions":[0.7,0.1,0.2]},"part":2}]`)},
-		{Name: "gap and overlap", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":3,"gap":2,"overlap":2,"stride":2}`)},
-		{Name: "dilation", Table: plain, Spec: raw(`{"context_length":3,"prediction_length":2,"dilation":4,"stride":3}`)},
-		{Name: "anchor end", Table: plain, Spec: raw(`{"context_length":5,"prediction_length":3,"stride":4,"anchor":"end"}`)},
-		{Name: "padding", Table: plain, Spec: raw(`{"context_length":6,"prediction_length":2,"stride":2,"min_context":1}`)},
-		{Name: "rows, padded", Table: plain, Spec: raw(`{"context_length":6,"prediction_length":2,"stride":2,"min_context":1,"rows":[3,-5]}`)},
-		{Name: "time", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2,"time":["2016-07-01T05:30:00Z","2016-07-03T00:00:00Z"]}`)},
-		{Name: "max_step", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2,"max_step":"1h"}`)},
+		{Name: "etth1 validation", Table: etth1,
+			Spec: raw(`{"context_length":336,"prediction_length":96}`),
+			Cuts: raw(`[{"split":{"lengths":[8640,2880,2880]},"part":1}]`)},
+		{Name: "etth1 fractions", Table: etth1,
+			Spec: raw(`{"context_length":96,"prediction_length":96}`),
+			Cuts: raw(`[{"split":{"fractions":[0.7,0.1,0.2]},"part":2}]`)},
+		{Name: "gap and overlap", Table: plain,
+			Spec: raw(`{"context_length":4,"prediction_length":3,"gap":2,"overlap":2,"stride":2}`)},
+		{Name: "dilation", Table: plain,
+			Spec: raw(`{"context_length":3,"prediction_length":2,"dilation":4,"stride":3}`)},
+		{Name: "anchor end", Table: plain,
+			Spec: raw(`{"context_length":5,"prediction_length":3,"stride":4,"anchor":"end"}`)},
+		{Name: "padding", Table: plain,
+			Spec: raw(`{"context_length":6,"prediction_length":2,"stride":2,"min_context":1}`)},
+		{Name: "rows, padded", Table: plain,
+			Spec: raw(`{"context_length":6,"prediction_length":2,"stride":2,"min_context":1,"rows":[3,-5]}`)},
+		{Name: "time", Table: plain,
+			Spec: raw(`{"context_length":4,"prediction_length":2,"time":["2016-07-01T05:30:00Z","2016-07-03T00:00:00Z"]}`)},
+		{Name: "max_step", Table: plain,
+			Spec: raw(`{"context_length":4,"prediction_length":2,"max_step":"1h"}`)},
 		{Name: "no missing", Table: tab, Spec: raw(`{"context_length":4,"prediction_length":2}`)},
-		{Name: "some missing", Table: tab, Spec: raw(`{"context_length":4,"prediction_length":2,"overlap":2,"max_missing":0.1}`)},
-		{Name: "missing, dilation, jumps", Table: tab, Spec: raw(`{"context_length":3,"prediction_length":2,"dilation":2,"max_step":"3h","max_missing":0.05,"min_context":2}`)},
-		{Name: "context only", Table: plain, Spec: raw(`{"context_length":4,"stride":4}`), Cuts: raw(`[{"split":{"lengths":[10,null]},"part":1}]`)},
-		{Name: "own context", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2}`), Cuts: raw(`[{"split":{"lengths":[10,null],"purge":2,"context_before_split":false},"part":1}]`)},
-		{Name: "purged", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2}`), Cuts: raw(`[{"split":{"lengths":[10,null],"purge":2},"part":0}]`)},
-		{Name: "at times", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2}`), Cuts: raw(`[{"split":{"at_times":["2016-07-02T00:00:00Z","2016-07-03T00:00:00Z"]},"part":1}]`)},
-		{Name: "where, then split", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2}`), Cuts: raw(`[{"where":{"rows":[2,-2],"items":[0,2]}},{"split":{"fractions":[0.5,0.5]},"part":1}]`)},
-		{Name: "items by hash", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2}`), Cuts: raw(`[{"split":{"items":[0.5,null,0.25]},"part":1}]`)},
-		{Name: "latest", Table: tab, Spec: raw(`{"context_length":4,"prediction_length":2}`), Cuts: raw(`[{"latest":true}]`)},
+		{Name: "some missing", Table: tab,
+			Spec: raw(`{"context_length":4,"prediction_length":2,"overlap":2,"max_missing":0.1}`)},
+		{Name: "missing, dilation, jumps", Table: tab,
+			Spec: raw(`{"context_length":3,"prediction_length":2,"dilation":2,"max_step":"3h","max_missing":0.05,"min_context":2}`)},
+		{Name: "context only", Table: plain, Spec: raw(`{"context_length":4,"stride":4}`),
+			Cuts: raw(`[{"split":{"lengths":[10,null]},"part":1}]`)},
+		{Name: "own context", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2}`),
+			Cuts: raw(`[{"split":{"lengths":[10,null],"purge":2,"context_before_split":false},"part":1}]`)},
+		{Name: "purged", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2}`),
+			Cuts: raw(`[{"split":{"lengths":[10,null],"purge":2},"part":0}]`)},
+		{Name: "at times", Table: plain, Spec: raw(`{"context_length":4,"prediction_length":2}`),
+			Cuts: raw(`[{"split":{"at_times":["2016-07-02T00:00:00Z","2016-07-03T00:00:00Z"]},"part":1}]`)},
+		{Name: "where, then split", Table: plain,
+			Spec: raw(`{"context_length":4,"prediction_length":2}`),
+			Cuts: raw(`[{"where":{"rows":[2,-2],"items":[0,2]}},{"split":{"fractions":[0.5,0.5]},"part":1}]`)},
+		{Name: "items by hash", Table: plain,
+			Spec: raw(`{"context_length":4,"prediction_length":2}`),
+			Cuts: raw(`[{"split":{"items":[0.5,null,0.25]},"part":1}]`)},
+		{Name: "latest", Table: tab, Spec: raw(`{"context_length":4,"prediction_length":2}`),
+			Cuts: raw(`[{"latest":true}]`)},
 	}
 }
 

@@ -2,18 +2,20 @@ package tensorcache
 
 import "context"
 
-// At is windows by their numbers, in that order, as a batch of memory of its own: cut out of the mapped columns here, without the
-// daemon, which is asked once where the windows lie. T is as for [NewFeed], and the error too; a number that is none is of type
-// InvalidRequest.
+// At is windows by their numbers, in that order, as a batch of memory of its own: cut out of the
+// mapped columns here, without the daemon, which is asked once where the windows lie. T is as for
+// [NewFeed], and the error too; a number that is none is of type InvalidRequest.
 func At[T Value](ctx context.Context, w *Windows, numbers ...int64) (*Batch[T], error) {
 	index, err := w.index(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch[T]{Item: make([]int64, len(numbers)), Start: make([]int64, len(numbers)), source: w.source}
+	b := &Batch[T]{Item: make([]int64, len(numbers)), Start: make([]int64, len(numbers)),
+		source: w.source}
 	for i, n := range numbers {
 		if n < 0 || n >= index.Len() {
-			return nil, refuse(InvalidRequest, "number", "window %d: there are windows 0 to %d", n, index.Len()-1)
+			return nil, refuse(InvalidRequest, "number", "window %d: there are windows 0 to %d", n,
+				index.Len()-1)
 		}
 		b.Item[i], b.Start[i] = index.place(n)
 	}

@@ -7,13 +7,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Part is one array of a batch: of len(Shape) axes, of which the first counts the windows. It is empty where the spec does not ask
-// for the part. Values of a window are dense, in C order; so are the windows, unless Step says otherwise.
+// Part is one array of a batch: of len(Shape) axes, of which the first counts the windows. It is
+// empty where the spec does not ask for the part. Values of a window are dense, in C order; so are
+// the windows, unless Step says otherwise.
 type Part[T Value] struct {
 	Data  []T
 	Shape []int
-	// Step is 0 where the windows follow each other in Data. In a view they overlap: then it is the number of values from the first of
-	// a window to the first of the next.
+	// Step is 0 where the windows follow each other in Data. In a view they overlap: then it is the
+	// number of values from the first of a window to the first of the next.
 	Step int
 }
 
@@ -47,10 +48,11 @@ func (p Part[T]) dense() Part[T] {
 	return copyPart(p)
 }
 
-// Batch is consecutive windows of an epoch's order, or those that [At] was asked for. Parts that the spec does not ask for are
-// empty. A batch of a feed belongs to the body of the loop that got it: then all of it is empty, and its memory is filled anew. Hold
-// and Copy keep one for longer. It is yours to write to, but by [DeliverView]: views are of the mapped file, and to write to one ends
-// the program. By [DeliverStarts] there are only Item, Start, Mask and Reset.
+// Batch is consecutive windows of an epoch's order, or those that [At] was asked for. Parts that
+// the spec does not ask for are empty. A batch of a feed belongs to the body of the loop that got
+// it: then all of it is empty, and its memory is filled anew. Hold and Copy keep one for longer. It
+// is yours to write to, but by [DeliverView]: views are of the mapped file, and to write to one
+// ends the program. By [DeliverStarts] there are only Item, Start, Mask and Reset.
 type Batch[T Value] struct {
 	Context Part[T] // [B, C, F], or [B, F, C] with ChannelsFirst
 	Target  Part[T] // [B, L + P, F], likewise
@@ -63,7 +65,8 @@ type Batch[T Value] struct {
 	Mask           Part[bool] // [B, C], true = real row
 	ContextMissing Part[bool] // the shape of Context, true = missing
 	TargetMissing  Part[bool] // the shape of Target
-	Reset          []bool     // true where a row does not continue the row of the batch before; order lanes alone
+	// true where a row does not continue the row of the batch before; order lanes alone
+	Reset []bool
 
 	source *source
 	holder *holder
@@ -72,7 +75,8 @@ type Batch[T Value] struct {
 // Len is the number of windows.
 func (b *Batch[T]) Len() int { return len(b.Item) }
 
-// Rows are the rows of the dataset at which the windows start: the item's first row and Start together. It makes a new slice.
+// Rows are the rows of the dataset at which the windows start: the item's first row and Start
+// together. It makes a new slice.
 func (b *Batch[T]) Rows() []int64 {
 	rows := make([]int64, len(b.Item))
 	for i, item := range b.Item {
@@ -81,9 +85,9 @@ func (b *Batch[T]) Rows() []int64 {
 	return rows
 }
 
-// Times are the times of the first context rows, in the unit of the time column, or where a window is padded of the item's first
-// admitted row. It makes a new slice, nil where the dataset has no time column. The error wraps ErrClosed once the dataset is
-// closed.
+// Times are the times of the first context rows, in the unit of the time column, or where a window
+// is padded of the item's first admitted row. It makes a new slice, nil where the dataset has no
+// time column. The error wraps ErrClosed once the dataset is closed.
 func (b *Batch[T]) Times() ([]int64, error) { return b.source.timesOf(b.Item, b.Start) }
 
 // Copy is the same batch in memory of its own, to keep for as long as you like.
@@ -118,9 +122,9 @@ func copySlice[T any](s []T) []T {
 	return append(make([]T, 0, len(s)), s...)
 }
 
-// Hold keeps the batch beyond the loop's body until release, which may be called from any goroutine, and more than once. It
-// outlives the feed's Close, and the dataset's. Who holds nearly all slots gets further batches as copies, so a loop never waits for
-// itself.
+// Hold keeps the batch beyond the loop's body until release, which may be called from any
+// goroutine, and more than once. It outlives the feed's Close, and the dataset's. Who holds nearly
+// all slots gets further batches as copies, so a loop never waits for itself.
 func (b *Batch[T]) Hold() (release func()) {
 	h := b.holder
 	if h == nil { // of its own memory, or over already
@@ -169,11 +173,15 @@ type slotPart struct {
 // makeBatch is the batch of so many windows in a slot's memory.
 func makeBatch[T Value](l *slotLayout, memory []byte, rows int) *Batch[T] {
 	return &Batch[T]{
-		Context: partOf[T](l, "context", memory, rows), Target: partOf[T](l, "target", memory, rows),
-		Known: partOf[T](l, "known", memory, rows), Static: partOf[T](l, "static", memory, rows),
-		Item: partOf[int64](l, "item", memory, rows).Data, Start: partOf[int64](l, "start", memory, rows).Data,
-		Mask: partOf[bool](l, "mask", memory, rows), ContextMissing: partOf[bool](l, "context_missing", memory, rows),
-		TargetMissing: partOf[bool](l, "target_missing", memory, rows), Reset: partOf[bool](l, "reset", memory, rows).Data,
+		Context: partOf[T](l, "context", memory, rows),
+		Target:  partOf[T](l, "target", memory, rows),
+		Known:   partOf[T](l, "known", memory, rows), Static: partOf[T](l, "static", memory, rows),
+		Item:           partOf[int64](l, "item", memory, rows).Data,
+		Start:          partOf[int64](l, "start", memory, rows).Data,
+		Mask:           partOf[bool](l, "mask", memory, rows),
+		ContextMissing: partOf[bool](l, "context_missing", memory, rows),
+		TargetMissing:  partOf[bool](l, "target_missing", memory, rows),
+		Reset:          partOf[bool](l, "reset", memory, rows).Data,
 	}
 }
 

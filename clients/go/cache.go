@@ -15,9 +15,11 @@ import (
 
 // Options say which daemon is meant. The zero value is the user's own.
 type Options struct {
-	// Dir is the cache directory; "" is $TENSORCACHE_DIR, else the one in the user's cache directory.
+	// Dir is the cache directory; "" is $TENSORCACHE_DIR, else the one in the user's cache
+	// directory.
 	Dir string
-	// NoStart keeps Connect from starting a daemon, as the environment variable TENSORCACHE_AUTOSTART=0 does.
+	// NoStart keeps Connect from starting a daemon, as the environment variable
+	// TENSORCACHE_AUTOSTART=0 does.
 	NoStart bool
 }
 
@@ -27,9 +29,10 @@ type Cache struct {
 	control *control.Client
 }
 
-// Connect finds the daemon of a cache directory and, where none runs, starts one: the binary that $TENSORCACHE_BIN names, else the
-// tensorcache of $PATH. Many programs may do so at once; one daemon comes of it, and it leaves by itself when nobody needs it.
-// The error wraps ErrNoDaemon or ErrProtocol.
+// Connect finds the daemon of a cache directory and, where none runs, starts one: the binary that
+// $TENSORCACHE_BIN names, else the tensorcache of $PATH. Many programs may do so at once; one
+// daemon comes of it, and it leaves by itself when nobody needs it. The error wraps ErrNoDaemon or
+// ErrProtocol.
 func Connect(ctx context.Context, o Options) (*Cache, error) {
 	dir, err := control.Dir(o.Dir)
 	if err != nil {
@@ -51,13 +54,15 @@ func daemonProgram() (string, error) {
 	if named := os.Getenv("TENSORCACHE_BIN"); named != "" {
 		path, err := exec.LookPath(named)
 		if err != nil {
-			return "", fmt.Errorf("%w: TENSORCACHE_BIN names %q, which is no executable file", ErrNoDaemon, named)
+			return "", fmt.Errorf("%w: TENSORCACHE_BIN names %q, which is no executable file",
+				ErrNoDaemon, named)
 		}
 		return filepath.Abs(path)
 	}
 	path, err := exec.LookPath("tensorcache")
 	if err != nil {
-		return "", fmt.Errorf("%w runs, and no tensorcache is in PATH to start one; go install github.com/tensorcache/tensorcache/cmd/tensorcache makes it, or name one with TENSORCACHE_BIN", ErrNoDaemon)
+		return "", fmt.Errorf(
+			"%w runs, and no tensorcache is in PATH to start one; go install github.com/tensorcache/tensorcache/cmd/tensorcache makes it, or name one with TENSORCACHE_BIN", ErrNoDaemon)
 	}
 	return filepath.Abs(path)
 }
@@ -65,7 +70,8 @@ func daemonProgram() (string, error) {
 // Dir is the cache directory.
 func (c *Cache) Dir() string { return c.dir }
 
-// Close lets go of idle connections. Datasets and feeds that are open stay so. Calling it again does nothing.
+// Close lets go of idle connections. Datasets and feeds that are open stay so. Calling it again
+// does nothing.
 func (c *Cache) Close() { c.control.Close() }
 
 // Info is a dataset in a list, at its newest generation.
@@ -96,8 +102,8 @@ type infos struct {
 
 func (p infos) Page() ([]Info, *string) { return p.Datasets, p.Next }
 
-// Remove removes a dataset for good and returns its generations. Handles that are open stay valid. The error is of type
-// DatasetNotFound where there is none of the name.
+// Remove removes a dataset for good and returns its generations. Handles that are open stay valid.
+// The error is of type DatasetNotFound where there is none of the name.
 func (c *Cache) Remove(ctx context.Context, name string) ([]int64, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -107,7 +113,8 @@ func (c *Cache) Remove(ctx context.Context, name string) ([]int64, error) {
 	return said.Removed, ours(err)
 }
 
-// Stop stops the daemon and returns once it has left. What is in the cache stays there for the next one.
+// Stop stops the daemon and returns once it has left. What is in the cache stays there for the next
+// one.
 func (c *Cache) Stop(ctx context.Context) error {
 	before, _ := control.ReadDaemon(c.dir)
 	var said wire.Stopping

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// How a delivery is chosen; clients/python/src/tensorcache/_choose.py has the same numbers and says why.
+// How a delivery is chosen; clients/python/src/tensorcache/_choose.py has the same numbers and says
+// why.
 const (
 	warmSteps     = 32
 	legSteps      = 96
@@ -19,8 +20,9 @@ const (
 // legs are the deliveries in turn.
 var legs = slices.Repeat([]string{DeliverSlot, DeliverLocal, DeliverLocal, DeliverSlot}, 4)
 
-// chooser tries the daemon's gather and the client's own, and keeps the one with which steps take less time: where training leaves a
-// core free the daemon's costs the trainer nothing, and where it does not each wake of the daemon takes one away.
+// chooser tries the daemon's gather and the client's own, and keeps the one with which steps take
+// less time: where training leaves a core free the daemon's costs the trainer nothing, and where it
+// does not each wake of the daemon takes one away.
 type chooser struct {
 	delivery string // to use now
 	settled  bool   // it was chosen for good
@@ -35,7 +37,8 @@ type chooser struct {
 }
 
 func newChooser() *chooser {
-	return &chooser{delivery: legs[0], ticks: readTicks, warm: warmSteps, steps: make([]float64, 0, legSteps)}
+	return &chooser{delivery: legs[0], ticks: readTicks, warm: warmSteps,
+		steps: make([]float64, 0, legSteps)}
 }
 
 // keep says that no other delivery can be had.
@@ -135,14 +138,15 @@ func median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// coreTicks are how long the cores that this process may use ran so far, and how long of that nothing ran on them; none have passed
-// where the system does not say.
+// coreTicks are how long the cores that this process may use ran so far, and how long of that
+// nothing ran on them; none have passed where the system does not say.
 type coreTicks struct{ idle, passed, cores int64 }
 
 // add adds what lies between two readings.
 func (c *coreTicks) add(since, now coreTicks) {
 	if since.passed > 0 && now.passed > 0 {
-		c.idle, c.passed, c.cores = c.idle+now.idle-since.idle, c.passed+now.passed-since.passed, now.cores
+		c.idle, c.passed, c.cores = c.idle+now.idle-since.idle, c.passed+
+			now.passed-since.passed, now.cores
 	}
 }
 

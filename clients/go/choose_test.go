@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// machine is two cores on which steps take what the delivery of the moment takes; so many are idle under the daemon's gather.
+// machine is two cores on which steps take what the delivery of the moment takes; so many are idle
+// under the daemon's gather.
 type machine struct {
 	chooser     *chooser
 	takes       map[string]float64 // seconds
@@ -19,7 +20,8 @@ type machine struct {
 const machineCores = 2
 
 func newMachine(slot, local, idle float64) *machine {
-	m := &machine{chooser: newChooser(), takes: map[string]float64{DeliverSlot: slot, DeliverLocal: local}, idle: idle, now: time.Unix(1, 0)}
+	m := &machine{chooser: newChooser(), takes: map[string]float64{DeliverSlot: slot,
+		DeliverLocal: local}, idle: idle, now: time.Unix(1, 0)}
 	m.chooser.ticks = func() coreTicks {
 		if m.idle < 0 {
 			return coreTicks{}
@@ -31,7 +33,8 @@ func newMachine(slot, local, idle float64) *machine {
 
 func (m *machine) wait(seconds float64) { m.now = m.now.Add(time.Duration(seconds * 1e9)) }
 
-// step is one that is so many times slower than it should be; changed tells whether another delivery is to be had.
+// step is one that is so many times slower than it should be; changed tells whether another
+// delivery is to be had.
 func (m *machine) step(slower float64) (changed bool) {
 	was := m.chooser.delivery
 	took := m.takes[was] * slower
@@ -49,7 +52,8 @@ func (m *machine) step(slower float64) (changed bool) {
 // mostSteps is after how many it has chosen.
 const mostSteps = 16 * (legSteps + warmSteps + 1)
 
-// run steps until it is settled, on a machine whose pace scatters from leg to leg where there is noise; it counts the changes.
+// run steps until it is settled, on a machine whose pace scatters from leg to leg where there is
+// noise; it counts the changes.
 func (m *machine) run(t *testing.T, noise *rand.Rand, scatter float64) (changes, steps int) {
 	t.Helper()
 	pace := 1.0
@@ -101,10 +105,12 @@ func TestTheFasterDeliveryIsKeptAndCoresDecideATie(t *testing.T) {
 			back = 1
 		}
 		if m.chooser.delivery != one.chosen || changes != decidingLead+back || steps != soonest {
-			t.Errorf("%+v: chose %s after %d changes in %d steps", one, m.chooser.delivery, changes, steps)
+			t.Errorf("%+v: chose %s after %d changes in %d steps", one, m.chooser.delivery,
+				changes, steps)
 		}
 		took := m.chooser.seconds()
-		if math.Abs(took[DeliverSlot].Seconds()-one.slot) > 1e-6 || math.Abs(took[DeliverLocal].Seconds()-one.local) > 1e-6 {
+		if math.Abs(took[DeliverSlot].Seconds()-one.slot) > 1e-6 ||
+			math.Abs(took[DeliverLocal].Seconds()-one.local) > 1e-6 {
 			t.Errorf("%+v: steps of %v", one, took)
 		}
 		for range 3 * legSteps {
@@ -120,7 +126,8 @@ func TestCheckpointsAndNoiseDeceiveNobody(t *testing.T) {
 		for local, want := range map[float64]string{0.9e-3: DeliverLocal, 1.1e-3: DeliverSlot} {
 			m := newMachine(1e-3, local, 1)
 			if m.run(t, rand.New(rand.NewPCG(seed, 0)), 0); m.chooser.delivery != want {
-				t.Errorf("seed %d: chose %s for steps of %v", seed, m.chooser.delivery, m.chooser.seconds())
+				t.Errorf("seed %d: chose %s for steps of %v", seed, m.chooser.delivery,
+					m.chooser.seconds())
 			}
 		}
 	}

@@ -48,11 +48,14 @@ func TestAutoTriesBothDeliveriesAndMissesNothing(t *testing.T) {
 		}
 	}
 	stats := must(f.Stats(t.Context()))(t)
-	if seen[DeliverSlot] < 4*legSteps || seen[DeliverLocal] < 4*legSteps || len(stats.Step) != 2 || stats.Step[DeliverSlot] <= 0 || stats.Step[DeliverLocal] <= 0 {
+	if seen[DeliverSlot] < 4*legSteps || seen[DeliverLocal] < 4*legSteps || len(stats.Step) != 2 ||
+		stats.Step[DeliverSlot] <= 0 || stats.Step[DeliverLocal] <= 0 {
 		t.Errorf("batches by %v, steps of %v", seen, stats.Step)
 	}
-	if f.choosing() || f.Delivery() != f.chooser.delivery || (f.gather == nil) != (f.Delivery() == DeliverSlot) {
-		t.Errorf("chose %+v, delivers by %s, gathers itself: %t", f.chooser, f.Delivery(), f.gather != nil)
+	if f.choosing() || f.Delivery() != f.chooser.delivery ||
+		(f.gather == nil) != (f.Delivery() == DeliverSlot) {
+		t.Errorf("chose %+v, delivers by %s, gathers itself: %t", f.chooser, f.Delivery(),
+			f.gather != nil)
 	}
 	if stats.Held != len(kept) {
 		t.Errorf("%d batches are held, want %d", stats.Held, len(kept))
@@ -73,9 +76,11 @@ func TestAutoKeepsWhatItChoseAndNothingForTheOther(t *testing.T) {
 				if w.data.feeds != 1 && n < 10 && epoch == 0 {
 					t.Error("it chooses and does not keep the columns mapped")
 				}
-				if c := f.chooser; n == 10 && epoch == 0 { // the last step of the last leg that it takes
+				// the last step of the last leg that it takes
+				if c := f.chooser; n == 10 && epoch == 0 {
 					c.slot, c.local = []float64{1000, 1000, 1000}, slices.Repeat([]float64{took}, 4)
-					c.warm, c.steps = 0, append(c.steps, slices.Repeat([]float64{1000}, legSteps-1)...)
+					c.warm, c.steps = 0,
+						append(c.steps, slices.Repeat([]float64{1000}, legSteps-1)...)
 				}
 				if n > 10 && f.Delivery() != chosen {
 					t.Errorf("batch %d comes by %s, chosen was %s", n, f.Delivery(), chosen)
@@ -99,7 +104,9 @@ func TestAStateResumesWhileADeliveryIsChosen(t *testing.T) {
 	w := ramp(t, connected(t), 900, window.Spec{})
 	o := FeedOptions{BatchSize: 1, Order: "shuffle", Delivery: DeliverAuto}
 	whole := wanted(t, w, o, 1)
-	for _, cut := range []int{warmSteps + legSteps, warmSteps + legSteps + 1, warmSteps + legSteps + 2, 300, 500} { // about a change, and in legs of both
+	// about a change, and in legs of both
+	for _, cut := range []int{warmSteps + legSteps, warmSteps + legSteps + 1, warmSteps + legSteps +
+		2, 300, 500} {
 		f := feedOf(t, w, o)
 		seen := map[string]int{}
 		var state Cursor
@@ -167,7 +174,8 @@ func TestAFeedThatChoosesIsAskedAndClosedByOthers(t *testing.T) {
 				if err != nil && ctx.Err() == nil {
 					t.Error(err)
 				}
-				if d := f.Delivery(); d != DeliverSlot && d != DeliverLocal || stats.Copied > 0 || f.State().Consumed < 0 {
+				if d := f.Delivery(); d != DeliverSlot && d != DeliverLocal || stats.Copied > 0 ||
+					f.State().Consumed < 0 {
 					t.Errorf("%s, %+v", d, stats)
 				}
 			}

@@ -20,7 +20,8 @@ func TestAFeedClosedElsewhereSaysSoAndGoesOnWhenAskedAgain(t *testing.T) {
 		}
 		if seen += len(b.Start); seen == 8 {
 			var said wire.Feed
-			if err := c.control.Delete(t.Context(), "/v1/feeds/"+f.stream.reply.Feed, &said); err != nil {
+			if err := c.control.Delete(t.Context(), "/v1/feeds/"+f.stream.reply.Feed,
+				&said); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -43,7 +44,8 @@ func TestAFeedClosedElsewhereSaysSoThoughItIsExchanged(t *testing.T) {
 	got, ended := served(t, t.Context(), f, func(n int, _ *Batch[float32]) {
 		if n == 2 {
 			var said wire.Feed
-			if err := c.control.Delete(t.Context(), "/v1/feeds/"+f.stream.reply.Feed, &said); err != nil {
+			if err := c.control.Delete(t.Context(), "/v1/feeds/"+f.stream.reply.Feed,
+				&said); err != nil {
 				t.Fatal(err)
 			}
 			until(t, "the feed ends", func() bool { return len(feedsOf(t, c)) == 0 })

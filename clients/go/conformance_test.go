@@ -37,8 +37,10 @@ func TestConformance(t *testing.T) {
 				for _, cut := range asked.Cuts {
 					w = must(cut.of(t.Context(), w))(t)
 				}
-				if w.Len() != asked.Plan.Windows || w.Positions() != asked.Plan.Positions || !maps.Equal(w.Rejected(), asked.Plan.Rejected) {
-					t.Errorf("%s: %d of %d, %v, want %+v", asked.Spec, w.Len(), w.Positions(), w.Rejected(), asked.Plan)
+				if w.Len() != asked.Plan.Windows || w.Positions() != asked.Plan.Positions ||
+					!maps.Equal(w.Rejected(), asked.Plan.Rejected) {
+					t.Errorf("%s: %d of %d, %v, want %+v", asked.Spec, w.Len(), w.Positions(),
+						w.Rejected(), asked.Plan)
 				}
 				for _, at := range asked.At {
 					checkAt(t, w, at.Numbers, at.Parts)
@@ -121,7 +123,8 @@ func checkDelivery[T Value](t *testing.T, w *Windows, s suiteFeed, delivery stri
 			want := batches[n].Parts
 			if delivery == DeliverStarts {
 				want = maps.Clone(want)
-				maps.DeleteFunc(want, func(name string, _ suitePart) bool { return !slices.Contains(places, name) })
+				maps.DeleteFunc(want,
+					func(name string, _ suitePart) bool { return !slices.Contains(places, name) })
 			}
 			checkParts(t, b, want)
 			n++
@@ -155,7 +158,8 @@ func checkParts[T Value](t *testing.T, b *Batch[T], want map[string]suitePart) {
 	times := must(b.Times())(t)
 	note(got, "times", Part[int64]{Data: times, Shape: []int{len(times)}})
 	for name := range want {
-		if g, w := got[name], want[name]; g.DType != w.DType || g.SHA256 != w.SHA256 || !slices.Equal(g.Shape, w.Shape) {
+		if g, w := got[name], want[name]; g.DType != w.DType || g.SHA256 != w.SHA256 ||
+			!slices.Equal(g.Shape, w.Shape) {
 			t.Errorf("%s: got %+v, want %+v", name, g, w)
 		}
 		delete(got, name)
@@ -191,7 +195,8 @@ func checkError(t *testing.T, c *Cache, d *Dataset, bad suiteError) {
 	err := bad.ask(t.Context(), c, d)
 	var e *Error
 	if !errors.As(err, &e) || e.Type != bad.Type || bad.Field != "" && e.Field != bad.Field {
-		t.Errorf("%s %s%s: got %#v, want type %s, field %q", bad.Ask, bad.Name, bad.Spec, err, bad.Type, bad.Field)
+		t.Errorf("%s %s%s: got %#v, want type %s, field %q", bad.Ask, bad.Name, bad.Spec, err,
+			bad.Type, bad.Field)
 	}
 }
 
@@ -243,9 +248,12 @@ func checkInverse(t *testing.T, d *Dataset, column string, want []*float64) {
 			codes[from] = code
 		}
 	}
-	undone := must(Inverse(d, []string{column}, Part[float32]{Data: stored, Shape: []int{len(stored), 1}}, InverseOptions{Codes: codes}))(t)
+	undone := must(
+		Inverse(d, []string{column}, Part[float32]{Data: stored, Shape: []int{len(stored), 1}},
+			InverseOptions{Codes: codes}))(t)
 	for i, v := range want {
-		if got := undone.Data[i]; v == nil && got == got || v != nil && !(math.Abs(got-*v) <= 1e-4+1e-4*math.Abs(*v)) {
+		if got := undone.Data[i]; v == nil && got == got || v != nil &&
+			!(math.Abs(got-*v) <= 1e-4+1e-4*math.Abs(*v)) {
 			t.Fatalf("%s, row %d: got %v, want %v", column, i, got, v)
 		}
 	}

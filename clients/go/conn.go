@@ -36,8 +36,8 @@ func (c *Cache) dial(ctx context.Context) (*net.UnixConn, error) {
 	return conn.(*net.UnixConn), nil
 }
 
-// ask opens a connection with its one request and reads the reply, with the files that came along. The connection and the files
-// are the caller's to close.
+// ask opens a connection with its one request and reads the reply, with the files that came along.
+// The connection and the files are the caller's to close.
 func (c *Cache) ask(ctx context.Context, request, reply any) (*net.UnixConn, []*os.File, error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
@@ -67,7 +67,8 @@ func sendRequest(conn *net.UnixConn, request any) error {
 		return ours(err)
 	}
 	if len(body) > wire.MaxRequest {
-		return refuse(TooLarge, "", "the request takes %d bytes, at most %d", len(body), wire.MaxRequest)
+		return refuse(TooLarge, "", "the request takes %d bytes, at most %d", len(body),
+			wire.MaxRequest)
 	}
 	frame := make([]byte, wire.HeaderSize, wire.HeaderSize+len(body))
 	wire.PutHeader(frame, wire.FrameRequest, len(body))
@@ -75,7 +76,8 @@ func sendRequest(conn *net.UnixConn, request any) error {
 	return err
 }
 
-// lastWords is why the daemon closed the connection: its ERROR frame where it left one, else the error.
+// lastWords is why the daemon closed the connection: its ERROR frame where it left one, else the
+// error.
 func lastWords(conn *net.UnixConn, err error) error {
 	if !errors.As(err, new(*net.OpError)) { // nothing was sent
 		return err
@@ -118,7 +120,8 @@ func receiveReply(conn *net.UnixConn, reply any) (files []*os.File, err error) {
 		Protocol int `json:"protocol"`
 	}
 	if err := json.Unmarshal(payload, &said); err != nil || said.Protocol != wire.Protocol {
-		return files, fmt.Errorf("%w: a reply that is not of protocol %d: %.80q", ErrProtocol, wire.Protocol, payload)
+		return files, fmt.Errorf("%w: a reply that is not of protocol %d: %.80q", ErrProtocol,
+			wire.Protocol, payload)
 	}
 	if err := json.Unmarshal(payload, reply); err != nil {
 		return files, fmt.Errorf("%w: %w", ErrProtocol, err)
@@ -152,7 +155,8 @@ func receiveFiles(conn *net.UnixConn, b []byte) (files []*os.File, err error) {
 			return files, err
 		}
 		if flags&unix.MSG_CTRUNC != 0 {
-			return files, errors.New("the daemon's file descriptors were cut off: too many files are open (ulimit -n)")
+			return files,
+				errors.New("the daemon's file descriptors were cut off: too many files are open (ulimit -n)")
 		}
 		at += n
 	}
@@ -182,7 +186,8 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// guard ends what waits on the connection when the context ends, until end is called; then the connection is as before.
+// guard ends what waits on the connection when the context ends, until end is called; then the
+// connection is as before.
 func guard(ctx context.Context, conn net.Conn) (end func()) {
 	fired := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -197,7 +202,8 @@ func guard(ctx context.Context, conn net.Conn) (end func()) {
 	}
 }
 
-// gone says what the end of a connection means: the context's end, what the daemon refused, or that the daemon is gone.
+// gone says what the end of a connection means: the context's end, what the daemon refused, or that
+// the daemon is gone.
 func gone(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -206,7 +212,8 @@ func gone(ctx context.Context, err error) error {
 		return ctx.Err()
 	case errors.As(err, new(*Error)), errors.Is(err, ErrProtocol), errors.Is(err, ErrGone):
 		return err
-	case errors.Is(err, io.EOF), errors.As(err, new(*net.OpError)), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF), errors.As(err, new(*net.OpError)),
+		errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	return err

@@ -35,7 +35,8 @@ func ticksOf(stat io.Reader, mine *unix.CPUSet) (sum coreTicks) {
 		}
 		fields := strings.Fields(rest)
 		core, err := strconv.Atoi(number)
-		if err != nil || !mine.IsSet(core) || len(fields) < 8 { // the first line has no number: it is of all cores
+		// the first line has no number: it is of all cores
+		if err != nil || !mine.IsSet(core) || len(fields) < 8 {
 			continue
 		}
 		for i, field := range fields[:8] { // what guests had is in the first two

@@ -10,7 +10,8 @@ import (
 
 func TestTicksGoOnAndNoMoreAreIdleThanPassed(t *testing.T) {
 	before := readTicks()
-	if before.idle < 0 || before.idle > before.passed || before.passed == 0 || before.cores != int64(runtime.NumCPU()) {
+	if before.idle < 0 || before.idle > before.passed || before.passed == 0 ||
+		before.cores != int64(runtime.NumCPU()) {
 		t.Fatalf("%+v on %d cores", before, runtime.NumCPU())
 	}
 	var used coreTicks

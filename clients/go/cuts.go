@@ -7,7 +7,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Rest stands in [Split.Lengths] and [Split.Fractions] for the one part that takes what the others leave.
+// Rest stands in [Split.Lengths] and [Split.Fractions] for the one part that takes what the others
+// leave.
 const Rest = -1
 
 // Where keeps the windows whose prediction rows all lie inside what is given.
@@ -21,12 +22,14 @@ type Where struct {
 
 // Split parts windows by exactly one of Lengths, Fractions, AtTimes, Items and ItemFractions.
 type Split struct {
-	Lengths       []int64            // rows of each part per item, from its start; one may be Rest
-	Fractions     []float64          // shares of each item's rows; one may be Rest, else the last takes the rest
-	AtTimes       []window.TimeValue // k bounds for k+1 parts
-	Items         [][]any            // values of items, a list for each part
-	ItemFractions []float64          // shares of the items, by a fixed hash of their names; one may be Rest
-	Purge         int64              // rows left out before each later part
+	Lengths []int64 // rows of each part per item, from its start; one may be Rest
+	// shares of each item's rows; one may be Rest, else the last takes the rest
+	Fractions []float64
+	AtTimes   []window.TimeValue // k bounds for k+1 parts
+	Items     [][]any            // values of items, a list for each part
+	// shares of the items, by a fixed hash of their names; one may be Rest
+	ItemFractions []float64
+	Purge         int64 // rows left out before each later part
 	// ContextBeforeSplit lets a part's context reach back before its first row; nil means true.
 	ContextBeforeSplit *bool
 	Names              []string // of the parts; nil is train, val, test and the like

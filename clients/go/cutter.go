@@ -28,7 +28,8 @@ type cutter[T Value] struct {
 	row     int64 // how far rows lie apart in a window
 	feature int64 // and features
 
-	// Where all columns lie side by side and nothing else between their rows, a window is one piece of whole.
+	// Where all columns lie side by side and nothing else between their rows, a window is one piece
+	// of whole.
 	columns int
 	apart   bool
 	whole   layout.Strided[T]
@@ -39,8 +40,8 @@ type span struct{ from, to int64 }
 
 func (s span) len() int64 { return s.to - s.from }
 
-// newCutters cuts batches of mostly so many windows; mask tells of what is missing even where the spec admits none of it. The error
-// wraps ErrType where a part is of another type than T.
+// newCutters cuts batches of mostly so many windows; mask tells of what is missing even where the
+// spec admits none of it. The error wraps ErrType where a part is of another type than T.
 func newCutters[T Value](w *Windows, rows int, channelsFirst, mask bool) (*cutters[T], error) {
 	s := w.spec
 	c := &cutters[T]{windows: w, dilation: max(1, s.Dilation), context: s.ContextLength}
@@ -126,7 +127,8 @@ func (p *cutter[T]) shapeOf(n int) []int {
 	return shape
 }
 
-// fill makes the parts of a batch whose Item and Start are known, in memory of own, which grows where it has to.
+// fill makes the parts of a batch whose Item and Start are known, in memory of own, which grows
+// where it has to.
 func (c *cutters[T]) fill(b, own *Batch[T]) error {
 	if err := c.check(b.Item, b.Start); err != nil {
 		return err
@@ -147,7 +149,8 @@ func (c *cutters[T]) fill(b, own *Batch[T]) error {
 func (c *cutters[T]) check(items, starts []int64) error {
 	offsets := c.windows.source.offsets
 	for i, item := range items {
-		if item < 0 || item >= int64(len(offsets))-1 || starts[i] < 0 && !c.padded || starts[i]+c.reach >= offsets[item+1]-offsets[item] {
+		if item < 0 || item >= int64(len(offsets))-1 || starts[i] < 0 && !c.padded ||
+			starts[i]+c.reach >= offsets[item+1]-offsets[item] {
 			return fmt.Errorf("%w: a window of item %d at row %d", ErrProtocol, item, starts[i])
 		}
 	}
@@ -174,7 +177,8 @@ func (c *cutters[T]) cut(p *cutter[T], items, starts []int64, into Part[T]) {
 		}
 		at := skip * p.row
 		for _, r := range p.readers {
-			r.read(source.offsets[item]+from+skip*c.dilation, c.dilation, n-skip, out[at:], p.row, p.feature)
+			r.read(source.offsets[item]+from+skip*c.dilation, c.dilation, n-skip, out[at:],
+				p.row, p.feature)
 			at += r.width * p.feature
 		}
 	}
@@ -248,7 +252,8 @@ func (c *cutters[T]) mask(b, own *Batch[T]) {
 	b.Mask = own.Mask
 }
 
-// part is a part of values by its name, and what says which of them are missing, nil where nothing does.
+// part is a part of values by its name, and what says which of them are missing, nil where nothing
+// does.
 func (b *Batch[T]) part(name string) (*Part[T], *Part[bool]) {
 	switch name {
 	case "context":

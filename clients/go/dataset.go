@@ -15,8 +15,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Dataset is one generation of a dataset, mapped read-only: every process that opens it shares the same pages. It stays on the
-// generation that it opened, and keeps that in the cache until Close. It is safe for concurrent use.
+// Dataset is one generation of a dataset, mapped read-only: every process that opens it shares the
+// same pages. It stays on the generation that it opened, and keeps that in the cache until Close.
+// It is safe for concurrent use.
 type Dataset struct {
 	cache      *Cache
 	name       string
@@ -31,20 +32,22 @@ type Dataset struct {
 	feeds  int // that read the maps here: after Close the last of them unmaps
 }
 
-// Dataset opens the newest generation of a dataset. The error is of type DatasetNotFound where there is none of the name; the
-// message lists near names.
+// Dataset opens the newest generation of a dataset. The error is of type DatasetNotFound where
+// there is none of the name; the message lists near names.
 func (c *Cache) Dataset(ctx context.Context, name string) (*Dataset, error) {
 	return c.Generation(ctx, name, 0)
 }
 
-// Generation opens one load of a dataset, numbered from 1; 0 is the newest. The error is of type GenerationGone where it has left
-// the cache.
+// Generation opens one load of a dataset, numbered from 1; 0 is the newest. The error is of type
+// GenerationGone where it has left the cache.
 func (c *Cache) Generation(ctx context.Context, name string, generation int64) (*Dataset, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	var said wire.OpenReply
-	lease, files, err := c.ask(ctx, wire.OpenRequest{Hello: hello("open"), Dataset: name, Generation: generation}, &said)
+	lease, files,
+		err := c.ask(ctx, wire.OpenRequest{Hello: hello("open"), Dataset: name,
+		Generation: generation}, &said)
 	if err != nil {
 		return nil, err
 	}
@@ -83,11 +86,12 @@ func mapAll(said wire.OpenReply, files []*os.File) (*layout.Data, error) {
 		}
 		maps = append(maps, m)
 	}
-	return layout.OpenMapped(fmt.Sprintf("dataset %q", said.Dataset), said.Manifest, said.Files, maps)
+	return layout.OpenMapped(fmt.Sprintf("dataset %q", said.Dataset), said.Manifest,
+		said.Files, maps)
 }
 
-// Close gives the generation back, which may then leave the cache, and unmaps it: slices that [Column] and [View] gave end here.
-// Feeds of it go on. Calling it again does nothing.
+// Close gives the generation back, which may then leave the cache, and unmaps it: slices that
+// [Column] and [View] gave end here. Feeds of it go on. Calling it again does nothing.
 func (d *Dataset) Close() error { return d.close() }
 
 // Name is the dataset's name.
@@ -102,8 +106,8 @@ func (d *Dataset) Digest() string { return d.data.Manifest.Digest }
 // Rows is the number of rows.
 func (d *Dataset) Rows() int64 { return d.data.Manifest.Rows }
 
-// Manifest is what docs/FORMAT.md describes: columns with their dtypes, shapes and scalings, the recipe, the sources. It is not to
-// be changed.
+// Manifest is what docs/FORMAT.md describes: columns with their dtypes, shapes and scalings, the
+// recipe, the sources. It is not to be changed.
 func (d *Dataset) Manifest() *layout.Manifest { return d.data.Manifest }
 
 // Columns are the names of all columns, in order.
@@ -125,8 +129,8 @@ func (d *Dataset) acquire() (release func(), err error) {
 	return d.data.Acquire()
 }
 
-// retain keeps the maps until release, for which Close does not wait: the program that closes a dataset may be the one that has to
-// close the feed.
+// retain keeps the maps until release, for which Close does not wait: the program that closes a
+// dataset may be the one that has to close the feed.
 func (d *Dataset) retain() (release func(), err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -177,20 +181,24 @@ func (d *Dataset) Word(column string, code int32) (string, error) {
 		return "", err
 	}
 	if words, ok := d.data.Manifest.Vocab[column]; !ok {
-		return "", refuse(InvalidSpec, column, "column %q is %s, only text columns have words", column, c.DType)
+		return "", refuse(InvalidSpec, column, "column %q is %s, only text columns have words",
+			column, c.DType)
 	} else if code < 0 || int64(code) >= words.Count {
-		return "", refuse(InvalidSpec, column, "column %q has words 0 to %d, got %d", column, words.Count-1, code)
+		return "", refuse(InvalidSpec, column, "column %q has words 0 to %d, got %d", column,
+			words.Count-1, code)
 	}
 	return d.data.Word(column, int64(code))
 }
 
 var _ io.Closer = (*Dataset)(nil)
 
-// columnOf finds the column of a feature: that of its name, or of shape [rows, n] and the name before the bracket.
+// columnOf finds the column of a feature: that of its name, or of shape [rows, n] and the name
+// before the bracket.
 func (d *Dataset) columnOf(feature string) (*layout.ManifestColumn, error) {
 	columns := d.data.Manifest.Columns
 	for i := range columns {
-		if c := &columns[i]; c.Width() == 0 && c.Name == feature || c.Width() > 0 && c.Name+"[0]" == feature {
+		if c := &columns[i]; c.Width() == 0 && c.Name == feature || c.Width() > 0 &&
+			c.Name+"[0]" == feature {
 			return c, nil
 		}
 	}

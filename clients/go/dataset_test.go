@@ -29,7 +29,8 @@ func shop(t *testing.T, c *Cache, o LoadOptions) *Dataset {
 		Values("open", []bool{true, false, true, true, false}),
 		Matrix("m", []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 2),
 		Texts("city", []string{"Köln", "", "Rom", "Köln", "Rom"}),
-		Values("h", []layout.Half{layout.HalfOf(1), layout.HalfOf(2), layout.HalfOf(3), layout.HalfOf(4), layout.HalfOf(0.5)}),
+		Values("h", []layout.Half{layout.HalfOf(1), layout.HalfOf(2), layout.HalfOf(3),
+			layout.HalfOf(4), layout.HalfOf(0.5)}),
 	}, o))(t)
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {
@@ -41,16 +42,19 @@ func shop(t *testing.T, c *Cache, o LoadOptions) *Dataset {
 
 func TestColumnsAreSlicesOfTheirTypes(t *testing.T) {
 	d := shop(t, connected(t), LoadOptions{})
-	if x := must(Column[float32](d, "x"))(t); !slices.Equal(x[3:], []float32{4, 5}) || x[2] == x[2] || len(x) != 5 {
+	if x := must(Column[float32](d, "x"))(t); !slices.Equal(x[3:], []float32{4, 5}) ||
+		x[2] == x[2] || len(x) != 5 {
 		t.Error("x:", x)
 	}
 	if n := must(Column[int64](d, "n"))(t); !slices.Equal(n, []int64{-1, 2, 3, 1 << 60, 5}) {
 		t.Error("n:", n)
 	}
-	if o := must(Column[bool](d, "open"))(t); !slices.Equal(o, []bool{true, false, true, true, false}) {
+	if o := must(Column[bool](d, "open"))(t); !slices.Equal(o,
+		[]bool{true, false, true, true, false}) {
 		t.Error("open:", o)
 	}
-	if m := must(Column[float64](d, "m"))(t); !slices.Equal(m, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
+	if m := must(Column[float64](d, "m"))(t); !slices.Equal(m,
+		[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) {
 		t.Error("m:", m)
 	}
 	if ts := must(Column[int64](d, "t"))(t); !slices.Equal(ts, []int64{10, 20, 30, 10, 20}) {
@@ -66,7 +70,8 @@ func TestColumnsAreSlicesOfTheirTypes(t *testing.T) {
 	if !slices.Equal(words, []string{"Köln", "", "Rom", "Köln", "Rom"}) {
 		t.Error("city:", words)
 	}
-	if d.Rows() != 5 || d.Items() != 2 || d.Name() != "shop" || len(d.Digest()) != 32 || d.Generation() < 1 {
+	if d.Rows() != 5 || d.Items() != 2 || d.Name() != "shop" || len(d.Digest()) != 32 ||
+		d.Generation() < 1 {
 		t.Error(d.Rows(), d.Items(), d.Name(), d.Digest(), d.Generation())
 	}
 }
@@ -77,7 +82,8 @@ func TestPackedColumnsAreSeenWhereTheyLie(t *testing.T) {
 	if v.Rows != 5 || v.Width != 2 || !slices.Equal(v.Row(3), []float32{7, 8}) {
 		t.Errorf("%+v", v)
 	}
-	if _, err := Column[float32](d, "m"); !errors.Is(err, InvalidRequest) || !strings.Contains(err.Error(), "View") {
+	if _, err := Column[float32](d, "m"); !errors.Is(err, InvalidRequest) ||
+		!strings.Contains(err.Error(), "View") {
 		t.Error(err)
 	}
 }
@@ -95,11 +101,15 @@ func TestItemsAreNamedByTheirValues(t *testing.T) {
 		t.Error(from, to)
 	}
 	for _, none := range []any{"c", 7, nil, []any{"a", 1}, 1.5} {
-		if _, err := d.ItemCode(none); !errors.Is(err, ItemNotFound) && !errors.Is(err, InvalidSpec) {
+		if _, err := d.ItemCode(none); !errors.Is(err, ItemNotFound) &&
+			!errors.Is(err, InvalidSpec) {
 			t.Error(none, err)
 		}
 	}
-	two := must(c.Put(t.Context(), "two", []PutColumn{Texts("a", []string{"x\"", "x\""}), Values("b", []int64{7, 8}), Values("v", []float32{1, 2})}, LoadOptions{ItemID: []string{"a", "b"}}))(t)
+	two := must(
+		c.Put(t.Context(), "two",
+			[]PutColumn{Texts("a", []string{"x\"", "x\""}), Values("b", []int64{7, 8}),
+				Values("v", []float32{1, 2})}, LoadOptions{ItemID: []string{"a", "b"}}))(t)
 	defer two.Close()
 	if code := must(two.ItemCode([]any{`x"`, 8}))(t); code != 1 {
 		t.Error(code)
@@ -117,19 +127,27 @@ func TestWhatIsAskedAmissSaysWhatThereIs(t *testing.T) {
 		is   error
 		says string
 	}{
-		"column":      {second(Column[float32](d, "temperature")), ColumnNotFound, "its columns: id, t, x"},
+		"column": {second(Column[float32](d, "temperature")), ColumnNotFound,
+			"its columns: id, t, x"},
 		"near column": {second(Column[float32](d, "opem")), ColumnNotFound, "near: open"},
-		"type":        {second(Column[float64](d, "x")), ErrType, `column "x" is float32, so ask for float32 and not for float64`},
-		"word":        {second(d.Word("city", 9)), InvalidSpec, "words 0 to"},
-		"no text":     {second(d.Word("x", 0)), InvalidSpec, "only text columns have words"},
-		"item":        {second(d.ItemCode("bb")), ItemNotFound, "near:"},
-		"dataset":     {second(c.Dataset(t.Context(), "shob")), DatasetNotFound, "near: shop"},
-		"generation":  {second(c.Generation(t.Context(), "shop", 999)), GenerationGone, "999"},
-		"source":      {second(c.Load(t.Context(), "shop", []string{"none-*.csv"}, LoadOptions{})), SourceError, `no file matches "none-*.csv"`},
-		"option":      {second(c.Put(t.Context(), "shop", []PutColumn{Values("x", []float32{1})}, LoadOptions{Layout: "wide"})), InvalidRequest, "columns or packed"},
-		"lengths":     {second(c.Put(t.Context(), "shop", []PutColumn{Values("x", []float32{1}), Values("y", []float32{1, 2})}, LoadOptions{})), SourceError, "rows"},
+		"type": {second(Column[float64](d, "x")), ErrType,
+			`column "x" is float32, so ask for float32 and not for float64`},
+		"word":       {second(d.Word("city", 9)), InvalidSpec, "words 0 to"},
+		"no text":    {second(d.Word("x", 0)), InvalidSpec, "only text columns have words"},
+		"item":       {second(d.ItemCode("bb")), ItemNotFound, "near:"},
+		"dataset":    {second(c.Dataset(t.Context(), "shob")), DatasetNotFound, "near: shop"},
+		"generation": {second(c.Generation(t.Context(), "shop", 999)), GenerationGone, "999"},
+		"source": {second(c.Load(t.Context(), "shop", []string{"none-*.csv"}, LoadOptions{})),
+			SourceError, `no file matches "none-*.csv"`},
+		"option": {second(c.Put(t.Context(), "shop", []PutColumn{Values("x", []float32{1})},
+			LoadOptions{Layout: "wide"})), InvalidRequest, "columns or packed"},
+		"lengths": {second(
+			c.Put(t.Context(), "shop",
+				[]PutColumn{Values("x", []float32{1}), Values("y", []float32{1, 2})},
+				LoadOptions{})), SourceError, "rows"},
 	} {
-		if one.err == nil || !errors.Is(one.err, one.is) || !strings.Contains(one.err.Error(), one.says) {
+		if one.err == nil || !errors.Is(one.err, one.is) ||
+			!strings.Contains(one.err.Error(), one.says) {
 			t.Errorf("%s: got %v, want %v that says %q", name, one.err, one.is, one.says)
 		}
 	}
@@ -159,21 +177,25 @@ func TestLoadsAreFollowedAndFound(t *testing.T) {
 	if err := os.WriteFile(path, []byte("t,v\n1,1\n2,3\n3,5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := LoadOptions{Time: "t", Scale: map[string]string{"v": "standard"}, FitRows: &[2]*int64{nil, ptr[int64](2)}}
+	o := LoadOptions{Time: "t", Scale: map[string]string{"v": "standard"},
+		FitRows: &[2]*int64{nil, ptr[int64](2)}}
 	d := must(c.Load(t.Context(), "files", []string{path}, o))(t)
 	if v := must(Column[float32](d, "v"))(t); !slices.Equal(v, []float32{-1, 1, 3}) {
 		t.Error(v)
 	}
-	again := must(c.Load(t.Context(), "files", []string{filepath.Join(filepath.Dir(path), "*.csv")}, o))(t)
+	again := must(
+		c.Load(t.Context(), "files", []string{filepath.Join(filepath.Dir(path), "*.csv")}, o))(t)
 	if again.Generation() != d.Generation() {
-		t.Errorf("generation %d after %d: the same load again is a hit", again.Generation(), d.Generation())
+		t.Errorf("generation %d after %d: the same load again is a hit", again.Generation(),
+			d.Generation())
 	}
 	more := filepath.Join(t.TempDir(), "b.csv")
 	if err := os.WriteFile(more, []byte("t,v\n4,7\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	longer := must(c.Append(t.Context(), "files", []string{more}, AppendOptions{}))(t)
-	if v := must(Column[float32](longer, "v"))(t); !slices.Equal(v, []float32{-1, 1, 3, 5}) || d.Rows() != 3 {
+	if v := must(Column[float32](longer, "v"))(t); !slices.Equal(v, []float32{-1, 1, 3, 5}) ||
+		d.Rows() != 3 {
 		t.Error(v, d.Rows())
 	}
 	for _, open := range []*Dataset{d, again, longer} {
@@ -181,7 +203,8 @@ func TestLoadsAreFollowedAndFound(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if list := must(c.Datasets(t.Context()))(t); !slices.ContainsFunc(list, func(i Info) bool { return i.Dataset == "files" && i.Rows == 4 }) {
+	if list := must(c.Datasets(t.Context()))(t); !slices.ContainsFunc(list,
+		func(i Info) bool { return i.Dataset == "files" && i.Rows == 4 }) {
 		t.Error(list)
 	}
 	if gone := must(c.Remove(t.Context(), "files"))(t); len(gone) == 0 {
@@ -190,7 +213,8 @@ func TestLoadsAreFollowedAndFound(t *testing.T) {
 	if err := os.WriteFile(path, []byte("t,v\n1,1\n2,x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Load(t.Context(), "files", []string{path}, o); !errors.Is(err, SourceError) || !strings.Contains(err.Error(), "row 2") {
+	if _, err := c.Load(t.Context(), "files", []string{path}, o); !errors.Is(err, SourceError) ||
+		!strings.Contains(err.Error(), "row 2") {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -212,7 +236,8 @@ func TestLoadsAreFollowedAndFound(t *testing.T) {
 func TestARefusalComesBeforeAllWasSent(t *testing.T) {
 	c := connected(t)
 	much := []PutColumn{Values("x", make([]float64, 4<<20))}
-	if _, err := c.Put(t.Context(), "much", much, LoadOptions{Layout: "wide"}); !errors.Is(err, InvalidRequest) {
+	if _, err := c.Put(t.Context(), "much", much, LoadOptions{Layout: "wide"}); !errors.Is(err,
+		InvalidRequest) {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -228,21 +253,24 @@ func ptr[V any](v V) *V { return &v }
 func TestLoadOptionsNameEveryOption(t *testing.T) {
 	names := func(of reflect.Type) (names []string) {
 		for i := range of.NumField() {
-			if name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); name != "-" && name != "sources" {
+			if name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); name != "-" &&
+				name != "sources" {
 				names = append(names, name)
 			}
 		}
 		slices.Sort(names)
 		return names
 	}
-	if got, want := names(reflect.TypeFor[LoadOptions]()), names(reflect.TypeFor[ingest.Options]()); !slices.Equal(got, want) {
+	if got, want := names(reflect.TypeFor[LoadOptions]()),
+		names(reflect.TypeFor[ingest.Options]()); !slices.Equal(got, want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
 }
 
 func TestADaemonIsStartedWhereNoneRunsAndMayBe(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
-	if _, err := Connect(t.Context(), Options{Dir: dir, NoStart: true}); !errors.Is(err, ErrNoDaemon) {
+	if _, err := Connect(t.Context(), Options{Dir: dir, NoStart: true}); !errors.Is(err,
+		ErrNoDaemon) {
 		t.Error(err)
 	}
 	t.Setenv("TENSORCACHE_AUTOSTART", "0")
@@ -251,7 +279,8 @@ func TestADaemonIsStartedWhereNoneRunsAndMayBe(t *testing.T) {
 	}
 	t.Setenv("TENSORCACHE_AUTOSTART", "")
 	t.Setenv("TENSORCACHE_BIN", filepath.Join(dir, "none"))
-	if _, err := Connect(t.Context(), Options{Dir: dir}); !errors.Is(err, ErrNoDaemon) || !strings.Contains(err.Error(), "TENSORCACHE_BIN") {
+	if _, err := Connect(t.Context(), Options{Dir: dir}); !errors.Is(err, ErrNoDaemon) ||
+		!strings.Contains(err.Error(), "TENSORCACHE_BIN") {
 		t.Error(err)
 	}
 	ended, cancel := context.WithCancel(t.Context())

@@ -10,22 +10,26 @@ import (
 
 // Deliveries of [FeedOptions]: how batches come.
 const (
-	// DeliverSlot has the daemon gather batches into slots of the feed's ring, on cores that the trainer leaves free.
+	// DeliverSlot has the daemon gather batches into slots of the feed's ring, on cores that the
+	// trainer leaves free.
 	DeliverSlot = "slot"
-	// DeliverView has batches that are pieces of the mapped file, without any copy: see [Part.Step]. It is there for the orders
-	// sequential and random_start, where all columns of a part lie side by side in whole rows (one column, or all that a packed
-	// dataset stores side by side, in their order) as values of T, where Dilation is 1 and nothing is padded or replaced. A batch
-	// that runs over the end of an item is gathered here instead.
+	// DeliverView has batches that are pieces of the mapped file, without any copy: see
+	// [Part.Step]. It is there for the orders sequential and random_start, where all columns of a
+	// part lie side by side in whole rows (one column, or all that a packed dataset stores side by
+	// side, in their order) as values of T, where Dilation is 1 and nothing is padded or replaced.
+	// A batch that runs over the end of an item is gathered here instead.
 	DeliverView = "view"
-	// DeliverLocal gathers batches in this process, as the loop asks for them, into memory that no batch holds any more: for
-	// trainers that keep every core busy, from whom each wake of the daemon takes one away.
+	// DeliverLocal gathers batches in this process, as the loop asks for them, into memory that no
+	// batch holds any more: for trainers that keep every core busy, from whom each wake of the
+	// daemon takes one away.
 	DeliverLocal = "local"
-	// DeliverStarts only says where the windows are: Batch.Item and Batch.Start, which Batch.Rows sums up, and Mask and Reset where
-	// these are asked for. T is then of no matter.
+	// DeliverStarts only says where the windows are: Batch.Item and Batch.Start, which Batch.Rows
+	// sums up, and Mask and Reset where these are asked for. T is then of no matter.
 	DeliverStarts = "starts"
-	// DeliverAuto is DeliverView where that can be and nearly all batches are views. Else it tries DeliverSlot and DeliverLocal in turn
-	// on the first 900 to 2,000 steps, and keeps the one with which steps take less time; where both take the same, DeliverSlot if a
-	// core is idle. [Feed.Delivery] says which is used now, and Stats what a step took by each.
+	// DeliverAuto is DeliverView where that can be and nearly all batches are views. Else it tries
+	// DeliverSlot and DeliverLocal in turn on the first 900 to 2,000 steps, and keeps the one with
+	// which steps take less time; where both take the same, DeliverSlot if a core is idle.
+	// [Feed.Delivery] says which is used now, and Stats what a step took by each.
 	DeliverAuto = "auto"
 )
 
@@ -72,10 +76,12 @@ func (s *stream) checkDelivery(asked string) error {
 	settled := got == asked || asked == DeliverAuto && (got == DeliverSlot || got == DeliverView)
 	for _, name := range []string{"item", "start"} {
 		p := s.layout.parts[name]
-		settled = settled && p.dtype == layout.Int64 && len(p.shape) == 1 && int64(p.shape[0]) == s.layout.rows
+		settled = settled && p.dtype == layout.Int64 && len(p.shape) == 1 &&
+			int64(p.shape[0]) == s.layout.rows
 	}
 	if !settled {
-		return fmt.Errorf("%w: delivery %q of parts %+v, where %q was asked for", ErrProtocol, got, s.reply.Parts, asked)
+		return fmt.Errorf("%w: delivery %q of parts %+v, where %q was asked for", ErrProtocol, got,
+			s.reply.Parts, asked)
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ func inside[T Value](values, column []T) bool {
 }
 
 func TestViewsAreTheFileItself(t *testing.T) {
-	w := ramp(t, connected(t), 100, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 3, Gap: 1, Overlap: 1})
+	w := ramp(t, connected(t), 100, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 3,
+		Gap: 1, Overlap: 1})
 	column := must(Column[float32](w.Dataset(), "v"))(t)
 	f := feedOf(t, w, FeedOptions{BatchSize: 10, Order: "random_start", Delivery: DeliverView})
 	n := 0
@@ -28,15 +29,18 @@ func TestViewsAreTheFileItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !inside(b.Context.Data, column) || !inside(b.Target.Data, column) || b.Context.Step != 3 {
+		if !inside(b.Context.Data, column) || !inside(b.Target.Data, column) ||
+			b.Context.Step != 3 {
 			t.Fatalf("batch %d is a copy", n)
 		}
 		own := b.Copy()
 		for i, start := range b.Start {
-			if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) || len(c) != 4 || p[0] != float32(start+4) || len(p) != 3 || cap(p) != 3 {
+			if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) ||
+				len(c) != 4 || p[0] != float32(start+4) || len(p) != 3 || cap(p) != 3 {
 				t.Errorf("window at %d: %v, %v", start, c, p)
 			}
-			if !slices.Equal(own.Context.Data[4*i:4*i+4], b.Context.Window(i)) || inside(own.Target.Data, column) {
+			if !slices.Equal(own.Context.Data[4*i:4*i+4], b.Context.Window(i)) ||
+				inside(own.Target.Data, column) {
 				t.Errorf("the copy of the window at %d: %v", start, own.Context.Window(i))
 			}
 			n++
@@ -53,7 +57,8 @@ func TestViewsAreTheFileItself(t *testing.T) {
 
 func TestAViewThatCannotBeIsRefusedAndAutoTakesSlots(t *testing.T) {
 	c, values := connected(t), make([]float32, 90)
-	columns := []PutColumn{Values("a", values), Values("b", values), Values("c", values), Values("n", make([]int32, 90))}
+	columns := []PutColumn{Values("a", values), Values("b", values), Values("c", values),
+		Values("n", make([]int32, 90))}
 	for layout, cases := range map[string]map[string]struct {
 		spec window.Spec
 		o    FeedOptions
@@ -65,7 +70,8 @@ func TestAViewThatCannotBeIsRefusedAndAutoTakesSlots(t *testing.T) {
 			"delivery: no view is possible: dilation 2 leaves out rows between those of a window":        {window.Spec{ContextLength: 4, Columns: []string{"a", "b", "c"}, Dilation: 2}, FeedOptions{}},
 		},
 		"columns": {
-			"": {window.Spec{ContextLength: 4, Columns: []string{"b"}, KnownColumns: []string{"c"}}, FeedOptions{ChannelsFirst: true}},
+			"": {window.Spec{ContextLength: 4, Columns: []string{"b"}, KnownColumns: []string{"c"}},
+				FeedOptions{ChannelsFirst: true}},
 			"delivery: no view is possible: the 3 columns of the context are not whole rows of the file":                 {window.Spec{ContextLength: 4, Columns: []string{"a", "b", "c"}}, FeedOptions{}},
 			`delivery: no view is possible: column "n" is stored as int32 and asked for as float32`:                      {window.Spec{ContextLength: 4, Columns: []string{"n"}}, FeedOptions{}},
 			`delivery: no view is possible: order "shuffle" scatters windows, views need "sequential" or "random_start"`: {window.Spec{ContextLength: 4, Columns: []string{"a"}}, FeedOptions{Order: "shuffle"}},
@@ -80,14 +86,16 @@ func TestAViewThatCannotBeIsRefusedAndAutoTakesSlots(t *testing.T) {
 			if one.o.Delivery == "" {
 				auto := one.o
 				auto.Delivery = DeliverAuto
-				if got, views := feedOf(t, w, auto).Delivery(), says == ""; (got == DeliverView) != views || (got == DeliverSlot) == views {
+				if got, views := feedOf(t, w, auto).Delivery(),
+					says == ""; (got == DeliverView) != views || (got == DeliverSlot) == views {
 					t.Errorf("auto took %s where a view says %q", got, says)
 				}
 				one.o.Delivery = DeliverView
 			}
 			f, err := NewFeed[float32](t.Context(), w, one.o)
 			var e *Error
-			if says == "" && err != nil || says != "" && (!errors.As(err, &e) || e.Detail != says || e.Type != InvalidSpec || e.Field != "delivery") {
+			if says == "" && err != nil || says != "" && (!errors.As(err, &e) || e.Detail != says ||
+				e.Type != InvalidSpec || e.Field != "delivery") {
 				t.Errorf("got %v, want %q", err, says)
 			}
 			if err == nil {
@@ -98,7 +106,8 @@ func TestAViewThatCannotBeIsRefusedAndAutoTakesSlots(t *testing.T) {
 }
 
 func TestLocalBatchesTakeMemoryThatNobodyHolds(t *testing.T) {
-	f := feedOf(t, ramp(t, connected(t), 400, window.Spec{}), FeedOptions{Order: "shuffle", BatchSize: 5, Slots: 3, Delivery: DeliverLocal})
+	f := feedOf(t, ramp(t, connected(t), 400, window.Spec{}),
+		FeedOptions{Order: "shuffle", BatchSize: 5, Slots: 3, Delivery: DeliverLocal})
 	blocks := map[*float32]int{}
 	var kept []*Batch[float32]
 	var firsts []float32
@@ -109,13 +118,15 @@ func TestLocalBatchesTakeMemoryThatNobodyHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, start := range b.Start {
-			if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) || p[1] != float32(start+5) {
+			if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) ||
+				p[1] != float32(start+5) {
 				t.Fatalf("window at %d: %v, %v", start, c, p)
 			}
 		}
 		blocks[&b.Context.Data[0]]++
 		if n%16 == 3 {
-			kept, firsts, releases = append(kept, b), append(firsts, b.Context.Data[0]), append(releases, b.Hold())
+			kept, firsts, releases = append(kept, b), append(firsts, b.Context.Data[0]),
+				append(releases, b.Hold())
 		}
 		n++
 	}
@@ -147,7 +158,8 @@ func TestFeedsGoOnWhenTheirDatasetIsClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n == 0 {
-				if err := w.Dataset().Close(); err != nil { // in the body: it must not wait for the feed
+				// in the body: it must not wait for the feed
+				if err := w.Dataset().Close(); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -171,7 +183,8 @@ func TestFeedsGoOnWhenTheirDatasetIsClosed(t *testing.T) {
 			t.Errorf("%s: %+v", delivery, held)
 		}
 		release()
-		if _, err := NewFeed[float32](t.Context(), w, FeedOptions{BatchSize: 6, Delivery: DeliverLocal}); !errors.Is(err, ErrClosed) {
+		if _, err := NewFeed[float32](t.Context(), w,
+			FeedOptions{BatchSize: 6, Delivery: DeliverLocal}); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
 	}
@@ -249,7 +262,8 @@ func TestCloseEndsAPassOfAnyDelivery(t *testing.T) {
 
 func TestAGathererIsOfTheTypeThatIsDelivered(t *testing.T) {
 	w := ramp(t, connected(t), 50, window.Spec{})
-	if _, err := NewFeed[float64](t.Context(), w, FeedOptions{BatchSize: 4, Delivery: DeliverLocal}); !errors.Is(err, ErrType) {
+	if _, err := NewFeed[float64](t.Context(), w,
+		FeedOptions{BatchSize: 4, Delivery: DeliverLocal}); !errors.Is(err, ErrType) {
 		t.Error(err)
 	}
 	f := must(NewFeed[int8](t.Context(), w, FeedOptions{BatchSize: 4, Delivery: DeliverStarts}))(t)
@@ -271,7 +285,8 @@ func TestNoBatchIsMadeOfARingThatWasClosed(t *testing.T) {
 			t.Error(err)
 		}
 		for _, flags := range []uint32{0, wire.FlagRun} {
-			if b, err := f.batch(s, wire.Descriptor{Rows: 4, Flags: flags}); !errors.Is(err, ErrClosed) {
+			if b, err := f.batch(s, wire.Descriptor{Rows: 4, Flags: flags}); !errors.Is(
+				err, ErrClosed) {
 				t.Errorf("%s: %v, %v", delivery, b, err)
 			}
 		}

@@ -1,5 +1,6 @@
-// Package tensorcache is the Go client of a tensorcache daemon: columns of files as typed slices over shared memory, and batches
-// of sequential windows of them, prepared ahead of the program that trains or scores.
+// Package tensorcache is the Go client of a tensorcache daemon: columns of files as typed slices
+// over shared memory, and batches of sequential windows of them, prepared ahead of the program that
+// trains or scores.
 //
 //	cache, err := tensorcache.Connect(ctx, tensorcache.Options{}) // starts a daemon when none runs
 //	data, err := cache.Load(ctx, "etth1", []string{"ETTh1.csv"}, tensorcache.LoadOptions{Time: "date"})
@@ -20,29 +21,35 @@
 //	}
 //	state := feed.State() // a few integers, ready for JSON; feed.LoadState resumes exactly
 //
-// Which windows exist, and in which order they come, is what docs/WINDOWS.md says; a [window.Spec] is its dictionary. The daemon,
-// its files and its command line are described in docs/PROTOCOL.md, docs/FORMAT.md and the README.
+// Which windows exist, and in which order they come, is what docs/WINDOWS.md says; a [window.Spec]
+// is its dictionary. The daemon, its files and its command line are described in docs/PROTOCOL.md,
+// docs/FORMAT.md and the README.
 //
 // # Deliveries
 //
-// By default the daemon gathers each batch into a slot of shared memory ([DeliverSlot]). [DeliverView] lends pieces of the mapped file
-// instead, where windows follow each other and have whole rows; [DeliverLocal] gathers in this process; [DeliverStarts] only says
-// where the windows are, and [DeliverAuto] chooses. All of them bring the same windows in the same order, and the same [Feed.State].
+// By default the daemon gathers each batch into a slot of shared memory ([DeliverSlot]).
+// [DeliverView] lends pieces of the mapped file instead, where windows follow each other and have
+// whole rows; [DeliverLocal] gathers in this process; [DeliverStarts] only says where the windows
+// are, and [DeliverAuto] chooses. All of them bring the same windows in the same order, and the
+// same [Feed.State].
 //
 // # Whose memory
 //
-// What lives in shared memory has a scope that ends by itself: a batch belongs to the body of the loop that got it, and its
-// parts are empty afterwards. [Batch.Hold] lets it live longer, [Batch.Copy] gives one of its own. What [At] and [Dataset.Inverse]
-// return is always memory of the caller's own. [Column] and [View] are slices of the mapped file, which is mapped read-only:
+// What lives in shared memory has a scope that ends by itself: a batch belongs to the body of the
+// loop that got it, and its parts are empty afterwards. [Batch.Hold] lets it live longer,
+// [Batch.Copy] gives one of its own. What [At] and [Dataset.Inverse] return is always memory of the
+// caller's own. [Column] and [View] are slices of the mapped file, which is mapped read-only:
 // writing to one ends the program, and so does reading one after [Dataset.Close].
 //
 // # Errors
 //
-// What the daemon refuses is an [*Error], and errors.Is tells its type: errors.Is(err, tensorcache.DatasetNotFound). A daemon that
-// went away is [ErrGone]; it is noticed at once, since the kernel closes its sockets.
+// What the daemon refuses is an [*Error], and errors.Is tells its type: errors.Is(err,
+// tensorcache.DatasetNotFound). A daemon that went away is [ErrGone]; it is noticed at once, since
+// the kernel closes its sockets.
 //
 // # Concurrency
 //
-// A [Cache], [Dataset] and [Windows] are safe for concurrent use. A [Feed] serves one goroutine; its State, Stats, Delivery and
-// Close, and what Hold returns, may be called from others. Every call that waits for the daemon has a context that ends the wait.
+// A [Cache], [Dataset] and [Windows] are safe for concurrent use. A [Feed] serves one goroutine;
+// its State, Stats, Delivery and Close, and what Hold returns, may be called from others. Every
+// call that waits for the daemon has a context that ends the wait.
 package tensorcache

@@ -13,23 +13,28 @@ import (
 
 // Errors that are not a refusal of the daemon's.
 var (
-	// ErrNoDaemon is returned by Connect when no daemon runs and none may be started, or it could not be.
+	// ErrNoDaemon is returned by Connect when no daemon runs and none may be started, or it could
+	// not be.
 	ErrNoDaemon = control.ErrNoDaemon
-	// ErrGone is returned when the daemon went away before it answered, or in the middle of an epoch: [Feed.State] still says
-	// where to go on.
+	// ErrGone is returned when the daemon went away before it answered, or in the middle of an
+	// epoch: [Feed.State] still says where to go on.
 	ErrGone = control.ErrGone
-	// ErrProtocol is returned when the daemon speaks another version of the protocol, or sent what the protocol does not allow.
+	// ErrProtocol is returned when the daemon speaks another version of the protocol, or sent what
+	// the protocol does not allow.
 	ErrProtocol = control.ErrProtocol
 	// ErrClosed is returned by what was closed.
 	ErrClosed = errors.New("closed")
-	// ErrPassOver is yielded by a pass over a feed when another one has begun: a feed is one stream.
+	// ErrPassOver is yielded by a pass over a feed when another one has begun: a feed is one
+	// stream.
 	ErrPassOver = errors.New("another pass over the feed began")
-	// ErrType is returned when values are asked for as another Go type than they are stored or delivered as.
+	// ErrType is returned when values are asked for as another Go type than they are stored or
+	// delivered as.
 	ErrType = errors.New("other type")
 )
 
-// Type is what kind of refusal an [Error] is. A type, once published, keeps its meaning; docs/HTTP.md lists them. It is an
-// error itself, so that errors.Is(err, DatasetNotFound) asks for it.
+// Type is what kind of refusal an [Error] is. A type, once published, keeps its meaning;
+// docs/HTTP.md lists them. It is an error itself, so that errors.Is(err, DatasetNotFound) asks for
+// it.
 type Type string
 
 // The types that a program may want to tell apart.

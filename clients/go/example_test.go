@@ -10,7 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// A trainer's loop: the batches of an epoch lie in shared memory, and each is the loop's until its body ends.
+// A trainer's loop: the batches of an epoch lie in shared memory, and each is the loop's until its
+// body ends.
 func ExampleFeed_Epoch() {
 	ctx := context.Background()
 	cache, err := tensorcache.Connect(ctx, tensorcache.Options{})
@@ -18,7 +19,8 @@ func ExampleFeed_Epoch() {
 		log.Fatal(err)
 	}
 	defer cache.Close()
-	data, err := cache.Load(ctx, "etth1", []string{"../../examples/data/ETTh1.csv"}, tensorcache.LoadOptions{Time: "date"})
+	data, err := cache.Load(ctx, "etth1", []string{"../../examples/data/ETTh1.csv"},
+		tensorcache.LoadOptions{Time: "date"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -31,7 +33,8 @@ func ExampleFeed_Epoch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	feed, err := tensorcache.NewFeed[float32](ctx, parts[0], tensorcache.FeedOptions{BatchSize: 32, Order: "shuffle"})
+	feed, err := tensorcache.NewFeed[float32](ctx, parts[0],
+		tensorcache.FeedOptions{BatchSize: 32, Order: "shuffle"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +61,9 @@ func ExampleAt() {
 		log.Fatal(err)
 	}
 	defer cache.Close()
-	data, err := cache.Put(ctx, "ramp", []tensorcache.PutColumn{tensorcache.Values("v", []float64{0, 1, 2, 3, 4, 5, 6})}, tensorcache.LoadOptions{})
+	data, err := cache.Put(ctx, "ramp",
+		[]tensorcache.PutColumn{tensorcache.Values("v", []float64{0, 1, 2, 3, 4, 5, 6})},
+		tensorcache.LoadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -71,11 +76,13 @@ func ExampleAt() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(windows.Len(), "windows:", batch.Context.Window(0), batch.Target.Window(0), batch.Context.Window(1), batch.Target.Window(1))
+	fmt.Println(windows.Len(), "windows:", batch.Context.Window(0), batch.Target.Window(0),
+		batch.Context.Window(1), batch.Target.Window(1))
 	// Output: 4 windows: [3 4 5] [6] [0 1 2] [3]
 }
 
-// Windows that follow each other are pieces of the mapped file: nothing is copied, and they overlap.
+// Windows that follow each other are pieces of the mapped file: nothing is copied, and they
+// overlap.
 func ExampleFeedOptions_views() {
 	ctx := context.Background()
 	cache, err := tensorcache.Connect(ctx, tensorcache.Options{})
@@ -83,8 +90,10 @@ func ExampleFeedOptions_views() {
 		log.Fatal(err)
 	}
 	defer cache.Close()
-	columns := []tensorcache.PutColumn{tensorcache.Values("a", []float32{0, 1, 2, 3, 4}), tensorcache.Values("b", []float32{5, 6, 7, 8, 9})}
-	data, err := cache.Put(ctx, "rows", columns, tensorcache.LoadOptions{Layout: "packed"}) // a and b side by side
+	columns := []tensorcache.PutColumn{tensorcache.Values("a", []float32{0, 1, 2, 3, 4}),
+		tensorcache.Values("b", []float32{5, 6, 7, 8, 9})}
+	// a and b side by side
+	data, err := cache.Put(ctx, "rows", columns, tensorcache.LoadOptions{Layout: "packed"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,7 +102,8 @@ func ExampleFeedOptions_views() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	feed, err := tensorcache.NewFeed[float32](ctx, windows, tensorcache.FeedOptions{BatchSize: 3, Delivery: tensorcache.DeliverView})
+	feed, err := tensorcache.NewFeed[float32](ctx, windows,
+		tensorcache.FeedOptions{BatchSize: 3, Delivery: tensorcache.DeliverView})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -125,7 +135,9 @@ func ExampleFeed_LoadState() {
 		log.Fatal(err)
 	}
 	defer cache.Close()
-	data, err := cache.Put(ctx, "ramp", []tensorcache.PutColumn{tensorcache.Values("v", []float32{0, 1, 2, 3, 4, 5, 6})}, tensorcache.LoadOptions{})
+	data, err := cache.Put(ctx, "ramp",
+		[]tensorcache.PutColumn{tensorcache.Values("v", []float32{0, 1, 2, 3, 4, 5, 6})},
+		tensorcache.LoadOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,8 +12,8 @@ type manner struct {
 	slots    int // 0 lets the daemon choose
 }
 
-// attach has the daemon serve the feed in a manner, from a place; nil is the beginning. It does so no more where it has ended the one
-// that this one comes instead of.
+// attach has the daemon serve the feed in a manner, from a place; nil is the beginning. It does so
+// no more where it has ended the one that this one comes instead of.
 func (f *Feed[T]) attach(ctx context.Context, m manner, at *spot, instead string) (*stream, error) {
 	w := f.windows
 	var from *Cursor
@@ -27,8 +27,12 @@ func (f *Feed[T]) attach(ctx context.Context, m manner, at *spot, instead string
 		return nil, err
 	}
 	s, err := w.data.cache.attach(ctx, wire.FeedRequest{
-		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts,
-		Options: f.options.sampler(), Delivery: m.delivery, Views: f.gather != nil && f.gather.cutters.checkViews() == nil, Slots: m.slots, ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor, Instead: instead,
+		Hello: hello("feed"), Dataset: w.data.name, Generation: w.data.generation,
+		Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts,
+		Options: f.options.sampler(), Delivery: m.delivery, Views: f.gather != nil &&
+			f.gather.cutters.checkViews() == nil, Slots: m.slots,
+		ChannelsFirst: f.options.ChannelsFirst, Mask: f.options.Mask, Cursor: cursor,
+		Instead: instead,
 	}, &f.meter)
 	if err != nil {
 		return nil, err
@@ -40,9 +44,10 @@ func (f *Feed[T]) attach(ctx context.Context, m manner, at *spot, instead string
 	return s, nil
 }
 
-// exchange goes on where the loop is in the manner that is wanted, if that is another one. The stream that serves is let go last, and
-// stays where no better one can be had: others may have the memory, the generation of a closed dataset leaves the cache with its last
-// feed, descriptors end, the daemon is gone, or somebody has closed the feed, of which the loop is to be told.
+// exchange goes on where the loop is in the manner that is wanted, if that is another one. The
+// stream that serves is let go last, and stays where no better one can be had: others may have the
+// memory, the generation of a closed dataset leaves the cache with its last feed, descriptors end,
+// the daemon is gone, or somebody has closed the feed, of which the loop is to be told.
 func (f *Feed[T]) exchange(ctx context.Context, s *stream, pass uint64) (*stream, error) {
 	if f.want == f.have {
 		return s, nil
@@ -72,8 +77,9 @@ func (f *Feed[T]) exchange(ctx context.Context, s *stream, pass uint64) (*stream
 	return made, nil
 }
 
-// attachFor attaches for a pass in the manner that is wanted. The caller holds mu, which others may have meanwhile: they ask and seek,
-// and Close ends the wait. An error of a pass that is over says so.
+// attachFor attaches for a pass in the manner that is wanted. The caller holds mu, which others may
+// have meanwhile: they ask and seek, and Close ends the wait. An error of a pass that is over says
+// so.
 func (f *Feed[T]) attachFor(ctx context.Context, pass uint64, at spot) (*stream, error) {
 	if over := f.over(pass); over != nil {
 		return nil, over
@@ -106,7 +112,9 @@ func (f *Feed[T]) attached(s *stream) {
 	f.freeGather()
 }
 
-// worse tells whether the ring that was asked for came out no larger than the one there is, and smaller than it should be.
+// worse tells whether the ring that was asked for came out no larger than the one there is, and
+// smaller than it should be.
 func (f *Feed[T]) worse(made, s *stream) bool {
-	return f.want.delivery == f.have.delivery && made.reply.Slots < f.want.slots && made.reply.Slots <= s.reply.Slots
+	return f.want.delivery == f.have.delivery && made.reply.Slots < f.want.slots &&
+		made.reply.Slots <= s.reply.Slots
 }

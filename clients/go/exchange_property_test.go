@@ -10,7 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// passDrawn is how a loop goes through an epoch: it ends after so many batches, and seeks in the second one's turn.
+// passDrawn is how a loop goes through an epoch: it ends after so many batches, and seeks in the
+// second one's turn.
 type passDrawn struct {
 	most  int
 	seek  string
@@ -25,8 +26,10 @@ func drawPass(r *rapid.T) passDrawn {
 	}
 }
 
-// run is what a pass served, the state in each batch's turn and at the end, and how many batches were promised.
-func (p passDrawn) run(t *testing.T, r *rapid.T, f *Feed[float32], body func(b *Batch[float32])) (out [][]int64, states []Cursor, length int64) {
+// run is what a pass served, the state in each batch's turn and at the end, and how many batches
+// were promised.
+func (p passDrawn) run(t *testing.T, r *rapid.T, f *Feed[float32],
+	body func(b *Batch[float32])) (out [][]int64, states []Cursor, length int64) {
 	length = f.Len()
 	for b, err := range f.Epoch(t.Context()) {
 		if err != nil {
@@ -51,10 +54,11 @@ func (p passDrawn) run(t *testing.T, r *rapid.T, f *Feed[float32], body func(b *
 
 func drawRank(r *rapid.T) FeedOptions {
 	o := FeedOptions{
-		BatchSize:   rapid.Int64Range(1, 9).Draw(r, "batch_size"),
-		Seed:        rapid.Uint64Range(0, 9).Draw(r, "seed"),
-		Order:       rapid.SampledFrom(sampler.Orders()).Draw(r, "order"),
-		NumReplicas: rapid.Int64Range(1, 12).Draw(r, "num_replicas"), // with short some have no batch
+		BatchSize: rapid.Int64Range(1, 9).Draw(r, "batch_size"),
+		Seed:      rapid.Uint64Range(0, 9).Draw(r, "seed"),
+		Order:     rapid.SampledFrom(sampler.Orders()).Draw(r, "order"),
+		// with short some have no batch
+		NumReplicas: rapid.Int64Range(1, 12).Draw(r, "num_replicas"),
 		Tail:        rapid.SampledFrom([]string{sampler.Short, sampler.Wrap}).Draw(r, "tail"),
 	}
 	o.Rank = rapid.Int64Range(0, o.NumReplicas-1).Draw(r, "rank")
@@ -63,7 +67,8 @@ func drawRank(r *rapid.T) FeedOptions {
 
 func TestAFeedThatIsExchangedAtAnyMomentServesWhatOneServesThatStays(t *testing.T) {
 	c := connected(t)
-	windows, lanes := ramp(t, c, 61, window.Spec{}), ramp(t, c, 61, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 4})
+	windows, lanes := ramp(t, c, 61, window.Spec{}),
+		ramp(t, c, 61, window.Spec{ContextLength: 4, PredictionLength: 2, Stride: 4})
 	rapid.Check(t, func(r *rapid.T) {
 		o, w := drawRank(r), windows
 		if o.Order == sampler.Lanes {
@@ -75,7 +80,8 @@ func TestAFeedThatIsExchangedAtAnyMomentServesWhatOneServesThatStays(t *testing.
 		f := feedOf(t, w, o)
 		defer f.Close()
 		f.chooser = newChooser()
-		f.chooser.delivery, f.chooser.warm = DeliverLocal, 1<<30 // what is drawn, and never a choice of its own
+		// what is drawn, and never a choice of its own
+		f.chooser.delivery, f.chooser.warm = DeliverLocal, 1<<30
 		var releases []func()
 		defer func() {
 			for _, release := range releases {
@@ -87,15 +93,18 @@ func TestAFeedThatIsExchangedAtAnyMomentServesWhatOneServesThatStays(t *testing.
 			want, wantStates, wantLength := pass.run(t, r, stays, func(*Batch[float32]) {})
 			got, states, length := pass.run(t, r, f, func(b *Batch[float32]) {
 				if rapid.Bool().Draw(r, "change") {
-					f.chooser.delivery = rapid.SampledFrom([]string{DeliverSlot, DeliverLocal}).Draw(r, "delivery")
+					f.chooser.delivery = rapid.SampledFrom([]string{DeliverSlot, DeliverLocal}).
+						Draw(r, "delivery")
 					f.want.slots = rapid.IntRange(3, 6).Draw(r, "slots")
 				}
 				if rapid.IntRange(0, 5).Draw(r, "hold") == 0 {
 					releases = append(releases, b.Hold())
 				}
 			})
-			if !slices.EqualFunc(got, want, slices.Equal[[]int64]) || !slices.Equal(states, wantStates) || length != wantLength {
-				r.Fatalf("%v, %v, %d batches; want %v, %v, %d", got, states, length, want, wantStates, wantLength)
+			if !slices.EqualFunc(got, want, slices.Equal[[]int64]) ||
+				!slices.Equal(states, wantStates) || length != wantLength {
+				r.Fatalf("%v, %v, %d batches; want %v, %v, %d", got, states, length, want,
+					wantStates, wantLength)
 			}
 		}
 	})

@@ -19,10 +19,13 @@ import (
 const long = time.Hour
 
 // pressed has the next look find that both sides have waited for long.
-func pressed(f *Feed[float32]) { f.tuner.passed, f.tuner.waited, f.tuner.idle = -long, -long, -long }
+func pressed(f *Feed[float32]) {
+	f.tuner.passed, f.tuner.waited, f.tuner.idle = -long, -long, -long
+}
 
 // served takes an epoch's batches and calls body in each one's turn.
-func served(t *testing.T, ctx context.Context, f *Feed[float32], body func(n int, b *Batch[float32])) (out [][]int64, err error) {
+func served(t *testing.T, ctx context.Context, f *Feed[float32],
+	body func(n int, b *Batch[float32])) (out [][]int64, err error) {
 	t.Helper()
 	for b, err := range f.Epoch(ctx) {
 		if err != nil {
@@ -134,7 +137,8 @@ func TestTheDaemonSaysHowLongItWaitedInsidePasses(t *testing.T) {
 		return stats.WaitTrainer > stats.Pass+time.Second/2
 	})
 	idle, ok := f.idle(t.Context(), f.stream)
-	if room := 2 * time.Second / 5; !ok || idle > stats.Pass+room { // two clocks, read one after the other
+	// two clocks, read one after the other
+	if room := 2 * time.Second / 5; !ok || idle > stats.Pass+room {
 		t.Errorf("idle for %s (%t) in passes of %s", idle, ok, stats.Pass)
 	}
 }
@@ -148,12 +152,15 @@ func TestBatchesThatAreHeldOutliveTheirRing(t *testing.T) {
 	var firsts []int64
 	got := must(served(t, t.Context(), f, func(n int, b *Batch[float32]) {
 		if n < 6 { // the ring lends two of its slots, then there are copies
-			kept, releases, firsts = append(kept, b), append(releases, b.Hold()), append(firsts, b.Start[0])
+			kept, releases, firsts = append(kept, b), append(releases, b.Hold()),
+				append(firsts, b.Start[0])
 		}
 		if n == 5 {
 			f.want.slots = 6
 		}
-		if stats := must(f.Stats(t.Context()))(t); n == 7 && (stats.Held != 3 || stats.Copied != 3 || stats.Slots != 6) { // two of before, one of now
+		// two of before, one of now
+		if stats := must(f.Stats(t.Context()))(t); n == 7 &&
+			(stats.Held != 3 || stats.Copied != 3 || stats.Slots != 6) {
 			t.Errorf("%+v", stats)
 		}
 	}))(t)
@@ -183,12 +190,14 @@ func TestOthersAskAFeedThatIsExchanged(t *testing.T) {
 				return
 			default:
 			}
-			if stats, err := f.Stats(t.Context()); err != nil || stats.Slots != 3 && stats.Slots != 4 || stats.Copied > 0 || stats.Verdict == "" {
+			if stats, err := f.Stats(t.Context()); err != nil || stats.Slots != 3 &&
+				stats.Slots != 4 || stats.Copied > 0 || stats.Verdict == "" {
 				t.Errorf("%+v, %v", stats, err)
 			}
 		}
 	})
-	got := must(served(t, t.Context(), f, func(n int, _ *Batch[float32]) { f.want.slots = 3 + n%2 }))(t)
+	got := must(
+		served(t, t.Context(), f, func(n int, _ *Batch[float32]) { f.want.slots = 3 + n%2 }))(t)
 	close(over)
 	asking.Wait()
 	equal(t, got, wanted(t, w, o, 1))
@@ -210,7 +219,8 @@ func TestWithoutMemoryForMoreSlotsAFeedGoesOn(t *testing.T) {
 				f.want.slots = asked
 			}
 		}))(t), want)
-		if now := must(f.Stats(t.Context()))(t).Slots; now != have || f.want != f.have || f.tuner.settled != (have < asked) {
+		if now := must(f.Stats(t.Context()))(t).Slots; now != have || f.want != f.have ||
+			f.tuner.settled != (have < asked) {
 			t.Errorf("%d slots, want %d of %d that were asked for; %+v", now, have, asked, f.tuner)
 		}
 		until(t, "the daemon has the one ring alone", func() bool {
@@ -275,7 +285,8 @@ func TestWithoutADescriptorForAnotherRingAFeedGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	limit := func(files uint64) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: min(files, had.Max), Max: had.Max}); err != nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE,
+			&syscall.Rlimit{Cur: min(files, had.Max), Max: had.Max}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,13 +10,14 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// Feed is one trainer's stream of batches, prepared ahead by the daemon in shared memory. It serves one goroutine; State, Stats,
-// Delivery and Close may be called from others.
+// Feed is one trainer's stream of batches, prepared ahead by the daemon in shared memory. It serves
+// one goroutine; State, Stats, Delivery and Close may be called from others.
 type Feed[T Value] struct {
 	windows *Windows
 	options FeedOptions
-	counter *sampler.Sampler // counts the batches of epochs that differ in length; nil where they do not
-	gather  *gatherer[T]     // nil where this process never gathers
+	// counts the batches of epochs that differ in length; nil where they do not
+	counter *sampler.Sampler
+	gather  *gatherer[T] // nil where this process never gathers
 	meter   meter
 	tuner   *tuner // nil where the slots were given
 	want    manner // how the loop shall be served from its next batch on
@@ -39,8 +40,8 @@ type Feed[T Value] struct {
 	left    []*ring // of streams that are gone, while batches in them are held
 }
 
-// spot is a place in the order: an epoch, and how many of its windows all ranks have consumed, or of
-// its batches if the order has Traits.Blocks.
+// spot is a place in the order: an epoch, and how many of its windows all ranks have consumed, or
+// of its batches if the order has Traits.Blocks.
 type spot struct {
 	epoch    uint64
 	consumed int64
@@ -52,9 +53,10 @@ type last struct {
 	flags uint32
 }
 
-// NewFeed begins a stream of batches of values of type T: float32, unless the spec's dtype says otherwise. The daemon begins to
-// fill the ring at once. The error wraps ErrType where a part is of another type, and is of type InvalidSpec with the Field that
-// is to blame, or of type Memory where three slots do not fit the budget.
+// NewFeed begins a stream of batches of values of type T: float32, unless the spec's dtype says
+// otherwise. The daemon begins to fill the ring at once. The error wraps ErrType where a part is of
+// another type, and is of type InvalidSpec with the Field that is to blame, or of type Memory where
+// three slots do not fit the budget.
 func NewFeed[T Value](ctx context.Context, w *Windows, o FeedOptions) (*Feed[T], error) {
 	if err := w.checkWeights(o.Weights); err != nil {
 		return nil, err
@@ -103,8 +105,8 @@ func (f *Feed[T]) Delivery() string {
 // Windows is what the feed serves.
 func (f *Feed[T]) Windows() *Windows { return f.windows }
 
-// Len is the number of this rank's batches in an epoch; in an order whose epochs differ (random_start), of the epoch under
-// way, else of the next.
+// Len is the number of this rank's batches in an epoch; in an order whose epochs differ
+// (random_start), of the epoch under way, else of the next.
 func (f *Feed[T]) Len() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,11 +124,13 @@ func (f *Feed[T]) Len() int64 {
 	return f.counter.Steps(f.nextPlace().epoch, 0)
 }
 
-// Epoch is one pass over the windows: its batches, or the error that ended it. The next call's pass is the next epoch; a pass
-// counts when it ends, and when it delivered a batch and was left. A batch belongs to the loop's body (see [Batch]).
+// Epoch is one pass over the windows: its batches, or the error that ended it. The next call's pass
+// is the next epoch; a pass counts when it ends, and when it delivered a batch and was left. A
+// batch belongs to the loop's body (see [Batch]).
 //
-// The error, always the last that is yielded, is the context's, which leaves the feed as it is; ErrClosed or ErrPassOver; or what the
-// daemon refused, or it wraps ErrGone: after these the next pass attaches anew, if a daemon is there, and goes on at the same batch.
+// The error, always the last that is yielded, is the context's, which leaves the feed as it is;
+// ErrClosed or ErrPassOver; or what the daemon refused, or it wraps ErrGone: after these the next
+// pass attaches anew, if a daemon is there, and goes on at the same batch.
 func (f *Feed[T]) Epoch(ctx context.Context) iter.Seq2[*Batch[T], error] {
 	return func(yield func(*Batch[T], error) bool) {
 		if err := f.pass(ctx, func(b *Batch[T]) bool { return yield(b, nil) }); err != nil {
@@ -154,7 +158,8 @@ func (f *Feed[T]) placeOfStream() spot {
 	return f.last.spot
 }
 
-// nextPlace is where the next pass begins when nobody says otherwise: the next epoch, if this one delivered anything.
+// nextPlace is where the next pass begins when nobody says otherwise: the next epoch, if this one
+// delivered anything.
 func (f *Feed[T]) nextPlace() spot {
 	if f.last == nil {
 		return f.start
@@ -169,8 +174,8 @@ func (f *Feed[T]) SetEpoch(epoch uint64) {
 	f.target = &spot{epoch, 0}
 }
 
-// State is where the loop is; the batch that it has now counts as consumed. After the last batch of an epoch it is the start of
-// the next. Any rank's state resumes any number of ranks.
+// State is where the loop is; the batch that it has now counts as consumed. After the last batch of
+// an epoch it is the start of the next. Any rank's state resumes any number of ranks.
 func (f *Feed[T]) State() Cursor {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -179,8 +184,9 @@ func (f *Feed[T]) State() Cursor {
 	return c
 }
 
-// LoadState has the next pass go on exactly where State was called. The error is of type CursorMismatch for a state of another
-// dataset, spec, seed or order; the message says what differs.
+// LoadState has the next pass go on exactly where State was called. The error is of type
+// CursorMismatch for a state of another dataset, spec, seed or order; the message says what
+// differs.
 func (f *Feed[T]) LoadState(c Cursor) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,14 +194,15 @@ func (f *Feed[T]) LoadState(c Cursor) error {
 		return ours(err)
 	}
 	if c.Consumed < 0 {
-		return refuse(CursorMismatch, "consumed", "the state is at epoch %d after %s", c.Epoch, f.counted(c.Consumed))
+		return refuse(CursorMismatch, "consumed", "the state is at epoch %d after %s", c.Epoch,
+			f.counted(c.Consumed))
 	}
 	f.target = &spot{c.Epoch, c.Consumed}
 	return nil
 }
 
-// Close ends the feed, and a pass over it; the daemon frees its ring. Batches that are held stay valid. Calling it again does
-// nothing.
+// Close ends the feed, and a pass over it; the daemon frees its ring. Batches that are held stay
+// valid. Calling it again does nothing.
 func (f *Feed[T]) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

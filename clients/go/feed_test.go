@@ -49,8 +49,10 @@ func feedOf(t *testing.T, w *Windows, o FeedOptions) *Feed[float32] {
 	return f
 }
 
-// starts takes what is left of an epoch: the starts of its batches' windows, after each was checked.
-func starts(t *testing.T, ctx context.Context, f *Feed[float32], most int) (out [][]int64, err error) {
+// starts takes what is left of an epoch: the starts of its batches' windows, after each was
+// checked.
+func starts(t *testing.T, ctx context.Context, f *Feed[float32],
+	most int) (out [][]int64, err error) {
 	t.Helper()
 	for b, err := range f.Epoch(ctx) {
 		if err != nil {
@@ -68,14 +70,16 @@ func starts(t *testing.T, ctx context.Context, f *Feed[float32], most int) (out 
 func checkRamp(t *testing.T, b *Batch[float32]) {
 	t.Helper()
 	for i, start := range b.Start {
-		if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) || c[3] != float32(start+3) || p[1] != float32(start+5) {
+		if c, p := b.Context.Window(i), b.Target.Window(i); c[0] != float32(start) ||
+			c[3] != float32(start+3) || p[1] != float32(start+5) {
 			t.Fatalf("window at %d: context %v, target %v", start, c, p)
 		}
 	}
 }
 
 func TestEachPassIsTheNextEpoch(t *testing.T) {
-	f := feedOf(t, ramp(t, connected(t), 100, window.Spec{}), FeedOptions{Order: "shuffle", Seed: 3})
+	f := feedOf(t, ramp(t, connected(t), 100, window.Spec{}),
+		FeedOptions{Order: "shuffle", Seed: 3})
 	var epochs [][][]int64
 	for range 3 {
 		got := must(starts(t, t.Context(), f, 0))(t)
@@ -92,7 +96,8 @@ func TestEachPassIsTheNextEpoch(t *testing.T) {
 		epochs = append(epochs, got)
 	}
 	f.SetEpoch(1)
-	if got := must(starts(t, t.Context(), f, 0))(t); !slices.EqualFunc(got, epochs[1], slices.Equal[[]int64]) {
+	if got := must(starts(t, t.Context(), f, 0))(t); !slices.EqualFunc(got, epochs[1],
+		slices.Equal[[]int64]) {
 		t.Errorf("epoch 1 again: %v, want %v", got, epochs[1])
 	}
 	if slices.Equal(epochs[0][0], epochs[1][0]) {
@@ -107,7 +112,8 @@ func TestStateGoesOnAtTheNextBatchInAnyFeed(t *testing.T) {
 	whole := must(starts(t, t.Context(), f, 0))(t)
 	for _, cut := range []int{1, 5, len(whole) - 1} {
 		f := feedOf(t, w, o)
-		if got := must(starts(t, t.Context(), f, cut))(t); !slices.EqualFunc(got, whole[:cut], slices.Equal[[]int64]) {
+		if got := must(starts(t, t.Context(), f, cut))(t); !slices.EqualFunc(got, whole[:cut],
+			slices.Equal[[]int64]) {
 			t.Fatalf("%v", got)
 		}
 		kept := must(json.Marshal(f.State()))(t)
@@ -120,10 +126,12 @@ func TestStateGoesOnAtTheNextBatchInAnyFeed(t *testing.T) {
 			if err := resumed.LoadState(state); err != nil {
 				t.Fatal(err)
 			}
-			if got := must(starts(t, t.Context(), resumed, 0))(t); !slices.EqualFunc(got, whole[cut:], slices.Equal[[]int64]) {
+			if got := must(starts(t, t.Context(), resumed, 0))(t); !slices.EqualFunc(got,
+				whole[cut:], slices.Equal[[]int64]) {
 				t.Errorf("after %d batches: %v, want %v", cut, got, whole[cut:])
 			}
-			if got := must(starts(t, t.Context(), resumed, 1))(t); !slices.EqualFunc(got, next, slices.Equal[[]int64]) {
+			if got := must(starts(t, t.Context(), resumed, 1))(t); !slices.EqualFunc(got, next,
+				slices.Equal[[]int64]) {
 				t.Errorf("the epoch after: %v, want %v", got, next)
 			}
 		}
@@ -190,7 +198,8 @@ func TestABatchEndsWithTheLoopsBodyUnlessItIsHeld(t *testing.T) {
 
 func TestBatchesAreHeldByOtherGoroutines(t *testing.T) {
 	const rows = 3000
-	f := feedOf(t, ramp(t, connected(t), rows, window.Spec{}), FeedOptions{Slots: 4, Order: "shuffle"})
+	f := feedOf(t, ramp(t, connected(t), rows, window.Spec{}),
+		FeedOptions{Slots: 4, Order: "shuffle"})
 	var workers sync.WaitGroup
 	var sum atomic.Int64
 	for b, err := range f.Epoch(t.Context()) {
@@ -216,7 +225,8 @@ func TestBatchesAreHeldByOtherGoroutines(t *testing.T) {
 
 func TestAContextEndsTheWaitAndLeavesTheFeedWhole(t *testing.T) {
 	c := started(t)
-	w := ramp(t, c, 1_000_000, window.Spec{}) // the signal takes a moment: an epoch must take longer
+	// the signal takes a moment: an epoch must take longer
+	w := ramp(t, c, 1_000_000, window.Spec{})
 	f := feedOf(t, w, FeedOptions{Slots: 3, BatchSize: 1})
 	whole := must(starts(t, t.Context(), f, 6))(t)
 	f.SetEpoch(0)
@@ -245,7 +255,8 @@ func TestAContextEndsTheWaitAndLeavesTheFeedWhole(t *testing.T) {
 	if err := f.LoadState(state); err != nil {
 		t.Fatal(err)
 	}
-	if got := must(starts(t, t.Context(), f, 4))(t); !slices.EqualFunc(got, whole[2:], slices.Equal[[]int64]) {
+	if got := must(starts(t, t.Context(), f, 4))(t); !slices.EqualFunc(got, whole[2:],
+		slices.Equal[[]int64]) {
 		t.Errorf("%v, want %v", got, whole[2:])
 	}
 }
@@ -260,7 +271,8 @@ func stopped(t *testing.T, pid int, signal syscall.Signal) {
 func TestADeadDaemonIsAnErrorAndTheNextOneGoesOn(t *testing.T) {
 	for _, delivery := range []string{DeliverSlot, DeliverLocal, DeliverView} {
 		t.Run(delivery, func(t *testing.T) {
-			killAndGoOn(t, FeedOptions{Order: "random_start", Seed: 1, Slots: 3, Delivery: delivery})
+			killAndGoOn(t, FeedOptions{Order: "random_start", Seed: 1, Slots: 3,
+				Delivery: delivery})
 		})
 	}
 }
@@ -334,13 +346,15 @@ func TestAFeedIsOneStream(t *testing.T) {
 
 func TestFeedsAreOfTheTypeThatIsDelivered(t *testing.T) {
 	w := ramp(t, connected(t), 100, window.Spec{})
-	if _, err := NewFeed[float64](t.Context(), w, FeedOptions{BatchSize: 4}); !errors.Is(err, ErrType) {
+	if _, err := NewFeed[float64](t.Context(), w, FeedOptions{BatchSize: 4}); !errors.Is(
+		err, ErrType) {
 		t.Error(err)
 	}
 	if _, err := At[int64](t.Context(), w, 0); !errors.Is(err, ErrType) {
 		t.Error(err)
 	}
-	double := must(w.Dataset().Windows(t.Context(), window.Spec{ContextLength: 4, DType: "float64"}))(t)
+	double := must(
+		w.Dataset().Windows(t.Context(), window.Spec{ContextLength: 4, DType: "float64"}))(t)
 	f := must(NewFeed[float64](t.Context(), double, FeedOptions{BatchSize: 4}))(t)
 	defer f.Close()
 	for b, err := range f.Epoch(t.Context()) {
@@ -354,7 +368,8 @@ func TestTheMeterTellsBothSides(t *testing.T) {
 	f := feedOf(t, ramp(t, connected(t), 1000, window.Spec{}), FeedOptions{Slots: 3})
 	must(starts(t, t.Context(), f, 0))(t)
 	stats := must(f.Stats(t.Context()))(t)
-	if stats.Batches != f.Len() || stats.Pass <= 0 || stats.WaitData <= 0 || stats.WaitData > stats.Pass || stats.Path != "memcpy" || stats.SlotBytes <= 0 {
+	if stats.Batches != f.Len() || stats.Pass <= 0 || stats.WaitData <= 0 ||
+		stats.WaitData > stats.Pass || stats.Path != "memcpy" || stats.SlotBytes <= 0 {
 		t.Errorf("%+v", stats)
 	}
 	until(t, "the daemon knows what the trainer said", func() bool {

@@ -7,11 +7,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// spareBlocks is how many blocks a gatherer keeps for batches to come; who held more batches at once frees the rest.
+// spareBlocks is how many blocks a gatherer keeps for batches to come; who held more batches at
+// once frees the rest.
 const spareBlocks = 16
 
-// gatherer makes batches of what is mapped here, by the deliveries view and local. The maps stay until it is closed and no batch is
-// held any more.
+// gatherer makes batches of what is mapped here, by the deliveries view and local. The maps stay
+// until it is closed and no batch is held any more.
 type gatherer[T Value] struct {
 	cutters *cutters[T]
 	masks   bool  // views tell of padding, which they do not have
@@ -36,7 +37,8 @@ func newGatherer[T Value](w *Windows, o FeedOptions) (*gatherer[T], error) {
 		return nil, err
 	}
 	g := &gatherer[T]{masks: o.Mask, stride: max(1, w.spec.Stride)}
-	if g.cutters, err = newCutters[T](w, int(max(0, o.BatchSize)), o.ChannelsFirst, o.Mask); err != nil {
+	if g.cutters, err = newCutters[T](w, int(max(0, o.BatchSize)), o.ChannelsFirst,
+		o.Mask); err != nil {
 		release()
 		return nil, err
 	}
@@ -69,7 +71,8 @@ func (g *gatherer[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error) {
 	}
 	var item, start int64
 	if !s.ring.peek(d.Slot, func(memory []byte) {
-		item, start = partOf[int64](s.layout, "item", memory, 1).Data[0], partOf[int64](s.layout, "start", memory, 1).Data[0]
+		item, start = partOf[int64](s.layout, "item", memory, 1).Data[0],
+			partOf[int64](s.layout, "start", memory, 1).Data[0]
 	}) {
 		own.back()
 		return nil, fmt.Errorf("the feed is %w", ErrClosed)
@@ -78,7 +81,8 @@ func (g *gatherer[T]) view(s *stream, d wire.Descriptor) (*Batch[T], error) {
 	if cap(own.parts.Item) < n {
 		own.parts.Item, own.parts.Start = make([]int64, n), make([]int64, n)
 	}
-	b := &Batch[T]{Item: own.parts.Item[:n], Start: own.parts.Start[:n], source: g.cutters.windows.source, holder: &holder{block: own.back}}
+	b := &Batch[T]{Item: own.parts.Item[:n], Start: own.parts.Start[:n],
+		source: g.cutters.windows.source, holder: &holder{block: own.back}}
 	b.holder.holds.Store(1)
 	for i := range n {
 		b.Item[i], b.Start[i] = item, start+int64(i)*g.stride

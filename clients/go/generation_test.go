@@ -8,7 +8,8 @@ import (
 )
 
 func TestAFeedGoesOnWithItsGeneration(t *testing.T) {
-	for change, then := range map[string]error{"removed": DatasetNotFound, "replaced": GenerationGone} {
+	for change, then := range map[string]error{"removed": DatasetNotFound,
+		"replaced": GenerationGone} {
 		t.Run(change, func(t *testing.T) {
 			c := started(t)
 			w := ramp(t, c, 1000, window.Spec{})
@@ -17,7 +18,8 @@ func TestAFeedGoesOnWithItsGeneration(t *testing.T) {
 			if change == "removed" {
 				must(c.Remove(t.Context(), "ramp"))(t)
 			} else {
-				d := must(c.Put(t.Context(), "ramp", []PutColumn{Values("v", make([]float32, 50))}, LoadOptions{}))(t)
+				d := must(c.Put(t.Context(), "ramp", []PutColumn{Values("v", make([]float32, 50))},
+					LoadOptions{}))(t)
 				if err := d.Close(); err != nil {
 					t.Error(err)
 				}

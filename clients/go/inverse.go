@@ -7,33 +7,40 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// InverseOptions say of whom the values are, and what came before them. The zero value will do where no step is per item.
+// InverseOptions say of whom the values are, and what came before them. The zero value will do
+// where no step is per item.
 type InverseOptions struct {
 	// Item is the value of the item that all values are of.
 	Item any
 	// Codes, instead, are codes of items along the first axis, as [Batch.Item].
 	Codes []int64
-	// Initial, for columns that hold differences, are the undone values of the rows before the first, in the shape of the values
-	// without the axis of rows; nil where the values begin with the first rows of items.
+	// Initial, for columns that hold differences, are the undone values of the rows before the
+	// first, in the shape of the values without the axis of rows; nil where the values begin with
+	// the first rows of items.
 	Initial []float64
 }
 
-// Inverse undoes the steps of one column, in new memory: stored · scale + shift, then, for diff, sums along the rows, then, for
-// log1p, expm1. What was filled stays filled, and what was clipped clipped. Values are rows of the column, one after the other; the
-// item is named by its value, nil where no step is per item. The error is of type ColumnNotFound, ItemNotFound or InvalidSpec.
+// Inverse undoes the steps of one column, in new memory: stored · scale + shift, then, for diff,
+// sums along the rows, then, for log1p, expm1. What was filled stays filled, and what was clipped
+// clipped. Values are rows of the column, one after the other; the item is named by its value, nil
+// where no step is per item. The error is of type ColumnNotFound, ItemNotFound or InvalidSpec.
 func (d *Dataset) Inverse(column string, values []float64, item any) ([]float64, error) {
 	c, err := d.column(column)
 	if err != nil {
 		return nil, err
 	}
 	width := int(max(1, c.Width()))
-	p, err := Inverse(d, []string{column}, Part[float64]{Data: values, Shape: []int{len(values) / width, width}}, InverseOptions{Item: item})
+	p, err := Inverse(d, []string{column},
+		Part[float64]{Data: values, Shape: []int{len(values) / width, width}},
+		InverseOptions{Item: item})
 	return p.Data, err
 }
 
-// Inverse undoes the steps of columns whose features stand side by side along the last axis of a part, as in Batch.Target, in
-// float64 and new memory, as [Dataset.Inverse] does. The rows run along the axis before.
-func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T], o InverseOptions) (Part[float64], error) {
+// Inverse undoes the steps of columns whose features stand side by side along the last axis of a
+// part, as in Batch.Target, in float64 and new memory, as [Dataset.Inverse] does. The rows run
+// along the axis before.
+func Inverse[T float32 | float64](d *Dataset, columns []string, values Part[T],
+	o InverseOptions) (Part[float64], error) {
 	values = values.dense()
 	in, err := newInversion(d, columns, values.Shape, len(values.Data), o)
 	if err != nil {
@@ -69,7 +76,8 @@ type inversion struct {
 	initial  []float64
 }
 
-func newInversion(d *Dataset, columns []string, shape []int, n int, o InverseOptions) (*inversion, error) {
+func newInversion(d *Dataset, columns []string, shape []int, n int,
+	o InverseOptions) (*inversion, error) {
 	in := &inversion{rows: 1, initial: o.Initial, codes: o.Codes}
 	for at, name := range columns {
 		c, err := d.column(name)
@@ -87,7 +95,9 @@ func newInversion(d *Dataset, columns []string, shape []int, n int, o InverseOpt
 		size *= length
 	}
 	if size != n || len(columns) == 0 || len(shape) == 0 || shape[len(shape)-1] != in.width {
-		return nil, refuse(InvalidSpec, "values", "values: got %d of shape %v, want a last axis of %d, the features of %s", n, shape, in.width, strings.Join(columns, ", "))
+		return nil, refuse(InvalidSpec, "values",
+			"values: got %d of shape %v, want a last axis of %d, the features of %s", n, shape,
+			in.width, strings.Join(columns, ", "))
 	}
 	in.perFirst = n / max(1, shape[0])
 	if axes := len(shape) - 1; axes > 0 {
@@ -100,11 +110,14 @@ func newInversion(d *Dataset, columns []string, shape []int, n int, o InverseOpt
 func (in *inversion) name(d *Dataset, shape []int, o InverseOptions) (err error) {
 	if o.Codes != nil {
 		if len(shape) == 0 || len(o.Codes) != shape[0] {
-			return refuse(InvalidSpec, "item", "item: got %d codes for values of shape %v, want one along the first axis", len(o.Codes), shape)
+			return refuse(InvalidSpec, "item",
+				"item: got %d codes for values of shape %v, want one along the first axis",
+				len(o.Codes), shape)
 		}
 		for _, code := range o.Codes {
 			if code < 0 || code >= d.Items() {
-				return refuse(InvalidSpec, "item", "item: got code %d, want codes from 0 to %d", code, d.Items()-1)
+				return refuse(InvalidSpec, "item", "item: got code %d, want codes from 0 to %d",
+					code, d.Items()-1)
 			}
 		}
 		return nil
@@ -147,7 +160,8 @@ func (in *inversion) scaling(i int) (shift, scale float64) {
 	return c.Scale.Shift[at], c.Scale.Scale[at]
 }
 
-// unprepare undoes differences and logarithms of one column, whose features begin at a place of each row.
+// unprepare undoes differences and logarithms of one column, whose features begin at a place of
+// each row.
 func (in *inversion) unprepare(c *layout.ManifestColumn, out []float64, at int) error {
 	if c.Prepared == nil {
 		return nil
@@ -170,12 +184,14 @@ func (in *inversion) unprepare(c *layout.ManifestColumn, out []float64, at int) 
 // sum sums up differences along the rows.
 func (in *inversion) sum(c *layout.ManifestColumn, out []float64, at int) error {
 	if !in.rowed {
-		return refuse(InvalidSpec, "values", "values: got no axis of rows to sum differences of %q along", c.Name)
+		return refuse(InvalidSpec, "values",
+			"values: got no axis of rows to sum differences of %q along", c.Name)
 	}
 	block := in.rows * in.width
 	series := len(out) / max(1, block)
 	if in.initial != nil && len(in.initial) != series*in.width {
-		return refuse(InvalidSpec, "initial", "initial: got %d values, want %d", len(in.initial), series*in.width)
+		return refuse(InvalidSpec, "initial", "initial: got %d values, want %d", len(in.initial),
+			series*in.width)
 	}
 	for k := range series {
 		for f := range int(max(1, c.Width())) {
@@ -192,7 +208,8 @@ func (in *inversion) sum(c *layout.ManifestColumn, out []float64, at int) error 
 	return nil
 }
 
-// sumFirst sums a series that begins with the first rows of its item; where each row has a code of its own, of several items.
+// sumFirst sums a series that begins with the first rows of its item; where each row has a code of
+// its own, of several items.
 func (in *inversion) sumFirst(c *layout.ManifestColumn, l lane, begin, feature int) error {
 	n := l.len()
 	for from := 0; from < n; {
@@ -245,7 +262,8 @@ func (l lane) sumFrom(p *layout.Prepared, initial float64) {
 	}
 }
 
-// sumAfter sums rows whose leading missing ones end at the value first; missing ones before that stay missing.
+// sumAfter sums rows whose leading missing ones end at the value first; missing ones before that
+// stay missing.
 func (l lane) sumAfter(from, to int, first float64) {
 	r := from
 	for r+1 < to && math.IsNaN(l.at(r+1)) {

@@ -11,8 +11,9 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// TestForecastsOfABatchComeBackAsTheyWereInTheFile takes the stored targets for forecasts: undone, with the value before the first
-// of them for the columns that hold differences, they are what was put.
+// TestForecastsOfABatchComeBackAsTheyWereInTheFile takes the stored targets for forecasts: undone,
+// with the value before the first of them for the columns that hold differences, they are what was
+// put.
 func TestForecastsOfABatchComeBackAsTheyWereInTheFile(t *testing.T) {
 	c, ctx := connected(t), t.Context()
 	const rows, features = 12, 4 // of an item; v, w, m[0], m[1]
@@ -25,12 +26,16 @@ func TestForecastsOfABatchComeBackAsTheyWereInTheFile(t *testing.T) {
 		ids, times, was = append(ids, "ab"[i/rows:][:1]), append(times, int64(i)), append(was, row)
 		v, w, m = append(v, row[0]), append(w, row[1]), append(m, row[2], row[3])
 	}
-	d := must(c.Put(ctx, "undo", []PutColumn{Texts("id", ids), Values("t", times), Values("v", v), Values("w", w), Matrix("m", m, 2)}, LoadOptions{
-		ItemID: []string{"id"}, Time: "t", DType: "float64", Scale: map[string]string{"v": "minmax", "w": "standard", "m": "maxabs"}, ScalePer: "item",
+	d := must(c.Put(ctx, "undo", []PutColumn{Texts("id", ids), Values("t", times), Values("v", v),
+		Values("w", w), Matrix("m", m, 2)}, LoadOptions{
+		ItemID: []string{"id"}, Time: "t", DType: "float64", Scale: map[string]string{"v": "minmax",
+			"w": "standard", "m": "maxabs"}, ScalePer: "item",
 		Log1p: []string{"v"}, Diff: []string{"v", "m"},
 	}))(t)
 	defer d.Close()
-	windows := must(d.Windows(ctx, window.Spec{ContextLength: 3, PredictionLength: 2, DType: "float64", MaxMissing: window.MaxMissing{Any: true}}))(t)
+	windows := must(
+		d.Windows(ctx, window.Spec{ContextLength: 3, PredictionLength: 2, DType: "float64",
+			MaxMissing: window.MaxMissing{Any: true}}))(t)
 	numbers := make([]int64, windows.Len())
 	for i := range numbers {
 		numbers[i] = int64(i)
@@ -48,7 +53,8 @@ func TestForecastsOfABatchComeBackAsTheyWereInTheFile(t *testing.T) {
 	undone := must(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item, Initial: before}))(t)
 	for i, row := range first {
 		for k, got := range undone.Window(i) {
-			if want := was[row+3+int64(k/features)][k%features]; !(math.Abs(got-want) < 1e-9*(1+math.Abs(want))) {
+			if want := was[row+3+int64(k/features)][k%features]; !(math.Abs(got-want) < 1e-9*(1+
+				math.Abs(want))) {
 				t.Fatalf("window %d, value %d: got %v, want %v", i, k, got, want)
 			}
 		}
@@ -56,12 +62,19 @@ func TestForecastsOfABatchComeBackAsTheyWereInTheFile(t *testing.T) {
 	for name, err := range map[string]error{
 		"no item":      second(Inverse(d, named, b.Target, InverseOptions{Initial: before})),
 		"no beginning": second(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item})),
-		"few codes":    second(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item[1:], Initial: before})),
-		"no such code": second(Inverse(d, named[1:2], Part[float64]{Data: []float64{1}, Shape: []int{1, 1}}, InverseOptions{Codes: []int64{2}})),
-		"few initial":  second(Inverse(d, named, b.Target, InverseOptions{Codes: b.Item, Initial: before[1:]})),
-		"a shape":      second(Inverse(d, named[:2], b.Target, InverseOptions{Codes: b.Item, Initial: before})),
-		"no rows":      second(Inverse(d, named[:1], Part[float64]{Data: []float64{1}, Shape: []int{1}}, InverseOptions{Item: "a"})),
-		"no columns":   second(Inverse(d, nil, b.Target, InverseOptions{})),
+		"few codes": second(
+			Inverse(d, named, b.Target, InverseOptions{Codes: b.Item[1:], Initial: before})),
+		"no such code": second(
+			Inverse(d, named[1:2], Part[float64]{Data: []float64{1}, Shape: []int{1, 1}},
+				InverseOptions{Codes: []int64{2}})),
+		"few initial": second(
+			Inverse(d, named, b.Target, InverseOptions{Codes: b.Item, Initial: before[1:]})),
+		"a shape": second(
+			Inverse(d, named[:2], b.Target, InverseOptions{Codes: b.Item, Initial: before})),
+		"no rows": second(
+			Inverse(d, named[:1], Part[float64]{Data: []float64{1}, Shape: []int{1}},
+				InverseOptions{Item: "a"})),
+		"no columns": second(Inverse(d, nil, b.Target, InverseOptions{})),
 	} {
 		if !errors.Is(err, InvalidSpec) {
 			t.Errorf("%s: %v", name, err)
@@ -75,8 +88,8 @@ func TestForecastsOfABatchComeBackAsTheyWereInTheFile(t *testing.T) {
 	}
 }
 
-// TestKeptLiteralsInvert undoes the steps of testdata/literals, whose fill value and clip bounds are
-// integers beyond 2^53.
+// TestKeptLiteralsInvert undoes the steps of testdata/literals, whose fill value and clip bounds
+// are integers beyond 2^53.
 func TestKeptLiteralsInvert(t *testing.T) {
 	dir, err := os.MkdirTemp("", "tcgo")
 	if err != nil {

@@ -10,10 +10,12 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Items is the number of items, which are numbered from 0 in the order of their first rows: [Batch.Item] holds these codes.
+// Items is the number of items, which are numbered from 0 in the order of their first rows:
+// [Batch.Item] holds these codes.
 func (d *Dataset) Items() int64 { return d.data.Manifest.Items.Count }
 
-// ItemRows says where in the dataset an item's rows are: [from, to). A code that is none has no rows.
+// ItemRows says where in the dataset an item's rows are: [from, to). A code that is none has no
+// rows.
 func (d *Dataset) ItemRows(code int64) (from, to int64) {
 	if code < 0 || code >= d.Items() {
 		return 0, 0
@@ -21,7 +23,8 @@ func (d *Dataset) ItemRows(code int64) (from, to int64) {
 	return d.offsets[code], d.offsets[code+1]
 }
 
-// Item is the value that names an item: a string or an int64, a []any of them where several columns name it, nil where none does.
+// Item is the value that names an item: a string or an int64, a []any of them where several columns
+// name it, nil where none does.
 func (d *Dataset) Item(code int64) (any, error) {
 	release, err := d.acquire()
 	if err != nil {
@@ -29,7 +32,8 @@ func (d *Dataset) Item(code int64) (any, error) {
 	}
 	defer release()
 	if code < 0 || code >= d.Items() {
-		return nil, refuse(ItemNotFound, "item", "items have codes from 0 to %d, got %d", d.Items()-1, code)
+		return nil, refuse(ItemNotFound, "item", "items have codes from 0 to %d, got %d",
+			d.Items()-1, code)
 	}
 	values, err := d.data.Item(code)
 	switch {
@@ -41,8 +45,9 @@ func (d *Dataset) Item(code int64) (any, error) {
 	return values, nil
 }
 
-// ItemCode is the number of the item that a value names: a string or an integer, a slice of them where several columns name it,
-// nil for the one item of a dataset without item_id. The error is of type ItemNotFound and lists near names.
+// ItemCode is the number of the item that a value names: a string or an integer, a slice of them
+// where several columns name it, nil for the one item of a dataset without item_id. The error is of
+// type ItemNotFound and lists near names.
 func (d *Dataset) ItemCode(value any) (int64, error) {
 	release, err := d.acquire()
 	if err != nil {
@@ -105,7 +110,8 @@ func appendItem(b []byte, value any) ([]byte, error) {
 	case v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer:
 		return appendItem(b, v.Elem().Interface())
 	case v.Kind() != reflect.Slice && v.Kind() != reflect.Array:
-		return nil, refuse(InvalidSpec, "item", "an item is named by texts and integers, got %T", value)
+		return nil, refuse(InvalidSpec, "item",
+			"an item is named by texts and integers, got %T", value)
 	}
 	b = append(b, '[')
 	for i := range v.Len() {

@@ -12,73 +12,88 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// LoadOptions say what a load keeps and does. The zero value loads every column as it is. The fields are the flags of
-// tensorcache load, which docs/LOADING.md describes.
+// LoadOptions say what a load keeps and does. The zero value loads every column as it is. The
+// fields are the flags of tensorcache load, which docs/LOADING.md describes.
 type LoadOptions struct {
-	Columns []string `json:"columns,omitempty"` // value columns to keep, in this order; nil keeps all
+	// value columns to keep, in this order; nil keeps all
+	Columns []string `json:"columns,omitempty"`
 	ItemID  []string `json:"item_id,omitempty"` // the columns that name a row's item
 	Time    string   `json:"time,omitempty"`    // the column that orders the rows of an item
 	Layout  string   `json:"layout,omitempty"`  // columns or packed
 	Melt    bool     `json:"melt,omitempty"`    // every column but the time is a series
 
-	// DType, float32 or float64, is what float columns are stored as; or a map of dtypes by column, with "*" for the others.
+	// DType, float32 or float64, is what float columns are stored as; or a map of dtypes by column,
+	// with "*" for the others.
 	DType any `json:"dtype,omitempty"`
 
-	// Steps of value columns, in this order. Each is one setting for all columns, or a map of them by name with "*" for the others:
-	// Fill a number, mean, forward, backward, linear; Clip [2]*float64; Log1p and Diff true, or a []string of columns; Scale standard,
-	// minmax, robust, maxabs.
+	// Steps of value columns, in this order. Each is one setting for all columns, or a map of them
+	// by name with "*" for the others: Fill a number, mean, forward, backward, linear; Clip
+	// [2]*float64; Log1p and Diff true, or a []string of columns; Scale standard, minmax, robust,
+	// maxabs.
 	Fill  any `json:"fill,omitempty"`
 	Clip  any `json:"clip,omitempty"`
 	Log1p any `json:"log1p,omitempty"`
 	Diff  any `json:"diff,omitempty"`
 	Scale any `json:"scale,omitempty"`
 
-	ScalePer    string     `json:"scale_per,omitempty"`    // column or item
-	FitRows     *[2]*int64 `json:"fit_rows,omitempty"`     // rows of each item that fits see, half-open; nil is open
-	FitBefore   any        `json:"fit_before,omitempty"`   // a time that ends them: RFC 3339, a date or an integer
-	FitFraction *float64   `json:"fit_fraction,omitempty"` // a share of each item's rows that ends them
-	FitSample   int64      `json:"fit_sample,omitempty"`   // draw so many of these rows
-	FitSeed     int64      `json:"fit_seed,omitempty"`
-	Calendar    []string   `json:"calendar,omitempty"` // features of the time that become value columns
+	ScalePer string `json:"scale_per,omitempty"` // column or item
+	// rows of each item that fits see, half-open; nil is open
+	FitRows *[2]*int64 `json:"fit_rows,omitempty"`
+	// a time that ends them: RFC 3339, a date or an integer
+	FitBefore any `json:"fit_before,omitempty"`
+	// a share of each item's rows that ends them
+	FitFraction *float64 `json:"fit_fraction,omitempty"`
+	FitSample   int64    `json:"fit_sample,omitempty"` // draw so many of these rows
+	FitSeed     int64    `json:"fit_seed,omitempty"`
+	// features of the time that become value columns
+	Calendar []string `json:"calendar,omitempty"`
 
-	Delimiter  string   `json:"delimiter,omitempty"`   // between the cells of text files
-	NoHeader   bool     `json:"no_header,omitempty"`   // text files begin with values
-	Decimal    string   `json:"decimal,omitempty"`     // the decimal sign of text files
-	NA         []string `json:"na,omitempty"`          // words of text files that stand for no value
+	Delimiter string `json:"delimiter,omitempty"` // between the cells of text files
+	NoHeader  bool   `json:"no_header,omitempty"` // text files begin with values
+	Decimal   string `json:"decimal,omitempty"`   // the decimal sign of text files
+	// words of text files that stand for no value
+	NA         []string `json:"na,omitempty"`
 	TimeFormat string   `json:"time_format,omitempty"` // as %d/%m/%Y
 
-	Where       *LoadWhere `json:"where,omitempty"`       // keep rows by their time
-	Items       []any      `json:"items,omitempty"`       // keep these items
-	ItemBucket  string     `json:"item_bucket,omitempty"` // as 3/16, keep items by the hash of their names
-	Sort        bool       `json:"sort,omitempty"`        // sort the rows by item and time
-	Duplicates  string     `json:"duplicates,omitempty"`  // of rows with the same item and time keep first, last or mean
-	Regrid      any        `json:"regrid,omitempty"`      // a duration as 1h or an integer: insert the rows that a grid lacks
-	HashSources bool       `json:"hash_sources,omitempty"`
+	Where *LoadWhere `json:"where,omitempty"` // keep rows by their time
+	Items []any      `json:"items,omitempty"` // keep these items
+	// as 3/16, keep items by the hash of their names
+	ItemBucket string `json:"item_bucket,omitempty"`
+	Sort       bool   `json:"sort,omitempty"` // sort the rows by item and time
+	// of rows with the same item and time keep first, last or mean
+	Duplicates string `json:"duplicates,omitempty"`
+	// a duration as 1h or an integer: insert the rows that a grid lacks
+	Regrid      any  `json:"regrid,omitempty"`
+	HashSources bool `json:"hash_sources,omitempty"`
 
 	// Progress, if not nil, is told now and then how far a load of files is.
 	Progress func(Job) `json:"-"`
 }
 
-// LoadWhere keeps the rows of a load whose time lies in [Time[0], Time[1]): RFC 3339, a date or an integer each, nil for an open end.
+// LoadWhere keeps the rows of a load whose time lies in [Time[0], Time[1]): RFC 3339, a date or an
+// integer each, nil for an open end.
 type LoadWhere struct {
 	Time [2]any `json:"time"`
 }
 
 // Job is a load under way. Bytes are of the sources; rows and bytes are those of the phase.
 type Job struct {
-	Phase      string   `json:"phase"` // hash, count, read, filter, arrange, scale, copy, finish
-	Rows       int64    `json:"rows"`
-	RowsTotal  int64    `json:"rows_total"`
-	Bytes      int64    `json:"bytes"`
-	BytesTotal int64    `json:"bytes_total"`
-	Progress   float64  `json:"progress"` // the share of the whole work that is done; it never goes back
-	EtaS       *float64 `json:"eta_s"`    // seconds that are left; nil while that is not known
+	Phase      string `json:"phase"` // hash, count, read, filter, arrange, scale, copy, finish
+	Rows       int64  `json:"rows"`
+	RowsTotal  int64  `json:"rows_total"`
+	Bytes      int64  `json:"bytes"`
+	BytesTotal int64  `json:"bytes_total"`
+	// the share of the whole work that is done; it never goes back
+	Progress float64  `json:"progress"`
+	EtaS     *float64 `json:"eta_s"` // seconds that are left; nil while that is not known
 }
 
-// Load loads files and folders into the next generation of a dataset, and opens it. Sources may be patterns as *.csv. The same
-// sources, unchanged, with the same options are there already and cost nothing. The context's end takes the load back, unless
-// others wait for it too. The error names file, column and row that are to blame.
-func (c *Cache) Load(ctx context.Context, name string, sources []string, o LoadOptions) (*Dataset, error) {
+// Load loads files and folders into the next generation of a dataset, and opens it. Sources may be
+// patterns as *.csv. The same sources, unchanged, with the same options are there already and cost
+// nothing. The context's end takes the load back, unless others wait for it too. The error names
+// file, column and row that are to blame.
+func (c *Cache) Load(ctx context.Context, name string, sources []string,
+	o LoadOptions) (*Dataset, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -101,9 +116,11 @@ type AppendOptions struct {
 	Progress func(Job)
 }
 
-// Append makes a new generation of a dataset: the rows of the newest one and, behind those of their items, the rows of more files,
-// prepared as the dataset was. Sources that it has already, unchanged, are passed over. Otherwise it is as Load.
-func (c *Cache) Append(ctx context.Context, name string, sources []string, o AppendOptions) (*Dataset, error) {
+// Append makes a new generation of a dataset: the rows of the newest one and, behind those of their
+// items, the rows of more files, prepared as the dataset was. Sources that it has already,
+// unchanged, are passed over. Otherwise it is as Load.
+func (c *Cache) Append(ctx context.Context, name string, sources []string,
+	o AppendOptions) (*Dataset, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -111,22 +128,26 @@ func (c *Cache) Append(ctx context.Context, name string, sources []string, o App
 	if err != nil {
 		return nil, err
 	}
-	return c.follow(ctx, name, "/append", wire.Append{Sources: paths, HashSources: o.HashSources}, o.Progress)
+	return c.follow(ctx, name, "/append",
+		wire.Append{Sources: paths, HashSources: o.HashSources}, o.Progress)
 }
 
 // follow begins a job, waits for its end, and opens what it made.
-func (c *Cache) follow(ctx context.Context, name, action string, request any, progress func(Job)) (*Dataset, error) {
+func (c *Cache) follow(ctx context.Context, name, action string, request any,
+	progress func(Job)) (*Dataset, error) {
 	var job wire.Job
 	if err := c.control.Post(ctx, control.Dataset(name, action), request, &job); err != nil {
 		return nil, ours(err)
 	}
 	for owner := job.Owner; !job.Ended(); {
 		if progress != nil {
-			progress(Job{job.Phase, job.Rows, job.RowsTotal, job.Bytes, job.BytesTotal, job.Progress, job.EtaS})
+			progress(Job{job.Phase, job.Rows, job.RowsTotal, job.Bytes, job.BytesTotal,
+				job.Progress, job.EtaS})
 		}
 		err := c.control.Get(ctx, "/v1/jobs/"+job.Job+"?wait_ms=200", &job)
 		if ctx.Err() != nil {
-			_ = c.control.Delete(context.WithoutCancel(ctx), "/v1/jobs/"+job.Job+"?owner="+owner, &job)
+			_ = c.control.Delete(context.WithoutCancel(ctx), "/v1/jobs/"+job.Job+
+				"?owner="+owner, &job)
 			return nil, ctx.Err()
 		}
 		if err != nil {
@@ -139,8 +160,8 @@ func (c *Cache) follow(ctx context.Context, name, action string, request any, pr
 	return c.Generation(ctx, name, job.Generation)
 }
 
-// absolute are the sources as absolute paths: the daemon works in another directory. A pattern that names no file itself stands for
-// the files and folders it matches, but for hidden ones.
+// absolute are the sources as absolute paths: the daemon works in another directory. A pattern that
+// names no file itself stands for the files and folders it matches, but for hidden ones.
 func absolute(sources []string) ([]string, error) {
 	var out []string
 	for _, source := range sources {
@@ -156,7 +177,8 @@ func absolute(sources []string) ([]string, error) {
 		if err != nil {
 			return nil, refuse(SourceError, "sources", "%q is no pattern: %v", source, err)
 		}
-		matches = slices.DeleteFunc(matches, func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })
+		matches = slices.DeleteFunc(matches,
+			func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })
 		if len(matches) == 0 {
 			return nil, noMatch(source)
 		}

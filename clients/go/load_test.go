@@ -10,11 +10,13 @@ import (
 	"testing"
 )
 
-// TestRowsOfALoadAreChosenOrderedAndInserted sets every option that does so, to a file, and to what is sent.
+// TestRowsOfALoadAreChosenOrderedAndInserted sets every option that does so, to a file, and to what
+// is sent.
 func TestRowsOfALoadAreChosenOrderedAndInserted(t *testing.T) {
 	c := connected(t)
 	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(path, []byte("i,t,v\nb,2,1.5\na,1,2\na,1,4\na,4,8\na,5,9\nb,0,5\nc,2,9\n"), 0o600); err != nil {
+	if err := os.WriteFile(path,
+		[]byte("i,t,v\nb,2,1.5\na,1,2\na,1,4\na,4,8\na,5,9\nb,0,5\nc,2,9\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o := LoadOptions{
@@ -22,11 +24,14 @@ func TestRowsOfALoadAreChosenOrderedAndInserted(t *testing.T) {
 		Where: &LoadWhere{Time: [2]any{nil, 5}}, Items: []any{"a", "b"}, ItemBucket: "0/1",
 	}
 	put := []PutColumn{
-		Texts("i", []string{"b", "a", "a", "a", "a", "b", "c"}), Values("t", []int64{2, 1, 1, 4, 5, 0, 2}), Values("v", []float64{1.5, 2, 4, 8, 9, 5, 9}),
+		Texts("i", []string{"b", "a", "a", "a", "a", "b", "c"}),
+		Values("t", []int64{2, 1, 1, 4, 5, 0, 2}), Values("v", []float64{1.5, 2, 4, 8, 9, 5, 9}),
 	}
 	for what, d := range map[string]*Dataset{
-		"load": must(c.Load(t.Context(), "chosen", []string{filepath.Join(filepath.Dir(path), "*.csv")}, o))(t),
-		"put":  must(c.Put(t.Context(), "chosen", put, o))(t),
+		"load": must(
+			c.Load(t.Context(), "chosen",
+				[]string{filepath.Join(filepath.Dir(path), "*.csv")}, o))(t),
+		"put": must(c.Put(t.Context(), "chosen", put, o))(t),
 	} {
 		want := []float64{5, math.NaN(), 1.5, 3, math.NaN(), math.NaN(), 8}
 		same := func(a, b float64) bool { return a == b || a != a && b != b }
@@ -42,7 +47,10 @@ func TestRowsOfALoadAreChosenOrderedAndInserted(t *testing.T) {
 	}
 	o.Duplicates = ""
 	_, err := c.Load(t.Context(), "chosen", []string{path}, o)
-	if e := (*Error)(nil); !errors.As(err, &e) || e.Type != SourceError || !strings.Contains(e.Detail, `x.csv, row 3 (line 4), column "t": two rows of item "a" have the time 1`) || !strings.Contains(e.Hint, "first, last or mean") {
+	if e := (*Error)(nil); !errors.As(err, &e) || e.Type != SourceError ||
+		!strings.Contains(e.Detail,
+			`x.csv, row 3 (line 4), column "t": two rows of item "a" have the time 1`) ||
+		!strings.Contains(e.Hint, "first, last or mean") {
 		t.Error(err)
 	}
 	o.Items = []any{"a", true}

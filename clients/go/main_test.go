@@ -29,7 +29,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program, trainer = filepath.Join(dir, "tensorcache"), filepath.Join(dir, "nlinear_go")
-	build := exec.Command("go", append(append([]string{"build"}, raceFlags...), "-o", dir, "../../cmd/tensorcache", "../../examples/nlinear_go")...)
+	build := exec.Command("go", append(append([]string{"build"}, raceFlags...), "-o", dir,
+		"../../cmd/tensorcache", "../../examples/nlinear_go")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the daemon and the example: %v\n%s", err, out)
 		return 1
@@ -75,7 +76,8 @@ var shared struct {
 	cache *Cache
 }
 
-// connected is the shared daemon, started by the first test that asks. Afterwards no descriptor of this process may be left.
+// connected is the shared daemon, started by the first test that asks. Afterwards no descriptor of
+// this process may be left.
 func connected(t testing.TB) *Cache {
 	t.Helper()
 	if shared.cache == nil {
@@ -136,7 +138,8 @@ func until(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// opened counts this process's descriptors, and its maps of the cache; 0 where the system does not list them.
+// opened counts this process's descriptors, and its maps of the cache; 0 where the system does not
+// list them.
 func opened() (files, maps int) {
 	names, _ := os.ReadDir("/proc/self/fd")
 	b, _ := os.ReadFile("/proc/self/maps")

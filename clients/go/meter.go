@@ -11,7 +11,8 @@ import (
 // reportEvery is how often the daemon is told of the trainer's waiting, at most.
 const reportEvery = 250 * time.Millisecond
 
-// meter is the trainer's clock: how long it is inside passes, and how much of that it waits for data.
+// meter is the trainer's clock: how long it is inside passes, and how much of that it waits for
+// data.
 type meter struct {
 	mu             sync.Mutex
 	passed, waited time.Duration

@@ -3,7 +3,9 @@ package tensorcache
 import "github.com/tensorcache/tensorcache/layout"
 
 // numbers reads columns of numbers of S as N, which is T.
-func numbers[S, N layout.Number, T Value](d *layout.Data, columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
+func numbers[S, N layout.Number, T Value](d *layout.Data,
+	columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64),
+	error) {
 	sources := make([]layout.Strided[S], len(columns))
 	for i, c := range columns {
 		var err error
@@ -13,8 +15,10 @@ func numbers[S, N layout.Number, T Value](d *layout.Data, columns []*layout.Mani
 	}
 	return func(from, step, n int64, out []T, row, feature int64) {
 		to, rest := any(out).([]N), sources
-		for ; len(rest) >= 4 && step == 1 && feature == 1; rest = rest[4:] { // several are apart, so each is in one piece
-			four(rest[0].Data[from:from+n], rest[1].Data[from:from+n], rest[2].Data[from:from+n], rest[3].Data[from:from+n], to, row)
+		// several are apart, so each is in one piece
+		for ; len(rest) >= 4 && step == 1 && feature == 1; rest = rest[4:] {
+			four(rest[0].Data[from:from+n], rest[1].Data[from:from+n], rest[2].Data[from:from+n],
+				rest[3].Data[from:from+n], to, row)
 			to = to[4:]
 		}
 		for i := range rest {
@@ -23,7 +27,8 @@ func numbers[S, N layout.Number, T Value](d *layout.Data, columns []*layout.Mani
 	}, nil
 }
 
-// four writes rows of four columns: one column at a time would write every line of memory as often as there are columns.
+// four writes rows of four columns: one column at a time would write every line of memory as often
+// as there are columns.
 func four[S, N layout.Number](a, b, c, d []S, to []N, row int64) {
 	b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
 	at := int64(0)
@@ -35,7 +40,8 @@ func four[S, N layout.Number](a, b, c, d []S, to []N, row int64) {
 }
 
 // one writes one column.
-func one[S, N layout.Number](v *layout.Strided[S], from, step, n int64, to []N, row, feature int64) {
+func one[S, N layout.Number](v *layout.Strided[S], from, step, n int64, to []N, row,
+	feature int64) {
 	for f := range v.Width {
 		in, to, apart := v.Data[from*v.Step+f:], to[f*feature:], step*v.Step
 		if apart > 1 {
@@ -57,7 +63,9 @@ func one[S, N layout.Number](v *layout.Strided[S], from, step, n int64, to []N, 
 }
 
 // halves reads columns of float16 as N, which is T: no Go type converts them.
-func halves[N layout.Number, T Value](d *layout.Data, columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
+func halves[N layout.Number, T Value](d *layout.Data,
+	columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64),
+	error) {
 	var sources []layout.Strided[layout.Half]
 	for _, c := range columns {
 		v, err := layout.View[layout.Half](d, c)

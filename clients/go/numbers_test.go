@@ -8,7 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Any number of columns, of one dtype or of several, side by side or apart, comes here as the daemon brings it.
+// Any number of columns, of one dtype or of several, side by side or apart, comes here as the
+// daemon brings it.
 func TestWhatIsGatheredHereIsWhatTheDaemonGathers(t *testing.T) {
 	const rows = 60
 	c, least := connected(t), int64(2)
@@ -30,12 +31,15 @@ func TestWhatIsGatheredHereIsWhatTheDaemonGathers(t *testing.T) {
 	}
 	for _, l := range []string{"columns", "packed"} {
 		for _, dtype := range []any{nil, "float64", map[string]string{"*": "float16"}} {
-			d := must(c.Put(t.Context(), "numbers", columns, LoadOptions{Layout: l, DType: dtype}))(t)
+			d := must(c.Put(t.Context(), "numbers", columns,
+				LoadOptions{Layout: l, DType: dtype}))(t)
 			t.Cleanup(func() { d.Close() })
 			for _, n := range []int{1, 3, 4, 5, 8, 11} {
 				for _, spec := range []window.Spec{
 					{ContextLength: 7, PredictionLength: 3, Columns: names[:n]},
-					{ContextLength: 7, PredictionLength: 2, Dilation: 2, Stride: 3, MinContext: &least, ContextColumns: names[11-n:], TargetColumns: names[:1], KnownColumns: names[1:3]},
+					{ContextLength: 7, PredictionLength: 2, Dilation: 2, Stride: 3,
+						MinContext: &least, ContextColumns: names[11-n:], TargetColumns: names[:1],
+						KnownColumns: names[1:3]},
 				} {
 					w := must(d.Windows(t.Context(), spec))(t)
 					for _, first := range []bool{false, true} {
@@ -43,7 +47,8 @@ func TestWhatIsGatheredHereIsWhatTheDaemonGathers(t *testing.T) {
 						want := batches(t, w, o)
 						o.Delivery = DeliverLocal
 						if got := batches(t, w, o); !slices.Equal(got, want) {
-							t.Errorf("%s, %v, %d columns, channels first %t: %v, want %v", l, dtype, n, first, got, want)
+							t.Errorf("%s, %v, %d columns, channels first %t: %v, want %v", l, dtype,
+								n, first, got, want)
 						}
 					}
 				}

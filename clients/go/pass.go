@@ -26,8 +26,10 @@ func (f *Feed[T]) pass(ctx context.Context, yield func(*Batch[T]) bool) error {
 	return err
 }
 
-// serve hands a stream's batches to yield until the pass ends; more is true where it goes on in another manner.
-func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64, yield func(*Batch[T]) bool) (more bool, err error) {
+// serve hands a stream's batches to yield until the pass ends; more is true where it goes on in
+// another manner.
+func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64,
+	yield func(*Batch[T]) bool) (more bool, err error) {
 	defer guard(ctx, s.conn)()
 	half := max(1, s.reply.Slots/2)
 	for {
@@ -46,7 +48,8 @@ func (f *Feed[T]) serve(ctx context.Context, s *stream, pass uint64, yield func(
 			return false, ctx.Err()
 		}
 		if d.Slot == wire.NoSlot {
-			return false, f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
+			return false,
+				f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags | wire.FlagLast}, true)
 		}
 		if err := f.note(pass, &last{spot{d.Epoch, d.Consumed}, d.Flags}, false); err != nil {
 			s.unread()
@@ -180,7 +183,8 @@ func (f *Feed[T]) lost(ctx context.Context, s *stream, pass uint64, err error) e
 	}
 	f.target = &at
 	if err = gone(ctx, err); errors.Is(err, ErrGone) {
-		return fmt.Errorf("the feed ended in epoch %d, after %s: %w", at.epoch, f.counted(at.consumed), err)
+		return fmt.Errorf("the feed ended in epoch %d, after %s: %w", at.epoch,
+			f.counted(at.consumed), err)
 	}
 	return err
 }

@@ -38,7 +38,8 @@ type publicNames struct {
 // exact types.
 func (l *publicNames) load(t *testing.T, paths ...string) {
 	t.Helper()
-	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, paths...)
+	args := append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"},
+		paths...)
 	out, err := exec.Command("go", args...).Output()
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +72,8 @@ func text(t types.Type) string {
 	if !is {
 		return types.TypeString(t, qualifier)
 	}
-	plain := types.NewSignatureType(nil, nil, nil, unnamed(s.Params()), unnamed(s.Results()), s.Variadic())
+	plain := types.NewSignatureType(nil, nil, nil, unnamed(s.Params()), unnamed(s.Results()),
+		s.Variadic())
 	out := types.TypeString(plain, qualifier)
 	if s.TypeParams().Len() > 0 {
 		generic, _, _ := strings.Cut(types.TypeString(s, qualifier), "](")
@@ -123,7 +125,8 @@ func (l *publicNames) addType(o *types.TypeName) {
 		l.add(o, "type%s struct", strings.TrimPrefix(text(o.Type()), o.Pkg().Name()+"."+o.Name()))
 		for i := range s.NumFields() {
 			if f := s.Field(i); f.Exported() {
-				line := fmt.Sprintf("%s.%s.%s field %s", o.Pkg().Name(), o.Name(), f.Name(), text(f.Type()))
+				line := fmt.Sprintf("%s.%s.%s field %s", o.Pkg().Name(), o.Name(), f.Name(),
+					text(f.Type()))
 				if tag := s.Tag(i); tag != "" {
 					line += " `" + tag + "`"
 				}
@@ -154,14 +157,16 @@ func (l *publicNames) addType(o *types.TypeName) {
 func (l *publicNames) follow(t types.Type) {
 	switch t := t.(type) {
 	case *types.Named:
-		if o := t.Obj(); o.Pkg() != nil && o.Exported() && strings.HasPrefix(o.Pkg().Path(), l.module) {
+		if o := t.Obj(); o.Pkg() != nil && o.Exported() &&
+			strings.HasPrefix(o.Pkg().Path(), l.module) {
 			l.addType(t.Origin().Obj())
 		}
 		for arg := range t.TypeArgs().Types() {
 			l.follow(arg)
 		}
 	case *types.Alias:
-		if o := t.Obj(); o.Pkg() != nil && o.Exported() && strings.HasPrefix(o.Pkg().Path(), l.module) {
+		if o := t.Obj(); o.Pkg() != nil && o.Exported() &&
+			strings.HasPrefix(o.Pkg().Path(), l.module) {
 			l.addType(o)
 		}
 		l.follow(t.Rhs())

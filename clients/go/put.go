@@ -12,7 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// PutColumn is one column of arrays to be put: what [Values], [Matrix], [Texts] and [Timestamps] make.
+// PutColumn is one column of arrays to be put: what [Values], [Matrix], [Texts] and [Timestamps]
+// make.
 type PutColumn struct {
 	Name  string  `json:"name"`
 	DType string  `json:"dtype"`
@@ -23,13 +24,16 @@ type PutColumn struct {
 	pieces [][]byte
 }
 
-// Values is a column of numbers or truth values, of shape [rows]; the slice is read by Put, not copied.
+// Values is a column of numbers or truth values, of shape [rows]; the slice is read by Put, not
+// copied.
 func Values[T Value](name string, values []T) PutColumn {
 	b := bytesOf(values)
-	return PutColumn{Name: name, DType: string(dtypeOf[T]()), Shape: []int64{int64(len(values))}, Bytes: int64(len(b)), pieces: [][]byte{b}}
+	return PutColumn{Name: name, DType: string(dtypeOf[T]()), Shape: []int64{int64(len(values))},
+		Bytes: int64(len(b)), pieces: [][]byte{b}}
 }
 
-// Matrix is a column of shape [rows, width], row by row. Values that are left over make no row and are refused by Put.
+// Matrix is a column of shape [rows, width], row by row. Values that are left over make no row and
+// are refused by Put.
 func Matrix[T Value](name string, values []T, width int) PutColumn {
 	c := Values(name, values)
 	c.Shape = []int64{int64(len(values) / max(1, width)), int64(width)}
@@ -54,7 +58,8 @@ func Texts(name string, values []string) PutColumn {
 		text = append(text, v...)
 	}
 	b := bytesOf(offsets)
-	return PutColumn{Name: name, DType: "utf8", Shape: []int64{int64(len(values))}, Bytes: int64(len(b) + len(text)), pieces: [][]byte{b, text}}
+	return PutColumn{Name: name, DType: "utf8", Shape: []int64{int64(len(values))},
+		Bytes: int64(len(b) + len(text)), pieces: [][]byte{b, text}}
 }
 
 func dtypeOf[T Value]() layout.DType {
@@ -68,12 +73,15 @@ func dtypeOf[T Value]() layout.DType {
 
 // bytesOf sees values as bytes; every machine that a daemon runs on is little-endian.
 func bytesOf[T Value](values []T) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))),
+		len(values)*int(unsafe.Sizeof(*new(T))))
 }
 
-// Put puts arrays into the cache as the next generation of a dataset, and opens it. The error is of type SourceError for columns
-// that do not fit each other, and InvalidRequest for an option that cannot be.
-func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn, o LoadOptions) (*Dataset, error) {
+// Put puts arrays into the cache as the next generation of a dataset, and opens it. The error is of
+// type SourceError for columns that do not fit each other, and InvalidRequest for an option that
+// cannot be.
+func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn,
+	o LoadOptions) (*Dataset, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -91,7 +99,8 @@ func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn, o Loa
 	}
 	defer conn.Close()
 	defer guard(ctx, conn)()
-	request := wire.PutRequest{Hello: hello("put"), Dataset: name, Options: options, Format: "columns", Columns: heads}
+	request := wire.PutRequest{Hello: hello("put"), Dataset: name, Options: options,
+		Format: "columns", Columns: heads}
 	var said wire.PutReply
 	if err := send(conn, request, columns, &said); err != nil {
 		return nil, gone(ctx, err)
@@ -100,7 +109,8 @@ func (c *Cache) Put(ctx context.Context, name string, columns []PutColumn, o Loa
 }
 
 // send sends a put and reads its answer, which may come while there is still something to send.
-func send(conn *net.UnixConn, request wire.PutRequest, columns []PutColumn, reply *wire.PutReply) error {
+func send(conn *net.UnixConn, request wire.PutRequest, columns []PutColumn,
+	reply *wire.PutReply) error {
 	if err := sendRequest(conn, request); err != nil {
 		return lastWords(conn, err)
 	}

@@ -10,13 +10,15 @@ import (
 // reader copies rows of columns that lie side by side as values of T.
 type reader[T Value] struct {
 	width int64
-	// read copies n rows of the dataset, a step apart, to out, where rows and the features of a row lie so far apart.
+	// read copies n rows of the dataset, a step apart, to out, where rows and the features of a row
+	// lie so far apart.
 	read func(from, step, n int64, out []T, row, feature int64)
 }
 
-// newReaders reads columns as they are stored, as many at a time as lie side by side, or converted where numbers become other
-// numbers, as the daemon's gather does.
-func newReaders[T Value](d *layout.Data, columns []*layout.ManifestColumn) (readers []reader[T], err error) {
+// newReaders reads columns as they are stored, as many at a time as lie side by side, or converted
+// where numbers become other numbers, as the daemon's gather does.
+func newReaders[T Value](d *layout.Data,
+	columns []*layout.ManifestColumn) (readers []reader[T], err error) {
 	for len(columns) > 0 {
 		n, r, err := nextReader[T](d, columns)
 		if err != nil {
@@ -28,7 +30,8 @@ func newReaders[T Value](d *layout.Data, columns []*layout.ManifestColumn) (read
 }
 
 // nextReader takes as many columns from the front as one reader can read.
-func nextReader[T Value](d *layout.Data, columns []*layout.ManifestColumn) (n int, r reader[T], err error) {
+func nextReader[T Value](d *layout.Data, columns []*layout.ManifestColumn) (n int,
+	r reader[T], err error) {
 	if n = apart(columns); n > 0 && converts[T]() {
 		r.width = int64(n)
 		r.read, err = newConverting[T](d, columns[:n])
@@ -64,9 +67,11 @@ func storedAs[T Value](c *layout.ManifestColumn) bool {
 }
 
 // block sees columns that are stored as T as one, where they lie side by side.
-func block[T Value](d *layout.Data, columns []*layout.ManifestColumn) (v layout.Strided[T], beside bool, err error) {
+func block[T Value](d *layout.Data, columns []*layout.ManifestColumn) (v layout.Strided[T],
+	beside bool, err error) {
 	raw, beside, err := layout.Block[uint8](d, columns)
-	return layout.Strided[T]{Data: cast[T](raw.Data), Step: raw.Step, Width: raw.Width, Rows: raw.Rows}, beside, err
+	return layout.Strided[T]{Data: cast[T](raw.Data), Step: raw.Step, Width: raw.Width,
+		Rows: raw.Rows}, beside, err
 }
 
 // same reads columns of T.
@@ -112,7 +117,9 @@ func converts[T Value]() bool {
 	return false
 }
 
-func newConverting[T Value](d *layout.Data, columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
+func newConverting[T Value](d *layout.Data,
+	columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64),
+	error) {
 	var zero T
 	switch any(zero).(type) {
 	case float32:
@@ -128,7 +135,9 @@ func newConverting[T Value](d *layout.Data, columns []*layout.ManifestColumn) (f
 }
 
 // converting reads numbers as N, which is T.
-func converting[N layout.Number, T Value](d *layout.Data, columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64), error) {
+func converting[N layout.Number, T Value](d *layout.Data,
+	columns []*layout.ManifestColumn) (func(from, step, n int64, out []T, row, feature int64),
+	error) {
 	switch columns[0].DType.Plain() {
 	case layout.Float16:
 		return halves[N, T](d, columns)

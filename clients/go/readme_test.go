@@ -9,13 +9,14 @@ import (
 	"testing"
 )
 
-// TestWhatTheReadmesShowCompiles checks the Go of this README and of the repository's as a user's program, with what they leave out
-// put in: looking at errors, and using what they name.
+// TestWhatTheReadmesShowCompiles checks the Go of this README and of the repository's as a user's
+// program, with what they leave out put in: looking at errors, and using what they name.
 func TestWhatTheReadmesShowCompiles(t *testing.T) {
 	blocks := regexp.MustCompile("(?ms)^```go\n(.*?)^```")
 	comment, assigned := regexp.MustCompile(`\s+//.*`), regexp.MustCompile(`^(\w+)(?:, (err))? := `)
 	var functions []string
-	for page, there := range map[string]string{"README.md": "windows", "../../README.md": "train"} { // the windows that it has already
+	// the windows that it has already
+	for page, there := range map[string]string{"README.md": "windows", "../../README.md": "train"} {
 		found := blocks.FindAllStringSubmatch(string(must(os.ReadFile(page))(t)), -1)
 		if len(found) == 0 {
 			t.Fatalf("%s shows no Go", page)
@@ -32,10 +33,13 @@ func TestWhatTheReadmesShowCompiles(t *testing.T) {
 				}
 				lines = append(lines, strings.ReplaceAll(line, "{ ... }", "{ use(batch, err) }"))
 				if names := assigned.FindStringSubmatch(line); names != nil {
-					lines = append(lines, "use("+strings.TrimSuffix(names[1]+", "+names[2], ", ")+")")
+					lines = append(lines,
+						"use("+strings.TrimSuffix(names[1]+", "+names[2], ", ")+")")
 				}
 			}
-			functions = append(functions, "func(ctx context.Context, "+there+" *tensorcache.Windows) error {\n{\n"+strings.Join(lines, "\n")+"\n}\nreturn nil\n}")
+			functions = append(functions, "func(ctx context.Context, "+there+
+				" *tensorcache.Windows) error {\n{\n"+strings.Join(lines, "\n")+
+				"\n}\nreturn nil\n}")
 		}
 	}
 	program := `package main

@@ -6,8 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// ring is the feed's ring in this process: which slots the trainer holds, and which go back. It is unmapped once it is closed and
-// nobody holds a slot.
+// ring is the feed's ring in this process: which slots the trainer holds, and which go back. It is
+// unmapped once it is closed and nobody holds a slot.
 type ring struct {
 	slot int64 // bytes
 
@@ -21,11 +21,12 @@ type ring struct {
 }
 
 func newRing(memory *mmapfile.Writable, slots int, slotBytes int64) *ring {
-	return &ring{slot: slotBytes, memory: memory, most: max(2, slots-2), freed: make([]uint32, 0, slots)}
+	return &ring{slot: slotBytes, memory: memory, most: max(2, slots-2),
+		freed: make([]uint32, 0, slots)}
 }
 
-// take is the memory of a slot, which is held until give. Where nearly all slots are held it is a copy, and nothing is held. Of a
-// ring that was closed it is nil.
+// take is the memory of a slot, which is held until give. Where nearly all slots are held it is a
+// copy, and nothing is held. Of a ring that was closed it is nil.
 func (r *ring) take(slot uint32) (memory []byte, held bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

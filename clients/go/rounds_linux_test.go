@@ -55,9 +55,11 @@ func TestAThousandRoundsLeaveNothingOnEitherSide(t *testing.T) {
 	}
 	before := play(warm)
 	after := play(rounds)
-	until(t, "the daemon has no descriptor more", func() bool { return heldBy(t, both[1]).files <= before[1].files })
+	until(t, "the daemon has no descriptor more",
+		func() bool { return heldBy(t, both[1]).files <= before[1].files })
 	for i, was := range before {
-		if now := after[i]; now.rings > 0 || now.memory > was.memory+room || i == 0 && now.files > was.files {
+		if now := after[i]; now.rings > 0 || now.memory > was.memory+room || i == 0 &&
+			now.files > was.files {
 			t.Errorf("process %d of 2: %+v after %d rounds, %+v before", i+1, now, rounds, was)
 		}
 	}

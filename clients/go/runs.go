@@ -9,8 +9,8 @@ import (
 // runBytes are those of a run as the daemon sends it: item, first start and count.
 const runBytes = 24
 
-// runs is an index as the daemon counts it: stretches of windows of one item whose starts are a stride apart. Window numbers go
-// through them in order.
+// runs is an index as the daemon counts it: stretches of windows of one item whose starts are a
+// stride apart. Window numbers go through them in order.
 type runs struct {
 	item, start []int64
 	end         []int64 // the number of windows up to and with each run
@@ -23,7 +23,8 @@ func parseRuns(b []byte, stride int64) (*runs, error) {
 		return nil, fmt.Errorf("%w: %d bytes of runs", ErrProtocol, len(b))
 	}
 	n := len(b) / runBytes
-	r := &runs{item: make([]int64, n), start: make([]int64, n), end: make([]int64, n), stride: stride}
+	r := &runs{item: make([]int64, n), start: make([]int64, n), end: make([]int64, n),
+		stride: stride}
 	sum := int64(0)
 	for i := range n {
 		at := b[i*runBytes:]
@@ -45,7 +46,8 @@ func (r *runs) place(i int64) (item, start int64) {
 // starts are those of an item's windows.
 func (r *runs) starts(item int64) []int64 {
 	out := []int64{}
-	for run := sort.Search(len(r.item), func(k int) bool { return r.item[k] >= item }); run < len(r.item) && r.item[run] == item; run++ {
+	for run := sort.Search(len(r.item), func(k int) bool { return r.item[k] >= item }); run < len(
+		r.item) && r.item[run] == item; run++ {
 		_, _, count := r.RunAt(run)
 		for k := range count {
 			out = append(out, r.start[run]+k*r.stride)
@@ -54,7 +56,8 @@ func (r *runs) starts(item int64) []int64 {
 	return out
 }
 
-// Len, RunCount, RunAt, Contiguous and Continues make it the [sampler.Windows] that counts an epoch's batches.
+// Len, RunCount, RunAt, Contiguous and Continues make it the [sampler.Windows] that counts an
+// epoch's batches.
 func (r *runs) Len() int64 {
 	if len(r.end) == 0 {
 		return 0

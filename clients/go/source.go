@@ -7,7 +7,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// source says where the windows of a spec lie in their dataset: what daemon and batches do not carry along.
+// source says where the windows of a spec lie in their dataset: what daemon and batches do not
+// carry along.
 type source struct {
 	data    *Dataset
 	spec    window.Spec
@@ -55,7 +56,9 @@ func (s *source) firstRow(item int64, times layout.Strided[int64]) int64 {
 	case b != nil && b.From != nil:
 		return min(*b.From, n)
 	case s.bounded:
-		return int64(sort.Search(int(n), func(i int) bool { return times.Row(from + int64(i))[0] >= s.from }))
+		return int64(
+			sort.Search(int(n),
+				func(i int) bool { return times.Row(from + int64(i))[0] >= s.from }))
 	}
 	return 0
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// Stats is what a feed did so far, and who waited for whom: the trainer for data, by its own clock, the daemon for the trainer, by
-// the daemon's.
+// Stats is what a feed did so far, and who waited for whom: the trainer for data, by its own clock,
+// the daemon for the trainer, by the daemon's.
 type Stats struct {
 	Batches   int64         // handed to the loop
 	Pass      time.Duration // inside passes
@@ -19,16 +19,20 @@ type Stats struct {
 	Copied    int64         // batches copied out because the trainer kept nearly all slots
 	Slots     int           // of the ring
 	SlotBytes int64
-	Path      string // how a context gets to the loop: memcpy, transpose or view; "" where the daemon has no part in it
+	// how a context gets to the loop: memcpy, transpose or view; "" where the daemon has no part in
+	// it
+	Path string
 
 	Step map[string]time.Duration // what a step took by each delivery that DeliverAuto has tried
 
 	WaitTrainer      time.Duration // how long the daemon waited for the trainer
 	WaitTrainerShare float64       // of the time since the feed was attached
-	Verdict          string        // what limits the feed and what to try, in one line; "" where the daemon has no word of it
+	// what limits the feed and what to try, in one line; "" where the daemon has no word of it
+	Verdict string
 }
 
-// Stats asks the daemon how the feed does. Where no daemon serves it, what the daemon would say is left out.
+// Stats asks the daemon how the feed does. Where no daemon serves it, what the daemon would say is
+// left out.
 func (f *Feed[T]) Stats(ctx context.Context) (Stats, error) {
 	for {
 		s, stats := f.count()
@@ -83,11 +87,14 @@ func (f *Feed[T]) hear(ctx context.Context, s *stream, stats *Stats) error {
 	}
 	for range hearings {
 		var one wire.Feed
-		if err := ours(f.windows.data.cache.control.Get(ctx, "/v1/feeds/"+s.reply.Feed, &one)); err != nil {
+		if err := ours(f.windows.data.cache.control.Get(ctx, "/v1/feeds/"+s.reply.Feed,
+			&one)); err != nil {
 			return err
 		}
-		stats.WaitTrainer, stats.WaitTrainerShare, stats.Verdict = seconds(one.WaitTrainerS), one.WaitTrainerShare, one.Verdict
-		if heard := seconds(one.PassS); heard >= stats.Pass { // one reading for all: the verdict is on what the daemon was told
+		stats.WaitTrainer, stats.WaitTrainerShare, stats.Verdict = seconds(one.WaitTrainerS),
+			one.WaitTrainerShare, one.Verdict
+		// one reading for all: the verdict is on what the daemon was told
+		if heard := seconds(one.PassS); heard >= stats.Pass {
 			stats.Pass, stats.WaitData = heard, seconds(one.WaitDataS)
 			break
 		}
@@ -95,7 +102,8 @@ func (f *Feed[T]) hear(ctx context.Context, s *stream, stats *Stats) error {
 	return nil
 }
 
-// hearings is how often the daemon is asked about a feed until it has heard what it was told of it just before.
+// hearings is how often the daemon is asked about a feed until it has heard what it was told of it
+// just before.
 const hearings = 20
 
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }

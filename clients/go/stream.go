@@ -16,7 +16,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// stream is one attachment to the daemon: the socket that descriptors come from and credits go to, and the ring.
+// stream is one attachment to the daemon: the socket that descriptors come from and credits go to,
+// and the ring.
 type stream struct {
 	conn   *net.UnixConn
 	reply  wire.FeedReply
@@ -55,7 +56,8 @@ func (c *Cache) attach(ctx context.Context, request wire.FeedRequest, m *meter) 
 	s.number = s.reply.Stream
 	s.queue = make([]wire.Descriptor, 0, s.reply.Slots)
 	s.close = sync.OnceFunc(func() {
-		_ = s.conn.SetWriteDeadline(time.Now().Add(time.Second)) // a daemon that stands still holds nobody up
+		// a daemon that stands still holds nobody up
+		_ = s.conn.SetWriteDeadline(time.Now().Add(time.Second))
 		s.mu.Lock()
 		_, _ = s.conn.Write(appendHeader(nil, wire.FrameDone, 0))
 		s.mu.Unlock()
@@ -70,7 +72,8 @@ func (s *stream) mapRing(files []*os.File) error {
 	r := s.reply
 	if len(files) != 1 || r.Slots < 1 || r.SlotBytes < 1 {
 		closeAll(files)
-		return fmt.Errorf("%w: a feed with %d files, %d slots of %d bytes", ErrProtocol, len(files), r.Slots, r.SlotBytes)
+		return fmt.Errorf("%w: a feed with %d files, %d slots of %d bytes", ErrProtocol, len(files),
+			r.Slots, r.SlotBytes)
 	}
 	memory, err := mmapfile.NewShared(files[0], int64(r.Slots)*r.SlotBytes)
 	if err != nil {
@@ -91,7 +94,8 @@ func newSlotLayout(r wire.FeedReply) (*slotLayout, error) {
 		bytes := p.DType.Size()
 		for i, n := range p.Shape {
 			if bytes < 1 || n < 0 || n > 0 && bytes > r.SlotBytes/n {
-				return nil, fmt.Errorf("%w: a slot of %d bytes with a part %+v", ErrProtocol, r.SlotBytes, p)
+				return nil, fmt.Errorf("%w: a slot of %d bytes with a part %+v", ErrProtocol,
+					r.SlotBytes, p)
 			}
 			bytes *= n
 			part.shape = append(part.shape, int(n))
@@ -99,8 +103,10 @@ func newSlotLayout(r wire.FeedReply) (*slotLayout, error) {
 				part.row *= n
 			}
 		}
-		if len(p.Shape) == 0 || p.Offset < 0 || p.Offset%p.DType.Size() != 0 || p.Offset > r.SlotBytes-bytes {
-			return nil, fmt.Errorf("%w: a slot of %d bytes with a part %+v", ErrProtocol, r.SlotBytes, p)
+		if len(p.Shape) == 0 || p.Offset < 0 || p.Offset%p.DType.Size() != 0 ||
+			p.Offset > r.SlotBytes-bytes {
+			return nil, fmt.Errorf("%w: a slot of %d bytes with a part %+v", ErrProtocol,
+				r.SlotBytes, p)
 		}
 		l.rows = p.Shape[0]
 		l.parts[p.Name] = part
@@ -108,8 +114,8 @@ func newSlotLayout(r wire.FeedReply) (*slotLayout, error) {
 	return l, nil
 }
 
-// next is the next descriptor of this stream; older ones are skipped and their slots given back. ok is false where more must be
-// received first.
+// next is the next descriptor of this stream; older ones are skipped and their slots given back. ok
+// is false where more must be received first.
 func (s *stream) next() (d wire.Descriptor, ok bool) {
 	for s.at < len(s.queue) {
 		d = s.queue[s.at]
@@ -124,8 +130,9 @@ func (s *stream) next() (d wire.Descriptor, ok bool) {
 	return d, false
 }
 
-// receive waits for some bytes more of what the daemon sends: descriptors, perhaps none yet. Slots are given back before, so the
-// daemon always has what the trainer does not hold. What was received before an error is kept.
+// receive waits for some bytes more of what the daemon sends: descriptors, perhaps none yet. Slots
+// are given back before, so the daemon always has what the trainer does not hold. What was received
+// before an error is kept.
 func (s *stream) receive() error {
 	if s.failed != nil {
 		return s.failed
@@ -171,13 +178,16 @@ func (s *stream) parse() error {
 		case kind == wire.FrameBatches && length%wire.DescriptorSize == 0:
 			for ; len(payload) > 0; payload = payload[wire.DescriptorSize:] {
 				d := wire.ParseDescriptor(payload)
-				if d.Slot != wire.NoSlot && (int(d.Slot) >= s.reply.Slots || int64(d.Rows) > s.layout.rows) {
-					return fmt.Errorf("%w: a batch of %d windows in slot %d", ErrProtocol, d.Rows, d.Slot)
+				if d.Slot != wire.NoSlot &&
+					(int(d.Slot) >= s.reply.Slots || int64(d.Rows) > s.layout.rows) {
+					return fmt.Errorf("%w: a batch of %d windows in slot %d", ErrProtocol,
+						d.Rows, d.Slot)
 				}
 				s.queue = append(s.queue, d)
 			}
 		default:
-			return fmt.Errorf("%w: a frame of kind %d and %d bytes in a feed", ErrProtocol, kind, length)
+			return fmt.Errorf("%w: a frame of kind %d and %d bytes in a feed", ErrProtocol,
+				kind, length)
 		}
 		at = end
 	}
@@ -191,7 +201,8 @@ func (s *stream) parse() error {
 // unread takes back that next handed out its latest descriptor.
 func (s *stream) unread() { s.at-- }
 
-// giveBack sends the freed slots as one CREDIT, if there are so many, and now and then what the meter says.
+// giveBack sends the freed slots as one CREDIT, if there are so many, and now and then what the
+// meter says.
 func (s *stream) giveBack(least int) error {
 	if s.ring.count() < least {
 		return nil

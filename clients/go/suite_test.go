@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// suite is a file of testdata/conformance, which every client passes; its README says how to read it.
+// suite is a file of testdata/conformance, which every client passes; its README says how to read
+// it.
 type suite struct {
 	Dataset struct {
 		Columns []suiteColumn `json:"columns"`
@@ -76,7 +77,8 @@ type suiteOptions struct {
 }
 
 func (o suiteOptions) feed() FeedOptions {
-	return FeedOptions{Delivery: o.Delivery, BatchSize: o.BatchSize, Order: o.Order, Seed: o.Seed, Rank: o.Rank, NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
+	return FeedOptions{Delivery: o.Delivery, BatchSize: o.BatchSize, Order: o.Order, Seed: o.Seed,
+		Rank: o.Rank, NumReplicas: o.NumReplicas, Tail: o.Tail, Weights: o.Weights}
 }
 
 type suiteFeed struct {

@@ -16,10 +16,12 @@ const (
 	mostSlots     = 512
 )
 
-// answerWithin is how long a look waits for the daemon's word, while the loop stands still: a quarter of what lies between two looks.
+// answerWithin is how long a look waits for the daemon's word, while the loop stands still: a
+// quarter of what lies between two looks.
 const answerWithin = lookEvery / 4
 
-// tuner doubles the slots while both sides wait, each at other times, and goes back by one step when that brought little.
+// tuner doubles the slots while both sides wait, each at other times, and goes back by one step
+// when that brought little.
 type tuner struct {
 	settled              bool          // nothing is tried any more
 	passed, waited, idle time.Duration // at the last look
@@ -30,9 +32,11 @@ type tuner struct {
 // due tells whether it is time for a look, after so much time inside passes.
 func (t *tuner) due(passed time.Duration) bool { return !t.settled && passed-t.passed >= lookEvery }
 
-// look is how many slots the ring shall have from here on: after so much time inside passes, of which the trainer waited for data.
-// idle asks how long inside passes the daemon waited for the trainer since the ring was made; ok is false where it is silent.
-func (t *tuner) look(passed, waited time.Duration, idle func() (total time.Duration, ok bool), slots int) int {
+// look is how many slots the ring shall have from here on: after so much time inside passes, of
+// which the trainer waited for data. idle asks how long inside passes the daemon waited for the
+// trainer since the ring was made; ok is false where it is silent.
+func (t *tuner) look(passed, waited time.Duration, idle func() (total time.Duration, ok bool),
+	slots int) int {
 	span := passed - t.passed
 	share := float64(waited-t.waited) / float64(span)
 	t.passed, t.waited = passed, waited
@@ -58,7 +62,8 @@ func (t *tuner) look(passed, waited time.Duration, idle func() (total time.Durat
 	return 2 * slots
 }
 
-// made says that the ring was made anew, with so many slots: fewer than were wanted where memory did not allow more.
+// made says that the ring was made anew, with so many slots: fewer than were wanted where memory
+// did not allow more.
 func (t *tuner) made(slots int) {
 	t.idle = 0
 	if t.few > 0 && slots <= t.few {
@@ -75,15 +80,16 @@ func (f *Feed[T]) tune(ctx context.Context, s *stream) (changed bool) {
 	if !f.tuner.due(passed) {
 		return false
 	}
-	slots := f.tuner.look(passed, waited, func() (time.Duration, bool) { return f.idle(ctx, s) }, s.reply.Slots)
+	slots := f.tuner.look(passed, waited, func() (time.Duration, bool) { return f.idle(ctx, s) },
+		s.reply.Slots)
 	if changed = slots != s.reply.Slots; changed {
 		f.want.slots = slots
 	}
 	return changed
 }
 
-// idle asks how long the daemon has waited for the trainer inside passes. A daemon that does not answer is asked again by the next
-// look; whether there is one is the stream's to find out.
+// idle asks how long the daemon has waited for the trainer inside passes. A daemon that does not
+// answer is asked again by the next look; whether there is one is the stream's to find out.
 func (f *Feed[T]) idle(ctx context.Context, s *stream) (time.Duration, bool) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -94,7 +100,8 @@ func (f *Feed[T]) idle(ctx context.Context, s *stream) (time.Duration, bool) {
 	return s.idled(seconds(one.WaitTrainerS)), true
 }
 
-// idled is what of the daemon's waiting was inside passes: between them the ring is full, whoever was too slow in them.
+// idled is what of the daemon's waiting was inside passes: between them the ring is full, whoever
+// was too slow in them.
 func (s *stream) idled(waited time.Duration) time.Duration {
 	passed, _ := s.meter.read()
 	return max(0, waited-(time.Since(s.began)-(passed-s.passed)))

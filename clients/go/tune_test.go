@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// settle is the slots that a ring had while a trainer waited a share of each second, and the daemon idled a share of it; there is
-// memory for so many.
+// settle is the slots that a ring had while a trainer waited a share of each second, and the daemon
+// idled a share of it; there is memory for so many.
 func settle(t *testing.T, share func(slots int) float64, idle float64, most int) []int {
 	t.Helper()
 	var tuned tuner
@@ -23,7 +23,8 @@ func settle(t *testing.T, share func(slots int) float64, idle float64, most int)
 		}
 		waited += time.Duration(share(slots) * float64(time.Second))
 		idled += time.Duration(idle * float64(time.Second))
-		wanted := tuned.look(second, waited, func() (time.Duration, bool) { return idled, true }, slots)
+		wanted := tuned.look(second, waited,
+			func() (time.Duration, bool) { return idled, true }, slots)
 		if wanted != slots {
 			slots, idled = min(wanted, most), 0
 			tuned.made(slots)
@@ -59,10 +60,11 @@ func TestSlotsAreAddedWhileThatHelps(t *testing.T) {
 		"it does":               {below(16, 0.3, 0.01), 0.5, 1000, []int{8, 16}},
 		"hardly":                {below(32, 0.3, 0.28), 0.5, 1000, []int{8, 16, 8}},
 		"the more the better":   {inverse, 0.5, 1000, []int{8, 16, 32, 64, 128, 256}},
-		"to the bound":          {func(slots int) float64 { return 8 / float64(slots) }, 0.5, 1000, []int{8, 16, 32, 64, 128, 256, 512}},
-		"less and less":         {func(slots int) float64 { return 0.9 / math.Sqrt(math.Log2(float64(slots))) }, 0.5, 1000, []int{8, 16, 32, 64, 32}},
-		"until memory ends":     {inverse, 0.5, 20, []int{8, 16, 20, 20}},
-		"memory ends at once":   {inverse, 0.5, 8, []int{8, 8}},
+		"to the bound": {func(slots int) float64 { return 8 / float64(slots) }, 0.5, 1000,
+			[]int{8, 16, 32, 64, 128, 256, 512}},
+		"less and less":       {func(slots int) float64 { return 0.9 / math.Sqrt(math.Log2(float64(slots))) }, 0.5, 1000, []int{8, 16, 32, 64, 32}},
+		"until memory ends":   {inverse, 0.5, 20, []int{8, 16, 20, 20}},
+		"memory ends at once": {inverse, 0.5, 8, []int{8, 8}},
 	} {
 		if had := settle(t, one.share, one.idle, one.most); !slices.Equal(had, one.had) {
 			t.Errorf("%s: slots %v, want %v", name, had, one.had)
@@ -76,7 +78,8 @@ func TestASilentDaemonChangesNothing(t *testing.T) {
 	if slots := tuned.look(time.Second, time.Second/2, silent, 8); slots != 8 || tuned.settled {
 		t.Errorf("%d slots, settled: %t", slots, tuned.settled)
 	}
-	if slots := tuned.look(2*time.Second, time.Second, func() (time.Duration, bool) { return time.Second, true }, 8); slots != 16 {
+	if slots := tuned.look(2*time.Second, time.Second,
+		func() (time.Duration, bool) { return time.Second, true }, 8); slots != 16 {
 		t.Errorf("%d slots where it answers again, want 16", slots)
 	}
 }
@@ -84,7 +87,8 @@ func TestASilentDaemonChangesNothing(t *testing.T) {
 func TestAPauseBetweenPassesIsNoIdleness(t *testing.T) {
 	m := &meter{passed: 10 * time.Second}
 	s := &stream{meter: m, began: time.Now().Add(-time.Hour), passed: 2 * time.Second}
-	if idle := s.idled(time.Hour); idle <= 0 || idle > 8*time.Second { // between passes it was all but 8 s
+	// between passes it was all but 8 s
+	if idle := s.idled(time.Hour); idle <= 0 || idle > 8*time.Second {
 		t.Errorf("idle for %s of 8 s inside passes", idle)
 	}
 	if idle := s.idled(50 * time.Minute); idle != 0 {

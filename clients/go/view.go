@@ -2,7 +2,8 @@ package tensorcache
 
 import "fmt"
 
-// view makes the parts of a batch of windows of one item that start a stride apart, out of the file itself.
+// view makes the parts of a batch of windows of one item that start a stride apart, out of the file
+// itself.
 func (c *cutters[T]) view(b, own *Batch[T], stride int64) error {
 	if err := c.check(b.Item, b.Start); err != nil {
 		return err
@@ -21,13 +22,15 @@ func (c *cutters[T]) view(b, own *Batch[T], stride int64) error {
 			continue
 		}
 		from, to := (row+p.rows.from)*p.width, (row+(n-1)*stride+p.rows.to)*p.width
-		*values = Part[T]{Data: p.whole.Data[from:to:to], Shape: p.shapeOf(b.Len()), Step: int(stride * p.width)}
+		*values = Part[T]{Data: p.whole.Data[from:to:to], Shape: p.shapeOf(b.Len()),
+			Step: int(stride * p.width)}
 		c.tell(p, b, own)
 	}
 	return nil
 }
 
-// checkViews returns why windows cannot be pieces of the file, or nil. What the daemon refuses by itself is left to it.
+// checkViews returns why windows cannot be pieces of the file, or nil. What the daemon refuses by
+// itself is left to it.
 func (c *cutters[T]) checkViews() error {
 	if c.dilation > 1 {
 		return noView("dilation %d leaves out rows between those of a window", c.dilation)
@@ -37,7 +40,8 @@ func (c *cutters[T]) checkViews() error {
 			continue
 		}
 		if p.apart {
-			err := noView("the %d columns of the %s are not whole rows of the file", p.columns, p.name)
+			err := noView("the %d columns of the %s are not whole rows of the file",
+				p.columns, p.name)
 			err.Hint = "load with layout=packed, and name all columns in the order they are stored in"
 			return err
 		}
@@ -49,5 +53,6 @@ func (c *cutters[T]) checkViews() error {
 }
 
 func noView(format string, args ...any) *Error {
-	return refuse(InvalidSpec, "delivery", "delivery: no view is possible: %s", fmt.Sprintf(format, args...))
+	return refuse(InvalidSpec, "delivery", "delivery: no view is possible: %s",
+		fmt.Sprintf(format, args...))
 }

@@ -98,7 +98,8 @@ func TestCloseEndsAnExchange(t *testing.T) {
 	until(t, "no feed is left", func() bool { return len(feedsOf(t, c)) == 0 })
 }
 
-// without is a feed whose daemon stands still, and which has no stream, as after a daemon that went away.
+// without is a feed whose daemon stands still, and which has no stream, as after a daemon that went
+// away.
 func without(t *testing.T, c *Cache, w *Windows) *Feed[float32] {
 	t.Helper()
 	f := feedOf(t, w, FeedOptions{Order: "shuffle"})

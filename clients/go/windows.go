@@ -13,8 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Windows are the windows of a dataset that a spec admits, numbered from 0. They are immutable, cheap to cut further, and safe
-// for concurrent use.
+// Windows are the windows of a dataset that a spec admits, numbered from 0. They are immutable,
+// cheap to cut further, and safe for concurrent use.
 type Windows struct {
 	data      *Dataset
 	name      string
@@ -39,8 +39,8 @@ type Features struct {
 	Static  []string `json:"static"`
 }
 
-// Windows asks which windows a spec admits. The error is of type InvalidSpec, with the Field that is to blame, of type NoWindows
-// where none is left, or ColumnNotFound.
+// Windows asks which windows a spec admits. The error is of type InvalidSpec, with the Field that
+// is to blame, of type NoWindows where none is left, or ColumnNotFound.
 func (d *Dataset) Windows(ctx context.Context, spec window.Spec) (*Windows, error) {
 	canonical, err := canonicalSpec(spec)
 	if err != nil {
@@ -73,10 +73,12 @@ func (w *Windows) Name() string { return w.name }
 // Len is the number of windows.
 func (w *Windows) Len() int64 { return w.windows }
 
-// Positions is the number of places where a window could start; windows and rejections add up to it.
+// Positions is the number of places where a window could start; windows and rejections add up to
+// it.
 func (w *Windows) Positions() int64 { return w.positions }
 
-// Rejected counts the positions that are no window, by the first reason that holds. It makes a new map.
+// Rejected counts the positions that are no window, by the first reason that holds. It makes a new
+// map.
 func (w *Windows) Rejected() map[window.Reason]int64 { return maps.Clone(w.rejected) }
 
 // Features names what stands along the last axis of each part.
@@ -91,12 +93,14 @@ func (w *Windows) Where(ctx context.Context, where Where) (*Windows, error) {
 	return w.cut(ctx, cut)
 }
 
-// Latest has, for every item, the one window whose context ends at its last row with a target value: what to forecast from. Its
-// Target is empty; Known has the rows after the context too. Nothing can be cut out of it further.
+// Latest has, for every item, the one window whose context ends at its last row with a target
+// value: what to forecast from. Its Target is empty; Known has the rows after the context too.
+// Nothing can be cut out of it further.
 func (w *Windows) Latest(ctx context.Context) (*Windows, error) { return w.cut(ctx, latestCut) }
 
-// Split cuts into parts, in order, by where the prediction rows lie; no prediction row is in two parts. A part that has no window
-// of any item is an error, which names it and counts what its positions were lost to.
+// Split cuts into parts, in order, by where the prediction rows lie; no prediction row is in two
+// parts. A part that has no window of any item is an error, which names it and counts what its
+// positions were lost to.
 func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
 	request, err := split.request()
 	if err != nil {
@@ -121,7 +125,8 @@ func (w *Windows) Split(ctx context.Context, split Split) ([]*Windows, error) {
 
 // with is the windows with another cut, not counted yet.
 func (w *Windows) with(cut json.RawMessage) *Windows {
-	return &Windows{data: w.data, spec: w.spec, canonical: w.canonical, cuts: append(slices.Clone(w.cuts), cut), source: w.source, features: w.features}
+	return &Windows{data: w.data, spec: w.spec, canonical: w.canonical,
+		cuts: append(slices.Clone(w.cuts), cut), source: w.source, features: w.features}
 }
 
 func (w *Windows) cut(ctx context.Context, cut json.RawMessage) (*Windows, error) {
@@ -142,7 +147,8 @@ func (w *Windows) selection() (wire.Selection, error) {
 		return wire.Selection{}, err
 	}
 	release()
-	return wire.Selection{Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.canonical, Cuts: w.cuts}, nil
+	return wire.Selection{Generation: w.data.generation, Digest: w.data.Digest(), Spec: w.canonical,
+		Cuts: w.cuts}, nil
 }
 
 // ask sends a question about these windows to the daemon.
@@ -183,8 +189,8 @@ func (w *Windows) index(ctx context.Context) (*runs, error) {
 	return r, nil
 }
 
-// Starts are the start rows in the item of an item's windows, ascending; negative where they are padded. The item is named by its
-// value, nil in a dataset without item_id.
+// Starts are the start rows in the item of an item's windows, ascending; negative where they are
+// padded. The item is named by its value, nil in a dataset without item_id.
 func (w *Windows) Starts(ctx context.Context, item any) ([]int64, error) {
 	code, err := w.data.ItemCode(item)
 	if err != nil {

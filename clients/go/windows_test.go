@@ -15,7 +15,8 @@ import (
 // etth1 is real data that everybody knows the counts of.
 func etth1(t *testing.T) *Dataset {
 	t.Helper()
-	d := must(connected(t).Load(t.Context(), "etth1", []string{"../../examples/data/ETTh1.csv"}, LoadOptions{Time: "date"}))(t)
+	d := must(connected(t).Load(t.Context(), "etth1", []string{"../../examples/data/ETTh1.csv"},
+		LoadOptions{Time: "date"}))(t)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -23,7 +24,8 @@ func etth1(t *testing.T) *Dataset {
 func TestPlansCountAsThePapersDo(t *testing.T) {
 	d, ctx := etth1(t), t.Context()
 	w := must(d.Windows(ctx, window.Spec{ContextLength: 336, PredictionLength: 96}))(t)
-	if w.Len() != 16_989 || w.Positions() != 17_420 || w.Rejected()["item_end"] != 431 || !slices.Contains(w.Features().Context, "OT") {
+	if w.Len() != 16_989 || w.Positions() != 17_420 || w.Rejected()["item_end"] != 431 ||
+		!slices.Contains(w.Features().Context, "OT") {
 		t.Error(w.Len(), w.Positions(), w.Rejected(), w.Features())
 	}
 	parts := must(w.Split(ctx, Split{Lengths: []int64{8640, 2880, 2880}}))(t)
@@ -32,11 +34,13 @@ func TestPlansCountAsThePapersDo(t *testing.T) {
 		windows int64
 	}{{"train", 8209}, {"val", 2785}, {"test", 2785}} {
 		if parts[i].Name() != want.name || parts[i].Len() != want.windows {
-			t.Errorf("%s: %d windows, want %s: %d", parts[i].Name(), parts[i].Len(), want.name, want.windows)
+			t.Errorf("%s: %d windows, want %s: %d", parts[i].Name(), parts[i].Len(), want.name,
+				want.windows)
 		}
 	}
 	p := must(parts[0].Plan(ctx, &FeedOptions{BatchSize: 32, NumReplicas: 2}))(t)
-	if p.Windows != 8209 || p.Batches != 129 || len(p.Ranks) != 2 || p.First.Start != 0 || p.First.Time != "2016-07-01T00:00:00Z" || p.BatchBytes == 0 {
+	if p.Windows != 8209 || p.Batches != 129 || len(p.Ranks) != 2 || p.First.Start != 0 ||
+		p.First.Time != "2016-07-01T00:00:00Z" || p.BatchBytes == 0 {
 		t.Errorf("%+v", p)
 	}
 	if p := must(parts[0].Plan(ctx, nil))(t); p.Ranks != nil || p.Windows != 8209 {
@@ -46,11 +50,17 @@ func TestPlansCountAsThePapersDo(t *testing.T) {
 	if latest.Len() != 1 || must(At[float32](ctx, latest, 0))(t).Target.Data != nil {
 		t.Error(latest.Len())
 	}
-	july := must(w.Where(ctx, Where{Time: &window.TimeBounds{From: ptr(window.At(time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC)))}}))(t)
-	if first := must(At[float32](ctx, july, 0))(t); must(first.Times())(t)[0] != time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC).Unix()-336*3600 {
+	july := must(
+		w.Where(ctx,
+			Where{Time: &window.TimeBounds{From: ptr(window.At(time.Date(2018, 1, 1, 0, 0, 0, 0,
+				time.UTC)))}}))(t)
+	if first := must(At[float32](ctx, july, 0))(t); must(first.Times())(t)[0] != time.Date(2018, 1,
+		1, 0, 0, 0, 0, time.UTC).Unix()-336*3600 {
 		t.Error(must(first.Times())(t))
 	}
-	rest := must(w.Split(ctx, Split{Fractions: []float64{0.5, Rest}, Names: []string{"a", "b"}, Purge: 10}))(t)
+	rest := must(
+		w.Split(ctx, Split{Fractions: []float64{0.5, Rest}, Names: []string{"a", "b"},
+			Purge: 10}))(t)
 	if rest[0].Name() != "a" || rest[0].Len() != 8710-10-431 {
 		t.Error(rest[0].Name(), rest[0].Len())
 	}
@@ -58,14 +68,17 @@ func TestPlansCountAsThePapersDo(t *testing.T) {
 
 func TestRandomAccessCutsWhatTheColumnsHold(t *testing.T) {
 	d, ctx := etth1(t), t.Context()
-	w := must(d.Windows(ctx, window.Spec{ContextLength: 3, PredictionLength: 2, Gap: 1, Stride: 5, ContextColumns: []string{"HUFL", "OT"}, TargetColumns: []string{"OT"}}))(t)
+	w := must(d.Windows(ctx, window.Spec{ContextLength: 3, PredictionLength: 2, Gap: 1, Stride: 5,
+		ContextColumns: []string{"HUFL", "OT"}, TargetColumns: []string{"OT"}}))(t)
 	hufl, ot := must(Column[float64](d, "HUFL"))(t), must(Column[float64](d, "OT"))(t)
 	b := must(At[float32](ctx, w, 7, 0))(t)
-	if !slices.Equal(b.Context.Shape, []int{2, 3, 2}) || !slices.Equal(b.Target.Shape, []int{2, 2, 1}) || !slices.Equal(b.Start, []int64{35, 0}) {
+	if !slices.Equal(b.Context.Shape, []int{2, 3, 2}) ||
+		!slices.Equal(b.Target.Shape, []int{2, 2, 1}) || !slices.Equal(b.Start, []int64{35, 0}) {
 		t.Fatal(b.Context.Shape, b.Target.Shape, b.Start)
 	}
 	for k := range 3 {
-		if b.Context.Window(0)[2*k] != float32(hufl[35+k]) || b.Context.Window(0)[2*k+1] != float32(ot[35+k]) {
+		if b.Context.Window(0)[2*k] != float32(hufl[35+k]) ||
+			b.Context.Window(0)[2*k+1] != float32(ot[35+k]) {
 			t.Error(b.Context.Window(0))
 		}
 	}
@@ -94,14 +107,16 @@ func TestWhatCannotBeNamesItsField(t *testing.T) {
 		{windows(window.Spec{}), InvalidSpec, "context_length"},
 		{windows(window.Spec{ContextLength: 1, Stride: -1}), InvalidSpec, "stride"},
 		{windows(window.Spec{ContextLength: 1 << 40}), NoWindows, ""},
-		{windows(window.Spec{ContextLength: 1, Columns: []string{"OP"}}), ColumnNotFound, "columns"},
+		{windows(window.Spec{ContextLength: 1, Columns: []string{"OP"}}),
+			ColumnNotFound, "columns"},
 		{feed(FeedOptions{}), InvalidSpec, "batch_size"},
 		{feed(FeedOptions{BatchSize: 1, Order: "random"}), InvalidSpec, "order"},
 		{feed(FeedOptions{BatchSize: 0, Order: "random_start"}), InvalidSpec, "batch_size"},
 		{feed(FeedOptions{BatchSize: 1, Rank: 1}), InvalidSpec, "rank"},
 		{feed(FeedOptions{BatchSize: 1, Slots: 2}), InvalidSpec, "slots"},
 		{second(w.Split(t.Context(), Split{})), InvalidSpec, "split"},
-		{second(w.Split(t.Context(), Split{Lengths: []int64{1, 1}, Fractions: []float64{1}})), InvalidSpec, "split"},
+		{second(w.Split(t.Context(), Split{Lengths: []int64{1, 1}, Fractions: []float64{1}})),
+			InvalidSpec, "split"},
 		{second(w.Where(t.Context(), Where{})), InvalidSpec, "where"},
 		{second(w.Where(t.Context(), Where{Items: []any{"a"}})), InvalidSpec, "where.items"},
 	} {
@@ -112,7 +127,8 @@ func TestWhatCannotBeNamesItsField(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := d.Windows(ended, window.Spec{ContextLength: 1}); !errors.Is(err, context.Canceled) {
+	if _, err := d.Windows(ended, window.Spec{ContextLength: 1}); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 }

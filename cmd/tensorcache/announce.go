@@ -10,7 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// announcement is what daemon.json says, which changes when the dashboard is first asked for. It is safe for concurrent use.
+// announcement is what daemon.json says, which changes when the dashboard is first asked for. It is
+// safe for concurrent use.
 type announcement struct {
 	dir   string
 	share bool // other users read it too

@@ -15,7 +15,8 @@ import (
 // arrows FILE writes an Arrow stream of two series, each of three rows in two batches.
 func arrows(ts *testscript.TestScript, _ bool, args []string) {
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "id", Type: arrow.BinaryTypes.String}, {Name: "t", Type: arrow.PrimitiveTypes.Int64}, {Name: "a", Type: arrow.PrimitiveTypes.Float32},
+		{Name: "id", Type: arrow.BinaryTypes.String}, {Name: "t", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "a", Type: arrow.PrimitiveTypes.Float32},
 	}, nil)
 	f, err := os.Create(ts.MkAbs(args[0]))
 	ts.Check(err)

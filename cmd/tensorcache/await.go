@@ -27,8 +27,8 @@ func (o *options) do(cmd *cobra.Command, name, route string, body any) (wire.Job
 	return await(cmd, c, job)
 }
 
-// await follows a job that this command asked for to its end; an interrupt cancels it, unless others wait for it too. A job that
-// failed is an error.
+// await follows a job that this command asked for to its end; an interrupt cancels it, unless
+// others wait for it too. A job that failed is an error.
 func await(cmd *cobra.Command, c *control.Client, job wire.Job) (wire.Job, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -39,11 +39,14 @@ func await(cmd *cobra.Command, c *control.Client, job wire.Job) (wire.Job, error
 		bar.show(job)
 		err := c.Get(ctx, "/v1/jobs/"+job.Job+"?wait_ms="+bar.waitMS(), &job)
 		if ctx.Err() != nil {
-			if err := c.Delete(context.WithoutCancel(ctx), "/v1/jobs/"+job.Job+"?owner="+owner, &job); err != nil {
+			if err := c.Delete(context.WithoutCancel(ctx), "/v1/jobs/"+job.Job+"?owner="+owner,
+				&job); err != nil {
 				return job, err
 			}
 			if !job.Ended() {
-				return job, fmt.Errorf("interrupted; the %s of %s goes on, since others wait for it", job.Kind, job.Dataset)
+				return job, fmt.Errorf(
+					"interrupted; the %s of %s goes on, since others wait for it",
+					job.Kind, job.Dataset)
 			}
 			break
 		}

@@ -51,7 +51,8 @@ func (b *bar) show(j wire.Job) {
 	if j.EtaS != nil {
 		so += ", " + left(*j.EtaS)
 	}
-	fmt.Fprintf(b.out, "\r\x1b[K%s %-7s [%s%s] %3.0f %%  %s", j.Dataset, j.Phase, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), j.Progress*100, so)
+	fmt.Fprintf(b.out, "\r\x1b[K%s %-7s [%s%s] %3.0f %%  %s", j.Dataset, j.Phase,
+		strings.Repeat("#", full), strings.Repeat(".", barWidth-full), j.Progress*100, so)
 	b.drawn = true
 }
 

@@ -20,7 +20,8 @@ import (
 func newBench(o *options) *cobra.Command {
 	b := &bench{options: o}
 	cmd := &cobra.Command{
-		Use: "bench [NAME]", Short: "measure this machine's limit, and a dataset's feeds beside it", Args: cobra.MaximumNArgs(1),
+		Use: "bench [NAME]", Short: "measure this machine's limit, and a dataset's feeds beside it",
+		Args: cobra.MaximumNArgs(1),
 		Long: `Bench copies memory as fast as one core can, contiguously: the machine's limit. With a name it then
 reads that dataset's windows as a trainer does that only looks at each batch, by each delivery: dense
 batches gathered into shared memory in both shapes, and views where the order allows them. RATIO is
@@ -30,7 +31,8 @@ name, to compare the two.`,
 		Example: "  tensorcache bench etth1 --seconds 0.5",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if b.seconds <= 0 || b.seconds > 3600 {
-				return usageError{fmt.Errorf("--seconds: got %v, want more than 0 and at most 3600", b.seconds)}
+				return usageError{fmt.Errorf(
+					"--seconds: got %v, want more than 0 and at most 3600", b.seconds)}
 			}
 			if b.batch < 1 {
 				return usageError{fmt.Errorf("--batch-size: got %d, want 1 or more", b.batch)}
@@ -39,11 +41,13 @@ name, to compare the two.`,
 				flag  string
 				least int64
 				n     *int64
-			}{{"context-length", 1, &b.spec.ContextLength}, {"prediction-length", 0, &b.spec.PredictionLength}} {
+			}{{"context-length", 1, &b.spec.ContextLength},
+				{"prediction-length", 0, &b.spec.PredictionLength}} {
 				if !cmd.Flags().Changed(rows.flag) {
 					*rows.n = usual
 				} else if *rows.n < rows.least {
-					return usageError{fmt.Errorf("--%s: got %d, want %d or more", rows.flag, *rows.n, rows.least)}
+					return usageError{fmt.Errorf("--%s: got %d, want %d or more", rows.flag,
+						*rows.n, rows.least)}
 				}
 			}
 			return b.run(cmd, args)
@@ -53,8 +57,10 @@ name, to compare the two.`,
 	f := cmd.Flags()
 	f.Float64Var(&b.seconds, "seconds", 1, "measure each for so many `seconds`")
 	f.Int64Var(&b.batch, "batch-size", 256, "windows of a batch")
-	f.Int64Var(&b.spec.ContextLength, "context-length", 0, "rows a window looks back over (default 336, fewer where items are short)")
-	f.Int64Var(&b.spec.PredictionLength, "prediction-length", 0, "rows to predict (default 96, fewer where items are short)")
+	f.Int64Var(&b.spec.ContextLength, "context-length", 0,
+		"rows a window looks back over (default 336, fewer where items are short)")
+	f.Int64Var(&b.spec.PredictionLength, "prediction-length", 0,
+		"rows to predict (default 96, fewer where items are short)")
 	return cmd
 }
 
@@ -127,9 +133,12 @@ var ways = []struct {
 	name string
 	tensorcache.FeedOptions
 }{
-	{"rows [B, C, F], shuffled", tensorcache.FeedOptions{Order: "shuffle", Delivery: tensorcache.DeliverSlot}},
-	{"channels first [B, F, C], shuffled", tensorcache.FeedOptions{Order: "shuffle", Delivery: tensorcache.DeliverSlot, ChannelsFirst: true}},
-	{"views, random_start", tensorcache.FeedOptions{Order: "random_start", Delivery: tensorcache.DeliverView}},
+	{"rows [B, C, F], shuffled",
+		tensorcache.FeedOptions{Order: "shuffle", Delivery: tensorcache.DeliverSlot}},
+	{"channels first [B, F, C], shuffled", tensorcache.FeedOptions{Order: "shuffle",
+		Delivery: tensorcache.DeliverSlot, ChannelsFirst: true}},
+	{"views, random_start",
+		tensorcache.FeedOptions{Order: "random_start", Delivery: tensorcache.DeliverView}},
 }
 
 func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
@@ -172,13 +181,16 @@ func (b *bench) dataset(ctx context.Context, name string, m *measured) error {
 }
 
 // lengths are those of windows that are tried one after the other, until a dataset has some.
-var lengths = []window.Spec{{ContextLength: 336, PredictionLength: 96}, {ContextLength: 96, PredictionLength: 24}, {ContextLength: 24, PredictionLength: 6}, {ContextLength: 4, PredictionLength: 1}, {ContextLength: 1}}
+var lengths = []window.Spec{{ContextLength: 336, PredictionLength: 96},
+	{ContextLength: 96, PredictionLength: 24}, {ContextLength: 24, PredictionLength: 6},
+	{ContextLength: 4, PredictionLength: 1}, {ContextLength: 1}}
 
 // usual is a length that no flag names.
 const usual = -1
 
 // windows are the longest usual ones that there are, but for what the flags name.
-func (b *bench) windows(ctx context.Context, d *tensorcache.Dataset) (w *tensorcache.Windows, err error) {
+func (b *bench) windows(ctx context.Context,
+	d *tensorcache.Dataset) (w *tensorcache.Windows, err error) {
 	for _, spec := range lengths {
 		if b.spec.ContextLength != usual {
 			spec.ContextLength = b.spec.ContextLength
@@ -194,7 +206,8 @@ func (b *bench) windows(ctx context.Context, d *tensorcache.Dataset) (w *tensorc
 }
 
 // pace reads batches for so long, after a first one for which the ring was made.
-func pace(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions, length time.Duration) (p feedPace, err error) {
+func pace(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions,
+	length time.Duration) (p feedPace, err error) {
 	f, err := tensorcache.NewFeed[float32](ctx, w, o)
 	if err != nil {
 		return p, err
@@ -222,7 +235,8 @@ func pace(ctx context.Context, w *tensorcache.Windows, o tensorcache.FeedOptions
 	if err != nil {
 		return p, err
 	}
-	p.Path, p.WindowsPerS, p.BytesPerS = s.Path, float64(windows)/took, float64(windows)*float64(perWindow)*4/took
+	p.Path, p.WindowsPerS, p.BytesPerS = s.Path, float64(windows)/took,
+		float64(windows)*float64(perWindow)*4/took
 	p.WaitShare = s.WaitData.Seconds() / max(s.Pass.Seconds(), 1e-9)
 	return p, nil
 }
@@ -241,11 +255,13 @@ func valuesOf(shape []int) int64 {
 
 func writeMeasured(cmd *cobra.Command, m measured) error {
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "one core copies %s/s of contiguous memory\n", humanize.Bytes(uint64(m.CopyBytesPerS)))
+	fmt.Fprintf(out, "one core copies %s/s of contiguous memory\n",
+		humanize.Bytes(uint64(m.CopyBytesPerS)))
 	if m.Dataset == "" {
 		return nil
 	}
-	fmt.Fprintf(out, "%s (layout %s): %s windows of %d and %d rows, %d a batch\n\n", m.Dataset, m.Layout, humanize.Comma(m.Windows), m.Context, m.Prediction, m.BatchSize)
+	fmt.Fprintf(out, "%s (layout %s): %s windows of %d and %d rows, %d a batch\n\n", m.Dataset,
+		m.Layout, humanize.Comma(m.Windows), m.Context, m.Prediction, m.BatchSize)
 	rows := [][]any{{"FEED", "PATH", "WINDOWS/S", "BYTES/S", "RATIO", "WAITS"}}
 	var none []string
 	for _, p := range m.Feeds {
@@ -257,7 +273,8 @@ func writeMeasured(cmd *cobra.Command, m measured) error {
 		if p.Path == "view" {
 			ratio = "no copy"
 		}
-		rows = append(rows, []any{p.Name, p.Path, humanize.Comma(int64(p.WindowsPerS)), humanize.Bytes(uint64(p.BytesPerS)) + "/s", ratio, percent(p.WaitShare)})
+		rows = append(rows, []any{p.Name, p.Path, humanize.Comma(int64(p.WindowsPerS)),
+			humanize.Bytes(uint64(p.BytesPerS)) + "/s", ratio, percent(p.WaitShare)})
 	}
 	if err := table(out, rows); err != nil {
 		return err
@@ -265,7 +282,8 @@ func writeMeasured(cmd *cobra.Command, m measured) error {
 	for _, n := range none {
 		fmt.Fprintln(out, n)
 	}
-	fmt.Fprintf(out, "\nthis is layout %s alone; to compare, load the sources by another name with --layout %s\n", m.Layout, otherLayout(m.Layout))
+	fmt.Fprintf(out,
+		"\nthis is layout %s alone; to compare, load the sources by another name with --layout %s\n", m.Layout, otherLayout(m.Layout))
 	return nil
 }
 

@@ -29,7 +29,8 @@ func (s *size) String() string {
 func (s *size) Set(text string) error {
 	n, err := humanize.ParseBytes(text)
 	if err != nil || n < leastBudget || n > math.MaxInt64 {
-		return fmt.Errorf("want a size of %s or more, as 8GiB or 500MB", humanize.IBytes(leastBudget))
+		return fmt.Errorf("want a size of %s or more, as 8GiB or 500MB",
+			humanize.IBytes(leastBudget))
 	}
 	*s = size(n)
 	return nil
@@ -37,14 +38,16 @@ func (s *size) Set(text string) error {
 
 func (s *size) Type() string { return "size" }
 
-// budget is what datasets and rings may take together: as told, else half of what this process may take.
+// budget is what datasets and rings may take together: as told, else half of what this process may
+// take.
 func (o *serveOptions) budget(log *slog.Logger) int64 {
 	limit := machine.Limit()
 	if o.memory == 0 {
 		return limit / 2
 	}
 	if int64(o.memory) > limit {
-		log.Warn("the memory budget is more than there is", "budget", o.memory.String(), "limit", humanize.IBytes(uint64(limit)))
+		log.Warn("the memory budget is more than there is", "budget", o.memory.String(), "limit",
+			humanize.IBytes(uint64(limit)))
 	}
 	return int64(o.memory)
 }

@@ -20,7 +20,8 @@ func verbs(root *cobra.Command) (out []*cobra.Command) {
 			out = append(out, c)
 		}
 	}
-	slices.SortFunc(out, func(a, b *cobra.Command) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(out,
+		func(a, b *cobra.Command) int { return strings.Compare(a.Name(), b.Name()) })
 	return out
 }
 
@@ -34,7 +35,8 @@ func TestEveryVerbHasHelpAndAnExampleThatParses(t *testing.T) {
 			if c.RunE == nil {
 				t.Error("it does nothing")
 			}
-			if n := strings.Count(strings.TrimSpace(c.Example), "\n") + 1; n != 1 || c.Example == "" {
+			if n := strings.Count(strings.TrimSpace(c.Example), "\n") + 1; n != 1 ||
+				c.Example == "" {
 				t.Errorf("%d examples, want one: %q", n, c.Example)
 			}
 			_, words, found := strings.Cut(c.Example, "tensorcache "+c.Name())
@@ -56,7 +58,8 @@ func TestEveryVerbHasHelpAndAnExampleThatParses(t *testing.T) {
 				t.Errorf("%q: %v", words, err)
 			}
 			c.Flags().VisitAll(func(f *pflag.Flag) {
-				if f.Name != strings.ToLower(f.Name) || f.Usage == "" || strings.HasSuffix(f.Usage, ".") {
+				if f.Name != strings.ToLower(f.Name) || f.Usage == "" ||
+					strings.HasSuffix(f.Usage, ".") {
 					t.Errorf("--%s: %q", f.Name, f.Usage)
 				}
 			})
@@ -67,7 +70,8 @@ func TestEveryVerbHasHelpAndAnExampleThatParses(t *testing.T) {
 // TestWhatListsAndShowsTakesJSON holds the verbs to design.md.
 func TestWhatListsAndShowsTakesJSON(t *testing.T) {
 	root := newRoot()
-	for _, name := range []string{"ls", "show", "plan", "verify", "top", "doctor", "version", "jobs", "feeds", "bench", "head"} {
+	for _, name := range []string{"ls", "show", "plan", "verify", "top", "doctor", "version",
+		"jobs", "feeds", "bench", "head"} {
 		c, _, err := root.Find([]string{name})
 		if err != nil || c.Flags().Lookup("json") == nil {
 			t.Errorf("%s has no --json, %v", name, err)
@@ -133,7 +137,8 @@ refused or failed, 2 for wrong usage; every error ends with a ` + "`hint:`" + ` 
 			if value != "" {
 				name += " " + value
 			}
-			if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" && d != "-1" && !strings.Contains(usage, "default") {
+			if d := f.DefValue; d != "" && d != "false" && d != "0" && d != "[]" && d != "-1" &&
+				!strings.Contains(usage, "default") {
 				usage += " (default " + d + ")"
 			}
 			fmt.Fprintf(&b, "| `%s` | %s |\n", name, strings.ReplaceAll(usage, "|", "\\|"))

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestWordsThatShellsCompleteAreThoseOfTheHelp holds both together: each word stands in the flag's help, and each flag is one of a verb's.
+// TestWordsThatShellsCompleteAreThoseOfTheHelp holds both together: each word stands in the flag's
+// help, and each flag is one of a verb's.
 func TestWordsThatShellsCompleteAreThoseOfTheHelp(t *testing.T) {
 	left := maps.Clone(flagWords)
 	var look func(c *cobra.Command)
@@ -17,7 +18,8 @@ func TestWordsThatShellsCompleteAreThoseOfTheHelp(t *testing.T) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			for _, word := range flagWords[f.Name] {
 				if !strings.Contains(f.Usage, word) {
-					t.Errorf("%s --%s: the help does not know %q: %s", c.Name(), f.Name, word, f.Usage)
+					t.Errorf("%s --%s: the help does not know %q: %s", c.Name(), f.Name,
+						word, f.Usage)
 				}
 			}
 			delete(left, f.Name)

@@ -12,19 +12,23 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// TestSilentConnectionsLeaveDescriptorsWhereThereAreFew: ten times as many connect as may, and send nothing. Within their timeout of five
-// seconds a new client is answered again, and a trainer attaches.
+// TestSilentConnectionsLeaveDescriptorsWhereThereAreFew: ten times as many connect as may, and send
+// nothing. Within their timeout of five seconds a new client is answered again, and a trainer
+// attaches.
 func TestSilentConnectionsLeaveDescriptorsWhereThereAreFew(t *testing.T) {
 	const few = 256
 	dir := t.TempDir()
-	d := start(t, dir, "", "sh", "-c", `ulimit -n 256 && exec "$@"`, "sh", os.Args[0], "serve", "--dir", dir, "--ready-fd", "3")
+	d := start(t, dir, "", "sh", "-c", `ulimit -n 256 && exec "$@"`, "sh", os.Args[0], "serve",
+		"--dir", dir, "--ready-fd", "3")
 	defer d.stop()
 	cache, err := tensorcache.Connect(t.Context(), tensorcache.Options{Dir: dir, NoStart: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer cache.Close()
-	data, err := cache.Put(t.Context(), "x", []tensorcache.PutColumn{tensorcache.Values("a", make([]float32, 1000))}, tensorcache.LoadOptions{})
+	data, err := cache.Put(t.Context(), "x",
+		[]tensorcache.PutColumn{tensorcache.Values("a", make([]float32, 1000))},
+		tensorcache.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,8 @@ func runs(t *testing.T, words []string) {
 
 func TestTheSystemdUnitIsOne(t *testing.T) {
 	unit := contributed(t, "contrib/tensorcache.service")
-	line := regexp.MustCompile(`(?m)^ExecStart=%h/\.local/bin/tensorcache (.*)$`).FindStringSubmatch(unit)
+	line := regexp.MustCompile(`(?m)^ExecStart=%h/\.local/bin/tensorcache (.*)$`).
+		FindStringSubmatch(unit)
 	if line == nil {
 		t.Fatal("it starts nothing")
 	}
@@ -51,7 +52,8 @@ func TestTheSystemdUnitIsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "tensorcache.service")
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(unit, "%h/.local/bin/tensorcache", exe)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(unit, "%h/.local/bin/tensorcache", exe)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(analyze, "--user", "--man=no", "verify", path)
@@ -92,7 +94,8 @@ func TestTheLaunchdAgentIsOne(t *testing.T) {
 	if len(words) != 3 || words[0] != "/bin/sh" || words[1] != "-c" {
 		t.Fatalf("it starts %q", words)
 	}
-	line := regexp.MustCompile(`^exec /usr/local/bin/tensorcache (.*) 2>>"\$HOME/Library/Logs/tensorcache.log"$`).FindStringSubmatch(words[2])
+	line := regexp.MustCompile(
+		`^exec /usr/local/bin/tensorcache (.*) 2>>"\$HOME/Library/Logs/tensorcache.log"$`).FindStringSubmatch(words[2])
 	if line == nil {
 		t.Fatalf("it starts %q", words)
 	}
@@ -107,13 +110,16 @@ func TestTheImageStartsTheDaemonAndLooksAfterIt(t *testing.T) {
 		if err := json.Unmarshal([]byte(m[1]), &words); err != nil {
 			t.Fatal(err)
 		}
-		if words[0] == "/tensorcache" { // the health check names the program, what is started by default follows the entry point
+		// the health check names the program, what is started by default follows the entry point
+		if words[0] == "/tensorcache" {
 			words = words[1:]
 		}
 		runs(t, words)
 		started = append(started, words[0])
 	}
-	if strings.Join(started, " ") != "ls serve" || !strings.Contains(text, "\nUSER 65532:65532\n") || !strings.Contains(text, "TENSORCACHE_AUTOSTART=0") {
+	if strings.Join(started, " ") != "ls serve" ||
+		!strings.Contains(text, "\nUSER 65532:65532\n") ||
+		!strings.Contains(text, "TENSORCACHE_AUTOSTART=0") {
 		t.Errorf("it starts %q", started)
 	}
 }

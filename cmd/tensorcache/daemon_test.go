@@ -21,7 +21,8 @@ type daemon struct {
 	client *control.Client
 }
 
-// start runs a daemon, with a planted fault or none, by a command that inherits descriptor 3 to say that it is ready.
+// start runs a daemon, with a planted fault or none, by a command that inherits descriptor 3 to say
+// that it is ready.
 func start(t *testing.T, dir, planted string, command ...string) *daemon {
 	t.Helper()
 	ready, report, err := os.Pipe()
@@ -30,7 +31,8 @@ func start(t *testing.T, dir, planted string, command ...string) *daemon {
 	}
 	defer ready.Close()
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings, "TENSORCACHE_FAULT="+planted)
+	cmd.Env = append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings,
+		"TENSORCACHE_FAULT="+planted)
 	cmd.ExtraFiles = []*os.File{report}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -59,14 +61,16 @@ func (d *daemon) stop() {
 	}
 }
 
-// halt stops all of its threads. A signal is only sent when kill returns: another thread may answer meanwhile.
+// halt stops all of its threads. A signal is only sent when kill returns: another thread may answer
+// meanwhile.
 func (d *daemon) halt() {
 	d.Helper()
 	if err := unix.Kill(d.Process.Pid, unix.SIGSTOP); err != nil {
 		d.Fatal(err)
 	}
 	var status unix.WaitStatus
-	if _, err := unix.Wait4(d.Process.Pid, &status, unix.WUNTRACED, nil); err != nil || !status.Stopped() {
+	if _, err := unix.Wait4(d.Process.Pid, &status, unix.WUNTRACED, nil); err != nil ||
+		!status.Stopped() {
 		d.Fatalf("the daemon is not halted but %#x, %v", status, err)
 	}
 }

@@ -29,7 +29,8 @@ func TestEachThingThatMayBeWrongIsFound(t *testing.T) {
 	finds(t, examineUser(0), isWarn, "it runs as root")
 	finds(t, examineUser(1000), isOK, "uid 1000")
 
-	m := wire.Machine{Memory: wire.MachineMemory{Total: 64 << 30, Available: 8 << 30, Limit: 64 << 30, Budget: 32 << 30}, Descriptors: wire.Descriptors{Open: 20, Limit: 20000}}
+	m := wire.Machine{Memory: wire.MachineMemory{Total: 64 << 30, Available: 8 << 30,
+		Limit: 64 << 30, Budget: 32 << 30}, Descriptors: wire.Descriptors{Open: 20, Limit: 20000}}
 	finds(t, examineMemory(m), isOK, "8.0 GiB available of 64 GiB")
 	finds(t, examineBudget(m), isOK, "32 GiB for datasets and rings, 0 B taken")
 	finds(t, examineDescriptors(m), isOK, "20 open of 20000")
@@ -45,12 +46,17 @@ func TestEachThingThatMayBeWrongIsFound(t *testing.T) {
 
 	finds(t, examineWatch(machine.WatchPeer, false), isOK, "also from other pid namespaces")
 	finds(t, examineWatch(machine.WatchPID, true), isWarn, "as in a container")
-	finds(t, examineWatch(machine.WatchNothing, false), isWarn, "only the end of a connection tells")
+	finds(t, examineWatch(machine.WatchNothing, false), isWarn,
+		"only the end of a connection tells")
 	finds(t, judgeClients(nil), isOK, "no trainer is attached")
-	finds(t, judgeClients(map[string]int{"tensorcache-python/" + version: 2, "tensorcache-go/1": 1}), isOK, "tensorcache-go/1 (1), tensorcache-python/"+version+" (2) attached")
-	finds(t, judgeClients(map[string]int{"tensorcache-python/0.0.9": 1}), isWarn, "tensorcache-python/0.0.9 (1) attached; this program is "+version)
+	finds(t, judgeClients(map[string]int{"tensorcache-python/" + version: 2,
+		"tensorcache-go/1": 1}), isOK, "tensorcache-go/1 (1), tensorcache-python/"+version+
+		" (2) attached")
+	finds(t, judgeClients(map[string]int{"tensorcache-python/0.0.9": 1}), isWarn,
+		"tensorcache-python/0.0.9 (1) attached; this program is "+version)
 	finds(t, examineHugePages("", ""), isOK, "none")
-	finds(t, examineHugePages("madvise", "never"), isOK, "madvise for private memory, never for rings")
+	finds(t, examineHugePages("madvise", "never"), isOK,
+		"madvise for private memory, never for rings")
 }
 
 func TestTheCacheDirectoryIsExamined(t *testing.T) {
@@ -85,7 +91,8 @@ func TestTheCacheDirectoryIsExamined(t *testing.T) {
 func TestADirectoryThatOtherUsersPassToTheSocketsIsWell(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "control.sock")
-	if err := errors.Join(os.WriteFile(socket, nil, 0o600), os.Mkdir(filepath.Join(dir, "tmp"), 0o700)); err != nil {
+	if err := errors.Join(os.WriteFile(socket, nil, 0o600),
+		os.Mkdir(filepath.Join(dir, "tmp"), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	if err := control.WriteDaemon(dir, wire.Daemon{Control: socket}); err != nil {
@@ -100,7 +107,8 @@ func TestADirectoryThatOtherUsersPassToTheSocketsIsWell(t *testing.T) {
 		}
 		return examineDir(dir)[0]
 	}
-	finds(t, with(0o711, 0o666), isOK, "(mode 0711: others reach the sockets alone, for --allow-uid)")
+	finds(t, with(0o711, 0o666), isOK,
+		"(mode 0711: others reach the sockets alone, for --allow-uid)")
 	finds(t, with(0o711, 0o600), isWarn, "can be entered by others (mode 0711)")
 	finds(t, with(0o700, 0o666), isWarn, "keeps the users of --allow-uid out (mode 0700)")
 	finds(t, with(0o755, 0o666), isWarn, "can be entered by others (mode 0755)")
@@ -121,7 +129,8 @@ func TestADaemonThatIsGoneOrStuckIsFound(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	d := wire.Daemon{PID: 1 << 22, Version: version, Protocol: wire.Protocol, Control: filepath.Join(dir, "control.sock")}
+	d := wire.Daemon{PID: 1 << 22, Version: version, Protocol: wire.Protocol,
+		Control: filepath.Join(dir, "control.sock")}
 	if err := control.WriteDaemon(dir, d); err != nil {
 		t.Fatal(err)
 	}

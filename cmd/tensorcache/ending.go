@@ -18,8 +18,8 @@ func (l startLock) release() {
 	}
 }
 
-// Idle is who has nothing to do for so long, which is looked up so often: a trainer that attaches anew, or its next feed after the
-// last, is no end.
+// Idle is who has nothing to do for so long, which is looked up so often: a trainer that attaches
+// anew, or its next feed after the last, is no end.
 const (
 	idleSettled = time.Second
 	idleEvery   = 50 * time.Millisecond
@@ -69,7 +69,8 @@ func (e *ending) wait(stopping context.Context) startLock {
 	}
 }
 
-// giveUp ends a daemon in which something does not end. Nothing is lost by that: what was published is whole.
+// giveUp ends a daemon in which something does not end. Nothing is lost by that: what was published
+// is whole.
 func giveUp(log *slog.Logger, s *sockets) {
 	log.Error("gave up waiting for the end", "seconds", longestEnd.Seconds())
 	s.remove()

@@ -34,11 +34,12 @@ func draining(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// TestATerminatedDaemonEndsWhateverIsOpen ends a daemon that has a trainer attached, a load under way, requests that are stuck in every
-// way, and connections that say nothing.
+// TestATerminatedDaemonEndsWhateverIsOpen ends a daemon that has a trainer attached, a load under
+// way, requests that are stuck in every way, and connections that say nothing.
 func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
-	cmd, log := startDaemon(t, "serve", "--dir", dir, "--http", "127.0.0.1:0", "--log-level", "debug")
+	cmd, log := startDaemon(t, "serve", "--dir", dir, "--http", "127.0.0.1:0",
+		"--log-level", "debug")
 	c, err := control.Connect(dir, false)
 	if err != nil {
 		t.Fatal(err)
@@ -49,10 +50,12 @@ func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var job wire.Job
-	if err := c.Post(t.Context(), "/v1/datasets/a/load", map[string]any{"sources": []string{source}}, &job); err != nil {
+	if err := c.Post(t.Context(), "/v1/datasets/a/load",
+		map[string]any{"sources": []string{source}}, &job); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Get(t.Context(), "/v1/jobs/"+job.Job+"?wait_ms=20000", &job); err != nil || job.State != wire.JobDone {
+	if err := c.Get(t.Context(), "/v1/jobs/"+job.Job+"?wait_ms=20000", &job); err != nil ||
+		job.State != wire.JobDone {
 		t.Fatal(job.Error, err)
 	}
 	open := func(network, addr, say string) net.Conn {
@@ -71,12 +74,16 @@ func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 		return string([]byte{byte(len(body)), byte(len(body) >> 8), 0, 0, 1, 0, 0, 0}) + body
 	}
 	d := c.Daemon
-	trainer := open("unix", d.Feed, frame(`{"protocol": 1, "request": "feed", "dataset": "a", "generation": 1, "spec": {"context_length": 8}, "options": {"batch_size": 2}, "delivery": "slot"}`))
-	if kind, _, err := wire.ReadHeader(trainer, make([]byte, wire.HeaderSize), 1<<20); err != nil || kind != wire.FrameReply {
+	trainer := open("unix", d.Feed,
+		frame(`{"protocol": 1, "request": "feed", "dataset": "a", "generation": 1, "spec": {"context_length": 8}, "options": {"batch_size": 2}, "delivery": "slot"}`))
+	if kind, _, err := wire.ReadHeader(trainer, make([]byte, wire.HeaderSize), 1<<20); err != nil ||
+		kind != wire.FrameReply {
 		t.Fatal(kind, err)
 	}
-	open("unix", d.Feed, frame(`{"protocol": 1, "request": "open", "dataset": "a", "generation": 1}`))
-	open("unix", d.Feed, frame(`{"protocol": 1, "request": "put", "dataset": "b", "format": "columns", "columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`)+"half")
+	open("unix", d.Feed,
+		frame(`{"protocol": 1, "request": "open", "dataset": "a", "generation": 1}`))
+	open("unix", d.Feed,
+		frame(`{"protocol": 1, "request": "put", "dataset": "b", "format": "columns", "columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`)+"half")
 	open("unix", d.Feed, "")
 	token, err := os.ReadFile(filepath.Join(dir, "token"))
 	if err != nil {
@@ -86,16 +93,19 @@ func TestATerminatedDaemonEndsWhateverIsOpen(t *testing.T) {
 	for _, at := range [][2]string{{"unix", d.Control}, {"tcp", d.HTTP}} {
 		open(at[0], at[1], "")
 		open(at[0], at[1], "GET /v1/health HTTP/1.1\r\nHos")
-		open(at[0], at[1], "POST /v1/datasets/a/plan HTTP/1.1\r\n"+fields+"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
+		open(at[0], at[1], "POST /v1/datasets/a/plan HTTP/1.1\r\n"+fields+
+			"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 		go func() { // answers that nobody reads
 			conn, err := net.Dial(at[0], at[1])
 			if err == nil {
-				_, _ = io.WriteString(conn, strings.Repeat("GET /v1/openapi.json HTTP/1.1\r\n"+fields+"\r\n", 1000))
+				_, _ = io.WriteString(conn,
+					strings.Repeat("GET /v1/openapi.json HTTP/1.1\r\n"+fields+"\r\n", 1000))
 				t.Cleanup(func() { conn.Close() })
 			}
 		}()
 		stream := open(at[0], at[1], "GET /v1/events HTTP/1.1\r\n"+fields+"\r\n")
-		if res, err := http.ReadResponse(bufio.NewReader(stream), nil); err != nil || res.Header.Get("Content-Type") != "text/event-stream" {
+		if res, err := http.ReadResponse(bufio.NewReader(stream), nil); err != nil ||
+			res.Header.Get("Content-Type") != "text/event-stream" {
 			t.Error("no stream of events", err)
 		}
 	}

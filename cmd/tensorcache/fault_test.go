@@ -25,22 +25,27 @@ func (d *daemon) holds() {
 	if err := d.client.Get(d.Context(), "/v1/datasets", &list); err != nil {
 		d.Fatal(err)
 	}
-	if len(list.Datasets) != 1 || list.Datasets[0].Dataset != "keep" || list.Datasets[0].Generation != 1 {
+	if len(list.Datasets) != 1 || list.Datasets[0].Dataset != "keep" ||
+		list.Datasets[0].Generation != 1 {
 		d.Errorf("the daemon has %+v, want keep alone", list.Datasets)
 	}
 	var plan wire.PlanReply
-	if err := d.client.Post(d.Context(), control.Dataset("keep", "/plan"), map[string]any{"spec": map[string]any{"context_length": 2}}, &plan); err != nil || plan.Windows != 2 {
+	if err := d.client.Post(d.Context(), control.Dataset("keep", "/plan"),
+		map[string]any{"spec": map[string]any{"context_length": 2}}, &plan); err != nil ||
+		plan.Windows != 2 {
 		d.Errorf("keep has %d windows, %v", plan.Windows, err)
 	}
 	for _, sub := range []string{"tmp", "datasets/d"} {
-		if left, err := os.ReadDir(filepath.Join(d.dir, sub)); len(left) > 0 || err != nil && !os.IsNotExist(err) {
+		if left, err := os.ReadDir(filepath.Join(d.dir, sub)); len(left) > 0 || err != nil &&
+			!os.IsNotExist(err) {
 			d.Errorf("%v is left in %s, %v", left, sub, err)
 		}
 	}
 }
 
 // points are where a load touches the disk: all but publish in the child.
-var points = []string{"ingest.count", "create", "write", "write#2", "reserve", "map", "ingest.fill", "ingest.order", "ingest.finish", "create#2", "manifest", "publish"}
+var points = []string{"ingest.count", "create", "write", "write#2", "reserve", "map", "ingest.fill",
+	"ingest.order", "ingest.finish", "create#2", "manifest", "publish"}
 
 // faults is a cache directory with the dataset keep, and a source for another.
 func faults(t *testing.T) (dir, source string) {
@@ -64,10 +69,12 @@ func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
 			d := serve(t, dir, "ENOSPC@"+point)
 			for range 2 { // the daemon lives on
 				job, err := d.load("d", source)
-				if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace || job.Error.Status != 507 || !strings.Contains(job.Error.Hint, "--dir") {
+				if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace ||
+					job.Error.Status != 507 || !strings.Contains(job.Error.Hint, "--dir") {
 					t.Fatalf("%+v (%+v), %v; want no_space", job, job.Error, err)
 				}
-				if name, _, _ := strings.Cut(point, "#"); !strings.Contains(job.Error.Detail, "fault at "+name) {
+				if name, _, _ := strings.Cut(point, "#"); !strings.Contains(job.Error.Detail,
+					"fault at "+name) {
 					t.Errorf("the detail is %q", job.Error.Detail)
 				}
 				d.holds()
@@ -77,7 +84,8 @@ func TestAFullDiskAnywhereInALoadIsItsErrorAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas: in the new rows, in the join of both, and in its publishing.
+// TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas: in the new rows, in the join of both, and in
+// its publishing.
 func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
 	dir, source := faults(t)
 	more := filepath.Join(t.TempDir(), "b.csv")
@@ -85,12 +93,15 @@ func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, point := range []string{
-		"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order", "ingest.finish", "create#2", "manifest", "create#3", "write#3", "reserve#2", "map#2", "create#4", "ingest.join", "manifest#2", "publish",
+		"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order",
+		"ingest.finish", "create#2", "manifest", "create#3", "write#3", "reserve#2", "map#2",
+		"create#4", "ingest.join", "manifest#2", "publish",
 	} {
 		t.Run(point, func(t *testing.T) {
 			d := serve(t, dir, "ENOSPC@"+point)
 			job, err := d.take(control.Dataset("keep", "/append"), more)
-			if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace || !strings.Contains(job.Error.Hint, "--dir") {
+			if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.NoSpace ||
+				!strings.Contains(job.Error.Hint, "--dir") {
 				t.Errorf("%+v (%+v), %v; want no_space", job, job.Error, err)
 			}
 			d.holds()
@@ -99,9 +110,11 @@ func TestAFullDiskAnywhereInAnAppendLeavesWhatThereWas(t *testing.T) {
 	}
 	d := serve(t, dir, "")
 	defer d.stop()
-	for i, path := range []string{source, more} { // in this order: after more, source would be a hit of both
+	// in this order: after more, source would be a hit of both
+	for i, path := range []string{source, more} {
 		job, err := d.take(control.Dataset("keep", "/append"), path)
-		if err != nil || job.State != wire.JobDone || job.Rows != int64(3+i) || job.Hit != (i == 0) {
+		if err != nil || job.State != wire.JobDone || job.Rows != int64(3+i) ||
+			job.Hit != (i == 0) {
 			t.Errorf("with space again %+v (%+v), %v", job, job.Error, err)
 		}
 	}
@@ -112,7 +125,8 @@ func TestAnErrorOfTheDiskIsTheLoadsError(t *testing.T) {
 	for _, point := range []string{"write", "manifest", "publish"} {
 		t.Run(point, func(t *testing.T) {
 			d := serve(t, dir, "EIO@"+point)
-			if job, err := d.load("d", source); err != nil || job.State != wire.JobFailedIn || !strings.Contains(job.Error.Detail, "input/output error") {
+			if job, err := d.load("d", source); err != nil || job.State != wire.JobFailedIn ||
+				!strings.Contains(job.Error.Detail, "input/output error") {
 				t.Errorf("%+v (%+v), %v", job, job.Error, err)
 			}
 			d.holds()
@@ -133,7 +147,9 @@ func TestALoadKilledAnywhereLeavesNothing(t *testing.T) {
 				}
 				d.Wait()
 				d = serve(t, dir, "")
-			} else if err != nil || job.State != wire.JobFailedIn || job.Error.Type != wire.JobFailed || !strings.Contains(job.Error.Detail, "signal 9") {
+			} else if err != nil || job.State != wire.JobFailedIn ||
+				job.Error.Type != wire.JobFailed ||
+				!strings.Contains(job.Error.Detail, "signal 9") {
 				t.Errorf("%+v (%+v), %v; want job_failed by signal 9", job, job.Error, err)
 			}
 			d.holds()

@@ -16,7 +16,8 @@ func newFeeds(o *options) *cobra.Command {
 	var asJSON bool
 	var closing string
 	cmd := &cobra.Command{
-		Use: "feeds", Short: "list the trainers' feeds, and who waits for whom; close one", Args: cobra.NoArgs,
+		Use: "feeds", Short: "list the trainers' feeds, and who waits for whom; close one",
+		Args: cobra.NoArgs,
 		Long: `List the trainers' feeds, and who waits for whom. With --close one is ended: its trainer gets an
 error that says so, and can go on where it was by the state that it saved.
 
@@ -31,13 +32,15 @@ the feed's life that the daemon waited for the trainer.`,
 			defer c.Close()
 			if closing != "" {
 				var closed wire.Feed
-				if err := c.Delete(cmd.Context(), "/v1/feeds/"+url.PathEscape(closing), &closed); err != nil {
+				if err := c.Delete(cmd.Context(), "/v1/feeds/"+url.PathEscape(closing),
+					&closed); err != nil {
 					return err
 				}
 				if asJSON {
 					return printJSON(cmd.OutOrStdout(), closed)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "closed %s of process %s\n", closed.Feed, pidText(closed.PID))
+				fmt.Fprintf(cmd.OutOrStdout(), "closed %s of process %s\n", closed.Feed,
+					pidText(closed.PID))
 				return nil
 			}
 			list, err := control.List[wire.Feeds](cmd.Context(), c, "/v1/feeds")
@@ -47,10 +50,13 @@ the feed's life that the daemon waited for the trainer.`,
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), wire.Feeds{Feeds: list})
 			}
-			rows := [][]any{{"FEED", "DATASET", "PID", "DELIVERY", "SLOTS", "RING", "BATCHES", "WAITS", "IDLE", "VERDICT"}}
+			rows := [][]any{{"FEED", "DATASET", "PID", "DELIVERY", "SLOTS", "RING", "BATCHES",
+				"WAITS", "IDLE", "VERDICT"}}
 			for _, f := range list {
 				ring := humanize.IBytes(uint64(f.SlotBytes) * uint64(f.Slots))
-				rows = append(rows, []any{f.Feed, f.Dataset, pidText(f.PID), f.Delivery, f.Slots, ring, humanize.Comma(f.Batches), percent(f.WaitDataShare), percent(f.WaitTrainerShare), f.Verdict})
+				rows = append(rows, []any{f.Feed, f.Dataset, pidText(f.PID), f.Delivery, f.Slots,
+					ring, humanize.Comma(f.Batches), percent(f.WaitDataShare),
+					percent(f.WaitTrainerShare), f.Verdict})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},

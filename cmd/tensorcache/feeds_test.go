@@ -20,7 +20,9 @@ func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cache.Close()
-	data, err := cache.Put(t.Context(), "prices", []tensorcache.PutColumn{tensorcache.Values("a", make([]float32, 10_000))}, tensorcache.LoadOptions{})
+	data, err := cache.Put(t.Context(), "prices",
+		[]tensorcache.PutColumn{tensorcache.Values("a", make([]float32, 10_000))},
+		tensorcache.LoadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +31,8 @@ func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	feed, err := tensorcache.NewFeed[float32](t.Context(), w, tensorcache.FeedOptions{BatchSize: 2, Slots: 5})
+	feed, err := tensorcache.NewFeed[float32](t.Context(), w,
+		tensorcache.FeedOptions{BatchSize: 2, Slots: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +42,8 @@ func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s, err := feed.Stats(t.Context()); err != nil || s.Verdict == "" { // the daemon has heard of the pass
+	// the daemon has heard of the pass
+	if s, err := feed.Stats(t.Context()); err != nil || s.Verdict == "" {
 		t.Fatal(s, err)
 	}
 	const said = `[0-9.]+ %.* +(trainer-bound: [0-9.]+ % waiting for data|input-bound [0-9]+ %: .*(try |busy elsewhere).*)\n`
@@ -48,7 +52,8 @@ func TestFeedsAndTopSayWhoWaitsForWhom(t *testing.T) {
 		row  string
 	}{
 		{[]string{"feeds"}, `(?m)^f\d+ +prices +\d+ +slot +5 +.* +[0-9.]+ % +` + said},
-		{[]string{"top", "--count", "1"}, `(?m)^f\d+ +prices +\d+ +slot +\d+ +.* +[0-9.]+ % +` + said},
+		{[]string{"top", "--count", "1"},
+			`(?m)^f\d+ +prices +\d+ +slot +\d+ +.* +[0-9.]+ % +` + said},
 		{[]string{"feeds", "--json"}, `"slots": 5,(.*\n)*.*"verdict": "(trainer|input)-bound`},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], append(test.args, "--dir", dir)...)

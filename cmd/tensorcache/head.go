@@ -19,7 +19,8 @@ func newHead(o *options) *cobra.Command {
 	var rows int
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "head NAME", Short: "show the first rows of a dataset, or of one of its items", Args: cobra.ExactArgs(1),
+		Use: "head NAME", Short: "show the first rows of a dataset, or of one of its items",
+		Args:    cobra.ExactArgs(1),
 		Example: "  tensorcache head etth1 --rows 5 --columns date,OT",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if rows < 1 || rows > 1000 {
@@ -42,7 +43,8 @@ func newHead(o *options) *cobra.Command {
 				q.Set("item", itemAsJSON(d.Manifest, item))
 			}
 			var b []byte
-			if err := c.Get(cmd.Context(), control.Dataset(args[0], "/rows?"+q.Encode()), &b); err != nil {
+			if err := c.Get(cmd.Context(), control.Dataset(args[0], "/rows?"+q.Encode()),
+				&b); err != nil {
 				return err
 			}
 			var r wire.Rows
@@ -58,7 +60,8 @@ func newHead(o *options) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&item, "item", "", "only this `item`: its name, or a JSON list of several id columns")
+	f.StringVar(&item, "item", "",
+		"only this `item`: its name, or a JSON list of several id columns")
 	f.IntVar(&rows, "rows", 10, "how many `rows`, at most 1,000")
 	f.StringVar(&columns, "columns", "", "only these `columns`: as a,b or as a JSON list")
 	jsonFlag(cmd, &asJSON)
@@ -67,7 +70,8 @@ func newHead(o *options) *cobra.Command {
 
 // itemAsJSON is an item's name as JSON: text in quotes, where the items are not numbers.
 func itemAsJSON(m *layout.Manifest, item string) string {
-	if len(m.Items.Values) > 1 && strings.HasPrefix(item, "[") || len(m.Items.Values) == 1 && m.Items.Values[0].DType != layout.Text && json.Valid([]byte(item)) {
+	if len(m.Items.Values) > 1 && strings.HasPrefix(item, "[") || len(m.Items.Values) == 1 &&
+		m.Items.Values[0].DType != layout.Text && json.Valid([]byte(item)) {
 		return item
 	}
 	return string(layout.AppendJSONText(nil, item))

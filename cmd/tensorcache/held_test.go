@@ -29,10 +29,12 @@ func holding(t *testing.T, dir, point string) *held {
 	return &held{serve(t, dir, "HOLD@"+point), pipe}
 }
 
-// begin starts a job and waits until it is held. What letGo does to it, it does to those after it too.
+// begin starts a job and waits until it is held. What letGo does to it, it does to those after it
+// too.
 func (h *held) begin(action, source string) (job wire.Job, letGo func()) {
 	h.Helper()
-	if err := h.client.Post(h.Context(), action, map[string]any{"sources": []string{source}}, &job); err != nil {
+	if err := h.client.Post(h.Context(), action, map[string]any{"sources": []string{source}},
+		&job); err != nil {
 		h.Fatal(err)
 	}
 	arrived := make(chan error, 1)
@@ -47,7 +49,8 @@ func (h *held) begin(action, source string) (job wire.Job, letGo func()) {
 		for err == nil && !ended.Ended() {
 			err = h.client.Get(h.Context(), "/v1/jobs/"+job.Job+"?wait_ms=10000", &ended)
 		}
-		if r, open := os.OpenFile(h.pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0); open == nil && err == nil {
+		if r, open := os.OpenFile(h.pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0); open == nil &&
+			err == nil {
 			r.Close()
 		}
 	}()
@@ -55,12 +58,14 @@ func (h *held) begin(action, source string) (job wire.Job, letGo func()) {
 		h.Fatal(err)
 	}
 	var now wire.Job
-	if err := h.client.Get(h.Context(), "/v1/jobs/"+job.Job, &now); err != nil || now.State != wire.JobRunning {
+	if err := h.client.Get(h.Context(), "/v1/jobs/"+job.Job, &now); err != nil ||
+		now.State != wire.JobRunning {
 		h.Fatalf("the job was not held: %+v, %v", now, err)
 	}
 	return job, func() {
 		h.Helper()
-		if err := errors.Join(os.Remove(h.pipe), os.WriteFile(h.pipe, nil, 0o600), end.Close()); err != nil {
+		if err := errors.Join(os.Remove(h.pipe), os.WriteFile(h.pipe, nil, 0o600),
+			end.Close()); err != nil {
 			h.Fatal(err)
 		}
 	}
@@ -85,8 +90,11 @@ func (h *held) end(job wire.Job, cancel bool) (ended wire.Job) {
 func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
 	dir, source := faults(t)
 	for _, test := range []struct{ point, action string }{
-		{"ingest.count", "d/load"}, {"create", "d/load"}, {"reserve", "d/load"}, {"ingest.fill", "d/load"}, {"ingest.order", "d/load"}, {"ingest.finish", "d/load"}, {"manifest", "d/load"},
-		{"ingest.count", "keep/append"}, {"ingest.join", "keep/append"}, {"manifest", "keep/append"},
+		{"ingest.count", "d/load"}, {"create", "d/load"}, {"reserve", "d/load"},
+		{"ingest.fill", "d/load"}, {"ingest.order", "d/load"}, {"ingest.finish", "d/load"},
+		{"manifest", "d/load"},
+		{"ingest.count", "keep/append"}, {"ingest.join", "keep/append"},
+		{"manifest", "keep/append"},
 	} {
 		t.Run(test.point+" "+filepath.Base(test.action), func(t *testing.T) {
 			h := holding(t, dir, test.point)
@@ -95,7 +103,8 @@ func TestAJobCancelledInAnyPhaseLeavesNothingAndTheNextWorks(t *testing.T) {
 				t.Fatal(err)
 			}
 			job, letGo := h.begin("/v1/datasets/"+test.action, more)
-			if ended := h.end(job, true); ended.State != wire.JobCancelled || ended.Error.Type != wire.Cancelled {
+			if ended := h.end(job, true); ended.State != wire.JobCancelled ||
+				ended.Error.Type != wire.Cancelled {
 				t.Errorf("%+v (%+v)", ended, ended.Error)
 			}
 			h.holds()
@@ -148,10 +157,12 @@ func TestADatasetRemovedUnderAnAppendIsNotFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			letGo()
-			if ended := h.end(job, false); ended.State != wire.JobFailedIn || ended.Error.Type != wire.DatasetNotFound {
+			if ended := h.end(job, false); ended.State != wire.JobFailedIn ||
+				ended.Error.Type != wire.DatasetNotFound {
 				t.Errorf("%+v (%+v)", ended, ended.Error)
 			}
-			if job, err := h.load("keep", source); err != nil || job.State != wire.JobDone || job.Generation != 1 {
+			if job, err := h.load("keep", source); err != nil || job.State != wire.JobDone ||
+				job.Generation != 1 {
 				t.Errorf("loaded again: %+v (%+v), %v", job, job.Error, err)
 			}
 			h.holds()

@@ -17,7 +17,8 @@ import (
 // say prints the error of a verb and, on a line of its own, what to do about it.
 func say(w io.Writer, verb string, err error) {
 	text := err.Error()
-	if refused := (*tensorcache.Error)(nil); errors.As(err, &refused) { // which says its hint itself
+	// which says its hint itself
+	if refused := (*tensorcache.Error)(nil); errors.As(err, &refused) {
 		text = refused.Detail
 	}
 	fmt.Fprintf(w, "tensorcache: %s\nhint: %s\n", text, hintFor(verb, err))
@@ -34,12 +35,14 @@ func hintFor(verb string, err error) string {
 		return refused.Hint
 	case errors.As(err, &p) && p.Hint != "":
 		return p.Hint
-	case errors.As(err, &usage), p != nil && p.Status < 500, refused != nil && wire.NewProblem(string(refused.Type), "").Status < 500:
+	case errors.As(err, &usage), p != nil && p.Status < 500, refused != nil &&
+		wire.NewProblem(string(refused.Type), "").Status < 500:
 		return fmt.Sprintf("tensorcache %s --help shows the usage", verb)
 	case errors.As(err, &recipe) && errors.Is(err, fs.ErrNotExist):
 		return "look at the path: a recipe is a .json or .toml file"
 	case errors.As(err, &recipe):
-		return fmt.Sprintf(`a recipe has the options that tensorcache %s --help shows, in TOML as fit_rows = [0, 8640], in JSON as {"fit_rows": [0, 8640]}`, verb)
+		return fmt.Sprintf(
+			`a recipe has the options that tensorcache %s --help shows, in TOML as fit_rows = [0, 8640], in JSON as {"fit_rows": [0, 8640]}`, verb)
 	case errors.Is(err, control.ErrGone):
 		return "run it again, which starts a new daemon; what was published is still there"
 	case errors.Is(err, control.ErrNoDaemon) && os.Getenv("TENSORCACHE_AUTOSTART") == "0":

@@ -18,12 +18,14 @@ import (
 func TestEveryErrorEndsWithOneHint(t *testing.T) {
 	t.Setenv("TENSORCACHE_AUTOSTART", "")
 	for err, says := range map[error]string{
-		errors.New("anything"):                                         "tensorcache doctor",
-		usageError{errors.New("usage")}:                                "tensorcache ls --help",
-		fmt.Errorf("x: %w", control.ErrGone):                           "run it again",
-		fmt.Errorf("x: %w", control.ErrNoDaemon):                       "tensorcache serve starts one",
-		fmt.Errorf("x: %w", control.ErrProtocol):                       "tensorcache stop",
-		fmt.Errorf("x: %w", store.ErrLocked):                           "--dir names another directory",
+		errors.New("anything"):               "tensorcache doctor",
+		usageError{errors.New("usage")}:      "tensorcache ls --help",
+		fmt.Errorf("x: %w", control.ErrGone): "run it again",
+		fmt.Errorf("x: %w",
+			control.ErrNoDaemon): "tensorcache serve starts one",
+		fmt.Errorf("x: %w", control.ErrProtocol): "tensorcache stop",
+		fmt.Errorf("x: %w",
+			store.ErrLocked): "--dir names another directory",
 		fmt.Errorf("mkdir: %w", fs.ErrPermission):                      "--dir or TENSORCACHE_DIR",
 		fmt.Errorf("x: %w", api.ErrToken):                              "remove that file",
 		failure([]finding{{State: isFail}}):                            "lines that begin with fix:",
@@ -36,7 +38,9 @@ func TestEveryErrorEndsWithOneHint(t *testing.T) {
 		var b bytes.Buffer
 		say(&b, "ls", err)
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-		if last := lines[len(lines)-1]; len(lines) != 2 || !strings.HasPrefix(lines[0], "tensorcache: ") || !strings.HasPrefix(last, "hint: ") || !strings.Contains(last, says) {
+		if last := lines[len(lines)-1]; len(lines) != 2 ||
+			!strings.HasPrefix(lines[0], "tensorcache: ") || !strings.HasPrefix(last, "hint: ") ||
+			!strings.Contains(last, says) {
 			t.Errorf("%v: %q, want the hint %q", err, b.String(), says)
 		}
 	}

@@ -37,21 +37,24 @@ all who wait for it; nothing of it is left.`,
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), wire.Jobs{Jobs: list})
 			}
-			rows := [][]any{{"JOB", "KIND", "DATASET", "STATE", "PROGRESS", "ROWS", "TIME", "ERROR"}}
+			rows := [][]any{{"JOB", "KIND", "DATASET", "STATE", "PROGRESS", "ROWS",
+				"TIME", "ERROR"}}
 			for _, j := range list {
 				why := ""
 				if j.Error != nil {
 					why = j.Error.Detail
 				}
 				took := time.Duration(j.Seconds * float64(time.Second)).Round(time.Millisecond)
-				rows = append(rows, []any{j.Job, j.Kind, j.Dataset, j.State, percent(j.Progress), humanize.Comma(j.Rows), took, why})
+				rows = append(rows, []any{j.Job, j.Kind, j.Dataset, j.State, percent(j.Progress),
+					humanize.Comma(j.Rows), took, why})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},
 	}
 	jsonFlag(cmd, &asJSON)
 	cmd.Flags().StringVar(&cancel, "cancel", "", "end this `job`")
-	cmd.Flags().StringVar(&state, "state", "", "list those in this `state` alone: queued, running, done, failed or cancelled")
+	cmd.Flags().StringVar(&state, "state", "",
+		"list those in this `state` alone: queued, running, done, failed or cancelled")
 	cmd.Flags().StringVar(&dataset, "dataset", "", "list those of this `dataset` alone")
 	return cmd
 }

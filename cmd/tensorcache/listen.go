@@ -10,14 +10,15 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 )
 
-// longestPath is that of a cache directory whose sockets lie in it: a socket's path has at most 104 bytes on
-// macOS and 108 on Linux.
+// longestPath is that of a cache directory whose sockets lie in it: a socket's path has at most 104
+// bytes on macOS and 108 on Linux.
 const longestPath = 90
 
 // shortPrefix begins the name of the sockets' own directory, below the system's temporary one.
 const shortPrefix = "tensorcache-"
 
-// listen makes both sockets. Whoever holds the directory's lock owns what an earlier daemon left there.
+// listen makes both sockets. Whoever holds the directory's lock owns what an earlier daemon left
+// there.
 func listen(dir string) (*sockets, error) {
 	s := &sockets{daemonFile: filepath.Join(dir, control.DaemonFile)}
 	removeShort(dir)
@@ -62,12 +63,15 @@ func removeShort(dir string) {
 	if err != nil {
 		return
 	}
-	if short := filepath.Dir(d.Control); short != dir && filepath.Dir(short) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(short), shortPrefix) {
+	if short := filepath.Dir(d.Control); short != dir &&
+		filepath.Dir(short) == filepath.Clean(os.TempDir()) &&
+		strings.HasPrefix(filepath.Base(short), shortPrefix) {
 		_ = os.RemoveAll(short)
 	}
 }
 
-// share lets other users reach the sockets, which ask each peer for its user id. Of the cache they see nothing but who listens where.
+// share lets other users reach the sockets, which ask each peer for its user id. Of the cache they
+// see nothing but who listens where.
 func (s *sockets) share(dir string) error {
 	modes := map[string]os.FileMode{dir: 0o711, s.controlPath: 0o666, s.feedPath: 0o666}
 	if s.dir != "" {

@@ -28,20 +28,27 @@ func (f *loadFlags) add(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.Columns, "columns", nil, "value `columns` to keep (default: all)")
 	flags.StringSliceVar(&f.ItemID, "item-id", nil, "`columns` that name the series of a row")
 	flags.StringVar(&f.Time, "time", "", "the time `column`")
-	flags.Var(dtypesFlag{&f.DType}, "dtype", "store floats as float32, or columns as `a=float32,b=int16` (default: as they are)")
-	flags.StringVar(&f.Layout, "layout", "", "columns (default) or packed: windows of all columns are one copy")
-	flags.BoolVar(&f.Melt, "melt", false, "every column but the time is a series: its name the item, its values the column value")
+	flags.Var(dtypesFlag{&f.DType}, "dtype",
+		"store floats as float32, or columns as `a=float32,b=int16` (default: as they are)")
+	flags.StringVar(&f.Layout, "layout", "",
+		"columns (default) or packed: windows of all columns are one copy")
+	flags.BoolVar(&f.Melt, "melt", false,
+		"every column but the time is a series: its name the item, its values the column value")
 	f.rows.add(cmd, &f.Options)
 }
 
 // addFiles adds what only files can have.
 func (f *loadFlags) addFiles(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.Delimiter, "delimiter", "", "the `sign` between the cells of text files (default: tab in .tsv files, else comma)")
-	flags.BoolVar(&f.NoHeader, "no-header", false, "text files begin with values; their columns are c0, c1, …")
+	flags.StringVar(&f.Delimiter, "delimiter", "",
+		"the `sign` between the cells of text files (default: tab in .tsv files, else comma)")
+	flags.BoolVar(&f.NoHeader, "no-header", false,
+		"text files begin with values; their columns are c0, c1, …")
 	flags.StringVar(&f.Decimal, "decimal", "", "the decimal `sign` of text files: . (default) or ,")
-	flags.BoolVar(&f.HashSources, "hash-sources", false, "compare sources by what they hold, not by the time of their change: each is read for it")
-	flags.StringVar(&f.TimeFormat, "time-format", "", "the `format` of times in text files, as %d/%m/%Y %H:%M; %s is seconds since 1970 (default: ISO 8601)")
+	flags.BoolVar(&f.HashSources, "hash-sources", false,
+		"compare sources by what they hold, not by the time of their change: each is read for it")
+	flags.StringVar(&f.TimeFormat, "time-format", "",
+		"the `format` of times in text files, as %d/%m/%Y %H:%M; %s is seconds since 1970 (default: ISO 8601)")
 	flags.StringSliceVar(&f.NA, "na", nil, "further `words` of text files that stand for no value")
 }
 
@@ -67,7 +74,8 @@ func parseRows(text string) (rows [2]*int64, err error) {
 func newLoad(o *options) *cobra.Command {
 	f := &loadFlags{}
 	cmd := &cobra.Command{
-		Use: "load NAME SOURCE...", Short: "load columns of files as a dataset", Args: cobra.MinimumNArgs(2),
+		Use: "load NAME SOURCE...", Short: "load columns of files as a dataset",
+		Args:    cobra.MinimumNArgs(2),
 		Long:    "Load reads files once into a new generation of a dataset. The same, unchanged files with the same options are a hit and cost nothing.",
 		Example: "  tensorcache load etth1 ETTh1.csv --time date --scale standard --fit-rows 0:8640",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -87,8 +95,9 @@ func newLoad(o *options) *cobra.Command {
 	return cmd
 }
 
-// sourcePaths are the sources as absolute paths: the daemon works in another directory. A pattern that no shell has replaced, and
-// that names no file itself, stands for the files and folders it matches, but for hidden ones.
+// sourcePaths are the sources as absolute paths: the daemon works in another directory. A pattern
+// that no shell has replaced, and that names no file itself, stands for the files and folders it
+// matches, but for hidden ones.
 func sourcePaths(args []string) ([]string, error) {
 	var out []string
 	for _, arg := range args {
@@ -104,9 +113,12 @@ func sourcePaths(args []string) ([]string, error) {
 		if err != nil {
 			return nil, usageError{fmt.Errorf("%q is no pattern: %w", arg, err)}
 		}
-		matches = slices.DeleteFunc(matches, func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })
+		matches = slices.DeleteFunc(matches,
+			func(m string) bool { return strings.HasPrefix(filepath.Base(m), ".") })
 		if len(matches) == 0 {
-			return nil, &tensorcache.Error{Type: tensorcache.SourceError, Detail: fmt.Sprintf("no file matches %q", arg), Hint: "look at the folder and the pattern; hidden files match none"}
+			return nil, &tensorcache.Error{Type: tensorcache.SourceError,
+				Detail: fmt.Sprintf("no file matches %q", arg),
+				Hint:   "look at the folder and the pattern; hidden files match none"}
 		}
 		out = append(out, matches...)
 	}
@@ -123,7 +135,8 @@ func (o *options) follow(cmd *cobra.Command, name, route string, body any) error
 	if job.Hit {
 		how = "already there"
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows, %s\n", job.Dataset, job.Generation, job.Rows, how)
+	fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows, %s\n", job.Dataset, job.Generation,
+		job.Rows, how)
 	sayLost(cmd, job.DTypeError)
 	return nil
 }

@@ -18,19 +18,24 @@ type rowFlags struct {
 
 func (f *rowFlags) add(cmd *cobra.Command, o *ingest.Options) {
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.where, "where", nil, "keep only rows `from,to` these times, either may be empty")
+	flags.StringSliceVar(&f.where, "where", nil,
+		"keep only rows `from,to` these times, either may be empty")
 	flags.StringVar(&f.items, "items", "", "keep only these `items`: as a,b or as a JSON list")
-	flags.StringVar(&o.ItemBucket, "item-bucket", "", "keep only the items of one `bucket`, as 3/16: the fourth of sixteen")
+	flags.StringVar(&o.ItemBucket, "item-bucket", "",
+		"keep only the items of one `bucket`, as 3/16: the fourth of sixteen")
 	flags.BoolVar(&o.Sort, "sort", false, "sort rows by item and time")
-	flags.StringVar(&o.Duplicates, "duplicates", "", "of rows with one item and time keep the first, the last or their mean")
-	flags.StringVar(&f.regrid, "regrid", "", "insert the rows that lack on a grid of this `step`, as 1h")
+	flags.StringVar(&o.Duplicates, "duplicates", "",
+		"of rows with one item and time keep the first, the last or their mean")
+	flags.StringVar(&f.regrid, "regrid", "",
+		"insert the rows that lack on a grid of this `step`, as 1h")
 }
 
 // into puts into the options what was given.
 func (f *rowFlags) into(o *ingest.Options) error {
 	if f.where != nil {
 		if len(f.where) != 2 {
-			return fmt.Errorf("--where: got %q, want two times as 2016-07-01,2017-07-01", strings.Join(f.where, ","))
+			return fmt.Errorf("--where: got %q, want two times as 2016-07-01,2017-07-01",
+				strings.Join(f.where, ","))
 		}
 		o.Where = &ingest.Where{}
 		for _, text := range f.where {
@@ -57,7 +62,8 @@ func (f *rowFlags) into(o *ingest.Options) error {
 	return nil
 }
 
-// parseItems reads a,b or a JSON list. What stands between commas is text, which counts as a number where the items are numbers.
+// parseItems reads a,b or a JSON list. What stands between commas is text, which counts as a number
+// where the items are numbers.
 func parseItems(text string) (items []json.RawMessage, err error) {
 	if strings.HasPrefix(text, "[") {
 		if err := json.Unmarshal([]byte(text), &items); err != nil {

@@ -37,7 +37,8 @@ func TestCommandsOfTheLoadingPageAreRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commands := regexp.MustCompile(`(?m)^    (tensorcache .*)$`).FindAllStringSubmatch(string(page), -1)
+	commands := regexp.MustCompile(`(?m)^    (tensorcache .*)$`).
+		FindAllStringSubmatch(string(page), -1)
 	if len(commands) < 25 {
 		t.Fatalf("found %d commands only", len(commands))
 	}

@@ -17,7 +17,8 @@ type logOptions struct {
 func (o *logOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "log", "", "append the log to this `file` instead of standard error")
 	f.StringVar(&o.format, "log-format", "text", "format of the log: text or json")
-	f.StringVar(&o.level, "log-level", "info", "least level of what is logged: debug, info, warn or error")
+	f.StringVar(&o.level, "log-level", "info",
+		"least level of what is logged: debug, info, warn or error")
 }
 
 // check refuses what no log can be opened with.
@@ -32,7 +33,8 @@ func (o *logOptions) check() error {
 	return fmt.Errorf("--log-level: got %q, want debug, info, warn or error", o.level)
 }
 
-// open makes the logger, which writes to the file where one is named. The caller calls done once nothing is logged any more.
+// open makes the logger, which writes to the file where one is named. The caller calls done once
+// nothing is logged any more.
 func (o *logOptions) open(standard io.Writer) (log *slog.Logger, done func() error, err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(o.level)); err != nil {

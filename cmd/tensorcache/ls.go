@@ -29,9 +29,12 @@ func newLs(o *options) *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), wire.Datasets{Datasets: list})
 			}
-			rows := [][]any{{"DATASET", "GENERATION", "ROWS", "ITEMS", "COLUMNS", "SIZE", "IN MEMORY", "LOADED", "READERS"}}
+			rows := [][]any{{"DATASET", "GENERATION", "ROWS", "ITEMS", "COLUMNS", "SIZE",
+				"IN MEMORY", "LOADED", "READERS"}}
 			for _, d := range list {
-				rows = append(rows, []any{d.Dataset, d.Generation, humanize.Comma(d.Rows), humanize.Comma(d.Items), len(d.Columns), humanize.IBytes(uint64(d.Bytes)), inMemory(d), d.Created.Local().Format(time.DateTime), d.Readers})
+				rows = append(rows, []any{d.Dataset, d.Generation, humanize.Comma(d.Rows),
+					humanize.Comma(d.Items), len(d.Columns), humanize.IBytes(uint64(d.Bytes)),
+					inMemory(d), d.Created.Local().Format(time.DateTime), d.Readers})
 			}
 			return table(cmd.OutOrStdout(), rows)
 		},

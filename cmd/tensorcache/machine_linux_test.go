@@ -25,7 +25,8 @@ import (
 // groupLimit is the memory of the control group that the daemon runs in.
 const groupLimit = 512 << 20
 
-// newGroup makes a control group, where that is allowed, and says how it counts file pages: in which field of memory.stat.
+// newGroup makes a control group, where that is allowed, and says how it counts file pages: in
+// which field of memory.stat.
 func newGroup(t *testing.T) (dir, field string) {
 	t.Helper()
 	for _, v := range []struct{ root, limit, field string }{
@@ -115,7 +116,8 @@ func inCore(t *testing.T, dir string) (sum int64) {
 		}
 		defer unix.Munmap(m)
 		pages := make([]byte, (len(m)+page-1)/page)
-		if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&m[0])), uintptr(len(m)), uintptr(unsafe.Pointer(&pages[0]))); errno != 0 {
+		if _, _, errno := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&m[0])),
+			uintptr(len(m)), uintptr(unsafe.Pointer(&pages[0]))); errno != 0 {
 			t.Fatal(errno)
 		}
 		for _, p := range pages {
@@ -136,7 +138,8 @@ func shared(t *testing.T, pid int, name string) (sum int64) {
 	for _, fd := range open {
 		var st unix.Stat_t
 		path := filepath.Join(dir, fd.Name())
-		if to, err := os.Readlink(path); err == nil && strings.HasPrefix(to, "/memfd:"+name) && unix.Stat(path, &st) == nil {
+		if to, err := os.Readlink(path); err == nil && strings.HasPrefix(to, "/memfd:"+name) &&
+			unix.Stat(path, &st) == nil {
 			sum += st.Blocks * 512
 		}
 	}
@@ -153,8 +156,8 @@ func until(t *testing.T, is func() bool) {
 	}
 }
 
-// TestTheMachinesFiguresAreTheKernels holds what the daemon says of its memory to what the kernel counts, within one in a hundred: of
-// its maps, and of its control group where one can be made.
+// TestTheMachinesFiguresAreTheKernels holds what the daemon says of its memory to what the kernel
+// counts, within one in a hundred: of its maps, and of its control group where one can be made.
 func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	dir := t.TempDir()
 	if f, err := machine.FilesystemOf(dir); err != nil || f.Kind == machine.Memory {
@@ -163,7 +166,8 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	group, field := newGroup(t)
 	command := []string{os.Args[0], "serve", "--dir", dir, "--ready-fd", "3"}
 	if group != "" {
-		command = append([]string{"sh", "-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(group, "cgroup.procs")}, command...)
+		command = append([]string{"sh", "-c", `echo $$ > "$0" && exec "$@"`,
+			filepath.Join(group, "cgroup.procs")}, command...)
 	}
 	d := start(t, dir, "", command...)
 	defer d.stop()
@@ -174,7 +178,8 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	defer cache.Close()
 	ask := func() (m wire.Machine, x wire.Dataset) {
 		t.Helper()
-		if err := errors.Join(d.client.Get(t.Context(), "/v1/machine", &m), d.client.Get(t.Context(), control.Dataset("x", ""), &x)); err != nil {
+		if err := errors.Join(d.client.Get(t.Context(), "/v1/machine", &m),
+			d.client.Get(t.Context(), control.Dataset("x", ""), &x)); err != nil {
 			t.Fatal(err)
 		}
 		return m, x
@@ -186,16 +191,20 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		}
 	}
 
-	data, err := cache.Put(t.Context(), "x", []tensorcache.PutColumn{tensorcache.Values("a", make([]float32, 16<<20))}, tensorcache.LoadOptions{})
+	data, err := cache.Put(t.Context(), "x",
+		[]tensorcache.PutColumn{tensorcache.Values("a", make([]float32, 16<<20))},
+		tensorcache.LoadOptions{})
 	if err = errors.Join(err, data.Close()); err != nil {
 		t.Fatal(err)
 	}
 	until(t, func() bool { _, x := ask(); return x.Readers == 0 })
 	var unloaded wire.Unloaded
-	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil, &unloaded); err != nil || *unloaded.ResidentBytes != 0 {
+	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil,
+		&unloaded); err != nil || *unloaded.ResidentBytes != 0 {
 		t.Fatalf("%+v, %v", unloaded, err)
 	}
-	for _, part := range []int64{8 << 20, 40 << 20} { // somebody reads a part: some of it is in memory, and some is not
+	// somebody reads a part: some of it is in memory, and some is not
+	for _, part := range []int64{8 << 20, 40 << 20} {
 		in, err := os.Open(filepath.Join(dir, "datasets/x/1/data.arrow"))
 		if err != nil {
 			t.Fatal(err)
@@ -206,14 +215,16 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		in.Close()
 		until(t, func() bool { // no figure is older than a second
 			m, x := ask()
-			return m.Memory.Resident >= part && m.Memory.Resident == *x.ResidentBytes && *x.ResidentBytes < x.Bytes
+			return m.Memory.Resident >= part && m.Memory.Resident == *x.ResidentBytes &&
+				*x.ResidentBytes < x.Bytes
 		})
 		kernels := inCore(t, filepath.Join(dir, "datasets/x/1"))
 		m, x := ask()
 		agree("resident in part", *x.ResidentBytes, kernels)
 		agree("resident in part of the machine", m.Memory.Resident, kernels)
 	}
-	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil, &unloaded); err != nil || *unloaded.ResidentBytes != 0 {
+	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil,
+		&unloaded); err != nil || *unloaded.ResidentBytes != 0 {
 		t.Fatalf("%+v, %v", unloaded, err)
 	}
 	before := int64(0)
@@ -231,10 +242,12 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		agree("resident", m.Memory.Resident, x.Bytes)
 		agree("resident and mapped", *x.ResidentBytes, mapped(t, d.Process.Pid, files, "Rss"))
 		if group != "" {
-			agree("resident in the group", m.Memory.Resident, in(t, filepath.Join(group, "memory.stat"), field)-before)
+			agree("resident in the group", m.Memory.Resident,
+				in(t, filepath.Join(group, "memory.stat"), field)-before)
 		}
 	}
-	if group != "" && (m.Memory.Limit != groupLimit || m.Memory.Budget != groupLimit/2 || m.Memory.Available > groupLimit) {
+	if group != "" && (m.Memory.Limit != groupLimit || m.Memory.Budget != groupLimit/2 ||
+		m.Memory.Available > groupLimit) {
 		t.Errorf("%+v in a group of %d bytes", m.Memory, groupLimit)
 	}
 
@@ -245,7 +258,8 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	feed, err := tensorcache.NewFeed[float32](t.Context(), w, tensorcache.FeedOptions{BatchSize: 64})
+	feed, err := tensorcache.NewFeed[float32](t.Context(), w,
+		tensorcache.FeedOptions{BatchSize: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,10 +278,13 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		return shared(t, d.Process.Pid, "tensorcache-ring") >= m.Memory.Rings*99/100
 	})
 	agree("rings in memory", m.Memory.Rings, shared(t, d.Process.Pid, "tensorcache-ring"))
-	if err := d.client.Delete(t.Context(), control.Dataset("x", "/pin"), &pinned); err != nil || pinned.PinnedBytes != 0 {
+	if err := d.client.Delete(t.Context(), control.Dataset("x", "/pin"), &pinned); err != nil ||
+		pinned.PinnedBytes != 0 {
 		t.Errorf("%+v, %v", pinned, err)
 	}
-	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil, &unloaded); err != nil || *unloaded.ResidentBytes > 0 != strings.HasPrefix(unloaded.Kept, "mapped by ") {
+	if err := d.client.Post(t.Context(), control.Dataset("x", "/unload"), nil,
+		&unloaded); err != nil || *unloaded.ResidentBytes > 0 != strings.HasPrefix(unloaded.Kept,
+		"mapped by ") {
 		t.Errorf("%+v while a trainer reads, %v", unloaded, err)
 	}
 	for batch, err := range feed.Epoch(t.Context()) { // the pages come back
@@ -277,11 +294,14 @@ func TestTheMachinesFiguresAreTheKernels(t *testing.T) {
 		break
 	}
 	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.Process.Pid))
-	if err != nil || m.Descriptors.Open < int64(len(open))-2 || m.Descriptors.Open > int64(len(open))+2 {
-		t.Errorf("%d descriptors by the daemon's count, %d by the kernel's, %v", m.Descriptors.Open, len(open), err)
+	if err != nil || m.Descriptors.Open < int64(len(open))-2 ||
+		m.Descriptors.Open > int64(len(open))+2 {
+		t.Errorf("%d descriptors by the daemon's count, %d by the kernel's, %v", m.Descriptors.Open,
+			len(open), err)
 	}
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || m.Descriptors.Limit < int64(limit.Cur) {
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil ||
+		m.Descriptors.Limit < int64(limit.Cur) {
 		t.Errorf("a limit of %d descriptors, ours is %d, %v", m.Descriptors.Limit, limit.Cur, err)
 	}
 	if err := errors.Join(feed.Close(), data.Close()); err != nil {

@@ -74,13 +74,15 @@ func newRoot() *cobra.Command {
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	root.PersistentFlags().StringVar(&o.dir, "dir", "", "cache `directory` (default $TENSORCACHE_DIR, else the user's cache directory)")
+	root.PersistentFlags().StringVar(&o.dir, "dir", "",
+		"cache `directory` (default $TENSORCACHE_DIR, else the user's cache directory)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		text, _, _ := strings.Cut(err.Error(), ": strconv.")
 		return usageError{errors.New(text)}
 	})
 	root.AddCommand(
-		newServe(o), newLoad(o), newAppend(o), newPut(o), newLs(o), newShow(o), newHead(o), newPlan(o),
+		newServe(o), newLoad(o), newAppend(o), newPut(o), newLs(o), newShow(o),
+		newHead(o), newPlan(o),
 		newVerify(o), newFeeds(o), newJobs(o), newUI(o), newRm(o), newStop(o), newVersion(o),
 		newPreload(o), newUnload(o), newPin(o), newTop(o), newDoctor(o), newBench(o),
 	)
@@ -139,7 +141,8 @@ func argsError(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("%s: want %s", verb, want)
 	}
-	return fmt.Errorf("%s: got %s, want %s", verb, strings.Trim(fmt.Sprintf("%q", args), "[]"), want)
+	return fmt.Errorf("%s: got %s, want %s", verb,
+		strings.Trim(fmt.Sprintf("%q", args), "[]"), want)
 }
 
 // connect reaches the daemon, starting it where none runs.

@@ -21,12 +21,14 @@ import (
 // docsPage is one of docs.
 func docsPage(t *testing.T, name string) string {
 	t.Helper()
-	return strings.ReplaceAll(contributed(t, filepath.Join("docs", name)), "\\\n", "") // a line that goes on
+	// a line that goes on
+	return strings.ReplaceAll(contributed(t, filepath.Join("docs", name)), "\\\n", "")
 }
 
 // typed are the lines of a page that begin with one of the programs, in turn.
 func typed(page string, programs ...string) (lines []string) {
-	for _, m := range regexp.MustCompile(`(?m)^    (([a-z]+) .*)$`).FindAllStringSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile(
+		`(?m)^    (([a-z]+) .*)$`).FindAllStringSubmatch(page, -1) {
 		if slices.Contains(programs, m[2]) {
 			lines = append(lines, m[1])
 		}
@@ -34,8 +36,9 @@ func typed(page string, programs ...string) (lines []string) {
 	return lines
 }
 
-// TestTheCommandsOfThePagesRun types what each page says, in turn, where ETTh1 is loaded, in a home of its own; the page's daemon is the
-// one that it says to start. Commands of systems that are not here are held to the files and the verbs that they name.
+// TestTheCommandsOfThePagesRun types what each page says, in turn, where ETTh1 is loaded, in a home
+// of its own; the page's daemon is the one that it says to start. Commands of systems that are not
+// here are held to the files and the verbs that they name.
 func TestTheCommandsOfThePagesRun(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -45,7 +48,8 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, least := range map[string]int{"HTTP.md": 2, "MEMORY.md": 6, "DASHBOARD.md": 2, "OPERATIONS.md": 8} {
+	for name, least := range map[string]int{"HTTP.md": 2, "MEMORY.md": 6, "DASHBOARD.md": 2,
+		"OPERATIONS.md": 8} {
 		t.Run(name, func(t *testing.T) {
 			home, err := os.MkdirTemp("", "page") // t.TempDir may be too long for a socket
 			if err != nil {
@@ -53,15 +57,19 @@ func TestTheCommandsOfThePagesRun(t *testing.T) {
 			}
 			t.Cleanup(func() { os.RemoveAll(home) })
 			bin, cache := filepath.Join(home, "bin"), filepath.Join(home, ".cache/tensorcache")
-			if err := errors.Join(os.MkdirAll(filepath.Join(home, "Library/LaunchAgents"), 0o700), os.Mkdir(bin, 0o700), os.Symlink(exe, filepath.Join(bin, "tensorcache"))); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Join(home, "Library/LaunchAgents"), 0o700),
+				os.Mkdir(bin, 0o700),
+				os.Symlink(exe, filepath.Join(bin, "tensorcache"))); err != nil {
 				t.Fatal(err)
 			}
 			for variable, value := range map[string]string{
-				"HOME": home, "TENSORCACHE_DIR": cache, "PATH": bin + ":" + os.Getenv("PATH"), mainVariable: "1", "GORACE": raceSettings, "DISPLAY": "", "WAYLAND_DISPLAY": "",
+				"HOME": home, "TENSORCACHE_DIR": cache, "PATH": bin + ":" + os.Getenv("PATH"),
+				mainVariable: "1", "GORACE": raceSettings, "DISPLAY": "", "WAYLAND_DISPLAY": "",
 			} {
 				t.Setenv(variable, value)
 			}
-			lines := typed(docsPage(t, name), "curl", "tensorcache", "mkdir", "cp", "docker", "systemctl", "launchctl")
+			lines := typed(docsPage(t, name), "curl", "tensorcache", "mkdir", "cp", "docker",
+				"systemctl", "launchctl")
 			if len(lines) < least {
 				t.Fatalf("found %q only", lines)
 			}
@@ -125,7 +133,8 @@ func typeIn(t *testing.T, line, home string) {
 	}
 }
 
-// curl does what the program of this name would, which is not on every machine, and wants the list of datasets.
+// curl does what the program of this name would, which is not on every machine, and wants the list
+// of datasets.
 func curl(t *testing.T, line string) {
 	t.Helper()
 	words, err := exec.Command("sh", "-c", `curl() { printf '%s\n' "$@"; }; `+line).Output()
@@ -157,7 +166,8 @@ func curl(t *testing.T, line string) {
 	}
 	defer res.Body.Close()
 	var d wire.Datasets
-	if err := json.NewDecoder(res.Body).Decode(&d); err != nil || res.StatusCode != http.StatusOK || len(args) > 0 || len(d.Datasets) != 1 || d.Datasets[0].Dataset != "etth1" {
+	if err := json.NewDecoder(res.Body).Decode(&d); err != nil || res.StatusCode != http.StatusOK ||
+		len(args) > 0 || len(d.Datasets) != 1 || d.Datasets[0].Dataset != "etth1" {
 		t.Errorf("%s answers %d, %+v, %v", line, res.StatusCode, d, err)
 	}
 }
@@ -167,13 +177,16 @@ func TestCommandsInTheTextOfThePagesAreOnes(t *testing.T) {
 	n := 0
 	for _, name := range []string{"HTTP.md", "MEMORY.md", "DASHBOARD.md", "OPERATIONS.md"} {
 		text := docsPage(t, name)
-		for _, m := range regexp.MustCompile("`(?:tensorcache |(?:serve|stop|pin|ls) --)[^`…]*`").FindAllString(text, -1) {
+		for _, m := range regexp.MustCompile(
+			"`(?:tensorcache |(?:serve|stop|pin|ls) --)[^`…]*`").FindAllString(text, -1) {
 			words := strings.Fields(strings.TrimPrefix(strings.Trim(m, "`"), "tensorcache "))
 			for i, w := range words { // what a word in capitals stands for
-				words[i] = strings.NewReplacer("SIZE", "8GiB", "PORT", "7007", "[NAME]", "name").Replace(w)
+				words[i] = strings.NewReplacer("SIZE", "8GiB", "PORT", "7007", "[NAME]", "name").
+					Replace(w)
 			}
 			for range 2 { // the verb alone is spoken of
-				if c, rest, err := newRoot().Find(words); err == nil && c.ParseFlags(rest) == nil && c.ValidateArgs(c.Flags().Args()) != nil {
+				if c, rest, err := newRoot().Find(words); err == nil && c.ParseFlags(rest) == nil &&
+					c.ValidateArgs(c.Flags().Args()) != nil {
 					words = append(words, "name")
 				}
 			}

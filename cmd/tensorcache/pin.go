@@ -13,7 +13,8 @@ import (
 func newPin(o *options) *cobra.Command {
 	var off, asJSON bool
 	cmd := &cobra.Command{
-		Use: "pin NAME", Short: "lock a dataset in memory, as far as the daemon may", Args: cobra.ExactArgs(1),
+		Use: "pin NAME", Short: "lock a dataset in memory, as far as the daemon may",
+		Args: cobra.ExactArgs(1),
 		Long: "Pin brings a dataset into memory and locks it there, and from then on each new generation of it, until pin --off, rm or the daemon's end. " +
 			"How much may be locked is the system's to say (ulimit -l): pin says what was locked and the limit.",
 		Example: "  tensorcache pin etth1",
@@ -41,9 +42,11 @@ func newPin(o *options) *cobra.Command {
 			if asJSON {
 				return printJSON(out, p)
 			}
-			fmt.Fprintf(out, "pinned %s: %s of %s\n", p.Dataset, humanize.IBytes(uint64(p.PinnedBytes)), humanize.IBytes(uint64(p.Bytes)))
+			fmt.Fprintf(out, "pinned %s: %s of %s\n", p.Dataset,
+				humanize.IBytes(uint64(p.PinnedBytes)), humanize.IBytes(uint64(p.Bytes)))
 			if p.Limited != "" {
-				fmt.Fprintf(out, "limited: %s (the limit is %s: ulimit -l, or LimitMEMLOCK= of a systemd unit)\n", p.Limited, sizeOr(p.LimitBytes, "none"))
+				fmt.Fprintf(out,
+					"limited: %s (the limit is %s: ulimit -l, or LimitMEMLOCK= of a systemd unit)\n", p.Limited, sizeOr(p.LimitBytes, "none"))
 			}
 			return nil
 		},

@@ -18,7 +18,8 @@ func newPlan(o *options) *cobra.Command {
 	f := &planFlags{}
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "plan NAME", Short: "say which windows exist, and why others do not", Args: cobra.ExactArgs(1),
+		Use: "plan NAME", Short: "say which windows exist, and why others do not",
+		Args:    cobra.ExactArgs(1),
 		Example: "  tensorcache plan etth1 --context-length 336 --prediction-length 96 --split-lengths 8640,2880,2880",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := f.request(cmd)
@@ -47,7 +48,9 @@ func newPlan(o *options) *cobra.Command {
 
 func showPlan(cmd *cobra.Command, p wire.PlanReply) error {
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "%s, generation %d: %s windows of %s positions (items: %s, path: %s)\n", p.Dataset, p.Generation, humanize.Comma(p.Windows), humanize.Comma(p.Positions), humanize.Comma(p.Items), p.Path)
+	fmt.Fprintf(out, "%s, generation %d: %s windows of %s positions (items: %s, path: %s)\n",
+		p.Dataset, p.Generation, humanize.Comma(p.Windows), humanize.Comma(p.Positions),
+		humanize.Comma(p.Items), p.Path)
 	for _, reason := range slices.Sorted(maps.Keys(p.Rejected)) {
 		fmt.Fprintf(out, "  rejected by %s: %s\n", reason, humanize.Comma(p.Rejected[reason]))
 	}
@@ -59,7 +62,8 @@ func showPlan(cmd *cobra.Command, p wire.PlanReply) error {
 		if err != nil {
 			return err
 		}
-		rows = append(rows, []any{s.Name, humanize.Comma(s.Windows), humanize.Comma(s.Positions), string(rejected)})
+		rows = append(rows, []any{s.Name, humanize.Comma(s.Windows), humanize.Comma(s.Positions),
+			string(rejected)})
 	}
 	if len(rows) > 1 {
 		if err := table(out, rows); err != nil {
@@ -69,7 +73,8 @@ func showPlan(cmd *cobra.Command, p wire.PlanReply) error {
 	if p.BatchPlan == nil {
 		return nil
 	}
-	fmt.Fprintf(out, "%s batches an epoch, the last of %d windows, %s each\n", humanize.Comma(p.Batches), p.LastBatch, humanize.IBytes(uint64(p.BatchBytes)))
+	fmt.Fprintf(out, "%s batches an epoch, the last of %d windows, %s each\n",
+		humanize.Comma(p.Batches), p.LastBatch, humanize.IBytes(uint64(p.BatchBytes)))
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// planFlags are the flags of a window spec, a split and an order. A flag that is not given is left out of the JSON, so
-// that the daemon alone decides what its default is.
+// planFlags are the flags of a window spec, a split and an order. A flag that is not given is left
+// out of the JSON, so that the daemon alone decides what its default is.
 type planFlags struct {
 	spec       map[string]any // pointers to flags' values, by JSON name
 	rows       string
@@ -34,36 +34,51 @@ func (f *planFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.spec = map[string]any{}
 	for name, usage := range map[string]string{
-		"context_length": "`rows` a window looks back over", "prediction_length": "`rows` to predict", "gap": "`rows` between the two",
-		"overlap": "context `rows` repeated at the start of the target", "stride": "`rows` between starts of neighbouring windows",
-		"dilation": "`rows` between samples inside a window", "min_context": "least real context `rows`; fewer are padded",
+		"context_length":    "`rows` a window looks back over",
+		"prediction_length": "`rows` to predict", "gap": "`rows` between the two",
+		"overlap":     "context `rows` repeated at the start of the target",
+		"stride":      "`rows` between starts of neighbouring windows",
+		"dilation":    "`rows` between samples inside a window",
+		"min_context": "least real context `rows`; fewer are padded",
 	} {
 		f.spec[name] = flags.Int64(flagName(name), 0, usage)
 	}
 	for name, usage := range map[string]string{
-		"anchor": "count strides from the item's start or end", "max_step": "largest `step` in time between neighbouring rows, as 1h",
-		"dtype": "`dtype` that parts are delivered in (default float32)",
+		"anchor":   "count strides from the item's start or end",
+		"max_step": "largest `step` in time between neighbouring rows, as 1h",
+		"dtype":    "`dtype` that parts are delivered in (default float32)",
 	} {
 		f.spec[name] = flags.String(flagName(name), "", usage)
 	}
 	for name, usage := range map[string]string{
-		"columns": "`columns` of context and target", "context_columns": "`columns` of the context", "target_columns": "`columns` of the target",
-		"known_columns": "`columns` known in advance", "static_columns": "`columns` constant per item",
+		"columns": "`columns` of context and target", "context_columns": "`columns` of the context",
+		"target_columns": "`columns` of the target",
+		"known_columns":  "`columns` known in advance",
+		"static_columns": "`columns` constant per item",
 	} {
 		f.spec[name] = flags.StringSlice(flagName(name), nil, usage)
 	}
-	f.spec["count_filled"] = flags.Bool("count-filled", false, "count values that were filled at the load as missing")
-	f.spec["missing_value"] = flags.Float64("missing-value", 0, "deliver this `value` for missing ones (default NaN)")
+	f.spec["count_filled"] = flags.Bool("count-filled", false,
+		"count values that were filled at the load as missing")
+	f.spec["missing_value"] = flags.Float64("missing-value", 0,
+		"deliver this `value` for missing ones (default NaN)")
 	flags.StringVar(&f.rows, "rows", "", "use only these `rows` of each item, as 100:-20")
-	flags.StringSliceVar(&f.time, "time", nil, "use only rows `from,to` these times, either may be empty")
-	flags.StringVar(&f.maxMissing, "max-missing", "", "largest `share` of missing cells, or any (default 0)")
-	flags.Int64SliceVar(&f.split.lengths, "split-lengths", nil, "split every item into parts of so many `rows`")
-	flags.Float64SliceVar(&f.split.fractions, "split-fractions", nil, "split every item into these `fractions` of its rows")
+	flags.StringSliceVar(&f.time, "time", nil,
+		"use only rows `from,to` these times, either may be empty")
+	flags.StringVar(&f.maxMissing, "max-missing", "",
+		"largest `share` of missing cells, or any (default 0)")
+	flags.Int64SliceVar(&f.split.lengths, "split-lengths", nil,
+		"split every item into parts of so many `rows`")
+	flags.Float64SliceVar(&f.split.fractions, "split-fractions", nil,
+		"split every item into these `fractions` of its rows")
 	flags.StringSliceVar(&f.split.atTimes, "split-at-times", nil, "split at these `times`")
-	flags.Float64SliceVar(&f.split.items, "split-items", nil, "split whole items into these `fractions`")
+	flags.Float64SliceVar(&f.split.items, "split-items", nil,
+		"split whole items into these `fractions`")
 	flags.Int64Var(&f.split.purge, "purge", 0, "`rows` left out before each later part")
-	flags.BoolVar(&f.split.contextBefore, "context-before-split", true, "let context reach back before its part")
-	flags.BoolVar(&f.latest, "latest", false, "plan the one window per item whose context ends at its last row with a target value")
+	flags.BoolVar(&f.split.contextBefore, "context-before-split", true,
+		"let context reach back before its part")
+	flags.BoolVar(&f.latest, "latest", false,
+		"plan the one window per item whose context ends at its last row with a target value")
 	flags.Int64Var(&f.batch.BatchSize, "batch-size", 0, "plan batches of so many `windows` too")
 	flags.StringVar(&f.batch.Order, "order", "", sampler.OneOf(sampler.Orders()))
 	flags.Int64Var(&f.batch.NumReplicas, "num-replicas", 0, "`ranks` that share an epoch")
@@ -91,7 +106,8 @@ func (f *planFlags) request(cmd *cobra.Command) (map[string]any, error) {
 	}
 	if given("time") {
 		if len(f.time) != 2 {
-			return nil, fmt.Errorf("--time: got %q, want two times as 2016-07-01,2017-07-01", strings.Join(f.time, ","))
+			return nil, fmt.Errorf("--time: got %q, want two times as 2016-07-01,2017-07-01",
+				strings.Join(f.time, ","))
 		}
 		spec["time"] = []any{timeOrNil(f.time[0]), timeOrNil(f.time[1])}
 	}
@@ -112,14 +128,16 @@ func (f *planFlags) request(cmd *cobra.Command) (map[string]any, error) {
 	if given("batch-size") {
 		r["options"] = f.batch
 	} else if given("order") || given("num-replicas") || given("tail") {
-		return nil, errors.New("--order, --num-replicas and --tail say something about batches only together with --batch-size")
+		return nil, errors.New(
+			"--order, --num-replicas and --tail say something about batches only together with --batch-size")
 	}
 	return r, nil
 }
 
 func (f *planFlags) splitRequest(given func(string) bool) map[string]any {
 	split := map[string]any{}
-	for flag, v := range map[string]any{"split-lengths": f.split.lengths, "split-fractions": f.split.fractions, "split-items": f.split.items} {
+	for flag, v := range map[string]any{"split-lengths": f.split.lengths,
+		"split-fractions": f.split.fractions, "split-items": f.split.items} {
 		if given(flag) {
 			split[strings.TrimPrefix(flag, "split-")] = v
 		}

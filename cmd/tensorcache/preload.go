@@ -22,7 +22,8 @@ func newPreload(o *options) *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), job)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "preloaded %s: %s, in %.1f s\n", job.Dataset, humanize.IBytes(uint64(job.BytesTotal)), job.Seconds)
+			fmt.Fprintf(cmd.OutOrStdout(), "preloaded %s: %s, in %.1f s\n", job.Dataset,
+				humanize.IBytes(uint64(job.BytesTotal)), job.Seconds)
 			return nil
 		},
 	}

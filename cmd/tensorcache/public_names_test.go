@@ -24,7 +24,8 @@ func flagsOf(c *cobra.Command) []string {
 		lines = append(lines, fmt.Sprintf("%s alias %s", c.CommandPath(), alias))
 	}
 	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		line := fmt.Sprintf("%s --%s %s default %q", c.CommandPath(), f.Name, f.Value.Type(), f.DefValue)
+		line := fmt.Sprintf("%s --%s %s default %q", c.CommandPath(), f.Name,
+			f.Value.Type(), f.DefValue)
 		if f.Shorthand != "" {
 			line += " short -" + f.Shorthand
 		}

@@ -15,12 +15,14 @@ func newPut(o *options) *cobra.Command {
 	f := &loadFlags{}
 	var behind bool
 	cmd := &cobra.Command{
-		Use: "put NAME", Short: "load an Arrow stream from standard input as a dataset", Args: cobra.ExactArgs(1),
+		Use: "put NAME", Short: "load an Arrow stream from standard input as a dataset",
+		Args:    cobra.ExactArgs(1),
 		Long:    "Put reads an Arrow IPC stream, as pyarrow, Polars and DuckDB write it, from standard input. From Python, cache.put takes arrays.",
 		Example: "  python export.py | tensorcache put mine --item-id id --time t",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if in, ok := cmd.InOrStdin().(*os.File); ok && term.IsTerminal(int(in.Fd())) {
-				return usageError{errors.New("standard input is a terminal; pipe an Arrow IPC stream in")}
+				return usageError{errors.New(
+					"standard input is a terminal; pipe an Arrow IPC stream in")}
 			}
 			in, err := f.recipeOptions(cmd)
 			if err != nil {
@@ -32,7 +34,8 @@ func newPut(o *options) *cobra.Command {
 			}
 			if behind {
 				if options = nil; !optionless(cmd) {
-					return usageError{errors.New("--append takes the options of the dataset, want no others")}
+					return usageError{errors.New(
+						"--append takes the options of the dataset, want no others")}
 				}
 			}
 			c, err := o.connect(true)
@@ -44,20 +47,25 @@ func newPut(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows\n", reply.Dataset, reply.Generation, reply.Rows)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: generation %d, %d rows\n", reply.Dataset,
+				reply.Generation, reply.Rows)
 			sayLost(cmd, reply.DTypeError)
 			return nil
 		},
 	}
 	f.add(cmd)
 	f.addRecipe(cmd)
-	cmd.Flags().BoolVar(&behind, "append", false, "put the rows behind those of the dataset, with its options")
+	cmd.Flags().BoolVar(&behind, "append", false,
+		"put the rows behind those of the dataset, with its options")
 	return cmd
 }
 
 // optionless tells whether no flag of the command itself was given but --append.
 func optionless(cmd *cobra.Command) bool {
 	other := false
-	cmd.Flags().Visit(func(f *pflag.Flag) { other = other || f.Name != "append" && cmd.InheritedFlags().Lookup(f.Name) == nil })
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		other = other || f.Name != "append" &&
+			cmd.InheritedFlags().Lookup(f.Name) == nil
+	})
 	return !other
 }

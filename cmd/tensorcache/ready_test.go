@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestAServiceManagerIsToldThatTheDaemonListens stands in for systemd, which keeps such a socket for each service of Type=notify.
+// TestAServiceManagerIsToldThatTheDaemonListens stands in for systemd, which keeps such a socket
+// for each service of Type=notify.
 func TestAServiceManagerIsToldThatTheDaemonListens(t *testing.T) {
 	short, err := os.MkdirTemp("", "notify") // t.TempDir may be too long for a socket
 	if err != nil {

@@ -20,17 +20,22 @@ import (
 // addRecipe adds the flags of the steps that values go through.
 func (f *loadFlags) addRecipe(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.recipe, "recipe", "", "take load options from a `file`.json or .toml, beside those of the flags")
+	flags.StringVar(&f.recipe, "recipe", "",
+		"take load options from a `file`.json or .toml, beside those of the flags")
 	for _, step := range ingest.StepFlags(&f.Options) {
 		flags.Var(step, step.Name, step.Usage)
 	}
-	flags.StringVar(&f.ScalePer, "scale-per", "", "fit scaling and means per column (default) or per item")
+	flags.StringVar(&f.ScalePer, "scale-per", "",
+		"fit scaling and means per column (default) or per item")
 	flags.StringVar(&f.fitRows, "fit-rows", "", "fit them on these `rows` of each item, as 0:8640")
 	flags.StringVar(&f.fitBefore, "fit-before", "", "fit them on rows before this `time`")
-	flags.StringVar(&f.fitFraction, "fit-fraction", "", "fit them on this `share` of each item's rows, from its start")
-	flags.Int64Var(&f.FitSample, "fit-sample", 0, "fit them on so many of these `rows`, drawn at random")
+	flags.StringVar(&f.fitFraction, "fit-fraction", "",
+		"fit them on this `share` of each item's rows, from its start")
+	flags.Int64Var(&f.FitSample, "fit-sample", 0,
+		"fit them on so many of these `rows`, drawn at random")
 	flags.Int64Var(&f.FitSeed, "fit-seed", 0, "the `seed` of that draw")
-	flags.StringSliceVar(&f.Calendar, "calendar", nil, "make `features` of the time: hour, dayofweek, month_sincos, …")
+	flags.StringSliceVar(&f.Calendar, "calendar", nil,
+		"make `features` of the time: hour, dayofweek, month_sincos, …")
 }
 
 // recipeOptions gives the options of these flags, and those of the recipe's file.
@@ -68,7 +73,8 @@ func (f *loadFlags) recipeOptions(cmd *cobra.Command) (o ingest.Options, err err
 		return o, recipeError{err}
 	}
 	for field := range fields {
-		if flag := cmd.Flags().Lookup(strings.ReplaceAll(field, "_", "-")); flag != nil && flag.Changed {
+		if flag := cmd.Flags().Lookup(strings.ReplaceAll(field, "_", "-")); flag != nil &&
+			flag.Changed {
 			return o, usageError{fmt.Errorf("--%s: %s has %s too", flag.Name, f.recipe, field)}
 		}
 	}
@@ -83,7 +89,8 @@ type recipeError struct{ error }
 
 func (e recipeError) Unwrap() error { return e.error }
 
-// takeRecipe puts the fields of a recipe into the options. One name may stand without a list, as in Python.
+// takeRecipe puts the fields of a recipe into the options. One name may stand without a list, as in
+// Python.
 func takeRecipe(fields map[string]any, o *ingest.Options) error {
 	lists := []string{"calendar", "columns", "item_id", "na"}
 	for _, step := range ingest.StepFlags(o) {
@@ -105,8 +112,10 @@ func takeRecipe(fields map[string]any, o *ingest.Options) error {
 		return errors.New("sources are no part of a recipe")
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		if _, err := json.Marshal(fields[field]); err != nil { // which has no NaN and nothing infinite
-			return fmt.Errorf("%s: got %s, want finite numbers", field, strings.TrimPrefix(err.Error(), "json: unsupported value: "))
+		// which has no NaN and nothing infinite
+		if _, err := json.Marshal(fields[field]); err != nil {
+			return fmt.Errorf("%s: got %s, want finite numbers", field,
+				strings.TrimPrefix(err.Error(), "json: unsupported value: "))
 		}
 	}
 	text, err := json.Marshal(fields)
@@ -126,7 +135,8 @@ func readRecipe(path string) (fields map[string]any, err error) {
 		if err = toml.Unmarshal(text, &fields); err != nil {
 			if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
 				row, column := at.Position()
-				return nil, fmt.Errorf("%s, line %d, column %d: %s", path, row, column, strings.TrimPrefix(err.Error(), "toml: "))
+				return nil, fmt.Errorf("%s, line %d, column %d: %s", path, row, column,
+					strings.TrimPrefix(err.Error(), "toml: "))
 			}
 		}
 	} else {

@@ -8,10 +8,12 @@ import (
 	"path/filepath"
 )
 
-// sourceRoots are the folders of --root as absolute paths. One that is a link is known by both its names.
+// sourceRoots are the folders of --root as absolute paths. One that is a link is known by both its
+// names.
 func (o *serveOptions) sourceRoots() (roots []string, err error) {
 	for _, dir := range o.roots {
-		if dir == "" { // as a variable that is not set: where the daemon was started is nobody's choice
+		// as a variable that is not set: where the daemon was started is nobody's choice
+		if dir == "" {
 			return nil, fmt.Errorf("--root: got %q, want a folder", dir)
 		}
 		path, err := filepath.Abs(dir)

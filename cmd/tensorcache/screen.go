@@ -21,7 +21,8 @@ const (
 	clearRest   = "\x1b[J"
 )
 
-// screen is a terminal of which a program has the whole. Each picture is one write over the one before, so that nothing flickers.
+// screen is a terminal of which a program has the whole. Each picture is one write over the one
+// before, so that nothing flickers.
 type screen struct {
 	out  *os.File
 	in   int
@@ -37,7 +38,8 @@ func newScreen(out, in *os.File, quit func()) (*screen, error) {
 			return nil, fmt.Errorf("take the terminal: %w", err)
 		}
 		s.mode = mode
-		go waitForQuit(in, quit) // a read of a terminal cannot be ended: it lasts as long as the program
+		// a read of a terminal cannot be ended: it lasts as long as the program
+		go waitForQuit(in, quit)
 	}
 	if _, err := out.WriteString(enterScreen); err != nil {
 		return nil, errors.Join(err, s.end())
@@ -81,14 +83,15 @@ func (s *screen) draw(write func(io.Writer) error) error {
 	return err
 }
 
-// picture is text as it is written on a screen of that size: from the top, lines cut off at the edge, the rest cleared, and what to
-// press in the last line.
+// picture is text as it is written on a screen of that size: from the top, lines cut off at the
+// edge, the rest cleared, and what to press in the last line.
 func picture(text string, width, height int) string {
 	var b strings.Builder
 	b.WriteString(toTop)
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	for _, line := range lines[:min(len(lines), max(height-1, 0))] {
-		if line = cut(line, width); utf8.RuneCountInString(line) < width { // behind the last column there is nothing to clear
+		// behind the last column there is nothing to clear
+		if line = cut(line, width); utf8.RuneCountInString(line) < width {
 			line += clearLine
 		}
 		b.WriteString(line + "\r\n")

@@ -23,11 +23,12 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest"
 )
 
-// mainVariable makes the test binary the program itself, whatever it is called: its daemon and its load child start it again.
+// mainVariable makes the test binary the program itself, whatever it is called: its daemon and its
+// load child start it again.
 const mainVariable = "TENSORCACHE_TEST_MAIN"
 
-// raceSettings are those of its race detector: it sleeps for a second at each end else, and what is written there of a race in a load that was
-// done is seen by nobody.
+// raceSettings are those of its race detector: it sleeps for a second at each end else, and what is
+// written there of a race in a load that was done is seen by nobody.
 const raceSettings = "atexit_sleep_ms=0 halt_on_error=1"
 
 func TestMain(m *testing.M) {
@@ -37,8 +38,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tensorcache": func() { os.Exit(run()) }})
 }
 
-// TestScripts runs what a user would type: each file in testdata/script is one feature. The commands beside testscript's own are
-// listed below.
+// TestScripts runs what a user would type: each file in testdata/script is one feature. The
+// commands beside testscript's own are listed below.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Setup: setup,
@@ -113,7 +114,8 @@ func gone(ts *testscript.TestScript, _ bool, _ []string) {
 	entries, err := os.ReadDir(cacheDir(ts))
 	ts.Check(err)
 	for _, e := range entries {
-		if !slices.Contains([]string{"daemon.lock", "daemon.log", "start.lock", "datasets", "tmp", "token"}, e.Name()) {
+		if !slices.Contains([]string{"daemon.lock", "daemon.log", "start.lock", "datasets", "tmp",
+			"token"}, e.Name()) {
 			ts.Fatalf("%s was left behind", e.Name())
 		}
 	}
@@ -186,11 +188,13 @@ func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 	conn, err := net.Dial("unix", d.Feed)
 	ts.Check(err)
 	ts.Defer(func() { conn.Close() })
-	request := fmt.Sprintf(`{"protocol": 1, "request": "put", "dataset": %q, "format": "columns", "columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`, args[0])
+	request := fmt.Sprintf(
+		`{"protocol": 1, "request": "put", "dataset": %q, "format": "columns", "columns": [{"name": "a", "dtype": "float32", "shape": [1000], "bytes": 4000}]}`, args[0])
 	frame := append([]byte{byte(len(request)), 0, 0, 0, 1, 0, 0, 0}, request...)
 	_, err = conn.Write(append(frame, make([]byte, 2000)...))
 	ts.Check(err)
-	child := regexp.MustCompile(`(?s)^(\d+) .*\) . ` + strconv.Itoa(d.PID) + ` `) // of /proc/PID/stat: the parent
+	// of /proc/PID/stat: the parent
+	child := regexp.MustCompile(`(?s)^(\d+) .*\) . ` + strconv.Itoa(d.PID) + ` `)
 	wait(ts, "child", func() bool {
 		stats, err := filepath.Glob("/proc/[0-9]*/stat")
 		ts.Check(err)
@@ -201,7 +205,9 @@ func halfPut(ts *testscript.TestScript, _ bool, args []string) {
 				continue
 			}
 			// os/exec has other, short-lived children: before exec, and to find out about pidfds.
-			if command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")); bytes.HasSuffix(command, []byte("\x00"+ingest.Verb+"\x00")) {
+			if command, _ := os.ReadFile(
+				filepath.Join(filepath.Dir(path), "cmdline")); bytes.HasSuffix(command,
+				[]byte("\x00"+ingest.Verb+"\x00")) {
 				ts.Setenv("CHILD", string(m[1]))
 				return true
 			}

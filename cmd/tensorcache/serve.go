@@ -27,8 +27,8 @@ import (
 // idleExit is how long a daemon that a client started stays without clients.
 const idleExit = time.Hour
 
-// longestEnd is when a daemon that was told to stop gives up waiting for whatever does not end: it is promised to be gone within five
-// seconds.
+// longestEnd is when a daemon that was told to stop gives up waiting for whatever does not end: it
+// is promised to be gone within five seconds.
 const longestEnd = 4500 * time.Millisecond
 
 type serveOptions struct {
@@ -70,13 +70,19 @@ func newServe(o *options) *cobra.Command {
 			return s.run(cmd.Context())
 		},
 	}
-	cmd.Flags().Var(&s.memory, "memory", "keep datasets and rings together below this `size`, as 8GiB (default $TENSORCACHE_MEMORY, else half of the machine's memory, or of the control group's limit)")
+	cmd.Flags().Var(&s.memory, "memory",
+		"keep datasets and rings together below this `size`, as 8GiB (default $TENSORCACHE_MEMORY, else half of the machine's memory, or of the control group's limit)")
 	cmd.Flags().BoolVar(&s.auto, "auto", false, "leave after an hour without clients")
-	cmd.Flags().IntVar(&s.readyFD, "ready-fd", -1, "write \"ok\" to this `descriptor` once both sockets listen")
-	cmd.Flags().Var(&s.allowUID, "allow-uid", "let in these user `ids` too, besides one's own and root; what they load lies below a --root")
-	cmd.Flags().StringVar(&s.http, "http", "", "serve the control API and the dashboard on this loopback `address` too, for who has the token; port 0 is any (127.0.0.1:7007)")
-	cmd.Flags().StringArrayVar(&s.roots, "root", nil, "let sources below this `folder` be loaded over TCP and by the users of --allow-uid; may be given several times (default none)")
-	cmd.Flags().DurationVar(&s.idleAfter, "idle-after", idleExit, "with --auto, leave after so `long` without clients")
+	cmd.Flags().IntVar(&s.readyFD, "ready-fd", -1,
+		"write \"ok\" to this `descriptor` once both sockets listen")
+	cmd.Flags().Var(&s.allowUID, "allow-uid",
+		"let in these user `ids` too, besides one's own and root; what they load lies below a --root")
+	cmd.Flags().StringVar(&s.http, "http", "",
+		"serve the control API and the dashboard on this loopback `address` too, for who has the token; port 0 is any (127.0.0.1:7007)")
+	cmd.Flags().StringArrayVar(&s.roots, "root", nil,
+		"let sources below this `folder` be loaded over TCP and by the users of --allow-uid; may be given several times (default none)")
+	cmd.Flags().DurationVar(&s.idleAfter, "idle-after", idleExit,
+		"with --auto, leave after so `long` without clients")
 	_ = cmd.Flags().MarkHidden("idle-after") // for tests
 	s.logOptions.register(cmd.Flags())
 	return cmd
@@ -123,10 +129,15 @@ func (o *serveOptions) run(ctx context.Context) error {
 	whenIdle := make(chan struct{})
 	jobs := api.NewJobs(st, executable(), log)
 	defer jobs.Close()
-	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID, Put: jobs.Put})
+	feeds := feed.NewServer(feed.Config{Store: st, Log: log, Version: version, AllowUID: o.allowUID,
+		Put: jobs.Put})
 	defer feeds.Close()
-	told := announcement{dir: dir, share: len(o.allowUID) > 0, daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol, Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
-	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version, AllowUID: o.allowUID, Stop: stop, StopWhenIdle: sync.OnceFunc(func() { close(whenIdle) }), Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
+	told := announcement{dir: dir, share: len(o.allowUID) > 0,
+		daemon: wire.Daemon{PID: os.Getpid(), Version: version, Protocol: wire.Protocol,
+			Control: sockets.controlPath, Feed: sockets.feedPath, Started: time.Now().UTC()}}
+	http := api.New(api.Config{Store: st, Feeds: feeds, Jobs: jobs, Log: log, Version: version,
+		AllowUID: o.allowUID, Stop: stop, StopWhenIdle: sync.OnceFunc(func() { close(whenIdle) }),
+		Roots: roots, Opened: func(addr string) { told.http(addr, log) }})
 	if err := told.write(); err != nil {
 		return fmt.Errorf("announce the daemon: %w", err)
 	}
@@ -147,7 +158,8 @@ func (o *serveOptions) run(ctx context.Context) error {
 	leaves := ending{
 		dir: dir, asked: whenIdle,
 		isUnused: func() bool {
-			return o.auto && time.Since(http.LastRequest()) > o.idleAfter && feeds.Connections() == 0 && jobs.Running() == 0
+			return o.auto && time.Since(http.LastRequest()) > o.idleAfter &&
+				feeds.Connections() == 0 && jobs.Running() == 0
 		},
 		isIdle: func() bool { return feeds.Attached() == 0 && jobs.Running() == 0 },
 		every:  min(time.Minute, o.idleAfter/4),
@@ -155,7 +167,8 @@ func (o *serveOptions) run(ctx context.Context) error {
 	lock := leaves.wait(stopping)
 	defer lock.release()
 	log.Info("stopping")
-	if err := o.notify(sd.SdNotifyStopping); err != nil { // who starts the service now waits for its end first
+	// who starts the service now waits for its end first
+	if err := o.notify(sd.SdNotifyStopping); err != nil {
 		log.Warn("the service manager is not told that the daemon stops", "error", err)
 	}
 	time.AfterFunc(longestEnd, func() { giveUp(log, sockets) })
@@ -167,7 +180,8 @@ func (o *serveOptions) run(ctx context.Context) error {
 	return errors.Join(err, serving.Wait())
 }
 
-// notify tells a service manager, as sd_notify(3) does. A daemon of a client is no service, though the client may be one.
+// notify tells a service manager, as sd_notify(3) does. A daemon of a client is no service, though
+// the client may be one.
 func (o *serveOptions) notify(state string) error {
 	if o.auto {
 		return nil
@@ -176,7 +190,8 @@ func (o *serveOptions) notify(state string) error {
 	return err
 }
 
-// ready tells whoever started the daemon that it listens: a service manager, and a client by the descriptor.
+// ready tells whoever started the daemon that it listens: a service manager, and a client by the
+// descriptor.
 func (o *serveOptions) ready() error {
 	err := o.notify(sd.SdNotifyReady)
 	if o.readyFD < 0 {
@@ -190,7 +205,8 @@ func (o *serveOptions) ready() error {
 	return errors.Join(err, wrote, f.Close())
 }
 
-// executable is what a load's child runs: this very program, also where its file was replaced since.
+// executable is what a load's child runs: this very program, also where its file was replaced
+// since.
 func executable() string {
 	if runtime.GOOS == "linux" {
 		return "/proc/self/exe"

@@ -20,7 +20,8 @@ import (
 func newShow(o *options) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show NAME", Short: "show a dataset: its columns, steps, statistics and sources", Args: cobra.ExactArgs(1),
+		Use: "show NAME", Short: "show a dataset: its columns, steps, statistics and sources",
+		Args:    cobra.ExactArgs(1),
 		Example: "  tensorcache show etth1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := o.connect(true)
@@ -45,7 +46,9 @@ func newShow(o *options) *cobra.Command {
 func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "%s, generation %d (digest %s)\n", d.Dataset, d.Generation, d.Digest)
-	fmt.Fprintf(out, "%s, %s, layout %s, %s (%s in memory), %s\n", counted(d.Rows, "row"), counted(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), inMemory(d), counted(int64(d.Readers), "reader"))
+	fmt.Fprintf(out, "%s, %s, layout %s, %s (%s in memory), %s\n", counted(d.Rows, "row"),
+		counted(d.Items, "item"), d.Layout, humanize.IBytes(uint64(d.Bytes)), inMemory(d),
+		counted(int64(d.Readers), "reader"))
 	if s := d.Manifest.TimeStep; s != nil {
 		fmt.Fprintln(out, stepText(d.Manifest, *s))
 	}
@@ -59,7 +62,8 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 		if c.Unit != "" {
 			dtype += "[" + strings.Trim(c.Unit+", "+c.Zone, ", ") + "]"
 		}
-		rows = append(rows, []any{c.Name, c.Role, dtype, c.Shape, c.Missing, strings.Join(ingest.DescribeSteps(&c), ", ")})
+		rows = append(rows, []any{c.Name, c.Role, dtype, c.Shape, c.Missing,
+			strings.Join(ingest.DescribeSteps(&c), ", ")})
 	}
 	if err := table(out, rows); err != nil {
 		return err
@@ -74,14 +78,16 @@ func showDataset(cmd *cobra.Command, d wire.Dataset) error {
 
 // showStatistics shows the statistics of the columns that have some.
 func showStatistics(out io.Writer, columns []layout.ManifestColumn) error {
-	rows := [][]any{{"COLUMN", "COUNT", "MEAN", "STD", "MIN", "~5%", "~25%", "~50%", "~75%", "~95%", "MAX"}}
+	rows := [][]any{{"COLUMN", "COUNT", "MEAN", "STD", "MIN", "~5%", "~25%", "~50%", "~75%",
+		"~95%", "MAX"}}
 	for _, c := range columns {
 		s := c.Statistics
 		if s == nil {
 			continue
 		}
 		row := []any{c.Name, s.Count}
-		for _, v := range []*float64{s.Mean, s.Std, s.Min, s.Quantiles["0.05"], s.Quantiles["0.25"], s.Quantiles["0.5"], s.Quantiles["0.75"], s.Quantiles["0.95"], s.Max} {
+		for _, v := range []*float64{s.Mean, s.Std, s.Min, s.Quantiles["0.05"], s.Quantiles["0.25"],
+			s.Quantiles["0.5"], s.Quantiles["0.75"], s.Quantiles["0.95"], s.Max} {
 			if v == nil {
 				row = append(row, "-")
 			} else {
@@ -112,12 +118,14 @@ func stepText(m *layout.Manifest, s layout.TimeStep) string {
 	if s.Jumps == 0 {
 		return fmt.Sprintf("%s is regular, a row every %s", m.Time, length(s.Step))
 	}
-	return fmt.Sprintf("%s has mostly a row every %s, and %s jumps, the largest of %s", m.Time, length(s.Step), humanize.Comma(s.Jumps), length(s.Largest))
+	return fmt.Sprintf("%s has mostly a row every %s, and %s jumps, the largest of %s", m.Time,
+		length(s.Step), humanize.Comma(s.Jumps), length(s.Largest))
 }
 
 // narrowed says what storing a column's floats as narrower ones has lost.
 func narrowed(name string, e layout.DTypeError) string {
-	return fmt.Sprintf("%s: stored with an error of at most %.2g, %.2g of a value", name, e.Abs, e.Rel)
+	return fmt.Sprintf("%s: stored with an error of at most %.2g, %.2g of a value", name,
+		e.Abs, e.Rel)
 }
 
 // counted is a number of things.

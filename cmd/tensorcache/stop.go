@@ -35,7 +35,8 @@ attached but those with reconnect=True, which go on with the next daemon where t
 			}
 			defer c.Close()
 			var stopping wire.Stopping
-			if err := c.Post(cmd.Context(), "/v1/stop", wire.StopRequest{WhenIdle: whenIdle}, &stopping); err != nil {
+			if err := c.Post(cmd.Context(), "/v1/stop", wire.StopRequest{WhenIdle: whenIdle},
+				&stopping); err != nil {
 				return err
 			}
 			dir, err := control.Dir(o.dir)
@@ -48,15 +49,19 @@ attached but those with reconnect=True, which go on with the next daemon where t
 				ctx, cancel = context.WithTimeout(ctx, longestStop)
 				defer cancel()
 			} else if stopping.Feeds+stopping.Jobs > 0 {
-				fmt.Fprintf(cmd.ErrOrStderr(), "daemon %d leaves once these have ended: feeds %d, jobs %d\n", stopping.PID, stopping.Feeds, stopping.Jobs)
+				fmt.Fprintf(cmd.ErrOrStderr(),
+					"daemon %d leaves once these have ended: feeds %d, jobs %d\n", stopping.PID,
+					stopping.Feeds, stopping.Jobs)
 			}
-			if err := control.WaitGone(ctx, dir, control.Stopped(c.Daemon, stopping.PID)); err != nil {
+			if err := control.WaitGone(ctx, dir,
+				control.Stopped(c.Daemon, stopping.PID)); err != nil {
 				return fmt.Errorf("daemon %d is still ending: %w", stopping.PID, err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "stopped daemon %d\n", stopping.PID)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&whenIdle, "when-idle", false, "only once no load runs and no trainer needs the daemon")
+	cmd.Flags().BoolVar(&whenIdle, "when-idle", false,
+		"only once no load runs and no trainer needs the daemon")
 	return cmd
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/control"
 )
 
-// tcp STATUS [-token] METHOD PATH asks over TCP, with the token, and holds the answer to a status. A path may be a whole address,
-// which ADDRESS stands for: what the last command printed.
+// tcp STATUS [-token] METHOD PATH asks over TCP, with the token, and holds the answer to a status.
+// A path may be a whole address, which ADDRESS stands for: what the last command printed.
 func overTCP(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -38,7 +38,11 @@ func overTCP(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		req.Header.Set("Authorization", "Bearer "+string(secret))
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request,
+			[]*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 	res, err := client.Do(req)
 	ts.Check(err)
 	defer res.Body.Close()

@@ -30,20 +30,23 @@ func TestALoadThatDoesNotFitSaysNeedAndHaveAndLeavesNothing(t *testing.T) {
 		}
 	}
 	dir, cache := t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{"small.csv": "a\n1.5\n2.5\n3.5\n", "large.csv": "a\n" + strings.Repeat("1.5\n", 1<<20)} {
+	for name, text := range map[string]string{"small.csv": "a\n1.5\n2.5\n3.5\n",
+		"large.csv": "a\n" + strings.Repeat("1.5\n", 1<<20)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	cmd := exec.Command(unshare[0], unshare[1], "sh", "-e", "-c", onTmpfs, os.Args[0])
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings, "TENSORCACHE_DIR="+cache, "TENSORCACHE_FAULT=")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), mainVariable+"=1", "GORACE="+raceSettings,
+		"TENSORCACHE_DIR="+cache, "TENSORCACHE_FAULT=")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s%s", err, stdout.String(), stderr.String())
 	}
 	for _, want := range []string{
-		`^small: generation 1, 3 rows`, `(?m)^exit 1$`, `(?m)^tmp: $`, `(?m)^small +1 +3 `, `(?m)^small, generation 1: 2 windows`, `(?m)^stopped daemon`,
+		`^small: generation 1, 3 rows`, `(?m)^exit 1$`, `(?m)^tmp: $`, `(?m)^small +1 +3 `,
+		`(?m)^small, generation 1: 2 windows`, `(?m)^stopped daemon`,
 	} {
 		if !regexp.MustCompile(want).Match(stdout.Bytes()) {
 			t.Errorf("no %q in\n%s", want, stdout.String())
@@ -53,7 +56,8 @@ func TestALoadThatDoesNotFitSaysNeedAndHaveAndLeavesNothing(t *testing.T) {
 		t.Errorf("a part of the load was kept:\n%s", stdout.String())
 	}
 	// 8 MiB of float64 and the rest of the file, of less than the 4 MiB.
-	says := regexp.MustCompile(`(?m)^tensorcache: no space left in .*: need 8\d{6} bytes, have [34]\d{6}: .*\nhint: free some space`)
+	says := regexp.MustCompile(
+		`(?m)^tensorcache: no space left in .*: need 8\d{6} bytes, have [34]\d{6}: .*\nhint: free some space`)
 	if !says.Match(stderr.Bytes()) {
 		t.Errorf("the message is\n%s", stderr.String())
 	}

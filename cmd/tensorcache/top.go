@@ -33,10 +33,12 @@ that the daemon waited for the trainer. No daemon is started.`,
 		Example: "  tensorcache top --count 1",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if t.interval < leastInterval {
-				return usageError{fmt.Errorf("--interval: got %s, want %s or more", t.interval, leastInterval)}
+				return usageError{fmt.Errorf("--interval: got %s, want %s or more", t.interval,
+					leastInterval)}
 			}
 			if t.count < 0 {
-				return usageError{fmt.Errorf("--count: got %d, want 1 or more, or 0 for no end", t.count)}
+				return usageError{fmt.Errorf(
+					"--count: got %d, want 1 or more, or 0 for no end", t.count)}
 			}
 			return t.run(cmd)
 		},
@@ -168,7 +170,8 @@ func rateOf(f wire.Feed, now time.Time, last *look) float64 {
 }
 
 // shower is how looks are shown: as JSON, on the whole of a terminal, or in lines.
-func (t *top) shower(cmd *cobra.Command, quit func()) (show func(*look) error, end func() error, err error) {
+func (t *top) shower(cmd *cobra.Command, quit func()) (show func(*look) error,
+	end func() error, err error) {
 	out := cmd.OutOrStdout()
 	if t.asJSON {
 		e := json.NewEncoder(out)
@@ -180,7 +183,10 @@ func (t *top) shower(cmd *cobra.Command, quit func()) (show func(*look) error, e
 		if err != nil {
 			return nil, nil, err
 		}
-		return func(l *look) error { return s.draw(func(w io.Writer) error { return writeLook(w, l) }) }, s.end, nil
+		return func(l *look) error {
+			return s.draw(
+				func(w io.Writer) error { return writeLook(w, l) })
+		}, s.end, nil
 	}
 	return func(l *look) error { return writeLook(out, l) }, func() error { return nil }, nil
 }

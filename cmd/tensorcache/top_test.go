@@ -55,10 +55,12 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	defer f.Close()
 	var shown terminal
 	read := make(chan struct{})
-	go func() { _, _ = io.Copy(&shown, f); close(read) }() // a terminal that is closed is an error of reading
+	// a terminal that is closed is an error of reading
+	go func() { _, _ = io.Copy(&shown, f); close(read) }()
 	says := func(what string) {
 		t.Helper()
-		for end := time.Now().Add(patience); !strings.Contains(shown.String(), what); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(patience); !strings.Contains(shown.String(), what); time.Sleep(
+			5 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("no %q in %q", what, shown.String())
 			}
@@ -76,7 +78,8 @@ func TestTopFillsATerminalAndGivesItBack(t *testing.T) {
 	says(toTop + time.Now().Format("2006-01-02 15:")) // a line of no more than 20
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		pictures := strings.Split(shown.String(), toTop)
-		if last := pictures[len(pictures)-1]; len(pictures) > 2 && strings.HasSuffix(last, "q quits") && strings.Count(last, "\n") == 1 {
+		if last := pictures[len(pictures)-1]; len(pictures) > 2 &&
+			strings.HasSuffix(last, "q quits") && strings.Count(last, "\n") == 1 {
 			break
 		}
 		if time.Now().After(end) {
@@ -103,7 +106,8 @@ func TestAPictureFitsTheScreen(t *testing.T) {
 			t.Errorf("%d lines on a screen of %d", len(lines), size[1])
 		}
 		for _, line := range lines {
-			if line = strings.NewReplacer(clearLine, "", clearRest, "").Replace(line); len([]rune(line)) > size[0] {
+			if line = strings.NewReplacer(clearLine, "", clearRest, "").Replace(line); len(
+				[]rune(line)) > size[0] {
 				t.Errorf("%q is wider than %d", line, size[0])
 			}
 		}
@@ -112,7 +116,8 @@ func TestAPictureFitsTheScreen(t *testing.T) {
 
 func TestARateIsOfTheTimeSinceTheLookBefore(t *testing.T) {
 	now := time.Now()
-	last := &look{Time: now.Add(-2 * time.Second), Feeds: []feedRate{{Feed: wire.Feed{Feed: "f1", Batches: 100}}}}
+	last := &look{Time: now.Add(-2 * time.Second),
+		Feeds: []feedRate{{Feed: wire.Feed{Feed: "f1", Batches: 100}}}}
 	f := wire.Feed{Feed: "f1", Batches: 130, Seconds: 1000}
 	if got := rateOf(f, now, last); got < 14.99 || got > 15.01 {
 		t.Errorf("%v batches a second, want 30 in 2 s", got)

@@ -11,14 +11,20 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// writeLook writes a look as lines: memory, jobs, feeds, datasets. What there is none of has no lines.
+// writeLook writes a look as lines: memory, jobs, feeds, datasets. What there is none of has no
+// lines.
 func writeLook(w io.Writer, l *look) error {
 	size := func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 	m := l.Machine.Memory
 	fmt.Fprintf(w, "%s  %s\n", l.Time.Format(time.DateTime), l.Machine.Dir)
-	fmt.Fprintf(w, "memory  [%s] %s of %s: datasets %s, rings %s, loads %s; pinned %s; available %s\n",
-		gauge(float64(m.Resident+m.Rings+m.Loading)/float64(max(m.Budget, 1))), size(m.Resident+m.Rings+m.Loading), size(m.Budget), size(m.Resident), size(m.Rings), size(m.Loading), size(m.Pinned), size(m.Available))
-	fmt.Fprintf(w, "disk    %s free of %s %s; descriptors %d of %d\n", size(l.Machine.Disk.Free), size(l.Machine.Disk.Total), l.Machine.Disk.Filesystem, l.Machine.Descriptors.Open, l.Machine.Descriptors.Limit)
+	fmt.Fprintf(w,
+		"memory  [%s] %s of %s: datasets %s, rings %s, loads %s; pinned %s; available %s\n",
+		gauge(float64(m.Resident+m.Rings+m.Loading)/float64(max(m.Budget, 1))),
+		size(m.Resident+m.Rings+m.Loading), size(m.Budget), size(m.Resident), size(m.Rings),
+		size(m.Loading), size(m.Pinned), size(m.Available))
+	fmt.Fprintf(w, "disk    %s free of %s %s; descriptors %d of %d\n", size(l.Machine.Disk.Free),
+		size(l.Machine.Disk.Total), l.Machine.Disk.Filesystem, l.Machine.Descriptors.Open,
+		l.Machine.Descriptors.Limit)
 	if rows := jobRows(l.Jobs); len(rows) > 1 {
 		fmt.Fprintln(w)
 		if err := table(w, rows); err != nil {
@@ -48,16 +54,20 @@ func jobRows(jobs []wire.Job) [][]any {
 		if j.EtaS != nil {
 			rest = strings.TrimSuffix(left(*j.EtaS), " left")
 		}
-		rows = append(rows, []any{j.Job, j.Kind, j.Dataset, j.State, j.Phase, "[" + gauge(j.Progress) + "] " + percent(j.Progress), rest})
+		rows = append(rows, []any{j.Job, j.Kind, j.Dataset, j.State, j.Phase,
+			"[" + gauge(j.Progress) + "] " + percent(j.Progress), rest})
 	}
 	return rows
 }
 
 func feedRows(feeds []feedRate) [][]any {
-	rows := [][]any{{"FEED", "DATASET", "PID", "DELIVERY", "EPOCH", "BATCHES", "BATCHES/S", "WAITS", "IDLE", "RING", "VERDICT"}}
+	rows := [][]any{{"FEED", "DATASET", "PID", "DELIVERY", "EPOCH", "BATCHES", "BATCHES/S", "WAITS",
+		"IDLE", "RING", "VERDICT"}}
 	for _, f := range feeds {
 		rows = append(rows, []any{
-			f.Feed.Feed, f.Dataset, pidText(f.PID), f.Delivery, f.Epoch, humanize.Comma(f.Batches), fmt.Sprintf("%.1f", f.BatchesPerS), percent(f.WaitDataShare), percent(f.WaitTrainerShare),
+			f.Feed.Feed, f.Dataset, pidText(f.PID), f.Delivery, f.Epoch, humanize.Comma(f.Batches),
+			fmt.Sprintf("%.1f", f.BatchesPerS), percent(f.WaitDataShare),
+			percent(f.WaitTrainerShare),
 			humanize.IBytes(uint64(f.SlotBytes) * uint64(f.Slots)), f.Verdict,
 		})
 	}
@@ -71,7 +81,8 @@ func datasetRows(datasets []wire.Dataset) [][]any {
 		if d.ResidentBytes != nil {
 			bar = "[" + gauge(float64(*d.ResidentBytes)/float64(max(d.Bytes, 1))) + "] "
 		}
-		rows = append(rows, []any{d.Dataset, d.Generation, humanize.IBytes(uint64(d.Bytes)), bar + inMemory(d), d.Readers})
+		rows = append(rows, []any{d.Dataset, d.Generation, humanize.IBytes(uint64(d.Bytes)),
+			bar + inMemory(d), d.Readers})
 	}
 	return rows
 }

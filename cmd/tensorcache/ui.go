@@ -42,7 +42,8 @@ The address works once, within a minute: it logs the browser in, and no other. O
 			fmt.Fprintln(cmd.OutOrStdout(), address)
 			if !onlyPrint && hasDisplay() {
 				if err := open(address); err != nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "no browser was opened (%s); open the address yourself\n", err)
+					fmt.Fprintf(cmd.ErrOrStderr(),
+						"no browser was opened (%s); open the address yourself\n", err)
 				}
 			}
 			return nil
@@ -57,7 +58,8 @@ func datasetFragment(name string) string { return "#/datasets/" + name }
 
 // hasDisplay tells whether a browser could be seen.
 func hasDisplay() bool {
-	return runtime.GOOS == "darwin" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+	return runtime.GOOS == "darwin" || os.Getenv("DISPLAY") != "" ||
+		os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
 // open hands an address to the system's browser, and does not wait for its end.

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// uids is a flag of user ids, which adds to those that it was given before. The greatest number is no user's.
+// uids is a flag of user ids, which adds to those that it was given before. The greatest number is
+// no user's.
 type uids []int
 
 func (u *uids) String() string {

@@ -12,10 +12,12 @@ func TestUserIDsAddUp(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !slices.Equal(ids, uids{1000, 1001, 0, 4294967294}) || ids.String() != "1000,1001,0,4294967294" {
+	if !slices.Equal(ids, uids{1000, 1001, 0, 4294967294}) ||
+		ids.String() != "1000,1001,0,4294967294" {
 		t.Error(ids)
 	}
-	for _, text := range []string{"", ",", "1,,2", "-5", "1.5", "4294967295", "99999999999", "0x10"} {
+	for _, text := range []string{"", ",", "1,,2", "-5", "1.5", "4294967295",
+		"99999999999", "0x10"} {
 		if err := ids.Set(text); err == nil {
 			t.Errorf("%q is taken", text)
 		}

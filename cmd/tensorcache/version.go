@@ -13,7 +13,8 @@ import (
 func newVersion(*options) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "version", Short: "print the versions of program, protocol and format", Args: cobra.NoArgs,
+		Use: "version", Short: "print the versions of program, protocol and format",
+		Args:    cobra.NoArgs,
 		Example: "  tensorcache version --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := struct {
@@ -25,7 +26,8 @@ func newVersion(*options) *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), v)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "tensorcache %s (protocol %d, format %d, %s)\n", v.Version, v.Protocol, v.Format, v.Go)
+			fmt.Fprintf(cmd.OutOrStdout(), "tensorcache %s (protocol %d, format %d, %s)\n",
+				v.Version, v.Protocol, v.Format, v.Go)
 			return nil
 		},
 	}

@@ -2,9 +2,10 @@
 //
 //	go run ./examples/nlinear_go
 //
-// NLinear (Zeng, Chen, Zhang, Xu: Are Transformers Effective for Time Series Forecasting?, AAAI 2023) subtracts each series' last
-// value, applies one linear map over time, and adds the value back. The set-up is the paper's: context 336, prediction 96, batch
-// 32, scaled by the first 8,640 rows; the paper has a test MSE of 0.374.
+// NLinear (Zeng, Chen, Zhang, Xu: Are Transformers Effective for Time Series Forecasting?, AAAI
+// 2023) subtracts each series' last value, applies one linear map over time, and adds the value
+// back. The set-up is the paper's: context 336, prediction 96, batch 32, scaled by the first 8,640
+// rows; the paper has a test MSE of 0.374.
 package main
 
 import (
@@ -24,7 +25,8 @@ func main() {
 	flag.StringVar(&o.csv, "csv", "examples/data/ETTh1.csv", "the data")
 	flag.Int64Var(&o.context, "context-length", 336, "rows a window looks back over")
 	flag.Int64Var(&o.prediction, "prediction-length", 96, "rows to predict")
-	flag.Int64Var(&o.train, "train", 8640, "rows to train on; a third as many each to validate and to test on")
+	flag.Int64Var(&o.train, "train", 8640,
+		"rows to train on; a third as many each to validate and to test on")
 	flag.IntVar(&o.epochs, "epochs", 4, "passes over the training windows")
 	flag.Uint64Var(&o.seed, "seed", 0, "of the order")
 	flag.Parse()
@@ -49,23 +51,28 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer cache.Close()
-	data, err := cache.Load(ctx, "etth1", []string{o.csv}, tensorcache.LoadOptions{Time: "date", Scale: "standard", FitRows: &[2]*int64{nil, &o.train}})
+	data, err := cache.Load(ctx, "etth1", []string{o.csv},
+		tensorcache.LoadOptions{Time: "date", Scale: "standard",
+			FitRows: &[2]*int64{nil, &o.train}})
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	windows, err := data.Windows(ctx, window.Spec{ContextLength: o.context, PredictionLength: o.prediction})
+	windows, err := data.Windows(ctx,
+		window.Spec{ContextLength: o.context, PredictionLength: o.prediction})
 	if err != nil {
 		return err
 	}
-	parts, err := windows.Split(ctx, tensorcache.Split{Lengths: []int64{o.train, o.train / 3, o.train / 3}})
+	parts, err := windows.Split(ctx,
+		tensorcache.Split{Lengths: []int64{o.train, o.train / 3, o.train / 3}})
 	if err != nil {
 		return err
 	}
 	// Channels first: each feature's rows are one piece of memory.
 	feeds := make([]*tensorcache.Feed[float32], len(parts))
 	for i, order := range []string{"shuffle", "sequential", "sequential"} {
-		feeds[i], err = tensorcache.NewFeed[float32](ctx, parts[i], tensorcache.FeedOptions{BatchSize: 32, Order: order, Seed: o.seed, ChannelsFirst: true})
+		feeds[i], err = tensorcache.NewFeed[float32](ctx, parts[i],
+			tensorcache.FeedOptions{BatchSize: 32, Order: order, Seed: o.seed, ChannelsFirst: true})
 		if err != nil {
 			return err
 		}
@@ -105,7 +112,8 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 		fmt.Printf("epoch %d: validation MSE %.4f, %.1f s, in all %.1f %% of the time in wait for data\n",
-			epoch+1, score, time.Since(began).Seconds(), 100*stats.WaitData.Seconds()/stats.Pass.Seconds())
+			epoch+1, score, time.Since(began).Seconds(),
+			100*stats.WaitData.Seconds()/stats.Pass.Seconds())
 	}
 	score, err := evaluate(ctx, best, feeds[2])
 	if err != nil {

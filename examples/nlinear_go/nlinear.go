@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// nlinear is one map of past values, relative to the last of them, to future ones: the same for every feature.
+// nlinear is one map of past values, relative to the last of them, to future ones: the same for
+// every feature.
 type nlinear struct {
 	context, prediction int
 	weight              []float32 // [context, prediction], then the bias
@@ -19,7 +20,8 @@ func newNLinear(context, prediction int) *nlinear {
 	zeros := func(n int) []float32 { return make([]float32, n) }
 	n := (context + 1) * prediction
 	return &nlinear{
-		context: context, prediction: prediction, weight: zeros(n), gradient: zeros(n), mean: zeros(n), square: zeros(n),
+		context: context, prediction: prediction, weight: zeros(n), gradient: zeros(n),
+		mean: zeros(n), square: zeros(n),
 		row: zeros(context), miss: zeros(prediction),
 	}
 }
@@ -59,7 +61,8 @@ func (m *nlinear) learn(context, target []float32, rate float32) {
 		add(m.gradient[m.context*m.prediction:], slope, miss)
 	})
 	m.steps++
-	rate *= float32(math.Sqrt(1-math.Pow(0.999, float64(m.steps))) / (1 - math.Pow(0.9, float64(m.steps))))
+	rate *= float32(
+		math.Sqrt(1-math.Pow(0.999, float64(m.steps))) / (1 - math.Pow(0.9, float64(m.steps))))
 	for i, g := range m.gradient {
 		m.mean[i] += 0.1 * (g - m.mean[i])
 		m.square[i] += 0.001 * (g*g - m.square[i])

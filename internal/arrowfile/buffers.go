@@ -101,14 +101,16 @@ func Buffers(r io.ReaderAt, size int64) (spans []Span, err error) {
 // table.
 func readTable(r io.ReaderAt, offset, length int64, root string) (flatbuffers.Table, error) {
 	if length > maxMetadata {
-		return flatbuffers.Table{}, fmt.Errorf("%w: %d bytes are no %s", ErrTorn, length, strings.ToLower(root))
+		return flatbuffers.Table{}, fmt.Errorf("%w: %d bytes are no %s", ErrTorn, length,
+			strings.ToLower(root))
 	}
 	b := make([]byte, length)
 	if _, err := r.ReadAt(b, offset); err != nil {
 		return flatbuffers.Table{}, err
 	}
 	if !arrowmeta.Check(b, root) {
-		return flatbuffers.Table{}, fmt.Errorf("%w: the Arrow %s is damaged", ErrTorn, strings.ToLower(root))
+		return flatbuffers.Table{}, fmt.Errorf("%w: the Arrow %s is damaged", ErrTorn,
+			strings.ToLower(root))
 	}
 	return flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}, nil
 }

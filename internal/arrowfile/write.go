@@ -61,7 +61,8 @@ func (h holeWriter) isHole(p []byte) bool {
 // buffers are too if the lengths of all buffers are multiples of Alignment. Arrow v15 aligns
 // messages and buffers to 8 bytes only, so Create pads the schema metadata. Values inside
 // placeholder become holes.
-func Create(path string, fields []arrow.Field, columns []arrow.Array, rows int64, placeholder []byte) (*os.File, error) {
+func Create(path string, fields []arrow.Field, columns []arrow.Array, rows int64,
+	placeholder []byte) (*os.File, error) {
 	if err := fault.At("create"); err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
@@ -93,7 +94,8 @@ func Create(path string, fields []arrow.Field, columns []arrow.Array, rows int64
 	return nil, fmt.Errorf("write %s: %w", path, err)
 }
 
-func writeBatch(w holeWriter, fields []arrow.Field, columns []arrow.Array, rows int64, pad int) error {
+func writeBatch(w holeWriter, fields []arrow.Field, columns []arrow.Array, rows int64,
+	pad int) error {
 	if err := fault.At("write"); err != nil {
 		return err
 	}

@@ -27,14 +27,18 @@ type Shape struct{ Nodes, Buffers int }
 
 // buffersOfType is the number of buffers of an array, without those of its children, by the number
 // of its type in arrowTables.
-var buffersOfType = [...]int{0, 0, 2, 2, 3, 3, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 1, 2, 2, 3, 3, 2, 0, 2, 2, 3, 3}
+var buffersOfType = [...]int{0, 0, 2, 2, 3, 3, 2, 2, 2, 2, 2, 2, 2, 1, 1, 2, 1, 2, 2, 3, 3, 2,
+	0, 2, 2, 3, 3}
 
 // ShapeOf returns the sum of the shapes of a schema's fields, or of a field's children. It adds the
 // shapes of dictionaries to dictionaries, by dictionary number.
-func ShapeOf(t flatbuffers.Table, fields flatbuffers.VOffsetT, dictionaries map[int64]Shape) (s Shape) {
+func ShapeOf(t flatbuffers.Table, fields flatbuffers.VOffsetT,
+	dictionaries map[int64]Shape) (s Shape) {
 	o := flatbuffers.UOffsetT(t.Offset(fields))
 	for i := 0; o != 0 && i < t.VectorLen(o); i++ {
-		f := shapeOfField(flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Vector(o) + flatbuffers.UOffsetT(i)*4)}, dictionaries)
+		f := shapeOfField(
+			flatbuffers.Table{Bytes: t.Bytes,
+				Pos: t.Indirect(t.Vector(o) + flatbuffers.UOffsetT(i)*4)}, dictionaries)
 		s.Nodes, s.Buffers = s.Nodes+f.Nodes, s.Buffers+f.Buffers
 	}
 	return s
@@ -73,7 +77,8 @@ func ColumnsOf(schema flatbuffers.Table) (columns []Column, dictionaries map[int
 	end := Shape{}
 	o := flatbuffers.UOffsetT(schema.Offset(SchemaFields))
 	for i := 0; o != 0 && i < schema.VectorLen(o); i++ {
-		field := flatbuffers.Table{Bytes: schema.Bytes, Pos: schema.Indirect(schema.Vector(o) + flatbuffers.UOffsetT(i)*4)}
+		field := flatbuffers.Table{Bytes: schema.Bytes,
+			Pos: schema.Indirect(schema.Vector(o) + flatbuffers.UOffsetT(i)*4)}
 		name, its := string(Text(field, FieldName)), map[int64]Shape{}
 		f := shapeOfField(field, its)
 		end = Shape{end.Nodes + f.Nodes, end.Buffers + f.Buffers}
@@ -107,7 +112,8 @@ func firstName(columns []Column, is func(Column) bool) string {
 func DictionaryNumbers(t flatbuffers.Table, fields flatbuffers.VOffsetT) (numbers []int64) {
 	o := flatbuffers.UOffsetT(t.Offset(fields))
 	for i := 0; o != 0 && i < t.VectorLen(o); i++ {
-		field := flatbuffers.Table{Bytes: t.Bytes, Pos: t.Indirect(t.Vector(o) + flatbuffers.UOffsetT(i)*4)}
+		field := flatbuffers.Table{Bytes: t.Bytes,
+			Pos: t.Indirect(t.Vector(o) + flatbuffers.UOffsetT(i)*4)}
 		if o := flatbuffers.UOffsetT(field.Offset(FieldDictionary)); o != 0 {
 			encoding := flatbuffers.Table{Bytes: t.Bytes, Pos: field.Indirect(field.Pos + o)}
 			numbers = append(numbers, encoding.GetInt64Slot(DictionaryID, 0))

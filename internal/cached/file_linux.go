@@ -22,7 +22,8 @@ func call(number uintptr, f *os.File, b []byte, at int64) int {
 	if len(b) == 0 || portable.Forced() {
 		return 0
 	}
-	n, _, failed := unix.RawSyscall6(number, f.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(at), 0, 0)
+	n, _, failed := unix.RawSyscall6(number, f.Fd(), uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)), uintptr(at), 0, 0)
 	runtime.KeepAlive(f)
 	if failed != 0 {
 		return 0

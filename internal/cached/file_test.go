@@ -72,7 +72,8 @@ func TestWhatFailsIsAnErrorThatNamesTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	var failed *os.PathError
-	if n, err := (File{r}).WriteAt([]byte("x"), 0); n != 0 || !errors.As(err, &failed) || failed.Path != f.Name() || !errors.Is(err, syscall.EBADF) {
+	if n, err := (File{r}).WriteAt([]byte("x"), 0); n != 0 || !errors.As(err, &failed) ||
+		failed.Path != f.Name() || !errors.Is(err, syscall.EBADF) {
 		t.Errorf("writing a file that is open for reading: %d, %v", n, err)
 	}
 	if err := r.Close(); err != nil {

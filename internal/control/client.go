@@ -40,8 +40,10 @@ func newClient(ctx context.Context, d wire.Daemon) (*Client, error) {
 	}}}
 	var h wire.Health
 	err := c.Get(ctx, "/v1/health", &h)
-	if d.Protocol != wire.Protocol && !errors.Is(err, ErrGone) { // what a dead one spoke is no matter
-		err = fmt.Errorf("%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; end it with the tensorcache that started it, or kill %d", ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
+	// what a dead one spoke is no matter
+	if d.Protocol != wire.Protocol && !errors.Is(err, ErrGone) {
+		err = fmt.Errorf(
+			"%w: the daemon (tensorcache %s, pid %d) speaks protocol %d, this program %d; end it with the tensorcache that started it, or kill %d", ErrProtocol, d.Version, d.PID, d.Protocol, wire.Protocol, d.PID)
 	}
 	if err != nil {
 		c.Close()
@@ -83,12 +85,14 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 		if payload, err = json.Marshal(body); err != nil {
 			return err
 		}
-		if len(payload) > wire.MaxRequest { // the daemon would say so while it is still being sent, which net/http takes for its end
+		// the daemon would say so while it is still being sent, which net/http takes for its end
+		if len(payload) > wire.MaxRequest {
 			return wire.NewProblem(wire.TooLarge, "the body is over %d bytes", wire.MaxRequest)
 		}
 	}
 	res, b, err := c.ask(ctx, method, path, payload)
-	if err == nil && res.StatusCode == http.StatusRequestTimeout { // nothing was done: one of the two was stopped for a while
+	// nothing was done: one of the two was stopped for a while
+	if err == nil && res.StatusCode == http.StatusRequestTimeout {
 		res, b, err = c.ask(ctx, method, path, payload)
 	}
 	if err != nil {
@@ -109,7 +113,8 @@ func (c *Client) do(ctx context.Context, method, path string, body, into any) er
 }
 
 // ask sends a request, without a body where there is none, and reads the whole answer.
-func (c *Client) ask(ctx context.Context, method, path string, payload []byte) (*http.Response, []byte, error) {
+func (c *Client) ask(ctx context.Context, method, path string, payload []byte) (*http.Response,
+	[]byte, error) {
 	var body io.Reader
 	if payload != nil {
 		body = bytes.NewReader(payload)

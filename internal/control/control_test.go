@@ -43,7 +43,9 @@ func daemon(t *testing.T, dir string, handler http.HandlerFunc) {
 		<-done
 		os.RemoveAll(short)
 	})
-	if err := WriteDaemon(dir, wire.Daemon{PID: os.Getpid(), Version: "test", Protocol: wire.Protocol, Control: path, Feed: filepath.Join(short, "feed.sock")}); err != nil {
+	if err := WriteDaemon(dir,
+		wire.Daemon{PID: os.Getpid(), Version: "test", Protocol: wire.Protocol, Control: path,
+			Feed: filepath.Join(short, "feed.sock")}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -60,7 +62,8 @@ func TestTheCacheDirectoryIsTheFlagsThenTheVariablesThenTheUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range [][3]string{{"/flag", "/variable", "/flag"}, {"", "/variable", "/variable"}, {"", "", filepath.Join(users, "tensorcache")}} {
+	for _, test := range [][3]string{{"/flag", "/variable", "/flag"},
+		{"", "/variable", "/variable"}, {"", "", filepath.Join(users, "tensorcache")}} {
 		t.Setenv("TENSORCACHE_DIR", test[1])
 		if got, err := Dir(test[0]); err != nil || got != test[2] {
 			t.Errorf("flag %q, variable %q: %q, %v, want %q", test[0], test[1], got, err, test[2])
@@ -71,20 +74,23 @@ func TestTheCacheDirectoryIsTheFlagsThenTheVariablesThenTheUsers(t *testing.T) {
 	}
 }
 
-// TestSocketsAreFoundWhereTheDirectoryIsMountedElsewhere, as in another container; those that lie elsewhere stay where they are.
+// TestSocketsAreFoundWhereTheDirectoryIsMountedElsewhere, as in another container; those that lie
+// elsewhere stay where they are.
 func TestSocketsAreFoundWhereTheDirectoryIsMountedElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	here, there := filepath.Join(dir, "here"), filepath.Join(dir, "there")
 	if err := os.MkdirAll(filepath.Join(here, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteDaemon(here, wire.Daemon{Control: filepath.Join(here, "control.sock"), Feed: "/run/short/feed.sock"}); err != nil {
+	if err := WriteDaemon(here, wire.Daemon{Control: filepath.Join(here, "control.sock"),
+		Feed: "/run/short/feed.sock"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(here, there); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := ReadDaemon(there); err != nil || d.Control != filepath.Join(there, "control.sock") || d.Feed != "/run/short/feed.sock" {
+	if d, err := ReadDaemon(there); err != nil ||
+		d.Control != filepath.Join(there, "control.sock") || d.Feed != "/run/short/feed.sock" {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
@@ -126,21 +132,26 @@ func TestADaemonIsAskedAndItsProblemsAreErrors(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 	var p *wire.Problem
-	if err := c.Post(t.Context(), "/v1/x", map[string]int{}, &d); !errors.As(err, &p) || p.Type != wire.InvalidSpec || p.Hint != "use another" {
+	if err := c.Post(t.Context(), "/v1/x", map[string]int{}, &d); !errors.As(err, &p) ||
+		p.Type != wire.InvalidSpec || p.Hint != "use another" {
 		t.Errorf("got %v, want the problem", err)
 	}
-	if err := c.Delete(t.Context(), "/v1/x", &d); err == nil || !strings.Contains(err.Error(), "the daemon answered 500 Internal Server Error to DELETE /v1/x") {
+	if err := c.Delete(t.Context(), "/v1/x", &d); err == nil ||
+		!strings.Contains(err.Error(),
+			"the daemon answered 500 Internal Server Error to DELETE /v1/x") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestARequestThatCameTooLateIsSentOnceMore: who is stopped in the middle of one, as a container may be, has not been heard.
+// TestARequestThatCameTooLateIsSentOnceMore: who is stopped in the middle of one, as a container
+// may be, has not been heard.
 func TestARequestThatCameTooLateIsSentOnceMore(t *testing.T) {
 	dir := t.TempDir()
 	late := map[string]int{"/v1/once": 1, "/v1/ever": 100}
 	daemon(t, dir, func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]int
-		if r.Method == http.MethodPost && (json.NewDecoder(r.Body).Decode(&body) != nil || body["a"] != 1) {
+		if r.Method == http.MethodPost && (json.NewDecoder(r.Body).Decode(&body) != nil ||
+			body["a"] != 1) {
 			t.Errorf("it was sent %v", body)
 		}
 		if late[r.URL.Path]--; late[r.URL.Path] >= 0 {
@@ -156,11 +167,13 @@ func TestARequestThatCameTooLateIsSentOnceMore(t *testing.T) {
 	}
 	defer c.Close()
 	var h wire.Health
-	if err := c.Post(t.Context(), "/v1/once", map[string]int{"a": 1}, &h); err != nil || h.Status != "ok" {
+	if err := c.Post(t.Context(), "/v1/once", map[string]int{"a": 1}, &h); err != nil ||
+		h.Status != "ok" {
 		t.Errorf("%+v, %v", h, err)
 	}
 	var p *wire.Problem
-	if err := c.Get(t.Context(), "/v1/ever", &h); !errors.As(err, &p) || p.Type != wire.Timeout || late["/v1/ever"] != 98 {
+	if err := c.Get(t.Context(), "/v1/ever", &h); !errors.As(err, &p) || p.Type != wire.Timeout ||
+		late["/v1/ever"] != 98 {
 		t.Errorf("%v, %d left", err, late["/v1/ever"])
 	}
 }
@@ -187,7 +200,8 @@ func TestADaemonOfAnotherProtocolIsNamed(t *testing.T) {
 	if err := WriteDaemon(dir, d); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Connect(dir, true); !errors.Is(err, ErrProtocol) || !strings.Contains(err.Error(), "(tensorcache 9.9, pid 7) speaks protocol 9") {
+	if _, err := Connect(dir, true); !errors.Is(err, ErrProtocol) ||
+		!strings.Contains(err.Error(), "(tensorcache 9.9, pid 7) speaks protocol 9") {
 		t.Errorf("got %v, want ErrProtocol", err)
 	}
 }
@@ -215,7 +229,8 @@ func TestWaitGoneWaitsForTheLock(t *testing.T) {
 			t.Errorf("got %v while it is held", err)
 		}
 	}
-	for _, other := range []wire.Daemon{{PID: 6}, {PID: 6, Started: time.Unix(1, 2)}, {PID: 7, Started: time.Unix(1, 1)}} {
+	for _, other := range []wire.Daemon{{PID: 6}, {PID: 6, Started: time.Unix(1, 2)},
+		{PID: 7, Started: time.Unix(1, 1)}} {
 		if err := WaitGone(t.Context(), dir, other); err != nil {
 			t.Errorf("%v, want that %+v has left, since another one serves", err, other)
 		}

@@ -1,7 +1,7 @@
 // Package control is how the command line and the Go client find, start and ask a daemon.
 //
-// [Dir] says which cache directory is meant, [Connect] gives a [Client] of the daemon there, starting it where none
-// runs, as docs/PROTOCOL.md tells other clients to do.
+// [Dir] says which cache directory is meant, [Connect] gives a [Client] of the daemon there,
+// starting it where none runs, as docs/PROTOCOL.md tells other clients to do.
 package control
 
 import (
@@ -17,7 +17,8 @@ import (
 // DaemonFile is the file in the cache directory that says where the daemon listens.
 const DaemonFile = "daemon.json"
 
-// Dir is the cache directory: the flag's, else $TENSORCACHE_DIR, else one in the user's cache directory.
+// Dir is the cache directory: the flag's, else $TENSORCACHE_DIR, else one in the user's cache
+// directory.
 func Dir(flag string) (string, error) {
 	if flag == "" {
 		flag = os.Getenv("TENSORCACHE_DIR")
@@ -25,7 +26,8 @@ func Dir(flag string) (string, error) {
 	if flag == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return "", fmt.Errorf("find the user's cache directory: %w; name one with --dir or TENSORCACHE_DIR", err)
+			return "", fmt.Errorf(
+				"find the user's cache directory: %w; name one with --dir or TENSORCACHE_DIR", err)
 		}
 		flag = filepath.Join(cache, "tensorcache")
 	}
@@ -53,8 +55,8 @@ func ReadDaemon(dir string) (wire.Daemon, error) {
 	return d, nil
 }
 
-// WriteDaemon writes daemon.json so that a reader sees all of it or nothing. Sockets in the directory stand there by their names alone:
-// in another container it may be another path.
+// WriteDaemon writes daemon.json so that a reader sees all of it or nothing. Sockets in the
+// directory stand there by their names alone: in another container it may be another path.
 func WriteDaemon(dir string, d wire.Daemon) error {
 	for _, socket := range []*string{&d.Control, &d.Feed} {
 		if filepath.Dir(*socket) == filepath.Clean(dir) {

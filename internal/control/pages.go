@@ -9,9 +9,10 @@ import (
 // pageSize is how many entries a page is asked for: as many as the daemon gives.
 const pageSize = "1000"
 
-// List asks for all pages of a list and gives their entries. A page P tells its entries, and the key that the next one follows: nil
-// after the last.
-func List[P interface{ Page() ([]T, *string) }, T any](ctx context.Context, c *Client, path string) ([]T, error) {
+// List asks for all pages of a list and gives their entries. A page P tells its entries, and the
+// key that the next one follows: nil after the last.
+func List[P interface{ Page() ([]T, *string) }, T any](ctx context.Context, c *Client,
+	path string) ([]T, error) {
 	sign := "?"
 	if strings.Contains(path, "?") {
 		sign = "&"

@@ -11,16 +11,19 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset, behind the rows of the last one or without them. A refusal returns at once, even while the
-// stream stands still: the goroutine that reads it is left then, until the stream's next bytes or its end.
-func (c *Client) PutArrow(name string, options json.RawMessage, behind bool, stream io.Reader) (*wire.PutReply, error) {
+// PutArrow sends an Arrow IPC stream to the daemon as a new generation of a dataset, behind the
+// rows of the last one or without them. A refusal returns at once, even while the stream stands
+// still: the goroutine that reads it is left then, until the stream's next bytes or its end.
+func (c *Client) PutArrow(name string, options json.RawMessage, behind bool,
+	stream io.Reader) (*wire.PutReply, error) {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: c.Daemon.Feed, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	request, err := json.Marshal(wire.PutRequest{
-		Hello: wire.Hello{Protocol: wire.Protocol, Client: "tensorcache/" + c.Daemon.Version, Request: "put"}, Dataset: name, Options: options, Format: "arrow", Append: behind,
+		Hello: wire.Hello{Protocol: wire.Protocol, Client: "tensorcache/" + c.Daemon.Version,
+			Request: "put"}, Dataset: name, Options: options, Format: "arrow", Append: behind,
 	})
 	if err != nil {
 		return nil, err
@@ -36,11 +39,13 @@ func (c *Client) PutArrow(name string, options json.RawMessage, behind bool, str
 		if err == nil {
 			err = conn.CloseWrite()
 		} else if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
-			_ = conn.Close() // the stream cannot be read: the daemon must not take what came for all
+			// the stream cannot be read: the daemon must not take what came for all
+			_ = conn.Close()
 		}
 		copied <- err
 	}()
-	// A daemon that refuses the stream answers before it has read all of it, so the answer says more than a failed copy.
+	// A daemon that refuses the stream answers before it has read all of it, so the answer says
+	// more than a failed copy.
 	reply, err := readPutReply(conn)
 	if err != nil {
 		if _, ok := err.(*wire.Problem); !ok {

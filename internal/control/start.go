@@ -24,8 +24,8 @@ const (
 	logFile   = "daemon.log"
 )
 
-// Connect gives a client of the daemon that has the directory. Where none runs it starts one, unless
-// TENSORCACHE_AUTOSTART=0 or start is false; then the error wraps ErrNoDaemon.
+// Connect gives a client of the daemon that has the directory. Where none runs it starts one,
+// unless TENSORCACHE_AUTOSTART=0 or start is false; then the error wraps ErrNoDaemon.
 func Connect(dir string, start bool) (*Client, error) {
 	if !start {
 		return ConnectWith(context.Background(), dir, nil)
@@ -33,8 +33,8 @@ func Connect(dir string, start bool) (*Client, error) {
 	return ConnectWith(context.Background(), dir, os.Executable)
 }
 
-// ConnectWith is Connect for a program that is not the daemon itself: exe says which one to start; nil starts none. The context
-// ends the wait for a daemon that comes or goes.
+// ConnectWith is Connect for a program that is not the daemon itself: exe says which one to start;
+// nil starts none. The context ends the wait for a daemon that comes or goes.
 func ConnectWith(ctx context.Context, dir string, exe func() (string, error)) (*Client, error) {
 	reap()
 	c, err := dial(ctx, dir)
@@ -69,13 +69,15 @@ func ConnectWith(ctx context.Context, dir string, exe func() (string, error)) (*
 	return dial(ctx, dir)
 }
 
-// How long a daemon that has the directory may take until it listens or is gone, and how often that is looked up.
+// How long a daemon that has the directory may take until it listens or is gone, and how often that
+// is looked up.
 const (
 	longestHold = time.Minute
 	holdPause   = 10 * time.Millisecond
 )
 
-// settle waits for a daemon that is coming or going. The error wraps ErrNoDaemon once nobody has the directory.
+// settle waits for a daemon that is coming or going. The error wraps ErrNoDaemon once nobody has
+// the directory.
 func settle(ctx context.Context, dir string) (*Client, error) {
 	for deadline := time.Now().Add(longestHold); ; {
 		c, err := dial(ctx, dir)
@@ -83,7 +85,8 @@ func settle(ctx context.Context, dir string) (*Client, error) {
 			return c, err
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("a daemon holds %s but neither listens nor leaves after %s", dir, longestHold)
+			return nil, fmt.Errorf("a daemon holds %s but neither listens nor leaves after %s",
+				dir, longestHold)
 		}
 		if err := pause(ctx); err != nil {
 			return nil, err
@@ -111,7 +114,8 @@ func IsFree(dir string) bool {
 	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) == nil
 }
 
-// LockStart holds off others that would start a daemon in the directory, or end one because it is idle.
+// LockStart holds off others that would start a daemon in the directory, or end one because it is
+// idle.
 func LockStart(dir string) (*os.File, error) { return lockStart(context.Background(), dir) }
 
 func lockStart(ctx context.Context, dir string) (*os.File, error) {
@@ -145,13 +149,14 @@ func dial(ctx context.Context, dir string) (*Client, error) {
 	}
 	c, err := newClient(ctx, d)
 	if errors.Is(err, ErrGone) {
-		return nil, fmt.Errorf("%w runs in %s (the last one, pid %d, is gone)", ErrNoDaemon, dir, d.PID)
+		return nil, fmt.Errorf("%w runs in %s (the last one, pid %d, is gone)",
+			ErrNoDaemon, dir, d.PID)
 	}
 	return c, err
 }
 
-// spawn starts the program as a daemon of its own session and waits until it listens. One that is not waited for to the end is
-// ended.
+// spawn starts the program as a daemon of its own session and waits until it listens. One that is
+// not waited for to the end is ended.
 func spawn(ctx context.Context, exe, dir string) error {
 	log, err := os.OpenFile(filepath.Join(dir, logFile), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -179,7 +184,8 @@ func spawn(ctx context.Context, exe, dir string) error {
 	}
 	if err != nil || line != "ok\n" {
 		_ = cmd.Wait() // it has ended; its log says why
-		return fmt.Errorf("%w: it ended at its start; the end of %s:\n%s", ErrNoDaemon, log.Name(), tail(log.Name()))
+		return fmt.Errorf("%w: it ended at its start; the end of %s:\n%s", ErrNoDaemon, log.Name(),
+			tail(log.Name()))
 	}
 	started.Store(cmd.Process.Pid, cmd.Process)
 	return nil
@@ -188,7 +194,8 @@ func spawn(ctx context.Context, exe, dir string) error {
 // started are the daemons, by pid, that this process has started and whose end it has not seen.
 var started sync.Map
 
-// reap takes note of the end of daemons that this process started, so that none of them stays as a zombie.
+// reap takes note of the end of daemons that this process started, so that none of them stays as a
+// zombie.
 func reap() {
 	started.Range(func(pid, process any) bool {
 		if got, err := unix.Wait4(pid.(int), nil, unix.WNOHANG, nil); got != 0 || err != nil {
@@ -209,8 +216,8 @@ func tail(path string) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// Stopped is the daemon of a directory that is about to be told to stop, as far as it is known, or where another one was told so, which
-// answered with its pid, that one's pid alone.
+// Stopped is the daemon of a directory that is about to be told to stop, as far as it is known, or
+// where another one was told so, which answered with its pid, that one's pid alone.
 func Stopped(before wire.Daemon, pid int) wire.Daemon {
 	if before.PID != pid {
 		return wire.Daemon{PID: pid}
@@ -218,11 +225,13 @@ func Stopped(before wire.Daemon, pid int) wire.Daemon {
 	return before
 }
 
-// WaitGone returns once a daemon has left the directory: nobody holds it, or another one already serves. That may have the same pid, as
-// in containers, where each is 1: then it has begun at another time.
+// WaitGone returns once a daemon has left the directory: nobody holds it, or another one already
+// serves. That may have the same pid, as in containers, where each is 1: then it has begun at
+// another time.
 func WaitGone(ctx context.Context, dir string, gone wire.Daemon) error {
 	for !IsFree(dir) {
-		if d, err := ReadDaemon(dir); err == nil && (d.PID != gone.PID || !gone.Started.IsZero() && !d.Started.Equal(gone.Started)) {
+		if d, err := ReadDaemon(dir); err == nil &&
+			(d.PID != gone.PID || !gone.Started.IsZero() && !d.Started.Equal(gone.Started)) {
 			break
 		}
 		if err := pause(ctx); err != nil {

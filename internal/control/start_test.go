@@ -38,7 +38,11 @@ func TestADaemonThatComesIsWaitedFor(t *testing.T) {
 		}
 		done <- err
 	}()
-	daemon(t, dir, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, wire.Health{Protocol: wire.Protocol}) })
+	daemon(t, dir,
+		func(w http.ResponseWriter,
+			_ *http.Request) {
+			answer(w, 200, wire.Health{Protocol: wire.Protocol})
+		})
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
@@ -65,7 +69,8 @@ func TestWhatADeadDaemonSpokeIsNoMatter(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteDaemon(dir, wire.Daemon{PID: 7, Version: "9.9", Protocol: 9, Control: filepath.Join(dir, "control.sock")}); err != nil {
+	if err := WriteDaemon(dir, wire.Daemon{PID: 7, Version: "9.9", Protocol: 9,
+		Control: filepath.Join(dir, "control.sock")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Connect(dir, false); !errors.Is(err, ErrNoDaemon) {
@@ -73,10 +78,15 @@ func TestWhatADeadDaemonSpokeIsNoMatter(t *testing.T) {
 	}
 }
 
-// TestWhoStartsOneWithoutTheLockMayBeFirst starts a program that finds the directory taken, as a service manager's daemon does it.
+// TestWhoStartsOneWithoutTheLockMayBeFirst starts a program that finds the directory taken, as a
+// service manager's daemon does it.
 func TestWhoStartsOneWithoutTheLockMayBeFirst(t *testing.T) {
 	dir, served := t.TempDir(), t.TempDir()
-	daemon(t, served, func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, wire.Health{Protocol: wire.Protocol}) })
+	daemon(t, served,
+		func(w http.ResponseWriter,
+			_ *http.Request) {
+			answer(w, 200, wire.Health{Protocol: wire.Protocol})
+		})
 	slower := filepath.Join(t.TempDir(), "slower")
 	script := fmt.Sprintf("#!/bin/sh\ncp %q %q\nexit 1\n", filepath.Join(served, DaemonFile), dir)
 	if err := os.WriteFile(slower, []byte(script), 0o700); err != nil {

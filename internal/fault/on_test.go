@@ -31,7 +31,8 @@ func TestAFaultIsWhereItWasPlanted(t *testing.T) {
 	} {
 		reset(t, planted)
 		for i, p := range points {
-			if err := At(p); (err != nil) != want[i] || err != nil && !errors.Is(err, syscall.ENOSPC) {
+			if err := At(p); (err != nil) != want[i] || err != nil &&
+				!errors.Is(err, syscall.ENOSPC) {
 				t.Errorf("%s: point %d, %s: got %v", planted, i+1, p, err)
 			}
 		}

@@ -10,12 +10,15 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestSpansCoverWhatIsRead holds the lines of a span to every byte of every sample, in rows of any width that lie any way apart.
+// TestSpansCoverWhatIsRead holds the lines of a span to every byte of every sample, in rows of any
+// width that lie any way apart.
 func TestSpansCoverWhatIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.Int64Range(1, 40).Draw(t, "width")
-		source := layout.Strided[float32]{Width: width, Step: width + rapid.Int64Range(0, 40).Draw(t, "gap"), Rows: 1 << 20}
-		to := target{length: rapid.Int64Range(1, 200).Draw(t, "length"), dilation: rapid.Int64Range(1, 5).Draw(t, "dilation")}
+		source := layout.Strided[float32]{Width: width, Step: width +
+			rapid.Int64Range(0, 40).Draw(t, "gap"), Rows: 1 << 20}
+		to := target{length: rapid.Int64Range(1, 200).Draw(t, "length"),
+			dilation: rapid.Int64Range(1, 5).Draw(t, "dilation")}
 		s := spanOf(source, to)
 		if s.n < 1 || s.n > ((to.length-1)*source.Step*4*to.dilation+width*4)/lineBytes+1 {
 			t.Fatalf("%d lines", s.n)
@@ -41,7 +44,9 @@ func TestSpansCoverWhatIsRead(t *testing.T) {
 				continue
 			}
 			for b := first; b < min(first+width*4, end); b++ {
-				if line := b / lineBytes; !fetched[line] && line != (row*s.row+s.n*s.step)/lineBytes { // the last may begin in the line before
+				// the last may begin in the line before
+				if line := b / lineBytes; !fetched[line] &&
+					line != (row*s.row+s.n*s.step)/lineBytes {
 					t.Fatalf("byte %d of sample %d is not fetched", b-first, i)
 				}
 			}

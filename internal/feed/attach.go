@@ -14,15 +14,18 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Acquire opens the generation that a request names; a digest that is given must be the generation's.
-func Acquire(s *store.Store, dataset string, generation int64, digest string) (*store.Handle, error) {
+// Acquire opens the generation that a request names; a digest that is given must be the
+// generation's.
+func Acquire(s *store.Store, dataset string, generation int64,
+	digest string) (*store.Handle, error) {
 	h, err := s.Acquire(dataset, generation)
 	if err != nil {
 		return nil, err
 	}
 	if have := h.Data.Manifest.Digest; digest != "" && digest != have {
 		h.Release()
-		return nil, fmt.Errorf("%w: generation %d of %q now has digest %s, the request names %s", store.ErrGone, h.Generation, dataset, have, digest)
+		return nil, fmt.Errorf("%w: generation %d of %q now has digest %s, the request names %s",
+			store.ErrGone, h.Generation, dataset, have, digest)
 	}
 	return h, nil
 }
@@ -53,9 +56,13 @@ func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
 }
 
 // attach checks a request and makes its stream, ring and reply.
-func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *wire.FeedReply, error) {
+func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream,
+	*wire.FeedReply, error) {
 	if r.Slots != 0 && (r.Slots < minSlots || r.Slots > maxSlots) {
-		return nil, nil, wire.NewProblem(wire.InvalidSpec, "slots: got %d, want %d to %d, or 0 to let the daemon choose", r.Slots, minSlots, maxSlots).WithField("slots")
+		return nil, nil,
+			wire.NewProblem(wire.InvalidSpec,
+				"slots: got %d, want %d to %d, or 0 to let the daemon choose", r.Slots, minSlots,
+				maxSlots).WithField("slots")
 	}
 	w, err := NewWindows(h, r.Spec, r.Cuts)
 	if err != nil {
@@ -96,7 +103,9 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, client: r.Client, windows: w, sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots, goesOn: r.Reconnect, asker: newAsker(h.Data.Map(), w, sm.Options(), delivery)}
+	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, client: r.Client, windows: w,
+		sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots,
+		goesOn: r.Reconnect, asker: newAsker(h.Data.Map(), w, sm.Options(), delivery)}
 	st.start(cursor.Epoch, cursor.Consumed)
 	var place *wire.Queue
 	if queued {
@@ -108,14 +117,18 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream, *
 		return nil, nil, errors.Join(err, rng.close())
 	}
 	return st, &wire.FeedReply{
-		Protocol: wire.Protocol, Version: s.Version, Feed: st.id, Dataset: h.Dataset, Generation: h.Generation, Digest: digest,
-		Delivery: delivery, Path: pathOf(delivery, f), Slots: slots, SlotBytes: layout.bytes, Parts: layout.parts,
-		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Queue: place, Features: w.Features(),
+		Protocol: wire.Protocol, Version: s.Version, Feed: st.id, Dataset: h.Dataset,
+		Generation: h.Generation, Digest: digest,
+		Delivery: delivery, Path: pathOf(delivery, f), Slots: slots, SlotBytes: layout.bytes,
+		Parts:   layout.parts,
+		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Queue: place,
+		Features: w.Features(),
 	}, nil
 }
 
-// leaving is how long a ring that does not fit waits for feeds to end: the daemon hears a moment later than its trainer that a feed
-// was closed, and who closes one to make another would be refused.
+// leaving is how long a ring that does not fit waits for feeds to end: the daemon hears a moment
+// later than its trainer that a feed was closed, and who closes one to make another would be
+// refused.
 const leaving = 250 * time.Millisecond
 
 // makeRing reserves a ring within the store's budget, with fewer slots where it does not fit.
@@ -128,8 +141,13 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 	if slots < minSlots {
 		s.mu.Unlock()
 		need := uint64(minSlots * slotBytes)
-		return nil, 0, wire.NewProblem(wire.Memory, "a ring of %d slots needs %s, the memory budget has %s left of %s", minSlots, humanize.IBytes(need), humanize.IBytes(uint64(have)), humanize.IBytes(uint64(budget))).
-			WithField("batch_size").WithHint("use a smaller batch_size, fewer columns, close another feed, or unpin a dataset")
+		return nil, 0,
+			wire.NewProblem(wire.Memory,
+				"a ring of %d slots needs %s, the memory budget has %s left of %s", minSlots,
+				humanize.IBytes(need), humanize.IBytes(uint64(have)),
+				humanize.IBytes(uint64(budget))).
+				WithField("batch_size").WithHint(
+				"use a smaller batch_size, fewer columns, close another feed, or unpin a dataset")
 	}
 	var more int64
 	if queued {
@@ -146,7 +164,8 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 	return r, slots, nil
 }
 
-// roomForRing is the store's, after a while if it is not so much at once. The caller holds mu, which is not held meanwhile.
+// roomForRing is the store's, after a while if it is not so much at once. The caller holds mu,
+// which is not held meanwhile.
 func (s *Server) roomForRing(bytes int64) (have, budget int64) {
 	late := time.After(s.leaving)
 	for over := false; ; {
@@ -165,7 +184,8 @@ func (s *Server) roomForRing(bytes int64) (have, budget int64) {
 	}
 }
 
-// detach forgets a stream and its ring: the ring first, so that who sees that the feed is gone finds its memory free.
+// detach forgets a stream and its ring: the ring first, so that who sees that the feed is gone
+// finds its memory free.
 func (s *Server) detach(st *stream) {
 	if err := st.ring.close(); err != nil {
 		s.Log.Error("close ring", "feed", st.id, "error", err)

@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// TestTheTrainerOfAClosedFeedIsTold closes feeds whose trainer waits, works, has not read anything yet.
+// TestTheTrainerOfAClosedFeedIsTold closes feeds whose trainer waits, works, has not read anything
+// yet.
 func TestTheTrainerOfAClosedFeedIsTold(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)
@@ -43,7 +44,8 @@ func TestTheTrainerOfAClosedFeedIsTold(t *testing.T) {
 			if err != nil || said.Feed != tr.Feed {
 				t.Fatalf("%+v, %v", said, err)
 			}
-			if p := problemIn(t, <-ended); p.Type != wire.FeedClosed || !strings.Contains(p.Detail, "feed "+tr.Feed+" was closed") || p.Hint == "" {
+			if p := problemIn(t, <-ended); p.Type != wire.FeedClosed ||
+				!strings.Contains(p.Detail, "feed "+tr.Feed+" was closed") || p.Hint == "" {
 				t.Errorf("a trainer that %s was told %+v", name, p)
 			}
 			tr.close()
@@ -62,11 +64,13 @@ func TestClosingAFeedDoesNotWaitForATrainerThatReadsNothing(t *testing.T) {
 	defer lazy.close()
 	for i := range 40_000 { // each is answered without a slot
 		lazy.stream++
-		if err := lazy.sendWithin(20*time.Millisecond, wire.FrameSeek, wire.Seek{Stream: uint32(i + 1), Epoch: 1, Consumed: 99_995}.Append(nil)); err != nil {
+		if err := lazy.sendWithin(20*time.Millisecond, wire.FrameSeek,
+			wire.Seek{Stream: uint32(i + 1), Epoch: 1, Consumed: 99_995}.Append(nil)); err != nil {
 			break
 		}
 	}
-	if _, err := w.server.CloseFeed(lazy.Feed); err != nil && !errors.As(err, new(*wire.Problem)) { // it may have failed by itself
+	// it may have failed by itself
+	if _, err := w.server.CloseFeed(lazy.Feed); err != nil && !errors.As(err, new(*wire.Problem)) {
 		t.Fatal(err)
 	}
 	until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
@@ -82,14 +86,17 @@ func TestAFeedThatWasClosedIsNotExchanged(t *testing.T) {
 	if _, err := w.server.CloseFeed(tr.Feed); err != nil {
 		t.Fatal(err)
 	}
-	if p := problemIn(t, heir.ended()); p.Type != wire.FeedClosed { // whose client has not let the other go yet
+	// whose client has not let the other go yet
+	if p := problemIn(t, heir.ended()); p.Type != wire.FeedClosed {
 		t.Errorf("the feed in its place was told %+v", p)
 	}
-	for _, typ := range []string{wire.FeedClosed, wire.FeedNotFound} { // it is about to end, then it has
+	// it is about to end, then it has
+	for _, typ := range []string{wire.FeedClosed, wire.FeedNotFound} {
 		if typ == wire.FeedNotFound {
 			until(t, "ended", func() bool { return len(w.server.Feeds()) == 0 })
 		}
-		if p := w.refuse(t, request("d", with("instead", tr.Feed))); p.Type != typ && p.Type != wire.FeedNotFound {
+		if p := w.refuse(t, request("d", with("instead", tr.Feed))); p.Type != typ &&
+			p.Type != wire.FeedNotFound {
 			t.Errorf("%+v, want %s", p, typ)
 		}
 	}

@@ -9,22 +9,24 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// Where the data is not in memory, whoever reads a window waits for one page after the other, while the disk could read many at
-// once. The order is known, so the pages of the coming batches are asked for before the batches are made, whoever will read them:
-// the gather workers here, or the client by its own map of the same file.
+// Where the data is not in memory, whoever reads a window waits for one page after the other, while
+// the disk could read many at once. The order is known, so the pages of the coming batches are
+// asked for before the batches are made, whoever will read them: the gather workers here, or the
+// client by its own map of the same file.
 const (
-	// aheadBytes is about how much is asked for ahead of the batches that are made; aheadBatches bounds what that comes to
-	// where batches are small.
+	// aheadBytes is about how much is asked for ahead of the batches that are made; aheadBatches
+	// bounds what that comes to where batches are small.
 	aheadBytes   = 16 << 20
 	aheadBatches = 256
-	// aheadBursts is in how many bursts that is announced: the trainer gets nothing of a burst before all of it is in memory.
+	// aheadBursts is in how many bursts that is announced: the trainer gets nothing of a burst
+	// before all of it is in memory.
 	aheadBursts = 16
-	// warmPages is how many pages in a row must have been in memory before it is believed that all is; warmLooks of them are
-	// looked at in each batch whose windows are scattered.
+	// warmPages is how many pages in a row must have been in memory before it is believed that all
+	// is; warmLooks of them are looked at in each batch whose windows are scattered.
 	warmPages = 1024
 	warmLooks = 16
-	// coldLooks is how many more windows of such a batch are looked at where a page is missing: one that is alone is sooner
-	// waited for than all windows are asked for, which takes 1.6 µs each.
+	// coldLooks is how many more windows of such a batch are looked at where a page is missing: one
+	// that is alone is sooner waited for than all windows are asked for, which takes 1.6 µs each.
 	coldLooks = 64
 	pageBytes = 1 << 12 // about
 )
@@ -38,7 +40,8 @@ type pages interface {
 	IsScattered() bool
 }
 
-// stripe is what windows touch of columns that lie together: bytes of each row, of some rows of a window.
+// stripe is what windows touch of columns that lie together: bytes of each row, of some rows of a
+// window.
 type stripe struct {
 	offset int64 // of row 0 in the file
 	row    int64 // bytes from row to row
@@ -47,8 +50,8 @@ type stripe struct {
 	rows   int64
 }
 
-// asker asks for the pages of coming batches. While all is in memory it costs one look at one page a burst. It belongs to the
-// producer of its stream.
+// asker asks for the pages of coming batches. While all is in memory it costs one look at one page
+// a burst. It belongs to the producer of its stream.
 type asker struct {
 	pages       pages
 	windows     *Windows
@@ -56,7 +59,8 @@ type asker struct {
 	stripes     []stripe
 	most        int64 // batches ahead
 	consecutive bool  // the windows of a batch are consecutive
-	onward      bool  // so are those of all batches, and they leave out nothing: the system reads on by itself
+	// so are those of all batches, and they leave out nothing: the system reads on by itself
+	onward bool
 
 	cold     bool
 	end      func()           // of reading no more than is asked for, while it is cold
@@ -103,11 +107,13 @@ func stripesOf(w *Windows) (out []stripe) {
 			continue // an item's static values are one row, and small
 		}
 		for _, c := range columns {
-			out = append(out, stripe{c.Offset, c.Strides[0], max(c.Width(), 1) * c.DType.Size(), firsts[name] * dilation, (lengths[name]-1)*dilation + 1})
+			out = append(out, stripe{c.Offset, c.Strides[0], max(c.Width(), 1) * c.DType.Size(),
+				firsts[name] * dilation, (lengths[name]-1)*dilation + 1})
 		}
 	}
 	slices.SortFunc(out, func(a, b stripe) int {
-		return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.offset, b.offset), cmp.Compare(a.first, b.first))
+		return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.offset, b.offset),
+			cmp.Compare(a.first, b.first))
 	})
 	merged := out[:0]
 	for _, s := range out {
@@ -124,7 +130,8 @@ func (s stripe) beside(stride int64) bool { return (stride-s.rows)*s.row < pageB
 
 // add takes in a stripe that lies in the same rows of the file, and near in a window's.
 func (s *stripe) add(o stripe) bool {
-	if o.row != s.row || o.offset-s.offset >= s.row || o.first > s.first+s.rows || s.first > o.first+o.rows {
+	if o.row != s.row || o.offset-s.offset >= s.row || o.first > s.first+s.rows ||
+		s.first > o.first+o.rows {
 		return false
 	}
 	s.width = max(s.width, o.offset-s.offset+o.width)
@@ -133,7 +140,8 @@ func (s *stripe) add(o stripe) bool {
 	return true
 }
 
-// look is called with the first batch of each burst and the cursor before it: where that is not in memory, asking begins.
+// look is called with the first batch of each burst and the cursor before it: where that is not in
+// memory, asking begins.
 func (a *asker) look(first *sampler.Batch, epoch uint64, consumed int64) (err error) {
 	if a.cold || len(a.stripes) == 0 || a.isResident(first.Windows[0]) || a.isAlone(first) {
 		return nil
@@ -150,9 +158,10 @@ func (a *asker) look(first *sampler.Batch, epoch uint64, consumed int64) (err er
 	return nil
 }
 
-// next is called with each batch before it is made: it asks for the batches to come, and waits until this one is in memory. Where
-// all batches go onward it only waits: the system, which sees that, reads on in large pieces, while what is asked for comes page by
-// page, at half the speed of a fast disk (bench/README.md). Another feed may have it read nothing by itself.
+// next is called with each batch before it is made: it asks for the batches to come, and waits
+// until this one is in memory. Where all batches go onward it only waits: the system, which sees
+// that, reads on in large pieces, while what is asked for comes page by page, at half the speed of
+// a fast disk (bench/README.md). Another feed may have it read nothing by itself.
 func (a *asker) next(b *sampler.Batch) error {
 	if !a.cold {
 		return nil
@@ -200,8 +209,8 @@ func (a *asker) isResident(number int64) bool {
 	return a.pages.Resident(from)
 }
 
-// isAlone tells whether of the windows of a batch only the first is not in memory. Where windows lie beside each other they share
-// pages, and are asked for at once.
+// isAlone tells whether of the windows of a batch only the first is not in memory. Where windows
+// lie beside each other they share pages, and are asked for at once.
 func (a *asker) isAlone(b *sampler.Batch) bool {
 	if a.consecutive || len(b.Windows) == 1 {
 		return false
@@ -235,7 +244,8 @@ func some(windows []int64, n int) iter.Seq[int64] {
 	}
 }
 
-// each does something with all that a batch reads: at once with what lies beside each other, or less than a page apart.
+// each does something with all that a batch reads: at once with what lies beside each other, or
+// less than a page apart.
 func (a *asker) each(b *sampler.Batch, do func(offset, n int64)) {
 	x, last := a.windows.Index, len(b.Windows)-1
 	stride := max(x.Spec().Stride, 1)
@@ -260,7 +270,8 @@ func (a *asker) each(b *sampler.Batch, do func(offset, n int64)) {
 	}
 }
 
-// span is where in the file a window's rows of a stripe are; rows outside its item are padding, or those of the future.
+// span is where in the file a window's rows of a stripe are; rows outside its item are padding, or
+// those of the future.
 func (a *asker) span(s stripe, p window.Place) (from, to int64) {
 	offsets := a.windows.table.Offsets
 	first, end := offsets[p.Item], offsets[p.Item+1]

@@ -19,7 +19,8 @@ type slow struct {
 
 func (s *slow) Populate(int64, int64) { s.waits++ }
 
-// told is a trainer's end that writes down how many pages had been waited for when it was told of batches.
+// told is a trainer's end that writes down how many pages had been waited for when it was told of
+// batches.
 type told struct {
 	net.Conn
 	file    *slow
@@ -57,14 +58,17 @@ func serveCold(t *testing.T, st *stream) (*slow, *told) {
 	return file, c
 }
 
-// TestAColdBatchIsAnnouncedBeforeManyOthersAreRead counts pages, one a batch, that were waited for before a batch was announced.
+// TestAColdBatchIsAnnouncedBeforeManyOthersAreRead counts pages, one a batch, that were waited for
+// before a batch was announced.
 func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 	for _, delivery := range []string{Slot, Local} {
 		t.Run(delivery, func(t *testing.T) {
 			w := newWorld(t, roomy)
 			w.series(t, "d", 1_000_000)
-			st, detach := w.stream(t, request("d", with("slots", coldSlots), with("delivery", delivery),
-				spec("columns", []string{"a"}), options("order", "random_start", "batch_size", 60_000)))
+			st, detach := w.stream(t,
+				request("d", with("slots", coldSlots), with("delivery", delivery),
+					spec("columns", []string{"a"}),
+					options("order", "random_start", "batch_size", 60_000)))
 			defer detach()
 			_, c := serveCold(t, st)
 			if st.forDisk <= 0 {
@@ -77,15 +81,17 @@ func TestAColdBatchIsAnnouncedBeforeManyOthersAreRead(t *testing.T) {
 	}
 }
 
-// TestAFeedOfPlacesAloneAsksForNoPage has nothing in memory: one page of a billion rows that was not took such a feed a system call a
-// window, for a thousand batches.
+// TestAFeedOfPlacesAloneAsksForNoPage has nothing in memory: one page of a billion rows that was
+// not took such a feed a system call a window, for a thousand batches.
 func TestAFeedOfPlacesAloneAsksForNoPage(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 100_000)
-	st, detach := w.stream(t, request("d", with("slots", coldSlots), with("delivery", Starts), options("order", "shuffle", "batch_size", 60)))
+	st, detach := w.stream(t, request("d", with("slots", coldSlots), with("delivery", Starts),
+		options("order", "shuffle", "batch_size", 60)))
 	defer detach()
 	file, _ := serveCold(t, st)
 	if file.looks+len(file.asked)+file.waits+file.scattered > 0 {
-		t.Errorf("%d looks at pages, %d asked for, %d waited for; want none", file.looks, len(file.asked), file.waits)
+		t.Errorf("%d looks at pages, %d asked for, %d waited for; want none", file.looks,
+			len(file.asked), file.waits)
 	}
 }

@@ -35,7 +35,8 @@ func (s *shelf) Scattered() func() { s.scattered++; return func() { s.scattered-
 func (s *shelf) IsScattered() bool { return s.scattered > 0 }
 
 // asking is an asker over windows of a dataset, and what it asks.
-func asking(t *testing.T, w *world, dataset string, change ...func(map[string]any)) (*asker, *shelf) {
+func asking(t *testing.T, w *world, dataset string,
+	change ...func(map[string]any)) (*asker, *shelf) {
 	t.Helper()
 	var r wire.FeedRequest
 	if err := json.Unmarshal(asJSON(request(dataset, change...)), &r); err != nil {
@@ -45,7 +46,8 @@ func asking(t *testing.T, w *world, dataset string, change ...func(map[string]an
 	t.Cleanup(h.Release)
 	windows := must(NewWindows(h, r.Spec, r.Cuts))(t)
 	s := &shelf{waited: map[int64]bool{}}
-	return newAsker(s, windows, must(sampler.New(windows.Index, r.Options))(t).Options(), r.Delivery), s
+	return newAsker(s, windows, must(sampler.New(windows.Index, r.Options))(t).Options(),
+		r.Delivery), s
 }
 
 // bytesOf are the places in the file of all that a batch holds, one value after the other.
@@ -74,7 +76,8 @@ func TestColdBatchesAreAskedForAheadAndWaitedFor(t *testing.T) {
 	w.twoItems(t)
 	packed := &made{layout: layout.Packed, rows: []int64{300}, values: map[string][][]float64{}}
 	for _, name := range []string{"a", "b", "c"} {
-		packed.columns = append(packed.columns, layout.Column{Name: name, Role: layout.RoleValue, DType: layout.Float32})
+		packed.columns = append(packed.columns, layout.Column{Name: name, Role: layout.RoleValue,
+			DType: layout.Float32})
 		for i := range 300 {
 			packed.values[name] = append(packed.values[name], []float64{float64(i)})
 		}
@@ -85,23 +88,30 @@ func TestColdBatchesAreAskedForAheadAndWaitedFor(t *testing.T) {
 		dataset string
 		change  []func(map[string]any)
 	}{
-		"columns":      {"patchwork", c(spec("columns", []string{"c", "d"}))},
-		"shuffle":      {"patchwork", c(spec("columns", []string{"c", "b"}), options("order", "shuffle", "batch_size", 3))},
-		"packed":       {"packed", c(options("order", "random_start"))},
-		"far target":   {"packed", c(spec("gap", 30, "context_columns", []string{"c"}, "target_columns", []string{"a"}))},
-		"dilation":     {"packed", c(spec("dilation", 3, "context_columns", []string{"b", "c"}))},
-		"padding":      {"named", c(spec("columns", []string{"close"}, "min_context", 0))},
-		"known":        {"patchwork", c(spec("columns", []string{"c"}, "known_columns", []string{"d"}, "gap", 2))},
-		"far apart":    {"d", c(spec("stride", 1000))},
-		"one of two":   {"packed", c(options("num_replicas", 2))},
-		"last of many": {"packed", c(options("order", "shuffle", "batch_size", 7, "num_replicas", 3, "rank", 2, "tail", "short"))},
+		"columns": {"patchwork", c(spec("columns", []string{"c", "d"}))},
+		"shuffle": {"patchwork",
+			c(spec("columns", []string{"c", "b"}), options("order", "shuffle", "batch_size", 3))},
+		"packed": {"packed", c(options("order", "random_start"))},
+		"far target": {"packed",
+			c(spec("gap", 30, "context_columns", []string{"c"}, "target_columns", []string{"a"}))},
+		"dilation": {"packed", c(spec("dilation", 3, "context_columns", []string{"b", "c"}))},
+		"padding":  {"named", c(spec("columns", []string{"close"}, "min_context", 0))},
+		"known": {"patchwork",
+			c(spec("columns", []string{"c"}, "known_columns", []string{"d"}, "gap", 2))},
+		"far apart":  {"d", c(spec("stride", 1000))},
+		"one of two": {"packed", c(options("num_replicas", 2))},
+		"last of many": {"packed",
+			c(options("order", "shuffle", "batch_size", 7, "num_replicas", 3, "rank", 2,
+				"tail", "short"))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, s := asking(t, w, test.dataset, test.change...)
 			if name == "known" { // another feed, in whose order nothing lies beside the other
 				s.scattered++
 			}
-			onward := slices.Contains([]string{"columns", "far target", "dilation", "padding"}, name) // the system reads on
+			// the system reads on
+			onward := slices.Contains(
+				[]string{"columns", "far target", "dilation", "padding"}, name)
 			order := must(sampler.New(a.windows.Index, a.options))(t)
 			var b sampler.Batch
 			epoch, consumed := uint64(3), int64(0)
@@ -126,11 +136,15 @@ func TestColdBatchesAreAskedForAheadAndWaitedFor(t *testing.T) {
 					t.Fatalf("%d batches are asked for ahead, want %d", a.ahead, a.most-1)
 				}
 				asked := func(at int64) bool {
-					return slices.ContainsFunc(s.asked, func(r [2]int64) bool { return at >= r[0] && at < r[0]+r[1] })
+					return slices.ContainsFunc(s.asked, func(r [2]int64) bool {
+						return at >= r[0] &&
+							at < r[0]+r[1]
+					})
 				}
 				for _, at := range bytesOf(a.windows, &b) {
 					if !s.waited[at] || asked(at) == onward {
-						t.Fatalf("batch %d reads byte %d: asked for %t, waited for %t", n, at, asked(at), s.waited[at])
+						t.Fatalf("batch %d reads byte %d: asked for %t, waited for %t", n, at,
+							asked(at), s.waited[at])
 					}
 				}
 				if consumed = b.Next; left == 1 {
@@ -138,7 +152,8 @@ func TestColdBatchesAreAskedForAheadAndWaitedFor(t *testing.T) {
 				}
 			}
 			if s.IsScattered() == onward {
-				t.Errorf("the system is left to read what lies around: %t, want %t", !s.IsScattered(), onward)
+				t.Errorf("the system is left to read what lies around: %t, want %t",
+					!s.IsScattered(), onward)
 			}
 			if name == "known" {
 				s.scattered--
@@ -183,7 +198,8 @@ func TestWhatIsInMemoryCostsOneLookABurst(t *testing.T) {
 	play(1)
 	batches := len(s.asked) // of columns a and b
 	if s.all = true; fmt.Sprint(a.cold, batches) != fmt.Sprint(true, 2*(a.most+15)) {
-		t.Errorf("cold %t after %d ranges, want %d: two columns of each batch", a.cold, batches, 2*(a.most+15))
+		t.Errorf("cold %t after %d ranges, want %d: two columns of each batch", a.cold, batches,
+			2*(a.most+15))
 	}
 	play(warmPages/16 + 1)
 	if a.cold || s.scattered != 0 {

@@ -34,9 +34,11 @@ func readRequest(conn *net.UnixConn) ([]byte, error) {
 		return nil, err
 	}
 	if kind != wire.FrameRequest {
-		return nil, wire.NewProblem(wire.ProtocolError, "the first frame is of kind %d, want a request (%d)", kind, wire.FrameRequest)
+		return nil, wire.NewProblem(wire.ProtocolError,
+			"the first frame is of kind %d, want a request (%d)", kind, wire.FrameRequest)
 	}
-	payload, err := io.ReadAll(io.LimitReader(conn, int64(length))) // memory for what was sent, not for what was announced
+	// memory for what was sent, not for what was announced
+	payload, err := io.ReadAll(io.LimitReader(conn, int64(length)))
 	if err == nil && len(payload) < int(length) {
 		err = io.ErrUnexpectedEOF
 	}

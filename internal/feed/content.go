@@ -15,7 +15,8 @@ type Content struct {
 	layout *slotLayout
 }
 
-// Content gathers windows as a feed does. The numbers must be those of windows; too many values are refused.
+// Content gathers windows as a feed does. The numbers must be those of windows; too many values are
+// refused.
 func (w *Windows) Content(numbers []int64) (*Content, error) {
 	s, err := newSlotLayout(w, sampler.Options{BatchSize: int64(len(numbers))}, false, false)
 	if err != nil {
@@ -34,8 +35,11 @@ func (w *Windows) Content(numbers []int64) (*Content, error) {
 		cells += n
 	}
 	if cells > mostCells {
-		return nil, wire.NewProblem(wire.TooLarge, "windows: the content of %d windows is %d values, at most %d are sent", len(numbers), cells, mostCells).
-			WithField("numbers").WithHint("ask for fewer windows, or name fewer columns in the spec")
+		return nil, wire.NewProblem(wire.TooLarge,
+			"windows: the content of %d windows is %d values, at most %d are sent", len(numbers),
+			cells, mostCells).
+			WithField("numbers").WithHint(
+			"ask for fewer windows, or name fewer columns in the spec")
 	}
 	f, err := newFiller(w, s, false)
 	if err != nil {
@@ -46,7 +50,8 @@ func (w *Windows) Content(numbers []int64) (*Content, error) {
 	return c, nil
 }
 
-// Rows are a part of window i as a list of features for each row; nil where windows have no such part.
+// Rows are a part of window i as a list of features for each row; nil where windows have no such
+// part.
 func (c *Content) Rows(part string, i int) [][]any {
 	p := c.layout.part(part)
 	if p == nil {

@@ -59,15 +59,24 @@ func TestFramesThatAFeedDoesNotAllowEndItAndSayWhy(t *testing.T) {
 		send func(t *testing.T, tr *trainer)
 		says string
 	}{
-		"credit twice":            {func(t *testing.T, tr *trainer) { s := tr.batch(t).Slot; tr.credit(t, s, s) }, "which the client does not hold"},
-		"credit out of range":     {func(t *testing.T, tr *trainer) { tr.credit(t, 64) }, "credit for slot 64"},
-		"credit for no slot":      {func(t *testing.T, tr *trainer) { tr.credit(t, wire.NoSlot) }, "credit for slot 4294967295"},
-		"credit of odd length":    {sends(wire.FrameCredit, make([]byte, 6)), "credit of 6 bytes"},
-		"seek of odd length":      {sends(wire.FrameSeek, make([]byte, 23)), "seek of 23 bytes"},
-		"seek before the start":   {sends(wire.FrameSeek, wire.Seek{Stream: 1, Consumed: -1}.Append(nil)), "consumed -1"},
-		"seek to half a stream":   {sends(wire.FrameSeek, append(le(1, 1), make([]byte, 16)...)), "a seek to stream"},
-		"a second request":        {sends(wire.FrameRequest, []byte("{}")), "kind 1 in a feed"},
-		"a frame of the daemon's": {sends(wire.FrameBatches, make([]byte, 32)), "kind 102 in a feed"},
+		"credit twice": {func(t *testing.T,
+			tr *trainer) {
+			s := tr.batch(t).Slot
+			tr.credit(t, s, s)
+		}, "which the client does not hold"},
+		"credit out of range": {func(t *testing.T, tr *trainer) { tr.credit(t, 64) },
+			"credit for slot 64"},
+		"credit for no slot": {func(t *testing.T, tr *trainer) { tr.credit(t, wire.NoSlot) },
+			"credit for slot 4294967295"},
+		"credit of odd length": {sends(wire.FrameCredit, make([]byte, 6)), "credit of 6 bytes"},
+		"seek of odd length":   {sends(wire.FrameSeek, make([]byte, 23)), "seek of 23 bytes"},
+		"seek before the start": {sends(wire.FrameSeek,
+			wire.Seek{Stream: 1, Consumed: -1}.Append(nil)), "consumed -1"},
+		"seek to half a stream": {sends(wire.FrameSeek, append(le(1, 1), make([]byte, 16)...)),
+			"a seek to stream"},
+		"a second request": {sends(wire.FrameRequest, []byte("{}")), "kind 1 in a feed"},
+		"a frame of the daemon's": {sends(wire.FrameBatches, make([]byte, 32)),
+			"kind 102 in a feed"},
 		"a frame that is too long": {func(t *testing.T, tr *trainer) {
 			if _, err := tr.conn.Write(le(wire.MaxFrame+1, wire.FrameCredit)); err != nil {
 				t.Error(err)
@@ -79,7 +88,8 @@ func TestFramesThatAFeedDoesNotAllowEndItAndSayWhy(t *testing.T) {
 			defer tr.close()
 			test.send(t, tr)
 			p := problemIn(t, tr.ended())
-			if p.Type != wire.ProtocolError || p.Status != 400 || !strings.Contains(p.Detail, test.says) {
+			if p.Type != wire.ProtocolError || p.Status != 400 ||
+				!strings.Contains(p.Detail, test.says) {
 				t.Errorf("got %s: %s\nwant protocol_error with %q", p.Type, p.Detail, test.says)
 			}
 			until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
@@ -121,21 +131,24 @@ func TestASeekGoesOnWhereItSays(t *testing.T) {
 		t.Errorf("got %+v of window %d, want windows from 40 on of epoch 5", d, tr.starts(d)[0])
 	}
 	tr.seek(t, 2, 96)
-	if d := tr.batch(t); d.Epoch != 2 || d.Rows != 4 || d.Flags != wire.FlagLast || d.Consumed != 100 {
+	if d := tr.batch(t); d.Epoch != 2 || d.Rows != 4 || d.Flags != wire.FlagLast ||
+		d.Consumed != 100 {
 		t.Errorf("got %+v, want the last 4 windows of epoch 2", d)
 	}
 	if d := tr.batch(t); d.Epoch != 3 || d.Consumed != 8 {
 		t.Errorf("got %+v, want the first windows of epoch 3", d)
 	}
 	tr.seek(t, 7, 100)
-	if d := tr.batch(t); d.Slot != wire.NoSlot || d.Flags != wire.FlagLast || d.Epoch != 7 || d.Consumed != 100 || d.Rows != 0 {
+	if d := tr.batch(t); d.Slot != wire.NoSlot || d.Flags != wire.FlagLast || d.Epoch != 7 ||
+		d.Consumed != 100 || d.Rows != 0 {
 		t.Errorf("got %+v, want word that nothing of epoch 7 is left", d)
 	}
 	if d := tr.batch(t); d.Epoch != 8 || d.Consumed != 8 {
 		t.Errorf("got %+v, want the first windows of epoch 8", d)
 	}
 	tr.seek(t, 0, 101)
-	if p := problemIn(t, tr.ended()); p.Type != wire.CursorMismatch || !strings.Contains(p.Detail, "consumed 101 is past the end of epoch 0 at 100") {
+	if p := problemIn(t, tr.ended()); p.Type != wire.CursorMismatch ||
+		!strings.Contains(p.Detail, "consumed 101 is past the end of epoch 0 at 100") {
 		t.Errorf("got %s: %s, want cursor_mismatch", p.Type, p.Detail)
 	}
 }
@@ -176,14 +189,18 @@ func TestTheNextEpochIsPrefetchedBehindTheLastBatch(t *testing.T) {
 func TestARankWithoutWindowsIsToldAndWaitsToBeAsked(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 7) // 2 windows for 3 ranks
-	tr := w.attach(t, request("d", with("options", map[string]any{"batch_size": 1, "num_replicas": 3, "rank": 2, "tail": "short"})))
+	tr := w.attach(t,
+		request("d",
+			with("options", map[string]any{"batch_size": 1, "num_replicas": 3, "rank": 2,
+				"tail": "short"})))
 	defer tr.close()
 	if tr.Batches != 0 {
 		t.Errorf("%d batches, want none", tr.Batches)
 	}
 	empty := func(epoch uint64) {
 		t.Helper()
-		want := wire.Descriptor{Slot: wire.NoSlot, Stream: tr.stream, Flags: wire.FlagLast, Epoch: epoch, Consumed: 2}
+		want := wire.Descriptor{Slot: wire.NoSlot, Stream: tr.stream, Flags: wire.FlagLast,
+			Epoch: epoch, Consumed: 2}
 		if d := tr.batch(t); d != want {
 			t.Errorf("got %+v, want %+v", d, want)
 		}
@@ -202,10 +219,12 @@ func TestTwoFeedsServeEachItsOwn(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 505)
 	w.series(t, "e", 305)
-	one, two := w.attach(t, request("d")), w.attach(t, request("e", with("options", map[string]any{"batch_size": 10})))
+	one, two := w.attach(t, request("d")),
+		w.attach(t, request("e", with("options", map[string]any{"batch_size": 10})))
 	defer one.close()
 	defer two.close()
-	if f := w.server.Feeds(); len(f) != 2 || f[0].Dataset != "d" || f[1].Dataset != "e" || f[0].Feed == f[1].Feed {
+	if f := w.server.Feeds(); len(f) != 2 || f[0].Dataset != "d" || f[1].Dataset != "e" ||
+		f[0].Feed == f[1].Feed {
 		t.Errorf("feeds %+v", f)
 	}
 	for i := range 100 {

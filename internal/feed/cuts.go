@@ -14,7 +14,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// resolveCuts reads cuts in which items are values, as clients write them, into cuts of item numbers.
+// resolveCuts reads cuts in which items are values, as clients write them, into cuts of item
+// numbers.
 func resolveCuts(h *store.Handle, cuts []wire.Cut) ([]window.Cut, error) {
 	out := make([]window.Cut, 0, len(cuts))
 	for _, raw := range cuts {
@@ -35,7 +36,8 @@ func resolveCuts(h *store.Handle, cuts []wire.Cut) ([]window.Cut, error) {
 func (w *Windows) ParseSplit(raw json.RawMessage) (window.Split, error) {
 	fields := map[string]json.RawMessage{}
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return window.Split{}, wire.NewProblem(wire.InvalidSpec, "split: got %s, want a JSON object", raw).WithField("split")
+		return window.Split{}, wire.NewProblem(wire.InvalidSpec,
+			"split: got %s, want a JSON object", raw).WithField("split")
 	}
 	if err := numberField(w.handle, fields, "split.items"); err != nil {
 		return window.Split{}, err
@@ -47,8 +49,8 @@ func (w *Windows) ParseSplit(raw json.RawMessage) (window.Split, error) {
 	return window.ParseSplit(numbered)
 }
 
-// numberItems replaces item values by item numbers where a cut has them. A cut that has none stays as it was written, so that
-// window sees its faults.
+// numberItems replaces item values by item numbers where a cut has them. A cut that has none stays
+// as it was written, so that window sees its faults.
 func numberItems(h *store.Handle, raw wire.Cut) (wire.Cut, error) {
 	cut, changed := map[string]json.RawMessage{}, false
 	if json.Unmarshal(raw, &cut) != nil {
@@ -74,7 +76,8 @@ func numberItems(h *store.Handle, raw wire.Cut) (wire.Cut, error) {
 	return json.Marshal(cut)
 }
 
-// numberField replaces the values in "items": a list of values, a list of such lists, or of fractions, which stay.
+// numberField replaces the values in "items": a list of values, a list of such lists, or of
+// fractions, which stay.
 func numberField(h *store.Handle, fields map[string]json.RawMessage, field string) error {
 	raw := fields["items"]
 	if raw == nil || string(raw) == "null" {
@@ -88,7 +91,8 @@ func numberField(h *store.Handle, fields map[string]json.RawMessage, field strin
 		return err
 	}
 	var lists []json.RawMessage
-	if err := json.Unmarshal(raw, &lists); err != nil || len(lists) == 0 || !bytes.HasPrefix(bytes.TrimSpace(lists[0]), []byte("[")) {
+	if err := json.Unmarshal(raw, &lists); err != nil || len(lists) == 0 ||
+		!bytes.HasPrefix(bytes.TrimSpace(lists[0]), []byte("[")) {
 		return nil
 	}
 	numbered, part := make([][]int64, len(lists)), map[int64]int{}
@@ -97,9 +101,12 @@ func numberField(h *store.Handle, fields map[string]json.RawMessage, field strin
 		if numbered[i], err = itemCodes(h, field, list); err != nil {
 			return err
 		}
-		for _, code := range numbered[i] { // window refuses it too, by a number that the client never wrote
+		// window refuses it too, by a number that the client never wrote
+		for _, code := range numbered[i] {
 			if other, ok := part[code]; ok {
-				return &window.SpecError{Field: fmt.Sprintf("items[%d]", i), Value: itemName(h.Data, code), Allowed: fmt.Sprintf("items once, in one part only; it is in part %d", other)}
+				return &window.SpecError{Field: fmt.Sprintf("items[%d]", i),
+					Value:   itemName(h.Data, code),
+					Allowed: fmt.Sprintf("items once, in one part only; it is in part %d", other)}
 			}
 			part[code] = i
 		}
@@ -113,10 +120,13 @@ func numberField(h *store.Handle, fields map[string]json.RawMessage, field strin
 func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, error) {
 	var values []json.RawMessage
 	if err := json.Unmarshal(raw, &values); err != nil || values == nil {
-		return nil, wire.NewProblem(wire.InvalidSpec, "%s: got %s, want a list of item values", field, raw).WithField(field)
+		return nil, wire.NewProblem(wire.InvalidSpec, "%s: got %s, want a list of item values",
+			field, raw).WithField(field)
 	}
 	if len(h.Data.Manifest.Items.Values) == 0 {
-		return nil, wire.NewProblem(wire.InvalidSpec, "%s: the dataset has no item_id column, so its one series has no name", field).WithField(field).WithHint("cut by rows or time, or load it with item_id")
+		return nil, wire.NewProblem(wire.InvalidSpec,
+			"%s: the dataset has no item_id column, so its one series has no name",
+			field).WithField(field).WithHint("cut by rows or time, or load it with item_id")
 	}
 	wanted := map[string][]int{}
 	for i, v := range values {
@@ -152,10 +162,13 @@ func itemCodes(h *store.Handle, field string, raw json.RawMessage) ([]int64, err
 // ItemCode is the number of the item that a client named by its value in JSON.
 func ItemCode(h *store.Handle, field string, value json.RawMessage) (int64, error) {
 	if len(h.Data.Manifest.Items.Values) == 0 {
-		return 0, wire.NewProblem(wire.ItemNotFound, "%s: the dataset has no item_id column, so its one series has no name", field).WithField(field).WithHint("leave %s out: all rows are of one series", field)
+		return 0, wire.NewProblem(wire.ItemNotFound,
+			"%s: the dataset has no item_id column, so its one series has no name",
+			field).WithField(field).WithHint("leave %s out: all rows are of one series", field)
 	}
 	if !json.Valid(value) {
-		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want an item's value as JSON", field, value).WithField(field).WithHint(`a text stands in quotes: "a"`)
+		return 0, wire.NewProblem(wire.InvalidRequest, "%s: got %q, want an item's value as JSON",
+			field, value).WithField(field).WithHint(`a text stands in quotes: "a"`)
 	}
 	codes, err := itemCodes(h, field, slices.Concat([]byte("["), value, []byte("]")))
 	if err != nil {
@@ -164,7 +177,8 @@ func ItemCode(h *store.Handle, field string, value json.RawMessage) (int64, erro
 	return codes[0], nil
 }
 
-// sameText is the canonical form of JSON that some client wrote: with or without escapes and spaces.
+// sameText is the canonical form of JSON that some client wrote: with or without escapes and
+// spaces.
 func sameText(raw json.RawMessage) (string, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -175,7 +189,8 @@ func sameText(raw json.RawMessage) (string, error) {
 	return canonical(value)
 }
 
-// canonical is a value's JSON without HTML escapes, as Python's json.dumps(ensure_ascii=False) writes it.
+// canonical is a value's JSON without HTML escapes, as Python's json.dumps(ensure_ascii=False)
+// writes it.
 func canonical(value any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -193,7 +208,8 @@ func unknownItem(d *layout.Data, field, value string) error {
 			names = append(names, fmt.Sprint(v))
 		}
 	}
-	p := wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s", field, value).WithHint("data.items in Python and GET /v1/datasets/NAME/items list them")
+	p := wire.NewProblem(wire.ItemNotFound, "%s: no item is named %s", field, value).
+		WithHint("data.items in Python and GET /v1/datasets/NAME/items list them")
 	if like := near.Names(strings.Trim(value, `"`), names); len(like) > 0 {
 		p.Detail += "; near: " + strings.Join(like, ", ")
 	}

@@ -9,14 +9,15 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// missingRows lists a column's rows with missing cells; found once, and kept with the generation on disk. A text that is
-// missing is a code like others.
+// missingRows lists a column's rows with missing cells; found once, and kept with the generation on
+// disk. A text that is missing is a code like others.
 func missingRows(h *store.Handle, c *layout.ManifestColumn) ([]window.MissingRow, error) {
 	if c.Missing == 0 || !c.DType.IsFloat() {
 		return nil, nil
 	}
 	rows, err := h.Derived("missing rows "+c.Name, func() (any, error) {
-		runs, err := store.Kept(h, "missing-"+c.Name, func() (layout.MissingRows, error) { return findMissing(h.Data, c) },
+		runs, err := store.Kept(h, "missing-"+c.Name,
+			func() (layout.MissingRows, error) { return findMissing(h.Data, c) },
 			func(m layout.MissingRows) []byte { return m.AppendBinary(nil) },
 			func(b []byte) (layout.MissingRows, error) { return readMissing(b, c) })
 		if err != nil {
@@ -47,7 +48,8 @@ func findMissing(d *layout.Data, c *layout.ManifestColumn) (layout.MissingRows, 
 	return scanMissing(d, c, func(v float32) bool { return v != v })
 }
 
-func scanMissing[T layout.Native](d *layout.Data, c *layout.ManifestColumn, isMissing func(T) bool) (out layout.MissingRows, err error) {
+func scanMissing[T layout.Native](d *layout.Data, c *layout.ManifestColumn,
+	isMissing func(T) bool) (out layout.MissingRows, err error) {
 	v, err := layout.View[T](d, c)
 	if err != nil {
 		return nil, err
@@ -71,13 +73,14 @@ func readMissing(b []byte, c *layout.ManifestColumn) (layout.MissingRows, error)
 		return nil, err
 	}
 	if _, cells := m.Count(); cells != c.Missing {
-		return nil, fmt.Errorf("%w: %d missing cells of column %q, want %d", layout.ErrTorn, cells, c.Name, c.Missing)
+		return nil, fmt.Errorf("%w: %d missing cells of column %q, want %d", layout.ErrTorn, cells,
+			c.Name, c.Missing)
 	}
 	return m, nil
 }
 
-// largestSteps are the largest steps in time by blocks of rows; found once, and kept with the generation on disk: from them any
-// max_step is answered.
+// largestSteps are the largest steps in time by blocks of rows; found once, and kept with the
+// generation on disk: from them any max_step is answered.
 func largestSteps(h *store.Handle, t *window.Table) ([]uint64, error) {
 	want := (len(t.Times) + window.StepRows - 1) / window.StepRows
 	return store.Kept(h, "steps", func() ([]uint64, error) { return window.LargestSteps(t) },
@@ -90,7 +93,8 @@ func largestSteps(h *store.Handle, t *window.Table) ([]uint64, error) {
 		},
 		func(b []byte) ([]uint64, error) {
 			if len(b) != want*8 {
-				return nil, fmt.Errorf("%w: %d bytes of steps, want %d", layout.ErrTorn, len(b), want*8)
+				return nil, fmt.Errorf("%w: %d bytes of steps, want %d", layout.ErrTorn,
+					len(b), want*8)
 			}
 			steps := make([]uint64, want)
 			for i := range steps {

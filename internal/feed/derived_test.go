@@ -14,7 +14,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// holes publishes dataset "d" of two items with jumps in time, missing values in two dtypes, and a static column.
+// holes publishes dataset "d" of two items with jumps in time, missing values in two dtypes, and a
+// static column.
 func holes(t *testing.T, s *store.Store) {
 	const rows = 3000
 	table := layout.Table{Rows: rows, Columns: []layout.Column{
@@ -23,27 +24,31 @@ func holes(t *testing.T, s *store.Store) {
 		{Name: "wide", Role: layout.RoleValue, DType: layout.Float64, Width: 3},
 		{Name: "level", Role: layout.RoleValue, DType: layout.Int32},
 	}}
-	publish(t, s, "d", table, layout.Final{Time: "t", Items: layout.Items{Offsets: []int64{0, 1400, rows}}}, func(w *layout.Writer) {
-		times, a := layout.Values[int64](w.Column(0, layout.Random)), layout.Values[float32](w.Column(1, layout.Random))
-		wide, level := layout.Values[float64](w.Column(2, layout.Random)), layout.Values[int32](w.Column(3, layout.Random))
-		at := int64(0)
-		for row := range int64(rows) {
-			at += 60
-			if row == 700 || row == 1900 {
-				at += 3600
+	publish(t, s, "d", table,
+		layout.Final{Time: "t", Items: layout.Items{Offsets: []int64{0, 1400, rows}}},
+		func(w *layout.Writer) {
+			times, a := layout.Values[int64](w.Column(0, layout.Random)),
+				layout.Values[float32](w.Column(1, layout.Random))
+			wide, level := layout.Values[float64](w.Column(2, layout.Random)),
+				layout.Values[int32](w.Column(3, layout.Random))
+			at := int64(0)
+			for row := range int64(rows) {
+				at += 60
+				if row == 700 || row == 1900 {
+					at += 3600
+				}
+				times.Row(row)[0], a.Row(row)[0] = at, float32(row)
+				if row%500 < 20 {
+					a.Row(row)[0] = float32(math.NaN())
+				}
+				if row%611 == 0 {
+					wide.Row(row)[1], wide.Row(row)[2] = math.NaN(), math.NaN()
+				}
+				if level.Row(row)[0] = 1; row >= 1400 {
+					level.Row(row)[0] = 2
+				}
 			}
-			times.Row(row)[0], a.Row(row)[0] = at, float32(row)
-			if row%500 < 20 {
-				a.Row(row)[0] = float32(math.NaN())
-			}
-			if row%611 == 0 {
-				wide.Row(row)[1], wide.Row(row)[2] = math.NaN(), math.NaN()
-			}
-			if level.Row(row)[0] = 1; row >= 1400 {
-				level.Row(row)[0] = 2
-			}
-		}
-	})
+		})
 }
 
 // planned opens the store anew and plans.
@@ -53,7 +58,8 @@ func planned(t *testing.T, dir string) ([]window.Run, map[window.Reason]int64) {
 	defer s.Close()
 	h := must(s.Acquire("d", 0))(t)
 	defer h.Release()
-	spec := json.RawMessage(`{"context_length": 16, "prediction_length": 4, "max_step": "1min", "max_missing": 0.05, "context_columns": ["a", "wide"], "target_columns": ["a"], "static_columns": ["level"]}`)
+	spec := json.RawMessage(
+		`{"context_length": 16, "prediction_length": 4, "max_step": "1min", "max_missing": 0.05, "context_columns": ["a", "wide"], "target_columns": ["a"], "static_columns": ["level"]}`)
 	w := must(NewWindows(h, spec, nil))(t)
 	return w.Index.Runs(), w.Index.Rejected()
 }
@@ -71,7 +77,8 @@ func TestAPlanIsTheSameWhateverBecameOfTheDerivedFiles(t *testing.T) {
 	}
 	same := func(what string) {
 		t.Helper()
-		if r, why := planned(t, dir); !reflect.DeepEqual(r, runs) || !reflect.DeepEqual(why, rejected) {
+		if r, why := planned(t, dir); !reflect.DeepEqual(r, runs) ||
+			!reflect.DeepEqual(why, rejected) {
 			t.Errorf("%s: got %v and %v, want %v and %v", what, r, why, runs, rejected)
 		}
 	}
@@ -81,13 +88,15 @@ func TestAPlanIsTheSameWhateverBecameOfTheDerivedFiles(t *testing.T) {
 	for _, path := range files {
 		names = append(names, filepath.Base(path))
 	}
-	if want := []string{"missing-a", "missing-wide", "static-level", "steps"}; !reflect.DeepEqual(names, want) {
+	if want := []string{"missing-a", "missing-wide", "static-level", "steps"}; !reflect.DeepEqual(
+		names, want) {
 		t.Fatalf("derived files %v, want %v", names, want)
 	}
 	for _, path := range files {
 		whole := must(os.ReadFile(path))(t)
 		for what, b := range map[string][]byte{
-			"torn": whole[:len(whole)-1], "longer": append(append([]byte(nil), whole...), 0), "empty": {},
+			"torn":   whole[:len(whole)-1],
+			"longer": append(append([]byte(nil), whole...), 0), "empty": {},
 			"flipped": append(append([]byte(nil), whole[:len(whole)-1]...), whole[len(whole)-1]^4),
 		} {
 			if err := os.WriteFile(path, b, 0o600); err != nil {

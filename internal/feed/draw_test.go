@@ -52,7 +52,8 @@ func drawDataset(t *rapid.T) *made {
 		if alike && i > 0 {
 			c.DType, c.Width = m.columns[0].DType, m.columns[0].Width
 		} else {
-			c.DType, c.Width = drawDType(t), rapid.SampledFrom([]int64{0, 0, 0, 0, 1, 3}).Draw(t, "width")
+			c.DType, c.Width = drawDType(t),
+				rapid.SampledFrom([]int64{0, 0, 0, 0, 1, 3}).Draw(t, "width")
 		}
 		if c.DType == layout.Duration {
 			c.Unit = "ms"
@@ -95,7 +96,8 @@ func drawDataset(t *rapid.T) *made {
 					case c.DType == layout.Uint32 || c.DType == layout.Uint64:
 						row[j] = float64(random >> 40)
 					default:
-						row[j] = float64(int64(random>>40) - 1<<23) // a whole number that float32 holds
+						// a whole number that float32 holds
+						row[j] = float64(int64(random>>40) - 1<<23)
 					}
 				}
 				m.values[c.Name] = append(m.values[c.Name], row)
@@ -107,7 +109,8 @@ func drawDataset(t *rapid.T) *made {
 
 func drawDType(t *rapid.T) layout.DType {
 	return rapid.SampledFrom([]layout.DType{
-		layout.Float32, layout.Float32, layout.Float64, layout.Int32, layout.Int64, layout.Bool, layout.Float16, layout.Int8, layout.Int16,
+		layout.Float32, layout.Float32, layout.Float64, layout.Int32, layout.Int64, layout.Bool,
+		layout.Float16, layout.Int8, layout.Int16,
 		layout.Uint8, layout.Uint16, layout.Uint32, layout.Uint64, layout.Duration, layout.Text,
 	}).Draw(t, "dtype")
 }
@@ -124,7 +127,9 @@ func (m *made) publish(t tb, w *world, name string) {
 		final.ItemID = []string{"id"}
 		final.Vocab = map[string][]string{"id": m.names}
 		final.Items.Values = []layout.ItemValues{{Name: "id", Texts: m.names}}
-		table.Columns = append([]layout.Column{{Name: "id", Role: layout.RoleItemID, DType: layout.Text}}, m.columns...)
+		table.Columns = append(
+			[]layout.Column{{Name: "id", Role: layout.RoleItemID, DType: layout.Text}},
+			m.columns...)
 	}
 	publish(t, w.store, name, table, final, func(w *layout.Writer) {
 		for i, c := range table.Columns {
@@ -195,16 +200,20 @@ func (w *wish) places() bool { return w.delivery != Slot }
 
 func drawWish(t *rapid.T, m *made) *wish {
 	w := &wish{
-		c: rapid.Int64Range(1, 6).Draw(t, "context_length"), p: rapid.Int64Range(0, 4).Draw(t, "prediction_length"),
-		stride: rapid.Int64Range(1, 4).Draw(t, "stride"), dilation: rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "dilation"),
-		first: rapid.Bool().Draw(t, "channels_first"), mask: rapid.Bool().Draw(t, "mask"), slots: rapid.SampledFrom([]int{0, 3, 4, 9}).Draw(t, "slots"),
+		c:        rapid.Int64Range(1, 6).Draw(t, "context_length"),
+		p:        rapid.Int64Range(0, 4).Draw(t, "prediction_length"),
+		stride:   rapid.Int64Range(1, 4).Draw(t, "stride"),
+		dilation: rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "dilation"),
+		first:    rapid.Bool().Draw(t, "channels_first"), mask: rapid.Bool().Draw(t, "mask"),
+		slots: rapid.SampledFrom([]int{0, 3, 4, 9}).Draw(t, "slots"),
 	}
 	if w.p > 0 {
 		w.gap = rapid.SampledFrom([]int64{0, 0, 1, 3}).Draw(t, "gap")
 		w.overlap = rapid.Int64Range(0, w.c+w.gap).Draw(t, "overlap")
 	}
 	w.least = rapid.SampledFrom([]int64{w.c, w.c, 0, w.c / 2}).Draw(t, "min_context")
-	w.spec = map[string]any{"context_length": w.c, "prediction_length": w.p, "gap": w.gap, "overlap": w.overlap, "stride": w.stride, "dilation": w.dilation, "min_context": w.least}
+	w.spec = map[string]any{"context_length": w.c, "prediction_length": w.p, "gap": w.gap,
+		"overlap": w.overlap, "stride": w.stride, "dilation": w.dilation, "min_context": w.least}
 	switch rapid.IntRange(0, 3).Draw(t, "missing") {
 	case 0:
 		w.share = rapid.SampledFrom([]float64{0.1, 0.3, 0.5}).Draw(t, "max_missing")
@@ -225,14 +234,16 @@ func drawWish(t *rapid.T, m *made) *wish {
 	return w
 }
 
-// drawColumns chooses columns in any order, or leaves them to their defaults. Roles that exclude each other share none.
+// drawColumns chooses columns in any order, or leaves them to their defaults. Roles that exclude
+// each other share none.
 func (w *wish) drawColumns(t *rapid.T, m *made) {
 	var all []string
 	for _, c := range m.columns {
 		all = append(all, c.Name)
 	}
 	choose := func(name string, from []string, most int) []string {
-		return rapid.Permutation(from).Draw(t, name)[:rapid.IntRange(1, most).Draw(t, "chosen "+name)]
+		return rapid.Permutation(from).Draw(t,
+			name)[:rapid.IntRange(1, most).Draw(t, "chosen "+name)]
 	}
 	if rapid.Bool().Draw(t, "static") {
 		w.static = []string{constant}
@@ -246,7 +257,8 @@ func (w *wish) drawColumns(t *rapid.T, m *made) {
 	open := without(all, w.known)
 	switch rapid.IntRange(0, 2).Draw(t, "columns by") {
 	case 0: // defaults: all numbers; static columns leave both, known ones the target
-		w.context = slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !m.column(name).DType.IsNumeric() })
+		w.context = slices.DeleteFunc(slices.Clone(all),
+			func(name string) bool { return !m.column(name).DType.IsNumeric() })
 		w.target = without(w.context, w.known)
 		if len(w.context) == 0 {
 			w.context = all
@@ -330,9 +342,11 @@ func (w *wish) drawCuts(t *rapid.T, m *made) {
 
 func (w *wish) drawOptions(t *rapid.T) {
 	o := sampler.Options{
-		Order: rapid.SampledFrom([]string{"", "shuffle", "shuffle", "bootstrap", "random_start", "lanes"}).Draw(t, "order"), Seed: rapid.Uint64Range(0, 9).Draw(t, "seed"),
-		BatchSize: rapid.Int64Range(1, 7).Draw(t, "batch_size"), NumReplicas: rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "num_replicas"),
-		Tail: rapid.SampledFrom([]string{"", "short", "wrap", "drop"}).Draw(t, "tail"),
+		Order: rapid.SampledFrom([]string{"", "shuffle", "shuffle", "bootstrap", "random_start",
+			"lanes"}).Draw(t, "order"), Seed: rapid.Uint64Range(0, 9).Draw(t, "seed"),
+		BatchSize:   rapid.Int64Range(1, 7).Draw(t, "batch_size"),
+		NumReplicas: rapid.SampledFrom([]int64{1, 1, 2, 3}).Draw(t, "num_replicas"),
+		Tail:        rapid.SampledFrom([]string{"", "short", "wrap", "drop"}).Draw(t, "tail"),
 	}
 	o.Rank = rapid.Int64Range(0, o.NumReplicas-1).Draw(t, "rank")
 	if o.Order == sampler.Lanes {
@@ -340,6 +354,7 @@ func (w *wish) drawOptions(t *rapid.T) {
 		w.spec["stride"] = w.stride
 	}
 	w.options = o
-	w.delivery = rapid.SampledFrom([]string{Slot, Slot, Slot, View, View, Local, Starts}).Draw(t, "delivery")
+	w.delivery = rapid.SampledFrom([]string{Slot, Slot, Slot, View, View, Local, Starts}).
+		Draw(t, "delivery")
 	w.queue = rapid.Bool().Draw(t, "queue")
 }

@@ -23,7 +23,8 @@ func TestAFeedWithoutSpaceForItsRingIsRefusedAndTakesNone(t *testing.T) {
 	tr.close()
 }
 
-// TestAFeedWhoseRingCannotGrowEndsAndSaysWhy: its client counts on all slots, and may keep those that are there.
+// TestAFeedWhoseRingCannotGrowEndsAndSaysWhy: its client counts on all slots, and may keep those
+// that are there.
 func TestAFeedWhoseRingCannotGrowEndsAndSaysWhy(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)

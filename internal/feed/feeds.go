@@ -49,15 +49,16 @@ func (s *Server) Feed(id string) (wire.Feed, error) {
 	return f.describe(), nil
 }
 
-// CloseFeed ends a feed; its trainer is told by an error of type feed_closed, once it has taken what was announced before. Closing one
-// that is just ending is no error.
+// CloseFeed ends a feed; its trainer is told by an error of type feed_closed, once it has taken
+// what was announced before. Closing one that is just ending is no error.
 func (s *Server) CloseFeed(id string) (wire.Feed, error) {
 	f, err := s.find(id)
 	if err != nil {
 		return wire.Feed{}, err
 	}
 	said := f.describe()
-	why := wire.NewProblem(wire.FeedClosed, "feed %s was closed through the control API", id).WithHint("attach again with the saved state to go on")
+	why := wire.NewProblem(wire.FeedClosed, "feed %s was closed through the control API", id).
+		WithHint("attach again with the saved state to go on")
 	f.close(why)
 	s.mu.Lock()
 	heir := f.heir
@@ -68,8 +69,9 @@ func (s *Server) CloseFeed(id string) (wire.Feed, error) {
 	return said, nil
 }
 
-// enter notes a stream that begins, in place of another where that one is named. The error is why that is exchanged no more. From here
-// on who closes it closes both: its client goes on with one of them.
+// enter notes a stream that begins, in place of another where that one is named. The error is why
+// that is exchanged no more. From here on who closes it closes both: its client goes on with one of
+// them.
 func (s *Server) enter(st *stream, instead string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +104,8 @@ func (s *Server) named(id string) (*stream, error) {
 			return f, nil
 		}
 	}
-	return nil, wire.NewProblem(wire.FeedNotFound, "no feed is named %q", id).WithField("feed").WithHint("tensorcache feeds lists them")
+	return nil, wire.NewProblem(wire.FeedNotFound, "no feed is named %q", id).WithField(
+		"feed").WithHint("tensorcache feeds lists them")
 }
 
 // close has the feed end for a reason, which its trainer is told. The first reason counts.

@@ -43,8 +43,10 @@ type partFiller struct {
 func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 	spec := w.Index.Spec()
 	f := &filler{
-		index: w.Index, offsets: w.table.Offsets, layout: s, row: s.part("row"), mask: s.part("mask"), reset: s.part("reset"),
-		item: s.part("item").Offset, start: s.part("start").Offset, context: spec.ContextLength, dilation: max(spec.Dilation, 1), stride: max(spec.Stride, 1),
+		index: w.Index, offsets: w.table.Offsets, layout: s, row: s.part("row"),
+		mask: s.part("mask"), reset: s.part("reset"),
+		item: s.part("item").Offset, start: s.part("start").Offset, context: spec.ContextLength,
+		dilation: max(spec.Dilation, 1), stride: max(spec.Stride, 1),
 	}
 	lengths, firsts := partLengths(spec), partFirst(spec)
 	columns := w.chosen.parts()
@@ -53,7 +55,8 @@ func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 		if p == nil {
 			continue
 		}
-		t := target{length: lengths[name], features: width(columns[name]), channelsFirst: channelsFirst, dilation: f.dilation}
+		t := target{length: lengths[name], features: width(columns[name]),
+			channelsFirst: channelsFirst, dilation: f.dilation}
 		if name == "static" {
 			t.length, t.channelsFirst = 1, false
 		}
@@ -61,7 +64,8 @@ func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 		if err != nil {
 			return nil, err
 		}
-		pf := partFiller{Part: *p, movers: movers, block: t.length * t.features * p.DType.Size(), first: firsts[name], length: t.length,
+		pf := partFiller{Part: *p, movers: movers, block: t.length * t.features * p.DType.Size(),
+			first: firsts[name], length: t.length,
 			missing: s.part(name + "_missing"), replace: spec.MissingValue}
 		if m, ok := movers[0].(interface{ piece() piece }); ok {
 			pf.piece = m.piece()
@@ -81,11 +85,13 @@ func newFiller(w *Windows, s *slotLayout, channelsFirst bool) (*filler, error) {
 // path says how the context gets into a slot.
 func (f *filler) path() string { return path(f.parts[0].movers) }
 
-// turn is after how many windows the others have their turn: who reads credits, draws batches and announces them must not wait until
-// a whole batch is through where there are as many workers as threads.
+// turn is after how many windows the others have their turn: who reads credits, draws batches and
+// announces them must not wait until a whole batch is through where there are as many workers as
+// threads.
 const turn = 64
 
-// fill writes a batch into a slot. The slot's memory is written only, never read but for what was just written.
+// fill writes a batch into a slot. The slot's memory is written only, never read but for what was
+// just written.
 func (f *filler) fill(slot []byte, b *sampler.Batch) {
 	n := len(b.Windows)
 	items, starts := int64s(slot, f.item, n), int64s(slot, f.start, n)
@@ -146,7 +152,8 @@ func (f *filler) fillReset(slot []byte, b *sampler.Batch) {
 	}
 }
 
-// spot is where a window is read: its first row in the dataset, and how many leading samples are padding.
+// spot is where a window is read: its first row in the dataset, and how many leading samples are
+// padding.
 type spot struct {
 	window.Place
 	row, pad int64
@@ -158,7 +165,8 @@ func (f *filler) spot(number int64, run *int) spot {
 	return spot{place, f.offsets[place.Item] + place.Start, f.index.Pad(place)}
 }
 
-// ahead fetches what this part of the next window will be read from, unless the window at hand, which it overlaps then, brings it.
+// ahead fetches what this part of the next window will be read from, unless the window at hand,
+// which it overlaps then, brings it.
 func (p *partFiller) ahead(at, next *spot, dilation int64) {
 	if uint64(next.row-at.row) < uint64(p.length*dilation) {
 		return

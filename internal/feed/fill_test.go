@@ -10,10 +10,18 @@ func TestABatchInSteadyStateAllocatesNothing(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 100_000) // more than a thousand batches
 	for name, change := range map[string]func(map[string]any){
-		"lanes":      spec(),
-		"float64":    spec("dtype", "float64"),
-		"channels":   func(r map[string]any) { spec("dtype", "float64")(r); r["channels_first"] = true },
-		"mask":       func(r map[string]any) { spec("min_context", 1, "max_missing", nil)(r); r["mask"] = true },
+		"lanes":   spec(),
+		"float64": spec("dtype", "float64"),
+		"channels": func(r map[string]any) {
+			spec("dtype",
+				"float64")(r)
+			r["channels_first"] = true
+		},
+		"mask": func(r map[string]any) {
+			spec("min_context", 1, "max_missing",
+				nil)(r)
+			r["mask"] = true
+		},
 		"one column": spec("columns", []string{"b"}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -21,7 +29,9 @@ func TestABatchInSteadyStateAllocatesNothing(t *testing.T) {
 			h := must(w.store.Acquire("d", 0))(t)
 			defer h.Release()
 			windows := must(NewWindows(h, asJSON(r["spec"]), nil))(t)
-			order := must(sampler.New(windows.Index, sampler.Options{BatchSize: 32, Order: sampler.Shuffle}))(t)
+			order := must(
+				sampler.New(windows.Index,
+					sampler.Options{BatchSize: 32, Order: sampler.Shuffle}))(t)
 			first, mask := r["channels_first"] == true, r["mask"] == true
 			slots := must(newSlotLayout(windows, order.Options(), first, mask))(t)
 			f := must(newFiller(windows, slots, first))(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// The measured case of the delivery issue: 4 M rows of 8 float32, context 96, prediction 24, batches of 256.
+// The measured case of the delivery issue: 4 M rows of 8 float32, context 96, prediction 24,
+// batches of 256.
 const (
 	timedRows     = 4_000_000
 	timedFeatures = 8
@@ -21,20 +22,24 @@ func timed(b *testing.B, s *store.Store) {
 	for _, kind := range []string{layout.Columns, layout.Packed} {
 		table := layout.Table{Layout: kind, Rows: timedRows}
 		for i := range timedFeatures {
-			table.Columns = append(table.Columns, layout.Column{Name: fmt.Sprint("c", i), Role: layout.RoleValue, DType: layout.Float32})
+			table.Columns = append(table.Columns, layout.Column{Name: fmt.Sprint("c", i),
+				Role: layout.RoleValue, DType: layout.Float32})
 		}
-		publish(b, s, kind, table, layout.Final{Items: layout.Items{Offsets: []int64{0, timedRows}}}, func(w *layout.Writer) {
-			for i := range timedFeatures {
-				v := layout.Values[float32](w.Column(i, layout.Random))
-				for row := range v.Rows {
-					v.Row(row)[0] = float32(row)
+		publish(b, s, kind, table,
+			layout.Final{Items: layout.Items{Offsets: []int64{0, timedRows}}},
+			func(w *layout.Writer) {
+				for i := range timedFeatures {
+					v := layout.Values[float32](w.Column(i, layout.Random))
+					for row := range v.Rows {
+						v.Row(row)[0] = float32(row)
+					}
 				}
-			}
-		})
+			})
 	}
 }
 
-// BenchmarkFill is one worker's gather into a ring slot, beside a plain copy of the same bytes from one place.
+// BenchmarkFill is one worker's gather into a ring slot, beside a plain copy of the same bytes from
+// one place.
 func BenchmarkFill(b *testing.B) {
 	w := newWorld(b, roomy)
 	timed(b, w.store)
@@ -48,8 +53,12 @@ func BenchmarkFill(b *testing.B) {
 			b.Run(kind+" "+order, func(b *testing.B) {
 				h := must(w.store.Acquire(kind, 0))(b)
 				defer h.Release()
-				windows := must(NewWindows(h, asJSON(map[string]any{"context_length": 96, "prediction_length": 24}), nil))(b)
-				s := must(sampler.New(windows.Index, sampler.Options{BatchSize: timedBatch, Order: order}))(b)
+				windows := must(
+					NewWindows(h,
+						asJSON(map[string]any{"context_length": 96, "prediction_length": 24}),
+						nil))(b)
+				s := must(sampler.New(windows.Index,
+					sampler.Options{BatchSize: timedBatch, Order: order}))(b)
 				slots := must(newSlotLayout(windows, s.Options(), false, false))(b)
 				f := must(newFiller(windows, slots, false))(b)
 				var batch sampler.Batch

@@ -6,9 +6,11 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// withFilled counts the cells that a load has filled as missing, beside those that still are. A row counts what it lacked before
-// or lacks now, whichever is more: a fill only takes away, and differences lack what the rows before them lack.
-func withFilled(h *store.Handle, c *layout.ManifestColumn, missing []window.MissingRow) ([]window.MissingRow, error) {
+// withFilled counts the cells that a load has filled as missing, beside those that still are. A row
+// counts what it lacked before or lacks now, whichever is more: a fill only takes away, and
+// differences lack what the rows before them lack.
+func withFilled(h *store.Handle, c *layout.ManifestColumn,
+	missing []window.MissingRow) ([]window.MissingRow, error) {
 	if c.Prepared == nil || c.Prepared.Before == nil {
 		return missing, nil
 	}

@@ -29,7 +29,8 @@ func TestDescriptorsThatAClientSendsAreDropped(t *testing.T) {
 	w.attach(t, request("d")).close() // the store has opened what it keeps open
 	until(t, "gone", func() bool { return w.server.Connections() == 0 })
 	before := have(t).descriptors
-	for _, r := range []map[string]any{request("d"), {"protocol": 1, "request": "open", "dataset": "d"}, {"protocol": 1, "request": "fetch"}} {
+	for _, r := range []map[string]any{request("d"),
+		{"protocol": 1, "request": "open", "dataset": "d"}, {"protocol": 1, "request": "fetch"}} {
 		t.Run(r["request"].(string), func(t *testing.T) {
 			c := must(dial(w.path))(t)
 			flood(c, wire.FrameRequest, asJSON(r))

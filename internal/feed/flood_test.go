@@ -29,7 +29,8 @@ func TestManyConnectionsThatSayLittleCostLittle(t *testing.T) {
 	for range many {
 		c := must(dial(w.path))(t)
 		idle = append(idle, c)
-		if _, err := c.conn.Write(append(le(wire.MaxRequest, wire.FrameRequest), `{"protocol": 1, `...)); err != nil {
+		if _, err := c.conn.Write(
+			append(le(wire.MaxRequest, wire.FrameRequest), `{"protocol": 1, `...)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,7 +39,8 @@ func TestManyConnectionsThatSayLittleCostLittle(t *testing.T) {
 		busy.credit(t, busy.batch(t).Slot)
 	}
 	if grown := heap() - before; grown > many<<16 {
-		t.Errorf("%d connections that announce %d bytes each and send none hold %d bytes", many, wire.MaxRequest, grown)
+		t.Errorf("%d connections that announce %d bytes each and send none hold %d bytes", many,
+			wire.MaxRequest, grown)
 	}
 }
 
@@ -57,7 +59,8 @@ func TestAFeedThatNobodyReadsStandsStill(t *testing.T) {
 	for range 1000 {
 		busy.credit(t, busy.batch(t).Slot)
 	}
-	until(t, "waiting for its trainer", func() bool { return w.server.Feeds()[0].WaitTrainerShare >= 0.5 })
+	until(t, "waiting for its trainer",
+		func() bool { return w.server.Feeds()[0].WaitTrainerShare >= 0.5 })
 	if f := w.server.Feeds()[0]; f.Batches != 5 {
 		t.Errorf("got %+v, want a feed of 5 batches", f)
 	}
@@ -71,11 +74,14 @@ func TestACreditForASlotThatWasNeverHandedOutEndsTheFeed(t *testing.T) {
 	w.series(t, "d", 7) // 2 windows for 3 ranks: the last one's slots are never handed out
 	for _, slot := range []uint32{0, 4, 1 << 31, 1<<32 - 2} {
 		t.Run(fmt.Sprint(slot), func(t *testing.T) {
-			tr := w.attach(t, request("d", with("slots", 5), options("batch_size", 1, "num_replicas", 3, "rank", 2, "tail", "short")))
+			tr := w.attach(t,
+				request("d", with("slots", 5), options("batch_size", 1, "num_replicas", 3, "rank",
+					2, "tail", "short")))
 			defer tr.close()
 			tr.batch(t)
 			tr.credit(t, slot)
-			if p := problemIn(t, tr.ended()); p.Type != wire.ProtocolError || !strings.Contains(p.Detail, fmt.Sprintf("credit for slot %d, which", slot)) {
+			if p := problemIn(t, tr.ended()); p.Type != wire.ProtocolError ||
+				!strings.Contains(p.Detail, fmt.Sprintf("credit for slot %d, which", slot)) {
 				t.Errorf("got %s: %s", p.Type, p.Detail)
 			}
 			until(t, "freed", func() bool { return len(w.server.Feeds()) == 0 })
@@ -89,7 +95,9 @@ func TestWhatComesBehindTheEndIsNotRead(t *testing.T) {
 	tr := w.attach(t, request("d"))
 	defer tr.close()
 	tr.batch(t)
-	if _, err := tr.conn.Write(slices.Concat(frames(wire.FrameDone, []byte{}, wire.FrameCredit, le(0, 0, 77)), make([]byte, 1000))); err != nil {
+	if _, err := tr.conn.Write(
+		slices.Concat(frames(wire.FrameDone, []byte{}, wire.FrameCredit, le(0, 0, 77)),
+			make([]byte, 1000))); err != nil {
 		t.Fatal(err)
 	}
 	if err := tr.ended(); !errors.Is(err, io.EOF) && !errors.Is(err, unix.ECONNRESET) {

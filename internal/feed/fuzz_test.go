@@ -25,7 +25,8 @@ func frames(parts ...any) (out []byte) {
 	return out
 }
 
-// FuzzConnection sends any bytes at all: whatever they are, the server neither hangs nor crashes, nor keeps anything.
+// FuzzConnection sends any bytes at all: whatever they are, the server neither hangs nor crashes,
+// nor keeps anything.
 func FuzzConnection(f *testing.F) {
 	w := newWorld(f, 1<<20)
 	w.twoItems(f)
@@ -34,14 +35,27 @@ func FuzzConnection(f *testing.F) {
 		nil,
 		[]byte("GET / HTTP/1.1\r\n\r\n"),
 		frames(wire.FrameRequest, request("named")),
-		frames(wire.FrameRequest, request("named"), wire.FrameCredit, le(0, 1), wire.FrameSeek, seek, wire.FrameDone, []byte{}),
-		frames(wire.FrameRequest, request("named", spec("min_context", 0, "max_missing", nil, "static_columns", []string{"close"}), items("MSFT"))),
-		frames(wire.FrameRequest, request("plain", options("order", "lanes"), spec("stride", 4), with("channels_first", true), with("mask", true))),
-		frames(wire.FrameRequest, map[string]any{"protocol": 1, "request": "open", "dataset": "named"}, wire.FrameDone, []byte{}),
-		frames(wire.FrameRequest, request("named", with("cuts", []any{map[string]any{"split": map[string]any{"lengths": []any{10, nil}}, "part": 1}}))),
-		frames(wire.FrameRequest, request("plain", with("delivery", "view"), options("order", "random_start")), wire.FrameMeter, make([]byte, wire.MeterSize), wire.FrameCredit, le(wire.NoSlot)),
-		frames(wire.FrameRequest, request("plain", with("delivery", "local")), wire.FrameSeek, wire.Seek{Stream: 1, Epoch: 1 << 63, Consumed: 1 << 62}.Append(nil)),
-		frames(wire.FrameRequest, request("plain", with("slots", 3)), wire.FrameDone, []byte{}, wire.FrameCredit, le(0, 0, 1<<31)),
+		frames(wire.FrameRequest, request("named"), wire.FrameCredit, le(0, 1), wire.FrameSeek,
+			seek, wire.FrameDone, []byte{}),
+		frames(wire.FrameRequest,
+			request("named", spec("min_context", 0, "max_missing", nil, "static_columns",
+				[]string{"close"}), items("MSFT"))),
+		frames(wire.FrameRequest, request("plain", options("order", "lanes"), spec("stride", 4),
+			with("channels_first", true), with("mask", true))),
+		frames(wire.FrameRequest, map[string]any{"protocol": 1, "request": "open",
+			"dataset": "named"}, wire.FrameDone, []byte{}),
+		frames(wire.FrameRequest,
+			request("named",
+				with("cuts",
+					[]any{map[string]any{"split": map[string]any{"lengths": []any{10, nil}},
+						"part": 1}}))),
+		frames(wire.FrameRequest,
+			request("plain", with("delivery", "view"), options("order", "random_start")),
+			wire.FrameMeter, make([]byte, wire.MeterSize), wire.FrameCredit, le(wire.NoSlot)),
+		frames(wire.FrameRequest, request("plain", with("delivery", "local")), wire.FrameSeek,
+			wire.Seek{Stream: 1, Epoch: 1 << 63, Consumed: 1 << 62}.Append(nil)),
+		frames(wire.FrameRequest, request("plain", with("slots", 3)), wire.FrameDone, []byte{},
+			wire.FrameCredit, le(0, 0, 1<<31)),
 		frames(wire.FrameRequest, map[string]any{"protocol": 2, "request": "feed"}),
 		le(0xFFFFFFFF, 1), le(wire.MaxRequest, 1), le(100, 1),
 	} {
@@ -69,8 +83,9 @@ func FuzzConnection(f *testing.F) {
 	})
 }
 
-// FuzzQueue writes anything at all into the memory that the daemon reads, a word at a time, each with a frame behind it or none: that
-// feed goes on or ends by a problem, and another one is served as before.
+// FuzzQueue writes anything at all into the memory that the daemon reads, a word at a time, each
+// with a frame behind it or none: that feed goes on or ends by a problem, and another one is served
+// as before.
 func FuzzQueue(f *testing.F) {
 	if !queues() {
 		f.Skip("no queues here")
@@ -96,7 +111,8 @@ func FuzzQueue(f *testing.F) {
 		defer tr.close()
 		until(t, "filled", func() bool { return atomic.LoadUint64(&tr.words[queueSent]) == 8 })
 		for ; len(data) >= 11; data = data[11:] {
-			at, value := int(binary.LittleEndian.Uint16(data[1:]))%len(tr.words), binary.LittleEndian.Uint64(data[3:])
+			at, value := int(binary.LittleEndian.Uint16(data[1:]))%len(tr.words),
+				binary.LittleEndian.Uint64(data[3:])
 			atomic.StoreUint64(&tr.words[at], value)
 			switch data[0] % 3 { // what is sent fails where the feed has ended
 			case credit:

@@ -6,8 +6,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// A mover copies some features of a window's samples from mapped columns into the window's block of a
-// part, which is n samples by all features (or features by samples).
+// A mover copies some features of a window's samples from mapped columns into the window's block of
+// a part, which is n samples by all features (or features by samples).
 type mover interface {
 	// move fills samples [from, length) of the block; row is the dataset row of sample from.
 	move(block unsafe.Pointer, row, from int64)
@@ -37,11 +37,13 @@ type blockMover[S, D numeric] struct {
 	plain   bool  // a channel's samples lie side by side: one copy a channel
 }
 
-func newBlockMover[S, D numeric](t target, source layout.Strided[S], feature int64) *blockMover[S, D] {
+func newBlockMover[S, D numeric](t target, source layout.Strided[S],
+	feature int64) *blockMover[S, D] {
 	_, same := any(source.Data).([]D)
 	return &blockMover[S, D]{
 		target: t, source: source, feature: feature,
-		whole: same && !t.channelsFirst && t.dilation == 1 && source.Contiguous() && source.Width == t.features,
+		whole: same && !t.channelsFirst && t.dilation == 1 && source.Contiguous() &&
+			source.Width == t.features,
 		rows:  same && !t.channelsFirst,
 		plain: same && t.channelsFirst && t.dilation == 1 && source.Step == 1,
 	}
@@ -71,7 +73,8 @@ func (m *blockMover[S, D]) piece() piece {
 	}
 	var value S
 	bytes := m.source.Step * int64(unsafe.Sizeof(value))
-	return piece{unsafe.Pointer(unsafe.SliceData(m.source.Data)), bytes, int64(len(m.source.Data)) / m.source.Step}
+	return piece{unsafe.Pointer(unsafe.SliceData(m.source.Data)), bytes,
+		int64(len(m.source.Data)) / m.source.Step}
 }
 
 func (m *blockMover[S, D]) spans() []span { return []span{spanOf(m.source, m.target)} }
@@ -96,11 +99,12 @@ func same[D, S numeric](values []S) []D {
 	return unsafe.Slice((*D)(unsafe.Pointer(unsafe.SliceData(values))), len(values))
 }
 
-// lanes is how many columns a laneMover reads at once. A column at a time writes every cache line of the
-// block once per column and is five times slower (measured, research/measurements.md §9).
+// lanes is how many columns a laneMover reads at once. A column at a time writes every cache line
+// of the block once per column and is five times slower (measured, research/measurements.md §9).
 const lanes = 8
 
-// laneMover moves columns that lie apart, several at once, so that each row of the block is written in one go.
+// laneMover moves columns that lie apart, several at once, so that each row of the block is written
+// in one go.
 type laneMover[S, D numeric] struct {
 	target
 	sources [][]S
@@ -111,7 +115,8 @@ type laneMover[S, D numeric] struct {
 func newLaneMover[S, D numeric](t target, sources [][]S, feature int64) *laneMover[S, D] {
 	m := &laneMover[S, D]{target: t, sources: sources, feature: feature}
 	var value D
-	if _, same := any(sources).([][]D); same && unsafe.Sizeof(value) == 4 && len(sources) == lanes && t.dilation == 1 && canInterleave {
+	if _, same := any(sources).([][]D); same && unsafe.Sizeof(value) == 4 &&
+		len(sources) == lanes && t.dilation == 1 && canInterleave {
 		m.first = new([lanes]unsafe.Pointer)
 		for i, s := range sources {
 			m.first[i] = unsafe.Pointer(unsafe.SliceData(s))
@@ -141,7 +146,8 @@ func (m *laneMover[S, D]) move(block unsafe.Pointer, row, from int64) {
 	}
 }
 
-// interleave moves n rows, a multiple of 4, after it has checked what move8 is checked for by the language.
+// interleave moves n rows, a multiple of 4, after it has checked what move8 is checked for by the
+// language.
 func (m *laneMover[S, D]) interleave(dst []D, row, from, n int64) int64 {
 	if n == 0 {
 		return 0
@@ -168,7 +174,8 @@ func (m *laneMover[S, D]) move8(dst []D, row, n int64) {
 	s := m.sources
 	a, b, c, d := s[0][row:row+n], s[1][row:row+n], s[2][row:row+n], s[3][row:row+n]
 	e, f, g, h := s[4][row:row+n], s[5][row:row+n], s[6][row:row+n], s[7][row:row+n]
-	b, c, d, e, f, g, h = b[:len(a)], c[:len(a)], d[:len(a)], e[:len(a)], f[:len(a)], g[:len(a)], h[:len(a)]
+	b, c, d, e, f, g, h = b[:len(a)], c[:len(a)], d[:len(a)], e[:len(a)], f[:len(a)],
+		g[:len(a)], h[:len(a)]
 	at := m.feature
 	for i := range a {
 		out := dst[at : at+lanes : at+lanes]

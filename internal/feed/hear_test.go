@@ -48,11 +48,13 @@ func TestAClientThatNeverStopsSendingHoldsNothingUp(t *testing.T) {
 	}
 }
 
-// TestAllSlotsComeBackInOneFrame: a client that holds all of the most slots gives them back at once.
+// TestAllSlotsComeBackInOneFrame: a client that holds all of the most slots gives them back at
+// once.
 func TestAllSlotsComeBackInOneFrame(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d", with("slots", maxSlots), with("delivery", Starts), options("batch_size", 1)))
+	tr := w.attach(t, request("d", with("slots", maxSlots), with("delivery", Starts),
+		options("batch_size", 1)))
 	defer tr.close()
 	var slots []uint32
 	for _, d := range tr.take(t, maxSlots) {

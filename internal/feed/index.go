@@ -12,8 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// keptBytes bounds the memory of the indexes kept with a generation beside the newest, which is kept whatever it takes (32
-// bytes a run): what was planned is soon fed, by every rank.
+// keptBytes bounds the memory of the indexes kept with a generation beside the newest, which is
+// kept whatever it takes (32 bytes a run): what was planned is soon fed, by every rank.
 const keptBytes = 128 << 20
 
 // indexes are those kept with a generation, the ones used last.
@@ -25,13 +25,14 @@ type indexes struct {
 
 func newIndexes() (*indexes, error) {
 	k := &indexes{}
-	lru, err := simplelru.NewLRU(1<<20, func(key string, x *window.Index) { k.bytes -= keeps(key, x) })
+	lru, err := simplelru.NewLRU(1<<20,
+		func(key string, x *window.Index) { k.bytes -= keeps(key, x) })
 	k.lru = lru
 	return k, err
 }
 
-// keeps is about the memory that keeping an index takes: its own, its key, and the items that its cuts name, two numbers of 8 bytes for
-// each, which take two letters of the key at least.
+// keeps is about the memory that keeping an index takes: its own, its key, and the items that its
+// cuts name, two numbers of 8 bytes for each, which take two letters of the key at least.
 func keeps(key string, x *window.Index) int64 { return x.Bytes() + 9*int64(len(key)) }
 
 func (k *indexes) get(key string) (*window.Index, bool) {
@@ -50,9 +51,10 @@ func (k *indexes) add(key string, x *window.Index) {
 	}
 }
 
-// indexOf builds the index of a spec and cuts, or finds it again: counting missing values and jumps in time costs a
-// pass over the rows.
-func indexOf(h *store.Handle, spec window.Spec, t window.Table, cuts []wire.Cut) (*window.Index, error) {
+// indexOf builds the index of a spec and cuts, or finds it again: counting missing values and jumps
+// in time costs a pass over the rows.
+func indexOf(h *store.Handle, spec window.Spec, t window.Table,
+	cuts []wire.Cut) (*window.Index, error) {
 	kept, err := h.Derived("indexes", func() (any, error) { return newIndexes() })
 	if err != nil {
 		return nil, err

@@ -48,7 +48,8 @@ func TestIndexesAreKeptUpToSoManyBytesAndTheNewestAlways(t *testing.T) {
 	}
 }
 
-// TestIndexesOfLongCutsAreKeptUpToSoManyBytes: requests may name many items, in cuts that are part of what an index is known by.
+// TestIndexesOfLongCutsAreKeptUpToSoManyBytes: requests may name many items, in cuts that are part
+// of what an index is known by.
 func TestIndexesOfLongCutsAreKeptUpToSoManyBytes(t *testing.T) {
 	x, err := window.New(window.Spec{ContextLength: 1}, window.Table{Offsets: []int64{0, 1}})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // canInterleave tells whether the processor has what interleave8 needs.
 var canInterleave = cpu.X86.HasAVX && !portable.Forced()
 
-// interleave8 writes n rows, a multiple of 4 and at least 4, of eight values of 4 bytes, one from each source at offset bytes; rows
-// begin step bytes apart.
+// interleave8 writes n rows, a multiple of 4 and at least 4, of eight values of 4 bytes, one from
+// each source at offset bytes; rows begin step bytes apart.
 //
 //go:noescape
 func interleave8(dst unsafe.Pointer, step int64, sources *[8]unsafe.Pointer, offset, n int64)

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lane is a case of eight columns of 4 bytes that are interleaved into some features of a block, between values that must stay.
+// lane is a case of eight columns of 4 bytes that are interleaved into some features of a block,
+// between values that must stay.
 type lane struct {
 	length, features, feature, from, row int64
 	seed                                 uint32
@@ -20,11 +21,13 @@ type lane struct {
 
 const stays = 0xabadcafe
 
-// guarded are memory for the columns of a case, each with a page behind it that can be neither read nor written.
+// guarded are memory for the columns of a case, each with a page behind it that can be neither read
+// nor written.
 var guarded = sync.OnceValue(func() (out [lanes][]uint32) {
 	size := os.Getpagesize()
 	for i := range out {
-		b, err := unix.Mmap(-1, 0, 2*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		b, err := unix.Mmap(-1, 0, 2*size, unix.PROT_READ|unix.PROT_WRITE,
+			unix.MAP_PRIVATE|unix.MAP_ANON)
 		if err == nil {
 			err = unix.Mprotect(b[size:], unix.PROT_NONE)
 		}
@@ -36,7 +39,8 @@ var guarded = sync.OnceValue(func() (out [lanes][]uint32) {
 	return out
 })
 
-// check moves a case by interleave8 where the processor has it, and without, and holds both to one value after the other.
+// check moves a case by interleave8 where the processor has it, and without, and holds both to one
+// value after the other.
 func (l lane) check(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -45,22 +49,28 @@ func (l lane) check(t interface {
 	sources := make([][]uint32, lanes)
 	for i := range sources {
 		page := guarded()[i]
-		sources[i] = page[int64(len(page))-(l.row+l.length-l.from):] // no value more: reading on ends the process
+		// no value more: reading on ends the process
+		sources[i] = page[int64(len(page))-(l.row+l.length-l.from):]
 		for j := range sources[i] {
 			sources[i][j] = l.seed + uint32(i)<<24 + uint32(j)
 		}
 	}
-	block := func() []uint32 { return slices.Repeat([]uint32{stays}, int(l.length*l.features)+lanes) }
+	block := func() []uint32 {
+		return slices.Repeat([]uint32{stays},
+			int(l.length*l.features)+lanes)
+	}
 	want := block()
 	for i := l.from; i < l.length; i++ {
 		for j := range sources {
 			want[i*l.features+l.feature+int64(j)] = sources[j][l.row+i-l.from]
 		}
 	}
-	m := newLaneMover[uint32, uint32](target{length: l.length, features: l.features, dilation: 1}, sources, l.feature)
+	m := newLaneMover[uint32, uint32](target{length: l.length, features: l.features, dilation: 1},
+		sources, l.feature)
 	plain := *m
 	plain.first = nil
-	for name, m := range map[string]*laneMover[uint32, uint32]{"interleaved": m, "one by one": &plain} {
+	for name, m := range map[string]*laneMover[uint32, uint32]{"interleaved": m,
+		"one by one": &plain} {
 		got := block()
 		m.move(unsafe.Pointer(&got[0]), l.row, l.from)
 		if !slices.Equal(got, want) {
@@ -71,7 +81,9 @@ func (l lane) check(t interface {
 
 func TestLanesAreInterleavedAsOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := lane{length: rapid.Int64Range(1, 60).Draw(t, "length"), features: rapid.Int64Range(lanes, 20).Draw(t, "features"), row: rapid.Int64Range(0, 9).Draw(t, "row"), seed: rapid.Uint32().Draw(t, "seed")}
+		l := lane{length: rapid.Int64Range(1, 60).Draw(t, "length"),
+			features: rapid.Int64Range(lanes, 20).Draw(t, "features"),
+			row:      rapid.Int64Range(0, 9).Draw(t, "row"), seed: rapid.Uint32().Draw(t, "seed")}
 		l.feature = rapid.Int64Range(0, l.features-lanes).Draw(t, "feature")
 		l.from = rapid.Int64Range(0, l.length-1).Draw(t, "from")
 		l.check(t)
@@ -99,7 +111,8 @@ func FuzzLanes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var b [8]byte
 		copy(b[:], data)
-		l := lane{length: 1 + int64(b[0]), features: lanes + int64(b[1]%32), row: int64(b[4]), seed: binary.LittleEndian.Uint32(b[4:])}
+		l := lane{length: 1 + int64(b[0]), features: lanes + int64(b[1]%32), row: int64(b[4]),
+			seed: binary.LittleEndian.Uint32(b[4:])}
 		l.feature, l.from = int64(b[2])%(l.features-lanes+1), int64(b[3])%l.length
 		l.check(t)
 	})

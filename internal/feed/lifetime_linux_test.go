@@ -16,7 +16,9 @@ type resources struct{ descriptors, maps, goroutines int }
 func have(t *testing.T) resources {
 	t.Helper()
 	maps := must(os.ReadFile("/proc/self/maps"))(t)
-	return resources{len(must(os.ReadDir("/proc/self/fd"))(t)), strings.Count(string(maps), "tensorcache-ring") + strings.Count(string(maps), "/tmp/ring-"), runtime.NumGoroutine()}
+	return resources{len(must(os.ReadDir("/proc/self/fd"))(t)),
+		strings.Count(string(maps), "tensorcache-ring") + strings.Count(string(maps), "/tmp/ring-"),
+		runtime.NumGoroutine()}
 }
 
 func TestAttachingAndLeavingLeavesNothing(t *testing.T) {
@@ -45,9 +47,11 @@ func TestAttachingAndLeavingLeavesNothing(t *testing.T) {
 	}
 	until(t, "gone", gone)
 	var after resources
-	until(t, fmt.Sprintf("given back: %+v before", before), func() bool { // what was published is being written to the disk meanwhile
+	// what was published is being written to the disk meanwhile
+	until(t, fmt.Sprintf("given back: %+v before", before), func() bool {
 		after = have(t)
-		return after.goroutines <= before.goroutines && after.descriptors <= before.descriptors && after.maps == 0
+		return after.goroutines <= before.goroutines && after.descriptors <= before.descriptors &&
+			after.maps == 0
 	})
 	if grown := heap() - memory; grown > 1<<20 {
 		t.Errorf("%d bytes more are live after %d rounds", grown, rounds)

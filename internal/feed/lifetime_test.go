@@ -32,7 +32,8 @@ func TestAKilledTrainersFeedEndsThoughItsChildHoldsTheSocket(t *testing.T) {
 				}
 			}
 			p.kill(t)
-			until(t, "freed", func() bool { return w.server.Connections() == 0 }) // nothing else would: the child stays
+			// nothing else would: the child stays
+			until(t, "freed", func() bool { return w.server.Connections() == 0 })
 			w.checkEmpty(t)
 		})
 	}
@@ -46,7 +47,8 @@ func TestATrainerThatReadsNothingHurtsNobodyElse(t *testing.T) {
 	// Every seek to the end of an epoch is answered without a slot, so its answers fill the socket.
 	for i := range 40_000 {
 		lazy.stream++
-		if err := lazy.sendWithin(20*time.Millisecond, wire.FrameSeek, wire.Seek{Stream: uint32(i + 1), Epoch: 1, Consumed: 99_995}.Append(nil)); err != nil {
+		if err := lazy.sendWithin(20*time.Millisecond, wire.FrameSeek,
+			wire.Seek{Stream: uint32(i + 1), Epoch: 1, Consumed: 99_995}.Append(nil)); err != nil {
 			break
 		}
 	}
@@ -71,7 +73,8 @@ func TestHalfARequestAndSilenceHoldUpNoClose(t *testing.T) {
 	until(t, "accepted", func() bool { return w.server.Connections() == 2 })
 	w.stop()
 	for _, c := range []client{silent, half} {
-		if _, _, _, err := c.receive(); !errors.Is(err, io.EOF) && !errors.Is(err, unix.ECONNRESET) {
+		if _, _, _, err := c.receive(); !errors.Is(err, io.EOF) &&
+			!errors.Is(err, unix.ECONNRESET) {
 			t.Errorf("got %v, want the end", err)
 		}
 	}
@@ -82,7 +85,8 @@ func TestCloseUnderLoadEndsEveryFeed(t *testing.T) {
 	w.series(t, "d", 10_000)
 	var all sync.WaitGroup
 	for range 4 {
-		tr := w.attach(t, request("d", with("options", map[string]any{"batch_size": 64, "order": "shuffle"})))
+		tr := w.attach(t,
+			request("d", with("options", map[string]any{"batch_size": 64, "order": "shuffle"})))
 		all.Go(func() {
 			defer tr.close()
 			for {
@@ -124,8 +128,12 @@ func TestAFeedGoesOnWhenItsDatasetIsRemovedOrReplaced(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"replaced":             func(t *testing.T, w *world) { w.series(t, "d", 50) },
-		"replaced and removed": func(t *testing.T, w *world) { w.series(t, "d", 50); must(w.store.Remove("d"))(t) },
+		"replaced": func(t *testing.T, w *world) { w.series(t, "d", 50) },
+		"replaced and removed": func(t *testing.T, w *world) {
+			w.series(t, "d", 50)
+			must(
+				w.store.Remove("d"))(t)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, roomy)
@@ -137,7 +145,8 @@ func TestAFeedGoesOnWhenItsDatasetIsRemovedOrReplaced(t *testing.T) {
 			for i := range 300 {
 				d := tr.batch(t)
 				start := tr.starts(d)[0]
-				if got := tr.read(d.Slot, *tr.part("context"), 0); got[0] != float64(start) || got[1] != -float64(start) {
+				if got := tr.read(d.Slot, *tr.part("context"), 0); got[0] != float64(start) ||
+					got[1] != -float64(start) {
 					t.Fatalf("batch %d: window %d begins with %v", i, start, got[:2])
 				}
 				tr.credit(t, d.Slot)
@@ -152,7 +161,8 @@ func TestAPanicIsOneConnectionsErrorAndNobodyElses(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)
 	p := w.refuse(t, map[string]any{"protocol": 1, "request": "put", "dataset": panics})
-	if p.Type != wire.Internal || p.Status != 500 || !strings.Contains(p.Detail, "the daemon failed") {
+	if p.Type != wire.Internal || p.Status != 500 ||
+		!strings.Contains(p.Detail, "the daemon failed") {
 		t.Errorf("got %+v, want an internal problem", p)
 	}
 	var burst gathers

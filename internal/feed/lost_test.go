@@ -11,24 +11,28 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// wide publishes a dataset whose rows are moved by REP MOVSB where the processor has it: windows of 4 rows are 1 KiB.
+// wide publishes a dataset whose rows are moved by REP MOVSB where the processor has it: windows of
+// 4 rows are 1 KiB.
 func (w *world) wide(t tb, name, kind string, rows int64) {
 	t.Helper()
 	table := layout.Table{Layout: kind, Rows: rows}
 	for i := range 64 {
-		table.Columns = append(table.Columns, layout.Column{Name: fmt.Sprint("c", i), Role: layout.RoleValue, DType: layout.Float32})
+		table.Columns = append(table.Columns,
+			layout.Column{Name: fmt.Sprint("c", i), Role: layout.RoleValue, DType: layout.Float32})
 	}
-	publish(t, w.store, name, table, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}}, func(w *layout.Writer) {
-		for i := range table.Columns {
-			v := layout.Values[float32](w.Column(i, layout.Random))
-			for row := range v.Rows {
-				v.Row(row)[0] = float32(row)
+	publish(t, w.store, name, table, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}},
+		func(w *layout.Writer) {
+			for i := range table.Columns {
+				v := layout.Values[float32](w.Column(i, layout.Random))
+				for row := range v.Rows {
+					v.Row(row)[0] = float32(row)
+				}
 			}
-		}
-	})
+		})
 }
 
-// cutOff leaves a dataset's file half of its bytes until the test ends: the store is closed over what was published.
+// cutOff leaves a dataset's file half of its bytes until the test ends: the store is closed over
+// what was published.
 func (w *world) cutOff(t tb, name string) {
 	t.Helper()
 	path := filepath.Join(w.dir, "datasets", name, "1", layout.DataFile)
@@ -41,8 +45,8 @@ func (w *world) cutOff(t tb, name string) {
 	}
 }
 
-// TestAFileThatIsCutOffEndsItsFeedsAlone cuts a file under feeds that read all of it again and again, by every way of moving: through
-// assembly, by Go's copy and value by value.
+// TestAFileThatIsCutOffEndsItsFeedsAlone cuts a file under feeds that read all of it again and
+// again, by every way of moving: through assembly, by Go's copy and value by value.
 func TestAFileThatIsCutOffEndsItsFeedsAlone(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "whole", 5000)
@@ -67,10 +71,13 @@ func TestAFileThatIsCutOffEndsItsFeedsAlone(t *testing.T) {
 			w.cutOff(t, name)
 			d, err := tr.next()
 			for ; err == nil; d, err = tr.next() {
-				_ = tr.send(wire.FrameCredit, le(d.Slot)) // where it fails there are last words to be read
+				// where it fails there are last words to be read
+				_ = tr.send(wire.FrameCredit, le(d.Slot))
 			}
 			p := problemIn(t, err)
-			if p.Type != wire.Corrupt || !strings.HasPrefix(p.Detail, name+", generation 1: ") || !strings.Contains(p.Detail, layout.DataFile) || p.Hint != "tensorcache rm "+name+", then load it again from its sources" {
+			if p.Type != wire.Corrupt || !strings.HasPrefix(p.Detail, name+", generation 1: ") ||
+				!strings.Contains(p.Detail, layout.DataFile) || p.Hint != "tensorcache rm "+name+
+				", then load it again from its sources" {
 				t.Errorf("got %s: %s (%s)", p.Type, p.Detail, p.Hint)
 			}
 			other.credit(t, other.batch(t).Slot)
@@ -78,15 +85,18 @@ func TestAFileThatIsCutOffEndsItsFeedsAlone(t *testing.T) {
 	}
 }
 
-// TestAttachingOverAFileThatIsCutOffIsRefused has what decides on the windows read from where nothing is any more.
+// TestAttachingOverAFileThatIsCutOffIsRefused has what decides on the windows read from where
+// nothing is any more.
 func TestAttachingOverAFileThatIsCutOffIsRefused(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.wide(t, "d", layout.Columns, 20_000)
 	w.attach(t, request("d")).close() // it is mapped
 	w.cutOff(t, "d")
 	for range 2 { // what was found out is kept
-		p := w.refuse(t, request("d", spec("columns", []string{"c1"}, "static_columns", []string{"c63"})))
-		if p.Type != wire.Corrupt || p.Field != "dataset" || !strings.Contains(p.Detail, filepath.Join("d", "1", layout.DataFile)) || p.Hint == "" {
+		p := w.refuse(t,
+			request("d", spec("columns", []string{"c1"}, "static_columns", []string{"c63"})))
+		if p.Type != wire.Corrupt || p.Field != "dataset" ||
+			!strings.Contains(p.Detail, filepath.Join("d", "1", layout.DataFile)) || p.Hint == "" {
 			t.Errorf("got %s: %s (%s)", p.Type, p.Detail, p.Hint)
 		}
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// meter tells how long each side of a feed waited for the other, each by its own clock: the daemon's producer for free
-// slots, and the trainer, which reports it in METER frames, for batches. The stream's mu guards it.
+// meter tells how long each side of a feed waited for the other, each by its own clock: the
+// daemon's producer for free slots, and the trainer, which reports it in METER frames, for batches.
+// The stream's mu guards it.
 type meter struct {
 	began time.Time
 	// The producer's waits, and since when it waits now; zero when it does not.
@@ -20,8 +21,8 @@ type meter struct {
 	forDisk time.Duration
 	// What the trainer reported: time inside passes, and of that in wait for a batch.
 	passes, forData time.Duration
-	// Where what happened inside passes begins and ends: when the feed began, or where its client had passes before, as one
-	// that attached anew, at the first report; and at the latest one.
+	// Where what happened inside passes begins and ends: when the feed began, or where its client
+	// had passes before, as one that attached anew, at the first report; and at the latest one.
 	base, latest moment
 }
 
@@ -43,7 +44,9 @@ func (m *meter) done() {
 func (m *meter) report(payload []byte, now time.Time) error {
 	u := binary.LittleEndian.Uint64
 	if len(payload) != wire.MeterSize || u(payload) > 1<<62 || u(payload[8:]) > u(payload) {
-		return fmt.Errorf("%w: a meter of %d bytes, want %d: nanoseconds in passes, and those of them in wait", wire.ErrFrame, len(payload), wire.MeterSize)
+		return fmt.Errorf(
+			"%w: a meter of %d bytes, want %d: nanoseconds in passes, and those of them in wait",
+			wire.ErrFrame, len(payload), wire.MeterSize)
 	}
 	m.passes, m.forData = time.Duration(u(payload)), time.Duration(u(payload[8:]))
 	m.latest = moment{now, m.passes, m.soFar(now), m.forDisk}
@@ -69,8 +72,8 @@ type shares struct {
 	disk float64 // that it waited for pages
 }
 
-// inPasses leaves out what the producer waits between passes, in an evaluation perhaps: its ring is full then, whatever limits
-// the feed.
+// inPasses leaves out what the producer waits between passes, in an evaluation perhaps: its ring is
+// full then, whatever limits the feed.
 func (m *meter) inPasses() shares {
 	passes := m.latest.passes - m.base.passes
 	if passes <= 0 {
@@ -78,7 +81,8 @@ func (m *meter) inPasses() shares {
 	}
 	between := max(0, m.latest.at.Sub(m.base.at)-passes)
 	share := func(d time.Duration) float64 { return min(1, max(0, d.Seconds()/passes.Seconds())) }
-	return shares{share(m.latest.forTrainer - m.base.forTrainer - between), share(m.latest.forDisk - m.base.forDisk)}
+	return shares{share(m.latest.forTrainer - m.base.forTrainer - between),
+		share(m.latest.forDisk - m.base.forDisk)}
 }
 
 // read fills in a feed's waiting times at a moment.
@@ -93,8 +97,9 @@ func (m *meter) read(f *wire.Feed, now time.Time) {
 	}
 }
 
-// Bounds of a verdict: a trainer that waits less is bound by its own work; a daemon that waits more for the trainer, while the
-// trainer waits for it, has too few slots to even out what comes in bursts.
+// Bounds of a verdict: a trainer that waits less is bound by its own work; a daemon that waits more
+// for the trainer, while the trainer waits for it, has too few slots to even out what comes in
+// bursts.
 const (
 	littleWaiting = 0.02
 	muchWaiting   = 0.2
@@ -116,18 +121,23 @@ func (s *stream) limit(f wire.Feed, in shares) string {
 	o := s.sampler.Options()
 	switch {
 	case in.disk > max(littleWaiting, (1-in.idle)/2):
-		return fmt.Sprintf("the data is not in memory, and comes from the disk; try tensorcache preload %s, or where it does not fit fewer columns or a smaller dtype", f.Dataset)
+		return fmt.Sprintf(
+			"the data is not in memory, and comes from the disk; try tensorcache preload %s, or where it does not fit fewer columns or a smaller dtype", f.Dataset)
 	case in.idle > muchWaiting:
 		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
 	case f.Delivery != Slot:
-		return fmt.Sprintf("the daemon draws places alone, which the trainer takes sooner; try a larger batch_size, or leave the daemon one of the %d cores", s.pool.workers)
+		return fmt.Sprintf(
+			"the daemon draws places alone, which the trainer takes sooner; try a larger batch_size, or leave the daemon one of the %d cores", s.pool.workers)
 	case s.windows.checkView(o) == nil:
 		return `the gather copies what could be a view, try delivery="view"`
 	case f.Path == PathMemcpy:
-		return fmt.Sprintf("the gather is limited by memory, with %d workers; try fewer columns or a smaller dtype", s.pool.workers)
+		return fmt.Sprintf(
+			"the gather is limited by memory, with %d workers; try fewer columns or a smaller dtype", s.pool.workers)
 	}
 	if c := s.windows.converted(); c != nil {
-		return fmt.Sprintf("the gather is limited by converting column %q from %s, try loading with dtype=%s", c.Name, c.DType, s.windows.chosen.dtype["context"])
+		return fmt.Sprintf(
+			"the gather is limited by converting column %q from %s, try loading with dtype=%s",
+			c.Name, c.DType, s.windows.chosen.dtype["context"])
 	}
 	if s.windows.handle.Data.Manifest.Layout == layout.Packed {
 		return "the gather is limited by turning packed rows around, try layout=columns or channels_first=False"

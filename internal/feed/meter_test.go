@@ -11,7 +11,8 @@ import (
 
 // said is the METER frame of a trainer that waited for a part of its passes.
 func said(passes, waited time.Duration) []byte {
-	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(passes)), uint64(waited))
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(passes)),
+		uint64(waited))
 }
 
 // measured is a feed once it shows what its trainer reported.
@@ -39,7 +40,8 @@ func TestEachSidesWaitingIsToldByItsOwnClock(t *testing.T) {
 	defer tr.close()
 	held := tr.take(t, 3)
 	f := w.measured(t, tr, 100*time.Second, 12*time.Second)
-	if f.WaitDataS != 12 || f.WaitDataShare != 0.12 || f.Delivery != Slot || f.Path != PathTranspose {
+	if f.WaitDataS != 12 || f.WaitDataShare != 0.12 || f.Delivery != Slot ||
+		f.Path != PathTranspose {
 		t.Errorf("%+v", f)
 	}
 	for was := f.WaitTrainerS; ; { // it waits for credit now, and the meter runs while it does
@@ -49,7 +51,8 @@ func TestEachSidesWaitingIsToldByItsOwnClock(t *testing.T) {
 		}
 	}
 	if f.WaitTrainerS > f.Seconds || f.WaitTrainerShare <= 0 || f.WaitTrainerShare > 1 {
-		t.Errorf("it waited %v s of %v s, a share of %v", f.WaitTrainerS, f.Seconds, f.WaitTrainerShare)
+		t.Errorf("it waited %v s of %v s, a share of %v", f.WaitTrainerS, f.Seconds,
+			f.WaitTrainerShare)
 	}
 	tr.credit(t, held[0].Slot)
 	if d := tr.batch(t); d.Slot != held[0].Slot {
@@ -69,21 +72,32 @@ func TestVerdictsNameWhatLimits(t *testing.T) {
 		in             shares
 		says           string
 	}{
-		"no report":    {c(shuffle), 0, 0, shares{}, "not measured yet"},
-		"trainer":      {c(shuffle), 100 * s, s, shares{}, "trainer-bound: 1.0 % waiting for data"},
-		"bursts":       {c(shuffle, with("slots", 4)), 100 * s, 12 * s, shares{idle: 0.5}, "input-bound 12 %: the 4 slots run out in bursts, try slots=8"},
-		"view":         {c(spec("columns", cd)), 100 * s, 30 * s, shares{}, `input-bound 30 %: the gather copies what could be a view, try delivery="view"`},
-		"conversion":   {c(shuffle), 100 * s, 50 * s, shares{}, `converting column "b" from float64, try loading with dtype=float32`},
-		"interleaving": {c(shuffle, spec("columns", cd)), 100 * s, 50 * s, shares{}, "the gather is limited by interleaving columns, try layout=packed"},
-		"memory":       {c(shuffle, spec("columns", cd), with("channels_first", true)), 100 * s, 50 * s, shares{}, "the gather is limited by memory, with "},
-		"disk":         {c(shuffle), 100 * s, 50 * s, shares{disk: 0.6}, "the data is not in memory, and comes from the disk; try tensorcache preload patchwork, "},
-		"disk, local":  {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, shares{disk: 0.9, idle: 0.1}, "the data is not in memory"},
-		"some disk":    {c(shuffle, with("slots", 4)), 100 * s, 50 * s, shares{disk: 0.1, idle: 0.5}, "the 4 slots run out in bursts"},
-		"places":       {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, shares{}, "the daemon draws places alone, which the trainer takes sooner; try a larger batch_size"},
-		"places, few":  {c(shuffle, with("delivery", Local), with("slots", 4)), 100 * s, 50 * s, shares{idle: 0.5}, "the 4 slots run out in bursts, try slots=8"},
+		"no report": {c(shuffle), 0, 0, shares{}, "not measured yet"},
+		"trainer":   {c(shuffle), 100 * s, s, shares{}, "trainer-bound: 1.0 % waiting for data"},
+		"bursts": {c(shuffle, with("slots", 4)), 100 * s, 12 * s, shares{idle: 0.5},
+			"input-bound 12 %: the 4 slots run out in bursts, try slots=8"},
+		"view": {c(spec("columns", cd)), 100 * s, 30 * s, shares{},
+			`input-bound 30 %: the gather copies what could be a view, try delivery="view"`},
+		"conversion": {c(shuffle), 100 * s, 50 * s, shares{},
+			`converting column "b" from float64, try loading with dtype=float32`},
+		"interleaving": {c(shuffle, spec("columns", cd)), 100 * s, 50 * s, shares{},
+			"the gather is limited by interleaving columns, try layout=packed"},
+		"memory": {c(shuffle, spec("columns", cd), with("channels_first", true)), 100 * s,
+			50 * s, shares{}, "the gather is limited by memory, with "},
+		"disk": {c(shuffle), 100 * s, 50 * s, shares{disk: 0.6},
+			"the data is not in memory, and comes from the disk; try tensorcache preload patchwork, "},
+		"disk, local": {c(shuffle, with("delivery", Local)), 100 * s, 50 * s,
+			shares{disk: 0.9, idle: 0.1}, "the data is not in memory"},
+		"some disk": {c(shuffle, with("slots", 4)), 100 * s, 50 * s,
+			shares{disk: 0.1, idle: 0.5}, "the 4 slots run out in bursts"},
+		"places": {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, shares{},
+			"the daemon draws places alone, which the trainer takes sooner; try a larger batch_size"},
+		"places, few": {c(shuffle, with("delivery", Local), with("slots", 4)), 100 * s, 50 * s,
+			shares{idle: 0.5}, "the 4 slots run out in bursts, try slots=8"},
 	} {
 		tr := w.attach(t, request("patchwork", test.change...))
-		f := wire.Feed{Delivery: tr.Delivery, Path: tr.Path, Slots: tr.Slots, Dataset: "patchwork", PassS: test.passes.Seconds(), WaitDataS: test.waited.Seconds()}
+		f := wire.Feed{Delivery: tr.Delivery, Path: tr.Path, Slots: tr.Slots, Dataset: "patchwork",
+			PassS: test.passes.Seconds(), WaitDataS: test.waited.Seconds()}
 		if f.PassS > 0 {
 			f.WaitDataShare = f.WaitDataS / f.PassS
 		}
@@ -95,8 +109,8 @@ func TestVerdictsNameWhatLimits(t *testing.T) {
 	}
 }
 
-// TestWhatTheDaemonWaitsBetweenPassesIsNotHeldAgainstTheRing: a trainer that evaluates between passes leaves its ring full, whatever
-// limits its feed.
+// TestWhatTheDaemonWaitsBetweenPassesIsNotHeldAgainstTheRing: a trainer that evaluates between
+// passes leaves its ring full, whatever limits its feed.
 func TestWhatTheDaemonWaitsBetweenPassesIsNotHeldAgainstTheRing(t *testing.T) {
 	type told struct{ after, passes, forTrainer, forDisk time.Duration } // in seconds
 	for name, test := range map[string]struct {
@@ -108,12 +122,14 @@ func TestWhatTheDaemonWaitsBetweenPassesIsNotHeldAgainstTheRing(t *testing.T) {
 		"evaluations alone":         {[]told{{2, 1, 1, 0}, {100, 20, 80, 0}}, shares{}},
 		"half of the passes, too":   {[]told{{2, 1, 1, 0}, {100, 20, 90, 15}}, shares{0.5, 0.75}},
 		"one of an attachment anew": {[]told{{1, 500, 1, 1}}, shares{}},
-		"more of it":                {[]told{{50, 500, 10, 1}, {100, 540, 40, 5}}, shares{0.5, 0.1}},
+		"more of it": {[]told{{50, 500, 10, 1}, {100, 540, 40, 5}},
+			shares{0.5, 0.1}},
 	} {
 		m := meter{began: time.Now()}
 		for _, r := range test.reports {
 			m.forTrainer, m.forDisk = r.forTrainer*time.Second, r.forDisk*time.Second
-			if err := m.report(said(r.passes*time.Second, 0), m.began.Add(r.after*time.Second)); err != nil {
+			if err := m.report(said(r.passes*time.Second, 0),
+				m.began.Add(r.after*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -148,12 +164,14 @@ func (w *world) none(t *testing.T) {
 func TestReportsThatCannotBeEndTheFeed(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)
-	for name, payload := range map[string][]byte{"short": said(1, 0)[:8], "long": append(said(1, 0), 0), "more wait than time": said(1, 2), "overflow": said(-1, 0)} {
+	for name, payload := range map[string][]byte{"short": said(1, 0)[:8],
+		"long": append(said(1, 0), 0), "more wait than time": said(1, 2), "overflow": said(-1, 0)} {
 		tr := w.attach(t, request("d"))
 		if err := tr.send(wire.FrameMeter, payload); err != nil {
 			t.Fatal(err)
 		}
-		if p := problemIn(t, tr.ended()); p.Type != wire.ProtocolError || !strings.Contains(p.Detail, "a meter of") {
+		if p := problemIn(t, tr.ended()); p.Type != wire.ProtocolError ||
+			!strings.Contains(p.Detail, "a meter of") {
 			t.Errorf("%s: %+v", name, p)
 		}
 		tr.close()

@@ -12,12 +12,14 @@ func moveAll[T numeric](dst, src []T) {
 		return
 	}
 	var value T
-	moveBytes(unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src)), int64(len(dst))*int64(unsafe.Sizeof(value)))
+	moveBytes(unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src)),
+		int64(len(dst))*int64(unsafe.Sizeof(value)))
 }
 
 // moveBytes copies n bytes. What it writes is for another process, and mostly in no near cache:
-// repeat does not read it first, and so takes a sixth less (bench/README.md). Where the destination is a few bytes further
-// into its page than the source it is many times slower, on the very processors that are fast otherwise.
+// repeat does not read it first, and so takes a sixth less (bench/README.md). Where the destination
+// is a few bytes further into its page than the source it is many times slower, on the very
+// processors that are fast otherwise.
 func moveBytes(to, from unsafe.Pointer, n int64) {
 	if !canRepeat || n < repeatBytes || (uintptr(to)-uintptr(from)-1)%4096 < lineBytes {
 		copy(unsafe.Slice((*byte)(to), n), unsafe.Slice((*byte)(from), n))

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// canRepeat tells whether the processor has a fast REP MOVSB, which writes whole lines without reading them first; Go's copy uses it
-// on Intel alone.
+// canRepeat tells whether the processor has a fast REP MOVSB, which writes whole lines without
+// reading them first; Go's copy uses it on Intel alone.
 var canRepeat = cpuid.CPU.Supports(cpuid.ERMS, cpuid.FSRM) && !portable.Forced()
 
 // repeat copies n bytes, none of which is in both places.

@@ -8,14 +8,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMovedBytesAreThoseAndNoOthers moves bytes between two pieces of memory that end where nothing can be read or written, at any
-// distance in their pages: also where repeat would be slow.
+// TestMovedBytesAreThoseAndNoOthers moves bytes between two pieces of memory that end where nothing
+// can be read or written, at any distance in their pages: also where repeat would be slow.
 func TestMovedBytesAreThoseAndNoOthers(t *testing.T) {
 	memory := func(i int) []byte {
 		return unsafe.Slice((*byte)(unsafe.Pointer(&guarded()[i][0])), 4*len(guarded()[i]))
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.OneOf(rapid.IntRange(0, 300), rapid.IntRange(repeatBytes-8, repeatBytes+8), rapid.IntRange(0, 4000)).Draw(t, "n")
+		n := rapid.OneOf(rapid.IntRange(0, 300), rapid.IntRange(repeatBytes-8, repeatBytes+8),
+			rapid.IntRange(0, 4000)).Draw(t, "n")
 		src, dst := memory(0), memory(1)
 		for i := range src {
 			src[i], dst[i] = byte(i*7+n), 0xab
@@ -26,7 +27,8 @@ func TestMovedBytesAreThoseAndNoOthers(t *testing.T) {
 		if !bytes.Equal(dst[to:to+n], src[from:from+n]) {
 			t.Fatal("other bytes were moved")
 		}
-		if rest := len(dst) - n; bytes.Count(dst[:to], []byte{0xab})+bytes.Count(dst[to+n:], []byte{0xab}) != rest {
+		if rest := len(dst) - n; bytes.Count(dst[:to], []byte{0xab})+
+			bytes.Count(dst[to+n:], []byte{0xab}) != rest {
 			t.Fatal("bytes beside were written")
 		}
 	})
@@ -48,14 +50,17 @@ func TestAPieceGivesTheRowsItHas(t *testing.T) {
 	for _, test := range []struct {
 		row, n int64
 		want   string
-	}{{0, 3, "\x00\x01\x02\x03\x04\x05"}, {2, 1, "\x04\x05"}, {3, 0, ""}, {1, 3, "refused"}, {-1, 1, "refused"}, {4, 0, "refused"}, {0, -1, "refused"}, {1, 1<<63 - 1, "refused"}} {
+	}{{0, 3, "\x00\x01\x02\x03\x04\x05"}, {2, 1, "\x04\x05"}, {3, 0, ""}, {1, 3, "refused"},
+		{-1, 1, "refused"}, {4, 0, "refused"}, {0, -1, "refused"}, {1, 1<<63 - 1, "refused"}} {
 		got := make([]byte, 6)
 		refused := func() (refused bool) {
 			defer func() { refused = recover() != nil }()
 			p.move(unsafe.Pointer(&got[0]), test.row, test.n)
 			return
 		}()
-		if want := append([]byte(test.want), make([]byte, 6)...); refused != (test.want == "refused") || !refused && !bytes.Equal(got, want[:6]) {
+		if want := append([]byte(test.want),
+			make([]byte, 6)...); refused != (test.want == "refused") || !refused &&
+			!bytes.Equal(got, want[:6]) {
 			t.Errorf("%d rows from %d on: got %v, refused %t", test.n, test.row, got, refused)
 		}
 	}

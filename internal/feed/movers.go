@@ -14,7 +14,8 @@ const (
 )
 
 // newMovers decides how a part's columns get into its block.
-func newMovers(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DType, t target) ([]mover, error) {
+func newMovers(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DType,
+	t target) ([]mover, error) {
 	var out []mover
 	feature := int64(0)
 	for len(columns) > 0 {
@@ -29,9 +30,11 @@ func newMovers(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DT
 	return out, nil
 }
 
-// nextMover takes as many columns from the front as one mover can move. Values that need no conversion are moved as words of their
-// size; others become one of the four dtypes that windows are converted to.
-func nextMover(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DType, t target, feature int64) (int, mover, error) {
+// nextMover takes as many columns from the front as one mover can move. Values that need no
+// conversion are moved as words of their size; others become one of the four dtypes that windows
+// are converted to.
+func nextMover(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DType, t target,
+	feature int64) (int, mover, error) {
 	from := columns[0].DType.Plain()
 	if from == dtype {
 		switch dtype.Size() {
@@ -58,7 +61,8 @@ func nextMover(d *layout.Data, columns []*layout.ManifestColumn, dtype layout.DT
 	return 0, nil, fmt.Errorf("gather %q into %q: %w", from, dtype, layout.ErrSchema)
 }
 
-func toFloat[D float32 | float64](d *layout.Data, columns []*layout.ManifestColumn, t target, feature int64) (int, mover, error) {
+func toFloat[D float32 | float64](d *layout.Data, columns []*layout.ManifestColumn, t target,
+	feature int64) (int, mover, error) {
 	switch columns[0].DType {
 	case layout.Float16:
 		source, err := layout.View[layout.Half](d, columns[0])
@@ -71,7 +75,8 @@ func toFloat[D float32 | float64](d *layout.Data, columns []*layout.ManifestColu
 	return fromInteger[D](d, columns, t, feature)
 }
 
-func fromInteger[D numeric](d *layout.Data, columns []*layout.ManifestColumn, t target, feature int64) (int, mover, error) {
+func fromInteger[D numeric](d *layout.Data, columns []*layout.ManifestColumn, t target,
+	feature int64) (int, mover, error) {
 	switch columns[0].DType.Plain() {
 	case layout.Int8:
 		return moverFrom[int8, D](d, columns, t, feature)
@@ -93,7 +98,8 @@ func fromInteger[D numeric](d *layout.Data, columns []*layout.ManifestColumn, t 
 	return 0, nil, fmt.Errorf("gather from %q: %w", columns[0].DType, layout.ErrSchema)
 }
 
-func moverFrom[S, D numeric](d *layout.Data, columns []*layout.ManifestColumn, t target, feature int64) (int, mover, error) {
+func moverFrom[S, D numeric](d *layout.Data, columns []*layout.ManifestColumn, t target,
+	feature int64) (int, mover, error) {
 	n := 1
 	for n < len(columns) {
 		if _, side, err := layout.Block[S](d, columns[:n+1]); err != nil {
@@ -123,7 +129,8 @@ func moverFrom[S, D numeric](d *layout.Data, columns []*layout.ManifestColumn, t
 func apart[S numeric](d *layout.Data, columns []*layout.ManifestColumn) ([][]S, error) {
 	var sources [][]S
 	for _, c := range columns {
-		if c.DType != columns[0].DType || c.Width() != 0 || c.Strides[0] != c.DType.Size() || len(sources) == lanes {
+		if c.DType != columns[0].DType || c.Width() != 0 || c.Strides[0] != c.DType.Size() ||
+			len(sources) == lanes {
 			break
 		}
 		v, err := layout.View[S](d, c)

@@ -30,7 +30,8 @@ func (w *wish) exists(m *made, at place) bool {
 	if w.row(at, w.c+w.gap+w.p-1) >= m.rows[at.item] {
 		return false
 	}
-	if w.row(at, 0) < -(w.c-w.least)*w.dilation || w.row(at, w.c) < 0 || w.p == 0 && w.row(at, w.c-1) < 0 {
+	if w.row(at, 0) < -(w.c-w.least)*w.dilation || w.row(at, w.c) < 0 || w.p == 0 &&
+		w.row(at, w.c-1) < 0 {
 		return false
 	}
 	return w.enough(m, at) && w.inPart(at)
@@ -88,7 +89,9 @@ func (w *wish) inPart(at place) bool {
 
 // request is the wish as a client writes it.
 func (w *wish) request(dataset string, m *made) map[string]any {
-	r := request(dataset, with("spec", w.spec), with("options", w.options), with("channels_first", w.first), with("mask", w.mask), with("slots", w.slots), with("delivery", w.delivery), with("queue", w.queue))
+	r := request(dataset, with("spec", w.spec), with("options", w.options),
+		with("channels_first", w.first), with("mask", w.mask), with("slots", w.slots),
+		with("delivery", w.delivery), with("queue", w.queue))
 	cuts := []any{}
 	if w.rows != nil {
 		cuts = append(cuts, map[string]any{"where": map[string]any{"rows": w.rows}})
@@ -105,7 +108,8 @@ func (w *wish) request(dataset string, m *made) map[string]any {
 }
 
 // block is what a part of one window holds, feature by feature, in the order asked for.
-func (w *wish) block(m *made, at place, columns []string, from, to int64, cell func(v float64, real bool) float64) (out []float64) {
+func (w *wish) block(m *made, at place, columns []string, from, to int64,
+	cell func(v float64, real bool) float64) (out []float64) {
 	var samples [][]float64
 	for i := from; i < to; i++ {
 		var features []float64
@@ -115,7 +119,8 @@ func (w *wish) block(m *made, at place, columns []string, from, to int64, cell f
 				if row < 0 {
 					features = append(features, cell(0, false))
 				} else {
-					features = append(features, cell(m.values[name][m.offset(at.item)+row][j], true))
+					features = append(features,
+						cell(m.values[name][m.offset(at.item)+row][j], true))
 				}
 			}
 		}
@@ -154,7 +159,8 @@ func (w *wish) parts(m *made, at place) map[string][]float64 {
 		"item":    {float64(at.item)}, "start": {float64(at.start)},
 	}
 	if w.places() {
-		out = map[string][]float64{"item": out["item"], "start": out["start"], "row": {float64(m.offset(at.item) + at.start)}}
+		out = map[string][]float64{"item": out["item"], "start": out["start"],
+			"row": {float64(m.offset(at.item) + at.start)}}
 		if w.delivery != View && (w.mask || w.least < w.c) {
 			out["mask"] = w.real(at)
 		}

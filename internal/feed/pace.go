@@ -9,19 +9,22 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// mostNap bounds a producer's nap. A trainer that takes a quarter of its slots in less time does not wake the daemon, which looks
-// by itself when about as many are free: a wake takes the trainer ten microseconds, which batches of a millisecond do not feel.
+// mostNap bounds a producer's nap. A trainer that takes a quarter of its slots in less time does
+// not wake the daemon, which looks by itself when about as many are free: a wake takes the trainer
+// ten microseconds, which batches of a millisecond do not feel.
 const mostNap = time.Millisecond
 
-// margin is what must be left of the time that half of the ring lasts: credits come several at once and naps end late.
+// margin is what must be left of the time that half of the ring lasts: credits come several at once
+// and naps end late.
 const margin = 200 * time.Microsecond
 
-// leastNap is how long it takes to fall asleep and to wake up. A trainer that takes a quarter of its slots in less does nothing
-// with them: the producer stays awake as long as that goes on.
+// leastNap is how long it takes to fall asleep and to wake up. A trainer that takes a quarter of
+// its slots in less does nothing with them: the producer stays awake as long as that goes on.
 const leastNap = 100 * time.Microsecond
 
-// giveWayEach is how often a producer that naps says to Go's scheduler that it is alive: a goroutine that has not for 10 ms is taken
-// its processor in its next system call, and a thread woken for it, whether or not anybody else wants it.
+// giveWayEach is how often a producer that naps says to Go's scheduler that it is alive: a
+// goroutine that has not for 10 ms is taken its processor in its next system call, and a thread
+// woken for it, whether or not anybody else wants it.
 const giveWayEach = 5 * time.Millisecond
 
 // pace is how fast a trainer gives slots back, as the producer sees it. It is the producer's own.
@@ -32,7 +35,8 @@ type pace struct {
 	gaveWay time.Time
 }
 
-// saw takes in that so many credits were there. What took more than twice as long as usual was a pause, an evaluation perhaps.
+// saw takes in that so many credits were there. What took more than twice as long as usual was a
+// pause, an evaluation perhaps.
 func (p *pace) saw(credits int) {
 	if credits == 0 {
 		return
@@ -46,8 +50,8 @@ func (p *pace) saw(credits int) {
 	p.looked = now
 }
 
-// rest waits until there may be something to do: a little for a trainer that is fast, as long as half of the ring lasts for one that
-// is not, and else until the trainer says so.
+// rest waits until there may be something to do: a little for a trainer that is fast, as long as
+// half of the ring lasts for one that is not, and else until the trainer says so.
 func (s *stream) rest() error {
 	quarter := s.each * time.Duration(s.slots) / 4
 	steady := s.queue != nil && !s.waits && time.Since(s.looked) < 8*quarter
@@ -89,7 +93,8 @@ func (s *stream) nap(d time.Duration) error {
 	return err
 }
 
-// look takes the credits of the queue, and wakes a client that sleeps though there is something for it.
+// look takes the credits of the queue, and wakes a client that sleeps though there is something for
+// it.
 func (s *stream) look() error {
 	if s.queue == nil {
 		return nil
@@ -105,7 +110,8 @@ func (s *stream) look() error {
 // waiting takes in that the client sleeps until more was sent than it has read.
 func (s *stream) waiting(payload []byte) error {
 	if len(payload) != wire.WaitSize || s.queue == nil {
-		return fmt.Errorf("%w: a wait of %d bytes, want %d, in a feed with a queue", wire.ErrFrame, len(payload), wire.WaitSize)
+		return fmt.Errorf("%w: a wait of %d bytes, want %d, in a feed with a queue", wire.ErrFrame,
+			len(payload), wire.WaitSize)
 	}
 	s.waits, s.waited, s.read = true, true, binary.LittleEndian.Uint64(payload)
 	return nil

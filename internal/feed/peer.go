@@ -21,12 +21,14 @@ func checkPeer(conn *net.UnixConn, allow []int) (peer, error) {
 		return p, err
 	}
 	if p.uid != os.Getuid() && p.uid != 0 && !slices.Contains(allow, p.uid) {
-		return p, wire.NewProblem(wire.Forbidden, "user id %d may not use this daemon", p.uid).WithHint("start it with --allow-uid %d", p.uid)
+		return p, wire.NewProblem(wire.Forbidden, "user id %d may not use this daemon",
+			p.uid).WithHint("start it with --allow-uid %d", p.uid)
 	}
 	return p, nil
 }
 
-// CheckPeer is the same check for other sockets of the daemon. It tells whether the peer is another user than the daemon's own and root.
+// CheckPeer is the same check for other sockets of the daemon. It tells whether the peer is another
+// user than the daemon's own and root.
 func CheckPeer(conn *net.UnixConn, allow []int) (other bool, err error) {
 	p, err := checkPeer(conn, allow)
 	return p.uid != os.Getuid() && p.uid != 0, err

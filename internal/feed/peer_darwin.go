@@ -26,8 +26,8 @@ func peerOf(conn *net.UnixConn) (p peer, err error) {
 // stopIdent is the user event that ends a watch.
 const stopIdent = 1
 
-// watchPeer calls gone once, when the peer's process has ended: a child that it forked may still hold the
-// socket, so end-of-file alone would not tell. stop ends the watch and waits for it.
+// watchPeer calls gone once, when the peer's process has ended: a child that it forked may still
+// hold the socket, so end-of-file alone would not tell. stop ends the watch and waits for it.
 func watchPeer(_ *net.UnixConn, p peer, gone func()) (stop func(), err error) {
 	if portable.Forced() {
 		return func() {}, nil
@@ -38,7 +38,8 @@ func watchPeer(_ *net.UnixConn, p peer, gone func()) (stop func(), err error) {
 	}
 	unix.CloseOnExec(queue)
 	watch := []unix.Kevent_t{
-		{Ident: uint64(p.pid), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD | unix.EV_ONESHOT, Fflags: unix.NOTE_EXIT},
+		{Ident: uint64(p.pid), Filter: unix.EVFILT_PROC, Flags: unix.EV_ADD | unix.EV_ONESHOT,
+			Fflags: unix.NOTE_EXIT},
 		{Ident: stopIdent, Filter: unix.EVFILT_USER, Flags: unix.EV_ADD | unix.EV_CLEAR},
 	}
 	if _, err := unix.Kevent(queue, watch, nil, nil); err != nil {
@@ -61,7 +62,8 @@ func watchPeer(_ *net.UnixConn, p peer, gone func()) (stop func(), err error) {
 		}
 	}()
 	return func() {
-		trigger := []unix.Kevent_t{{Ident: stopIdent, Filter: unix.EVFILT_USER, Fflags: unix.NOTE_TRIGGER}}
+		trigger := []unix.Kevent_t{{Ident: stopIdent, Filter: unix.EVFILT_USER,
+			Fflags: unix.NOTE_TRIGGER}}
 		_, _ = unix.Kevent(queue, trigger, nil, nil)
 		<-done
 		unix.Close(queue)

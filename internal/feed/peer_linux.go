@@ -21,8 +21,8 @@ func peerOf(conn *net.UnixConn) (p peer, err error) {
 	return p, err
 }
 
-// watchPeer calls gone once, when the peer's process has ended: a child that it forked may still hold the
-// socket, so end-of-file alone would not tell. stop ends the watch and waits for it.
+// watchPeer calls gone once, when the peer's process has ended: a child that it forked may still
+// hold the socket, so end-of-file alone would not tell. stop ends the watch and waits for it.
 func watchPeer(conn *net.UnixConn, p peer, gone func()) (stop func(), err error) {
 	if portable.Forced() {
 		return func() {}, nil
@@ -54,8 +54,8 @@ func watchPeer(conn *net.UnixConn, p peer, gone func()) (stop func(), err error)
 	}, nil
 }
 
-// pidfd names the peer's process for as long as it is held. SO_PEERPIDFD works across pid namespaces but needs
-// Linux 6.5.
+// pidfd names the peer's process for as long as it is held. SO_PEERPIDFD works across pid
+// namespaces but needs Linux 6.5.
 func pidfd(conn *net.UnixConn, pid int) (*os.File, error) {
 	fd := -1
 	err := onFile(conn, func(socket int) (err error) {

@@ -25,8 +25,9 @@ type gathers struct {
 	failed atomic.Pointer[error]
 }
 
-// Failed is the error of a panic that was recovered: of a page of a dataset's file that is not there any more it wraps
-// mmapfile.ErrLost and names the file, of others it says what was being done.
+// Failed is the error of a panic that was recovered: of a page of a dataset's file that is not
+// there any more it wraps mmapfile.ErrLost and names the file, of others it says what was being
+// done.
 func Failed(doing string, recovered any) error {
 	if err := mmapfile.Lost(recovered); err != nil {
 		return err
@@ -54,8 +55,8 @@ func (g gather) run() {
 	g.filler.fill(g.slot, g.batch)
 }
 
-// pool is the gather workers, one per core, that all streams share. Streams ask in bursts, so they are served
-// in turn.
+// pool is the gather workers, one per core, that all streams share. Streams ask in bursts, so they
+// are served in turn.
 type pool struct {
 	load
 	turns
@@ -66,7 +67,8 @@ type pool struct {
 
 func newPool() *pool {
 	n := runtime.GOMAXPROCS(0)
-	p := &pool{work: make(chan gather, 2*n), workers: n, load: load{processors: int32(n)}, turns: newTurns(n)}
+	p := &pool{work: make(chan gather, 2*n), workers: n, load: load{processors: int32(n)},
+		turns: newTurns(n)}
 	for range n {
 		p.running.Go(func() {
 			debug.SetPanicOnFault(true)

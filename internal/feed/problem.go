@@ -14,7 +14,8 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-// sentinels give each error of the packages below its type of problem. The first that matches counts.
+// sentinels give each error of the packages below its type of problem. The first that matches
+// counts.
 var sentinels = []struct {
 	err        error
 	typ, field string
@@ -22,22 +23,30 @@ var sentinels = []struct {
 }{
 	{store.ErrNotFound, wire.DatasetNotFound, "dataset", "tensorcache ls lists them"},
 	{store.ErrGone, wire.GenerationGone, "generation", "open the dataset again to get the newest"},
-	{store.ErrSuperseded, wire.GenerationGone, "dataset", "another client made a new generation meanwhile; send the rows again"},
-	{store.ErrMemory, wire.Memory, "", "unload or unpin other datasets, close feeds, load fewer columns, or give the daemon more with serve --memory or TENSORCACHE_MEMORY"},
+	{store.ErrSuperseded, wire.GenerationGone, "dataset",
+		"another client made a new generation meanwhile; send the rows again"},
+	{store.ErrMemory, wire.Memory, "",
+		"unload or unpin other datasets, close feeds, load fewer columns, or give the daemon more with serve --memory or TENSORCACHE_MEMORY"},
 	{store.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{mmapfile.ErrClosed, wire.ShuttingDown, "", "connect again to start a new daemon"},
 	{layout.ErrName, wire.InvalidName, "dataset", ""},
 	{layout.ErrSchema, wire.InvalidRequest, "", ""},
-	{layout.ErrTorn, wire.GenerationGone, "generation", "its files were damaged; load the dataset again"},
-	{layout.ErrChecksum, wire.GenerationGone, "generation", "its files were damaged; load the dataset again"},
-	{mmapfile.ErrLost, wire.Corrupt, "dataset", "remove the dataset and load it again from its sources; tensorcache verify names all that is damaged"},
+	{layout.ErrTorn, wire.GenerationGone, "generation",
+		"its files were damaged; load the dataset again"},
+	{layout.ErrChecksum, wire.GenerationGone, "generation",
+		"its files were damaged; load the dataset again"},
+	{mmapfile.ErrLost, wire.Corrupt, "dataset",
+		"remove the dataset and load it again from its sources; tensorcache verify names all that is damaged"},
 	{layout.ErrColumn, wire.ColumnNotFound, "column", ""},
 	{window.ErrNoWindows, wire.NoWindows, "", ""},
-	{sampler.ErrCursor, wire.CursorMismatch, "cursor", "resume with the dataset, spec and order that the state was saved with"},
+	{sampler.ErrCursor, wire.CursorMismatch, "cursor",
+		"resume with the dataset, spec and order that the state was saved with"},
 	{sampler.ErrNoBatches, wire.NoWindows, "", ""},
 	{wire.ErrFrame, wire.ProtocolError, "", ""},
-	{unix.ENOSPC, wire.NoSpace, "", "free some space, or move the cache directory with --dir or TENSORCACHE_DIR"},
-	{unix.EDQUOT, wire.NoSpace, "", "free some space, or move the cache directory with --dir or TENSORCACHE_DIR"},
+	{unix.ENOSPC, wire.NoSpace, "",
+		"free some space, or move the cache directory with --dir or TENSORCACHE_DIR"},
+	{unix.EDQUOT, wire.NoSpace, "",
+		"free some space, or move the cache directory with --dir or TENSORCACHE_DIR"},
 	{unix.ENOMEM, wire.Memory, "", "use fewer slots or a smaller batch_size"},
 }
 
@@ -73,12 +82,13 @@ func lost(h *store.Handle, err error) error {
 	if !errors.Is(err, mmapfile.ErrLost) {
 		return err
 	}
-	return wire.NewProblem(wire.Corrupt, "%s, generation %d: %s", h.Dataset, h.Generation, err).WithField("dataset").
+	return wire.NewProblem(wire.Corrupt, "%s, generation %d: %s", h.Dataset, h.Generation, err).
+		WithField("dataset").
 		WithHint("tensorcache rm %s, then load it again from its sources", h.Dataset)
 }
 
-// message is the error's text without the sentinel's name in front, which the problem's title says already. That no
-// window exists is the message itself.
+// message is the error's text without the sentinel's name in front, which the problem's title says
+// already. That no window exists is the message itself.
 func message(err, sentinel error) string {
 	if sentinel == window.ErrNoWindows {
 		return err.Error()

@@ -25,9 +25,10 @@ func (b *burst) make(slots int) {
 	b.message = make([]byte, wire.HeaderSize, wire.HeaderSize+(slots+2)*wire.DescriptorSize)
 }
 
-// serve keeps the ring full until the client wants no more or is gone. Two bursts take turns: while one is gathered the next is
-// begun, so that the workers never wait for a message to be sent. What the client sends is read between two bursts, and waited
-// for where there is nothing to do: a goroutine that waited for it beside would have its turn only where a worker has no work.
+// serve keeps the ring full until the client wants no more or is gone. Two bursts take turns: while
+// one is gathered the next is begun, so that the workers never wait for a message to be sent. What
+// the client sends is read between two bursts, and waited for where there is nothing to do: a
+// goroutine that waited for it beside would have its turn only where a worker has no work.
 func (s *stream) serve() (err error) {
 	var flying *burst
 	s.pool.begin()
@@ -41,7 +42,8 @@ func (s *stream) serve() (err error) {
 			s.bursts[i].Wait() // whatever happens, no gather outlives the ring
 		}
 		s.asker.forget()
-		if errors.Is(err, os.ErrDeadlineExceeded) { // perhaps in the middle of a frame: nothing more can be said
+		// perhaps in the middle of a frame: nothing more can be said
+		if errors.Is(err, os.ErrDeadlineExceeded) {
 			err = nil
 		}
 	}()
@@ -118,8 +120,9 @@ func (s *stream) next(wait bool) (int, error) {
 // growBytes is how much of the ring is reserved between two bursts.
 const growBytes = 1 << 20
 
-// grow adds more of the ring's slots to the free ones once the first batch is away, and tells whether it did. Where there is no
-// memory for them the feed ends: a client that counts on its slots would keep those that are there and wait for ever.
+// grow adds more of the ring's slots to the free ones once the first batch is away, and tells
+// whether it did. Where there is no memory for them the feed ends: a client that counts on its
+// slots would keep those that are there and wait for ever.
 func (s *stream) grow() (bool, error) {
 	if s.batches == 0 || s.reserved == s.slots {
 		return false, nil
@@ -148,11 +151,13 @@ func (s *stream) goOn() error {
 	return s.sampler.Check(s.sampler.Cursor("", "", seek.Epoch, seek.Consumed), "", "")
 }
 
-// burstBytes is how much a burst of small batches may hold: what is gathered in about the time that a message takes.
+// burstBytes is how much a burst of small batches may hold: what is gathered in about the time that
+// a message takes.
 const burstBytes = 1 << 18
 
-// burstSize is how many of the free slots to fill before telling the client: as few as keep all workers busy, and more
-// where the ring has many slots or batches are small, since each message may wake the client.
+// burstSize is how many of the free slots to fill before telling the client: as few as keep all
+// workers busy, and more where the ring has many slots or batches are small, since each message may
+// wake the client.
 func (s *stream) burstSize(free int) int {
 	if s.batches == 0 {
 		return 1 // the first batch, at once
@@ -163,15 +168,16 @@ func (s *stream) burstSize(free int) int {
 	return min(free, max(s.pool.workers, s.slots/4, int(burstBytes/s.ring.slot)))
 }
 
-// begin starts up to n gathers into free slots and writes their descriptors into the burst's message. After the last
-// batch of an epoch the next epoch follows.
+// begin starts up to n gathers into free slots and writes their descriptors into the burst's
+// message. After the last batch of an epoch the next epoch follows.
 func (s *stream) begin(b *burst, n int) error {
 	b.message, b.filled = b.message[:wire.HeaderSize], 0
 	epoch, consumed, windows := s.epoch, s.consumed, int64(0)
 	for b.filled < n {
 		left := s.sampler.Steps(epoch, consumed)
 		if left == 0 { // a seek to an epoch's end, or none of its last windows are this rank's
-			b.message = wire.Descriptor{Slot: wire.NoSlot, Stream: s.stream, Flags: wire.FlagLast, Epoch: epoch, Consumed: s.sampler.End(epoch, consumed)}.Append(b.message)
+			b.message = wire.Descriptor{Slot: wire.NoSlot, Stream: s.stream, Flags: wire.FlagLast,
+				Epoch: epoch, Consumed: s.sampler.End(epoch, consumed)}.Append(b.message)
 			epoch, consumed = epoch+1, 0
 			if s.empty++; s.empty == 2 {
 				break
@@ -197,7 +203,8 @@ func (s *stream) begin(b *burst, n int) error {
 			return err
 		}
 		slot := s.take()
-		d := wire.Descriptor{Slot: slot, Rows: uint32(len(batch.Windows)), Stream: s.stream, Epoch: epoch, Consumed: batch.Next}
+		d := wire.Descriptor{Slot: slot, Rows: uint32(len(batch.Windows)), Stream: s.stream,
+			Epoch: epoch, Consumed: batch.Next}
 		if left == 1 {
 			d.Flags, d.Consumed = wire.FlagLast, s.sampler.End(epoch, batch.Next)
 		}
@@ -236,7 +243,8 @@ func (s *stream) awaitPages(b *sampler.Batch) error {
 	return err
 }
 
-// announce waits for a burst's gathers and sends its descriptors. A client that reads none of them may still say that it is done.
+// announce waits for a burst's gathers and sends its descriptors. A client that reads none of them
+// may still say that it is done.
 func (s *stream) announce(b *burst) error {
 	if err := s.pool.await(&b.gathers); err != nil {
 		return err

@@ -12,8 +12,9 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// TestEveryBatchIsTheSliceThatTheDesignSays draws datasets, specs, orders and ranks, and holds every part of every batch
-// against a slice that is cut by the definitions, one cell after the other.
+// TestEveryBatchIsTheSliceThatTheDesignSays draws datasets, specs, orders and ranks, and holds
+// every part of every batch against a slice that is cut by the definitions, one cell after the
+// other.
 func TestEveryBatchIsTheSliceThatTheDesignSays(t *testing.T) {
 	w := newWorld(t, roomy)
 	n := 0
@@ -58,7 +59,8 @@ func holdAgainstSlices(t *rapid.T, w *world, name string, data *made, wish *wish
 func (w *world) attachAsWished(t *rapid.T, r map[string]any, wish *wish) *trainer {
 	tr, err := attachTo(w.path, r)
 	if err != nil && wish.delivery == View {
-		if p := problemIn(t, err); p.Field != "delivery" || !strings.Contains(p.Detail, "no view is possible: ") {
+		if p := problemIn(t, err); p.Field != "delivery" ||
+			!strings.Contains(p.Detail, "no view is possible: ") {
 			t.Fatal(p)
 		}
 		return nil
@@ -66,7 +68,8 @@ func (w *world) attachAsWished(t *rapid.T, r map[string]any, wish *wish) *traine
 	return must(tr, err)(t)
 }
 
-func holdFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, wish *wish, data *made, exist []place) int {
+func holdFeed(t *rapid.T, tr *trainer, order *sampler.Sampler, wish *wish, data *made,
+	exist []place) int {
 	if tr.Windows != int64(len(exist)) {
 		t.Fatalf("%d windows, want %d: %v", tr.Windows, len(exist), exist)
 	}
@@ -163,7 +166,8 @@ func (c *checker) shapes() {
 		}
 	}
 	for _, p := range c.Parts {
-		if _, ok := want[p.Name]; !ok && (p.Name != "reset" || c.wish.options.Order != sampler.Lanes) {
+		if _, ok := want[p.Name]; !ok &&
+			(p.Name != "reset" || c.wish.options.Order != sampler.Lanes) {
 			c.Fatalf("part %q was not asked for", p.Name)
 		}
 		if p.Offset%64 != 0 || p.Shape[0] != c.wish.options.BatchSize {
@@ -186,7 +190,8 @@ func (c *checker) shapes() {
 	}
 }
 
-func (c *checker) descriptor(d wire.Descriptor, epoch uint64, last bool, s *sampler.Sampler, want sampler.Batch) {
+func (c *checker) descriptor(d wire.Descriptor, epoch uint64, last bool, s *sampler.Sampler,
+	want sampler.Batch) {
 	c.Helper()
 	next, flags := want.Next, uint32(0)
 	if last {
@@ -195,9 +200,11 @@ func (c *checker) descriptor(d wire.Descriptor, epoch uint64, last bool, s *samp
 	if c.wish.delivery == View && c.follow(want.Windows) {
 		flags |= wire.FlagRun
 	}
-	wanted := wire.Descriptor{Slot: d.Slot, Rows: uint32(len(want.Windows)), Stream: c.stream, Flags: flags, Epoch: epoch, Consumed: next}
+	wanted := wire.Descriptor{Slot: d.Slot, Rows: uint32(len(want.Windows)), Stream: c.stream,
+		Flags: flags, Epoch: epoch, Consumed: next}
 	if flags&wire.FlagRun != 0 {
-		wanted.Row = int64s(c.slot(d.Slot), c.part("row").Offset, 1)[0] // which is compared with the rest of the slot
+		// which is compared with the rest of the slot
+		wanted.Row = int64s(c.slot(d.Slot), c.part("row").Offset, 1)[0]
 	}
 	if d != wanted || int(d.Slot) >= c.Slots {
 		c.Fatalf("got %+v, want %+v", d, wanted)

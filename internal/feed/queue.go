@@ -9,12 +9,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// queue is the end of a ring's memory by which descriptors come and credits go without a system call. The daemon writes
-// descriptors and how many it has sent, and whether it sleeps; the client writes credits and how many it has given. Each side
-// writes what it counts after what it has counted, and reads in the other order, which is enough where stores become visible in
-// their order: on amd64.
+// queue is the end of a ring's memory by which descriptors come and credits go without a system
+// call. The daemon writes descriptors and how many it has sent, and whether it sleeps; the client
+// writes credits and how many it has given. Each side writes what it counts after what it has
+// counted, and reads in the other order, which is enough where stores become visible in their
+// order: on amd64.
 //
-// What the client writes is read once, each word by itself, and checked as what comes over the socket is.
+// What the client writes is read once, each word by itself, and checked as what comes over the
+// socket is.
 type queue struct {
 	words []uint64
 	slots uint64 // credits there is room for
@@ -33,16 +35,18 @@ const (
 	entryWords  = wire.DescriptorSize / 8
 )
 
-// queueRoom is how many descriptors may be under way: of all slots, with an epoch without a batch behind each of them, twice, as
-// after a seek what was sent before may not be read yet.
+// queueRoom is how many descriptors may be under way: of all slots, with an epoch without a batch
+// behind each of them, twice, as after a seek what was sent before may not be read yet.
 func queueRoom(slots int) uint64 { return uint64(4*slots + 16) }
 
-// fits tells whether there is room for n batches, an epoch without a batch behind each of them, and one more.
+// fits tells whether there is room for n batches, an epoch without a batch behind each of them, and
+// one more.
 func (q *queue) fits(n int) (bool, error) {
 	read := atomic.LoadUint64(&q.words[queueRead])
 	unread := q.sent - read
 	if unread > q.room {
-		return false, fmt.Errorf("%w: %d descriptors read of %d that were sent", wire.ErrFrame, read, q.sent)
+		return false, fmt.Errorf("%w: %d descriptors read of %d that were sent", wire.ErrFrame,
+			read, q.sent)
 	}
 	return unread+uint64(2*n+2) <= q.room, nil
 }
@@ -84,7 +88,8 @@ func (q *queue) credits(take func(slot uint64) error) (int, error) {
 	given := atomic.LoadUint64(&q.words[queueGiven])
 	n := given - q.taken
 	if n > q.slots {
-		return 0, fmt.Errorf("%w: %d credits given, %d taken, for %d slots", wire.ErrFrame, given, q.taken, q.slots)
+		return 0, fmt.Errorf("%w: %d credits given, %d taken, for %d slots", wire.ErrFrame, given,
+			q.taken, q.slots)
 	}
 	first := queueFirst + q.room*entryWords
 	for ; q.taken != given; q.taken++ {

@@ -48,7 +48,8 @@ func queued(t *testing.T) func(map[string]any) {
 	return with("queue", true)
 }
 
-// TestAQueueIsReadTillItsEndIsFarBehind serves more batches than the queue has room for, in bursts of any size.
+// TestAQueueIsReadTillItsEndIsFarBehind serves more batches than the queue has room for, in bursts
+// of any size.
 func TestAQueueIsReadTillItsEndIsFarBehind(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 7) // 2 windows
@@ -65,14 +66,18 @@ func TestAQueueIsReadTillItsEndIsFarBehind(t *testing.T) {
 	}
 }
 
-// TestSeeksThatNobodyReadsFillNoQueue asks again and again for an epoch of which this rank has nothing: each answer is two
-// descriptors without a slot.
+// TestSeeksThatNobodyReadsFillNoQueue asks again and again for an epoch of which this rank has
+// nothing: each answer is two descriptors without a slot.
 func TestSeeksThatNobodyReadsFillNoQueue(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 7) // 2 windows for 3 ranks
-	tr := w.attach(t, request("d", queued(t), with("slots", 3), with("options", map[string]any{"batch_size": 1, "num_replicas": 3, "rank": 2, "tail": "short"})))
+	tr := w.attach(t,
+		request("d", queued(t), with("slots", 3),
+			with("options", map[string]any{"batch_size": 1, "num_replicas": 3, "rank": 2,
+				"tail": "short"})))
 	defer tr.close()
-	sent, room := func() uint64 { return atomic.LoadUint64(&tr.words[queueSent]) }, uint64(tr.Queue.Descriptors)
+	sent, room := func() uint64 { return atomic.LoadUint64(&tr.words[queueSent]) },
+		uint64(tr.Queue.Descriptors)
 	until(t, "told", func() bool { return sent() == 2 })
 	for i := range uint64(60) {
 		before := sent()
@@ -98,17 +103,26 @@ func TestAQueueThatIsForgedEndsItsFeedAlone(t *testing.T) {
 		forge func(tr *trainer)
 		says  string
 	}{
-		"a slot twice":        {func(tr *trainer) { s := tr.batch(t).Slot; tr.give(s, s) }, "which the client does not hold"},
+		"a slot twice": {func(tr *trainer) { s := tr.batch(t).Slot; tr.give(s, s) },
+			"which the client does not hold"},
 		"a slot out of range": {func(tr *trainer) { tr.give(64) }, "credit for slot 64"},
-		"no slot":             {func(tr *trainer) { tr.give(wire.NoSlot) }, "credit for slot 4294967295"},
-		"too many":            {func(tr *trainer) { atomic.StoreUint64(&tr.words[queueGiven], 9) }, "9 credits given, 0 taken, for 8 slots"},
-		"fewer than before":   {func(tr *trainer) { atomic.StoreUint64(&tr.words[queueGiven], 1<<64-1) }, "0 taken, for 8 slots"},
+		"no slot": {func(tr *trainer) { tr.give(wire.NoSlot) },
+			"credit for slot 4294967295"},
+		"too many": {func(tr *trainer) { atomic.StoreUint64(&tr.words[queueGiven], 9) },
+			"9 credits given, 0 taken, for 8 slots"},
+		"fewer than before": {func(tr *trainer) {
+			atomic.StoreUint64(&tr.words[queueGiven],
+				1<<64-1)
+		}, "0 taken, for 8 slots"},
 		"read what was not sent": {func(tr *trainer) {
 			s := tr.batch(t).Slot
 			atomic.StoreUint64(&tr.words[queueRead], 1000)
 			tr.give(s)
 		}, "1000 descriptors read of 8 that were sent"},
-		"a wait of odd length": {func(tr *trainer) { sends(wire.FrameWait, make([]byte, 7))(t, tr) }, "wait of 7 bytes"},
+		"a wait of odd length": {func(tr *trainer) {
+			sends(wire.FrameWait, make([]byte, 7))(t,
+				tr)
+		}, "wait of 7 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := w.attach(t, request("d", queued(t), with("slots", 8)))
@@ -117,7 +131,8 @@ func TestAQueueThatIsForgedEndsItsFeedAlone(t *testing.T) {
 			test.forge(tr)
 			_ = tr.send(wire.FrameCredit, nil)
 			p := problemIn(t, tr.ended())
-			if p.Type != wire.ProtocolError || p.Status != 400 || !strings.Contains(p.Detail, test.says) {
+			if p.Type != wire.ProtocolError || p.Status != 400 ||
+				!strings.Contains(p.Detail, test.says) {
 				t.Errorf("got %s: %s\nwant protocol_error with %q", p.Type, p.Detail, test.says)
 			}
 			other.credit(t, other.batch(t).Slot)
@@ -126,7 +141,8 @@ func TestAQueueThatIsForgedEndsItsFeedAlone(t *testing.T) {
 	until(t, "one feed left", func() bool { return len(w.server.Feeds()) == 1 })
 }
 
-// TestADaemonThatTheTrainerForgetsToWakeIsWokenByItsWait gives credits without a word and then waits.
+// TestADaemonThatTheTrainerForgetsToWakeIsWokenByItsWait gives credits without a word and then
+// waits.
 func TestADaemonThatTheTrainerForgetsToWakeIsWokenByItsWait(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)
@@ -137,7 +153,8 @@ func TestADaemonThatTheTrainerForgetsToWakeIsWokenByItsWait(t *testing.T) {
 			tr.give(d.Slot)
 		}
 		until(t, "asleep or done", func() bool {
-			return atomic.LoadUint64(&tr.words[queueAsleep]) == 1 || atomic.LoadUint64(&tr.words[queueSent]) > tr.seen
+			return atomic.LoadUint64(&tr.words[queueAsleep]) == 1 ||
+				atomic.LoadUint64(&tr.words[queueSent]) > tr.seen
 		})
 	}
 }
@@ -149,7 +166,8 @@ func TestAWaitWithoutAQueueIsRefused(t *testing.T) {
 	defer tr.close()
 	sends(wire.FrameWait, make([]byte, 8))(t, tr)
 	var p *wire.Problem
-	if err := tr.ended(); !errors.As(err, &p) || !strings.Contains(p.Detail, "in a feed with a queue") {
+	if err := tr.ended(); !errors.As(err, &p) ||
+		!strings.Contains(p.Detail, "in a feed with a queue") {
 		t.Errorf("got %v, want a protocol error", err)
 	}
 }

@@ -15,12 +15,16 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// twoItems publishes "named", whose items are MSFT and Zürich, and "plain", a series without a name.
+// twoItems publishes "named", whose items are MSFT and Zürich, and "plain", a series without a
+// name.
 func (w *world) twoItems(t tb) {
 	w.series(t, "plain", 50)
 	m := &made{
-		layout: layout.Columns, columns: []layout.Column{{Name: "close", Role: layout.RoleValue, DType: layout.Float32}, {Name: "flag", Role: layout.RoleValue, DType: layout.Int32}},
-		rows: []int64{20, 20}, names: []string{"MSFT", "Zürich"}, values: map[string][][]float64{},
+		layout: layout.Columns,
+		columns: []layout.Column{{Name: "close", Role: layout.RoleValue, DType: layout.Float32},
+			{Name: "flag", Role: layout.RoleValue, DType: layout.Int32}},
+		rows: []int64{20, 20}, names: []string{"MSFT", "Zürich"},
+		values: map[string][][]float64{},
 	}
 	for i := range 40 {
 		m.values["close"] = append(m.values["close"], []float64{float64(i)})
@@ -56,56 +60,92 @@ func items(names ...string) func(map[string]any) {
 func TestRequestsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.twoItems(t)
-	cursor := map[string]any{"epoch": 0, "consumed": 8, "dataset": "other", "windows": "other", "order": "sequential"}
+	cursor := map[string]any{"epoch": 0, "consumed": 8, "dataset": "other", "windows": "other",
+		"order": "sequential"}
 	for name, test := range map[string]struct {
 		change    []func(map[string]any)
 		typ, says string
 	}{
-		"another protocol":      {c(with("protocol", 2)), wire.ProtocolMismatch, "the client (test/1) speaks protocol 2, this daemon (tensorcache test, pid "},
-		"no protocol":           {c(with("protocol", 0)), wire.ProtocolMismatch, "speaks protocol 0"},
-		"unknown request":       {c(with("request", "fetch")), wire.ProtocolError, `request: got "fetch", want open, feed or put`},
-		"unknown field":         {c(with("speck", 1)), wire.InvalidRequest, `unknown field "speck"`},
-		"unknown option":        {c(options("shuffle", true)), wire.InvalidRequest, `unknown field "shuffle"`},
-		"unknown spec field":    {c(spec("horizon", 1)), wire.InvalidSpec, "horizon"},
-		"wrong type":            {c(with("slots", "many")), wire.InvalidRequest, "slots"},
-		"no spec":               {c(with("spec", nil)), wire.InvalidSpec, "spec"},
-		"unknown dataset":       {c(with("dataset", "name")), wire.DatasetNotFound, `no dataset is named "name"; near: named`},
-		"unknown generation":    {c(with("generation", 7)), wire.GenerationGone, `generation 7 of "named"; the newest is 1`},
-		"another digest":        {c(with("digest", "00")), wire.GenerationGone, "the request names 00"},
-		"unknown column":        {c(spec("columns", []string{"clsoe"})), wire.ColumnNotFound, `columns: no column is named "clsoe"; near: close`},
-		"far column":            {c(spec("context_columns", []string{"volumeofall"})), wire.ColumnNotFound, `there are: id, close, flag`},
-		"column of text":        {c(spec("target_columns", []string{"id"})), wire.InvalidSpec, `column "id" is item_id of dtype text, want a value column of numbers, durations or text`},
-		"no column":             {c(spec("columns", []string{})), wire.InvalidSpec, "context_columns: no column is left for the context"},
-		"no target":             {c(spec("known_columns", []string{"close", "flag"})), wire.InvalidSpec, "target_columns: no column is left for the target"},
-		"unknown dtype":         {c(spec("dtype", "float16")), wire.InvalidSpec, `dtype: got "float16"`},
-		"dtype bool":            {c(spec("dtype", "bool")), wire.InvalidSpec, `dtype: got "bool"`},
-		"dtype loses fractions": {c(spec("dtype", "int64")), wire.InvalidSpec, `column "close" is float32, which does not fit int64`},
-		"infinite as float32":   {c(spec("missing_value", 1e39)), wire.InvalidSpec, `missing_value: got "1e+39", want a number that float32 holds`},
-		"mixed as stored":       {c(spec("dtype", nil)), wire.InvalidSpec, `column "close" is float32 and column "flag" is int32`},
-		"not constant":          {c(spec("static_columns", []string{"flag"})), wire.InvalidSpec, `column "flag" is not constant: item MSFT has 0 in row 0 and 1 in row 1`},
-		"context too long":      {c(spec("context_length", 30)), wire.NoWindows, "context_length 30 + prediction_length 2 needs 32 rows; the longest item has 20"},
-		"context of zero":       {c(spec("context_length", 0)), wire.InvalidSpec, `context_length: got "0", want a whole number from 1`},
-		"negative prediction":   {c(spec("prediction_length", -1)), wire.InvalidSpec, `prediction_length: got "-1", want a whole number from 0`},
-		"negative stride":       {c(spec("stride", -1)), wire.InvalidSpec, `stride: got "-1"`},
-		"batch of zero":         {c(options("batch_size", 0)), wire.InvalidSpec, `batch_size: got "0", want a whole number from 1`},
-		"endless batch":         {c(options("batch_size", 1<<40)), wire.InvalidSpec, "batch_size: a batch of 1099511627776 windows takes over"},
-		"rank too high":         {c(options("rank", 2, "num_replicas", 2)), wire.InvalidSpec, `rank: got "2"`},
-		"unknown order":         {c(options("order", "random")), wire.InvalidSpec, `order: got "random"`},
-		"unknown tail":          {c(options("tail", "keep")), wire.InvalidSpec, `tail: got "keep"`},
-		"all left out":          {c(options("batch_size", 100, "tail", "drop")), wire.NoWindows, `tail "drop"`},
-		"unknown delivery":      {c(with("delivery", "pigeon")), wire.InvalidSpec, `delivery: got "pigeon", want auto, slot, view, local or starts`},
-		"too few slots":         {c(with("slots", 2)), wire.InvalidSpec, "slots: got 2, want 3 to 16384, or 0"},
-		"too many slots":        {c(with("slots", 65536)), wire.InvalidSpec, "slots: got 65536"},
-		"another's cursor":      {c(with("cursor", cursor)), wire.CursorMismatch, `dataset is "other"`},
-		"no cursor at all":      {c(with("cursor", []int{1})), wire.CursorMismatch, "want one JSON object"},
-		"unknown item":          {c(items("Zurich")), wire.ItemNotFound, `where.items: no item is named "Zurich"; near: Zürich`},
-		"items of one series":   {c(with("dataset", "plain"), items("MSFT")), wire.InvalidSpec, "the dataset has no item_id column"},
-		"items that are none":   {c(with("cuts", []any{map[string]any{"where": map[string]any{"items": "MSFT"}}})), wire.InvalidSpec, `where.items: got "MSFT", want a list of item values`},
-		"a cut that is none":    {c(with("cuts", []any{1})), wire.InvalidSpec, "cut"},
+		"another protocol": {c(with("protocol", 2)), wire.ProtocolMismatch,
+			"the client (test/1) speaks protocol 2, this daemon (tensorcache test, pid "},
+		"no protocol": {c(with("protocol", 0)), wire.ProtocolMismatch,
+			"speaks protocol 0"},
+		"unknown request": {c(with("request", "fetch")), wire.ProtocolError,
+			`request: got "fetch", want open, feed or put`},
+		"unknown field": {c(with("speck", 1)), wire.InvalidRequest,
+			`unknown field "speck"`},
+		"unknown option": {c(options("shuffle", true)), wire.InvalidRequest,
+			`unknown field "shuffle"`},
+		"unknown spec field": {c(spec("horizon", 1)), wire.InvalidSpec, "horizon"},
+		"wrong type":         {c(with("slots", "many")), wire.InvalidRequest, "slots"},
+		"no spec":            {c(with("spec", nil)), wire.InvalidSpec, "spec"},
+		"unknown dataset": {c(with("dataset", "name")), wire.DatasetNotFound,
+			`no dataset is named "name"; near: named`},
+		"unknown generation": {c(with("generation", 7)), wire.GenerationGone,
+			`generation 7 of "named"; the newest is 1`},
+		"another digest": {c(with("digest", "00")), wire.GenerationGone,
+			"the request names 00"},
+		"unknown column": {c(spec("columns", []string{"clsoe"})), wire.ColumnNotFound,
+			`columns: no column is named "clsoe"; near: close`},
+		"far column": {c(spec("context_columns", []string{"volumeofall"})),
+			wire.ColumnNotFound, `there are: id, close, flag`},
+		"column of text": {c(spec("target_columns", []string{"id"})), wire.InvalidSpec,
+			`column "id" is item_id of dtype text, want a value column of numbers, durations or text`},
+		"no column": {c(spec("columns", []string{})), wire.InvalidSpec,
+			"context_columns: no column is left for the context"},
+		"no target": {c(spec("known_columns", []string{"close", "flag"})),
+			wire.InvalidSpec, "target_columns: no column is left for the target"},
+		"unknown dtype": {c(spec("dtype", "float16")), wire.InvalidSpec,
+			`dtype: got "float16"`},
+		"dtype bool": {c(spec("dtype", "bool")), wire.InvalidSpec, `dtype: got "bool"`},
+		"dtype loses fractions": {c(spec("dtype", "int64")), wire.InvalidSpec,
+			`column "close" is float32, which does not fit int64`},
+		"infinite as float32": {c(spec("missing_value", 1e39)), wire.InvalidSpec,
+			`missing_value: got "1e+39", want a number that float32 holds`},
+		"mixed as stored": {c(spec("dtype", nil)), wire.InvalidSpec,
+			`column "close" is float32 and column "flag" is int32`},
+		"not constant": {c(spec("static_columns", []string{"flag"})), wire.InvalidSpec,
+			`column "flag" is not constant: item MSFT has 0 in row 0 and 1 in row 1`},
+		"context too long": {c(spec("context_length", 30)), wire.NoWindows,
+			"context_length 30 + prediction_length 2 needs 32 rows; the longest item has 20"},
+		"context of zero": {c(spec("context_length", 0)), wire.InvalidSpec,
+			`context_length: got "0", want a whole number from 1`},
+		"negative prediction": {c(spec("prediction_length", -1)), wire.InvalidSpec,
+			`prediction_length: got "-1", want a whole number from 0`},
+		"negative stride": {c(spec("stride", -1)), wire.InvalidSpec, `stride: got "-1"`},
+		"batch of zero": {c(options("batch_size", 0)), wire.InvalidSpec,
+			`batch_size: got "0", want a whole number from 1`},
+		"endless batch": {c(options("batch_size", 1<<40)), wire.InvalidSpec,
+			"batch_size: a batch of 1099511627776 windows takes over"},
+		"rank too high": {c(options("rank", 2, "num_replicas", 2)), wire.InvalidSpec,
+			`rank: got "2"`},
+		"unknown order": {c(options("order", "random")), wire.InvalidSpec,
+			`order: got "random"`},
+		"unknown tail": {c(options("tail", "keep")), wire.InvalidSpec, `tail: got "keep"`},
+		"all left out": {c(options("batch_size", 100, "tail", "drop")), wire.NoWindows,
+			`tail "drop"`},
+		"unknown delivery": {c(with("delivery", "pigeon")), wire.InvalidSpec,
+			`delivery: got "pigeon", want auto, slot, view, local or starts`},
+		"too few slots": {c(with("slots", 2)), wire.InvalidSpec,
+			"slots: got 2, want 3 to 16384, or 0"},
+		"too many slots": {c(with("slots", 65536)), wire.InvalidSpec, "slots: got 65536"},
+		"another's cursor": {c(with("cursor", cursor)), wire.CursorMismatch,
+			`dataset is "other"`},
+		"no cursor at all": {c(with("cursor", []int{1})), wire.CursorMismatch,
+			"want one JSON object"},
+		"unknown item": {c(items("Zurich")), wire.ItemNotFound,
+			`where.items: no item is named "Zurich"; near: Zürich`},
+		"items of one series": {c(with("dataset", "plain"), items("MSFT")), wire.InvalidSpec,
+			"the dataset has no item_id column"},
+		"items that are none": {c(
+			with("cuts", []any{map[string]any{"where": map[string]any{"items": "MSFT"}}})),
+			wire.InvalidSpec, `where.items: got "MSFT", want a list of item values`},
+		"a cut that is none": {c(with("cuts", []any{1})), wire.InvalidSpec, "cut"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := w.refuse(t, request("named", test.change...))
-			if p.Type != test.typ || !strings.Contains(p.Detail, test.says) || p.Title == "" || p.Status < 400 {
+			if p.Type != test.typ || !strings.Contains(p.Detail, test.says) || p.Title == "" ||
+				p.Status < 400 {
 				t.Errorf("got %+v\nwant %s with %q", p, test.typ, test.says)
 			}
 		})
@@ -138,12 +178,16 @@ func TestWhatIsNoRequestIsRefused(t *testing.T) {
 		bytes []byte
 		says  string
 	}{
-		"another frame first": {le(0, wire.FrameCredit), "the first frame is of kind 2, want a request (1)"},
-		"a huge request":      {le(wire.MaxRequest+1, wire.FrameRequest), "at most 16777216"},
-		"no JSON":             {append(le(3, wire.FrameRequest), "{]}"...), "the request is no JSON"},
-		"a list":              {append(le(2, wire.FrameRequest), "[]"...), "the request is no JSON"},
-		"more than one value": {append(le(36, wire.FrameRequest), `{"protocol":1,"request":"open"}}    `...), "the request is no JSON"},
-		"nothing":             {le(0, wire.FrameRequest), "the request is no JSON"},
+		"another frame first": {le(0, wire.FrameCredit),
+			"the first frame is of kind 2, want a request (1)"},
+		"a huge request": {le(wire.MaxRequest+1, wire.FrameRequest), "at most 16777216"},
+		"no JSON": {append(le(3, wire.FrameRequest), "{]}"...),
+			"the request is no JSON"},
+		"a list": {append(le(2, wire.FrameRequest), "[]"...),
+			"the request is no JSON"},
+		"more than one value": {append(le(36, wire.FrameRequest),
+			`{"protocol":1,"request":"open"}}    `...), "the request is no JSON"},
+		"nothing": {le(0, wire.FrameRequest), "the request is no JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := must(dial(w.path))(t)
@@ -152,7 +196,8 @@ func TestWhatIsNoRequestIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, _, _, err := c.receive()
-			if p := problemIn(t, err); p.Type != wire.ProtocolError || !strings.Contains(p.Detail, test.says) {
+			if p := problemIn(t, err); p.Type != wire.ProtocolError ||
+				!strings.Contains(p.Detail, test.says) {
 				t.Errorf("got %s: %s\nwant protocol_error with %q", p.Type, p.Detail, test.says)
 			}
 		})
@@ -165,8 +210,10 @@ func TestOpenSendsTheFilesAndHoldsTheGeneration(t *testing.T) {
 	c := must(dial(w.path))(t)
 	defer c.conn.Close()
 	var reply wire.OpenReply
-	fds := must(c.ask(map[string]any{"protocol": 1, "request": "open", "dataset": "named"}, &reply))(t)
-	if want := []string{"data.arrow", "items.arrow", "vocab-id.arrow"}; fmt.Sprint(reply.Files) != fmt.Sprint(want) || len(fds) != 3 {
+	fds := must(
+		c.ask(map[string]any{"protocol": 1, "request": "open", "dataset": "named"}, &reply))(t)
+	if want := []string{"data.arrow", "items.arrow", "vocab-id.arrow"}; fmt.Sprint(
+		reply.Files) != fmt.Sprint(want) || len(fds) != 3 {
 		t.Fatalf("%d descriptors of %v, want %v", len(fds), reply.Files, want)
 	}
 	for i, fd := range fds {
@@ -199,7 +246,8 @@ func TestALeaseSaysNothingMore(t *testing.T) {
 	c := must(dial(w.path))(t)
 	defer c.conn.Close()
 	var reply wire.OpenReply
-	for _, fd := range must(c.ask(map[string]any{"protocol": 1, "request": "open", "dataset": "d"}, &reply))(t) {
+	for _, fd := range must(c.ask(map[string]any{"protocol": 1, "request": "open", "dataset": "d"},
+		&reply))(t) {
 		unix.Close(fd)
 	}
 	if err := c.send(wire.FrameCredit, nil); err != nil {
@@ -216,7 +264,8 @@ func TestALeaseSaysNothingMore(t *testing.T) {
 
 // A cut written twice would be applied once, without a word.
 func TestACutWithARepeatedKeyIsRefused(t *testing.T) {
-	for _, raw := range []string{`{"where":{"rows":[0,5]},"where":{"rows":[5,9]}}`, `{"where":{"rows":[0,5],"rows":[5,9]}}`} {
+	for _, raw := range []string{`{"where":{"rows":[0,5]},"where":{"rows":[5,9]}}`,
+		`{"where":{"rows":[0,5],"rows":[5,9]}}`} {
 		if cuts, err := resolveCuts(nil, []wire.Cut{wire.Cut(raw)}); err == nil {
 			t.Errorf("%s is read as %v", raw, cuts)
 		}

@@ -10,17 +10,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// ring is the memory of a feed: slots of equal size in a file without a name, which dies with its holders.
+// ring is the memory of a feed: slots of equal size in a file without a name, which dies with its
+// holders.
 type ring struct {
 	memory *mmapfile.Writable
 	slot   int64
 	remove func() // takes it out of the budget, where it is in one
 }
 
-// newRing reserves the memory of the first minSlots slots, so that full memory is an error and never a SIGBUS; that of the others,
-// a millisecond for each four MiB, is for the time after the first batch: see reserve.
-// dir is where the file is made and unlinked where the system has no memory files.
-// Behind the slots there may be more memory.
+// newRing reserves the memory of the first minSlots slots, so that full memory is an error and
+// never a SIGBUS; that of the others, a millisecond for each four MiB, is for the time after the
+// first batch: see reserve. dir is where the file is made and unlinked where the system has no
+// memory files. Behind the slots there may be more memory.
 func newRing(dir string, slots int, slotBytes, more int64) (*ring, error) {
 	f, seal, err := ringFile(dir)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// ringFile makes a memory file. Sealed against shrinking and growing, nobody who holds its descriptor can
-// make the daemon's writes fault.
+// ringFile makes a memory file. Sealed against shrinking and growing, nobody who holds its
+// descriptor can make the daemon's writes fault.
 func ringFile(dir string) (*os.File, func(*os.File) error, error) {
 	if portable.Forced() {
 		f, err := unlinkedFile(dir)
@@ -20,7 +20,8 @@ func ringFile(dir string) (*os.File, func(*os.File) error, error) {
 		return nil, nil, err
 	}
 	seal := func(f *os.File) error {
-		_, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
+		_, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS,
+			unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
 		return err
 	}
 	return os.NewFile(uintptr(fd), "tensorcache-ring"), seal, nil

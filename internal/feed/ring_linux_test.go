@@ -23,9 +23,14 @@ func TestTheRingIsSealedAndHasNoName(t *testing.T) {
 	}
 	tr.batch(t)
 	var st unix.Stat_t
-	until(t, "reserved", func() bool { return unix.Fstat(tr.fd, &st) != nil || st.Blocks*512 >= st.Size })
-	if err := unix.Fstat(tr.fd, &st); err != nil || st.Size != tr.SlotBytes*int64(tr.Slots) || st.Blocks*512 < st.Size {
-		t.Errorf("the ring has %d bytes in %d blocks, %v; want %d of %d, all there", st.Size, st.Blocks, err, tr.Slots, tr.SlotBytes)
+	until(t, "reserved", func() bool {
+		return unix.Fstat(tr.fd, &st) != nil ||
+			st.Blocks*512 >= st.Size
+	})
+	if err := unix.Fstat(tr.fd, &st); err != nil || st.Size != tr.SlotBytes*int64(tr.Slots) ||
+		st.Blocks*512 < st.Size {
+		t.Errorf("the ring has %d bytes in %d blocks, %v; want %d of %d, all there", st.Size,
+			st.Blocks, err, tr.Slots, tr.SlotBytes)
 	}
 	if portable.Forced() {
 		if !strings.HasPrefix(name, filepath.Join(w.dir, "tmp", "ring-")) {
@@ -41,7 +46,8 @@ func TestTheRingIsSealedAndHasNoName(t *testing.T) {
 			t.Errorf("cut to %d bytes: got %v, want EPERM", size, err)
 		}
 	}
-	if _, err := unix.FcntlInt(uintptr(tr.fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE); err != unix.EPERM {
+	if _, err := unix.FcntlInt(uintptr(tr.fd), unix.F_ADD_SEALS,
+		unix.F_SEAL_WRITE); err != unix.EPERM {
 		t.Errorf("another seal: got %v, want EPERM", err)
 	}
 }

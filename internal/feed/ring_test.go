@@ -29,7 +29,9 @@ func TestARingThatDoesNotFitHasFewerSlotsAndThenIsRefused(t *testing.T) {
 		t.Errorf("%d slots, want %d, as many as are left", two.Slots, left/one.SlotBytes)
 	}
 	p := w.refuse(t, request("d"))
-	if p.Type != wire.Memory || !strings.Contains(p.Detail, "a ring of 3 slots needs 1.5 KiB") || !strings.Contains(p.Detail, "has 0 B left of 6.0 KiB") || p.Hint == "" || p.Field != "batch_size" {
+	if p.Type != wire.Memory || !strings.Contains(p.Detail, "a ring of 3 slots needs 1.5 KiB") ||
+		!strings.Contains(p.Detail, "has 0 B left of 6.0 KiB") || p.Hint == "" ||
+		p.Field != "batch_size" {
 		t.Errorf("got %+v, want memory with need and have", p)
 	}
 	one.close()
@@ -39,7 +41,8 @@ func TestARingThatDoesNotFitHasFewerSlotsAndThenIsRefused(t *testing.T) {
 	three.close()
 }
 
-// TestARingWaitsAMomentForOneThatEnds: the daemon hears of a closed feed later than who closed it, and makes another.
+// TestARingWaitsAMomentForOneThatEnds: the daemon hears of a closed feed later than who closed it,
+// and makes another.
 func TestARingWaitsAMomentForOneThatEnds(t *testing.T) {
 	w := newWorld(t, 4*512)
 	w.series(t, "d", 1000)
@@ -74,7 +77,8 @@ func TestARingWaitsAMomentForOneThatEnds(t *testing.T) {
 }
 
 func TestSlotsAreAboutSixteenMebibytes(t *testing.T) {
-	for bytes, want := range map[int64]int{64: 64, 1 << 18: 64, 1 << 20: 16, 1 << 21: 8, 1 << 30: 8} {
+	for bytes, want := range map[int64]int{64: 64, 1 << 18: 64, 1 << 20: 16, 1 << 21: 8,
+		1 << 30: 8} {
 		if got := chooseSlots(0, bytes); got != want {
 			t.Errorf("%d slots of %d bytes, want %d", got, bytes, want)
 		}
@@ -84,7 +88,8 @@ func TestSlotsAreAboutSixteenMebibytes(t *testing.T) {
 	}
 }
 
-// TestFeedsOnTheWaysThatEveryUnixHas runs the tests of rings, feeds and lifetimes again on the paths that macOS takes.
+// TestFeedsOnTheWaysThatEveryUnixHas runs the tests of rings, feeds and lifetimes again on the
+// paths that macOS takes.
 func TestFeedsOnTheWaysThatEveryUnixHas(t *testing.T) {
 	if portable.Forced() {
 		t.Skip("this is it")

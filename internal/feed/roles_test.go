@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// playTrainer is a trainer process: it attaches a feed or opens a lease, as its arguments say, leaves a child that holds the
-// socket, and waits to be killed.
+// playTrainer is a trainer process: it attaches a feed or opens a lease, as its arguments say,
+// leaves a child that holds the socket, and waits to be killed.
 func playTrainer() error {
 	path, what := os.Args[1], os.Args[2]
 	var conn interface{ File() (*os.File, error) }
@@ -28,10 +28,12 @@ func playTrainer() error {
 		conn = c.conn
 		var reply map[string]any
 		if what == "open" {
-			if _, err := c.ask(map[string]any{"protocol": 1, "request": "open", "dataset": "d"}, &reply); err != nil {
+			if _, err := c.ask(map[string]any{"protocol": 1, "request": "open", "dataset": "d"},
+				&reply); err != nil {
 				return err
 			}
-		} else if err := c.send(1, asJSON(map[string]any{"protocol": 1, "request": "put", "dataset": "d"})); err != nil {
+		} else if err := c.send(1,
+			asJSON(map[string]any{"protocol": 1, "request": "put", "dataset": "d"})); err != nil {
 			return err
 		}
 	}

@@ -34,9 +34,11 @@ func selectColumns(h *store.Handle, spec window.Spec) (*selection, error) {
 		}
 		return out
 	}
-	s.known, s.static = lookup("known_columns", spec.KnownColumns), lookup("static_columns", spec.StaticColumns)
+	s.known, s.static = lookup("known_columns", spec.KnownColumns),
+		lookup("static_columns", spec.StaticColumns)
 	both := lookup("columns", spec.Columns)
-	s.context, s.target = lookup("context_columns", spec.ContextColumns), lookup("target_columns", spec.TargetColumns)
+	s.context, s.target = lookup("context_columns", spec.ContextColumns),
+		lookup("target_columns", spec.TargetColumns)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +63,24 @@ func selectColumns(h *store.Handle, spec window.Spec) (*selection, error) {
 		s.target = nil
 	}
 	if len(s.context) == 0 {
-		return nil, wire.NewProblem(wire.InvalidSpec, "context_columns: no column is left for the context").WithField("context_columns").WithHint("name some, in context_columns or columns")
+		return nil, wire.NewProblem(wire.InvalidSpec,
+			"context_columns: no column is left for the context").WithField(
+			"context_columns").WithHint("name some, in context_columns or columns")
 	}
 	if len(s.target) == 0 && spec.PredictionLength > 0 {
-		return nil, wire.NewProblem(wire.InvalidSpec, "target_columns: no column is left for the target").WithField("target_columns").WithHint("name some, in target_columns or columns; or set prediction_length to 0")
+		return nil, wire.NewProblem(wire.InvalidSpec,
+			"target_columns: no column is left for the target").WithField(
+			"target_columns").WithHint(
+			"name some, in target_columns or columns; or set prediction_length to 0")
 	}
 	for part, columns := range s.parts() {
 		if s.dtype[part], err = oneDType(columns, spec.DType); err != nil {
 			return nil, err
 		}
 		if v := spec.MissingValue; v != nil && overflows(s.dtype[part], *v) {
-			return nil, &window.SpecError{Field: "missing_value", Value: fmt.Sprint(*v), Allowed: fmt.Sprintf("a number that %s holds, as which the %s is delivered", s.dtype[part], part)}
+			return nil, &window.SpecError{Field: "missing_value", Value: fmt.Sprint(*v),
+				Allowed: fmt.Sprintf("a number that %s holds, as which the %s is delivered",
+					s.dtype[part], part)}
 		}
 	}
 	return s, nil
@@ -90,7 +99,8 @@ func overflows(d layout.DType, v float64) bool {
 
 // parts lists the columns of each part that has any.
 func (s *selection) parts() map[string][]*layout.ManifestColumn {
-	out := map[string][]*layout.ManifestColumn{"context": s.context, "target": s.target, "known": s.known, "static": s.static}
+	out := map[string][]*layout.ManifestColumn{"context": s.context, "target": s.target,
+		"known": s.known, "static": s.static}
 	for part, columns := range out {
 		if len(columns) == 0 {
 			delete(out, part)
@@ -100,7 +110,8 @@ func (s *selection) parts() map[string][]*layout.ManifestColumn {
 }
 
 func without[T comparable](all, leave []T) []T {
-	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return slices.Contains(leave, one) })
+	return slices.DeleteFunc(slices.Clone(all),
+		func(one T) bool { return slices.Contains(leave, one) })
 }
 
 // valueColumn finds a column that can stand in a window.
@@ -110,7 +121,9 @@ func valueColumn(h *store.Handle, field, name string) (*layout.ManifestColumn, e
 		return nil, UnknownColumn(h, field, name)
 	}
 	if c.Role != layout.RoleValue || c.DType == layout.Timestamp {
-		return nil, wire.NewProblem(wire.InvalidSpec, "%s: column %q is %s of dtype %s, want a value column of numbers, durations or text", field, name, c.Role, c.DType).WithField(field)
+		return nil, wire.NewProblem(wire.InvalidSpec,
+			"%s: column %q is %s of dtype %s, want a value column of numbers, durations or text",
+			field, name, c.Role, c.DType).WithField(field)
 	}
 	return c, nil
 }
@@ -122,9 +135,11 @@ func UnknownColumn(h *store.Handle, field, name string) error {
 	for i, c := range m.Columns {
 		names[i] = c.Name
 	}
-	p := wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; there are: %s", field, name, strings.Join(names[:min(len(names), 20)], ", "))
+	p := wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; there are: %s", field,
+		name, strings.Join(names[:min(len(names), 20)], ", "))
 	if like := near.Names(name, names); len(like) > 0 {
-		p = wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; near: %s", field, name, strings.Join(like, ", "))
+		p = wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; near: %s", field, name,
+			strings.Join(like, ", "))
 	}
 	return p.WithField(field).WithHint("tensorcache show %s lists them", h.Dataset)
 }
@@ -132,7 +147,8 @@ func UnknownColumn(h *store.Handle, field, name string) error {
 // oneDType is the dtype that all of a part's columns are delivered in.
 func oneDType(columns []*layout.ManifestColumn, want window.DType) (layout.DType, error) {
 	stored := columns[0].DType.Plain()
-	other := slices.IndexFunc(columns, func(c *layout.ManifestColumn) bool { return c.DType.Plain() != stored })
+	other := slices.IndexFunc(columns,
+		func(c *layout.ManifestColumn) bool { return c.DType.Plain() != stored })
 	if name := want.Name(); name != "" {
 		switch d := layout.DType(name); d {
 		case layout.Float32, layout.Float64, layout.Int32, layout.Int64:
@@ -141,12 +157,16 @@ func oneDType(columns []*layout.ManifestColumn, want window.DType) (layout.DType
 			if d.IsNumeric() && other < 0 && stored == d {
 				return d, nil
 			}
-			return "", wire.NewProblem(wire.InvalidSpec, "dtype: got %q, want float32, float64, int32, int64 or null (as stored)", name).WithField("dtype")
+			return "", wire.NewProblem(wire.InvalidSpec,
+				"dtype: got %q, want float32, float64, int32, int64 or null (as stored)",
+				name).WithField("dtype")
 		}
 	}
 	if other >= 0 {
 		c := columns[other]
-		return "", wire.NewProblem(wire.InvalidSpec, "dtype: null means as stored, but column %q is %s and column %q is %s", columns[0].Name, columns[0].DType, c.Name, c.DType).
+		return "", wire.NewProblem(wire.InvalidSpec,
+			"dtype: null means as stored, but column %q is %s and column %q is %s", columns[0].Name,
+			columns[0].DType, c.Name, c.DType).
 			WithField("dtype").WithHint("name one dtype, or choose columns of one")
 	}
 	return stored, nil
@@ -159,7 +179,9 @@ func checkLossless(columns []*layout.ManifestColumn, d layout.DType) error {
 	}
 	for _, c := range columns {
 		if !d.Holds(c.DType.Plain()) {
-			return wire.NewProblem(wire.InvalidSpec, "dtype: column %q is %s, which does not fit %s", c.Name, c.DType, d).WithField("dtype").
+			return wire.NewProblem(wire.InvalidSpec,
+				"dtype: column %q is %s, which does not fit %s", c.Name, c.DType,
+				d).WithField("dtype").
 				WithHint("leave the column out, or ask for float32 or float64")
 		}
 	}
@@ -182,7 +204,8 @@ func features(columns []*layout.ManifestColumn) []string {
 }
 
 func (s *selection) features() wire.Features {
-	return wire.Features{Context: features(s.context), Target: features(s.target), Known: features(s.known), Static: features(s.static)}
+	return wire.Features{Context: features(s.context), Target: features(s.target),
+		Known: features(s.known), Static: features(s.static)}
 }
 
 // width is the number of features.

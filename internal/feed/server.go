@@ -53,7 +53,8 @@ type Server struct {
 
 // NewServer starts the gather workers. Close ends them.
 func NewServer(c Config) *Server {
-	s := &Server{Config: c, pool: newPool(), open: map[*net.UnixConn]bool{}, streams: map[*stream]bool{}, change: make(chan struct{}), leaving: leaving}
+	s := &Server{Config: c, pool: newPool(), open: map[*net.UnixConn]bool{},
+		streams: map[*stream]bool{}, change: make(chan struct{}), leaving: leaving}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -61,8 +62,8 @@ func NewServer(c Config) *Server {
 // acceptPause keeps a daemon without descriptors from spinning.
 const acceptPause = 100 * time.Millisecond
 
-// Serve accepts connections until the listener is closed, which Close does not do: the caller closes it
-// first.
+// Serve accepts connections until the listener is closed, which Close does not do: the caller
+// closes it first.
 func (s *Server) Serve(l *net.UnixListener) error {
 	for {
 		conn, err := l.AcceptUnix()
@@ -107,7 +108,8 @@ func (s *Server) Close() {
 	s.pool.close()
 }
 
-// Refuse answers whoever comes from now on that the daemon is shutting down; what is attached goes on.
+// Refuse answers whoever comes from now on that the daemon is shutting down; what is attached goes
+// on.
 func (s *Server) Refuse() { s.refusing.Store(true) }
 
 // Attached counts the feeds of trainers that could not go on without this daemon.
@@ -156,7 +158,8 @@ func (s *Server) ended(l teller, err error) {
 
 // isGone tells whether an error means only that the client is not there any more.
 func isGone(err error) bool {
-	for _, sign := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, unix.EPIPE, unix.ECONNRESET} {
+	for _, sign := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, unix.EPIPE,
+		unix.ECONNRESET} {
 		if errors.Is(err, sign) {
 			return true
 		}
@@ -187,7 +190,9 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 		return wire.NewProblem(wire.ProtocolError, "the request is no JSON: %s", err)
 	}
 	if hello.Protocol != wire.Protocol {
-		return wire.NewProblem(wire.ProtocolMismatch, "the client (%s) speaks protocol %d, this daemon (tensorcache %s, pid %d) speaks %d", hello.Client, hello.Protocol, s.Version, os.Getpid(), wire.Protocol).
+		return wire.NewProblem(wire.ProtocolMismatch,
+			"the client (%s) speaks protocol %d, this daemon (tensorcache %s, pid %d) speaks %d",
+			hello.Client, hello.Protocol, s.Version, os.Getpid(), wire.Protocol).
 			WithHint("tensorcache stop, then connect again, so that client and daemon are of one version")
 	}
 	if s.refusing.Load() {
@@ -201,7 +206,8 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 	case "put":
 		return strictly(payload, func(r wire.PutRequest) error { return s.put(conn, peer, r) })
 	}
-	return wire.NewProblem(wire.ProtocolError, "request: got %q, want open, feed or put", hello.Request).WithField("request")
+	return wire.NewProblem(wire.ProtocolError, "request: got %q, want open, feed or put",
+		hello.Request).WithField("request")
 }
 
 // strictly reads a request whose fields must all be known.
@@ -222,7 +228,8 @@ func (s *Server) lease(conn *net.UnixConn, p peer, r wire.OpenRequest) error {
 	defer h.Release()
 	names, files := h.Data.Files()
 	m := h.Data.Manifest
-	reply := wire.OpenReply{Protocol: wire.Protocol, Version: s.Version, Dataset: h.Dataset, Generation: h.Generation, Digest: m.Digest, Manifest: m, Files: names}
+	reply := wire.OpenReply{Protocol: wire.Protocol, Version: s.Version, Dataset: h.Dataset,
+		Generation: h.Generation, Digest: m.Digest, Manifest: m, Files: names}
 	defer s.watch(conn, p, func() { conn.Close() })()
 	if err := sendReply(conn, reply, files...); err != nil {
 		return err

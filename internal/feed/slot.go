@@ -88,7 +88,10 @@ func newSlotLayout(w *Windows, o sampler.Options, channelsFirst, mask bool) (*sl
 }
 
 func tooLarge(o sampler.Options) error {
-	return wire.NewProblem(wire.InvalidSpec, "batch_size: a batch of %d windows takes over %d bytes", o.BatchSize, int64(maxSlot)).WithField("batch_size").WithHint("use a smaller batch_size, shorter windows or fewer columns")
+	return wire.NewProblem(wire.InvalidSpec,
+		"batch_size: a batch of %d windows takes over %d bytes", o.BatchSize,
+		int64(maxSlot)).WithField("batch_size").WithHint(
+		"use a smaller batch_size, shorter windows or fewer columns")
 }
 
 // partLengths is the number of rows of each part of a window.
@@ -105,7 +108,8 @@ func partFirst(s window.Spec) map[string]int64 {
 	return map[string]int64{"context": 0, "target": s.ContextLength + s.Gap - s.Overlap, "known": 0}
 }
 
-// chooseSlots is the number of slots of a ring: about 16 MiB of it, 8 to 64, unless the client asks.
+// chooseSlots is the number of slots of a ring: about 16 MiB of it, 8 to 64, unless the client
+// asks.
 func chooseSlots(asked int, slotBytes int64) int {
 	if asked > 0 {
 		return asked
@@ -113,16 +117,19 @@ func chooseSlots(asked int, slotBytes int64) int {
 	return int(min(64, max(8, (16<<20)/max(slotBytes, 1))))
 }
 
-// Fewest and most slots of a ring. Three let one be filled while one is read and one is held; a credit of the most is one frame.
+// Fewest and most slots of a ring. Three let one be filled while one is read and one is held; a
+// credit of the most is one frame.
 const (
 	minSlots = 3
 	maxSlots = wire.MaxFrame / 4
 )
 
 // SlotPath says how batches of these windows get into slots (a path), and the bytes of one.
-func (w *Windows) SlotPath(o sampler.Options, channelsFirst, mask bool) (path string, bytes int64, err error) {
+func (w *Windows) SlotPath(o sampler.Options, channelsFirst, mask bool) (path string,
+	bytes int64, err error) {
 	if o.BatchSize < 1 {
-		return "", 0, &sampler.OptionError{Field: "batch_size", Value: strconv.FormatInt(o.BatchSize, 10), Allowed: "a whole number from 1"}
+		return "", 0, &sampler.OptionError{Field: "batch_size",
+			Value: strconv.FormatInt(o.BatchSize, 10), Allowed: "a whole number from 1"}
 	}
 	s, err := newSlotLayout(w, o, channelsFirst, mask)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 func checkStatic(h *store.Handle, columns []*layout.ManifestColumn, offsets []int64) error {
 	for _, c := range columns {
 		compute := func() (bool, error) { return true, staticColumn(h, c, offsets) }
-		_, err := store.Kept(h, "static-"+c.Name, compute, func(bool) []byte { return nil }, func([]byte) (bool, error) { return true, nil })
+		_, err := store.Kept(h, "static-"+c.Name, compute, func(bool) []byte { return nil },
+			func([]byte) (bool, error) { return true, nil })
 		if err != nil {
 			return err
 		}
@@ -27,7 +28,8 @@ func staticColumn(h *store.Handle, c *layout.ManifestColumn, offsets []int64) er
 	case layout.Float32:
 		return staticChanges(h, c, offsets, differ[float32])
 	case layout.Float16:
-		return staticChanges(h, c, offsets, func(a, b layout.Half) bool { return differ(a.Float32(), b.Float32()) })
+		return staticChanges(h, c, offsets,
+			func(a, b layout.Half) bool { return differ(a.Float32(), b.Float32()) })
 	case layout.Int64:
 		return staticChanges(h, c, offsets, differ[int64])
 	case layout.Int32:
@@ -49,7 +51,8 @@ func staticColumn(h *store.Handle, c *layout.ManifestColumn, offsets []int64) er
 // differ tells whether two values are not the same; NaN is the same as NaN.
 func differ[T layout.Number](a, b T) bool { return a != b && (a == a || b == b) }
 
-func staticChanges[T layout.Native](h *store.Handle, c *layout.ManifestColumn, offsets []int64, differ func(a, b T) bool) error {
+func staticChanges[T layout.Native](h *store.Handle, c *layout.ManifestColumn, offsets []int64,
+	differ func(a, b T) bool) error {
 	v, err := layout.View[T](h.Data, c)
 	if err != nil {
 		return err
@@ -58,8 +61,10 @@ func staticChanges[T layout.Native](h *store.Handle, c *layout.ManifestColumn, o
 		for row := offsets[item] + 1; row < offsets[item+1]; row++ {
 			for j, x := range v.Row(row) {
 				if was := v.Row(row - 1)[j]; differ(x, was) {
-					return wire.NewProblem(wire.InvalidSpec, "static_columns: column %q is not constant: %s has %v in row %d and %v in row %d", c.Name, itemName(h.Data, item),
-						shown(h.Data, c, was), row-1-offsets[item], shown(h.Data, c, x), row-offsets[item]).WithField("static_columns").
+					return wire.NewProblem(wire.InvalidSpec,
+						"static_columns: column %q is not constant: %s has %v in row %d and %v in row %d", c.Name, itemName(h.Data, item),
+						shown(h.Data, c, was), row-1-offsets[item], shown(h.Data, c, x),
+						row-offsets[item]).WithField("static_columns").
 						WithHint("name it in context_columns or known_columns, or leave it out")
 				}
 			}

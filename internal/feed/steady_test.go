@@ -17,8 +17,9 @@ func (mute) SetReadDeadline(time.Time) error            { return nil }
 func (mute) SetWriteDeadline(time.Time) error           { return nil }
 func (mute) Close() error                               { return nil }
 
-// TestServingABurstAllocatesNothing takes the producer's turns one by one: whatever is allocated in one has the daemon collect
-// garbage all the time, and with a large index that takes longer than the batches.
+// TestServingABurstAllocatesNothing takes the producer's turns one by one: whatever is allocated in
+// one has the daemon collect garbage all the time, and with a large index that takes longer than
+// the batches.
 func TestServingABurstAllocatesNothing(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 10_000)
@@ -28,7 +29,9 @@ func TestServingABurstAllocatesNothing(t *testing.T) {
 				continue
 			}
 			t.Run(delivery+" "+order, func(t *testing.T) {
-				s, detach := w.stream(t, request("d", queued(t), with("slots", 4), with("delivery", delivery), options("order", order, "batch_size", 32), spec("dtype", "float64")))
+				s, detach := w.stream(t,
+					request("d", queued(t), with("slots", 4), with("delivery", delivery),
+						options("order", order, "batch_size", 32), spec("dtype", "float64")))
 				defer detach()
 				s.connected(mute{})
 				s.pool.begin()

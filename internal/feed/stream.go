@@ -10,8 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// stream is one attached trainer. One goroutine (serve) takes its credits and seeks, fills slots and announces them; mu guards what
-// others look at.
+// stream is one attached trainer. One goroutine (serve) takes its credits and seeks, fills slots
+// and announces them; mu guards what others look at.
 type stream struct {
 	id       string
 	pid      int
@@ -24,7 +24,8 @@ type stream struct {
 	ring     *ring
 	pool     *pool
 	slots    int
-	reserved int                          // of them, whose memory is there: the others are not used yet
+	// of them, whose memory is there: the others are not used yet
+	reserved int
 	closed   atomic.Pointer[wire.Problem] // why, where it was closed from outside
 	goesOn   bool                         // with another daemon
 	heir     *stream                      // comes in its place; the server's mu guards it
@@ -71,8 +72,9 @@ func (s *stream) start(epoch uint64, consumed int64) {
 	}
 }
 
-// hear takes in what the client has sent, and where that is nothing waits for something, if it shall. There may be more: it reads once,
-// so that a client that never stops sending does not keep its feed from being closed. io.EOF is a client that went away.
+// hear takes in what the client has sent, and where that is nothing waits for something, if it
+// shall. There may be more: it reads once, so that a client that never stops sending does not keep
+// its feed from being closed. io.EOF is a client that went away.
 func (s *stream) hear(wait bool) error {
 	var n int
 	var err error
@@ -97,7 +99,8 @@ func (s *stream) takeIn() error {
 	for len(rest) >= wire.HeaderSize && !s.done {
 		kind, length := wire.ParseHeader(rest)
 		if length > wire.MaxFrame {
-			return fmt.Errorf("%w: a frame of kind %d says %d bytes, at most %d", wire.ErrFrame, kind, length, wire.MaxFrame)
+			return fmt.Errorf("%w: a frame of kind %d says %d bytes, at most %d", wire.ErrFrame,
+				kind, length, wire.MaxFrame)
 		}
 		end := wire.HeaderSize + int(length)
 		if len(rest) < end {
@@ -130,13 +133,16 @@ func (s *stream) obey(kind uint32, payload []byte) error {
 		s.done = true
 		return nil
 	}
-	return fmt.Errorf("%w: a frame of kind %d in a feed, want credit, seek, meter, wait or done", wire.ErrFrame, kind)
+	return fmt.Errorf("%w: a frame of kind %d in a feed, want credit, seek, meter, wait or done",
+		wire.ErrFrame, kind)
 }
 
-// credit takes slots back. One that the client does not hold ends the feed: its memory may be in use.
+// credit takes slots back. One that the client does not hold ends the feed: its memory may be in
+// use.
 func (s *stream) credit(payload []byte) error {
 	if len(payload)%4 != 0 {
-		return fmt.Errorf("%w: a credit of %d bytes, want a multiple of 4", wire.ErrFrame, len(payload))
+		return fmt.Errorf("%w: a credit of %d bytes, want a multiple of 4", wire.ErrFrame,
+			len(payload))
 	}
 	for ; len(payload) > 0; payload = payload[4:] {
 		if err := s.takeBack(uint64(le32(payload))); err != nil {
@@ -148,7 +154,8 @@ func (s *stream) credit(payload []byte) error {
 
 func (s *stream) takeBack(slot uint64) error {
 	if slot >= uint64(s.slots) || !s.lent[slot] {
-		return fmt.Errorf("%w: a credit for slot %d, which the client does not hold", wire.ErrFrame, slot)
+		return fmt.Errorf("%w: a credit for slot %d, which the client does not hold",
+			wire.ErrFrame, slot)
 	}
 	s.lent[slot] = false
 	s.free = append(s.free, uint32(slot))
@@ -159,8 +166,10 @@ func (s *stream) takeBack(slot uint64) error {
 func (s *stream) describe() wire.Feed {
 	s.mu.Lock()
 	f := wire.Feed{
-		Feed: s.id, Dataset: s.windows.handle.Dataset, Generation: s.windows.handle.Generation, PID: s.pid, Client: s.client, Delivery: s.delivery, Path: pathOf(s.delivery, s.filler),
-		Batches: s.batches, ServedWindows: s.served, Slots: s.slots, SlotBytes: s.ring.slot, Epoch: s.epoch, Consumed: s.consumed,
+		Feed: s.id, Dataset: s.windows.handle.Dataset, Generation: s.windows.handle.Generation,
+		PID: s.pid, Client: s.client, Delivery: s.delivery, Path: pathOf(s.delivery, s.filler),
+		Batches: s.batches, ServedWindows: s.served, Slots: s.slots, SlotBytes: s.ring.slot,
+		Epoch: s.epoch, Consumed: s.consumed,
 	}
 	s.meter.read(&f, time.Now())
 	in := s.inPasses()

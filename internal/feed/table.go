@@ -20,8 +20,8 @@ type Windows struct {
 	table  window.Table
 }
 
-// NewWindows resolves a spec and its cuts against a generation. Errors are *wire.Problem or wrap the errors of
-// window.
+// NewWindows resolves a spec and its cuts against a generation. Errors are *wire.Problem or wrap
+// the errors of window.
 func NewWindows(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Windows, error) {
 	parsed, err := window.ParseSpec(spec)
 	if err != nil {
@@ -54,7 +54,8 @@ func (w *Windows) ItemRow(item int64) int64 { return w.table.Offsets[item] }
 // DType is that of the context.
 func (w *Windows) DType() string { return string(w.chosen.dtype["context"]) }
 
-// newTable gathers what of the generation decides which windows exist; steps in time only where they are asked for.
+// newTable gathers what of the generation decides which windows exist; steps in time only where
+// they are asked for.
 func newTable(h *store.Handle, s *selection, spec window.Spec) (window.Table, error) {
 	offsets, err := Offsets(h)
 	if err != nil {
@@ -64,7 +65,8 @@ func newTable(h *store.Handle, s *selection, spec window.Spec) (window.Table, er
 	if err != nil {
 		return window.Table{}, err
 	}
-	t := window.Table{Offsets: offsets, ItemHash: names.Hash, ItemName: func(item int64) string { return itemName(h.Data, item) }}
+	t := window.Table{Offsets: offsets, ItemHash: names.Hash,
+		ItemName: func(item int64) string { return itemName(h.Data, item) }}
 	m := h.Data.Manifest
 	if m.Time != "" {
 		c, err := m.Column(m.Time)
@@ -98,7 +100,8 @@ func newTable(h *store.Handle, s *selection, spec window.Spec) (window.Table, er
 		if err != nil {
 			return t, err
 		}
-		t.Columns = append(t.Columns, window.Column{Context: context, Target: target, Cells: max(c.Width(), 1), Missing: missing})
+		t.Columns = append(t.Columns, window.Column{Context: context, Target: target,
+			Cells: max(c.Width(), 1), Missing: missing})
 	}
 	return t, nil
 }
@@ -112,7 +115,8 @@ func ItemNames(h *store.Handle) (*layout.ItemNames, error) {
 	return names.(*layout.ItemNames), nil
 }
 
-// itemName is what a message calls an item: by its value, and the one series without a name by what it is.
+// itemName is what a message calls an item: by its value, and the one series without a name by what
+// it is.
 func itemName(d *layout.Data, item int64) string {
 	value, err := ItemValue(d, item)
 	switch {
@@ -124,7 +128,8 @@ func itemName(d *layout.Data, item int64) string {
 	return fmt.Sprintf("item %v", value)
 }
 
-// ItemValue is an item's name as JSON shows it: null without item_id, one value, or a list with several id columns.
+// ItemValue is an item's name as JSON shows it: null without item_id, one value, or a list with
+// several id columns.
 func ItemValue(d *layout.Data, code int64) (any, error) {
 	values, err := d.Item(code)
 	if err != nil {

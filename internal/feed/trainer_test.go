@@ -186,8 +186,10 @@ func (t *trainer) next() (wire.Descriptor, error) {
 		if err != nil {
 			return wire.Descriptor{}, err
 		}
-		if kind != wire.FrameBatches || (len(payload) == 0) != (t.words != nil) || len(payload)%wire.DescriptorSize != 0 {
-			return wire.Descriptor{}, fmt.Errorf("a frame of kind %d and %d bytes, want batches", kind, len(payload))
+		if kind != wire.FrameBatches || (len(payload) == 0) != (t.words != nil) ||
+			len(payload)%wire.DescriptorSize != 0 {
+			return wire.Descriptor{}, fmt.Errorf("a frame of kind %d and %d bytes, want batches",
+				kind, len(payload))
 		}
 		for ; len(payload) > 0; payload = payload[wire.DescriptorSize:] {
 			t.pending = append(t.pending, wire.ParseDescriptor(payload))
@@ -230,12 +232,14 @@ func (t *trainer) credit(test tb, slots ...uint32) {
 func (t *trainer) seek(test tb, epoch uint64, consumed int64) {
 	test.Helper()
 	t.stream++
-	if err := t.send(wire.FrameSeek, wire.Seek{Stream: t.stream, Epoch: epoch, Consumed: consumed}.Append(nil)); err != nil {
+	if err := t.send(wire.FrameSeek,
+		wire.Seek{Stream: t.stream, Epoch: epoch, Consumed: consumed}.Append(nil)); err != nil {
 		test.Fatal(err)
 	}
 }
 
-// ended reads until the daemon ends the feed, and returns its last words: io.EOF when there are none.
+// ended reads until the daemon ends the feed, and returns its last words: io.EOF when there are
+// none.
 func (t *trainer) ended() error {
 	for {
 		if _, err := t.next(); err != nil {

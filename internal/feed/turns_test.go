@@ -46,18 +46,21 @@ func TestAHungryStreamHasItsTurnUntilItsTimeIsOverOrItIsFed(t *testing.T) {
 				t.Errorf("after its turn: hungry %v, seated %v", first.hungry, first.seated)
 			}
 			if !<-sat || !second.seated || first.seated {
-				t.Errorf("first seated %v, second %v, want the second alone", first.seated, second.seated)
+				t.Errorf("first seated %v, second %v, want the second alone", first.seated,
+					second.seated)
 			}
 			second.rise(&turns)
 			if len(turns.places) != 0 || turns.queued.Load() != 0 || load.working.Load() != 0 {
-				t.Errorf("%d turns taken, %d queued, %d working; want none", len(turns.places), turns.queued.Load(), load.working.Load())
+				t.Errorf("%d turns taken, %d queued, %d working; want none", len(turns.places),
+					turns.queued.Load(), load.working.Load())
 			}
 		})
 	}
 }
 
-// hungers takes what is there and waits for more, until the stream has to wait for its turn. It says that it waits once for each batch that it
-// waits for: a stream that waits reads nothing, and what else is to be said must fit into the socket.
+// hungers takes what is there and waits for more, until the stream has to wait for its turn. It
+// says that it waits once for each batch that it waits for: a stream that waits reads nothing, and
+// what else is to be said must fit into the socket.
 func (t *trainer) hungers(turns *turns) {
 	for said := ^uint64(0); turns.queued.Load() == 0; {
 		if t.seen == said && atomic.LoadUint64(&t.words[queueSent]) == said {
@@ -103,10 +106,14 @@ func TestATurnKeepsFromTheWorkersWhoWaitsAloneAndIsGivenBack(t *testing.T) {
 	}
 	take()
 	tr.hungers(turns)
-	if err := tr.send(wire.FrameDone, nil); err != nil { // in the queue: it leaves it when its turn comes
+	// in the queue: it leaves it when its turn comes
+	if err := tr.send(wire.FrameDone, nil); err != nil {
 		t.Fatal(err)
 	}
 	give()
 	unknown.close()
-	until(t, "gone, and its turn free", func() bool { return len(w.server.Feeds()) == 0 && len(turns.places) == 0 })
+	until(t, "gone, and its turn free", func() bool {
+		return len(w.server.Feeds()) == 0 &&
+			len(turns.places) == 0
+	})
 }

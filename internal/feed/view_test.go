@@ -9,15 +9,18 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// patchwork publishes "patchwork": float32 columns a and c with a float64 b between them, where a misses a value.
+// patchwork publishes "patchwork": float32 columns a and c with a float64 b between them, where a
+// misses a value.
 func (w *world) patchwork(t tb) {
-	m := &made{layout: layout.Columns, rows: []int64{40, 20}, names: []string{"x", "y"}, values: map[string][][]float64{}}
+	m := &made{layout: layout.Columns, rows: []int64{40, 20}, names: []string{"x", "y"},
+		values: map[string][][]float64{}}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		dtype := layout.Float32
 		if name == "b" {
 			dtype = layout.Float64
 		}
-		m.columns = append(m.columns, layout.Column{Name: name, Role: layout.RoleValue, DType: dtype})
+		m.columns = append(m.columns, layout.Column{Name: name, Role: layout.RoleValue,
+			DType: dtype})
 		for i := range 60 {
 			m.values[name] = append(m.values[name], []float64{float64(i)})
 		}
@@ -34,21 +37,31 @@ func TestViewsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 		change []func(map[string]any)
 		says   string
 	}{
-		"shuffle":       {c(spec("columns", cd), options("order", "shuffle")), `order "shuffle" scatters windows`},
-		"lanes":         {c(spec("columns", cd, "stride", 4), options("order", "lanes")), `order "lanes" scatters windows`},
-		"padding":       {c(spec("columns", cd, "min_context", 1)), "min_context 1 pads windows"},
-		"conversion":    {c(spec("columns", []string{"b"})), `column "b" is stored as float64 and asked for as float32`},
-		"missing value": {c(spec("columns", []string{"a"}, "missing_value", 0)), `missing_value 0 would replace values of column "a"`},
-		"gaps":          {c(spec("columns", []string{"a", "c", "d"})), "the 3 columns of the context do not lie evenly apart"},
-		"backwards":     {c(spec("columns", []string{"d", "c"})), "the 2 columns of the context do not lie evenly apart"},
-		"target":        {c(spec("context_columns", cd, "target_columns", []string{"b"})), `column "b" is stored as float64`},
+		"shuffle": {c(spec("columns", cd), options("order", "shuffle")),
+			`order "shuffle" scatters windows`},
+		"lanes": {c(spec("columns", cd, "stride", 4), options("order", "lanes")),
+			`order "lanes" scatters windows`},
+		"padding": {c(spec("columns", cd, "min_context", 1)), "min_context 1 pads windows"},
+		"conversion": {c(spec("columns", []string{"b"})),
+			`column "b" is stored as float64 and asked for as float32`},
+		"missing value": {c(spec("columns", []string{"a"}, "missing_value", 0)),
+			`missing_value 0 would replace values of column "a"`},
+		"gaps": {c(spec("columns", []string{"a", "c", "d"})),
+			"the 3 columns of the context do not lie evenly apart"},
+		"backwards": {c(spec("columns", []string{"d", "c"})),
+			"the 2 columns of the context do not lie evenly apart"},
+		"target": {c(spec("context_columns", cd, "target_columns", []string{"b"})),
+			`column "b" is stored as float64`},
 	} {
 		r := request("patchwork", append(test.change, with("delivery", View))...)
 		p := w.refuse(t, r)
-		if p.Type != wire.InvalidSpec || p.Field != "delivery" || !strings.Contains(p.Detail, test.says) {
+		if p.Type != wire.InvalidSpec || p.Field != "delivery" ||
+			!strings.Contains(p.Detail, test.says) {
 			t.Errorf("%s: %+v, want %q", name, p, test.says)
 		}
-		tr := w.attach(t, request("patchwork", append(test.change, with("delivery", Auto), with("views", true))...))
+		tr := w.attach(t,
+			request("patchwork",
+				append(test.change, with("delivery", Auto), with("views", true))...))
 		if tr.Delivery != Slot || tr.Path == PathView {
 			t.Errorf("%s: auto chose %s by %s", name, tr.Delivery, tr.Path)
 		}
@@ -66,9 +79,12 @@ func TestAutoChoosesViewsWhereNearlyAllBatchesAreSome(t *testing.T) {
 		views bool
 		want  string
 	}{
-		{"sequential", 6, true, View}, {"sequential", 7, true, Slot}, {"random_start", 7, true, View}, {"random_start", 7, false, Slot}, {"shuffle", 6, true, Slot},
+		{"sequential", 6, true, View}, {"sequential", 7, true, Slot},
+		{"random_start", 7, true, View}, {"random_start", 7, false, Slot},
+		{"shuffle", 6, true, Slot},
 	} {
-		r := request("patchwork", spec("columns", []string{"c", "d"}), options("order", test.order, "batch_size", test.size), with("views", test.views))
+		r := request("patchwork", spec("columns", []string{"c", "d"}),
+			options("order", test.order, "batch_size", test.size), with("views", test.views))
 		tr := w.attach(t, r)
 		if tr.Delivery != test.want {
 			t.Errorf("%+v: auto chose %s", test, tr.Delivery)

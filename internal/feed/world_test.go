@@ -60,14 +60,15 @@ func newWorld(t testing.TB, budget int64) *world {
 	short := must(os.MkdirTemp("", "feed"))(t) // t.TempDir may be too long for a socket
 	w.path = filepath.Join(short, "feed.sock")
 	listener := must(net.ListenUnix("unix", &net.UnixAddr{Name: w.path, Net: "unix"}))(t)
-	w.server = NewServer(Config{Store: w.store, Log: log, Version: "test", Put: func(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
-		defer conn.Close()
-		if r.Dataset == panics {
-			panic("as asked")
-		}
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}})
+	w.server = NewServer(Config{Store: w.store, Log: log, Version: "test",
+		Put: func(ctx context.Context, r wire.PutRequest, conn *os.File) (*wire.PutReply, error) {
+			defer conn.Close()
+			if r.Dataset == panics {
+				panic("as asked")
+			}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
 	served := make(chan error, 1)
 	go func() { served <- w.server.Serve(listener) }()
 	w.stop = sync.OnceFunc(func() {
@@ -100,20 +101,24 @@ func (w *world) checkEmpty(t testing.TB) {
 	}
 }
 
-// series publishes a dataset of one item with float64 columns a and b, a counting rows and b their negatives.
+// series publishes a dataset of one item with float64 columns a and b, a counting rows and b their
+// negatives.
 func (w *world) series(t tb, name string, rows int64) {
 	t.Helper()
 	publish(t, w.store, name, layout.Table{Rows: rows, Columns: []layout.Column{
-		{Name: "a", Role: layout.RoleValue, DType: layout.Float64}, {Name: "b", Role: layout.RoleValue, DType: layout.Float64},
+		{Name: "a", Role: layout.RoleValue, DType: layout.Float64},
+		{Name: "b", Role: layout.RoleValue, DType: layout.Float64},
 	}}, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}}, func(w *layout.Writer) {
-		a, b := layout.Values[float64](w.Column(0, layout.Random)), layout.Values[float64](w.Column(1, layout.Random))
+		a, b := layout.Values[float64](w.Column(0, layout.Random)),
+			layout.Values[float64](w.Column(1, layout.Random))
 		for i := range rows {
 			a.Row(i)[0], b.Row(i)[0] = float64(i), -float64(i)
 		}
 	})
 }
 
-func publish(t tb, s *store.Store, name string, table layout.Table, final layout.Final, fill func(*layout.Writer)) {
+func publish(t tb, s *store.Store, name string, table layout.Table, final layout.Final,
+	fill func(*layout.Writer)) {
 	t.Helper()
 	l := must(s.Begin(name))(t)
 	w := must(layout.Create(l.Dir, table))(t)
@@ -131,7 +136,8 @@ func publish(t tb, s *store.Store, name string, table layout.Table, final layout
 func request(dataset string, change ...func(map[string]any)) map[string]any {
 	r := map[string]any{
 		"protocol": wire.Protocol, "client": "test/1", "request": "feed", "dataset": dataset,
-		"spec": map[string]any{"context_length": 4, "prediction_length": 2}, "options": map[string]any{"batch_size": 8},
+		"spec":    map[string]any{"context_length": 4, "prediction_length": 2},
+		"options": map[string]any{"batch_size": 8},
 	}
 	for _, c := range change {
 		c(r)

@@ -117,9 +117,11 @@ func (j Job) run(w *lineWriter) error {
 }
 
 // load loads the job in this process. conn provides the values of a put.
-func (j Job) load(ctx context.Context, conn io.Reader, m *progress.Meter) (*layout.Manifest, error) {
+func (j Job) load(ctx context.Context, conn io.Reader,
+	m *progress.Meter) (*layout.Manifest, error) {
 	return load.Run(ctx, load.Request{
-		Dir: j.Dir, Options: j.Options, Put: j.Put, Conn: conn, Append: j.Append, LeaveMapped: j.lastJob,
+		Dir: j.Dir, Options: j.Options, Put: j.Put, Conn: conn, Append: j.Append,
+		LeaveMapped: j.lastJob,
 	}, m)
 }
 

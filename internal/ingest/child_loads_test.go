@@ -40,7 +40,8 @@ func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := loadtest.OpenDir(t, j.Dir); !slices.Equal(loadtest.Values[int64](l, "v"), []int64{1, 5, 6}) ||
+	if l := loadtest.OpenDir(t, j.Dir); !slices.Equal(loadtest.Values[int64](l, "v"),
+		[]int64{1, 5, 6}) ||
 		m.Rows != 3 || last.Phase != progress.Finish {
 		t.Errorf("%v of %+v", loadtest.Values[int64](l, "v"), m)
 	}
@@ -63,7 +64,8 @@ func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 			}
 			path := loadtest.File(t, "x.arrow", string(b))
 			_, err := Run(t.Context(), os.Args[0],
-				job(t, option.Options{Sources: []string{path}, ItemID: []string{"id", "w"}}), nil, nil)
+				job(t, option.Options{Sources: []string{path}, ItemID: []string{"id", "w"}}), nil,
+				nil)
 			if err != nil && !strings.Contains(err.Error(), path) &&
 				!errors.Is(err, loaderr.ErrOption) && !errors.Is(err, loaderr.ErrMemory) {
 				t.Errorf("mutant %d: the message does not name the file: %v", i, err)
@@ -87,7 +89,8 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 		}
 	}
 	_, err := memoryLimit(small, 50<<20)
-	if !errors.Is(err, loaderr.ErrMemory) || !strings.Contains(err.Error(), "need 128 MiB, have 50 MiB") {
+	if !errors.Is(err, loaderr.ErrMemory) ||
+		!strings.Contains(err.Error(), "need 128 MiB, have 50 MiB") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -137,12 +140,14 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 	} {
 		for _, o := range []option.Options{
 			{
-				Sources:      []string{root + "/" + path},
-				AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{filepath.Join(root, "in"), root}},
+				Sources: []string{root + "/" + path},
+				AllowedRoots: files.AllowedRoots{Limited: true,
+					Roots: []string{filepath.Join(root, "in"), root}},
 			},
 			{
 				Sources:      []string{root + "/" + path},
-				AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{root + "/"}}, HashSources: true,
+				AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{root + "/"}},
+				HashSources:  true,
 			},
 		} {
 			_, err := o.AllowedRoots.Stat(o.Sources)
@@ -166,7 +171,8 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 		"no root":           {Limited: true},
 		"root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}},
 	} {
-		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err, loaderr.ErrSource) {
+		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err,
+			loaderr.ErrSource) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

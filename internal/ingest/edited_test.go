@@ -59,9 +59,11 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	formats := map[string]string{
-		"csv": text.String(), "csv.gz": loadtest.Compressed(t, ".gz", text.String()), "parquet": pq.String(),
-		"arrows":   stream.String(),
-		"npy":      loadtest.NPY("<f8", fmt.Sprintf("(%d,)", rows), false, binary.LittleEndian, floats),
+		"csv": text.String(), "csv.gz": loadtest.Compressed(t, ".gz", text.String()),
+		"parquet": pq.String(),
+		"arrows":  stream.String(),
+		"npy": loadtest.NPY("<f8", fmt.Sprintf("(%d,)", rows), false,
+			binary.LittleEndian, floats),
 		"tfrecord": loadtest.TFRecords(records...),
 	}
 	edits := map[string]func(path string) error{
@@ -85,7 +87,8 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 	}
 	for format, good := range formats {
 		for edit, do := range edits {
-			for which, name := range []string{"a." + format, "b." + format} { // already read; not yet read
+			// already read; not yet read
+			for which, name := range []string{"a." + format, "b." + format} {
 				if which == 0 && edit != "truncated" {
 					continue
 				}
@@ -100,10 +103,12 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 						}
 						paths = append(paths, path)
 					}
-					leftover, err := whileBlocked(t, "ingest.read#2", option.Options{Sources: paths},
+					leftover, err := whileBlocked(t, "ingest.read#2",
+						option.Options{Sources: paths},
 						func() error { return do(paths[which]) })
 					var s *loaderr.SourceError
-					if !errors.As(err, &s) || s.Path != paths[which] || s.Reason != "the file was changed while it was loaded" {
+					if !errors.As(err, &s) || s.Path != paths[which] ||
+						s.Reason != "the file was changed while it was loaded" {
 						t.Errorf("%v is %+v", err, s)
 					}
 					if len(leftover) > 0 {
@@ -117,7 +122,8 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 
 // whileBlocked starts a load in a child and calls act while the load is blocked at a fault point.
 // leftover is the contents of the load's directory at the end.
-func whileBlocked(t *testing.T, point string, o option.Options, act func() error) (leftover []os.DirEntry, err error) {
+func whileBlocked(t *testing.T, point string, o option.Options,
+	act func() error) (leftover []os.DirEntry, err error) {
 	t.Helper()
 	fifo := filepath.Join(t.TempDir(), "hold")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

@@ -23,7 +23,8 @@ import (
 
 // points lists all fault points that a load of files passes.
 var points = []string{
-	"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order", "ingest.finish", "manifest",
+	"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order",
+	"ingest.finish", "manifest",
 }
 
 func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
@@ -32,7 +33,8 @@ func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 			j := job(t, option.Options{
-				Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true,
+				Sources: []string{path}, ItemID: []string{"i"}, Time: "t",
+				Scale: option.All("standard"), Sort: true,
 			})
 			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 			var s *loaderr.NoSpaceError
@@ -81,9 +83,11 @@ func TestOtherFaultsAreErrorsToo(t *testing.T) {
 	for _, point := range points {
 		for _, kind := range []string{"EIO", "KILL"} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
-			_, err := Run(t.Context(), os.Args[0], job(t, option.Options{Sources: []string{path}}), nil, nil)
+			_, err := Run(t.Context(), os.Args[0],
+				job(t, option.Options{Sources: []string{path}}), nil, nil)
 			if kind == "KILL" && !errors.Is(err, loaderr.ErrKilled) ||
-				kind == "EIO" && (err == nil || !strings.Contains(err.Error(), syscall.EIO.Error())) {
+				kind == "EIO" &&
+					(err == nil || !strings.Contains(err.Error(), syscall.EIO.Error())) {
 				t.Errorf("%s at %s: %v", kind, point, err)
 			}
 		}
@@ -112,7 +116,8 @@ func TestFullDiskDuringAPut(t *testing.T) {
 				o.ItemID = []string{"id", "w"}
 			}
 			if _, err := Run(t.Context(), os.Args[0],
-				Job{Dir: t.TempDir(), Options: o, Put: &c.Header}, r, nil); !errors.Is(err, loaderr.ErrNoSpace) {
+				Job{Dir: t.TempDir(), Options: o, Put: &c.Header}, r, nil); !errors.Is(
+				err, loaderr.ErrNoSpace) {
 				t.Errorf("%s at %s: %v", c.Format, point, err)
 			}
 			r.Close()
@@ -122,7 +127,8 @@ func TestFullDiskDuringAPut(t *testing.T) {
 
 func TestFaultsWhileUnpacking(t *testing.T) {
 	path := loadtest.File(t, "x.csv.gz", loadtest.Compressed(t, ".gz", "a\n1\n2.5\n"))
-	for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace, "KILL": loaderr.ErrKilled} {
+	for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace,
+		"KILL": loaderr.ErrKilled} {
 		t.Setenv("TENSORCACHE_FAULT", kind+"@ingest.unpack")
 		if _, err := Run(t.Context(), os.Args[0],
 			job(t, option.Options{Sources: []string{path}}), nil, nil); !errors.Is(err, want) {
@@ -136,17 +142,21 @@ func TestFaultsOfAnAppend(t *testing.T) {
 		Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")},
 		ItemID:  []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true,
 	})
-	o, err := load.AppendOptions(old.Manifest, []string{loadtest.File(t, "b.csv", "i,t,a\ny,4,2\nx,3,1\ny,3,3\n")})
+	o, err := load.AppendOptions(old.Manifest,
+		[]string{loadtest.File(t, "b.csv", "i,t,a\ny,4,2\nx,3,1\ny,3,3\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, point := range append(points, "ingest.join", "create#4", "write#4", "reserve#4", "map#4", "manifest#2") {
-		for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace, "KILL": loaderr.ErrKilled} {
+	for _, point := range append(points, "ingest.join", "create#4", "write#4", "reserve#4", "map#4",
+		"manifest#2") {
+		for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace,
+			"KILL": loaderr.ErrKilled} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
 			j := Job{Dir: t.TempDir(), Options: o, Append: &load.Append{Dir: old.Dir}}
 			_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 			var s *loaderr.NoSpaceError
-			if !errors.Is(err, want) || kind == "ENOSPC" && (!errors.As(err, &s) || s.Need <= 0 || s.Have <= 0) {
+			if !errors.Is(err, want) || kind == "ENOSPC" &&
+				(!errors.As(err, &s) || s.Need <= 0 || s.Have <= 0) {
 				t.Errorf("%s at %s: %v", kind, point, err)
 			}
 			if _, err := os.Stat(filepath.Join(j.Dir, "manifest.json")); err == nil {
@@ -165,7 +175,8 @@ func TestFullDiskUnderALargeBatchIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 		j := job(t, option.Options{Sources: []string{path}})
 		_, err := Run(t.Context(), os.Args[0], j, nil, nil)
-		if s := (*loaderr.NoSpaceError)(nil); !errors.As(err, &s) || s.Need < 64<<20 || s.Have <= 0 {
+		if s := (*loaderr.NoSpaceError)(nil); !errors.As(err, &s) || s.Need < 64<<20 ||
+			s.Have <= 0 {
 			t.Errorf("%s: %v", point, err)
 		}
 		if left, err := os.ReadDir(j.Dir); err != nil || len(left) > 0 {

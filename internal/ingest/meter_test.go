@@ -14,7 +14,8 @@ import (
 
 func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
 	path := loadtest.File(t, "a.csv.gz", loadtest.Compressed(t, ".gz", "a\n1\n2\n"))
-	o := option.Options{Sources: []string{path}, Scale: option.All(option.ScaleStandard), HashSources: true}
+	o := option.Options{Sources: []string{path}, Scale: option.All(option.ScaleStandard),
+		HashSources: true}
 	j := job(t, o)
 	var last progress.Progress
 	if _, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) {
@@ -33,7 +34,8 @@ func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
 func TestAChildUsesAsManyCoresAsItIsTold(t *testing.T) {
 	var got []int
 	followCommands(bufio.NewReader(strings.NewReader(
-		"{\"cores\":3}\n\nnonsense\n{\"cores\":0}\n{\"cores\":1}\n")), func(n int) { got = append(got, n) })
+		"{\"cores\":3}\n\nnonsense\n{\"cores\":0}\n{\"cores\":1}\n")),
+		func(n int) { got = append(got, n) })
 	if !slices.Equal(got, []int{3, 1}) {
 		t.Errorf("%v, want 3 and 1", got)
 	}

@@ -20,7 +20,8 @@ func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
 	for i := range 50_000 {
 		fmt.Fprintf(&text, "%d,%d.5,%d.25\n", (i*7919)%50_000, i, i)
 	}
-	a, b := loadtest.File(t, "a.csv", "t,x,y\n"+text.String()), loadtest.File(t, "b.csv", "t,x,y\n60000,1.5,2.5\n")
+	a, b := loadtest.File(t, "a.csv", "t,x,y\n"+text.String()),
+		loadtest.File(t, "b.csv", "t,x,y\n60000,1.5,2.5\n")
 	old := loadHere(t, option.Options{Sources: []string{a}, Time: "t", Sort: true})
 	appended, err := load.AppendOptions(old.Manifest, []string{a, b})
 	if err != nil {
@@ -43,7 +44,8 @@ func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
 				t.Fatal(err)
 			}
 			made := m.Files[layout.DataFile].Bytes
-			if len(reported) == 0 || reported[len(reported)-1] < made || reported[len(reported)-1] > 4*made {
+			if len(reported) == 0 || reported[len(reported)-1] < made ||
+				reported[len(reported)-1] > 4*made {
 				t.Errorf("%d bytes were made, it told of %d", made, reported)
 			}
 			full := errors.New("full")

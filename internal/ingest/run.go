@@ -100,7 +100,8 @@ func (r *Runner) Run(
 	case childErr == nil:
 		childErr = exitError(c.cmd.ProcessState, c.err, c.stderr.String(), job.MemoryLimit)
 	}
-	if reading != "" && (errors.Is(childErr, loaderr.ErrMemory) || errors.Is(childErr, loaderr.ErrKilled)) {
+	if reading != "" &&
+		(errors.Is(childErr, loaderr.ErrMemory) || errors.Is(childErr, loaderr.ErrKilled)) {
 		childErr = fmt.Errorf("%s: %w", reading, childErr)
 	}
 	return nil, childErr

@@ -58,7 +58,8 @@ func TestRunLoadsETTh1(t *testing.T) {
 	}
 	var phases []string
 	j := job(t, option.Options{Sources: []string{path}, Time: "date"})
-	m, err := Run(t.Context(), os.Args[0], j, nil, func(p progress.Progress) { phases = append(phases, p.Phase) })
+	m, err := Run(t.Context(), os.Args[0], j, nil,
+		func(p progress.Progress) { phases = append(phases, p.Phase) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,13 +90,15 @@ func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
 		t.Errorf("%v is %+v", err, s)
 	}
 	_, err = Run(t.Context(), os.Args[0],
-		job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}, Columns: []string{"b"}}), nil, nil)
+		job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")},
+			Columns: []string{"b"}}), nil, nil)
 	var o *loaderr.OptionError
 	if !errors.Is(err, loaderr.ErrOption) || !errors.As(err, &o) || !o.Column || o.Value != "b" {
 		t.Errorf("%v is %+v", err, o)
 	}
 	for _, e := range []error{
-		&loaderr.NoSpaceError{Dir: "/x", Need: 10, Have: 2, Text: "reserve"}, fmt.Errorf("write: %w", syscall.ENOSPC),
+		&loaderr.NoSpaceError{Dir: "/x", Need: 10, Have: 2, Text: "reserve"},
+		fmt.Errorf("write: %w", syscall.ENOSPC),
 	} {
 		b, _ := json.Marshal(toProblem(e))
 		var p problem
@@ -106,7 +109,8 @@ func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
 			t.Errorf("%v came out as %v", e, p.error())
 		}
 	}
-	if p := toProblem(fmt.Errorf("x: %w", syscall.ENOMEM)); !errors.Is(p.error(), loaderr.ErrMemory) {
+	if p := toProblem(fmt.Errorf("x: %w", syscall.ENOMEM)); !errors.Is(p.error(),
+		loaderr.ErrMemory) {
 		t.Errorf("ENOMEM came out as %v", p.error())
 	}
 }
@@ -170,13 +174,15 @@ func TestKilledChildIsAnErrorThatSaysSo(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if !errors.Is(err, loaderr.ErrKilled) || !strings.Contains(err.Error(), ".csv: load process died: signal 9: killed") {
+	if !errors.Is(err, loaderr.ErrKilled) ||
+		!strings.Contains(err.Error(), ".csv: load process died: signal 9: killed") {
 		t.Errorf("%v, want ErrKilled with the source and the signal", err)
 	}
 }
 
 func TestCancelKillsTheChild(t *testing.T) {
-	if err := interruptLoad(t, func(cancel context.CancelFunc, _ int) { cancel() }); !errors.Is(err, context.Canceled) {
+	if err := interruptLoad(t, func(cancel context.CancelFunc, _ int) { cancel() }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("%v, want context.Canceled", err)
 	}
 }
@@ -204,17 +210,20 @@ func TestChildEndsWhenItsParentIsGone(t *testing.T) {
 	}
 	in.Close()
 	output, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 3 || bytes.Contains(output, []byte(`"done"`)) {
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 3 ||
+		bytes.Contains(output, []byte(`"done"`)) {
 		t.Errorf("the child ended with %v and said %s", err, output)
 	}
 }
 
 func TestChildRefusesAJobThatIsNone(t *testing.T) {
 	var out bytes.Buffer
-	if code := Main(strings.NewReader("{}"), &out); code != 1 || !strings.Contains(out.String(), "read the job") {
+	if code := Main(strings.NewReader("{}"), &out); code != 1 ||
+		!strings.Contains(out.String(), "read the job") {
 		t.Errorf("code %d, %s", code, out.String())
 	}
-	if _, err := Run(t.Context(), "/no/such/program", job(t, option.Options{}), nil, nil); err == nil {
+	if _, err := Run(t.Context(), "/no/such/program", job(t, option.Options{}), nil,
+		nil); err == nil {
 		t.Error("a program that is not there was started")
 	}
 	if _, err := Run(t.Context(), os.Args[0], Job{}, nil, nil); err == nil ||
@@ -227,7 +236,8 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	if raceEnabled || cgoEnabled {
 		t.Skip("the limit is that of releases: CGO_ENABLED=0, without the race detector; make test-go runs it so")
 	}
-	small := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\n")}, ItemID: []string{"i"}})
+	small := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\n")},
+		ItemID: []string{"i"}})
 	small.MemoryLimit = minMemory
 	if _, err := Run(t.Context(), os.Args[0], small, nil, nil); err != nil {
 		t.Errorf("the least memory is not enough: %v", err)
@@ -239,10 +249,12 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	for i := range 2_000_000 {
 		fmt.Fprintf(&b, "a rather long name of item number %d,1\n", i)
 	}
-	j := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{"i"}})
+	j := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", b.String())},
+		ItemID: []string{"i"}})
 	j.MemoryLimit = minMemory
 	_, err := Run(t.Context(), os.Args[0], j, nil, nil)
-	if !errors.Is(err, loaderr.ErrMemory) || !strings.HasPrefix(err.Error(), j.Sources[0]+": load ran out of memory: ") {
+	if !errors.Is(err, loaderr.ErrMemory) ||
+		!strings.HasPrefix(err.Error(), j.Sources[0]+": load ran out of memory: ") {
 		t.Errorf("%v, want ErrMemory, with the source", err)
 	}
 }
@@ -258,7 +270,8 @@ func TestAnonymousMemoryStaysSmall(t *testing.T) {
 		Sources: []string{bigCSV(t, 60)}, Time: "d", Sort: true,
 		Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("1"),
 	}
-	moved.Where = &option.Where{Time: []json.RawMessage{json.RawMessage("10"), json.RawMessage("null")}}
+	moved.Where = &option.Where{Time: []json.RawMessage{json.RawMessage("10"),
+		json.RawMessage("null")}}
 	for name, o := range map[string]option.Options{"scaled": scaled, "moved": moved} {
 		t.Run(name, func(t *testing.T) { checkAnonymousMemory(t, o) })
 	}
@@ -300,7 +313,8 @@ func checkAnonymousMemory(t *testing.T, o option.Options) {
 // anonymousBytes returns the anonymous memory of a child. Before exec, the child shares the memory
 // of this process, and the result is 0.
 func anonymousBytes(pid int) (bytes int64) {
-	if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !strings.HasSuffix(string(args), "\x00"+Verb+"\x00") {
+	if args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); !strings.HasSuffix(
+		string(args), "\x00"+Verb+"\x00") {
 		return 0
 	}
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -13,7 +13,8 @@ func TestEachJobHasAChildOfItsOwnThatEndsWithIt(t *testing.T) {
 	r := &Runner{Exe: os.Args[0]}
 	for range 2 {
 		m, err := r.Run(t.Context(),
-			job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2\n")}}), nil, nil)
+			job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2\n")}}), nil,
+			nil)
 		if err != nil || m.Rows != 2 {
 			t.Fatalf("got %+v, %v, want 2 rows", m, err)
 		}
@@ -31,7 +32,8 @@ func TestAChildThatIsDoneEndsWhateverKeepsIt(t *testing.T) {
 	}
 	r := &Runner{Exe: stays}
 	if _, err := r.Run(t.Context(),
-		job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}}), nil, nil); err == nil {
+		job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}}), nil,
+		nil); err == nil {
 		t.Error("there is a manifest that nobody wrote")
 	}
 	settled := make(chan struct{})

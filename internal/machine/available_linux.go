@@ -19,9 +19,9 @@ func Total() int64 {
 	return int64(i.Totalram) * int64(i.Unit)
 }
 
-// Available is how many bytes this process and those beside it may still take before the system or a control group
-// ends one of them: the least of the kernel's own estimate and what is left to each group that we are in. What does not tell is
-// no bound.
+// Available is how many bytes this process and those beside it may still take before the system or
+// a control group ends one of them: the least of the kernel's own estimate and what is left to each
+// group that we are in. What does not tell is no bound.
 func Available() int64 {
 	have := int64(unbounded)
 	if kib, ok := fieldOf("/proc/meminfo", "MemAvailable:"); ok {
@@ -33,8 +33,8 @@ func Available() int64 {
 	return max(0, have)
 }
 
-// Limit is the memory that this process may take in all: the least limit of the control groups that it is in and of those above
-// them, of either version, else the machine's memory.
+// Limit is the memory that this process may take in all: the least limit of the control groups that
+// it is in and of those above them, of either version, else the machine's memory.
 func Limit() int64 {
 	limit := Total()
 	for _, g := range groups() {
@@ -43,13 +43,15 @@ func Limit() int64 {
 	return limit
 }
 
-// group is a control group with a memory controller. In a container the path may be that of the host, of which only the top is there.
+// group is a control group with a memory controller. In a container the path may be that of the
+// host, of which only the top is there.
 type group struct {
 	root, path string
 	files      groupFiles
 }
 
-// groupFiles are the names of a control group's limit, of what it uses, and, in memory.stat, of the pages that it would give up.
+// groupFiles are the names of a control group's limit, of what it uses, and, in memory.stat, of the
+// pages that it would give up.
 type groupFiles struct{ limit, usage, reclaimable string }
 
 // groups are those of this process: one by each version that counts memory.
@@ -62,9 +64,14 @@ func groups() (out []group) {
 		}
 		switch {
 		case parts[0] == "0":
-			out = append(out, group{"/sys/fs/cgroup", parts[2], groupFiles{"memory.max", "memory.current", "inactive_file"}})
+			out = append(out,
+				group{"/sys/fs/cgroup", parts[2],
+					groupFiles{"memory.max", "memory.current", "inactive_file"}})
 		case parts[1] == "memory":
-			out = append(out, group{"/sys/fs/cgroup/memory", parts[2], groupFiles{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}})
+			out = append(out,
+				group{"/sys/fs/cgroup/memory", parts[2],
+					groupFiles{"memory.limit_in_bytes", "memory.usage_in_bytes",
+						"total_inactive_file"}})
 		}
 	}
 	return out
@@ -150,11 +157,14 @@ const descriptorsDir = "/proc/self/fd"
 
 // kindOf names file systems by the number that statfs gives.
 var kindOf = map[int64]Filesystem{
-	unix.NFS_SUPER_MAGIC: {"NFS", Network}, unix.SMB_SUPER_MAGIC: {"SMB", Network}, unix.SMB2_SUPER_MAGIC: {"SMB2", Network}, unix.CIFS_SUPER_MAGIC: {"CIFS", Network},
-	unix.V9FS_MAGIC: {"9p", Network}, unix.CEPH_SUPER_MAGIC: {"Ceph", Network}, unix.AFS_SUPER_MAGIC: {"AFS", Network}, unix.CODA_SUPER_MAGIC: {"Coda", Network},
+	unix.NFS_SUPER_MAGIC: {"NFS", Network}, unix.SMB_SUPER_MAGIC: {"SMB", Network},
+	unix.SMB2_SUPER_MAGIC: {"SMB2", Network}, unix.CIFS_SUPER_MAGIC: {"CIFS", Network},
+	unix.V9FS_MAGIC: {"9p", Network}, unix.CEPH_SUPER_MAGIC: {"Ceph", Network},
+	unix.AFS_SUPER_MAGIC: {"AFS", Network}, unix.CODA_SUPER_MAGIC: {"Coda", Network},
 	0x0BD00BD0: {"Lustre", Network}, 0x47504653: {"GPFS", Network}, 0x19830326: {"BeeGFS", Network},
 	unix.TMPFS_MAGIC: {"tmpfs", Memory}, unix.RAMFS_MAGIC: {"ramfs", Memory},
-	unix.EXT4_SUPER_MAGIC: {"ext4", Local}, unix.XFS_SUPER_MAGIC: {"xfs", Local}, unix.BTRFS_SUPER_MAGIC: {"btrfs", Local}, unix.F2FS_SUPER_MAGIC: {"f2fs", Local},
+	unix.EXT4_SUPER_MAGIC: {"ext4", Local}, unix.XFS_SUPER_MAGIC: {"xfs", Local},
+	unix.BTRFS_SUPER_MAGIC: {"btrfs", Local}, unix.F2FS_SUPER_MAGIC: {"f2fs", Local},
 	unix.OVERLAYFS_SUPER_MAGIC: {"overlay", Local}, 0x2FC12FC1: {"zfs", Local},
 }
 

@@ -15,7 +15,8 @@ func TestWhatIsLeftToAGroupIsTheLeastOfThoseAboveIt(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		for name, text := range map[string]string{"memory.max": limit, "memory.current": usage, "memory.stat": stat} {
+		for name, text := range map[string]string{"memory.max": limit, "memory.current": usage,
+			"memory.stat": stat} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -34,7 +35,8 @@ func TestWhatIsLeftToAGroupIsTheLeastOfThoseAboveIt(t *testing.T) {
 	} {
 		g := group{root, path, files}
 		if left, least := g.left(), g.least(); left != want.left || least != want.least {
-			t.Errorf("%q: %d bytes of %d are left, want %d of %d", path, left, least, want.left, want.least)
+			t.Errorf("%q: %d bytes of %d are left, want %d of %d", path, left, least,
+				want.left, want.least)
 		}
 	}
 }

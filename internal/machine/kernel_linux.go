@@ -43,7 +43,8 @@ func InPIDNamespace() bool {
 	return err == nil && name != firstNamespace
 }
 
-// HugePages are the settings of transparent huge pages: of private memory, and of memory files as rings are; "" where there are none.
+// HugePages are the settings of transparent huge pages: of private memory, and of memory files as
+// rings are; "" where there are none.
 func HugePages() (private, shared string) {
 	chosen := func(file string) string {
 		b, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/" + file)

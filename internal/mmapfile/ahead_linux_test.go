@@ -13,11 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cold maps a file of so many pages that is not in memory; whether it could be dropped is for the file system to say.
+// cold maps a file of so many pages that is not in memory; whether it could be dropped is for the
+// file system to say.
 func cold(t *testing.T, pages int) *Map {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), pages*int(pageSize)-7), 0o600); err != nil {
+	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), pages*int(pageSize)-7),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	m, err := Open(path)
@@ -91,7 +93,8 @@ func majorFaults(t *testing.T, do func()) int64 {
 	return after.Majflt - before.Majflt
 }
 
-// TestOnlyWhatIsTouchedIsReadWhileAnybodyIsScattered looks at the advice that the kernel has for the map: rr is for random reads.
+// TestOnlyWhatIsTouchedIsReadWhileAnybodyIsScattered looks at the advice that the kernel has for
+// the map: rr is for random reads.
 func TestOnlyWhatIsTouchedIsReadWhileAnybodyIsScattered(t *testing.T) {
 	m := cold(t, 4)
 	advised := func() bool {

@@ -28,9 +28,10 @@ func (m *Map) delist() {
 	delete(live.maps, m)
 }
 
-// Lost says what a recovered panic means where it is the fault of a page of a [Map]: an error that names the file and the place and
-// wraps ErrLost. Of any other panic it is nil. Faults are panics in goroutines that have called [runtime/debug.SetPanicOnFault], also
-// those in assembly; in others they end the process.
+// Lost says what a recovered panic means where it is the fault of a page of a [Map]: an error that
+// names the file and the place and wraps ErrLost. Of any other panic it is nil. Faults are panics
+// in goroutines that have called [runtime/debug.SetPanicOnFault], also those in assembly; in others
+// they end the process.
 func Lost(recovered any) error {
 	fault, ok := recovered.(interface{ Addr() uintptr })
 	if !ok {
@@ -39,7 +40,8 @@ func Lost(recovered any) error {
 	live.Lock()
 	defer live.Unlock()
 	for m := range live.maps {
-		if at := fault.Addr() - uintptr(unsafe.Pointer(unsafe.SliceData(m.data))); at < uintptr(len(m.data)) {
+		if at := fault.Addr() - uintptr(unsafe.Pointer(unsafe.SliceData(m.data))); at < uintptr(
+			len(m.data)) {
 			return fmt.Errorf("%s: no byte %d of %d: %w", m.path, at, len(m.data), ErrLost)
 		}
 	}

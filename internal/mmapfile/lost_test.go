@@ -28,7 +28,8 @@ func TestAFaultNamesTheFileThatWasCutOff(t *testing.T) {
 		t.Errorf("what is there panics: %v", p)
 	}
 	p := read(&one.data[2*pageSize+5])
-	if err := Lost(p); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), one.path) || strings.Contains(err.Error(), other.path) {
+	if err := Lost(p); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), one.path) ||
+		strings.Contains(err.Error(), other.path) {
 		t.Errorf("got %v of %v", err, p)
 	}
 	if p := read(&other.data[2*pageSize+5]); p != nil {

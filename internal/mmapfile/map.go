@@ -1,14 +1,15 @@
 // Package mmapfile is the one place that maps files.
 //
 // A [Map] is a whole file mapped read-only; it is unmapped only after every reader has left. A
-// [Writable] is a file of fixed size whose space is reserved before it is mapped, so that a full disk
-// is an error at creation and never a SIGBUS at a write.
+// [Writable] is a file of fixed size whose space is reserved before it is mapped, so that a full
+// disk is an error at creation and never a SIGBUS at a write.
 //
 // # Caveats
 //
-// A slice of a map is valid between [Map.Acquire] and its release, and of a Writable until its Close.
-// A file that another process truncates while it is mapped kills its readers, but those goroutines that
-// take faults as panics (see [Lost]); the cache directory is private to its user for that reason.
+// A slice of a map is valid between [Map.Acquire] and its release, and of a Writable until its
+// Close. A file that another process truncates while it is mapped kills its readers, but those
+// goroutines that take faults as panics (see [Lost]); the cache directory is private to its user
+// for that reason.
 package mmapfile
 
 import (
@@ -76,8 +77,8 @@ func mapWhole(f *os.File) (mmap.MMap, error) {
 	return mmap.Map(f, mmap.RDONLY, 0)
 }
 
-// File is the mapped file, opened for reading only; it has no name any more once it was removed. It is valid
-// between Acquire and release, and nil for a map made with [New].
+// File is the mapped file, opened for reading only; it has no name any more once it was removed. It
+// is valid between Acquire and release, and nil for a map made with [New].
 func (m *Map) File() *os.File { return m.file }
 
 // Len is the file's size in bytes.
@@ -109,17 +110,18 @@ func (m *Map) Readers() int {
 	return m.readers
 }
 
-// Bytes returns n bytes from offset on; ErrRange when they are not all in the file. The caller holds
-// an Acquire for as long as it uses them.
+// Bytes returns n bytes from offset on; ErrRange when they are not all in the file. The caller
+// holds an Acquire for as long as it uses them.
 func (m *Map) Bytes(offset, n int64) ([]byte, error) {
 	if offset < 0 || n < 0 || offset > m.Len()-n {
-		return nil, fmt.Errorf("%s: %w: bytes %d to %d of %d", m.path, ErrRange, offset, offset+n, m.Len())
+		return nil, fmt.Errorf("%s: %w: bytes %d to %d of %d", m.path, ErrRange, offset,
+			offset+n, m.Len())
 	}
 	return m.data[offset : offset+n : offset+n], nil
 }
 
-// Close refuses new readers, waits for those inside and unmaps. Further calls wait for the first and
-// return its error.
+// Close refuses new readers, waits for those inside and unmaps. Further calls wait for the first
+// and return its error.
 func (m *Map) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

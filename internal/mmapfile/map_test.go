@@ -24,7 +24,8 @@ func TestMapShowsTheFile(t *testing.T) {
 
 func TestBytesOutsideTheFileAreRefused(t *testing.T) {
 	m := mapped(t, []byte("12345678"))
-	for _, r := range [][2]int64{{-1, 1}, {0, -1}, {0, 9}, {8, 1}, {9, 0}, {1, math.MaxInt64}, {math.MaxInt64, 1}, {math.MinInt64, 8}} {
+	for _, r := range [][2]int64{{-1, 1}, {0, -1}, {0, 9}, {8, 1}, {9, 0}, {1, math.MaxInt64},
+		{math.MaxInt64, 1}, {math.MinInt64, 8}} {
 		if b, err := m.Bytes(r[0], r[1]); !errors.Is(err, ErrRange) {
 			t.Errorf("%d bytes from %d: got %d bytes, %v, want ErrRange", r[1], r[0], len(b), err)
 		}

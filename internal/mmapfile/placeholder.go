@@ -12,7 +12,8 @@ type Placeholder struct{ data []byte }
 
 // NewPlaceholder takes size bytes of address space.
 func NewPlaceholder(size int64) (*Placeholder, error) {
-	data, err := unix.Mmap(-1, 0, int(max(size, 1)), unix.PROT_READ, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+	data, err := unix.Mmap(-1, 0, int(max(size, 1)), unix.PROT_READ,
+		unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 	if err != nil {
 		return nil, fmt.Errorf("take %d bytes of address space: %w", size, err)
 	}

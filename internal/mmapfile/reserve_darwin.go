@@ -14,7 +14,8 @@ func reserve(f *os.File, at, n int64) error {
 	}
 	more := at + n - st.Size()
 	store := unix.Fstore_t{Flags: unix.F_ALLOCATEALL, Posmode: unix.F_PEOFPOSMODE, Length: more}
-	if more <= 0 || unix.FcntlFstore(f.Fd(), unix.F_PREALLOCATE, &store) != nil { // the call adds to a file's end alone
+	// the call adds to a file's end alone
+	if more <= 0 || unix.FcntlFstore(f.Fd(), unix.F_PREALLOCATE, &store) != nil {
 		return fillHoles(f, at, n)
 	}
 	return f.Truncate(at + n)

@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// InMemory counts the bytes of a file that are in memory, or on their way there, whoever asked for them: exact to a page. Linux 6.5
-// counts them itself, in 60 µs for a GiB; elsewhere each page is looked up by mincore(2), in 13 ms. It is an error where neither is there.
+// InMemory counts the bytes of a file that are in memory, or on their way there, whoever asked for
+// them: exact to a page. Linux 6.5 counts them itself, in 60 µs for a GiB; elsewhere each page is
+// looked up by mincore(2), in 13 ms. It is an error where neither is there.
 func InMemory(f *os.File) (int64, error) {
 	st, err := f.Stat()
 	if err != nil {
@@ -52,17 +53,20 @@ func lookUp(f *os.File) (pages int64, err error) {
 	return pages, nil
 }
 
-// mincore tells of each page of b whether it is in memory, in the lowest bit of a byte. Go has no wrapper of it for macOS.
+// mincore tells of each page of b whether it is in memory, in the lowest bit of a byte. Go has no
+// wrapper of it for macOS.
 func mincore(b, there []byte) error {
-	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), uintptr(unsafe.Pointer(unsafe.SliceData(there))))
+	_, _, failed := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		uintptr(len(b)), uintptr(unsafe.Pointer(unsafe.SliceData(there))))
 	if failed != 0 {
 		return failed
 	}
 	return nil
 }
 
-// Uncache asks the system to give up the pages of a file, which must be on the disk: those that are changed, locked or mapped by
-// anybody stay. macOS has no call for it and gives them up when it needs the memory.
+// Uncache asks the system to give up the pages of a file, which must be on the disk: those that are
+// changed, locked or mapped by anybody stay. macOS has no call for it and gives them up when it
+// needs the memory.
 func Uncache(f *os.File) error {
 	if err := uncache(f); err != nil {
 		return fmt.Errorf("give up the pages of %s: %w", f.Name(), err)
@@ -70,18 +74,20 @@ func Uncache(f *os.File) error {
 	return nil
 }
 
-// Unmapped takes the file's pages out of this map, where they are found again when they are read, and asks the system to give them up
-// as [Uncache] does. The caller holds an Acquire; others may be reading.
+// Unmapped takes the file's pages out of this map, where they are found again when they are read,
+// and asks the system to give them up as [Uncache] does. The caller holds an Acquire; others may be
+// reading.
 func (m *Map) Unmapped() error {
-	_ = unix.Madvise(m.data, unix.MADV_DONTNEED) // locked pages stay, which is no error of the caller's
+	// locked pages stay, which is no error of the caller's
+	_ = unix.Madvise(m.data, unix.MADV_DONTNEED)
 	if m.file == nil {
 		return nil
 	}
 	return Uncache(m.file)
 }
 
-// Read brings n bytes from offset on into memory and waits for them. What cannot be read is an error, and never a SIGBUS. The caller
-// holds an Acquire.
+// Read brings n bytes from offset on into memory and waits for them. What cannot be read is an
+// error, and never a SIGBUS. The caller holds an Acquire.
 func (m *Map) Read(offset, n int64) error {
 	b := m.pagesOf(offset, n)
 	if b == nil {
@@ -107,8 +113,9 @@ func (m *Map) Read(offset, n int64) error {
 // lockBytes is how much is locked at once.
 const lockBytes = 64 << 20
 
-// Lock brings the file into memory and locks it there until Unlock or Close, as much of it as the process may lock: it says how many
-// bytes are locked, and why not all. Every 64 MiB it asks stop, whose error ends it. The caller holds an Acquire.
+// Lock brings the file into memory and locks it there until Unlock or Close, as much of it as the
+// process may lock: it says how many bytes are locked, and why not all. Every 64 MiB it asks stop,
+// whose error ends it. The caller holds an Acquire.
 func (m *Map) Lock(stop func() error) (locked int64, err error) {
 	for n := int64(lockBytes); locked < m.Len(); {
 		if err := stop(); err != nil {

@@ -75,7 +75,8 @@ func TestWhatIsInMemoryIsCountedAsTheKernelDoes(t *testing.T) {
 	if n := inMemory(t, m); n != m.Len() {
 		t.Errorf("%d of %d bytes are in memory after all were read", n, m.Len())
 	}
-	if fincore, err := exec.Command("fincore", "-b", "-n", "-o", "RES", m.path).Output(); err == nil {
+	if fincore, err := exec.Command("fincore", "-b", "-n", "-o", "RES",
+		m.path).Output(); err == nil {
 		if got := strings.TrimSpace(string(fincore)); got != strconv.Itoa(pages*int(pageSize)) {
 			t.Errorf("fincore says %s bytes, want those of %d pages", got, pages)
 		}
@@ -148,7 +149,8 @@ func TestAsMuchIsLockedAsTheLimitAllows(t *testing.T) {
 		}
 		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 		cmd.Env = append(os.Environ(), variable+"=1")
-		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+		if out, err := cmd.CombinedOutput(); err != nil ||
+			!strings.Contains(string(out), "--- PASS") {
 			t.Errorf("%v\n%s", err, out)
 		}
 		return
@@ -156,7 +158,8 @@ func TestAsMuchIsLockedAsTheLimitAllows(t *testing.T) {
 	m := cold(t, 300)
 	runtime.LockOSThread() // never unlocked: the thread ends with the test
 	const limit = 100 << 10
-	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+	if err := unix.Setrlimit(unix.RLIMIT_MEMLOCK,
+		&unix.Rlimit{Cur: limit, Max: limit}); err != nil {
 		t.Fatal(err)
 	}
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -172,7 +175,8 @@ func TestAsMuchIsLockedAsTheLimitAllows(t *testing.T) {
 
 func TestLockingEndsWhenItIsTold(t *testing.T) {
 	enough := errors.New("enough")
-	if locked, err := cold(t, 3).Lock(func() error { return enough }); err != enough || locked != 0 {
+	if locked, err := cold(t, 3).Lock(func() error { return enough }); err != enough ||
+		locked != 0 {
 		t.Errorf("%d bytes are locked, %v", locked, err)
 	}
 }
@@ -187,7 +191,8 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 	if err := f.Truncate(pageSize); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Read(0, m.Len()); !errors.Is(err, ErrLost) || !strings.HasPrefix(err.Error(), f.Name()+": no byte ") {
+	if err := m.Read(0, m.Len()); !errors.Is(err, ErrLost) ||
+		!strings.HasPrefix(err.Error(), f.Name()+": no byte ") {
 		t.Errorf("got %v", err)
 	}
 }

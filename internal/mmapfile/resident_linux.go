@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/portable"
 )
 
-// resident asks mincore(2) for the page that begins with b. It answers for files that the caller could write, which the cache's are;
-// of others it says that all is there.
+// resident asks mincore(2) for the page that begins with b. It answers for files that the caller
+// could write, which the cache's are; of others it says that all is there.
 func resident(b []byte) bool {
 	if portable.Forced() {
 		return true
@@ -18,7 +18,8 @@ func resident(b []byte) bool {
 	return mincore(b[:1], page[:]) != nil || page[0]&1 != 0
 }
 
-// cachedPages asks the kernel for the number of a file's pages in memory, which Linux tells from 6.5 on.
+// cachedPages asks the kernel for the number of a file's pages in memory, which Linux tells from
+// 6.5 on.
 func cachedPages(f *os.File) (int64, bool) {
 	if portable.Forced() {
 		return 0, false
@@ -35,7 +36,8 @@ func uncache(f *os.File) error { return unix.Fadvise(int(f.Fd()), 0, 0, unix.FAD
 
 func populate(b []byte) error { return touchPages(b, unix.MADV_POPULATE_READ) }
 
-// touchPages has all pages of b faulted in at once, by one of the advices that Linux knows from 5.14 on.
+// touchPages has all pages of b faulted in at once, by one of the advices that Linux knows from
+// 5.14 on.
 func touchPages(b []byte, advice int) error {
 	if portable.Forced() {
 		return unix.ENOSYS

@@ -18,8 +18,8 @@ type Writable struct {
 	data mmap.MMap
 }
 
-// NewWritable reserves size bytes of the file's space and maps them. It takes the file over: Close closes it, and so does an error
-// here. A full disk is one that wraps ENOSPC.
+// NewWritable reserves size bytes of the file's space and maps them. It takes the file over: Close
+// closes it, and so does an error here. A full disk is one that wraps ENOSPC.
 func NewWritable(f *os.File, size int64) (*Writable, error) {
 	w := &Writable{file: f}
 	if err := w.Reserve(0, size); err != nil {
@@ -28,8 +28,9 @@ func NewWritable(f *os.File, size int64) (*Writable, error) {
 	return w.mapped(size)
 }
 
-// NewSparse maps size bytes of a file of which nothing is reserved yet: a write where [Writable.Reserve] was not before may kill
-// the process. It takes the file over: Close closes it, and so does an error here.
+// NewSparse maps size bytes of a file of which nothing is reserved yet: a write where
+// [Writable.Reserve] was not before may kill the process. It takes the file over: Close closes it,
+// and so does an error here.
 func NewSparse(f *os.File, size int64) (*Writable, error) {
 	if err := f.Truncate(size); err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -48,8 +49,8 @@ func (w *Writable) mapped(size int64) (*Writable, error) {
 	return w, nil
 }
 
-// Reserve reserves the space of n bytes from at on, and keeps what is there. Full memory or a full disk is an error that wraps
-// ENOMEM or ENOSPC.
+// Reserve reserves the space of n bytes from at on, and keeps what is there. Full memory or a full
+// disk is an error that wraps ENOMEM or ENOSPC.
 func (w *Writable) Reserve(at, n int64) error {
 	err := fault.At("reserve")
 	if err == nil {
@@ -64,7 +65,8 @@ func (w *Writable) Reserve(at, n int64) error {
 // Bytes is the whole mapping, valid until Close.
 func (w *Writable) Bytes() []byte { return w.data }
 
-// WriteAt writes to the file past the mapping, which shows it at once. The processor is kept meanwhile (see [cached]).
+// WriteAt writes to the file past the mapping, which shows it at once. The processor is kept
+// meanwhile (see [cached]).
 func (w *Writable) WriteAt(b []byte, at int64) error {
 	_, err := cached.File{File: w.file}.WriteAt(b, at)
 	return err
@@ -87,7 +89,8 @@ func (w *Writable) Close() error {
 	return err
 }
 
-// Leave closes the file and leaves the mapping to the end of the process. After it, and after Close, it does nothing.
+// Leave closes the file and leaves the mapping to the end of the process. After it, and after
+// Close, it does nothing.
 func (w *Writable) Leave() error {
 	if w.data == nil {
 		return nil
@@ -96,8 +99,8 @@ func (w *Writable) Leave() error {
 	return w.file.Close()
 }
 
-// fillHoles reserves space where the system has no call for it: every block is read and written back,
-// so that what is there stays and a hole becomes zeros on real blocks.
+// fillHoles reserves space where the system has no call for it: every block is read and written
+// back, so that what is there stays and a hole becomes zeros on real blocks.
 func fillHoles(f *os.File, at, n int64) error {
 	buf := make([]byte, min(1<<20, n))
 	for end := at + n; at < end; at += int64(len(buf)) {

@@ -19,10 +19,12 @@ func allocated(t *testing.T, f *os.File) int64 {
 
 func TestReservedSpaceHasBlocksAndKeepsWhatWasThere(t *testing.T) {
 	const size = 3<<20 + 5
-	for name, reserve := range map[string]func(*os.File, int64, int64) error{"reserve": reserve, "fillHoles": fillHoles} {
+	for name, reserve := range map[string]func(*os.File, int64, int64) error{"reserve": reserve,
+		"fillHoles": fillHoles} {
 		t.Run(name, func(t *testing.T) {
 			f := file(t, []byte("head"))
-			if _, err := f.WriteAt([]byte("middle"), 1<<20-3); err != nil { // over the border of two blocks
+			// over the border of two blocks
+			if _, err := f.WriteAt([]byte("middle"), 1<<20-3); err != nil {
 				t.Fatal(err)
 			}
 			if err := reserve(f, 0, size); err != nil {
@@ -33,7 +35,8 @@ func TestReservedSpaceHasBlocksAndKeepsWhatWasThere(t *testing.T) {
 			copy(want[1<<20-3:], "middle")
 			got, err := os.ReadFile(f.Name())
 			if err != nil || !bytes.Equal(got, want) {
-				t.Errorf("%d bytes, %v, want what was there and zeros up to %d", len(got), err, size)
+				t.Errorf("%d bytes, %v, want what was there and zeros up to %d",
+					len(got), err, size)
 			}
 			if n := allocated(t, f); n < size {
 				t.Errorf("%d bytes have blocks, want all %d", n, size)
@@ -67,7 +70,8 @@ func TestWhatIsWrittenToAMapIsInItsFile(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got, err := os.ReadFile(f.Name()); err != nil || len(got) != 100 || string(got[90:]) != "0123456789" {
+	if got, err := os.ReadFile(f.Name()); err != nil || len(got) != 100 ||
+		string(got[90:]) != "0123456789" {
 		t.Errorf("%q, %v", got, err)
 	}
 	if _, err := f.Stat(); err == nil {
@@ -87,7 +91,8 @@ func TestPopulatingChangesNothing(t *testing.T) {
 	}
 	w.Populate(50_001, 40_000)
 	w.Populate(0, 100_000)
-	if b := w.Bytes(); string(b[:4]) != "head" || string(b[50_000:50_006]) != "middle" || b[99_999] != 0 {
+	if b := w.Bytes(); string(b[:4]) != "head" || string(b[50_000:50_006]) != "middle" ||
+		b[99_999] != 0 {
 		t.Errorf("%q, %q and %d", b[:4], b[50_000:50_006], b[99_999])
 	}
 	w.Bytes()[99_999] = 7

@@ -22,7 +22,8 @@ func TestABlockInPiecesIsMeasuredAsTheWholeIs(t *testing.T) {
 			at += n
 		}
 		check := func(got, want Moments) {
-			if got.N != want.N || !same([]float64{got.Mean, got.M2, got.Least, got.Greatest}, []float64{want.Mean, want.M2, want.Least, want.Greatest}) {
+			if got.N != want.N || !same([]float64{got.Mean, got.M2, got.Least, got.Greatest},
+				[]float64{want.Mean, want.M2, want.Least, want.Greatest}) {
 				r.Fatalf("in pieces %+v, at once %+v", got, want)
 			}
 		}

@@ -11,7 +11,8 @@ import (
 // floats draws values of a column, some of them missing or infinite.
 func floats(r *rapid.T, most int) []float64 {
 	base := rapid.SampledFrom([]float64{0, -7, 1e6}).Draw(r, "base")
-	values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Just(math.NaN()), rapid.Just(3.0), rapid.Just(math.Copysign(0, -1))), 0, most).Draw(r, "values")
+	values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Just(math.NaN()),
+		rapid.Just(3.0), rapid.Just(math.Copysign(0, -1))), 0, most).Draw(r, "values")
 	for i := range values {
 		values[i] += base
 	}
@@ -45,11 +46,14 @@ func TestMomentsAreThoseOfANaiveComputation(t *testing.T) {
 		if n == 0 {
 			return
 		}
-		if m.Least != least || m.Greatest != greatest || math.IsInf(greatest, 1) != !finite(m.Mean) {
+		if m.Least != least || m.Greatest != greatest ||
+			math.IsInf(greatest, 1) != !finite(m.Mean) {
 			r.Fatalf("%+v, want %v to %v", m, least, greatest)
 		}
-		if finite(greatest) && (math.Abs(m.Mean-sum/n) > 1e-14*(1+math.Abs(sum/n))*n || math.Abs(m.Std()-math.Sqrt(squares/n)) > 1e-8) {
-			r.Fatalf("mean %v, std %v, want %v and %v", m.Mean, m.Std(), sum/n, math.Sqrt(squares/n))
+		if finite(greatest) && (math.Abs(m.Mean-sum/n) > 1e-14*(1+math.Abs(sum/n))*n ||
+			math.Abs(m.Std()-math.Sqrt(squares/n)) > 1e-8) {
+			r.Fatalf("mean %v, std %v, want %v and %v", m.Mean, m.Std(), sum/n,
+				math.Sqrt(squares/n))
 		}
 	})
 }
@@ -59,7 +63,8 @@ func finite(v float64) bool { return v-v == 0 }
 // same reports whether two slices have equal bits; any NaN equals any other.
 func same(a, b []float64) bool {
 	for i := range a {
-		if a[i] != b[i] && (a[i] == a[i] || b[i] == b[i]) || math.Signbit(a[i]) != math.Signbit(b[i]) && a[i] == a[i] {
+		if a[i] != b[i] && (a[i] == a[i] || b[i] == b[i]) ||
+			math.Signbit(a[i]) != math.Signbit(b[i]) && a[i] == a[i] {
 			return false
 		}
 	}
@@ -77,7 +82,8 @@ func TestEveryProcessorGivesTheSameMoments(t *testing.T) {
 		return vector, f()
 	}
 	check := func(r *rapid.T, a, b Moments) {
-		if a.N != b.N || !same([]float64{a.Mean, a.M2, a.Least, a.Greatest}, []float64{b.Mean, b.M2, b.Least, b.Greatest}) {
+		if a.N != b.N || !same([]float64{a.Mean, a.M2, a.Least, a.Greatest},
+			[]float64{b.Mean, b.M2, b.Least, b.Greatest}) {
 			r.Fatalf("vectors give %+v, plain Go %+v", a, b)
 		}
 	}
@@ -99,10 +105,15 @@ func TestEveryProcessorGivesTheSameMoments(t *testing.T) {
 func TestScaledValuesAreDividedNotMultiplied(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		values := floats(r, 60)
-		shift := rapid.OneOf(rapid.Float64Range(-10, 10), rapid.SampledFrom([]float64{0, 3, 1e6})).Draw(r, "shift")
-		scale := rapid.OneOf(rapid.Float64Range(1e-3, 1e3), rapid.SampledFrom([]float64{1, 3, math.Nextafter(2, 0), math.Nextafter(1, 2), 1e-310, 1e300, 0x1p-400, 0x1p400})).Draw(r, "scale")
+		shift := rapid.OneOf(rapid.Float64Range(-10, 10), rapid.SampledFrom([]float64{0, 3, 1e6})).
+			Draw(r, "shift")
+		scale := rapid.OneOf(rapid.Float64Range(1e-3, 1e3),
+			rapid.SampledFrom([]float64{1, 3, math.Nextafter(2, 0), math.Nextafter(1, 2), 1e-310,
+				1e300, 0x1p-400, 0x1p400})).Draw(r, "scale")
 		for range rapid.IntRange(0, 3).Draw(r, "extremes") {
-			values = append(values, rapid.Float64().Draw(r, "any"), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.Nextafter(2, 0), 0x1p-401, 0x1p401, 5e-324, math.MaxFloat64, math.Inf(-1)}).Draw(r, "extreme"))
+			values = append(values, rapid.Float64().Draw(r, "any"),
+				rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.Nextafter(2, 0), 0x1p-401,
+					0x1p401, 5e-324, math.MaxFloat64, math.Inf(-1)}).Draw(r, "extreme"))
 		}
 		want := make([]float64, len(values))
 		for i, v := range values {
@@ -126,9 +137,13 @@ func TestScaledValuesAreDividedNotMultiplied(t *testing.T) {
 func BenchmarkSee(b *testing.B) {
 	values, narrow, whole := make([]float64, 4096), make([]float32, 4096), make([]int32, 4096)
 	for i := range values {
-		values[i], narrow[i], whole[i] = math.Sin(float64(i)), float32(math.Sin(float64(i))), int32(i)
+		values[i], narrow[i], whole[i] = math.Sin(float64(i)),
+			float32(math.Sin(float64(i))), int32(i)
 	}
-	per := func(b *testing.B) { b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/value") }
+	per := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096,
+			"ns/value")
+	}
 	run := func(name string) {
 		b.Run(name+"/float64", func(b *testing.B) {
 			for b.Loop() {
@@ -188,7 +203,8 @@ func TestQuotientsByTheInverseAreRoundedOnce(t *testing.T) {
 		}
 		var all Moments
 		See(&all, values)
-		for _, s := range []Scaling{NewScaling(0, scale, all), NewScaling(math.Ldexp(digits(), random.IntN(80)-40), scale, all)} {
+		for _, s := range []Scaling{NewScaling(0, scale, all),
+			NewScaling(math.Ldexp(digits(), random.IntN(80)-40), scale, all)} {
 			Scale(to, values, s)
 			for i, v := range values {
 				if want := (v - s.shift) / scale; to[i] != want {

@@ -6,7 +6,8 @@ import (
 )
 
 // powers are the powers of ten that a float64 holds exactly.
-var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
+	1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
 // fives are the powers of five that 64 bits hold.
 var fives = func() (f [28]uint64) {
@@ -17,12 +18,14 @@ var fives = func() (f [28]uint64) {
 	return f
 }()
 
-// Decimal is mantissa · 10^exponent as the nearest float64. ok is false where that takes more than one multiplication or division: of
-// mantissas from 2⁵³ on for exponents above 0 or below -27, of others beyond 22 and -27.
+// Decimal is mantissa · 10^exponent as the nearest float64. ok is false where that takes more than
+// one multiplication or division: of mantissas from 2⁵³ on for exponents above 0 or below -27, of
+// others beyond 22 and -27.
 func Decimal(mantissa uint64, exponent int) (v float64, ok bool) {
 	switch {
 	case mantissa < 1<<53 && -len(powers) < exponent && exponent <= 0:
-		return float64(int64(mantissa)) / powers[-exponent], true // both are exact, so that the division is the only rounding (Clinger)
+		// both are exact, so that the division is the only rounding (Clinger)
+		return float64(int64(mantissa)) / powers[-exponent], true
 	case mantissa < 1<<53 && 0 < exponent && exponent < len(powers):
 		return float64(int64(mantissa)) * powers[exponent], true
 	case -len(fives) < exponent && exponent <= 0:
@@ -38,8 +41,8 @@ func quotient(mantissa uint64, k int) float64 {
 	}
 	five := fives[k]
 	down, up := bits.LeadingZeros64(mantissa), bits.LeadingZeros64(five)
-	// Both with their top bit, so that the quotient has 63 or 64 bits. Of the ten that a float64 does not hold the last one stands for
-	// whatever comes behind it.
+	// Both with their top bit, so that the quotient has 63 or 64 bits. Of the ten that a float64
+	// does not hold the last one stands for whatever comes behind it.
 	q, rest := bits.Div64(mantissa<<down>>1, mantissa<<down<<63, five<<up)
 	sticky := q & 1
 	if rest != 0 {

@@ -27,7 +27,8 @@ func TestAFaultOfTheResultsMemoryIsAPanic(t *testing.T) {
 	To(&p, 0, unsafe.Slice((*int64)(unsafe.Pointer(&page[0])), 2), 1)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if e, ok := recover().(interface{ Addr() uintptr }); !ok || e.Addr() != uintptr(unsafe.Pointer(&page[0])) {
+		if e, ok := recover().(interface{ Addr() uintptr }); !ok ||
+			e.Addr() != uintptr(unsafe.Pointer(&page[0])) {
 			t.Errorf("the panic is %v", e)
 		}
 	}()

@@ -2,7 +2,8 @@ package numerals
 
 import "unsafe"
 
-// Lead is how many bytes of the text come before the first cell that is read, and Pad how many bytes of capacity behind its end.
+// Lead is how many bytes of the text come before the first cell that is read, and Pad how many
+// bytes of capacity behind its end.
 const (
 	Lead = 24
 	Pad  = 128
@@ -28,7 +29,8 @@ type Column struct {
 
 // Rows reads rows of cells. It is not safe for concurrent use.
 type Rows struct {
-	// At is the byte that is read next; the cell in Column of Row begins there, and Row itself at Start.
+	// At is the byte that is read next; the cell in Column of Row begins there, and Row itself at
+	// Start.
 	At, Column, Row, Start int
 
 	text    *byte
@@ -42,7 +44,8 @@ type Rows struct {
 	width []Column
 }
 
-// Reset turns to other columns, of which the cells end with delim and those of the last with a line feed.
+// Reset turns to other columns, of which the cells end with delim and those of the last with a line
+// feed.
 func (r *Rows) Reset(columns int, delim, point byte) {
 	r.width = make([]Column, columns, columns+1)
 	for i := range r.width {
@@ -53,7 +56,8 @@ func (r *Rows) Reset(columns int, delim, point byte) {
 	r.point = uint64(point)
 }
 
-// To lets the numbers of a column go to every step-th value of to, of which the first is that of row 0.
+// To lets the numbers of a column go to every step-th value of to, of which the first is that of
+// row 0.
 func To[T int64 | float64](r *Rows, column int, to []T, step int) {
 	c := &r.width[column]
 	var zero T
@@ -71,8 +75,8 @@ func (r *Rows) Leave(column int) { r.width[column].kind = Other }
 // Reads tells whether Read does anything with the cells of a column.
 func (r *Rows) Reads(column int) bool { return r.width[column].kind != Other }
 
-// Begin turns to a text of so many rows that ends with a line feed, and overwrites the padding behind it. What was told by [To]
-// is forgotten.
+// Begin turns to a text of so many rows that ends with a line feed, and overwrites the padding
+// behind it. What was told by [To] is forgotten.
 func (r *Rows) Begin(text []byte, rows int) {
 	clear(text[len(text) : len(text)+Pad]) // no digits
 	blocks := len(text)/64 + 1
@@ -86,8 +90,8 @@ func (r *Rows) Begin(text []byte, rows int) {
 	}
 }
 
-// Read reads cells until one is no plain number or the last row is read. Row and Column say then which one that is, and At where it
-// begins. At must be Lead at least.
+// Read reads cells until one is no plain number or the last row is read. Row and Column say then
+// which one that is, and At where it begins. At must be Lead at least.
 func (r *Rows) Read() {
 	read(r)
 }

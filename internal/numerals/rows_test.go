@@ -18,13 +18,18 @@ var untouched = math.Float64frombits(0x7ff8deadbeef0000)
 var spelled = rapid.Custom(func(r *rapid.T) string {
 	switch rapid.IntRange(0, 4).Draw(r, "kind") {
 	case 0:
-		return strconv.FormatFloat(rapid.Float64Range(-1e6, 1e6).Draw(r, "v"), 'f', rapid.IntRange(0, 12).Draw(r, "digits"), 64)
+		return strconv.FormatFloat(rapid.Float64Range(-1e6, 1e6).Draw(r, "v"), 'f',
+			rapid.IntRange(0, 12).Draw(r, "digits"), 64)
 	case 1:
-		return strconv.FormatInt(rapid.Int64().Draw(r, "i")>>rapid.IntRange(0, 63).Draw(r, "by"), 10)
+		return strconv.FormatInt(rapid.Int64().Draw(r, "i")>>rapid.IntRange(0, 63).Draw(r, "by"),
+			10)
 	case 2:
 		return rapid.StringMatching(`-?[0-9]{0,18}(\.[0-9]{0,18})?`).Draw(r, "decimal")
 	case 3:
-		return rapid.SampledFrom([]string{"", "-", ".", "-.", ".5", "5.", "-.5", "--1", "1-2", "5.-3", "1.2.3", "+1", " 1", "1 ", `"1"`, "1e5", "NaN", "9007199254740992", "9007199254740991", "0.9007199254740993", "\r", "1\r", "-0", "-0.0", strings.Repeat("0", 70) + "1", "1." + strings.Repeat("0", 70)}).Draw(r, "odd")
+		return rapid.SampledFrom([]string{"", "-", ".", "-.", ".5", "5.", "-.5", "--1", "1-2",
+			"5.-3", "1.2.3", "+1", " 1", "1 ", `"1"`, "1e5", "NaN", "9007199254740992",
+			"9007199254740991", "0.9007199254740993", "\r", "1\r", "-0", "-0.0",
+			strings.Repeat("0", 70) + "1", "1." + strings.Repeat("0", 70)}).Draw(r, "odd")
 	}
 	return rapid.StringOf(rapid.RuneFrom([]rune("01789.-+e\r/:\"\x00ü"))).Draw(r, "any")
 })
@@ -51,9 +56,12 @@ func TestWhatIsReadEqualsStrconvAndNothingElseIsRead(t *testing.T) {
 		t.Skip("the assembly needs AVX2, BMI1 and BMI2 (and no TENSORCACHE_PORTABLE=1)")
 	}
 	rapid.Check(t, func(r *rapid.T) {
-		width, rows := rapid.IntRange(1, 5).Draw(r, "columns"), rapid.IntRange(1, 40).Draw(r, "rows")
-		kinds := rapid.SliceOfN(rapid.SampledFrom([]Kind{Float64, Int64, Other}), width, width).Draw(r, "kinds")
-		delim, end := rapid.SampledFrom([]string{",", ";", "\t", "|", " "}).Draw(r, "delim"), rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(r, "end")
+		width, rows := rapid.IntRange(1, 5).Draw(r, "columns"),
+			rapid.IntRange(1, 40).Draw(r, "rows")
+		kinds := rapid.SliceOfN(rapid.SampledFrom([]Kind{Float64, Int64, Other}), width, width).
+			Draw(r, "kinds")
+		delim, end := rapid.SampledFrom([]string{",", ";", "\t", "|", " "}).Draw(r, "delim"),
+			rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(r, "end")
 		point := rapid.SampledFrom([]byte{'.', ','}).Draw(r, "point")
 		if string(point) == delim {
 			delim = ";"
@@ -86,7 +94,8 @@ func TestWhatIsReadEqualsStrconvAndNothingElseIsRead(t *testing.T) {
 		for c, kind := range kinds {
 			steps[c] = rapid.IntRange(1, 3).Draw(r, "step")
 			for range (rows-1)*steps[c] + 1 {
-				to[c], ints[c] = append(to[c], untouched), append(ints[c], int64(math.Float64bits(untouched)))
+				to[c], ints[c] = append(to[c], untouched),
+					append(ints[c], int64(math.Float64bits(untouched)))
 			}
 			switch kind {
 			case Float64:
@@ -116,8 +125,10 @@ func TestWhatIsReadEqualsStrconvAndNothingElseIsRead(t *testing.T) {
 			if p.Row == rows {
 				break
 			}
-			if want := start + len(strings.Join(cells[p.Row][:p.Column], delim)) + min(1, p.Column); p.At != want || p.Start != start {
-				r.Fatalf("stopped at %d of a row from %d, want %d of %d", p.At, p.Start, want, start)
+			if want := start + len(strings.Join(cells[p.Row][:p.Column], delim)) +
+				min(1, p.Column); p.At != want || p.Start != start {
+				r.Fatalf("stopped at %d of a row from %d, want %d of %d", p.At,
+					p.Start, want, start)
 			}
 			// The cell that it stopped at is somebody else's.
 			p.At += len(cells[p.Row][p.Column]) + 1
@@ -131,7 +142,8 @@ func TestWhatIsReadEqualsStrconvAndNothingElseIsRead(t *testing.T) {
 			for c, kind := range kinds {
 				want, ok := value(lasts[row][c], kind)
 				if ok != read[[2]int{row, c}] {
-					r.Fatalf("row %d, column %d of kind %d, %q: read %v, want %v", row, c, kind, cells[row][c], !ok, ok)
+					r.Fatalf("row %d, column %d of kind %d, %q: read %v, want %v", row, c, kind,
+						cells[row][c], !ok, ok)
 				}
 				got := to[c][row*steps[c]]
 				if kind == Int64 {

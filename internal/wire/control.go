@@ -8,13 +8,14 @@ import (
 
 // Daemon is daemon.json: where a running daemon listens.
 type Daemon struct {
-	PID      int       `json:"pid"`
-	Version  string    `json:"version"`
-	Protocol int       `json:"protocol"`
-	Control  string    `json:"control"`
-	Feed     string    `json:"feed"`
-	HTTP     string    `json:"http,omitempty"` // host:port, where the control API is served over TCP too
-	Started  time.Time `json:"started"`
+	PID      int    `json:"pid"`
+	Version  string `json:"version"`
+	Protocol int    `json:"protocol"`
+	Control  string `json:"control"`
+	Feed     string `json:"feed"`
+	// host:port, where the control API is served over TCP too
+	HTTP    string    `json:"http,omitempty"`
+	Started time.Time `json:"started"`
 }
 
 // Health answers GET /v1/health.
@@ -44,7 +45,8 @@ type Dataset struct {
 	Bytes      int64     `json:"bytes"`
 	Created    time.Time `json:"created"`
 	Readers    int       `json:"readers"`
-	// ResidentBytes is what of Bytes is in memory, whoever brought it there; nil where the system does not tell.
+	// ResidentBytes is what of Bytes is in memory, whoever brought it there; nil where the system
+	// does not tell.
 	ResidentBytes *int64 `json:"resident_bytes"`
 	// PinnedBytes is what of it is locked there.
 	PinnedBytes int64            `json:"pinned_bytes"`
@@ -85,7 +87,8 @@ const (
 	PreloadJob = "preload"
 )
 
-// Job is a load, or other work on a dataset, as clients see it. Bytes are of the sources; for verify, of the dataset.
+// Job is a load, or other work on a dataset, as clients see it. Bytes are of the sources; for
+// verify, of the dataset.
 type Job struct {
 	Job        string `json:"job"`
 	Kind       string `json:"kind"`
@@ -96,9 +99,11 @@ type Job struct {
 	RowsTotal  int64  `json:"rows_total"`
 	Bytes      int64  `json:"bytes"`
 	BytesTotal int64  `json:"bytes_total"`
-	// Progress is the share of the whole work that is done, over all phases, from 0 to 1; it never goes back.
+	// Progress is the share of the whole work that is done, over all phases, from 0 to 1; it never
+	// goes back.
 	Progress float64 `json:"progress"`
-	// EtaS is how many seconds are left at the mean pace so far; nil while that is not known, and once it has ended.
+	// EtaS is how many seconds are left at the mean pace so far; nil while that is not known, and
+	// once it has ended.
 	EtaS *float64 `json:"eta_s"`
 	// Cores is how many cores the load may use now.
 	Cores      int     `json:"cores"`
@@ -109,7 +114,8 @@ type Job struct {
 	// DTypeError is, of each column whose floats were stored as narrower ones, the largest error.
 	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
 	Error      *Problem                     `json:"error"`
-	// Owner stands in the answer to a load alone: with it, DELETE takes back this client's wish and no other's.
+	// Owner stands in the answer to a load alone: with it, DELETE takes back this client's wish and
+	// no other's.
 	Owner string `json:"owner,omitempty"`
 }
 
@@ -136,9 +142,9 @@ type Jobs struct {
 // Page is a page of a list: its entries, and what to go on after.
 func (p Jobs) Page() ([]Job, *string) { return p.Jobs, p.Next }
 
-// Feed is a feed as clients see it. Each side's waiting is told by its own clock: WaitTrainerS is how long the daemon
-// waited for the trainer, of the Seconds since the feed was attached; WaitDataS how long the trainer said it waited for
-// data, of the PassS seconds that it was inside passes.
+// Feed is a feed as clients see it. Each side's waiting is told by its own clock: WaitTrainerS is
+// how long the daemon waited for the trainer, of the Seconds since the feed was attached; WaitDataS
+// how long the trainer said it waited for data, of the PassS seconds that it was inside passes.
 type Feed struct {
 	Feed             string  `json:"feed"`
 	Dataset          string  `json:"dataset"`

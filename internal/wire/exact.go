@@ -7,9 +7,10 @@ import (
 	"reflect"
 )
 
-// exact refuses what encoding/json takes all the same: a field that is given twice, of which it has the last one, and one in another
-// case; null for a number, text or truth value within a list, which it leaves at zero; and a list that is longer or shorter than the array
-// it is read into. Data has been read into the type; path is where it stands.
+// exact refuses what encoding/json takes all the same: a field that is given twice, of which it has
+// the last one, and one in another case; null for a number, text or truth value within a list,
+// which it leaves at zero; and a list that is longer or shorter than the array it is read into.
+// Data has been read into the type; path is where it stands.
 func exact(data []byte, t reflect.Type, path string) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -37,7 +38,8 @@ func exactFields(data []byte, t reflect.Type, path string) error {
 	return eachField(data, path, func(field string, value json.RawMessage) error {
 		is, ok := fieldOf(t, field)
 		if !ok {
-			return &NameError{Field: within(path, field), Text: fmt.Sprintf("unknown field %q%s", field, meantFields(field, t))}
+			return &NameError{Field: within(path, field),
+				Text: fmt.Sprintf("unknown field %q%s", field, meantFields(field, t))}
 		}
 		return exact(value, is.Type, within(path, field))
 	})
@@ -54,7 +56,8 @@ func within(path, field string) string {
 // eachField calls f with every field of the object at a path. One that is given twice is refused.
 func eachField(data []byte, path string, f func(field string, value json.RawMessage) error) error {
 	d := json.NewDecoder(bytes.NewReader(data))
-	if first, err := d.Token(); err != nil || first != json.Delim('{') { // which has been refused by whoever read it
+	// which has been refused by whoever read it
+	if first, err := d.Token(); err != nil || first != json.Delim('{') {
 		return err
 	}
 	seen := map[string]bool{}
@@ -65,7 +68,8 @@ func eachField(data []byte, path string, f func(field string, value json.RawMess
 		}
 		field := name.(string)
 		if seen[field] {
-			return &NameError{Field: within(path, field), Text: fmt.Sprintf("field %q is given more than once", field)}
+			return &NameError{Field: within(path, field),
+				Text: fmt.Sprintf("field %q is given more than once", field)}
 		}
 		seen[field] = true
 		var value json.RawMessage
@@ -85,14 +89,17 @@ func exactList(data []byte, t reflect.Type, path string) error {
 		return err
 	}
 	if t.Kind() == reflect.Array && len(list) != t.Len() {
-		return &FieldError{Field: path, Got: fmt.Sprintf("a list of %d", len(list)), Want: fmt.Sprintf("a list of %d", t.Len())}
+		return &FieldError{Field: path, Got: fmt.Sprintf("a list of %d", len(list)),
+			Want: fmt.Sprintf("a list of %d", t.Len())}
 	}
 	for i, value := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		switch e := t.Elem(); e.Kind() {
-		case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface, reflect.Struct, reflect.Array:
+		case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface, reflect.Struct,
+			reflect.Array:
 		default:
-			if string(value) == "null" && !reflect.PointerTo(e).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+			if string(value) == "null" &&
+				!reflect.PointerTo(e).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 				return &FieldError{Field: at, Got: "null", Want: wanted(e)}
 			}
 		}

@@ -39,9 +39,10 @@ type Cut = json.RawMessage
 // FeedRequest attaches a trainer.
 type FeedRequest struct {
 	Hello
-	Dataset       string          `json:"dataset"`
-	Generation    int64           `json:"generation"`
-	Digest        string          `json:"digest"` // refused when the generation is another one; "" is any
+	Dataset    string `json:"dataset"`
+	Generation int64  `json:"generation"`
+	// refused when the generation is another one; "" is any
+	Digest        string          `json:"digest"`
 	Spec          json.RawMessage `json:"spec"`
 	Cuts          []Cut           `json:"cuts"`
 	Options       sampler.Options `json:"options"`
@@ -50,10 +51,13 @@ type FeedRequest struct {
 	Slots         int             `json:"slots"`
 	ChannelsFirst bool            `json:"channels_first"`
 	Mask          bool            `json:"mask"`
-	Queue         bool            `json:"queue"` // the client takes descriptors from the ring's memory and gives credits there
-	Cursor        json.RawMessage `json:"cursor"`
-	Reconnect     bool            `json:"reconnect,omitempty"` // the client goes on with another daemon, should this one leave
-	Instead       string          `json:"instead,omitempty"`   // the client's feed that this one comes in place of; refused where that has ended
+	// the client takes descriptors from the ring's memory and gives credits there
+	Queue  bool            `json:"queue"`
+	Cursor json.RawMessage `json:"cursor"`
+	// the client goes on with another daemon, should this one leave
+	Reconnect bool `json:"reconnect,omitempty"`
+	// the client's feed that this one comes in place of; refused where that has ended
+	Instead string `json:"instead,omitempty"`
 }
 
 // Queue says where in the ring's memory descriptors come and credits go.
@@ -121,7 +125,8 @@ type PutReply struct {
 	DTypeError map[string]layout.DTypeError `json:"dtype_error,omitempty"`
 }
 
-// Selection names windows: those of a generation, 0 being the newest, under a spec and cuts. With a digest, another generation is refused.
+// Selection names windows: those of a generation, 0 being the newest, under a spec and cuts. With a
+// digest, another generation is refused.
 type Selection struct {
 	Generation int64           `json:"generation"`
 	Digest     string          `json:"digest"`
@@ -193,7 +198,8 @@ type RankPlan struct {
 	Batches int64 `json:"batches"`
 }
 
-// WindowPlace says where a window is: its item's value, its first row in the item and that row's time.
+// WindowPlace says where a window is: its item's value, its first row in the item and that row's
+// time.
 type WindowPlace struct {
 	Item  any   `json:"item"`
 	Start int64 `json:"start"`

@@ -8,8 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/near"
 )
 
-// meantFields says which fields that a value is read from somebody who wrote another may have meant: those of like names, there or further
-// within, or else all there are.
+// meantFields says which fields that a value is read from somebody who wrote another may have
+// meant: those of like names, there or further within, or else all there are.
 func meantFields(name string, t reflect.Type) string {
 	fields := map[string]bool{}
 	gather(t, fields, map[reflect.Type]bool{})

@@ -57,7 +57,8 @@ func ReadHeader(r io.Reader, scratch []byte, most uint32) (kind, length uint32, 
 	}
 	kind, length = ParseHeader(scratch)
 	if length > most {
-		return 0, 0, fmt.Errorf("%w: a frame of kind %d says %d bytes, at most %d", ErrFrame, kind, length, most)
+		return 0, 0, fmt.Errorf("%w: a frame of kind %d says %d bytes, at most %d", ErrFrame, kind,
+			length, most)
 	}
 	return kind, length, nil
 }
@@ -67,11 +68,13 @@ type Descriptor struct {
 	Slot, Rows, Stream, Flags uint32
 	Epoch                     uint64
 	Consumed                  int64
-	Row                       int64 // of a batch with FlagRun: where in the dataset its first window starts
+	// of a batch with FlagRun: where in the dataset its first window starts
+	Row int64
 }
 
-// FlagLast marks the last batch of a rank's epoch, FlagRun (in a feed of views) one whose windows follow each other
-// in one item, so that only the first one's place is written; NoSlot is a descriptor without a batch.
+// FlagLast marks the last batch of a rank's epoch, FlagRun (in a feed of views) one whose windows
+// follow each other in one item, so that only the first one's place is written; NoSlot is a
+// descriptor without a batch.
 const (
 	FlagLast uint32 = 1
 	FlagRun  uint32 = 2
@@ -91,7 +94,8 @@ func (d Descriptor) Append(b []byte) []byte {
 // ParseDescriptor reads what Append wrote.
 func ParseDescriptor(b []byte) Descriptor {
 	u, v := binary.LittleEndian.Uint32, binary.LittleEndian.Uint64
-	return Descriptor{u(b), u(b[4:]), u(b[8:]), u(b[12:]), v(b[16:]), int64(v(b[24:])), int64(v(b[32:]))}
+	return Descriptor{u(b), u(b[4:]), u(b[8:]), u(b[12:]), v(b[16:]), int64(v(b[24:])),
+		int64(v(b[32:]))}
 }
 
 // Seek asks a feed to go on elsewhere.
@@ -115,7 +119,8 @@ func ParseSeek(b []byte) (Seek, error) {
 	}
 	u := binary.LittleEndian.Uint64
 	if u(b)>>32 != 0 || int64(u(b[16:])) < 0 {
-		return Seek{}, fmt.Errorf("%w: a seek to stream %d, consumed %d", ErrFrame, u(b), int64(u(b[16:])))
+		return Seek{}, fmt.Errorf("%w: a seek to stream %d, consumed %d", ErrFrame, u(b),
+			int64(u(b[16:])))
 	}
 	return Seek{uint32(u(b)), u(b[8:]), int64(u(b[16:]))}, nil
 }

@@ -10,7 +10,8 @@ import (
 )
 
 func TestWhatIsAppendedIsReadBack(t *testing.T) {
-	d := Descriptor{Slot: 3, Rows: 32, Stream: math.MaxUint32, Flags: FlagLast, Epoch: math.MaxUint64, Consumed: 640}
+	d := Descriptor{Slot: 3, Rows: 32, Stream: math.MaxUint32, Flags: FlagLast,
+		Epoch: math.MaxUint64, Consumed: 640}
 	if b := d.Append(nil); len(b) != DescriptorSize || ParseDescriptor(b) != d {
 		t.Errorf("%+v became %x", d, b)
 	}
@@ -20,14 +21,17 @@ func TestWhatIsAppendedIsReadBack(t *testing.T) {
 	}
 	var header [HeaderSize]byte
 	PutHeader(header[:], FrameBatches, 1<<20)
-	if kind, length, err := ReadHeader(bytes.NewReader(header[:]), make([]byte, HeaderSize), 1<<20); err != nil || kind != FrameBatches || length != 1<<20 {
+	if kind, length, err := ReadHeader(bytes.NewReader(header[:]), make([]byte, HeaderSize),
+		1<<20); err != nil || kind != FrameBatches || length != 1<<20 {
 		t.Errorf("kind %d, length %d, %v", kind, length, err)
 	}
 }
 
-// TestTheBytesAreThoseOfTheProtocol holds docs/PROTOCOL.md: clients in other languages are written by it.
+// TestTheBytesAreThoseOfTheProtocol holds docs/PROTOCOL.md: clients in other languages are written
+// by it.
 func TestTheBytesAreThoseOfTheProtocol(t *testing.T) {
-	want := []byte{2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0}
+	want := []byte{2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0,
+		0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0}
 	if got := (Descriptor{2, 3, 4, 1, 5, 256, 9}).Append(nil); !bytes.Equal(got, want) {
 		t.Errorf("descriptor %v, want %v", got, want)
 	}
@@ -40,13 +44,16 @@ func TestTheBytesAreThoseOfTheProtocol(t *testing.T) {
 func TestFramesThatCannotBeAreRefused(t *testing.T) {
 	var header [HeaderSize]byte
 	PutHeader(header[:], FrameCredit, 101)
-	if _, _, err := ReadHeader(bytes.NewReader(header[:]), make([]byte, HeaderSize), 100); !errors.Is(err, ErrFrame) {
+	if _, _, err := ReadHeader(bytes.NewReader(header[:]), make([]byte, HeaderSize),
+		100); !errors.Is(err, ErrFrame) {
 		t.Errorf("got %v, want ErrFrame", err)
 	}
-	if _, _, err := ReadHeader(bytes.NewReader(header[:5]), make([]byte, HeaderSize), 100); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, _, err := ReadHeader(bytes.NewReader(header[:5]), make([]byte, HeaderSize),
+		100); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v, want ErrUnexpectedEOF", err)
 	}
-	for _, b := range [][]byte{nil, make([]byte, 23), make([]byte, 25), Seek{Consumed: -1}.Append(nil), bytes.Repeat([]byte{1}, SeekSize)} {
+	for _, b := range [][]byte{nil, make([]byte, 23), make([]byte, 25),
+		Seek{Consumed: -1}.Append(nil), bytes.Repeat([]byte{1}, SeekSize)} {
 		if s, err := ParseSeek(b); !errors.Is(err, ErrFrame) {
 			t.Errorf("%x became %+v, %v, want ErrFrame", b, s, err)
 		}
@@ -56,7 +63,8 @@ func TestFramesThatCannotBeAreRefused(t *testing.T) {
 func TestEveryTypeOfProblemHasATitleAndAStatus(t *testing.T) {
 	for typ, k := range kinds {
 		p := NewProblem(typ, "%d %s", 3, "rows").WithField("rows").WithHint("use %d", 4)
-		if p.Type != typ || p.Title != k.title || p.Status < 400 || p.Status > 599 || p.Title == "" || p.Error() != "3 rows" || p.Field != "rows" || p.Hint != "use 4" {
+		if p.Type != typ || p.Title != k.title || p.Status < 400 || p.Status > 599 ||
+			p.Title == "" || p.Error() != "3 rows" || p.Field != "rows" || p.Hint != "use 4" {
 			t.Errorf("%+v", p)
 		}
 		if strings.ToLower(p.Title) != p.Title {

@@ -1,7 +1,7 @@
 // Package wire is what passes between daemon and clients: problems, frames and JSON bodies.
 //
-// docs/PROTOCOL.md and docs/HTTP.md describe it for other languages. Both sides of this program import it, so that a
-// field has one name.
+// docs/PROTOCOL.md and docs/HTTP.md describe it for other languages. Both sides of this program
+// import it, so that a field has one name.
 package wire
 
 import (
@@ -100,28 +100,33 @@ var kinds = map[string]kind{
 // Types lists the types of problems, sorted.
 func Types() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// How long a detail and a field may be, in bytes: they quote what they refuse, which may be a body of megabytes.
+// How long a detail and a field may be, in bytes: they quote what they refuse, which may be a body
+// of megabytes.
 const (
 	longestDetail = 4000
 	longestField  = 200
 	keptEnd       = 800 // of a detail, which says there what is wanted
 )
 
-// NewProblem makes a problem of a known type. The middle of a detail that is too long to read is left out.
+// NewProblem makes a problem of a known type. The middle of a detail that is too long to read is
+// left out.
 func NewProblem(typ, format string, args ...any) *Problem {
 	k, ok := kinds[typ]
 	if !ok {
 		typ, k = Internal, kinds[Internal]
 	}
-	return &Problem{Type: typ, Title: k.title, Status: k.status, Detail: shortened(fmt.Sprintf(format, args...), longestDetail, keptEnd)}
+	return &Problem{Type: typ, Title: k.title, Status: k.status,
+		Detail: shortened(fmt.Sprintf(format, args...), longestDetail, keptEnd)}
 }
 
-// shortened leaves the middle of a text out where it is longer than most bytes, and keeps so much of its end.
+// shortened leaves the middle of a text out where it is longer than most bytes, and keeps so much
+// of its end.
 func shortened(text string, most, end int) string {
 	if len(text) <= most {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most-end], "") + "…" + strings.ToValidUTF8(text[len(text)-end:], "")
+	return strings.ToValidUTF8(text[:most-end], "") + "…" +
+		strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
 // WithHint adds what to do about it.

@@ -8,8 +8,9 @@ type StretchesRequest struct {
 	Code int64 `json:"code"`
 }
 
-// Stretches answers POST /v1/datasets/{name}/stretches. Windows, positions and rejections are the item's under spec and cuts. With a
-// split the stretches are those of its parts, in their order; a position in no part is in none of them.
+// Stretches answers POST /v1/datasets/{name}/stretches. Windows, positions and rejections are the
+// item's under spec and cuts. With a split the stretches are those of its parts, in their order; a
+// position in no part is in none of them.
 type Stretches struct {
 	Code      int64                   `json:"code"`
 	Item      any                     `json:"item"`
@@ -24,7 +25,8 @@ type Stretches struct {
 	Merged bool `json:"merged,omitempty"`
 }
 
-// ItemSplit is what of an item one part of a split has: its prediction rows lie in the rows [From, To).
+// ItemSplit is what of an item one part of a split has: its prediction rows lie in the rows [From,
+// To).
 type ItemSplit struct {
 	Name      string                  `json:"name"`
 	From      int64                   `json:"from"`
@@ -34,8 +36,8 @@ type ItemSplit struct {
 	Rejected  map[window.Reason]int64 `json:"rejected"`
 }
 
-// Stretch is neighbouring positions, those that start in the rows [From, To). Reason is nil where all of them are windows; of joined
-// stretches, the one that rejects most.
+// Stretch is neighbouring positions, those that start in the rows [From, To). Reason is nil where
+// all of them are windows; of joined stretches, the one that rejects most.
 type Stretch struct {
 	From      int64          `json:"from"`
 	To        int64          `json:"to"`

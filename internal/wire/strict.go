@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Strict reads JSON whose fields must all be known, written as they are and each given once. Its errors speak of fields and JSON, not
-// of Go.
+// Strict reads JSON whose fields must all be known, written as they are and each given once. Its
+// errors speak of fields and JSON, not of Go.
 func Strict(data []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -69,18 +69,21 @@ func plain(err error, data []byte, into any) error {
 	case errors.As(err, &kind):
 		name, number, _ := strings.Cut(kind.Value, " ") // "number 0.5"
 		field := jsonPath(kind.Field)
-		return &FieldError{Field: field, Got: cmp.Or(number, jsonNames[name], kind.Value), Want: wanted(kind.Type) + listOf(field, kind.Type, data, into)}
+		return &FieldError{Field: field, Got: cmp.Or(number, jsonNames[name], kind.Value),
+			Want: wanted(kind.Type) + listOf(field, kind.Type, data, into)}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return errors.New("the JSON ends too early")
 	}
 	text := strings.TrimPrefix(err.Error(), "json: ")
 	if field, ok := strings.CutPrefix(text, "unknown field "); ok {
 		var name *NameError
-		if json.Valid(data) && errors.As(exact(data, reflect.TypeOf(into).Elem(), ""), &name) { // it knows where that is
+		// it knows where that is
+		if json.Valid(data) && errors.As(exact(data, reflect.TypeOf(into).Elem(), ""), &name) {
 			return name
 		}
 		field = strings.Trim(field, `"`)
-		return &NameError{Field: field, Text: text + meantFields(field, reflect.TypeOf(into).Elem())}
+		return &NameError{Field: field, Text: text +
+			meantFields(field, reflect.TypeOf(into).Elem())}
 	}
 	if field := refusing(err, data, into); field != "" {
 		return &FieldError{Field: field, Text: strings.TrimPrefix(text, field+": ")}
@@ -90,7 +93,8 @@ func plain(err error, data []byte, into any) error {
 
 // listOf shows a text that stands where a list of texts is wanted as one, "" for all else.
 func listOf(field string, t reflect.Type, data []byte, into any) (shown string) {
-	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String || reflect.TypeOf(into).Elem().Kind() != reflect.Struct {
+	if t.Kind() != reflect.Slice || t.Elem().Kind() != reflect.String ||
+		reflect.TypeOf(into).Elem().Kind() != reflect.Struct {
 		return ""
 	}
 	_ = eachField(data, "", func(name string, value json.RawMessage) error {
@@ -109,8 +113,11 @@ func refusing(err error, data []byte, into any) (found string) {
 	}
 	_ = eachField(data, "", func(field string, value json.RawMessage) error {
 		name, _ := json.Marshal(field)
-		alone := fmt.Appendf(nil, "{%s:%s}", name, value) // as it is written, which the error may quote
-		if own := json.Unmarshal(alone, reflect.New(reflect.TypeOf(into).Elem()).Interface()); found == "" && own != nil && own.Error() == err.Error() {
+		// as it is written, which the error may quote
+		alone := fmt.Appendf(nil, "{%s:%s}", name, value)
+		if own := json.Unmarshal(alone,
+			reflect.New(reflect.TypeOf(into).Elem()).Interface()); found == "" && own != nil &&
+			own.Error() == err.Error() {
 			found = field
 		}
 		return nil
@@ -120,11 +127,13 @@ func refusing(err error, data []byte, into any) (found string) {
 
 // jsonPath leaves the names of embedded Go structs out of the path of a field.
 func jsonPath(field string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(field, "."), func(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }), ".")
+	return strings.Join(slices.DeleteFunc(strings.Split(field, "."),
+		func(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }), ".")
 }
 
 // jsonNames say what encoding/json calls a value.
-var jsonNames = map[string]string{"array": "a list", "object": "an object", "string": "text", "bool": "a truth value", "number": "a number"}
+var jsonNames = map[string]string{"array": "a list", "object": "an object", "string": "text",
+	"bool": "a truth value", "number": "a number"}
 
 // wanted says what JSON a type is read from.
 func wanted(t reflect.Type) string {

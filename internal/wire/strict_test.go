@@ -8,10 +8,12 @@ import (
 
 func TestStrictReadsOneValueOfKnownFields(t *testing.T) {
 	var h Hello
-	if err := Strict([]byte(` {"protocol": 1, "request": "open"} `+"\n"), &h); err != nil || h.Protocol != 1 || h.Request != "open" {
+	if err := Strict([]byte(` {"protocol": 1, "request": "open"} `+"\n"), &h); err != nil ||
+		h.Protocol != 1 || h.Request != "open" {
 		t.Errorf("%+v, %v", h, err)
 	}
-	for _, bad := range []string{"", "{", `{"protokol": 1}`, `{} {}`, `{}}`, `{}]`, `{},`, `{} x`, `[]`, `"x"`} {
+	for _, bad := range []string{"", "{", `{"protokol": 1}`, `{} {}`, `{}}`, `{}]`, `{},`, `{} x`,
+		`[]`, `"x"`} {
 		if err := Strict([]byte(bad), &h); err == nil {
 			t.Errorf("%q was read", bad)
 		}
@@ -24,7 +26,8 @@ func TestStrictKnowsNothingOfGo(t *testing.T) {
 		Hello
 		More int `json:"more"`
 	}
-	if err := Strict([]byte(`{"protocol": 1.5}`), &into); err == nil || err.Error() != "protocol: got 1.5, want a whole number" {
+	if err := Strict([]byte(`{"protocol": 1.5}`), &into); err == nil ||
+		err.Error() != "protocol: got 1.5, want a whole number" {
 		t.Error(err)
 	}
 }
@@ -75,7 +78,8 @@ func TestStrictSaysWhatIsWrongInTermsOfJSON(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	for _, good := range []string{`{"fit_rows": [null, 1]}`, `{"range": null, "deep": null, "shares": []}`, `{"deep": [null, {"item_idx": null}]}`} {
+	for _, good := range []string{`{"fit_rows": [null, 1]}`,
+		`{"range": null, "deep": null, "shares": []}`, `{"deep": [null, {"item_idx": null}]}`} {
 		if err := Strict([]byte(good), &into); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
@@ -116,7 +120,8 @@ type picky struct{}
 
 func (*picky) UnmarshalJSON(b []byte) error { return fmt.Errorf("want something else than %s", b) }
 
-// TestWhatAFieldsOwnTypeRefusesNamesTheField looks for the field, which encoding/json does not tell.
+// TestWhatAFieldsOwnTypeRefusesNamesTheField looks for the field, which encoding/json does not
+// tell.
 func TestWhatAFieldsOwnTypeRefusesNamesTheField(t *testing.T) {
 	var into struct {
 		Hello
@@ -132,7 +137,8 @@ func TestWhatAFieldsOwnTypeRefusesNamesTheField(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
-		if field := (*FieldError)(nil); want[:4] == "clip" && (!errors.As(err, &field) || field.Field != "clip") {
+		if field := (*FieldError)(nil); want[:4] == "clip" &&
+			(!errors.As(err, &field) || field.Field != "clip") {
 			t.Errorf("%s: %+v", text, err)
 		}
 	}

@@ -1,7 +1,7 @@
 package wire
 
-// WindowsRequest asks what a few windows hold: those with the numbers, or the one of an item whose rows hold a row and whose start is
-// nearest before it.
+// WindowsRequest asks what a few windows hold: those with the numbers, or the one of an item whose
+// rows hold a row and whose start is nearest before it.
 type WindowsRequest struct {
 	Parts
 	Numbers []int64 `json:"numbers"`
@@ -15,9 +15,10 @@ type Windows struct {
 	Features Features        `json:"features"`
 }
 
-// WindowContent is a window and what a feed delivers of it. Context, Target and Known are a list of features for each row, nil where
-// the window has no such part; a missing value is nil, infinities are as in [Rows]. Mask tells which context rows are no padding, and
-// is nil where none is. Part is the part of the split, where there is one, that has the window.
+// WindowContent is a window and what a feed delivers of it. Context, Target and Known are a list of
+// features for each row, nil where the window has no such part; a missing value is nil, infinities
+// are as in [Rows]. Mask tells which context rows are no padding, and is nil where none is. Part is
+// the part of the split, where there is one, that has the window.
 type WindowContent struct {
 	Number  int64   `json:"number"`
 	Code    int64   `json:"code"`

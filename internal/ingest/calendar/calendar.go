@@ -90,7 +90,8 @@ func Parse(names []string) ([]Column, error) {
 	}
 	for i, c := range out {
 		if slices.ContainsFunc(out[:i], func(b Column) bool { return b.Name == c.Name }) {
-			return nil, &loaderr.OptionError{Field: "calendar", Value: c.Name, Allowed: "each feature once"}
+			return nil, &loaderr.OptionError{Field: "calendar", Value: c.Name,
+				Allowed: "each feature once"}
 		}
 	}
 	return out, nil
@@ -157,7 +158,8 @@ func Zone(name string) (zone *time.Location, ok bool) {
 	}
 	for _, form := range []string{"-07:00", "-0700", "-07"} {
 		if t, err := time.Parse(form, name); err == nil {
-			_, offset := t.Zone() // its location may be that of the machine, which has daylight saving
+			// its location may be that of the machine, which has daylight saving
+			_, offset := t.Zone()
 			return time.FixedZone(name, offset), true
 		}
 	}

@@ -38,7 +38,8 @@ func naive(name string, t time.Time) float64 {
 func TestFeaturesAreThoseOfPackageTime(t *testing.T) {
 	units := map[string]int64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 	rapid.Check(t, func(t *rapid.T) {
-		names := []string{"", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "+05:30", "-0800"}
+		names := []string{"", "Europe/Berlin", "America/New_York", "Asia/Kolkata",
+			"+05:30", "-0800"}
 		name := rapid.SampledFrom(names).Draw(t, "zone")
 		zone, ok := Zone(name)
 		if !ok {
@@ -63,7 +64,8 @@ func TestFeaturesAreThoseOfPackageTime(t *testing.T) {
 		rows := int64(len(times))
 		to := make([]layout.Strided[float32], len(columns))
 		for i := range to {
-			to[i] = layout.Strided[float32]{Data: make([]float32, rows), Step: 1, Width: 1, Rows: rows}
+			to[i] = layout.Strided[float32]{Data: make([]float32, rows), Step: 1,
+				Width: 1, Rows: rows}
 		}
 		in := layout.Strided[int64]{Data: times, Step: 1, Width: 1, Rows: rows}
 		if err := Fill(context.Background(), 2, columns, to, in, perSecond, zone); err != nil {
@@ -73,7 +75,8 @@ func TestFeaturesAreThoseOfPackageTime(t *testing.T) {
 			for row, s := range seconds {
 				want := naive(c.feature.name, time.Unix(s, 0).In(zone))
 				if c.wave != nil {
-					want = c.wave(2 * math.Pi * (want - float64(c.feature.least)) / float64(c.feature.period))
+					want = c.wave(2 * math.Pi * (want - float64(c.feature.least)) / float64(
+						c.feature.period))
 				}
 				if got := to[i].Data[row]; got != float32(want) {
 					t.Errorf("%s of %d s in %q is %v, want %v", c.Name, s, name, got, want)
@@ -84,7 +87,8 @@ func TestFeaturesAreThoseOfPackageTime(t *testing.T) {
 }
 
 func TestNamesThatAreNoFeaturesAreRefused(t *testing.T) {
-	for _, names := range [][]string{{"second"}, {"year_sin"}, {"hour", "hour"}, {"hour_sin", "hour_sincos"}, {""}} {
+	for _, names := range [][]string{{"second"}, {"year_sin"}, {"hour", "hour"},
+		{"hour_sin", "hour_sincos"}, {""}} {
 		if c, err := Parse(names); err == nil {
 			t.Errorf("%q gives %d columns", names, len(c))
 		}
@@ -108,8 +112,10 @@ func TestAnOffsetIsFixedWhateverTheZoneOfTheMachine(t *testing.T) {
 		for text, want := range map[string]int{"+01:00": 3600, "-0500": -18000, "+02": 7200} {
 			zone, ok := Zone(text)
 			for _, month := range []time.Month{time.January, time.July} {
-				if _, got := time.Date(2024, month, 1, 0, 0, 0, 0, zone).Zone(); !ok || got != want {
-					t.Errorf("%s in %s of a machine in %s is %d s, want %d", text, month, name, got, want)
+				if _, got := time.Date(2024, month, 1, 0, 0, 0, 0, zone).Zone(); !ok ||
+					got != want {
+					t.Errorf("%s in %s of a machine in %s is %d s, want %d", text, month,
+						name, got, want)
 				}
 			}
 		}

@@ -114,7 +114,8 @@ func (c Column) CheckRole(path string, role layout.Role) error {
 		reason = fmt.Sprintf("an item_id column holds integers or text, not %s", c.Describe())
 		hint = "name another column with --item-id, or convert it before"
 	case role == layout.RoleTime && (!c.Kind.IsInteger() && c.Kind != KindTime || c.Width > 0):
-		reason = fmt.Sprintf("a time column holds timestamps, dates or integers, not %s", c.Describe())
+		reason = fmt.Sprintf("a time column holds timestamps, dates or integers, not %s",
+			c.Describe())
 		hint = "name another column with --time, or convert it before"
 	default:
 		return nil

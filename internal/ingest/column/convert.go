@@ -90,7 +90,8 @@ func IsDType[S Storable](d layout.DType) bool {
 }
 
 // putWidened converts values to W and writes them, some rows at a time.
-func putWidened[S Storable, W int64 | float64](d Sink, row int64, src []S, widen func(S) W) (bad int) {
+func putWidened[S Storable, W int64 | float64](d Sink, row int64, src []S,
+	widen func(S) W) (bad int) {
 	width := int(max(1, d.Width))
 	step := max(1, min(TileRows, len(src))/width) * width
 	wide := make([]W, 0, step)
@@ -160,7 +161,8 @@ func convertAs[W int64 | uint64 | float64](d Sink, row int64, src []W) (bad int)
 const convertedRows = 32 << 10
 
 // putAs writes values that convert converts, and measures the loss.
-func putAs[S Number, D layout.Native](d Sink, row int64, src []S, convert func(to []D, src []S) (bad int)) (bad int) {
+func putAs[S Number, D layout.Native](d Sink, row int64, src []S,
+	convert func(to []D, src []S) (bad int)) (bad int) {
 	width := int(max(1, d.Width))
 	tile := make([]D, min(len(src), max(1, convertedRows/width)*width))
 	for i := 0; i < len(src); i += len(tile) {

@@ -10,7 +10,8 @@ import (
 
 // Decimal returns the float64 that is nearest to unscaled · 10^-scale.
 func Decimal(unscaled int64, scale int32) float64 {
-	if v, ok := numerals.Decimal(uint64(max(unscaled, -unscaled)), -int(scale)); ok && unscaled < 0 {
+	if v, ok := numerals.Decimal(uint64(max(unscaled, -unscaled)), -int(scale)); ok &&
+		unscaled < 0 {
 		return -v
 	} else if ok {
 		return v

@@ -19,7 +19,8 @@ type Dictionary struct {
 // NewDictionary returns a dictionary with words that have the codes 0, 1, ….
 func NewDictionary(words []string) *Dictionary {
 	// Words is never nil: a column with nil words is one of integers.
-	d := &Dictionary{codes: map[string]int32{}, Words: append([]string{}, words...), inherited: len(words)}
+	d := &Dictionary{codes: map[string]int32{}, Words: append([]string{}, words...),
+		inherited: len(words)}
 	for code, w := range words {
 		d.codes[w] = int32(code)
 	}

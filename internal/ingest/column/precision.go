@@ -96,13 +96,15 @@ func firstInexactIn[S int64 | uint64](d layout.DType, src []S) int {
 		return -1
 	}
 	for i, v := range src {
-		if a := max(v, -v); uint64(a)>>bits == 0 { // also for the least int64, whose negation is itself
+		// also for the least int64, whose negation is itself
+		if a := max(v, -v); uint64(a)>>bits == 0 {
 			continue
 		}
 		x := float64(v)
 		isLarge := math.Abs(x) >= 1<<63 // x may be out of the range of S
 		if isLarge && S(x/2)*2 != v || !isLarge && S(x) != v ||
-			bits == 24 && float64(float32(x)) != x || bits == 11 && float64(layout.HalfOf(x).Float32()) != x {
+			bits == 24 && float64(float32(x)) != x || bits == 11 &&
+			float64(layout.HalfOf(x).Float32()) != x {
 			return i
 		}
 	}
@@ -128,7 +130,10 @@ func Overflows(d layout.DType, values []float64) int {
 	if over>>63 == 0 {
 		return -1
 	}
-	return slices.IndexFunc(values, func(v float64) bool { return math.Abs(v) >= limit && !math.IsInf(v, 0) })
+	return slices.IndexFunc(values, func(v float64) bool {
+		return math.Abs(v) >= limit &&
+			!math.IsInf(v, 0)
+	})
 }
 
 // Smallest values that round to infinity.

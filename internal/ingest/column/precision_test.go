@@ -21,7 +21,8 @@ func TestIntegersThatFloatsDoNotHoldAreFound(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		v := rapid.Int64().Draw(r, "v") >> rapid.IntRange(0, 63).Draw(r, "smaller")
 		if rapid.Bool().Draw(r, "near a power of two") {
-			v = int64(1)<<rapid.IntRange(0, 62).Draw(r, "power") + rapid.Int64Range(-2, 2).Draw(r, "beside")
+			v = int64(1)<<rapid.IntRange(0, 62).Draw(r, "power") + rapid.Int64Range(-2, 2).
+				Draw(r, "beside")
 		}
 		for d, holds := range holds {
 			if got := firstInexactIn(d, []int64{0, v}) < 0; got != holds(v) {
@@ -37,7 +38,8 @@ func TestIntegersThatFloatsDoNotHoldAreFound(t *testing.T) {
 			t.Errorf("float64 holds %d: %v", v, got)
 		}
 	}
-	if firstInexactIn(layout.Float64, []uint64{math.MaxUint64}) < 0 || firstInexactIn(layout.Float64, []uint64{1 << 63}) >= 0 {
+	if firstInexactIn(layout.Float64, []uint64{math.MaxUint64}) < 0 ||
+		firstInexactIn(layout.Float64, []uint64{1 << 63}) >= 0 {
 		t.Error("of unsigned integers float64 holds 2^63 and not 2^64-1")
 	}
 }
@@ -45,7 +47,8 @@ func TestIntegersThatFloatsDoNotHoldAreFound(t *testing.T) {
 func TestOverflowsAreThoseOfTheConversion(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		values := rapid.SliceOf(rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{
-			65520, -65519.999, math.MaxFloat32, 0x1.ffffffp127, -0x1.fffffefffffffp127, math.Inf(1), math.Inf(-1), math.NaN(), 0,
+			65520, -65519.999, math.MaxFloat32, 0x1.ffffffp127, -0x1.fffffefffffffp127, math.Inf(1),
+			math.Inf(-1), math.NaN(), 0,
 		}))).Draw(r, "values")
 		for _, d := range []layout.DType{layout.Float16, layout.Float32, layout.Float64} {
 			want := -1

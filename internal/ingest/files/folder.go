@@ -99,7 +99,8 @@ func (f *folder) walk(dir string, partitions []Partition) error {
 			continue
 		}
 		st, err := f.allowed.StatFile(path)
-		if beyond := (*loaderr.SourceError)(nil); err != nil && !hasFormat(e.Name()) && !errors.As(err, &beyond) {
+		if beyond := (*loaderr.SourceError)(nil); err != nil && !hasFormat(e.Name()) &&
+			!errors.As(err, &beyond) {
 			continue // a broken link whose name has no format
 		}
 		if err != nil {

@@ -38,7 +38,8 @@ func FormatOf(name string) (f Format, ok bool) {
 		}
 	}
 	i := slices.IndexFunc(Formats, func(f Format) bool {
-		return slices.ContainsFunc(f.Suffixes, func(s string) bool { return strings.HasSuffix(name, s) })
+		return slices.ContainsFunc(f.Suffixes,
+			func(s string) bool { return strings.HasSuffix(name, s) })
 	})
 	if i < 0 {
 		return Format{}, false

@@ -33,7 +33,8 @@ func (r AllowedRoots) HashSources(
 }
 
 // hashFile returns the xxHash64 of one file.
-func (r AllowedRoots) hashFile(ctx context.Context, path string, report func(bytes int64)) (string, error) {
+func (r AllowedRoots) hashFile(ctx context.Context, path string,
+	report func(bytes int64)) (string, error) {
 	f, err := r.Open(path)
 	if err != nil {
 		return "", AsSourceError(path, err)

@@ -42,7 +42,8 @@ func sourceOf(path string, st fs.FileInfo) (layout.Source, error) {
 	if reason, hint := notLoadable(st); reason != "" {
 		return layout.Source{}, &loaderr.SourceError{Path: path, Reason: reason, Hint: hint}
 	}
-	return layout.Source{Path: path, Bytes: st.Size(), MtimeNs: st.ModTime().UnixNano(), Inode: inode(st)}, nil
+	return layout.Source{Path: path, Bytes: st.Size(), MtimeNs: st.ModTime().UnixNano(),
+		Inode: inode(st)}, nil
 }
 
 // hintDescriptors is the hint of errors about the limit of open files.
@@ -56,7 +57,8 @@ func CheckDescriptors(files int, limit uint64) error {
 	}
 	return &loaderr.OptionError{
 		Field: "sources", Value: fmt.Sprintf("%d files", files),
-		Allowed: fmt.Sprintf("fewer than the %d that may be open at once", limit), Hint: hintDescriptors,
+		Allowed: fmt.Sprintf("fewer than the %d that may be open at once", limit),
+		Hint:    hintDescriptors,
 	}
 }
 
@@ -81,7 +83,8 @@ func AsSourceError(path string, err error) error {
 		reason = pe.Err.Error()
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		reason, hint = "no such file", "look at the path; a pattern is matched by its names, as 'data/*.csv'"
+		reason, hint = "no such file",
+			"look at the path; a pattern is matched by its names, as 'data/*.csv'"
 	}
 	if errors.Is(err, syscall.EMFILE) {
 		hint = hintDescriptors
@@ -127,7 +130,8 @@ func (r AllowedRoots) Unchanged(before []layout.Source) error {
 		}
 		if !s.SameFile(after) {
 			return &loaderr.SourceError{
-				Path: s.Path, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged,
+				Path: s.Path, Reason: "the file was changed while it was loaded",
+				Hint: loaderr.HintChanged,
 			}
 		}
 	}

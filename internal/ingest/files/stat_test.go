@@ -16,5 +16,6 @@ func TestMoreSourcesThanCanBeReadAreRefusedBeforeAnyIs(t *testing.T) {
 	if err := CheckDescriptors(1024, 1024); err != nil {
 		t.Error(err)
 	}
-	loadtest.Refused(t, AsSourceError("/there.csv", syscall.EMFILE), "/there.csv: too many open files", "ulimit -n")
+	loadtest.Refused(t, AsSourceError("/there.csv", syscall.EMFILE),
+		"/there.csv: too many open files", "ulimit -n")
 }

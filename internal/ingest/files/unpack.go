@@ -42,7 +42,8 @@ var codecs = []struct {
 }{
 	{gzipMagic, "gzip", ".gz", openGzip},
 	{"\x28\xb5\x2f\xfd", "zstd", ".zst", func(r io.Reader) (io.ReadCloser, error) {
-		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+		d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +83,8 @@ func Decompress(
 
 // decompress writes the decompressed bytes of f to plain, up to the limits of u.
 func decompress(
-	path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error), u Decompression,
+	path string, f, plain *os.File, codec string, open func(io.Reader) (io.ReadCloser, error),
+	u Decompression,
 ) error {
 	st, err := f.Stat()
 	if err != nil {
@@ -90,16 +92,19 @@ func decompress(
 	}
 	damaged := func(err error) error {
 		e := &loaderr.SourceError{
-			Path: path, Reason: fmt.Sprintf("cannot be decompressed as %s: %v", codec, err), Hint: loaderr.HintDamaged,
+			Path: path, Reason: fmt.Sprintf("cannot be decompressed as %s: %v", codec, err),
+			Hint: loaderr.HintDamaged,
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			e.Reason = fmt.Sprintf("is cut off: its %s data does not end", codec)
 		}
 		if errors.Is(err, errTrailingBytes) {
-			e.Reason, e.Hint = err.Error(), "decompress it first with gunzip, which leaves them out, if the rest is sound"
+			e.Reason, e.Hint = err.Error(),
+				"decompress it first with gunzip, which leaves them out, if the rest is sound"
 		}
 		if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-			e.Reason, e.Hint = fmt.Sprintf("needs a %s window beyond %d MiB", codec, zstdWindow>>20),
+			e.Reason, e.Hint = fmt.Sprintf("needs a %s window beyond %d MiB", codec,
+				zstdWindow>>20),
 				"compress it without --long, or decompress it first"
 		}
 		return e

@@ -12,12 +12,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestALinkThatTurnsAwayIsNotFollowed exchanges a link between a file inside and one outside while it is loaded, again and again.
+// TestALinkThatTurnsAwayIsNotFollowed exchanges a link between a file inside and one outside while
+// it is loaded, again and again.
 func TestALinkThatTurnsAwayIsNotFollowed(t *testing.T) {
 	root, _ := loadtest.Fenced(t)
 	path := filepath.Join(root, "turning.csv")
 	turn := func(to string) {
-		if err := errors.Join(os.Symlink(to, path+".new"), os.Rename(path+".new", path)); err != nil {
+		if err := errors.Join(os.Symlink(to, path+".new"),
+			os.Rename(path+".new", path)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -36,13 +38,15 @@ func TestALinkThatTurnsAwayIsNotFollowed(t *testing.T) {
 	}()
 	loads, refusals := 0, 0
 	for range 300 {
-		_, dir, err := inProcess(t, option.Options{Sources: []string{path}, AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{root}}})
+		_, dir, err := inProcess(t, option.Options{Sources: []string{path},
+			AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{root}}})
 		if err != nil {
 			refusals++
 			continue
 		}
 		loads++
-		if l := loadtest.OpenDir(t, dir); !slices.Equal(loadtest.Values[int64](l, "a"), []int64{1}) {
+		if l := loadtest.OpenDir(t, dir); !slices.Equal(loadtest.Values[int64](l, "a"),
+			[]int64{1}) {
 			t.Fatalf("read %v from outside", loadtest.Values[int64](l, "a"))
 		}
 	}

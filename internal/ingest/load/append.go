@@ -32,7 +32,8 @@ func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error)
 	var o option.Options
 	if err := json.Unmarshal(m.Recipe, &o); err != nil {
 		return o, &loaderr.SourceError{
-			Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(), Hint: loaderr.HintReload,
+			Reason: "rows cannot be appended with the recipe of the dataset: " + err.Error(),
+			Hint:   loaderr.HintReload,
 		}
 	}
 	o.Sources = sources
@@ -44,10 +45,12 @@ func AppendOptions(m *layout.Manifest, sources []string) (option.Options, error)
 const deltaDir = "delta"
 
 // append loads new rows with the types and fits of the generation, and joins them with it.
-func (r Request) append(ctx context.Context, m *progress.Meter) (manifest *layout.Manifest, err error) {
+func (r Request) append(ctx context.Context,
+	m *progress.Meter) (manifest *layout.Manifest, err error) {
 	k, err := openBase(r.Append.Dir)
 	if errors.Is(err, layout.ErrTorn) || errors.Is(err, layout.ErrChecksum) {
-		return nil, &loaderr.Reported{Text: err.Error(), Err: mmapfile.ErrLost} // it was complete when the daemon opened it
+		// it was complete when the daemon opened it
+		return nil, &loaderr.Reported{Text: err.Error(), Err: mmapfile.ErrLost}
 	}
 	if err != nil {
 		return nil, err
@@ -64,7 +67,8 @@ func (r Request) append(ctx context.Context, m *progress.Meter) (manifest *layou
 	}
 	k.all = len(o.Columns) == 0
 	for _, c := range k.Data.Manifest.Columns {
-		computed := slices.ContainsFunc(features, func(f calendar.Column) bool { return f.Name == c.Name })
+		computed := slices.ContainsFunc(features,
+			func(f calendar.Column) bool { return f.Name == c.Name })
 		if !computed {
 			k.stored = append(k.stored, c.Name)
 		}

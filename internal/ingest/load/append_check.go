@@ -40,7 +40,8 @@ func (l *load) matchItems(keys *rows.Keys, m *rows.Map, offsets []int64, step in
 			continue
 		}
 		last := times.Data[(end-1)*times.Step]
-		if now := keys.TimeOf(row); now <= last || step > 0 && rows.Since(last, now) != uint64(step) {
+		if now := keys.TimeOf(row); now <= last || step > 0 &&
+			rows.Since(last, now) != uint64(step) {
 			return l.refuseTime(keys, row, last, now > last)
 		}
 	}
@@ -53,10 +54,12 @@ func (l *load) refuseTime(keys *rows.Keys, row, last int64, later bool) error {
 	e, of := l.locateSource(row), keys.OfItem(row)
 	e.Column = l.Time
 	now, before := keys.Clock.TimeText(keys.TimeOf(row)), keys.Clock.TimeText(last)
-	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset", now, of, before)
+	e.Reason = fmt.Sprintf("time %s%s is not after %s, the last one in the dataset",
+		now, of, before)
 	e.Hint = "append newer rows only, or " + loaderr.HintReload
 	if later {
-		e.Reason = fmt.Sprintf("time %s%s is not one step of %s after %s, the last one in the dataset",
+		e.Reason = fmt.Sprintf(
+			"time %s%s is not one step of %s after %s, the last one in the dataset",
 			now, of, l.stepText(), before)
 		e.Hint = "append the rows between, too, or " + loaderr.HintReload
 	}

@@ -24,17 +24,20 @@ const joinBytes = 4 << 20
 
 // join writes the next generation to a directory: for each item the rows of the generation and then
 // its new rows, and after all of them the new items. delta has the new rows.
-func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string) (*layout.Manifest, error) {
+func (k *base) join(ctx context.Context, l *load, delta *layout.Data,
+	dir string) (*layout.Manifest, error) {
 	old := k.Data.Manifest
 	added, err := delta.ItemOffsets()
 	if err != nil {
 		return nil, err
 	}
 	final := layout.Final{
-		ItemID: old.ItemID, Time: old.Time, Vocab: map[string][]string{}, Source: map[string]string{},
+		ItemID: old.ItemID, Time: old.Time, Vocab: map[string][]string{},
+		Source:   map[string]string{},
 		Prepared: map[string]*layout.Prepared{}, Scale: map[string]*layout.Scale{},
 		DTypeError: map[string]*layout.DTypeError{}, Sources: slices.Concat(old.Sources, l.sources),
-		Appended: append(slices.Clone(old.Appended), layout.Appended{Rows: delta.Manifest.Rows, Sources: len(l.sources)}),
+		Appended: append(slices.Clone(old.Appended),
+			layout.Appended{Rows: delta.Manifest.Rows, Sources: len(l.sources)}),
 	}
 	var recipe bytes.Buffer
 	if err := json.Compact(&recipe, old.Recipe); err != nil {
@@ -45,7 +48,8 @@ func (k *base) join(ctx context.Context, l *load, delta *layout.Data, dir string
 	table := layout.Table{Layout: old.Layout, Rows: old.Rows + delta.Manifest.Rows}
 	for i, c := range old.Columns {
 		table.Columns = append(table.Columns, layout.Column{
-			Name: c.Name, Role: c.Role, DType: c.DType, Width: c.Width(), Unit: c.Unit, Zone: c.Zone,
+			Name: c.Name, Role: c.Role, DType: c.DType, Width: c.Width(), Unit: c.Unit,
+			Zone: c.Zone,
 		})
 		final.Source[c.Name] = c.SourceDType
 		final.DTypeError[c.Name] = largerError(c.DTypeError, delta.Manifest.Columns[i].DTypeError)
@@ -108,7 +112,8 @@ func (k *base) need(rows int64) int64 {
 func (k *base) checkSpace(dir string, rows int64, available func(string) int64) error {
 	need := k.need(rows)
 	if have := available(dir); have >= 0 && need > have {
-		return &loaderr.NoSpaceError{Dir: dir, Need: need, Have: have, Text: "the old rows and the new ones"}
+		return &loaderr.NoSpaceError{Dir: dir, Need: need, Have: have,
+			Text: "the old rows and the new ones"}
 	}
 	return nil
 }
@@ -118,7 +123,8 @@ func (k *base) explainFull(err error, dir string, rows int64, available func(str
 	if !files.IsFull(err) || errors.Is(err, loaderr.ErrNoSpace) {
 		return err
 	}
-	return &loaderr.NoSpaceError{Dir: dir, Need: k.need(rows), Have: max(0, available(dir)), Text: err.Error()}
+	return &loaderr.NoSpaceError{Dir: dir, Need: k.need(rows), Have: max(0, available(dir)),
+		Text: err.Error()}
 }
 
 // rowRange are count rows that a join copies, of the generation (old) or of the new rows.
@@ -171,7 +177,8 @@ func (k *base) planJoin(added []int64) joinPlan {
 }
 
 // copy copies all ranges, in pieces that are distributed over the workers.
-func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layout.Data, ranges []rowRange) error {
+func (k *base) copy(ctx context.Context, l *load, w *layout.Writer, delta *layout.Data,
+	ranges []rowRange) error {
 	from := map[bool]*layout.Copier{}
 	for old, d := range map[bool]*layout.Data{true: k.Data, false: delta} {
 		c, err := w.Copier(d)
@@ -231,7 +238,8 @@ func (k *base) beforeFill(
 				break
 			}
 			r.Row, r.Rows = p.to+from-p.from, end-from
-			if n := len(out); n > 0 && out[n-1].Cells == r.Cells && out[n-1].Row+out[n-1].Rows == r.Row {
+			if n := len(out); n > 0 && out[n-1].Cells == r.Cells &&
+				out[n-1].Row+out[n-1].Rows == r.Row {
 				out[n-1].Rows += r.Rows
 			} else {
 				out = append(out, r)

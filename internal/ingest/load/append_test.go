@@ -26,7 +26,9 @@ func appended(t *testing.T, to loadtest.Loaded, sources ...string) (loadtest.Loa
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if _, err := Run(context.Background(), Request{Dir: dir, Options: o, Append: &Append{Dir: to.Dir}}, &progress.Meter{}); err != nil {
+	if _, err := Run(context.Background(),
+		Request{Dir: dir, Options: o, Append: &Append{Dir: to.Dir}},
+		&progress.Meter{}); err != nil {
 		return loadtest.Loaded{}, err
 	}
 	return loadtest.OpenDir(t, dir), nil
@@ -44,7 +46,8 @@ func mustAppend(t *testing.T, to loadtest.Loaded, sources ...string) loadtest.Lo
 	return l
 }
 
-// TestAppendedRowsGoBehindThoseOfTheirItems holds appends of random items to what a sort of all rows gives.
+// TestAppendedRowsGoBehindThoseOfTheirItems holds appends of random items to what a sort of all
+// rows gives.
 func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 	draws := 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -60,14 +63,17 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 		var parts [3][]row
 		last := map[string]int64{}
 		for p := range parts {
-			for _, item := range rapid.Permutation(names[:rapid.IntRange(1, len(names)).Draw(r, "items")]).Draw(r, "order") {
+			for _, item := range rapid.Permutation(
+				names[:rapid.IntRange(1, len(names)).Draw(r, "items")]).Draw(r, "order") {
 				for range rapid.IntRange(1, 4).Draw(r, "rows") {
 					last[item] += int64(rapid.IntRange(1, 3).Draw(r, "step"))
-					parts[p] = append(parts[p], row{item, last[item], float64(rapid.IntRange(-9, 9).Draw(r, "v"))})
+					parts[p] = append(parts[p],
+						row{item, last[item], float64(rapid.IntRange(-9, 9).Draw(r, "v"))})
 				}
 			}
 		}
-		o := option.Options{ItemID: []string{"i"}, Time: "t", Layout: rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")}
+		o := option.Options{ItemID: []string{"i"}, Time: "t",
+			Layout: rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")}
 		write := func(rows []row) string {
 			var b strings.Builder
 			b.WriteString("w,v,i,t,n\n")
@@ -80,7 +86,8 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 		var want []row
 		for p, rows := range parts {
 			if p == 0 {
-				l = mustLoad(t, option.Options{Sources: []string{write(rows)}, ItemID: o.ItemID, Time: o.Time, Layout: o.Layout})
+				l = mustLoad(t, option.Options{Sources: []string{write(rows)}, ItemID: o.ItemID,
+					Time: o.Time, Layout: o.Layout})
 			} else {
 				l = mustAppend(t, l, write(rows))
 			}
@@ -92,15 +99,20 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 				order = append(order, x.item)
 			}
 		}
-		slices.SortStableFunc(want, func(a, b row) int { return slices.Index(order, a.item) - slices.Index(order, b.item) })
-		vs, ws, ts, ns, codes := loadtest.Values[float64](l, "v"), loadtest.Values[float64](l, "w"), loadtest.Values[int64](l, "t"), loadtest.Values[int64](l, "n"), loadtest.Values[int32](l, "i")
+		slices.SortStableFunc(want,
+			func(a, b row) int { return slices.Index(order, a.item) - slices.Index(order, b.item) })
+		vs, ws, ts, ns, codes := loadtest.Values[float64](l, "v"), loadtest.Values[float64](l, "w"),
+			loadtest.Values[int64](l, "t"), loadtest.Values[int64](l, "n"),
+			loadtest.Values[int32](l, "i")
 		if len(vs) != len(want) {
 			r.Fatalf("%d rows, want %d", len(vs), len(want))
 		}
 		for i, x := range want {
 			word, err := l.Word("i", int64(codes[i]))
-			if v := x.v; err != nil || word != x.item || ts[i] != x.t || math.Abs(vs[i]) != math.Abs(v)+0.5 || ws[i] != v*2+0.25 || ns[i] != x.t*3 {
-				r.Fatalf("row %d is %s %d %v %v %d (%v), want %+v", i, word, ts[i], vs[i], ws[i], ns[i], err, x)
+			if v := x.v; err != nil || word != x.item || ts[i] != x.t ||
+				math.Abs(vs[i]) != math.Abs(v)+0.5 || ws[i] != v*2+0.25 || ns[i] != x.t*3 {
+				r.Fatalf("row %d is %s %d %v %v %d (%v), want %+v", i, word, ts[i], vs[i], ws[i],
+					ns[i], err, x)
 			}
 		}
 		offsets, err := l.ItemOffsets()
@@ -113,7 +125,8 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 				r.Fatalf("item %d is %v at row %d, want %s, %v", i, got, offsets[i], name, err)
 			}
 		}
-		if m := l.Manifest; len(m.Sources) != 3 || len(m.Appended) != 2 || m.Appended[1].Rows != int64(len(parts[2])) || m.Appended[1].Sources != 1 {
+		if m := l.Manifest; len(m.Sources) != 3 || len(m.Appended) != 2 ||
+			m.Appended[1].Rows != int64(len(parts[2])) || m.Appended[1].Sources != 1 {
 			r.Fatalf("sources %v, appended %v", m.Sources, m.Appended)
 		}
 	})
@@ -123,16 +136,22 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 func TestWhatWasFittedStays(t *testing.T) {
 	for _, per := range []string{option.ScalePerColumn, option.ScalePerItem} {
 		for _, layouts := range []string{layout.Columns, layout.Packed} {
-			o := option.Options{ItemID: []string{"i"}, Time: "t", Scale: option.All(option.ScaleStandard), ScalePer: per, Layout: layouts, Fill: option.ByColumn(map[string]option.Fill{"b": {How: option.FillMean}})}
-			o.Sources = []string{loadtest.File(t, "a.csv", "i,t,a,b\n1,1,2,10\n1,2,4,\n2,1,10,30\n2,2,30,50\n")}
+			o := option.Options{ItemID: []string{"i"}, Time: "t",
+				Scale: option.All(option.ScaleStandard), ScalePer: per, Layout: layouts,
+				Fill: option.ByColumn(map[string]option.Fill{"b": {How: option.FillMean}})}
+			o.Sources = []string{loadtest.File(t, "a.csv",
+				"i,t,a,b\n1,1,2,10\n1,2,4,\n2,1,10,30\n2,2,30,50\n")}
 			old := mustLoad(t, o)
-			l := mustAppend(t, old, loadtest.File(t, "b.csv", "i,t,a,b\n2,3,1000,\n3,1,7,1\n3,2,9,5\n1,5,-50,\n"))
+			l := mustAppend(t, old,
+				loadtest.File(t, "b.csv", "i,t,a,b\n2,3,1000,\n3,1,7,1\n3,2,9,5\n1,5,-50,\n"))
 			before, after := loadtest.Values[float32](old, "a"), loadtest.Values[float32](l, "a")
-			if was := []float32{after[0], after[1], after[3], after[4]}; !slices.Equal(was, before) {
+			if was := []float32{after[0], after[1], after[3], after[4]}; !slices.Equal(
+				was, before) {
 				t.Errorf("%s: the old rows are %v, were %v", per, was, before)
 			}
 			scale, kept := columnOf(l, "a").Scale, columnOf(old, "a").Scale
-			if n := len(kept.Shift); !slices.Equal(scale.Shift[:n], kept.Shift) || !slices.Equal(scale.Scale[:n], kept.Scale) {
+			if n := len(kept.Shift); !slices.Equal(scale.Shift[:n], kept.Shift) ||
+				!slices.Equal(scale.Scale[:n], kept.Scale) {
 				t.Errorf("%s: scaled by %+v, was %+v", per, scale, kept)
 			}
 			raw := []float64{2, 4, -50, 10, 30, 1000, 7, 9}
@@ -146,7 +165,8 @@ func TestWhatWasFittedStays(t *testing.T) {
 					t.Errorf("%s: row %d is %v, want %v", per, row, after[row], want)
 				}
 			}
-			if per == option.ScalePerItem && (len(scale.Shift) != 3 || scale.Shift[2] != 8 || scale.Scale[2] != 1) {
+			if per == option.ScalePerItem && (len(scale.Shift) != 3 || scale.Shift[2] != 8 ||
+				scale.Scale[2] != 1) {
 				t.Errorf("the new item has the fit %+v", scale)
 			}
 			b, prepared := loadtest.Values[float32](l, "b"), columnOf(l, "b").Prepared
@@ -154,8 +174,10 @@ func TestWhatWasFittedStays(t *testing.T) {
 			if per == option.ScalePerItem {
 				mean, at = 40, 1
 			}
-			if want := float32((mean - s.Shift[at]) / s.Scale[at]); b[5] != want || prepared.FillValue[at] != mean {
-				t.Errorf("%s: a gap is filled with %v (%v), want %v", per, b[5], prepared.FillValue, want)
+			if want := float32((mean - s.Shift[at]) / s.Scale[at]); b[5] != want ||
+				prepared.FillValue[at] != mean {
+				t.Errorf("%s: a gap is filled with %v (%v), want %v", per, b[5],
+					prepared.FillValue, want)
 			}
 		}
 	}
@@ -175,17 +197,21 @@ func TestStepsGoOnOverTheSeam(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,v\nx,1,1\nx,2,\nx,3,4\ny,1,2\ny,2,8\n")
 	b := loadtest.File(t, "b.csv", "i,t,v\ny,3,\ny,4,3\nx,4,\nx,5,\nx,6,10.5\nz,1,\nz,2,6\nx,7,\n")
 	for name, o := range map[string]option.Options{
-		"forward":                    {Fill: option.All(option.Fill{How: option.FillForward})},
-		"linear":                     {Fill: option.All(option.Fill{How: option.FillLinear})},
-		"backward":                   {Fill: option.All(option.Fill{How: option.FillBackward})},
-		"value":                      {Fill: option.All(option.FillWith(-1))},
-		"diff":                       {Diff: option.All(true)},
-		"forward, log1p, diff":       {Fill: option.All(option.Fill{How: option.FillForward}), Log1p: option.All(true), Diff: option.All(true), DType: option.Floats("float64")},
-		"linear, log1p":              {Fill: option.All(option.Fill{How: option.FillLinear}), Log1p: option.All(true), DType: option.Floats("float64")},
-		"forward, clip":              {Fill: option.All(option.Fill{How: option.FillForward}), Clip: option.All(option.Clip{High: 5, HasHigh: true})},
-		"calendar":                   {},
-		"none, packed":               {Layout: layout.Packed},
-		"forward in float32, packed": {Fill: option.All(option.Fill{How: option.FillForward}), DType: option.Floats("float32"), Layout: layout.Packed},
+		"forward":  {Fill: option.All(option.Fill{How: option.FillForward})},
+		"linear":   {Fill: option.All(option.Fill{How: option.FillLinear})},
+		"backward": {Fill: option.All(option.Fill{How: option.FillBackward})},
+		"value":    {Fill: option.All(option.FillWith(-1))},
+		"diff":     {Diff: option.All(true)},
+		"forward, log1p, diff": {Fill: option.All(option.Fill{How: option.FillForward}),
+			Log1p: option.All(true), Diff: option.All(true), DType: option.Floats("float64")},
+		"linear, log1p": {Fill: option.All(option.Fill{How: option.FillLinear}),
+			Log1p: option.All(true), DType: option.Floats("float64")},
+		"forward, clip": {Fill: option.All(option.Fill{How: option.FillForward}),
+			Clip: option.All(option.Clip{High: 5, HasHigh: true})},
+		"calendar":     {},
+		"none, packed": {Layout: layout.Packed},
+		"forward in float32, packed": {Fill: option.All(option.Fill{How: option.FillForward}),
+			DType: option.Floats("float32"), Layout: layout.Packed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o.ItemID, o.Time, o.Sort = []string{"i"}, "t", true
@@ -203,14 +229,17 @@ func TestStepsGoOnOverTheSeam(t *testing.T) {
 			}
 			gm, gerr := got.BeforeFill(columnOf(got, "v"))
 			wm, werr := want.BeforeFill(columnOf(want, "v"))
-			if gerr != nil || werr != nil || !slices.Equal(gm, wm) || !o.Fill.IsZero() && len(gm) == 0 {
+			if gerr != nil || werr != nil || !slices.Equal(gm, wm) || !o.Fill.IsZero() &&
+				len(gm) == 0 {
 				t.Errorf("missing before the fill are %v, want %v (%v, %v)", gm, wm, gerr, werr)
 			}
 			if s, x := got.Manifest.TimeStep, want.Manifest.TimeStep; *s != *x {
 				t.Errorf("step %+v, want %+v", s, x)
 			}
-			if p, x := columnOf(got, "v").Prepared, columnOf(want, "v").Prepared; p != nil && o.Log1p.IsZero() && fmt.Sprint(p.First, p.Last) != fmt.Sprint(x.First, x.Last) {
-				t.Errorf("differences begin at %v and end at %v, want %v and %v", p.First, p.Last, x.First, x.Last)
+			if p, x := columnOf(got, "v").Prepared, columnOf(want, "v").Prepared; p != nil &&
+				o.Log1p.IsZero() && fmt.Sprint(p.First, p.Last) != fmt.Sprint(x.First, x.Last) {
+				t.Errorf("differences begin at %v and end at %v, want %v and %v", p.First, p.Last,
+					x.First, x.Last)
 			}
 		})
 	}
@@ -229,40 +258,61 @@ func floats(l loadtest.Loaded, name string) []float64 {
 }
 
 func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
-	// A cell that is a whole number goes into a column of decimals, a grid goes on, a filter holds for new rows too.
-	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\nx,2020-01-01,1.5\nx,2020-01-02,2\ny,2020-01-01,1\n")}, ItemID: []string{"i"}, Time: "t", Regrid: []byte(`"1d"`)})
+	// A cell that is a whole number goes into a column of decimals, a grid goes on, a filter holds
+	// for new rows too.
+	old := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "a.csv",
+			"i,t,v\nx,2020-01-01,1.5\nx,2020-01-02,2\ny,2020-01-01,1\n")}, ItemID: []string{"i"},
+			Time: "t", Regrid: []byte(`"1d"`)})
 	l := mustAppend(t, old, loadtest.File(t, "b.csv", "i,t,v\nx,2020-01-03,7\nx,2020-01-05,8\n"))
-	if got := loadtest.Values[float64](l, "v"); len(got) != 6 || got[2] != 7 || got[3] == got[3] || got[4] != 8 || got[5] != 1 {
+	if got := loadtest.Values[float64](l, "v"); len(got) != 6 || got[2] != 7 || got[3] == got[3] ||
+		got[4] != 8 || got[5] != 1 {
 		t.Errorf("got %v", got)
 	}
-	if _, err := appended(t, l, loadtest.File(t, "c.csv", "i,t,v\nx,2020-01-07,7.5\n")); err == nil {
+	if _, err := appended(t, l,
+		loadtest.File(t, "c.csv", "i,t,v\nx,2020-01-07,7.5\n")); err == nil {
 		t.Error("a hole in the grid was let in")
 	} else {
-		loadtest.Refused(t, err, `time 2020-01-07 00:00:00 of item "x" is not one step of 1d after 2020-01-05 00:00:00`, "the rows between")
+		loadtest.Refused(t, err,
+			`time 2020-01-07 00:00:00 of item "x" is not one step of 1d after 2020-01-05 00:00:00`,
+			"the rows between")
 	}
 	// Without a time, rows go to the end.
 	plain := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n2\n")}})
-	if got := loadtest.Values[int64](mustAppend(t, plain, loadtest.File(t, "b.csv", "v\n1\n")), "v"); !slices.Equal(got, []int64{1, 2, 1}) {
+	if got := loadtest.Values[int64](mustAppend(t, plain, loadtest.File(t, "b.csv", "v\n1\n")),
+		"v"); !slices.Equal(got, []int64{1, 2, 1}) {
 		t.Errorf("got %v", got)
 	}
-	// All that was wanted are the columns that say where a row belongs; the others are not looked at.
-	bare := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\n1,1,x\n1,2,y\n")}, ItemID: []string{"i"}, Time: "t", Columns: []string{"t"}})
-	if got := loadtest.Values[int64](mustAppend(t, bare, loadtest.File(t, "b.csv", "i,t,v\n1,3,z\n")), "t"); !slices.Equal(got, []int64{1, 2, 3}) {
+	// All that was wanted are the columns that say where a row belongs; the others are not looked
+	// at.
+	bare := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\n1,1,x\n1,2,y\n")},
+			ItemID: []string{"i"}, Time: "t", Columns: []string{"t"}})
+	if got := loadtest.Values[int64](mustAppend(t, bare,
+		loadtest.File(t, "b.csv", "i,t,v\n1,3,z\n")), "t"); !slices.Equal(got, []int64{1, 2, 3}) {
 		t.Errorf("times alone: %v", got)
 	}
 	// Columns that are series: one has no new rows, one is new.
-	wide := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")}, Time: "t", Melt: true})
+	wide := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")},
+			Time: "t", Melt: true})
 	long := mustAppend(t, wide, loadtest.File(t, "b.csv", "t,z,x\n3,5,6\n"))
-	if got := loadtest.Values[float64](long, "value"); !slices.Equal(got, []float64{1.5, 3, 6, 2, 4, 5}) {
+	if got := loadtest.Values[float64](long, "value"); !slices.Equal(got,
+		[]float64{1.5, 3, 6, 2, 4, 5}) {
 		t.Errorf("melted: %v", got)
 	}
 	// Texts as values, one of them missing.
-	texts := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "v,w\n1,b\n2,\n3,a\n")}})
-	if got := loadtest.Values[int32](mustAppend(t, texts, loadtest.File(t, "b.csv", "v,w\n1,c\n2,a\n3,\n")), "w"); !slices.Equal(got, []int32{0, -1, 1, 2, 1, -1}) {
+	texts := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "a.csv", "v,w\n1,b\n2,\n3,a\n")}})
+	if got := loadtest.Values[int32](mustAppend(t, texts,
+		loadtest.File(t, "b.csv", "v,w\n1,c\n2,a\n3,\n")), "w"); !slices.Equal(got,
+		[]int32{0, -1, 1, 2, 1, -1}) {
 		t.Errorf("texts: %v", got)
 	}
 	// The words of text keep their codes.
-	words := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,v\nb,1\na,2\n")}, ItemID: []string{"i"}})
+	words := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,v\nb,1\na,2\n")},
+			ItemID: []string{"i"}})
 	grown := mustAppend(t, words, loadtest.File(t, "b.csv", "i,v\nc,1\na,2\n"))
 	if got := loadtest.Values[int32](grown, "i"); !slices.Equal(got, []int32{0, 1, 1, 2}) {
 		t.Errorf("codes %v", got)
@@ -270,18 +320,30 @@ func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
 }
 
 func TestRowsThatCannotBeAppendedAreRefused(t *testing.T) {
-	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v,n\nx,1,1.5,1\nx,2,2.5,2\ny,5,1.5,3\n")}, ItemID: []string{"i"}, Time: "t"})
+	old := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "a.csv",
+			"i,t,v,n\nx,1,1.5,1\nx,2,2.5,2\ny,5,1.5,3\n")}, ItemID: []string{"i"}, Time: "t"})
 	for name, c := range map[string]struct{ text, want, hint string }{
-		"the same time":      {"i,t,v,n\nz,1,1,1\nx,2,3.5,2\n", `b.csv, row 2 (line 3), column "t": time 2 of item "x" is not after 2, the last one in the dataset`, "append newer rows only"},
-		"an earlier time":    {"i,t,v,n\ny,4,3.5,2\n", `b.csv, row 1 (line 2), column "t": time 4 of item "y" is not after 5`, "load all files again"},
-		"a column less":      {"i,t,v\nx,3,1\n", `b.csv, column "n": is in the dataset but not here`, "load all files again"},
-		"a column more":      {"i,t,v,n,m\nx,3,1,1,1\n", `b.csv, column "m": is here but not in the dataset`, "load all files again"},
-		"decimals":           {"i,t,v,n\nx,3,1,1.5\n", `b.csv, column "n": is float64 here but int64 in the dataset`, "load all files again"},
-		"decimals far below": {"i,t,v,n\n" + rowsOf("x,%d,1,1\n", 3, 5000) + "x,9000,1,1.5\n", `b.csv, column "n": is float64 here but int64 in the dataset`, ""},
-		"texts":              {"i,t,v,n\nx,3,one,1\n", `column "v": is text here but float64 in the dataset`, "load all files again"},
-		"times":              {"i,t,v,n\nx,2020-01-01,1,1\n", `column "t": is timestamp[s] here but int64 in the dataset`, ""},
-		"unsorted":           {"i,t,v,n\nx,4,1,1\nx,3,1,1\n", `time 3 of item "x" comes after 4`, ""},
-		"nothing":            {"i,t,v,n\n", "no rows", ""},
+		"the same time": {"i,t,v,n\nz,1,1,1\nx,2,3.5,2\n",
+			`b.csv, row 2 (line 3), column "t": time 2 of item "x" is not after 2, the last one in the dataset`, "append newer rows only"},
+		"an earlier time": {"i,t,v,n\ny,4,3.5,2\n",
+			`b.csv, row 1 (line 2), column "t": time 4 of item "y" is not after 5`,
+			"load all files again"},
+		"a column less": {"i,t,v\nx,3,1\n",
+			`b.csv, column "n": is in the dataset but not here`, "load all files again"},
+		"a column more": {"i,t,v,n,m\nx,3,1,1,1\n",
+			`b.csv, column "m": is here but not in the dataset`, "load all files again"},
+		"decimals": {"i,t,v,n\nx,3,1,1.5\n",
+			`b.csv, column "n": is float64 here but int64 in the dataset`, "load all files again"},
+		"decimals far below": {"i,t,v,n\n" + rowsOf("x,%d,1,1\n", 3, 5000) + "x,9000,1,1.5\n",
+			`b.csv, column "n": is float64 here but int64 in the dataset`, ""},
+		"texts": {"i,t,v,n\nx,3,one,1\n",
+			`column "v": is text here but float64 in the dataset`, "load all files again"},
+		"times": {"i,t,v,n\nx,2020-01-01,1,1\n",
+			`column "t": is timestamp[s] here but int64 in the dataset`, ""},
+		"unsorted": {"i,t,v,n\nx,4,1,1\nx,3,1,1\n",
+			`time 3 of item "x" comes after 4`, ""},
+		"nothing": {"i,t,v,n\n", "no rows", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := appended(t, old, loadtest.File(t, "b.csv", c.text))
@@ -312,7 +374,8 @@ func TestAnAppendThatDoesNotFitIsRefused(t *testing.T) {
 	for _, have := range []int64{need - 1, need, -1} {
 		err := k.checkSpace("/cache", 3, func(string) int64 { return have })
 		var s *loaderr.NoSpaceError
-		if have == need-1 && (!errors.As(err, &s) || s.Need != need || s.Have != have) || have != need-1 && err != nil {
+		if have == need-1 && (!errors.As(err, &s) || s.Need != need || s.Have != have) ||
+			have != need-1 && err != nil {
 			t.Errorf("with %d bytes: %v", have, err)
 		}
 	}

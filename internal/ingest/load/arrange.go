@@ -82,11 +82,13 @@ func (l *load) gridStep(clock column.Column) (int64, error) {
 		return v, nil
 	case unit == "":
 		return 0, &loaderr.OptionError{
-			Field: "regrid", Value: s.String(), Allowed: "an integer: the time column holds integers",
+			Field: "regrid", Value: s.String(),
+			Allowed: "an integer: the time column holds integers",
 		}
 	}
 	return 0, &loaderr.OptionError{
-		Field: "regrid", Value: s.String(), Allowed: "a multiple of 1" + unit + ", the unit of the time column",
+		Field: "regrid", Value: s.String(), Allowed: "a multiple of 1" + unit +
+			", the unit of the time column",
 	}
 }
 
@@ -173,7 +175,8 @@ func (l *load) locateSource(row int64) loaderr.SourceError {
 	}
 	for _, r := range l.readers {
 		if row < r.Rows() {
-			return loaderr.SourceError{Path: r.Path(), Row: source.SourceRow(r, row) + 1, Line: r.Line(row)}
+			return loaderr.SourceError{Path: r.Path(), Row: source.SourceRow(r, row) + 1,
+				Line: r.Line(row)}
 		}
 		row -= r.Rows()
 	}
@@ -188,7 +191,8 @@ func (l *load) keys(vocab map[string][]string, dest func(i int) layout.ColumnWri
 // sort sorts the rows by item and time. Its three passes are reported as half of the work.
 func (l *load) sort(ctx context.Context, k *rows.Keys) error {
 	var passed atomic.Int64
-	return rows.Sort(ctx, l.Workers, k, l.order, func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) })
+	return rows.Sort(ctx, l.Workers, k, l.order,
+		func(rows int64) { l.meter.Rows.Store(passed.Add(rows) / 6) })
 }
 
 // deduplicate leaves one row of each item and time, as the option duplicates asks.
@@ -201,7 +205,8 @@ func (l *load) deduplicate(ctx context.Context, k *rows.Keys, offsets []int64) (
 			if l.wanted.roles[i] != layout.RoleValue {
 				return nil
 			}
-			return rows.Average(ctx, k, l.order, offsets, l.dest(i), l.columns[i], l.plans[i].integers)
+			return rows.Average(ctx, k, l.order, offsets, l.dest(i), l.columns[i],
+				l.plans[i].integers)
 		})
 		if err != nil {
 			return nil, err

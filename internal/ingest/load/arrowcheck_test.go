@@ -23,7 +23,9 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		{loadtest.HalfNull(3), `record batch 1, column "a": says that it has 3 nulls and has 2`},
 	} {
 		a := array.MakeFromData(c.data)
-		record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: a.DataType(), Nullable: true}}, nil), []arrow.Array{a}, int64(a.Len()))
+		record := array.NewRecord(
+			arrow.NewSchema([]arrow.Field{{Name: "a", Type: a.DataType(), Nullable: true}}, nil),
+			[]arrow.Array{a}, int64(a.Len()))
 		var b bytes.Buffer
 		w := ipc.NewWriter(&b, ipc.WithSchema(record.Schema()))
 		if err := errors.Join(w.Write(record), w.Close()); err != nil {
@@ -31,7 +33,8 @@ func TestNullsOfArrowAreCounted(t *testing.T) {
 		}
 		o := option.Options{Sources: []string{loadtest.File(t, "x.arrows", b.String())}}
 		if c.refused == "" {
-			if got := loadtest.Texts(mustLoad(t, o), "a"); got[0] != "nan" || got[2] != "nan" || got[1] == "nan" {
+			if got := loadtest.Texts(mustLoad(t, o), "a"); got[0] != "nan" || got[2] != "nan" ||
+				got[1] == "nan" {
 				t.Error(got)
 			}
 			continue

@@ -16,11 +16,14 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// faultyStream is an Arrow stream of two batches of five rows, of which damage changes the bytes of the second.
+// faultyStream is an Arrow stream of two batches of five rows, of which damage changes the bytes of
+// the second.
 func faultyStream(t *testing.T, damage func(batch []byte)) string {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "t", Type: arrow.PrimitiveTypes.Int32}, {Name: "word", Type: arrow.BinaryTypes.String}, {Name: "a", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "t", Type: arrow.PrimitiveTypes.Int32},
+		{Name: "word", Type: arrow.BinaryTypes.String},
+		{Name: "a", Type: arrow.PrimitiveTypes.Float64},
 	}, nil)
 	var out bytes.Buffer
 	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
@@ -73,17 +76,29 @@ func TestFaultsOfArrowNameColumnAndBatch(t *testing.T) {
 		damage           func(b []byte)
 		o                option.Options
 	}{
-		{"text", `x.arrows, row 9, column "word": "\xffxy" is not UTF-8`, "bytes are read where they are text", func(b []byte) { put(b, []byte("wxywxyz"), []byte{0xff}) }, option.Options{}},
-		{"item", `x.arrows, row 1, column "word": the text is empty, but an item needs a name`, "leave the rows out", func([]byte) {}, option.Options{ItemID: []string{"word"}}},
-		{"offsets", `x.arrows, record batch 2, column "word": cannot be decoded: `, "damaged", func(b []byte) { put(b, ends(0, 0, 1, 3, 6, 10), ends(0, 0, 1, 3, 1<<30, 10)) }, option.Options{}},
-		{"length of a buffer", `x.arrows, record batch 2, column "a": has a buffer of 1099511627776 bytes at `, "damaged", func(b []byte) { put(b, ints(40), ints(1<<40)) }, option.Options{}},
-		{"place of a buffer", `x.arrows, record batch 2, column "a": has a buffer at 60, no multiple of 8`, "damaged", func(b []byte) {
-			at := bytes.LastIndex(b, ints(40)) - 8
-			b[at] -= 4
-		}, option.Options{}},
-		{"short buffer", `x.arrows, record batch 2, column "a": has a buffer of 32 bytes, its rows need 40`, "damaged", func(b []byte) { put(b, ints(40), ints(32)) }, option.Options{}},
+		{"text", `x.arrows, row 9, column "word": "\xffxy" is not UTF-8`,
+			"bytes are read where they are text",
+			func(b []byte) { put(b, []byte("wxywxyz"), []byte{0xff}) }, option.Options{}},
+		{"item", `x.arrows, row 1, column "word": the text is empty, but an item needs a name`,
+			"leave the rows out", func([]byte) {}, option.Options{ItemID: []string{"word"}}},
+		{"offsets", `x.arrows, record batch 2, column "word": cannot be decoded: `, "damaged",
+			func(b []byte) { put(b, ends(0, 0, 1, 3, 6, 10), ends(0, 0, 1, 3, 1<<30, 10)) },
+			option.Options{}},
+		{"length of a buffer",
+			`x.arrows, record batch 2, column "a": has a buffer of 1099511627776 bytes at `,
+			"damaged", func(b []byte) { put(b, ints(40), ints(1<<40)) }, option.Options{}},
+		{"place of a buffer",
+			`x.arrows, record batch 2, column "a": has a buffer at 60, no multiple of 8`, "damaged",
+			func(b []byte) {
+				at := bytes.LastIndex(b, ints(40)) - 8
+				b[at] -= 4
+			}, option.Options{}},
+		{"short buffer",
+			`x.arrows, record batch 2, column "a": has a buffer of 32 bytes, its rows need 40`,
+			"damaged", func(b []byte) { put(b, ints(40), ints(32)) }, option.Options{}},
 		{"nulls", `x.arrows, record batch 2, column "a": has an array of 5 rows and -1 nulls in a batch of 5 rows`, "damaged", func(b []byte) { put(b, ints(5, 0), ints(5, -1)) }, option.Options{}},
-		{"rows of a column", `x.arrows, record batch 2: the Arrow stream cannot be decoded: `, "damaged", func(b []byte) { put(b, ints(5, 0), ints(4, 0)) }, option.Options{}},
+		{"rows of a column", `x.arrows, record batch 2: the Arrow stream cannot be decoded: `,
+			"damaged", func(b []byte) { put(b, ints(5, 0), ints(4, 0)) }, option.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.arrows", faultyStream(t, c.damage))}
@@ -93,9 +108,10 @@ func TestFaultsOfArrowNameColumnAndBatch(t *testing.T) {
 	}
 }
 
-// missingLists is an Arrow stream of lists of two values in two batches, of which those are missing that there says; what lies under them
-// is something.
-func missingLists(t *testing.T, there [][]bool, of arrow.DataType, values func(rows int) *memory.Buffer) string {
+// missingLists is an Arrow stream of lists of two values in two batches, of which those are missing
+// that there says; what lies under them is something.
+func missingLists(t *testing.T, there [][]bool, of arrow.DataType,
+	values func(rows int) *memory.Buffer) string {
 	t.Helper()
 	list := arrow.FixedSizeListOf(2, of)
 	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: list, Nullable: true}}, nil)
@@ -112,7 +128,9 @@ func missingLists(t *testing.T, there [][]bool, of arrow.DataType, values func(r
 			}
 		}
 		child := array.NewData(of, 2*len(rows), []*memory.Buffer{nil, values(len(rows))}, nil, 0, 0)
-		a := array.MakeFromData(array.NewData(list, len(rows), []*memory.Buffer{memory.NewBufferBytes(bits)}, []arrow.ArrayData{child}, nulls, 0))
+		a := array.MakeFromData(
+			array.NewData(list, len(rows), []*memory.Buffer{memory.NewBufferBytes(bits)},
+				[]arrow.ArrayData{child}, nulls, 0))
 		if err := w.Write(array.NewRecord(schema, []arrow.Array{a}, int64(len(rows)))); err != nil {
 			t.Fatal(err)
 		}
@@ -123,9 +141,11 @@ func missingLists(t *testing.T, there [][]bool, of arrow.DataType, values func(r
 	return out.String()
 }
 
-// TestListsMayBeMissing has lists that are missing as a whole: they are NaN in floats, and filled elsewhere.
+// TestListsMayBeMissing has lists that are missing as a whole: they are NaN in floats, and filled
+// elsewhere.
 func TestListsMayBeMissing(t *testing.T) {
-	there := [][]bool{{false, true, true, false}, {true}, {false, false, true, false, true, true, true, true, true, false, true}}
+	there := [][]bool{{false, true, true, false}, {true},
+		{false, false, true, false, true, true, true, true, true, false, true}}
 	all := slices.Concat(there...)
 	floats := func(rows int) *memory.Buffer {
 		v := make([]float64, 2*rows)
@@ -135,30 +155,37 @@ func TestListsMayBeMissing(t *testing.T) {
 		return memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v))
 	}
 	ints := func(rows int) *memory.Buffer {
-		return memory.NewBufferBytes(arrow.Int16Traits.CastToBytes(slices.Repeat([]int16{7}, 2*rows)))
+		return memory.NewBufferBytes(
+			arrow.Int16Traits.CastToBytes(slices.Repeat([]int16{7}, 2*rows)))
 	}
-	path := loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Float64, floats))
+	path := loadtest.File(t, "x.arrows",
+		missingLists(t, there, arrow.PrimitiveTypes.Float64, floats))
 	for _, how := range []string{"columns", "packed"} {
-		got := loadtest.Values[float64](mustLoad(t, option.Options{Sources: []string{path}, Layout: how}), "a")
+		got := loadtest.Values[float64](mustLoad(t,
+			option.Options{Sources: []string{path}, Layout: how}), "a")
 		for i, v := range got {
 			if math.IsNaN(v) == all[i/2] || all[i/2] && v != 1e300 {
 				t.Errorf("%s: row %d holds %v", how, i/2+1, v)
 			}
 		}
 	}
-	for i, v := range loadtest.Values[float64](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(3))}), "a") {
+	for i, v := range loadtest.Values[float64](mustLoad(t,
+		option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(3))}), "a") {
 		if all[i/2] && v != 1e300 || !all[i/2] && v != 3 {
 			t.Errorf("filled row %d holds %v", i/2+1, v)
 		}
 	}
-	missing := loadtest.File(t, "x.arrows", missingLists(t, [][]bool{{false, false}, {false}}, arrow.PrimitiveTypes.Float64, floats))
-	if got := loadtest.Values[float32](mustLoad(t, option.Options{Sources: []string{missing}, DType: option.Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
+	missing := loadtest.File(t, "x.arrows", missingLists(t, [][]bool{{false, false}, {false}},
+		arrow.PrimitiveTypes.Float64, floats))
+	if got := loadtest.Values[float32](mustLoad(t, option.Options{Sources: []string{missing},
+		DType: option.Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
 		t.Error("what lies under a list that is missing was looked at", got)
 	}
 	path = loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Int16, ints))
 	_, _, err := inProcess(t, option.Options{Sources: []string{path}})
 	loadtest.Refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "--fill a=0")
-	for i, v := range loadtest.Values[int16](mustLoad(t, option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {
+	for i, v := range loadtest.Values[int16](mustLoad(t,
+		option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {
 		if all[i/2] && v != 7 || !all[i/2] && v != -2 {
 			t.Errorf("filled row %d holds %d", i/2+1, v)
 		}

@@ -27,14 +27,20 @@ func arrowOptions(paths ...string) option.Options {
 
 func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
 	want := ""
-	for name, options := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()}, "zstd": {ipc.WithZstd()}} {
+	for name, options := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()},
+		"zstd": {ipc.WithZstd()}} {
 		file, stream := puttest.ArrowFileBytes(t, options...)
 		headless := slices.Clone(file)
-		headless[8] = 4 // as Polars writes it: what stands there is no message, and the footer has the schema
-		for suffix, b := range map[string][]byte{"arrow": headless, "feather": file, "arrows": stream, "txt": file} {
+		// as Polars writes it: what stands there is no message, and the footer has the schema
+		headless[8] = 4
+		for suffix, b := range map[string][]byte{"arrow": headless, "feather": file,
+			"arrows": stream, "txt": file} {
 			l := mustLoad(t, arrowOptions(loadtest.File(t, "x."+suffix, string(b))))
-			if l.Manifest.Rows != 4 || !slices.Equal(loadtest.Texts(l, "id"), []string{"b", "b", "b", "b"}) || !slices.Equal(loadtest.Texts(l, "w"), []string{"x", "x", "x", "x"}) {
-				t.Errorf("%s %s: %d rows, %v", name, suffix, l.Manifest.Rows, loadtest.Texts(l, "id"))
+			if l.Manifest.Rows != 4 ||
+				!slices.Equal(loadtest.Texts(l, "id"), []string{"b", "b", "b", "b"}) ||
+				!slices.Equal(loadtest.Texts(l, "w"), []string{"x", "x", "x", "x"}) {
+				t.Errorf("%s %s: %d rows, %v", name, suffix, l.Manifest.Rows,
+					loadtest.Texts(l, "id"))
 			}
 			if want == "" {
 				want = l.Manifest.Digest
@@ -50,7 +56,8 @@ func TestSeveralArrowFilesFollowEachOther(t *testing.T) {
 	file, stream := puttest.ArrowFileBytes(t)
 	a, b := loadtest.File(t, "a.arrow", string(file)), loadtest.File(t, "b.arrows", string(stream))
 	l := mustLoad(t, option.Options{Sources: []string{a, b}, Columns: []string{"i8", "f8"}})
-	if got := loadtest.Values[int64](l, "i8"); len(got) != 8 || got[0] != got[4] || got[3] != got[7] {
+	if got := loadtest.Values[int64](l, "i8"); len(got) != 8 || got[0] != got[4] ||
+		got[3] != got[7] {
 		t.Error(got)
 	}
 }
@@ -65,19 +72,30 @@ func TestBadArrowFiles(t *testing.T) {
 		name, text, want, hint string
 		o                      option.Options
 	}{
-		{"cut file", string(file[:len(file)-5]), "x.arrow: is cut off: its end is not that of an Arrow file", "damaged", option.Options{}},
+		{"cut file", string(file[:len(file)-5]),
+			"x.arrow: is cut off: its end is not that of an Arrow file", "damaged",
+			option.Options{}},
 		{"only magic", "ARROW1", "x.arrow: is cut off", "damaged", option.Options{}},
 		{"footer", string(long), "x.arrow: has a footer of ", "damaged", option.Options{}},
 		{"more than the footer says", string(more), "x.arrow: ", "", option.Options{}},
-		{"cut stream", string(stream[:len(stream)-8]), "without its end mark", "close the stream's writer", option.Options{}},
-		{"two streams", string(stream) + string(stream), "other bytes follow the end mark", "a file of its own", option.Options{}},
-		{"stream cut in a batch", string(stream[:len(stream)-100]), "x.arrow: the Arrow stream ended after ", "close the stream's writer", option.Options{}},
+		{"cut stream", string(stream[:len(stream)-8]), "without its end mark",
+			"close the stream's writer", option.Options{}},
+		{"two streams", string(stream) + string(stream), "other bytes follow the end mark",
+			"a file of its own", option.Options{}},
+		{"stream cut in a batch", string(stream[:len(stream)-100]),
+			"x.arrow: the Arrow stream ended after ", "close the stream's writer",
+			option.Options{}},
 		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", option.Options{}},
-		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read", "version 2", option.Options{}},
-		{"compressed", loadtest.Compressed(t, ".gz", string(file)), "x.arrow: is a compressed Arrow file, but only text and TFRecord are read compressed", "decompress", option.Options{}},
+		{"Feather 1", "FEA1xxxxFEA1", "x.arrow: is a Feather file of version 1, which is not read",
+			"version 2", option.Options{}},
+		{"compressed", loadtest.Compressed(t, ".gz", string(file)),
+			"x.arrow: is a compressed Arrow file, but only text and TFRecord are read compressed",
+			"decompress", option.Options{}},
 		{"null", string(file), `x.arrow: `, "", option.Options{Time: "f4"}},
-		{"delimiter", string(file), "delimiter: want it only for CSV and TSV files, not for ", "", option.Options{Delimiter: ";"}},
-		{"unknown column", string(file), `columns: no column is named "f9"`, "", option.Options{Columns: []string{"f9"}}},
+		{"delimiter", string(file), "delimiter: want it only for CSV and TSV files, not for ", "",
+			option.Options{Delimiter: ";"}},
+		{"unknown column", string(file), `columns: no column is named "f9"`, "",
+			option.Options{Columns: []string{"f9"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.arrow", c.text)}
@@ -90,10 +108,13 @@ func TestBadArrowFiles(t *testing.T) {
 	}
 }
 
-// TestNumbersOfDictionariesAreThoseOfTheFooter has a file whose footer calls a dictionary by another number, so that who goes by the footer finds none.
+// TestNumbersOfDictionariesAreThoseOfTheFooter has a file whose footer calls a dictionary by
+// another number, so that who goes by the footer finds none.
 func TestNumbersOfDictionariesAreThoseOfTheFooter(t *testing.T) {
-	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
-	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "a", Type: words}, {Name: "b", Type: words}}, nil))
+	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+		ValueType: arrow.BinaryTypes.String}
+	b := array.NewRecordBuilder(memory.DefaultAllocator,
+		arrow.NewSchema([]arrow.Field{{Name: "a", Type: words}, {Name: "b", Type: words}}, nil))
 	for i := range 2 {
 		if err := b.Field(i).(*array.BinaryDictionaryBuilder).AppendString("x"); err != nil {
 			t.Fatal(err)
@@ -120,13 +141,19 @@ func TestNumbersOfDictionariesAreThoseOfTheFooter(t *testing.T) {
 	end := len(file) - 10
 	footer := file[end-int(binary.LittleEndian.Uint32(file[end:])) : end]
 	table := flatbuffers.Table{Bytes: footer, Pos: flatbuffers.GetUOffsetT(footer)}
-	schema := flatbuffers.Table{Bytes: footer, Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(6)))}
+	schema := flatbuffers.Table{Bytes: footer,
+		Pos: table.Indirect(table.Pos + flatbuffers.UOffsetT(table.Offset(6)))}
 	second := schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))) + 4
 	field := flatbuffers.Table{Bytes: footer, Pos: schema.Indirect(second)}
-	encoding := flatbuffers.Table{Bytes: footer, Pos: field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldDictionary)))}
-	if numbers := arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields); !slices.Equal(numbers, []int64{0, 1}) || !encoding.MutateInt64Slot(arrowmeta.DictionaryID, 7) {
+	encoding := flatbuffers.Table{Bytes: footer,
+		Pos: field.Indirect(
+			field.Pos + flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldDictionary)))}
+	if numbers := arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields); !slices.Equal(
+		numbers, []int64{0, 1}) || !encoding.MutateInt64Slot(arrowmeta.DictionaryID, 7) {
 		t.Fatal(numbers)
 	}
-	_, _, err = inProcess(t, option.Options{Sources: []string{loadtest.File(t, "y.arrow", string(file))}})
-	loadtest.Refused(t, err, "y.arrow: has another schema in its footer than at its beginning", "damaged")
+	_, _, err = inProcess(t,
+		option.Options{Sources: []string{loadtest.File(t, "y.arrow", string(file))}})
+	loadtest.Refused(t, err, "y.arrow: has another schema in its footer than at its beginning",
+		"damaged")
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
-// TestCompressedBuffersAreAsLongAsTheirRows says of each compressed buffer of a stream that it holds 8 bytes less.
+// TestCompressedBuffersAreAsLongAsTheirRows says of each compressed buffer of a stream that it
+// holds 8 bytes less.
 func TestCompressedBuffersAreAsLongAsTheirRows(t *testing.T) {
 	_, good := puttest.ArrowFileBytes(t, ipc.WithZstd())
 	for at, shortened := 0, 0; ; {
@@ -47,34 +48,41 @@ func TestCompressedBuffersAreAsLongAsTheirRows(t *testing.T) {
 	}
 }
 
-// TestNothingMayBeCompressedToNoFrame says of the bytes of words that are empty what Java's library does: that they are none, and nothing behind it.
+// TestNothingMayBeCompressedToNoFrame says of the bytes of words that are empty what Java's library
+// does: that they are none, and nothing behind it.
 func TestNothingMayBeCompressedToNoFrame(t *testing.T) {
 	words := array.NewStringBuilder(memory.DefaultAllocator)
 	words.AppendValues([]string{"", ""}, nil)
 	column := words.NewArray()
-	fields := []arrow.Field{{Name: "a", Type: arrow.BinaryTypes.String}, {Name: "b", Type: arrow.BinaryTypes.String}}
+	fields := []arrow.Field{{Name: "a", Type: arrow.BinaryTypes.String},
+		{Name: "b", Type: arrow.BinaryTypes.String}}
 	record := array.NewRecord(arrow.NewSchema(fields, nil), []arrow.Array{column, column}, 2)
-	for magic, codec := range map[string]ipc.Option{"\x28\xb5\x2f\xfd": ipc.WithZstd(), "\x04\x22\x4d\x18": ipc.WithLZ4()} {
+	for magic, codec := range map[string]ipc.Option{"\x28\xb5\x2f\xfd": ipc.WithZstd(),
+		"\x04\x22\x4d\x18": ipc.WithLZ4()} {
 		var b bytes.Buffer
 		w := ipc.NewWriter(&b, ipc.WithSchema(record.Schema()), codec)
 		if err := errors.Join(w.Write(record), w.Close()); err != nil {
 			t.Fatal(err)
 		}
 		body := b.Bytes()[bytes.Index(b.Bytes(), []byte(magic))-8:]
-		frame := uint64(bytes.Index(body[9:], []byte(magic)) + 1) // of the offsets of a; Go's library leaves out what is empty
+		// of the offsets of a; Go's library leaves out what is empty
+		frame := uint64(bytes.Index(body[9:], []byte(magic)) + 1)
 		zeros := uint64(8)
 		for !bytes.HasPrefix(body[zeros:], make([]byte, 8)) {
 			zeros += 8
 		}
 		buffer := func(at, length uint64) []byte {
-			return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, at), length)
+			return binary.LittleEndian.AppendUint64(
+				binary.LittleEndian.AppendUint64(nil, at), length)
 		}
 		empty := buffer(frame, 0)
 		if bytes.Count(b.Bytes(), empty) != 2 { // the words of a, and what is missing in b
 			t.Fatalf("%x has no empty buffer at %d", b.Bytes(), frame)
 		}
 		stream := bytes.Replace(b.Bytes(), empty, buffer(zeros, 8), 1)
-		if l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", string(stream))}}); l.Manifest.Vocab["a"].Count != 1 {
+		if l := mustLoad(t,
+			option.Options{Sources: []string{loadtest.File(t, "x.arrows",
+				string(stream))}}); l.Manifest.Vocab["a"].Count != 1 {
 			t.Error(l.Manifest.Vocab)
 		}
 	}

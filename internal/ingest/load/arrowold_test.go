@@ -16,7 +16,8 @@ import (
 )
 
 func TestBigEndianArrowFilesAreRefused(t *testing.T) {
-	schema := arrow.NewSchemaWithEndian([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int32}}, nil, endian.BigEndian)
+	schema := arrow.NewSchemaWithEndian(
+		[]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int32}}, nil, endian.BigEndian)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	b.Field(0).(*array.Int32Builder).AppendValues([]int32{1 << 24, 2 << 24}, nil)
 	var stream bytes.Buffer
@@ -24,6 +25,8 @@ func TestBigEndianArrowFilesAreRefused(t *testing.T) {
 	if err := errors.Join(w.Write(b.NewRecord()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", stream.String())}})
-	loadtest.Refused(t, err, "x.arrows: holds big-endian values, which are not read", "little-endian")
+	_, _, err := inProcess(t,
+		option.Options{Sources: []string{loadtest.File(t, "x.arrows", stream.String())}})
+	loadtest.Refused(t, err, "x.arrows: holds big-endian values, which are not read",
+		"little-endian")
 }

@@ -18,7 +18,8 @@ type columnPlan struct {
 	apart  bool
 	readAs layout.Column
 
-	narrowed  bool // no steps, but stored as another dtype than it has, because the options ask for it
+	// no steps, but stored as another dtype than it has, because the options ask for it
+	narrowed  bool
 	converted bool // narrowed, and read as it is first
 	integers  bool // it has steps, and values and results are integers or truth values
 }
@@ -26,8 +27,10 @@ type columnPlan struct {
 // planColumn returns the plan of a column with a role.
 func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan {
 	p := columnPlan{role: role, steps: o.StepsOf(c, role), asked: o.DType.Of(c)}
-	p.stored = layout.Column{Name: c.Name, Role: role, DType: c.Kind.DType(), Width: c.Width, Unit: c.Unit, Zone: c.Zone}
-	if role == layout.RoleTime && c.Kind.IsInteger() || role == layout.RoleItemID && c.Kind == column.KindUint64 {
+	p.stored = layout.Column{Name: c.Name, Role: role, DType: c.Kind.DType(), Width: c.Width,
+		Unit: c.Unit, Zone: c.Zone}
+	if role == layout.RoleTime && c.Kind.IsInteger() || role == layout.RoleItemID &&
+		c.Kind == column.KindUint64 {
 		p.stored.DType = layout.Int64
 	}
 	if p.asked != "" && role == layout.RoleValue {
@@ -36,7 +39,8 @@ func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan 
 	p.stored.DType = p.steps.StoredAs(p.stored.DType, o.DType.Named(c.Name))
 	to := p.stored.DType
 	p.integers = o.StaysWhole(c, role)
-	p.narrowed = p.asked != "" && role == layout.RoleValue && len(p.steps) == 0 && to != c.Kind.DType()
+	p.narrowed = p.asked != "" && role == layout.RoleValue && len(p.steps) == 0 &&
+		to != c.Kind.DType()
 	p.converted = p.narrowed && p.readsFirst(o, c)
 	p.readAs = layout.Column{Name: c.Name, DType: c.Kind.DType(), Width: c.Width}
 	if p.apart = p.converted; len(p.steps) > 0 && !p.computedInPlace(c) {
@@ -49,7 +53,8 @@ func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan 
 // file's cells are read as few dtypes only, and the error of narrowing is that of the rows that a
 // filter keeps.
 func (p columnPlan) readsFirst(o option.Options, c column.Column) bool {
-	if c.Width == 0 && o.Filters() && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
+	if c.Width == 0 && o.Filters() &&
+		(c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
 		return true
 	}
 	readsFloats := c.Kind == column.KindFloat64 || c.Kind == column.KindUnknown
@@ -61,7 +66,8 @@ func (p columnPlan) readsFirst(o option.Options, c column.Column) bool {
 func (p columnPlan) computedInPlace(c column.Column) bool {
 	if p.stored.DType == layout.Float32 {
 		switch c.Kind {
-		case column.KindFloat16, column.KindFloat32, column.KindInt8, column.KindInt16, column.KindUint8, column.KindUint16:
+		case column.KindFloat16, column.KindFloat32, column.KindInt8, column.KindInt16,
+			column.KindUint8, column.KindUint16:
 			return true
 		}
 	}

@@ -18,14 +18,16 @@ func (k *base) checkColumns(path string, names []string) error {
 	for _, name := range k.stored {
 		if !slices.Contains(names, name) {
 			return &loaderr.SourceError{
-				Path: path, Column: name, Reason: "is in the dataset but not here", Hint: loaderr.HintReload,
+				Path: path, Column: name, Reason: "is in the dataset but not here",
+				Hint: loaderr.HintReload,
 			}
 		}
 	}
 	for _, name := range names {
 		if k.all && !slices.Contains(k.stored, name) {
 			return &loaderr.SourceError{
-				Path: path, Column: name, Reason: "is here but not in the dataset", Hint: loaderr.HintReload,
+				Path: path, Column: name, Reason: "is here but not in the dataset",
+				Hint: loaderr.HintReload,
 			}
 		}
 	}
@@ -49,7 +51,8 @@ func (l *load) conform() error {
 		}
 		if c.Inferred {
 			for k := range column.KindNames {
-				as := column.Column{Name: c.Name, Kind: column.Kind(k), Unit: old.Unit, Zone: old.Zone, Inferred: true}
+				as := column.Column{Name: c.Name, Kind: column.Kind(k), Unit: old.Unit,
+					Zone: old.Zone, Inferred: true}
 				if as.SourceName() != want {
 					continue
 				}
@@ -72,7 +75,8 @@ func (l *load) conform() error {
 			was := layout.Column{DType: layout.DType(want), Unit: old.Unit, Zone: old.Zone}
 			return &loaderr.SourceError{
 				Path: l.readers[0].Path(), Column: c.Name, Hint: loaderr.HintReload,
-				Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(), typeText(was)),
+				Reason: fmt.Sprintf("is %s here but %s in the dataset", c.Describe(),
+					typeText(was)),
 			}
 		}
 		l.setColumn(i, c)

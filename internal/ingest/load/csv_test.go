@@ -32,17 +32,21 @@ func inBlocks(t *testing.T, o option.Options, block int64) (*layout.Manifest, st
 	return m, dir, err
 }
 
-// table draws a table of numbers as it stands in a CSV file, with an id column of texts that may need quotes.
+// table draws a table of numbers as it stands in a CSV file, with an id column of texts that may
+// need quotes.
 func table(r *rapid.T) (records [][]string) {
 	columns := rapid.IntRange(1, 4).Draw(r, "columns")
 	head := []string{"id"}
 	for c := range columns {
-		head = append(head, rapid.SampledFrom([]string{"c%d", "a, %d", "a \"q\" %d", "ö%d"}).Draw(r, "name"))
+		head = append(head,
+			rapid.SampledFrom([]string{"c%d", "a, %d", "a \"q\" %d", "ö%d"}).Draw(r, "name"))
 		head[c+1] = fmt.Sprintf(head[c+1], c)
 	}
 	records = append(records, head)
 	for row := range rapid.IntRange(1, 60).Draw(r, "rows") {
-		record := []string{fmt.Sprintf("%s%d", rapid.SampledFrom([]string{"x", "a,b", "q\"q", "line\nbreak", "ö", " "}).Draw(r, "id"), row)}
+		record := []string{fmt.Sprintf("%s%d",
+			rapid.SampledFrom([]string{"x", "a,b", "q\"q", "line\nbreak", "ö", " "}).Draw(
+				r, "id"), row)}
 		for range columns {
 			text := loadtest.Number.Draw(r, "number")
 			if _, err := strconv.ParseFloat(text, 64); err != nil {
@@ -83,7 +87,8 @@ func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		_, dir, err := inBlocks(t, option.Options{Sources: []string{path}, ItemID: []string{"id"}}, rapid.Int64Range(1, 300).Draw(r, "block"))
+		_, dir, err := inBlocks(t, option.Options{Sources: []string{path}, ItemID: []string{"id"}},
+			rapid.Int64Range(1, 300).Draw(r, "block"))
 		if err != nil {
 			r.Fatalf("%v\n%s", err, text)
 		}
@@ -133,21 +138,27 @@ func TestKindsOfCells(t *testing.T) {
 	}{
 		{"integers", "a,x\n1,0\n-2,0\n+3,0\n", layout.Int64, "", "", []string{"1", "-2", "3"}},
 		{"decimals", "a,x\n1,0\n2.5,0\n", layout.Float64, "", "", []string{"0x1p+0", "0x1.4p+1"}},
-		{"missing make integers floats", "a,x\n1,0\n,0\nNA,0\nNaN,0\nnan,0\nnull,0\nNone,0\n", layout.Float64, "", "", []string{"0x1p+0", "nan", "nan", "nan", "nan", "nan", "nan"}},
+		{"missing make integers floats", "a,x\n1,0\n,0\nNA,0\nNaN,0\nnan,0\nnull,0\nNone,0\n",
+			layout.Float64, "", "", []string{"0x1p+0", "nan", "nan", "nan", "nan", "nan", "nan"}},
 		{"missing first", "a,x\n,0\n2,0\n", layout.Float64, "", "", []string{"nan", "0x1p+1"}},
 		{"nothing but missing", "a,x\n,0\n,0\n", layout.Float64, "", "", []string{"nan", "nan"}},
 		{"truth", "a,x\ntrue,0\nFalse,0\n", layout.Bool, "", "", []string{"1", "0"}},
-		{"quoted numbers", "a,x\n\"1.5\",0\n\" 2\",0\n", layout.Float64, "", "", []string{"0x1.8p+0", "0x1p+1"}},
-		{"beyond int64", "a,x\n1,0\n9223372036854775808,0\n", layout.Float64, "", "", []string{"0x1p+0", "0x1p+63"}},
+		{"quoted numbers", "a,x\n\"1.5\",0\n\" 2\",0\n", layout.Float64, "", "",
+			[]string{"0x1.8p+0", "0x1p+1"}},
+		{"beyond int64", "a,x\n1,0\n9223372036854775808,0\n", layout.Float64, "", "",
+			[]string{"0x1p+0", "0x1p+63"}},
 		{"dates", "a,x\n1970-01-02,0\n", layout.Timestamp, "s", "", []string{"86400"}},
-		{"times", "a,x\n1970-01-01 00:00:01,0\n1970-01-01T00:00:02.5,0\n", layout.Timestamp, "ms", "", []string{"1000", "2500"}},
-		{"zones", "a,x\n1970-01-01 01:00:01+01:00,0\n1970-01-01T00:00:02Z,0\n", layout.Timestamp, "s", "UTC", []string{"1", "2"}},
+		{"times", "a,x\n1970-01-01 00:00:01,0\n1970-01-01T00:00:02.5,0\n", layout.Timestamp, "ms",
+			"", []string{"1000", "2500"}},
+		{"zones", "a,x\n1970-01-01 01:00:01+01:00,0\n1970-01-01T00:00:02Z,0\n", layout.Timestamp,
+			"s", "UTC", []string{"1", "2"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", c.text)}})
 			col, _ := l.Manifest.Column("a")
 			if col.DType != c.dtype || col.Unit != c.unit || col.Zone != c.zone {
-				t.Errorf("%s %s %s, want %s %s %s", col.DType, col.Unit, col.Zone, c.dtype, c.unit, c.zone)
+				t.Errorf("%s %s %s, want %s %s %s", col.DType, col.Unit, col.Zone, c.dtype,
+					c.unit, c.zone)
 			}
 			for i, got := range loadtest.Texts(l, "a") {
 				if !sameText(got, c.want[i], col.DType.IsFloat()) {
@@ -172,13 +183,16 @@ func TestKindsOfCells(t *testing.T) {
 		for _, block := range []int64{100, 1 << 20} {
 			t.Run(fmt.Sprint("late ", c.name, block), func(t *testing.T) {
 				text := "a,x\n" + many(1500, c.first) + many(1500, c.late)
-				_, dir, err := inBlocks(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, ItemID: c.id}, block)
+				_, dir, err := inBlocks(t,
+					option.Options{Sources: []string{loadtest.File(t, "x.csv", text)},
+						ItemID: c.id}, block)
 				if err != nil {
 					t.Fatal(err)
 				}
 				l := loadtest.OpenDir(t, dir)
 				col, _ := l.Manifest.Column("a")
-				if got := loadtest.Texts(l, "a"); col.DType != c.dtype || len(got) != 3000 || got[0] == got[2999] || got[0] != got[1499] || got[1500] != got[2999] {
+				if got := loadtest.Texts(l, "a"); col.DType != c.dtype || len(got) != 3000 ||
+					got[0] == got[2999] || got[0] != got[1499] || got[1500] != got[2999] {
 					t.Errorf("%s: %s … %s", col.DType, got[0], got[2999])
 				}
 			})
@@ -195,7 +209,8 @@ func TestEveryCellIsInItsPlaceWhateverTheBlock(t *testing.T) {
 	path := loadtest.File(t, "x.csv", b.String())
 	for _, block := range []int64{1, 7, 64, 1000, 1 << 20} {
 		for _, l := range []string{layout.Columns, layout.Packed} {
-			_, dir, err := inBlocks(t, option.Options{Sources: []string{path}, ItemID: []string{"id"}, Time: "t", Layout: l}, block)
+			_, dir, err := inBlocks(t, option.Options{Sources: []string{path},
+				ItemID: []string{"id"}, Time: "t", Layout: l}, block)
 			if err != nil {
 				t.Fatal(err)
 			}

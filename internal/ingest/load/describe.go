@@ -36,7 +36,8 @@ func (l *load) describe() error {
 			return err
 		}
 		var columns []column.Column
-		err = parallel.Guard(r.Path(), func() (err error) { columns, err = r.Describe(w); return err })
+		err = parallel.Guard(r.Path(),
+			func() (err error) { columns, err = r.Describe(w); return err })
 		if err != nil {
 			return withPath(r.Path(), err)
 		}
@@ -54,14 +55,16 @@ func (l *load) describe() error {
 			}
 			hint := "load the files one by one, or leave the column out with --columns"
 			if wider, ok := column.WiderOfSameClass(a, b); ok {
-				if l.DType.Of(a) != "" && l.DType.Of(a) == l.DType.Of(b) && l.wanted.roles[i] == layout.RoleValue {
+				if l.DType.Of(a) != "" && l.DType.Of(a) == l.DType.Of(b) &&
+					l.wanted.roles[i] == layout.RoleValue {
 					l.setColumn(i, wider)
 					continue
 				}
 				hint = "say what to store with --dtype " + b.Name + "=" + wider.Kind.String()
 			}
 			return &loaderr.SourceError{
-				Path: r.Path(), Column: b.Name, Reason: err.Error() + " " + first.Path(), Hint: hint,
+				Path: r.Path(), Column: b.Name, Reason: err.Error() + " " +
+					first.Path(), Hint: hint,
 			}
 		}
 	}
@@ -105,14 +108,16 @@ func (l *load) checkNames(r, first source.Reader) error {
 		}
 		if wanted && !utf8.ValidString(name) {
 			return &loaderr.SourceError{
-				Path: r.Path(), Text: name, Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1),
-				Hint: loaderr.HintDamaged,
+				Path: r.Path(), Text: name,
+				Reason: fmt.Sprintf("the name of column %d is not UTF-8", i+1),
+				Hint:   loaderr.HintDamaged,
 			}
 		}
 		if wanted && have[name] > 1 {
 			return &loaderr.SourceError{
-				Path: r.Path(), Column: name, Reason: fmt.Sprintf("%d columns have this name", have[name]),
-				Hint: "give them different names, or name the columns that are wanted with --columns, without this one",
+				Path: r.Path(), Column: name,
+				Reason: fmt.Sprintf("%d columns have this name", have[name]),
+				Hint:   "give them different names, or name the columns that are wanted with --columns, without this one",
 			}
 		}
 		if !wanted && len(l.Columns) == 0 {

@@ -39,7 +39,8 @@ func (l *load) destRead(i int) layout.ColumnWriter {
 // read.
 func (l *load) staysAsRead(i int) bool {
 	_, staged := l.staged[i]
-	return !staged && l.columns[i].Kind != column.KindText && len(l.plans[i].steps) == 0 && l.staysInOrder()
+	return !staged && l.columns[i].Kind != column.KindText && len(l.plans[i].steps) == 0 &&
+		l.staysInOrder()
 }
 
 // staysInOrder reports whether rows stay where they are read to.
@@ -49,7 +50,8 @@ func (l *load) staysInOrder() bool { return !l.Sort && l.Duplicates == "" && len
 func (l *load) newTiles() {
 	l.tileMoments = map[int]*step.TileMoments{}
 	for i, c := range l.columns {
-		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) && l.plans[i].steps.Measured() {
+		if c.Width == 0 && (c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) &&
+			l.plans[i].steps.Measured() {
 			l.tileMoments[i] = step.NewTileMoments(l.rows)
 		}
 	}
@@ -85,13 +87,17 @@ func (l *load) canMiss(added int64) error {
 			c.Kind = column.KindFloat64
 			l.setColumn(i, c)
 		default:
-			hint := fmt.Sprintf("fill it with --fill %s=forward, or store it as floats with --dtype %s=float32", c.Name, c.Name)
+			hint := fmt.Sprintf(
+				"fill it with --fill %s=forward, or store it as floats with --dtype %s=float32",
+				c.Name, c.Name)
 			if c.Kind == column.KindTime || c.Kind == column.KindDuration {
 				hint = "leave the column out with --columns"
 			}
 			return &loaderr.SourceError{
 				Path: l.readers[0].Path(), Column: c.Name, Hint: hint,
-				Reason: fmt.Sprintf("is %s, which cannot say that its values in %d inserted rows are missing", d.DType, added),
+				Reason: fmt.Sprintf(
+					"is %s, which cannot say that its values in %d inserted rows are missing",
+					d.DType, added),
 			}
 		}
 	}

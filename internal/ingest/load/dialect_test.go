@@ -14,11 +14,13 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestDialectsEqualEncodingCSV writes a table in a drawn dialect and holds what is loaded against encoding/csv and strconv.
+// TestDialectsEqualEncodingCSV writes a table in a drawn dialect and holds what is loaded against
+// encoding/csv and strconv.
 func TestDialectsEqualEncodingCSV(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		comma := rapid.SampledFrom([]rune{',', ';', '\t', '|', ' ', ':'}).Draw(r, "delimiter")
-		point := rapid.SampledFrom([]string{".", ","}).Filter(func(p string) bool { return p != string(comma) }).Draw(r, "decimal")
+		point := rapid.SampledFrom([]string{".", ","}).Filter(
+			func(p string) bool { return p != string(comma) }).Draw(r, "decimal")
 		words := rapid.SampledFrom([][]string{nil, {"-"}, {"n/a", "-7"}, {"1e5"}}).Draw(r, "na")
 		header := rapid.Bool().Draw(r, "header")
 		records := table(r)
@@ -46,7 +48,9 @@ func TestDialectsEqualEncodingCSV(t *testing.T) {
 		if err := w.WriteAll(records); err != nil {
 			r.Fatal(err)
 		}
-		o := option.Options{Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{id}, Delimiter: string(comma), Decimal: point, NA: words, NoHeader: !header}
+		o := option.Options{Sources: []string{loadtest.File(t, "x.csv", b.String())},
+			ItemID: []string{id}, Delimiter: string(comma), Decimal: point, NA: words,
+			NoHeader: !header}
 		_, dir, err := inBlocks(t, o, rapid.Int64Range(1, 300).Draw(r, "block"))
 		if err != nil {
 			r.Fatalf("%v\n%s", err, b.String())
@@ -82,20 +86,40 @@ func TestBadDialects(t *testing.T) {
 		name, text, want, hint string
 		o                      option.Options
 	}{
-		{"decimal is the delimiter", "a,b\n1,2\n", `decimal: ",": want another sign than the delimiter`, "--delimiter", option.Options{Decimal: ","}},
-		{"both named", "a,b\n1,2\n", `decimal: ",": want another sign than the delimiter`, "--delimiter", option.Options{Decimal: ",", Delimiter: ","}},
-		{"point with a decimal comma", "a;b\n1,5;2\n1.5;2\n", `row 2 (line 3), column "a": "1.5" is not a number`, "--na", option.Options{Decimal: ",", Delimiter: ";"}},
-		{"thousands", "a;b\n1.234,5;2\n", `"1.234,5" is text, not a number`, "", option.Options{Decimal: ",", Delimiter: ";"}},
-		{"two commas", "a;b\n1;2\n1,2,3;2\n", `"1,2,3" is not a number`, "", option.Options{Decimal: ",", Delimiter: ";"}},
-		{"another delimiter", "a;b\n1;2\n", `columns: no column is named "a"`, "", option.Options{Columns: []string{"a"}}},
-		{"ragged without header", "1,2\n3\n", "row 2 (line 2): \"3\" has 1 cell, want 2", "--delimiter", option.Options{NoHeader: true}},
-		{"line without header", "\n1,2\n\n3,x\n", `row 2 (line 4), column "c1": "x" is not a number`, "", option.Options{NoHeader: true}},
-		{"header as values", "a,b\n1,2\n", `row 2 (line 2), column "c0": "1" is like a number`, "--na", option.Options{NoHeader: true}},
-		{"unknown c2", "1,2\n", `columns: no column is named "c2"; near: c0, c1`, "", option.Options{NoHeader: true, Columns: []string{"c2"}}},
-		{"missing item", "i,a\nx,1\n-,1\n", `row 2 (line 3), column "i": "-" is missing, but an item needs a name`, "", option.Options{NA: []string{"-"}, ItemID: []string{"i"}}},
-		{"missing number of an item", "i,a\n5,1\n7,1\n", `row 2 (line 3), column "i": "7" is missing, but an item needs a name`, "", option.Options{NA: []string{"7"}, ItemID: []string{"i"}}},
-		{"missing time", "t,a\n1,1\n-1,1\n", `row 2 (line 3), column "t": "-1" is missing, but every row needs a time`, "", option.Options{NA: []string{"-1"}, Time: "t"}},
-		{"missing truth", "t,a\n1,true\n2,?\n", `row 2 (line 3), column "a": "?" is missing, which only a float column can say`, "", option.Options{NA: []string{"?"}}},
+		{"decimal is the delimiter", "a,b\n1,2\n",
+			`decimal: ",": want another sign than the delimiter`, "--delimiter",
+			option.Options{Decimal: ","}},
+		{"both named", "a,b\n1,2\n", `decimal: ",": want another sign than the delimiter`,
+			"--delimiter", option.Options{Decimal: ",", Delimiter: ","}},
+		{"point with a decimal comma", "a;b\n1,5;2\n1.5;2\n",
+			`row 2 (line 3), column "a": "1.5" is not a number`, "--na",
+			option.Options{Decimal: ",", Delimiter: ";"}},
+		{"thousands", "a;b\n1.234,5;2\n", `"1.234,5" is text, not a number`, "",
+			option.Options{Decimal: ",", Delimiter: ";"}},
+		{"two commas", "a;b\n1;2\n1,2,3;2\n", `"1,2,3" is not a number`, "",
+			option.Options{Decimal: ",", Delimiter: ";"}},
+		{"another delimiter", "a;b\n1;2\n", `columns: no column is named "a"`, "",
+			option.Options{Columns: []string{"a"}}},
+		{"ragged without header", "1,2\n3\n", "row 2 (line 2): \"3\" has 1 cell, want 2",
+			"--delimiter", option.Options{NoHeader: true}},
+		{"line without header", "\n1,2\n\n3,x\n",
+			`row 2 (line 4), column "c1": "x" is not a number`, "", option.Options{NoHeader: true}},
+		{"header as values", "a,b\n1,2\n", `row 2 (line 2), column "c0": "1" is like a number`,
+			"--na", option.Options{NoHeader: true}},
+		{"unknown c2", "1,2\n", `columns: no column is named "c2"; near: c0, c1`, "",
+			option.Options{NoHeader: true, Columns: []string{"c2"}}},
+		{"missing item", "i,a\nx,1\n-,1\n",
+			`row 2 (line 3), column "i": "-" is missing, but an item needs a name`, "",
+			option.Options{NA: []string{"-"}, ItemID: []string{"i"}}},
+		{"missing number of an item", "i,a\n5,1\n7,1\n",
+			`row 2 (line 3), column "i": "7" is missing, but an item needs a name`, "",
+			option.Options{NA: []string{"7"}, ItemID: []string{"i"}}},
+		{"missing time", "t,a\n1,1\n-1,1\n",
+			`row 2 (line 3), column "t": "-1" is missing, but every row needs a time`, "",
+			option.Options{NA: []string{"-1"}, Time: "t"}},
+		{"missing truth", "t,a\n1,true\n2,?\n",
+			`row 2 (line 3), column "a": "?" is missing, which only a float column can say`, "",
+			option.Options{NA: []string{"?"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, block := range []int64{16, 1 << 20} {
@@ -105,10 +129,12 @@ func TestBadDialects(t *testing.T) {
 			}
 		})
 	}
-	for _, o := range []option.Options{{Delimiter: ";"}, {NoHeader: true}, {Decimal: ","}, {NA: []string{"x"}}} {
+	for _, o := range []option.Options{{Delimiter: ";"}, {NoHeader: true}, {Decimal: ","},
+		{NA: []string{"x"}}} {
 		o.Sources = []string{"testdata/flat-v2-zstd.parquet"}
 		_, _, err := inProcess(t, o)
-		loadtest.Refused(t, err, "want it only for CSV and TSV files, not for testdata/flat-v2-zstd.parquet", "")
+		loadtest.Refused(t, err,
+			"want it only for CSV and TSV files, not for testdata/flat-v2-zstd.parquet", "")
 	}
 	for want, o := range map[string]option.Options{
 		`delimiter: "ab": want one sign`:                     {Delimiter: "ab"},
@@ -128,7 +154,9 @@ func TestBadDialects(t *testing.T) {
 
 func TestOneDialectIsOneRecipe(t *testing.T) {
 	for _, pair := range [][2]option.Options{
-		{{Delimiter: "\t"}, {Delimiter: "tab"}}, {{Delimiter: "\t"}, {Delimiter: `\t`}}, {{Decimal: "."}, {}}, {{NA: []string{"a", "b"}}, {NA: []string{"b", "a"}}}, {{NA: []string{}}, {}},
+		{{Delimiter: "\t"}, {Delimiter: "tab"}}, {{Delimiter: "\t"}, {Delimiter: `\t`}},
+		{{Decimal: "."}, {}}, {{NA: []string{"a", "b"}}, {NA: []string{"b", "a"}}},
+		{{NA: []string{}}, {}},
 	} {
 		a, _ := pair[0].Recipe()
 		b, _ := pair[1].Recipe()

@@ -22,7 +22,8 @@ func TestIntegersFrom2To53OnAreRefusedByName(t *testing.T) {
 	number := func(v float64) option.Options { return option.Options{Fill: option.All(option.FillWith(v))} }
 	clip := func(c option.Clip) option.Options { return option.Options{Clip: option.All(c)} }
 	as := func(dtype string) option.Options {
-		return option.Options{Fill: option.All(option.FillWith(0)), DType: option.DTypes{By: map[string]string{"v": dtype}}}
+		return option.Options{Fill: option.All(option.FillWith(0)),
+			DType: option.DTypes{By: map[string]string{"v": dtype}}}
 	}
 	small := []string{"1", "", "3"}
 	for _, c := range []struct {
@@ -32,13 +33,24 @@ func TestIntegersFrom2To53OnAreRefusedByName(t *testing.T) {
 		o          option.Options
 		want, hint string
 	}{
-		{"a value", arrow.PrimitiveTypes.Int64, large, number(0), `x.arrows, row 3, column "v": the integer near 1152921504606846976 is not between -2^53 and 2^53`, "out of fill and clip"},
-		{"a value that is clipped", arrow.PrimitiveTypes.Int64, []string{"5", "9007199254740992"}, clip(option.Clip{High: 9, HasHigh: true}), `row 2, column "v": the integer near 9007199254740992`, "out of fill and clip"},
-		{"an unsigned value", arrow.PrimitiveTypes.Uint64, unsigned, number(0), `row 2, column "v": the integer near 18446744073709551616`, "out of fill and clip"},
-		{"a value stored as float64", arrow.PrimitiveTypes.Int64, large, as("float64"), `row 3, column "v": the integer near`, "out of fill and clip"},
-		{"a fill value", arrow.PrimitiveTypes.Int64, small, number(1 << 60), `fill: "1152921504606846976": want an integer between -2^53 and 2^53 for column "v"`, `leave column "v" out of fill`},
-		{"a lower bound", arrow.PrimitiveTypes.Int8, small, clip(option.Clip{Low: -1 << 53, HasLow: true}), `clip: "-9007199254740992": want`, `leave column "v" out of clip`},
-		{"an upper bound", arrow.PrimitiveTypes.Uint64, small, clip(option.Clip{High: 1e18, HasHigh: true}), `clip: "1000000000000000000": want`, `leave column "v" out of clip`},
+		{"a value", arrow.PrimitiveTypes.Int64, large, number(0),
+			`x.arrows, row 3, column "v": the integer near 1152921504606846976 is not between -2^53 and 2^53`, "out of fill and clip"},
+		{"a value that is clipped", arrow.PrimitiveTypes.Int64, []string{"5", "9007199254740992"},
+			clip(option.Clip{High: 9, HasHigh: true}),
+			`row 2, column "v": the integer near 9007199254740992`, "out of fill and clip"},
+		{"an unsigned value", arrow.PrimitiveTypes.Uint64, unsigned, number(0),
+			`row 2, column "v": the integer near 18446744073709551616`, "out of fill and clip"},
+		{"a value stored as float64", arrow.PrimitiveTypes.Int64, large, as("float64"),
+			`row 3, column "v": the integer near`, "out of fill and clip"},
+		{"a fill value", arrow.PrimitiveTypes.Int64, small, number(1 << 60),
+			`fill: "1152921504606846976": want an integer between -2^53 and 2^53 for column "v"`,
+			`leave column "v" out of fill`},
+		{"a lower bound", arrow.PrimitiveTypes.Int8, small,
+			clip(option.Clip{Low: -1 << 53, HasLow: true}), `clip: "-9007199254740992": want`,
+			`leave column "v" out of clip`},
+		{"an upper bound", arrow.PrimitiveTypes.Uint64, small,
+			clip(option.Clip{High: 1e18, HasHigh: true}), `clip: "1000000000000000000": want`,
+			`leave column "v" out of clip`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var rows []heldRow
@@ -52,13 +64,22 @@ func TestIntegersFrom2To53OnAreRefusedByName(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n1,5\n9007199254740993,6\n")}, Clip: option.All(option.Clip{HasLow: true})})
-	loadtest.Refused(t, err, `x.csv, row 2 (line 3), column "v": the integer near 9007199254740992`, "out of fill and clip")
-	whole := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n9007199254740993,-6\n")}, Clip: option.ByColumn(map[string]option.Clip{"w": {HasLow: true}})})
-	if v, w := loadtest.Values[int64](whole, "v")[0], loadtest.Values[int64](whole, "w")[0]; v != 9007199254740993 || w != 0 {
+	_, _, err := inProcess(t,
+		option.Options{Sources: []string{loadtest.File(t, "x.csv",
+			"v,w\n1,5\n9007199254740993,6\n")}, Clip: option.All(option.Clip{HasLow: true})})
+	loadtest.Refused(t, err, `x.csv, row 2 (line 3), column "v": the integer near 9007199254740992`,
+		"out of fill and clip")
+	whole := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n9007199254740993,-6\n")},
+			Clip: option.ByColumn(map[string]option.Clip{"w": {HasLow: true}})})
+	if v, w := loadtest.Values[int64](whole, "v")[0],
+		loadtest.Values[int64](whole, "w")[0]; v != 9007199254740993 || w != 0 {
 		t.Error(v, w)
 	}
-	floats := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "v\n1e30\nNA\n")}, Fill: option.All(option.FillWith(1e19)), Clip: option.All(option.Clip{High: 1e20, HasHigh: true})})
+	floats := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "x.csv", "v\n1e30\nNA\n")},
+			Fill: option.All(option.FillWith(1e19)),
+			Clip: option.All(option.Clip{High: 1e20, HasHigh: true})})
 	if got := loadtest.Values[float64](floats, "v"); !slices.Equal(got, []float64{1e20, 1e19}) {
 		t.Error(got)
 	}
@@ -66,7 +87,8 @@ func TestIntegersFrom2To53OnAreRefusedByName(t *testing.T) {
 
 func TestNumbersOfRecipesAreFloats(t *testing.T) {
 	for text, want := range map[string]float64{
-		"0.1": 0.1, "1e300": 1e300, "9007199254740992": 1 << 53, "-9007199254740991": -1<<53 + 1, "1152921504606846976": 1 << 60,
+		"0.1": 0.1, "1e300": 1e300, "9007199254740992": 1 << 53, "-9007199254740991": -1<<53 + 1,
+		"1152921504606846976": 1 << 60,
 		"1152921504606847000": 1 << 60, "9007199254740993.0": 1 << 53, "1e18": 1e18,
 	} {
 		var f option.Fill
@@ -74,9 +96,11 @@ func TestNumbersOfRecipesAreFloats(t *testing.T) {
 			t.Errorf("%s: %v %v", text, f, err)
 		}
 	}
-	for _, text := range []string{"9007199254740993", "-9223372036854775807", "1152921504606847001", "18446744073709551615"} {
+	for _, text := range []string{"9007199254740993", "-9223372036854775807", "1152921504606847001",
+		"18446744073709551615"} {
 		var c option.Clip
-		if err := json.Unmarshal([]byte("[null,"+text+"]"), &c); !errors.Is(err, option.ErrRounded) || !strings.Contains(err.Error(), text) {
+		if err := json.Unmarshal([]byte("[null,"+text+"]"), &c); !errors.Is(err,
+			option.ErrRounded) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -87,7 +111,8 @@ func TestNumbersOfRecipesAreFloats(t *testing.T) {
 	}
 }
 
-// Rows cannot be appended to a dataset that an earlier version loaded with numbers that are refused now.
+// Rows cannot be appended to a dataset that an earlier version loaded with numbers that are refused
+// now.
 func TestRecipesOfEarlierVersionsAreNotAppendedTo(t *testing.T) {
 	d, err := layout.Open(filepath.Join("..", "..", "..", "testdata", "literals"))
 	if err != nil {
@@ -95,10 +120,12 @@ func TestRecipesOfEarlierVersionsAreNotAppendedTo(t *testing.T) {
 	}
 	defer d.Close()
 	_, err = AppendOptions(d.Manifest, []string{"x.csv"})
-	loadtest.Refused(t, err, "rows cannot be appended with the recipe of the dataset: got 1152921504606846977, want a number that float64 holds", "load")
+	loadtest.Refused(t, err,
+		"rows cannot be appended with the recipe of the dataset: got 1152921504606846977, want a number that float64 holds", "load")
 }
 
-// TestNullsInParquetIntegersAreFilled fills pages with and without a dictionary, of all four types that Parquet stores.
+// TestNullsInParquetIntegersAreFilled fills pages with and without a dictionary, of all four types
+// that Parquet stores.
 func TestNullsInParquetIntegersAreFilled(t *testing.T) {
 	type row struct {
 		A *int64  `parquet:"a,optional"`
@@ -121,14 +148,18 @@ func TestNullsInParquetIntegersAreFilled(t *testing.T) {
 	if err := parquet.WriteFile(path, rows); err != nil {
 		t.Fatal(err)
 	}
-	l := mustLoad(t, option.Options{Sources: []string{path}, Fill: option.ByColumn(map[string]option.Fill{
-		"a": option.FillWith(-1 << 40), "b": option.FillWith(-1 << 40), "c": option.FillWith(0), "d": option.FillWith(-1), "e": option.FillWith(0),
-	})})
+	l := mustLoad(t,
+		option.Options{Sources: []string{path}, Fill: option.ByColumn(map[string]option.Fill{
+			"a": option.FillWith(-1 << 40), "b": option.FillWith(-1 << 40), "c": option.FillWith(0),
+			"d": option.FillWith(-1), "e": option.FillWith(0),
+		})})
 	for i, v := range want {
 		least := max(v, 0)
-		a, b, c := loadtest.Values[int64](l, "a")[i], loadtest.Values[int64](l, "b")[i], loadtest.Values[uint64](l, "c")[i]
+		a, b, c := loadtest.Values[int64](l, "a")[i], loadtest.Values[int64](l, "b")[i],
+			loadtest.Values[uint64](l, "c")[i]
 		d, e := loadtest.Values[int32](l, "d")[i], loadtest.Values[uint32](l, "e")[i]
-		if a != v<<40 || b != v<<40 || c != uint64(least)<<40 || d != int32(v) || e != uint32(least) {
+		if a != v<<40 || b != v<<40 || c != uint64(least)<<40 || d != int32(v) ||
+			e != uint32(least) {
 			t.Fatalf("row %d: %d %d %d %d %d, want %d", i, a, b, c, d, e, v)
 		}
 	}

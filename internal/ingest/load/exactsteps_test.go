@@ -38,7 +38,8 @@ func heldStream(t testing.TB, path string, kind arrow.DataType, width int, rows 
 	if width > 0 {
 		kind = arrow.FixedSizeListOf(int32(width), kind)
 	}
-	fields := []arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64}, {Name: "t", Type: arrow.PrimitiveTypes.Int64}, {Name: "v", Type: kind, Nullable: true}}
+	fields := []arrow.Field{{Name: "i", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "t", Type: arrow.PrimitiveTypes.Int64}, {Name: "v", Type: kind, Nullable: true}}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
 	for _, r := range rows {
 		b.Field(0).(*array.Int64Builder).Append(r.item)
@@ -59,22 +60,25 @@ func heldStream(t testing.TB, path string, kind arrow.DataType, width int, rows 
 	var out bytes.Buffer
 	record := b.NewRecord()
 	w := ipc.NewWriter(&out, ipc.WithSchema(record.Schema()))
-	if err := errors.Join(w.Write(record), w.Close(), os.WriteFile(path, out.Bytes(), 0o600)); err != nil {
+	if err := errors.Join(w.Write(record), w.Close(),
+		os.WriteFile(path, out.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// heldOracle fills and clips the values of an item's feature one by one. ok is false if a value, a number of the steps or a result
-// is refused.
+// heldOracle fills and clips the values of an item's feature one by one. ok is false if a value, a
+// number of the steps or a result is refused.
 func heldOracle(values []string, o option.Options, least, most int64) (out []string, ok bool) {
 	const bound = 1 << 53
 	fill, clip := o.Fill.Of("v"), o.Clip.Of("v")
 	steps := fill != (option.Fill{}) || clip != (option.Clip{})
-	if steps && math.Max(math.Abs(fill.Value), math.Max(math.Abs(clip.Low), math.Abs(clip.High))) >= bound {
+	if steps && math.Max(math.Abs(fill.Value),
+		math.Max(math.Abs(clip.Low), math.Abs(clip.High))) >= bound {
 		return nil, false
 	}
 	for i, v := range values {
-		if n, err := strconv.ParseInt(v, 10, 64); v != "" && steps && (err != nil || n >= bound || n <= -bound) {
+		if n, err := strconv.ParseInt(v, 10, 64); v != "" && steps &&
+			(err != nil || n >= bound || n <= -bound) {
 			return nil, false
 		}
 		switch {
@@ -108,8 +112,8 @@ func heldOracle(values []string, o option.Options, least, most int64) (out []str
 	return out, true
 }
 
-// TestIntegersAreFilledExactly fills and clips integers around 2^53, sorted, on a grid and appended, and holds them against the oracle:
-// those below are exact, others are refused.
+// TestIntegersAreFilledExactly fills and clips integers around 2^53, sorted, on a grid and
+// appended, and holds them against the oracle: those below are exact, others are refused.
 func TestIntegersAreFilledExactly(t *testing.T) {
 	types := []struct {
 		kind        arrow.DataType
@@ -135,7 +139,8 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 		}
 		value := func() string {
 			for {
-				n := rapid.SampledFrom(near).Draw(r, "near") + rapid.Int64Range(-3, 3).Draw(r, "off")
+				n := rapid.SampledFrom(near).Draw(r, "near") + rapid.Int64Range(-3, 3).
+					Draw(r, "off")
 				if rapid.IntRange(0, 3).Draw(r, "missing") == 1 {
 					return ""
 				} else if n >= least && n <= most {
@@ -157,7 +162,8 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 		}
 		o := option.Options{ItemID: []string{"i"}, Time: "t", Sort: true, DType: option.DTypes{}}
 		o.Layout = rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")
-		whole := []float64{-1 << 60, -1 << 53, -1<<53 + 1, -1, 0, 7, 100, 1<<53 - 2, 1<<53 - 1, 1 << 53}
+		whole := []float64{-1 << 60, -1 << 53, -1<<53 + 1, -1, 0, 7, 100, 1<<53 - 2,
+			1<<53 - 1, 1 << 53}
 		if rapid.IntRange(0, 3).Draw(r, "large number") > 0 {
 			whole = whole[2:9]
 		}
@@ -175,7 +181,8 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 			}
 			o.Clip = option.All(c)
 		}
-		if other := rapid.SampledFrom([]string{"", "", "int64", "uint64"}).Draw(r, "dtype"); other != "" {
+		if other := rapid.SampledFrom([]string{"", "", "int64", "uint64"}).Draw(r,
+			"dtype"); other != "" {
 			o.DType.By = map[string]string{"v": other}
 			to := types[map[string]int{"int64": 0, "uint64": 1}[other]]
 			least, most = to.least, to.most
@@ -192,7 +199,8 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 			if regrid {
 				o.Regrid = json.RawMessage("1")
 				for at := range all {
-					if gone := at > 0 && at != cut && at != cut-1 && at < len(all)-1 && rapid.IntRange(0, 4).Draw(r, "gone") == 1; gone {
+					if gone := at > 0 && at != cut && at != cut-1 && at < len(all)-1 &&
+						rapid.IntRange(0, 4).Draw(r, "gone") == 1; gone {
 						all[at].v = make([]string, len(all[at].v))
 						all[at].time = -1
 					}
@@ -224,7 +232,8 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 		path, second := filepath.Join(dir, "a.arrows"), filepath.Join(dir, "b.arrows")
 		rows = rapid.Permutation(rows).Draw(r, "order")
 		heldStream(t, path, kind, width, rows)
-		want := slices.Concat(results[rows[0].item], results[1-rows[0].item]) // in the order of their first rows
+		// in the order of their first rows
+		want := slices.Concat(results[rows[0].item], results[1-rows[0].item])
 		o.Sources = []string{path}
 		load := func(name string, j Request) (string, error) {
 			j.Dir, j.Options = filepath.Join(dir, name), o
@@ -277,7 +286,8 @@ func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
 		"v\n1\n" + many + "NA\n":                                     layout.Float64,
 		"v\n9223372036854775807\n" + many + "99999999999999999999\n": layout.Float64,
 	} {
-		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Fill: option.All(option.FillWith(0))})
+		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)},
+			Fill: option.All(option.FillWith(0))})
 		if c := columnOf(l, "v"); c.DType != want {
 			t.Errorf("%.20q is %s, want %s", text, c.DType, want)
 		} else if want == layout.Int64 && loadtest.Values[int64](l, "v")[0] != 9007199254740991 {
@@ -288,14 +298,20 @@ func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
 
 func TestDuplicatesOfIntegersThatAreFilledMustAgree(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.arrows")
-	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Duplicates: option.DuplicatesMean, Fill: option.All(option.Fill{How: option.FillForward})}
+	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t",
+		Duplicates: option.DuplicatesMean, Fill: option.All(option.Fill{How: option.FillForward})}
 	heldStream(t, path, arrow.PrimitiveTypes.Int64, 2, []heldRow{
-		{0, 1, []string{"9007199254740991", ""}}, {0, 1, []string{"", "-5"}}, {0, 1, []string{"9007199254740991", ""}}, {0, 2, []string{"", "7"}},
+		{0, 1, []string{"9007199254740991", ""}}, {0, 1, []string{"", "-5"}},
+		{0, 1, []string{"9007199254740991", ""}}, {0, 2, []string{"", "7"}},
 	})
-	if got := loadtest.Values[int64](mustLoad(t, o), "v"); !slices.Equal(got, []int64{9007199254740991, -5, 9007199254740991, 7}) {
+	if got := loadtest.Values[int64](mustLoad(t, o), "v"); !slices.Equal(got,
+		[]int64{9007199254740991, -5, 9007199254740991, 7}) {
 		t.Error(got)
 	}
-	heldStream(t, path, arrow.PrimitiveTypes.Int64, 0, []heldRow{{0, 1, []string{"2"}}, {0, 1, []string{"4"}}})
+	heldStream(t, path, arrow.PrimitiveTypes.Int64, 0,
+		[]heldRow{{0, 1, []string{"2"}}, {0, 1, []string{"4"}}})
 	_, _, err := inProcess(t, o)
-	loadtest.Refused(t, err, `row 2, column "v": the rows of item 0 with the time 1 differ, and int64 has no mean`, "first or last")
+	loadtest.Refused(t, err,
+		`row 2, column "v": the rows of item 0 with the time 1 differ, and int64 has no mean`,
+		"first or last")
 }

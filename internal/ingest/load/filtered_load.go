@@ -61,7 +61,8 @@ func (l *load) fillFiltered(ctx context.Context) (err error) {
 			continue
 		}
 		if f == nil {
-			if f, err = rows.NewFilter(l.Options, l.keys(l.words(), randomColumns(p.Writer))); err != nil {
+			if f, err = rows.NewFilter(l.Options,
+				l.keys(l.words(), randomColumns(p.Writer))); err != nil {
 				return err
 			}
 		}
@@ -129,7 +130,8 @@ func (l *load) newScratch() (*column.Scratch, error) {
 
 // selectRows finds the rows of a source that the filter selects. If compact is set, it copies them
 // to new scratch, which frees the space of the others.
-func (l *load) selectRows(ctx context.Context, f *rows.Filter, p *filteredSource, compact bool) error {
+func (l *load) selectRows(ctx context.Context, f *rows.Filter, p *filteredSource,
+	compact bool) error {
 	all := p.rows.Rows
 	n, err := f.Count(ctx, l.keys(l.words(), randomColumns(p.Writer)), all)
 	if err != nil || n == all {
@@ -189,7 +191,8 @@ func (l *load) copySelected(ctx context.Context, parts []*filteredSource) error 
 			from = nil
 		}
 		for i := range l.columns {
-			if err := rows.CopyRows(ctx, l.Workers, l.dest(i), at, p.Column(i, layout.Random), from); err != nil {
+			if err := rows.CopyRows(ctx, l.Workers, l.dest(i), at, p.Column(i, layout.Random),
+				from); err != nil {
 				return err
 			}
 			l.meter.Rows.Store(at + p.rows.Rows*int64(i+1)/int64(len(l.columns)))

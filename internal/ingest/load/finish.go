@@ -18,7 +18,8 @@ import (
 // manifest.
 func (l *load) finish(ctx context.Context) (*layout.Manifest, error) {
 	final := layout.Final{
-		ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{}, Sources: l.sources,
+		ItemID: l.ItemID, Time: l.Time, Vocab: map[string][]string{}, Source: map[string]string{},
+		Sources: l.sources,
 	}
 	if err := fault.At("ingest.order"); err != nil {
 		return nil, fmt.Errorf("order rows: %w", err)
@@ -64,7 +65,8 @@ func (l *load) finish(ctx context.Context) (*layout.Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.Options.AllowedRoots.Unchanged(l.sources); err != nil { // no source is read after this
+	// no source is read after this
+	if err := l.Options.AllowedRoots.Unchanged(l.sources); err != nil {
 		return nil, err
 	}
 	if l.leaveMapped {
@@ -88,12 +90,14 @@ func (l *load) fillCalendar(ctx context.Context, k *rows.Keys) error {
 	if !ok {
 		return &loaderr.SourceError{
 			Path: l.readers[0].Path(), Column: k.Clock.Name,
-			Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs", k.Clock.Zone),
+			Reason: fmt.Sprintf("its time zone %q is not known, which calendar needs",
+				k.Clock.Zone),
 		}
 	}
 	to := make([]layout.Strided[float32], len(columns))
 	for i := range columns {
 		to[i] = layout.Values[float32](l.writer.Column(len(l.columns)+i, layout.Random))
 	}
-	return calendar.Fill(ctx, l.Workers, columns, to, *k.Time, textvalue.PerSecond(k.Clock.Unit), zone)
+	return calendar.Fill(ctx, l.Workers, columns, to, *k.Time,
+		textvalue.PerSecond(k.Clock.Unit), zone)
 }

@@ -10,13 +10,15 @@ import (
 
 func TestTimesOfARecipeHaveOneForm(t *testing.T) {
 	recipe := func(before string) string {
-		b, err := option.Options{Time: "t", Scale: option.All(option.ScaleStandard), FitBefore: []byte(before)}.Recipe()
+		b, err := option.Options{Time: "t", Scale: option.All(option.ScaleStandard),
+			FitBefore: []byte(before)}.Recipe()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(b)
 	}
-	for _, same := range []string{`"2020-01-03T00:00:00"`, `"2020-01-03 00:00:00Z"`, `"2020-01-03T01:00:00+01:00"`} {
+	for _, same := range []string{`"2020-01-03T00:00:00"`, `"2020-01-03 00:00:00Z"`,
+		`"2020-01-03T01:00:00+01:00"`} {
 		if got, want := recipe(same), recipe(`"2020-01-03"`); got != want {
 			t.Errorf("%s gives %s, want %s", same, got, want)
 		}
@@ -24,9 +26,13 @@ func TestTimesOfARecipeHaveOneForm(t *testing.T) {
 	if recipe(`5`) == recipe(`6`) || recipe(`null`) != recipe(``) {
 		t.Error("integers, or none, are taken for others")
 	}
-	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,2\n")}, Time: "t", Scale: option.All(option.ScaleStandard), FitBefore: []byte(`"2020-01-03"`)})
+	_, _, err := inProcess(t,
+		option.Options{Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,2\n")}, Time: "t",
+			Scale: option.All(option.ScaleStandard), FitBefore: []byte(`"2020-01-03"`)})
 	loadtest.Refused(t, err, `fit_before: "2020-01-03T00:00:00Z": want an integer`, "")
-	if err := (option.Options{Time: "t", Scale: option.All(option.ScaleStandard), FitBefore: []byte(`"yesterday"`)}).Validate(); err == nil || !strings.Contains(err.Error(), `fit_before: "yesterday": want a time like`) {
+	if err := (option.Options{Time: "t", Scale: option.All(option.ScaleStandard),
+		FitBefore: []byte(`"yesterday"`)}).Validate(); err == nil ||
+		!strings.Contains(err.Error(), `fit_before: "yesterday": want a time like`) {
 		t.Errorf("%v", err)
 	}
 }

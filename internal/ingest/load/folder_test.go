@@ -32,8 +32,10 @@ func tree(t *testing.T, files map[string]string) string {
 
 func TestFolderIsItsFilesByPath(t *testing.T) {
 	root := tree(t, map[string]string{
-		"b.csv": "a\n3\n", "a.csv": "a\n1\n2\n", "c.CSV.gz": loadtest.Compressed(t, ".gz", "a\n4.5\n"),
-		"README.md": "no", "_SUCCESS": "no", ".hidden.csv": "no", "_temporary/x.csv": "no", ".git/x.csv": "no",
+		"b.csv": "a\n3\n", "a.csv": "a\n1\n2\n",
+		"c.CSV.gz":  loadtest.Compressed(t, ".gz", "a\n4.5\n"),
+		"README.md": "no", "_SUCCESS": "no", ".hidden.csv": "no", "_temporary/x.csv": "no",
+		".git/x.csv": "no",
 	})
 	if err := os.Symlink("nowhere", filepath.Join(root, "dangling")); err != nil {
 		t.Fatal(err)
@@ -54,11 +56,14 @@ func TestPartitionsAreColumns(t *testing.T) {
 		"year=2021/shop=7/x.csv":     "t,v\n1,4\n2,2.5\n",
 	})
 	for _, layoutName := range []string{layout.Columns, layout.Packed} {
-		l := mustLoad(t, option.Options{Sources: []string{root}, ItemID: []string{"year", "shop"}, Time: "t", Layout: layoutName})
-		if got := loadtest.Values[int64](l, "year"); !slices.Equal(got, []int64{2020, 2020, 2020, 2021, 2021}) {
+		l := mustLoad(t, option.Options{Sources: []string{root}, ItemID: []string{"year", "shop"},
+			Time: "t", Layout: layoutName})
+		if got := loadtest.Values[int64](l, "year"); !slices.Equal(got,
+			[]int64{2020, 2020, 2020, 2021, 2021}) {
 			t.Errorf("year %v", got)
 		}
-		if got := loadtest.Texts(l, "shop"); !slices.Equal(got, []string{"a b", "a b", "c", "7", "7"}) {
+		if got := loadtest.Texts(l, "shop"); !slices.Equal(got,
+			[]string{"a b", "a b", "c", "7", "7"}) {
 			t.Errorf("shop %v", got)
 		}
 		if got := loadtest.Values[float64](l, "v"); !slices.Equal(got, []float64{1, 2, 3, 4, 2.5}) {
@@ -66,22 +71,27 @@ func TestPartitionsAreColumns(t *testing.T) {
 		}
 	}
 	// A value like any other, scaled and chosen; the file's own columns may be left out.
-	l := mustLoad(t, option.Options{Sources: []string{root}, Columns: []string{"year"}, Scale: option.All("minmax")})
+	l := mustLoad(t, option.Options{Sources: []string{root}, Columns: []string{"year"},
+		Scale: option.All("minmax")})
 	if got := loadtest.Values[float32](l, "year"); !slices.Equal(got, []float32{0, 0, 0, 1, 1}) {
 		t.Errorf("scaled year %v", got)
 	}
 }
 
-// TestPartitionsBesideWiderColumns makes the columns of the file give way while those of the folders stay.
+// TestPartitionsBesideWiderColumns makes the columns of the file give way while those of the
+// folders stay.
 func TestPartitionsBesideWiderColumns(t *testing.T) {
 	many := "v,w\n"
 	for i := range 2000 {
 		many += fmt.Sprintf("%d,%d\n", i, i)
 	}
 	root := tree(t, map[string]string{"k=1/x.csv": many + "0.5,1\n", "k=2/x.csv": many})
-	l := mustLoad(t, option.Options{Sources: []string{root}, ItemID: []string{"k"}, Columns: []string{"w", "v"}})
-	k, v, w := loadtest.Values[int64](l, "k"), loadtest.Values[float64](l, "v"), loadtest.Values[int64](l, "w")
-	if k[2000] != 1 || k[2001] != 2 || v[2000] != 0.5 || v[2002] != 1 || w[2000] != 1 || w[4000] != 1999 {
+	l := mustLoad(t, option.Options{Sources: []string{root}, ItemID: []string{"k"},
+		Columns: []string{"w", "v"}})
+	k, v, w := loadtest.Values[int64](l, "k"), loadtest.Values[float64](l, "v"),
+		loadtest.Values[int64](l, "w")
+	if k[2000] != 1 || k[2001] != 2 || v[2000] != 0.5 || v[2002] != 1 || w[2000] != 1 ||
+		w[4000] != 1999 {
 		t.Errorf("%v %v %v", k[1999:2003], v[1999:2003], w[1999:2003])
 	}
 }
@@ -92,16 +102,28 @@ func TestBadFolders(t *testing.T) {
 		files      map[string]string
 		want, hint string
 	}{
-		{"nothing", map[string]string{"x.txt": "no"}, ": is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", "suffix"},
-		{"two kinds", map[string]string{"a.csv": "a\n1\n", "b.parquet": "x"}, ": holds CSV and Parquet files (a.csv, b.parquet), want one kind", "name the files"},
-		{"folder", map[string]string{"a.csv": "a\n1\n", "more/b.csv": "a\n1\n"}, `: holds files and the folder "more", which is no partition (key=value)`, "name the files"},
-		{"no value", map[string]string{"k=__HIVE_DEFAULT_PARTITION__/a.csv": "a\n1\n"}, "/k=__HIVE_DEFAULT_PARTITION__: is a partition without a value", ""},
-		{"key twice", map[string]string{"k=1/k=2/a.csv": "a\n1\n"}, `/k=1/k=2: is a partition by "k" within another`, ""},
-		{"column too", map[string]string{"a=1/a.csv": "a\n1\n"}, `a=1/a.csv, column "a": is in the file and in the name of its folder, a=1`, "instead of the folder"},
-		{"uneven", map[string]string{"a.csv": "a\n1\n", "k=1/b.csv": "a\n1\n"}, `/k=1/b.csv, column "k": is in this file but not in `, "--columns"},
-		{"other columns", map[string]string{"a.csv": "a\n1\n", "b.csv": "b\n1\n"}, `/b.csv, column "b": is in this file but not in `, "--columns"},
-		{"empty file", map[string]string{"a.csv": "a\n1\n", "b.csv": ""}, "/b.csv: the file is empty", ""},
-		{"Delta", map[string]string{"a.parquet": "x", "_delta_log/0.json": "{}"}, ": is a Delta table", "put"},
+		{"nothing", map[string]string{"x.txt": "no"},
+			": is a directory without CSV, TSV, Parquet, Arrow, NumPy or TFRecord files", "suffix"},
+		{"two kinds", map[string]string{"a.csv": "a\n1\n", "b.parquet": "x"},
+			": holds CSV and Parquet files (a.csv, b.parquet), want one kind", "name the files"},
+		{"folder", map[string]string{"a.csv": "a\n1\n", "more/b.csv": "a\n1\n"},
+			`: holds files and the folder "more", which is no partition (key=value)`,
+			"name the files"},
+		{"no value", map[string]string{"k=__HIVE_DEFAULT_PARTITION__/a.csv": "a\n1\n"},
+			"/k=__HIVE_DEFAULT_PARTITION__: is a partition without a value", ""},
+		{"key twice", map[string]string{"k=1/k=2/a.csv": "a\n1\n"},
+			`/k=1/k=2: is a partition by "k" within another`, ""},
+		{"column too", map[string]string{"a=1/a.csv": "a\n1\n"},
+			`a=1/a.csv, column "a": is in the file and in the name of its folder, a=1`,
+			"instead of the folder"},
+		{"uneven", map[string]string{"a.csv": "a\n1\n", "k=1/b.csv": "a\n1\n"},
+			`/k=1/b.csv, column "k": is in this file but not in `, "--columns"},
+		{"other columns", map[string]string{"a.csv": "a\n1\n", "b.csv": "b\n1\n"},
+			`/b.csv, column "b": is in this file but not in `, "--columns"},
+		{"empty file", map[string]string{"a.csv": "a\n1\n", "b.csv": ""},
+			"/b.csv: the file is empty", ""},
+		{"Delta", map[string]string{"a.parquet": "x", "_delta_log/0.json": "{}"},
+			": is a Delta table", "put"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := inProcess(t, option.Options{Sources: []string{tree(t, c.files)}})
@@ -116,7 +138,8 @@ func TestBadFolders(t *testing.T) {
 	loadtest.Refused(t, err, `is a partition by "k" within another`, "")
 }
 
-// TestFolderAndItsFilesAreTwoRecipes holds a folder's partitions, which are columns, against its files, which have none of them.
+// TestFolderAndItsFilesAreTwoRecipes holds a folder's partitions, which are columns, against its
+// files, which have none of them.
 func TestFolderAndItsFilesAreTwoRecipes(t *testing.T) {
 	root := tree(t, map[string]string{"k=1/a.csv": "a\n1\n"})
 	folder, _ := option.Options{Sources: []string{root}}.Recipe()
@@ -126,7 +149,8 @@ func TestFolderAndItsFilesAreTwoRecipes(t *testing.T) {
 	}
 	l := mustLoad(t, option.Options{Sources: []string{root}})
 	var kept bytes.Buffer
-	if err := json.Compact(&kept, l.Manifest.Recipe); err != nil || kept.String() != string(folder) {
+	if err := json.Compact(&kept, l.Manifest.Recipe); err != nil ||
+		kept.String() != string(folder) {
 		t.Errorf("the manifest has %s (%v), want %s", kept.String(), err, folder)
 	}
 }

@@ -19,9 +19,10 @@ import (
 
 // fileReader opens the files of one format.
 type fileReader struct {
-	format   string                 // of files.Formats
-	is       func(head []byte) bool // reports whether the first bytes of a file are of the format
-	bySuffix bool                   // a file with a suffix of the format has it, whatever its first bytes
+	format string                 // of files.Formats
+	is     func(head []byte) bool // reports whether the first bytes of a file are of the format
+	// a file with a suffix of the format has it, whatever its first bytes
+	bySuffix bool
 	// open opens a file. name is its name without the suffix of a compression. The reader closes f.
 	// A nil reader without an error means that the file is of another format.
 	open func(path, name string, f *os.File, s source.Settings) (source.Reader, error)
@@ -52,7 +53,8 @@ func openParquet(path, _ string, f *os.File, s source.Settings) (source.Reader, 
 	return parquet.Open(path, f, s)
 }
 
-func openArrow(stream bool) func(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
+func openArrow(stream bool) func(path, _ string, f *os.File, s source.Settings) (source.Reader,
+	error) {
 	return func(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
 		return arrow.OpenFile(path, f, stream, s)
 	}
@@ -117,7 +119,8 @@ func openFile(path string, f *os.File, s source.Settings) (source.Reader, error)
 }
 
 // openAs opens a file, or the decompressed copy of one, with the first reader that matches.
-func openAs(path, name string, f *os.File, head []byte, s source.Settings, compressed bool) (source.Reader, error) {
+func openAs(path, name string, f *os.File, head []byte, s source.Settings,
+	compressed bool) (source.Reader, error) {
 	for _, r := range fileReaders {
 		if !r.matches(name, head) {
 			continue
@@ -161,9 +164,12 @@ func readHead(path string, f *os.File) ([]byte, error) {
 var refusals = []struct {
 	magic, is, hint string
 }{
-	{parquet.Magic, "is a compressed Parquet file, but only COMPRESSED are read compressed", "decompress it first"},
-	{arrow.FileMagic, "is a compressed Arrow file, but only COMPRESSED are read compressed", "decompress it first"},
-	{"FEA1", "is a Feather file of version 1, which is not read", "write it again with version 2, or as Parquet"},
+	{parquet.Magic, "is a compressed Parquet file, but only COMPRESSED are read compressed",
+		"decompress it first"},
+	{arrow.FileMagic, "is a compressed Arrow file, but only COMPRESSED are read compressed",
+		"decompress it first"},
+	{"FEA1", "is a Feather file of version 1, which is not read",
+		"write it again with version 2, or as Parquet"},
 	{"\x1f\x8b", "is compressed twice", "decompress it first"},
 	{"\x28\xb5\x2f\xfd", "is compressed twice", "decompress it first"},
 	{zipMagic, "is a zip archive", "unzip it first"},

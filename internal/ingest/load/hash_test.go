@@ -16,7 +16,8 @@ import (
 )
 
 func TestSourcesAreHashed(t *testing.T) {
-	a, b := loadtest.File(t, "a.csv", "a\n1\n"), loadtest.File(t, "b.csv", "a\n"+strings.Repeat("123456789\n", 300_000))
+	a, b := loadtest.File(t, "a.csv", "a\n1\n"),
+		loadtest.File(t, "b.csv", "a\n"+strings.Repeat("123456789\n", 300_000))
 	l := mustLoad(t, option.Options{Sources: []string{a, b}, HashSources: true})
 	for i, path := range []string{a, b} {
 		text, err := os.ReadFile(path)
@@ -46,7 +47,8 @@ func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
 	loadtest.Refused(t, err, path+": the file was changed", "load it again")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (files.AllowedRoots{}).HashSources(ctx, sources, 1, func(int64) {}); !errors.Is(err, context.Canceled) {
+	if _, err := (files.AllowedRoots{}).HashSources(ctx, sources, 1, func(int64) {}); !errors.Is(
+		err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -54,20 +54,26 @@ type load struct {
 	rows    int64                      // of the sources; after arrange, of the result
 	dicts   map[int]*column.Dictionary // by column
 
-	writer      *layout.Writer
-	stage       *column.Scratch // columns that are read as another dtype than they are stored as
-	staged      map[int]int
-	selected    *rows.Map                 // rows of the sources that the filters select; nil for all
-	order       *rows.Map                 // of those, the rows of the result in their order; nil before arrange
-	losses      map[int]*column.Loss      // by column; of those that are stored as another dtype
-	tileMoments map[int]*step.TileMoments // by column; of those that are measured while they are read
-	units       map[int]string            // by column; of times in another unit than the generation's
-	base        *base                     // the generation that rows are appended to; nil for a load
-	skip        []string                  // paths of files that are not loaded
-	leaveMapped bool                      // the process ends with the load
-	readAll     bool                      // row groups without any selected row are read too
+	writer *layout.Writer
+	stage  *column.Scratch // columns that are read as another dtype than they are stored as
+	staged map[int]int
+	// rows of the sources that the filters select; nil for all
+	selected *rows.Map
+	// of those, the rows of the result in their order; nil before arrange
+	order  *rows.Map
+	losses map[int]*column.Loss // by column; of those that are stored as another dtype
+	// by column; of those that are measured while they are read
+	tileMoments map[int]*step.TileMoments
+	// by column; of times in another unit than the generation's
+	units map[int]string
+	// the generation that rows are appended to; nil for a load
+	base        *base
+	skip        []string // paths of files that are not loaded
+	leaveMapped bool     // the process ends with the load
+	readAll     bool     // row groups without any selected row are read too
 
-	freeSpace func(dir string) int64 // free bytes of a file system; negative if it does not report them
+	// free bytes of a file system; negative if it does not report them
+	freeSpace func(dir string) int64
 }
 
 // cores is the greatest number of workers. The daemon limits how many of them run at once.
@@ -78,7 +84,8 @@ func newLoad(dir string, o option.Options, m *progress.Meter) *load {
 	return &load{
 		Options: o, recorded: o,
 		Settings: source.Settings{
-			AllowedRoots: o.AllowedRoots, Workers: max(2, cores), BlockBytes: files.BlockBytes, Text: textvalue.DefaultDialect,
+			AllowedRoots: o.AllowedRoots, Workers: max(2, cores), BlockBytes: files.BlockBytes,
+			Text: textvalue.DefaultDialect,
 			Decompression: files.Decompression{
 				Dir: dir, Free: files.FreeBytes, Ratio: files.MaxRatio,
 				OnRead: func(n int64) { m.Bytes.Add(n) },
@@ -114,7 +121,8 @@ func (l *load) run(ctx context.Context) (*layout.Manifest, error) {
 	if l.HashSources {
 		l.meter.Enter(progress.Hash)
 		onRead := func(n int64) { l.meter.Bytes.Add(n) }
-		if l.sources, err = l.Options.AllowedRoots.HashSources(ctx, l.sources, l.Workers, onRead); err != nil {
+		if l.sources, err = l.Options.AllowedRoots.HashSources(ctx, l.sources, l.Workers,
+			onRead); err != nil {
 			return nil, err
 		}
 	}

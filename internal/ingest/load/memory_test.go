@@ -18,7 +18,9 @@ func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 		need    int64
 	}{
 		{option.Options{}, 2*16 + 1<<16},
-		{option.Options{Scale: option.All(option.ScaleStandard), Columns: []string{"a"}, Time: "t"}, 2*(8+4+8) + 1<<16}, // narrowed after it is scaled
+		// narrowed after it is scaled
+		{option.Options{Scale: option.All(option.ScaleStandard), Columns: []string{"a"}, Time: "t"},
+			2*(8+4+8) + 1<<16},
 		{option.Options{Sort: true, Time: "t"}, 2*(16+16+8) + 1<<16},
 	} {
 		c.options.Sources = []string{path}

@@ -21,10 +21,12 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestMissingCellsOfTensorsAreNoted has tensors of more than a tile with cells missing here and there, columns apart and packed.
+// TestMissingCellsOfTensorsAreNoted has tensors of more than a tile with cells missing here and
+// there, columns apart and packed.
 func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
 	const rows, width = 2*16_384 + 5, 3
-	want := layout.MissingRows{{Row: 7, Rows: 1, Cells: 1}, {Row: 16_384 - 1, Rows: 2, Cells: 3}, {Row: rows - 1, Rows: 1, Cells: 2}}
+	want := layout.MissingRows{{Row: 7, Rows: 1, Cells: 1}, {Row: 16_384 - 1, Rows: 2, Cells: 3},
+		{Row: rows - 1, Rows: 1, Cells: 2}}
 	v := make([]float32, rows*width)
 	for i := range v {
 		v[i] = float32(i % 10)
@@ -41,7 +43,10 @@ func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
 	for _, how := range []string{layout.Columns, layout.Packed} {
 		c, b := puttest.ColumnBytes(t, "a", "float32", []int64{rows, width}, v)
 		d, more := puttest.ColumnBytes(t, "b", "float32", []int64{rows}, v[:rows])
-		dir, err := receivedFrom(t, option.Options{Layout: how, Fill: option.ByColumn(map[string]option.Fill{"a": option.FillWith(-1)})}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c, d}}, append(b, more...))
+		dir, err := receivedFrom(t,
+			option.Options{Layout: how,
+				Fill: option.ByColumn(map[string]option.Fill{"a": option.FillWith(-1)})},
+			put.Header{Format: put.FormatColumns, Columns: []put.Column{c, d}}, append(b, more...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,14 +58,15 @@ func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
 		if got, err := l.BeforeFill(a); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v: %v", how, got, want, err)
 		}
-		if filled := loadtest.Values[float32](l, "a"); filled[7*width] != -1 || filled[7*width+1] != v[7*width+1] {
+		if filled := loadtest.Values[float32](l, "a"); filled[7*width] != -1 ||
+			filled[7*width+1] != v[7*width+1] {
 			t.Errorf("%s: row 8 holds %v", how, filled[7*width:8*width])
 		}
 	}
 }
 
-// TestMissingFloatsAreOneNaN has values that are missing in every kind of source: they hold the bits that numpy has for them, so that the
-// content, and with it the digest, is the same.
+// TestMissingFloatsAreOneNaN has values that are missing in every kind of source: they hold the
+// bits that numpy has for them, so that the content, and with it the digest, is the same.
 func TestMissingFloatsAreOneNaN(t *testing.T) {
 	const nan = 0x7ff8 << 48
 	want := []uint64{math.Float64bits(1.5), nan, nan}
@@ -87,19 +93,30 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("Parquet", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}))
-	check("CSV", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1.5\nNA\n\"\"\n")}}))
+	check("Parquet",
+		mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}))
+	check("CSV",
+		mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv",
+			"a\n1.5\nNA\n\"\"\n")}}))
 	bits := memory.NewBufferBytes([]byte{0b001})
-	floats := array.NewData(arrow.PrimitiveTypes.Float64, 3, []*memory.Buffer{bits, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes([]float64{1.5, 7, 7}))}, nil, 2, 0)
-	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "a", Type: floats.DataType(), Nullable: true}}, nil), []arrow.Array{array.MakeFromData(floats)}, 3)
+	floats := array.NewData(arrow.PrimitiveTypes.Float64, 3,
+		[]*memory.Buffer{bits,
+			memory.NewBufferBytes(arrow.Float64Traits.CastToBytes([]float64{1.5, 7, 7}))}, nil, 2,
+		0)
+	record := array.NewRecord(
+		arrow.NewSchema([]arrow.Field{{Name: "a", Type: floats.DataType(), Nullable: true}}, nil),
+		[]arrow.Array{array.MakeFromData(floats)}, 3)
 	var s bytes.Buffer
 	aw := ipc.NewWriter(&s, ipc.WithSchema(record.Schema()))
 	if err := errors.Join(aw.Write(record), aw.Close()); err != nil {
 		t.Fatal(err)
 	}
-	check("Arrow", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", s.String())}}))
-	c, sent := puttest.ColumnBytes(t, "a", "float64", []int64{3}, []float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
-	dir, err := receivedFrom(t, option.Options{}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, sent)
+	check("Arrow",
+		mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", s.String())}}))
+	c, sent := puttest.ColumnBytes(t, "a", "float64", []int64{3},
+		[]float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
+	dir, err := receivedFrom(t, option.Options{},
+		put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,9 +125,13 @@ func TestMissingFloatsAreOneNaN(t *testing.T) {
 		t.Errorf("%d digests of the same content: %v", len(digests), digests)
 	}
 	want = []uint64{nan, math.Float64bits(2), nan}
-	check("a difference and what no fill finds", mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\nx,3\ny,\n")}, ItemID: []string{"i"}, Diff: option.All(true), DType: option.Floats("float64")}))
+	check("a difference and what no fill finds",
+		mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv",
+			"i,a\nx,1\nx,3\ny,\n")}, ItemID: []string{"i"}, Diff: option.All(true),
+			DType: option.Floats("float64")}))
 	want = append(want, math.Float64bits(2))
 	check("rows that were inserted, and the mean of none", mustLoad(t, option.Options{
-		Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,\n1,\n3,2.0\n3,2.0\n7,2.0\n")}, Time: "t", Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("2"),
+		Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,\n1,\n3,2.0\n3,2.0\n7,2.0\n")},
+		Time:    "t", Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("2"),
 	}))
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestWhatNothingFillsIsThatNaN has values that stay missing: where there is no mean, where nothing is behind an integer, and where rows
-// go on behind a value that is missing in the generation, or was not kept in its manifest.
+// TestWhatNothingFillsIsThatNaN has values that stay missing: where there is no mean, where nothing
+// is behind an integer, and where rows go on behind a value that is missing in the generation, or
+// was not kept in its manifest.
 func TestWhatNothingFillsIsThatNaN(t *testing.T) {
 	check := func(what string, l loadtest.Loaded) {
 		t.Helper()
@@ -32,16 +33,22 @@ func TestWhatNothingFillsIsThatNaN(t *testing.T) {
 	}
 	f := option.Options{DType: option.Floats("float64")}
 	with := func(o option.Options, text string) loadtest.Loaded {
-		o.Sources, o.ItemID, o.DType = []string{loadtest.File(t, "x.csv", text)}, []string{"i"}, f.DType
+		o.Sources, o.ItemID, o.DType = []string{loadtest.File(t, "x.csv", text)},
+			[]string{"i"}, f.DType
 		return mustLoad(t, o)
 	}
-	check("no mean of an item", with(option.Options{Fill: option.All(option.Fill{How: option.FillMean}), ScalePer: option.ScalePerItem, Scale: option.All(option.ScaleMinMax)}, "i,a\nx,\ny,1\ny,2\n"))
+	check("no mean of an item",
+		with(option.Options{Fill: option.All(option.Fill{How: option.FillMean}),
+			ScalePer: option.ScalePerItem, Scale: option.All(option.ScaleMinMax)},
+			"i,a\nx,\ny,1\ny,2\n"))
 	more := loadtest.File(t, "more.csv", "i,a\nx,\nx,5\ny,\n")
 	for what, o := range map[string]option.Options{
 		"a difference to what was missing": {Diff: option.All(true)},
-		"forward behind what was missing":  {Fill: option.All(option.Fill{How: option.FillForward})},
-		"linear behind what was missing":   {Fill: option.All(option.Fill{How: option.FillLinear}), Diff: option.All(true)},
-		"the mean of none":                 {Fill: option.All(option.Fill{How: option.FillMean})},
+		"forward behind what was missing": {Fill: option.All(
+			option.Fill{How: option.FillForward})},
+		"linear behind what was missing": {Fill: option.All(option.Fill{How: option.FillLinear}),
+			Diff: option.All(true)},
+		"the mean of none": {Fill: option.All(option.Fill{How: option.FillMean})},
 	} {
 		old := with(o, "i,a\nx,\n")
 		check(what, old)
@@ -60,6 +67,8 @@ func TestWhatNothingFillsIsThatNaN(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("nothing behind an integer", mustLoad(t, option.Options{
-		Sources: []string{loadtest.File(t, "x.parquet", b.String())}, Fill: option.All(option.Fill{How: option.FillBackward}), DType: option.DTypes{By: map[string]string{"a": "float64"}},
+		Sources: []string{loadtest.File(t, "x.parquet", b.String())},
+		Fill:    option.All(option.Fill{How: option.FillBackward}),
+		DType:   option.DTypes{By: map[string]string{"a": "float64"}},
 	}))
 }

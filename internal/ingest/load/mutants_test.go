@@ -30,7 +30,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// mutantCount is how many damaged files each run makes: TENSORCACHE_MUTANTS, by default 1,000 over all formats.
+// mutantCount is how many damaged files each run makes: TENSORCACHE_MUTANTS, by default 1,000 over
+// all formats.
 func mutantCount(t *testing.T) int {
 	n := 1000
 	if text := os.Getenv("TENSORCACHE_MUTANTS"); text != "" {
@@ -158,12 +159,14 @@ type mutantFile struct {
 	name  string
 	bytes []byte
 	o     option.Options
-	check func(b []byte, got, good frame) bool // nil: the format neither has checksums nor is there a reference in Go
+	// nil: the format neither has checksums nor is there a reference in Go
+	check func(b []byte, got, good frame) bool
 }
 
 func mutantFiles(t *testing.T) []mutantFile {
 	unchanged := func(_ []byte, got, good frame) bool { return got.same(good) }
-	// Whole records and arrays may be gone or have other names: nothing says so. Each cell of those that are there is as it was.
+	// Whole records and arrays may be gone or have other names: nothing says so. Each cell of those
+	// that are there is as it was.
 	known := func(_ []byte, got, good frame) bool {
 		var was []string
 		for _, cells := range good {
@@ -191,7 +194,9 @@ func mutantFiles(t *testing.T) []mutantFile {
 	for i := range 300 {
 		id, x := "s"+strconv.Itoa(i/100), math.Sqrt(float64(i))
 		fmt.Fprintf(&text, "%s,%d,%v\n", id, i, x)
-		records = append(records, loadtest.Example(false, map[string]any{"id": []string{id}, "a": []int64{int64(i)}, "x": []float32{float32(x), 1}}))
+		records = append(records,
+			loadtest.Example(false, map[string]any{"id": []string{id}, "a": []int64{int64(i)},
+				"x": []float32{float32(x), 1}}))
 		rows, floats = append(rows, row{id, int64(i), x}), append(floats, x)
 	}
 	var pq bytes.Buffer
@@ -205,15 +210,18 @@ func mutantFiles(t *testing.T) []mutantFile {
 	item := option.Options{ItemID: []string{"id"}}
 	file, stream := puttest.ArrowFileBytes(t)
 	matrix := loadtest.NPY("<f8", "(150, 2)", false, binary.LittleEndian, floats)
-	arrays := map[string]string{"a.npy": matrix, "b.npy": loadtest.NPY(">i4", "(150,)", false, binary.BigEndian, make([]int32, 150))}
-	values := func(b []byte, got, _ frame) bool { // the bytes behind the header are the values, whatever their number
+	arrays := map[string]string{"a.npy": matrix,
+		"b.npy": loadtest.NPY(">i4", "(150,)", false, binary.BigEndian, make([]int32, 150))}
+	// the bytes behind the header are the values, whatever their number
+	values := func(b []byte, got, _ frame) bool {
 		end := 9 + int(binary.LittleEndian.Uint16(b[8:])) // of a header of version 1
 		if b[6] > 1 {
 			end = 11 + int(binary.LittleEndian.Uint32(b[8:]))
 		}
 		cells := got["value"]
 		for i, cell := range cells {
-			if at := end + 1 + 8*i; at+8 > len(b) || fmt.Sprint(math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))) != cell {
+			if at := end + 1 + 8*i; at+8 > len(b) ||
+				fmt.Sprint(math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))) != cell {
 				return false
 			}
 		}
@@ -228,7 +236,9 @@ func mutantFiles(t *testing.T) []mutantFile {
 		{"x.csv.zst", []byte(loadtest.Compressed(t, ".zst", text.String())), item, unchanged},
 		{"x.tfrecord", []byte(loadtest.TFRecords(records...)), item, known},
 		{"x.npy", []byte(matrix), option.Options{}, func(b []byte, got, good frame) bool {
-			return bytes.Contains(b, []byte("<f8")) && bytes.Contains(b, []byte("False")) && values(b, got, good) || !bytes.Contains(b[:128], []byte("'<f8', 'fortran_order': False"))
+			return bytes.Contains(b, []byte("<f8")) && bytes.Contains(b, []byte("False")) &&
+				values(b, got, good) ||
+				!bytes.Contains(b[:128], []byte("'<f8', 'fortran_order': False"))
 		}},
 		{"x.npz", []byte(loadtest.NPZ(t, zip.Store, arrays)), option.Options{}, known},
 		{"d.npz", []byte(loadtest.NPZ(t, zip.Deflate, arrays)), option.Options{}, known},
@@ -238,9 +248,11 @@ func mutantFiles(t *testing.T) []mutantFile {
 	}
 }
 
-// TestMutantsAreRefusedOrRead loads damaged files of every format: an error that names the file, quickly and in little memory; or values, which
-// are held against a reference where Go has one (text, and what checksums or the bytes themselves say). Those of Parquet and Arrow files
-// are not looked at here, nor those of .npy files with another header: clients/python/tests/test_mutants.py holds them against pyarrow and numpy.
+// TestMutantsAreRefusedOrRead loads damaged files of every format: an error that names the file,
+// quickly and in little memory; or values, which are held against a reference where Go has one
+// (text, and what checksums or the bytes themselves say). Those of Parquet and Arrow files are not
+// looked at here, nor those of .npy files with another header: clients/python/tests/test_mutants.py
+// holds them against pyarrow and numpy.
 func TestMutantsAreRefusedOrRead(t *testing.T) {
 	seed := mutantSeed(t)
 	files := mutantFiles(t)
@@ -259,7 +271,8 @@ func TestMutantsAreRefusedOrRead(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer os.RemoveAll(out)
-				if _, err := Run(t.Context(), Request{Dir: out, Options: f.o}, &progress.Meter{}); err != nil {
+				if _, err := Run(t.Context(), Request{Dir: out, Options: f.o},
+					&progress.Meter{}); err != nil {
 					return nil, err
 				}
 				if f.check == nil {
@@ -286,20 +299,24 @@ func TestMutantsAreRefusedOrRead(t *testing.T) {
 				got, err := load(b)
 				took := worked(t) - began
 				runtime.ReadMemStats(&after)
-				if used, most := after.TotalAlloc-before.TotalAlloc, uint64(64<<20+4*len(b)); used > most {
-					t.Errorf("seed %d, mutant %d: %d bytes were allocated, at most %d: %v", seed, i, used, most, err)
+				if used, most := after.TotalAlloc-before.TotalAlloc,
+					uint64(64<<20+4*len(b)); used > most {
+					t.Errorf("seed %d, mutant %d: %d bytes were allocated, at most %d: %v", seed, i,
+						used, most, err)
 				}
 				if took > 10*time.Second {
 					t.Errorf("seed %d, mutant %d: took %s", seed, i, took)
 				}
 				if err != nil {
 					if !strings.Contains(err.Error(), path) && !errors.Is(err, loaderr.ErrOption) {
-						t.Errorf("seed %d, mutant %d: the message does not name the file: %v", seed, i, err)
+						t.Errorf("seed %d, mutant %d: the message does not name the file: %v",
+							seed, i, err)
 					}
 					continue
 				}
 				if read++; f.check != nil && !f.check(b, got, good) {
-					t.Errorf("seed %d, mutant %d: other values than the reference: %v", seed, i, got)
+					t.Errorf("seed %d, mutant %d: other values than the reference: %v",
+						seed, i, got)
 					_ = os.WriteFile(filepath.Join(os.TempDir(), "mutant-"+f.name), b, 0o600)
 				}
 			}
@@ -308,7 +325,8 @@ func TestMutantsAreRefusedOrRead(t *testing.T) {
 	}
 }
 
-// worked is what this process has taken of the cores: what a mutant may take is no matter of how busy they are.
+// worked is what this process has taken of the cores: what a mutant may take is no matter of how
+// busy they are.
 func worked(t *testing.T) time.Duration {
 	t.Helper()
 	var u unix.Rusage

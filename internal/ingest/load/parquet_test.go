@@ -59,7 +59,8 @@ func TestParquetFilesOfPyarrowReadAsPyarrowReadsThem(t *testing.T) {
 			for _, l := range []string{layout.Columns, layout.Packed} {
 				o.Layout = l
 				got := mustLoad(t, o)
-				if got.Manifest.Rows != int64(len(columns[got.Manifest.Columns[0].Name])) || len(got.Manifest.Columns) != len(columns) {
+				if got.Manifest.Rows != int64(len(columns[got.Manifest.Columns[0].Name])) ||
+					len(got.Manifest.Columns) != len(columns) {
 					t.Fatalf("%d rows of %d columns", got.Manifest.Rows, len(got.Manifest.Columns))
 				}
 				for _, c := range got.Manifest.Columns {
@@ -75,13 +76,15 @@ func TestParquetFilesOfPyarrowReadAsPyarrowReadsThem(t *testing.T) {
 }
 
 func TestParquetTypesAreKept(t *testing.T) {
-	l := mustLoad(t, option.Options{Sources: []string{"testdata/flat-none.parquet"}, ItemID: []string{"text"}})
+	l := mustLoad(t, option.Options{Sources: []string{"testdata/flat-none.parquet"},
+		ItemID: []string{"text"}})
 	want := map[string][4]string{ // dtype, source dtype, unit, zone
 		"f16": {"float16"}, "f32": {"float32"}, "f64": {"float64"},
 		"i8": {"int8"}, "i16": {"int16"}, "i32": {"int32"}, "i64": {"int64"},
 		"u8": {"uint8"}, "u16": {"uint16"}, "u32": {"uint32"}, "u64": {"uint64"},
 		"few": {"float64"}, "b": {"bool"}, "text": {"text"}, "s_naive": {"timestamp", "", "ms"},
-		"us_utc": {"timestamp", "", "us", "UTC"}, "ns_zone": {"timestamp", "", "ns", "Europe/Paris"}, "day": {"timestamp", "date", "s"},
+		"us_utc":  {"timestamp", "", "us", "UTC"},
+		"ns_zone": {"timestamp", "", "ns", "Europe/Paris"}, "day": {"timestamp", "date", "s"},
 	}
 	for _, c := range l.Manifest.Columns {
 		if got := [4]string{string(c.DType), c.SourceDType, c.Unit, c.Zone}; got != want[c.Name] {
@@ -102,16 +105,28 @@ func TestParquetThatIsRefused(t *testing.T) {
 		name, path, want, hint string
 		o                      option.Options
 	}{
-		{"cut", half, half + ": is cut off: its end is not that of a Parquet file", "write or copy it again", option.Options{}},
-		{"text", loadtest.File(t, "a.parquet", "a,b\n1,2\n3,4\n"), "is no Parquet file", "", option.Options{}},
-		{"flipped bit", loadtest.File(t, "flip.parquet", string(flipped)), "crc32 checksum mismatch", "damaged", option.Options{ItemID: []string{"text"}}},
-		{"lz4", "testdata/bad-lz4.parquet", `column "a": is compressed with LZ4_RAW, which is not read`, `"snappy" or "zstd"`, option.Options{}},
-		{"nested", "testdata/bad-nested.parquet", `column "a": holds nested values`, "--columns", option.Options{}},
-		{"null in integers", "testdata/bad-nulls.parquet", `row 3, column "i": the value is missing, which only a float column can say`, "--fill i=0", option.Options{}},
-		{"null in bools", "testdata/bad-nulls.parquet", `row 2, column "b": the value is missing`, "leave the column out", option.Options{Columns: []string{"b"}}},
-		{"uint64", "testdata/bad-big.parquet", `row 2, column "u": "18446744073709551615" does not fit int64`, "", option.Options{Time: "u"}},
+		{"cut", half, half + ": is cut off: its end is not that of a Parquet file",
+			"write or copy it again", option.Options{}},
+		{"text", loadtest.File(t, "a.parquet", "a,b\n1,2\n3,4\n"), "is no Parquet file", "",
+			option.Options{}},
+		{"flipped bit", loadtest.File(t, "flip.parquet", string(flipped)),
+			"crc32 checksum mismatch", "damaged", option.Options{ItemID: []string{"text"}}},
+		{"lz4", "testdata/bad-lz4.parquet",
+			`column "a": is compressed with LZ4_RAW, which is not read`, `"snappy" or "zstd"`,
+			option.Options{}},
+		{"nested", "testdata/bad-nested.parquet", `column "a": holds nested values`, "--columns",
+			option.Options{}},
+		{"null in integers", "testdata/bad-nulls.parquet",
+			`row 3, column "i": the value is missing, which only a float column can say`,
+			"--fill i=0", option.Options{}},
+		{"null in bools", "testdata/bad-nulls.parquet", `row 2, column "b": the value is missing`,
+			"leave the column out", option.Options{Columns: []string{"b"}}},
+		{"uint64", "testdata/bad-big.parquet",
+			`row 2, column "u": "18446744073709551615" does not fit int64`, "",
+			option.Options{Time: "u"}},
 		{"no rows", "testdata/bad-empty.parquet", "has columns but no rows", "", option.Options{}},
-		{"float32", "testdata/flat-none.parquet", "does not fit float32", "", option.Options{Columns: []string{"f64"}, DType: option.Floats("float32")}},
+		{"float32", "testdata/flat-none.parquet", "does not fit float32", "",
+			option.Options{Columns: []string{"f64"}, DType: option.Floats("float32")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{c.path}
@@ -119,7 +134,8 @@ func TestParquetThatIsRefused(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	if l := mustLoad(t, option.Options{Sources: []string{"testdata/bad-nested.parquet"}, Columns: []string{"x"}}); loadtest.Values[float64](l, "x")[1] != 2 {
+	if l := mustLoad(t, option.Options{Sources: []string{"testdata/bad-nested.parquet"},
+		Columns: []string{"x"}}); loadtest.Values[float64](l, "x")[1] != 2 {
 		t.Error("a column beside a nested one reads wrong")
 	}
 }
@@ -132,7 +148,8 @@ func TestParquetCutAnywhereIsRefused(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, len(whole)-1).Draw(r, "bytes")
 		path := loadtest.File(t, "cut.parquet", string(whole[:n]))
-		if _, _, err := inProcess(t, option.Options{Sources: []string{path}, ItemID: []string{"text"}}); err == nil || !strings.Contains(err.Error(), path) {
+		if _, _, err := inProcess(t, option.Options{Sources: []string{path},
+			ItemID: []string{"text"}}); err == nil || !strings.Contains(err.Error(), path) {
 			r.Fatalf("%d of %d bytes: %v", n, len(whole), err)
 		}
 	})
@@ -152,14 +169,19 @@ type record struct {
 func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		codec := rapid.SampledFrom([]parquet.WriterOption{
-			parquet.Compression(&parquet.Uncompressed), parquet.Compression(&parquet.Snappy), parquet.Compression(&parquet.Zstd), parquet.Compression(&parquet.Gzip),
+			parquet.Compression(&parquet.Uncompressed), parquet.Compression(&parquet.Snappy),
+			parquet.Compression(&parquet.Zstd), parquet.Compression(&parquet.Gzip),
 		}).Draw(r, "codec")
 		options := []parquet.WriterOption{
-			codec, parquet.DataPageVersion(rapid.IntRange(1, 2).Draw(r, "page version")), parquet.PageBufferSize(rapid.IntRange(64, 4096).Draw(r, "page bytes")),
+			codec, parquet.DataPageVersion(rapid.IntRange(1, 2).Draw(r, "page version")),
+			parquet.PageBufferSize(rapid.IntRange(64, 4096).Draw(r, "page bytes")),
 			parquet.MaxRowsPerRowGroup(rapid.Int64Range(1, 400).Draw(r, "group rows")),
 		}
 		records := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) record {
-			x := record{A: rapid.Float64().Draw(r, "a"), C: rapid.Int64().Draw(r, "c"), D: int32(rapid.IntRange(0, 3).Draw(r, "d")), F: rapid.SampledFrom([]string{"x", "y", "zz"}).Draw(r, "f"), G: rapid.Bool().Draw(r, "g")}
+			x := record{A: rapid.Float64().Draw(r, "a"), C: rapid.Int64().Draw(r, "c"),
+				D: int32(rapid.IntRange(0, 3).Draw(r, "d")),
+				F: rapid.SampledFrom([]string{"x", "y", "zz"}).Draw(r, "f"),
+				G: rapid.Bool().Draw(r, "g")}
 			if rapid.Bool().Draw(r, "has b") {
 				v := rapid.Float32().Draw(r, "b")
 				x.B = &v
@@ -183,18 +205,23 @@ func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 			r.Fatal(err)
 		}
 		f.Close()
-		l := mustLoad(t, option.Options{Sources: []string{path}, Columns: []string{"a", "b", "c", "d", "e", "g"}})
+		l := mustLoad(t, option.Options{Sources: []string{path},
+			Columns: []string{"a", "b", "c", "d", "e", "g"}})
 		defer l.Close()
-		a, b, c, d, e := loadtest.Values[float64](l, "a"), loadtest.Values[float32](l, "b"), loadtest.Values[int64](l, "c"), loadtest.Values[int32](l, "d"), loadtest.Values[float64](l, "e")
+		a, b, c, d, e := loadtest.Values[float64](l, "a"), loadtest.Values[float32](l, "b"),
+			loadtest.Values[int64](l, "c"), loadtest.Values[int32](l, "d"),
+			loadtest.Values[float64](l, "e")
 		g := loadtest.Values[uint8](l, "g")
 		if len(a) != len(records) {
 			r.Fatalf("%d rows, want %d", len(a), len(records))
 		}
 		for i, x := range records {
-			if math.Float64bits(a[i]) != math.Float64bits(x.A) || c[i] != x.C || d[i] != x.D || (g[i] == 1) != x.G {
+			if math.Float64bits(a[i]) != math.Float64bits(x.A) || c[i] != x.C || d[i] != x.D ||
+				(g[i] == 1) != x.G {
 				r.Fatalf("row %d: %v %v %v, want %+v", i, a[i], c[i], d[i], x)
 			}
-			if (x.B == nil) != (b[i] != b[i]) && (x.B == nil || *x.B == *x.B) || x.B != nil && math.Float32bits(*x.B) != math.Float32bits(b[i]) {
+			if (x.B == nil) != (b[i] != b[i]) && (x.B == nil || *x.B == *x.B) || x.B != nil &&
+				math.Float32bits(*x.B) != math.Float32bits(b[i]) {
 				r.Fatalf("row %d: b is %v", i, b[i])
 			}
 			if x.E == nil && e[i] == e[i] || x.E != nil && e[i] != *x.E {
@@ -204,9 +231,11 @@ func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 	})
 }
 
-// TestDamagedParquetIsRefusedOrReadAndNothingElse changes a few bytes, half of them near the end, where the footer is.
+// TestDamagedParquetIsRefusedOrReadAndNothingElse changes a few bytes, half of them near the end,
+// where the footer is.
 func TestDamagedParquetIsRefusedOrReadAndNothingElse(t *testing.T) {
-	for _, name := range []string{"flat-snappy-plain", "flat-v2-zstd", "flat-encodings", "holes", "bools-v2"} {
+	for _, name := range []string{"flat-snappy-plain", "flat-v2-zstd", "flat-encodings", "holes",
+		"bools-v2"} {
 		whole, err := os.ReadFile("testdata/" + name + ".parquet")
 		if err != nil {
 			t.Fatal(err)
@@ -239,7 +268,8 @@ func TestDamagedParquetIsRefusedOrReadAndNothingElse(t *testing.T) {
 			if err == nil {
 				continue
 			}
-			if refused++; !strings.Contains(err.Error(), "x.parquet") && !errors.Is(err, loaderr.ErrOption) {
+			if refused++; !strings.Contains(err.Error(), "x.parquet") &&
+				!errors.Is(err, loaderr.ErrOption) {
 				t.Errorf("%s, seed %d: the message does not name the file: %v", name, seed, err)
 			}
 		}
@@ -263,7 +293,8 @@ func FuzzParquet(f *testing.F) {
 			t.Skip()
 		}
 		path := loadtest.File(t, "x.parquet", string(b))
-		if _, _, err := inProcess(t, option.Options{Sources: []string{path}}); err != nil && !strings.Contains(err.Error(), "x.parquet") {
+		if _, _, err := inProcess(t, option.Options{Sources: []string{path}}); err != nil &&
+			!strings.Contains(err.Error(), "x.parquet") {
 			t.Errorf("the message does not name the file: %v", err)
 		}
 	})
@@ -273,12 +304,15 @@ func FuzzParquet(f *testing.F) {
 func TestATimeOfInt96BeyondNanosecondsIsNamed(t *testing.T) {
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[struct{ T deprecated.Int96 }](&b)
-	if _, err := w.Write([]struct{ T deprecated.Int96 }{{deprecated.Int96{0, 0, 2440589}}, {deprecated.Int96{1000, 0, 5373484}}}); err != nil {
+	if _, err := w.Write([]struct{ T deprecated.Int96 }{{deprecated.Int96{0, 0, 2440589}},
+		{deprecated.Int96{1000, 0, 5373484}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
-	loadtest.Refused(t, err, `x.parquet, row group 1, column "T", page 1: "9999-12-31 00:00:00.000001" is a time of INT96 beyond`, "microseconds")
+	_, _, err := inProcess(t,
+		option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
+	loadtest.Refused(t, err,
+		`x.parquet, row group 1, column "T", page 1: "9999-12-31 00:00:00.000001" is a time of INT96 beyond`, "microseconds")
 }

@@ -18,7 +18,8 @@ import (
 func withUnit(t *testing.T, unit byte) []byte {
 	t.Helper()
 	of := func(u arrow.TimeUnit) []byte {
-		return loadtest.ArrowSchema(t, []arrow.Field{{Name: "d", Type: &arrow.DurationType{Unit: u}}})
+		return loadtest.ArrowSchema(t,
+			[]arrow.Field{{Name: "d", Type: &arrow.DurationType{Unit: u}}})
 	}
 	b, other := of(arrow.Microsecond), of(arrow.Nanosecond)
 	for i := range b {
@@ -53,16 +54,21 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 		d            layout.DType
 		refused      string
 	}{
-		{"of this file", encode(duration("d"), arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32}), layout.Duration, ""},
+		{"of this file",
+			encode(duration("d"), arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32}),
+			layout.Duration, ""},
 		{"other types", encode(zoned("d"), duration("n")), layout.Int64, ""},
-		{"other names", encode(duration("x"), duration("y")), "", `x.parquet, column "d": is called "x" in the metadata ARROW:schema`},
-		{"other names of types that say nothing", encode(zoned("x"), duration("y")), layout.Int64, ""},
+		{"other names", encode(duration("x"), duration("y")), "",
+			`x.parquet, column "d": is called "x" in the metadata ARROW:schema`},
+		{"other names of types that say nothing", encode(zoned("x"), duration("y")),
+			layout.Int64, ""},
 		{"more fields", encode(duration("d"), duration("b"), duration("n")), layout.Int64, ""},
 		{"no fields", encode(), layout.Int64, ""},
 		{"no base64", "*", "", damaged},
 		{"empty", "", "", damaged},
 		{"cut", encode(duration("d"))[:48], "", damaged},
-		{"a unit that there is not", base64.StdEncoding.EncodeToString(withUnit(t, 4)), "", damaged},
+		{"a unit that there is not", base64.StdEncoding.EncodeToString(withUnit(t, 4)),
+			"", damaged},
 		{"no message", base64.StdEncoding.EncodeToString(make([]byte, 64)), "", damaged},
 	} {
 		var b bytes.Buffer
@@ -84,7 +90,8 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := l.Manifest.Column("n"); err != nil || n.DType != layout.Int32 || d.DType != c.d || d.DType == layout.Duration && d.Unit != "ms" {
+		if n, err := l.Manifest.Column("n"); err != nil || n.DType != layout.Int32 ||
+			d.DType != c.d || d.DType == layout.Duration && d.Unit != "ms" {
 			t.Errorf("%s: d is %s[%s], n %s: %v", c.name, d.DType, d.Unit, n.DType, err)
 		}
 		if got := loadtest.Values[int64](l, "d"); got[0] != 7 || got[1] != -9 {
@@ -94,16 +101,19 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 }
 
 func TestATimeThatIsNoneIsRefused(t *testing.T) {
-	for _, how := range []parquet.Node{parquet.Timestamp(parquet.Nanosecond), parquet.Encoded(parquet.Timestamp(parquet.Nanosecond), &parquet.RLEDictionary)} {
+	for _, how := range []parquet.Node{parquet.Timestamp(parquet.Nanosecond),
+		parquet.Encoded(parquet.Timestamp(parquet.Nanosecond), &parquet.RLEDictionary)} {
 		var b bytes.Buffer
-		w := parquet.NewGenericWriter[struct{ T int64 }](&b, parquet.NewSchema("x", parquet.Group{"T": how}))
+		w := parquet.NewGenericWriter[struct{ T int64 }](&b,
+			parquet.NewSchema("x", parquet.Group{"T": how}))
 		if _, err := w.Write([]struct{ T int64 }{{1}, {math.MinInt64}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
+		_, _, err := inProcess(t,
+			option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
 		loadtest.Refused(t, err, `x.parquet, row 2, column "T": "NaT" is no time`, "")
 	}
 }

@@ -32,7 +32,8 @@ func TestDamagedPagesAreNamed(t *testing.T) {
 		rows[i] = row{strconv.Itoa(i % 1000), int64(i % 1000), int64(i * i * i), i%3 == 0}
 	}
 	var whole bytes.Buffer
-	w := parquet.NewGenericWriter[row](&whole, parquet.Compression(&parquet.Snappy), parquet.PageBufferSize(1000), parquet.MaxRowsPerRowGroup(2000))
+	w := parquet.NewGenericWriter[row](&whole, parquet.Compression(&parquet.Snappy),
+		parquet.PageBufferSize(1000), parquet.MaxRowsPerRowGroup(2000))
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
@@ -53,26 +54,33 @@ func TestDamagedPagesAreNamed(t *testing.T) {
 				at = m.DictionaryPageOffset
 			}
 			for end := at + m.TotalCompressedSize; at < end; {
-				r := bufio.NewReader(io.NewSectionReader(bytes.NewReader(whole.Bytes()), at, end-at))
+				r := bufio.NewReader(
+					io.NewSectionReader(bytes.NewReader(whole.Bytes()), at, end-at))
 				var h format.PageHeader
-				if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(r)).Decode(&h); err != nil {
+				if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(r)).Decode(
+					&h); err != nil {
 					t.Fatal(err)
 				}
 				head, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
 				if err != nil {
 					t.Fatal(err)
 				}
-				where := fmt.Sprintf("x.parquet, row group %d, column %q: its dictionary cannot be decoded", g+1, m.PathInSchema[0])
+				where := fmt.Sprintf(
+					"x.parquet, row group %d, column %q: its dictionary cannot be decoded", g+1,
+					m.PathInSchema[0])
 				if h.Type != format.DictionaryPage {
 					page++
-					where = fmt.Sprintf("x.parquet, row group %d, column %q, page %d: cannot be decoded", g+1, m.PathInSchema[0], page)
+					where = fmt.Sprintf(
+						"x.parquet, row group %d, column %q, page %d: cannot be decoded", g+1,
+						m.PathInSchema[0], page)
 				}
 				b := bytes.Clone(whole.Bytes())
 				b[at+int64(len(head))+int64(h.CompressedPageSize)/2] ^= 0xff
 				if err := os.WriteFile(path, b, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				_, _, err = inProcess(t, option.Options{Sources: []string{path}, Columns: []string{m.PathInSchema[0]}})
+				_, _, err = inProcess(t,
+					option.Options{Sources: []string{path}, Columns: []string{m.PathInSchema[0]}})
 				loadtest.Refused(t, err, where, loaderr.HintDamaged)
 				at += int64(len(head)) + int64(h.CompressedPageSize)
 				damaged++

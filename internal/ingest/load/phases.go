@@ -27,7 +27,8 @@ func (l *load) phases() []progress.Phase {
 		arrange = 10
 	}
 	phases = append(phases,
-		progress.Phase{Name: progress.Count, Weight: count}, progress.Phase{Name: progress.Read, Weight: 10})
+		progress.Phase{Name: progress.Count, Weight: count},
+		progress.Phase{Name: progress.Read, Weight: 10})
 	if l.Filters() {
 		phases = append(phases, progress.Phase{Name: progress.Filter, Weight: 5})
 	}

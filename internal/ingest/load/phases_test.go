@@ -21,7 +21,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// watch is a context, and a connection, that looks how far a load is whenever the load looks at them.
+// watch is a context, and a connection, that looks how far a load is whenever the load looks at
+// them.
 type watch struct {
 	context.Context
 	io.Reader
@@ -78,19 +79,25 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 		Request
 		moves map[string]int // at least so many steps of a phase
 	}{
-		"sort":                 {Request{Options: keyed(option.Options{Sort: true})}, map[string]int{progress.Arrange: 6}},
-		"sort and merge":       {Request{Options: option.Options{Time: "i", Sort: true, Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
-		"items that are kept":  {Request{Options: keyed(option.Options{Sort: true, ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
+		"sort": {Request{Options: keyed(option.Options{Sort: true})},
+			map[string]int{progress.Arrange: 6}},
+		"sort and merge": {Request{Options: option.Options{Time: "i", Sort: true,
+			Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
+		"items that are kept": {Request{Options: keyed(option.Options{Sort: true,
+			ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
 		"steps of each column": {Request{Options: option.Options{Scale: option.All(option.ScaleRobust)}}, map[string]int{progress.Scale: 2}},
-		"series of two files":  {Request{Options: option.Options{Melt: true, Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)), loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
-		"a put":                {Request{Put: &put}, map[string]int{progress.Read: 2}},
+		"series of two files": {Request{Options: option.Options{Melt: true,
+			Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)),
+				loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
+		"a put": {Request{Put: &put}, map[string]int{progress.Read: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j, m := c.Request, &progress.Meter{}
 			if j.Dir = t.TempDir(); j.Put == nil && j.Options.Sources == nil {
 				j.Options.Sources = []string{path}
 			}
-			w := &watch{Context: t.Context(), Reader: bytes.NewReader(bytes.Repeat(values, 3)), meter: m}
+			w := &watch{Context: t.Context(),
+				Reader: bytes.NewReader(bytes.Repeat(values, 3)), meter: m}
 			j.Conn = w
 			if _, err := Run(w, j, m); err != nil {
 				t.Fatal(err)
@@ -119,8 +126,10 @@ func TestPhasesAreThoseThatTheOptionsAskFor(t *testing.T) {
 	}{
 		"no options": {load{sources: file}, always},
 		"all": {
-			load{Options: option.Options{HashSources: true, Sort: true, ItemBucket: "0/2", Scale: option.All(option.ScaleStandard)}, sources: file, base: &base{}},
-			[]string{progress.Hash, progress.Count, progress.Read, progress.Filter, progress.Arrange, progress.Scale, progress.Copy, progress.Finish},
+			load{Options: option.Options{HashSources: true, Sort: true, ItemBucket: "0/2",
+				Scale: option.All(option.ScaleStandard)}, sources: file, base: &base{}},
+			[]string{progress.Hash, progress.Count, progress.Read, progress.Filter,
+				progress.Arrange, progress.Scale, progress.Copy, progress.Finish},
 		},
 	} {
 		var got []string
@@ -139,7 +148,10 @@ func TestUnpackingTellsOfEveryByte(t *testing.T) {
 	for _, suffix := range []string{".gz", ".zst"} {
 		packed := loadtest.Compressed(t, suffix, "a,b\n"+strings.Repeat("1.5,2.5\n", 100_000))
 		var told, times int64
-		w := source.Settings{Workers: 1, BlockBytes: files.BlockBytes, Text: textvalue.DefaultDialect, Decompression: files.Decompression{Dir: t.TempDir(), Free: files.FreeBytes, Ratio: files.MaxRatio, OnRead: func(n int64) { told, times = told+n, times+1 }}}
+		w := source.Settings{Workers: 1, BlockBytes: files.BlockBytes,
+			Text: textvalue.DefaultDialect, Decompression: files.Decompression{Dir: t.TempDir(),
+				Free: files.FreeBytes, Ratio: files.MaxRatio,
+				OnRead: func(n int64) { told, times = told+n, times+1 }}}
 		r, err := open(loadtest.File(t, "a.csv"+suffix, packed), w)
 		if err != nil {
 			t.Fatal(err)

@@ -33,25 +33,30 @@ func filledBy(how string, values []float64) []float64 {
 	return out
 }
 
-// Columns of several tiles, with a gap over the border of two and without any, go through their steps as small ones do: where they
-// lie, in scratch, side by side with others, and in parts that only some rows are fitted to.
+// Columns of several tiles, with a gap over the border of two and without any, go through their
+// steps as small ones do: where they lie, in scratch, side by side with others, and in parts that
+// only some rows are fitted to.
 func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 	const rows = 3*16_384 + 17
 	whole, gaps, pairs := make([]float64, rows), make([]float64, rows), make([]float64, 2*rows)
 	narrow := make([]float32, rows)
 	for i := range rows {
 		whole[i] = 50 + math.Sin(float64(i))*float64(i%1000)
-		gaps[i], pairs[2*i], pairs[2*i+1], narrow[i] = whole[i], whole[i]+1, float64(i), float32(whole[i])
+		gaps[i], pairs[2*i], pairs[2*i+1], narrow[i] = whole[i], whole[i]+1, float64(i),
+			float32(whole[i])
 		if d := i - 16_384; i > 5 && (d > -9 && d < 9 || i%1777 == 5) {
 			gaps[i] = math.NaN()
 		}
 	}
 	cases := []option.Options{
 		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillLinear})},
-		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}), FitRows: fit(100, 2*16_384)},
+		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}),
+			FitRows: fit(100, 2*16_384)},
 		{Fill: option.All(option.Fill{How: option.FillForward})},
-		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillLinear}), Layout: layout.Packed},
-		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}), FitSample: 1000},
+		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillLinear}),
+			Layout: layout.Packed},
+		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}),
+			FitSample: 1000},
 	}
 	for _, o := range cases {
 		o.Scale = option.All(option.ScaleStandard)
@@ -61,7 +66,9 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 			dtype  string
 			shape  []int64
 			values any
-		}{"whole": {"float64", []int64{rows}, whole}, "gaps": {"float64", []int64{rows}, gaps}, "pairs": {"float64", []int64{rows, 2}, pairs}, "narrow": {"float32", []int64{rows}, narrow}} {
+		}{"whole": {"float64", []int64{rows}, whole}, "gaps": {"float64", []int64{rows}, gaps},
+			"pairs":  {"float64", []int64{rows, 2}, pairs},
+			"narrow": {"float32", []int64{rows}, narrow}} {
 			h, b := puttest.ColumnBytes(t, name, c.dtype, c.shape, c.values)
 			p.Columns, sent = append(p.Columns, h), append(sent, b...)
 		}
@@ -71,7 +78,8 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := loadtest.OpenDir(t, dir)
-		of := fmt.Sprintf("%v, fill %s, layout %q, fit %v, sample %d", o.DType, o.Fill.Of("").How, o.Layout, o.FitRows, o.FitSample)
+		of := fmt.Sprintf("%v, fill %s, layout %q, fit %v, sample %d", o.DType, o.Fill.Of("").How,
+			o.Layout, o.FitRows, o.FitSample)
 		check := func(name string, width, feature int, before []float64) {
 			want := filledBy(o.Fill.Of("").How, before)
 			c, err := l.Manifest.Column(name)
@@ -83,13 +91,17 @@ func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
 			if o.FitRows != nil {
 				fitted = want[*o.FitRows[0]:*o.FitRows[1]]
 			}
-			if mean, std := naive(option.ScaleStandard, fitted); o.FitSample == 0 && (!near64(shift, mean, 1e-10) || !near64(scale, std, 1e-10)) {
-				t.Errorf("%s: %s is fitted by %v and %v, want %v and %v", of, name, shift, scale, mean, std)
+			if mean, std := naive(option.ScaleStandard, fitted); o.FitSample == 0 &&
+				(!near64(shift, mean, 1e-10) || !near64(scale, std, 1e-10)) {
+				t.Errorf("%s: %s is fitted by %v and %v, want %v and %v", of, name, shift,
+					scale, mean, std)
 			}
 			got := numbers(l, name)
 			for i, v := range want {
-				if want := (v - shift) / scale; math.Abs(got[i*width+feature]-want) > 1e-12 && (c.DType != layout.Float32 || float32(got[i*width+feature]) != float32(want)) {
-					t.Fatalf("%s: row %d of %s is %v, want %v", of, i, name, got[i*width+feature], want)
+				if want := (v - shift) / scale; math.Abs(got[i*width+feature]-want) > 1e-12 &&
+					(c.DType != layout.Float32 || float32(got[i*width+feature]) != float32(want)) {
+					t.Fatalf("%s: row %d of %s is %v, want %v", of, i, name,
+						got[i*width+feature], want)
 				}
 			}
 		}

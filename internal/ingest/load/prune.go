@@ -39,7 +39,8 @@ func (l *load) prune(r source.Reader) source.Selection {
 	var row int64
 	for i, n := range rows {
 		if skip[i] = !f.mayMatch(g, i); !skip[i] {
-			some.Starts, some.SkippedBefore = append(some.Starts, some.Rows), append(some.SkippedBefore, row-some.Rows)
+			some.Starts, some.SkippedBefore = append(some.Starts, some.Rows),
+				append(some.SkippedBefore, row-some.Rows)
 			some.Rows += n
 		}
 		row += n

@@ -24,7 +24,8 @@ func (l *load) runPut(ctx context.Context, p put.Header, conn io.Reader) (*layou
 		return nil, err
 	}
 	if l.HashSources {
-		return nil, &loaderr.OptionError{Field: "hash_sources", Allowed: "it for files only, not for a put"}
+		return nil, &loaderr.OptionError{Field: "hash_sources",
+			Allowed: "it for files only, not for a put"}
 	}
 	if conn == nil {
 		return nil, errors.New("a put without a connection")

@@ -22,21 +22,26 @@ import (
 func receivedFrom(t *testing.T, o option.Options, p put.Header, sent []byte) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	_, err := Run(context.Background(), Request{Dir: dir, Options: o, Put: &p, Conn: bytes.NewReader(sent)}, &progress.Meter{})
+	_, err := Run(context.Background(),
+		Request{Dir: dir, Options: o, Put: &p, Conn: bytes.NewReader(sent)}, &progress.Meter{})
 	return dir, err
 }
 
 func TestArraysArrive(t *testing.T) {
 	p, sent := puttest.EveryArray(t)
-	for _, o := range []option.Options{{ItemID: []string{"id"}, Time: "t"}, {ItemID: []string{"id"}, Time: "t", Layout: layout.Packed}} {
+	for _, o := range []option.Options{{ItemID: []string{"id"}, Time: "t"},
+		{ItemID: []string{"id"}, Time: "t", Layout: layout.Packed}} {
 		dir, err := receivedFrom(t, o, p, sent)
 		if err != nil {
 			t.Fatal(err)
 		}
 		l := loadtest.OpenDir(t, dir)
 		puttest.CheckValues(t, l)
-		puttest.CheckTexts(t, l, map[string][]string{"u1": {"0", "1", "255"}, "i2": {"-1", "0", "1", "2", "3", "-32768"}, "d": {"-5", "0", "7"}, "w": {"tech", "", "food"}})
-		if c, err := l.Manifest.Column("d"); err != nil || c.Unit != "us" || c.DType != layout.Duration {
+		puttest.CheckTexts(t, l,
+			map[string][]string{"u1": {"0", "1", "255"}, "i2": {"-1", "0", "1", "2", "3", "-32768"},
+				"d": {"-5", "0", "7"}, "w": {"tech", "", "food"}})
+		if c, err := l.Manifest.Column("d"); err != nil || c.Unit != "us" ||
+			c.DType != layout.Duration {
 			t.Errorf("d is %+v, %v", c, err)
 		}
 		if got := loadtest.Texts(l, "id"); !slices.Equal(got, []string{"b", "b", "ünï"}) {
@@ -50,12 +55,14 @@ func TestArraysArrive(t *testing.T) {
 		}
 	}
 	// Chosen columns; what is not chosen is pruned, and floats are narrowed.
-	dir, err := receivedFrom(t, option.Options{Columns: []string{"u4", "f8"}, DType: option.Floats("float32"), Scale: option.All("minmax")}, p, sent)
+	dir, err := receivedFrom(t, option.Options{Columns: []string{"u4", "f8"},
+		DType: option.Floats("float32"), Scale: option.All("minmax")}, p, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := loadtest.OpenDir(t, dir)
-	if got := loadtest.Values[float32](l, "f8"); !slices.Equal(got, []float32{0, 0, 0.5, 0.5, 1, 1}) {
+	if got := loadtest.Values[float32](l, "f8"); !slices.Equal(got,
+		[]float32{0, 0, 0.5, 0.5, 1, 1}) {
 		t.Errorf("f8 scaled is %v", got)
 	}
 }
@@ -77,66 +84,107 @@ func TestTextsMayBeMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := loadtest.OpenDir(t, dir)
-	if got := loadtest.Values[int32](l, "w"); !slices.Equal(got, []int32{-1, 0, -1, 0}) || l.Manifest.Columns[0].Missing != 2 || l.Manifest.Vocab["w"].Count != 1 {
+	if got := loadtest.Values[int32](l, "w"); !slices.Equal(got, []int32{-1, 0, -1, 0}) ||
+		l.Manifest.Columns[0].Missing != 2 || l.Manifest.Vocab["w"].Count != 1 {
 		t.Errorf("codes %v, %+v, %+v", got, l.Manifest.Columns[0], l.Manifest.Vocab)
 	}
 	_, err = receivedFrom(t, option.Options{ItemID: []string{"w"}}, p, missing(1, 3))
-	loadtest.Refused(t, err, `row 1, column "w": the value is missing, but an item needs a name`, "")
+	loadtest.Refused(t, err, `row 1, column "w": the value is missing, but an item needs a name`,
+		"")
 	_, err = receivedFrom(t, option.Options{}, p, missing(2))
 	loadtest.Refused(t, err, `row 2, column "w": a text from byte 0 to 1`, "")
 }
 
 func TestArraysThatAreRefused(t *testing.T) {
-	whole := func(name, dtype string, shape []int64, values any) func(*testing.T) (put.Header, []byte) {
+	whole := func(name, dtype string, shape []int64, values any) func(*testing.T) (put.Header,
+		[]byte) {
 		return func(t *testing.T) (put.Header, []byte) {
 			c, b := puttest.ColumnBytes(t, name, dtype, shape, values)
 			return put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b
 		}
 	}
 	head := func(c ...put.Column) func(*testing.T) (put.Header, []byte) {
-		return func(*testing.T) (put.Header, []byte) { return put.Header{Format: put.FormatColumns, Columns: c}, nil }
+		return func(*testing.T) (put.Header, []byte) {
+			return put.Header{Format: put.FormatColumns,
+				Columns: c}, nil
+		}
 	}
 	for _, c := range []struct {
 		name, want string
 		make       func(*testing.T) (put.Header, []byte)
 		o          option.Options
 	}{
-		{"early end", "the connection ended after 10 of 24 bytes", func(t *testing.T) (put.Header, []byte) {
-			p, b := whole("a", "int64", []int64{3}, []int64{1, 2, 3})(t)
-			return p, b[:10]
-		}, option.Options{}},
-		{"early end of a column that is not wanted", "the connection ended after 24 of 48 bytes", func(t *testing.T) (put.Header, []byte) {
-			a, b := puttest.ColumnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 3})
-			d := a
-			d.Name = "d"
-			return put.Header{Format: put.FormatColumns, Columns: []put.Column{a, d}}, b
-		}, option.Options{Columns: []string{"a"}}},
+		{"early end", "the connection ended after 10 of 24 bytes",
+			func(t *testing.T) (put.Header, []byte) {
+				p, b := whole("a", "int64", []int64{3}, []int64{1, 2, 3})(t)
+				return p, b[:10]
+			}, option.Options{}},
+		{"early end of a column that is not wanted", "the connection ended after 24 of 48 bytes",
+			func(t *testing.T) (put.Header, []byte) {
+				a, b := puttest.ColumnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 3})
+				d := a
+				d.Name = "d"
+				return put.Header{Format: put.FormatColumns, Columns: []put.Column{a, d}}, b
+			}, option.Options{Columns: []string{"a"}}},
 		{"no columns", "no columns were sent", head(), option.Options{}},
-		{"no rows", "the columns have no rows", head(put.Column{Name: "a", DType: "bool", Shape: []int64{0}}), option.Options{}},
-		{"no name", "a column has no name", head(put.Column{DType: "bool", Shape: []int64{1}, Bytes: 1}), option.Options{}},
-		{"dtype", `column "a": dtype "complex64" is none of`, head(put.Column{Name: "a", DType: "complex64", Shape: []int64{1}}), option.Options{}},
-		{"shape", "has shape [1 2 3], want [rows] or [rows, n]", head(put.Column{Name: "a", DType: "bool", Shape: []int64{1, 2, 3}}), option.Options{}},
-		{"negative", "has shape [-1], which cannot be stored", head(put.Column{Name: "a", DType: "bool", Shape: []int64{-1}}), option.Options{}},
-		{"huge", "which cannot be stored", head(put.Column{Name: "a", DType: "float64", Shape: []int64{1 << 60, 8}}), option.Options{}},
-		{"bytes", "has 9 bytes, want 8 for float64 of shape [1]", head(put.Column{Name: "a", DType: "float64", Shape: []int64{1}, Bytes: 9}), option.Options{}},
-		{"rows differ", `column "b": has 2 rows, column "a" has 1`, head(put.Column{Name: "a", DType: "bool", Shape: []int64{1}, Bytes: 1}, put.Column{Name: "b", DType: "bool", Shape: []int64{2}, Bytes: 2}), option.Options{}},
-		{"unit", `has time unit "h", want one of s, ms, us, ns`, head(put.Column{Name: "a", DType: "timestamp", Unit: "h", Shape: []int64{1}, Bytes: 8}), option.Options{}},
-		{"text of two axes", "is text of shape [1 1], want [rows]", head(put.Column{Name: "a", DType: "utf8", Shape: []int64{1, 1}, Bytes: 8}), option.Options{}},
-		{"text bytes", "has 8 bytes, want 16 or more for 1 texts", head(put.Column{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}), option.Options{}},
-		{"truth", `row 2, column "a": "7" is no truth value, want 0 or 1`, whole("a", "bool", []int64{2}, []uint8{1, 7}), option.Options{}},
-		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`, whole("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}), option.Options{Time: "a"}},
-		{"narrow", `row 1, column "a": "1e+300" does not fit float32`, whole("a", "float64", []int64{1, 2}, []float64{1, 1e300}), option.Options{DType: option.Floats("float32")}},
-		{"no number", `row 2, column "a": the value is missing, which only a float column can say`, whole("a", "float64", []int64{2}, []float64{1, math.NaN()}), option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
-		{"half", `row 2, column "a": "300" does not fit int8`, whole("a", "float16", []int64{2}, []uint16{0x3c00, 0x5cb0}), option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
+		{"no rows", "the columns have no rows",
+			head(put.Column{Name: "a", DType: "bool", Shape: []int64{0}}), option.Options{}},
+		{"no name", "a column has no name",
+			head(put.Column{DType: "bool", Shape: []int64{1}, Bytes: 1}), option.Options{}},
+		{"dtype", `column "a": dtype "complex64" is none of`,
+			head(put.Column{Name: "a", DType: "complex64", Shape: []int64{1}}), option.Options{}},
+		{"shape", "has shape [1 2 3], want [rows] or [rows, n]",
+			head(put.Column{Name: "a", DType: "bool", Shape: []int64{1, 2, 3}}), option.Options{}},
+		{"negative", "has shape [-1], which cannot be stored",
+			head(put.Column{Name: "a", DType: "bool", Shape: []int64{-1}}), option.Options{}},
+		{"huge", "which cannot be stored",
+			head(put.Column{Name: "a", DType: "float64", Shape: []int64{1 << 60, 8}}),
+			option.Options{}},
+		{"bytes", "has 9 bytes, want 8 for float64 of shape [1]",
+			head(put.Column{Name: "a", DType: "float64", Shape: []int64{1}, Bytes: 9}),
+			option.Options{}},
+		{"rows differ", `column "b": has 2 rows, column "a" has 1`,
+			head(put.Column{Name: "a", DType: "bool", Shape: []int64{1}, Bytes: 1},
+				put.Column{Name: "b", DType: "bool", Shape: []int64{2}, Bytes: 2}),
+			option.Options{}},
+		{"unit", `has time unit "h", want one of s, ms, us, ns`,
+			head(put.Column{Name: "a", DType: "timestamp", Unit: "h", Shape: []int64{1}, Bytes: 8}),
+			option.Options{}},
+		{"text of two axes", "is text of shape [1 1], want [rows]",
+			head(put.Column{Name: "a", DType: "utf8", Shape: []int64{1, 1}, Bytes: 8}),
+			option.Options{}},
+		{"text bytes", "has 8 bytes, want 16 or more for 1 texts",
+			head(put.Column{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}),
+			option.Options{}},
+		{"truth", `row 2, column "a": "7" is no truth value, want 0 or 1`,
+			whole("a", "bool", []int64{2}, []uint8{1, 7}), option.Options{}},
+		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`,
+			whole("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}),
+			option.Options{Time: "a"}},
+		{"narrow", `row 1, column "a": "1e+300" does not fit float32`,
+			whole("a", "float64", []int64{1, 2}, []float64{1, 1e300}),
+			option.Options{DType: option.Floats("float32")}},
+		{"no number", `row 2, column "a": the value is missing, which only a float column can say`,
+			whole("a", "float64", []int64{2}, []float64{1, math.NaN()}),
+			option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
+		{"half", `row 2, column "a": "300" does not fit int8`,
+			whole("a", "float16", []int64{2}, []uint16{0x3c00, 0x5cb0}),
+			option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
 		{"no time", `row 2, column "a": "NaT" is no time`, func(t *testing.T) (put.Header, []byte) {
 			p, b := whole("a", "int64", []int64{2}, []int64{1, math.MinInt64})(t)
 			p.Columns[0].DType, p.Columns[0].Unit = "duration", "ms"
 			return p, b
 		}, option.Options{}},
-		{"empty text", `row 2, column "a": the text is empty`, whole("a", "utf8", []int64{2}, []string{"x", ""}), option.Options{ItemID: []string{"a"}}},
-		{"no such column", `columns: no column is named "b"`, whole("a", "bool", []int64{1}, []uint8{1}), option.Options{Columns: []string{"b"}}},
-		{"wide time", "a time column holds timestamps, dates or integers, not int64[2]", whole("a", "int64", []int64{1, 2}, []int64{1, 2}), option.Options{Time: "a"}},
-		{"format", `format: "pickle": want columns or arrow`, func(*testing.T) (put.Header, []byte) { return put.Header{Format: "pickle"}, nil }, option.Options{}},
+		{"empty text", `row 2, column "a": the text is empty`,
+			whole("a", "utf8", []int64{2}, []string{"x", ""}),
+			option.Options{ItemID: []string{"a"}}},
+		{"no such column", `columns: no column is named "b"`,
+			whole("a", "bool", []int64{1}, []uint8{1}), option.Options{Columns: []string{"b"}}},
+		{"wide time", "a time column holds timestamps, dates or integers, not int64[2]",
+			whole("a", "int64", []int64{1, 2}, []int64{1, 2}), option.Options{Time: "a"}},
+		{"format", `format: "pickle": want columns or arrow`,
+			func(*testing.T) (put.Header, []byte) { return put.Header{Format: "pickle"}, nil },
+			option.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, b := c.make(t)
@@ -148,7 +196,8 @@ func TestArraysThatAreRefused(t *testing.T) {
 
 func TestArrowStreamArrives(t *testing.T) {
 	sent := puttest.ArrowBytes(t)
-	dir, err := receivedFrom(t, option.Options{ItemID: []string{"id", "w"}, Time: "t"}, put.Header{Format: put.FormatArrow}, sent)
+	dir, err := receivedFrom(t, option.Options{ItemID: []string{"id", "w"}, Time: "t"},
+		put.Header{Format: put.FormatArrow}, sent)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,17 +220,21 @@ func TestArrowStreamCutAnywhereIsRefused(t *testing.T) {
 		if n%7 != 0 && len(sent)-n > 20 {
 			continue
 		}
-		_, err := receivedFrom(t, option.Options{ItemID: []string{"id", "w"}}, put.Header{Format: put.FormatArrow}, sent[:n])
+		_, err := receivedFrom(t, option.Options{ItemID: []string{"id", "w"}},
+			put.Header{Format: put.FormatArrow}, sent[:n])
 		var s *loaderr.SourceError
 		if !errors.As(err, &s) {
 			t.Errorf("%d of %d bytes: %v", n, len(sent), err)
 		}
 	}
-	_, err := receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow}, sent[:len(sent)-8])
+	_, err := receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow},
+		sent[:len(sent)-8])
 	loadtest.Refused(t, err, "ended after", "close the stream's writer")
-	_, err = receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow}, []byte("ARROW1\x00\x00 and more"))
+	_, err = receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow},
+		[]byte("ARROW1\x00\x00 and more"))
 	loadtest.Refused(t, err, "is an Arrow file, want an Arrow IPC stream", "new_stream")
-	_, err = receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow}, []byte("t,a\n1,2\n"))
+	_, err = receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow},
+		[]byte("t,a\n1,2\n"))
 	loadtest.Refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
 }
 
@@ -196,7 +249,8 @@ func TestAPutKnowsHowManyBytesItReads(t *testing.T) {
 		"Arrow":  {put.Header{Format: put.FormatArrow}, stream},
 	} {
 		m := &progress.Meter{}
-		r := Request{Dir: t.TempDir(), Options: option.Options{ItemID: []string{"id"}}, Put: &c.header, Conn: bytes.NewReader(c.sent)}
+		r := Request{Dir: t.TempDir(), Options: option.Options{ItemID: []string{"id"}},
+			Put: &c.header, Conn: bytes.NewReader(c.sent)}
 		if _, err := Run(t.Context(), r, m); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -19,8 +19,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestRowGroupsLeftOutChangeNothing holds loads that leave row groups and folders out against those that read everything: the same
-// generation, or the same refusal.
+// TestRowGroupsLeftOutChangeNothing holds loads that leave row groups and folders out against those
+// that read everything: the same generation, or the same refusal.
 func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 	left, kept, refusedLoads := 0, 0, 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -29,7 +29,8 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 			r.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		folders := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"7", "8", "x"}), 1, 3, rapid.ID).Draw(r, "folders")
+		folders := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"7", "8", "x"}), 1, 3,
+			rapid.ID).Draw(r, "folders")
 		hive := rapid.Bool().Draw(r, "hive")
 		ids := []string{"a", "b", "c", "7"}
 		var names []map[string]string // of the items of all rows, by column
@@ -39,11 +40,15 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 			item, at := 0, int64(0)
 			for range rapid.IntRange(6, 40).Draw(r, "rows") {
 				if rapid.IntRange(0, 6).Draw(r, "step") == 0 {
-					item, at = rapid.IntRange(0, 3).Draw(r, "item"), int64(rapid.IntRange(-3, 3).Draw(r, "start")*1000)
+					item, at = rapid.IntRange(0, 3).Draw(r, "item"),
+						int64(rapid.IntRange(-3, 3).Draw(r, "start")*1000)
 				}
 				at += 500
-				rows = append(rows, loadtest.NewGroupedRow(ids[item], int32(item)-1, at, uint32(item)+1<<31, float64(at)+float64(item)/3))
-				names = append(names, map[string]string{"id": `"` + ids[item] + `"`, "site": fmt.Sprint(item - 1), "n": fmt.Sprint(item + 1<<31), "part": `"` + folder + `"`})
+				rows = append(rows, loadtest.NewGroupedRow(ids[item], int32(item)-1, at,
+					uint32(item)+1<<31, float64(at)+float64(item)/3))
+				names = append(names,
+					map[string]string{"id": `"` + ids[item] + `"`, "site": fmt.Sprint(item - 1),
+						"n": fmt.Sprint(item + 1<<31), "part": `"` + folder + `"`})
 				times = append(times, time.UnixMilli(at).UTC().Format(`"`+time.RFC3339Nano+`"`))
 			}
 			path := filepath.Join(dir, fmt.Sprintf("%d.parquet", f))
@@ -57,8 +62,10 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 		if hive {
 			columns = append(columns, "part")
 		}
-		o.ItemID = rapid.SliceOfNDistinct(rapid.SampledFrom(columns), 1, 2, rapid.ID).Draw(r, "item_id")
-		which := rapid.SampledFrom([]int{1, 2, 4, 3, 1, 2, 5, 6, 7}).Draw(r, "filters") // bits: time, items, bucket
+		o.ItemID = rapid.SliceOfNDistinct(rapid.SampledFrom(columns), 1, 2, rapid.ID).
+			Draw(r, "item_id")
+		// bits: time, items, bucket
+		which := rapid.SampledFrom([]int{1, 2, 4, 3, 1, 2, 5, 6, 7}).Draw(r, "filters")
 		if which&1 != 0 {
 			slices.SortFunc(times, func(a, b string) int { return at(t, a).Compare(at(t, b)) })
 			from := rapid.IntRange(-1, len(times)-1).Draw(r, "from")
@@ -87,7 +94,10 @@ func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
 		if which&4 != 0 {
 			o.ItemBucket = fmt.Sprintf("%d/2", rapid.IntRange(0, 1).Draw(r, "bucket"))
 		}
-		o.Sort, o.Duplicates = true, rapid.SampledFrom([]string{option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesFirst, ""}).Draw(r, "duplicates")
+		o.Sort, o.Duplicates = true,
+			rapid.SampledFrom([]string{option.DuplicatesFirst, option.DuplicatesLast,
+				option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesFirst, ""}).Draw(r,
+				"duplicates")
 		if to := rapid.SampledFrom([]string{"", "float16", "float32"}).Draw(r, "dtype"); to != "" {
 			o.DType = option.Floats(to)
 		}
@@ -146,24 +156,29 @@ func at(t testing.TB, bound string) (when time.Time) {
 // TestNarrowingIsToldOfTheRowsThatAreKept, whether a file's others are read or not.
 func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 	parquetPath := filepath.Join(t.TempDir(), "x.parquet")
-	rows := []loadtest.GroupedRow{loadtest.NewGroupedRow("a", 0, 1000, 0, 0.1), loadtest.NewGroupedRow("a", 0, 2000, 0, 1e300), loadtest.NewGroupedRow("a", 0, 3000, 0, 1e30)}
+	rows := []loadtest.GroupedRow{loadtest.NewGroupedRow("a", 0, 1000, 0, 0.1),
+		loadtest.NewGroupedRow("a", 0, 2000, 0, 1e300),
+		loadtest.NewGroupedRow("a", 0, 3000, 0, 1e30)}
 	text := "t,x\n"
 	for _, row := range rows {
 		text += fmt.Sprintf("%s,%v\n", time.UnixMilli(row.T).UTC().Format(time.RFC3339), row.X)
 	}
 	until := func(when string) *option.Where {
-		return &option.Where{Time: []json.RawMessage{json.RawMessage("null"), json.RawMessage(when)}}
+		return &option.Where{Time: []json.RawMessage{json.RawMessage("null"),
+			json.RawMessage(when)}}
 	}
 	for _, group := range []int{1, 3} {
 		loadtest.ParquetGroups(t, parquetPath, rows, group)
 		for _, path := range []string{parquetPath, loadtest.File(t, "x.csv", text)} {
-			o := option.Options{Sources: []string{path}, Time: "t", Columns: []string{"x"}, DType: option.Floats("float32"), Where: until(`"1970-01-01T00:00:02Z"`)}
+			o := option.Options{Sources: []string{path}, Time: "t", Columns: []string{"x"},
+				DType: option.Floats("float32"), Where: until(`"1970-01-01T00:00:02Z"`)}
 			l := mustLoad(t, o)
 			c, err := l.Manifest.Column("x")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e := c.DTypeError; e == nil || e.Abs != math.Abs(float64(float32(0.1))-0.1) || !slices.Equal(loadtest.Values[float32](l, "x"), []float32{0.1}) {
+			if e := c.DTypeError; e == nil || e.Abs != math.Abs(float64(float32(0.1))-0.1) ||
+				!slices.Equal(loadtest.Values[float32](l, "x"), []float32{0.1}) {
 				t.Errorf("%s in groups of %d: %+v", path, group, e)
 			}
 			o.Where = until(`"1970-01-01T00:00:03Z"`)
@@ -174,7 +189,8 @@ func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 	}
 }
 
-// TestTextOfFoldersIsReadForItsTypes has a decimal in the folder of which nothing is kept: the type is that of all machines that keep parts.
+// TestTextOfFoldersIsReadForItsTypes has a decimal in the folder of which nothing is kept: the type
+// is that of all machines that keep parts.
 func TestTextOfFoldersIsReadForItsTypes(t *testing.T) {
 	dir := t.TempDir()
 	for folder, last := range map[string]string{"a": "7", "b": "0.5"} {
@@ -182,12 +198,14 @@ func TestTextOfFoldersIsReadForItsTypes(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte("t,v\n"+strings.Repeat("1,2\n", 1000+1)+"2,"+last+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("t,v\n"+strings.Repeat("1,2\n", 1000+1)+"2,"+last+"\n"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, item := range []string{`"a"`, `"b"`} {
-		l := mustLoad(t, option.Options{Sources: []string{dir}, ItemID: []string{"part"}, Columns: []string{"v"}, Items: []json.RawMessage{json.RawMessage(item)}})
+		l := mustLoad(t, option.Options{Sources: []string{dir}, ItemID: []string{"part"},
+			Columns: []string{"v"}, Items: []json.RawMessage{json.RawMessage(item)}})
 		if c, err := l.Manifest.Column("v"); err != nil || c.DType != layout.Float64 {
 			t.Error(item, c.DType, err)
 		}

@@ -30,11 +30,15 @@ type naiveRow struct {
 	flag bool
 }
 
-// naiveRows does with rows what the options say, the obvious way. ok is false if a load refuses them.
-func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part, parts uint64) (out []naiveRow, ok bool) {
+// naiveRows does with rows what the options say, the obvious way. ok is false if a load refuses
+// them.
+func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part,
+	parts uint64) (out []naiveRow, ok bool) {
 	for _, r := range rows {
 		name := canonicalNames[r.item]
-		if (o.Items == nil || string(o.Items[0]) == name) && (parts == 0 || xxhash.Sum64String(name)%parts == part) && (o.Where == nil || r.time >= low && r.time < high) {
+		if (o.Items == nil || string(o.Items[0]) == name) &&
+			(parts == 0 || xxhash.Sum64String(name)%parts == part) &&
+			(o.Where == nil || r.time >= low && r.time < high) {
 			out = append(out, r)
 		}
 	}
@@ -66,7 +70,8 @@ func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part, p
 	for i, r := range out {
 		begins := i == 0 || out[i-1].item != r.item
 		for !begins && grid[len(grid)-1].time+step < r.time {
-			grid = append(grid, naiveRow{item: r.item, time: grid[len(grid)-1].time + step, x: math.NaN(), n: math.NaN()})
+			grid = append(grid, naiveRow{item: r.item, time: grid[len(grid)-1].time + step,
+				x: math.NaN(), n: math.NaN()})
 		}
 		if !begins && grid[len(grid)-1].time+step != r.time {
 			return nil, false
@@ -79,7 +84,8 @@ func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part, p
 func naiveDistinct(rows []naiveRow, how string) (out []naiveRow, ok bool) {
 	for i := 0; i < len(rows); {
 		end, sum, count := i, 0.0, 0.0
-		for ; end < len(rows) && rows[end].item == rows[i].item && rows[end].time == rows[i].time; end++ {
+		for ; end < len(rows) && rows[end].item == rows[i].item &&
+			rows[end].time == rows[i].time; end++ {
 			if x := rows[end].x; x == x {
 				sum, count = sum+x, count+1
 			}
@@ -92,7 +98,10 @@ func naiveDistinct(rows []naiveRow, how string) (out []naiveRow, ok bool) {
 		case how == option.DuplicatesLast:
 			r = group[len(group)-1]
 		case how == option.DuplicatesMean:
-			if slices.ContainsFunc(group, func(g naiveRow) bool { return g.n != r.n || g.flag != r.flag }) {
+			if slices.ContainsFunc(group, func(g naiveRow) bool {
+				return g.n != r.n ||
+					g.flag != r.flag
+			}) {
 				return nil, false
 			}
 			r.x = sum / count // NaN where all are
@@ -102,7 +111,8 @@ func naiveDistinct(rows []naiveRow, how string) (out []naiveRow, ok bool) {
 	return out, true
 }
 
-// TestChosenRowsAreThoseOfANaiveComputation filters, sorts, merges and inserts rows in every combination.
+// TestChosenRowsAreThoseOfANaiveComputation filters, sorts, merges and inserts rows in every
+// combination.
 func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 	loads, refusals := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -111,7 +121,8 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 		withFlag := rapid.Bool().Draw(r, "with truth values")
 		regular := rapid.Bool().Draw(r, "on a grid")
 		for range rapid.IntRange(1, 40).Draw(r, "rows") {
-			v := naiveRow{item: rapid.SampledFrom(names).Draw(r, "item"), time: rapid.Int64Range(-20, 20).Draw(r, "time")}
+			v := naiveRow{item: rapid.SampledFrom(names).Draw(r, "item"),
+				time: rapid.Int64Range(-20, 20).Draw(r, "time")}
 			if regular {
 				v.time *= 3
 			}
@@ -134,8 +145,10 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 		}
 		var low, high, step int64
 		if rapid.Bool().Draw(r, "where") {
-			low, high = rapid.Int64Range(-40, 10).Draw(r, "from"), rapid.Int64Range(-10, 60).Draw(r, "to")
-			o.Where = &option.Where{Time: []json.RawMessage{fmt.Append(nil, low), fmt.Append(nil, high)}}
+			low, high = rapid.Int64Range(-40, 10).Draw(r, "from"),
+				rapid.Int64Range(-10, 60).Draw(r, "to")
+			o.Where = &option.Where{Time: []json.RawMessage{fmt.Append(nil, low),
+				fmt.Append(nil, high)}}
 			if rapid.Bool().Draw(r, "open") {
 				high, o.Where.Time[1] = math.MaxInt64, json.RawMessage("null")
 			}
@@ -148,14 +161,16 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 			part, parts = rapid.Uint64Range(0, 1).Draw(r, "part"), 2
 			o.ItemBucket = fmt.Sprintf("%d/%d", part, parts)
 		}
-		o.Duplicates = rapid.SampledFrom([]string{"", option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesMean}).Draw(r, "duplicates")
+		o.Duplicates = rapid.SampledFrom([]string{"", option.DuplicatesFirst, option.DuplicatesLast,
+			option.DuplicatesMean}).Draw(r, "duplicates")
 		if rapid.Bool().Draw(r, "regrid") {
 			step = rapid.SampledFrom([]int64{1, 3}).Draw(r, "step")
 			o.Regrid = fmt.Append(nil, step)
 		}
 		o.Layout = rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")
 		want, ok := naiveRows(rows, o, low, high, step, part, parts)
-		if step > 0 && withFlag && slices.ContainsFunc(want, func(v naiveRow) bool { return v.n != v.n }) {
+		if step > 0 && withFlag &&
+			slices.ContainsFunc(want, func(v naiveRow) bool { return v.n != v.n }) {
 			ok = false
 		}
 
@@ -165,7 +180,8 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 			if rapid.IntRange(0, 15).Draw(r, "next file") == 0 && text[len(text)-1] != header {
 				text = append(text, header)
 			}
-			text[len(text)-1] += fmt.Sprintf("%t,%v,%.1f,%d,\"%s\"\n", v.flag, v.n, v.x, v.time, strings.ReplaceAll(v.item, `"`, `""`))
+			text[len(text)-1] += fmt.Sprintf("%t,%v,%.1f,%d,\"%s\"\n", v.flag, v.n, v.x, v.time,
+				strings.ReplaceAll(v.item, `"`, `""`))
 		}
 		for _, file := range text {
 			o.Sources = append(o.Sources, loadtest.File(t, "x.csv", file))
@@ -181,7 +197,8 @@ func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
 		loads++
 		l := loadtest.OpenDir(t, dir)
 		defer l.Close()
-		items, times, x := loadtest.Texts(l, "item"), loadtest.Values[int64](l, "t"), loadtest.Values[float64](l, "x")
+		items, times, x := loadtest.Texts(l, "item"), loadtest.Values[int64](l, "t"),
+			loadtest.Values[float64](l, "x")
 		n := asFloats(l, "n")
 		if len(x) != len(want) {
 			r.Fatalf("%d rows, want %d", len(x), len(want))
@@ -229,11 +246,13 @@ func asFloats(l loadtest.Loaded, name string) []float64 {
 	return out
 }
 
-// TestMessagesNameTheRowOfTheFile filters and sorts before the row that offends, which is found all the same.
+// TestMessagesNameTheRowOfTheFile filters and sorts before the row that offends, which is found all
+// the same.
 func TestMessagesNameTheRowOfTheFile(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,x,n\nu,5,1.5,1\nv,1,1,1\nu,4,1,1\n")
 	b := loadtest.File(t, "b.csv", "i,t,x,n\nv,0,2,1\nu,7,2,1\nu,5,2,2\nw,2,3,1\n")
-	o := option.Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t", Sort: true, Items: []json.RawMessage{json.RawMessage(`"u"`)}}
+	o := option.Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t", Sort: true,
+		Items: []json.RawMessage{json.RawMessage(`"u"`)}}
 	for want, change := range map[string]func(o *option.Options){
 		`b.csv, row 3 (line 4), column "t": two rows of item "u" have the time 5`:                               func(o *option.Options) {},
 		`b.csv, row 3 (line 4), column "n": the rows of item "u" with the time 5 differ, and int64 has no mean`: func(o *option.Options) { o.Duplicates = option.DuplicatesMean },
@@ -272,7 +291,8 @@ func TestAGridGoesFromTheLeastIntegerToTheGreatest(t *testing.T) {
 	}{
 		{"9223372036854775807", "1", nil},
 		{"9223372036854775806", "2", nil},
-		{"9223372036854775806", "9223372036854775807", []int64{math.MinInt64, -1, math.MaxInt64 - 1}},
+		{"9223372036854775806", "9223372036854775807",
+			[]int64{math.MinInt64, -1, math.MaxInt64 - 1}},
 	} {
 		path := loadtest.File(t, "x.csv", "t,v\n-9223372036854775808,1\n"+c.last+",2\n")
 		o := option.Options{Sources: []string{path}, Time: "t", Regrid: json.RawMessage(c.step)}

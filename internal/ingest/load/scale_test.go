@@ -55,7 +55,8 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 		var series [][]float64
 		for range rapid.IntRange(1, 4).Draw(r, "items") {
 			base := rapid.SampledFrom([]float64{0, 1e9, -3}).Draw(r, "base")
-			s := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Just(math.NaN()), rapid.Just(7.0)), 2, 40).Draw(r, "values")
+			s := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Just(math.NaN()),
+				rapid.Just(7.0)), 2, 40).Draw(r, "values")
 			s[0], s[len(s)-1] = 1, 2 // something to fit on
 			for i := range s {
 				s[i] += base
@@ -69,17 +70,23 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 				fmt.Fprintf(&b, "%d,%v,%d\n", i, v, 3*k)
 			}
 		}
-		kind := rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs"}).Draw(r, "scale")
+		kind := rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs"}).
+			Draw(r, "scale")
 		o := option.Options{
 			Sources: []string{loadtest.File(t, "x.csv", b.String())}, ItemID: []string{"i"},
-			Scale: option.All(kind), ScalePer: rapid.SampledFrom([]string{"", "column", "item"}).Draw(r, "per"),
-			DType: option.Floats(rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r, "dtype")), Layout: rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
-			FitRows: rapid.SampledFrom([]*[2]*int64{nil, fit(0, 5), fit(-4, 1000), {nil, fit(0, 1)[1]}}).Draw(r, "fit"),
+			Scale:    option.All(kind),
+			ScalePer: rapid.SampledFrom([]string{"", "column", "item"}).Draw(r, "per"),
+			DType: option.Floats(rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r,
+				"dtype")), Layout: rapid.SampledFrom(
+				[]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
+			FitRows: rapid.SampledFrom(
+				[]*[2]*int64{nil, fit(0, 5), fit(-4, 1000), {nil, fit(0, 1)[1]}}).Draw(r, "fit"),
 		}
 		l := mustLoad(t, o)
 		defer l.Close()
 		c, _ := l.Manifest.Column("a")
-		if want := layout.DType("float32"); c.DType != want && o.DType.Floats != "float64" || c.Scale == nil {
+		if want := layout.DType("float32"); c.DType != want && o.DType.Floats != "float64" ||
+			c.Scale == nil {
 			r.Fatalf("stored as %s, scale %v", c.DType, c.Scale)
 		}
 		var pool []float64
@@ -95,7 +102,8 @@ func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
 				at = i
 			}
 			if !near64(c.Scale.Shift[at], shift, 1e-12) || !near64(c.Scale.Scale[at], scale, 1e-6) {
-				r.Fatalf("item %d: shift %v, scale %v, want %v and %v", i, c.Scale.Shift[at], c.Scale.Scale[at], shift, scale)
+				r.Fatalf("item %d: shift %v, scale %v, want %v and %v", i, c.Scale.Shift[at],
+					c.Scale.Scale[at], shift, scale)
 			}
 			for k, v := range s {
 				want := (v - c.Scale.Shift[at]) / c.Scale.Scale[at]
@@ -149,20 +157,25 @@ func numbers(l loadtest.Loaded, name string) []float64 {
 // TestRowsBeyondTheFitMayBeInfinite scales, and bounds, what no fit has to see.
 func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n3\ninf\n")
-	for _, o := range []option.Options{{FitRows: fit(0, 2)}, {Clip: option.All(option.Clip{HasHigh: true, High: 3}), FitRows: fit(0, 2)}, {Clip: option.All(option.Clip{HasHigh: true, High: 3})}} {
+	for _, o := range []option.Options{{FitRows: fit(0, 2)},
+		{Clip: option.All(option.Clip{HasHigh: true, High: 3}), FitRows: fit(0, 2)},
+		{Clip: option.All(option.Clip{HasHigh: true, High: 3})}} {
 		o.Sources, o.Scale = []string{path}, option.All(option.ScaleMinMax)
 		want := math.Inf(1)
 		if !o.Clip.IsZero() {
 			want = 1
 		}
-		if got := loadtest.Values[float32](mustLoad(t, o), "a"); got[0] != 0 || got[1] != 1 || float64(got[2]) != want {
+		if got := loadtest.Values[float32](mustLoad(t, o), "a"); got[0] != 0 || got[1] != 1 ||
+			float64(got[2]) != want {
 			t.Errorf("%v, want 0, 1 and %v", got, want)
 		}
 	}
 }
 
 func TestConstantColumnsAreShiftedOnly(t *testing.T) {
-	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n0.1\n0.1\n0.1\n")}, Scale: option.All("standard")})
+	l := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n0.1\n0.1\n0.1\n")},
+			Scale: option.All("standard")})
 	if got := loadtest.Values[float32](l, "a"); got[0] != 0 || got[2] != 0 {
 		t.Errorf("%v, want zeros", got)
 	}

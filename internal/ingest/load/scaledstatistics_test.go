@@ -22,7 +22,8 @@ func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
 		if dtype == "float16" { // which has no such values
 			base = min(base, 0)
 		}
-		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Just(math.NaN()), rapid.Just(7.0)), 1, 60).Draw(r, "values")
+		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Just(math.NaN()),
+			rapid.Just(7.0)), 1, 60).Draw(r, "values")
 		var b strings.Builder
 		b.WriteString("a\n1.5\n") // a decimal, and something to fit on
 		for _, v := range values {
@@ -30,10 +31,16 @@ func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
 		}
 		o := option.Options{
 			Sources: []string{loadtest.File(t, "x.csv", b.String())},
-			Scale:   option.All(rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs", "none"}).Draw(r, "scale")),
-			Fill:    option.All(rapid.SampledFrom([]option.Fill{{}, {How: option.FillMean}, {How: option.FillForward}, option.FillWith(3)}).Draw(r, "fill")),
-			DType:   option.Floats(dtype),
-			Clip:    option.All(rapid.SampledFrom([]option.Clip{{}, {HasHigh: true, High: base + 7}}).Draw(r, "clip")),
+			Scale: option.All(
+				rapid.SampledFrom([]string{"standard", "minmax", "robust", "maxabs", "none"}).
+					Draw(r, "scale")),
+			Fill: option.All(
+				rapid.SampledFrom([]option.Fill{{}, {How: option.FillMean},
+					{How: option.FillForward}, option.FillWith(3)}).Draw(r, "fill")),
+			DType: option.Floats(dtype),
+			Clip: option.All(
+				rapid.SampledFrom([]option.Clip{{}, {HasHigh: true, High: base + 7}}).
+					Draw(r, "clip")),
 		}
 		l := mustLoad(t, o)
 		defer l.Close()
@@ -69,12 +76,14 @@ func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
 		}
 		s := c.Statistics
 		if s.Count != n || c.Missing != missing || *s.Min != least || *s.Max != most {
-			r.Fatalf("%d values, %d missing, %v to %v; stored are %d, %d, %v to %v", s.Count, c.Missing, *s.Min, *s.Max, n, missing, least, most)
+			r.Fatalf("%d values, %d missing, %v to %v; stored are %d, %d, %v to %v", s.Count,
+				c.Missing, *s.Min, *s.Max, n, missing, least, most)
 		}
 		near := func(got, want float64) bool { // as near as sums in another order
 			return math.Abs(got-want) <= 1e-8*(1+max(math.Abs(least), math.Abs(most)))
 		}
-		if mean, std := sum/float64(n), math.Sqrt(squares/float64(n)); !near(*s.Mean, mean) || !near(*s.Std, std) {
+		if mean, std := sum/float64(n), math.Sqrt(squares/float64(n)); !near(*s.Mean, mean) ||
+			!near(*s.Std, std) {
 			r.Fatalf("mean %v and std %v, stored are %v and %v", *s.Mean, *s.Std, mean, std)
 		}
 	})

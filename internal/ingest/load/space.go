@@ -30,7 +30,8 @@ func (l *load) checkSpace() error {
 // largestSource returns a text that names the source with the most rows. It adds that the file may
 // be damaged if it has more rows than bytes.
 func (l *load) largestSource() string {
-	most := slices.MaxFunc(l.readers, func(a, b source.Reader) int { return cmp.Compare(a.Rows(), b.Rows()) })
+	most := slices.MaxFunc(l.readers,
+		func(a, b source.Reader) int { return cmp.Compare(a.Rows(), b.Rows()) })
 	file := most.Path()
 	if file == "" { // a put
 		return ""
@@ -50,7 +51,8 @@ func (l *load) explainFull(err error) error {
 	if e := (*loaderr.NoSpaceError)(nil); errors.As(err, &e) {
 		return err
 	}
-	return &loaderr.NoSpaceError{Dir: l.Dir, Need: l.need(), Have: max(0, l.freeSpace(l.Dir)), Text: err.Error()}
+	return &loaderr.NoSpaceError{Dir: l.Dir, Need: l.need(), Have: max(0, l.freeSpace(l.Dir)),
+		Text: err.Error()}
 }
 
 // need returns about the greatest number of bytes that the load takes in the cache directory: the

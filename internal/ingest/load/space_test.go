@@ -21,7 +21,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestRowsThatDoNotFitAreThoseOfAFile damages the number of rows of an Arrow stream, in the batch and in its column alike.
+// TestRowsThatDoNotFitAreThoseOfAFile damages the number of rows of an Arrow stream, in the batch
+// and in its column alike.
 func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 	const sound = 77
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil)
@@ -33,12 +34,14 @@ func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rows := range []uint64{1 << 36, 1 << 44} {
-		bad := bytes.ReplaceAll(good.Bytes(), binary.LittleEndian.AppendUint64(nil, sound), binary.LittleEndian.AppendUint64(nil, rows))
+		bad := bytes.ReplaceAll(good.Bytes(), binary.LittleEndian.AppendUint64(nil, sound),
+			binary.LittleEndian.AppendUint64(nil, rows))
 		path := loadtest.File(t, "x.arrows", string(bad))
 		j := Request{Dir: t.TempDir(), Options: option.Options{Sources: []string{path}}}
 		_, err := Run(t.Context(), j, &progress.Meter{})
 		var s *loaderr.NoSpaceError
-		if !errors.As(err, &s) || s.Need < int64(8*rows) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "the file may be damaged") {
+		if !errors.As(err, &s) || s.Need < int64(8*rows) || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "the file may be damaged") {
 			t.Errorf("%d rows: %v", rows, err)
 		}
 		if left, _ := os.ReadDir(j.Dir); len(left) > 0 {

@@ -12,7 +12,8 @@ func (l *load) tables() (t, stage layout.Table) {
 	stage = layout.Table{Rows: l.rows}
 	l.staged = map[int]int{}
 	for i, c := range l.columns {
-		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && len(s) > 0 && !s.KeepsIntegers() {
+		if s := l.plans[i].steps; c.Inferred && c.Kind == column.KindInt64 && len(s) > 0 &&
+			!s.KeepsIntegers() {
 			c.Kind = column.KindFloat64 // a decimal in a later row then needs no widening
 			l.setColumn(i, c)
 		}

@@ -15,22 +15,32 @@ import (
 func TestTFRecordsAreRowsAndFeaturesColumns(t *testing.T) {
 	for _, loose := range []bool{false, true} {
 		text := loadtest.TFRecords(
-			loadtest.Example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{1}, "x": []float32{1.5, -2}, "y": []float32{7}, "n": []int64{math.MinInt64, 3}}),
-			loadtest.Example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{2}, "x": []float32{3, 4}, "n": []int64{-1, math.MaxInt64}}),
-			loadtest.Example(loose, map[string]any{"id": []string{"b"}, "t": []int64{1}, "x": []float32{}, "y": []float32{9}, "n": []int64{0, 1}}),
-			loadtest.Example(loose, map[string]any{"id": []string{"b"}, "t": []int64{2}, "x": nil, "y": []float32{8}, "n": []int64{0, 1}}),
+			loadtest.Example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{1},
+				"x": []float32{1.5, -2}, "y": []float32{7}, "n": []int64{math.MinInt64, 3}}),
+			loadtest.Example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{2},
+				"x": []float32{3, 4}, "n": []int64{-1, math.MaxInt64}}),
+			loadtest.Example(loose, map[string]any{"id": []string{"b"}, "t": []int64{1},
+				"x": []float32{}, "y": []float32{9}, "n": []int64{0, 1}}),
+			loadtest.Example(loose, map[string]any{"id": []string{"b"}, "t": []int64{2}, "x": nil,
+				"y": []float32{8}, "n": []int64{0, 1}}),
 		)
 		var digests []string
-		for name, b := range map[string]string{"x.tfrecord": text, "x": text, "x.tfrecord.gz": loadtest.Compressed(t, ".gz", text), "train-00000-of-00001": loadtest.Compressed(t, ".gz", text)} {
-			l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, name, b)}, ItemID: []string{"id"}, Time: "t"})
+		for name, b := range map[string]string{"x.tfrecord": text, "x": text,
+			"x.tfrecord.gz":        loadtest.Compressed(t, ".gz", text),
+			"train-00000-of-00001": loadtest.Compressed(t, ".gz", text)} {
+			l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, name, b)},
+				ItemID: []string{"id"}, Time: "t"})
 			nan := math.Float32bits(float32(math.NaN()))
-			if got := bits(loadtest.Values[float32](l, "x")); !slices.Equal(got, append(bits([]float32{1.5, -2, 3, 4}), nan, nan, nan, nan)) {
+			if got := bits(loadtest.Values[float32](l, "x")); !slices.Equal(got,
+				append(bits([]float32{1.5, -2, 3, 4}), nan, nan, nan, nan)) {
 				t.Errorf("%s: %v", name, got)
 			}
-			if got := bits(loadtest.Values[float32](l, "y")); !slices.Equal(got, bits([]float32{7, float32(math.NaN()), 9, 8})) {
+			if got := bits(loadtest.Values[float32](l, "y")); !slices.Equal(got,
+				bits([]float32{7, float32(math.NaN()), 9, 8})) {
 				t.Errorf("%s: %v", name, got)
 			}
-			if got := loadtest.Values[int64](l, "n"); !slices.Equal(got, []int64{math.MinInt64, 3, -1, math.MaxInt64, 0, 1, 0, 1}) {
+			if got := loadtest.Values[int64](l, "n"); !slices.Equal(got,
+				[]int64{math.MinInt64, 3, -1, math.MaxInt64, 0, 1, 0, 1}) {
 				t.Errorf("%s: %v", name, got)
 			}
 			if got := loadtest.Texts(l, "id"); !slices.Equal(got, []string{"ä", "ä", "b", "b"}) {
@@ -56,7 +66,9 @@ func bits(v []float32) []uint32 {
 func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 	var records [][]byte
 	for i := range 1000 {
-		records = append(records, loadtest.Example(i%3 == 0, map[string]any{"i": []int64{int64(i)}, "v": []float32{float32(i), 1}}))
+		records = append(records,
+			loadtest.Example(i%3 == 0,
+				map[string]any{"i": []int64{int64(i)}, "v": []float32{float32(i), 1}}))
 	}
 	path := loadtest.File(t, "x.tfrecord", loadtest.TFRecords(records...))
 	for _, block := range []int64{1, 100, 1 << 20} {
@@ -83,36 +95,85 @@ func TestBadTFRecords(t *testing.T) {
 		return string(b)
 	}
 	second := 16 + len(one)
-	twice := loadtest.Message(loadtest.ExampleFeatures, slices.Concat(loadtest.Example(false, map[string]any{"a": []int64{1}})[2:], loadtest.Example(false, map[string]any{"a": []int64{2}})[2:]))
-	both := loadtest.Message(loadtest.ExampleFeatures, loadtest.Message(loadtest.FeaturesFeature, slices.Concat(loadtest.Message(loadtest.EntryKey, []byte("a")), loadtest.Message(loadtest.EntryValue, slices.Concat(loadtest.Message(2, nil), loadtest.Message(3, nil))))))
+	twice := loadtest.Message(loadtest.ExampleFeatures,
+		slices.Concat(loadtest.Example(false, map[string]any{"a": []int64{1}})[2:],
+			loadtest.Example(false, map[string]any{"a": []int64{2}})[2:]))
+	both := loadtest.Message(loadtest.ExampleFeatures,
+		loadtest.Message(loadtest.FeaturesFeature,
+			slices.Concat(loadtest.Message(loadtest.EntryKey, []byte("a")),
+				loadtest.Message(loadtest.EntryValue,
+					slices.Concat(loadtest.Message(2, nil), loadtest.Message(3, nil))))))
 	for _, c := range []struct {
 		name, text, want, hint string
 		o                      option.Options
 	}{
-		{"length", flip(second), "x.tfrecord, row 2: the record at byte ", "damaged", option.Options{}},
-		{"first length", flip(0), "x.tfrecord, row 1: the record at byte 0 has a length that is not what its checksum says", "damaged", option.Options{}},
+		{"length", flip(second), "x.tfrecord, row 2: the record at byte ", "damaged",
+			option.Options{}},
+		{"first length", flip(0),
+			"x.tfrecord, row 1: the record at byte 0 has a length that is not what its checksum says", "damaged", option.Options{}},
 		{"data", flip(second + 20), "is not what its checksum says", "damaged", option.Options{}},
-		{"checksum", flip(len(good) - 1), "x.tfrecord, row 2: the record at byte ", "damaged", option.Options{}},
-		{"cut", good[:len(good)-1], "x.tfrecord, row 2: the record at byte ", "damaged", option.Options{}},
+		{"checksum", flip(len(good) - 1), "x.tfrecord, row 2: the record at byte ", "damaged",
+			option.Options{}},
+		{"cut", good[:len(good)-1], "x.tfrecord, row 2: the record at byte ", "damaged",
+			option.Options{}},
 		{"cut in the head", good[:second+5], "is cut off", "damaged", option.Options{}},
-		{"no example", loadtest.TFRecords([]byte{0xff}), "x.tfrecord, row 1: the record is no tf.train.Example", "only records of", option.Options{}},
-		{"a text", loadtest.TFRecords([]byte("hello")), "x.tfrecord, row 1: the record is no tf.train.Example", "", option.Options{}},
-		{"sequence", loadtest.TFRecords(slices.Concat(one, loadtest.Message(loadtest.ExampleLists, nil))), "is a tf.train.SequenceExample", "", option.Options{}},
-		{"twice", loadtest.TFRecords(twice), `x.tfrecord, row 1, column "a": the feature is in the record twice`, "", option.Options{}},
+		{"no example", loadtest.TFRecords([]byte{0xff}),
+			"x.tfrecord, row 1: the record is no tf.train.Example", "only records of",
+			option.Options{}},
+		{"a text", loadtest.TFRecords([]byte("hello")),
+			"x.tfrecord, row 1: the record is no tf.train.Example", "", option.Options{}},
+		{"sequence",
+			loadtest.TFRecords(slices.Concat(one, loadtest.Message(loadtest.ExampleLists, nil))),
+			"is a tf.train.SequenceExample", "", option.Options{}},
+		{"twice", loadtest.TFRecords(twice),
+			`x.tfrecord, row 1, column "a": the feature is in the record twice`, "",
+			option.Options{}},
 		{"two lists", loadtest.TFRecords(both), "is no tf.train.Example", "", option.Options{}},
-		{"empty records", loadtest.TFRecords(nil, nil), "its records have no features", "", option.Options{}},
-		{"varying", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": has 2 values, but in row 1 1`, "pad the lists", option.Options{}},
-		{"kinds", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []float32{1}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": is a float_list, but in row 1 an int64_list`, "--columns", option.Options{}},
-		{"missing integer", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + source.ReasonMissing, "", option.Options{}},
-		{"missing time", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"f": []float32{1}})), `x.tfrecord, row 2, column "a": the value ` + source.ReasonNoTime, "", option.Options{Time: "a"}},
-		{"image", loadtest.TFRecords(loadtest.Example(false, map[string]any{"a": []string{"\xff\xd8"}})), `x.tfrecord, row 1, column "a": "\xff\xd8" is not UTF-8`, "bytes are read where they are text", option.Options{ItemID: []string{"a"}}},
-		{"narrow", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{300}, "f": []float32{1}})), `x.tfrecord, row 2, column "a": "300" does not fit int8`, "wider dtype", option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
-		{"narrow float", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{3}, "f": []float32{1e30}})), `x.tfrecord, row 2, column "f": "1e+30" does not fit float16`, "wider dtype", option.Options{DType: option.Floats("float16")}},
-		{"no number", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{3}})), `x.tfrecord, row 2, column "f": the value is missing, which only a float column can say`, "--fill f=0", option.Options{DType: option.DTypes{By: map[string]string{"f": "int8"}}}},
-		{"empty item", loadtest.TFRecords(loadtest.Example(false, map[string]any{"a": []string{""}})), `x.tfrecord, row 1, column "a": the text is empty`, "leave the rows out", option.Options{ItemID: []string{"a"}}},
-		{"texts", loadtest.TFRecords(loadtest.Example(false, map[string]any{"a": []string{"x", "y"}})), `column "a": has 2 texts, want one in each record`, "--columns", option.Options{}},
-		{"decimal", good, "decimal: want it only for CSV and TSV files", "", option.Options{Decimal: ","}},
-		{"unknown column", good, `columns: no column is named "b"; near: `, "", option.Options{Columns: []string{"b"}}},
+		{"empty records", loadtest.TFRecords(nil, nil), "its records have no features", "",
+			option.Options{}},
+		{"varying", loadtest.TFRecords(one,
+			loadtest.Example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{1}})),
+			`x.tfrecord, row 2, column "a": has 2 values, but in row 1 1`, "pad the lists",
+			option.Options{}},
+		{"kinds", loadtest.TFRecords(one,
+			loadtest.Example(false, map[string]any{"a": []float32{1}, "f": []float32{1}})),
+			`x.tfrecord, row 2, column "a": is a float_list, but in row 1 an int64_list`,
+			"--columns", option.Options{}},
+		{"missing integer",
+			loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"f": []float32{1}})),
+			`x.tfrecord, row 2, column "a": the value ` + source.ReasonMissing, "",
+			option.Options{}},
+		{"missing time",
+			loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"f": []float32{1}})),
+			`x.tfrecord, row 2, column "a": the value ` + source.ReasonNoTime, "",
+			option.Options{Time: "a"}},
+		{"image", loadtest.TFRecords(
+			loadtest.Example(false, map[string]any{"a": []string{"\xff\xd8"}})),
+			`x.tfrecord, row 1, column "a": "\xff\xd8" is not UTF-8`,
+			"bytes are read where they are text", option.Options{ItemID: []string{"a"}}},
+		{"narrow", loadtest.TFRecords(one,
+			loadtest.Example(false, map[string]any{"a": []int64{300}, "f": []float32{1}})),
+			`x.tfrecord, row 2, column "a": "300" does not fit int8`, "wider dtype",
+			option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
+		{"narrow float",
+			loadtest.TFRecords(one,
+				loadtest.Example(false, map[string]any{"a": []int64{3}, "f": []float32{1e30}})),
+			`x.tfrecord, row 2, column "f": "1e+30" does not fit float16`, "wider dtype",
+			option.Options{DType: option.Floats("float16")}},
+		{"no number",
+			loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{3}})),
+			`x.tfrecord, row 2, column "f": the value is missing, which only a float column can say`, "--fill f=0", option.Options{DType: option.DTypes{By: map[string]string{"f": "int8"}}}},
+		{"empty item",
+			loadtest.TFRecords(loadtest.Example(false, map[string]any{"a": []string{""}})),
+			`x.tfrecord, row 1, column "a": the text is empty`, "leave the rows out",
+			option.Options{ItemID: []string{"a"}}},
+		{"texts", loadtest.TFRecords(
+			loadtest.Example(false, map[string]any{"a": []string{"x", "y"}})),
+			`column "a": has 2 texts, want one in each record`, "--columns", option.Options{}},
+		{"decimal", good, "decimal: want it only for CSV and TSV files", "",
+			option.Options{Decimal: ","}},
+		{"unknown column", good, `columns: no column is named "b"; near: `, "",
+			option.Options{Columns: []string{"b"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.tfrecord", c.text)}
@@ -123,7 +184,11 @@ func TestBadTFRecords(t *testing.T) {
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x", loadtest.TFRecords(one, loadtest.Example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{2}})))}, Columns: []string{"f"}})
+	l := mustLoad(t,
+		option.Options{Sources: []string{loadtest.File(t, "x",
+			loadtest.TFRecords(one,
+				loadtest.Example(false, map[string]any{"a": []int64{1, 2}, "f": []float32{2}})))},
+			Columns: []string{"f"}})
 	if got := loadtest.Values[float32](l, "f"); !slices.Equal(got, []float32{1, 2}) {
 		t.Error(got)
 	}
@@ -131,9 +196,13 @@ func TestBadTFRecords(t *testing.T) {
 
 // TestTFRecordsOfTensorFlow reads what TensorFlow 2 wrote, with testdata/make_tfrecord.py.
 func TestTFRecordsOfTensorFlow(t *testing.T) {
-	for _, path := range []string{"testdata/tensorflow.tfrecord", "testdata/tensorflow.tfrecord.gz"} {
-		l := mustLoad(t, option.Options{Sources: []string{path}, ItemID: []string{"station"}, Time: "t"})
-		wide, gap, count, station := loadtest.Values[float32](l, "wide"), loadtest.Values[float32](l, "gap"), loadtest.Values[int64](l, "count"), loadtest.Texts(l, "station")
+	for _, path := range []string{"testdata/tensorflow.tfrecord",
+		"testdata/tensorflow.tfrecord.gz"} {
+		l := mustLoad(t,
+			option.Options{Sources: []string{path}, ItemID: []string{"station"}, Time: "t"})
+		wide, gap, count, station := loadtest.Values[float32](l, "wide"),
+			loadtest.Values[float32](l, "gap"), loadtest.Values[int64](l, "count"),
+			loadtest.Texts(l, "station")
 		for i := range 40 {
 			want := []float32{float32(float64(i) / 7), -float32(i), 0.1}
 			if i == 3 {
@@ -143,10 +212,12 @@ func TestTFRecordsOfTensorFlow(t *testing.T) {
 			if i >= 20 {
 				name = "Bonn"
 			}
-			if !slices.Equal(wide[3*i:3*i+3], want) || count[i] != sign<<62+int64(i) || station[i] != name {
+			if !slices.Equal(wide[3*i:3*i+3], want) || count[i] != sign<<62+int64(i) ||
+				station[i] != name {
 				t.Errorf("%s, row %d: %v, %d, %s", path, i, wide[3*i:3*i+3], count[i], station[i])
 			}
-			if lacks := gap[i] != gap[i]; lacks != (i == 5) || !lacks && gap[i] != float32(float64(i)/3) {
+			if lacks := gap[i] != gap[i]; lacks != (i == 5) || !lacks &&
+				gap[i] != float32(float64(i)/3) {
 				t.Errorf("%s, row %d: %v", path, i, gap[i])
 			}
 		}

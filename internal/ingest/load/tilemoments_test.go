@@ -15,7 +15,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// Scaled values and what they were fitted to are the same to the last bit, however a file cuts its rows and where they come from.
+// Scaled values and what they were fitted to are the same to the last bit, however a file cuts its
+// rows and where they come from.
 func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 	type record struct {
 		A float64 `parquet:"a,plain"`
@@ -35,7 +36,8 @@ func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 	sources := []string{loadtest.File(t, "x.csv", text.String())}
 	for _, rows := range []int64{int64(len(records)), 16_384, 20_000, 5_000} {
 		var b bytes.Buffer
-		w := parquet.NewGenericWriter[record](&b, parquet.MaxRowsPerRowGroup(rows), parquet.DataPageVersion(1))
+		w := parquet.NewGenericWriter[record](&b, parquet.MaxRowsPerRowGroup(rows),
+			parquet.DataPageVersion(1))
 		if _, err := w.Write(records); err != nil {
 			t.Fatal(err)
 		}
@@ -58,8 +60,10 @@ func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 			for _, name := range []string{"a", "b"} {
 				g, _ := got.Manifest.Column(name)
 				w, _ := want.Manifest.Column(name)
-				if g.XXH64 != w.XXH64 || !reflect.DeepEqual(g.Scale, w.Scale) || !reflect.DeepEqual(g.Statistics, w.Statistics) {
-					t.Errorf("%s, column %s: %s, %+v and %+v; want %s, %+v and %+v", s, name, g.XXH64, g.Scale, g.Statistics, w.XXH64, w.Scale, w.Statistics)
+				if g.XXH64 != w.XXH64 || !reflect.DeepEqual(g.Scale, w.Scale) ||
+					!reflect.DeepEqual(g.Statistics, w.Statistics) {
+					t.Errorf("%s, column %s: %s, %+v and %+v; want %s, %+v and %+v", s, name,
+						g.XXH64, g.Scale, g.Statistics, w.XXH64, w.Scale, w.Statistics)
 				}
 			}
 		}

@@ -13,7 +13,8 @@ import (
 
 // rescale converts the times or durations that a reader has written from row row0 on to another
 // unit. It refuses a value that is not exact in that unit.
-func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64, from, to string) error {
+func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64, from,
+	to string) error {
 	by := textvalue.PerSecond(to) / textvalue.PerSecond(from)
 	over := textvalue.PerSecond(from) / textvalue.PerSecond(to)
 	values := layout.Values[int64](d)
@@ -34,7 +35,8 @@ func rescale(r source.Reader, c column.Column, d layout.ColumnWriter, row0 int64
 			}
 			return &loaderr.SourceError{
 				Path: r.Path(), Row: row + 1, Line: r.Line(row), Column: c.Name, Text: text,
-				Reason: "is no whole number of " + to + ", or too many: that is the dataset's unit", Hint: loaderr.HintReload,
+				Reason: "is no whole number of " + to + ", or too many: that is the dataset's unit",
+				Hint:   loaderr.HintReload,
 			}
 		}
 	}
@@ -50,5 +52,6 @@ func sameInstants(c column.Column, old *layout.ManifestColumn) bool {
 	if c.Kind == column.KindDuration {
 		return old.DType == layout.Duration
 	}
-	return c.Kind == column.KindTime && old.DType == layout.Timestamp && (c.Zone == "") == (old.Zone == "")
+	return c.Kind == column.KindTime && old.DType == layout.Timestamp &&
+		(c.Zone == "") == (old.Zone == "")
 }

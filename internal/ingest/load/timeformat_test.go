@@ -18,11 +18,15 @@ func TestTimeFormats(t *testing.T) {
 		{"%d/%m/%Y", "t,a\n03/04/2020,1\n4/4/2020,2\n", "s", []int64{1585872000, 1585958400}},
 		{"%m/%d/%Y", "t,a\n03/04/2020,1\n3/5/2020,2\n", "s", []int64{1583280000, 1583366400}},
 		{"%Y%m%d", "t,a\n20200304,1\n20200305,2\n", "s", []int64{1583280000, 1583366400}},
-		{"%F %T.%f", "t,a\n2020-03-04 00:00:00,1\n2020-03-04 00:00:00.25,2\n2020-03-04 00:00:01.000001,3\n", "us", []int64{1583280000000000, 1583280000250000, 1583280001000001}},
+		{"%F %T.%f",
+			"t,a\n2020-03-04 00:00:00,1\n2020-03-04 00:00:00.25,2\n2020-03-04 00:00:01.000001,3\n",
+			"us", []int64{1583280000000000, 1583280000250000, 1583280001000001}},
 		{"%s", "t,a\n-1,1\n 5 ,2\n", "s", []int64{-1, 5}},
-		{"%FT%T%z", "t,a\n2020-03-04T01:00:00+0100,1\n2020-03-04T00:00:01Z,2\n", "s", []int64{1583280000, 1583280001}},
+		{"%FT%T%z", "t,a\n2020-03-04T01:00:00+0100,1\n2020-03-04T00:00:01Z,2\n", "s",
+			[]int64{1583280000, 1583280001}},
 	} {
-		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)}, Time: "t", TimeFormat: c.format})
+		l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)},
+			Time: "t", TimeFormat: c.format})
 		if got := loadtest.Values[int64](l, "t"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v", c.format, got)
 		}
@@ -34,24 +38,34 @@ func TestTimeFormats(t *testing.T) {
 
 func TestBadTimes(t *testing.T) {
 	for _, c := range []struct{ cells, format, want, hint string }{
-		{"t,a\n03/04/2020,1\n", "", `x.csv, row 1 (line 2), column "t": "03/04/2020" is no time in a form that is read without guessing`, `say which number is the day: --time-format "%d/%m/%Y" or --time-format "%m/%d/%Y"`},
-		{"t,a\n13.04.20 10:00:00.5,1\n", "", `"13.04.20 10:00:00.5" is no time`, `say which number is the day: --time-format "%d.%m.%y %H:%M:%S.%f"`},
-		{"t,a\n31/02/2020,1\n", "", `"31/02/2020" is no time`, "say how times are written with --time-format"},
+		{"t,a\n03/04/2020,1\n", "",
+			`x.csv, row 1 (line 2), column "t": "03/04/2020" is no time in a form that is read without guessing`, `say which number is the day: --time-format "%d/%m/%Y" or --time-format "%m/%d/%Y"`},
+		{"t,a\n13.04.20 10:00:00.5,1\n", "", `"13.04.20 10:00:00.5" is no time`,
+			`say which number is the day: --time-format "%d.%m.%y %H:%M:%S.%f"`},
+		{"t,a\n31/02/2020,1\n", "", `"31/02/2020" is no time`,
+			"say how times are written with --time-format"},
 		{"t,a\nyesterday,1\n", "", `"yesterday" is no time`, "--time-format"},
-		{"t,a\n1,1\n03/04/2020,1\n", "", `"03/04/2020" is neither an integer nor a time`, "--time-format"},
-		{"t,a\n30/02/2020,1\n", "%d/%m/%Y", `x.csv, row 1 (line 2), column "t": "30/02/2020" is no time in the format that --time-format says`, ""},
-		{"t,a\n03/04/2020,1\n2020-04-04,1\n", "%d/%m/%Y", `x.csv, row 2 (line 3), column "t": "2020-04-04" is no time in the format`, ""},
+		{"t,a\n1,1\n03/04/2020,1\n", "", `"03/04/2020" is neither an integer nor a time`,
+			"--time-format"},
+		{"t,a\n30/02/2020,1\n", "%d/%m/%Y",
+			`x.csv, row 1 (line 2), column "t": "30/02/2020" is no time in the format that --time-format says`, ""},
+		{"t,a\n03/04/2020,1\n2020-04-04,1\n", "%d/%m/%Y",
+			`x.csv, row 2 (line 3), column "t": "2020-04-04" is no time in the format`, ""},
 		{"t,a\n2020-01-01 00:00:00.5,1\n", "%F %T", "is no time in the format", ""},
 		{"t,a\n2020-01-01 00:00:00.1234567890,1\n", "%F %T.%f", "is no time in the format", ""},
 		{"t,a\n1.5,1\n", "%s", "is no time in the format", ""},
 		{"t,a\n1,1\n", "%H", `time_format: "%H": want a format that names a day`, ""},
 		{"t,a\n1,1\n", "%d/%m/%Y %Z", `want a format without names of zones`, ""},
 	} {
-		_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)}, Time: "t", TimeFormat: c.format})
+		_, _, err := inProcess(t,
+			option.Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)}, Time: "t",
+				TimeFormat: c.format})
 		loadtest.Refused(t, err, c.want, c.hint)
 	}
-	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}, TimeFormat: "%F"})
+	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")},
+		TimeFormat: "%F"})
 	loadtest.Refused(t, err, `time_format: "%F": want it only together with time`, "")
-	_, _, err = inProcess(t, option.Options{Sources: []string{"testdata/flat-none.parquet"}, Time: "t", TimeFormat: "%F"})
+	_, _, err = inProcess(t, option.Options{Sources: []string{"testdata/flat-none.parquet"},
+		Time: "t", TimeFormat: "%F"})
 	loadtest.Refused(t, err, "time_format: want it only for CSV and TSV files", "")
 }

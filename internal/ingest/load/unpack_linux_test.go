@@ -27,10 +27,13 @@ func TestUnpackingOntoAFullDiskIsNoSpace(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	path := loadtest.File(t, "x.csv.gz", loadtest.Compressed(t, ".gz", "a,b\n"+strings.Repeat("1,2\n", 1<<18)))
-	_, err := newLoad(dir, option.Options{Sources: []string{path}}, &progress.Meter{}).run(t.Context())
+	path := loadtest.File(t, "x.csv.gz",
+		loadtest.Compressed(t, ".gz", "a,b\n"+strings.Repeat("1,2\n", 1<<18)))
+	_, err := newLoad(dir, option.Options{Sources: []string{path}},
+		&progress.Meter{}).run(t.Context())
 	var s *loaderr.NoSpaceError
-	if !errors.As(err, &s) || s.Need <= 256<<10 || s.Dir != dir || !strings.Contains(err.Error(), path) {
+	if !errors.As(err, &s) || s.Need <= 256<<10 || s.Dir != dir ||
+		!strings.Contains(err.Error(), path) {
 		t.Errorf("%v is %+v", err, s)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
-// TestCompressedTextIsThePlainText loads tables plain and compressed, in one piece and in several members, and compares the generations.
+// TestCompressedTextIsThePlainText loads tables plain and compressed, in one piece and in several
+// members, and compares the generations.
 func TestCompressedTextIsThePlainText(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var b strings.Builder
@@ -24,13 +25,18 @@ func TestCompressedTextIsThePlainText(t *testing.T) {
 		text := b.String()
 		cut := rapid.IntRange(0, len(text)).Draw(r, "cut")
 		block := rapid.Int64Range(1, 500).Draw(r, "block")
-		want, _, wantErr := inBlocks(t, option.Options{Sources: []string{loadtest.File(t, "x.tsv", text)}}, block)
+		want, _, wantErr := inBlocks(t,
+			option.Options{Sources: []string{loadtest.File(t, "x.tsv", text)}}, block)
 		for _, suffix := range []string{".gz", ".zst"} {
 			// The name tells the delimiter, the content that it is compressed.
-			path := loadtest.File(t, "x.tsv"+rapid.SampledFrom([]string{suffix, ""}).Draw(r, "suffix"), loadtest.Compressed(t, suffix, text[:cut])+loadtest.Compressed(t, suffix, text[cut:]))
+			path := loadtest.File(t, "x.tsv"+rapid.SampledFrom([]string{suffix, ""}).Draw(r,
+				"suffix"), loadtest.Compressed(t, suffix, text[:cut])+
+				loadtest.Compressed(t, suffix, text[cut:]))
 			got, _, err := inBlocks(t, option.Options{Sources: []string{path}}, block)
 			if wantErr != nil || err != nil {
-				if wantErr == nil || err == nil || strings.Replace(err.Error(), path, "", 1) != wantErr.Error()[strings.Index(wantErr.Error(), "x.tsv")+5:] {
+				if wantErr == nil || err == nil ||
+					strings.Replace(err.Error(), path, "",
+						1) != wantErr.Error()[strings.Index(wantErr.Error(), "x.tsv")+5:] {
 					r.Fatalf("%s: %v, plain %v", suffix, err, wantErr)
 				}
 				continue
@@ -51,11 +57,18 @@ func TestBadCompressedText(t *testing.T) {
 			{"bad cell", good, `, row 1001 (line 1002), column "b": "x" is not a number`, ""},
 			{"cut off", good[:len(good)-3], "is cut off: its ", "damaged"},
 			{"nothing but the magic", good[:4], "is cut off: its ", "damaged"},
-			{"checksum", good[:len(good)-trailer] + "\x01\x02\x03\x04" + good[len(good)-trailer+4:], "cannot be decompressed as ", "damaged"},
-			{"more after it", good + "more after the end", map[string]string{".gz": "other bytes follow", ".zst": "cannot be decompressed as "}[suffix], ""},
-			{"empty", loadtest.Compressed(t, suffix, ""), "holds nothing when it is decompressed", ""},
-			{"twice", loadtest.Compressed(t, suffix, good), "is compressed twice", "decompress it first"},
-			{"Parquet", loadtest.Compressed(t, suffix, "PAR1xxxxxxxxPAR1"), "is a compressed Parquet file, but only text and TFRecord are read compressed", "decompress it first"},
+			{"checksum", good[:len(good)-trailer] + "\x01\x02\x03\x04" + good[len(good)-trailer+4:],
+				"cannot be decompressed as ", "damaged"},
+			{"more after it", good + "more after the end",
+				map[string]string{".gz": "other bytes follow",
+					".zst": "cannot be decompressed as "}[suffix], ""},
+			{"empty", loadtest.Compressed(t, suffix, ""),
+				"holds nothing when it is decompressed", ""},
+			{"twice", loadtest.Compressed(t, suffix, good), "is compressed twice",
+				"decompress it first"},
+			{"Parquet", loadtest.Compressed(t, suffix, "PAR1xxxxxxxxPAR1"),
+				"is a compressed Parquet file, but only text and TFRecord are read compressed",
+				"decompress it first"},
 			{"binary", loadtest.Compressed(t, suffix, "a\x00b"), "is a binary file", ""},
 		} {
 			t.Run(c.name+suffix, func(t *testing.T) {
@@ -86,16 +99,19 @@ func TestWhatStandsBehindGzipIsNamed(t *testing.T) {
 		{good[:len(good)-1], "is cut off: its gzip data does not end", "damaged"},
 		{good + "j", "other bytes follow its gzip data", "gunzip"},
 	} {
-		_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv.gz", good+c.behind)}})
+		_, _, err := inProcess(t,
+			option.Options{Sources: []string{loadtest.File(t, "x.csv.gz", good+c.behind)}})
 		loadtest.Refused(t, err, c.want, c.hint)
 	}
 }
 
-// TestAnyCutOrFlippedByteIsAnErrorOrTheSame damages compressed files. Both formats carry checksums of what they hold.
+// TestAnyCutOrFlippedByteIsAnErrorOrTheSame damages compressed files. Both formats carry checksums
+// of what they hold.
 func TestAnyCutOrFlippedByteIsAnErrorOrTheSame(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2.5\n-3,4e5\n", 50)
 	for _, suffix := range []string{".gz", ".zst"} {
-		want, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}})
+		want, _, err := inProcess(t,
+			option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +120,8 @@ func TestAnyCutOrFlippedByteIsAnErrorOrTheSame(t *testing.T) {
 			flipped := []byte(good)
 			flipped[i] ^= 1 << (i % 8)
 			for _, damaged := range []string{good[:i], string(flipped)} {
-				got, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv"+suffix, damaged)}})
+				got, _, err := inProcess(t,
+					option.Options{Sources: []string{loadtest.File(t, "x.csv"+suffix, damaged)}})
 				if err == nil && got.Digest != want.Digest {
 					t.Errorf("%s, byte %d: other values", suffix, i)
 				}

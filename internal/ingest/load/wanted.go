@@ -27,10 +27,13 @@ func resolve(o option.Options, names []string) (wanted, error) {
 	add := func(field, name string, role layout.Role) error {
 		if !slices.Contains(names, name) {
 			e := &loaderr.OptionError{
-				Field: field, Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", "),
+				Field: field, Value: name, Column: true,
+				Allowed: strings.Join(near.Names(name, names), ", "),
 			}
 			if len(names) == 1 && strings.ContainsAny(names[0], ",;|\t") {
-				e.Hint = fmt.Sprintf("there is one column, %s: say with --delimiter what separates cells", loaderr.Quote(names[0]))
+				e.Hint = fmt.Sprintf(
+					"there is one column, %s: say with --delimiter what separates cells",
+					loaderr.Quote(names[0]))
 			}
 			return e
 		}
@@ -72,7 +75,8 @@ func (w wanted) in(path, firstPath string, names []string) ([]column.Want, error
 				Hint: "leave the column out with --columns, or load the files one by one",
 			}
 		}
-		out[i] = column.Want{Index: at, Role: w.roles[i], Text: w.dtype.By[name] == string(layout.Text)}
+		out[i] = column.Want{Index: at, Role: w.roles[i],
+			Text: w.dtype.By[name] == string(layout.Text)}
 	}
 	return out, nil
 }

@@ -13,7 +13,8 @@ func (l *load) widen(wider *source.WidenError) error {
 	for i, c := range wider.Columns {
 		w, ok := column.Widest(l.columns[i], c)
 		if !ok {
-			return fmt.Errorf("column %q cannot be %s and %s", c.Name, l.columns[i].Describe(), c.Describe())
+			return fmt.Errorf("column %q cannot be %s and %s", c.Name, l.columns[i].Describe(),
+				c.Describe())
 		}
 		if err := w.CheckRole(l.readers[0].Path(), l.wanted.roles[i]); err != nil {
 			return err

@@ -131,17 +131,21 @@ type NoSpaceError struct {
 
 // Error returns the numbers, and what the space is for.
 func (e *NoSpaceError) Error() string {
-	return fmt.Sprintf("no space left in %s: need %d bytes, have %d: %s", e.Dir, e.Need, e.Have, e.Text)
+	return fmt.Sprintf("no space left in %s: need %d bytes, have %d: %s", e.Dir, e.Need,
+		e.Have, e.Text)
 }
 
 // Is reports whether target is ErrNoSpace or ENOSPC.
-func (e *NoSpaceError) Is(target error) bool { return target == ErrNoSpace || target == syscall.ENOSPC }
+func (e *NoSpaceError) Is(target error) bool {
+	return target == ErrNoSpace || target == syscall.ENOSPC
+}
 
 // Quote quotes a text of a source. It cuts a long one after about 80 bytes, between characters.
 func Quote(text string) string {
 	const most = 80
 	end := most
-	for end < len(text) && end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) { // between characters
+	// between characters
+	for end < len(text) && end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) {
 		end--
 	}
 	if len(text) > most {

@@ -12,7 +12,8 @@ func TestAQuoteCutsNoRune(t *testing.T) {
 			t.Errorf("%q is quoted as %s", text, got)
 		}
 	}
-	if got, want := Quote(strings.Repeat("\x80", 90)), `"`+strings.Repeat(`\x80`, 76)+`"…`; got != want {
+	if got, want := Quote(strings.Repeat("\x80", 90)), `"`+strings.Repeat(`\x80`, 76)+
+		`"…`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

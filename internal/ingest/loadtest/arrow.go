@@ -17,7 +17,8 @@ func BigArrowStream(t *testing.T, batches int) []byte {
 	t.Helper()
 	const rows = 3_000_000
 	schema := arrow.NewSchema([]arrow.Field{
-		{Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "b", Type: arrow.FixedWidthTypes.Boolean},
+		{Name: "x", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "b", Type: arrow.FixedWidthTypes.Boolean},
 	}, nil)
 	var out bytes.Buffer
 	w := ipc.NewWriter(&out, ipc.WithSchema(schema))

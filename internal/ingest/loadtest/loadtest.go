@@ -68,9 +68,11 @@ var Number = rapid.Custom(func(r *rapid.T) string {
 		return fmt.Sprintf("%.*f",
 			rapid.IntRange(0, 20).Draw(r, "digits"), rapid.Float64Range(-1e6, 1e6).Draw(r, "f"))
 	case 3:
-		return fmt.Sprintf("%.*e", rapid.IntRange(0, 25).Draw(r, "digits"), rapid.Float64().Draw(r, "f"))
+		return fmt.Sprintf("%.*e", rapid.IntRange(0, 25).Draw(r, "digits"),
+			rapid.Float64().Draw(r, "f"))
 	case 4:
-		return rapid.StringMatching(`[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,3})?`).Draw(r, "s")
+		return rapid.StringMatching(`[+-]?[0-9]{1,25}(\.[0-9]{0,25})?([eE][+-]?[0-9]{1,3})?`).
+			Draw(r, "s")
 	}
 	return rapid.SampledFrom([]string{
 		"inf", "-Inf", "+infinity", "-0", "0", "1e22", "1e23", "9007199254740993", "4.9e-324",

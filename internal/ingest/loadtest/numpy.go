@@ -17,7 +17,8 @@ func NPY(descr, shape string, fortran bool, order binary.ByteOrder, values any) 
 	if !strings.HasPrefix(descr, "[") {
 		descr = "'" + descr + "'"
 	}
-	header := fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr, pythonBool, shape)
+	header := fmt.Sprintf("{'descr': %s, 'fortran_order': %s, 'shape': %s, }", descr,
+		pythonBool, shape)
 	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
 	var b bytes.Buffer
 	b.WriteString("\x93NUMPY\x01\x00")

@@ -25,7 +25,8 @@ func NewGroupedRow(id string, site int32, t int64, n uint32, x float64) GroupedR
 
 // ParquetGroups writes a Parquet file with statistics to path. Each row group has group rows, the
 // last one possibly fewer.
-func ParquetGroups(t testing.TB, path string, rows []GroupedRow, group int, options ...parquet.WriterOption) {
+func ParquetGroups(t testing.TB, path string, rows []GroupedRow, group int,
+	options ...parquet.WriterOption) {
 	t.Helper()
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[GroupedRow](&b, options...)

@@ -62,7 +62,8 @@ func Example(loose bool, features map[string]any) []byte {
 			for _, f := range v {
 				packed = protowire.AppendFixed32(packed, math.Float32bits(f))
 				list = protowire.AppendFixed32(
-					protowire.AppendTag(list, listValue, protowire.Fixed32Type), math.Float32bits(f))
+					protowire.AppendTag(list, listValue, protowire.Fixed32Type),
+					math.Float32bits(f))
 			}
 		case []int64:
 			kind = int64List

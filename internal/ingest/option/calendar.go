@@ -15,7 +15,8 @@ func (o Options) CalendarColumns() ([]calendar.Column, error) { return calendar.
 // validateCalendar checks the names of calendar features.
 func (o Options) validateCalendar() error {
 	if len(o.Calendar) > 0 && o.Time == "" {
-		return &loaderr.OptionError{Field: "calendar", Value: o.Calendar[0], Allowed: "it only together with time"}
+		return &loaderr.OptionError{Field: "calendar", Value: o.Calendar[0],
+			Allowed: "it only together with time"}
 	}
 	_, err := o.CalendarColumns()
 	return err
@@ -32,14 +33,16 @@ func (o Options) CheckCalendar(columns []column.Column) error {
 		for _, c := range columns {
 			if c.Name == f.Name {
 				return &loaderr.OptionError{
-					Field: "calendar", Value: f.Name, Allowed: "a feature that no column is named like",
-					Hint: "leave the column out with --columns",
+					Field: "calendar", Value: f.Name,
+					Allowed: "a feature that no column is named like",
+					Hint:    "leave the column out with --columns",
 				}
 			}
 			if c.Name == o.Time && c.Kind != column.KindTime {
 				return &loaderr.OptionError{
 					Field: "calendar", Value: f.Name,
-					Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.Name, c.Describe()),
+					Allowed: fmt.Sprintf("it only of timestamps; time column %q holds %s", c.Name,
+						c.Describe()),
 				}
 			}
 		}

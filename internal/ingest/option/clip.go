@@ -33,7 +33,8 @@ func (c Clip) IsOff() bool { return !c.HasLow && !c.HasHigh }
 func (c Clip) Validate() error {
 	if c.HasLow && c.HasHigh && c.Low > c.High {
 		return &loaderr.OptionError{
-			Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High), Allowed: "the lower bound first",
+			Field: "clip", Value: fmt.Sprintf("[%v, %v]", c.Low, c.High),
+			Allowed: "the lower bound first",
 		}
 	}
 	return nil
@@ -41,7 +42,8 @@ func (c Clip) Validate() error {
 
 // Traits implements [Setting].
 func (c Clip) Traits() Traits {
-	return Traits{KeepsIntegers: isWhole(c.Low) && isWhole(c.High), Numbers: []float64{c.Low, c.High}}
+	return Traits{KeepsIntegers: isWhole(c.Low) && isWhole(c.High),
+		Numbers: []float64{c.Low, c.High}}
 }
 
 // MarshalJSON writes [low, high].

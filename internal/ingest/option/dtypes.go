@@ -67,7 +67,8 @@ func (d DTypes) validate() error {
 		if v := layout.DType(d.By[name]); !v.IsFloat() && !v.IsInteger() && v != layout.Text {
 			return &loaderr.OptionError{
 				Field: "dtype", Value: name + "=" + string(v),
-				Allowed: "a dtype of numbers, as " + strings.Join(floats, ", ") + " or int8 to uint64, or text",
+				Allowed: "a dtype of numbers, as " + strings.Join(floats, ", ") +
+					" or int8 to uint64, or text",
 			}
 		}
 	}
@@ -79,7 +80,8 @@ func (d DTypes) Known(names []string) error {
 	for _, name := range slices.Sorted(maps.Keys(d.By)) {
 		if !slices.Contains(names, name) {
 			return &loaderr.OptionError{
-				Field: "dtype", Value: name, Column: true, Allowed: strings.Join(near.Names(name, names), ", "),
+				Field: "dtype", Value: name, Column: true,
+				Allowed: strings.Join(near.Names(name, names), ", "),
 			}
 		}
 	}
@@ -110,13 +112,15 @@ func (d DTypes) Of(c column.Column) layout.DType {
 func (d DTypes) Convertible(c column.Column, path string, role layout.Role) error {
 	v, named := d.By[c.Name]
 	refuse := func(reason string) error {
-		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: reason, Hint: "leave it out of --dtype"}
+		return &loaderr.SourceError{Path: path, Column: c.Name, Reason: reason,
+			Hint: "leave it out of --dtype"}
 	}
 	switch {
 	case !named || v == string(layout.Text) && c.Kind == column.KindText:
 		return nil
 	case v == string(layout.Text):
-		return refuse(fmt.Sprintf("is %s; only columns of text files are taken as text", c.Describe()))
+		return refuse(fmt.Sprintf("is %s; only columns of text files are taken as text",
+			c.Describe()))
 	case role != layout.RoleValue:
 		return refuse("names items or times, which keep their own dtypes")
 	case !c.IsNumber() && c.Kind != column.KindBool:

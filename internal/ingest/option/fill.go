@@ -46,7 +46,8 @@ func (f Fill) IsOff() bool { return f == Fill{} }
 // Validate implements [Setting].
 func (f Fill) Validate() error {
 	if f.Value-f.Value != 0 {
-		return &loaderr.OptionError{Field: "fill", Value: fmt.Sprint(f.Value), Allowed: "a finite number"}
+		return &loaderr.OptionError{Field: "fill", Value: fmt.Sprint(f.Value),
+			Allowed: "a finite number"}
 	}
 	switch f.How {
 	case "", none, FillValue, FillMean, FillForward, FillBackward, FillLinear:

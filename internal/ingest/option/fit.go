@@ -24,25 +24,31 @@ func (o Options) validateFit() error {
 			}
 		}
 	}
-	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) && *r[0] >= *r[1] {
-		return &loaderr.OptionError{Field: "fit_rows", Value: o.fitText(), Allowed: "a first row before the second"}
+	if r := o.FitRows; r != nil && r[0] != nil && r[1] != nil && (*r[0] < 0) == (*r[1] < 0) &&
+		*r[0] >= *r[1] {
+		return &loaderr.OptionError{Field: "fit_rows", Value: o.fitText(),
+			Allowed: "a first row before the second"}
 	}
 	if f := o.FitFraction; f != nil && !(*f > 0 && *f <= 1) {
-		return &loaderr.OptionError{Field: "fit_fraction", Value: o.fraction(), Allowed: "a share above 0, up to 1"}
+		return &loaderr.OptionError{Field: "fit_fraction", Value: o.fraction(),
+			Allowed: "a share above 0, up to 1"}
 	}
 	if o.FitSample < 0 {
 		return &loaderr.OptionError{
-			Field: "fit_sample", Value: strconv.FormatInt(o.FitSample, 10), Allowed: "a number of rows from 1",
+			Field: "fit_sample", Value: strconv.FormatInt(o.FitSample, 10),
+			Allowed: "a number of rows from 1",
 		}
 	}
 	if o.FitSeed != 0 && o.FitSample == 0 {
 		return &loaderr.OptionError{
-			Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10), Allowed: "it only together with fit_sample",
+			Field: "fit_seed", Value: strconv.FormatInt(o.FitSeed, 10),
+			Allowed: "it only together with fit_sample",
 		}
 	}
 	before, err := ReadTime("fit_before", o.FitBefore)
 	if before != nil && o.Time == "" {
-		return &loaderr.OptionError{Field: "fit_before", Value: before.String(), Allowed: "it only together with time"}
+		return &loaderr.OptionError{Field: "fit_before", Value: before.String(),
+			Allowed: "it only together with time"}
 	}
 	return err
 }

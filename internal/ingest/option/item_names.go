@@ -22,7 +22,8 @@ func ParseBucket(text string) (part, parts uint64, err error) {
 	parts, err2 := strconv.ParseUint(b, 10, 32)
 	if !ok || err1 != nil || err2 != nil || part >= parts {
 		return 0, 0, &loaderr.OptionError{
-			Field: "item_bucket", Value: text, Allowed: `a bucket and their number like "3/16", counted from 0`,
+			Field: "item_bucket", Value: text,
+			Allowed: `a bucket and their number like "3/16", counted from 0`,
 		}
 	}
 	return part, parts, nil

@@ -18,7 +18,8 @@ import (
 // values too.
 func (o Options) StaysWhole(c column.Column, role layout.Role) bool {
 	steps := o.StepsOf(c, role)
-	return len(steps) > 0 && steps.KeepsIntegers() && (c.Kind.IsInteger() || c.Kind == column.KindBool)
+	return len(steps) > 0 && steps.KeepsIntegers() &&
+		(c.Kind.IsInteger() || c.Kind == column.KindBool)
 }
 
 // CheckNumbers refuses numbers of steps that are too large for a column of integers.
@@ -31,8 +32,10 @@ func (o Options) CheckNumbers(c column.Column, role layout.Role) error {
 		if i := column.FirstInexact(numbers); i >= 0 {
 			return &loaderr.OptionError{
 				Field: s.Step(), Value: strconv.FormatFloat(numbers[i], 'f', 0, 64),
-				Allowed: fmt.Sprintf("an integer between -2^53 and 2^53 for column %q of integers", c.Name),
-				Hint:    fmt.Sprintf("choose a smaller number, or leave column %q out of %s", c.Name, s.Step()),
+				Allowed: fmt.Sprintf("an integer between -2^53 and 2^53 for column %q of integers",
+					c.Name),
+				Hint: fmt.Sprintf("choose a smaller number, or leave column %q out of %s",
+					c.Name, s.Step()),
 			}
 		}
 	}
@@ -50,12 +53,14 @@ func ParseNumber(text string) (float64, error) {
 	if err == nil && v-v != 0 {
 		err = strconv.ErrRange
 	}
-	if err != nil || math.Abs(v) < column.ExactIntegers || strings.Trim(text, "+-0123456789") != "" {
+	if err != nil || math.Abs(v) < column.ExactIntegers ||
+		strings.Trim(text, "+-0123456789") != "" {
 		return v, err
 	}
 	exact, _ := new(big.Int).SetString(text, 10)
 	near, _ := big.NewFloat(v).Int(nil)
-	if exact.Cmp(near) != 0 && text != strconv.FormatFloat(v, 'f', -1, 64) { // the latter as JavaScript writes a float
+	// the latter as JavaScript writes a float
+	if exact.Cmp(near) != 0 && text != strconv.FormatFloat(v, 'f', -1, 64) {
 		return v, fmt.Errorf("got %s, %w: the nearest is %s", text, ErrRounded, near)
 	}
 	return v, nil

@@ -113,7 +113,8 @@ func (o Options) Validate() error {
 		}
 	}
 	if o.Time != "" && slices.Contains(o.ItemID, o.Time) {
-		return &loaderr.OptionError{Field: "time", Value: o.Time, Allowed: "a column that is not an item_id column too"}
+		return &loaderr.OptionError{Field: "time", Value: o.Time,
+			Allowed: "a column that is not an item_id column too"}
 	}
 	return o.validateRows()
 }

@@ -10,9 +10,11 @@ import (
 
 func TestSettingsOfColumnsComeBackFromJSON(t *testing.T) {
 	fill := rapid.Custom(func(r *rapid.T) Fill {
-		return rapid.SampledFrom([]Fill{{}, FillWith(0), FillWith(-2.5), {How: "mean"}, {How: "linear"}}).Draw(r, "fill")
+		return rapid.SampledFrom([]Fill{{}, FillWith(0), FillWith(-2.5), {How: "mean"},
+			{How: "linear"}}).Draw(r, "fill")
 	})
-	clip := rapid.SampledFrom([]Clip{{}, {High: 1, HasLow: true, HasHigh: true}, {Low: -3, HasLow: true}, {High: 7, HasHigh: true}})
+	clip := rapid.SampledFrom([]Clip{{}, {High: 1, HasLow: true, HasHigh: true},
+		{Low: -3, HasLow: true}, {High: 7, HasHigh: true}})
 	rapid.Check(t, func(r *rapid.T) {
 		comesBack(r, drawSetting(r, fill))
 		comesBack(r, drawSetting(r, clip))
@@ -25,7 +27,8 @@ func drawSetting[T comparable](r *rapid.T, v *rapid.Generator[T]) PerColumn[T] {
 	if rapid.Bool().Draw(r, "one for all") {
 		return All(v.Draw(r, "setting"))
 	}
-	return ByColumn(rapid.MapOf(rapid.SampledFrom([]string{"a", "b", "c", "*"}), v).Draw(r, "settings"))
+	return ByColumn(rapid.MapOf(rapid.SampledFrom([]string{"a", "b", "c", "*"}), v).Draw(
+		r, "settings"))
 }
 
 func comesBack[T comparable](r *rapid.T, p PerColumn[T]) {
@@ -46,14 +49,16 @@ func comesBack[T comparable](r *rapid.T, p PerColumn[T]) {
 	if err != nil || !bytes.Equal(again, text) {
 		r.Fatalf("%s became %s, %v", text, again, err)
 	}
-	if nothing := p.Of("a") == p.Of("d") && p.Of("b") == p.Of("d") && p.Of("c") == p.Of("d") && p.Of("d") == *new(T); p.IsZero() != nothing {
+	if nothing := p.Of("a") == p.Of("d") && p.Of("b") == p.Of("d") && p.Of("c") == p.Of("d") &&
+		p.Of("d") == *new(T); p.IsZero() != nothing {
 		r.Fatalf("%s: IsZero is %v", text, p.IsZero())
 	}
 }
 
 func TestNamesAloneSetTruthValuesOnly(t *testing.T) {
 	var flags PerColumn[bool]
-	if err := json.Unmarshal([]byte(` ["a"]`), &flags); err != nil || !flags.Of("a") || flags.Of("b") {
+	if err := json.Unmarshal([]byte(` ["a"]`), &flags); err != nil || !flags.Of("a") ||
+		flags.Of("b") {
 		t.Errorf("%v, %v", flags, err)
 	}
 	var words PerColumn[string]

@@ -23,13 +23,15 @@ const (
 
 // validateRows checks the options that select, order and insert rows.
 func (o Options) validateRows() error {
-	needTime := map[string]bool{"where": o.Where != nil, "duplicates": o.Duplicates != "", "regrid": len(o.Regrid) > 0}
+	needTime := map[string]bool{"where": o.Where != nil, "duplicates": o.Duplicates != "",
+		"regrid": len(o.Regrid) > 0}
 	for field, given := range needTime {
 		if given && o.Time == "" {
 			return &loaderr.OptionError{Field: field, Allowed: "it only together with time"}
 		}
 	}
-	for field, given := range map[string]bool{"items": o.Items != nil, "item_bucket": o.ItemBucket != ""} {
+	for field, given := range map[string]bool{"items": o.Items != nil,
+		"item_bucket": o.ItemBucket != ""} {
 		if given && o.idColumns() == 0 {
 			return &loaderr.OptionError{Field: field, Allowed: "it only together with item_id"}
 		}
@@ -45,7 +47,8 @@ func (o Options) validateRows() error {
 			return err
 		}
 	}
-	if err := oneOf("duplicates", o.Duplicates, DuplicatesFirst, DuplicatesLast, DuplicatesMean); err != nil {
+	if err := oneOf("duplicates", o.Duplicates, DuplicatesFirst, DuplicatesLast,
+		DuplicatesMean); err != nil {
 		return err
 	}
 	if _, _, err := ParseBucket(o.ItemBucket); err != nil {
@@ -73,7 +76,8 @@ func (o Options) RegridStep() (*window.Step, error) {
 	}
 	const allowed = `a positive duration like "1h", "15min" or "1d", or a positive integer in units of the time column`
 	var s window.Step
-	if err := s.UnmarshalJSON(o.Regrid); err != nil || s == (window.Step{}) || strings.HasPrefix(s.String(), "-") {
+	if err := s.UnmarshalJSON(o.Regrid); err != nil || s == (window.Step{}) ||
+		strings.HasPrefix(s.String(), "-") {
 		return nil, &loaderr.OptionError{
 			Field: "regrid", Value: strings.Trim(string(o.Regrid), `"`), Allowed: allowed,
 		}
@@ -200,7 +204,8 @@ func (o *Options) canonicalRows() error {
 		names = append(names, AppendParts(nil, parts))
 	}
 	slices.SortFunc(names, func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
-	o.Items = slices.CompactFunc(names, func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
+	o.Items = slices.CompactFunc(names,
+		func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
 	return nil
 }
 
@@ -215,8 +220,10 @@ func (o Options) validateMelt() error {
 		}
 	case o.Time == column.MeltedItem || o.Time == column.MeltedValue:
 		return &loaderr.OptionError{
-			Field:   "melt",
-			Allowed: fmt.Sprintf("it with a time column of another name than %q, which is a column of the result", o.Time),
+			Field: "melt",
+			Allowed: fmt.Sprintf(
+				"it with a time column of another name than %q, which is a column of the result",
+				o.Time),
 		}
 	}
 	return nil

@@ -52,9 +52,10 @@ func (p perColumnStep[T]) all(o *Options) []Setting {
 }
 
 func (p perColumnStep[T]) flag(o *Options) StepFlag {
-	return StepFlag{Name: p.name(), Usage: p.usage, NamesColumns: p.parse == nil, set: func(text string) error {
-		return parsePerColumn(text, p.parse, p.field(o))
-	}}
+	return StepFlag{Name: p.name(), Usage: p.usage, NamesColumns: p.parse == nil,
+		set: func(text string) error {
+			return parsePerColumn(text, p.parse, p.field(o))
+		}}
 }
 
 // StepFlag is the command line flag of a step. It implements the Value of package pflag.
@@ -87,7 +88,8 @@ func (f StepFlag) Set(text string) error { return f.set(text) }
 
 // parsePerColumn parses the text of a flag: a value for all columns, or name=value pairs with "*"
 // for all others. If parse is nil, it is a list of names.
-func parsePerColumn[T comparable](text string, parse func(string) (T, error), to *PerColumn[T]) error {
+func parsePerColumn[T comparable](text string, parse func(string) (T, error),
+	to *PerColumn[T]) error {
 	if !to.IsZero() { // the second flag would replace the columns of the first
 		return errors.New("the flag is given twice, want all columns in one")
 	}

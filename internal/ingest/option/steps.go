@@ -171,12 +171,14 @@ func (o Options) CheckSteps(columns []column.Column, roles []layout.Role) error 
 }
 
 // checkStep refuses the named column of a step.
-func (o Options) checkStep(option stepOption, name string, columns []column.Column, roles []layout.Role) error {
+func (o Options) checkStep(option stepOption, name string, columns []column.Column,
+	roles []layout.Role) error {
 	refusal := &loaderr.OptionError{Field: option.name(), Value: name}
 	var numbers []string
 	for i, c := range columns {
 		switch {
-		case roles[i] != layout.RoleValue || !c.IsNumber() && (!c.IsBool() || option.onBools() == ""):
+		case roles[i] != layout.RoleValue || !c.IsNumber() &&
+			(!c.IsBool() || option.onBools() == ""):
 			if c.Name == name {
 				refusal.Allowed = "value columns of numbers, not " + c.Describe()
 			}

@@ -56,7 +56,8 @@ func (o Options) validateText() error {
 	if err := oneOf("decimal", o.Decimal, ".", ","); err != nil {
 		return err
 	}
-	if d := delimiter(o.Delimiter); d != "" && (len(d) != 1 || !strings.Contains("\t ,;|:!#$%&*/=@^~", d)) {
+	if d := delimiter(o.Delimiter); d != "" &&
+		(len(d) != 1 || !strings.Contains("\t ,;|:!#$%&*/=@^~", d)) {
 		return &loaderr.OptionError{
 			Field: "delimiter", Value: o.Delimiter,
 			Allowed: "one sign, such as , ; | or tab, that no number and no quote is written with",
@@ -66,7 +67,8 @@ func (o Options) validateText() error {
 		return textvalue.EqualMarks(o.Decimal)
 	}
 	if o.TimeFormat != "" && o.Time == "" {
-		return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat, Allowed: "it only together with time"}
+		return &loaderr.OptionError{Field: "time_format", Value: o.TimeFormat,
+			Allowed: "it only together with time"}
 	}
 	if o.TimeFormat != "" {
 		if _, why := textvalue.ParseTimeFormat(o.TimeFormat); why != "" {
@@ -78,7 +80,8 @@ func (o Options) validateText() error {
 		switch {
 		case word == "" || strings.Trim(word, " \t") != word:
 			return &loaderr.OptionError{
-				Field: "na", Value: word, Allowed: "words without blanks around them; an empty cell is missing anyway",
+				Field: "na", Value: word,
+				Allowed: "words without blanks around them; an empty cell is missing anyway",
 			}
 		case seen[word]:
 			return &loaderr.OptionError{Field: "na", Value: word, Allowed: "each word once"}

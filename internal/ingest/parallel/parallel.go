@@ -47,8 +47,10 @@ func ForBy(
 				if i >= failed.Load() { // an earlier task failed meanwhile
 					continue
 				}
-				if errs[i] = Guard(path, func() error { return task(worker, int(i)) }); errs[i] != nil {
-					for f := failed.Load(); i < f && !failed.CompareAndSwap(f, i); f = failed.Load() {
+				if errs[i] = Guard(path,
+					func() error { return task(worker, int(i)) }); errs[i] != nil {
+					for f := failed.Load(); i < f &&
+						!failed.CompareAndSwap(f, i); f = failed.Load() {
 					}
 				}
 			}
@@ -86,7 +88,8 @@ func Guard(path string, f func() error) (err error) {
 			return
 		}
 		err = &loaderr.SourceError{
-			Path: path, Reason: fmt.Sprintf("cannot be decoded: %v", p), Hint: "the file is damaged",
+			Path: path, Reason: fmt.Sprintf("cannot be decoded: %v", p),
+			Hint: "the file is damaged",
 		}
 	}()
 	return f()

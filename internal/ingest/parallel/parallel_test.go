@@ -13,7 +13,8 @@ import (
 
 func TestEveryTaskRunsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, workers := rapid.IntRange(0, 50).Draw(t, "tasks"), rapid.IntRange(1, 8).Draw(t, "workers")
+		n, workers := rapid.IntRange(0, 50).Draw(t, "tasks"),
+			rapid.IntRange(1, 8).Draw(t, "workers")
 		ran := make([]atomic.Int64, n)
 		err := For(context.Background(), workers, n, "", func(worker, i int) error {
 			if worker < 0 || worker >= workers {
@@ -35,7 +36,8 @@ func TestEveryTaskRunsOnce(t *testing.T) {
 
 func TestTheErrorIsThatOfTheLowestFailingTask(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n, workers := rapid.IntRange(1, 50).Draw(t, "tasks"), rapid.IntRange(1, 8).Draw(t, "workers")
+		n, workers := rapid.IntRange(1, 50).Draw(t, "tasks"),
+			rapid.IntRange(1, 8).Draw(t, "workers")
 		fails := rapid.SliceOfN(rapid.Bool(), n, n).Draw(t, "fails")
 		errs := make([]error, n)
 		var want error

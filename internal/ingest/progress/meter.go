@@ -25,9 +25,11 @@ type Meter struct {
 	OnSource                           func(source string) // called by SetSource; may be nil
 	phase                              atomic.Value
 	Rows, RowsTotal, Bytes, BytesTotal atomic.Int64
-	SourceRows                         atomic.Int64 // rows of the sources before melting; 0 without it
-	phases                             atomic.Pointer[[]Phase]
-	best                               atomic.Uint64 // bits of the greatest share that Progress has returned
+	// rows of the sources before melting; 0 without it
+	SourceRows atomic.Int64
+	phases     atomic.Pointer[[]Phase]
+	// bits of the greatest share that Progress has returned
+	best atomic.Uint64
 
 	OnSpaceNeeded func(bytes int64) // called by AnnounceSpace; may be nil
 	BaseBytes     int64             // disk space that the job has taken before, in bytes

@@ -14,7 +14,8 @@ import (
 // is int64 and to is float64. An inserted row gets the dtype's missing value, or 0 if the dtype has
 // none.
 func CopyRows(
-	ctx context.Context, workers int, to layout.ColumnWriter, at int64, source layout.ColumnWriter, from []int64,
+	ctx context.Context, workers int, to layout.ColumnWriter, at int64, source layout.ColumnWriter,
+	from []int64,
 ) error {
 	n := source.Rows
 	if from != nil {
@@ -22,7 +23,8 @@ func CopyRows(
 	}
 	if to.DType == layout.Float64 && source.DType == layout.Int64 {
 		integers := layout.Values[int64](source)
-		return gatherWith(ctx, workers, rowRange(layout.Values[float64](to), at, n), from, column.NaN,
+		return gatherWith(ctx, workers, rowRange(layout.Values[float64](to), at, n),
+			from, column.NaN,
 			func(to []float64, row int64) {
 				for f, v := range integers.Row(row) {
 					to[f] = float64(v)
@@ -91,7 +93,8 @@ func gatherRows[T layout.Native](
 			}
 		})
 	}
-	return gatherWith(ctx, workers, to, from, missing, func(to []T, row int64) { copy(to, source.Row(row)) })
+	return gatherWith(ctx, workers, to, from, missing,
+		func(to []T, row int64) { copy(to, source.Row(row)) })
 }
 
 // gatherWith copies rows to to: it calls copyRow for each row that a source has, and sets inserted

@@ -33,7 +33,8 @@ func Deduplicate(k *Keys, m *Map, offsets []int64, last bool) []int64 {
 
 // eachDuplicateGroup calls visit for each range of rows of the map that have the same item and
 // time, also for ranges of one row. It stops at the first error.
-func eachDuplicateGroup(k *Keys, m *Map, offsets []int64, visit func(first, end int64) error) error {
+func eachDuplicateGroup(k *Keys, m *Map, offsets []int64,
+	visit func(first, end int64) error) error {
 	for i, first := range offsets[:len(offsets)-1] {
 		for first < offsets[i+1] {
 			end, time := first+1, k.TimeOf(m.At(first))
@@ -55,7 +56,8 @@ func eachDuplicateGroup(k *Keys, m *Map, offsets []int64, visit func(first, end 
 // [loaderr.SourceError]. integers states that a float column contains integers or booleans, which
 // must be equal too. The map must be materialized.
 func Average(
-	ctx context.Context, k *Keys, m *Map, offsets []int64, d layout.ColumnWriter, c column.Column, integers bool,
+	ctx context.Context, k *Keys, m *Map, offsets []int64, d layout.ColumnWriter, c column.Column,
+	integers bool,
 ) error {
 	var mean func(rows []int64) (same bool)
 	switch d.DType {
@@ -64,7 +66,8 @@ func Average(
 			func(h layout.Half) float64 { return float64(h.Float32()) }, layout.HalfOf)
 	case layout.Float32:
 		mean = meanRows(layout.Values[float32](d),
-			func(v float32) float64 { return float64(v) }, func(v float64) float32 { return float32(v) })
+			func(v float32) float64 { return float64(v) },
+			func(v float64) float32 { return float32(v) })
 	case layout.Float64:
 		mean = meanRows(layout.Values[float64](d),
 			func(v float64) float64 { return v }, func(v float64) float64 { return v })

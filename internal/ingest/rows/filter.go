@@ -29,7 +29,8 @@ type Filter struct {
 	selectedItems   []bool // by item number: whether the item is selected
 	selected        bool   // whether the item of the current row is selected
 
-	itemsSelected, rowsInTime int64    // number of selected items, and of rows inside the time bounds
+	// number of selected items, and of rows inside the time bounds
+	itemsSelected, rowsInTime int64
 	minTime, maxTime          int64    // of all counted rows
 	rows                      int64    // number of counted rows
 	names                     []string // up to 10,000 item names, for suggestions in an error
@@ -39,7 +40,8 @@ type Filter struct {
 // returns an error if one of them is invalid.
 func NewFilter(o option.Options, k *Keys) (*Filter, error) {
 	f := &Filter{
-		Keys: k, selected: true, items: newNumbering(len(k.Columns)), minTime: math.MaxInt64, maxTime: math.MinInt64,
+		Keys: k, selected: true, items: newNumbering(len(k.Columns)), minTime: math.MaxInt64,
+		maxTime: math.MinInt64,
 	}
 	var err error
 	if f.from, f.to, err = o.Where.Bounds(k.Clock); err != nil {
@@ -62,7 +64,8 @@ func NewFilter(o option.Options, k *Keys) (*Filter, error) {
 // Matches reports whether a row passes the filter. Call it for the rows of a source in order,
 // starting with row 0.
 func (f *Filter) Matches(row int64) bool {
-	if len(f.Columns) > 0 && (f.found != nil || f.buckets > 0) && (row == 0 || !f.same(row-1, row)) {
+	if len(f.Columns) > 0 && (f.found != nil || f.buckets > 0) &&
+		(row == 0 || !f.same(row-1, row)) {
 		n, isNew := f.items.number(f.Keys, row)
 		if isNew {
 			f.selectedItems = append(f.selectedItems, f.selects(row))
@@ -75,7 +78,9 @@ func (f *Filter) Matches(row int64) bool {
 	return f.selected && f.inBounds(row)
 }
 
-func (f *Filter) inBounds(row int64) bool { return f.TimeOf(row) >= f.from && f.TimeOf(row) <= f.to }
+func (f *Filter) inBounds(row int64) bool {
+	return f.TimeOf(row) >= f.from && f.TimeOf(row) <= f.to
+}
 
 // Count returns how many of the first rows rows of a source match. k are the keys of the source;
 // the following calls of Matches use them too.
@@ -132,7 +137,8 @@ func (f *Filter) CheckAllFound(items []json.RawMessage) error {
 		}
 		name = strings.Trim(name, `"`)
 		return &loaderr.OptionError{
-			Field: "items", Value: name, Item: true, Allowed: strings.Join(near.Names(name, f.names), ", "),
+			Field: "items", Value: name, Item: true,
+			Allowed: strings.Join(near.Names(name, f.names), ", "),
 		}
 	}
 	return nil
@@ -150,7 +156,8 @@ func (f *Filter) NothingKept(path, bucket string) error {
 			e.Hint = "make fewer buckets"
 		}
 		if f.buckets > 0 && f.found != nil {
-			e.Reason = fmt.Sprintf("none of the %d items is both named and of bucket %s", items, bucket)
+			e.Reason = fmt.Sprintf("none of the %d items is both named and of bucket %s",
+				items, bucket)
 			e.Hint = "name items of this bucket with --items, or leave --item-bucket out"
 		}
 		return e

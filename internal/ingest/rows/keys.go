@@ -47,7 +47,8 @@ func NewKeys(
 		switch roles[i] {
 		case layout.RoleItemID:
 			k.names, k.Columns, k.dictionaries = append(k.names, c.Name),
-				append(k.Columns, integerReader(dest(i))), append(k.dictionaries, dictionaries[c.Name])
+				append(k.Columns, integerReader(dest(i))),
+				append(k.dictionaries, dictionaries[c.Name])
 		case layout.RoleTime:
 			v := layout.Values[int64](dest(i))
 			k.Time, k.Clock = &v, c
@@ -126,7 +127,8 @@ func (n *numbering) number(k *Keys, row int64) (item int64, isNew bool) {
 // end, the number of rows. It returns a [loaderr.SourceError] if the rows of an item are not
 // contiguous or not in the order of their times. twice reports whether rows of an item have the
 // same time, which is an error unless duplicates is set.
-func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets []int64, twice bool, err error) {
+func FindItems(ctx context.Context, k *Keys, m *Map, duplicates bool) (offsets []int64,
+	twice bool, err error) {
 	offsets = []int64{0}
 	if len(k.Columns) == 0 && k.Time == nil {
 		return append(offsets, m.Rows), false, nil

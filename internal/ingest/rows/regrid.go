@@ -36,7 +36,8 @@ func Regrid(
 				return nil, offGridError(k, m.At(first), m.At(row), stepText)
 			}
 		}
-		steps := Since(start, k.TimeOf(m.At(offsets[i+1]-1))) / uint64(step) // number of rows minus 1
+		// number of rows minus 1
+		steps := Since(start, k.TimeOf(m.At(offsets[i+1]-1))) / uint64(step)
 		wantedRows += float64(steps) + 1
 		rows += min(steps, maxRows-min(rows, maxRows)) + 1
 		gridOffsets = append(gridOffsets, int64(rows))
@@ -44,8 +45,9 @@ func Regrid(
 	if rows > maxRows {
 		return nil, &loaderr.OptionError{
 			Field: "regrid", Value: stepText,
-			Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", maxRows, m.Rows, wantedRows),
-			Hint:    "is a time wrong, or the step too short?",
+			Allowed: fmt.Sprintf("a step that makes at most %d rows of %d, not %.0f", maxRows,
+				m.Rows, wantedRows),
+			Hint: "is a time wrong, or the step too short?",
 		}
 	}
 	added := int64(rows) - m.Rows
@@ -90,7 +92,10 @@ func offGridError(k *Keys, first, row int64, stepText string) error {
 // CompleteTimes writes the grid times of inserted rows to the time column d.
 func CompleteTimes(m *Map, offsets []int64, d layout.ColumnWriter, step int64) {
 	v := layout.Values[int64](d)
-	eachInserted(m, offsets, func(first, row int64) { v.Data[row*v.Step] = v.Data[first*v.Step] + (row-first)*step })
+	eachInserted(m, offsets, func(first, row int64) {
+		v.Data[row*v.Step] = v.Data[first*v.Step] +
+			(row-first)*step
+	})
 }
 
 // CompleteItems writes the values of inserted rows to the item_id column d: the value of the first

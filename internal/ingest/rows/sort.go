@@ -45,7 +45,8 @@ func Sort(ctx context.Context, workers int, k *Keys, m *Map, report func(rows in
 	defer pairs.Close()
 	times := layout.Values[int64](pairs.Column(0, layout.Random)).Data
 	timed := unsafe.Slice((*timedRow)(unsafe.Pointer(unsafe.SliceData(times))), m.Rows)
-	ends := distribute(counts, item, func(at, row int64) { timed[at] = timedRow{k.TimeOf(m.At(row)), m.At(row)} })
+	ends := distribute(counts, item,
+		func(at, row int64) { timed[at] = timedRow{k.TimeOf(m.At(row)), m.At(row)} })
 	report(m.Rows)
 	if err := s.Close(); err != nil {
 		return err
@@ -95,7 +96,8 @@ func distribute(counts, item []int64, store func(at, row int64)) (ends []int64) 
 
 // numberRows sets item to the item number of each row and counts the rows of each item. sorted
 // reports whether the rows are already in order. numberRows calls report for each block of rows.
-func numberRows(k *Keys, m *Map, item []int64, report func(rows int64)) (counts []int64, sorted bool) {
+func numberRows(k *Keys, m *Map, item []int64, report func(rows int64)) (counts []int64,
+	sorted bool) {
 	const block = 1 << 16
 	seen := newNumbering(len(k.Columns))
 	sorted = true
@@ -117,7 +119,8 @@ func numberRows(k *Keys, m *Map, item []int64, report func(rows int64)) (counts 
 		if row%block == block-1 {
 			report(block)
 		}
-		if row > 0 && (n < item[row-1] || n == item[row-1] && k.Time != nil && k.TimeOf(at) < k.TimeOf(before)) {
+		if row > 0 && (n < item[row-1] || n == item[row-1] && k.Time != nil &&
+			k.TimeOf(at) < k.TimeOf(before)) {
 			sorted = false
 		}
 	}

@@ -12,7 +12,8 @@ import (
 
 // timesOf returns keys with a time column and no item_id column.
 func timesOf(times []int64) *Keys {
-	return &Keys{Time: &layout.Strided[int64]{Data: times, Step: 1, Width: 1, Rows: int64(len(times))}}
+	return &Keys{Time: &layout.Strided[int64]{Data: times, Step: 1, Width: 1,
+		Rows: int64(len(times))}}
 }
 
 func TestTimeStepIsThatOfANaiveCount(t *testing.T) {

@@ -35,10 +35,12 @@ func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melt
 		name := names[i]
 		if !utf8.ValidString(name) {
 			return nil, &loaderr.SourceError{
-				Path: r.Path(), Text: name, Reason: "the name of a series is not UTF-8", Hint: loaderr.HintDamaged,
+				Path: r.Path(), Text: name, Reason: "the name of a series is not UTF-8",
+				Hint: loaderr.HintDamaged,
 			}
 		}
-		if n := slices.Index(r.Names(), name); name == "" || slices.Contains(r.Names()[n+1:], name) {
+		if n := slices.Index(r.Names(), name); name == "" ||
+			slices.Contains(r.Names()[n+1:], name) {
 			return nil, &loaderr.SourceError{
 				Path: r.Path(), Column: name, Reason: "is the name of several series, or of none",
 			}
@@ -51,7 +53,8 @@ func Melt(r Reader, names []string, wants []column.Want, timeName string) (*Melt
 	}
 	if len(m.series) == 0 {
 		return nil, &loaderr.SourceError{
-			Path: r.Path(), Reason: "holds no series beside the time", Hint: "load it without --melt",
+			Path: r.Path(), Reason: "holds no series beside the time",
+			Hint: "load it without --melt",
 		}
 	}
 	return m, nil
@@ -151,7 +154,8 @@ func (m *Melted) Fill(ctx context.Context, to []Target, meter *progress.Meter) e
 		t := Target{Want: x}
 		for _, target := range to {
 			if target.Role == x.Role {
-				t.Column, t.Dest, t.Row0, t.Words = target.Column, target.Dest, target.Row0, target.Words
+				t.Column, t.Dest, t.Row0, t.Words = target.Column, target.Dest,
+					target.Row0, target.Words
 			}
 		}
 		t.Name = m.columns[i].Name

@@ -24,7 +24,8 @@ func seriesWants() (names []string, wants []column.Want) {
 
 // resultWants are the columns of a melted source with a time column.
 var resultWants = []column.Want{
-	{Index: 0, Role: layout.RoleItemID}, {Index: 1, Role: layout.RoleTime}, {Index: 2, Role: layout.RoleValue},
+	{Index: 0, Role: layout.RoleItemID}, {Index: 1, Role: layout.RoleTime},
+	{Index: 2, Role: layout.RoleValue},
 }
 
 func TestMeltReturnsTheRowsOfEachSeriesInTurn(t *testing.T) {
@@ -87,7 +88,8 @@ func TestMeltReturnsTheRowsOfEachSeriesInTurn(t *testing.T) {
 }
 
 func TestMeltWithoutATimeColumn(t *testing.T) {
-	m, err := Melt(newReader(), []string{"b"}, []column.Want{{Index: 2, Role: layout.RoleValue}}, "")
+	m, err := Melt(newReader(), []string{"b"},
+		[]column.Want{{Index: 2, Role: layout.RoleValue}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +119,12 @@ func TestMeltRefusesSeriesWithoutAName(t *testing.T) {
 		role              layout.Role
 	}{
 		{"empty", "several series, or of none", "", []string{""}, []string{""}, layout.RoleValue},
-		{"twice", "several series, or of none", "", []string{"a", "a"}, []string{"a"}, layout.RoleValue},
-		{"not UTF-8", "is not UTF-8", "damaged", []string{"\xff"}, []string{"\xff"}, layout.RoleValue},
-		{"time only", "no series beside the time", "--melt", []string{"t"}, []string{"t"}, layout.RoleTime},
+		{"twice", "several series, or of none", "", []string{"a", "a"}, []string{"a"},
+			layout.RoleValue},
+		{"not UTF-8", "is not UTF-8", "damaged", []string{"\xff"}, []string{"\xff"},
+			layout.RoleValue},
+		{"time only", "no series beside the time", "--melt", []string{"t"}, []string{"t"},
+			layout.RoleTime},
 	} {
 		r := &memoryReader{}
 		for _, name := range c.columns {

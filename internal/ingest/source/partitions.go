@@ -32,8 +32,9 @@ func WithPartitions(r Reader, parts []files.Partition) (Reader, error) {
 		if slices.Contains(r.Names(), p.Key) {
 			return nil, &loaderr.SourceError{
 				Path: r.Path(), Column: p.Key,
-				Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s", p.Key, p.Value),
-				Hint:   "name the files instead of the folder",
+				Reason: fmt.Sprintf("is in the file and in the name of its folder, %s=%s",
+					p.Key, p.Value),
+				Hint: "name the files instead of the folder",
 			}
 		}
 	}
@@ -119,14 +120,16 @@ func (p *partitioned) fillConstant(t Target, value string) error {
 	if t.Dest.DType == layout.Text {
 		v = int64(t.Words.Code([]byte(value)))
 	} else {
-		v, _ = textvalue.ParseCanonical([]byte(value)) // succeeds: Describe returned an integer type
+		// succeeds: Describe returned an integer type
+		v, _ = textvalue.ParseCanonical([]byte(value))
 	}
 	const block = 1 << 12
 	values := slices.Repeat([]int64{v}, int(min(block, p.Rows())))
 	for row := int64(0); row < p.Rows(); row += block {
 		if column.Put(t.Dest, t.Row0+row, values[:min(block, p.Rows()-row)]) >= 0 {
 			return &loaderr.SourceError{
-				Path: p.Path(), Column: t.Name, Text: value, Reason: "does not fit " + string(t.Dest.DType),
+				Path: p.Path(), Column: t.Name, Text: value, Reason: "does not fit " +
+					string(t.Dest.DType),
 			}
 		}
 	}

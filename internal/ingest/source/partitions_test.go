@@ -16,7 +16,8 @@ import (
 // withParts returns r with the partition columns year=2020 and site=north.
 func withParts(t *testing.T, r Reader) Reader {
 	t.Helper()
-	p, err := WithPartitions(r, []files.Partition{{Key: "year", Value: "2020"}, {Key: "site", Value: "north"}})
+	p, err := WithPartitions(r,
+		[]files.Partition{{Key: "year", Value: "2020"}, {Key: "site", Value: "north"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,13 +41,16 @@ func TestPartitionsBecomeColumns(t *testing.T) {
 	for _, c := range columns {
 		names = append(names, c.Name+" "+c.Kind.String())
 	}
-	if want := []string{"site text", "b int64", "year int64", "a int64"}; !slices.Equal(names, want) {
+	if want := []string{"site text", "b int64", "year int64", "a int64"}; !slices.Equal(
+		names, want) {
 		t.Errorf("%v, want %v", names, want)
 	}
 
 	to := destination(t, 4, // one row before those of the source
-		layout.Column{Name: "site", DType: layout.Text}, layout.Column{Name: "b", DType: layout.Int64},
-		layout.Column{Name: "year", DType: layout.Int16}, layout.Column{Name: "a", DType: layout.Int64})
+		layout.Column{Name: "site", DType: layout.Text},
+		layout.Column{Name: "b", DType: layout.Int64},
+		layout.Column{Name: "year", DType: layout.Int16},
+		layout.Column{Name: "a", DType: layout.Int64})
 	for i := range to {
 		to[i].Want, to[i].Row0 = wants[i], 1
 	}
@@ -81,7 +85,8 @@ func TestAReaderWithoutPartitionsIsReturnedAsItIs(t *testing.T) {
 
 func TestAPartitionWithTheNameOfAColumnIsRefused(t *testing.T) {
 	_, err := WithPartitions(newReader(), []files.Partition{{Key: "b", Value: "1"}})
-	loadtest.Refused(t, err, `column "b": is in the file and in the name of its folder, b=1`, "name the files")
+	loadtest.Refused(t, err, `column "b": is in the file and in the name of its folder, b=1`,
+		"name the files")
 }
 
 func TestAPartitionValueThatDoesNotFitIsRefused(t *testing.T) {
@@ -96,7 +101,8 @@ func TestWideningKeepsTheOrderOfTargetsWithPartitions(t *testing.T) {
 	r := newReader()
 	p := withParts(t, r)
 	to := destination(t, 3,
-		layout.Column{Name: "year", DType: layout.Int64}, layout.Column{Name: "b", DType: layout.Int64},
+		layout.Column{Name: "year", DType: layout.Int64},
+		layout.Column{Name: "b", DType: layout.Int64},
 		layout.Column{Name: "site", DType: layout.Text})
 	to[0].Index, to[1].Index, to[2].Index = 3, 2, 4
 	r.fillErr = &WidenError{[]column.Column{{Name: "b", Kind: column.KindFloat64}}}
@@ -149,7 +155,8 @@ func TestPartitionColumnsHaveBoundsInEveryRowGroup(t *testing.T) {
 		if key, ok := PartitionOf(rest); key != "year" || !ok {
 			t.Errorf("without row groups the first partition is %q, %v", key, ok)
 		}
-		if g, ok := rest.(*partitioned).Reader.(*groupedReader); ok && !slices.Equal(g.skipped, skip) {
+		if g, ok := rest.(*partitioned).Reader.(*groupedReader); ok &&
+			!slices.Equal(g.skipped, skip) {
 			t.Errorf("the file's reader skips %v, want %v", g.skipped, skip)
 		}
 	}

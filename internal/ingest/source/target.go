@@ -16,7 +16,8 @@ func CheckText(word []byte, role layout.Role, row int64) error {
 	switch {
 	case len(word) == 0 && role == layout.RoleItemID:
 		return &loaderr.SourceError{
-			Row: row + 1, Reason: "the text is empty, but an item needs a name", Hint: loaderr.HintDropRows,
+			Row: row + 1, Reason: "the text is empty, but an item needs a name",
+			Hint: loaderr.HintDropRows,
 		}
 	case !utf8.Valid(word):
 		return &loaderr.SourceError{
@@ -50,7 +51,8 @@ func (t Target) RangeError(row int64, value any) *loaderr.SourceError {
 		Reason: "does not fit " + string(t.Dest.DType), Hint: column.HintWider,
 	}
 	switch {
-	case (t.Kind == column.KindTime || t.Kind == column.KindDuration) && value == int64(math.MinInt64):
+	case (t.Kind == column.KindTime || t.Kind == column.KindDuration) &&
+		value == int64(math.MinInt64):
 		e.Text, e.Reason, e.Hint = "NaT", "is no time", loaderr.HintDropRows
 	case t.Kind == column.KindBool:
 		e.Reason, e.Hint = "is no truth value, want 0 or 1",
@@ -92,7 +94,8 @@ func (t Target) MissingError(row int64) *loaderr.SourceError {
 	case t.Role != layout.RoleValue:
 		e.Hint = loaderr.HintDropRows
 	case t.IsNumber() || t.IsBool():
-		e.Hint = "fill what is missing with --fill " + t.Name + "=0, or leave the column out with --columns"
+		e.Hint = "fill what is missing with --fill " + t.Name +
+			"=0, or leave the column out with --columns"
 	default:
 		e.Hint = "leave the column out with --columns"
 	}

@@ -47,7 +47,8 @@ func TestErrorsOfValuesSuitTheColumn(t *testing.T) {
 		err        error
 		want, hint string
 	}{
-		{small.RangeError(4, int64(300)), `row 4, column "c": "300" does not fit int8`, column.HintWider},
+		{small.RangeError(4, int64(300)), `row 4, column "c": "300" does not fit int8`,
+			column.HintWider},
 		{small.RangeError(4, layout.HalfOf(2.5)), `"2.5" does not fit int8`, column.HintWider},
 		{small.RangeError(4, math.NaN()), ReasonMissing, "--fill c=0"},
 		{clock.RangeError(4, int64(math.MinInt64)), `"NaT" is no time`, "leave the rows out"},
@@ -56,7 +57,8 @@ func TestErrorsOfValuesSuitTheColumn(t *testing.T) {
 		{clock.MissingError(4), ReasonNoTime, "leave the rows out"},
 		{item.MissingError(4), ReasonItem, "leave the rows out"},
 		{small.MissingError(4), ReasonMissing, "--fill c=0"},
-		{target(column.KindTime, layout.Int64, layout.RoleValue).MissingError(4), ReasonMissing, "--columns"},
+		{target(column.KindTime, layout.Int64, layout.RoleValue).MissingError(4), ReasonMissing,
+			"--columns"},
 	} {
 		loadtest.Refused(t, c.err, c.want, c.hint)
 	}
@@ -118,10 +120,12 @@ func TestChunksOfAColumnShareAWorkerObserver(t *testing.T) {
 	Observe(&cache, Target{Observer: b}, 7, []float64{1})
 	Observe(&cache, Target{}, 8, []float64{1}) // has no observer
 	if a.workers != 1 || !slices.Equal(a.rows, []int64{0, 5}) {
-		t.Errorf("the first column has %d worker observers, which receive rows %v", a.workers, a.rows)
+		t.Errorf("the first column has %d worker observers, which receive rows %v",
+			a.workers, a.rows)
 	}
 	if b.workers != 1 || !slices.Equal(b.rows, []int64{7}) {
-		t.Errorf("the second column has %d worker observers, which receive rows %v", b.workers, b.rows)
+		t.Errorf("the second column has %d worker observers, which receive rows %v",
+			b.workers, b.rows)
 	}
 	Target{Observer: a}.Invalidate()
 	Target{}.Invalidate()

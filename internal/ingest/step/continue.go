@@ -100,7 +100,8 @@ func NumberAt(d *layout.Data, c *layout.ManifestColumn, row, feature int64) floa
 	return math.NaN()
 }
 
-func numberOf[T layout.Number](d *layout.Data, c *layout.ManifestColumn, row, feature int64) float64 {
+func numberOf[T layout.Number](d *layout.Data, c *layout.ManifestColumn, row,
+	feature int64) float64 {
 	v, err := layout.View[T](d, c)
 	if err != nil {
 		return math.NaN()

@@ -129,7 +129,8 @@ func joinDiff(j *join) {
 
 // hasDifference reports whether an item of a generation has any difference. first is the value
 // before the first one, else the last value; last is the last value.
-func (b *Base) hasDifference(c *layout.ManifestColumn, code, feature int64, first, last float64) bool {
+func (b *Base) hasDifference(c *layout.ManifestColumn, code, feature int64, first,
+	last float64) bool {
 	if first != last && (first == first || last == last) {
 		return true
 	}

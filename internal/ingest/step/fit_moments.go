@@ -31,21 +31,24 @@ func (r *columnRun) fitMoments(ctx context.Context, before []Step) ([]moments.Mo
 		fits *= len(r.Offsets) - 1
 	}
 	out := make([]moments.Moments, fits)
-	err := r.each(ctx, pass{steps: before, until: r.Fit.high}, func(s series, values []float64, row int64) error {
-		moments.See(&out[s.slot], r.Fit.restrict(s.item, values, row))
-		return nil
-	})
+	err := r.each(ctx, pass{steps: before, until: r.Fit.high},
+		func(s series, values []float64, row int64) error {
+			moments.See(&out[s.slot], r.Fit.restrict(s.item, values, row))
+			return nil
+		})
 	if err != nil || !slices.ContainsFunc(out, func(m moments.Moments) bool { return m.N == 0 }) {
 		return out, err
 	}
 	isPresent := func(v float64) bool { return v == v }
-	return out, r.each(ctx, pass{steps: before, until: r.Offsets[1:]}, func(s series, values []float64, _ int64) error {
-		if out[s.slot].N == 0 && !r.continues(s.item) && slices.ContainsFunc(values, isPresent) {
-			return r.noFit(s.item, "the fit rows%s hold no value to fit on",
-				"choose other rows to fit on: --fit-rows, --fit-before or --fit-fraction")
-		}
-		return nil
-	})
+	return out, r.each(ctx, pass{steps: before, until: r.Offsets[1:]},
+		func(s series, values []float64, _ int64) error {
+			if out[s.slot].N == 0 && !r.continues(s.item) &&
+				slices.ContainsFunc(values, isPresent) {
+				return r.noFit(s.item, "the fit rows%s hold no value to fit on",
+					"choose other rows to fit on: --fit-rows, --fit-before or --fit-fraction")
+			}
+			return nil
+		})
 }
 
 // isFit reports whether numbers of a fit can be used. They are infinite or NaN if values are not
@@ -54,7 +57,10 @@ func (r *columnRun) isFit(m moments.Moments, slot int, numbers ...float64) bool 
 	if r.Per == option.ScalePerItem && r.continues(slot/r.width) {
 		return true // its item has a fit already
 	}
-	return !slices.ContainsFunc(numbers, func(v float64) bool { return math.IsInf(v, 0) || m.N > 0 && v != v })
+	return !slices.ContainsFunc(numbers, func(v float64) bool {
+		return math.IsInf(v, 0) ||
+			m.N > 0 && v != v
+	})
 }
 
 // areTooClose reports whether the squares of deviations are so small that float64 has lost digits
@@ -66,15 +72,20 @@ func areTooClose(m moments.Moments) bool {
 
 // misfit refuses values after some steps that give no fit: the first infinite one with its row,
 // else all by their bounds. hint says what to do about an infinite value.
-func (r *columnRun) misfit(ctx context.Context, before []Step, m moments.Moments, slot int, hint string) error {
-	err := r.each(ctx, pass{steps: before, until: r.Fit.high}, func(s series, values []float64, row int64) error {
-		for i, v := range values {
-			if at := row + int64(i); math.IsInf(v, 0) && s.slot == slot && r.Fit.has(s.item, at) {
-				return r.refuse(at, fmt.Sprintf("%v is not finite, nothing can be fitted to it", v), hint)
+func (r *columnRun) misfit(ctx context.Context, before []Step, m moments.Moments, slot int,
+	hint string) error {
+	err := r.each(ctx, pass{steps: before, until: r.Fit.high},
+		func(s series, values []float64, row int64) error {
+			for i, v := range values {
+				if at := row + int64(i); math.IsInf(v, 0) && s.slot == slot &&
+					r.Fit.has(s.item, at) {
+					return r.refuse(at,
+						fmt.Sprintf("%v is not finite, nothing can be fitted to it", v),
+						hint)
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -93,5 +104,6 @@ func (r *columnRun) noFit(item int, reason, hint string) error {
 	if r.Per == option.ScalePerItem && len(r.Keys.Columns) > 0 {
 		of = " of item " + r.Keys.ItemName(r.Offsets[item])
 	}
-	return &loaderr.SourceError{Path: r.Path, Column: r.Column.Name, Reason: fmt.Sprintf(reason, of), Hint: hint}
+	return &loaderr.SourceError{Path: r.Path, Column: r.Column.Name,
+		Reason: fmt.Sprintf(reason, of), Hint: hint}
 }

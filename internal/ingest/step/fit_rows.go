@@ -29,7 +29,8 @@ func NewFitRows(o option.Options, k *rows.Keys, offsets []int64) (*FitRows, erro
 		first, end := offsets[i], offsets[i+1]
 		f.low[i], f.high[i] = rowsOf(o.FitRows, first, end)
 		if o.FitFraction != nil {
-			f.high[i] = min(f.high[i], first+int64(math.Floor(float64(end-first)**o.FitFraction+1e-9)))
+			f.high[i] = min(f.high[i],
+				first+int64(math.Floor(float64(end-first)**o.FitFraction+1e-9)))
 		}
 		if before != nil {
 			earlier := sort.Search(int(end-first), func(j int) bool {
@@ -117,7 +118,8 @@ func (f *FitRows) restrict(item int, values []float64, row int64) []float64 {
 
 // has reports whether a row of an item is one of the fit rows.
 func (f *FitRows) has(item int, row int64) bool {
-	return row >= f.low[item] && row < f.high[item] && (f.sampled == nil || f.sampled[row/64]&(1<<(row%64)) != 0)
+	return row >= f.low[item] && row < f.high[item] &&
+		(f.sampled == nil || f.sampled[row/64]&(1<<(row%64)) != 0)
 }
 
 // all reports whether the fit rows are all rows.

@@ -19,7 +19,8 @@ func newLog1p(r *columnRun, _ option.Setting) Step { return &log1p{run: r} }
 func (l *log1p) apply(to, from []float64, row int64) error {
 	for i, v := range from {
 		if v <= -1 {
-			return l.run.refuse(row+int64(i), fmt.Sprintf("log1p needs values above -1, this is %v", v),
+			return l.run.refuse(row+int64(i),
+				fmt.Sprintf("log1p needs values above -1, this is %v", v),
 				"clip the column first with --clip "+l.run.Column.Name+"=0:")
 		}
 		to[i] = math.Log1p(v)

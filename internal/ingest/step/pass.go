@@ -33,7 +33,8 @@ type pass struct {
 // each calls see with the values of every series after the steps of a pass, tile by tile; row is
 // that of the first value. Values are valid until see returns. see may change them if destination
 // is given, or if the fit is of a sample.
-func (r *columnRun) each(ctx context.Context, p pass, see func(s series, values []float64, row int64) error) error {
+func (r *columnRun) each(ctx context.Context, p pass,
+	see func(s series, values []float64, row int64) error) error {
 	steps := active(p.steps)
 	for item := range len(r.Offsets) - 1 {
 		if err := ctx.Err(); err != nil {
@@ -123,6 +124,8 @@ func (r *columnRun) refuse(row int64, reason, hint string) error {
 // tooLarge refuses an integer that its steps may have rounded.
 func (r *columnRun) tooLarge(row int64, v float64) error {
 	return r.refuse(row,
-		fmt.Sprintf("the integer near %.0f is not between -2^53 and 2^53, the range of fill and clip", v),
-		fmt.Sprintf("leave column %q out of fill and clip, or store it as floats in the source", r.Column.Name))
+		fmt.Sprintf(
+			"the integer near %.0f is not between -2^53 and 2^53, the range of fill and clip", v),
+		fmt.Sprintf("leave column %q out of fill and clip, or store it as floats in the source",
+			r.Column.Name))
 }

@@ -11,7 +11,8 @@ import (
 // quartiles returns the 25th, 50th and 75th percentile of the fit rows after some steps, for each
 // fit. fits are the moments of these values. A percentile between two values is linear, as in numpy
 // and in scikit-learn's RobustScaler. It is exact, in bounded memory; see [ranks].
-func (r *columnRun) quartiles(ctx context.Context, before []Step, fits []moments.Moments) ([][3]float64, error) {
+func (r *columnRun) quartiles(ctx context.Context, before []Step,
+	fits []moments.Moments) ([][3]float64, error) {
 	together := r.width // fits whose values come mixed
 	if r.Per == option.ScalePerItem {
 		together = 1
@@ -26,18 +27,20 @@ func (r *columnRun) quartiles(ctx context.Context, before []Step, fits []moments
 	}
 	inside := make([]float64, TileRows)
 	for left > 0 {
-		err := r.each(ctx, pass{steps: before, until: r.Fit.high}, func(s series, values []float64, row int64) error {
-			search := searches[s.slot]
-			if search == nil || search.done() {
-				return nil
-			}
-			if search.add(r.Fit.restrict(s.item, values, row), inside); search.seen == search.n {
-				if search.narrow(); search.done() {
-					left--
+		err := r.each(ctx, pass{steps: before, until: r.Fit.high},
+			func(s series, values []float64, row int64) error {
+				search := searches[s.slot]
+				if search == nil || search.done() {
+					return nil
 				}
-			}
-			return nil
-		})
+				if search.add(r.Fit.restrict(s.item, values, row),
+					inside); search.seen == search.n {
+					if search.narrow(); search.done() {
+						left--
+					}
+				}
+				return nil
+			})
 		if err != nil {
 			return nil, err
 		}

@@ -9,9 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// search adds values to a search until it is done, in alternating directions, and returns the number of
-// passes.
-func search(t interface{ Fatalf(string, ...any) }, r *ranks, values []float64, shuffle *rand.Rand) (passes int) {
+// search adds values to a search until it is done, in alternating directions, and returns the
+// number of passes.
+func search(t interface{ Fatalf(string, ...any) }, r *ranks, values []float64,
+	shuffle *rand.Rand) (passes int) {
 	scratch := make([]float64, TileRows)
 	for ; !r.done(); passes++ {
 		for rest := values; len(rest) > 0; {
@@ -24,7 +25,8 @@ func search(t interface{ Fatalf(string, ...any) }, r *ranks, values []float64, s
 		}
 		for _, b := range r.brackets {
 			if cap(b.sample) > 2*r.capacity || b.every == 1 && int64(len(b.sample)) != b.inside {
-				t.Fatalf("%d of %d sampled, one of every %d, with a capacity of %d", len(b.sample), b.inside, b.every, r.capacity)
+				t.Fatalf("%d of %d sampled, one of every %d, with a capacity of %d", len(b.sample),
+					b.inside, b.every, r.capacity)
 			}
 		}
 		if r.narrow(); passes > 100 {
@@ -37,12 +39,14 @@ func search(t interface{ Fatalf(string, ...any) }, r *ranks, values []float64, s
 
 func TestRanksAreThoseOfASort(t *testing.T) {
 	edges := []float64{
-		0, 1, math.Copysign(0, -1), -1, math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64,
+		0, 1, math.Copysign(0, -1), -1, math.Inf(1), math.Inf(-1), math.MaxFloat64,
+		math.SmallestNonzeroFloat64,
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		shuffle := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n := 1 + shuffle.IntN(rapid.SampledFrom([]int{5, 500, 3000}).Draw(t, "at most"))
-		kinds := 1 + shuffle.IntN(rapid.SampledFrom([]int{3, 50, 10000}).Draw(t, "kinds")) // few: many are equal
+		// few: many are equal
+		kinds := 1 + shuffle.IntN(rapid.SampledFrom([]int{3, 50, 10000}).Draw(t, "kinds"))
 		values := make([]float64, n)
 		for i := range values {
 			values[i] = math.Round(float64(shuffle.IntN(kinds))) / 7

@@ -33,10 +33,13 @@ type Input struct {
 	Path    string       // the first source, for messages about the whole column
 	Base    *Base        // nil unless rows are appended
 
-	Scratch *layout.ColumnWriter                       // float64 values before the steps; nil if the result has them
+	// float64 values before the steps; nil if the result has them
+	Scratch *layout.ColumnWriter
 	Result  func(mode layout.Mode) layout.ColumnWriter // opens the column of the result
-	Tiles   *TileMoments                               // moments of the values, taken while they were read; or nil
-	Loss    *column.Loss                               // measures what narrowing loses; nil unless a dtype is asked for
+	// moments of the values, taken while they were read; or nil
+	Tiles *TileMoments
+	// measures what narrowing loses; nil unless a dtype is asked for
+	Loss *column.Loss
 }
 
 // columnRun is the steps of one column while they are done.
@@ -53,7 +56,8 @@ type columnRun struct {
 // Run does the steps of a column and returns what the manifest records of them. The error is a
 // [loaderr.SourceError] or that of ctx.
 func Run(ctx context.Context, in Input) (Result, error) {
-	r := &columnRun{Input: in, buffer: make([]float64, TileRows), old: in.Base.column(in.Column.Name)}
+	r := &columnRun{Input: in, buffer: make([]float64, TileRows),
+		old: in.Base.column(in.Column.Name)}
 	from := in.Result(layout.Random)
 	mode := layout.ReadRewrite
 	switch {

@@ -51,7 +51,8 @@ func (s *scale) fitScale(ctx context.Context, before []Step) error {
 		return err
 	}
 	n := len(fits)
-	s.fitted = &layout.Scale{Kind: s.kind, Per: s.run.Per, Shift: make([]float64, n), Scale: make([]float64, n)}
+	s.fitted = &layout.Scale{Kind: s.kind, Per: s.run.Per, Shift: make([]float64, n),
+		Scale: make([]float64, n)}
 	var middles [][3]float64
 	if s.kind == option.ScaleRobust {
 		if middles, err = s.run.quartiles(ctx, before, fits); err != nil {
@@ -67,7 +68,8 @@ func (s *scale) fitScale(ctx context.Context, before []Step) error {
 			}
 		}
 		if !s.run.isFit(m, slot, shift, scale) {
-			return s.run.misfit(ctx, before, m, slot, "bound the column with --clip "+s.run.Column.Name+"=-1e6:1e6 or the like")
+			return s.run.misfit(ctx, before, m, slot, "bound the column with --clip "+
+				s.run.Column.Name+"=-1e6:1e6 or the like")
 		}
 		s.fitted.Shift[slot], s.fitted.Scale[slot] = shift, scale
 	}
@@ -115,7 +117,8 @@ func joinScale(j *join) {
 	if j.result.Scale = s; s != nil && s.Per == option.ScalePerItem {
 		j.result.Scale = &layout.Scale{
 			Kind: s.Kind, Per: s.Per,
-			Shift: j.extended(s.Shift, j.added.Scale.Shift), Scale: j.extended(s.Scale, j.added.Scale.Scale),
+			Shift: j.extended(s.Shift, j.added.Scale.Shift),
+			Scale: j.extended(s.Scale, j.added.Scale.Scale),
 		}
 	}
 }

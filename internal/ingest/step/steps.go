@@ -55,7 +55,8 @@ var kinds = []kind{
 	{name: "fill", open: newFill, describe: describeFill, join: joinFill},
 	{name: "clip", open: newClip, describe: describeClip},
 	{name: "log1p", open: newLog1p, describe: describeLog1p},
-	{name: "diff", open: newDiff, describe: describeDiff, checkAppend: checkAppendDiff, join: joinDiff},
+	{name: "diff", open: newDiff, describe: describeDiff, checkAppend: checkAppendDiff,
+		join: joinDiff},
 	{name: "scale", open: newScale, describe: describeScale, join: joinScale},
 }
 

@@ -42,8 +42,9 @@ func TestKindsAreTheStepsOfTheOptions(t *testing.T) {
 // The lists in testdata/public are compared with the code by tests of api, cmd and the clients.
 func TestEveryStepIsAnOptionOfEverySurface(t *testing.T) {
 	for file, lines := range map[string][]string{
-		"cli.txt":       {"tensorcache load --NAME ", "tensorcache put --NAME "},
-		"openapi.txt":   {"schemas LoadOptions properties NAME ", "schemas Prepared properties NAME "},
+		"cli.txt": {"tensorcache load --NAME ", "tensorcache put --NAME "},
+		"openapi.txt": {"schemas LoadOptions properties NAME ",
+			"schemas Prepared properties NAME "},
 		"go_client.txt": {"tensorcache.LoadOptions.Name field "},
 		"python.txt":    {"tensorcache.Cache.load(NAME=)", "tensorcache.Cache.put(NAME=)"},
 	} {
@@ -56,7 +57,8 @@ func TestEveryStepIsAnOptionOfEverySurface(t *testing.T) {
 				if strings.Contains(line, "Prepared") && (name == "clip" || name == "scale") {
 					continue // recorded as clip_low and clip_high, and as Scale
 				}
-				line = strings.NewReplacer("NAME", name, "Name", strings.ToUpper(name[:1])+name[1:]).Replace(line)
+				line = strings.NewReplacer("NAME", name, "Name", strings.ToUpper(name[:1])+
+					name[1:]).Replace(line)
 				if !strings.Contains("\n"+string(text), "\n"+line) {
 					t.Errorf("%s has no line %q", file, line)
 				}

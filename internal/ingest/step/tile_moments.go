@@ -55,7 +55,8 @@ func (m *TileMoments) Worker() column.WorkerObserver {
 
 // eachTile calls f with the moments of each tile of a plain column, and its rows. It does not read
 // a tile whose moments are known. m may be nil.
-func eachTile(ctx context.Context, m *TileMoments, from source, f func(row, end int64, tile moments.Moments)) error {
+func eachTile(ctx context.Context, m *TileMoments, from source,
+	f func(row, end int64, tile moments.Moments)) error {
 	rows, _ := from.shape()
 	for row := int64(0); row < rows; row += TileRows {
 		if err := ctx.Err(); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// A tile that one worker decodes is known, and the others are read. The joined moments are those of the
-// column.
+// A tile that one worker decodes is known, and the others are read. The joined moments are those of
+// the column.
 func TestTilesAreMeasuredAsTheyAreDecodedOrInMemory(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
@@ -41,14 +41,16 @@ func TestTilesAreMeasuredAsTheyAreDecodedOrInMemory(t *testing.T) {
 				row = end
 			}
 			for tile := range n {
-				whole[tile] = whole[tile] || chunks[i] <= tile*TileRows && min(rows, (tile+1)*TileRows) <= chunks[i+1]
+				whole[tile] = whole[tile] || chunks[i] <= tile*TileRows &&
+					min(rows, (tile+1)*TileRows) <= chunks[i+1]
 			}
 		}
 		if !slices.Equal(m.known, whole) {
 			r.Fatalf("known are %v, whole %v", m.known, whole)
 		}
 		var got, want moments.Moments
-		from := strided[float64]{layout.Strided[float64]{Data: values, Step: 1, Width: 1, Rows: rows}}
+		from := strided[float64]{layout.Strided[float64]{Data: values, Step: 1,
+			Width: 1, Rows: rows}}
 		for m, sum := range map[*TileMoments]*moments.Moments{m: &got, nil: &want} {
 			err := eachTile(context.Background(), m, from, func(_, _ int64, tile moments.Moments) {
 				*sum = sum.Join(tile)

@@ -42,13 +42,17 @@ func (r *columnRun) doesNotFit(row int64, v float64, to layout.DType) error {
 		reason, hint := r.whyMissing()
 		return r.refuse(row, reason, hint)
 	case isInteger(v):
-		return r.refuse(row, fmt.Sprintf("%s after the steps does not fit %s", text, to), column.HintWider)
+		return r.refuse(row, fmt.Sprintf("%s after the steps does not fit %s", text, to),
+			column.HintWider)
 	case to.IsFloat():
 		text = strconv.FormatFloat(v, 'g', -1, 64)
-		return r.refuse(row, fmt.Sprintf("%s after the steps does not fit %s", text, to), column.HintWider)
+		return r.refuse(row, fmt.Sprintf("%s after the steps does not fit %s", text, to),
+			column.HintWider)
 	}
 	return r.refuse(row,
-		fmt.Sprintf("%s does not fit %s, or is beyond the whole numbers up to 2^53 that steps keep exactly", text, to),
+		fmt.Sprintf(
+			"%s does not fit %s, or is beyond the whole numbers up to 2^53 that steps keep exactly",
+			text, to),
 		"leave the column's steps out")
 }
 
@@ -59,7 +63,8 @@ func (r *columnRun) whyMissing() (reason, hint string) {
 			return s.whyMissing()
 		}
 	}
-	return "the value is missing, which only a float column can say", "fill it with --fill " + r.Column.Name + "=0"
+	return "the value is missing, which only a float column can say", "fill it with --fill " +
+		r.Column.Name + "=0"
 }
 
 // isInteger reports whether a value is an integer that float64 has exactly.

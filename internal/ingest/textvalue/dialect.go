@@ -10,13 +10,14 @@ import (
 
 // Dialect is how text files are written, by the options.
 type Dialect struct {
-	Option         string // the first option of text files that is given, "" for none
-	Delimiter      byte   // 0 for that of the file name
-	Decimal        byte
-	Header         bool
-	Missing        map[string]bool // words for a missing value, besides those of [IsMissing]
-	Times          TimeFormat      // of the time column
-	NumericMissing bool            // some of these words are numbers, so that every cell is compared with them first
+	Option    string // the first option of text files that is given, "" for none
+	Delimiter byte   // 0 for that of the file name
+	Decimal   byte
+	Header    bool
+	Missing   map[string]bool // words for a missing value, besides those of [IsMissing]
+	Times     TimeFormat      // of the time column
+	// some of these words are numbers, so that every cell is compared with them first
+	NumericMissing bool
 }
 
 // DefaultDialect is the dialect without options.

@@ -66,7 +66,8 @@ func ParseTimeFormat(format string) (f TimeFormat, why string) {
 	want := time.Date(2001, 2, 3, 16, 5, 6, 0, time.UTC)
 	got, err := time.Parse(f.Layout, want.Format(strict))
 	day := want.Truncate(24 * time.Hour)
-	if at := got.UTC(); err != nil || !at.Truncate(24*time.Hour).Equal(day) || !at.Equal(day) && at.Hour() != 16 {
+	if at := got.UTC(); err != nil || !at.Truncate(24*time.Hour).Equal(day) || !at.Equal(day) &&
+		at.Hour() != 16 {
 		return f, "a format that names a day: year, month and day, and the half of the day (%p) if hours go to 12"
 	}
 	return f, ""
@@ -112,7 +113,8 @@ func longFraction(b []byte) bool {
 }
 
 // dayMonth matches a date that begins with the day and the month, in either order.
-var dayMonth = regexp.MustCompile(`^(\d{1,2})([/.\-])(\d{1,2})([/.\-])(\d{4}|\d\d)(?:([ T])(\d{1,2}):(\d\d)(:\d\d)?([.,]\d+)?)?$`)
+var dayMonth = regexp.MustCompile(
+	`^(\d{1,2})([/.\-])(\d{1,2})([/.\-])(\d{4}|\d\d)(?:([ T])(\d{1,2}):(\d\d)(:\d\d)?([.,]\d+)?)?$`)
 
 // TimeHint returns the hint for a text that is not a time in ISO 8601: the formats that it may
 // have.

@@ -12,9 +12,12 @@ import (
 
 func TestTimesEqualTimeParse(t *testing.T) {
 	zones := []string{"", "Z", "+01:00", "-11:30", "+0530", "-03"}
-	shapes := []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02 15:04:05.9", "2006-01-02 15:04:05.999", "2006-01-02T15:04:05.999999", "2006-01-02 15:04:05.999999999"}
+	shapes := []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04:05",
+		"2006-01-02 15:04:05.9", "2006-01-02 15:04:05.999", "2006-01-02T15:04:05.999999",
+		"2006-01-02 15:04:05.999999999"}
 	rapid.Check(t, func(r *rapid.T) {
-		text := rapid.StringMatching(`[0-2][0-9]{3}-[01][0-9]-[0-3][0-9]([ T][0-2][0-9]:[0-6][0-9](:[0-6][0-9](\.[0-9]{1,9})?)?)?`).Draw(r, "text")
+		text := rapid.StringMatching(
+			`[0-2][0-9]{3}-[01][0-9]-[0-3][0-9]([ T][0-2][0-9]:[0-6][0-9](:[0-6][0-9](\.[0-9]{1,9})?)?)?`).Draw(r, "text")
 		zone := ""
 		if len(text) > 10 {
 			zone = rapid.SampledFrom(zones).Draw(r, "zone")
@@ -23,7 +26,8 @@ func TestTimesEqualTimeParse(t *testing.T) {
 		var want time.Time
 		err := fmt.Errorf("no shape fits")
 		for _, shape := range shapes {
-			if len(text) > 10 && text[10] == 'T' != strings.Contains(shape, "T") && len(shape) > 10 {
+			if len(text) > 10 && text[10] == 'T' != strings.Contains(shape, "T") &&
+				len(shape) > 10 {
 				shape = shape[:10] + text[10:11] + shape[11:]
 			}
 			for _, z := range []string{"", "Z07:00", "-0700", "-07"} {
@@ -35,16 +39,22 @@ func TestTimesEqualTimeParse(t *testing.T) {
 		if ok != (err == nil) {
 			r.Fatalf("%q: %v, want %v", text+zone, ok, err)
 		}
-		if ok && (got.seconds != want.Unix() || got.nanos != int64(want.Nanosecond()) || got.Zoned != (zone != "")) {
+		if ok && (got.seconds != want.Unix() || got.nanos != int64(want.Nanosecond()) ||
+			got.Zoned != (zone != "")) {
 			r.Fatalf("%q: %+v, want %v", text+zone, got, want)
 		}
 	})
-	for text, unit := range map[string]string{"2016-07-01": "s", "2016-07-01 00:00:00.1": "ms", "2016-07-01 00:00:00.123": "ms", "2016-07-01 00:00:00.1234": "us", "2016-07-01 00:00:00.1234567": "ns"} {
+	for text, unit := range map[string]string{"2016-07-01": "s", "2016-07-01 00:00:00.1": "ms",
+		"2016-07-01 00:00:00.123": "ms", "2016-07-01 00:00:00.1234": "us",
+		"2016-07-01 00:00:00.1234567": "ns"} {
 		if got, ok := ParseTime([]byte(text)); !ok || Units[got.Unit] != unit {
 			t.Errorf("%q is in %s, want %s", text, Units[got.Unit], unit)
 		}
 	}
-	for _, text := range []string{"2016-02-30", "2016-7-1", "01/02/2016", "Jan 1 2000", "2016-07-01 24:00:00", "2016-07-01 00:00:60", "2016-07-01 00:00:00.", "2016-07-01 00:00:00.1234567890", "2016-07-01 00", "2016-07-01Z", "2016-07-01 00:00:00 UTC", "2016-07-01x00:00:00"} {
+	for _, text := range []string{"2016-02-30", "2016-7-1", "01/02/2016", "Jan 1 2000",
+		"2016-07-01 24:00:00", "2016-07-01 00:00:60", "2016-07-01 00:00:00.",
+		"2016-07-01 00:00:00.1234567890", "2016-07-01 00", "2016-07-01Z", "2016-07-01 00:00:00 UTC",
+		"2016-07-01x00:00:00"} {
 		if got, ok := ParseTime([]byte(text)); ok {
 			t.Errorf("%q is %+v", text, got)
 		}
@@ -54,12 +64,15 @@ func TestTimesEqualTimeParse(t *testing.T) {
 func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		format := rapid.SampledFrom([]string{
-			"%d/%m/%Y %H:%M:%S", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d.%b.%Y %T", "%Y-%j %T", "%-d/%-m/%Y %T", "%B %e, %Y %T", "%FT%T%z", "%d/%m/%Y %T%:z", "%T.%f %D", "%T,%N %d %m %Y", "100%% %F %T",
+			"%d/%m/%Y %H:%M:%S", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d.%b.%Y %T", "%Y-%j %T",
+			"%-d/%-m/%Y %T", "%B %e, %Y %T", "%FT%T%z", "%d/%m/%Y %T%:z", "%T.%f %D",
+			"%T,%N %d %m %Y", "100%% %F %T",
 		}).Draw(r, "format")
 		if format == "100%% %F %T" {
 			format = "%% %F %T" // digits are no part of a format
 		}
-		at := time.Unix(rapid.Int64Range(0, 3e9).Draw(r, "seconds"), 0).In(time.FixedZone("", 3600*rapid.IntRange(-12, 12).Draw(r, "zone")))
+		at := time.Unix(rapid.Int64Range(0, 3e9).Draw(r, "seconds"), 0).
+			In(time.FixedZone("", 3600*rapid.IntRange(-12, 12).Draw(r, "zone")))
 		f, why := ParseTimeFormat(format)
 		if why != "" {
 			r.Fatal(why)
@@ -73,7 +86,8 @@ func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
 			at = at.Add(125 * time.Millisecond)
 		}
 		got, ok := f.Parse([]byte(strftime.Format(format, at)))
-		if short := format == "%m/%d/%y %I:%M:%S %p" || format == "%T.%f %D"; short && at.Year() >= 2069 {
+		if short := format == "%m/%d/%y %I:%M:%S %p" || format == "%T.%f %D"; short &&
+			at.Year() >= 2069 {
 			return // two digits say no more
 		}
 		if !ok || got.seconds != want || f.fraction && (got.nanos != 125e6 || got.Unit != 1) {
@@ -83,7 +97,8 @@ func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
 }
 
 func TestFormatsThatNameNoDay(t *testing.T) {
-	for _, format := range []string{"%H:%M", "%m/%Y", "%d/%m", "%Y-%m-%d %I:%M", "%Y-%U-%w", "%d/%m/%Y %Z", "%q", "x", "%s.%f", "%f %F", "2006-01-02", "%F %M:%S Jan"} {
+	for _, format := range []string{"%H:%M", "%m/%Y", "%d/%m", "%Y-%m-%d %I:%M", "%Y-%U-%w",
+		"%d/%m/%Y %Z", "%q", "x", "%s.%f", "%f %F", "2006-01-02", "%F %M:%S Jan"} {
 		if _, why := ParseTimeFormat(format); why == "" {
 			t.Errorf("%q was accepted", format)
 		}

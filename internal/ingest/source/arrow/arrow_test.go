@@ -19,24 +19,32 @@ import (
 func TestBuffersThatAreTooShortAreFound(t *testing.T) {
 	bytesOf := func(n int) *memory.Buffer { return memory.NewBufferBytes(make([]byte, n, 128)) }
 	floats := func(n, offset int, bits *memory.Buffer, values int) *array.Data {
-		return array.NewData(arrow.PrimitiveTypes.Float64, n, []*memory.Buffer{bits, bytesOf(values)}, nil, 0, offset)
+		return array.NewData(arrow.PrimitiveTypes.Float64, n,
+			[]*memory.Buffer{bits, bytesOf(values)}, nil, 0, offset)
 	}
-	texts := array.NewData(arrow.BinaryTypes.String, 2, []*memory.Buffer{nil, bytesOf(12), bytesOf(0)}, nil, 0, 0)
+	texts := array.NewData(arrow.BinaryTypes.String, 2,
+		[]*memory.Buffer{nil, bytesOf(12), bytesOf(0)}, nil, 0, 0)
 	for what, c := range map[string]struct {
 		data       arrow.ArrayData
 		have, need int64
 	}{
-		"none":                 {floats(0, 0, nil, 0), 0, 0},
-		"values":               {floats(4, 0, nil, 32), 0, 0},
-		"values of a slice":    {floats(3, 1, nil, 31), 31, 32},
-		"bits":                 {floats(9, 0, bytesOf(1), 72), 1, 2},
-		"values of lists":      {array.NewData(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2, []*memory.Buffer{nil}, []arrow.ArrayData{floats(4, 0, nil, 24)}, 0, 0), 24, 32},
-		"truth values":         {array.NewData(arrow.FixedWidthTypes.Boolean, 17, []*memory.Buffer{nil, bytesOf(2)}, nil, 0, 0), 2, 3},
-		"no values":            {array.NewData(arrow.PrimitiveTypes.Int8, 3, []*memory.Buffer{nil, nil}, nil, 0, 0), 0, 3},
-		"codes":                {dictionaryOf(bytesOf(3), texts), 3, 4},
-		"words":                {dictionaryOf(bytesOf(4), array.NewData(arrow.BinaryTypes.String, 2, []*memory.Buffer{nil, bytesOf(7), nil}, nil, 0, 0)), 7, 8},
-		"codes and words":      {dictionaryOf(bytesOf(4), texts), 0, 0},
-		"nothing, whose bytes": {array.NewData(arrow.Null, 3, []*memory.Buffer{nil}, nil, 3, 0), 0, 0},
+		"none":              {floats(0, 0, nil, 0), 0, 0},
+		"values":            {floats(4, 0, nil, 32), 0, 0},
+		"values of a slice": {floats(3, 1, nil, 31), 31, 32},
+		"bits":              {floats(9, 0, bytesOf(1), 72), 1, 2},
+		"values of lists": {array.NewData(
+			arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2, []*memory.Buffer{nil},
+			[]arrow.ArrayData{floats(4, 0, nil, 24)}, 0, 0), 24, 32},
+		"truth values": {array.NewData(arrow.FixedWidthTypes.Boolean, 17,
+			[]*memory.Buffer{nil, bytesOf(2)}, nil, 0, 0), 2, 3},
+		"no values": {array.NewData(arrow.PrimitiveTypes.Int8, 3,
+			[]*memory.Buffer{nil, nil}, nil, 0, 0), 0, 3},
+		"codes": {dictionaryOf(bytesOf(3), texts), 3, 4},
+		"words": {dictionaryOf(bytesOf(4), array.NewData(arrow.BinaryTypes.String, 2,
+			[]*memory.Buffer{nil, bytesOf(7), nil}, nil, 0, 0)), 7, 8},
+		"codes and words": {dictionaryOf(bytesOf(4), texts), 0, 0},
+		"nothing, whose bytes": {array.NewData(arrow.Null, 3, []*memory.Buffer{nil}, nil,
+			3, 0), 0, 0},
 	} {
 		if have, need := shortBuffer(c.data); have != c.have || need != c.need {
 			t.Errorf("%s: %d of %d bytes, want %d of %d", what, have, need, c.have, c.need)
@@ -45,7 +53,8 @@ func TestBuffersThatAreTooShortAreFound(t *testing.T) {
 }
 
 func dictionaryOf(codes *memory.Buffer, words *array.Data) arrow.ArrayData {
-	kind := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}
+	kind := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16,
+		ValueType: arrow.BinaryTypes.String}
 	return array.NewDataWithDictionary(kind, 2, []*memory.Buffer{nil, codes}, 0, 0, words)
 }
 
@@ -74,7 +83,8 @@ func frameOf(t *testing.T, codec string, n int) []byte {
 		return w.EncodeAll(values, nil)
 	default:
 		w := lz4.NewWriter(&b)
-		if err := w.Apply(lz4.BlockSizeOption(lz4.Block64Kb), lz4.SizeOption(uint64(n))); err != nil {
+		if err := w.Apply(lz4.BlockSizeOption(lz4.Block64Kb),
+			lz4.SizeOption(uint64(n))); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Write(values); err != nil {
@@ -137,7 +147,8 @@ func TestAFrameLongerThanItsDeclaredSizeIsRefused(t *testing.T) {
 	defer w.Close()
 	frame := w.EncodeAll(bytes.Repeat([]byte("0123456789"), 60), nil)
 	check := func(contentSize int64) error {
-		binary.LittleEndian.PutUint16(frame[5:], uint16(contentSize-256)) // RFC 8878, section 3.1.1.1.4
+		// RFC 8878, section 3.1.1.1.4
+		binary.LittleEndian.PutUint16(frame[5:], uint16(contentSize-256))
 		s := streamOf(t, frame)
 		return s.checkZstd(0, s.bytes, contentSize)
 	}
@@ -168,5 +179,6 @@ func TestLZ4IsOneFrameOfTheDeclaredSize(t *testing.T) {
 	}
 	loadtest.Refused(t, check(b.Bytes(), 512), "are no whole LZ4 frame of 512", "damaged")
 	loadtest.Refused(t, check(b.Bytes(), 601), "are no whole LZ4 frame of 601", "damaged")
-	loadtest.Refused(t, check(bytes.Repeat(b.Bytes(), 2), 600), "are no whole LZ4 frame of 600", "damaged")
+	loadtest.Refused(t, check(bytes.Repeat(b.Bytes(), 2), 600),
+		"are no whole LZ4 frame of 600", "damaged")
 }

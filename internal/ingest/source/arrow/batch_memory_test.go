@@ -21,7 +21,8 @@ func TestBatchesOfAnySizeUseTheSameMemory(t *testing.T) {
 	batches := 0
 	for r.Next() {
 		if batches++; mem.heap > maxHeapBytes || len(mem.files) == 0 || len(mem.files) > 2 {
-			t.Errorf("%d bytes in memory and %d files of %d bytes", mem.heap, len(mem.files), minFileBytes)
+			t.Errorf("%d bytes in memory and %d files of %d bytes", mem.heap, len(mem.files),
+				minFileBytes)
 		}
 	}
 	if r.Err() != nil || batches != 4 {

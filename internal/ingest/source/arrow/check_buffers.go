@@ -28,8 +28,9 @@ func (s *streamReader) checkBuffers(
 ) error {
 	if got, enough := shape.Has(batch); !enough {
 		return &loaderr.SourceError{
-			Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d", got.Nodes, got.Buffers, shape.Nodes, shape.Buffers),
-			Hint:   loaderr.HintDamaged,
+			Reason: fmt.Sprintf("has a batch of %d arrays and %d buffers, its schema %d and %d",
+				got.Nodes, got.Buffers, shape.Nodes, shape.Buffers),
+			Hint: loaderr.HintDamaged,
 		}
 	}
 	buffers := flatbuffers.UOffsetT(batch.Offset(arrowmeta.BatchBuffers))
@@ -44,8 +45,10 @@ func (s *streamReader) checkBuffers(
 				nulls < 0 || nulls > n {
 				return &loaderr.SourceError{
 					Column: arrowmeta.ColumnOfArray(columns, i),
-					Reason: fmt.Sprintf("has an array of %d rows and %d nulls in a batch of %d rows", n, nulls, rows),
-					Hint:   loaderr.HintDamaged,
+					Reason: fmt.Sprintf(
+						"has an array of %d rows and %d nulls in a batch of %d rows", n,
+						nulls, rows),
+					Hint: loaderr.HintDamaged,
 				}
 			}
 		}
@@ -69,8 +72,9 @@ func (s *streamReader) checkBuffers(
 			packed > bodyBytes-length {
 			return &loaderr.SourceError{
 				Column: arrowmeta.ColumnOfBuffer(columns, i),
-				Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length, offset, bodyBytes),
-				Hint:   loaderr.HintDamaged,
+				Reason: fmt.Sprintf("has a buffer of %d bytes at %d in a batch of %d", length,
+					offset, bodyBytes),
+				Hint: loaderr.HintDamaged,
 			}
 		}
 		if offset%8 != 0 {
@@ -99,10 +103,12 @@ func (s *streamReader) checkBuffers(
 		} else if err := check(body+offset+8, length-8, n); err != nil {
 			return addPlace(err, arrowmeta.ColumnOfBuffer(columns, i), 0)
 		}
-		if total += max(n, 0); n < 0 || total < 0 || s.maxBatchBytes > 0 && total > s.maxBatchBytes {
+		if total += max(n, 0); n < 0 || total < 0 || s.maxBatchBytes > 0 &&
+			total > s.maxBatchBytes {
 			return &loaderr.SourceError{
-				Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d", bodyBytes, s.maxBatchBytes),
-				Hint:   loaderr.HintDamaged,
+				Reason: fmt.Sprintf("has a batch of %d bytes that would hold more than %d",
+					bodyBytes, s.maxBatchBytes),
+				Hint: loaderr.HintDamaged,
 			}
 		}
 	}

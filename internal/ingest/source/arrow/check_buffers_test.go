@@ -11,12 +11,15 @@ import (
 )
 
 func TestWrongNullCountsAreFound(t *testing.T) {
-	list := array.NewData(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2, []*memory.Buffer{nil}, []arrow.ArrayData{loadtest.HalfNull(1)}, 0, 0)
-	bare := array.NewData(arrow.PrimitiveTypes.Float64, 4, []*memory.Buffer{nil, loadtest.HalfNull(0).Buffers()[1]}, nil, 3, 0)
+	list := array.NewData(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2,
+		[]*memory.Buffer{nil}, []arrow.ArrayData{loadtest.HalfNull(1)}, 0, 0)
+	bare := array.NewData(arrow.PrimitiveTypes.Float64, 4,
+		[]*memory.Buffer{nil, loadtest.HalfNull(0).Buffers()[1]}, nil, 3, 0)
 	if declared, n := nullCounts(array.MakeFromData(bare)); declared != 3 || n != 0 {
 		t.Error(declared, n)
 	}
-	if declared, n := nullCounts(array.MakeFromData(list)); declared != 1 || n != 2 { // Arrow's writer for Go would correct it
+	// Arrow's writer for Go would correct it
+	if declared, n := nullCounts(array.MakeFromData(list)); declared != 1 || n != 2 {
 		t.Error(declared, n)
 	}
 }

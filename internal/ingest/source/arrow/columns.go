@@ -151,7 +151,8 @@ func (b batchColumn) writeLists(list *array.FixedSizeList) error {
 			continue
 		}
 		first := int64(list.Data().Offset())
-		child := array.NewSlice(list.ListValues(), (first+int64(i))*b.Width, (first+int64(end))*b.Width)
+		child := array.NewSlice(list.ListValues(), (first+int64(i))*b.Width,
+			(first+int64(end))*b.Width)
 		err := part.write(child)
 		child.Release()
 		if err != nil {
@@ -239,7 +240,8 @@ func putValues[S column.Storable](b batchColumn, a arrow.Array, values []S) erro
 		}
 		for j := range src {
 			if !float && a.NullN() > 0 && a.IsNull(i+j) { // a later step fills it
-				column.PutMissing(b.Dest.Feature(int64((i+j)%width)), b.Row0+b.row+int64((i+j)/width), 1)
+				column.PutMissing(b.Dest.Feature(int64((i+j)%width)), b.Row0+b.row+
+					int64((i+j)/width), 1)
 			}
 		}
 	}

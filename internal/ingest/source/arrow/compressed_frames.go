@@ -79,8 +79,9 @@ func (s *streamReader) checkLZ4(at, length, contentSize int64) error {
 // section 3.1.1) with the given content size.
 func (s *streamReader) checkZstd(at, length, contentSize int64) error {
 	damaged := &loaderr.SourceError{
-		Reason: fmt.Sprintf("has %d bytes that are no whole Zstandard frame of %d", length, contentSize),
-		Hint:   loaderr.HintDamaged,
+		Reason: fmt.Sprintf("has %d bytes that are no whole Zstandard frame of %d", length,
+			contentSize),
+		Hint: loaderr.HintDamaged,
 	}
 	if length < 5 { // the magic and one byte
 		return damaged
@@ -90,7 +91,8 @@ func (s *streamReader) checkZstd(at, length, contentSize int64) error {
 		return err
 	}
 	var h zstd.Header
-	if h.Decode(head) != nil || h.Skippable || h.HasFCS && h.FrameContentSize != uint64(contentSize) {
+	if h.Decode(head) != nil || h.Skippable || h.HasFCS &&
+		h.FrameContentSize != uint64(contentSize) {
 		return damaged
 	}
 	pos, last := int64(h.HeaderSize), false

@@ -122,11 +122,14 @@ func (s *streamReader) useFooterOrder(footer flatbuffers.Table) error {
 	begin, end := s.begin, s.begin+s.bytes
 	var total int64
 	for _, b := range slices.Concat(s.footer.dictionaries, s.footer.batches) {
-		if b.at < begin || b.meta < 8 || b.body < 0 || b.meta > end-b.at || b.body > end-b.at-b.meta ||
+		if b.at < begin || b.meta < 8 || b.body < 0 || b.meta > end-b.at ||
+			b.body > end-b.at-b.meta ||
 			total > end-b.meta-b.body {
 			return &loaderr.SourceError{
-				Reason: fmt.Sprintf("has a block of %d and %d bytes at byte %d, but %d bytes in all", b.meta, b.body, b.at, end),
-				Hint:   loaderr.HintDamaged,
+				Reason: fmt.Sprintf(
+					"has a block of %d and %d bytes at byte %d, but %d bytes in all", b.meta,
+					b.body, b.at, end),
+				Hint: loaderr.HintDamaged,
 			}
 		}
 		s.segments = append(s.segments, segment{at: total, from: b.at})

@@ -57,7 +57,8 @@ func schemaMessage(footer flatbuffers.Table) []byte {
 		le.PutUint16(meta[4+2*i:], v)
 	}
 	le.PutUint32(meta[16:], 12) // back to the vtable
-	le.PutUint32(meta[header:], uint32(message-header)+uint32(footer.Indirect(footer.Pos+flatbuffers.UOffsetT(schema))))
+	le.PutUint32(meta[header:], uint32(message-header)+
+		uint32(footer.Indirect(footer.Pos+flatbuffers.UOffsetT(schema))))
 	le.PutUint16(meta[24:], uint16(footer.GetInt16Slot(footerVersion, 0)))
 	meta[26] = arrowmeta.TypeSchema
 	meta = append(meta, footer.Bytes...)

@@ -68,8 +68,9 @@ func (s *streamReader) scanMessages() error {
 		// Concatenated streams: Arrow would read only the first.
 		if length == 0 && at < s.bytes && s.footer == nil {
 			return &loaderr.SourceError{
-				Reason: fmt.Sprintf("%d other bytes follow the end mark of the Arrow stream", s.bytes-at),
-				Hint:   "write one stream with all record batches, or each into a file of its own",
+				Reason: fmt.Sprintf(
+					"%d other bytes follow the end mark of the Arrow stream", s.bytes-at),
+				Hint: "write one stream with all record batches, or each into a file of its own",
 			}
 		}
 		if length == 0 {
@@ -115,15 +116,18 @@ func (s *streamReader) scanMessages() error {
 			words := flatbuffers.Table{Bytes: batch.Bytes,
 				Pos: batch.Indirect(batch.Pos + flatbuffers.UOffsetT(batch.Offset(dictionaryData)))}
 			number := batch.GetInt64Slot(arrowmeta.DictionaryID, 0)
-			if err := s.checkBuffers(words, s.dictionaryShapes[number], nil, at-body, body); err != nil {
+			if err := s.checkBuffers(words, s.dictionaryShapes[number], nil, at-body,
+				body); err != nil {
 				return addPlace(err, s.dictionaryColumns[number], 0)
 			}
 			continue
 		case typeRecordBatch:
 		default:
 			return &loaderr.SourceError{
-				Reason: fmt.Sprintf("has a message of type %d at byte %d, want a schema, a dictionary or rows", kind, block.at),
-				Hint:   s.hint("send an Arrow IPC stream of one table"),
+				Reason: fmt.Sprintf(
+					"has a message of type %d at byte %d, want a schema, a dictionary or rows",
+					kind, block.at),
+				Hint: s.hint("send an Arrow IPC stream of one table"),
 			}
 		}
 		rows := batch.GetInt64Slot(batchLength, 0)

@@ -20,20 +20,32 @@ import (
 func schemaOfAll(t *testing.T) []byte {
 	t.Helper()
 	types := []arrow.DataType{
-		arrow.Null, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.Binary, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
-		&arrow.Decimal128Type{Precision: 9, Scale: 2}, arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Time64us,
-		&arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "Europe/Berlin"}, arrow.FixedWidthTypes.MonthInterval,
-		arrow.ListOf(arrow.PrimitiveTypes.Int16), arrow.StructOf(arrow.Field{Name: "x", Type: arrow.BinaryTypes.String}),
-		arrow.DenseUnionOf([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int8}}, []int8{3}), &arrow.FixedSizeBinaryType{ByteWidth: 5},
-		arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Float32), arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8), arrow.FixedWidthTypes.Duration_ns,
-		arrow.BinaryTypes.LargeBinary, arrow.BinaryTypes.LargeString, arrow.LargeListOf(arrow.PrimitiveTypes.Int8),
-		arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int8), arrow.BinaryTypes.BinaryView, arrow.BinaryTypes.StringView,
-		arrow.ListViewOf(arrow.PrimitiveTypes.Int8), arrow.LargeListViewOf(arrow.PrimitiveTypes.Int8),
-		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String},
+		arrow.Null, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Float64,
+		arrow.BinaryTypes.Binary, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean,
+		&arrow.Decimal128Type{Precision: 9, Scale: 2}, arrow.FixedWidthTypes.Date32,
+		arrow.FixedWidthTypes.Time64us,
+		&arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "Europe/Berlin"},
+		arrow.FixedWidthTypes.MonthInterval,
+		arrow.ListOf(arrow.PrimitiveTypes.Int16),
+		arrow.StructOf(arrow.Field{Name: "x", Type: arrow.BinaryTypes.String}),
+		arrow.DenseUnionOf([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Int8}}, []int8{3}),
+		&arrow.FixedSizeBinaryType{ByteWidth: 5},
+		arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Float32),
+		arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8),
+		arrow.FixedWidthTypes.Duration_ns,
+		arrow.BinaryTypes.LargeBinary, arrow.BinaryTypes.LargeString,
+		arrow.LargeListOf(arrow.PrimitiveTypes.Int8),
+		arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int8),
+		arrow.BinaryTypes.BinaryView, arrow.BinaryTypes.StringView,
+		arrow.ListViewOf(arrow.PrimitiveTypes.Int8),
+		arrow.LargeListViewOf(arrow.PrimitiveTypes.Int8),
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16,
+			ValueType: arrow.BinaryTypes.String},
 	}
 	var fields []arrow.Field
 	for _, kind := range types {
-		fields = append(fields, arrow.Field{Name: kind.Name(), Type: kind, Nullable: true, Metadata: arrow.NewMetadata([]string{"key"}, []string{"value"})})
+		fields = append(fields, arrow.Field{Name: kind.Name(), Type: kind, Nullable: true,
+			Metadata: arrow.NewMetadata([]string{"key"}, []string{"value"})})
 	}
 	meta := arrow.NewMetadata([]string{"pandas"}, []string{"{}"})
 	var b bytes.Buffer
@@ -52,7 +64,10 @@ func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 	root := flatbuffers.Table{Bytes: good, Pos: flatbuffers.GetUOffsetT(good)}
 	var schema flatbuffers.Table
 	root.Union(&schema, flatbuffers.UOffsetT(root.Offset(arrowmeta.MessageHeader)))
-	field := flatbuffers.Table{Bytes: good, Pos: schema.Indirect(schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))) + 4*2)} // a float64
+	// a float64
+	field := flatbuffers.Table{Bytes: good,
+		Pos: schema.Indirect(
+			schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))) + 4*2)}
 	position := func(t flatbuffers.Table, slot flatbuffers.VOffsetT) int {
 		return int(t.Pos) + int(t.Offset(slot))
 	}
@@ -60,30 +75,52 @@ func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 	kind := int(field.Indirect(flatbuffers.UOffsetT(position(field, arrowmeta.FieldType))))
 	slots := kind - int(int32(binary.LittleEndian.Uint32(good[kind:])))
 	for what, damage := range map[string]func(b []byte){
-		"a root beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b, uint32(len(b))) },
+		"a root beyond the end": func(b []byte) {
+			binary.LittleEndian.PutUint32(b,
+				uint32(len(b)))
+		},
 		"a root that points to itself": func(b []byte) { clear(b[:4]) },
 		"a root that is not aligned":   func(b []byte) { b[0]++ },
 		"a table without fields":       func(b []byte) { b[kind+3] ^= 0x40 },
-		"a table before the beginning": func(b []byte) { binary.LittleEndian.PutUint32(b[kind:], uint32(len(b))) },
+		"a table before the beginning": func(b []byte) {
+			binary.LittleEndian.PutUint32(b[kind:],
+				uint32(len(b)))
+		},
 		"fields of an odd size":        func(b []byte) { b[slots]++ },
 		"fields beyond the end":        func(b []byte) { b[slots+1] = 0xff },
 		"a number that is not aligned": func(b []byte) { b[slots+4]++ },
 		"a number beyond the end":      func(b []byte) { b[slots+5] = 0xff },
-		"a name beyond the end":        func(b []byte) { binary.LittleEndian.PutUint32(b[position(field, arrowmeta.FieldName):], 1<<20) },
-		"a name behind itself":         func(b []byte) { binary.LittleEndian.PutUint32(b[position(field, arrowmeta.FieldName):], 1<<31) },
-		"a name that is too long":      func(b []byte) { binary.LittleEndian.PutUint32(b[name:], 1<<31-1) },
-		"a name without its end":       func(b []byte) { b[name+4+int(binary.LittleEndian.Uint32(b[name:]))] = 'x' },
+		"a name beyond the end": func(b []byte) {
+			binary.LittleEndian.PutUint32(
+				b[position(field, arrowmeta.FieldName):], 1<<20)
+		},
+		"a name behind itself": func(b []byte) {
+			binary.LittleEndian.PutUint32(
+				b[position(field, arrowmeta.FieldName):], 1<<31)
+		},
+		"a name that is too long": func(b []byte) {
+			binary.LittleEndian.PutUint32(
+				b[name:], 1<<31-1)
+		},
+		"a name without its end": func(b []byte) {
+			b[name+4+
+				int(binary.LittleEndian.Uint32(b[name:]))] = 'x'
+		},
 		"a field without a type": func(b []byte) {
-			clear(b[int(field.Pos)-int(int32(binary.LittleEndian.Uint32(b[field.Pos:])))+arrowmeta.FieldType:][:2])
+			clear(b[int(field.Pos)-int(int32(binary.LittleEndian.Uint32(b[field.Pos:])))+
+				arrowmeta.FieldType:][:2])
 		},
 		"more fields than bytes": func(b []byte) {
-			binary.LittleEndian.PutUint32(b[schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields)))-4:], 1<<30)
+			binary.LittleEndian.PutUint32(
+				b[schema.Vector(flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields)))-4:],
+				1<<30)
 		},
 		"a child that is the field itself": func(b []byte) { makeOwnChild(b, field) },
 	} {
 		b := bytes.Clone(good)
 		damage(b)
-		if err := source.CheckArrowMetadata(b, source.FlatMessage); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+		if err := source.CheckArrowMetadata(b, source.FlatMessage); err == nil ||
+			!strings.Contains(err.Error(), "cannot be read") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -96,7 +133,8 @@ func TestMetadataAgainstTheFormatIsRefused(t *testing.T) {
 
 // makeOwnChild makes the first child of a field the field itself.
 func makeOwnChild(b []byte, field flatbuffers.Table) {
-	children := int(field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldChildren))))
+	children := int(
+		field.Indirect(field.Pos + flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldChildren))))
 	binary.LittleEndian.PutUint32(b[children:], 1)
 	binary.LittleEndian.PutUint32(b[children+4:], uint32(int(field.Pos)-children-4))
 }
@@ -116,7 +154,8 @@ func TestAcceptedMetadataCanBeRead(t *testing.T) {
 		accepted++
 		func() {
 			defer func() {
-				if p := recover(); p != nil && strings.Contains(strings.ToLower(panicText(p)), "out of range") {
+				if p := recover(); p != nil &&
+					strings.Contains(strings.ToLower(panicText(p)), "out of range") {
 					t.Errorf("seed %d, mutant %d: %v", seed, i, p)
 				}
 			}()
@@ -126,7 +165,8 @@ func TestAcceptedMetadataCanBeRead(t *testing.T) {
 			if root.GetByteSlot(arrowmeta.MessageType, 0) == arrowmeta.TypeSchema {
 				arrowmeta.ShapeOf(schema, arrowmeta.SchemaFields, map[int64]arrowmeta.Shape{})
 			}
-			message := append(binary.LittleEndian.AppendUint32([]byte(StreamMagic), uint32(len(b))), b...)
+			message := append(binary.LittleEndian.AppendUint32([]byte(StreamMagic), uint32(len(b))),
+				b...)
 			if r, err := ipc.NewReader(bytes.NewReader(message)); err == nil {
 				r.Release()
 			}
@@ -157,7 +197,9 @@ func TestShapeOfASchema(t *testing.T) {
 	// From the columnar format's table of buffers: 0 for null; 1 for structs, sparse unions and
 	// fixed-size lists; 3 for texts and list views; 2 for the rest.
 	nodes := 27 + 1 + 1 + 1 + 1 + 3 + 1 + 2 + 1 + 1
-	buffers := 0 + 2 + 2 + 3 + 3 + 2 + 2 + 2 + 2 + 2 + 2 + (2 + 2) + (1 + 3) + (2 + 2) + 2 + (1 + 2) + (2 + 1 + 3 + 2) + 2 + 3 + 3 + (2 + 2) + (0 + 2 + 2) + 2 + 2 + (3 + 2) + (3 + 2) + 2
+	buffers := 0 + 2 + 2 + 3 + 3 + 2 + 2 + 2 + 2 + 2 + 2 + (2 + 2) + (1 + 3) + (2 + 2) + 2 +
+		(1 + 2) + (2 + 1 + 3 + 2) + 2 + 3 + 3 + (2 + 2) + (0 + 2 + 2) + 2 + 2 +
+		(3 + 2) + (3 + 2) + 2
 	if want := (arrowmeta.Shape{Nodes: nodes, Buffers: buffers}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -34,7 +34,8 @@ func (s *streamReader) Fill(ctx context.Context, to []source.Target, m *progress
 			return &loaderr.SourceError{Batch: batch, Reason: "more rows than were announced"}
 		}
 		err := parallel.For(ctx, s.workers, len(to), "", func(_, i int) error {
-			return addPlace(parallel.Guard("", func() error { return s.writeChecked(ctx, b, to[i], row) }),
+			return addPlace(
+				parallel.Guard("", func() error { return s.writeChecked(ctx, b, to[i], row) }),
 				to[i].Name, batch)
 		})
 		if err != nil {
@@ -90,8 +91,9 @@ func (s *streamReader) writeChecked(
 	}
 	if declared, n := nullCounts(whole); declared != n {
 		return &loaderr.SourceError{
-			Reason: fmt.Sprintf("says that it has %s and has %d", loaderr.Count(declared, "null"), n),
-			Hint:   s.hint(""),
+			Reason: fmt.Sprintf("says that it has %s and has %d",
+				loaderr.Count(declared, "null"), n),
+			Hint: s.hint(""),
 		}
 	}
 	if have, need := shortBuffer(whole.Data()); have < need {

@@ -126,7 +126,8 @@ func (s *streamReader) open(mem *batchMemory) (*ipc.Reader, error) {
 
 // unknownType matches Arrow v15's error for a field whose type it does not know, such as decimal32,
 // or whose type is invalid.
-var unknownType = regexp.MustCompile(`could not convert field (\d+) from flatbuf: (?:arrow/ipc: could not convert field type: )?(.*)`)
+var unknownType = regexp.MustCompile(
+	`could not convert field (\d+) from flatbuf: (?:arrow/ipc: could not convert field type: )?(.*)`)
 
 // schemaError names the column of a schema that cannot be read. The error also occurs for columns
 // that are not loaded, because batches cannot be decoded without their type.

@@ -95,7 +95,8 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 	} else if err != nil {
 		return nil, damaged(err)
 	}
-	if want := cells * float64(record); record > 0 && (want > math.MaxInt64 || int64(want) != total-head) {
+	if want := cells * float64(record); record > 0 &&
+		(want > math.MaxInt64 || int64(want) != total-head) {
 		return nil, &loaderr.SourceError{
 			Reason: fmt.Sprintf("holds %d bytes of values, its header says %.0f", total-head, want),
 			Hint:   loaderr.HintDamaged,
@@ -110,7 +111,8 @@ func readNpyHeader(r io.Reader, total int64, name string) ([]npyColumn, error) {
 // readHeaderText returns the header's text and head, the number of bytes before the values. total
 // is the number of bytes of the stream.
 func readHeaderText(r io.Reader, total int64) (text string, head int64, err error) {
-	truncated := &loaderr.SourceError{Reason: "is cut off: its header does not end", Hint: loaderr.HintDamaged}
+	truncated := &loaderr.SourceError{Reason: "is cut off: its header does not end",
+		Hint: loaderr.HintDamaged}
 	readError := func(err error) error {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return truncated
@@ -124,7 +126,8 @@ func readHeaderText(r io.Reader, total int64) (text string, head int64, err erro
 	major := preamble[len(NpyMagic)]
 	if string(preamble[:len(NpyMagic)]) != NpyMagic || major < 1 || major > 3 {
 		return "", 0, &loaderr.SourceError{
-			Reason: "does not begin as a NumPy array of version 1, 2 or 3", Hint: loaderr.HintDamaged,
+			Reason: "does not begin as a NumPy array of version 1, 2 or 3",
+			Hint:   loaderr.HintDamaged,
 		}
 	}
 	length := int64(binary.LittleEndian.Uint16(preamble[8:]))
@@ -265,7 +268,8 @@ func (c *npyColumn) finish() {
 func parseDType(d string) npyColumn {
 	unsupported := func(reason, hint string) npyColumn {
 		digits := strings.TrimLeftFunc(d, func(r rune) bool { return r < '0' || r > '9' })
-		size, _ := strconv.ParseInt(digits[:len(digits)-len(strings.TrimLeft(digits, "0123456789"))], 10, 31)
+		size, _ := strconv.ParseInt(
+			digits[:len(digits)-len(strings.TrimLeft(digits, "0123456789"))], 10, 31)
 		return npyColumn{size: size, refusal: &loaderr.SourceError{
 			Reason: fmt.Sprintf("has dtype %q, %s", d, reason), Hint: hint,
 		}}
@@ -320,5 +324,6 @@ func parseDType(d string) npyColumn {
 		}
 		return c
 	}
-	return unsupported("which is not read", "convert it with astype, or leave it out with --columns")
+	return unsupported("which is not read",
+		"convert it with astype, or leave it out with --columns")
 }

@@ -59,13 +59,17 @@ func OpenNpy(path string, f *os.File, settings source.Settings) (source.Reader, 
 		return nil, files.AsSourceError(path, err)
 	}
 	n := &numpyFile{file: cached.File{File: f}, name: path, workers: settings.Workers}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(f, 0, st.Size())), nil }
+	open := func() (io.ReadCloser,
+		error) {
+		return io.NopCloser(io.NewSectionReader(f, 0, st.Size())), nil
+	}
 	return n, n.add(open, st.Size(), npyName, false)
 }
 
 // OpenNpz reads the headers of all arrays of a .npz archive. ok is false for a zip archive of other
 // files.
-func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader, ok bool, err error) {
+func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader,
+	ok bool, err error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, true, files.AsSourceError(path, err)
@@ -73,7 +77,8 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader
 	archive, err := zip.NewReader(f, st.Size())
 	if err != nil {
 		return nil, strings.HasSuffix(path, ".npz"), &loaderr.SourceError{
-			Path: path, Reason: "cannot be read as a zip archive: " + err.Error(), Hint: loaderr.HintDamaged,
+			Path: path, Reason: "cannot be read as a zip archive: " + err.Error(),
+			Hint: loaderr.HintDamaged,
 		}
 	}
 	for _, e := range archive.File {
@@ -99,10 +104,12 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader
 		case e.Method != zip.Store && e.Method != zip.Deflate:
 			return nil, true, &loaderr.SourceError{
 				Path: path, Column: name,
-				Reason: fmt.Sprintf("is compressed by method %d, want np.savez or np.savez_compressed", e.Method),
+				Reason: fmt.Sprintf(
+					"is compressed by method %d, want np.savez or np.savez_compressed", e.Method),
 			}
 		}
-		if limit := uint64(max(settings.Free, settings.Ratio*st.Size())); e.UncompressedSize64 > limit ||
+		if limit := uint64(
+			max(settings.Free, settings.Ratio*st.Size())); e.UncompressedSize64 > limit ||
 			total+e.UncompressedSize64 > limit {
 			return nil, true, &loaderr.SourceError{
 				Path: path,
@@ -121,7 +128,8 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader
 
 // add reads the header of one array and adds its columns. total is the number of bytes of the
 // array's stream. archived is true for an array of a .npz archive.
-func (n *numpyFile) add(open func() (io.ReadCloser, error), total int64, name string, archived bool) error {
+func (n *numpyFile) add(open func() (io.ReadCloser, error), total int64, name string,
+	archived bool) error {
 	locate := func(err error) error {
 		if e := (*loaderr.SourceError)(nil); errors.As(err, &e) {
 			e.Path = n.name
@@ -158,7 +166,8 @@ func unreadable(err error) error {
 		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return &loaderr.SourceError{
-			Reason: "is cut off: there are fewer bytes than its header says", Hint: loaderr.HintDamaged,
+			Reason: "is cut off: there are fewer bytes than its header says",
+			Hint:   loaderr.HintDamaged,
 		}
 	}
 	return &loaderr.SourceError{Reason: "cannot be read: " + err.Error(), Hint: loaderr.HintDamaged}
@@ -272,8 +281,9 @@ func (c *npyColumn) readValues(t source.Target, values *npyValues) error {
 		if row, value := column.Multiply(t.Dest, t.Row0, c.Shape[0], c.factor); row >= 0 {
 			return &loaderr.SourceError{
 				Row: row - t.Row0 + 1, Text: fmt.Sprint(value),
-				Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.factor, c.Unit, c.Unit),
-				Hint:   loaderr.HintDropRows,
+				Reason: fmt.Sprintf("times %d %s does not fit 64 bits of %s", c.factor,
+					c.Unit, c.Unit),
+				Hint: loaderr.HintDropRows,
 			}
 		}
 	}

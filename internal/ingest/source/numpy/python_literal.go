@@ -134,7 +134,8 @@ func (l *literalParser) integer() (int64, error) {
 	for l.at++; l.at < len(l.text) && l.text[l.at] >= '0' && l.text[l.at] <= '9'; l.at++ {
 	}
 	v, err := strconv.ParseInt(l.text[begin:l.at], 10, 64)
-	if digits := strings.TrimLeft(l.text[begin:l.at], "+-"); err == nil && v != 0 && digits[0] == '0' {
+	if digits := strings.TrimLeft(l.text[begin:l.at], "+-"); err == nil && v != 0 &&
+		digits[0] == '0' {
 		err = errLiteral // Python does not allow leading zeros
 	}
 	if l.at < len(l.text) && l.text[l.at] == 'L' { // as Python 2 wrote it

@@ -61,14 +61,18 @@ func parseArrowHints(path, text string) (hints []arrowHint, err error) {
 	}
 	message := flatbuffers.Table{Bytes: b, Pos: flatbuffers.GetUOffsetT(b)}
 	var schema flatbuffers.Table
-	if message.Union(&schema, flatbuffers.UOffsetT(message.Offset(arrowmeta.MessageHeader))); message.GetByteSlot(arrowmeta.MessageType, 0) != arrowmeta.TypeSchema {
+	if message.Union(&schema,
+		flatbuffers.UOffsetT(message.Offset(arrowmeta.MessageHeader))); message.GetByteSlot(
+		arrowmeta.MessageType, 0) != arrowmeta.TypeSchema {
 		return nil, damaged
 	}
 	fields := flatbuffers.UOffsetT(schema.Offset(arrowmeta.SchemaFields))
 	for i := range schema.VectorLen(fields) {
-		field := flatbuffers.Table{Bytes: b, Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(i)*4)}
+		field := flatbuffers.Table{Bytes: b,
+			Pos: schema.Indirect(schema.Vector(fields) + flatbuffers.UOffsetT(i)*4)}
 		h, ok := arrowHintOf(field)
-		if h.name = string(arrowmeta.Text(field, arrowmeta.FieldName)); !ok || !utf8.ValidString(h.zone) {
+		if h.name = string(arrowmeta.Text(field, arrowmeta.FieldName)); !ok ||
+			!utf8.ValidString(h.zone) {
 			return nil, damaged
 		}
 		hints = append(hints, h)
@@ -104,7 +108,8 @@ func arrowHintOf(field flatbuffers.Table) (h arrowHint, ok bool) {
 func (f *columnType) applyArrowHint(h arrowHint, name string, logical any) error {
 	t, integer := logical.(*format.IntType)
 	switch {
-	case h.duration != "" && f.Kind == column.KindInt64 && (logical == nil || integer && t.IsSigned):
+	case h.duration != "" && f.Kind == column.KindInt64 &&
+		(logical == nil || integer && t.IsSigned):
 		f.Kind, f.Unit = column.KindDuration, h.duration
 	case h.zone != "" && f.Kind == column.KindTime && f.Zone == "UTC":
 		f.Zone = h.zone
@@ -113,8 +118,9 @@ func (f *columnType) applyArrowHint(h arrowHint, name string, logical any) error
 	}
 	if h.name != name {
 		return &loaderr.HintedError{
-			Reason: fmt.Sprintf("is called %q in the metadata %s, which says what it is", h.name, arrowSchemaKey),
-			Hint:   "write the file again, or leave the column out with --columns",
+			Reason: fmt.Sprintf("is called %q in the metadata %s, which says what it is", h.name,
+				arrowSchemaKey),
+			Hint: "write the file again, or leave the column out with --columns",
 		}
 	}
 	return nil

@@ -13,15 +13,20 @@ import (
 
 func TestFieldsOfAnArrowSchemaAreRead(t *testing.T) {
 	types := []arrow.DataType{
-		arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Duration_s, arrow.FixedWidthTypes.Duration_ns, arrow.FixedWidthTypes.Duration_ms,
-		&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "Europe/Berlin"}, &arrow.TimestampType{Unit: arrow.Second}, &arrow.TimestampType{TimeZone: "+05:30"},
-		arrow.ListOf(arrow.FixedWidthTypes.Duration_us), &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String},
+		arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Duration_s,
+		arrow.FixedWidthTypes.Duration_ns, arrow.FixedWidthTypes.Duration_ms,
+		&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "Europe/Berlin"},
+		&arrow.TimestampType{Unit: arrow.Second}, &arrow.TimestampType{TimeZone: "+05:30"},
+		arrow.ListOf(arrow.FixedWidthTypes.Duration_us),
+		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+			ValueType: arrow.BinaryTypes.String},
 	}
 	rapid.Check(t, func(r *rapid.T) {
 		var fields []arrow.Field
 		var want []arrowHint
 		for range rapid.IntRange(0, 12).Draw(r, "fields") {
-			f := arrow.Field{Name: rapid.StringMatching("[a-fä]{0,2}").Draw(r, "name"), Type: rapid.SampledFrom(types).Draw(r, "type")}
+			f := arrow.Field{Name: rapid.StringMatching("[a-fä]{0,2}").Draw(r, "name"),
+				Type: rapid.SampledFrom(types).Draw(r, "type")}
 			fields = append(fields, f)
 			h := arrowHint{name: f.Name}
 			switch k := f.Type.(type) {

@@ -42,7 +42,8 @@ func chunkOffset(m *format.ColumnMetaData) int64 {
 func locatePageError(
 	file io.ReaderAt, m *format.ColumnMetaData, pages parquet.Pages, decoded int, err error,
 ) error {
-	if strings.HasPrefix(err.Error(), "decoding page ") { // pageError has the number, counted from 1
+	// pageError has the number, counted from 1
+	if strings.HasPrefix(err.Error(), "decoding page ") {
 		err = errors.Unwrap(err)
 	}
 	if decoded == 0 && dictionaryFails(file, m, pages) {
@@ -85,12 +86,14 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 	decoder := newThriftDecoder(r, limit)
 	for at < end {
 		damaged := func(reason string) error {
-			return &pageError{pages + 1, &loaderr.SourceError{Reason: reason, Hint: loaderr.HintDamaged}}
+			return &pageError{pages + 1,
+				&loaderr.SourceError{Reason: reason, Hint: loaderr.HintDamaged}}
 		}
 		section := io.NewSectionReader(file, at, end-at)
 		r.Reset(section)
 		var h format.PageHeader
-		if err := decoder.Decode(&h); errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err := decoder.Decode(&h); errors.Is(err, io.EOF) &&
+			!errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		} else if err != nil {
 			return damaged("its header cannot be read: " + err.Error())
@@ -105,7 +108,8 @@ func checkPages(file io.ReaderAt, m *format.ColumnMetaData, rows int64) error {
 		at += read - int64(r.Buffered())
 		packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 		if packed < 0 || packed > end-at || size < 0 || size > limit {
-			return damaged(fmt.Sprintf("is of %d and %d bytes in a column of %d and %d", packed, size,
+			return damaged(fmt.Sprintf("is of %d and %d bytes in a column of %d and %d",
+				packed, size,
 				end-at, m.TotalUncompressedSize))
 		}
 		n := int64(h.DataPageHeader.V.NumValues) + int64(h.DataPageHeaderV2.V.NumValues)

@@ -52,7 +52,8 @@ func (x *indexDecoder) nextRun() error {
 	}
 	var word [8]byte
 	copy(word[:], x.data[:size])
-	x.remaining, x.index, x.data = int64(head>>1), binary.LittleEndian.Uint64(word[:]), x.data[size:]
+	x.remaining, x.index, x.data = int64(head>>1), binary.LittleEndian.Uint64(word[:]),
+		x.data[size:]
 	return nil
 }
 

@@ -33,7 +33,8 @@ func TestIndicesAreThoseOfTheBits(t *testing.T) {
 			if rapid.Bool().Draw(r, "of one") {
 				at, n := place.Draw(r, "place"), rapid.IntRange(1, 100).Draw(r, "n")
 				page = binary.AppendUvarint(page, uint64(n)<<1)
-				page = append(page, binary.LittleEndian.AppendUint32(nil, uint32(at))[:(width+7)/8]...)
+				page = append(page,
+					binary.LittleEndian.AppendUint32(nil, uint32(at))[:(width+7)/8]...)
 				want = append(want, slices.Repeat([]float64{words[at]}, n)...)
 				continue
 			}
@@ -103,7 +104,8 @@ func fastFile(t *testing.T, rows int, same bool, options ...parquet.WriterOption
 		if same { // compressible values
 			v = float64(i % 50)
 		}
-		records[i] = fastRecord{A: v, B: &v, C: random.Int64N(1000), D: &d, E: int32(random.Uint32()), F: random.Uint64N(5)}
+		records[i] = fastRecord{A: v, B: &v, C: random.Int64N(1000), D: &d,
+			E: int32(random.Uint32()), F: random.Uint64N(5)}
 	}
 	if _, err := w.Write(records); err != nil {
 		t.Fatal(err)
@@ -165,11 +167,14 @@ func decodeBothWays(t *testing.T, content []byte) (fast, chunks int) {
 				fast++
 				fastDest.Close()
 				to.Dest = column.Sink{ColumnWriter: w.Column(1, layout.Random)}
-				other := &chunkDecoder{Target: to, typ: typ, rows: rows, maxLevel: byte(c.MaxDefinitionLevel())}
-				if err := other.read(p.file, &chunk.MetaData, p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
+				other := &chunkDecoder{Target: to, typ: typ, rows: rows,
+					maxLevel: byte(c.MaxDefinitionLevel())}
+				if err := other.read(p.file, &chunk.MetaData,
+					p.pq.RowGroups()[g].ColumnChunks()[c.Index()].Pages()); err != nil {
 					t.Errorf("column %s, row group %d: the fast path decodes it, parquet-go returns %v", c.Name(), g, err)
 				} else if !sameBytes(w.Column(0, layout.Random), w.Column(1, layout.Random)) {
-					t.Errorf("column %s, row group %d: its values differ from those of parquet-go", c.Name(), g)
+					t.Errorf("column %s, row group %d: its values differ from those of parquet-go",
+						c.Name(), g)
 				}
 			}
 			w.Abort()
@@ -189,11 +194,14 @@ func sameBytes(a, b layout.ColumnWriter) bool {
 
 func TestFastPathDecodesWhatParquetGoDecodes(t *testing.T) {
 	for name, codec := range map[string]parquet.WriterOption{
-		"none": parquet.Compression(&parquet.Uncompressed), "snappy": parquet.Compression(&parquet.Snappy), "zstd": parquet.Compression(&parquet.Zstd), "gzip": parquet.Compression(&parquet.Gzip),
+		"none":   parquet.Compression(&parquet.Uncompressed),
+		"snappy": parquet.Compression(&parquet.Snappy), "zstd": parquet.Compression(&parquet.Zstd),
+		"gzip": parquet.Compression(&parquet.Gzip),
 	} {
 		for _, same := range []bool{false, true} {
 			for _, page := range []int{5000, 100_000} {
-				content := fastFile(t, 16_000, same, codec, parquet.PageBufferSize(page), parquet.MaxRowsPerRowGroup(12_000))
+				content := fastFile(t, 16_000, same, codec, parquet.PageBufferSize(page),
+					parquet.MaxRowsPerRowGroup(12_000))
 				if n, all := decodeBothWays(t, content); n != all || n != 12 {
 					t.Errorf("%s, pages of %d bytes: %d of %d chunks were decoded by the fast path, want 12", name, page, n, all)
 				}
@@ -223,9 +231,12 @@ func TestFastPathDecodesIncompressiblePages(t *testing.T) {
 
 func TestFastPathDecodesDamagedChunksAsParquetGoOrRefusesThem(t *testing.T) {
 	for name, whole := range map[string][]byte{
-		"none":          fastFile(t, 600, false, parquet.Compression(&parquet.Uncompressed), parquet.PageBufferSize(1000)),
-		"snappy":        fastFile(t, 600, true, parquet.Compression(&parquet.Snappy), parquet.PageBufferSize(1000)),
-		"zstd":          fastFile(t, 600, false, parquet.Compression(&parquet.Zstd), parquet.PageBufferSize(1000)),
+		"none": fastFile(t, 600, false, parquet.Compression(&parquet.Uncompressed),
+			parquet.PageBufferSize(1000)),
+		"snappy": fastFile(t, 600, true, parquet.Compression(&parquet.Snappy),
+			parquet.PageBufferSize(1000)),
+		"zstd": fastFile(t, 600, false, parquet.Compression(&parquet.Zstd),
+			parquet.PageBufferSize(1000)),
 		"stored none":   incompressible(t, "none"),
 		"stored snappy": incompressible(t, "snappy"),
 		"stored copies": incompressible(t, "copies"),

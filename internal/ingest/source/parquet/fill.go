@@ -112,7 +112,8 @@ func (f *fillState) decodeChunk(w *fillWorker, g, column int, t source.Target) e
 		return err
 	}
 	if typ.allNull {
-		return (&chunkDecoder{Target: t, typ: typ, first: f.parquetFile.firstRows[g]}).putAllMissing(n)
+		return (&chunkDecoder{Target: t, typ: typ, first: f.parquetFile.firstRows[g]}).
+			putAllMissing(n)
 	}
 	chunk := &f.pq.Metadata().RowGroups[g].Columns[c.Index()]
 	if typ.physical == parquet.Boolean {
@@ -131,7 +132,8 @@ func (f *fillState) decodeChunk(w *fillWorker, g, column int, t source.Target) e
 	}
 	if !f.unsupported[column].Load() {
 		err := parallel.Guard(f.name, func() error {
-			return decodeFast(f.file, &w.fastBuffers, t, typ, t.Row0+f.parquetFile.firstRows[g], chunk,
+			return decodeFast(f.file, &w.fastBuffers, t, typ,
+				t.Row0+f.parquetFile.firstRows[g], chunk,
 				c.Compression(), c.MaxDefinitionLevel() > 0)
 		})
 		if err == nil {

@@ -42,14 +42,15 @@ import (
 // parquetFile reads one file. Its checks come from tests against files that pyarrow writes.
 type parquetFile struct {
 	source.Settings
-	file      cached.File
-	name      string
-	size      int64
-	pq        *parquet.File
-	columns   []parquetColumn
-	header    []string
-	firstRows []int64 // first row of each row group; the last entry is the number of rows of the file
-	skip      []bool  // by row group, true if it is not read; nil reads all
+	file    cached.File
+	name    string
+	size    int64
+	pq      *parquet.File
+	columns []parquetColumn
+	header  []string
+	// first row of each row group; the last entry is the number of rows of the file
+	firstRows []int64
+	skip      []bool // by row group, true if it is not read; nil reads all
 }
 
 // pageBuffer is the read buffer of a worker in bytes. It holds a page header and few values, so

@@ -43,7 +43,8 @@ func (p *parquetFile) Bounds(index, group int, as column.Column) (least, most an
 	}
 	if f.Kind == column.KindText && as.Kind == column.KindText {
 		a, b := string(s.MinValue), string(s.MaxValue)
-		return a, b, f.physical == parquet.ByteArray && b != "" && a <= b && len(a) < maxBoundBytes &&
+		return a, b, f.physical == parquet.ByteArray && b != "" && a <= b &&
+			len(a) < maxBoundBytes &&
 			len(b) < maxBoundBytes
 	}
 	sameTime := f.Kind == column.KindTime && as.Kind == column.KindTime && f.Unit == as.Unit

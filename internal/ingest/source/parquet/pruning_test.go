@@ -17,8 +17,11 @@ import (
 
 func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.parquet")
-	loadtest.ParquetGroups(t, path, []loadtest.GroupedRow{loadtest.NewGroupedRow("a", -1, 1000, 1<<31+5, 0.5), loadtest.NewGroupedRow("b", 7, 2000, 3, 1.5)}, 2)
-	number, text, when := column.Column{Kind: column.KindInt64}, column.Column{Kind: column.KindText}, column.Column{Kind: column.KindTime, Unit: "ms"}
+	loadtest.ParquetGroups(t, path,
+		[]loadtest.GroupedRow{loadtest.NewGroupedRow("a", -1, 1000, 1<<31+5, 0.5),
+			loadtest.NewGroupedRow("b", 7, 2000, 3, 1.5)}, 2)
+	number, text, when := column.Column{Kind: column.KindInt64},
+		column.Column{Kind: column.KindText}, column.Column{Kind: column.KindTime, Unit: "ms"}
 	meta := func(p *parquetFile, i int) *format.Statistics {
 		return &p.pq.Metadata().RowGroups[0].Columns[i].MetaData.Statistics
 	}
@@ -36,22 +39,33 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		"another unit":      {2, column.Column{Kind: column.KindTime, Unit: "us"}, nil, nil, nil},
 		"texts as integers": {0, number, nil, nil, nil},
 		"integers as texts": {1, text, nil, nil, nil},
-		"nulls":             {1, number, func(p *parquetFile) { meta(p, 1).NullCount = 1 }, nil, nil},
-		"no order":          {1, number, func(p *parquetFile) { p.pq.Metadata().ColumnOrders = nil }, nil, nil},
+		"nulls": {1, number,
+			func(p *parquetFile) { meta(p, 1).NullCount = 1 }, nil, nil},
+		"no order": {1, number,
+			func(p *parquetFile) { p.pq.Metadata().ColumnOrders = nil }, nil, nil},
 		"deprecated fields": {1, number, func(p *parquetFile) {
 			s := meta(p, 1)
 			s.Min, s.Max, s.MinValue, s.MaxValue = s.MinValue, s.MaxValue, nil, nil
 		}, nil, nil},
-		"crossed":         {1, number, func(p *parquetFile) { s := meta(p, 1); s.MinValue, s.MaxValue = s.MaxValue, s.MinValue }, nil, nil},
-		"of another size": {1, number, func(p *parquetFile) { meta(p, 1).MinValue = make([]byte, 8) }, nil, nil},
-		"cut texts":       {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = bytes.Repeat([]byte("b"), maxBoundBytes) }, nil, nil},
-		"no greatest":     {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = nil }, nil, nil},
+		"crossed": {1, number, func(p *parquetFile) {
+			s := meta(p, 1)
+			s.MinValue,
+				s.MaxValue = s.MaxValue, s.MinValue
+		}, nil, nil},
+		"of another size": {1, number,
+			func(p *parquetFile) { meta(p, 1).MinValue = make([]byte, 8) }, nil, nil},
+		"cut texts": {0, text,
+			func(p *parquetFile) { meta(p, 0).MaxValue = bytes.Repeat([]byte("b"), maxBoundBytes) },
+			nil, nil},
+		"no greatest": {0, text, func(p *parquetFile) { meta(p, 0).MaxValue = nil }, nil, nil},
 	} {
 		f, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Open(path, f, source.Settings{Workers: 1, Decompression: files.Decompression{Dir: t.TempDir()}, Text: textvalue.DefaultDialect})
+		r, err := Open(path, f,
+			source.Settings{Workers: 1, Decompression: files.Decompression{Dir: t.TempDir()},
+				Text: textvalue.DefaultDialect})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,12 +16,14 @@ import (
 
 func TestEveryChunkIsScheduledOnceAndWorkersContinueTheirColumn(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		groups, columns, workers := rapid.IntRange(1, 9).Draw(r, "groups"), rapid.IntRange(1, 6).Draw(r, "columns"), rapid.IntRange(1, 4).Draw(r, "workers")
+		groups, columns, workers := rapid.IntRange(1, 9).Draw(r, "groups"),
+			rapid.IntRange(1, 6).Draw(r, "columns"), rapid.IntRange(1, 4).Draw(r, "workers")
 		order := newChunkSchedule(groupSizes(r, groups), columns, workers)
 		runs, owner := slices.Clone(order.runs), map[int]int{}
 		runOf := func(chunk int) int {
 			return slices.IndexFunc(runs, func(c chunkRun) bool {
-				return c.column == chunk%columns && c.group <= chunk/columns && chunk/columns < c.end
+				return c.column == chunk%columns && c.group <= chunk/columns &&
+					chunk/columns < c.end
 			})
 		}
 		below := groups * columns
@@ -45,8 +47,10 @@ func TestEveryChunkIsScheduledOnceAndWorkersContinueTheirColumn(t *testing.T) {
 				continue
 			}
 			if before := last[w]; before >= 0 && owner[runOf(before)] == w {
-				if next := before + columns; i != next && next < below && runOf(next) == runOf(before) && !slices.Contains(given, next) {
-					r.Fatalf("worker %d took chunk %d after %d, and no worker %d", w, i, before, next)
+				if next := before + columns; i != next && next < below &&
+					runOf(next) == runOf(before) && !slices.Contains(given, next) {
+					r.Fatalf("worker %d took chunk %d after %d, and no worker %d", w, i,
+						before, next)
 				}
 			}
 			if _, found := owner[runOf(i)]; !found {
@@ -73,24 +77,27 @@ func groupSizes(r *rapid.T, groups int) []int64 {
 
 func TestTheErrorOfTheLowestTaskIsReturnedInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		groups, columns, workers := rapid.IntRange(1, 9).Draw(r, "groups"), rapid.IntRange(1, 6).Draw(r, "columns"), rapid.IntRange(1, 4).Draw(r, "workers")
-		bad := rapid.SliceOfNDistinct(rapid.IntRange(0, groups*columns-1), 0, 3, rapid.ID).Draw(r, "bad")
+		groups, columns, workers := rapid.IntRange(1, 9).Draw(r, "groups"),
+			rapid.IntRange(1, 6).Draw(r, "columns"), rapid.IntRange(1, 4).Draw(r, "workers")
+		bad := rapid.SliceOfNDistinct(rapid.IntRange(0, groups*columns-1), 0, 3, rapid.ID).
+			Draw(r, "bad")
 		order := newChunkSchedule(groupSizes(r, groups), columns, workers)
 		var mu sync.Mutex
 		done, ended := map[int]bool{}, 0
-		err := parallel.ForBy(context.Background(), workers, groups*columns, "", order.next, func(_, i int) error {
-			mu.Lock()
-			defer mu.Unlock()
-			done[i] = true
-			if slices.Contains(bad, i) {
-				return fmt.Errorf("task %d", i)
-			}
-			return nil
-		}, func(int) {
-			mu.Lock()
-			defer mu.Unlock()
-			ended++
-		})
+		err := parallel.ForBy(context.Background(), workers, groups*columns, "", order.next,
+			func(_, i int) error {
+				mu.Lock()
+				defer mu.Unlock()
+				done[i] = true
+				if slices.Contains(bad, i) {
+					return fmt.Errorf("task %d", i)
+				}
+				return nil
+			}, func(int) {
+				mu.Lock()
+				defer mu.Unlock()
+				ended++
+			})
 		if ended != min(workers, groups*columns) {
 			r.Errorf("%d workers ended", ended)
 		}
@@ -108,7 +115,8 @@ func TestTheErrorOfTheLowestTaskIsReturnedInAnyOrder(t *testing.T) {
 
 func TestAWorkerThatPanicsAtItsEndIsAnError(t *testing.T) {
 	order := newChunkSchedule([]int64{1}, 1, 1)
-	err := parallel.ForBy(context.Background(), 1, 1, "x.parquet", order.next, func(int, int) error { return nil }, func(int) { panic("no more") })
+	err := parallel.ForBy(context.Background(), 1, 1, "x.parquet", order.next,
+		func(int, int) error { return nil }, func(int) { panic("no more") })
 	if e := (*loaderr.SourceError)(nil); !errors.As(err, &e) || e.Path != "x.parquet" {
 		t.Errorf("got %v", err)
 	}

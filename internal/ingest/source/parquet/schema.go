@@ -72,7 +72,8 @@ func schemaFields(pq *parquet.File, hints []arrowHint) []parquetColumn {
 // for a type that cannot be loaded.
 func columnTypeOf(c parquetColumn) (columnType, error) {
 	if !c.Leaf() || c.MaxRepetitionLevel() > 0 || c.MaxDefinitionLevel() > 1 {
-		return columnType{}, errors.New("holds nested values (a list, map or struct), which are not read")
+		return columnType{},
+			errors.New("holds nested values (a list, map or struct), which are not read")
 	}
 	f := columnType{physical: c.Type().Kind()}
 	logical, ok := c.logical, false
@@ -221,20 +222,24 @@ func (p *parquetFile) checkChunks(c parquetColumn, f columnType) error {
 		// parquet-go uses the codec of the first row group for all row groups.
 		if first := p.pq.Metadata().RowGroups[0].Columns[c.Index()].MetaData.Codec; meta.Codec != first {
 			return &loaderr.HintedError{
-				Reason: fmt.Sprintf("is compressed with %s in row group 1 and with %s in row group %d", first, meta.Codec, g+1),
-				Hint:   "write the file with one compression for each column",
+				Reason: fmt.Sprintf(
+					"is compressed with %s in row group 1 and with %s in row group %d", first,
+					meta.Codec, g+1),
+				Hint: "write the file with one compression for each column",
 			}
 		}
 		if rows := p.firstRows[g+1] - p.firstRows[g]; meta.NumValues != rows {
 			return &loaderr.HintedError{
-				Reason: fmt.Sprintf("has %d values in row group %d of %d rows", meta.NumValues, g+1, rows),
-				Hint:   loaderr.HintDamaged,
+				Reason: fmt.Sprintf("has %d values in row group %d of %d rows",
+					meta.NumValues, g+1, rows),
+				Hint: loaderr.HintDamaged,
 			}
 		}
 		if kind := parquet.Kind(meta.Type); kind != c.Type().Kind() {
 			return &loaderr.HintedError{
-				Reason: fmt.Sprintf("is %s in row group %d and %s in the schema", kind, g+1, c.Type().Kind()),
-				Hint:   loaderr.HintDamaged,
+				Reason: fmt.Sprintf("is %s in row group %d and %s in the schema", kind, g+1,
+					c.Type().Kind()),
+				Hint: loaderr.HintDamaged,
 			}
 		}
 	}

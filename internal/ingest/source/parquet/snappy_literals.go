@@ -61,7 +61,8 @@ func (l *snappyLiterals) read(p []byte) error {
 		if _, err := io.ReadFull(l.in, p[:n]); err != nil {
 			return err
 		}
-		p, l.literalLeft, l.blockLeft, l.consumed = p[n:], l.literalLeft-n, l.blockLeft-n, l.consumed+n
+		p, l.literalLeft, l.blockLeft, l.consumed = p[n:], l.literalLeft-n,
+			l.blockLeft-n, l.consumed+n
 	}
 	return nil
 }

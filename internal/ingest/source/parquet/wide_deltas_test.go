@@ -26,13 +26,17 @@ func TestDeltasOfDuckDBAreReadWhereTheyFit(t *testing.T) {
 		{"DuckDB version v2", nil, nil, true},
 		{"parquet-cpp-arrow", nil, nil, false},
 	} {
-		meta := &format.ColumnMetaData{Type: format.Int32, Encoding: []format.Encoding{format.DeltaBinaryPacked}}
+		meta := &format.ColumnMetaData{Type: format.Int32,
+			Encoding: []format.Encoding{format.DeltaBinaryPacked}}
 		meta.Statistics.MinValue, meta.Statistics.MaxValue = c.low, c.high
 		if got := mayHaveWideDeltas(c.by, meta); got != c.wide {
 			t.Errorf("%s, %x to %x: %v", c.by, c.low, c.high, got)
 		}
 	}
-	if mayHaveWideDeltas("DuckDB", &format.ColumnMetaData{Type: format.Int64, Encoding: []format.Encoding{format.DeltaBinaryPacked}}) || mayHaveWideDeltas("DuckDB", &format.ColumnMetaData{Type: format.Int32}) {
+	if mayHaveWideDeltas("DuckDB",
+		&format.ColumnMetaData{Type: format.Int64,
+			Encoding: []format.Encoding{format.DeltaBinaryPacked}}) ||
+		mayHaveWideDeltas("DuckDB", &format.ColumnMetaData{Type: format.Int32}) {
 		t.Error("other columns are refused")
 	}
 }

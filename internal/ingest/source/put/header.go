@@ -28,7 +28,8 @@ func (h Column) Check() error {
 		return fmt.Errorf("a column has no name")
 	case !known:
 		return fmt.Errorf("dtype %q is none of %s, %s",
-			h.DType, strings.Join(column.KindNames[column.KindBool:column.KindText], ", "), utf8Name)
+			h.DType, strings.Join(column.KindNames[column.KindBool:column.KindText],
+				", "), utf8Name)
 	case len(h.Shape) != 1 && len(h.Shape) != 2:
 		return fmt.Errorf("has shape %v, want [rows] or [rows, n]", h.Shape)
 	case h.Shape[0] < 0 || h.Shape[0] > column.MaxRows ||
@@ -36,14 +37,16 @@ func (h Column) Check() error {
 		return fmt.Errorf("has shape %v, which cannot be stored", h.Shape)
 	case k == column.KindText && len(h.Shape) == 2:
 		return fmt.Errorf("is text of shape %v, want [rows]", h.Shape)
-	case (k == column.KindTime || k == column.KindDuration) && !slices.Contains(textvalue.Units[:], h.Unit):
+	case (k == column.KindTime || k == column.KindDuration) &&
+		!slices.Contains(textvalue.Units[:], h.Unit):
 		return fmt.Errorf("has time unit %q, want one of %s",
 			h.Unit, strings.Join(textvalue.Units[:], ", "))
 	case k == column.KindText && h.Missing:
 		return fmt.Errorf("is text, whose offsets say what is missing")
 	case k == column.KindText:
 		if minBytes := 8 * (h.Shape[0] + 1); h.Bytes < minBytes {
-			return fmt.Errorf("has %d bytes, want %d or more for %d texts", h.Bytes, minBytes, h.Shape[0])
+			return fmt.Errorf("has %d bytes, want %d or more for %d texts", h.Bytes,
+				minBytes, h.Shape[0])
 		}
 		return nil
 	}
@@ -54,7 +57,8 @@ func (h Column) Check() error {
 	}
 	if want := float64(h.Shape[0]) * float64(h.width()) * float64(size); want > math.MaxInt64 ||
 		h.Bytes != h.Shape[0]*h.width()*size {
-		return fmt.Errorf("has %d bytes, want %.0f for %s of shape %v", h.Bytes, want, h.DType, h.Shape)
+		return fmt.Errorf("has %d bytes, want %.0f for %s of shape %v", h.Bytes, want,
+			h.DType, h.Shape)
 	}
 	return nil
 }

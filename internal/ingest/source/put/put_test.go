@@ -26,7 +26,8 @@ import (
 
 // destination creates a table of rows and returns one target per column, for the columns of a put
 // in the same order.
-func destination(t *testing.T, rows int64, described []column.Column, columns ...layout.Column) []source.Target {
+func destination(t *testing.T, rows int64, described []column.Column,
+	columns ...layout.Column) []source.Target {
 	t.Helper()
 	s, err := column.NewScratch(t.TempDir(), layout.Table{Rows: rows, Columns: columns})
 	if err != nil {
@@ -71,7 +72,8 @@ func describe(t *testing.T, headers []put.Column, conn io.Reader) (source.Reader
 func storedAs(described []column.Column) (out []layout.Column) {
 	for _, c := range described {
 		out = append(out, layout.Column{
-			Name: c.Name, Role: layout.RoleValue, DType: c.Kind.DType(), Width: c.Width, Unit: c.Unit, Zone: c.Zone,
+			Name: c.Name, Role: layout.RoleValue, DType: c.Kind.DType(), Width: c.Width,
+			Unit: c.Unit, Zone: c.Zone,
 		})
 	}
 	return out
@@ -103,16 +105,21 @@ func TestInvalidHeadersAreRefused(t *testing.T) {
 		{func(c *put.Column) { c.DType = "int7" }, `dtype "int7" is none of bool, int8,`},
 		{func(c *put.Column) { c.DType = "text" }, `dtype "text" is none of`},
 		{func(c *put.Column) { c.Shape = nil }, "has shape [], want [rows] or [rows, n]"},
-		{func(c *put.Column) { c.Shape = []int64{1, 1, 3} }, "has shape [1 1 3], want [rows] or [rows, n]"},
+		{func(c *put.Column) { c.Shape = []int64{1, 1, 3} },
+			"has shape [1 1 3], want [rows] or [rows, n]"},
 		{func(c *put.Column) { c.Shape = []int64{-1} }, "which cannot be stored"},
 		{func(c *put.Column) { c.Shape = []int64{3, 0} }, "which cannot be stored"},
 		{func(c *put.Column) { c.Shape = []int64{column.MaxRows + 1} }, "which cannot be stored"},
 		{func(c *put.Column) { c.Bytes = 11 }, "has 11 bytes, want 12 for int32 of shape [3]"},
 		{func(c *put.Column) { c.Missing = true }, "has 12 bytes, want 15"},
-		{func(c *put.Column) { c.DType, c.Bytes = "timestamp", 24 }, `has time unit "", want one of`},
-		{func(c *put.Column) { c.DType, c.Bytes = "utf8", 31 }, "has 31 bytes, want 32 or more for 3 texts"},
-		{func(c *put.Column) { c.DType, c.Shape = "utf8", []int64{3, 1} }, "is text of shape [3 1], want [rows]"},
-		{func(c *put.Column) { c.DType, c.Missing = "utf8", true }, "whose offsets say what is missing"},
+		{func(c *put.Column) { c.DType, c.Bytes = "timestamp", 24 },
+			`has time unit "", want one of`},
+		{func(c *put.Column) { c.DType, c.Bytes = "utf8", 31 },
+			"has 31 bytes, want 32 or more for 3 texts"},
+		{func(c *put.Column) { c.DType, c.Shape = "utf8", []int64{3, 1} },
+			"is text of shape [3 1], want [rows]"},
+		{func(c *put.Column) { c.DType, c.Missing = "utf8", true },
+			"whose offsets say what is missing"},
 		// The product of rows, width and size is a multiple of 2⁶⁴, so it overflows to 0.
 		{func(c *put.Column) {
 			c.DType, c.Shape, c.Bytes = "float64", []int64{1 << 43, 1 << 26}, 0
@@ -194,8 +201,10 @@ func TestValuesAreConvertedAndUnwantedColumnsSkipped(t *testing.T) {
 	c, bytesC := puttest.ColumnBytes(t, "c", "float64", []int64{3, 2}, []float64{1, 2, 3, 4, 5, 6})
 	headers := []put.Column{a, b, c}
 	r, described := describe(t, headers, bytes.NewReader(slices.Concat(bytesA, bytesB, bytesC)))
-	to := destination(t, 4, []column.Column{described[2], described[0]}, // one row before those of the put
-		layout.Column{Name: "c", DType: layout.Float32, Width: 2}, layout.Column{Name: "a", DType: layout.Int32})
+	// one row before those of the put
+	to := destination(t, 4, []column.Column{described[2], described[0]},
+		layout.Column{Name: "c", DType: layout.Float32, Width: 2},
+		layout.Column{Name: "a", DType: layout.Int32})
 	to[0].Index, to[1].Index = 2, 0
 	to[0].Row0, to[1].Row0 = 1, 1
 	if err := r.Fill(context.Background(), to, &progress.Meter{}); err != nil {
@@ -205,7 +214,8 @@ func TestValuesAreConvertedAndUnwantedColumnsSkipped(t *testing.T) {
 	if !slices.Equal(got, []float32{0, 0, 1, 2, 3, 4, 5, 6}) {
 		t.Errorf("c is %v", got)
 	}
-	if got := layout.Values[int32](to[1].Dest.ColumnWriter).Data; !slices.Equal(got, []int32{0, 1, -2, 3}) {
+	if got := layout.Values[int32](to[1].Dest.ColumnWriter).Data; !slices.Equal(got,
+		[]int32{0, 1, -2, 3}) {
 		t.Errorf("a is %v", got)
 	}
 }
@@ -221,7 +231,8 @@ func TestMissingValuesAreMarkedAfterTheValues(t *testing.T) {
 	}
 	got := layout.Values[uint64](to[0].Dest.ColumnWriter).Data
 	nan := math.Float64bits(column.NaN)
-	if want := []uint64{math.Float64bits(1), nan, nan, math.Float64bits(4)}; !slices.Equal(got, want) {
+	if want := []uint64{math.Float64bits(1), nan, nan,
+		math.Float64bits(4)}; !slices.Equal(got, want) {
 		t.Errorf("bits %x, want %x", got, want)
 	}
 
@@ -241,7 +252,8 @@ func TestValuesThatNoColumnHasAreRefused(t *testing.T) {
 		want   string
 	}{
 		{"bool", []uint8{0, 1, 2}, layout.Bool, `row 3, column "x": "2" is no truth value`},
-		{"timestamp", []int64{0, math.MinInt64, 0}, layout.Timestamp, `row 2, column "x": "NaT" is no time`},
+		{"timestamp", []int64{0, math.MinInt64, 0}, layout.Timestamp,
+			`row 2, column "x": "NaT" is no time`},
 		{"int32", []int32{1, 300, 2}, layout.Int8, `row 2, column "x": "300" does not fit int8`},
 	} {
 		h, sent := puttest.ColumnBytes(t, "x", c.dtype, []int64{3}, c.values)
@@ -251,7 +263,8 @@ func TestValuesThatNoColumnHasAreRefused(t *testing.T) {
 		r, described := describe(t, []put.Column{h}, bytes.NewReader(sent))
 		stored := storedAs(described)
 		stored[0].DType = c.stored
-		err := r.Fill(context.Background(), destination(t, 3, described, stored...), &progress.Meter{})
+		err := r.Fill(context.Background(), destination(t, 3, described, stored...),
+			&progress.Meter{})
 		loadtest.Refused(t, err, c.want, "")
 	}
 }
@@ -281,7 +294,8 @@ func TestTextsAreReadAsTheyWereSent(t *testing.T) {
 			offsets = append(offsets, int64(len(text)))
 		}
 		header, sent := textBytes(offsets, text)
-		reader, err := put.Open([]put.Column{header}, iotest.OneByteReader(bytes.NewReader(sent)), dir)
+		reader, err := put.Open([]put.Column{header},
+			iotest.OneByteReader(bytes.NewReader(sent)), dir)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -311,10 +325,12 @@ func TestInvalidOffsetsOfTextsAreRefused(t *testing.T) {
 	}{
 		{[]int64{1, 2, 3}, "abc", layout.RoleValue, "its texts go from byte 1 to 3, want 0 to 3"},
 		{[]int64{0, 1, 2}, "abc", layout.RoleValue, "its texts go from byte 0 to 2, want 0 to 3"},
-		{[]int64{0, 2, 1, 3}, "abc", layout.RoleValue, "row 2, column \"w\": a text from byte 2 to 1"},
+		{[]int64{0, 2, 1, 3}, "abc", layout.RoleValue,
+			"row 2, column \"w\": a text from byte 2 to 1"},
 		{[]int64{0, 9, 3}, "abc", layout.RoleValue, "row 1, column \"w\": a text from byte 0 to 9"},
 		// A missing text that is not empty.
-		{[]int64{0, -3, 3}, "abc", layout.RoleValue, "row 1, column \"w\": a text from byte 0 to 2"},
+		{[]int64{0, -3, 3}, "abc", layout.RoleValue,
+			"row 1, column \"w\": a text from byte 0 to 2"},
 		{[]int64{0, math.MinInt64, 3}, "abc", layout.RoleValue, "row 1"},
 		{[]int64{0, 3, -4}, "abc", layout.RoleItemID, source.ReasonItem},
 		{[]int64{0, 3, 3}, "abc", layout.RoleItemID, "row 2, column \"w\": the text is empty"},

@@ -34,7 +34,8 @@ func (a *Arrays) readTexts(h Column, t source.Target) error {
 	}
 	if offsets[0] != 0 || last != end {
 		return &loaderr.SourceError{
-			Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d", offsets[0], last, end),
+			Reason: fmt.Sprintf("its texts go from byte %d to %d, want 0 to %d",
+				offsets[0], last, end),
 		}
 	}
 	bytes := bufio.NewReaderSize(io.LimitReader(a.Conn, end), files.BlockBytes)

@@ -226,7 +226,8 @@ func (c *csvFile) cellError(
 	case reason == reasonInteger:
 		e.Hint = "if these are times, say how they are written with --time-format"
 	case reason == reasonMixed || reason == reasonText:
-		e.Hint = fmt.Sprintf("name what stands for no value with --na, or take all cells as text with --dtype %s=text", col.Name)
+		e.Hint = fmt.Sprintf(
+			"name what stands for no value with --na, or take all cells as text with --dtype %s=text", col.Name)
 	case reason == reasonZone:
 		e.Hint = "write a zone in every cell or in none"
 	case reason == reasonFormat:
@@ -283,7 +284,8 @@ func (c *csvFile) Fill(ctx context.Context, to []source.Target, m *progress.Mete
 
 // Line returns the line in which a row begins, 0 if it cannot be found.
 func (c *csvFile) Line(row int64) int64 {
-	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Row0+c.spans[i].Rows > row })
+	i := sort.Search(len(c.spans),
+		func(i int) bool { return c.spans[i].Row0+c.spans[i].Rows > row })
 	if i == len(c.spans) {
 		return 0
 	}

@@ -17,14 +17,17 @@ func TestFloatsEqualParseFloat(t *testing.T) {
 		text := loadtest.Number.Draw(r, "text")
 		want, err := strconv.ParseFloat(text, 64)
 		buf := []byte(text + "\n")
-		if v, end, ok := fastFloat(buf, 0, '.'); ok && end == len(text) && (err != nil || math.Float64bits(v) != math.Float64bits(want)) {
+		if v, end, ok := fastFloat(buf, 0, '.'); ok && end == len(text) &&
+			(err != nil || math.Float64bits(v) != math.Float64bits(want)) {
 			r.Fatalf("%q fast is %v, want %v, %v", text, v, want, err)
 		}
-		if v, ok := textvalue.ParseFloat([]byte(text)); ok != (err == nil) || ok && math.Float64bits(v) != math.Float64bits(want) {
+		if v, ok := textvalue.ParseFloat([]byte(text)); ok != (err == nil) || ok &&
+			math.Float64bits(v) != math.Float64bits(want) {
 			r.Fatalf("%q is %v %v, want %v, %v", text, v, ok, want, err)
 		}
 	})
-	for _, text := range []string{"0x1p-2", "1_000", "nan", "", "+", ".", "e5", "1e", "--1", "1 2"} {
+	for _, text := range []string{"0x1p-2", "1_000", "nan", "", "+", ".", "e5", "1e",
+		"--1", "1 2"} {
 		if v, ok := textvalue.ParseFloat([]byte(text)); ok {
 			t.Errorf("%q is %v", text, v)
 		}
@@ -36,7 +39,8 @@ func TestFastFloatsWithACommaAreParseFloat(t *testing.T) {
 		text := loadtest.Number.Draw(r, "text")
 		want, err := strconv.ParseFloat(text, 64)
 		comma := strings.Replace(text, ".", ",", 1)
-		if v, end, ok := fastFloat([]byte(comma+"\n"), 0, ','); ok && end == len(text) && (err != nil || v != want) {
+		if v, end, ok := fastFloat([]byte(comma+"\n"), 0, ','); ok && end == len(text) &&
+			(err != nil || v != want) {
 			r.Fatalf("%q fast is %v, want %v, %v", comma, v, want, err)
 		}
 	})

@@ -285,7 +285,8 @@ func (p *csvParser) parseCell(col *columnParser, x cell, row int64) (reason stri
 		}
 	case opTime:
 		c := p.types[col.target]
-		if t, ok := p.file.Text.Time(b, col.role); ok && t.Unit <= col.unit && t.Zoned == (c.Zone != "") {
+		if t, ok := p.file.Text.Time(b, col.role); ok && t.Unit <= col.unit &&
+			t.Zoned == (c.Zone != "") {
 			v, ok := t.In(col.unit)
 			if !ok {
 				return "does not fit 64 bits of " + c.Unit

@@ -9,8 +9,10 @@ import (
 // FuzzExample parses any bytes as an Example. It must not panic, and an accepted Example has no
 // more values than bytes.
 func FuzzExample(f *testing.F) {
-	f.Add(loadtest.Example(false, map[string]any{"id": []string{"ä"}, "t": []int64{1}, "x": []float32{1.5, -2}}))
-	f.Add(loadtest.Example(true, map[string]any{"t": []int64{-1}, "x": []float32{1.5, -2}, "none": nil}))
+	f.Add(loadtest.Example(false, map[string]any{"id": []string{"ä"}, "t": []int64{1},
+		"x": []float32{1.5, -2}}))
+	f.Add(loadtest.Example(true, map[string]any{"t": []int64{-1}, "x": []float32{1.5, -2},
+		"none": nil}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		total := int64(0)
 		err := parseExample(b, func(x feature) error {

@@ -161,7 +161,8 @@ func (t *file) readSpans() error {
 func (t *file) readError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &loaderr.SourceError{
-			Path: t.name, Reason: "the file became shorter while it was loaded", Hint: loaderr.HintChanged,
+			Path: t.name, Reason: "the file became shorter while it was loaded",
+			Hint: loaderr.HintChanged,
 		}
 	}
 	return files.AsSourceError(t.name, err)
@@ -169,7 +170,8 @@ func (t *file) readError(err error) error {
 
 // records calls f with each feature of each record of a span, and done after each record. Rows
 // count from 0.
-func (t *file) records(s source.Span, f func(row int64, x feature) error, done func(row int64) error) error {
+func (t *file) records(s source.Span, f func(row int64, x feature) error,
+	done func(row int64) error) error {
 	buf := make([]byte, s.End-s.Begin)
 	if _, err := t.file.ReadAt(buf, s.Begin); err != nil {
 		return t.readError(err)
@@ -178,7 +180,8 @@ func (t *file) records(s source.Span, f func(row int64, x feature) error, done f
 		const around = recordHeaderBytes + recordTrailerBytes
 		if len(buf) < around || binary.LittleEndian.Uint64(buf) > uint64(len(buf)-around) {
 			return &loaderr.SourceError{
-				Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged,
+				Path: t.name, Reason: "the file was changed while it was loaded",
+				Hint: loaderr.HintChanged,
 			}
 		}
 		length := binary.LittleEndian.Uint64(buf)
@@ -206,40 +209,41 @@ func (t *file) records(s source.Span, f func(row int64, x feature) error, done f
 func (t *file) collectFeatures() error {
 	var mu sync.Mutex
 	bySpan := make([]map[string]*tfFeature, len(t.spans))
-	err := parallel.For(context.Background(), t.Workers, len(t.spans), t.name, func(_, i int) error {
-		features := map[string]*tfFeature{}
-		seen := map[string]bool{}
-		err := t.records(t.spans[i], func(row int64, x feature) error {
-			if seen[string(x.name)] {
-				return &loaderr.SourceError{
-					Path: t.name, Row: row + 1, Column: string(x.name),
-					Reason: "the feature is in the record twice",
+	err := parallel.For(context.Background(), t.Workers, len(t.spans), t.name,
+		func(_, i int) error {
+			features := map[string]*tfFeature{}
+			seen := map[string]bool{}
+			err := t.records(t.spans[i], func(row int64, x feature) error {
+				if seen[string(x.name)] {
+					return &loaderr.SourceError{
+						Path: t.name, Row: row + 1, Column: string(x.name),
+						Reason: "the feature is in the record twice",
+					}
 				}
-			}
-			seen[string(x.name)] = true
-			if !utf8.Valid(x.name) {
-				return errProto
-			}
-			n, err := x.count()
-			if err != nil {
-				return err
-			}
-			current := &tfFeature{list: x.list, row: row, width: n}
-			if known, ok := features[string(x.name)]; ok {
-				known.merge(current)
-			} else {
-				features[string(x.name)] = current
-			}
-			if len(features) > maxFeatures {
-				return t.tooManyFeatures(row)
-			}
-			return nil
-		}, func(int64) error { clear(seen); return nil })
-		mu.Lock()
-		defer mu.Unlock()
-		bySpan[i] = features
-		return err
-	})
+				seen[string(x.name)] = true
+				if !utf8.Valid(x.name) {
+					return errProto
+				}
+				n, err := x.count()
+				if err != nil {
+					return err
+				}
+				current := &tfFeature{list: x.list, row: row, width: n}
+				if known, ok := features[string(x.name)]; ok {
+					known.merge(current)
+				} else {
+					features[string(x.name)] = current
+				}
+				if len(features) > maxFeatures {
+					return t.tooManyFeatures(row)
+				}
+				return nil
+			}, func(int64) error { clear(seen); return nil })
+			mu.Lock()
+			defer mu.Unlock()
+			bySpan[i] = features
+			return err
+		})
 	if err != nil {
 		return err
 	}
@@ -261,7 +265,8 @@ func (t *file) collectFeatures() error {
 // tooManyFeatures returns the error of a record with a feature more than maxFeatures.
 func (t *file) tooManyFeatures(row int64) error {
 	return &loaderr.SourceError{
-		Path: t.name, Row: row + 1, Reason: fmt.Sprintf("there are more than %d features", maxFeatures),
+		Path: t.name, Row: row + 1, Reason: fmt.Sprintf("there are more than %d features",
+			maxFeatures),
 	}
 }
 
@@ -355,7 +360,8 @@ func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) 
 			}
 			if f := t.features[string(x.name)]; n != f.width || x.list != f.list {
 				return &loaderr.SourceError{
-					Path: t.name, Reason: "the file was changed while it was loaded", Hint: loaderr.HintChanged,
+					Path: t.name, Reason: "the file was changed while it was loaded",
+					Hint: loaderr.HintChanged,
 				}
 			}
 			missing[i] = false

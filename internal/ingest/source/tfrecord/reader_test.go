@@ -26,7 +26,8 @@ func opened(t *testing.T, name, text string, blockBytes int64) (*file, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Open(path, f, source.Settings{Workers: 2, BlockBytes: blockBytes, Text: textvalue.DefaultDialect})
+	r, err := Open(path, f, source.Settings{Workers: 2, BlockBytes: blockBytes,
+		Text: textvalue.DefaultDialect})
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -35,7 +36,8 @@ func opened(t *testing.T, name, text string, blockBytes int64) (*file, error) {
 	return r.(*file), nil
 }
 
-// All combinations of three records, in one span, in a span each, and with the first or the last alone.
+// All combinations of three records, in one span, in a span each, and with the first or the last
+// alone.
 func TestTheTypeOfAFeatureDoesNotDependOnSpans(t *testing.T) {
 	describe := func(text string, blockBytes int64) string {
 		f, err := opened(t, "x.tfrecord", text, blockBytes)
@@ -48,19 +50,22 @@ func TestTheTypeOfAFeatureDoesNotDependOnSpans(t *testing.T) {
 		}
 		return fmt.Sprint(columns)
 	}
-	values := []any{nil, []int64{}, []int64{1}, []int64{1, 2}, []float32{}, []float32{1}, []string{"a"}}
+	values := []any{nil, []int64{}, []int64{1}, []int64{1, 2}, []float32{}, []float32{1},
+		[]string{"a"}}
 	for _, a := range values {
 		for _, b := range values {
 			for _, c := range values {
 				var records [][]byte
 				for _, x := range []any{a, b, c} {
-					records = append(records, loadtest.Example(false, map[string]any{"always": []int64{1}, "x": x}))
+					records = append(records,
+						loadtest.Example(false, map[string]any{"always": []int64{1}, "x": x}))
 				}
 				text, first := loadtest.TFRecords(records...), len(loadtest.TFRecords(records[0]))
 				want := describe(text, 1<<20)
 				for _, blockBytes := range []int64{1, int64(first), int64(first) + 1} {
 					if got := describe(text, blockBytes); got != want {
-						t.Errorf("%v, %v, %v in spans of %d bytes: %s, want %s", a, b, c, blockBytes, got, want)
+						t.Errorf("%v, %v, %v in spans of %d bytes: %s, want %s", a, b, c,
+							blockBytes, got, want)
 					}
 				}
 			}
@@ -93,7 +98,8 @@ func TestAFileThatChangesIsRefusedAndNotDecoded(t *testing.T) {
 	}
 	longer := ""
 	for pad := 0; len(longer) < len(text); pad++ { // one record of as many bytes
-		longer = loadtest.TFRecords(loadtest.Example(false, map[string]any{"pad": []string{strings.Repeat("0", pad)}}))
+		longer = loadtest.TFRecords(
+			loadtest.Example(false, map[string]any{"pad": []string{strings.Repeat("0", pad)}}))
 	}
 	if len(longer) != len(text) {
 		t.Fatalf("%d bytes, want %d", len(longer), len(text))
@@ -102,7 +108,8 @@ func TestAFileThatChangesIsRefusedAndNotDecoded(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := 0
-	err = f.records(f.spans[0], func(int64, feature) error { return nil }, func(int64) error { rows++; return nil })
+	err = f.records(f.spans[0], func(int64, feature) error { return nil },
+		func(int64) error { rows++; return nil })
 	var refused *loaderr.SourceError
 	if !errors.As(err, &refused) || rows != 1 {
 		t.Errorf("%d rows and error %v, want the second row refused", rows, err)

@@ -83,10 +83,12 @@ func CheckValues(t *testing.T, l loadtest.Loaded) {
 	if got := loadtest.Values[float64](l, "f8"); !slices.Equal(got, []float64{1, 2, 3, 4, 5, 6}) {
 		t.Errorf("f8 is %v", got)
 	}
-	if got := loadtest.Values[int32](l, "i4"); !slices.Equal(got, []int32{math.MinInt32, 0, math.MaxInt32}) {
+	if got := loadtest.Values[int32](l, "i4"); !slices.Equal(got,
+		[]int32{math.MinInt32, 0, math.MaxInt32}) {
 		t.Errorf("i4 is %v", got)
 	}
-	if got := loadtest.Values[int64](l, "i8"); !slices.Equal(got, []int64{math.MinInt64, 0, math.MaxInt64}) {
+	if got := loadtest.Values[int64](l, "i8"); !slices.Equal(got,
+		[]int64{math.MinInt64, 0, math.MaxInt64}) {
 		t.Errorf("i8 is %v", got)
 	}
 	if got := loadtest.Values[uint8](l, "b"); !slices.Equal(got, []uint8{1, 0, 1}) {
@@ -120,7 +122,8 @@ func CheckTexts(t *testing.T, l loadtest.Loaded, columns map[string][]string) {
 func ArrowBytes(t *testing.T) []byte {
 	t.Helper()
 	list := arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64)
-	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
+	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+		ValueType: arrow.BinaryTypes.String}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "f4", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
 		{Name: "id", Type: arrow.BinaryTypes.String},
@@ -156,7 +159,8 @@ func ArrowBytes(t *testing.T) []byte {
 			b.Field(5).(*array.Int32Builder).Append([]int32{math.MinInt32, 0, math.MaxInt32}[i])
 			b.Field(6).(*array.Int64Builder).Append([]int64{math.MinInt64, 0, math.MaxInt64}[i])
 			b.Field(7).(*array.BooleanBuilder).Append(i != 1)
-			b.Field(8).(*array.Float16Builder).Append(half.New([]float32{1, 0x1p-14, float32(math.Inf(-1))}[i]))
+			b.Field(8).(*array.Float16Builder).Append(
+				half.New([]float32{1, 0x1p-14, float32(math.Inf(-1))}[i]))
 			b.Field(9).(*array.Int8Builder).Append([]int8{-128, 0, 127}[i])
 			b.Field(10).(*array.Uint16Builder).Append([]uint16{0, 1, 65535}[i])
 			b.Field(11).(*array.Uint32Builder).Append([]uint32{0, 1, math.MaxUint32}[i])
