@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -179,5 +180,28 @@ func TestALimitedReachEndsAtItsRoots(t *testing.T) {
 	if _, err := (files.AllowedRoots{Limited: true, Roots: []string{"/"}}).Stat(
 		[]string{filepath.Join(root, "out.csv")}); err != nil {
 		t.Errorf("everything is below /: %v", err)
+	}
+}
+
+// TestMemoryOfWideFeaturesIsNotBuffered loads a TFRecord file in which a buffer for each feature
+// and worker would take a GiB, more than the limit of the child.
+func TestMemoryOfWideFeaturesIsNotBuffered(t *testing.T) {
+	if raceEnabled || cgoEnabled {
+		t.Skip("the limit is that of releases: CGO_ENABLED=0, without the race detector; make test-go runs it so")
+	}
+	features := map[string]any{}
+	for i := range 256 {
+		features[fmt.Sprint("f", i)] = make([]float32, 16<<10)
+	}
+	record := loadtest.Example(false, features)
+	j := job(t, option.Options{Sources: []string{
+		loadtest.File(t, "x.tfrecord", loadtest.TFRecords(record, record, record, record))}})
+	limit, err := memoryLimit(j, maxMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.MemoryLimit = limit
+	if _, err := Run(t.Context(), os.Args[0], j, nil, nil); err != nil {
+		t.Error(err)
 	}
 }

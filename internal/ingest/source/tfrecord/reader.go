@@ -84,9 +84,6 @@ type tfFeature struct {
 // Open returns a reader of a TFRecord file. It checks every record and finds the features of all
 // records.
 func Open(path string, f *os.File, settings source.Settings) (source.Reader, error) {
-	if err := settings.Text.CheckUnused(path); err != nil {
-		return nil, err
-	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
@@ -333,6 +330,11 @@ func (t *file) Describe(w []column.Want) ([]column.Column, error) {
 	return out, nil
 }
 
+// bufferedRowBytes is the size of the rows, in bytes, from which on they are written without a
+// buffer. Every worker has a buffer of each column, which takes 2 MiB if rows are this large, and
+// such writes are large enough without one.
+const bufferedRowBytes = 64 << 10
+
 // Fill decodes the spans in parallel.
 func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) error {
 	targetIndex := map[string]int{}
@@ -344,7 +346,9 @@ func (t *file) Fill(ctx context.Context, to []source.Target, m *progress.Meter) 
 		var buffers rowBuffers
 		to := slices.Clone(to)
 		for i := range to {
-			to[i].Dest.ColumnWriter = to[i].Dest.Buffered()
+			if to[i].Width*to[i].Dest.DType.Size() < bufferedRowBytes {
+				to[i].Dest.ColumnWriter = to[i].Dest.Buffered()
+			}
 		}
 		missing := make([]bool, len(to))
 		resetMissing := func() { copy(missing, slices.Repeat([]bool{true}, len(to))) }
