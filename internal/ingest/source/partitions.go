@@ -19,7 +19,8 @@ import (
 type partitioned struct {
 	Reader
 	parts       []files.Partition
-	fileColumns int // number of columns of the file
+	fileColumns int  // number of columns of the file
+	inferred    bool // cells of the file may widen a column that Describe returned
 }
 
 // WithPartitions returns a reader that adds a column for each part to the columns of r, or r itself
@@ -38,7 +39,7 @@ func WithPartitions(r Reader, parts []files.Partition) (Reader, error) {
 			}
 		}
 	}
-	return &partitioned{r, parts, len(r.Names())}, nil
+	return &partitioned{Reader: r, parts: parts, fileColumns: len(r.Names())}, nil
 }
 
 // Names returns the names of the file's columns, then those of the partition columns.
@@ -64,6 +65,7 @@ func (p *partitioned) Describe(w []column.Want) ([]column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.inferred = slices.ContainsFunc(columns, func(c column.Column) bool { return c.Inferred })
 	return p.merge(columns, func(i int) (column.Column, bool) {
 		if w[i].Index < p.fileColumns {
 			return column.Column{}, false
@@ -137,7 +139,11 @@ func (p *partitioned) fillConstant(t Target, value string) error {
 }
 
 // GroupRows returns the number of rows of each row group. A file without row groups is one group.
+// It returns nil if cells of the file may widen a column, because then every row must be read.
 func (p *partitioned) GroupRows() []int64 {
+	if p.inferred {
+		return nil
+	}
 	if r, ok := p.Reader.(RowGroupPruner); ok {
 		return r.GroupRows()
 	}

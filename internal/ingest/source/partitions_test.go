@@ -161,3 +161,15 @@ func TestPartitionColumnsHaveBoundsInEveryRowGroup(t *testing.T) {
 		}
 	}
 }
+
+func TestAFileWhoseCellsMayWidenAColumnIsNotSkipped(t *testing.T) {
+	for wanted, groups := range map[int][]int64{0: nil, 1: {3}} { // column a is inferred, t is not
+		p := withParts(t, newReader())
+		if _, err := p.Describe([]column.Want{{Index: wanted}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.(RowGroupPruner).GroupRows(); !slices.Equal(got, groups) {
+			t.Errorf("column %d: row groups %v, want %v", wanted, got, groups)
+		}
+	}
+}

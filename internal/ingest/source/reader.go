@@ -7,10 +7,13 @@
 //
 // # Caveats
 //
-// Describe must be called before Fill. A reader of NumPy files does not know its number of rows
-// until Describe.
+// Describe must be called before Rows and Fill: a reader of NumPy files does not know its number of
+// rows until Describe.
 //
-// Fill may return a [WidenError], after which the load starts again with other column types.
+// Fill may return a [WidenError]. The load then calls Fill again, with wider targets. A reader whose
+// Fill may do so marks these columns as inferred, so that no filter skips the file.
+//
+// Errors need not name the path of the source; the load adds it.
 //
 // Rows count from 0, but in errors from 1.
 package source
@@ -26,7 +29,7 @@ import (
 type Reader interface {
 	// Path returns the path of the source, for messages.
 	Path() string
-	// Names returns the names of all columns, in the order of the source.
+	// Names returns the names of all columns, in the order of the source. Names may be equal.
 	Names() []string
 	// Rows returns the number of rows.
 	Rows() int64

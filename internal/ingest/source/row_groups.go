@@ -17,7 +17,7 @@ type RowGroupPruner interface {
 	// two int64 or two string, according to that type. ok is false if they are not known.
 	Bounds(index, group int, as column.Column) (least, most any, ok bool)
 	// Without returns a reader of the row groups that are not skipped, as if there were no others.
-	// skip must leave at least one row group.
+	// Rows in its errors, and lines, are those of the file. skip must leave at least one row group.
 	Without(skip []bool) Reader
 }
 

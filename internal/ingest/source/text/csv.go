@@ -334,14 +334,3 @@ func (c *csvFile) read(buf []byte, s source.Span) ([]byte, error) {
 	}
 	return buf, nil
 }
-
-// GroupRows returns nil: any cell of the file may widen a column, so every row is read.
-func (c *csvFile) GroupRows() []int64 { return nil }
-
-// Bounds returns no bounds: a text file has no statistics.
-func (c *csvFile) Bounds(int, int, column.Column) (least, most any, ok bool) {
-	return nil, nil, false
-}
-
-// Without returns c itself, because a text file has no groups to skip.
-func (c *csvFile) Without([]bool) source.Reader { return c }
