@@ -42,6 +42,9 @@ func (l *load) describe() error {
 			return withPath(r.Path(), err)
 		}
 		l.rows += r.Rows()
+		if m, ok := r.(*source.Melted); ok {
+			l.meter.SourceRows.Add(m.Reader.Rows())
+		}
 		if l.columns == nil {
 			l.setColumns(columns)
 			continue
@@ -149,16 +152,13 @@ func (l *load) newDictionaries() error {
 
 // melt wraps the readers, and changes the options to those of the melted columns.
 func (l *load) melt() error {
-	var rows int64
 	for i, r := range l.readers {
 		m, err := l.meltOne(r)
 		if err != nil {
 			return err
 		}
 		l.readers[i] = m
-		rows += r.Rows()
 	}
-	l.meter.SourceRows.Store(rows)
 	l.ItemID, l.Columns = []string{column.MeltedItem}, nil
 	return nil
 }

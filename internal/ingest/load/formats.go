@@ -23,19 +23,19 @@ type fileReader struct {
 	is     func(head []byte) bool // reports whether the first bytes of a file are of the format
 	// a file with a suffix of the format has it, whatever its first bytes
 	bySuffix bool
-	// open opens a file. name is its name without the suffix of a compression. The reader closes f.
-	// A nil reader without an error means that the file is of another format.
-	open func(path, name string, f *os.File, s source.Settings) (source.Reader, error)
+	// open opens a file. The reader closes f. A nil reader without an error means that the file is
+	// of another format.
+	open func(path string, f *os.File, s source.Settings) (source.Reader, error)
 }
 
 // fileReaders are tried in this order. A file that none of them matches is text.
 var fileReaders = []fileReader{
-	{"Parquet", begins(parquet.Magic), true, openParquet},
+	{"Parquet", begins(parquet.Magic), true, parquet.Open},
 	{"Arrow", begins(arrow.StreamMagic), false, openArrow(true)},
 	{"Arrow", begins(arrow.FileMagic), false, openArrow(false)},
-	{"NumPy", begins(numpy.NpyMagic), false, openNpy},
-	{"TFRecord", tfrecord.Is, true, openTFRecord},
-	{"NumPy", begins(zipMagic), false, openNpz},
+	{"NumPy", begins(numpy.NpyMagic), false, numpy.OpenNpy},
+	{"TFRecord", tfrecord.Is, true, tfrecord.Open},
+	{"NumPy", begins(zipMagic), false, numpy.OpenNpz},
 }
 
 // zipMagic are the first bytes of a zip archive.
@@ -46,34 +46,10 @@ func begins(magic string) func(head []byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 }
 
-func openParquet(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
-	if err := s.Text.CheckUnused(path); err != nil {
-		return nil, err
-	}
-	return parquet.Open(path, f, s)
-}
-
-func openArrow(stream bool) func(path, _ string, f *os.File, s source.Settings) (source.Reader,
-	error) {
-	return func(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
+func openArrow(stream bool) func(string, *os.File, source.Settings) (source.Reader, error) {
+	return func(path string, f *os.File, s source.Settings) (source.Reader, error) {
 		return arrow.OpenFile(path, f, stream, s)
 	}
-}
-
-func openNpy(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
-	return numpy.OpenNpy(path, f, s)
-}
-
-func openNpz(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
-	r, ok, err := numpy.OpenNpz(path, f, s)
-	if !ok && err == nil {
-		return nil, nil
-	}
-	return r, err
-}
-
-func openTFRecord(path, _ string, f *os.File, s source.Settings) (source.Reader, error) {
-	return tfrecord.Open(path, f, s)
 }
 
 // matches reports whether a file with that name and first bytes is of the reader's format.
@@ -128,9 +104,18 @@ func openAs(path, name string, f *os.File, head []byte, s source.Settings,
 		if compressed && !readCompressed(r.format) {
 			continue // refuse refuses it below, or it is text
 		}
-		if reader, err := r.open(path, name, f, s); reader != nil || err != nil {
-			return reader, err
+		reader, err := r.open(path, f, s)
+		if err != nil {
+			return nil, err
 		}
+		if reader == nil {
+			continue
+		}
+		if err := s.Text.CheckUnused(path); err != nil {
+			reader.Close()
+			return nil, err
+		}
+		return reader, nil
 	}
 	if err := refuse(path, head); err != nil {
 		return nil, err
@@ -159,8 +144,8 @@ func readHead(path string, f *os.File) ([]byte, error) {
 }
 
 // refusals are first bytes of files that are not read, whatever their name. COMPRESSED stands for
-// the names of the formats that are read compressed. Uncompressed files of formats in this list
-// have a reader.
+// the names of the formats that are read compressed. Parquet, Arrow and NumPy files stand in this
+// list only for their compressed copies, which have no reader.
 var refusals = []struct {
 	magic, is, hint string
 }{

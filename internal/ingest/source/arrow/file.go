@@ -35,9 +35,6 @@ const (
 // in the file as a stream, and uses the footer to check that none is missing. Closing the reader
 // closes f; if OpenFile returns an error, the caller closes f.
 func OpenFile(path string, f *os.File, stream bool, w source.Settings) (source.Reader, error) {
-	if err := w.Text.CheckUnused(path); err != nil {
-		return nil, err
-	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)

@@ -51,9 +51,6 @@ const npyName = "value"
 
 // OpenNpy reads the header of a .npy file.
 func OpenNpy(path string, f *os.File, settings source.Settings) (source.Reader, error) {
-	if err := settings.Text.CheckUnused(path); err != nil {
-		return nil, err
-	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, files.AsSourceError(path, err)
@@ -66,31 +63,27 @@ func OpenNpy(path string, f *os.File, settings source.Settings) (source.Reader, 
 	return n, n.add(open, st.Size(), npyName, false)
 }
 
-// OpenNpz reads the headers of all arrays of a .npz archive. ok is false for a zip archive of other
-// files.
-func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader,
-	ok bool, err error) {
+// OpenNpz reads the headers of all arrays of a .npz archive. It returns nil for a zip archive of
+// other files.
+func OpenNpz(path string, f *os.File, settings source.Settings) (source.Reader, error) {
 	st, err := f.Stat()
 	if err != nil {
-		return nil, true, files.AsSourceError(path, err)
+		return nil, files.AsSourceError(path, err)
 	}
 	archive, err := zip.NewReader(f, st.Size())
 	if err != nil {
-		return nil, strings.HasSuffix(path, ".npz"), &loaderr.SourceError{
+		return nil, &loaderr.SourceError{
 			Path: path, Reason: "cannot be read as a zip archive: " + err.Error(),
 			Hint: loaderr.HintDamaged,
 		}
 	}
 	for _, e := range archive.File {
 		if !strings.HasSuffix(e.Name, ".npy") {
-			return nil, false, nil
+			return nil, nil
 		}
 	}
 	if len(archive.File) == 0 {
-		return nil, true, &loaderr.SourceError{Path: path, Reason: "holds no arrays"}
-	}
-	if err := settings.Text.CheckUnused(path); err != nil {
-		return nil, true, err
+		return nil, &loaderr.SourceError{Path: path, Reason: "holds no arrays"}
 	}
 	n := &numpyFile{file: cached.File{File: f}, name: path, workers: settings.Workers}
 	var total uint64
@@ -98,11 +91,11 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader
 		name := strings.TrimSuffix(e.Name, ".npy")
 		switch {
 		case e.Flags&1 != 0:
-			return nil, true, &loaderr.SourceError{
+			return nil, &loaderr.SourceError{
 				Path: path, Column: name, Reason: "is encrypted, which is not read",
 			}
 		case e.Method != zip.Store && e.Method != zip.Deflate:
-			return nil, true, &loaderr.SourceError{
+			return nil, &loaderr.SourceError{
 				Path: path, Column: name,
 				Reason: fmt.Sprintf(
 					"is compressed by method %d, want np.savez or np.savez_compressed", e.Method),
@@ -111,7 +104,7 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader
 		if limit := uint64(
 			max(settings.Free, settings.Ratio*st.Size())); e.UncompressedSize64 > limit ||
 			total+e.UncompressedSize64 > limit {
-			return nil, true, &loaderr.SourceError{
+			return nil, &loaderr.SourceError{
 				Path: path,
 				Reason: fmt.Sprintf("would hold more than %d times its size of %d bytes",
 					limit/uint64(st.Size()), st.Size()),
@@ -120,10 +113,10 @@ func OpenNpz(path string, f *os.File, settings source.Settings) (r source.Reader
 		}
 		total += e.UncompressedSize64
 		if err := n.add(e.Open, int64(e.UncompressedSize64), name, true); err != nil {
-			return nil, true, err
+			return nil, err
 		}
 	}
-	return n, true, nil
+	return n, nil
 }
 
 // add reads the header of one array and adds its columns. total is the number of bytes of the
@@ -189,6 +182,9 @@ func (n *numpyFile) Names() []string {
 // Describe returns the types of the wanted columns. It returns an error if their numbers of rows
 // differ; columns that are not wanted may have other lengths.
 func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
+	if len(w) == 0 {
+		return nil, n.countRows()
+	}
 	out := make([]column.Column, len(w))
 	for i, x := range w {
 		c := n.columns[x.Index]
@@ -215,6 +211,22 @@ func (n *numpyFile) Describe(w []column.Want) ([]column.Column, error) {
 		out[i] = described[0]
 	}
 	return out, nil
+}
+
+// countRows sets the number of rows if no column is wanted, as in a load of partition columns alone.
+// It returns an error if the arrays have different numbers of rows.
+func (n *numpyFile) countRows() error {
+	var loadable []column.Want
+	for i, c := range n.columns {
+		if c.refusal == nil {
+			loadable = append(loadable, column.Want{Index: i})
+		}
+	}
+	if len(loadable) == 0 {
+		loadable = []column.Want{{}} // Describe returns why the first column cannot be loaded
+	}
+	_, err := n.Describe(loadable)
+	return err
 }
 
 // Fill reads the columns in parallel. Each column opens its own stream of the array.
