@@ -49,16 +49,17 @@ func planColumn(o option.Options, c column.Column, role layout.Role) columnPlan 
 	return p
 }
 
-// readsFirst reports whether a narrowed column is read as it is and converted afterwards: a text
-// file's cells are read as few dtypes only, and the error of narrowing is that of the rows that a
-// filter keeps.
+// readsFirst reports whether a narrowed column is read as it is and converted afterwards. Cells of a
+// text file are read as few dtypes only, and inserted rows may turn its integers into floats. The
+// error of narrowing counts only the rows that the filters select.
 func (p columnPlan) readsFirst(o option.Options, c column.Column) bool {
 	if c.Width == 0 && o.Filters() &&
 		(c.Kind == column.KindFloat64 || c.Kind == column.KindFloat32) {
 		return true
 	}
 	readsFloats := c.Kind == column.KindFloat64 || c.Kind == column.KindUnknown
-	return c.Inferred && !(p.stored.DType == layout.Float32 && readsFloats)
+	return c.Inferred &&
+		(len(o.Regrid) > 0 || !(p.stored.DType == layout.Float32 && readsFloats))
 }
 
 // computedInPlace reports whether the result holds the values before the steps exactly, so that the

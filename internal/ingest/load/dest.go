@@ -85,7 +85,9 @@ func (l *load) canMiss(added int64) error {
 		case l.wanted.roles[i] != layout.RoleValue || d.DType == layout.Text || d.DType.IsFloat():
 		case c.Inferred && d.DType == layout.Int64 && exactFloats(layout.Values[int64](d)):
 			c.Kind = column.KindFloat64
-			l.setColumn(i, c)
+			if l.setColumn(i, c); l.plans[i].narrowed {
+				l.losses[i] = &column.Loss{}
+			}
 		default:
 			hint := fmt.Sprintf(
 				"fill it with --fill %s=forward, or store it as floats with --dtype %s=float32",

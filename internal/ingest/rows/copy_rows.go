@@ -2,6 +2,7 @@ package rows
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/tensorcache/tensorcache/internal/ingest/column"
@@ -10,9 +11,9 @@ import (
 )
 
 // CopyRows copies the rows from[0], from[1], … of source to consecutive rows of to, which start at
-// row at. If from is nil, it copies all rows of source. Both columns have the same dtype, or source
-// is int64 and to is float64. An inserted row gets the dtype's missing value, or 0 if the dtype has
-// none.
+// row at. If from is nil, it copies all rows of source. An inserted row gets the dtype's missing
+// value, or 0 if the dtype has none. CopyRows returns an error unless both columns have the same
+// dtype, or source is int64 and to is float64.
 func CopyRows(
 	ctx context.Context, workers int, to layout.ColumnWriter, at int64, source layout.ColumnWriter,
 	from []int64,
@@ -30,6 +31,9 @@ func CopyRows(
 					to[f] = float64(v)
 				}
 			})
+	}
+	if to.DType.Plain() != source.DType.Plain() {
+		return fmt.Errorf("rows: copy %s to %s", source.DType, to.DType)
 	}
 	missing := missingBits(to.DType)
 	switch to.DType.Size() {
