@@ -58,12 +58,11 @@ func (a *accumulator) add(row int64, dense []byte) (added bool) {
 		a.mu.Unlock()
 		return false
 	}
-	a.busy = true
-	a.mu.Unlock()
 	n := int64(len(dense)) / a.width
+	a.busy, a.rows = true, row+n // a row that is written again meanwhile is noticed
+	a.mu.Unlock()
 	eachTile(dense, a.width, a.width, 0, n, a.addBlock)
 	a.mu.Lock()
-	a.rows += n
 	a.addPending()
 	a.mu.Unlock()
 	return true
@@ -113,12 +112,12 @@ func (a *accumulator) deferToEnd() {
 func (a *accumulator) addPending() {
 	for !a.deferred && len(a.pending) > 0 && a.pending[0].from == a.rows &&
 		(a.pending[0].to-a.rows)*a.width >= minAddBytes {
-		end := a.pending[0].to
+		first, end := a.rows, a.pending[0].to
 		a.pending = slices.Delete(a.pending, 0, 1)
+		a.rows = end // as in add
 		a.mu.Unlock()
-		eachTile(a.data, a.stride, a.width, a.rows, end, a.addBlock)
+		eachTile(a.data, a.stride, a.width, first, end, a.addBlock)
 		a.mu.Lock()
-		a.rows = end
 	}
 	a.busy = false
 }

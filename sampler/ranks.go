@@ -7,9 +7,7 @@ type RankShare struct{ Batches, Windows int64 }
 // on the number of runs and ranks, and not on the number of windows.
 func (s *Sampler) Ranks(epoch uint64, limit int64) []RankShare {
 	shares := make([]RankShare, min(limit, s.options.NumReplicas))
-	if s.blocks != nil {
-		s.drawEpoch(epoch) // once for all ranks
-	}
+	s.drawEpoch(epoch) // once: the copies below share the order
 	for rank := range shares {
 		one, share := *s, &shares[rank]
 		one.options.Rank = int64(rank)
