@@ -83,11 +83,7 @@ func (r *Runner) Run(
 	}
 	if done { // the result can be used while the child exits
 		c.kill()
-		r.exiting.RLock()
-		go func() {
-			defer r.exiting.RUnlock()
-			waitExit()
-		}()
+		r.release(c, waitExit)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}

@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"sync"
@@ -14,14 +15,36 @@ type Runner struct {
 	// Exe is the program that Run starts as the child, with the verb [Verb].
 	Exe string
 
-	exiting sync.RWMutex // read-locked while a child exits after Run has returned
+	mu      sync.Mutex
+	exiting map[*process]bool // children that exit after Run has returned
 }
 
-// Settle waits until the children of all finished jobs have exited. Until then, the children still
-// map the files that they wrote, so that the pages of these files stay in memory.
+// Settle waits until the children of all jobs that have finished by now have exited. Until then, the
+// children still map the files that they wrote, so that the pages of these files stay in memory.
 func (r *Runner) Settle() {
-	r.exiting.Lock()
-	defer r.exiting.Unlock()
+	r.mu.Lock()
+	exiting := maps.Clone(r.exiting)
+	r.mu.Unlock()
+	for c := range exiting {
+		<-c.released
+	}
+}
+
+// release runs waitExit, which waits for the exit of a child, in a goroutine of its own.
+func (r *Runner) release(c *process, waitExit func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.exiting == nil {
+		r.exiting = map[*process]bool{}
+	}
+	r.exiting[c] = true
+	go func() {
+		waitExit()
+		r.mu.Lock()
+		delete(r.exiting, c)
+		r.mu.Unlock()
+		close(c.released)
+	}()
 }
 
 // process is the child process of one job.
@@ -32,12 +55,15 @@ type process struct {
 	stderr headBuffer
 	exited chan struct{} // closed when the child has exited; stderr and err are valid then
 	err    error         // of [exec.Cmd.Wait]
+	// closed when the child has exited and its pipes are closed, after Run has returned
+	released chan struct{}
 }
 
 // startProcess starts a child process. Its standard input stays open until it has exited. If this
 // process ends, the system closes that pipe, which ends the child.
 func startProcess(exe string, conn *os.File) (*process, error) {
-	c := &process{cmd: exec.Command(exe, Verb), exited: make(chan struct{})}
+	c := &process{cmd: exec.Command(exe, Verb), exited: make(chan struct{}),
+		released: make(chan struct{})}
 	childStdin, stdin, err := os.Pipe()
 	if err != nil {
 		return nil, err

@@ -44,3 +44,25 @@ func TestAChildThatIsDoneEndsWhateverKeepsIt(t *testing.T) {
 		t.Fatalf("children %v are waited for", children(t))
 	}
 }
+
+func TestSettleWaitsForTheChildrenOfItsMomentAlone(t *testing.T) {
+	r, exit := &Runner{}, make(chan struct{})
+	first, second := &process{released: make(chan struct{})},
+		&process{released: make(chan struct{})}
+	r.release(first, func() { <-exit })
+	settled := make(chan struct{})
+	go func() { r.Settle(); close(settled) }()
+	r.release(second, func() {})
+	<-second.released
+	select {
+	case <-settled:
+		t.Error("Settle returned before the child had exited")
+	default:
+	}
+	close(exit)
+	<-settled
+	r.Settle()
+	if len(r.exiting) > 0 {
+		t.Errorf("%d children are listed as exiting", len(r.exiting))
+	}
+}
