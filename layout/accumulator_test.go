@@ -14,7 +14,7 @@ import (
 
 // Checksum and statistics are those of the stored values, in whatever order and by however many
 // goroutines they are written.
-func TestSumsOfWhatIsPutAreThoseOfWhatIsStored(t *testing.T) {
+func TestChecksumAndStatisticsDescribeTheStoredValues(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rows := rapid.Int64Range(1, 9_000).Draw(r, "rows")
 		width := rapid.SampledFrom([]int64{0, 1, 3}).Draw(r, "width")
@@ -109,7 +109,7 @@ func copied(d ColumnWriter, row int64, values []float64) {
 
 // A table of thousands of columns needs little memory while its columns are written, whatever the
 // alignment of the source values.
-func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
+func TestChecksumsOfManyColumnsUseLittleMemory(t *testing.T) {
 	const columns, rows = maxAccumulators + 26, 4 << 10
 	table := Table{Rows: rows}
 	for i := range columns {
@@ -151,7 +151,7 @@ func TestSumsOfManyColumnsTakeLittleMemory(t *testing.T) {
 
 // Values that are written one by one, as record readers do, reach the accumulator in large blocks,
 // in whatever order they are written.
-func TestFewValuesAreSummedUpTogether(t *testing.T) {
+func TestSingleValuesReachTheAccumulatorInBlocks(t *testing.T) {
 	const rows, many = 3000, minAddBytes / 8
 	w, err := Create(t.TempDir(),
 		Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})
@@ -190,7 +190,7 @@ func TestFewValuesAreSummedUpTogether(t *testing.T) {
 	}
 }
 
-func TestFewBufferedValuesAreSummedUpWhenTheBufferIsClosed(t *testing.T) {
+func TestBufferedValuesReachTheAccumulatorAtClose(t *testing.T) {
 	const rows = 2 * minAddBytes / 8
 	w, err := Create(t.TempDir(),
 		Table{Rows: rows, Columns: []Column{{Name: "a", Role: RoleValue, DType: Float64}}})

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestCheckNamesWhatIsDamaged(t *testing.T) {
+func TestCheckNamesTheDamagedParts(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
 		for _, rows := range []int64{1, 50, 70_000} {
 			for name, damage := range map[string]func(f *os.File, last int64) error{
@@ -70,7 +70,7 @@ func TestCheckNamesWhatIsDamaged(t *testing.T) {
 	}
 }
 
-func TestACheckEndsWithItsContext(t *testing.T) {
+func TestCheckStopsWhenItsContextIsCanceled(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, Packed, 10)
 	ctx, cancel := context.WithCancel(t.Context())

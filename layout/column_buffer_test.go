@@ -8,7 +8,7 @@ import (
 
 // All values of a buffered column are stored, in blocks of any size and between rows that are
 // stored unbuffered. The checksum is that of the stored values.
-func TestCollectedValuesAreAllStored(t *testing.T) {
+func TestBufferedValuesAreAllStored(t *testing.T) {
 	const rows = 3*bufferBytes/8 + 1001
 	values := make([]float64, rows)
 	for i := range values {

@@ -26,7 +26,7 @@ func mappedKiB(t *testing.T, path string) int64 {
 	return n
 }
 
-func TestPagesOfADraftAreMappedOnceTheyAreStored(t *testing.T) {
+func TestABufferedDraftMapsItsPages(t *testing.T) {
 	const rows = 3 * bufferBytes / 8
 	values := make([]float64, rows)
 	for i := range values {

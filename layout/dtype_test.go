@@ -23,7 +23,7 @@ func valueOf(bits uint16) float64 {
 	return math.Copysign(v, 1-2*float64(bits>>15))
 }
 
-func TestEveryHalfIsItsValueAndComesBack(t *testing.T) {
+func TestEveryHalfRoundTripsThroughItsValue(t *testing.T) {
 	for bits := range 1 << 16 {
 		h := HalfFromBits(uint16(bits))
 		want, got := valueOf(uint16(bits)), float64(h.Float32())
@@ -42,7 +42,7 @@ func TestEveryHalfIsItsValueAndComesBack(t *testing.T) {
 	}
 }
 
-func TestAHalfIsTheNearest(t *testing.T) {
+func TestHalfOfRoundsToTheNearestEven(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Float64Range(-65519, 65519).Draw(t, "x")
 		if rapid.Bool().Draw(t, "small") {

@@ -120,7 +120,7 @@ func bruteForce(t testing.TB, d *Data, c *ManifestColumn, lane, from, to int64) 
 	return least, greatest, missing
 }
 
-func TestExtremesAreThoseOfEachRowByItself(t *testing.T) {
+func TestExtremesEqualThoseOfARowByRowSearch(t *testing.T) {
 	const rows = 7*summaryRows + 123
 	for _, layout := range []string{Columns, Packed} {
 		d := awkward(t, layout, rows)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestFilesOfColumnsHaveNamesThatFit(t *testing.T) {
+func TestFileNamesOfColumnsAreUniqueAndShort(t *testing.T) {
 	short, long := "a b/ü", strings.Repeat("é", 50)
 	if got, want := VocabFile(short), "vocab-a%20b%2F%C3%BC.arrow"; got != want {
 		t.Errorf("%q is in %s, want %s", short, got, want)

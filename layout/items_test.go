@@ -21,7 +21,7 @@ func plainJSON(t rapid.TB, value any) string {
 	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 }
 
-func TestATextIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
+func TestAppendJSONTextEqualsEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// Random bytes, and characters that have escapes of their own.
 		pieces := rapid.SliceOf(rapid.OneOf(
@@ -44,7 +44,7 @@ func TestATextIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
 	})
 }
 
-func TestItemNamesAreTheItemsJSON(t *testing.T) {
+func TestItemNamesEqualEncodingJSON(t *testing.T) {
 	texts := []string{"", "AT&T <ü>", "a\u2028\"", "-7"}
 	ints := []int64{-7, math.MaxInt64, math.MinInt64, 0}
 	for _, items := range []Items{

@@ -117,7 +117,7 @@ func open(t *testing.T, dir string) *Data {
 	return d
 }
 
-func TestWhatIsFilledIsReadBack(t *testing.T) {
+func TestWrittenValuesAreReadBack(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
 		for _, rows := range []int64{0, 1, 2, 7, 1000} {
 			t.Run(fmt.Sprint(layout, rows), func(t *testing.T) {
@@ -224,7 +224,7 @@ func TestArrowReadsDataArrow(t *testing.T) {
 	}
 }
 
-func TestEqualContentHasOneDigestAndOneSetOfChecksums(t *testing.T) {
+func TestEqualContentHasEqualDigestAndChecksums(t *testing.T) {
 	a, b, packed := write(t, t.TempDir(), Columns, 50), write(t, t.TempDir(), Columns, 50),
 		write(t, t.TempDir(), Packed, 50)
 	if a.Digest != b.Digest || len(a.Digest) != 32 {
@@ -241,7 +241,7 @@ func TestEqualContentHasOneDigestAndOneSetOfChecksums(t *testing.T) {
 	}
 }
 
-func TestMissingIsCounted(t *testing.T) {
+func TestMissingValuesAreCounted(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
 		value := func(name string, d DType) Column {
 			return Column{Name: name,
@@ -278,7 +278,7 @@ func TestMissingIsCounted(t *testing.T) {
 	}
 }
 
-func TestDamageIsRefused(t *testing.T) {
+func TestDamagedGenerationsAreRefused(t *testing.T) {
 	damage := map[string]func(dir string) error{
 		"no manifest": func(dir string) error {
 			return os.Remove(
@@ -351,7 +351,7 @@ func edit(file, old, new string) func(string) error {
 	}
 }
 
-func TestImpossibleTablesAreRefused(t *testing.T) {
+func TestInvalidTablesAreRefused(t *testing.T) {
 	value := func(name string) Column { return Column{Name: name, Role: RoleValue, DType: Float32} }
 	for name, table := range map[string]Table{
 		"twice the same name": {Rows: 1, Columns: []Column{value("a"), value("a")}},

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestAMappingIsLeftToTheEndOfTheProcessWhereItIsNear(t *testing.T) {
+func TestLeaveMappedKeepsTheMappingAfterFinish(t *testing.T) {
 	for _, leave := range []bool{false, true} {
 		dir := t.TempDir()
 		w, err := Create(dir,

@@ -35,7 +35,7 @@ func openMapped(t *testing.T, dir string, m *Manifest, names ...string) (*Data, 
 	return d, err
 }
 
-func TestFilesThatWereSentAreCheckedAsThoseInADirectory(t *testing.T) {
+func TestMappedFilesAreCheckedLikeThoseOfADirectory(t *testing.T) {
 	dir := t.TempDir()
 	m := write(t, dir, Packed, 100)
 	all := []string{DataFile, ItemsFile, VocabFile("symbol"), VocabFile("q")}

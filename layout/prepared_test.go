@@ -34,7 +34,7 @@ func filled(t *testing.T) string {
 	return dir
 }
 
-func TestWhatWasMissingBeforeAFillIsKept(t *testing.T) {
+func TestRowsMissingBeforeAFillAreStored(t *testing.T) {
 	d := open(t, filled(t))
 	c := &d.Manifest.Columns[0]
 	if runs, err := d.BeforeFill(c); err != nil || !slices.Equal(runs, MissingRows{{1, 1, 1}}) {
@@ -52,7 +52,7 @@ func TestWhatWasMissingBeforeAFillIsKept(t *testing.T) {
 	}
 }
 
-func TestDamageToWhatWasMissingIsFound(t *testing.T) {
+func TestDamageToMissingRowsIsFound(t *testing.T) {
 	dir := filled(t)
 	path := filepath.Join(dir, BeforeFillFile("a/b"))
 	b, err := os.ReadFile(path)
@@ -74,14 +74,14 @@ func TestDamageToWhatWasMissingIsFound(t *testing.T) {
 	}
 }
 
-func TestNumbersThatAreNoneAreNull(t *testing.T) {
+func TestNonFiniteFloatsAreNullInJSON(t *testing.T) {
 	b, err := json.Marshal(Floats{1.5, math.NaN(), math.Inf(1)})
 	if err != nil || string(b) != "[1.5,null,null]" {
 		t.Errorf("%s, %v", b, err)
 	}
 }
 
-func TestMissingRowsComeBackAsTheyWereAdded(t *testing.T) {
+func TestMissingRowsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cells := rapid.SliceOf(rapid.SampledFrom([]int64{0, 0, 1, 1, 1, 2, 300})).Draw(t, "cells")
 		var m MissingRows

@@ -18,7 +18,7 @@ var streamNames = map[string]string{
 	"n": "fixed_size_list<item: int8, nullable>[2]",
 }
 
-func TestAStreamOfRowsIsWhatTheFileHolds(t *testing.T) {
+func TestAStreamOfRowsEqualsTheFile(t *testing.T) {
 	const rows = 40
 	for _, name := range []string{Columns, Packed} {
 		d := awkward(t, name, rows)
@@ -117,7 +117,7 @@ func wantCells(t *testing.T, d *Data, c *ManifestColumn, from, to int64) (out []
 	return out
 }
 
-func TestCellsKeepWhatJSONCannotSay(t *testing.T) {
+func TestCellsReplaceFloatsThatJSONLacks(t *testing.T) {
 	if got := fmt.Sprint(
 		Cells(Float64,
 			bytesOf([]float64{1.5, math.NaN(), math.Inf(1),
@@ -126,7 +126,7 @@ func TestCellsKeepWhatJSONCannotSay(t *testing.T) {
 	}
 }
 
-func TestRowsThatAreNotThereAreRefused(t *testing.T) {
+func TestRowsOutsideTheDatasetAreRefused(t *testing.T) {
 	d := awkward(t, Columns, 10)
 	for _, slice := range [][2]int64{{-1, 5}, {5, 4}, {0, 11}, {1 << 62, 1 << 62}} {
 		if _, err := d.Dense(&d.Manifest.Columns[2], slice[0], slice[1]); err == nil {

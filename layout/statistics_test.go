@@ -20,7 +20,7 @@ func bytesOf[T Number](values []T) []byte {
 		len(values)*int(unsafe.Sizeof(values[0])))
 }
 
-func TestStatisticsAreThoseOfANaiveComputation(t *testing.T) {
+func TestStatisticsEqualANaiveComputation(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		base := rapid.SampledFrom([]float64{0, -7, 1e6}).Draw(r, "base")
 		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Just(math.NaN()),
@@ -62,7 +62,7 @@ func TestStatisticsAreThoseOfANaiveComputation(t *testing.T) {
 	})
 }
 
-func TestQuantilesOfManyAreNear(t *testing.T) {
+func TestQuantilesOfManyValuesAreAccurate(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	values := make([]float32, 300_000)
 	for i := range values {
@@ -84,9 +84,9 @@ func TestQuantilesOfManyAreNear(t *testing.T) {
 	}
 }
 
-// TestQuantilesCountWhatIsThere has columns with many missing values in some parts and few in
+// TestQuantilesOfSparseColumnsAreAccurate has columns with many missing values in some parts and few in
 // others, where the values also differ in size.
-func TestQuantilesCountWhatIsThere(t *testing.T) {
+func TestQuantilesOfSparseColumnsAreAccurate(t *testing.T) {
 	const rows = 400_000
 	random := rand.New(rand.NewPCG(5, 6))
 	for name, there := range map[string]func(row int) bool{
@@ -132,9 +132,9 @@ func TestQuantilesCountWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestRareValuesStandForAsManyAsThereAre: the weights of values in rare add up to the number of
+// TestWeightsOfRareValuesSumToTheirCount: the weights of values in rare add up to the number of
 // present values, also if each block has fewer than one sampled value.
-func TestRareValuesStandForAsManyAsThereAre(t *testing.T) {
+func TestWeightsOfRareValuesSumToTheirCount(t *testing.T) {
 	const blocks, size, there = 2000, 64, 3
 	o := newObserver(Float64, blocks*size)
 	block := slices.Repeat([]float64{math.NaN()}, size)
@@ -151,7 +151,7 @@ func TestRareValuesStandForAsManyAsThereAre(t *testing.T) {
 	}
 }
 
-func TestInfinitiesHaveNoMean(t *testing.T) {
+func TestColumnsWithInfinitiesHaveNoMean(t *testing.T) {
 	o := newObserver(Float32, 3)
 	o.add(bytesOf([]float32{1, float32(math.Inf(1)), 2}))
 	if s := o.statistics(); s.Count != 3 || *s.Min != 1 || s.Max != nil || s.Mean != nil ||

@@ -18,7 +18,7 @@ func mustNew(t *testing.T, x sampler.Windows, o sampler.Options) *sampler.Sample
 	return s
 }
 
-func TestCursorIsSmallAndKnowsWhatItBelongsTo(t *testing.T) {
+func TestCursorContainsOnlyWhatItsOrderNeeds(t *testing.T) {
 	x := list{runs: []run{{0, 50}, {1, 50}}, contiguous: true}
 	for _, c := range []struct {
 		o    sampler.Options
@@ -40,7 +40,7 @@ func TestCursorIsSmallAndKnowsWhatItBelongsTo(t *testing.T) {
 	}
 }
 
-func TestCursorThatDoesNotFitSaysWhatDiffers(t *testing.T) {
+func TestCursorsThatDoNotMatchNameTheDifference(t *testing.T) {
 	x := list{runs: []run{{0, 50}}, contiguous: true}
 	shuffle := sampler.Options{BatchSize: 8, Seed: 3, Order: "shuffle"}
 	random := sampler.Options{BatchSize: 8, Seed: 3, Order: "random_start"}
@@ -96,7 +96,7 @@ func TestCursorThatDoesNotFitSaysWhatDiffers(t *testing.T) {
 	}
 }
 
-func TestCursorIsReadStrictly(t *testing.T) {
+func TestInvalidCursorsAreRefused(t *testing.T) {
 	const good = `{"epoch":2,"consumed":40,"dataset":"d","windows":"w","order":"shuffle","seed":18446744073709551615}`
 	if c, err := sampler.ParseCursor([]byte(good)); err != nil || c.Seed != 1<<64-1 ||
 		c.Consumed != 40 {

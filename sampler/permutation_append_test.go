@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPositionsTogetherAreAsOneByOne compares append with at, also for ranges that wrap.
-func TestPositionsTogetherAreAsOneByOne(t *testing.T) {
+// TestAppendedPositionsEqualSingleOnes compares append with at, also for ranges that wrap.
+func TestAppendedPositionsEqualSingleOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.Uint64Range(1, 40), rapid.Uint64Range(1, 1<<40)).Draw(t, "n")
 		p := newPermutation(rapid.Uint64().Draw(t, "key"), n)

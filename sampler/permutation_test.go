@@ -54,7 +54,7 @@ func checkChi(t *testing.T, what string, counts []float64, expected float64) {
 }
 
 // Every permutation of a few numbers is as likely as any other.
-func TestShufflesOfFewAreAllEquallyLikely(t *testing.T) {
+func TestShufflesOfFewNumbersAreEquallyLikely(t *testing.T) {
 	for n, factorial := range map[uint64]int{2: 2, 3: 6, 4: 24, 5: 120, 6: 720, 7: 5040} {
 		counts := make([]float64, factorial)
 		draws := max(20000, 60*factorial)

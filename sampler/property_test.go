@@ -63,7 +63,7 @@ func everyRank(t *rapid.T, x list, o sampler.Options) []*sampler.Sampler {
 	return ranks
 }
 
-func TestBatchesAreWhatTheDefinitionsSay(t *testing.T) {
+func TestBatchesEqualThoseOfTheOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawList(t)
 		o := drawOptions(t, x)
@@ -128,7 +128,7 @@ func TestBatchesAreWhatTheDefinitionsSay(t *testing.T) {
 	})
 }
 
-func TestSharesAreWhatRanksAreServed(t *testing.T) {
+func TestRankSharesEqualTheServedBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawList(t)
 		o := drawOptions(t, x)
@@ -158,9 +158,9 @@ func TestSharesAreWhatRanksAreServed(t *testing.T) {
 	})
 }
 
-// TestSharesOfManyWindowsAreNotWalkedThrough has so many windows that to count them would take
+// TestRankSharesAreComputedWithoutListingWindows has so many windows that to count them would take
 // years.
-func TestSharesOfManyWindowsAreNotWalkedThrough(t *testing.T) {
+func TestRankSharesAreComputedWithoutListingWindows(t *testing.T) {
 	x := list{runs: []run{{0, 1 << 50}, {1, 1<<50 + 1}}}
 	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start"} {
 		for _, size := range []int64{1, 3, 1000} {
@@ -217,7 +217,7 @@ func drain(t *rapid.T, ranks []*sampler.Sampler, epoch uint64, consumed,
 	return served, consumed
 }
 
-func TestAnyRankCountResumesAnyOthersCursor(t *testing.T) {
+func TestAnyRankCountResumesACursorOfAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawList(t)
 		o := drawOptions(t, x)

@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/window"
 )
 
-func TestOptionsAreRefusedByField(t *testing.T) {
+func TestInvalidOptionsNameTheField(t *testing.T) {
 	x := list{runs: []run{{0, 10}, {3, 10}}}
 	for _, c := range []struct {
 		o     sampler.Options
@@ -57,7 +57,7 @@ func TestOptionsAreRefusedByField(t *testing.T) {
 	}
 }
 
-func TestTailDefaultsToShortAloneAndWrapTogether(t *testing.T) {
+func TestTailDefaultsToShortForOneRankAndWrapForMore(t *testing.T) {
 	x := list{runs: []run{{0, 10}}}
 	for replicas, want := range map[int64]string{0: "short", 1: "short", 2: "wrap"} {
 		if got := mustNew(t, x,
@@ -113,7 +113,7 @@ func TestTailsOfNineWindows(t *testing.T) {
 
 // keras timeseries_dataset_utils_test.py, test_basics: 92 windows in 19 batches of 5, the last of
 // 2.
-func TestKerasBatches(t *testing.T) {
+func TestBatchCountsEqualThoseOfKeras(t *testing.T) {
 	x, err := window.New(window.Spec{ContextLength: 9}, window.Table{Offsets: []int64{0, 100}})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestKerasBatches(t *testing.T) {
 
 // neuralforecast tests/test_common/test_multi_device_training.py: ranks share no window. Merlin
 // dataloader#75: with tail wrap or drop all ranks have equally many batches, so none waits forever.
-func TestRanksShareNothingAndHaveEquallyManyBatches(t *testing.T) {
+func TestRanksShareNoWindowAndHaveEquallyManyBatches(t *testing.T) {
 	x := list{runs: []run{{0, 103}}}
 	for _, tail := range tails {
 		ranks := epochOf(t, x, sampler.Options{Order: "shuffle", BatchSize: 5, NumReplicas: 4,

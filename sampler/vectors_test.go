@@ -62,7 +62,7 @@ func shuffledCases() (cases []shuffled) {
 	return cases
 }
 
-func TestKeptVectorsOfShuffle(t *testing.T) {
+func TestStoredVectorsOfShuffle(t *testing.T) {
 	checkVectors(t, shuffleVectors, shuffledCases(), 44, (*shuffled).fill)
 }
 
@@ -133,7 +133,7 @@ func orderedCases() (cases []ordered) {
 		Weights: []float64{1, 100, 0, 0.5}}})
 }
 
-func TestKeptVectorsOfOrders(t *testing.T) {
+func TestStoredVectorsOfOrders(t *testing.T) {
 	checkVectors(t, orderVectors, orderedCases(), 31, (*ordered).fill)
 }
 

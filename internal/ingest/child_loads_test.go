@@ -23,7 +23,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
-func TestAppendRunsInAChildAndLeavesFilesOut(t *testing.T) {
+func TestAnAppendInAChildSkipsLoadedFiles(t *testing.T) {
 	a, b := loadtest.File(t, "a.csv", "t,v\n1,1\n"), loadtest.File(t, "b.csv", "t,v\n2,5\n3,6\n")
 	old := loadHere(t, option.Options{Sources: []string{a}, Time: "t"})
 	o, err := load.AppendOptions(old.Manifest, []string{a, b})
@@ -75,7 +75,7 @@ func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 	}
 }
 
-func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
+func TestTheMemoryLimitIsAtMostTheAvailableMemory(t *testing.T) {
 	small := Job{Options: option.Options{Sources: []string{loadtest.File(t, "a.csv", "a\n1\n")}}}
 	stream := Job{Put: &put.Header{Format: put.FormatArrow}}
 	for _, c := range []struct {
@@ -96,8 +96,8 @@ func TestALoadTakesNoMoreMemoryThanThereIs(t *testing.T) {
 	}
 }
 
-// TestRunPutsOverASocket sends the values of a put through a real socket to a real child.
-func TestRunPutsOverASocket(t *testing.T) {
+// TestAPutIsLoadedFromASocket sends the values of a put through a real socket to a real child.
+func TestAPutIsLoadedFromASocket(t *testing.T) {
 	p, sent := puttest.EveryArray(t)
 	for _, cut := range []int{0, 20} {
 		fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
@@ -127,7 +127,7 @@ func TestRunPutsOverASocket(t *testing.T) {
 	}
 }
 
-func TestALimitedReachEndsAtItsRoots(t *testing.T) {
+func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 	root, outside := loadtest.Fenced(t)
 	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"
 	for path, want := range map[string]string{

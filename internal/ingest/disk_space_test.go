@@ -13,9 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom compares the sizes that a load, a sorted load
+// TestALoadReportsItsSizeAndEndsIfThatIsRefused compares the sizes that a load, a sorted load
 // and an append pass to Room with the size of the result.
-func TestALoadTellsWhatItTakesAndEndsWhereThereIsNoRoom(t *testing.T) {
+func TestALoadReportsItsSizeAndEndsIfThatIsRefused(t *testing.T) {
 	var text strings.Builder
 	for i := range 50_000 {
 		fmt.Fprintf(&text, "%d,%d.5,%d.25\n", (i*7919)%50_000, i, i)

@@ -27,7 +27,7 @@ var points = []string{
 	"ingest.finish", "manifest",
 }
 
-func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
+func TestFullDiskAtAnyPointReportsNeedAndHave(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "i,t,a\nx,1,1\nx,2,2.5\n")
 	for _, point := range append(points, "create#2", "write#2", "reserve#2", "map#2") {
 		t.Run(point, func(t *testing.T) {
@@ -49,9 +49,9 @@ func TestFullDiskAtAnyPointIsAnErrorThatSaysNeedAndHave(t *testing.T) {
 	}
 }
 
-// TestFullDiskWhileRowsAreMovedLeavesNothing fails every reservation of space, one after the other,
+// TestFullDiskAtAnyReservationLeavesNoFiles fails every reservation of space, one after the other,
 // of a load that uses every kind of scratch file.
-func TestFullDiskWhileRowsAreMovedLeavesNothing(t *testing.T) {
+func TestFullDiskAtAnyReservationLeavesNoFiles(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "i,t,a\nx,9,1\nx,1,2.5\nx,1,3.5\nx,5,1\ny,5,1\n")
 	o := option.Options{
 		Sources: []string{path}, ItemID: []string{"i"}, Time: "t", Scale: option.All("standard"),
@@ -78,7 +78,7 @@ func TestFullDiskWhileRowsAreMovedLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestOtherFaultsAreErrorsToo(t *testing.T) {
+func TestIOErrorsAndKillsAreReported(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n2.5\n")
 	for _, point := range points {
 		for _, kind := range []string{"EIO", "KILL"} {
@@ -94,7 +94,7 @@ func TestOtherFaultsAreErrorsToo(t *testing.T) {
 	}
 }
 
-func TestFullDiskDuringAPut(t *testing.T) {
+func TestFullDiskDuringAPutIsANoSpaceError(t *testing.T) {
 	p, sent := puttest.EveryArray(t)
 	stream := put.Header{Format: put.FormatArrow}
 	for _, point := range append(points, "reserve#2") {
@@ -125,7 +125,7 @@ func TestFullDiskDuringAPut(t *testing.T) {
 	}
 }
 
-func TestFaultsWhileUnpacking(t *testing.T) {
+func TestFaultsDuringDecompressionAreReported(t *testing.T) {
 	path := loadtest.File(t, "x.csv.gz", loadtest.Compressed(t, ".gz", "a\n1\n2.5\n"))
 	for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace,
 		"KILL": loaderr.ErrKilled} {
@@ -137,7 +137,7 @@ func TestFaultsWhileUnpacking(t *testing.T) {
 	}
 }
 
-func TestFaultsOfAnAppend(t *testing.T) {
+func TestFaultsDuringAnAppendLeaveNoManifest(t *testing.T) {
 	old := loadHere(t, option.Options{
 		Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")},
 		ItemID:  []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true,
@@ -169,7 +169,7 @@ func TestFaultsOfAnAppend(t *testing.T) {
 	}
 }
 
-func TestFullDiskUnderALargeBatchIsAnErrorThatSaysNeedAndHave(t *testing.T) {
+func TestFullDiskDuringALargeBatchReportsNeedAndHave(t *testing.T) {
 	path := loadtest.File(t, "x.arrows", string(loadtest.BigArrowStream(t, 1)))
 	for _, point := range []string{"reserve#2", "map#2"} { // the result uses reserve#1 and map#1
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)

@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
-func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
+func TestProgressNeverDecreasesUpToFinish(t *testing.T) {
 	path := loadtest.File(t, "a.csv.gz", loadtest.Compressed(t, ".gz", "a\n1\n2\n"))
 	o := option.Options{Sources: []string{path}, Scale: option.All(option.ScaleStandard),
 		HashSources: true}
@@ -31,7 +31,7 @@ func TestALoadTellsAllItsPhasesInAdvance(t *testing.T) {
 	}
 }
 
-func TestAChildUsesAsManyCoresAsItIsTold(t *testing.T) {
+func TestAChildReadsItsNumberOfCores(t *testing.T) {
 	var got []int
 	followCommands(bufio.NewReader(strings.NewReader(
 		"{\"cores\":3}\n\nnonsense\n{\"cores\":0}\n{\"cores\":1}\n")),

@@ -81,7 +81,7 @@ func TestRunLoadsETTh1(t *testing.T) {
 	}
 }
 
-func TestErrorsCrossThePipeWithTheirFacts(t *testing.T) {
+func TestErrorsOfAChildKeepTheirFields(t *testing.T) {
 	_, err := Run(t.Context(), os.Args[0],
 		job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\nx\n")}}), nil, nil)
 	var s *loaderr.SourceError
@@ -168,7 +168,7 @@ func child(t *testing.T) int {
 	return 0
 }
 
-func TestKilledChildIsAnErrorThatSaysSo(t *testing.T) {
+func TestAKilledChildIsErrKilled(t *testing.T) {
 	err := interruptLoad(t, func(_ context.CancelFunc, pid int) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Error(err)
@@ -187,8 +187,8 @@ func TestCancelKillsTheChild(t *testing.T) {
 	}
 }
 
-// TestChildEndsWhenItsParentIsGone closes the child's standard input, as the exit of a parent does.
-func TestChildEndsWhenItsParentIsGone(t *testing.T) {
+// TestAChildExitsWhenItsParentIsGone closes the child's standard input, as the exit of a parent does.
+func TestAChildExitsWhenItsParentIsGone(t *testing.T) {
 	cmd := exec.Command(os.Args[0], Verb)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -216,7 +216,7 @@ func TestChildEndsWhenItsParentIsGone(t *testing.T) {
 	}
 }
 
-func TestChildRefusesAJobThatIsNone(t *testing.T) {
+func TestInvalidJobsAreRefused(t *testing.T) {
 	var out bytes.Buffer
 	if code := Main(strings.NewReader("{}"), &out); code != 1 ||
 		!strings.Contains(out.String(), "read the job") {

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-func TestEachJobHasAChildOfItsOwnThatEndsWithIt(t *testing.T) {
+func TestEachJobRunsInItsOwnChild(t *testing.T) {
 	r := &Runner{Exe: os.Args[0]}
 	for range 2 {
 		m, err := r.Run(t.Context(),
@@ -25,7 +25,7 @@ func TestEachJobHasAChildOfItsOwnThatEndsWithIt(t *testing.T) {
 	}
 }
 
-func TestAChildThatIsDoneEndsWhateverKeepsIt(t *testing.T) {
+func TestAChildThatDoesNotExitIsEnded(t *testing.T) {
 	stays := loadtest.File(t, "child", "#!/bin/sh\necho '{\"done\":true}'\nexec cat\n")
 	if err := os.Chmod(stays, 0o700); err != nil {
 		t.Fatal(err)

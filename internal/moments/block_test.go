@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestABlockInPiecesIsMeasuredAsTheWholeIs(t *testing.T) {
+func TestABlockInPiecesHasTheMomentsOfTheWhole(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		values := floats(r, 100)
 		narrow := make([]float32, len(values))

@@ -22,7 +22,7 @@ func floats(r *rapid.T, most int) []float64 {
 	return values
 }
 
-func TestMomentsAreThoseOfANaiveComputation(t *testing.T) {
+func TestMomentsEqualANaiveComputation(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		values := floats(r, 60)
 		var n, sum, squares float64
@@ -102,7 +102,7 @@ func TestEveryProcessorGivesTheSameMoments(t *testing.T) {
 	})
 }
 
-func TestScaledValuesAreDividedNotMultiplied(t *testing.T) {
+func TestScaledValuesEqualADivision(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		values := floats(r, 60)
 		shift := rapid.OneOf(rapid.Float64Range(-10, 10), rapid.SampledFrom([]float64{0, 3, 1e6})).
@@ -183,7 +183,7 @@ func BenchmarkSee(b *testing.B) {
 
 // Quotients that are computed with the inverse equal those of a division to the last bit, also for
 // digits that are hardest to round.
-func TestQuotientsByTheInverseAreRoundedOnce(t *testing.T) {
+func TestQuotientsByTheInverseEqualADivision(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	digits := func() float64 { // from 1 to 2
 		bits := random.Uint64() >> 12

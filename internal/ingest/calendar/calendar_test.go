@@ -35,7 +35,7 @@ func naive(name string, t time.Time) float64 {
 	return float64(t.Year())
 }
 
-func TestFeaturesAreThoseOfPackageTime(t *testing.T) {
+func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 	units := map[string]int64{"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"", "Europe/Berlin", "America/New_York", "Asia/Kolkata",
@@ -86,7 +86,7 @@ func TestFeaturesAreThoseOfPackageTime(t *testing.T) {
 	})
 }
 
-func TestNamesThatAreNoFeaturesAreRefused(t *testing.T) {
+func TestUnknownFeaturesAndZonesAreRefused(t *testing.T) {
 	for _, names := range [][]string{{"second"}, {"year_sin"}, {"hour", "hour"},
 		{"hour_sin", "hour_sincos"}, {""}} {
 		if c, err := Parse(names); err == nil {
@@ -100,7 +100,7 @@ func TestNamesThatAreNoFeaturesAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnOffsetIsFixedWhateverTheZoneOfTheMachine(t *testing.T) {
+func TestOffsetsDoNotDependOnTheZoneOfTheMachine(t *testing.T) {
 	machine := time.Local
 	defer func() { time.Local = machine }()
 	for _, name := range []string{"CET", "EST5EDT", "Europe/Berlin"} {

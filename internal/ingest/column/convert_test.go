@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestValuesThatDoNotFitAreFound(t *testing.T) {
+func TestFitsFindsValuesOutsideTheType(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		fits bool

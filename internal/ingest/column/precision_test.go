@@ -10,7 +10,7 @@ import (
 )
 
 // An integer is held by a float where numpy says that it comes back.
-func TestIntegersThatFloatsDoNotHoldAreFound(t *testing.T) {
+func TestIntegersThatFloatsCannotRepresentAreFound(t *testing.T) {
 	holds := map[layout.DType]func(v int64) bool{
 		layout.Float64: func(v int64) bool { f := float64(v); return f < 1<<63 && int64(f) == v },
 		layout.Float32: func(v int64) bool { f := float32(v); return f < 1<<63 && int64(f) == v },
@@ -44,7 +44,7 @@ func TestIntegersThatFloatsDoNotHoldAreFound(t *testing.T) {
 	}
 }
 
-func TestOverflowsAreThoseOfTheConversion(t *testing.T) {
+func TestOverflowsEqualThoseOfTheConversion(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		values := rapid.SliceOf(rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{
 			65520, -65519.999, math.MaxFloat32, 0x1.ffffffp127, -0x1.fffffefffffffp127, math.Inf(1),

@@ -8,7 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/loadtest"
 )
 
-func TestMoreSourcesThanCanBeReadAreRefusedBeforeAnyIs(t *testing.T) {
+func TestTooManySourcesAreRefused(t *testing.T) {
 	_, err := AllowedRoots{}.Stat(slices.Repeat([]string{"/not/there.csv"}, MaxFiles+1))
 	loadtest.Refused(t, err, `sources: "100001 files": want at most 100000`, "append the others")
 	loadtest.Refused(t, CheckDescriptors(1025, 1024),

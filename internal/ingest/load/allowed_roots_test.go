@@ -12,9 +12,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestALinkThatTurnsAwayIsNotFollowed exchanges a link between a file inside and one outside while
+// TestALinkThatLeavesTheRootIsNotFollowed exchanges a link between a file inside and one outside while
 // it is loaded, again and again.
-func TestALinkThatTurnsAwayIsNotFollowed(t *testing.T) {
+func TestALinkThatLeavesTheRootIsNotFollowed(t *testing.T) {
 	root, _ := loadtest.Fenced(t)
 	path := filepath.Join(root, "turning.csv")
 	turn := func(to string) {

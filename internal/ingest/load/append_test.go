@@ -46,9 +46,9 @@ func mustAppend(t *testing.T, to loadtest.Loaded, sources ...string) loadtest.Lo
 	return l
 }
 
-// TestAppendedRowsGoBehindThoseOfTheirItems holds appends of random items to what a sort of all
+// TestAppendedRowsFollowThoseOfTheirItems holds appends of random items to what a sort of all
 // rows gives.
-func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
+func TestAppendedRowsFollowThoseOfTheirItems(t *testing.T) {
 	draws := 0
 	rapid.Check(t, func(r *rapid.T) {
 		if draws++; draws > 60 && testing.Short() {
@@ -132,8 +132,8 @@ func TestAppendedRowsGoBehindThoseOfTheirItems(t *testing.T) {
 	})
 }
 
-// TestWhatWasFittedStays appends values that would change every fit.
-func TestWhatWasFittedStays(t *testing.T) {
+// TestAppendKeepsTheFittedParameters appends values that would change every fit.
+func TestAppendKeepsTheFittedParameters(t *testing.T) {
 	for _, per := range []string{option.ScalePerColumn, option.ScalePerItem} {
 		for _, layouts := range []string{layout.Columns, layout.Packed} {
 			o := option.Options{ItemID: []string{"i"}, Time: "t",
@@ -192,8 +192,8 @@ func columnOf(l loadtest.Loaded, name string) *layout.ManifestColumn {
 	return c
 }
 
-// TestStepsGoOnOverTheSeam compares with a load of all rows at once.
-func TestStepsGoOnOverTheSeam(t *testing.T) {
+// TestStepsContinueInAppendedRows compares with a load of all rows at once.
+func TestStepsContinueInAppendedRows(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,v\nx,1,1\nx,2,\nx,3,4\ny,1,2\ny,2,8\n")
 	b := loadtest.File(t, "b.csv", "i,t,v\ny,3,\ny,4,3\nx,4,\nx,5,\nx,6,10.5\nz,1,\nz,2,6\nx,7,\n")
 	for name, o := range map[string]option.Options{
@@ -257,7 +257,7 @@ func floats(l loadtest.Loaded, name string) []float64 {
 	return out
 }
 
-func TestAppendOfEveryKindOfFileAndOption(t *testing.T) {
+func TestAppendToEveryKindOfDataset(t *testing.T) {
 	// A cell that is a whole number goes into a column of decimals, a grid goes on, a filter holds
 	// for new rows too.
 	old := mustLoad(t,
@@ -363,7 +363,7 @@ func rowsOf(format string, from, to int) string {
 	return b.String()
 }
 
-func TestAnAppendThatDoesNotFitIsRefused(t *testing.T) {
+func TestAnAppendThatNeedsMoreSpaceIsRefused(t *testing.T) {
 	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n")}})
 	k, err := openBase(old.Dir)
 	if err != nil {

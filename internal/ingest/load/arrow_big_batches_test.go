@@ -7,7 +7,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-func TestBatchesLargerThanTheHeapAreLoaded(t *testing.T) {
+func TestBatchesLargerThanTheHeapLimitAreLoaded(t *testing.T) {
 	b := loadtest.BigArrowStream(t, 4)
 	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", string(b))}})
 	x, bools := loadtest.Values[float64](l, "x"), loadtest.Values[uint8](l, "b")

@@ -16,9 +16,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
-// TestCompressedBuffersAreAsLongAsTheirRows says of each compressed buffer of a stream that it
+// TestCompressedBuffersTooShortForTheirRowsAreRefused says of each compressed buffer of a stream that it
 // holds 8 bytes less.
-func TestCompressedBuffersAreAsLongAsTheirRows(t *testing.T) {
+func TestCompressedBuffersTooShortForTheirRowsAreRefused(t *testing.T) {
 	_, good := puttest.ArrowFileBytes(t, ipc.WithZstd())
 	for at, shortened := 0, 0; ; {
 		next := bytes.Index(good[at:], []byte{0x28, 0xb5, 0x2f, 0xfd})
@@ -48,9 +48,9 @@ func TestCompressedBuffersAreAsLongAsTheirRows(t *testing.T) {
 	}
 }
 
-// TestNothingMayBeCompressedToNoFrame says of the bytes of words that are empty what Java's library
+// TestAnEmptyCompressedBufferMayHaveNoFrame says of the bytes of words that are empty what Java's library
 // does: that they are none, and nothing behind it.
-func TestNothingMayBeCompressedToNoFrame(t *testing.T) {
+func TestAnEmptyCompressedBufferMayHaveNoFrame(t *testing.T) {
 	words := array.NewStringBuilder(memory.DefaultAllocator)
 	words.AppendValues([]string{"", ""}, nil)
 	column := words.NewArray()

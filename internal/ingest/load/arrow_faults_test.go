@@ -50,8 +50,8 @@ func faultyStream(t *testing.T, damage func(batch []byte)) string {
 	return out.String()
 }
 
-// TestFaultsOfArrowNameColumnAndBatch damages the second batch where each check looks.
-func TestFaultsOfArrowNameColumnAndBatch(t *testing.T) {
+// TestErrorsOfDamagedArrowNameColumnAndBatch damages the second batch where each check looks.
+func TestErrorsOfDamagedArrowNameColumnAndBatch(t *testing.T) {
 	put := func(b, was, is []byte) {
 		at := bytes.LastIndex(b, was)
 		if at < 0 {
@@ -141,9 +141,9 @@ func missingLists(t *testing.T, there [][]bool, of arrow.DataType,
 	return out.String()
 }
 
-// TestListsMayBeMissing has lists that are missing as a whole: they are NaN in floats, and filled
+// TestMissingListsAreNaNOrFilled has lists that are missing as a whole: they are NaN in floats, and filled
 // elsewhere.
-func TestListsMayBeMissing(t *testing.T) {
+func TestMissingListsAreNaNOrFilled(t *testing.T) {
 	there := [][]bool{{false, true, true, false}, {true},
 		{false, false, true, false, true, true, true, true, true, false, true}}
 	all := slices.Concat(there...)

@@ -25,7 +25,7 @@ func arrowOptions(paths ...string) option.Options {
 	return option.Options{Sources: paths, ItemID: []string{"id", "w"}}
 }
 
-func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
+func TestArrowFilesAndStreamsLoadTheSameValues(t *testing.T) {
 	want := ""
 	for name, options := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()},
 		"zstd": {ipc.WithZstd()}} {
@@ -52,7 +52,7 @@ func TestArrowFilesAndStreamsAreWhatPutStores(t *testing.T) {
 	}
 }
 
-func TestSeveralArrowFilesFollowEachOther(t *testing.T) {
+func TestRowsOfSeveralArrowFilesAreConcatenated(t *testing.T) {
 	file, stream := puttest.ArrowFileBytes(t)
 	a, b := loadtest.File(t, "a.arrow", string(file)), loadtest.File(t, "b.arrows", string(stream))
 	l := mustLoad(t, option.Options{Sources: []string{a, b}, Columns: []string{"i8", "f8"}})
@@ -62,7 +62,7 @@ func TestSeveralArrowFilesFollowEachOther(t *testing.T) {
 	}
 }
 
-func TestBadArrowFiles(t *testing.T) {
+func TestInvalidArrowFilesAreRefused(t *testing.T) {
 	file, stream := puttest.ArrowFileBytes(t)
 	footer := int(binary.LittleEndian.Uint32(file[len(file)-10:]))
 	more := slices.Concat(file[:len(file)-10-footer], file[:200], file[len(file)-10-footer:])
@@ -108,9 +108,9 @@ func TestBadArrowFiles(t *testing.T) {
 	}
 }
 
-// TestNumbersOfDictionariesAreThoseOfTheFooter has a file whose footer calls a dictionary by
+// TestDifferentDictionaryIDsInTheFooterAreRefused has a file whose footer calls a dictionary by
 // another number, so that who goes by the footer finds none.
-func TestNumbersOfDictionariesAreThoseOfTheFooter(t *testing.T) {
+func TestDifferentDictionaryIDsInTheFooterAreRefused(t *testing.T) {
 	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
 		ValueType: arrow.BinaryTypes.String}
 	b := array.NewRecordBuilder(memory.DefaultAllocator,

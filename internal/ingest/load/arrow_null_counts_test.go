@@ -13,7 +13,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-func TestNullsOfArrowAreCounted(t *testing.T) {
+func TestWrongNullCountsOfArrowAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		data    arrow.ArrayData
 		refused string

@@ -128,7 +128,7 @@ func sameCell(l loadtest.Loaded, name, got, cell string) bool {
 	return got == cell
 }
 
-func TestKindsOfCells(t *testing.T) {
+func TestDTypesOfCellsAreInferred(t *testing.T) {
 	many := func(n int, cell string) string { return strings.Repeat(cell+",0\n", n) }
 	for _, c := range []struct {
 		name, text string
@@ -200,7 +200,7 @@ func TestKindsOfCells(t *testing.T) {
 	}
 }
 
-func TestEveryCellIsInItsPlaceWhateverTheBlock(t *testing.T) {
+func TestBlocksOfAnySizeLoadTheSameValues(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("id,t,a,b\n")
 	for i := range 500 {

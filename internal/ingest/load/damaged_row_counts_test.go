@@ -21,9 +21,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestRowsThatDoNotFitAreThoseOfAFile damages the number of rows of an Arrow stream, in the batch
+// TestRowCountsThatNeedTooMuchSpaceNameTheFile damages the number of rows of an Arrow stream, in the batch
 // and in its column alike.
-func TestRowsThatDoNotFitAreThoseOfAFile(t *testing.T) {
+func TestRowCountsThatNeedTooMuchSpaceNameTheFile(t *testing.T) {
 	const sound = 77
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)

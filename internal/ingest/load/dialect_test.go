@@ -81,7 +81,7 @@ func TestDialectsEqualEncodingCSV(t *testing.T) {
 	})
 }
 
-func TestBadDialects(t *testing.T) {
+func TestInvalidDialectsAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, text, want, hint string
 		o                      option.Options
@@ -152,7 +152,7 @@ func TestBadDialects(t *testing.T) {
 	}
 }
 
-func TestOneDialectIsOneRecipe(t *testing.T) {
+func TestEqualDialectsHaveOneRecipe(t *testing.T) {
 	for _, pair := range [][2]option.Options{
 		{{Delimiter: "\t"}, {Delimiter: "tab"}}, {{Delimiter: "\t"}, {Delimiter: `\t`}},
 		{{Decimal: "."}, {}}, {{NA: []string{"a", "b"}}, {NA: []string{"b", "a"}}},

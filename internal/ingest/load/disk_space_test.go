@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
-func TestALoadThatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
+func TestALoadThatNeedsMoreSpaceIsRefusedBeforeItWrites(t *testing.T) {
 	path := loadtest.File(t, "a.csv", "t,a\n1,1\n2,2.5\n")
 	for _, c := range []struct {
 		options option.Options

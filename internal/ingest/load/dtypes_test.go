@@ -16,7 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-func TestDTypesAreOneOrByColumn(t *testing.T) {
+func TestDTypesAreSetForAllColumnsOrByColumn(t *testing.T) {
 	for text, want := range map[string]string{
 		`"float32"`:                   `"float32"`,
 		`{"b":"int16","a":"float32"}`: `{"a":"float32","b":"int16"}`,
@@ -39,7 +39,7 @@ func TestDTypesAreOneOrByColumn(t *testing.T) {
 }
 
 // The same numbers in each dtype that holds them, by way of every kind of source.
-func TestColumnsAreStoredAsAskedFor(t *testing.T) {
+func TestColumnsAreStoredAsTheRequestedDType(t *testing.T) {
 	all := []layout.DType{
 		layout.Float16, layout.Float32, layout.Float64, layout.Int8, layout.Int16, layout.Int32,
 		layout.Int64,
@@ -84,7 +84,7 @@ func TestColumnsAreStoredAsAskedFor(t *testing.T) {
 	}
 }
 
-func TestWhatNarrowingLosesIsReported(t *testing.T) {
+func TestNarrowingErrorsAreReported(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		// texts without fractions are integers
 		values := append(rapid.SliceOfN(rapid.Float64Range(-60000, 60000), 1, 50).Draw(r,
@@ -128,7 +128,7 @@ func TestWhatNarrowingLosesIsReported(t *testing.T) {
 	})
 }
 
-func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
+func TestValuesOutsideTheRequestedDTypeAreRefused(t *testing.T) {
 	by := func(pairs ...string) option.Options {
 		o := option.Options{DType: option.DTypes{By: map[string]string{}}}
 		for i := 0; i < len(pairs); i += 2 {
@@ -196,7 +196,7 @@ func TestNarrowingThatLosesTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-func TestCellsAreTakenAsTextWhereAskedFor(t *testing.T) {
+func TestDTypeTextReadsCellsAsText(t *testing.T) {
 	o := option.Options{DType: option.DTypes{By: map[string]string{"zip": "text", "id": "text"}},
 		ItemID: []string{"id"}}
 	o.Sources = []string{loadtest.File(t, "x.csv", "id,zip\n1,01234\n1,\n2,A1\n2,7\n"),
@@ -216,7 +216,7 @@ func TestCellsAreTakenAsTextWhereAskedFor(t *testing.T) {
 }
 
 // What is converted after the rows were arranged is still named by its place in the source.
-func TestDTypesGoWithRowsThatMove(t *testing.T) {
+func TestConversionAfterSortingNamesTheSourceRow(t *testing.T) {
 	o := option.Options{DType: option.DTypes{By: map[string]string{"n": "int16", "v": "float16"}},
 		ItemID: []string{"id"}, Time: "t", Sort: true, Items: []json.RawMessage{[]byte(`"b"`)}}
 	o.Sources = []string{loadtest.File(t, "x.csv",
@@ -245,7 +245,7 @@ func TestDTypesGoWithRowsThatMove(t *testing.T) {
 }
 
 // With steps it is the results that are stored as the dtype, and held to it like cells.
-func TestResultsOfStepsAreHeldToTheirDType(t *testing.T) {
+func TestStepResultsOutsideTheDTypeAreRefused(t *testing.T) {
 	whole := func(dtype string) option.Options {
 		return option.Options{DType: option.DTypes{By: map[string]string{"a": dtype}},
 			Fill: option.All(option.FillWith(0))}

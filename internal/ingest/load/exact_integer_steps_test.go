@@ -277,7 +277,7 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 	}
 }
 
-func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
+func TestFilledTextColumnsAreIntegersIfAllCellsAre(t *testing.T) {
 	many := strings.Repeat("1\n", 1000+1)
 	for text, want := range map[string]layout.DType{
 		"v\n9007199254740991\n" + many:                               layout.Int64,
@@ -296,7 +296,7 @@ func TestIntegersOfTextAreWhatTheirCellsSay(t *testing.T) {
 	}
 }
 
-func TestDuplicatesOfIntegersThatAreFilledMustAgree(t *testing.T) {
+func TestTheMeanOfDuplicateIntegersNeedsEqualValues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.arrows")
 	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t",
 		Duplicates: option.DuplicatesMean, Fill: option.All(option.Fill{How: option.FillForward})}

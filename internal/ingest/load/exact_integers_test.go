@@ -16,7 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-func TestIntegersFrom2To53OnAreRefusedByName(t *testing.T) {
+func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
 	large := []string{"1", "", "1152921504606846977"}
 	unsigned := []string{"", "18446744073709551615", "2"}
 	number := func(v float64) option.Options { return option.Options{Fill: option.All(option.FillWith(v))} }
@@ -85,7 +85,7 @@ func TestIntegersFrom2To53OnAreRefusedByName(t *testing.T) {
 	}
 }
 
-func TestNumbersOfRecipesAreFloats(t *testing.T) {
+func TestNumbersOfRecipesMustBeExactFloats(t *testing.T) {
 	for text, want := range map[string]float64{
 		"0.1": 0.1, "1e300": 1e300, "9007199254740992": 1 << 53, "-9007199254740991": -1<<53 + 1,
 		"1152921504606846976": 1 << 60,
@@ -113,7 +113,7 @@ func TestNumbersOfRecipesAreFloats(t *testing.T) {
 
 // Rows cannot be appended to a dataset that an earlier version loaded with numbers that are refused
 // now.
-func TestRecipesOfEarlierVersionsAreNotAppendedTo(t *testing.T) {
+func TestAppendRefusesRecipesWithInexactNumbers(t *testing.T) {
 	d, err := layout.Open(filepath.Join("..", "..", "..", "testdata", "literals"))
 	if err != nil {
 		t.Fatal(err)

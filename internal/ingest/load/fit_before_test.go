@@ -8,7 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-func TestTimesOfARecipeHaveOneForm(t *testing.T) {
+func TestEqualTimesHaveOneRecipe(t *testing.T) {
 	recipe := func(before string) string {
 		b, err := option.Options{Time: "t", Scale: option.All(option.ScaleStandard),
 			FitBefore: []byte(before)}.Recipe()

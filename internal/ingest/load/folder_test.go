@@ -30,7 +30,7 @@ func tree(t *testing.T, files map[string]string) string {
 	return root
 }
 
-func TestFolderIsItsFilesByPath(t *testing.T) {
+func TestAFolderLoadsItsFilesInPathOrder(t *testing.T) {
 	root := tree(t, map[string]string{
 		"b.csv": "a\n3\n", "a.csv": "a\n1\n2\n",
 		"c.CSV.gz":  loadtest.Compressed(t, ".gz", "a\n4.5\n"),
@@ -78,9 +78,9 @@ func TestPartitionsAreColumns(t *testing.T) {
 	}
 }
 
-// TestPartitionsBesideWiderColumns makes the columns of the file give way while those of the
+// TestPartitionColumnsStayWhenFileColumnsWiden makes the columns of the file give way while those of the
 // folders stay.
-func TestPartitionsBesideWiderColumns(t *testing.T) {
+func TestPartitionColumnsStayWhenFileColumnsWiden(t *testing.T) {
 	many := "v,w\n"
 	for i := range 2000 {
 		many += fmt.Sprintf("%d,%d\n", i, i)
@@ -96,7 +96,7 @@ func TestPartitionsBesideWiderColumns(t *testing.T) {
 	}
 }
 
-func TestBadFolders(t *testing.T) {
+func TestInvalidFoldersAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name       string
 		files      map[string]string
@@ -138,9 +138,9 @@ func TestBadFolders(t *testing.T) {
 	loadtest.Refused(t, err, `is a partition by "k" within another`, "")
 }
 
-// TestFolderAndItsFilesAreTwoRecipes holds a folder's partitions, which are columns, against its
+// TestAFolderAndItsFilesHaveDifferentRecipes holds a folder's partitions, which are columns, against its
 // files, which have none of them.
-func TestFolderAndItsFilesAreTwoRecipes(t *testing.T) {
+func TestAFolderAndItsFilesHaveDifferentRecipes(t *testing.T) {
 	root := tree(t, map[string]string{"k=1/a.csv": "a\n1\n"})
 	folder, _ := option.Options{Sources: []string{root}}.Recipe()
 	file, _ := option.Options{Sources: []string{filepath.Join(root, "k=1", "a.csv")}}.Recipe()

@@ -36,7 +36,7 @@ func filledBy(how string, values []float64) []float64 {
 // Columns of several tiles, with a gap over the border of two and without any, go through their
 // steps as small ones do: where they lie, in scratch, side by side with others, and in parts that
 // only some rows are fitted to.
-func TestLargeColumnsAreFilledAndScaledAsSmallOnes(t *testing.T) {
+func TestLargeColumnsAreFilledAndScaledLikeSmallOnes(t *testing.T) {
 	const rows = 3*16_384 + 17
 	whole, gaps, pairs := make([]float64, rows), make([]float64, rows), make([]float64, 2*rows)
 	narrow := make([]float32, rows)

@@ -19,7 +19,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-func TestSourcesThatAreNone(t *testing.T) {
+func TestPathsThatAreNotSourcesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "s.sock")
 	l, err := net.Listen("unix", socket)
@@ -42,7 +42,7 @@ func TestSourcesThatAreNone(t *testing.T) {
 	}
 }
 
-func TestTextThatIsRefused(t *testing.T) {
+func TestInvalidTextFilesAreRefused(t *testing.T) {
 	rows := func(n int) string { return "date,close\n" + strings.Repeat("2016-07-01,1\n", n) }
 	long := rows(48212) + "2016-07-01,n/a\n" + "2016-07-01,1\n"
 	for _, c := range []struct {
@@ -170,7 +170,7 @@ func TestTextThatIsRefused(t *testing.T) {
 
 func fit(a, b int64) *[2]*int64 { return &[2]*int64{&a, &b} }
 
-func TestOptionsThatAreNone(t *testing.T) {
+func TestInvalidOptionsAreRefused(t *testing.T) {
 	for want, o := range map[string]option.Options{
 		`dtype: "float8": want float16 or float32 or float64`: {DType: option.Floats(
 			"float8")},
@@ -212,7 +212,7 @@ func TestOptionsThatAreNone(t *testing.T) {
 	}
 }
 
-func TestRecipeIsCanonical(t *testing.T) {
+func TestEqualOptionsHaveOneRecipe(t *testing.T) {
 	zero := int64(0)
 	for _, pair := range [][2]option.Options{
 		{{Sources: []string{"a"}}, {Sources: []string{"b"}, Layout: "columns"}},
@@ -240,7 +240,7 @@ func TestRecipeIsCanonical(t *testing.T) {
 	}
 }
 
-func TestSeveralSourcesFollowEachOther(t *testing.T) {
+func TestRowsOfSeveralSourcesAreConcatenated(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,x,y\nu,1,1,1\nu,2,2,2\n")
 	b := loadtest.File(t, "b.csv", "t,i,y,x\n3,u,3.5,3\n1,v,4,4\n")
 	l := mustLoad(t, option.Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t"})
@@ -284,9 +284,9 @@ func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
 		path+": the file was changed while it was loaded", "complete")
 }
 
-// TestSortedRowsAreThoseOfAStableSort draws rows in any order, loads them sorted, and compares with
+// TestSortedRowsEqualAStableSort draws rows in any order, loads them sorted, and compares with
 // the order of a naive sort.
-func TestSortedRowsAreThoseOfAStableSort(t *testing.T) {
+func TestSortedRowsEqualAStableSort(t *testing.T) {
 	type row struct {
 		a, b string
 		t, v int

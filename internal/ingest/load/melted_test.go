@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-func TestMeltedRowsAreSeriesAfterSeries(t *testing.T) {
+func TestMeltedRowsAreOrderedBySeries(t *testing.T) {
 	text := "a,t,b\n1,1,4\n2,2,5\n3,3,6.5\n"
 	for _, block := range []int64{4, 1 << 20} {
 		_, dir, err := inBlocks(t,
@@ -40,7 +40,7 @@ func TestMeltedRowsAreSeriesAfterSeries(t *testing.T) {
 	}
 }
 
-func TestFaultsOfMeltedTablesAreThoseOfTheSource(t *testing.T) {
+func TestErrorsOfMeltedTablesNameTheSourceCell(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"t,a,b\n1,1,1\n2,2,x\n", `x.csv, row 2 (line 3), column "b": "x" is not a number`},
 		{"t,a,b\n1,1,1\n1,2,2\n",
@@ -57,7 +57,7 @@ func TestFaultsOfMeltedTablesAreThoseOfTheSource(t *testing.T) {
 	}
 }
 
-func TestPartitionsAreNoSeries(t *testing.T) {
+func TestPartitionsAreNotMelted(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "year=2020"), 0o700); err != nil {
 		t.Fatal(err)

@@ -12,10 +12,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestWhatNothingFillsIsThatNaN has values that stay missing: where there is no mean, where nothing
+// TestFloatsThatStayMissingAreTheCanonicalNaN has values that stay missing: where there is no mean, where nothing
 // is behind an integer, and where rows go on behind a value that is missing in the generation, or
 // was not kept in its manifest.
-func TestWhatNothingFillsIsThatNaN(t *testing.T) {
+func TestFloatsThatStayMissingAreTheCanonicalNaN(t *testing.T) {
 	check := func(what string, l loadtest.Loaded) {
 		t.Helper()
 		missing := 0

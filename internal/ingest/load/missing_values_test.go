@@ -21,9 +21,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestMissingCellsOfTensorsAreNoted has tensors of more than a tile with cells missing here and
+// TestMissingCellsOfTensorsAreRecorded has tensors of more than a tile with cells missing here and
 // there, columns apart and packed.
-func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
+func TestMissingCellsOfTensorsAreRecorded(t *testing.T) {
 	const rows, width = 2*16_384 + 5, 3
 	want := layout.MissingRows{{Row: 7, Rows: 1, Cells: 1}, {Row: 16_384 - 1, Rows: 2, Cells: 3},
 		{Row: rows - 1, Rows: 1, Cells: 2}}
@@ -65,9 +65,9 @@ func TestMissingCellsOfTensorsAreNoted(t *testing.T) {
 	}
 }
 
-// TestMissingFloatsAreOneNaN has values that are missing in every kind of source: they hold the
+// TestMissingFloatsOfEverySourceAreTheCanonicalNaN has values that are missing in every kind of source: they hold the
 // bits that numpy has for them, so that the content, and with it the digest, is the same.
-func TestMissingFloatsAreOneNaN(t *testing.T) {
+func TestMissingFloatsOfEverySourceAreTheCanonicalNaN(t *testing.T) {
 	const nan = 0x7ff8 << 48
 	want := []uint64{math.Float64bits(1.5), nan, nan}
 	digests := map[string]string{}

@@ -248,12 +248,12 @@ func mutantFiles(t *testing.T) []mutantFile {
 	}
 }
 
-// TestMutantsAreRefusedOrRead loads damaged files of every format: an error that names the file,
+// TestMutantsAreRefusedOrReadCorrectly loads damaged files of every format: an error that names the file,
 // quickly and in little memory; or values, which are held against a reference where Go has one
 // (text, and what checksums or the bytes themselves say). Those of Parquet and Arrow files are not
 // looked at here, nor those of .npy files with another header: clients/python/tests/test_mutants.py
 // holds them against pyarrow and numpy.
-func TestMutantsAreRefusedOrRead(t *testing.T) {
+func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 	seed := mutantSeed(t)
 	files := mutantFiles(t)
 	n := max(1, mutantCount(t)/len(files))

@@ -16,7 +16,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-func TestNpyOrdersAndEnds(t *testing.T) {
+func TestNpyFilesOfEveryMemoryAndByteOrderAreLoaded(t *testing.T) {
 	for name, text := range map[string]string{
 		"little": loadtest.NPY("<f8", "(2, 3)", false, binary.LittleEndian,
 			[]float64{1, 2, 3, 4, 5, 6}),
@@ -45,7 +45,7 @@ func TestNpyOrdersAndEnds(t *testing.T) {
 	}
 }
 
-func TestNpyRecordsAreColumns(t *testing.T) {
+func TestNpyRecordFieldsAreColumns(t *testing.T) {
 	type record struct {
 		ID  [3]byte
 		Pad uint8
@@ -80,7 +80,7 @@ func TestNpyRecordsAreColumns(t *testing.T) {
 	}
 }
 
-func TestBadNumpyFiles(t *testing.T) {
+func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 	little := binary.LittleEndian
 	good := loadtest.NPY("<f8", "(3,)", false, little, []float64{1, 2, 3})
 	two := map[string]string{"a.npy": good, "b.npy": loadtest.NPY("<i4", "(2,)", false, little,
@@ -187,7 +187,7 @@ func TestBadNumpyFiles(t *testing.T) {
 	}
 }
 
-func TestBombsOfArrays(t *testing.T) {
+func TestAnArrayDecompressionBombIsRefused(t *testing.T) {
 	path := loadtest.File(t, "x.npz",
 		loadtest.NPZ(t, zip.Deflate,
 			map[string]string{"a.npy": loadtest.NPY("|u1", "(1048576,)", false, binary.LittleEndian,

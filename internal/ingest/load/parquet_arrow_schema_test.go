@@ -38,7 +38,7 @@ type stay struct {
 	N int32 `parquet:"n"`
 }
 
-func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
+func TestOnlyAMatchingArrowSchemaIsApplied(t *testing.T) {
 	duration := func(name string) arrow.Field {
 		return arrow.Field{Name: name, Type: arrow.FixedWidthTypes.Duration_ms}
 	}
@@ -100,7 +100,7 @@ func TestAnArrowSchemaOfAnotherFileChangesNothing(t *testing.T) {
 	}
 }
 
-func TestATimeThatIsNoneIsRefused(t *testing.T) {
+func TestParquetNaTIsRefused(t *testing.T) {
 	for _, how := range []parquet.Node{parquet.Timestamp(parquet.Nanosecond),
 		parquet.Encoded(parquet.Timestamp(parquet.Nanosecond), &parquet.RLEDictionary)} {
 		var b bytes.Buffer

@@ -19,8 +19,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestDamagedPagesAreNamed damages the pages of two row groups one by one, and their dictionaries.
-func TestDamagedPagesAreNamed(t *testing.T) {
+// TestErrorsOfDamagedPagesNameThePage damages the pages of two row groups one by one, and their dictionaries.
+func TestErrorsOfDamagedPagesNameThePage(t *testing.T) {
 	type row struct {
 		Words string `parquet:"words,dict"`
 		Wide  int64  `parquet:"wide,dict"`

@@ -33,7 +33,7 @@ func sameText(got, want string, float bool) bool {
 	return err == nil && got == loadtest.FloatText(v)
 }
 
-func TestParquetFilesOfPyarrowReadAsPyarrowReadsThem(t *testing.T) {
+func TestParquetFilesOfPyarrowLoadAsPyarrowReadsThem(t *testing.T) {
 	b, err := os.ReadFile("testdata/expected.json")
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestParquetTypesAreKept(t *testing.T) {
 	}
 }
 
-func TestParquetThatIsRefused(t *testing.T) {
+func TestInvalidParquetFilesAreRefused(t *testing.T) {
 	whole, err := os.ReadFile("testdata/flat-snappy-plain.parquet")
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestParquetThatIsRefused(t *testing.T) {
 	}
 }
 
-func TestParquetCutAnywhereIsRefused(t *testing.T) {
+func TestTruncatedParquetIsRefused(t *testing.T) {
 	whole, err := os.ReadFile("testdata/flat-snappy-plain.parquet")
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ type record struct {
 	G bool     `parquet:"g"`
 }
 
-func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
+func TestParquetFilesOfParquetGoLoadUnchanged(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		codec := rapid.SampledFrom([]parquet.WriterOption{
 			parquet.Compression(&parquet.Uncompressed), parquet.Compression(&parquet.Snappy),
@@ -231,9 +231,9 @@ func TestParquetFilesOfParquetGoReadBack(t *testing.T) {
 	})
 }
 
-// TestDamagedParquetIsRefusedOrReadAndNothingElse changes a few bytes, half of them near the end,
+// TestDamagedParquetIsRefusedOrRead changes a few bytes, half of them near the end,
 // where the footer is.
-func TestDamagedParquetIsRefusedOrReadAndNothingElse(t *testing.T) {
+func TestDamagedParquetIsRefusedOrRead(t *testing.T) {
 	for _, name := range []string{"flat-snappy-plain", "flat-v2-zstd", "flat-encodings", "holes",
 		"bools-v2"} {
 		whole, err := os.ReadFile("testdata/" + name + ".parquet")
@@ -300,8 +300,8 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// TestATimeOfInt96BeyondNanosecondsIsNamed has the year 9999, as Spark writes what has no end.
-func TestATimeOfInt96BeyondNanosecondsIsNamed(t *testing.T) {
+// TestInt96TimesOutsideNanosecondsAreRefused has the year 9999, as Spark writes what has no end.
+func TestInt96TimesOutsideNanosecondsAreRefused(t *testing.T) {
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[struct{ T deprecated.Int96 }](&b)
 	if _, err := w.Write([]struct{ T deprecated.Int96 }{{deprecated.Int96{0, 0, 2440589}},

@@ -58,8 +58,8 @@ func (w *watch) steps(phase string) int {
 	return len(shares)
 }
 
-// TestALoadMovesOnInEveryPhaseThatTakesLong looks in from within, where the time goes.
-func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
+// TestLongPhasesReportProgress looks in from within, where the time goes.
+func TestLongPhasesReportProgress(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("i,t,a,b,c,d\n")
 	for i := range 4000 {
@@ -116,8 +116,8 @@ func TestALoadMovesOnInEveryPhaseThatTakesLong(t *testing.T) {
 	}
 }
 
-// TestPhasesAreThoseThatTheOptionsAskFor holds the phases of a load to its options.
-func TestPhasesAreThoseThatTheOptionsAskFor(t *testing.T) {
+// TestPhasesDependOnTheOptions holds the phases of a load to its options.
+func TestPhasesDependOnTheOptions(t *testing.T) {
 	file := []layout.Source{{Path: "a.csv"}}
 	always := []string{progress.Count, progress.Read, progress.Arrange, progress.Finish}
 	for name, c := range map[string]struct {
@@ -143,8 +143,8 @@ func TestPhasesAreThoseThatTheOptionsAskFor(t *testing.T) {
 	}
 }
 
-// TestUnpackingTellsOfEveryByte counts those of the file.
-func TestUnpackingTellsOfEveryByte(t *testing.T) {
+// TestDecompressionReportsEveryByte counts those of the file.
+func TestDecompressionReportsEveryByte(t *testing.T) {
 	for _, suffix := range []string{".gz", ".zst"} {
 		packed := loadtest.Compressed(t, suffix, "a,b\n"+strings.Repeat("1.5,2.5\n", 100_000))
 		var told, times int64

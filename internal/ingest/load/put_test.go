@@ -27,7 +27,7 @@ func receivedFrom(t *testing.T, o option.Options, p put.Header, sent []byte) (st
 	return dir, err
 }
 
-func TestArraysArrive(t *testing.T) {
+func TestArraysOfEveryDTypeAreLoaded(t *testing.T) {
 	p, sent := puttest.EveryArray(t)
 	for _, o := range []option.Options{{ItemID: []string{"id"}, Time: "t"},
 		{ItemID: []string{"id"}, Time: "t", Layout: layout.Packed}} {
@@ -68,7 +68,7 @@ func TestArraysArrive(t *testing.T) {
 }
 
 // A negative offset says that the text before it is missing.
-func TestTextsMayBeMissing(t *testing.T) {
+func TestNegativeOffsetsAreMissingTexts(t *testing.T) {
 	c, b := puttest.ColumnBytes(t, "w", "utf8", []int64{4}, []string{"", "b", "", "b"})
 	missing := func(at ...int) []byte {
 		out := slices.Clone(b)
@@ -95,7 +95,7 @@ func TestTextsMayBeMissing(t *testing.T) {
 	loadtest.Refused(t, err, `row 2, column "w": a text from byte 0 to 1`, "")
 }
 
-func TestArraysThatAreRefused(t *testing.T) {
+func TestInvalidArraysAreRefused(t *testing.T) {
 	whole := func(name, dtype string, shape []int64, values any) func(*testing.T) (put.Header,
 		[]byte) {
 		return func(t *testing.T) (put.Header, []byte) {
@@ -194,7 +194,7 @@ func TestArraysThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestArrowStreamArrives(t *testing.T) {
+func TestAnArrowStreamIsLoaded(t *testing.T) {
 	sent := puttest.ArrowBytes(t)
 	dir, err := receivedFrom(t, option.Options{ItemID: []string{"id", "w"}, Time: "t"},
 		put.Header{Format: put.FormatArrow}, sent)
@@ -214,7 +214,7 @@ func TestArrowStreamArrives(t *testing.T) {
 	}
 }
 
-func TestArrowStreamCutAnywhereIsRefused(t *testing.T) {
+func TestTruncatedArrowStreamsAreRefused(t *testing.T) {
 	sent := puttest.ArrowBytes(t)
 	for n := range len(sent) {
 		if n%7 != 0 && len(sent)-n > 20 {
@@ -238,7 +238,7 @@ func TestArrowStreamCutAnywhereIsRefused(t *testing.T) {
 	loadtest.Refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
 }
 
-func TestAPutKnowsHowManyBytesItReads(t *testing.T) {
+func TestAPutReportsItsTotalBytes(t *testing.T) {
 	header, sent := puttest.EveryArray(t)
 	stream := puttest.ArrowBytes(t)
 	for name, c := range map[string]struct {

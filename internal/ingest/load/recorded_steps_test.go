@@ -8,7 +8,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/step"
 )
 
-func TestEveryStepIsDoneAndRecordedByItself(t *testing.T) {
+func TestEachStepIsAppliedAndRecorded(t *testing.T) {
 	samples := map[string]struct{ flag, record string }{
 		"fill":  {"0", "fill value"},
 		"clip":  {"1.5:", "clip 1.5:"},

@@ -111,9 +111,9 @@ func naiveDistinct(rows []naiveRow, how string) (out []naiveRow, ok bool) {
 	return out, true
 }
 
-// TestChosenRowsAreThoseOfANaiveComputation filters, sorts, merges and inserts rows in every
+// TestFilteredAndSortedRowsEqualANaiveComputation filters, sorts, merges and inserts rows in every
 // combination.
-func TestChosenRowsAreThoseOfANaiveComputation(t *testing.T) {
+func TestFilteredAndSortedRowsEqualANaiveComputation(t *testing.T) {
 	loads, refusals := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
 		names := slices.Sorted(maps.Keys(canonicalNames))
@@ -246,9 +246,9 @@ func asFloats(l loadtest.Loaded, name string) []float64 {
 	return out
 }
 
-// TestMessagesNameTheRowOfTheFile filters and sorts before the row that offends, which is found all
+// TestErrorsAfterSortingNameTheRowOfTheFile filters and sorts before the row that offends, which is found all
 // the same.
-func TestMessagesNameTheRowOfTheFile(t *testing.T) {
+func TestErrorsAfterSortingNameTheRowOfTheFile(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,x,n\nu,5,1.5,1\nv,1,1,1\nu,4,1,1\n")
 	b := loadtest.File(t, "b.csv", "i,t,x,n\nv,0,2,1\nu,7,2,1\nu,5,2,2\nw,2,3,1\n")
 	o := option.Options{Sources: []string{a, b}, ItemID: []string{"i"}, Time: "t", Sort: true,
@@ -284,7 +284,7 @@ func from(time string) *option.Where {
 	return &option.Where{Time: []json.RawMessage{json.RawMessage(time), json.RawMessage("null")}}
 }
 
-func TestAGridGoesFromTheLeastIntegerToTheGreatest(t *testing.T) {
+func TestRegridSupportsAllIntegers(t *testing.T) {
 	for _, c := range []struct {
 		last, step string
 		want       []int64 // nil if it is refused

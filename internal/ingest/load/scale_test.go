@@ -50,7 +50,7 @@ func naive(kind string, values []float64) (shift, scale float64) {
 	return shift, scale
 }
 
-func TestScaledColumnsAreThoseOfANaiveComputation(t *testing.T) {
+func TestScaledColumnsEqualANaiveComputation(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var series [][]float64
 		for range rapid.IntRange(1, 4).Draw(r, "items") {
@@ -154,8 +154,8 @@ func numbers(l loadtest.Loaded, name string) []float64 {
 	return out
 }
 
-// TestRowsBeyondTheFitMayBeInfinite scales, and bounds, what no fit has to see.
-func TestRowsBeyondTheFitMayBeInfinite(t *testing.T) {
+// TestRowsOutsideTheFitMayBeInfinite scales, and bounds, what no fit has to see.
+func TestRowsOutsideTheFitMayBeInfinite(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n3\ninf\n")
 	for _, o := range []option.Options{{FitRows: fit(0, 2)},
 		{Clip: option.All(option.Clip{HasHigh: true, High: 3}), FitRows: fit(0, 2)},

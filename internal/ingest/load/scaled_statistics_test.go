@@ -15,7 +15,7 @@ import (
 )
 
 // Statistics of columns that were scaled are those of the values that are stored.
-func TestStatisticsOfScaledColumnsAreThoseOfWhatIsStored(t *testing.T) {
+func TestStatisticsOfScaledColumnsDescribeTheStoredValues(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		dtype := rapid.SampledFrom([]string{"", "float16", "float32", "float64"}).Draw(r, "dtype")
 		base := rapid.SampledFrom([]float64{0, -3, 1e9}).Draw(r, "base")

@@ -19,9 +19,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestRowGroupsLeftOutChangeNothing holds loads that leave row groups and folders out against those
+// TestSkippedRowGroupsDoNotChangeTheGeneration holds loads that leave row groups and folders out against those
 // that read everything: the same generation, or the same refusal.
-func TestRowGroupsLeftOutChangeNothing(t *testing.T) {
+func TestSkippedRowGroupsDoNotChangeTheGeneration(t *testing.T) {
 	left, kept, refusedLoads := 0, 0, 0
 	rapid.Check(t, func(r *rapid.T) {
 		dir, err := os.MkdirTemp("", "groups")
@@ -153,8 +153,8 @@ func at(t testing.TB, bound string) (when time.Time) {
 	return when
 }
 
-// TestNarrowingIsToldOfTheRowsThatAreKept, whether a file's others are read or not.
-func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
+// TestNarrowingErrorsAreThoseOfTheFilteredRows, whether a file's others are read or not.
+func TestNarrowingErrorsAreThoseOfTheFilteredRows(t *testing.T) {
 	parquetPath := filepath.Join(t.TempDir(), "x.parquet")
 	rows := []loadtest.GroupedRow{loadtest.NewGroupedRow("a", 0, 1000, 0, 0.1),
 		loadtest.NewGroupedRow("a", 0, 2000, 0, 1e300),
@@ -189,9 +189,9 @@ func TestNarrowingIsToldOfTheRowsThatAreKept(t *testing.T) {
 	}
 }
 
-// TestTextOfFoldersIsReadForItsTypes has a decimal in the folder of which nothing is kept: the type
+// TestDTypesAreInferredFromFoldersWithoutRows has a decimal in the folder of which nothing is kept: the type
 // is that of all machines that keep parts.
-func TestTextOfFoldersIsReadForItsTypes(t *testing.T) {
+func TestDTypesAreInferredFromFoldersWithoutRows(t *testing.T) {
 	dir := t.TempDir()
 	for folder, last := range map[string]string{"a": "7", "b": "0.5"} {
 		path := filepath.Join(dir, "part="+folder, "0.csv")

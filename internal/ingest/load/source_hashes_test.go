@@ -33,7 +33,7 @@ func TestSourcesAreHashed(t *testing.T) {
 	}
 }
 
-func TestASourceThatChangesWhileItIsHashedIsAnError(t *testing.T) {
+func TestASourceThatChangesWhileItIsHashedIsRefused(t *testing.T) {
 	path := loadtest.File(t, "a.csv", "a\n1\n")
 	sources, err := files.AllowedRoots{}.Stat([]string{path})
 	if err != nil {

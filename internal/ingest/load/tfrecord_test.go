@@ -12,7 +12,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source"
 )
 
-func TestTFRecordsAreRowsAndFeaturesColumns(t *testing.T) {
+func TestTFRecordsAreRowsAndTheirFeaturesColumns(t *testing.T) {
 	for _, loose := range []bool{false, true} {
 		text := loadtest.TFRecords(
 			loadtest.Example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{1},
@@ -63,7 +63,7 @@ func bits(v []float32) []uint32 {
 	return out
 }
 
-func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
+func TestTFRecordsAreReadInSpansOfAnySize(t *testing.T) {
 	var records [][]byte
 	for i := range 1000 {
 		records = append(records,
@@ -86,7 +86,7 @@ func TestTFRecordSpansAreReadInAnyNumber(t *testing.T) {
 	}
 }
 
-func TestBadTFRecords(t *testing.T) {
+func TestInvalidTFRecordsAreRefused(t *testing.T) {
 	one := loadtest.Example(false, map[string]any{"a": []int64{1}, "f": []float32{1}})
 	good := loadtest.TFRecords(one, one)
 	flip := func(at int) string {
@@ -194,8 +194,8 @@ func TestBadTFRecords(t *testing.T) {
 	}
 }
 
-// TestTFRecordsOfTensorFlow reads what TensorFlow 2 wrote, with testdata/make_tfrecord.py.
-func TestTFRecordsOfTensorFlow(t *testing.T) {
+// TestTFRecordsOfTensorFlowAreLoaded reads what TensorFlow 2 wrote, with testdata/make_tfrecord.py.
+func TestTFRecordsOfTensorFlowAreLoaded(t *testing.T) {
 	for _, path := range []string{"testdata/tensorflow.tfrecord",
 		"testdata/tensorflow.tfrecord.gz"} {
 		l := mustLoad(t,

@@ -9,7 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-func TestTimeFormats(t *testing.T) {
+func TestTimesAreParsedWithATimeFormat(t *testing.T) {
 	for _, c := range []struct {
 		format, cells string
 		unit          string
@@ -36,7 +36,7 @@ func TestTimeFormats(t *testing.T) {
 	}
 }
 
-func TestBadTimes(t *testing.T) {
+func TestInvalidTimesAreRefused(t *testing.T) {
 	for _, c := range []struct{ cells, format, want, hint string }{
 		{"t,a\n03/04/2020,1\n", "",
 			`x.csv, row 1 (line 2), column "t": "03/04/2020" is no time in a form that is read without guessing`, `say which number is the day: --time-format "%d/%m/%Y" or --time-format "%m/%d/%Y"`},

@@ -14,7 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
-func TestUnpackingOntoAFullDiskIsNoSpace(t *testing.T) {
+func TestDecompressionOntoAFullDiskIsANoSpaceError(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("none", dir, "tmpfs", 0, "size=256k"); err != nil {
 		if errors.Is(err, syscall.EPERM) {

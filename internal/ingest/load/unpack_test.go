@@ -13,9 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
-// TestCompressedTextIsThePlainText loads tables plain and compressed, in one piece and in several
+// TestCompressedTextLoadsLikeUncompressedText loads tables plain and compressed, in one piece and in several
 // members, and compares the generations.
-func TestCompressedTextIsThePlainText(t *testing.T) {
+func TestCompressedTextLoadsLikeUncompressedText(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var b strings.Builder
 		b.WriteString("a\tb\n")
@@ -48,7 +48,7 @@ func TestCompressedTextIsThePlainText(t *testing.T) {
 	})
 }
 
-func TestBadCompressedText(t *testing.T) {
+func TestInvalidCompressedTextIsRefused(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2\n", 1000) + "3,x\n"
 	for _, suffix := range []string{".gz", ".zst"} {
 		good := loadtest.Compressed(t, suffix, text)
@@ -86,8 +86,8 @@ func TestBadCompressedText(t *testing.T) {
 	}
 }
 
-// TestWhatStandsBehindGzipIsNamed tells it from more gzip data, and that from data that is cut off.
-func TestWhatStandsBehindGzipIsNamed(t *testing.T) {
+// TestErrorsOfBytesAfterGzipData tells it from more gzip data, and that from data that is cut off.
+func TestErrorsOfBytesAfterGzipData(t *testing.T) {
 	good := loadtest.Compressed(t, ".gz", "a,b\n1,2\n")
 	for _, c := range []struct{ behind, want, hint string }{
 		{"j", "other bytes follow its gzip data", "decompress it first with gunzip"},
@@ -105,9 +105,9 @@ func TestWhatStandsBehindGzipIsNamed(t *testing.T) {
 	}
 }
 
-// TestAnyCutOrFlippedByteIsAnErrorOrTheSame damages compressed files. Both formats carry checksums
+// TestDamagedCompressedTextIsRefusedOrUnchanged damages compressed files. Both formats carry checksums
 // of what they hold.
-func TestAnyCutOrFlippedByteIsAnErrorOrTheSame(t *testing.T) {
+func TestDamagedCompressedTextIsRefusedOrUnchanged(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2.5\n-3,4e5\n", 50)
 	for _, suffix := range []string{".gz", ".zst"} {
 		want, _, err := inProcess(t,
@@ -130,7 +130,7 @@ func TestAnyCutOrFlippedByteIsAnErrorOrTheSame(t *testing.T) {
 	}
 }
 
-func TestBombIsRefused(t *testing.T) {
+func TestADecompressionBombIsRefused(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("0,0\n", 1<<20)
 	for _, suffix := range []string{".gz", ".zst"} {
 		path := loadtest.File(t, "x.csv"+suffix, loadtest.Compressed(t, suffix, text))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAQuoteCutsNoRune(t *testing.T) {
+func TestQuoteSplitsNoRune(t *testing.T) {
 	for n := range 4 {
 		text := strings.Repeat("a", 76+n) + strings.Repeat("€", 10)
 		if got := Quote(text); strings.Contains(got, `\x`) || !strings.HasSuffix(got, `"…`) {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestSettingsOfColumnsComeBackFromJSON(t *testing.T) {
+func TestPerColumnSettingsRoundTripThroughJSON(t *testing.T) {
 	fill := rapid.Custom(func(r *rapid.T) Fill {
 		return rapid.SampledFrom([]Fill{{}, FillWith(0), FillWith(-2.5), {How: "mean"},
 			{How: "linear"}}).Draw(r, "fill")
@@ -55,7 +55,7 @@ func comesBack[T comparable](r *rapid.T, p PerColumn[T]) {
 	}
 }
 
-func TestNamesAloneSetTruthValuesOnly(t *testing.T) {
+func TestAListOfNamesSetsBooleansOnly(t *testing.T) {
 	var flags PerColumn[bool]
 	if err := json.Unmarshal([]byte(` ["a"]`), &flags); err != nil || !flags.Of("a") ||
 		flags.Of("b") {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestProgressIsOverAllPhasesAndNeverGoesBack(t *testing.T) {
+func TestProgressCoversAllPhasesAndNeverDecreases(t *testing.T) {
 	var m Meter
 	m.SetPhases([]Phase{{Count, 1}, {Read, 2}, {Finish, 1}})
 	m.BytesTotal.Store(100)

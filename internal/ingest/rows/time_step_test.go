@@ -16,7 +16,7 @@ func timesOf(times []int64) *Keys {
 		Rows: int64(len(times))}}
 }
 
-func TestTimeStepIsThatOfANaiveCount(t *testing.T) {
+func TestTimeStepEqualsANaiveCount(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var times []int64
 		offsets := []int64{0}

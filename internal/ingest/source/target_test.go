@@ -10,7 +10,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-func TestOnlyNonEmptyUTF8NamesItems(t *testing.T) {
+func TestItemNamesMustBeNonEmptyUTF8(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		role layout.Role
@@ -31,7 +31,7 @@ func TestOnlyNonEmptyUTF8NamesItems(t *testing.T) {
 	}
 }
 
-func TestErrorsOfValuesSuitTheColumn(t *testing.T) {
+func TestErrorsOfValuesDependOnTheColumn(t *testing.T) {
 	target := func(k column.Kind, d layout.DType, role layout.Role) Target {
 		return Target{
 			Want:   column.Want{Role: role},

@@ -39,7 +39,7 @@ func TestSamplesAreDrawnFromTheFitRows(t *testing.T) {
 	})
 }
 
-func TestEveryRowIsAsLikelyInASample(t *testing.T) {
+func TestSampledRowsAreEquallyLikely(t *testing.T) {
 	var hits [8]int
 	for seed := range int64(4000) {
 		f := &FitRows{low: []int64{0}, high: []int64{8}, sampled: make([]uint64, 1)}
@@ -55,7 +55,7 @@ func TestEveryRowIsAsLikelyInASample(t *testing.T) {
 	}
 }
 
-func TestFitRowsAreCutAsPythonCuts(t *testing.T) {
+func TestFitRowsFollowPythonSlices(t *testing.T) {
 	p := func(v int64) *int64 { return &v }
 	fit := func(a, b int64) *[2]*int64 { return &[2]*int64{&a, &b} }
 	for _, c := range []struct {

@@ -40,7 +40,7 @@ func TestKindsAreTheStepsOfTheOptions(t *testing.T) {
 }
 
 // The lists in testdata/public are compared with the code by tests of api, cmd and the clients.
-func TestEveryStepIsAnOptionOfEverySurface(t *testing.T) {
+func TestEveryStepIsInEveryPublicInterface(t *testing.T) {
 	for file, lines := range map[string][]string{
 		"cli.txt": {"tensorcache load --NAME ", "tensorcache put --NAME "},
 		"openapi.txt": {"schemas LoadOptions properties NAME ",

@@ -15,7 +15,7 @@ import (
 
 // A tile that one worker decodes is known, and the others are read. The joined moments are those of
 // the column.
-func TestTilesAreMeasuredAsTheyAreDecodedOrInMemory(t *testing.T) {
+func TestTileMomentsOfDecodedAndReadTilesAreEqual(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		rows := int64(1 + random.IntN(4*TileRows))

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTimesEqualTimeParse(t *testing.T) {
+func TestParseTimeEqualsTimeParse(t *testing.T) {
 	zones := []string{"", "Z", "+01:00", "-11:30", "+0530", "-03"}
 	shapes := []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04:05",
 		"2006-01-02 15:04:05.9", "2006-01-02 15:04:05.999", "2006-01-02T15:04:05.999999",
@@ -61,7 +61,7 @@ func TestTimesEqualTimeParse(t *testing.T) {
 	}
 }
 
-func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
+func TestTimeFormatsParseWhatStrftimeWrites(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		format := rapid.SampledFrom([]string{
 			"%d/%m/%Y %H:%M:%S", "%m/%d/%y %I:%M:%S %p", "%Y%m%d%H%M%S", "%d.%b.%Y %T", "%Y-%j %T",
@@ -96,7 +96,7 @@ func TestTimesInAFormatAreThoseThatWereWritten(t *testing.T) {
 	})
 }
 
-func TestFormatsThatNameNoDay(t *testing.T) {
+func TestInvalidTimeFormatsAreRefused(t *testing.T) {
 	for _, format := range []string{"%H:%M", "%m/%Y", "%d/%m", "%Y-%m-%d %I:%M", "%Y-%U-%w",
 		"%d/%m/%Y %Z", "%q", "x", "%s.%f", "%f %F", "2006-01-02", "%F %M:%S Jan"} {
 		if _, why := ParseTimeFormat(format); why == "" {

@@ -18,9 +18,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestIndicesAreThoseOfTheBits packs indices bit by bit, as the format defines, and decodes them in
+// TestIndicesEqualABitwiseEncoding packs indices bit by bit, as the format defines, and decodes them in
 // parts of any size.
-func TestIndicesAreThoseOfTheBits(t *testing.T) {
+func TestIndicesEqualABitwiseEncoding(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		width := rapid.IntRange(1, maxIndexBits).Draw(r, "width")
 		words := make([]float64, rapid.IntRange(1, min(1<<width, 5000)).Draw(r, "words"))

@@ -8,9 +8,9 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// TestDeltasOfDuckDBAreReadWhereTheyFit tests the footer only.
+// TestDuckDBDeltasThatMayOverflowAreFound tests the footer only.
 // clients/python/tests/test_parquet_writers.py reads a file that DuckDB wrote.
-func TestDeltasOfDuckDBAreReadWhereTheyFit(t *testing.T) {
+func TestDuckDBDeltasThatMayOverflowAreFound(t *testing.T) {
 	four := func(v int64) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(v)) }
 	for _, c := range []struct {
 		by        string

@@ -34,7 +34,7 @@ func TestFloatsEqualParseFloat(t *testing.T) {
 	}
 }
 
-func TestFastFloatsWithACommaAreParseFloat(t *testing.T) {
+func TestFastFloatsWithADecimalCommaEqualParseFloat(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text := loadtest.Number.Draw(r, "text")
 		want, err := strconv.ParseFloat(text, 64)
