@@ -38,7 +38,7 @@ func TestALinkThatLeavesTheRootIsNotFollowed(t *testing.T) {
 	}()
 	loads, refusals := 0, 0
 	for range 300 {
-		_, dir, err := inProcess(t, option.Options{Sources: []string{path},
+		_, dir, err := loadInProcess(t, option.Options{Sources: []string{path},
 			AllowedRoots: files.AllowedRoots{Limited: true, Roots: []string{root}}})
 		if err != nil {
 			refusals++

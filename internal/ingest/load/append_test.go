@@ -19,7 +19,7 @@ import (
 )
 
 // appended loads sources behind those of a generation.
-func appended(t *testing.T, to loadtest.Loaded, sources ...string) (loadtest.Loaded, error) {
+func tryAppend(t *testing.T, to loadtest.Loaded, sources ...string) (loadtest.Loaded, error) {
 	t.Helper()
 	o, err := AppendOptions(to.Manifest, sources)
 	if err != nil {
@@ -36,7 +36,7 @@ func appended(t *testing.T, to loadtest.Loaded, sources ...string) (loadtest.Loa
 
 func mustAppend(t *testing.T, to loadtest.Loaded, sources ...string) loadtest.Loaded {
 	t.Helper()
-	l, err := appended(t, to, sources...)
+	l, err := tryAppend(t, to, sources...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestStepsContinueInAppendedRows(t *testing.T) {
 			whole, first := o, o
 			whole.Sources, first.Sources = []string{a, b}, []string{a}
 			want, got := mustLoad(t, whole), mustAppend(t, mustLoad(t, first), b)
-			w, g := floats(want, "v"), floats(got, "v")
+			w, g := floatsOf(want, "v"), floatsOf(got, "v")
 			if len(w) != len(g) {
 				t.Fatalf("%v, want %v", g, w)
 			}
@@ -245,18 +245,6 @@ func TestStepsContinueInAppendedRows(t *testing.T) {
 	}
 }
 
-// floats are a column's values as float64.
-func floats(l loadtest.Loaded, name string) []float64 {
-	if columnOf(l, name).DType == layout.Float64 {
-		return loadtest.Values[float64](l, name)
-	}
-	var out []float64
-	for _, v := range loadtest.Values[float32](l, name) {
-		out = append(out, float64(v))
-	}
-	return out
-}
-
 func TestAppendToEveryKindOfDataset(t *testing.T) {
 	// A cell that is a whole number goes into a column of decimals, a grid goes on, a filter holds
 	// for new rows too.
@@ -269,7 +257,7 @@ func TestAppendToEveryKindOfDataset(t *testing.T) {
 		got[4] != 8 || got[5] != 1 {
 		t.Errorf("got %v", got)
 	}
-	if _, err := appended(t, l,
+	if _, err := tryAppend(t, l,
 		loadtest.File(t, "c.csv", "i,t,v\nx,2020-01-07,7.5\n")); err == nil {
 		t.Error("a hole in the grid was let in")
 	} else {
@@ -346,7 +334,7 @@ func TestRowsThatCannotBeAppendedAreRefused(t *testing.T) {
 		"nothing": {"i,t,v,n\n", "no rows", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := appended(t, old, loadtest.File(t, "b.csv", c.text))
+			_, err := tryAppend(t, old, loadtest.File(t, "b.csv", c.text))
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}

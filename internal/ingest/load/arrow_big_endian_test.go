@@ -25,7 +25,7 @@ func TestBigEndianArrowFilesAreRefused(t *testing.T) {
 	if err := errors.Join(w.Write(b.NewRecord()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t,
+	_, _, err := loadInProcess(t,
 		option.Options{Sources: []string{loadtest.File(t, "x.arrows", stream.String())}})
 	loadtest.Refused(t, err, "x.arrows: holds big-endian values, which are not read",
 		"little-endian")

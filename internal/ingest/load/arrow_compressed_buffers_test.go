@@ -40,7 +40,7 @@ func TestCompressedBuffersTooShortForTheirRowsAreRefused(t *testing.T) {
 		binary.LittleEndian.PutUint64(prefix, n-8)
 		o := arrowOptions()
 		o.Sources = []string{loadtest.File(t, "x.arrows", string(b))}
-		if _, _, err := inProcess(t, o); err == nil {
+		if _, _, err := loadInProcess(t, o); err == nil {
 			t.Errorf("a buffer of %d bytes that should have %d is taken", n-8, n)
 		} else {
 			loadtest.Refused(t, err, "x.arrows", "damaged")

@@ -16,9 +16,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// faultyStream is an Arrow stream of two batches of five rows, of which damage changes the bytes of
+// damagedStream is an Arrow stream of two batches of five rows, of which damage changes the bytes of
 // the second.
-func faultyStream(t *testing.T, damage func(batch []byte)) string {
+func damagedStream(t *testing.T, damage func(batch []byte)) string {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "t", Type: arrow.PrimitiveTypes.Int32},
@@ -101,16 +101,16 @@ func TestErrorsOfDamagedArrowNameColumnAndBatch(t *testing.T) {
 			"damaged", func(b []byte) { put(b, ints(5, 0), ints(4, 0)) }, option.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			c.o.Sources = []string{loadtest.File(t, "x.arrows", faultyStream(t, c.damage))}
-			_, _, err := inProcess(t, c.o)
+			c.o.Sources = []string{loadtest.File(t, "x.arrows", damagedStream(t, c.damage))}
+			_, _, err := loadInProcess(t, c.o)
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
 }
 
-// missingLists is an Arrow stream of lists of two values in two batches, of which those are missing
+// streamOfLists is an Arrow stream of lists of two values in two batches, of which those are missing
 // that there says; what lies under them is something.
-func missingLists(t *testing.T, there [][]bool, of arrow.DataType,
+func streamOfLists(t *testing.T, there [][]bool, of arrow.DataType,
 	values func(rows int) *memory.Buffer) string {
 	t.Helper()
 	list := arrow.FixedSizeListOf(2, of)
@@ -159,7 +159,7 @@ func TestMissingListsAreNaNOrFilled(t *testing.T) {
 			arrow.Int16Traits.CastToBytes(slices.Repeat([]int16{7}, 2*rows)))
 	}
 	path := loadtest.File(t, "x.arrows",
-		missingLists(t, there, arrow.PrimitiveTypes.Float64, floats))
+		streamOfLists(t, there, arrow.PrimitiveTypes.Float64, floats))
 	for _, how := range []string{"columns", "packed"} {
 		got := loadtest.Values[float64](mustLoad(t,
 			option.Options{Sources: []string{path}, Layout: how}), "a")
@@ -175,14 +175,14 @@ func TestMissingListsAreNaNOrFilled(t *testing.T) {
 			t.Errorf("filled row %d holds %v", i/2+1, v)
 		}
 	}
-	missing := loadtest.File(t, "x.arrows", missingLists(t, [][]bool{{false, false}, {false}},
+	missing := loadtest.File(t, "x.arrows", streamOfLists(t, [][]bool{{false, false}, {false}},
 		arrow.PrimitiveTypes.Float64, floats))
 	if got := loadtest.Values[float32](mustLoad(t, option.Options{Sources: []string{missing},
 		DType: option.Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
 		t.Error("what lies under a list that is missing was looked at", got)
 	}
-	path = loadtest.File(t, "x.arrows", missingLists(t, there, arrow.PrimitiveTypes.Int16, ints))
-	_, _, err := inProcess(t, option.Options{Sources: []string{path}})
+	path = loadtest.File(t, "x.arrows", streamOfLists(t, there, arrow.PrimitiveTypes.Int16, ints))
+	_, _, err := loadInProcess(t, option.Options{Sources: []string{path}})
 	loadtest.Refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "--fill a=0")
 	for i, v := range loadtest.Values[int16](mustLoad(t,
 		option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {

@@ -99,7 +99,7 @@ func TestInvalidArrowFilesAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.arrow", c.text)}
-			_, _, err := inProcess(t, c.o)
+			_, _, err := loadInProcess(t, c.o)
 			if c.name == "null" {
 				c.want = `x.arrow, column "f4": a time column holds timestamps, dates or integers, not float32`
 			}
@@ -152,7 +152,7 @@ func TestDifferentDictionaryIDsInTheFooterAreRefused(t *testing.T) {
 		numbers, []int64{0, 1}) || !encoding.MutateInt64Slot(arrowmeta.DictionaryID, 7) {
 		t.Fatal(numbers)
 	}
-	_, _, err = inProcess(t,
+	_, _, err = loadInProcess(t,
 		option.Options{Sources: []string{loadtest.File(t, "y.arrow", string(file))}})
 	loadtest.Refused(t, err, "y.arrow: has another schema in its footer than at its beginning",
 		"damaged")

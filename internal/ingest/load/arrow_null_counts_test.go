@@ -39,7 +39,7 @@ func TestWrongNullCountsOfArrowAreRefused(t *testing.T) {
 			}
 			continue
 		}
-		_, _, err := inProcess(t, o)
+		_, _, err := loadInProcess(t, o)
 		loadtest.Refused(t, err, c.refused, "damaged")
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// inBlocks loads text with blocks of so many bytes.
-func inBlocks(t *testing.T, o option.Options, block int64) (*layout.Manifest, string, error) {
+// loadInBlocks loads text with blocks of so many bytes.
+func loadInBlocks(t *testing.T, o option.Options, block int64) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	l := newLoad(dir, o, &progress.Meter{})
@@ -34,7 +34,7 @@ func inBlocks(t *testing.T, o option.Options, block int64) (*layout.Manifest, st
 
 // table draws a table of numbers as it stands in a CSV file, with an id column of texts that may
 // need quotes.
-func table(r *rapid.T) (records [][]string) {
+func drawTable(r *rapid.T) (records [][]string) {
 	columns := rapid.IntRange(1, 4).Draw(r, "columns")
 	head := []string{"id"}
 	for c := range columns {
@@ -61,7 +61,7 @@ func table(r *rapid.T) (records [][]string) {
 
 func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		records := table(r)
+		records := drawTable(r)
 		var b bytes.Buffer
 		if rapid.Bool().Draw(r, "bom") {
 			b.WriteString("\ufeff")
@@ -87,7 +87,7 @@ func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		_, dir, err := inBlocks(t, option.Options{Sources: []string{path}, ItemID: []string{"id"}},
+		_, dir, err := loadInBlocks(t, option.Options{Sources: []string{path}, ItemID: []string{"id"}},
 			rapid.Int64Range(1, 300).Draw(r, "block"))
 		if err != nil {
 			r.Fatalf("%v\n%s", err, text)
@@ -183,7 +183,7 @@ func TestDTypesOfCellsAreInferred(t *testing.T) {
 		for _, block := range []int64{100, 1 << 20} {
 			t.Run(fmt.Sprint("late ", c.name, block), func(t *testing.T) {
 				text := "a,x\n" + many(1500, c.first) + many(1500, c.late)
-				_, dir, err := inBlocks(t,
+				_, dir, err := loadInBlocks(t,
 					option.Options{Sources: []string{loadtest.File(t, "x.csv", text)},
 						ItemID: c.id}, block)
 				if err != nil {
@@ -209,7 +209,7 @@ func TestBlocksOfAnySizeLoadTheSameValues(t *testing.T) {
 	path := loadtest.File(t, "x.csv", b.String())
 	for _, block := range []int64{1, 7, 64, 1000, 1 << 20} {
 		for _, l := range []string{layout.Columns, layout.Packed} {
-			_, dir, err := inBlocks(t, option.Options{Sources: []string{path},
+			_, dir, err := loadInBlocks(t, option.Options{Sources: []string{path},
 				ItemID: []string{"id"}, Time: "t", Layout: l}, block)
 			if err != nil {
 				t.Fatal(err)
@@ -236,7 +236,7 @@ func FuzzCSV(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, dir, err := inBlocks(t, option.Options{Sources: []string{path}}, 1+(block&0xff))
+		_, dir, err := loadInBlocks(t, option.Options{Sources: []string{path}}, 1+(block&0xff))
 		if err != nil {
 			if !strings.Contains(err.Error(), "x.csv") {
 				t.Errorf("the message does not name the file: %v", err)

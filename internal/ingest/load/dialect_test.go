@@ -23,7 +23,7 @@ func TestDialectsEqualEncodingCSV(t *testing.T) {
 			func(p string) bool { return p != string(comma) }).Draw(r, "decimal")
 		words := rapid.SampledFrom([][]string{nil, {"-"}, {"n/a", "-7"}, {"1e5"}}).Draw(r, "na")
 		header := rapid.Bool().Draw(r, "header")
-		records := table(r)
+		records := drawTable(r)
 		for _, record := range records[1:] {
 			for i := range record[1:] {
 				if len(words) > 0 && rapid.IntRange(0, 5).Draw(r, "missing") == 0 {
@@ -51,7 +51,7 @@ func TestDialectsEqualEncodingCSV(t *testing.T) {
 		o := option.Options{Sources: []string{loadtest.File(t, "x.csv", b.String())},
 			ItemID: []string{id}, Delimiter: string(comma), Decimal: point, NA: words,
 			NoHeader: !header}
-		_, dir, err := inBlocks(t, o, rapid.Int64Range(1, 300).Draw(r, "block"))
+		_, dir, err := loadInBlocks(t, o, rapid.Int64Range(1, 300).Draw(r, "block"))
 		if err != nil {
 			r.Fatalf("%v\n%s", err, b.String())
 		}
@@ -124,7 +124,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, block := range []int64{16, 1 << 20} {
 				c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
-				_, _, err := inBlocks(t, c.o, block)
+				_, _, err := loadInBlocks(t, c.o, block)
 				loadtest.Refused(t, err, c.want, c.hint)
 			}
 		})
@@ -132,7 +132,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 	for _, o := range []option.Options{{Delimiter: ";"}, {NoHeader: true}, {Decimal: ","},
 		{NA: []string{"x"}}} {
 		o.Sources = []string{"testdata/flat-v2-zstd.parquet"}
-		_, _, err := inProcess(t, o)
+		_, _, err := loadInProcess(t, o)
 		loadtest.Refused(t, err,
 			"want it only for CSV and TSV files, not for testdata/flat-v2-zstd.parquet", "")
 	}

@@ -70,7 +70,7 @@ func TestColumnsAreStoredAsTheRequestedDType(t *testing.T) {
 		o := option.Options{DType: option.DTypes{By: map[string]string{"a": string(to)}}}
 		for from, values := range sent {
 			c, b := puttest.ColumnBytes(t, "a", string(from), []int64{3}, values)
-			dir, err := receivedFrom(t, o,
+			dir, err := loadPut(t, o,
 				put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func TestNarrowingErrorsAreReported(t *testing.T) {
 		l := mustLoad(t, o)
 		got = append(got, l.Manifest.Columns[0].DTypeError)
 		c, b := puttest.ColumnBytes(t, "a", "float64", []int64{int64(len(values))}, values)
-		dir, err := receivedFrom(t, option.Options{DType: option.Floats(string(to)),
+		dir, err := loadPut(t, option.Options{DType: option.Floats(string(to)),
 			Layout: o.Layout}, put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
 		if err != nil {
 			r.Fatal(err)
@@ -167,7 +167,7 @@ func TestValuesOutsideTheRequestedDTypeAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
-			_, _, err := inProcess(t, c.o)
+			_, _, err := loadInProcess(t, c.o)
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
@@ -188,7 +188,7 @@ func TestValuesOutsideTheRequestedDTypeAreRefused(t *testing.T) {
 		},
 	} {
 		c, b, o, want := sent()
-		if _, err := receivedFrom(t, o,
+		if _, err := loadPut(t, o,
 			put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", name, err, want)
@@ -231,7 +231,7 @@ func TestConversionAfterSortingNamesTheSourceRow(t *testing.T) {
 		t.Errorf("v is %s", got)
 	}
 	o.Items = nil
-	_, _, err := inProcess(t, o)
+	_, _, err := loadInProcess(t, o)
 	loadtest.Refused(t, err, `x.csv, row 1 (line 2), column "n": "70000" does not fit int16`,
 		"--dtype")
 	o.Regrid, o.Items = []byte("1"), []json.RawMessage{[]byte(`"b"`)}
@@ -281,7 +281,7 @@ func TestStepResultsOutsideTheDTypeAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
-			_, _, err := inProcess(t, c.o)
+			_, _, err := loadInProcess(t, c.o)
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}

@@ -26,14 +26,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// heldRow is a row of two items' integers; "" is missing.
-type heldRow struct {
+// integerRow is a row of two items' integers; "" is missing.
+type integerRow struct {
 	item, time int64
 	v          []string
 }
 
-// heldStream writes rows as an Arrow stream: a column of integers, or of lists of them.
-func heldStream(t testing.TB, path string, kind arrow.DataType, width int, rows []heldRow) {
+// writeIntegerStream writes rows as an Arrow stream: a column of integers, or of lists of them.
+func writeIntegerStream(t testing.TB, path string, kind arrow.DataType, width int, rows []integerRow) {
 	t.Helper()
 	if width > 0 {
 		kind = arrow.FixedSizeListOf(int32(width), kind)
@@ -66,9 +66,9 @@ func heldStream(t testing.TB, path string, kind arrow.DataType, width int, rows 
 	}
 }
 
-// heldOracle fills and clips the values of an item's feature one by one. ok is false if a value, a
+// naiveFillAndClip fills and clips the values of an item's feature one by one. ok is false if a value, a
 // number of the steps or a result is refused.
-func heldOracle(values []string, o option.Options, least, most int64) (out []string, ok bool) {
+func naiveFillAndClip(values []string, o option.Options, least, most int64) (out []string, ok bool) {
 	const bound = 1 << 53
 	fill, clip := o.Fill.Of("v"), o.Clip.Of("v")
 	steps := fill != (option.Fill{}) || clip != (option.Clip{})
@@ -126,7 +126,7 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 	}
 	loads, refusals := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
-		dir, err := os.MkdirTemp("", "held")
+		dir, err := os.MkdirTemp("", "integers")
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -149,11 +149,11 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 			}
 		}
 		width := rapid.SampledFrom([]int{0, 0, 2}).Draw(r, "width")
-		sorted := map[int64][]heldRow{}
+		sorted := map[int64][]integerRow{}
 		regrid := rapid.Bool().Draw(r, "regrid")
 		for item := range int64(2) {
 			for time := range rapid.Int64Range(3, 9).Draw(r, "rows") {
-				row := heldRow{item: item, time: time, v: make([]string, max(1, width))}
+				row := integerRow{item: item, time: time, v: make([]string, max(1, width))}
 				for f := range row.v {
 					row.v[f] = value()
 				}
@@ -187,7 +187,7 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 			to := types[map[string]int{"int64": 0, "uint64": 1}[other]]
 			least, most = to.least, to.most
 		}
-		var rows, later []heldRow
+		var rows, later []integerRow
 		results := map[int64][]string{}
 		ok := true
 		for item := range int64(2) {
@@ -213,7 +213,7 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 					of = append(of, row.v[f])
 				}
 				var fits bool
-				features[f], fits = heldOracle(of, o, least, most)
+				features[f], fits = naiveFillAndClip(of, o, least, most)
 				ok = ok && fits
 			}
 			for at, row := range all {
@@ -231,7 +231,7 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 		}
 		path, second := filepath.Join(dir, "a.arrows"), filepath.Join(dir, "b.arrows")
 		rows = rapid.Permutation(rows).Draw(r, "order")
-		heldStream(t, path, kind, width, rows)
+		writeIntegerStream(t, path, kind, width, rows)
 		// in the order of their first rows
 		want := slices.Concat(results[rows[0].item], results[1-rows[0].item])
 		o.Sources = []string{path}
@@ -245,7 +245,7 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 		}
 		out, err := load("first", Request{})
 		if err == nil && len(later) > 0 {
-			heldStream(t, second, kind, width, later)
+			writeIntegerStream(t, second, kind, width, later)
 			o.Sources = []string{second}
 			out, err = load("second", Request{Append: &Append{Dir: out}})
 		}
@@ -300,7 +300,7 @@ func TestTheMeanOfDuplicateIntegersNeedsEqualValues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.arrows")
 	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t",
 		Duplicates: option.DuplicatesMean, Fill: option.All(option.Fill{How: option.FillForward})}
-	heldStream(t, path, arrow.PrimitiveTypes.Int64, 2, []heldRow{
+	writeIntegerStream(t, path, arrow.PrimitiveTypes.Int64, 2, []integerRow{
 		{0, 1, []string{"9007199254740991", ""}}, {0, 1, []string{"", "-5"}},
 		{0, 1, []string{"9007199254740991", ""}}, {0, 2, []string{"", "7"}},
 	})
@@ -308,9 +308,9 @@ func TestTheMeanOfDuplicateIntegersNeedsEqualValues(t *testing.T) {
 		[]int64{9007199254740991, -5, 9007199254740991, 7}) {
 		t.Error(got)
 	}
-	heldStream(t, path, arrow.PrimitiveTypes.Int64, 0,
-		[]heldRow{{0, 1, []string{"2"}}, {0, 1, []string{"4"}}})
-	_, _, err := inProcess(t, o)
+	writeIntegerStream(t, path, arrow.PrimitiveTypes.Int64, 0,
+		[]integerRow{{0, 1, []string{"2"}}, {0, 1, []string{"4"}}})
+	_, _, err := loadInProcess(t, o)
 	loadtest.Refused(t, err,
 		`row 2, column "v": the rows of item 0 with the time 1 differ, and int64 has no mean`,
 		"first or last")

@@ -53,18 +53,18 @@ func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
 			`leave column "v" out of clip`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var rows []heldRow
+			var rows []integerRow
 			for i, v := range c.values {
-				rows = append(rows, heldRow{0, int64(i), []string{v}})
+				rows = append(rows, integerRow{0, int64(i), []string{v}})
 			}
 			path := filepath.Join(t.TempDir(), "x.arrows")
-			heldStream(t, path, c.kind, 0, rows)
+			writeIntegerStream(t, path, c.kind, 0, rows)
 			c.o.Sources, c.o.ItemID, c.o.Time = []string{path}, []string{"i"}, "t"
-			_, _, err := inProcess(t, c.o)
+			_, _, err := loadInProcess(t, c.o)
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
-	_, _, err := inProcess(t,
+	_, _, err := loadInProcess(t,
 		option.Options{Sources: []string{loadtest.File(t, "x.csv",
 			"v,w\n1,5\n9007199254740993,6\n")}, Clip: option.All(option.Clip{HasLow: true})})
 	loadtest.Refused(t, err, `x.csv, row 2 (line 3), column "v": the integer near 9007199254740992`,

@@ -26,7 +26,7 @@ func TestEqualTimesHaveOneRecipe(t *testing.T) {
 	if recipe(`5`) == recipe(`6`) || recipe(`null`) != recipe(``) {
 		t.Error("integers, or none, are taken for others")
 	}
-	_, _, err := inProcess(t,
+	_, _, err := loadInProcess(t,
 		option.Options{Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,2\n")}, Time: "t",
 			Scale: option.All(option.ScaleStandard), FitBefore: []byte(`"2020-01-03"`)})
 	loadtest.Refused(t, err, `fit_before: "2020-01-03T00:00:00Z": want an integer`, "")

@@ -15,7 +15,7 @@ import (
 )
 
 // tree writes files below a folder.
-func tree(t *testing.T, files map[string]string) string {
+func writeTree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range files {
@@ -31,7 +31,7 @@ func tree(t *testing.T, files map[string]string) string {
 }
 
 func TestAFolderLoadsItsFilesInPathOrder(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := writeTree(t, map[string]string{
 		"b.csv": "a\n3\n", "a.csv": "a\n1\n2\n",
 		"c.CSV.gz":  loadtest.Compressed(t, ".gz", "a\n4.5\n"),
 		"README.md": "no", "_SUCCESS": "no", ".hidden.csv": "no", "_temporary/x.csv": "no",
@@ -50,7 +50,7 @@ func TestAFolderLoadsItsFilesInPathOrder(t *testing.T) {
 }
 
 func TestPartitionsAreColumns(t *testing.T) {
-	root := tree(t, map[string]string{
+	root := writeTree(t, map[string]string{
 		"year=2020/shop=a%20b/x.csv": "t,v\n1,1\n2,2\n",
 		"year=2020/shop=c/x.csv":     "t,v\n1,3\n",
 		"year=2021/shop=7/x.csv":     "t,v\n1,4\n2,2.5\n",
@@ -85,7 +85,7 @@ func TestPartitionColumnsStayWhenFileColumnsWiden(t *testing.T) {
 	for i := range 2000 {
 		many += fmt.Sprintf("%d,%d\n", i, i)
 	}
-	root := tree(t, map[string]string{"k=1/x.csv": many + "0.5,1\n", "k=2/x.csv": many})
+	root := writeTree(t, map[string]string{"k=1/x.csv": many + "0.5,1\n", "k=2/x.csv": many})
 	l := mustLoad(t, option.Options{Sources: []string{root}, ItemID: []string{"k"},
 		Columns: []string{"w", "v"}})
 	k, v, w := loadtest.Values[int64](l, "k"), loadtest.Values[float64](l, "v"),
@@ -126,7 +126,7 @@ func TestInvalidFoldersAreRefused(t *testing.T) {
 			": is a Delta table", "put"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := inProcess(t, option.Options{Sources: []string{tree(t, c.files)}})
+			_, _, err := loadInProcess(t, option.Options{Sources: []string{writeTree(t, c.files)}})
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
@@ -134,14 +134,14 @@ func TestInvalidFoldersAreRefused(t *testing.T) {
 	if err := os.Symlink(".", filepath.Join(loop, "k=1")); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, option.Options{Sources: []string{loop}})
+	_, _, err := loadInProcess(t, option.Options{Sources: []string{loop}})
 	loadtest.Refused(t, err, `is a partition by "k" within another`, "")
 }
 
 // TestAFolderAndItsFilesHaveDifferentRecipes holds a folder's partitions, which are columns, against its
 // files, which have none of them.
 func TestAFolderAndItsFilesHaveDifferentRecipes(t *testing.T) {
-	root := tree(t, map[string]string{"k=1/a.csv": "a\n1\n"})
+	root := writeTree(t, map[string]string{"k=1/a.csv": "a\n1\n"})
 	folder, _ := option.Options{Sources: []string{root}}.Recipe()
 	file, _ := option.Options{Sources: []string{filepath.Join(root, "k=1", "a.csv")}}.Recipe()
 	if string(folder) == string(file) {

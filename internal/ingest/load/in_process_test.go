@@ -10,8 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// inProcess loads in this process.
-func inProcess(t *testing.T, o option.Options) (*layout.Manifest, string, error) {
+// loadInProcess loads in this process.
+func loadInProcess(t *testing.T, o option.Options) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	m, err := Run(context.Background(), Request{Dir: dir, Options: o}, &progress.Meter{})
@@ -20,7 +20,7 @@ func inProcess(t *testing.T, o option.Options) (*layout.Manifest, string, error)
 
 func mustLoad(t *testing.T, o option.Options) loadtest.Loaded {
 	t.Helper()
-	_, dir, err := inProcess(t, o)
+	_, dir, err := loadInProcess(t, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// filledBy fills the obvious way: the value before a gap, or points on the line over it.
-func filledBy(how string, values []float64) []float64 {
+// naiveFill fills the obvious way: the value before a gap, or points on the line over it.
+func naiveFill(how string, values []float64) []float64 {
 	out := append([]float64(nil), values...)
 	for i := 0; i < len(out); i++ {
 		if out[i] == out[i] || i == 0 {
@@ -51,7 +51,7 @@ func TestLargeColumnsAreFilledAndScaledLikeSmallOnes(t *testing.T) {
 	cases := []option.Options{
 		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillLinear})},
 		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillForward}),
-			FitRows: fit(100, 2*16_384)},
+			FitRows: fitRows(100, 2*16_384)},
 		{Fill: option.All(option.Fill{How: option.FillForward})},
 		{DType: option.Floats("float64"), Fill: option.All(option.Fill{How: option.FillLinear}),
 			Layout: layout.Packed},
@@ -73,7 +73,7 @@ func TestLargeColumnsAreFilledAndScaledLikeSmallOnes(t *testing.T) {
 			p.Columns, sent = append(p.Columns, h), append(sent, b...)
 		}
 		p.Format = put.FormatColumns
-		dir, err := receivedFrom(t, o, p, sent)
+		dir, err := loadPut(t, o, p, sent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestLargeColumnsAreFilledAndScaledLikeSmallOnes(t *testing.T) {
 		of := fmt.Sprintf("%v, fill %s, layout %q, fit %v, sample %d", o.DType, o.Fill.Of("").How,
 			o.Layout, o.FitRows, o.FitSample)
 		check := func(name string, width, feature int, before []float64) {
-			want := filledBy(o.Fill.Of("").How, before)
+			want := naiveFill(o.Fill.Of("").How, before)
 			c, err := l.Manifest.Column(name)
 			if err != nil {
 				t.Fatal(err)
@@ -91,12 +91,12 @@ func TestLargeColumnsAreFilledAndScaledLikeSmallOnes(t *testing.T) {
 			if o.FitRows != nil {
 				fitted = want[*o.FitRows[0]:*o.FitRows[1]]
 			}
-			if mean, std := naive(option.ScaleStandard, fitted); o.FitSample == 0 &&
-				(!near64(shift, mean, 1e-10) || !near64(scale, std, 1e-10)) {
+			if mean, std := naiveFit(option.ScaleStandard, fitted); o.FitSample == 0 &&
+				(!nearlyEqual(shift, mean, 1e-10) || !nearlyEqual(scale, std, 1e-10)) {
 				t.Errorf("%s: %s is fitted by %v and %v, want %v and %v", of, name, shift,
 					scale, mean, std)
 			}
-			got := numbers(l, name)
+			got := floatsOf(l, name)
 			for i, v := range want {
 				if want := (v - shift) / scale; math.Abs(got[i*width+feature]-want) > 1e-12 &&
 					(c.DType != layout.Float32 || float32(got[i*width+feature]) != float32(want)) {

@@ -37,7 +37,7 @@ func TestPathsThatAreNotSourcesAreRefused(t *testing.T) {
 	} {
 		_, err := files.AllowedRoots{}.Stat([]string{c.path})
 		loadtest.Refused(t, err, c.path+": "+c.want, c.hint)
-		_, _, err = inProcess(t, option.Options{Sources: []string{c.path}})
+		_, _, err = loadInProcess(t, option.Options{Sources: []string{c.path}})
 		loadtest.Refused(t, err, c.path+": "+c.want, c.hint)
 	}
 }
@@ -139,14 +139,14 @@ func TestInvalidTextFilesAreRefused(t *testing.T) {
 		{"too large", "a\n1\n1e300\n", `row 2 (line 3), column "a": "1e300" does not fit float32`,
 			"", option.Options{DType: option.Floats("float32")}},
 		{"nothing to fit", "a\nNA\n1\n", "the fit rows hold no value to fit on", "--fit-rows",
-			option.Options{Scale: option.All("standard"), FitRows: fit(0, 1)}},
+			option.Options{Scale: option.All("standard"), FitRows: fitRows(0, 1)}},
 		{"infinite", "a\n1\ninf\n",
 			`row 2 (line 3), column "a": +Inf is not finite, nothing can be fitted to it`,
 			"--clip a=", option.Options{Scale: option.All("standard")}},
 		{"infinite in a mean", "a\n1\nNA\n-inf\n", `row 3 (line 4), column "a": -Inf is not finite`,
 			"choose other rows to fit on",
 			option.Options{Fill: option.All(option.Fill{How: option.FillMean}),
-				FitRows: fit(1, 3)}},
+				FitRows: fitRows(1, 3)}},
 		{"too far apart", "a\n1e308\n-1e308\n",
 			`column "a": values from -1e+308 to 1e+308 are too far apart to be fitted to`,
 			"--columns", option.Options{Scale: option.All("standard")}},
@@ -161,14 +161,14 @@ func TestInvalidTextFilesAreRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, block := range []int64{16, 1 << 20} {
 				c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
-				_, _, err := inBlocks(t, c.o, block)
+				_, _, err := loadInBlocks(t, c.o, block)
 				loadtest.Refused(t, err, c.want, c.hint)
 			}
 		})
 	}
 }
 
-func fit(a, b int64) *[2]*int64 { return &[2]*int64{&a, &b} }
+func fitRows(a, b int64) *[2]*int64 { return &[2]*int64{&a, &b} }
 
 func TestInvalidOptionsAreRefused(t *testing.T) {
 	for want, o := range map[string]option.Options{
@@ -194,9 +194,9 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 		`scale_per: "window": want column or item`: {Scale: option.All(
 			"minmax"), ScalePer: "window"},
 		`scale_per: "item": want it only together with scale or fill mean`: {ScalePer: "item"},
-		`fit_rows: "[0,1]": want it only together with scale or fill mean`: {FitRows: fit(0, 1)},
+		`fit_rows: "[0,1]": want it only together with scale or fill mean`: {FitRows: fitRows(0, 1)},
 		`fit_rows: "[5,5]": want a first row before the second`: {Scale: option.All(
-			"minmax"), FitRows: fit(5, 5)},
+			"minmax"), FitRows: fitRows(5, 5)},
 		`columns: "a": want each column once`: {Columns: []string{"a",
 			"a"}},
 		`item_id: want names that are not empty`: {ItemID: []string{""}},
@@ -261,7 +261,7 @@ func TestRowsOfSeveralSourcesAreConcatenated(t *testing.T) {
 		{"i,t,x,y\nu,3,1,1\nu,3,1,1\n",
 			`b.csv, row 2 (line 3), column "t": two rows of item "u" have the time 3`},
 	} {
-		_, _, err := inProcess(t,
+		_, _, err := loadInProcess(t,
 			option.Options{Sources: []string{a, loadtest.File(t, "b.csv", c.text)},
 				ItemID: []string{"i"}, Time: "t"})
 		loadtest.Refused(t, err, c.want, "")

@@ -15,7 +15,7 @@ import (
 func TestMeltedRowsAreOrderedBySeries(t *testing.T) {
 	text := "a,t,b\n1,1,4\n2,2,5\n3,3,6.5\n"
 	for _, block := range []int64{4, 1 << 20} {
-		_, dir, err := inBlocks(t,
+		_, dir, err := loadInBlocks(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}, Time: "t",
 				Melt: true}, block)
 		if err != nil {
@@ -50,7 +50,7 @@ func TestErrorsOfMeltedTablesNameTheSourceCell(t *testing.T) {
 		{"t,a,a\n1,1,1\n", `column "a": is the name of several series`},
 		{"t,a,b\n1,true,1\n", `column "b": is int64, but series "a" is bool`},
 	} {
-		_, _, err := inProcess(t,
+		_, _, err := loadInProcess(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.csv", c.text)},
 				Time: "t", Melt: true})
 		loadtest.Refused(t, err, c.want, "")
@@ -66,7 +66,7 @@ func TestPartitionsAreNotMelted(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true})
+	_, _, err := loadInProcess(t, option.Options{Sources: []string{dir}, Time: "t", Melt: true})
 	loadtest.Refused(t, err, `column "year": is a partition, not a series`, "--columns")
 	if got := loadtest.Values[int64](mustLoad(t, option.Options{Sources: []string{dir}, Time: "t",
 		Melt: true, Columns: []string{"a"}}), column.MeltedValue); !slices.Equal(got, []int64{5}) {

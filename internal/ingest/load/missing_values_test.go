@@ -43,7 +43,7 @@ func TestMissingCellsOfTensorsAreRecorded(t *testing.T) {
 	for _, how := range []string{layout.Columns, layout.Packed} {
 		c, b := puttest.ColumnBytes(t, "a", "float32", []int64{rows, width}, v)
 		d, more := puttest.ColumnBytes(t, "b", "float32", []int64{rows}, v[:rows])
-		dir, err := receivedFrom(t,
+		dir, err := loadPut(t,
 			option.Options{Layout: how,
 				Fill: option.ByColumn(map[string]option.Fill{"a": option.FillWith(-1)})},
 			put.Header{Format: put.FormatColumns, Columns: []put.Column{c, d}}, append(b, more...))
@@ -115,7 +115,7 @@ func TestMissingFloatsOfEverySourceAreTheCanonicalNaN(t *testing.T) {
 		mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", s.String())}}))
 	c, sent := puttest.ColumnBytes(t, "a", "float64", []int64{3},
 		[]float64{1.5, math.Float64frombits(nan), math.Float64frombits(nan)})
-	dir, err := receivedFrom(t, option.Options{},
+	dir, err := loadPut(t, option.Options{},
 		put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, sent)
 	if err != nil {
 		t.Fatal(err)

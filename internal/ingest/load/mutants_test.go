@@ -56,37 +56,37 @@ func mutantSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// frame is what a load gives: by column, as texts.
-type frame map[string][]string
+// cellTexts is what a load gives: by column, as texts.
+type cellTexts map[string][]string
 
-// asTable reads a generation.
-func asTable(l loadtest.Loaded) frame {
-	out := frame{}
+// cellTextsOf reads a generation.
+func cellTextsOf(l loadtest.Loaded) cellTexts {
+	out := cellTexts{}
 	for _, c := range l.Manifest.Columns {
 		var cells []string
 		switch c.DType.Plain() {
 		case "int64":
-			cells = printed(loadtest.Values[int64](l, c.Name))
+			cells = sprintAll(loadtest.Values[int64](l, c.Name))
 		case "int32":
-			cells = printed(loadtest.Values[int32](l, c.Name))
+			cells = sprintAll(loadtest.Values[int32](l, c.Name))
 		case "int16":
-			cells = printed(loadtest.Values[int16](l, c.Name))
+			cells = sprintAll(loadtest.Values[int16](l, c.Name))
 		case "int8":
-			cells = printed(loadtest.Values[int8](l, c.Name))
+			cells = sprintAll(loadtest.Values[int8](l, c.Name))
 		case "uint64":
-			cells = printed(loadtest.Values[uint64](l, c.Name))
+			cells = sprintAll(loadtest.Values[uint64](l, c.Name))
 		case "uint32":
-			cells = printed(loadtest.Values[uint32](l, c.Name))
+			cells = sprintAll(loadtest.Values[uint32](l, c.Name))
 		case "uint16":
-			cells = printed(loadtest.Values[uint16](l, c.Name))
+			cells = sprintAll(loadtest.Values[uint16](l, c.Name))
 		case "uint8", "bool":
-			cells = printed(loadtest.Values[uint8](l, c.Name))
+			cells = sprintAll(loadtest.Values[uint8](l, c.Name))
 		case "float16":
-			cells = printed(loadtest.Values[layout.Half](l, c.Name))
+			cells = sprintAll(loadtest.Values[layout.Half](l, c.Name))
 		case "float32":
-			cells = printed(loadtest.Values[float32](l, c.Name))
+			cells = sprintAll(loadtest.Values[float32](l, c.Name))
 		case "float64":
-			cells = printed(loadtest.Values[float64](l, c.Name))
+			cells = sprintAll(loadtest.Values[float64](l, c.Name))
 		default:
 			l.Fatalf("column %q is %s", c.Name, c.DType)
 		}
@@ -98,7 +98,7 @@ func asTable(l loadtest.Loaded) frame {
 	return out
 }
 
-func printed[T any](v []T) []string {
+func sprintAll[T any](v []T) []string {
 	out := make([]string, len(v))
 	for i, x := range v {
 		out[i] = fmt.Sprint(x)
@@ -107,7 +107,7 @@ func printed[T any](v []T) []string {
 }
 
 // same compares tables.
-func (a frame) same(b frame) bool {
+func (a cellTexts) same(b cellTexts) bool {
 	for name, cells := range a {
 		if other, ok := b[name]; !ok || !slices.Equal(cells, other) {
 			return false
@@ -117,13 +117,13 @@ func (a frame) same(b frame) bool {
 }
 
 // readCSV is the reference for text: encoding/csv and strconv.
-func readCSV(b []byte) (frame, bool) {
+func readCSV(b []byte) (cellTexts, bool) {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
 	if err != nil || len(rows) < 2 {
 		return nil, false
 	}
-	out := frame{}
+	out := cellTexts{}
 	for c, name := range rows[0] {
 		for _, row := range rows[1:] {
 			cell := row[c]
@@ -141,8 +141,8 @@ func readCSV(b []byte) (frame, bool) {
 }
 
 // asFloats prints numbers as floats do, so that integers of either reader are alike.
-func (a frame) asFloats() frame {
-	out := frame{}
+func (a cellTexts) numbersAsFloats() cellTexts {
+	out := cellTexts{}
 	for name, cells := range a {
 		for _, cell := range cells {
 			if v, err := strconv.ParseFloat(cell, 64); err == nil && name != "id" {
@@ -160,14 +160,14 @@ type mutantFile struct {
 	bytes []byte
 	o     option.Options
 	// nil: the format neither has checksums nor is there a reference in Go
-	check func(b []byte, got, good frame) bool
+	check func(b []byte, got, good cellTexts) bool
 }
 
 func mutantFiles(t *testing.T) []mutantFile {
-	unchanged := func(_ []byte, got, good frame) bool { return got.same(good) }
+	unchanged := func(_ []byte, got, good cellTexts) bool { return got.same(good) }
 	// Whole records and arrays may be gone or have other names: nothing says so. Each cell of those
 	// that are there is as it was.
-	known := func(_ []byte, got, good frame) bool {
+	known := func(_ []byte, got, good cellTexts) bool {
 		var was []string
 		for _, cells := range good {
 			was = append(was, cells...)
@@ -213,7 +213,7 @@ func mutantFiles(t *testing.T) []mutantFile {
 	arrays := map[string]string{"a.npy": matrix,
 		"b.npy": loadtest.NPY(">i4", "(150,)", false, binary.BigEndian, make([]int32, 150))}
 	// the bytes behind the header are the values, whatever their number
-	values := func(b []byte, got, _ frame) bool {
+	values := func(b []byte, got, _ cellTexts) bool {
 		end := 9 + int(binary.LittleEndian.Uint16(b[8:])) // of a header of version 1
 		if b[6] > 1 {
 			end = 11 + int(binary.LittleEndian.Uint32(b[8:]))
@@ -228,14 +228,14 @@ func mutantFiles(t *testing.T) []mutantFile {
 		return len(cells)*8 == len(b)-end-1
 	}
 	return []mutantFile{
-		{"x.csv", []byte(text.String()), item, func(b []byte, got, _ frame) bool {
+		{"x.csv", []byte(text.String()), item, func(b []byte, got, _ cellTexts) bool {
 			want, ok := readCSV(b)
-			return ok && got.asFloats().same(want.asFloats())
+			return ok && got.numbersAsFloats().same(want.numbersAsFloats())
 		}},
 		{"x.csv.gz", []byte(loadtest.Compressed(t, ".gz", text.String())), item, unchanged},
 		{"x.csv.zst", []byte(loadtest.Compressed(t, ".zst", text.String())), item, unchanged},
 		{"x.tfrecord", []byte(loadtest.TFRecords(records...)), item, known},
-		{"x.npy", []byte(matrix), option.Options{}, func(b []byte, got, good frame) bool {
+		{"x.npy", []byte(matrix), option.Options{}, func(b []byte, got, good cellTexts) bool {
 			return bytes.Contains(b, []byte("<f8")) && bytes.Contains(b, []byte("False")) &&
 				values(b, got, good) ||
 				!bytes.Contains(b[:128], []byte("'<f8', 'fortran_order': False"))
@@ -261,7 +261,7 @@ func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, f.name)
-			load := func(b []byte) (frame, error) {
+			load := func(b []byte) (cellTexts, error) {
 				if err := os.WriteFile(path, b, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -280,7 +280,7 @@ func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 				}
 				l := loadtest.OpenDir(t, out)
 				defer l.Close()
-				return asTable(l), nil
+				return cellTextsOf(l), nil
 			}
 			good, err := load(f.bytes)
 			if err != nil {
@@ -295,9 +295,9 @@ func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 				}
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				began := worked(t)
+				began := cpuTime(t)
 				got, err := load(b)
-				took := worked(t) - began
+				took := cpuTime(t) - began
 				runtime.ReadMemStats(&after)
 				if used, most := after.TotalAlloc-before.TotalAlloc,
 					uint64(64<<20+4*len(b)); used > most {
@@ -325,9 +325,9 @@ func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 	}
 }
 
-// worked is what this process has taken of the cores: what a mutant may take is no matter of how
+// cpuTime is what this process has taken of the cores: what a mutant may take is no matter of how
 // busy they are.
-func worked(t *testing.T) time.Duration {
+func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -172,7 +172,7 @@ func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.npy", c.text)}
-			_, _, err := inProcess(t, c.o)
+			_, _, err := loadInProcess(t, c.o)
 			if c.name == "cut archive" {
 				c.want = "cannot be read as a zip archive"
 			}

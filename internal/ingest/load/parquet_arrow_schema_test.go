@@ -14,8 +14,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// withUnit is the schema of one duration in a unit of that number.
-func withUnit(t *testing.T, unit byte) []byte {
+// schemaWithUnit is the schema of one duration in a unit of that number.
+func schemaWithUnit(t *testing.T, unit byte) []byte {
 	t.Helper()
 	of := func(u arrow.TimeUnit) []byte {
 		return loadtest.ArrowSchema(t,
@@ -32,8 +32,8 @@ func withUnit(t *testing.T, unit byte) []byte {
 	return nil
 }
 
-// stay is a row of files whose schema says more than Parquet's types.
-type stay struct {
+// durationRow is a row of files whose schema says more than Parquet's types.
+type durationRow struct {
 	D int64 `parquet:"d"`
 	N int32 `parquet:"n"`
 }
@@ -67,13 +67,13 @@ func TestOnlyAMatchingArrowSchemaIsApplied(t *testing.T) {
 		{"no base64", "*", "", damaged},
 		{"empty", "", "", damaged},
 		{"cut", encode(duration("d"))[:48], "", damaged},
-		{"a unit that there is not", base64.StdEncoding.EncodeToString(withUnit(t, 4)),
+		{"a unit that there is not", base64.StdEncoding.EncodeToString(schemaWithUnit(t, 4)),
 			"", damaged},
 		{"no message", base64.StdEncoding.EncodeToString(make([]byte, 64)), "", damaged},
 	} {
 		var b bytes.Buffer
-		w := parquet.NewGenericWriter[stay](&b, parquet.KeyValueMetadata("ARROW:schema", c.schema))
-		if _, err := w.Write([]stay{{7, 8}, {-9, 10}}); err != nil {
+		w := parquet.NewGenericWriter[durationRow](&b, parquet.KeyValueMetadata("ARROW:schema", c.schema))
+		if _, err := w.Write([]durationRow{{7, 8}, {-9, 10}}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Close(); err != nil {
@@ -81,7 +81,7 @@ func TestOnlyAMatchingArrowSchemaIsApplied(t *testing.T) {
 		}
 		o := option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}}
 		if c.refused != "" {
-			_, _, err := inProcess(t, o)
+			_, _, err := loadInProcess(t, o)
 			loadtest.Refused(t, err, c.refused, "write")
 			continue
 		}
@@ -112,7 +112,7 @@ func TestParquetNaTIsRefused(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := inProcess(t,
+		_, _, err := loadInProcess(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
 		loadtest.Refused(t, err, `x.parquet, row 2, column "T": "NaT" is no time`, "")
 	}

@@ -79,7 +79,7 @@ func TestErrorsOfDamagedPagesNameThePage(t *testing.T) {
 				if err := os.WriteFile(path, b, 0o600); err != nil {
 					t.Fatal(err)
 				}
-				_, _, err = inProcess(t,
+				_, _, err = loadInProcess(t,
 					option.Options{Sources: []string{path}, Columns: []string{m.PathInSchema[0]}})
 				loadtest.Refused(t, err, where, loaderr.HintDamaged)
 				at += int64(len(head)) + int64(h.CompressedPageSize)

@@ -130,7 +130,7 @@ func TestInvalidParquetFilesAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{c.path}
-			_, _, err := inProcess(t, c.o)
+			_, _, err := loadInProcess(t, c.o)
 			loadtest.Refused(t, err, c.want, c.hint)
 		})
 	}
@@ -148,7 +148,7 @@ func TestTruncatedParquetIsRefused(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(1, len(whole)-1).Draw(r, "bytes")
 		path := loadtest.File(t, "cut.parquet", string(whole[:n]))
-		if _, _, err := inProcess(t, option.Options{Sources: []string{path},
+		if _, _, err := loadInProcess(t, option.Options{Sources: []string{path},
 			ItemID: []string{"text"}}); err == nil || !strings.Contains(err.Error(), path) {
 			r.Fatalf("%d of %d bytes: %v", n, len(whole), err)
 		}
@@ -245,7 +245,7 @@ func TestDamagedParquetIsRefusedOrRead(t *testing.T) {
 			o.ItemID, o.Sort = []string{"text"}, true
 		}
 		refused := 0
-		for seed := range uint64(mutants) {
+		for seed := range uint64(damagedCopies) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			b := slices.Clone(whole)
 			for range 1 + r.IntN(4) {
@@ -260,7 +260,7 @@ func TestDamagedParquetIsRefusedOrRead(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, _, err := inProcess(t, o)
+			_, _, err := loadInProcess(t, o)
 			runtime.ReadMemStats(&after)
 			if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
 				t.Errorf("%s, seed %d: %d bytes allocated: %v", name, seed, took, err)
@@ -273,12 +273,12 @@ func TestDamagedParquetIsRefusedOrRead(t *testing.T) {
 				t.Errorf("%s, seed %d: the message does not name the file: %v", name, seed, err)
 			}
 		}
-		t.Logf("%s: %d of %d refused", name, refused, mutants)
+		t.Logf("%s: %d of %d refused", name, refused, damagedCopies)
 	}
 }
 
-// mutants is how many damaged copies of each file are tried.
-const mutants = 200
+// damagedCopies is how many damaged copies of each file are tried.
+const damagedCopies = 200
 
 func FuzzParquet(f *testing.F) {
 	for _, name := range []string{"holes", "bools-v2", "flat-encodings", "bad-nulls"} {
@@ -293,7 +293,7 @@ func FuzzParquet(f *testing.F) {
 			t.Skip()
 		}
 		path := loadtest.File(t, "x.parquet", string(b))
-		if _, _, err := inProcess(t, option.Options{Sources: []string{path}}); err != nil &&
+		if _, _, err := loadInProcess(t, option.Options{Sources: []string{path}}); err != nil &&
 			!strings.Contains(err.Error(), "x.parquet") {
 			t.Errorf("the message does not name the file: %v", err)
 		}
@@ -311,7 +311,7 @@ func TestInt96TimesOutsideNanosecondsAreRefused(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, _, err := inProcess(t,
+	_, _, err := loadInProcess(t,
 		option.Options{Sources: []string{loadtest.File(t, "x.parquet", b.String())}})
 	loadtest.Refused(t, err,
 		`x.parquet, row group 1, column "T", page 1: "9999-12-31 00:00:00.000001" is a time of INT96 beyond`, "microseconds")

@@ -21,9 +21,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// watch is a context, and a connection, that looks how far a load is whenever the load looks at
+// progressProbe is a context, and a connection, that looks how far a load is whenever the load looks at
 // them.
-type watch struct {
+type progressProbe struct {
 	context.Context
 	io.Reader
 	meter *progress.Meter
@@ -31,24 +31,24 @@ type watch struct {
 	seen  []progress.Progress
 }
 
-func (w *watch) look() {
+func (w *progressProbe) record() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen = append(w.seen, w.meter.Progress())
 }
 
-func (w *watch) Err() error {
-	w.look()
+func (w *progressProbe) Err() error {
+	w.record()
 	return w.Context.Err()
 }
 
-func (w *watch) Read(p []byte) (int, error) {
-	w.look()
+func (w *progressProbe) Read(p []byte) (int, error) {
+	w.record()
 	return w.Reader.Read(p)
 }
 
 // steps counts the different shares that were seen in a phase.
-func (w *watch) steps(phase string) int {
+func (w *progressProbe) steps(phase string) int {
 	shares := map[float64]bool{}
 	for _, p := range w.seen {
 		if p.Phase == phase && p.Share > 0 {
@@ -96,7 +96,7 @@ func TestLongPhasesReportProgress(t *testing.T) {
 			if j.Dir = t.TempDir(); j.Put == nil && j.Options.Sources == nil {
 				j.Options.Sources = []string{path}
 			}
-			w := &watch{Context: t.Context(),
+			w := &progressProbe{Context: t.Context(),
 				Reader: bytes.NewReader(bytes.Repeat(values, 3)), meter: m}
 			j.Conn = w
 			if _, err := Run(w, j, m); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// receivedFrom loads what was sent, in this process.
-func receivedFrom(t *testing.T, o option.Options, p put.Header, sent []byte) (string, error) {
+// loadPut loads what was sent, in this process.
+func loadPut(t *testing.T, o option.Options, p put.Header, sent []byte) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
 	_, err := Run(context.Background(),
@@ -31,7 +31,7 @@ func TestArraysOfEveryDTypeAreLoaded(t *testing.T) {
 	p, sent := puttest.EveryArray(t)
 	for _, o := range []option.Options{{ItemID: []string{"id"}, Time: "t"},
 		{ItemID: []string{"id"}, Time: "t", Layout: layout.Packed}} {
-		dir, err := receivedFrom(t, o, p, sent)
+		dir, err := loadPut(t, o, p, sent)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestArraysOfEveryDTypeAreLoaded(t *testing.T) {
 		}
 	}
 	// Chosen columns; what is not chosen is pruned, and floats are narrowed.
-	dir, err := receivedFrom(t, option.Options{Columns: []string{"u4", "f8"},
+	dir, err := loadPut(t, option.Options{Columns: []string{"u4", "f8"},
 		DType: option.Floats("float32"), Scale: option.All("minmax")}, p, sent)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestNegativeOffsetsAreMissingTexts(t *testing.T) {
 		return out
 	}
 	p := put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}
-	dir, err := receivedFrom(t, option.Options{}, p, missing(1, 3))
+	dir, err := loadPut(t, option.Options{}, p, missing(1, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +88,10 @@ func TestNegativeOffsetsAreMissingTexts(t *testing.T) {
 		l.Manifest.Columns[0].Missing != 2 || l.Manifest.Vocab["w"].Count != 1 {
 		t.Errorf("codes %v, %+v, %+v", got, l.Manifest.Columns[0], l.Manifest.Vocab)
 	}
-	_, err = receivedFrom(t, option.Options{ItemID: []string{"w"}}, p, missing(1, 3))
+	_, err = loadPut(t, option.Options{ItemID: []string{"w"}}, p, missing(1, 3))
 	loadtest.Refused(t, err, `row 1, column "w": the value is missing, but an item needs a name`,
 		"")
-	_, err = receivedFrom(t, option.Options{}, p, missing(2))
+	_, err = loadPut(t, option.Options{}, p, missing(2))
 	loadtest.Refused(t, err, `row 2, column "w": a text from byte 0 to 1`, "")
 }
 
@@ -188,7 +188,7 @@ func TestInvalidArraysAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, b := c.make(t)
-			_, err := receivedFrom(t, c.o, p, b)
+			_, err := loadPut(t, c.o, p, b)
 			loadtest.Refused(t, err, c.want, "")
 		})
 	}
@@ -196,7 +196,7 @@ func TestInvalidArraysAreRefused(t *testing.T) {
 
 func TestAnArrowStreamIsLoaded(t *testing.T) {
 	sent := puttest.ArrowBytes(t)
-	dir, err := receivedFrom(t, option.Options{ItemID: []string{"id", "w"}, Time: "t"},
+	dir, err := loadPut(t, option.Options{ItemID: []string{"id", "w"}, Time: "t"},
 		put.Header{Format: put.FormatArrow}, sent)
 	if err != nil {
 		t.Fatal(err)
@@ -220,20 +220,20 @@ func TestTruncatedArrowStreamsAreRefused(t *testing.T) {
 		if n%7 != 0 && len(sent)-n > 20 {
 			continue
 		}
-		_, err := receivedFrom(t, option.Options{ItemID: []string{"id", "w"}},
+		_, err := loadPut(t, option.Options{ItemID: []string{"id", "w"}},
 			put.Header{Format: put.FormatArrow}, sent[:n])
 		var s *loaderr.SourceError
 		if !errors.As(err, &s) {
 			t.Errorf("%d of %d bytes: %v", n, len(sent), err)
 		}
 	}
-	_, err := receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow},
+	_, err := loadPut(t, option.Options{}, put.Header{Format: put.FormatArrow},
 		sent[:len(sent)-8])
 	loadtest.Refused(t, err, "ended after", "close the stream's writer")
-	_, err = receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow},
+	_, err = loadPut(t, option.Options{}, put.Header{Format: put.FormatArrow},
 		[]byte("ARROW1\x00\x00 and more"))
 	loadtest.Refused(t, err, "is an Arrow file, want an Arrow IPC stream", "new_stream")
-	_, err = receivedFrom(t, option.Options{}, put.Header{Format: put.FormatArrow},
+	_, err = loadPut(t, option.Options{}, put.Header{Format: put.FormatArrow},
 		[]byte("t,a\n1,2\n"))
 	loadtest.Refused(t, err, "byte 0 is no beginning of an Arrow message", "IPC stream")
 }

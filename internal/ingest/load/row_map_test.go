@@ -186,7 +186,7 @@ func TestFilteredAndSortedRowsEqualANaiveComputation(t *testing.T) {
 		for _, file := range text {
 			o.Sources = append(o.Sources, loadtest.File(t, "x.csv", file))
 		}
-		_, dir, err := inBlocks(t, o, rapid.SampledFrom([]int64{16, 1 << 20}).Draw(r, "block"))
+		_, dir, err := loadInBlocks(t, o, rapid.SampledFrom([]int64{16, 1 << 20}).Draw(r, "block"))
 		if ok != (err == nil) {
 			r.Fatalf("%v, want success: %t\n%s", err, ok, strings.Join(text, "\n"))
 		}
@@ -199,7 +199,7 @@ func TestFilteredAndSortedRowsEqualANaiveComputation(t *testing.T) {
 		defer l.Close()
 		items, times, x := loadtest.Texts(l, "item"), loadtest.Values[int64](l, "t"),
 			loadtest.Values[float64](l, "x")
-		n := asFloats(l, "n")
+		n := numbersOf(l, "n")
 		if len(x) != len(want) {
 			r.Fatalf("%d rows, want %d", len(x), len(want))
 		}
@@ -231,7 +231,7 @@ func TestFilteredAndSortedRowsEqualANaiveComputation(t *testing.T) {
 }
 
 // asFloats are the values of a column of int64 or float64.
-func asFloats(l loadtest.Loaded, name string) []float64 {
+func numbersOf(l loadtest.Loaded, name string) []float64 {
 	c, err := l.Manifest.Column(name)
 	if err != nil {
 		l.Fatal(err)
@@ -257,11 +257,11 @@ func TestErrorsAfterSortingNameTheRowOfTheFile(t *testing.T) {
 		`b.csv, row 3 (line 4), column "t": two rows of item "u" have the time 5`:                               func(o *option.Options) {},
 		`b.csv, row 3 (line 4), column "n": the rows of item "u" with the time 5 differ, and int64 has no mean`: func(o *option.Options) { o.Duplicates = option.DuplicatesMean },
 		`b.csv, row 2 (line 3), column "t": the time 7 of item "u" is no number of steps of 3 after the first, 5`: func(o *option.Options) {
-			o.Duplicates, o.Regrid, o.Where = option.DuplicatesLast, json.RawMessage("3"), from("5")
+			o.Duplicates, o.Regrid, o.Where = option.DuplicatesLast, json.RawMessage("3"), whereFrom("5")
 		},
 		`a.csv, row 3 (line 4), column "t": time 4 of item "u" comes after 5`:                                              func(o *option.Options) { o.Sort = false },
-		`a.csv, column "t": none of the 7 rows is kept: 0 of them lie in the bounds of time, their times go from 0 to 7`:   func(o *option.Options) { o.Where = from("8") },
-		`a.csv, column "t": none of the 7 rows is kept: 1 of them lie in the bounds of time, their times go from 0 to 7, `: func(o *option.Options) { o.Where, o.Items = from("7"), []json.RawMessage{json.RawMessage(`"w"`)} },
+		`a.csv, column "t": none of the 7 rows is kept: 0 of them lie in the bounds of time, their times go from 0 to 7`:   func(o *option.Options) { o.Where = whereFrom("8") },
+		`a.csv, column "t": none of the 7 rows is kept: 1 of them lie in the bounds of time, their times go from 0 to 7, `: func(o *option.Options) { o.Where, o.Items = whereFrom("7"), []json.RawMessage{json.RawMessage(`"w"`)} },
 		`items: no item is named "x"`:                                   func(o *option.Options) { o.Items = append(o.Items, json.RawMessage(`"x"`)) },
 		`a.csv: none of the 3 items falls into bucket 5/`:               func(o *option.Options) { o.Items, o.ItemBucket = nil, "5/1000" },
 		`a.csv: none of the 3 items is both named and of bucket 5/1000`: func(o *option.Options) { o.ItemBucket = "5/1000" },
@@ -270,7 +270,7 @@ func TestErrorsAfterSortingNameTheRowOfTheFile(t *testing.T) {
 			o := o
 			o.Items = slices.Clone(o.Items)
 			change(&o)
-			_, dir, err := inProcess(t, o)
+			_, dir, err := loadInProcess(t, o)
 			loadtest.Refused(t, err, want, "")
 			if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 				t.Errorf("%v is left: %v", left, err)
@@ -280,7 +280,7 @@ func TestErrorsAfterSortingNameTheRowOfTheFile(t *testing.T) {
 }
 
 // from keeps what is not before a time.
-func from(time string) *option.Where {
+func whereFrom(time string) *option.Where {
 	return &option.Where{Time: []json.RawMessage{json.RawMessage(time), json.RawMessage("null")}}
 }
 
@@ -297,7 +297,7 @@ func TestRegridSupportsAllIntegers(t *testing.T) {
 		path := loadtest.File(t, "x.csv", "t,v\n-9223372036854775808,1\n"+c.last+",2\n")
 		o := option.Options{Sources: []string{path}, Time: "t", Regrid: json.RawMessage(c.step)}
 		if c.want == nil {
-			_, _, err := inProcess(t, o)
+			_, _, err := loadInProcess(t, o)
 			loadtest.Refused(t, err, "a step that makes at most 10000 rows of 2", "is a time wrong")
 			continue
 		}

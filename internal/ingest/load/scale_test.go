@@ -15,7 +15,7 @@ import (
 )
 
 // naive fits the obvious way.
-func naive(kind string, values []float64) (shift, scale float64) {
+func naiveFit(kind string, values []float64) (shift, scale float64) {
 	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v != v })
 	if len(values) == 0 {
 		return 0, 1
@@ -80,7 +80,7 @@ func TestScaledColumnsEqualANaiveComputation(t *testing.T) {
 				"dtype")), Layout: rapid.SampledFrom(
 				[]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
 			FitRows: rapid.SampledFrom(
-				[]*[2]*int64{nil, fit(0, 5), fit(-4, 1000), {nil, fit(0, 1)[1]}}).Draw(r, "fit"),
+				[]*[2]*int64{nil, fitRows(0, 5), fitRows(-4, 1000), {nil, fitRows(0, 1)[1]}}).Draw(r, "fit"),
 		}
 		l := mustLoad(t, o)
 		defer l.Close()
@@ -91,17 +91,17 @@ func TestScaledColumnsEqualANaiveComputation(t *testing.T) {
 		}
 		var pool []float64
 		for _, s := range series {
-			pool = append(pool, fitOf(o, s)...)
+			pool = append(pool, fittedValues(o, s)...)
 		}
-		got := numbers(l, "a")
+		got := floatsOf(l, "a")
 		for i, s := range series {
-			shift, scale := naive(kind, pool)
+			shift, scale := naiveFit(kind, pool)
 			at := 0
 			if o.ScalePer == "item" {
-				shift, scale = naive(kind, fitOf(o, s))
+				shift, scale = naiveFit(kind, fittedValues(o, s))
 				at = i
 			}
-			if !near64(c.Scale.Shift[at], shift, 1e-12) || !near64(c.Scale.Scale[at], scale, 1e-6) {
+			if !nearlyEqual(c.Scale.Shift[at], shift, 1e-12) || !nearlyEqual(c.Scale.Scale[at], scale, 1e-6) {
 				r.Fatalf("item %d: shift %v, scale %v, want %v and %v", i, c.Scale.Shift[at],
 					c.Scale.Scale[at], shift, scale)
 			}
@@ -122,8 +122,8 @@ func TestScaledColumnsEqualANaiveComputation(t *testing.T) {
 	})
 }
 
-// fitOf are the values of an item that are fitted on, as Python would cut them.
-func fitOf(o option.Options, s []float64) []float64 {
+// fittedValues are the values of an item that are fitted on, as Python would cut them.
+func fittedValues(o option.Options, s []float64) []float64 {
 	from, to := 0, len(s)
 	cut := func(bound *int64, open int) int {
 		switch {
@@ -140,9 +140,9 @@ func fitOf(o option.Options, s []float64) []float64 {
 	return s[from:max(from, to)]
 }
 
-func near64(a, b, eps float64) bool { return math.Abs(a-b) <= eps*max(1, math.Abs(a), math.Abs(b)) }
+func nearlyEqual(a, b, eps float64) bool { return math.Abs(a-b) <= eps*max(1, math.Abs(a), math.Abs(b)) }
 
-func numbers(l loadtest.Loaded, name string) []float64 {
+func floatsOf(l loadtest.Loaded, name string) []float64 {
 	c, _ := l.Manifest.Column(name)
 	if c.DType == layout.Float64 {
 		return loadtest.Values[float64](l, name)
@@ -157,8 +157,8 @@ func numbers(l loadtest.Loaded, name string) []float64 {
 // TestRowsOutsideTheFitMayBeInfinite scales, and bounds, what no fit has to see.
 func TestRowsOutsideTheFitMayBeInfinite(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n3\ninf\n")
-	for _, o := range []option.Options{{FitRows: fit(0, 2)},
-		{Clip: option.All(option.Clip{HasHigh: true, High: 3}), FitRows: fit(0, 2)},
+	for _, o := range []option.Options{{FitRows: fitRows(0, 2)},
+		{Clip: option.All(option.Clip{HasHigh: true, High: 3}), FitRows: fitRows(0, 2)},
 		{Clip: option.All(option.Clip{HasHigh: true, High: 3})}} {
 		o.Sources, o.Scale = []string{path}, option.All(option.ScaleMinMax)
 		want := math.Inf(1)

@@ -67,7 +67,7 @@ func TestSkippedRowGroupsDoNotChangeTheGeneration(t *testing.T) {
 		// bits: time, items, bucket
 		which := rapid.SampledFrom([]int{1, 2, 4, 3, 1, 2, 5, 6, 7}).Draw(r, "filters")
 		if which&1 != 0 {
-			slices.SortFunc(times, func(a, b string) int { return at(t, a).Compare(at(t, b)) })
+			slices.SortFunc(times, func(a, b string) int { return parseTime(t, a).Compare(parseTime(t, b)) })
 			from := rapid.IntRange(-1, len(times)-1).Draw(r, "from")
 			to := rapid.IntRange(from+1, len(times)).Draw(r, "to")
 			bound := func(i int) json.RawMessage {
@@ -145,7 +145,7 @@ func TestSkippedRowGroupsDoNotChangeTheGeneration(t *testing.T) {
 }
 
 // at is the time of a bound.
-func at(t testing.TB, bound string) (when time.Time) {
+func parseTime(t testing.TB, bound string) (when time.Time) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(bound), &when); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestNarrowingErrorsAreThoseOfTheFilteredRows(t *testing.T) {
 				t.Errorf("%s in groups of %d: %+v", path, group, e)
 			}
 			o.Where = until(`"1970-01-01T00:00:03Z"`)
-			_, _, err = inProcess(t, o)
+			_, _, err = loadInProcess(t, o)
 			loadtest.Refused(t, err, `row 2`, "wider dtype")
 			loadtest.Refused(t, err, `column "x": "1e+300" does not fit float32`, "wider dtype")
 		}

@@ -177,7 +177,7 @@ func TestInvalidTFRecordsAreRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.tfrecord", c.text)}
-			_, _, err := inProcess(t, c.o)
+			_, _, err := loadInProcess(t, c.o)
 			if strings.HasSuffix(c.want, "near: ") {
 				c.want = strings.TrimSuffix(c.want, "; near: ")
 			}

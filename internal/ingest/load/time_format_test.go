@@ -57,15 +57,15 @@ func TestInvalidTimesAreRefused(t *testing.T) {
 		{"t,a\n1,1\n", "%H", `time_format: "%H": want a format that names a day`, ""},
 		{"t,a\n1,1\n", "%d/%m/%Y %Z", `want a format without names of zones`, ""},
 	} {
-		_, _, err := inProcess(t,
+		_, _, err := loadInProcess(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.csv", c.cells)}, Time: "t",
 				TimeFormat: c.format})
 		loadtest.Refused(t, err, c.want, c.hint)
 	}
-	_, _, err := inProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")},
+	_, _, err := loadInProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")},
 		TimeFormat: "%F"})
 	loadtest.Refused(t, err, `time_format: "%F": want it only together with time`, "")
-	_, _, err = inProcess(t, option.Options{Sources: []string{"testdata/flat-none.parquet"},
+	_, _, err = loadInProcess(t, option.Options{Sources: []string{"testdata/flat-none.parquet"},
 		Time: "t", TimeFormat: "%F"})
 	loadtest.Refused(t, err, "time_format: want it only for CSV and TSV files", "")
 }

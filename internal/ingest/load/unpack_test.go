@@ -25,14 +25,14 @@ func TestCompressedTextLoadsLikeUncompressedText(t *testing.T) {
 		text := b.String()
 		cut := rapid.IntRange(0, len(text)).Draw(r, "cut")
 		block := rapid.Int64Range(1, 500).Draw(r, "block")
-		want, _, wantErr := inBlocks(t,
+		want, _, wantErr := loadInBlocks(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.tsv", text)}}, block)
 		for _, suffix := range []string{".gz", ".zst"} {
 			// The name tells the delimiter, the content that it is compressed.
 			path := loadtest.File(t, "x.tsv"+rapid.SampledFrom([]string{suffix, ""}).Draw(r,
 				"suffix"), loadtest.Compressed(t, suffix, text[:cut])+
 				loadtest.Compressed(t, suffix, text[cut:]))
-			got, _, err := inBlocks(t, option.Options{Sources: []string{path}}, block)
+			got, _, err := loadInBlocks(t, option.Options{Sources: []string{path}}, block)
 			if wantErr != nil || err != nil {
 				if wantErr == nil || err == nil ||
 					strings.Replace(err.Error(), path, "",
@@ -73,7 +73,7 @@ func TestInvalidCompressedTextIsRefused(t *testing.T) {
 		} {
 			t.Run(c.name+suffix, func(t *testing.T) {
 				path := loadtest.File(t, "x.csv"+suffix, c.text)
-				_, dir, err := inProcess(t, option.Options{Sources: []string{path}})
+				_, dir, err := loadInProcess(t, option.Options{Sources: []string{path}})
 				loadtest.Refused(t, err, c.want, c.hint)
 				if err != nil && !strings.HasPrefix(err.Error(), path) {
 					t.Errorf("%v does not begin with the file", err)
@@ -99,7 +99,7 @@ func TestErrorsOfBytesAfterGzipData(t *testing.T) {
 		{good[:len(good)-1], "is cut off: its gzip data does not end", "damaged"},
 		{good + "j", "other bytes follow its gzip data", "gunzip"},
 	} {
-		_, _, err := inProcess(t,
+		_, _, err := loadInProcess(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.csv.gz", good+c.behind)}})
 		loadtest.Refused(t, err, c.want, c.hint)
 	}
@@ -110,7 +110,7 @@ func TestErrorsOfBytesAfterGzipData(t *testing.T) {
 func TestDamagedCompressedTextIsRefusedOrUnchanged(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2.5\n-3,4e5\n", 50)
 	for _, suffix := range []string{".gz", ".zst"} {
-		want, _, err := inProcess(t,
+		want, _, err := loadInProcess(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.csv", text)}})
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func TestDamagedCompressedTextIsRefusedOrUnchanged(t *testing.T) {
 			flipped := []byte(good)
 			flipped[i] ^= 1 << (i % 8)
 			for _, damaged := range []string{good[:i], string(flipped)} {
-				got, _, err := inProcess(t,
+				got, _, err := loadInProcess(t,
 					option.Options{Sources: []string{loadtest.File(t, "x.csv"+suffix, damaged)}})
 				if err == nil && got.Digest != want.Digest {
 					t.Errorf("%s, byte %d: other values", suffix, i)
