@@ -16,8 +16,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// damagedStream is an Arrow stream of two batches of five rows, of which damage changes the bytes of
-// the second.
+// damagedStream returns an Arrow stream of two batches of five rows. damage changes the bytes from
+// the second batch to the end.
 func damagedStream(t *testing.T, damage func(batch []byte)) string {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{
@@ -27,9 +27,9 @@ func damagedStream(t *testing.T, damage func(batch []byte)) string {
 	}, nil)
 	var out bytes.Buffer
 	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
-	first := 0
+	lastBatch := 0 // its first byte
 	for batch := range int32(2) {
-		first = out.Len()
+		lastBatch = out.Len()
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		for i := range int32(5) {
 			b.Field(0).(*array.Int32Builder).Append(5*batch + i)
@@ -46,18 +46,19 @@ func damagedStream(t *testing.T, damage func(batch []byte)) string {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	damage(out.Bytes()[first:])
+	damage(out.Bytes()[lastBatch:])
 	return out.String()
 }
 
-// TestErrorsOfDamagedArrowNameColumnAndBatch damages the second batch where each check looks.
+// TestErrorsOfDamagedArrowNameColumnAndBatch damages one field or value of the second batch for
+// each check of the reader.
 func TestErrorsOfDamagedArrowNameColumnAndBatch(t *testing.T) {
-	put := func(b, was, is []byte) {
-		at := bytes.LastIndex(b, was)
+	replace := func(b, old, new []byte) {
+		at := bytes.LastIndex(b, old)
 		if at < 0 {
-			t.Fatalf("%x is not in the batch", was)
+			t.Fatalf("%x is not in the batch", old)
 		}
-		copy(b[at:], is)
+		copy(b[at:], new)
 	}
 	ints := func(v ...int64) (b []byte) {
 		for _, n := range v {
@@ -65,7 +66,7 @@ func TestErrorsOfDamagedArrowNameColumnAndBatch(t *testing.T) {
 		}
 		return b
 	}
-	ends := func(v ...uint32) (b []byte) {
+	offsets := func(v ...uint32) (b []byte) {
 		for _, n := range v {
 			b = binary.LittleEndian.AppendUint32(b, n)
 		}
@@ -78,15 +79,16 @@ func TestErrorsOfDamagedArrowNameColumnAndBatch(t *testing.T) {
 	}{
 		{"text", `x.arrows, row 9, column "word": "\xffxy" is not UTF-8`,
 			"bytes are read where they are text",
-			func(b []byte) { put(b, []byte("wxywxyz"), []byte{0xff}) }, option.Options{}},
+			func(b []byte) { replace(b, []byte("wxywxyz"), []byte{0xff}) }, option.Options{}},
 		{"item", `x.arrows, row 1, column "word": the text is empty, but an item needs a name`,
 			"leave the rows out", func([]byte) {}, option.Options{ItemID: []string{"word"}}},
 		{"offsets", `x.arrows, record batch 2, column "word": cannot be decoded: `, "damaged",
-			func(b []byte) { put(b, ends(0, 0, 1, 3, 6, 10), ends(0, 0, 1, 3, 1<<30, 10)) },
-			option.Options{}},
+			func(b []byte) {
+				replace(b, offsets(0, 0, 1, 3, 6, 10), offsets(0, 0, 1, 3, 1<<30, 10))
+			}, option.Options{}},
 		{"length of a buffer",
 			`x.arrows, record batch 2, column "a": has a buffer of 1099511627776 bytes at `,
-			"damaged", func(b []byte) { put(b, ints(40), ints(1<<40)) }, option.Options{}},
+			"damaged", func(b []byte) { replace(b, ints(40), ints(1<<40)) }, option.Options{}},
 		{"place of a buffer",
 			`x.arrows, record batch 2, column "a": has a buffer at 60, no multiple of 8`, "damaged",
 			func(b []byte) {
@@ -95,10 +97,11 @@ func TestErrorsOfDamagedArrowNameColumnAndBatch(t *testing.T) {
 			}, option.Options{}},
 		{"short buffer",
 			`x.arrows, record batch 2, column "a": has a buffer of 32 bytes, its rows need 40`,
-			"damaged", func(b []byte) { put(b, ints(40), ints(32)) }, option.Options{}},
-		{"nulls", `x.arrows, record batch 2, column "a": has an array of 5 rows and -1 nulls in a batch of 5 rows`, "damaged", func(b []byte) { put(b, ints(5, 0), ints(5, -1)) }, option.Options{}},
+			"damaged", func(b []byte) { replace(b, ints(40), ints(32)) }, option.Options{}},
+		{"nulls", `x.arrows, record batch 2, column "a": has an array of 5 rows and -1 nulls in a batch of 5 rows`,
+			"damaged", func(b []byte) { replace(b, ints(5, 0), ints(5, -1)) }, option.Options{}},
 		{"rows of a column", `x.arrows, record batch 2: the Arrow stream cannot be decoded: `,
-			"damaged", func(b []byte) { put(b, ints(5, 0), ints(4, 0)) }, option.Options{}},
+			"damaged", func(b []byte) { replace(b, ints(5, 0), ints(4, 0)) }, option.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.arrows", damagedStream(t, c.damage))}
@@ -108,16 +111,17 @@ func TestErrorsOfDamagedArrowNameColumnAndBatch(t *testing.T) {
 	}
 }
 
-// streamOfLists is an Arrow stream of lists of two values in two batches, of which those are missing
-// that there says; what lies under them is something.
-func streamOfLists(t *testing.T, there [][]bool, of arrow.DataType,
+// streamOfLists returns an Arrow stream of lists of two values. present has an entry per batch, with
+// a value per row: false if the list is null. Null lists have values in the child array, which a
+// reader must ignore.
+func streamOfLists(t *testing.T, present [][]bool, of arrow.DataType,
 	values func(rows int) *memory.Buffer) string {
 	t.Helper()
 	list := arrow.FixedSizeListOf(2, of)
 	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: list, Nullable: true}}, nil)
 	var out bytes.Buffer
 	w := ipc.NewWriter(&out, ipc.WithSchema(schema))
-	for _, rows := range there {
+	for _, rows := range present {
 		bits := make([]byte, (len(rows)+7)/8)
 		nulls := 0
 		for i, ok := range rows {
@@ -141,16 +145,16 @@ func streamOfLists(t *testing.T, there [][]bool, of arrow.DataType,
 	return out.String()
 }
 
-// TestMissingListsAreNaNOrFilled has lists that are missing as a whole: they are NaN in floats, and filled
-// elsewhere.
+// TestMissingListsAreNaNOrFilled loads lists of which some are null as a whole. They become NaN in
+// float columns. Integer columns need a fill.
 func TestMissingListsAreNaNOrFilled(t *testing.T) {
-	there := [][]bool{{false, true, true, false}, {true},
+	batches := [][]bool{{false, true, true, false}, {true},
 		{false, false, true, false, true, true, true, true, true, false, true}}
-	all := slices.Concat(there...)
+	present := slices.Concat(batches...)
 	floats := func(rows int) *memory.Buffer {
 		v := make([]float64, 2*rows)
 		for i := range v {
-			v[i] = 1e300 // which does not fit float32: so do the values under what is missing
+			v[i] = 1e300 // outside float32, also in the child array of null lists
 		}
 		return memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v))
 	}
@@ -159,19 +163,19 @@ func TestMissingListsAreNaNOrFilled(t *testing.T) {
 			arrow.Int16Traits.CastToBytes(slices.Repeat([]int16{7}, 2*rows)))
 	}
 	path := loadtest.File(t, "x.arrows",
-		streamOfLists(t, there, arrow.PrimitiveTypes.Float64, floats))
+		streamOfLists(t, batches, arrow.PrimitiveTypes.Float64, floats))
 	for _, how := range []string{"columns", "packed"} {
 		got := loadtest.Values[float64](mustLoad(t,
 			option.Options{Sources: []string{path}, Layout: how}), "a")
 		for i, v := range got {
-			if math.IsNaN(v) == all[i/2] || all[i/2] && v != 1e300 {
+			if math.IsNaN(v) == present[i/2] || present[i/2] && v != 1e300 {
 				t.Errorf("%s: row %d holds %v", how, i/2+1, v)
 			}
 		}
 	}
 	for i, v := range loadtest.Values[float64](mustLoad(t,
 		option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(3))}), "a") {
-		if all[i/2] && v != 1e300 || !all[i/2] && v != 3 {
+		if present[i/2] && v != 1e300 || !present[i/2] && v != 3 {
 			t.Errorf("filled row %d holds %v", i/2+1, v)
 		}
 	}
@@ -179,14 +183,14 @@ func TestMissingListsAreNaNOrFilled(t *testing.T) {
 		arrow.PrimitiveTypes.Float64, floats))
 	if got := loadtest.Values[float32](mustLoad(t, option.Options{Sources: []string{missing},
 		DType: option.Floats("float32")}), "a"); len(got) != 6 || got[0] == got[0] {
-		t.Error("what lies under a list that is missing was looked at", got)
+		t.Error("values in the child array of null lists were read", got)
 	}
-	path = loadtest.File(t, "x.arrows", streamOfLists(t, there, arrow.PrimitiveTypes.Int16, ints))
+	path = loadtest.File(t, "x.arrows", streamOfLists(t, batches, arrow.PrimitiveTypes.Int16, ints))
 	_, _, err := loadInProcess(t, option.Options{Sources: []string{path}})
 	loadtest.Refused(t, err, `x.arrows, row 1, column "a": the value is missing`, "--fill a=0")
 	for i, v := range loadtest.Values[int16](mustLoad(t,
 		option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {
-		if all[i/2] && v != 7 || !all[i/2] && v != -2 {
+		if present[i/2] && v != 7 || !present[i/2] && v != -2 {
 			t.Errorf("filled row %d holds %d", i/2+1, v)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// loadInProcess loads in this process.
+// loadInProcess loads into a new directory, without a child process. It returns the manifest and
+// the directory.
 func loadInProcess(t *testing.T, o option.Options) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -18,6 +19,7 @@ func loadInProcess(t *testing.T, o option.Options) (*layout.Manifest, string, er
 	return m, dir, err
 }
 
+// mustLoad loads without a child process and opens the generation.
 func mustLoad(t *testing.T, o option.Options) loadtest.Loaded {
 	t.Helper()
 	_, dir, err := loadInProcess(t, o)

@@ -30,8 +30,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// mutantCount is how many damaged files each run makes: TENSORCACHE_MUTANTS, by default 1,000 over
-// all formats.
+// mutantCount returns the number of damaged files over all formats: TENSORCACHE_MUTANTS, or 1,000.
 func mutantCount(t *testing.T) int {
 	n := 1000
 	if text := os.Getenv("TENSORCACHE_MUTANTS"); text != "" {
@@ -43,7 +42,7 @@ func mutantCount(t *testing.T) int {
 	return n
 }
 
-// mutantSeed is what they are drawn from: TENSORCACHE_SEED, by default the same every time.
+// mutantSeed returns the seed of the random damage: TENSORCACHE_SEED, or a constant.
 func mutantSeed(t *testing.T) uint64 {
 	text := os.Getenv("TENSORCACHE_SEED")
 	if text == "" {
@@ -56,10 +55,10 @@ func mutantSeed(t *testing.T) uint64 {
 	return seed
 }
 
-// cellTexts is what a load gives: by column, as texts.
+// cellTexts has the values of a table as texts, by column name.
 type cellTexts map[string][]string
 
-// cellTextsOf reads a generation.
+// cellTextsOf returns the values of a generation.
 func cellTextsOf(l loadtest.Loaded) cellTexts {
 	out := cellTexts{}
 	for _, c := range l.Manifest.Columns {
@@ -98,15 +97,16 @@ func cellTextsOf(l loadtest.Loaded) cellTexts {
 	return out
 }
 
-func sprintAll[T any](v []T) []string {
-	out := make([]string, len(v))
-	for i, x := range v {
+// sprintAll formats each value with fmt.Sprint.
+func sprintAll[T any](values []T) []string {
+	out := make([]string, len(values))
+	for i, x := range values {
 		out[i] = fmt.Sprint(x)
 	}
 	return out
 }
 
-// same compares tables.
+// same reports whether two tables have the same columns with the same texts.
 func (a cellTexts) same(b cellTexts) bool {
 	for name, cells := range a {
 		if other, ok := b[name]; !ok || !slices.Equal(cells, other) {
@@ -116,8 +116,9 @@ func (a cellTexts) same(b cellTexts) bool {
 	return len(a) == len(b)
 }
 
-// readCSV is the reference for text: encoding/csv and strconv.
-func readCSV(b []byte) (cellTexts, bool) {
+// readCSV reads a CSV file with encoding/csv and strconv, as the reference for loads. ok is false
+// if encoding/csv refuses the file or finds no rows.
+func readCSV(b []byte) (table cellTexts, ok bool) {
 	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	rows, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
 	if err != nil || len(rows) < 2 {
@@ -154,27 +155,28 @@ func (a cellTexts) numbersAsFloats() cellTexts {
 	return out
 }
 
-// mutantFile is a good file, and what must hold of its mutants that load.
+// mutantFile is a valid file and the check of its mutants that are loaded.
 type mutantFile struct {
 	name  string
 	bytes []byte
 	o     option.Options
-	// nil: the format neither has checksums nor is there a reference in Go
+	// check reports whether the mutant b may load as got. good is the table of the valid file. It is
+	// nil if the format has no checksums and Go has no reference reader.
 	check func(b []byte, got, good cellTexts) bool
 }
 
 func mutantFiles(t *testing.T) []mutantFile {
 	unchanged := func(_ []byte, got, good cellTexts) bool { return got.same(good) }
-	// Whole records and arrays may be gone or have other names: nothing says so. Each cell of those
-	// that are there is as it was.
+	// Whole records and arrays may be removed or renamed, because no checksum covers them. All other
+	// cells must be cells of the valid file.
 	known := func(_ []byte, got, good cellTexts) bool {
-		var was []string
+		var goodCells []string
 		for _, cells := range good {
-			was = append(was, cells...)
+			goodCells = append(goodCells, cells...)
 		}
 		for _, cells := range got {
 			for _, cell := range cells {
-				if !slices.Contains(was, cell) {
+				if !slices.Contains(goodCells, cell) {
 					return false
 				}
 			}
@@ -212,9 +214,9 @@ func mutantFiles(t *testing.T) []mutantFile {
 	matrix := loadtest.NPY("<f8", "(150, 2)", false, binary.LittleEndian, floats)
 	arrays := map[string]string{"a.npy": matrix,
 		"b.npy": loadtest.NPY(">i4", "(150,)", false, binary.BigEndian, make([]int32, 150))}
-	// the bytes behind the header are the values, whatever their number
+	// The values are all bytes after the header.
 	values := func(b []byte, got, _ cellTexts) bool {
-		end := 9 + int(binary.LittleEndian.Uint16(b[8:])) // of a header of version 1
+		end := 9 + int(binary.LittleEndian.Uint16(b[8:])) // the last byte of a version 1 header
 		if b[6] > 1 {
 			end = 11 + int(binary.LittleEndian.Uint32(b[8:]))
 		}
@@ -248,11 +250,12 @@ func mutantFiles(t *testing.T) []mutantFile {
 	}
 }
 
-// TestMutantsAreRefusedOrReadCorrectly loads damaged files of every format: an error that names the file,
-// quickly and in little memory; or values, which are held against a reference where Go has one
-// (text, and what checksums or the bytes themselves say). Those of Parquet and Arrow files are not
-// looked at here, nor those of .npy files with another header: clients/python/tests/test_mutants.py
-// holds them against pyarrow and numpy.
+// TestMutantsAreRefusedOrReadCorrectly loads damaged files of every format. A load must end within
+// 10 s of CPU time and allocate little memory. An error must name the file.
+//
+// Loaded values are compared with a reference if Go has one: encoding/csv, checksums, or the bytes
+// of the file. clients/python/tests/test_mutants.py compares Parquet and Arrow files with pyarrow,
+// and .npy files with damaged headers with numpy.
 func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 	seed := mutantSeed(t)
 	files := mutantFiles(t)
@@ -286,23 +289,23 @@ func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			draw := rand.New(rand.NewPCG(seed, 0))
+			random := rand.New(rand.NewPCG(seed, 0))
 			read := 0
 			for i := range n {
-				b := loadtest.Mutate(draw, f.bytes)
+				b := loadtest.Mutate(random, f.bytes)
 				if bytes.Equal(b, f.bytes) || len(b) == 0 {
 					continue
 				}
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				began := cpuTime(t)
+				start := cpuTime(t)
 				got, err := load(b)
-				took := cpuTime(t) - began
+				took := cpuTime(t) - start
 				runtime.ReadMemStats(&after)
-				if used, most := after.TotalAlloc-before.TotalAlloc,
-					uint64(64<<20+4*len(b)); used > most {
-					t.Errorf("seed %d, mutant %d: %d bytes were allocated, at most %d: %v", seed, i,
-						used, most, err)
+				if used, limit := after.TotalAlloc-before.TotalAlloc,
+					uint64(64<<20+4*len(b)); used > limit {
+					t.Errorf("seed %d, mutant %d: %d bytes were allocated, want at most %d: %v",
+						seed, i, used, limit, err)
 				}
 				if took > 10*time.Second {
 					t.Errorf("seed %d, mutant %d: took %s", seed, i, took)
@@ -315,7 +318,7 @@ func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 					continue
 				}
 				if read++; f.check != nil && !f.check(b, got, good) {
-					t.Errorf("seed %d, mutant %d: other values than the reference: %v",
+					t.Errorf("seed %d, mutant %d: values differ from the reference: %v",
 						seed, i, got)
 					_ = os.WriteFile(filepath.Join(os.TempDir(), "mutant-"+f.name), b, 0o600)
 				}
@@ -325,8 +328,8 @@ func TestMutantsAreRefusedOrReadCorrectly(t *testing.T) {
 	}
 }
 
-// cpuTime is what this process has taken of the cores: what a mutant may take is no matter of how
-// busy they are.
+// cpuTime returns the CPU time of this process. The test limits CPU time instead of elapsed time,
+// because elapsed time depends on other processes.
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u unix.Rusage

@@ -18,10 +18,10 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// canonicalNames are names of items with what of them is hashed.
+// canonicalNames maps names of items to the JSON that item buckets hash.
 var canonicalNames = map[string]string{"ä\"<": `"ä\"<"`, "b": `"b"`, "c\n": `"c\n"`}
 
-// naiveRow is a row of the sources or of the result.
+// naiveRow is a row of the sources or of the generation.
 type naiveRow struct {
 	item string
 	time int64
@@ -30,8 +30,8 @@ type naiveRow struct {
 	flag bool
 }
 
-// naiveRows does with rows what the options say, the obvious way. ok is false if a load refuses
-// them.
+// naiveRows filters, sorts, merges and inserts rows as the options say, without regard to speed. ok
+// is false if a load must refuse the rows.
 func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part,
 	parts uint64) (out []naiveRow, ok bool) {
 	for _, r := range rows {
@@ -51,15 +51,15 @@ func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part,
 			first = append(first, r.item)
 		}
 	}
-	inOrder := func(a, b naiveRow) int {
+	compare := func(a, b naiveRow) int { // by first appearance of the item, then by time
 		if a.item != b.item {
 			return slices.Index(first, a.item) - slices.Index(first, b.item)
 		}
 		return int(a.time - b.time)
 	}
 	if o.Sort {
-		slices.SortStableFunc(out, inOrder)
-	} else if !slices.IsSortedFunc(out, inOrder) {
+		slices.SortStableFunc(out, compare)
+	} else if !slices.IsSortedFunc(out, compare) {
 		return nil, false
 	}
 	out, ok = naiveDistinct(out, o.Duplicates)
@@ -68,12 +68,12 @@ func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part,
 	}
 	var grid []naiveRow
 	for i, r := range out {
-		begins := i == 0 || out[i-1].item != r.item
-		for !begins && grid[len(grid)-1].time+step < r.time {
+		firstOfItem := i == 0 || out[i-1].item != r.item
+		for !firstOfItem && grid[len(grid)-1].time+step < r.time {
 			grid = append(grid, naiveRow{item: r.item, time: grid[len(grid)-1].time + step,
 				x: math.NaN(), n: math.NaN()})
 		}
-		if !begins && grid[len(grid)-1].time+step != r.time {
+		if !firstOfItem && grid[len(grid)-1].time+step != r.time {
 			return nil, false
 		}
 		grid = append(grid, r)
@@ -81,7 +81,9 @@ func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part,
 	return grid, true
 }
 
-func naiveDistinct(rows []naiveRow, how string) (out []naiveRow, ok bool) {
+// naiveDistinct merges rows with the same item and time, as the option duplicates says. ok is false
+// if a load must refuse them.
+func naiveDistinct(rows []naiveRow, duplicates string) (out []naiveRow, ok bool) {
 	for i := 0; i < len(rows); {
 		end, sum, count := i, 0.0, 0.0
 		for ; end < len(rows) && rows[end].item == rows[i].item &&
@@ -93,18 +95,18 @@ func naiveDistinct(rows []naiveRow, how string) (out []naiveRow, ok bool) {
 		r := rows[i]
 		switch group := rows[i:end]; {
 		case len(group) == 1:
-		case how == "":
+		case duplicates == "":
 			return nil, false
-		case how == option.DuplicatesLast:
+		case duplicates == option.DuplicatesLast:
 			r = group[len(group)-1]
-		case how == option.DuplicatesMean:
+		case duplicates == option.DuplicatesMean:
 			if slices.ContainsFunc(group, func(g naiveRow) bool {
 				return g.n != r.n ||
 					g.flag != r.flag
 			}) {
 				return nil, false
 			}
-			r.x = sum / count // NaN where all are
+			r.x = sum / count // NaN if all values are NaN
 		}
 		out, i = append(out, r), end
 	}
@@ -226,11 +228,11 @@ func TestFilteredAndSortedRowsEqualANaiveComputation(t *testing.T) {
 		}
 	})
 	if loads < 10 || refusals < 10 {
-		t.Errorf("%d loads and %d refusals: the draw is no test", loads, refusals)
+		t.Errorf("%d loads and %d refusals, want at least 10 of both", loads, refusals)
 	}
 }
 
-// asFloats are the values of a column of int64 or float64.
+// numbersOf returns the values of an int64 or float64 column as float64.
 func numbersOf(l loadtest.Loaded, name string) []float64 {
 	c, err := l.Manifest.Column(name)
 	if err != nil {
@@ -246,8 +248,8 @@ func numbersOf(l loadtest.Loaded, name string) []float64 {
 	return out
 }
 
-// TestErrorsAfterSortingNameTheRowOfTheFile filters and sorts before the row that offends, which is found all
-// the same.
+// TestErrorsAfterSortingNameTheRowOfTheFile filters and sorts rows before the load finds the error.
+// The message must still name the file, row and line of the source.
 func TestErrorsAfterSortingNameTheRowOfTheFile(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,x,n\nu,5,1.5,1\nv,1,1,1\nu,4,1,1\n")
 	b := loadtest.File(t, "b.csv", "i,t,x,n\nv,0,2,1\nu,7,2,1\nu,5,2,2\nw,2,3,1\n")
@@ -279,15 +281,17 @@ func TestErrorsAfterSortingNameTheRowOfTheFile(t *testing.T) {
 	}
 }
 
-// from keeps what is not before a time.
+// whereFrom returns a filter that keeps rows from a time on.
 func whereFrom(time string) *option.Where {
 	return &option.Where{Time: []json.RawMessage{json.RawMessage(time), json.RawMessage("null")}}
 }
 
+// TestRegridSupportsAllIntegers inserts rows between the smallest and the largest int64. The
+// distance of the two overflows int64.
 func TestRegridSupportsAllIntegers(t *testing.T) {
 	for _, c := range []struct {
 		last, step string
-		want       []int64 // nil if it is refused
+		want       []int64 // nil if the load is refused
 	}{
 		{"9223372036854775807", "1", nil},
 		{"9223372036854775806", "2", nil},

@@ -140,7 +140,9 @@ func fittedValues(o option.Options, s []float64) []float64 {
 	return s[from:max(from, to)]
 }
 
-func nearlyEqual(a, b, eps float64) bool { return math.Abs(a-b) <= eps*max(1, math.Abs(a), math.Abs(b)) }
+func nearlyEqual(a, b, eps float64) bool {
+	return math.Abs(a-b) <= eps*max(1, math.Abs(a), math.Abs(b))
+}
 
 func floatsOf(l loadtest.Loaded, name string) []float64 {
 	c, _ := l.Manifest.Column(name)
