@@ -12,18 +12,18 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestALinkThatLeavesTheRootIsNotFollowed exchanges a link between a file inside and one outside while
-// it is loaded, again and again.
+// TestALinkThatLeavesTheRootIsNotFollowed loads a symbolic link while another goroutine points it to
+// a file inside and a file outside of the allowed root, in turn. No load may read the file outside.
 func TestALinkThatLeavesTheRootIsNotFollowed(t *testing.T) {
 	root, _ := loadtest.Fenced(t)
-	path := filepath.Join(root, "turning.csv")
-	turn := func(to string) {
+	path := filepath.Join(root, "link.csv")
+	pointTo := func(to string) {
 		if err := errors.Join(os.Symlink(to, path+".new"),
 			os.Rename(path+".new", path)); err != nil {
 			t.Error(err)
 		}
 	}
-	turn("a.csv")
+	pointTo("a.csv")
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -32,7 +32,7 @@ func TestALinkThatLeavesTheRootIsNotFollowed(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				turn([]string{"../rooted/secret.csv", "a.csv"}[i%2])
+				pointTo([]string{"../rooted/secret.csv", "a.csv"}[i%2])
 			}
 		}
 	}()
@@ -47,7 +47,7 @@ func TestALinkThatLeavesTheRootIsNotFollowed(t *testing.T) {
 		loads++
 		if l := loadtest.OpenDir(t, dir); !slices.Equal(loadtest.Values[int64](l, "a"),
 			[]int64{1}) {
-			t.Fatalf("read %v from outside", loadtest.Values[int64](l, "a"))
+			t.Fatalf("read %v from outside of the root", loadtest.Values[int64](l, "a"))
 		}
 	}
 	close(stop)

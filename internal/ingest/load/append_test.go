@@ -18,7 +18,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// appended loads sources behind those of a generation.
+// tryAppend appends sources to a generation. It returns the new generation.
 func tryAppend(t *testing.T, to loadtest.Loaded, sources ...string) (loadtest.Loaded, error) {
 	t.Helper()
 	o, err := AppendOptions(to.Manifest, sources)
@@ -46,8 +46,8 @@ func mustAppend(t *testing.T, to loadtest.Loaded, sources ...string) loadtest.Lo
 	return l
 }
 
-// TestAppendedRowsFollowThoseOfTheirItems holds appends of random items to what a sort of all
-// rows gives.
+// TestAppendedRowsFollowThoseOfTheirItems appends rows of random items twice. The generation must
+// have the rows of a stable sort of all rows by item.
 func TestAppendedRowsFollowThoseOfTheirItems(t *testing.T) {
 	draws := 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -108,10 +108,10 @@ func TestAppendedRowsFollowThoseOfTheirItems(t *testing.T) {
 			r.Fatalf("%d rows, want %d", len(vs), len(want))
 		}
 		for i, x := range want {
-			word, err := l.Word("i", int64(codes[i]))
-			if v := x.v; err != nil || word != x.item || ts[i] != x.t ||
+			item, err := l.Word("i", int64(codes[i]))
+			if v := x.v; err != nil || item != x.item || ts[i] != x.t ||
 				math.Abs(vs[i]) != math.Abs(v)+0.5 || ws[i] != v*2+0.25 || ns[i] != x.t*3 {
-				r.Fatalf("row %d is %s %d %v %v %d (%v), want %+v", i, word, ts[i], vs[i], ws[i],
+				r.Fatalf("row %d is %s %d %v %v %d (%v), want %+v", i, item, ts[i], vs[i], ws[i],
 					ns[i], err, x)
 			}
 		}
@@ -132,12 +132,13 @@ func TestAppendedRowsFollowThoseOfTheirItems(t *testing.T) {
 	})
 }
 
-// TestAppendKeepsTheFittedParameters appends values that would change every fit.
+// TestAppendKeepsTheFittedParameters appends values that would change the scale and the fill mean
+// of every item, if they were fitted again. Only new items have new parameters.
 func TestAppendKeepsTheFittedParameters(t *testing.T) {
 	for _, per := range []string{option.ScalePerColumn, option.ScalePerItem} {
-		for _, layouts := range []string{layout.Columns, layout.Packed} {
+		for _, layoutName := range []string{layout.Columns, layout.Packed} {
 			o := option.Options{ItemID: []string{"i"}, Time: "t",
-				Scale: option.All(option.ScaleStandard), ScalePer: per, Layout: layouts,
+				Scale: option.All(option.ScaleStandard), ScalePer: per, Layout: layoutName,
 				Fill: option.ByColumn(map[string]option.Fill{"b": {How: option.FillMean}})}
 			o.Sources = []string{loadtest.File(t, "a.csv",
 				"i,t,a,b\n1,1,2,10\n1,2,4,\n2,1,10,30\n2,2,30,50\n")}
@@ -145,14 +146,14 @@ func TestAppendKeepsTheFittedParameters(t *testing.T) {
 			l := mustAppend(t, old,
 				loadtest.File(t, "b.csv", "i,t,a,b\n2,3,1000,\n3,1,7,1\n3,2,9,5\n1,5,-50,\n"))
 			before, after := loadtest.Values[float32](old, "a"), loadtest.Values[float32](l, "a")
-			if was := []float32{after[0], after[1], after[3], after[4]}; !slices.Equal(
-				was, before) {
-				t.Errorf("%s: the old rows are %v, were %v", per, was, before)
+			if oldRows := []float32{after[0], after[1], after[3], after[4]}; !slices.Equal(
+				oldRows, before) {
+				t.Errorf("%s: the old rows are %v, want %v", per, oldRows, before)
 			}
-			scale, kept := columnOf(l, "a").Scale, columnOf(old, "a").Scale
-			if n := len(kept.Shift); !slices.Equal(scale.Shift[:n], kept.Shift) ||
-				!slices.Equal(scale.Scale[:n], kept.Scale) {
-				t.Errorf("%s: scaled by %+v, was %+v", per, scale, kept)
+			scale, oldScale := columnOf(l, "a").Scale, columnOf(old, "a").Scale
+			if n := len(oldScale.Shift); !slices.Equal(scale.Shift[:n], oldScale.Shift) ||
+				!slices.Equal(scale.Scale[:n], oldScale.Scale) {
+				t.Errorf("%s: scaled by %+v, want %+v", per, scale, oldScale)
 			}
 			raw := []float64{2, 4, -50, 10, 30, 1000, 7, 9}
 			items := []int{0, 0, 0, 1, 1, 1, 2, 2}
@@ -192,7 +193,8 @@ func columnOf(l loadtest.Loaded, name string) *layout.ManifestColumn {
 	return c
 }
 
-// TestStepsContinueInAppendedRows compares with a load of all rows at once.
+// TestStepsContinueInAppendedRows compares an append with a load of all rows at once. Gaps and
+// differences at the first appended rows must depend on the last rows before them.
 func TestStepsContinueInAppendedRows(t *testing.T) {
 	a := loadtest.File(t, "a.csv", "i,t,v\nx,1,1\nx,2,\nx,3,4\ny,1,2\ny,2,8\n")
 	b := loadtest.File(t, "b.csv", "i,t,v\ny,3,\ny,4,3\nx,4,\nx,5,\nx,6,10.5\nz,1,\nz,2,6\nx,7,\n")
@@ -231,14 +233,14 @@ func TestStepsContinueInAppendedRows(t *testing.T) {
 			wm, werr := want.BeforeFill(columnOf(want, "v"))
 			if gerr != nil || werr != nil || !slices.Equal(gm, wm) || !o.Fill.IsZero() &&
 				len(gm) == 0 {
-				t.Errorf("missing before the fill are %v, want %v (%v, %v)", gm, wm, gerr, werr)
+				t.Errorf("rows missing before the fill: %v, want %v (%v, %v)", gm, wm, gerr, werr)
 			}
 			if s, x := got.Manifest.TimeStep, want.Manifest.TimeStep; *s != *x {
 				t.Errorf("step %+v, want %+v", s, x)
 			}
 			if p, x := columnOf(got, "v").Prepared, columnOf(want, "v").Prepared; p != nil &&
 				o.Log1p.IsZero() && fmt.Sprint(p.First, p.Last) != fmt.Sprint(x.First, x.Last) {
-				t.Errorf("differences begin at %v and end at %v, want %v and %v", p.First, p.Last,
+				t.Errorf("first values %v and last values %v, want %v and %v", p.First, p.Last,
 					x.First, x.Last)
 			}
 		})
@@ -246,8 +248,7 @@ func TestStepsContinueInAppendedRows(t *testing.T) {
 }
 
 func TestAppendToEveryKindOfDataset(t *testing.T) {
-	// A cell that is a whole number goes into a column of decimals, a grid goes on, a filter holds
-	// for new rows too.
+	// An integer in a float column. New rows continue the grid.
 	old := mustLoad(t,
 		option.Options{Sources: []string{loadtest.File(t, "a.csv",
 			"i,t,v\nx,2020-01-01,1.5\nx,2020-01-02,2\ny,2020-01-01,1\n")}, ItemID: []string{"i"},
@@ -259,7 +260,7 @@ func TestAppendToEveryKindOfDataset(t *testing.T) {
 	}
 	if _, err := tryAppend(t, l,
 		loadtest.File(t, "c.csv", "i,t,v\nx,2020-01-07,7.5\n")); err == nil {
-		t.Error("a hole in the grid was let in")
+		t.Error("a gap in the grid was accepted")
 	} else {
 		loadtest.Refused(t, err,
 			`time 2020-01-07 00:00:00 of item "x" is not one step of 1d after 2020-01-05 00:00:00`,
@@ -271,16 +272,15 @@ func TestAppendToEveryKindOfDataset(t *testing.T) {
 		"v"); !slices.Equal(got, []int64{1, 2, 1}) {
 		t.Errorf("got %v", got)
 	}
-	// All that was wanted are the columns that say where a row belongs; the others are not looked
-	// at.
-	bare := mustLoad(t,
+	// Only the item and time columns are loaded. The types of other columns are not compared.
+	keysOnly := mustLoad(t,
 		option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,t,v\n1,1,x\n1,2,y\n")},
 			ItemID: []string{"i"}, Time: "t", Columns: []string{"t"}})
-	if got := loadtest.Values[int64](mustAppend(t, bare,
+	if got := loadtest.Values[int64](mustAppend(t, keysOnly,
 		loadtest.File(t, "b.csv", "i,t,v\n1,3,z\n")), "t"); !slices.Equal(got, []int64{1, 2, 3}) {
-		t.Errorf("times alone: %v", got)
+		t.Errorf("only keys: %v", got)
 	}
-	// Columns that are series: one has no new rows, one is new.
+	// A melted table: one series has no new rows, and one is new.
 	wide := mustLoad(t,
 		option.Options{Sources: []string{loadtest.File(t, "a.csv", "t,x,y\n1,1.5,2\n2,3,4\n")},
 			Time: "t", Melt: true})
@@ -297,11 +297,11 @@ func TestAppendToEveryKindOfDataset(t *testing.T) {
 		[]int32{0, -1, 1, 2, 1, -1}) {
 		t.Errorf("texts: %v", got)
 	}
-	// The words of text keep their codes.
-	words := mustLoad(t,
+	// Item names keep their codes.
+	items := mustLoad(t,
 		option.Options{Sources: []string{loadtest.File(t, "a.csv", "i,v\nb,1\na,2\n")},
 			ItemID: []string{"i"}})
-	grown := mustAppend(t, words, loadtest.File(t, "b.csv", "i,v\nc,1\na,2\n"))
+	grown := mustAppend(t, items, loadtest.File(t, "b.csv", "i,v\nc,1\na,2\n"))
 	if got := loadtest.Values[int32](grown, "i"); !slices.Equal(got, []int32{0, 1, 1, 2}) {
 		t.Errorf("codes %v", got)
 	}
@@ -343,6 +343,7 @@ func TestRowsThatCannotBeAppendedAreRefused(t *testing.T) {
 	}
 }
 
+// rowsOf formats a row for each integer from `from` to `to` - 1.
 func rowsOf(format string, from, to int) string {
 	var b strings.Builder
 	for i := from; i < to; i++ {
@@ -353,14 +354,14 @@ func rowsOf(format string, from, to int) string {
 
 func TestAnAppendThatNeedsMoreSpaceIsRefused(t *testing.T) {
 	old := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "a.csv", "v\n1\n")}})
-	k, err := openBase(old.Dir)
+	b, err := openBase(old.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer k.Data.Close()
-	need := k.need(3)
-	for _, have := range []int64{need - 1, need, -1} {
-		err := k.checkSpace("/cache", 3, func(string) int64 { return have })
+	defer b.Data.Close()
+	need := b.need(3)
+	for _, have := range []int64{need - 1, need, -1} { // -1: not known
+		err := b.checkSpace("/cache", 3, func(string) int64 { return have })
 		var s *loaderr.NoSpaceError
 		if have == need-1 && (!errors.As(err, &s) || s.Need != need || s.Have != have) ||
 			have != need-1 && err != nil {

@@ -7,6 +7,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
+// TestBatchesLargerThanTheHeapLimitAreLoaded loads record batches that the reader decodes into
+// scratch files.
 func TestBatchesLargerThanTheHeapLimitAreLoaded(t *testing.T) {
 	b := loadtest.BigArrowStream(t, 4)
 	l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.arrows", string(b))}})

@@ -16,15 +16,15 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
-// TestCompressedBuffersTooShortForTheirRowsAreRefused says of each compressed buffer of a stream that it
-// holds 8 bytes less.
+// TestCompressedBuffersTooShortForTheirRowsAreRefused reduces the declared uncompressed size of each
+// compressed buffer of a stream by 8 bytes, one buffer at a time.
 func TestCompressedBuffersTooShortForTheirRowsAreRefused(t *testing.T) {
 	_, good := puttest.ArrowFileBytes(t, ipc.WithZstd())
 	for at, shortened := 0, 0; ; {
 		next := bytes.Index(good[at:], []byte{0x28, 0xb5, 0x2f, 0xfd})
 		if next < 0 {
 			if shortened < 4 {
-				t.Errorf("%d buffers were compressed", shortened)
+				t.Errorf("%d buffers were shortened, want 4 or more", shortened)
 			}
 			return
 		}
@@ -41,19 +41,19 @@ func TestCompressedBuffersTooShortForTheirRowsAreRefused(t *testing.T) {
 		o := arrowOptions()
 		o.Sources = []string{loadtest.File(t, "x.arrows", string(b))}
 		if _, _, err := loadInProcess(t, o); err == nil {
-			t.Errorf("a buffer of %d bytes that should have %d is taken", n-8, n)
+			t.Errorf("a buffer of %d bytes was accepted, want %d", n-8, n)
 		} else {
 			loadtest.Refused(t, err, "x.arrows", "damaged")
 		}
 	}
 }
 
-// TestAnEmptyCompressedBufferMayHaveNoFrame says of the bytes of words that are empty what Java's library
-// does: that they are none, and nothing behind it.
+// TestAnEmptyCompressedBufferMayHaveNoFrame writes the bytes of a column of empty texts as Arrow's
+// Java library does: the uncompressed size 0, without a compressed frame after it.
 func TestAnEmptyCompressedBufferMayHaveNoFrame(t *testing.T) {
-	words := array.NewStringBuilder(memory.DefaultAllocator)
-	words.AppendValues([]string{"", ""}, nil)
-	column := words.NewArray()
+	texts := array.NewStringBuilder(memory.DefaultAllocator)
+	texts.AppendValues([]string{"", ""}, nil)
+	column := texts.NewArray()
 	fields := []arrow.Field{{Name: "a", Type: arrow.BinaryTypes.String},
 		{Name: "b", Type: arrow.BinaryTypes.String}}
 	record := array.NewRecord(arrow.NewSchema(fields, nil), []arrow.Array{column, column}, 2)
@@ -65,9 +65,10 @@ func TestAnEmptyCompressedBufferMayHaveNoFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 		body := b.Bytes()[bytes.Index(b.Bytes(), []byte(magic))-8:]
-		// of the offsets of a; Go's library leaves out what is empty
+		// The end of the offsets of a, where the empty buffers are. Go's library writes no bytes for
+		// them.
 		frame := uint64(bytes.Index(body[9:], []byte(magic)) + 1)
-		zeros := uint64(8)
+		zeros := uint64(8) // the position of eight zero bytes: an uncompressed size of 0
 		for !bytes.HasPrefix(body[zeros:], make([]byte, 8)) {
 			zeros += 8
 		}
@@ -76,7 +77,7 @@ func TestAnEmptyCompressedBufferMayHaveNoFrame(t *testing.T) {
 				binary.LittleEndian.AppendUint64(nil, at), length)
 		}
 		empty := buffer(frame, 0)
-		if bytes.Count(b.Bytes(), empty) != 2 { // the words of a, and what is missing in b
+		if bytes.Count(b.Bytes(), empty) != 2 { // the texts of a and the validity bits of b
 			t.Fatalf("%x has no empty buffer at %d", b.Bytes(), frame)
 		}
 		stream := bytes.Replace(b.Bytes(), empty, buffer(zeros, 8), 1)

@@ -20,20 +20,23 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
-// arrowOptions load what arrowBytes holds.
+// arrowOptions returns options that load the files of puttest.ArrowFileBytes.
 func arrowOptions(paths ...string) option.Options {
 	return option.Options{Sources: paths, ItemID: []string{"id", "w"}}
 }
 
+// TestArrowFilesAndStreamsLoadTheSameValues loads the same batches as a file and as a stream, with
+// and without compression and with any suffix, and compares the digests of the generations.
 func TestArrowFilesAndStreamsLoadTheSameValues(t *testing.T) {
 	want := ""
 	for name, options := range map[string][]ipc.Option{"plain": nil, "lz4": {ipc.WithLZ4()},
 		"zstd": {ipc.WithZstd()}} {
 		file, stream := puttest.ArrowFileBytes(t, options...)
-		headless := slices.Clone(file)
-		// as Polars writes it: what stands there is no message, and the footer has the schema
-		headless[8] = 4
-		for suffix, b := range map[string][]byte{"arrow": headless, "feather": file,
+		// Polars writes other bytes than a message with the schema at the beginning of a file.
+		// The footer has the schema.
+		polars := slices.Clone(file)
+		polars[8] = 4
+		for suffix, b := range map[string][]byte{"arrow": polars, "feather": file,
 			"arrows": stream, "txt": file} {
 			l := mustLoad(t, arrowOptions(loadtest.File(t, "x."+suffix, string(b))))
 			if l.Manifest.Rows != 4 ||
@@ -46,7 +49,7 @@ func TestArrowFilesAndStreamsLoadTheSameValues(t *testing.T) {
 				want = l.Manifest.Digest
 			}
 			if l.Manifest.Digest != want {
-				t.Errorf("%s %s: other values", name, suffix)
+				t.Errorf("%s %s: digest %s, want %s", name, suffix, l.Manifest.Digest, want)
 			}
 		}
 	}
@@ -65,9 +68,10 @@ func TestRowsOfSeveralArrowFilesAreConcatenated(t *testing.T) {
 func TestInvalidArrowFilesAreRefused(t *testing.T) {
 	file, stream := puttest.ArrowFileBytes(t)
 	footer := int(binary.LittleEndian.Uint32(file[len(file)-10:]))
-	more := slices.Concat(file[:len(file)-10-footer], file[:200], file[len(file)-10-footer:])
-	long := slices.Clone(file)
-	binary.LittleEndian.PutUint32(long[len(long)-10:], uint32(len(long)))
+	extraBytes := slices.Concat(file[:len(file)-10-footer], file[:200],
+		file[len(file)-10-footer:])
+	longFooter := slices.Clone(file)
+	binary.LittleEndian.PutUint32(longFooter[len(longFooter)-10:], uint32(len(longFooter)))
 	for _, c := range []struct {
 		name, text, want, hint string
 		o                      option.Options
@@ -76,8 +80,8 @@ func TestInvalidArrowFilesAreRefused(t *testing.T) {
 			"x.arrow: is cut off: its end is not that of an Arrow file", "damaged",
 			option.Options{}},
 		{"only magic", "ARROW1", "x.arrow: is cut off", "damaged", option.Options{}},
-		{"footer", string(long), "x.arrow: has a footer of ", "damaged", option.Options{}},
-		{"more than the footer says", string(more), "x.arrow: ", "", option.Options{}},
+		{"footer", string(longFooter), "x.arrow: has a footer of ", "damaged", option.Options{}},
+		{"more than the footer says", string(extraBytes), "x.arrow: ", "", option.Options{}},
 		{"cut stream", string(stream[:len(stream)-8]), "without its end mark",
 			"close the stream's writer", option.Options{}},
 		{"two streams", string(stream) + string(stream), "other bytes follow the end mark",
@@ -108,13 +112,13 @@ func TestInvalidArrowFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestDifferentDictionaryIDsInTheFooterAreRefused has a file whose footer calls a dictionary by
-// another number, so that who goes by the footer finds none.
+// TestDifferentDictionaryIDsInTheFooterAreRefused changes the id of a dictionary in the schema of
+// the footer. The dictionary batches have the id of the schema at the beginning of the file.
 func TestDifferentDictionaryIDsInTheFooterAreRefused(t *testing.T) {
-	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
 		ValueType: arrow.BinaryTypes.String}
-	b := array.NewRecordBuilder(memory.DefaultAllocator,
-		arrow.NewSchema([]arrow.Field{{Name: "a", Type: words}, {Name: "b", Type: words}}, nil))
+	fields := []arrow.Field{{Name: "a", Type: dictionary}, {Name: "b", Type: dictionary}}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
 	for i := range 2 {
 		if err := b.Field(i).(*array.BinaryDictionaryBuilder).AppendString("x"); err != nil {
 			t.Fatal(err)
@@ -148,9 +152,9 @@ func TestDifferentDictionaryIDsInTheFooterAreRefused(t *testing.T) {
 	encoding := flatbuffers.Table{Bytes: footer,
 		Pos: field.Indirect(
 			field.Pos + flatbuffers.UOffsetT(field.Offset(arrowmeta.FieldDictionary)))}
-	if numbers := arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields); !slices.Equal(
-		numbers, []int64{0, 1}) || !encoding.MutateInt64Slot(arrowmeta.DictionaryID, 7) {
-		t.Fatal(numbers)
+	if ids := arrowmeta.DictionaryNumbers(schema, arrowmeta.SchemaFields); !slices.Equal(
+		ids, []int64{0, 1}) || !encoding.MutateInt64Slot(arrowmeta.DictionaryID, 7) {
+		t.Fatal(ids)
 	}
 	_, _, err = loadInProcess(t,
 		option.Options{Sources: []string{loadtest.File(t, "y.arrow", string(file))}})

@@ -13,10 +13,11 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
+// TestWrongNullCountsOfArrowAreRefused loads an array with 2 nulls that declares 1, 2 or 3.
 func TestWrongNullCountsOfArrowAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		data    arrow.ArrayData
-		refused string
+		refused string // "" if the load succeeds
 	}{
 		{loadtest.HalfNull(2), ""},
 		{loadtest.HalfNull(1), `record batch 1, column "a": says that it has 1 null and has 2`},

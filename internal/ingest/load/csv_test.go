@@ -19,7 +19,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// loadInBlocks loads text with blocks of so many bytes.
+// loadInBlocks loads like loadInProcess, with text blocks of the given number of bytes.
 func loadInBlocks(t *testing.T, o option.Options, block int64) (*layout.Manifest, string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,8 +32,8 @@ func loadInBlocks(t *testing.T, o option.Options, block int64) (*layout.Manifest
 	return m, dir, err
 }
 
-// table draws a table of numbers as it stands in a CSV file, with an id column of texts that may
-// need quotes.
+// drawTable draws the records of a CSV file, the header first. The column id has texts, some of
+// which need quotes, and the others have numbers.
 func drawTable(r *rapid.T) (records [][]string) {
 	columns := rapid.IntRange(1, 4).Draw(r, "columns")
 	head := []string{"id"}
@@ -111,7 +111,7 @@ func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 	})
 }
 
-// sameCell holds what was stored against encoding/csv and strconv.
+// sameCell reports whether got, from loadtest.Texts, is the value of a cell, parsed with strconv.
 func sameCell(l loadtest.Loaded, name, got, cell string) bool {
 	c, err := l.Manifest.Column(name)
 	if err != nil {
@@ -167,7 +167,7 @@ func TestDTypesOfCellsAreInferred(t *testing.T) {
 			}
 		})
 	}
-	// The first rows promise less than what comes.
+	// Late rows widen the dtype that the load infers from the first rows.
 	for _, c := range []struct {
 		name, first, late string
 		dtype             layout.DType
@@ -200,6 +200,7 @@ func TestDTypesOfCellsAreInferred(t *testing.T) {
 	}
 }
 
+// TestBlocksOfAnySizeLoadTheSameValues loads a file in blocks that split lines at any byte.
 func TestBlocksOfAnySizeLoadTheSameValues(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("id,t,a,b\n")
@@ -245,7 +246,7 @@ func FuzzCSV(f *testing.F) {
 		}
 		want, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll()
 		if err != nil {
-			t.Fatalf("loadtest.Loaded, but encoding/csv says %v", err)
+			t.Fatalf("loaded, but encoding/csv returns %v", err)
 		}
 		if l := loadtest.OpenDir(t, dir); int(l.Manifest.Rows) != len(want)-1 {
 			t.Errorf("%d rows, encoding/csv has %d", l.Manifest.Rows, len(want)-1)

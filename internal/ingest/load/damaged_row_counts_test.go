@@ -21,20 +21,20 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestRowCountsThatNeedTooMuchSpaceNameTheFile damages the number of rows of an Arrow stream, in the batch
-// and in its column alike.
+// TestRowCountsThatNeedTooMuchSpaceNameTheFile damages the number of rows of an Arrow stream, both
+// in the batch and in its column. The error must say that the file may be damaged.
 func TestRowCountsThatNeedTooMuchSpaceNameTheFile(t *testing.T) {
-	const sound = 77
+	const goodRows = 77
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	b.Field(0).(*array.Float64Builder).AppendValues(make([]float64, sound), nil)
+	b.Field(0).(*array.Float64Builder).AppendValues(make([]float64, goodRows), nil)
 	var good bytes.Buffer
 	w := ipc.NewWriter(&good, ipc.WithSchema(schema), ipc.WithLZ4())
 	if err := errors.Join(w.Write(b.NewRecord()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for _, rows := range []uint64{1 << 36, 1 << 44} {
-		bad := bytes.ReplaceAll(good.Bytes(), binary.LittleEndian.AppendUint64(nil, sound),
+		bad := bytes.ReplaceAll(good.Bytes(), binary.LittleEndian.AppendUint64(nil, goodRows),
 			binary.LittleEndian.AppendUint64(nil, rows))
 		path := loadtest.File(t, "x.arrows", string(bad))
 		j := Request{Dir: t.TempDir(), Options: option.Options{Sources: []string{path}}}

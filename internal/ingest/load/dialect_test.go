@@ -14,20 +14,20 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestDialectsEqualEncodingCSV writes a table in a drawn dialect and holds what is loaded against
-// encoding/csv and strconv.
+// TestDialectsEqualEncodingCSV writes a table in a random dialect with encoding/csv, and compares
+// the loaded values with its cells.
 func TestDialectsEqualEncodingCSV(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		comma := rapid.SampledFrom([]rune{',', ';', '\t', '|', ' ', ':'}).Draw(r, "delimiter")
 		point := rapid.SampledFrom([]string{".", ","}).Filter(
 			func(p string) bool { return p != string(comma) }).Draw(r, "decimal")
-		words := rapid.SampledFrom([][]string{nil, {"-"}, {"n/a", "-7"}, {"1e5"}}).Draw(r, "na")
+		na := rapid.SampledFrom([][]string{nil, {"-"}, {"n/a", "-7"}, {"1e5"}}).Draw(r, "na")
 		header := rapid.Bool().Draw(r, "header")
 		records := drawTable(r)
 		for _, record := range records[1:] {
 			for i := range record[1:] {
-				if len(words) > 0 && rapid.IntRange(0, 5).Draw(r, "missing") == 0 {
-					record[i+1] = words[0]
+				if len(na) > 0 && rapid.IntRange(0, 5).Draw(r, "missing") == 0 {
+					record[i+1] = na[0]
 				} else {
 					record[i+1] = strings.Replace(record[i+1], ".", point, 1)
 				}
@@ -49,7 +49,7 @@ func TestDialectsEqualEncodingCSV(t *testing.T) {
 			r.Fatal(err)
 		}
 		o := option.Options{Sources: []string{loadtest.File(t, "x.csv", b.String())},
-			ItemID: []string{id}, Delimiter: string(comma), Decimal: point, NA: words,
+			ItemID: []string{id}, Delimiter: string(comma), Decimal: point, NA: na,
 			NoHeader: !header}
 		_, dir, err := loadInBlocks(t, o, rapid.Int64Range(1, 300).Draw(r, "block"))
 		if err != nil {
@@ -70,7 +70,7 @@ func TestDialectsEqualEncodingCSV(t *testing.T) {
 				if c > 0 {
 					cell = strings.Replace(cell, point, ".", 1)
 				}
-				if slices.Contains(words, cell) && c > 0 {
+				if slices.Contains(na, cell) && c > 0 {
 					cell = "NaN"
 				}
 				if !sameCell(l, name, got[i], cell) {
@@ -166,6 +166,6 @@ func TestEqualDialectsHaveOneRecipe(t *testing.T) {
 	}
 	a, _ := option.Options{NA: []string{"x"}}.Recipe()
 	if b, _ := (option.Options{}).Recipe(); string(a) == string(b) {
-		t.Error("missing words are not in the recipe")
+		t.Error("na is not in the recipe")
 	}
 }

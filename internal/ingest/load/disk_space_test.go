@@ -11,6 +11,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
+// TestALoadThatNeedsMoreSpaceIsRefusedBeforeItWrites loads with one byte of free space less than
+// needed, and with exactly as much as needed.
 func TestALoadThatNeedsMoreSpaceIsRefusedBeforeItWrites(t *testing.T) {
 	path := loadtest.File(t, "a.csv", "t,a\n1,1\n2,2.5\n")
 	for _, c := range []struct {
@@ -18,7 +20,7 @@ func TestALoadThatNeedsMoreSpaceIsRefusedBeforeItWrites(t *testing.T) {
 		need    int64
 	}{
 		{option.Options{}, 2*16 + 1<<16},
-		// narrowed after it is scaled
+		// float64 while the column is scaled, then float32
 		{option.Options{Scale: option.All(option.ScaleStandard), Columns: []string{"a"}, Time: "t"},
 			2*(8+4+8) + 1<<16},
 		{option.Options{Sort: true, Time: "t"}, 2*(16+16+8) + 1<<16},
@@ -29,7 +31,7 @@ func TestALoadThatNeedsMoreSpaceIsRefusedBeforeItWrites(t *testing.T) {
 		for _, have := range []int64{c.need - 1, c.need} {
 			l.freeSpace = func(of string) int64 {
 				if of != dir {
-					t.Errorf("asked of %s", of)
+					t.Errorf("asked for the free space of %s", of)
 				}
 				return have
 			}

@@ -21,7 +21,7 @@ func TestDTypesAreSetForAllColumnsOrByColumn(t *testing.T) {
 		`"float32"`:                   `"float32"`,
 		`{"b":"int16","a":"float32"}`: `{"a":"float32","b":"int16"}`,
 		`{"*":"float32"}`:             `"float32"`,
-		// a may be an integer
+		// a is not redundant: * applies to float columns only, but a may be an integer column
 		`{"a":"float32","*":"float32"}`:      `{"*":"float32","a":"float32"}`,
 		`{"*":"float16","a":"text","b":"x"}`: `{"*":"float16","a":"text","b":"x"}`,
 	} {
@@ -38,14 +38,15 @@ func TestDTypesAreSetForAllColumnsOrByColumn(t *testing.T) {
 	}
 }
 
-// The same numbers in each dtype that holds them, by way of every kind of source.
+// TestColumnsAreStoredAsTheRequestedDType loads the same numbers from columns of every dtype and
+// from text, and stores them as every dtype.
 func TestColumnsAreStoredAsTheRequestedDType(t *testing.T) {
 	all := []layout.DType{
 		layout.Float16, layout.Float32, layout.Float64, layout.Int8, layout.Int16, layout.Int32,
 		layout.Int64,
 		layout.Uint8, layout.Uint16, layout.Uint32, layout.Uint64,
 	}
-	sent := map[layout.DType]any{
+	values := map[layout.DType]any{
 		layout.Float16: []uint16{0x3c00, 0x4000, 0x5640}, layout.Float32: []float32{1, 2, 100},
 		layout.Float64: []float64{1, 2, 100},
 		layout.Int8:    []int8{1, 2, 100}, layout.Int16: []int16{1, 2, 100},
@@ -53,8 +54,8 @@ func TestColumnsAreStoredAsTheRequestedDType(t *testing.T) {
 		layout.Uint8: []uint8{1, 2, 100}, layout.Uint16: []uint16{1, 2, 100},
 		layout.Uint32: []uint32{1, 2, 100}, layout.Uint64: []uint64{1, 2, 100},
 	}
-	whole, fraction := loadtest.File(t, "whole.csv", "a\n1\n2\n100\n"),
-		loadtest.File(t, "fraction.csv", "a\n1.0\n2e0\n100\n")
+	integers, decimals := loadtest.File(t, "integers.csv", "a\n1\n2\n100\n"),
+		loadtest.File(t, "decimals.csv", "a\n1.0\n2e0\n100\n")
 	check := func(l loadtest.Loaded, d layout.DType, name string) {
 		t.Helper()
 		want := "[1 2 100]"
@@ -68,7 +69,7 @@ func TestColumnsAreStoredAsTheRequestedDType(t *testing.T) {
 	}
 	for _, to := range all {
 		o := option.Options{DType: option.DTypes{By: map[string]string{"a": string(to)}}}
-		for from, values := range sent {
+		for from, values := range values {
 			c, b := puttest.ColumnBytes(t, "a", string(from), []int64{3}, values)
 			dir, err := loadPut(t, o,
 				put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b)
@@ -77,16 +78,18 @@ func TestColumnsAreStoredAsTheRequestedDType(t *testing.T) {
 			}
 			check(loadtest.OpenDir(t, dir), to, string(from))
 		}
-		for _, path := range []string{whole, fraction} {
+		for _, path := range []string{integers, decimals} {
 			o.Sources = []string{path}
 			check(mustLoad(t, o), to, path)
 		}
 	}
 }
 
+// TestNarrowingErrorsAreReported compares the recorded absolute and relative errors of narrowed
+// columns of text and arrays with a naive computation.
 func TestNarrowingErrorsAreReported(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		// texts without fractions are integers
+		// With 0.5, text columns are float64 and not int64.
 		values := append(rapid.SliceOfN(rapid.Float64Range(-60000, 60000), 1, 50).Draw(r,
 			"values"), 0.5)
 		to := rapid.SampledFrom([]layout.DType{layout.Float16, layout.Float32}).Draw(r, "to")
@@ -123,7 +126,7 @@ func TestNarrowingErrorsAreReported(t *testing.T) {
 			}
 		}
 		if l.Manifest.Columns[1].DTypeError != nil {
-			r.Fatal("a column that is stored as it is has an error")
+			r.Fatal("a column that is stored unchanged has an error")
 		}
 	})
 }
@@ -215,7 +218,8 @@ func TestDTypeTextReadsCellsAsText(t *testing.T) {
 	}
 }
 
-// What is converted after the rows were arranged is still named by its place in the source.
+// TestConversionAfterSortingNamesTheSourceRow filters, sorts and inserts rows before their values
+// are converted. The values must move with their rows, and errors must name the row of the source.
 func TestConversionAfterSortingNamesTheSourceRow(t *testing.T) {
 	o := option.Options{DType: option.DTypes{By: map[string]string{"n": "int16", "v": "float16"}},
 		ItemID: []string{"id"}, Time: "t", Sort: true, Items: []json.RawMessage{[]byte(`"b"`)}}
@@ -244,9 +248,10 @@ func TestConversionAfterSortingNamesTheSourceRow(t *testing.T) {
 	}
 }
 
-// With steps it is the results that are stored as the dtype, and held to it like cells.
+// TestStepResultsOutsideTheDTypeAreRefused applies steps before the conversion to the dtype. The
+// errors and the recorded loss must be those of the results.
 func TestStepResultsOutsideTheDTypeAreRefused(t *testing.T) {
-	whole := func(dtype string) option.Options {
+	filledAs := func(dtype string) option.Options {
 		return option.Options{DType: option.DTypes{By: map[string]string{"a": dtype}},
 			Fill: option.All(option.FillWith(0))}
 	}
@@ -265,19 +270,19 @@ func TestStepResultsOutsideTheDTypeAreRefused(t *testing.T) {
 			`row 3 (line 4), column "a": -6e+38 after the steps does not fit float32`,
 			"wider dtype", option.Options{Diff: option.All(true)}},
 		{"an integer that float32 rounds", "a\n1\n16777217\n",
-			`row 2 (line 3), column "a": 16777217 after`, "wider dtype", whole("float32")},
+			`row 2 (line 3), column "a": 16777217 after`, "wider dtype", filledAs("float32")},
 		{"a fill that is too large", "a\n1\nNA\n",
 			`row 2 (line 3), column "a": 300000 after the steps does not fit int16`, "wider dtype",
-			option.Options{DType: whole("int16").DType, Fill: option.All(option.FillWith(300000))}},
-		{"what may have been another", "a\n9007199254740992\nNA\n",
+			option.Options{DType: filledAs("int16").DType, Fill: option.All(option.FillWith(300000))}},
+		{"an integer that may have been rounded", "a\n9007199254740992\nNA\n",
 			`row 1 (line 2), column "a": 9007199254740992 does not fit int64, or is beyond`,
-			"leave the column's steps out", whole("int64")},
+			"leave the column's steps out", filledAs("int64")},
 		{"a fraction", "a\n1.5\nNA\n",
 			`row 1 (line 2), column "a": 1.5 does not fit int16, or is beyond`,
-			"leave the column's steps out", whole("int16")},
+			"leave the column's steps out", filledAs("int16")},
 		{"a first difference", "a\n1\n2\n", `row 1 (line 2), column "a": the difference is missing`,
 			"leave the column out of --dtype",
-			option.Options{DType: whole("int32").DType, Diff: option.All(true)}},
+			option.Options{DType: filledAs("int32").DType, Diff: option.All(true)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.csv", c.text)}
@@ -297,10 +302,10 @@ func TestStepResultsOutsideTheDTypeAreRefused(t *testing.T) {
 		Fill:  option.All(option.FillWith(-1)),
 		Clip:  option.All(option.Clip{High: 9, HasHigh: true}),
 		Scale: option.All("minmax")}).Manifest.Columns[0].DTypeError; e != nil {
-		t.Errorf("lost %+v where no dtype is asked for", e)
+		t.Errorf("lost %+v without a requested dtype", e)
 	}
 	if e := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n2048\n")},
-		DType: whole("float16").DType,
+		DType: filledAs("float16").DType,
 		Fill:  option.All(option.FillWith(-1))}).Manifest.Columns[0].DTypeError; e != nil {
 		t.Errorf("lost %+v of whole numbers", e)
 	}

@@ -26,13 +26,14 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// integerRow is a row of two items' integers; "" is missing.
+// integerRow is a row of one of two items. v has an integer per feature; "" is missing.
 type integerRow struct {
 	item, time int64
 	v          []string
 }
 
-// writeIntegerStream writes rows as an Arrow stream: a column of integers, or of lists of them.
+// writeIntegerStream writes rows as an Arrow stream with the columns i, t and v. v has integers, or
+// lists of width integers if width is not 0.
 func writeIntegerStream(t testing.TB, path string, kind arrow.DataType, width int, rows []integerRow) {
 	t.Helper()
 	if width > 0 {
@@ -66,8 +67,8 @@ func writeIntegerStream(t testing.TB, path string, kind arrow.DataType, width in
 	}
 }
 
-// naiveFillAndClip fills and clips the values of an item's feature one by one. ok is false if a value, a
-// number of the steps or a result is refused.
+// naiveFillAndClip fills and clips the values of one feature of an item. ok is false if a load must
+// refuse a value, a number of the options, or a result, which must be from least to most.
 func naiveFillAndClip(values []string, o option.Options, least, most int64) (out []string, ok bool) {
 	const bound = 1 << 53
 	fill, clip := o.Fill.Of("v"), o.Clip.Of("v")
@@ -277,6 +278,8 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 	}
 }
 
+// TestFilledTextColumnsAreIntegersIfAllCellsAre fills text columns whose late cells are integers,
+// floats or missing. Integers must be exact if the column is int64.
 func TestFilledTextColumnsAreIntegersIfAllCellsAre(t *testing.T) {
 	many := strings.Repeat("1\n", 1000+1)
 	for text, want := range map[string]layout.DType{
@@ -296,6 +299,8 @@ func TestFilledTextColumnsAreIntegersIfAllCellsAre(t *testing.T) {
 	}
 }
 
+// TestTheMeanOfDuplicateIntegersNeedsEqualValues merges rows with equal values and gaps, and refuses
+// rows with different values.
 func TestTheMeanOfDuplicateIntegersNeedsEqualValues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.arrows")
 	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t",

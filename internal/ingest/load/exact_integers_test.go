@@ -16,8 +16,10 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
+// TestStepsRefuseIntegersFrom2To53On applies fill and clip to integers that float64, in which steps
+// compute, cannot represent exactly. The error must name the value or the option.
 func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
-	large := []string{"1", "", "1152921504606846977"}
+	large := []string{"1", "", "1152921504606846977"} // "" is missing
 	unsigned := []string{"", "18446744073709551615", "2"}
 	number := func(v float64) option.Options { return option.Options{Fill: option.All(option.FillWith(v))} }
 	clip := func(c option.Clip) option.Options { return option.Options{Clip: option.All(c)} }
@@ -69,11 +71,11 @@ func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
 			"v,w\n1,5\n9007199254740993,6\n")}, Clip: option.All(option.Clip{HasLow: true})})
 	loadtest.Refused(t, err, `x.csv, row 2 (line 3), column "v": the integer near 9007199254740992`,
 		"out of fill and clip")
-	whole := mustLoad(t,
+	integers := mustLoad(t,
 		option.Options{Sources: []string{loadtest.File(t, "x.csv", "v,w\n9007199254740993,-6\n")},
 			Clip: option.ByColumn(map[string]option.Clip{"w": {HasLow: true}})})
-	if v, w := loadtest.Values[int64](whole, "v")[0],
-		loadtest.Values[int64](whole, "w")[0]; v != 9007199254740993 || w != 0 {
+	if v, w := loadtest.Values[int64](integers, "v")[0],
+		loadtest.Values[int64](integers, "w")[0]; v != 9007199254740993 || w != 0 {
 		t.Error(v, w)
 	}
 	floats := mustLoad(t,
@@ -85,6 +87,8 @@ func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
 	}
 }
 
+// TestNumbersOfRecipesMustBeExactFloats parses numbers of fill and clip. A number with more digits
+// than float64 represents must be refused instead of rounded.
 func TestNumbersOfRecipesMustBeExactFloats(t *testing.T) {
 	for text, want := range map[string]float64{
 		"0.1": 0.1, "1e300": 1e300, "9007199254740992": 1 << 53, "-9007199254740991": -1<<53 + 1,
@@ -111,8 +115,8 @@ func TestNumbersOfRecipesMustBeExactFloats(t *testing.T) {
 	}
 }
 
-// Rows cannot be appended to a dataset that an earlier version loaded with numbers that are refused
-// now.
+// TestAppendRefusesRecipesWithInexactNumbers appends to a dataset of an earlier version, which
+// accepted numbers that float64 does not represent.
 func TestAppendRefusesRecipesWithInexactNumbers(t *testing.T) {
 	d, err := layout.Open(filepath.Join("..", "..", "..", "testdata", "literals"))
 	if err != nil {
@@ -124,8 +128,8 @@ func TestAppendRefusesRecipesWithInexactNumbers(t *testing.T) {
 		"rows cannot be appended with the recipe of the dataset: got 1152921504606846977, want a number that float64 holds", "load")
 }
 
-// TestNullsInParquetIntegersAreFilled fills pages with and without a dictionary, of all four types
-// that Parquet stores.
+// TestNullsInParquetIntegersAreFilled fills int64, uint64, int32 and uint32 columns, in pages with
+// and without a dictionary.
 func TestNullsInParquetIntegersAreFilled(t *testing.T) {
 	type row struct {
 		A *int64  `parquet:"a,optional"`

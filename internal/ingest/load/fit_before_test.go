@@ -8,6 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
+// TestEqualTimesHaveOneRecipe writes one time in several forms and zones. The recipe must have one
+// form, so that equal options have equal recipes.
 func TestEqualTimesHaveOneRecipe(t *testing.T) {
 	recipe := func(before string) string {
 		b, err := option.Options{Time: "t", Scale: option.All(option.ScaleStandard),
@@ -17,14 +19,14 @@ func TestEqualTimesHaveOneRecipe(t *testing.T) {
 		}
 		return string(b)
 	}
-	for _, same := range []string{`"2020-01-03T00:00:00"`, `"2020-01-03 00:00:00Z"`,
+	for _, text := range []string{`"2020-01-03T00:00:00"`, `"2020-01-03 00:00:00Z"`,
 		`"2020-01-03T01:00:00+01:00"`} {
-		if got, want := recipe(same), recipe(`"2020-01-03"`); got != want {
-			t.Errorf("%s gives %s, want %s", same, got, want)
+		if got, want := recipe(text), recipe(`"2020-01-03"`); got != want {
+			t.Errorf("%s gives %s, want %s", text, got, want)
 		}
 	}
 	if recipe(`5`) == recipe(`6`) || recipe(`null`) != recipe(``) {
-		t.Error("integers, or none, are taken for others")
+		t.Error("different integers have one recipe, or null differs from an empty time")
 	}
 	_, _, err := loadInProcess(t,
 		option.Options{Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,2\n")}, Time: "t",

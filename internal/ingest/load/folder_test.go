@@ -14,7 +14,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// tree writes files below a folder.
+// writeTree writes files below a new folder and returns the folder. Names are relative, with
+// slashes.
 func writeTree(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -70,7 +71,7 @@ func TestPartitionsAreColumns(t *testing.T) {
 			t.Errorf("v %v", got)
 		}
 	}
-	// A value like any other, scaled and chosen; the file's own columns may be left out.
+	// A partition column can be selected and scaled, without columns of the files.
 	l := mustLoad(t, option.Options{Sources: []string{root}, Columns: []string{"year"},
 		Scale: option.All("minmax")})
 	if got := loadtest.Values[float32](l, "year"); !slices.Equal(got, []float32{0, 0, 0, 1, 1}) {
@@ -78,8 +79,8 @@ func TestPartitionsAreColumns(t *testing.T) {
 	}
 }
 
-// TestPartitionColumnsStayWhenFileColumnsWiden makes the columns of the file give way while those of the
-// folders stay.
+// TestPartitionColumnsStayWhenFileColumnsWiden loads a file in which a late cell widens an int64
+// column to float64. The columns of the partitions must not change.
 func TestPartitionColumnsStayWhenFileColumnsWiden(t *testing.T) {
 	many := "v,w\n"
 	for i := range 2000 {
@@ -138,8 +139,8 @@ func TestInvalidFoldersAreRefused(t *testing.T) {
 	loadtest.Refused(t, err, `is a partition by "k" within another`, "")
 }
 
-// TestAFolderAndItsFilesHaveDifferentRecipes holds a folder's partitions, which are columns, against its
-// files, which have none of them.
+// TestAFolderAndItsFilesHaveDifferentRecipes compares the recipe of a partitioned folder with that
+// of its file. Partitions are columns only if the folder is loaded.
 func TestAFolderAndItsFilesHaveDifferentRecipes(t *testing.T) {
 	root := writeTree(t, map[string]string{"k=1/a.csv": "a\n1\n"})
 	folder, _ := option.Options{Sources: []string{root}}.Recipe()
@@ -148,9 +149,9 @@ func TestAFolderAndItsFilesHaveDifferentRecipes(t *testing.T) {
 		t.Errorf("both are %s", file)
 	}
 	l := mustLoad(t, option.Options{Sources: []string{root}})
-	var kept bytes.Buffer
-	if err := json.Compact(&kept, l.Manifest.Recipe); err != nil ||
-		kept.String() != string(folder) {
-		t.Errorf("the manifest has %s (%v), want %s", kept.String(), err, folder)
+	var stored bytes.Buffer
+	if err := json.Compact(&stored, l.Manifest.Recipe); err != nil ||
+		stored.String() != string(folder) {
+		t.Errorf("the manifest has %s (%v), want %s", stored.String(), err, folder)
 	}
 }

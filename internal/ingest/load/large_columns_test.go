@@ -12,7 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// naiveFill fills the obvious way: the value before a gap, or points on the line over it.
+// naiveFill fills gaps with the value before them, or with linear interpolation if how says so. Gaps
+// at the beginning stay.
 func naiveFill(how string, values []float64) []float64 {
 	out := append([]float64(nil), values...)
 	for i := 0; i < len(out); i++ {
@@ -33,9 +34,9 @@ func naiveFill(how string, values []float64) []float64 {
 	return out
 }
 
-// Columns of several tiles, with a gap over the border of two and without any, go through their
-// steps as small ones do: where they lie, in scratch, side by side with others, and in parts that
-// only some rows are fitted to.
+// TestLargeColumnsAreFilledAndScaledLikeSmallOnes loads columns of several tiles, with gaps across
+// the boundary of two tiles and without gaps. It compares fits and values with a naive computation,
+// for columns in the generation and in scratch files, in both layouts, and for different fit rows.
 func TestLargeColumnsAreFilledAndScaledLikeSmallOnes(t *testing.T) {
 	const rows = 3*16_384 + 17
 	whole, gaps, pairs := make([]float64, rows), make([]float64, rows), make([]float64, 2*rows)

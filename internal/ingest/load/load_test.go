@@ -168,6 +168,7 @@ func TestInvalidTextFilesAreRefused(t *testing.T) {
 	}
 }
 
+// fitRows returns the option fit_rows for rows a to b - 1.
 func fitRows(a, b int64) *[2]*int64 { return &[2]*int64{&a, &b} }
 
 func TestInvalidOptionsAreRefused(t *testing.T) {
@@ -284,8 +285,8 @@ func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
 		path+": the file was changed while it was loaded", "complete")
 }
 
-// TestSortedRowsEqualAStableSort draws rows in any order, loads them sorted, and compares with
-// the order of a naive sort.
+// TestSortedRowsEqualAStableSort loads shuffled rows with sort, and compares them with a stable sort
+// by item, in the order of first appearance, and by time.
 func TestSortedRowsEqualAStableSort(t *testing.T) {
 	type row struct {
 		a, b string

@@ -57,6 +57,8 @@ func TestErrorsOfMeltedTablesNameTheSourceCell(t *testing.T) {
 	}
 }
 
+// TestPartitionsAreNotMelted loads a partitioned folder with melt. Partition columns must be left
+// out with columns.
 func TestPartitionsAreNotMelted(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "year=2020"), 0o700); err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestFloatsThatStayMissingAreTheCanonicalNaN has values that stay missing: where there is no mean, where nothing
-// is behind an integer, and where rows go on behind a value that is missing in the generation, or
-// was not kept in its manifest.
+// TestFloatsThatStayMissingAreTheCanonicalNaN loads and appends columns in which values stay missing
+// after a fill: without a mean, without a value after the gap, and without a value before it. All of
+// them must have the bits of column.NaN.
 func TestFloatsThatStayMissingAreTheCanonicalNaN(t *testing.T) {
 	check := func(what string, l loadtest.Loaded) {
 		t.Helper()
@@ -31,26 +31,25 @@ func TestFloatsThatStayMissingAreTheCanonicalNaN(t *testing.T) {
 			t.Errorf("%s: nothing is missing", what)
 		}
 	}
-	f := option.Options{DType: option.Floats("float64")}
-	with := func(o option.Options, text string) loadtest.Loaded {
+	loadText := func(o option.Options, text string) loadtest.Loaded {
 		o.Sources, o.ItemID, o.DType = []string{loadtest.File(t, "x.csv", text)},
-			[]string{"i"}, f.DType
+			[]string{"i"}, option.Floats("float64")
 		return mustLoad(t, o)
 	}
-	check("no mean of an item",
-		with(option.Options{Fill: option.All(option.Fill{How: option.FillMean}),
+	check("an item without a mean",
+		loadText(option.Options{Fill: option.All(option.Fill{How: option.FillMean}),
 			ScalePer: option.ScalePerItem, Scale: option.All(option.ScaleMinMax)},
 			"i,a\nx,\ny,1\ny,2\n"))
 	more := loadtest.File(t, "more.csv", "i,a\nx,\nx,5\ny,\n")
 	for what, o := range map[string]option.Options{
-		"a difference to what was missing": {Diff: option.All(true)},
-		"forward behind what was missing": {Fill: option.All(
+		"a difference to a missing value": {Diff: option.All(true)},
+		"forward after a missing value": {Fill: option.All(
 			option.Fill{How: option.FillForward})},
-		"linear behind what was missing": {Fill: option.All(option.Fill{How: option.FillLinear}),
+		"linear after a missing value": {Fill: option.All(option.Fill{How: option.FillLinear}),
 			Diff: option.All(true)},
-		"the mean of none": {Fill: option.All(option.Fill{How: option.FillMean})},
+		"the mean of missing values": {Fill: option.All(option.Fill{How: option.FillMean})},
 	} {
-		old := with(o, "i,a\nx,\n")
+		old := loadText(o, "i,a\nx,\n")
 		check(what, old)
 		check(what+", appended", mustAppend(t, old, more))
 	}
@@ -66,7 +65,7 @@ func TestFloatsThatStayMissingAreTheCanonicalNaN(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	check("nothing behind an integer", mustLoad(t, option.Options{
+	check("no integer after a gap", mustLoad(t, option.Options{
 		Sources: []string{loadtest.File(t, "x.parquet", b.String())},
 		Fill:    option.All(option.Fill{How: option.FillBackward}),
 		DType:   option.DTypes{By: map[string]string{"a": "float64"}},

@@ -21,8 +21,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestMissingCellsOfTensorsAreRecorded has tensors of more than a tile with cells missing here and
-// there, columns apart and packed.
+// TestMissingCellsOfTensorsAreRecorded fills a tensor column of several tiles, in both layouts. The
+// generation must record the rows that had missing cells, and how many.
 func TestMissingCellsOfTensorsAreRecorded(t *testing.T) {
 	const rows, width = 2*16_384 + 5, 3
 	want := layout.MissingRows{{Row: 7, Rows: 1, Cells: 1}, {Row: 16_384 - 1, Rows: 2, Cells: 3},
@@ -31,7 +31,7 @@ func TestMissingCellsOfTensorsAreRecorded(t *testing.T) {
 	for i := range v {
 		v[i] = float32(i % 10)
 	}
-	v[12*width] = float32(math.Inf(1)) // whose sum with its opposite is no number
+	v[12*width] = float32(math.Inf(1)) // Inf - Inf is NaN, but no value is missing here
 	v[12*width+1] = float32(math.Inf(-1))
 	for _, m := range want {
 		for row := m.Row; row < m.Row+m.Rows; row++ {
@@ -65,8 +65,8 @@ func TestMissingCellsOfTensorsAreRecorded(t *testing.T) {
 	}
 }
 
-// TestMissingFloatsOfEverySourceAreTheCanonicalNaN has values that are missing in every kind of source: they hold the
-// bits that numpy has for them, so that the content, and with it the digest, is the same.
+// TestMissingFloatsOfEverySourceAreTheCanonicalNaN loads missing values from every kind of source.
+// They must have the bits of numpy's NaN, so that equal content has equal digests.
 func TestMissingFloatsOfEverySourceAreTheCanonicalNaN(t *testing.T) {
 	const nan = 0x7ff8 << 48
 	want := []uint64{math.Float64bits(1.5), nan, nan}
@@ -125,12 +125,12 @@ func TestMissingFloatsOfEverySourceAreTheCanonicalNaN(t *testing.T) {
 		t.Errorf("%d digests of the same content: %v", len(digests), digests)
 	}
 	want = []uint64{nan, math.Float64bits(2), nan}
-	check("a difference and what no fill finds",
+	check("a difference without a value before it",
 		mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.csv",
 			"i,a\nx,1\nx,3\ny,\n")}, ItemID: []string{"i"}, Diff: option.All(true),
 			DType: option.Floats("float64")}))
 	want = append(want, math.Float64bits(2))
-	check("rows that were inserted, and the mean of none", mustLoad(t, option.Options{
+	check("inserted rows, and the mean of missing values", mustLoad(t, option.Options{
 		Sources: []string{loadtest.File(t, "x.csv", "t,a\n1,\n1,\n3,2.0\n3,2.0\n7,2.0\n")},
 		Time:    "t", Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("2"),
 	}))

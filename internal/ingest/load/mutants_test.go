@@ -141,7 +141,8 @@ func readCSV(b []byte) (table cellTexts, ok bool) {
 	return out, true
 }
 
-// asFloats prints numbers as floats do, so that integers of either reader are alike.
+// numbersAsFloats formats all numbers as floats, so that an integer equals the same float. Names of
+// items stay as they are.
 func (a cellTexts) numbersAsFloats() cellTexts {
 	out := cellTexts{}
 	for name, cells := range a {

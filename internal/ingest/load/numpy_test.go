@@ -22,17 +22,17 @@ func TestNpyFilesOfEveryMemoryAndByteOrderAreLoaded(t *testing.T) {
 			[]float64{1, 2, 3, 4, 5, 6}),
 		"big": loadtest.NPY(">f8", "(2, 3)", false, binary.BigEndian,
 			[]float64{1, 2, 3, 4, 5, 6}),
-		"turned": loadtest.NPY("<f8", "(2, 3)", true, binary.LittleEndian,
+		"Fortran order": loadtest.NPY("<f8", "(2, 3)", true, binary.LittleEndian,
 			[]float64{1, 4, 2, 5, 3, 6}),
-		"both": loadtest.NPY(">f8", "(2, 3)", true, binary.BigEndian,
+		"big and Fortran order": loadtest.NPY(">f8", "(2, 3)", true, binary.BigEndian,
 			[]float64{1, 4, 2, 5, 3, 6}),
 	} {
-		for _, kept := range []string{layout.Columns, layout.Packed} {
+		for _, layoutName := range []string{layout.Columns, layout.Packed} {
 			l := mustLoad(t, option.Options{Sources: []string{loadtest.File(t, "x.npy", text)},
-				Layout: kept})
+				Layout: layoutName})
 			if got := loadtest.Values[float64](l, "value"); !slices.Equal(got,
 				[]float64{1, 2, 3, 4, 5, 6}) {
-				t.Errorf("%s %s: %v", name, kept, got)
+				t.Errorf("%s %s: %v", name, layoutName, got)
 			}
 		}
 	}
@@ -87,11 +87,11 @@ func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 		[]int32{1, 2})}
 	flipped := []byte(loadtest.NPZ(t, zip.Store, map[string]string{"a.npy": good}))
 	flipped[bytes.Index(flipped, []byte(good))+len(good)-1] ^= 1
-	torn := []byte(
+	damaged := []byte(
 		loadtest.NPZ(t, zip.Deflate,
 			map[string]string{"a.npy": loadtest.NPY("<f8", "(300,)", false, little,
 				make([]float64, 300))}))
-	torn[60] ^= 0xff
+	damaged[60] ^= 0xff
 	bomb := loadtest.NPZ(t, zip.Deflate,
 		map[string]string{"a.npy": loadtest.NPY("|u1", "(2147483648,)", false, little,
 			make([]byte, 1<<20))})
@@ -158,7 +158,7 @@ func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 			`column "b": has 2 rows, column "a" has 3`, "--columns", option.Options{}},
 		{"flipped", string(flipped), `column "a": its values are not what their checksum says`,
 			"damaged", option.Options{}},
-		{"torn", string(torn), `column "a": `, "damaged", option.Options{}},
+		{"damaged deflate data", string(damaged), `column "a": `, "damaged", option.Options{}},
 		{"cut archive", loadtest.NPZ(t, zip.Store, two)[:200], "is a zip archive", "",
 			option.Options{}},
 		{"bomb", bomb, "holds 1048576 bytes of values, its header says 2147483648", "",

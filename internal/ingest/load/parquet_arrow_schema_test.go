@@ -14,30 +14,33 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// schemaWithUnit is the schema of one duration in a unit of that number.
+// schemaWithUnit returns an Arrow schema of one duration with the given unit. unit is the number of
+// Arrow's format; 4 and more are not defined.
 func schemaWithUnit(t *testing.T, unit byte) []byte {
 	t.Helper()
-	of := func(u arrow.TimeUnit) []byte {
+	schema := func(u arrow.TimeUnit) []byte {
 		return loadtest.ArrowSchema(t,
 			[]arrow.Field{{Name: "d", Type: &arrow.DurationType{Unit: u}}})
 	}
-	b, other := of(arrow.Microsecond), of(arrow.Nanosecond)
+	b, other := schema(arrow.Microsecond), schema(arrow.Nanosecond)
 	for i := range b {
 		if b[i] != other[i] {
 			b[i] = unit
 			return b
 		}
 	}
-	t.Fatal("no byte is the unit")
+	t.Fatal("the schemas do not differ in the byte of the unit")
 	return nil
 }
 
-// durationRow is a row of files whose schema says more than Parquet's types.
+// durationRow is a row of files whose Arrow schema has types that Parquet lacks.
 type durationRow struct {
 	D int64 `parquet:"d"`
 	N int32 `parquet:"n"`
 }
 
+// TestOnlyAMatchingArrowSchemaIsApplied loads Parquet files with the metadata ARROW:schema of the
+// file, of another file, and with damage. Only types that match the column apply.
 func TestOnlyAMatchingArrowSchemaIsApplied(t *testing.T) {
 	duration := func(name string) arrow.Field {
 		return arrow.Field{Name: name, Type: arrow.FixedWidthTypes.Duration_ms}
@@ -51,8 +54,8 @@ func TestOnlyAMatchingArrowSchemaIsApplied(t *testing.T) {
 	const damaged = "x.parquet: its metadata ARROW:schema cannot be read"
 	for _, c := range []struct {
 		name, schema string
-		d            layout.DType
-		refused      string
+		d            layout.DType // of column d
+		refused      string       // "" if the load succeeds
 	}{
 		{"of this file",
 			encode(duration("d"), arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32}),
@@ -67,7 +70,7 @@ func TestOnlyAMatchingArrowSchemaIsApplied(t *testing.T) {
 		{"no base64", "*", "", damaged},
 		{"empty", "", "", damaged},
 		{"cut", encode(duration("d"))[:48], "", damaged},
-		{"a unit that there is not", base64.StdEncoding.EncodeToString(schemaWithUnit(t, 4)),
+		{"an undefined unit", base64.StdEncoding.EncodeToString(schemaWithUnit(t, 4)),
 			"", damaged},
 		{"no message", base64.StdEncoding.EncodeToString(make([]byte, 64)), "", damaged},
 	} {
@@ -101,11 +104,11 @@ func TestOnlyAMatchingArrowSchemaIsApplied(t *testing.T) {
 }
 
 func TestParquetNaTIsRefused(t *testing.T) {
-	for _, how := range []parquet.Node{parquet.Timestamp(parquet.Nanosecond),
+	for _, node := range []parquet.Node{parquet.Timestamp(parquet.Nanosecond),
 		parquet.Encoded(parquet.Timestamp(parquet.Nanosecond), &parquet.RLEDictionary)} {
 		var b bytes.Buffer
 		w := parquet.NewGenericWriter[struct{ T int64 }](&b,
-			parquet.NewSchema("x", parquet.Group{"T": how}))
+			parquet.NewSchema("x", parquet.Group{"T": node}))
 		if _, err := w.Write([]struct{ T int64 }{{1}, {math.MinInt64}}); err != nil {
 			t.Fatal(err)
 		}

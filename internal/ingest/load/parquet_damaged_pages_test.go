@@ -19,7 +19,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestErrorsOfDamagedPagesNameThePage damages the pages of two row groups one by one, and their dictionaries.
+// TestErrorsOfDamagedPagesNameThePage damages the pages and dictionaries of two row groups, one at a
+// time. The error must name the row group, the column and the page.
 func TestErrorsOfDamagedPagesNameThePage(t *testing.T) {
 	type row struct {
 		Words string `parquet:"words,dict"`
@@ -65,12 +66,12 @@ func TestErrorsOfDamagedPagesNameThePage(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				where := fmt.Sprintf(
+				want := fmt.Sprintf(
 					"x.parquet, row group %d, column %q: its dictionary cannot be decoded", g+1,
 					m.PathInSchema[0])
 				if h.Type != format.DictionaryPage {
 					page++
-					where = fmt.Sprintf(
+					want = fmt.Sprintf(
 						"x.parquet, row group %d, column %q, page %d: cannot be decoded", g+1,
 						m.PathInSchema[0], page)
 				}
@@ -81,7 +82,7 @@ func TestErrorsOfDamagedPagesNameThePage(t *testing.T) {
 				}
 				_, _, err = loadInProcess(t,
 					option.Options{Sources: []string{path}, Columns: []string{m.PathInSchema[0]}})
-				loadtest.Refused(t, err, where, loaderr.HintDamaged)
+				loadtest.Refused(t, err, want, loaderr.HintDamaged)
 				at += int64(len(head)) + int64(h.CompressedPageSize)
 				damaged++
 			}

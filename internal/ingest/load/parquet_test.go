@@ -24,7 +24,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// sameText reports whether a text of make.py, where floats are hexadecimal, is a value of ours.
+// sameText reports whether got, from loadtest.Texts, is the value of want. Floats in want are
+// hexadecimal, as testdata/make.py writes them.
 func sameText(got, want string, float bool) bool {
 	if !float || want == "nan" {
 		return got == want
@@ -155,7 +156,7 @@ func TestTruncatedParquetIsRefused(t *testing.T) {
 	})
 }
 
-// record is a row of the files that parquet-go writes here.
+// record is a row of the files that TestParquetFilesOfParquetGoLoadUnchanged writes.
 type record struct {
 	A float64  `parquet:"a"`
 	B *float32 `parquet:"b,optional"`
@@ -231,8 +232,8 @@ func TestParquetFilesOfParquetGoLoadUnchanged(t *testing.T) {
 	})
 }
 
-// TestDamagedParquetIsRefusedOrRead changes a few bytes, half of them near the end,
-// where the footer is.
+// TestDamagedParquetIsRefusedOrRead changes a few bytes of a file, half of them near its end, where
+// the footer is. A load must allocate at most 64 MiB, and an error must name the file.
 func TestDamagedParquetIsRefusedOrRead(t *testing.T) {
 	for _, name := range []string{"flat-snappy-plain", "flat-v2-zstd", "flat-encodings", "holes",
 		"bools-v2"} {
@@ -277,7 +278,7 @@ func TestDamagedParquetIsRefusedOrRead(t *testing.T) {
 	}
 }
 
-// damagedCopies is how many damaged copies of each file are tried.
+// damagedCopies is the number of damaged copies of each file.
 const damagedCopies = 200
 
 func FuzzParquet(f *testing.F) {
@@ -300,7 +301,8 @@ func FuzzParquet(f *testing.F) {
 	})
 }
 
-// TestInt96TimesOutsideNanosecondsAreRefused has the year 9999, as Spark writes what has no end.
+// TestInt96TimesOutsideNanosecondsAreRefused loads the year 9999, which Spark writes for periods
+// without an end. It is outside the range of nanoseconds in int64.
 func TestInt96TimesOutsideNanosecondsAreRefused(t *testing.T) {
 	var b bytes.Buffer
 	w := parquet.NewGenericWriter[struct{ T deprecated.Int96 }](&b)

@@ -21,20 +21,20 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// progressProbe is a context, and a connection, that looks how far a load is whenever the load looks at
-// them.
+// progressProbe is a context and a connection. It records the progress of a load whenever the load
+// checks the context or reads from the connection.
 type progressProbe struct {
 	context.Context
 	io.Reader
-	meter *progress.Meter
-	mu    sync.Mutex
-	seen  []progress.Progress
+	meter    *progress.Meter
+	mu       sync.Mutex
+	recorded []progress.Progress
 }
 
 func (w *progressProbe) record() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.seen = append(w.seen, w.meter.Progress())
+	w.recorded = append(w.recorded, w.meter.Progress())
 }
 
 func (w *progressProbe) Err() error {
@@ -47,10 +47,10 @@ func (w *progressProbe) Read(p []byte) (int, error) {
 	return w.Reader.Read(p)
 }
 
-// steps counts the different shares that were seen in a phase.
+// steps returns the number of different shares that were recorded in a phase.
 func (w *progressProbe) steps(phase string) int {
 	shares := map[float64]bool{}
-	for _, p := range w.seen {
+	for _, p := range w.recorded {
 		if p.Phase == phase && p.Share > 0 {
 			shares[p.Share] = true
 		}
@@ -58,7 +58,8 @@ func (w *progressProbe) steps(phase string) int {
 	return len(shares)
 }
 
-// TestLongPhasesReportProgress looks in from within, where the time goes.
+// TestLongPhasesReportProgress records the progress inside of loads. A phase that takes long must
+// report several steps, and the progress must not decrease.
 func TestLongPhasesReportProgress(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("i,t,a,b,c,d\n")
@@ -77,15 +78,17 @@ func TestLongPhasesReportProgress(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		Request
-		moves map[string]int // at least so many steps of a phase
+		least map[string]int // the least number of steps of a phase
 	}{
 		"sort": {Request{Options: keyed(option.Options{Sort: true})},
 			map[string]int{progress.Arrange: 6}},
 		"sort and merge": {Request{Options: option.Options{Time: "i", Sort: true,
 			Duplicates: "mean", Columns: []string{"a", "b"}}}, map[string]int{progress.Arrange: 3}},
-		"items that are kept": {Request{Options: keyed(option.Options{Sort: true,
+		"filtered items": {Request{Options: keyed(option.Options{Sort: true,
 			ItemBucket: "0/2"})}, map[string]int{progress.Arrange: 6}},
-		"steps of each column": {Request{Options: option.Options{Scale: option.All(option.ScaleRobust)}}, map[string]int{progress.Scale: 2}},
+		"steps of each column": {
+			Request{Options: option.Options{Scale: option.All(option.ScaleRobust)}},
+			map[string]int{progress.Scale: 2}},
 		"series of two files": {Request{Options: option.Options{Melt: true,
 			Sources: []string{loadtest.File(t, "a.csv", "a\n"+strings.Repeat("1\n", 4000)),
 				loadtest.File(t, "b.csv", "a,b,c,d\n1,1,1,1\n")}}}, nil},
@@ -102,13 +105,13 @@ func TestLongPhasesReportProgress(t *testing.T) {
 			if _, err := Run(w, j, m); err != nil {
 				t.Fatal(err)
 			}
-			for phase, least := range c.moves {
+			for phase, least := range c.least {
 				if n := w.steps(phase); n < least {
-					t.Errorf("%s: %d steps, want at least %d of %+v", phase, n, least, w.seen)
+					t.Errorf("%s: %d steps, want at least %d of %+v", phase, n, least, w.recorded)
 				}
 			}
-			for i, p := range w.seen {
-				if p.RowsTotal > 0 && p.Rows > p.RowsTotal || i > 0 && p.Share < w.seen[i-1].Share {
+			for i, p := range w.recorded {
+				if p.RowsTotal > 0 && p.Rows > p.RowsTotal || i > 0 && p.Share < w.recorded[i-1].Share {
 					t.Errorf("%+v", p)
 				}
 			}
@@ -116,7 +119,7 @@ func TestLongPhasesReportProgress(t *testing.T) {
 	}
 }
 
-// TestPhasesDependOnTheOptions holds the phases of a load to its options.
+// TestPhasesDependOnTheOptions compares the phases of a load with its options.
 func TestPhasesDependOnTheOptions(t *testing.T) {
 	file := []layout.Source{{Path: "a.csv"}}
 	always := []string{progress.Count, progress.Read, progress.Arrange, progress.Finish}
@@ -143,24 +146,26 @@ func TestPhasesDependOnTheOptions(t *testing.T) {
 	}
 }
 
-// TestDecompressionReportsEveryByte counts those of the file.
+// TestDecompressionReportsEveryByte sums the compressed bytes that decompression reports. The sum
+// must be the size of the file.
 func TestDecompressionReportsEveryByte(t *testing.T) {
 	for _, suffix := range []string{".gz", ".zst"} {
-		packed := loadtest.Compressed(t, suffix, "a,b\n"+strings.Repeat("1.5,2.5\n", 100_000))
-		var told, times int64
+		compressed := loadtest.Compressed(t, suffix, "a,b\n"+strings.Repeat("1.5,2.5\n", 100_000))
+		var reported, reports int64
 		w := source.Settings{Workers: 1, BlockBytes: files.BlockBytes,
 			Text: textvalue.DefaultDialect, Decompression: files.Decompression{Dir: t.TempDir(),
 				Free: files.FreeBytes, Ratio: files.MaxRatio,
-				OnRead: func(n int64) { told, times = told+n, times+1 }}}
-		r, err := open(loadtest.File(t, "a.csv"+suffix, packed), w)
+				OnRead: func(n int64) { reported, reports = reported+n, reports+1 }}}
+		r, err := open(loadtest.File(t, "a.csv"+suffix, compressed), w)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
-		if told != int64(len(packed)) {
-			t.Errorf("%s: told of %d bytes of %d, in %d times", suffix, told, len(packed), times)
+		if reported != int64(len(compressed)) {
+			t.Errorf("%s: %d of %d bytes were reported, in %d reports", suffix, reported,
+				len(compressed), reports)
 		}
 	}
 }

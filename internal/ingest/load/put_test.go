@@ -18,7 +18,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// loadPut loads what was sent, in this process.
+// loadPut loads a put of the sent bytes into a new directory, without a child process.
 func loadPut(t *testing.T, o option.Options, p put.Header, sent []byte) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func TestArraysOfEveryDTypeAreLoaded(t *testing.T) {
 			t.Errorf("t is %s %s", c.DType, c.Unit)
 		}
 	}
-	// Chosen columns; what is not chosen is pruned, and floats are narrowed.
+	// Only some columns, with narrowed floats. The load skips the bytes of the other columns.
 	dir, err := loadPut(t, option.Options{Columns: []string{"u4", "f8"},
 		DType: option.Floats("float32"), Scale: option.All("minmax")}, p, sent)
 	if err != nil {
@@ -67,7 +67,8 @@ func TestArraysOfEveryDTypeAreLoaded(t *testing.T) {
 	}
 }
 
-// A negative offset says that the text before it is missing.
+// TestNegativeOffsetsAreMissingTexts loads texts with negative offsets. A negative offset means that
+// the text that ends there is missing.
 func TestNegativeOffsetsAreMissingTexts(t *testing.T) {
 	c, b := puttest.ColumnBytes(t, "w", "utf8", []int64{4}, []string{"", "b", "", "b"})
 	missing := func(at ...int) []byte {
@@ -96,17 +97,16 @@ func TestNegativeOffsetsAreMissingTexts(t *testing.T) {
 }
 
 func TestInvalidArraysAreRefused(t *testing.T) {
-	whole := func(name, dtype string, shape []int64, values any) func(*testing.T) (put.Header,
+	complete := func(name, dtype string, shape []int64, values any) func(*testing.T) (put.Header,
 		[]byte) {
 		return func(t *testing.T) (put.Header, []byte) {
 			c, b := puttest.ColumnBytes(t, name, dtype, shape, values)
 			return put.Header{Format: put.FormatColumns, Columns: []put.Column{c}}, b
 		}
 	}
-	head := func(c ...put.Column) func(*testing.T) (put.Header, []byte) {
+	headerOnly := func(c ...put.Column) func(*testing.T) (put.Header, []byte) {
 		return func(*testing.T) (put.Header, []byte) {
-			return put.Header{Format: put.FormatColumns,
-				Columns: c}, nil
+			return put.Header{Format: put.FormatColumns, Columns: c}, nil
 		}
 	}
 	for _, c := range []struct {
@@ -116,72 +116,72 @@ func TestInvalidArraysAreRefused(t *testing.T) {
 	}{
 		{"early end", "the connection ended after 10 of 24 bytes",
 			func(t *testing.T) (put.Header, []byte) {
-				p, b := whole("a", "int64", []int64{3}, []int64{1, 2, 3})(t)
+				p, b := complete("a", "int64", []int64{3}, []int64{1, 2, 3})(t)
 				return p, b[:10]
 			}, option.Options{}},
-		{"early end of a column that is not wanted", "the connection ended after 24 of 48 bytes",
+		{"early end of a skipped column", "the connection ended after 24 of 48 bytes",
 			func(t *testing.T) (put.Header, []byte) {
 				a, b := puttest.ColumnBytes(t, "a", "int64", []int64{3}, []int64{1, 2, 3})
 				d := a
 				d.Name = "d"
 				return put.Header{Format: put.FormatColumns, Columns: []put.Column{a, d}}, b
 			}, option.Options{Columns: []string{"a"}}},
-		{"no columns", "no columns were sent", head(), option.Options{}},
+		{"no columns", "no columns were sent", headerOnly(), option.Options{}},
 		{"no rows", "the columns have no rows",
-			head(put.Column{Name: "a", DType: "bool", Shape: []int64{0}}), option.Options{}},
+			headerOnly(put.Column{Name: "a", DType: "bool", Shape: []int64{0}}), option.Options{}},
 		{"no name", "a column has no name",
-			head(put.Column{DType: "bool", Shape: []int64{1}, Bytes: 1}), option.Options{}},
+			headerOnly(put.Column{DType: "bool", Shape: []int64{1}, Bytes: 1}), option.Options{}},
 		{"dtype", `column "a": dtype "complex64" is none of`,
-			head(put.Column{Name: "a", DType: "complex64", Shape: []int64{1}}), option.Options{}},
+			headerOnly(put.Column{Name: "a", DType: "complex64", Shape: []int64{1}}), option.Options{}},
 		{"shape", "has shape [1 2 3], want [rows] or [rows, n]",
-			head(put.Column{Name: "a", DType: "bool", Shape: []int64{1, 2, 3}}), option.Options{}},
+			headerOnly(put.Column{Name: "a", DType: "bool", Shape: []int64{1, 2, 3}}), option.Options{}},
 		{"negative", "has shape [-1], which cannot be stored",
-			head(put.Column{Name: "a", DType: "bool", Shape: []int64{-1}}), option.Options{}},
+			headerOnly(put.Column{Name: "a", DType: "bool", Shape: []int64{-1}}), option.Options{}},
 		{"huge", "which cannot be stored",
-			head(put.Column{Name: "a", DType: "float64", Shape: []int64{1 << 60, 8}}),
+			headerOnly(put.Column{Name: "a", DType: "float64", Shape: []int64{1 << 60, 8}}),
 			option.Options{}},
 		{"bytes", "has 9 bytes, want 8 for float64 of shape [1]",
-			head(put.Column{Name: "a", DType: "float64", Shape: []int64{1}, Bytes: 9}),
+			headerOnly(put.Column{Name: "a", DType: "float64", Shape: []int64{1}, Bytes: 9}),
 			option.Options{}},
 		{"rows differ", `column "b": has 2 rows, column "a" has 1`,
-			head(put.Column{Name: "a", DType: "bool", Shape: []int64{1}, Bytes: 1},
+			headerOnly(put.Column{Name: "a", DType: "bool", Shape: []int64{1}, Bytes: 1},
 				put.Column{Name: "b", DType: "bool", Shape: []int64{2}, Bytes: 2}),
 			option.Options{}},
 		{"unit", `has time unit "h", want one of s, ms, us, ns`,
-			head(put.Column{Name: "a", DType: "timestamp", Unit: "h", Shape: []int64{1}, Bytes: 8}),
+			headerOnly(put.Column{Name: "a", DType: "timestamp", Unit: "h", Shape: []int64{1}, Bytes: 8}),
 			option.Options{}},
 		{"text of two axes", "is text of shape [1 1], want [rows]",
-			head(put.Column{Name: "a", DType: "utf8", Shape: []int64{1, 1}, Bytes: 8}),
+			headerOnly(put.Column{Name: "a", DType: "utf8", Shape: []int64{1, 1}, Bytes: 8}),
 			option.Options{}},
 		{"text bytes", "has 8 bytes, want 16 or more for 1 texts",
-			head(put.Column{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}),
+			headerOnly(put.Column{Name: "a", DType: "utf8", Shape: []int64{1}, Bytes: 8}),
 			option.Options{}},
 		{"truth", `row 2, column "a": "7" is no truth value, want 0 or 1`,
-			whole("a", "bool", []int64{2}, []uint8{1, 7}), option.Options{}},
+			complete("a", "bool", []int64{2}, []uint8{1, 7}), option.Options{}},
 		{"too large", `row 2, column "a": "18446744073709551615" does not fit int64`,
-			whole("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}),
+			complete("a", "uint64", []int64{2}, []uint64{1, math.MaxUint64}),
 			option.Options{Time: "a"}},
 		{"narrow", `row 1, column "a": "1e+300" does not fit float32`,
-			whole("a", "float64", []int64{1, 2}, []float64{1, 1e300}),
+			complete("a", "float64", []int64{1, 2}, []float64{1, 1e300}),
 			option.Options{DType: option.Floats("float32")}},
 		{"no number", `row 2, column "a": the value is missing, which only a float column can say`,
-			whole("a", "float64", []int64{2}, []float64{1, math.NaN()}),
+			complete("a", "float64", []int64{2}, []float64{1, math.NaN()}),
 			option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
 		{"half", `row 2, column "a": "300" does not fit int8`,
-			whole("a", "float16", []int64{2}, []uint16{0x3c00, 0x5cb0}),
+			complete("a", "float16", []int64{2}, []uint16{0x3c00, 0x5cb0}),
 			option.Options{DType: option.DTypes{By: map[string]string{"a": "int8"}}}},
 		{"no time", `row 2, column "a": "NaT" is no time`, func(t *testing.T) (put.Header, []byte) {
-			p, b := whole("a", "int64", []int64{2}, []int64{1, math.MinInt64})(t)
+			p, b := complete("a", "int64", []int64{2}, []int64{1, math.MinInt64})(t)
 			p.Columns[0].DType, p.Columns[0].Unit = "duration", "ms"
 			return p, b
 		}, option.Options{}},
 		{"empty text", `row 2, column "a": the text is empty`,
-			whole("a", "utf8", []int64{2}, []string{"x", ""}),
+			complete("a", "utf8", []int64{2}, []string{"x", ""}),
 			option.Options{ItemID: []string{"a"}}},
 		{"no such column", `columns: no column is named "b"`,
-			whole("a", "bool", []int64{1}, []uint8{1}), option.Options{Columns: []string{"b"}}},
+			complete("a", "bool", []int64{1}, []uint8{1}), option.Options{Columns: []string{"b"}}},
 		{"wide time", "a time column holds timestamps, dates or integers, not int64[2]",
-			whole("a", "int64", []int64{1, 2}, []int64{1, 2}), option.Options{Time: "a"}},
+			complete("a", "int64", []int64{1, 2}, []int64{1, 2}), option.Options{Time: "a"}},
 		{"format", `format: "pickle": want columns or arrow`,
 			func(*testing.T) (put.Header, []byte) { return put.Header{Format: "pickle"}, nil },
 			option.Options{}},

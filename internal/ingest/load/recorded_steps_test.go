@@ -8,6 +8,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/step"
 )
 
+// TestEachStepIsAppliedAndRecorded loads with one step at a time and checks its record in the
+// manifest.
 func TestEachStepIsAppliedAndRecorded(t *testing.T) {
 	samples := map[string]struct{ flag, record string }{
 		"fill":  {"0", "fill value"},

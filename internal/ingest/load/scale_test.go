@@ -14,7 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// naive fits the obvious way.
+// naiveFit returns the shift and scale of a fit. NaN is ignored.
 func naiveFit(kind string, values []float64) (shift, scale float64) {
 	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return v != v })
 	if len(values) == 0 {
@@ -22,7 +22,7 @@ func naiveFit(kind string, values []float64) (shift, scale float64) {
 	}
 	slices.Sort(values)
 	least, top := values[0], values[len(values)-1]
-	at := func(share float64) float64 { // numpy.percentile
+	quantile := func(share float64) float64 { // as numpy.percentile
 		place := share * float64(len(values)-1)
 		below := int(place)
 		above := min(below+1, len(values)-1)
@@ -32,7 +32,7 @@ func naiveFit(kind string, values []float64) (shift, scale float64) {
 	case kind == "maxabs":
 		scale = max(-least, top)
 	case kind == "robust":
-		shift, scale = at(0.5), at(0.75)-at(0.25)
+		shift, scale = quantile(0.5), quantile(0.75)-quantile(0.25)
 	case kind == "minmax" || least == top:
 		shift, scale = least, top-least
 	default:
@@ -57,7 +57,7 @@ func TestScaledColumnsEqualANaiveComputation(t *testing.T) {
 			base := rapid.SampledFrom([]float64{0, 1e9, -3}).Draw(r, "base")
 			s := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Just(math.NaN()),
 				rapid.Just(7.0)), 2, 40).Draw(r, "values")
-			s[0], s[len(s)-1] = 1, 2 // something to fit on
+			s[0], s[len(s)-1] = 1, 2 // values for fits that use the first or the last rows
 			for i := range s {
 				s[i] += base
 			}
@@ -122,7 +122,8 @@ func TestScaledColumnsEqualANaiveComputation(t *testing.T) {
 	})
 }
 
-// fittedValues are the values of an item that are fitted on, as Python would cut them.
+// fittedValues returns the values of an item in the fit rows, which follow the rules of slices in
+// Python.
 func fittedValues(o option.Options, s []float64) []float64 {
 	from, to := 0, len(s)
 	cut := func(bound *int64, open int) int {
@@ -140,10 +141,13 @@ func fittedValues(o option.Options, s []float64) []float64 {
 	return s[from:max(from, to)]
 }
 
+// nearlyEqual reports whether a and b differ by at most eps, relative to the largest of 1, |a| and
+// |b|.
 func nearlyEqual(a, b, eps float64) bool {
 	return math.Abs(a-b) <= eps*max(1, math.Abs(a), math.Abs(b))
 }
 
+// floatsOf returns the values of a float32 or float64 column.
 func floatsOf(l loadtest.Loaded, name string) []float64 {
 	c, _ := l.Manifest.Column(name)
 	if c.DType == layout.Float64 {
@@ -156,7 +160,8 @@ func floatsOf(l loadtest.Loaded, name string) []float64 {
 	return out
 }
 
-// TestRowsOutsideTheFitMayBeInfinite scales, and bounds, what no fit has to see.
+// TestRowsOutsideTheFitMayBeInfinite scales and clips a column with an infinite value that is not in
+// the fit rows, or that clip replaces before the fit.
 func TestRowsOutsideTheFitMayBeInfinite(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n3\ninf\n")
 	for _, o := range []option.Options{{FitRows: fitRows(0, 2)},

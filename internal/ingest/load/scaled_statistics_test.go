@@ -14,18 +14,19 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// Statistics of columns that were scaled are those of the values that are stored.
+// TestStatisticsOfScaledColumnsDescribeTheStoredValues compares the recorded statistics of a column
+// after its steps with a naive computation over the stored values.
 func TestStatisticsOfScaledColumnsDescribeTheStoredValues(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		dtype := rapid.SampledFrom([]string{"", "float16", "float32", "float64"}).Draw(r, "dtype")
 		base := rapid.SampledFrom([]float64{0, -3, 1e9}).Draw(r, "base")
-		if dtype == "float16" { // which has no such values
+		if dtype == "float16" { // 1e9 is outside float16
 			base = min(base, 0)
 		}
 		values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-100, 100), rapid.Just(math.NaN()),
 			rapid.Just(7.0)), 1, 60).Draw(r, "values")
 		var b strings.Builder
-		b.WriteString("a\n1.5\n") // a decimal, and something to fit on
+		b.WriteString("a\n1.5\n") // The column is float64 and has a value to fit.
 		for _, v := range values {
 			fmt.Fprintln(&b, v+base)
 		}
@@ -79,7 +80,7 @@ func TestStatisticsOfScaledColumnsDescribeTheStoredValues(t *testing.T) {
 			r.Fatalf("%d values, %d missing, %v to %v; stored are %d, %d, %v to %v", s.Count,
 				c.Missing, *s.Min, *s.Max, n, missing, least, most)
 		}
-		near := func(got, want float64) bool { // as near as sums in another order
+		near := func(got, want float64) bool { // sums in another order round differently
 			return math.Abs(got-want) <= 1e-8*(1+max(math.Abs(least), math.Abs(most)))
 		}
 		if mean, std := sum/float64(n), math.Sqrt(squares/float64(n)); !near(*s.Mean, mean) ||

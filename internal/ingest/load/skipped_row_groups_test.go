@@ -19,8 +19,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestSkippedRowGroupsDoNotChangeTheGeneration holds loads that leave row groups and folders out against those
-// that read everything: the same generation, or the same refusal.
+// TestSkippedRowGroupsDoNotChangeTheGeneration compares loads that skip row groups and folders with
+// loads that read all of them. Both must have the same generation or the same error.
 func TestSkippedRowGroupsDoNotChangeTheGeneration(t *testing.T) {
 	left, kept, refusedLoads := 0, 0, 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -33,7 +33,7 @@ func TestSkippedRowGroupsDoNotChangeTheGeneration(t *testing.T) {
 			rapid.ID).Draw(r, "folders")
 		hive := rapid.Bool().Draw(r, "hive")
 		ids := []string{"a", "b", "c", "7"}
-		var names []map[string]string // of the items of all rows, by column
+		var names []map[string]string // the item names of each row, by column
 		times := []string{`"1969-12-31T23:59:59Z"`}
 		for f, folder := range folders {
 			var rows []loadtest.GroupedRow
@@ -113,7 +113,7 @@ func TestSkippedRowGroupsDoNotChangeTheGeneration(t *testing.T) {
 			if err != nil {
 				return l.cleanUp(err).Error(), 0
 			}
-			m.Created, m.XXH64 = time.Time{}, "" // which covers it
+			m.Created, m.XXH64 = time.Time{}, "" // XXH64 covers Created
 			b, err := json.Marshal(m)
 			if err != nil {
 				r.Fatal(err)
@@ -144,7 +144,7 @@ func TestSkippedRowGroupsDoNotChangeTheGeneration(t *testing.T) {
 	}
 }
 
-// at is the time of a bound.
+// parseTime returns the time of a bound, which is JSON.
 func parseTime(t testing.TB, bound string) (when time.Time) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(bound), &when); err != nil {
@@ -153,7 +153,8 @@ func parseTime(t testing.TB, bound string) (when time.Time) {
 	return when
 }
 
-// TestNarrowingErrorsAreThoseOfTheFilteredRows, whether a file's others are read or not.
+// TestNarrowingErrorsAreThoseOfTheFilteredRows loads the rows before a time as float32. The recorded
+// error and the refusal must depend on these rows only, whether the load reads other rows or not.
 func TestNarrowingErrorsAreThoseOfTheFilteredRows(t *testing.T) {
 	parquetPath := filepath.Join(t.TempDir(), "x.parquet")
 	rows := []loadtest.GroupedRow{loadtest.NewGroupedRow("a", 0, 1000, 0, 0.1),
@@ -189,8 +190,8 @@ func TestNarrowingErrorsAreThoseOfTheFilteredRows(t *testing.T) {
 	}
 }
 
-// TestDTypesAreInferredFromFoldersWithoutRows has a decimal in the folder of which nothing is kept: the type
-// is that of all machines that keep parts.
+// TestDTypesAreInferredFromFoldersWithoutRows filters by item two folders, of which only one has a
+// float. The dtype must be float64 for both items, so that machines that load different items agree.
 func TestDTypesAreInferredFromFoldersWithoutRows(t *testing.T) {
 	dir := t.TempDir()
 	for folder, last := range map[string]string{"a": "7", "b": "0.5"} {

@@ -29,7 +29,7 @@ func TestSourcesAreHashed(t *testing.T) {
 		}
 	}
 	if strings.Contains(string(l.Manifest.Recipe), "hash") {
-		t.Errorf("the recipe tells of it: %s", l.Manifest.Recipe)
+		t.Errorf("the recipe contains hash_sources: %s", l.Manifest.Recipe)
 	}
 }
 

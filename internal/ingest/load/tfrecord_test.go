@@ -13,7 +13,7 @@ import (
 )
 
 func TestTFRecordsAreRowsAndTheirFeaturesColumns(t *testing.T) {
-	for _, loose := range []bool{false, true} {
+	for _, loose := range []bool{false, true} { // numbers packed, or one field each
 		text := loadtest.TFRecords(
 			loadtest.Example(loose, map[string]any{"id": []string{"ä"}, "t": []int64{1},
 				"x": []float32{1.5, -2}, "y": []float32{7}, "n": []int64{math.MinInt64, 3}}),
@@ -49,12 +49,12 @@ func TestTFRecordsAreRowsAndTheirFeaturesColumns(t *testing.T) {
 			digests = append(digests, l.Manifest.Digest)
 		}
 		if slices.Sort(digests); digests[0] != digests[3] {
-			t.Error("names or compression change values")
+			t.Error("the digest depends on the name or the compression of the file")
 		}
 	}
 }
 
-// bits are those of floats, so that NaN equals NaN.
+// bits returns the bits of floats, to compare NaN as well.
 func bits(v []float32) []uint32 {
 	out := make([]uint32, len(v))
 	for i, f := range v {
@@ -194,7 +194,8 @@ func TestInvalidTFRecordsAreRefused(t *testing.T) {
 	}
 }
 
-// TestTFRecordsOfTensorFlowAreLoaded reads what TensorFlow 2 wrote, with testdata/make_tfrecord.py.
+// TestTFRecordsOfTensorFlowAreLoaded loads files that TensorFlow 2 wrote. testdata/make_tfrecord.py
+// makes them.
 func TestTFRecordsOfTensorFlowAreLoaded(t *testing.T) {
 	for _, path := range []string{"testdata/tensorflow.tfrecord",
 		"testdata/tensorflow.tfrecord.gz"} {
@@ -216,7 +217,7 @@ func TestTFRecordsOfTensorFlowAreLoaded(t *testing.T) {
 				station[i] != name {
 				t.Errorf("%s, row %d: %v, %d, %s", path, i, wide[3*i:3*i+3], count[i], station[i])
 			}
-			if lacks := gap[i] != gap[i]; lacks != (i == 5) || !lacks &&
+			if missing := gap[i] != gap[i]; missing != (i == 5) || !missing &&
 				gap[i] != float32(float64(i)/3) {
 				t.Errorf("%s, row %d: %v", path, i, gap[i])
 			}

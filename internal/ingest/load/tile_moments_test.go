@@ -15,8 +15,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// Scaled values and what they were fitted to are the same to the last bit, however a file cuts its
-// rows and where they come from.
+// TestScaledValuesDoNotDependOnRowGroups loads the same rows from CSV and from Parquet files with
+// row groups of different sizes. Scaled values, fits and statistics must be equal to the last bit.
 func TestScaledValuesDoNotDependOnRowGroups(t *testing.T) {
 	type record struct {
 		A float64 `parquet:"a,plain"`

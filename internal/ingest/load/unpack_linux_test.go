@@ -14,6 +14,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
+// TestDecompressionOntoAFullDiskIsANoSpaceError decompresses a file onto a file system of 256 KiB.
 func TestDecompressionOntoAFullDiskIsANoSpaceError(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("none", dir, "tmpfs", 0, "size=256k"); err != nil {

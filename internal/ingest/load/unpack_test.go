@@ -13,8 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
-// TestCompressedTextLoadsLikeUncompressedText loads tables plain and compressed, in one piece and in several
-// members, and compares the generations.
+// TestCompressedTextLoadsLikeUncompressedText loads tables uncompressed and compressed, in one and
+// in two members, and compares the digests or the errors.
 func TestCompressedTextLoadsLikeUncompressedText(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var b strings.Builder
@@ -28,7 +28,7 @@ func TestCompressedTextLoadsLikeUncompressedText(t *testing.T) {
 		want, _, wantErr := loadInBlocks(t,
 			option.Options{Sources: []string{loadtest.File(t, "x.tsv", text)}}, block)
 		for _, suffix := range []string{".gz", ".zst"} {
-			// The name tells the delimiter, the content that it is compressed.
+			// The name determines the delimiter, and the content the compression.
 			path := loadtest.File(t, "x.tsv"+rapid.SampledFrom([]string{suffix, ""}).Draw(r,
 				"suffix"), loadtest.Compressed(t, suffix, text[:cut])+
 				loadtest.Compressed(t, suffix, text[cut:]))
@@ -37,12 +37,12 @@ func TestCompressedTextLoadsLikeUncompressedText(t *testing.T) {
 				if wantErr == nil || err == nil ||
 					strings.Replace(err.Error(), path, "",
 						1) != wantErr.Error()[strings.Index(wantErr.Error(), "x.tsv")+5:] {
-					r.Fatalf("%s: %v, plain %v", suffix, err, wantErr)
+					r.Fatalf("%s: %v, uncompressed %v", suffix, err, wantErr)
 				}
 				continue
 			}
 			if got.Digest != want.Digest {
-				r.Fatalf("%s: not the same columns", suffix)
+				r.Fatalf("%s: digest %s, want %s", suffix, got.Digest, want.Digest)
 			}
 		}
 	})
@@ -86,10 +86,11 @@ func TestInvalidCompressedTextIsRefused(t *testing.T) {
 	}
 }
 
-// TestErrorsOfBytesAfterGzipData tells it from more gzip data, and that from data that is cut off.
+// TestErrorsOfBytesAfterGzipData writes other bytes, complete gzip data and truncated gzip data after
+// gzip data. The error must tell other bytes from truncated data.
 func TestErrorsOfBytesAfterGzipData(t *testing.T) {
 	good := loadtest.Compressed(t, ".gz", "a,b\n1,2\n")
-	for _, c := range []struct{ behind, want, hint string }{
+	for _, c := range []struct{ after, want, hint string }{
 		{"j", "other bytes follow its gzip data", "decompress it first with gunzip"},
 		{"\x1fj", "other bytes follow its gzip data", "if the rest is sound"},
 		{"much longer than the head of gzip data", "other bytes follow its gzip data", "gunzip"},
@@ -100,13 +101,13 @@ func TestErrorsOfBytesAfterGzipData(t *testing.T) {
 		{good + "j", "other bytes follow its gzip data", "gunzip"},
 	} {
 		_, _, err := loadInProcess(t,
-			option.Options{Sources: []string{loadtest.File(t, "x.csv.gz", good+c.behind)}})
+			option.Options{Sources: []string{loadtest.File(t, "x.csv.gz", good+c.after)}})
 		loadtest.Refused(t, err, c.want, c.hint)
 	}
 }
 
-// TestDamagedCompressedTextIsRefusedOrUnchanged damages compressed files. Both formats carry checksums
-// of what they hold.
+// TestDamagedCompressedTextIsRefusedOrUnchanged truncates compressed files at every byte and changes
+// a bit of every byte. Both formats have checksums of the content.
 func TestDamagedCompressedTextIsRefusedOrUnchanged(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2.5\n-3,4e5\n", 50)
 	for _, suffix := range []string{".gz", ".zst"} {
@@ -123,7 +124,7 @@ func TestDamagedCompressedTextIsRefusedOrUnchanged(t *testing.T) {
 				got, _, err := loadInProcess(t,
 					option.Options{Sources: []string{loadtest.File(t, "x.csv"+suffix, damaged)}})
 				if err == nil && got.Digest != want.Digest {
-					t.Errorf("%s, byte %d: other values", suffix, i)
+					t.Errorf("%s, byte %d: digest %s, want %s", suffix, i, got.Digest, want.Digest)
 				}
 			}
 		}
