@@ -84,8 +84,8 @@ func TestQuantilesOfManyValuesAreAccurate(t *testing.T) {
 	}
 }
 
-// TestQuantilesOfSparseColumnsAreAccurate has columns with many missing values in some parts and few in
-// others, where the values also differ in size.
+// TestQuantilesOfSparseColumnsAreAccurate has columns with many missing values in some parts and
+// few in others, where the values also differ in size.
 func TestQuantilesOfSparseColumnsAreAccurate(t *testing.T) {
 	const rows = 400_000
 	random := rand.New(rand.NewPCG(5, 6))

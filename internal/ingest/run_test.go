@@ -187,7 +187,8 @@ func TestCancelKillsTheChild(t *testing.T) {
 	}
 }
 
-// TestAChildExitsWhenItsParentIsGone closes the child's standard input, as the exit of a parent does.
+// TestAChildExitsWhenItsParentIsGone closes the child's standard input, as the exit of a parent
+// does.
 func TestAChildExitsWhenItsParentIsGone(t *testing.T) {
 	cmd := exec.Command(os.Args[0], Verb)
 	in, err := cmd.StdinPipe()

@@ -12,8 +12,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestALinkThatLeavesTheRootIsNotFollowed loads a symbolic link while another goroutine points it to
-// a file inside and a file outside of the allowed root, in turn. No load may read the file outside.
+// TestALinkThatLeavesTheRootIsNotFollowed loads a symbolic link while another goroutine points it
+// to a file inside and a file outside of the allowed root, in turn. No load may read the file
+// outside.
 func TestALinkThatLeavesTheRootIsNotFollowed(t *testing.T) {
 	root, _ := loadtest.Fenced(t)
 	path := filepath.Join(root, "link.csv")

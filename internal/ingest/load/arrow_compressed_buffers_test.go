@@ -16,8 +16,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
-// TestCompressedBuffersTooShortForTheirRowsAreRefused reduces the declared uncompressed size of each
-// compressed buffer of a stream by 8 bytes, one buffer at a time.
+// TestCompressedBuffersTooShortForTheirRowsAreRefused reduces the declared uncompressed size of
+// each compressed buffer of a stream by 8 bytes, one buffer at a time.
 func TestCompressedBuffersTooShortForTheirRowsAreRefused(t *testing.T) {
 	_, good := puttest.ArrowFileBytes(t, ipc.WithZstd())
 	for at, shortened := 0, 0; ; {
@@ -65,8 +65,8 @@ func TestAnEmptyCompressedBufferMayHaveNoFrame(t *testing.T) {
 			t.Fatal(err)
 		}
 		body := b.Bytes()[bytes.Index(b.Bytes(), []byte(magic))-8:]
-		// The end of the offsets of a, where the empty buffers are. Go's library writes no bytes for
-		// them.
+		// The end of the offsets of a, where the empty buffers are. Go's library writes no bytes
+		// for them.
 		frame := uint64(bytes.Index(body[9:], []byte(magic)) + 1)
 		zeros := uint64(8) // the position of eight zero bytes: an uncompressed size of 0
 		for !bytes.HasPrefix(body[zeros:], make([]byte, 8)) {

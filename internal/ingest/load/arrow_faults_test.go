@@ -111,9 +111,9 @@ func TestErrorsOfDamagedArrowNameColumnAndBatch(t *testing.T) {
 	}
 }
 
-// streamOfLists returns an Arrow stream of lists of two values. present has an entry per batch, with
-// a value per row: false if the list is null. Null lists have values in the child array, which a
-// reader must ignore.
+// streamOfLists returns an Arrow stream of lists of two values. present has an entry per batch,
+// with a value per row: false if the list is null. Null lists have values in the child array, which
+// a reader must ignore.
 func streamOfLists(t *testing.T, present [][]bool, of arrow.DataType,
 	values func(rows int) *memory.Buffer) string {
 	t.Helper()

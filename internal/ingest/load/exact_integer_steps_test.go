@@ -299,8 +299,8 @@ func TestFilledTextColumnsAreIntegersIfAllCellsAre(t *testing.T) {
 	}
 }
 
-// TestTheMeanOfDuplicateIntegersNeedsEqualValues merges rows with equal values and gaps, and refuses
-// rows with different values.
+// TestTheMeanOfDuplicateIntegersNeedsEqualValues merges rows with equal values and gaps, and
+// refuses rows with different values.
 func TestTheMeanOfDuplicateIntegersNeedsEqualValues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.arrows")
 	o := option.Options{Sources: []string{path}, ItemID: []string{"i"}, Time: "t",

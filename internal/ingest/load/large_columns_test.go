@@ -12,8 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// naiveFill fills gaps with the value before them, or with linear interpolation if how says so. Gaps
-// at the beginning stay.
+// naiveFill fills gaps with the value before them, or with linear interpolation if how says so.
+// Gaps at the beginning stay.
 func naiveFill(how string, values []float64) []float64 {
 	out := append([]float64(nil), values...)
 	for i := 0; i < len(out); i++ {

@@ -285,8 +285,8 @@ func TestSourceEditedDuringTheLoadIsRefused(t *testing.T) {
 		path+": the file was changed while it was loaded", "complete")
 }
 
-// TestSortedRowsEqualAStableSort loads shuffled rows with sort, and compares them with a stable sort
-// by item, in the order of first appearance, and by time.
+// TestSortedRowsEqualAStableSort loads shuffled rows with sort, and compares them with a stable
+// sort by item, in the order of first appearance, and by time.
 func TestSortedRowsEqualAStableSort(t *testing.T) {
 	type row struct {
 		a, b string

@@ -12,9 +12,9 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestFloatsThatStayMissingAreTheCanonicalNaN loads and appends columns in which values stay missing
-// after a fill: without a mean, without a value after the gap, and without a value before it. All of
-// them must have the bits of column.NaN.
+// TestFloatsThatStayMissingAreTheCanonicalNaN loads and appends columns in which values stay
+// missing after a fill: without a mean, without a value after the gap, and without a value before
+// it. All of them must have the bits of column.NaN.
 func TestFloatsThatStayMissingAreTheCanonicalNaN(t *testing.T) {
 	check := func(what string, l loadtest.Loaded) {
 		t.Helper()

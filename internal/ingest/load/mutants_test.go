@@ -161,15 +161,15 @@ type mutantFile struct {
 	name  string
 	bytes []byte
 	o     option.Options
-	// check reports whether the mutant b may load as got. good is the table of the valid file. It is
-	// nil if the format has no checksums and Go has no reference reader.
+	// check reports whether the mutant b may load as got. good is the table of the valid file. It
+	// is nil if the format has no checksums and Go has no reference reader.
 	check func(b []byte, got, good cellTexts) bool
 }
 
 func mutantFiles(t *testing.T) []mutantFile {
 	unchanged := func(_ []byte, got, good cellTexts) bool { return got.same(good) }
-	// Whole records and arrays may be removed or renamed, because no checksum covers them. All other
-	// cells must be cells of the valid file.
+	// Whole records and arrays may be removed or renamed, because no checksum covers them. All
+	// other cells must be cells of the valid file.
 	known := func(_ []byte, got, good cellTexts) bool {
 		var goodCells []string
 		for _, cells := range good {

@@ -19,8 +19,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestErrorsOfDamagedPagesNameThePage damages the pages and dictionaries of two row groups, one at a
-// time. The error must name the row group, the column and the page.
+// TestErrorsOfDamagedPagesNameThePage damages the pages and dictionaries of two row groups, one at
+// a time. The error must name the row group, the column and the page.
 func TestErrorsOfDamagedPagesNameThePage(t *testing.T) {
 	type row struct {
 		Words string `parquet:"words,dict"`

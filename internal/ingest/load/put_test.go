@@ -67,8 +67,8 @@ func TestArraysOfEveryDTypeAreLoaded(t *testing.T) {
 	}
 }
 
-// TestNegativeOffsetsAreMissingTexts loads texts with negative offsets. A negative offset means that
-// the text that ends there is missing.
+// TestNegativeOffsetsAreMissingTexts loads texts with negative offsets. A negative offset means
+// that the text that ends there is missing.
 func TestNegativeOffsetsAreMissingTexts(t *testing.T) {
 	c, b := puttest.ColumnBytes(t, "w", "utf8", []int64{4}, []string{"", "b", "", "b"})
 	missing := func(at ...int) []byte {

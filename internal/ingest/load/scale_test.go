@@ -160,8 +160,8 @@ func floatsOf(l loadtest.Loaded, name string) []float64 {
 	return out
 }
 
-// TestRowsOutsideTheFitMayBeInfinite scales and clips a column with an infinite value that is not in
-// the fit rows, or that clip replaces before the fit.
+// TestRowsOutsideTheFitMayBeInfinite scales and clips a column with an infinite value that is not
+// in the fit rows, or that clip replaces before the fit.
 func TestRowsOutsideTheFitMayBeInfinite(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n3\ninf\n")
 	for _, o := range []option.Options{{FitRows: fitRows(0, 2)},

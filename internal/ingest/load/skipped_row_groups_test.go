@@ -153,8 +153,9 @@ func parseTime(t testing.TB, bound string) (when time.Time) {
 	return when
 }
 
-// TestNarrowingErrorsAreThoseOfTheFilteredRows loads the rows before a time as float32. The recorded
-// error and the refusal must depend on these rows only, whether the load reads other rows or not.
+// TestNarrowingErrorsAreThoseOfTheFilteredRows loads the rows before a time as float32. The
+// recorded error and the refusal must depend on these rows only, whether the load reads other rows
+// or not.
 func TestNarrowingErrorsAreThoseOfTheFilteredRows(t *testing.T) {
 	parquetPath := filepath.Join(t.TempDir(), "x.parquet")
 	rows := []loadtest.GroupedRow{loadtest.NewGroupedRow("a", 0, 1000, 0, 0.1),
@@ -191,7 +192,8 @@ func TestNarrowingErrorsAreThoseOfTheFilteredRows(t *testing.T) {
 }
 
 // TestDTypesAreInferredFromFoldersWithoutRows filters by item two folders, of which only one has a
-// float. The dtype must be float64 for both items, so that machines that load different items agree.
+// float. The dtype must be float64 for both items, so that machines that load different items
+// agree.
 func TestDTypesAreInferredFromFoldersWithoutRows(t *testing.T) {
 	dir := t.TempDir()
 	for folder, last := range map[string]string{"a": "7", "b": "0.5"} {

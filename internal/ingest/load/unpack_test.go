@@ -86,8 +86,8 @@ func TestInvalidCompressedTextIsRefused(t *testing.T) {
 	}
 }
 
-// TestErrorsOfBytesAfterGzipData writes other bytes, complete gzip data and truncated gzip data after
-// gzip data. The error must tell other bytes from truncated data.
+// TestErrorsOfBytesAfterGzipData writes other bytes, complete gzip data and truncated gzip data
+// after gzip data. The error must tell other bytes from truncated data.
 func TestErrorsOfBytesAfterGzipData(t *testing.T) {
 	good := loadtest.Compressed(t, ".gz", "a,b\n1,2\n")
 	for _, c := range []struct{ after, want, hint string }{
@@ -106,8 +106,8 @@ func TestErrorsOfBytesAfterGzipData(t *testing.T) {
 	}
 }
 
-// TestDamagedCompressedTextIsRefusedOrUnchanged truncates compressed files at every byte and changes
-// a bit of every byte. Both formats have checksums of the content.
+// TestDamagedCompressedTextIsRefusedOrUnchanged truncates compressed files at every byte and
+// changes a bit of every byte. Both formats have checksums of the content.
 func TestDamagedCompressedTextIsRefusedOrUnchanged(t *testing.T) {
 	text := "a,b\n" + strings.Repeat("1,2.5\n-3,4e5\n", 50)
 	for _, suffix := range []string{".gz", ".zst"} {
