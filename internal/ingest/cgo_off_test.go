@@ -2,5 +2,5 @@
 
 package ingest
 
-// cgoEnabled is true if the test uses cgo.
+// cgoEnabled reports whether the test binary uses cgo.
 const cgoEnabled = false

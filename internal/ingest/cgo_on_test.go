@@ -2,6 +2,6 @@
 
 package ingest
 
-// cgoEnabled is true if the test uses cgo. Under a memory limit, threads and allocations of C end
-// the process with other messages. Releases are built without cgo.
+// cgoEnabled reports whether the test binary uses cgo. If a memory limit is reached, threads and
+// allocations of C end the process with other messages than Go's. Releases are built without cgo.
 const cgoEnabled = true

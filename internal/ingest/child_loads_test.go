@@ -25,7 +25,7 @@ import (
 
 func TestAnAppendInAChildSkipsLoadedFiles(t *testing.T) {
 	a, b := loadtest.File(t, "a.csv", "t,v\n1,1\n"), loadtest.File(t, "b.csv", "t,v\n2,5\n3,6\n")
-	old := loadHere(t, option.Options{Sources: []string{a}, Time: "t"})
+	old := loadInProcess(t, option.Options{Sources: []string{a}, Time: "t"})
 	o, err := load.AppendOptions(old.Manifest, []string{a, b})
 	if err != nil {
 		t.Fatal(err)
@@ -48,8 +48,9 @@ func TestAnAppendInAChildSkipsLoadedFiles(t *testing.T) {
 	}
 }
 
-// TestDamagedArrowFilesEndTheLoadAlone flips bytes and loads in a child, as the daemon does. The
-// format has no checksums, so values may differ, but each error must name the file.
+// TestDamagedArrowFilesEndTheLoadAlone changes bytes of Arrow files and loads them in a child, as
+// the daemon does. The format has no checksums, so values may differ, but an error must name the
+// file, and the child must not crash this process.
 func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := 60
@@ -86,7 +87,8 @@ func TestTheMemoryLimitIsAtMostTheAvailableMemory(t *testing.T) {
 		{stream, 1 << 40, maxMemory}, {stream, 1 << 30, 1 << 30},
 	} {
 		if got, err := memoryLimit(c.Job, c.available); got != c.want || err != nil {
-			t.Errorf("of %d bytes it may take %d, %v, want %d", c.available, got, err, c.want)
+			t.Errorf("with %d bytes available, the limit is %d, %v, want %d", c.available, got,
+				err, c.want)
 		}
 	}
 	_, err := memoryLimit(small, 50<<20)
@@ -96,7 +98,8 @@ func TestTheMemoryLimitIsAtMostTheAvailableMemory(t *testing.T) {
 	}
 }
 
-// TestAPutIsLoadedFromASocket sends the values of a put through a real socket to a real child.
+// TestAPutIsLoadedFromASocket sends all values of a put to a child over a socket, and then all but
+// the last 20 bytes.
 func TestAPutIsLoadedFromASocket(t *testing.T) {
 	p, sent := puttest.EveryArray(t)
 	for _, cut := range []int{0, 20} {
@@ -104,18 +107,19 @@ func TestAPutIsLoadedFromASocket(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours, theirs := os.NewFile(uintptr(fds[0]), "ours"), os.NewFile(uintptr(fds[1]), "theirs")
-		if _, err := ours.Write(sent[:len(sent)-cut]); err != nil {
+		client := os.NewFile(uintptr(fds[0]), "client")
+		server := os.NewFile(uintptr(fds[1]), "server")
+		if _, err := client.Write(sent[:len(sent)-cut]); err != nil {
 			t.Fatal(err)
 		}
 		if cut > 0 {
-			ours.Close()
+			client.Close()
 		}
 		dir := t.TempDir()
 		m, err := Run(t.Context(), os.Args[0],
-			Job{Dir: dir, Options: option.Options{ItemID: []string{"id"}}, Put: &p}, theirs, nil)
-		theirs.Close()
-		ours.Close()
+			Job{Dir: dir, Options: option.Options{ItemID: []string{"id"}}, Put: &p}, server, nil)
+		server.Close()
+		client.Close()
 		if cut > 0 {
 			loadtest.Refused(t, err, "the connection ended after", "")
 			continue
@@ -127,6 +131,8 @@ func TestAPutIsLoadedFromASocket(t *testing.T) {
 	}
 }
 
+// TestLimitedLoadsReadOnlyBelowTheirRoots stats and loads paths inside and outside of allowed roots:
+// with "..", with symbolic links, and with files that do not exist.
 func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 	root, outside := loadtest.Fenced(t)
 	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"

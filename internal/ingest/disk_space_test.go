@@ -13,8 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestALoadReportsItsSizeAndEndsIfThatIsRefused compares the sizes that a load, a sorted load
-// and an append pass to Room with the size of the result.
+// TestALoadReportsItsSizeAndEndsIfThatIsRefused compares the sizes that a load, a sorted load and an
+// append pass to Room with the size of the result. The load must end with an error of Room.
 func TestALoadReportsItsSizeAndEndsIfThatIsRefused(t *testing.T) {
 	var text strings.Builder
 	for i := range 50_000 {
@@ -22,7 +22,7 @@ func TestALoadReportsItsSizeAndEndsIfThatIsRefused(t *testing.T) {
 	}
 	a, b := loadtest.File(t, "a.csv", "t,x,y\n"+text.String()),
 		loadtest.File(t, "b.csv", "t,x,y\n60000,1.5,2.5\n")
-	old := loadHere(t, option.Options{Sources: []string{a}, Time: "t", Sort: true})
+	old := loadInProcess(t, option.Options{Sources: []string{a}, Time: "t", Sort: true})
 	appended, err := load.AppendOptions(old.Manifest, []string{a, b})
 	if err != nil {
 		t.Fatal(err)
@@ -43,15 +43,15 @@ func TestALoadReportsItsSizeAndEndsIfThatIsRefused(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			made := m.Files[layout.DataFile].Bytes
-			if len(reported) == 0 || reported[len(reported)-1] < made ||
-				reported[len(reported)-1] > 4*made {
-				t.Errorf("%d bytes were made, it told of %d", made, reported)
+			size := m.Files[layout.DataFile].Bytes
+			if len(reported) == 0 || reported[len(reported)-1] < size ||
+				reported[len(reported)-1] > 4*size {
+				t.Errorf("%d bytes were reported, the result has %d", reported, size)
 			}
 			full := errors.New("full")
 			j.Dir, j.Room = t.TempDir(), func(int64) error { return full }
 			if _, err := Run(t.Context(), os.Args[0], j, nil, nil); err != full {
-				t.Errorf("got %v where there is no room", err)
+				t.Errorf("got %v, want the error of Room", err)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 	}
 	for format, good := range formats {
 		for edit, do := range edits {
-			// already read; not yet read
+			// The load has read file 0 and not yet file 1.
 			for which, name := range []string{"a." + format, "b." + format} {
 				if which == 0 && edit != "truncated" {
 					continue
@@ -137,7 +137,7 @@ func whileBlocked(t *testing.T, point string, o option.Options,
 		f, err := os.OpenFile(fifo, os.O_WRONLY, 0) // blocks until the child opens it for reading
 		select {
 		case <-ended:
-			err = errors.New("the load was not held")
+			err = errors.New("the load was not blocked")
 		default:
 			err = errors.Join(err, act())
 		}

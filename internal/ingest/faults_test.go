@@ -21,15 +21,17 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/source/put/puttest"
 )
 
-// points lists all fault points that a load of files passes.
-var points = []string{
+// faultPoints lists all fault points that a load of files passes.
+var faultPoints = []string{
 	"ingest.count", "create", "write", "reserve", "map", "ingest.fill", "ingest.order",
 	"ingest.finish", "manifest",
 }
 
+// TestFullDiskAtAnyPointReportsNeedAndHave fails a load with ENOSPC at each fault point. The error
+// must have the needed and the free bytes, and no manifest may be written.
 func TestFullDiskAtAnyPointReportsNeedAndHave(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "i,t,a\nx,1,1\nx,2,2.5\n")
-	for _, point := range append(points, "create#2", "write#2", "reserve#2", "map#2") {
+	for _, point := range append(faultPoints, "create#2", "write#2", "reserve#2", "map#2") {
 		t.Run(point, func(t *testing.T) {
 			t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 			j := job(t, option.Options{
@@ -63,7 +65,7 @@ func TestFullDiskAtAnyReservationLeavesNoFiles(t *testing.T) {
 		j := job(t, o)
 		_, err := Run(t.Context(), os.Args[0], j, nil, nil)
 		if err == nil {
-			if n < 9 { // source, its rows, result, stage, row map, items, times, sorted rows, …
+			if n < 9 { // source, its rows, result, scratch, row map, items, times, sorted rows, …
 				t.Errorf("the load makes %d reservations", n-1)
 			}
 			return
@@ -80,7 +82,7 @@ func TestFullDiskAtAnyReservationLeavesNoFiles(t *testing.T) {
 
 func TestIOErrorsAndKillsAreReported(t *testing.T) {
 	path := loadtest.File(t, "x.csv", "a\n1\n2.5\n")
-	for _, point := range points {
+	for _, point := range faultPoints {
 		for _, kind := range []string{"EIO", "KILL"} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)
 			_, err := Run(t.Context(), os.Args[0],
@@ -97,7 +99,7 @@ func TestIOErrorsAndKillsAreReported(t *testing.T) {
 func TestFullDiskDuringAPutIsANoSpaceError(t *testing.T) {
 	p, sent := puttest.EveryArray(t)
 	stream := put.Header{Format: put.FormatArrow}
-	for _, point := range append(points, "reserve#2") {
+	for _, point := range append(faultPoints, "reserve#2") {
 		t.Setenv("TENSORCACHE_FAULT", "ENOSPC@"+point)
 		for _, c := range []struct {
 			put.Header
@@ -138,7 +140,7 @@ func TestFaultsDuringDecompressionAreReported(t *testing.T) {
 }
 
 func TestFaultsDuringAnAppendLeaveNoManifest(t *testing.T) {
-	old := loadHere(t, option.Options{
+	old := loadInProcess(t, option.Options{
 		Sources: []string{loadtest.File(t, "a.csv", "i,t,a\nx,1,1\ny,2,2.5\n")},
 		ItemID:  []string{"i"}, Time: "t", Scale: option.All("standard"), Sort: true,
 	})
@@ -147,7 +149,7 @@ func TestFaultsDuringAnAppendLeaveNoManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, point := range append(points, "ingest.join", "create#4", "write#4", "reserve#4", "map#4",
+	for _, point := range append(faultPoints, "ingest.join", "create#4", "write#4", "reserve#4", "map#4",
 		"manifest#2") {
 		for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace,
 			"KILL": loaderr.ErrKilled} {

@@ -10,18 +10,19 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/progress"
 )
 
-// TestMain also runs the child of loads: the test binary starts itself with the verb.
+// TestMain runs the tests, or a load if the test binary is the child process of one: Run starts the
+// binary with the verb.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == Verb {
 		os.Exit(Main(os.Stdin, os.Stdout))
 	}
-	// A finished child ends without being observed.
+	// Under the race detector, a child must exit at once and at the first race.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 halt_on_error=1")
 	goleak.VerifyTestMain(m)
 }
 
-// loadHere loads in this process and opens the generation.
-func loadHere(t *testing.T, o Options) loadtest.Loaded {
+// loadInProcess loads without a child process and opens the generation.
+func loadInProcess(t *testing.T, o Options) loadtest.Loaded {
 	t.Helper()
 	dir := t.TempDir()
 	if _, err := (Job{Dir: dir, Options: o}).load(t.Context(), nil, &progress.Meter{}); err != nil {

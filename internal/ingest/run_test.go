@@ -27,7 +27,7 @@ func job(t *testing.T, o option.Options) Job {
 	return Job{Dir: t.TempDir(), Options: o}
 }
 
-// bigCSV writes a CSV file of the given size, which takes long to load, and returns its path.
+// bigCSV writes a CSV file of the given size and returns its path.
 func bigCSV(t *testing.T, megabytes int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "big.csv")
@@ -67,7 +67,7 @@ func TestRunLoadsETTh1(t *testing.T) {
 		t.Errorf("%d rows of %d columns, want 17420 of 8", m.Rows, len(m.Columns))
 	}
 	if len(phases) == 0 || phases[len(phases)-1] != progress.Finish {
-		t.Errorf("progress told %v", phases)
+		t.Errorf("progress reported the phases %v", phases)
 	}
 	l := loadtest.OpenDir(t, j.Dir)
 	if v := loadtest.Values[float64](l, "OT"); v[0] != 30.5310001373291 {
@@ -106,17 +106,17 @@ func TestErrorsOfAChildKeepTheirFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !errors.Is(p.error(), loaderr.ErrNoSpace) || !errors.Is(p.error(), syscall.ENOSPC) {
-			t.Errorf("%v came out as %v", e, p.error())
+			t.Errorf("%v became %v", e, p.error())
 		}
 	}
 	if p := toProblem(fmt.Errorf("x: %w", syscall.ENOMEM)); !errors.Is(p.error(),
 		loaderr.ErrMemory) {
-		t.Errorf("ENOMEM came out as %v", p.error())
+		t.Errorf("ENOMEM became %v", p.error())
 	}
 }
 
-// interruptLoad starts a load that takes long, calls act once while the load reads rows, and
-// returns the load's error.
+// interruptLoad starts a load of a large file, calls act once while the load reads rows, and returns
+// the error of the load.
 func interruptLoad(t *testing.T, act func(cancel context.CancelFunc, child int)) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -125,14 +125,14 @@ func interruptLoad(t *testing.T, act func(cancel context.CancelFunc, child int))
 	_, err := Run(ctx, os.Args[0], job(t, option.Options{
 		Sources: []string{bigCSV(t, 200)},
 	}), nil, func(p progress.Progress) {
-		// On a busy machine, the first messages come before a source is read.
+		// On a busy machine, the first reports arrive before the load has read any bytes.
 		if !acted && p.Phase == progress.Read && p.Bytes > 0 {
 			acted = true
 			act(cancel, child(t))
 		}
 	})
 	if !acted {
-		t.Fatal("the load ended before anything was told")
+		t.Fatal("the load ended before it reported progress")
 	}
 	if n := children(t); len(n) > 0 {
 		t.Errorf("children %v are left", n)
@@ -213,7 +213,7 @@ func TestAChildExitsWhenItsParentIsGone(t *testing.T) {
 	output, _ := io.ReadAll(out)
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 3 ||
 		bytes.Contains(output, []byte(`"done"`)) {
-		t.Errorf("the child ended with %v and said %s", err, output)
+		t.Errorf("the child ended with %v and wrote %s", err, output)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestInvalidJobsAreRefused(t *testing.T) {
 	}
 	if _, err := Run(t.Context(), "/no/such/program", job(t, option.Options{}), nil,
 		nil); err == nil {
-		t.Error("a program that is not there was started")
+		t.Error("a program that does not exist was started")
 	}
 	if _, err := Run(t.Context(), os.Args[0], Job{}, nil, nil); err == nil ||
 		!strings.Contains(err.Error(), "sources: want at least one file") {
@@ -235,7 +235,7 @@ func TestInvalidJobsAreRefused(t *testing.T) {
 
 func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	if raceEnabled || cgoEnabled {
-		t.Skip("the limit is that of releases: CGO_ENABLED=0, without the race detector; make test-go runs it so")
+		t.Skip("only builds like releases have this limit: CGO_ENABLED=0, no race detector; make test-go runs one")
 	}
 	small := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\n")},
 		ItemID: []string{"i"}})
@@ -243,8 +243,7 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	if _, err := Run(t.Context(), os.Args[0], small, nil, nil); err != nil {
 		t.Errorf("the least memory is not enough: %v", err)
 	}
-	// The reader must store all distinct item names in memory. Here they take several times the
-	// limit.
+	// The reader stores all distinct item names in memory. Here they need several times the limit.
 	var b strings.Builder
 	b.WriteString("i,a\n")
 	for i := range 2_000_000 {
@@ -260,25 +259,25 @@ func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	}
 }
 
-// TestAnonymousMemoryStaysSmall scales the columns of a file of 200 MiB, and moves the rows of a
-// file of 60 MiB.
+// TestAnonymousMemoryStaysSmall scales the columns of a file of 200 MiB, and filters, sorts, merges
+// and inserts the rows of a file of 60 MiB.
 func TestAnonymousMemoryStaysSmall(t *testing.T) {
 	if raceEnabled {
-		t.Skip("the race detector takes memory of its own")
+		t.Skip("the race detector uses additional memory")
 	}
 	scaled := option.Options{Sources: []string{bigCSV(t, 200)}, Scale: option.All("standard")}
-	moved := option.Options{
+	rearranged := option.Options{
 		Sources: []string{bigCSV(t, 60)}, Time: "d", Sort: true,
 		Duplicates: option.DuplicatesMean, Regrid: json.RawMessage("1"),
 	}
-	moved.Where = &option.Where{Time: []json.RawMessage{json.RawMessage("10"),
+	rearranged.Where = &option.Where{Time: []json.RawMessage{json.RawMessage("10"),
 		json.RawMessage("null")}}
-	for name, o := range map[string]option.Options{"scaled": scaled, "moved": moved} {
+	for name, o := range map[string]option.Options{"scaled": scaled, "rearranged": rearranged} {
 		t.Run(name, func(t *testing.T) { checkAnonymousMemory(t, o) })
 	}
 }
 
-// checkAnonymousMemory fails the test if the child of a load takes more than 64 MiB of anonymous
+// checkAnonymousMemory fails the test if the child of a load uses more than 64 MiB of anonymous
 // memory.
 func checkAnonymousMemory(t *testing.T, o option.Options) {
 	var most int64
@@ -304,10 +303,10 @@ func checkAnonymousMemory(t *testing.T, o option.Options) {
 		t.Fatal(err)
 	}
 	if most == 0 {
-		t.Skip("/proc does not tell")
+		t.Skip("/proc has no memory statistics")
 	}
 	if t.Logf("%d MiB", most>>20); most > 64<<20 {
-		t.Errorf("the child took %d bytes of anonymous memory, want less than 64 MiB", most)
+		t.Errorf("the child used %d bytes of anonymous memory, want at most 64 MiB", most)
 	}
 }
 

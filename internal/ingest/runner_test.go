@@ -9,6 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
+// TestEachJobRunsInItsOwnChild runs two jobs. No child may be left after each of them.
 func TestEachJobRunsInItsOwnChild(t *testing.T) {
 	r := &Runner{Exe: os.Args[0]}
 	for range 2 {
@@ -25,23 +26,25 @@ func TestEachJobRunsInItsOwnChild(t *testing.T) {
 	}
 }
 
+// TestAChildThatDoesNotExitIsEnded runs a child that reports that its job is done and then waits for
+// input. Settle must not wait for it without end.
 func TestAChildThatDoesNotExitIsEnded(t *testing.T) {
-	stays := loadtest.File(t, "child", "#!/bin/sh\necho '{\"done\":true}'\nexec cat\n")
-	if err := os.Chmod(stays, 0o700); err != nil {
+	script := loadtest.File(t, "child", "#!/bin/sh\necho '{\"done\":true}'\nexec cat\n")
+	if err := os.Chmod(script, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := &Runner{Exe: stays}
+	r := &Runner{Exe: script}
 	if _, err := r.Run(t.Context(),
 		job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}}), nil,
 		nil); err == nil {
-		t.Error("there is a manifest that nobody wrote")
+		t.Error("Run returned a manifest that the child did not write")
 	}
 	settled := make(chan struct{})
 	go func() { r.Settle(); close(settled) }()
 	select {
 	case <-settled:
 	case <-time.After(time.Minute):
-		t.Fatalf("children %v are waited for", children(t))
+		t.Fatalf("Settle waits for children %v", children(t))
 	}
 }
 

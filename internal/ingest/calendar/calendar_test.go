@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// naive computes a feature with package time alone.
+// naive computes a feature with package time.
 func naive(name string, t time.Time) float64 {
 	_, week := t.ISOWeek()
 	switch name {
@@ -51,13 +51,13 @@ func TestFeaturesEqualThoseOfPackageTime(t *testing.T) {
 		for i, s := range seconds {
 			times[i] = s*perSecond + rapid.Int64Range(0, perSecond-1).Draw(t, "fraction")
 		}
-		var asked []string
+		var featureNames []string
 		for _, f := range features {
-			if asked = append(asked, f.name); f.period > 0 {
-				asked = append(asked, f.name+"_sincos")
+			if featureNames = append(featureNames, f.name); f.period > 0 {
+				featureNames = append(featureNames, f.name+"_sincos")
 			}
 		}
-		columns, err := Parse(asked)
+		columns, err := Parse(featureNames)
 		if err != nil {
 			t.Fatal(err)
 		}

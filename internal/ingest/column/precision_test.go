@@ -9,9 +9,10 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// An integer is held by a float where numpy says that it comes back.
+// TestIntegersThatFloatsCannotRepresentAreFound compares firstInexactIn with conversions to a float
+// and back.
 func TestIntegersThatFloatsCannotRepresentAreFound(t *testing.T) {
-	holds := map[layout.DType]func(v int64) bool{
+	represents := map[layout.DType]func(v int64) bool{
 		layout.Float64: func(v int64) bool { f := float64(v); return f < 1<<63 && int64(f) == v },
 		layout.Float32: func(v int64) bool { f := float32(v); return f < 1<<63 && int64(f) == v },
 		layout.Float16: func(v int64) bool {
@@ -22,25 +23,25 @@ func TestIntegersThatFloatsCannotRepresentAreFound(t *testing.T) {
 		v := rapid.Int64().Draw(r, "v") >> rapid.IntRange(0, 63).Draw(r, "smaller")
 		if rapid.Bool().Draw(r, "near a power of two") {
 			v = int64(1)<<rapid.IntRange(0, 62).Draw(r, "power") + rapid.Int64Range(-2, 2).
-				Draw(r, "beside")
+				Draw(r, "offset")
 		}
-		for d, holds := range holds {
-			if got := firstInexactIn(d, []int64{0, v}) < 0; got != holds(v) {
-				r.Fatalf("%s holds %d: %v", d, v, got)
+		for d, represents := range represents {
+			if got := firstInexactIn(d, []int64{0, v}) < 0; got != represents(v) {
+				r.Fatalf("%s represents int64 %d: %v", d, v, got)
 			}
-			if v >= 0 && (firstInexactIn(d, []uint64{0, uint64(v)}) < 0) != holds(v) {
-				r.Fatalf("%s holds %d without a sign: %v", d, v, !holds(v))
+			if v >= 0 && (firstInexactIn(d, []uint64{0, uint64(v)}) < 0) != represents(v) {
+				r.Fatalf("%s represents uint64 %d: %v", d, v, !represents(v))
 			}
 		}
 	})
 	for _, v := range []int64{math.MinInt64, math.MaxInt64} {
 		if got := firstInexactIn(layout.Float64, []int64{v}) < 0; got != (v < 0) {
-			t.Errorf("float64 holds %d: %v", v, got)
+			t.Errorf("float64 represents int64 %d: %v", v, got)
 		}
 	}
 	if firstInexactIn(layout.Float64, []uint64{math.MaxUint64}) < 0 ||
 		firstInexactIn(layout.Float64, []uint64{1 << 63}) >= 0 {
-		t.Error("of unsigned integers float64 holds 2^63 and not 2^64-1")
+		t.Error("float64 must represent uint64 2^63 and not 2^64-1")
 	}
 }
 

@@ -23,6 +23,7 @@ func TestPerColumnSettingsRoundTripThroughJSON(t *testing.T) {
 	})
 }
 
+// drawSetting draws one setting for all columns, or a setting per column.
 func drawSetting[T comparable](r *rapid.T, v *rapid.Generator[T]) PerColumn[T] {
 	if rapid.Bool().Draw(r, "one for all") {
 		return All(v.Draw(r, "setting"))
@@ -61,8 +62,8 @@ func TestAListOfNamesSetsBooleansOnly(t *testing.T) {
 		flags.Of("b") {
 		t.Errorf("%v, %v", flags, err)
 	}
-	var words PerColumn[string]
-	if json.Unmarshal([]byte(`["a"]`), &words) == nil {
-		t.Error("a list of names is no setting of words")
+	var texts PerColumn[string]
+	if json.Unmarshal([]byte(`["a"]`), &texts) == nil {
+		t.Error("a list of names was accepted as a setting of texts")
 	}
 }

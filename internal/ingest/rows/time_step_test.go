@@ -34,7 +34,7 @@ func TestTimeStepEqualsANaiveCount(t *testing.T) {
 		got := TimeStep(timesOf(times), offsets)
 		if pairs == 0 {
 			if got != nil {
-				r.Fatalf("%+v of single rows", got)
+				r.Fatalf("%+v of items with one row each, want nil", got)
 			}
 			return
 		}
@@ -54,13 +54,13 @@ func TestTimeStepEqualsANaiveCount(t *testing.T) {
 // TestTimeStepOfManyRowsCountsEveryJump uses more rows than the sample has. Two thirds of the
 // differences are 1.
 func TestTimeStepOfManyRowsCountsEveryJump(t *testing.T) {
-	draw := rand.New(rand.NewPCG(1, 2))
+	random := rand.New(rand.NewPCG(1, 2))
 	times := make([]int64, 4*samples*sampleRows)
 	var jumps int64
 	for i := range times[1:] {
 		d := int64(1)
-		if draw.IntN(3) == 0 {
-			d = 2 + draw.Int64N(1000)
+		if random.IntN(3) == 0 {
+			d = 2 + random.Int64N(1000)
 			jumps++
 		}
 		times[i+1] = times[i] + d

@@ -48,7 +48,8 @@ func TestSampledRowsAreEquallyLikely(t *testing.T) {
 			hits[row] += int(f.sampled[0] >> row & 1)
 		}
 	}
-	for row, n := range hits { // 1000 expected, deviation 27
+	// 1,000 are expected, with a standard deviation of 27.
+	for row, n := range hits {
 		if n < 850 || n > 1150 {
 			t.Errorf("row %d was drawn %d times of 4000, want about 1000", row, n)
 		}

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// search adds values to a search until it is done, in alternating directions, and returns the
-// number of passes.
+// search adds the values to r, pass after pass, until r has found all ranks. Each pass reverses the
+// order of values. It returns the number of passes.
 func search(t interface{ Fatalf(string, ...any) }, r *ranks, values []float64,
 	shuffle *rand.Rand) (passes int) {
 	scratch := make([]float64, TileRows)
@@ -25,12 +25,12 @@ func search(t interface{ Fatalf(string, ...any) }, r *ranks, values []float64,
 		}
 		for _, b := range r.brackets {
 			if cap(b.sample) > 2*r.capacity || b.every == 1 && int64(len(b.sample)) != b.inside {
-				t.Fatalf("%d of %d sampled, one of every %d, with a capacity of %d", len(b.sample),
+				t.Fatalf("%d of %d members sampled, 1 of %d, with a capacity of %d", len(b.sample),
 					b.inside, b.every, r.capacity)
 			}
 		}
 		if r.narrow(); passes > 100 {
-			t.Fatalf("no end after %d passes", passes)
+			t.Fatalf("the search is not done after %d passes", passes)
 		}
 		slices.Reverse(values)
 	}
@@ -45,7 +45,7 @@ func TestRanksEqualThoseOfASort(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shuffle := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		n := 1 + shuffle.IntN(rapid.SampledFrom([]int{5, 500, 3000}).Draw(t, "at most"))
-		// few: many are equal
+		// With few distinct values, many are equal.
 		kinds := 1 + shuffle.IntN(rapid.SampledFrom([]int{3, 50, 10000}).Draw(t, "kinds"))
 		values := make([]float64, n)
 		for i := range values {

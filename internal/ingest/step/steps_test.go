@@ -11,7 +11,7 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// optionNames are the names of all steps in package option, in their order.
+// optionNames returns the names of all steps in package option, in their order.
 func optionNames() []string {
 	var names []string
 	for _, f := range option.StepFlags(&option.Options{}) {
@@ -39,7 +39,8 @@ func TestKindsAreTheStepsOfTheOptions(t *testing.T) {
 	}
 }
 
-// The lists in testdata/public are compared with the code by tests of api, cmd and the clients.
+// TestEveryStepIsInEveryPublicInterface searches the lists of public names in testdata/public for
+// each step. Tests of api, cmd and the clients compare these lists with the code.
 func TestEveryStepIsInEveryPublicInterface(t *testing.T) {
 	for file, lines := range map[string][]string{
 		"cli.txt": {"tensorcache load --NAME ", "tensorcache put --NAME "},

@@ -13,8 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// A tile that one worker decodes is known, and the others are read. The joined moments are those of
-// the column.
+// TestTileMomentsOfDecodedAndReadTilesAreEqual decodes a column in chunks. The moments of a tile are
+// known if one worker decoded all of it, and computed from the stored values otherwise. The joined
+// moments must equal those computed from stored values only.
 func TestTileMomentsOfDecodedAndReadTilesAreEqual(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
@@ -27,7 +28,7 @@ func TestTileMomentsOfDecodedAndReadTilesAreEqual(t *testing.T) {
 		}
 		n := (rows + TileRows - 1) / TileRows
 		m := NewTileMoments(rows)
-		whole := make([]bool, n) // tiles that one worker decodes from beginning to end
+		wantKnown := make([]bool, n) // the tiles that one worker decodes completely
 		chunks := []int64{0, rows}
 		for range random.IntN(3) {
 			chunks = append(chunks, random.Int64N(rows+1))
@@ -41,12 +42,12 @@ func TestTileMomentsOfDecodedAndReadTilesAreEqual(t *testing.T) {
 				row = end
 			}
 			for tile := range n {
-				whole[tile] = whole[tile] || chunks[i] <= tile*TileRows &&
+				wantKnown[tile] = wantKnown[tile] || chunks[i] <= tile*TileRows &&
 					min(rows, (tile+1)*TileRows) <= chunks[i+1]
 			}
 		}
-		if !slices.Equal(m.known, whole) {
-			r.Fatalf("known are %v, whole %v", m.known, whole)
+		if !slices.Equal(m.known, wantKnown) {
+			r.Fatalf("known tiles %v, want %v", m.known, wantKnown)
 		}
 		var got, want moments.Moments
 		from := strided[float64]{layout.Strided[float64]{Data: values, Step: 1,

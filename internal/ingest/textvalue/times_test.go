@@ -10,9 +10,10 @@ import (
 	"pgregory.net/rapid"
 )
 
+// TestParseTimeEqualsTimeParse compares ParseTime with time.Parse in all accepted layouts.
 func TestParseTimeEqualsTimeParse(t *testing.T) {
 	zones := []string{"", "Z", "+01:00", "-11:30", "+0530", "-03"}
-	shapes := []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04:05",
+	layouts := []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04:05",
 		"2006-01-02 15:04:05.9", "2006-01-02 15:04:05.999", "2006-01-02T15:04:05.999999",
 		"2006-01-02 15:04:05.999999999"}
 	rapid.Check(t, func(r *rapid.T) {
@@ -24,14 +25,14 @@ func TestParseTimeEqualsTimeParse(t *testing.T) {
 		}
 		got, ok := ParseTime([]byte(text + zone))
 		var want time.Time
-		err := fmt.Errorf("no shape fits")
-		for _, shape := range shapes {
-			if len(text) > 10 && text[10] == 'T' != strings.Contains(shape, "T") &&
-				len(shape) > 10 {
-				shape = shape[:10] + text[10:11] + shape[11:]
+		err := fmt.Errorf("no layout matches")
+		for _, layout := range layouts {
+			if len(text) > 10 && text[10] == 'T' != strings.Contains(layout, "T") &&
+				len(layout) > 10 {
+				layout = layout[:10] + text[10:11] + layout[11:]
 			}
 			for _, z := range []string{"", "Z07:00", "-0700", "-07"} {
-				if w, e := time.Parse(shape+z, text+zone); e == nil {
+				if w, e := time.Parse(layout+z, text+zone); e == nil {
 					want, err = w, nil
 				}
 			}
@@ -61,6 +62,7 @@ func TestParseTimeEqualsTimeParse(t *testing.T) {
 	}
 }
 
+// TestTimeFormatsParseWhatStrftimeWrites formats times with package strftime and parses them.
 func TestTimeFormatsParseWhatStrftimeWrites(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		format := rapid.SampledFrom([]string{
@@ -69,7 +71,7 @@ func TestTimeFormatsParseWhatStrftimeWrites(t *testing.T) {
 			"%T,%N %d %m %Y", "100%% %F %T",
 		}).Draw(r, "format")
 		if format == "100%% %F %T" {
-			format = "%% %F %T" // digits are no part of a format
+			format = "%% %F %T" // a format may not contain digits
 		}
 		at := time.Unix(rapid.Int64Range(0, 3e9).Draw(r, "seconds"), 0).
 			In(time.FixedZone("", 3600*rapid.IntRange(-12, 12).Draw(r, "zone")))
@@ -88,7 +90,7 @@ func TestTimeFormatsParseWhatStrftimeWrites(t *testing.T) {
 		got, ok := f.Parse([]byte(strftime.Format(format, at)))
 		if short := format == "%m/%d/%y %I:%M:%S %p" || format == "%T.%f %D"; short &&
 			at.Year() >= 2069 {
-			return // two digits say no more
+			return // two digits of a year are of 1969 to 2068
 		}
 		if !ok || got.seconds != want || f.fraction && (got.nanos != 125e6 || got.Unit != 1) {
 			r.Fatalf("%s of %s: %+v, %v", format, strftime.Format(format, at), got, ok)

@@ -35,7 +35,7 @@ func TestBuffersThatAreTooShortAreFound(t *testing.T) {
 		"values of lists": {array.NewData(
 			arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64), 2, []*memory.Buffer{nil},
 			[]arrow.ArrayData{floats(4, 0, nil, 24)}, 0, 0), 24, 32},
-		"truth values": {array.NewData(arrow.FixedWidthTypes.Boolean, 17,
+		"booleans": {array.NewData(arrow.FixedWidthTypes.Boolean, 17,
 			[]*memory.Buffer{nil, bytesOf(2)}, nil, 0, 0), 2, 3},
 		"no values": {array.NewData(arrow.PrimitiveTypes.Int8, 3,
 			[]*memory.Buffer{nil, nil}, nil, 0, 0), 0, 3},
@@ -43,7 +43,7 @@ func TestBuffersThatAreTooShortAreFound(t *testing.T) {
 		"words": {dictionaryOf(bytesOf(4), array.NewData(arrow.BinaryTypes.String, 2,
 			[]*memory.Buffer{nil, bytesOf(7), nil}, nil, 0, 0)), 7, 8},
 		"codes and words": {dictionaryOf(bytesOf(4), texts), 0, 0},
-		"nothing, whose bytes": {array.NewData(arrow.Null, 3, []*memory.Buffer{nil}, nil,
+		"type null": {array.NewData(arrow.Null, 3, []*memory.Buffer{nil}, nil,
 			3, 0), 0, 0},
 	} {
 		if have, need := shortBuffer(c.data); have != c.have || need != c.need {

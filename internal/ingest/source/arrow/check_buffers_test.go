@@ -18,7 +18,7 @@ func TestWrongNullCountsAreFound(t *testing.T) {
 	if declared, n := nullCounts(array.MakeFromData(bare)); declared != 3 || n != 0 {
 		t.Error(declared, n)
 	}
-	// Arrow's writer for Go would correct it
+	// The count of a child array. Arrow's writer for Go would correct it in a file.
 	if declared, n := nullCounts(array.MakeFromData(list)); declared != 1 || n != 2 {
 		t.Error(declared, n)
 	}

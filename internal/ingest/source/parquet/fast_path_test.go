@@ -18,39 +18,39 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestIndicesEqualABitwiseEncoding packs indices bit by bit, as the format defines, and decodes
-// them in parts of any size.
+// TestIndicesEqualABitwiseEncoding encodes dictionary indices bit by bit, as the format defines, and
+// decodes them in parts of any size.
 func TestIndicesEqualABitwiseEncoding(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		width := rapid.IntRange(1, maxIndexBits).Draw(r, "width")
-		words := make([]float64, rapid.IntRange(1, min(1<<width, 5000)).Draw(r, "words"))
-		for i := range words {
-			words[i] = float64(i) + 0.25
+		dictionary := make([]float64, rapid.IntRange(1, min(1<<width, 5000)).Draw(r, "entries"))
+		for i := range dictionary {
+			dictionary[i] = float64(i) + 0.25
 		}
-		place := rapid.IntRange(0, len(words)-1)
+		index := rapid.IntRange(0, len(dictionary)-1)
 		page, want := []byte{byte(width)}, []float64(nil)
 		for range rapid.IntRange(1, 5).Draw(r, "runs") {
-			if rapid.Bool().Draw(r, "of one") {
-				at, n := place.Draw(r, "place"), rapid.IntRange(1, 100).Draw(r, "n")
+			if rapid.Bool().Draw(r, "repeated") {
+				at, n := index.Draw(r, "index"), rapid.IntRange(1, 100).Draw(r, "n")
 				page = binary.AppendUvarint(page, uint64(n)<<1)
 				page = append(page,
 					binary.LittleEndian.AppendUint32(nil, uint32(at))[:(width+7)/8]...)
-				want = append(want, slices.Repeat([]float64{words[at]}, n)...)
+				want = append(want, slices.Repeat([]float64{dictionary[at]}, n)...)
 				continue
 			}
 			groups := rapid.IntRange(1, 12).Draw(r, "groups")
 			page = binary.AppendUvarint(page, uint64(groups)<<1|1)
 			packed := make([]byte, groups*width)
 			for i := range groups * 8 {
-				at := place.Draw(r, "place")
+				at := index.Draw(r, "index")
 				for bit := range width {
 					packed[(i*width+bit)/8] |= byte(at>>bit&1) << ((i*width + bit) % 8)
 				}
-				want = append(want, words[at])
+				want = append(want, dictionary[at])
 			}
 			page = append(page, packed...)
 		}
-		read := func(page []byte, words []float64, n int) ([]float64, bool) {
+		read := func(page []byte, dictionary []float64, n int) ([]float64, bool) {
 			page = append(slices.Clip(page), 1, 2, 3, 4, 5, 6, 7, 8)[:len(page)]
 			x, err := newIndexDecoder(page)
 			if err != nil {
@@ -59,25 +59,25 @@ func TestIndicesEqualABitwiseEncoding(t *testing.T) {
 			var got []float64
 			for len(got) < n {
 				part := make([]float64, min(n-len(got), rapid.IntRange(1, 70).Draw(r, "part")))
-				if decodeIndexed(x, part, words) != nil {
+				if decodeIndexed(x, part, dictionary) != nil {
 					return nil, false
 				}
 				got = append(got, part...)
 			}
 			return got, x.atEnd()
 		}
-		if got, ok := read(page, words, len(want)); !ok || !slices.Equal(got, want) {
+		if got, ok := read(page, dictionary, len(want)); !ok || !slices.Equal(got, want) {
 			r.Fatalf("got %v, %v, want %v", got, ok, want)
 		}
-		if _, ok := read(page, words, len(want)+1); ok {
-			r.Error("more values were read than there are")
+		if _, ok := read(page, dictionary, len(want)+1); ok {
+			r.Error("more values were read than the page has")
 		}
-		if _, ok := read(page[:len(page)-1], words, len(want)); ok {
-			r.Error("a page that is cut off was read")
+		if _, ok := read(page[:len(page)-1], dictionary, len(want)); ok {
+			r.Error("a truncated page was read")
 		}
-		most := slices.Max(want)
-		if _, ok := read(page, words[:int(most)], len(want)); ok {
-			r.Error("places beyond the dictionary were read")
+		greatest := slices.Max(want)
+		if _, ok := read(page, dictionary[:int(greatest)], len(want)); ok {
+			r.Error("indices outside of the dictionary were read")
 		}
 	})
 }

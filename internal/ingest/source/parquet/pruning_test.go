@@ -15,6 +15,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
+// TestOnlyStatisticsWithAnOrderAreTrusted reads the bounds of columns of different types, and of
+// columns whose statistics are incomplete or have no defined order.
 func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.parquet")
 	loadtest.ParquetGroups(t, path,
@@ -29,7 +31,7 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		index       int
 		as          column.Column
 		change      func(p *parquetFile)
-		least, most any // nil: not trusted
+		least, most any // nil if the statistics are not trusted
 	}{
 		"texts":             {0, text, nil, "a", "b"},
 		"signed":            {1, number, nil, int64(-1), int64(7)},

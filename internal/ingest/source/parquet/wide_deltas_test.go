@@ -8,7 +8,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// TestDuckDBDeltasThatMayOverflowAreFound tests the footer only.
+// TestDuckDBDeltasThatMayOverflowAreFound checks columns by the metadata of the footer: DuckDB may
+// write deltas of int32 columns that need more than 32 bits.
 // clients/python/tests/test_parquet_writers.py reads a file that DuckDB wrote.
 func TestDuckDBDeltasThatMayOverflowAreFound(t *testing.T) {
 	four := func(v int64) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(v)) }

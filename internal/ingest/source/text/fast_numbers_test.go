@@ -12,6 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/textvalue"
 )
 
+// TestFloatsEqualParseFloat compares fastFloat and textvalue.ParseFloat with strconv.ParseFloat.
+// fastFloat may leave a number to the other parser.
 func TestFloatsEqualParseFloat(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		text := loadtest.Number.Draw(r, "text")

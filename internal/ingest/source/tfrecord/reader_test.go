@@ -36,8 +36,8 @@ func opened(t *testing.T, name, text string, blockBytes int64) (*file, error) {
 	return r.(*file), nil
 }
 
-// All combinations of three records, in one span, in a span each, and with the first or the last
-// alone.
+// TestTheTypeOfAFeatureDoesNotDependOnSpans describes all combinations of three records: in one
+// span, in a span each, and with the first or the last record in a span of its own.
 func TestTheTypeOfAFeatureDoesNotDependOnSpans(t *testing.T) {
 	describe := func(text string, blockBytes int64) string {
 		f, err := opened(t, "x.tfrecord", text, blockBytes)
@@ -97,7 +97,7 @@ func TestAFileThatChangesIsRefusedAndNotDecoded(t *testing.T) {
 		t.Fatal(err)
 	}
 	longer := ""
-	for pad := 0; len(longer) < len(text); pad++ { // one record of as many bytes
+	for pad := 0; len(longer) < len(text); pad++ { // one record with as many bytes as text
 		longer = loadtest.TFRecords(
 			loadtest.Example(false, map[string]any{"pad": []string{strings.Repeat("0", pad)}}))
 	}
