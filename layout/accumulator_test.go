@@ -12,8 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Checksum and statistics are those of the stored values, in whatever order and by however many
-// goroutines they are written.
+// TestChecksumAndStatisticsDescribeTheStoredValues writes the rows of a column in any order and in
+// several goroutines. The accumulated checksum and statistics must be those of the stored values,
+// also if a caller stores rows by other means or twice.
 func TestChecksumAndStatisticsDescribeTheStoredValues(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rows := rapid.Int64Range(1, 9_000).Draw(r, "rows")
@@ -40,17 +41,16 @@ func TestChecksumAndStatisticsDescribeTheStoredValues(t *testing.T) {
 		slices.Sort(cuts)
 		cuts = slices.Compact(cuts)
 		pieces := rapid.Permutation(cuts[:len(cuts)-1]).Draw(r, "order")
-		left := rapid.IntRange(0, 1).Draw(r, "left") // a range that is stored by other means
+		mapped := rapid.IntRange(0, 1).Draw(r, "mapped") // ranges stored through the mapping
 		once, workers := w.Column(0, WriteOnce), rapid.IntRange(1, 3).Draw(r, "workers")
 		end := func(from int64) int64 {
-			at,
-				_ := slices.BinarySearch(cuts, from+1)
+			at, _ := slices.BinarySearch(cuts, from+1)
 			return cuts[at]
 		}
 		todo := make(chan int64, len(pieces))
 		for i, from := range pieces {
-			if i < left {
-				copied(w.Column(0, Random), from,
+			if i < mapped {
+				storeMapped(w.Column(0, Random), from,
 					values[from*max(1, width):end(from)*max(1, width)])
 				continue
 			}
@@ -66,7 +66,7 @@ func TestChecksumAndStatisticsDescribeTheStoredValues(t *testing.T) {
 			})
 		}
 		group.Wait()
-		// misuse
+		// A caller that stores rows of a WriteOnce column twice.
 		if again := rapid.SampledFrom([]string{"", "put", "values"}).Draw(r, "again"); again != "" {
 			from := pieces[0]
 			part := values[from*max(1, width) : end(from)*max(1, width)]
@@ -76,22 +76,22 @@ func TestChecksumAndStatisticsDescribeTheStoredValues(t *testing.T) {
 			if again == "put" {
 				WriteAt(once, from, part)
 			} else {
-				copied(once, from, part)
+				storeMapped(once, from, part)
 			}
 		}
-		copied(w.Column(1, Random), 0, make([]float64, rows))
+		storeMapped(w.Column(1, Random), 0, make([]float64, rows))
 		m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
 		if err != nil {
 			r.Fatal(err)
 		}
 		c, want := m.Columns[0], Column{DType: Float64}
-		o := newObserver(want.DType, int64(len(values)))
-		missing := o.add(bytesOf(values))
+		naive := newObserver(want.DType, int64(len(values)))
+		missing := naive.add(bytesOf(values))
 		if sum := formatHash(xxhash.Sum64(bytesOf(values))); c.XXH64 != sum ||
 			c.Missing != missing {
 			r.Fatalf("%s and %d missing, want %s and %d", c.XXH64, c.Missing, sum, missing)
 		}
-		if got, want := c.Statistics, o.statistics(); got.Count != want.Count ||
+		if got, want := c.Statistics, naive.statistics(); got.Count != want.Count ||
 			*got.Min != *want.Min || *got.Max != *want.Max ||
 			math.Abs(*got.Mean-*want.Mean) > 1e-9**want.Mean {
 			r.Fatalf("%+v, want %+v", got, want)
@@ -99,16 +99,16 @@ func TestChecksumAndStatisticsDescribeTheStoredValues(t *testing.T) {
 	})
 }
 
-// copied stores rows through the mapping.
-func copied(d ColumnWriter, row int64, values []float64) {
+// storeMapped stores rows through the mapping.
+func storeMapped(d ColumnWriter, row int64, values []float64) {
 	to := Values[float64](d)
 	for i, width := 0, int(to.Width); i < len(values); i += width {
 		copy(to.Row(row+int64(i/width)), values[i:i+width])
 	}
 }
 
-// A table of thousands of columns needs little memory while its columns are written, whatever the
-// alignment of the source values.
+// TestChecksumsOfManyColumnsUseLittleMemory writes a table of thousands of columns from values that
+// are not aligned to the block of the checksum, and measures the heap before Finish.
 func TestChecksumsOfManyColumnsUseLittleMemory(t *testing.T) {
 	const columns, rows = maxAccumulators + 26, 4 << 10
 	table := Table{Rows: rows}
@@ -121,7 +121,7 @@ func TestChecksumsOfManyColumnsUseLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Abort()
-	live := func() int64 {
+	heapBytes := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
@@ -131,12 +131,12 @@ func TestChecksumsOfManyColumnsUseLittleMemory(t *testing.T) {
 	for i := range values {
 		values[i] = float32(i)
 	}
-	before := live()
+	before := heapBytes()
 	for i := range columns {
 		WriteAt(w.Column(i, WriteOnce), 0, values[1:]) // aligned to four bytes only
 	}
-	if grown := live() - before; grown > 14<<20 {
-		t.Errorf("%d bytes are kept of %d columns", grown, columns)
+	if used := heapBytes() - before; used > 14<<20 {
+		t.Errorf("%d bytes are in use for %d columns", used, columns)
 	}
 	m, err := w.Finish(Final{Items: Items{Offsets: []int64{0, rows}}})
 	if err != nil {
@@ -149,8 +149,8 @@ func TestChecksumsOfManyColumnsUseLittleMemory(t *testing.T) {
 	}
 }
 
-// Values that are written one by one, as record readers do, reach the accumulator in large blocks,
-// in whatever order they are written.
+// TestSingleValuesReachTheAccumulatorInBlocks writes values one by one, as readers of records do,
+// in ascending and in descending order. The accumulator must receive them in blocks of minAddBytes.
 func TestSingleValuesReachTheAccumulatorInBlocks(t *testing.T) {
 	const rows, many = 3000, minAddBytes / 8
 	w, err := Create(t.TempDir(),
@@ -168,12 +168,12 @@ func TestSingleValuesReachTheAccumulatorInBlocks(t *testing.T) {
 		put(row)
 	}
 	if n := w.accumulators[0].rows; n != 0 {
-		t.Errorf("%d rows were added by themselves", n)
+		t.Errorf("%d rows were added before the block was complete", n)
 	}
 	if put(many - 1); w.accumulators[0].rows != many {
 		t.Errorf("%d rows were added, want %d", w.accumulators[0].rows, many)
 	}
-	for row := int64(2*many - 1); row >= many; row-- { // the last one merges all before
+	for row := int64(2*many - 1); row >= many; row-- { // the last row joins all pending ranges
 		put(row)
 	}
 	if n := w.accumulators[0].rows; n != 2*many {
@@ -190,6 +190,7 @@ func TestSingleValuesReachTheAccumulatorInBlocks(t *testing.T) {
 	}
 }
 
+// TestBufferedValuesReachTheAccumulatorAtClose writes values one by one to a buffered column.
 func TestBufferedValuesReachTheAccumulatorAtClose(t *testing.T) {
 	const rows = 2 * minAddBytes / 8
 	w, err := Create(t.TempDir(),
@@ -203,7 +204,7 @@ func TestBufferedValuesReachTheAccumulatorAtClose(t *testing.T) {
 		WriteAt(once, row, []float64{float64(row)})
 	}
 	if n := len(w.accumulators[0].pending); n != 0 || w.accumulators[0].rows != 0 {
-		t.Errorf("%d ranges and %d rows are noted before Close", n, w.accumulators[0].rows)
+		t.Errorf("%d ranges and %d rows were added before Close", n, w.accumulators[0].rows)
 	}
 	once.Close()
 	if n := w.accumulators[0].rows; n != rows {

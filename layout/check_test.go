@@ -17,11 +17,10 @@ func TestCheckNamesTheDamagedParts(t *testing.T) {
 			for name, damage := range map[string]func(f *os.File, last int64) error{
 				"nothing": func(*os.File, int64) error { return nil },
 				"a value": func(f *os.File, last int64) error {
-					_,
-						err := f.WriteAt([]byte{0x7f}, last+3)
+					_, err := f.WriteAt([]byte{0x7f}, last+3)
 					return err
 				},
-				"the rest": func(f *os.File, last int64) error { return f.Truncate(last) },
+				"truncated": func(f *os.File, last int64) error { return f.Truncate(last) },
 			} {
 				t.Run(fmt.Sprint(layout, rows, name), func(t *testing.T) {
 					dir := t.TempDir()
@@ -33,8 +32,7 @@ func TestCheckNamesTheDamagedParts(t *testing.T) {
 					}
 					defer f.Close()
 					lastOf := func(c *ManifestColumn) int64 {
-						return c.Offset +
-							(rows-1)*c.Strides[0]
+						return c.Offset + (rows-1)*c.Strides[0]
 					}
 					a, err := m.Column("a")
 					if err == nil {
@@ -45,12 +43,12 @@ func TestCheckNamesTheDamagedParts(t *testing.T) {
 					}
 					var want []string
 					for _, c := range m.Columns {
-						if name == "a value" && c.Name == "a" || name == "the rest" &&
+						if name == "a value" && c.Name == "a" || name == "truncated" &&
 							lastOf(&c) >= lastOf(a) {
 							want = append(want, fmt.Sprintf("column %q of data.arrow", c.Name))
 						}
 					}
-					if name == "the rest" {
+					if name == "truncated" {
 						want = append(want, fmt.Sprintf("data.arrow (%d bytes, want %d)", lastOf(a),
 							m.Files[DataFile].Bytes))
 					}
@@ -80,7 +78,8 @@ func TestCheckStopsWhenItsContextIsCanceled(t *testing.T) {
 	}
 }
 
-// TestPackedColumnsAreCheckedTogether: a check of many packed columns reads each row once.
+// TestPackedColumnsAreCheckedTogether counts the columns that a check reads together, so that it
+// reads each row of packed columns once.
 func TestPackedColumnsAreCheckedTogether(t *testing.T) {
 	for layout, want := range map[string]int{Columns: len(everyDType), Packed: 18} {
 		if got := write(t, t.TempDir(), layout, 3).interleaved(); len(got) != want {

@@ -12,8 +12,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/arrowfile"
 )
 
-// TestMetadataWithAFlippedBitIsReadOrRefused flips bits in all of an Arrow file's metadata. A
-// length that became large once made the process allocate more memory than exists.
+// TestMetadataWithAFlippedBitIsReadOrRefused flips bits of Arrow files. A damaged length must not
+// make the process allocate more memory than exists.
 func TestMetadataWithAFlippedBitIsReadOrRefused(t *testing.T) {
 	dir := t.TempDir()
 	m := write(t, dir, Packed, 3)
@@ -43,18 +43,18 @@ func TestMetadataWithAFlippedBitIsReadOrRefused(t *testing.T) {
 // never read.
 func TestAFlippedBitAnywhereIsFound(t *testing.T) {
 	const seed, flips = 20261121, 300
-	draw := rand.New(rand.NewPCG(seed, 0))
+	random := rand.New(rand.NewPCG(seed, 0))
 	for _, kind := range []string{Columns, Packed} {
 		dir := t.TempDir()
 		m := write(t, dir, kind, 3)
 		names := []string{ManifestFile, DataFile, ItemsFile, m.Vocab["symbol"].File}
 		for range flips / 2 {
-			path := filepath.Join(dir, names[draw.IntN(len(names))])
+			path := filepath.Join(dir, names[random.IntN(len(names))])
 			b, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			bit := draw.IntN(8 * len(b))
+			bit := random.IntN(8 * len(b))
 			if filepath.Ext(path) == ".arrow" &&
 				isPadding(t, m, filepath.Base(path), b, int64(bit/8)) {
 				continue
@@ -99,8 +99,7 @@ func isPadding(t *testing.T, m *Manifest, name string, file []byte, at int64) bo
 	}
 	if name != DataFile {
 		return !slices.ContainsFunc(spans, func(s arrowfile.Span) bool {
-			return s.Offset <= at &&
-				at < s.Offset+s.Bytes
+			return s.Offset <= at && at < s.Offset+s.Bytes
 		})
 	}
 	return !slices.ContainsFunc(m.Columns, func(c ManifestColumn) bool {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// All values of a buffered column are stored, in blocks of any size and between rows that are
-// stored unbuffered. The checksum is that of the stored values.
+// TestBufferedValuesAreAllStored writes two halves of a column in two goroutines, in blocks of any
+// size, of which some are stored without the buffer. Values and checksums must be right.
 func TestBufferedValuesAreAllStored(t *testing.T) {
 	const rows = 3*bufferBytes/8 + 1001
 	values := make([]float64, rows)
@@ -27,14 +27,14 @@ func TestBufferedValuesAreAllStored(t *testing.T) {
 		once := w.Column(1, WriteOnce)
 		var group sync.WaitGroup
 		half := random.Int64N(rows)
-		for _, part := range [][2]int64{{0, half}, {half, rows}} { // as two row groups
+		for _, part := range [][2]int64{{0, half}, {half, rows}} { // like two row groups
 			sizes := rand.New(rand.NewPCG(seed, uint64(part[1])))
 			group.Go(func() {
 				to := once.Buffered()
 				for row := part[0]; row < part[1]; {
 					n := min(part[1]-row, []int64{1, 900, 20_000, 300_000}[sizes.IntN(4)])
 					if sizes.IntN(5) == 0 {
-						copied(w.Column(1, Random), row, values[row:row+n])
+						storeMapped(w.Column(1, Random), row, values[row:row+n])
 					} else {
 						WriteAt(to, row, values[row:row+n])
 					}

@@ -9,23 +9,25 @@ import (
 	"testing"
 )
 
-// mappedKiB returns how much of a file is resident in the process, as the kernel counts it.
+// mappedKiB returns the resident size of a file's mapping in this process, from /proc/self/smaps.
 func mappedKiB(t *testing.T, path string) int64 {
 	t.Helper()
 	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, of, _ := strings.Cut(string(maps), path)
-	_, of, _ = strings.Cut(of, "Rss:")
-	of, _, found := strings.Cut(of, "kB")
-	n, err := strconv.ParseInt(strings.TrimSpace(of), 10, 64)
+	_, rest, _ := strings.Cut(string(maps), path)
+	_, rest, _ = strings.Cut(rest, "Rss:")
+	size, _, found := strings.Cut(rest, "kB")
+	n, err := strconv.ParseInt(strings.TrimSpace(size), 10, 64)
 	if !found || err != nil {
-		t.Fatal(of, err)
+		t.Fatal(size, err)
 	}
 	return n
 }
 
+// TestABufferedDraftMapsItsPages writes a buffered column. The pages of a draft must be mapped
+// after the write, because steps read and write them next.
 func TestABufferedDraftMapsItsPages(t *testing.T) {
 	const rows = 3 * bufferBytes / 8
 	values := make([]float64, rows)
@@ -50,7 +52,7 @@ func TestABufferedDraftMapsItsPages(t *testing.T) {
 			t.Errorf("%d KiB of %d are mapped, want all: %v", n, rows*8>>10, want)
 		}
 		if got := Values[float64](w.Column(0, Random)).Data; !slices.Equal(got, values) {
-			t.Error("what is stored are not the values")
+			t.Error("the stored values are not those that were written")
 		}
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Values that one goroutine writes in any mode, with WriteAt or Next, are stored with their
-// checksum, also when they overwrite a draft.
+// TestEveryModeStoresWhatIsWritten writes a column in every mode, with WriteAt or Next, also over a
+// draft. Values, checksum and statistics must be those of the last write.
 func TestEveryModeStoresWhatIsWritten(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rows := rapid.SampledFrom([]int64{1, 700, 9_000, bufferBytes/8 + 5_001}).Draw(r, "rows")

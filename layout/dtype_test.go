@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A half is (-1)^sign · 2^(exponent-15) · 1.fraction, or 2^-14 · 0.fraction, as IEEE 754 defines
-// it.
-func valueOf(bits uint16) float64 {
+// halfValue returns the value of a half by the definition of IEEE 754: (-1)^sign · 2^(exponent-15)
+// · 1.fraction, or (-1)^sign · 2^-14 · 0.fraction if the exponent is 0.
+func halfValue(bits uint16) float64 {
 	exp, frac := int(bits>>10&0x1f), float64(bits&0x3ff)
 	v := math.Ldexp(1024+frac, exp-25)
 	switch {
@@ -26,7 +26,7 @@ func valueOf(bits uint16) float64 {
 func TestEveryHalfRoundTripsThroughItsValue(t *testing.T) {
 	for bits := range 1 << 16 {
 		h := HalfFromBits(uint16(bits))
-		want, got := valueOf(uint16(bits)), float64(h.Float32())
+		want, got := halfValue(uint16(bits)), float64(h.Float32())
 		if h.IsNaN() != math.IsNaN(want) || math.IsNaN(got) != math.IsNaN(want) {
 			t.Fatalf("%#04x: NaN is %v, %v, want %v", bits, h.IsNaN(), got, want)
 		}
@@ -50,17 +50,17 @@ func TestHalfOfRoundsToTheNearestEven(t *testing.T) {
 		}
 		if rapid.Bool().Draw(t, "between two") { // ties go to the even one
 			bits := rapid.Uint16Range(0, 0x7bfe).Draw(t, "bits")
-			x = (valueOf(bits) + valueOf(bits+1)) / 2
+			x = (halfValue(bits) + halfValue(bits+1)) / 2
 			if got := HalfOf(x); got.Bits() != bits+bits&1 {
 				t.Fatalf("%v, between %#04x and the next, became %#04x", x, bits, got.Bits())
 			}
 			return
 		}
 		got := HalfOf(x)
-		off := math.Abs(valueOf(got.Bits()) - x)
+		off := math.Abs(halfValue(got.Bits()) - x)
 		for _, near := range []uint16{got.Bits() - 1, got.Bits() + 1} {
-			if v := valueOf(near); math.Abs(v-x) < off && !math.IsInf(v, 0) {
-				t.Fatalf("%v became %v, nearer is %v", x, valueOf(got.Bits()), v)
+			if v := halfValue(near); math.Abs(v-x) < off && !math.IsInf(v, 0) {
+				t.Fatalf("%v became %v, but %v is nearer", x, halfValue(got.Bits()), v)
 			}
 		}
 	})

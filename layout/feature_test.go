@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// awkward writes columns of every dtype with some missing, infinite and extreme values.
-func awkward(t testing.TB, layout string, rows int64) *Data {
+// writeEdgeCases writes columns of every dtype with some missing, infinite and extreme values, and
+// opens the generation.
+func writeEdgeCases(t testing.TB, layout string, rows int64) *Data {
 	t.Helper()
 	dir := t.TempDir()
 	w, err := Create(dir, Table{Layout: layout, Rows: rows, Columns: everyDType})
@@ -56,23 +57,24 @@ func awkward(t testing.TB, layout string, rows int64) *Data {
 	return d
 }
 
-// scatter draws values and removes ranges of them.
+// scatter stores values of draw, of which single ones and ranges of rows are replaced by missing.
 func scatter[T Native](d ColumnWriter, r *rand.Rand, missing T, draw func() T) {
 	v := Values[T](d)
-	for row, gone := int64(0), 0; row < v.Rows; row++ {
-		if gone--; r.IntN(500) == 0 {
-			gone = r.IntN(3000)
+	for row, missingRows := int64(0), 0; row < v.Rows; row++ {
+		if missingRows--; r.IntN(500) == 0 {
+			missingRows = r.IntN(3000)
 		}
 		for j := range v.Row(row) {
-			if v.Row(row)[j] = draw(); gone > 0 || r.IntN(9) == 0 {
+			if v.Row(row)[j] = draw(); missingRows > 0 || r.IntN(9) == 0 {
 				v.Row(row)[j] = missing
 			}
 		}
 	}
 }
 
-// bruteForce reads each row separately.
-func bruteForce(t testing.TB, d *Data, c *ManifestColumn, lane, from, to int64) (least,
+// bruteForce compares the values of a feature in rows from to to-1, one by one. It returns the
+// extremes, and the number of missing values.
+func bruteForce(t testing.TB, d *Data, c *ManifestColumn, feature, from, to int64) (least,
 	greatest any, missing int64) {
 	b, err := d.Dense(c, from, to)
 	if err != nil {
@@ -103,7 +105,7 @@ func bruteForce(t testing.TB, d *Data, c *ManifestColumn, lane, from, to int64) 
 		dtype = Uint8
 	}
 	for i, v := range Cells(dtype, b) {
-		if int64(i)%width != lane {
+		if int64(i)%width != feature {
 			continue
 		}
 		if v == nil || c.DType == Text && v == any(int32(-1)) {
@@ -120,17 +122,19 @@ func bruteForce(t testing.TB, d *Data, c *ManifestColumn, lane, from, to int64) 
 	return least, greatest, missing
 }
 
+// TestExtremesEqualThoseOfARowByRowSearch summarises different ranges of rows, and compares the
+// extremes of random ranges with bruteForce.
 func TestExtremesEqualThoseOfARowByRowSearch(t *testing.T) {
 	const rows = 7*summaryRows + 123
 	for _, layout := range []string{Columns, Packed} {
-		d := awkward(t, layout, rows)
+		d := writeEdgeCases(t, layout, rows)
 		r := rand.New(rand.NewPCG(3, 4))
 		for i := range d.Manifest.Columns {
 			c := &d.Manifest.Columns[i]
 			for _, summary := range [][2]int64{{0, 0}, {0, rows}, {100, 100 + 5*summaryRows},
 				{rows - 2*summaryRows - 1, rows}} {
-				lane := r.Int64N(max(c.Width(), 1))
-				f, err := d.Feature(c, lane)
+				feature := r.Int64N(max(c.Width(), 1))
+				f, err := d.Feature(c, feature)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -144,10 +148,10 @@ func TestExtremesEqualThoseOfARowByRowSearch(t *testing.T) {
 					e := f.Extremes(bounds)
 					for k := range len(bounds) - 1 {
 						least, greatest,
-							missing := bruteForce(t, d, c, lane, bounds[k], bounds[k+1])
+							missing := bruteForce(t, d, c, feature, bounds[k], bounds[k+1])
 						got := fmt.Sprintln(e.Min[k], e.Max[k], e.Missing[k])
 						if want := fmt.Sprintln(least, greatest, missing); got != want {
-							t.Fatalf("%s, column %q, feature %d, summary of %v, rows %d to %d: %s want %s", layout, c.Name, lane, summary, bounds[k], bounds[k+1], got, want)
+							t.Fatalf("%s, column %q, feature %d, summary of %v, rows %d to %d: %s want %s", layout, c.Name, feature, summary, bounds[k], bounds[k+1], got, want)
 						}
 					}
 				}
@@ -157,7 +161,7 @@ func TestExtremesEqualThoseOfARowByRowSearch(t *testing.T) {
 }
 
 func TestNoRowsHaveNoExtremes(t *testing.T) {
-	d := awkward(t, Columns, 0)
+	d := writeEdgeCases(t, Columns, 0)
 	f, err := d.Feature(&d.Manifest.Columns[2], 0)
 	if err != nil {
 		t.Fatal(err)

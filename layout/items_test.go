@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// plainJSON returns what encoding/json writes without HTML escapes.
-func plainJSON(t rapid.TB, value any) string {
+// unescapedJSON returns the JSON of encoding/json without HTML escapes.
+func unescapedJSON(t rapid.TB, value any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -23,7 +23,7 @@ func plainJSON(t rapid.TB, value any) string {
 
 func TestAppendJSONTextEqualsEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		// Random bytes, and characters that have escapes of their own.
+		// Random bytes, and characters that encoding/json escapes or replaces.
 		pieces := rapid.SliceOf(rapid.OneOf(
 			rapid.SampledFrom([]string{"\u2028", "\u2029", "\u2027", "\u202a", "\x7f", "\\", `"`,
 				"\b\f\n\r\t", "\x00", "\x1f", "<&>", "ü", "\ufffd", "😀", "\xed\xa0\x80",
@@ -34,7 +34,7 @@ func TestAppendJSONTextEqualsEncodingJSON(t *testing.T) {
 		for _, p := range pieces {
 			s += p
 		}
-		want := "x" + plainJSON(t, s)
+		want := "x" + unescapedJSON(t, s)
 		if got := string(AppendJSONText([]byte("x"), s)); got != want {
 			t.Fatalf("%q: got %s, want %s", s, got, want)
 		}
@@ -72,15 +72,15 @@ func TestItemNamesEqualEncodingJSON(t *testing.T) {
 			switch len(values) {
 			case 0:
 			case 1:
-				want = plainJSON(t, values[0])
+				want = unescapedJSON(t, values[0])
 			default:
-				want = plainJSON(t, values)
+				want = unescapedJSON(t, values)
 			}
 			if got := string(names.AppendJSON(nil, code)); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 			if names.Hash(code) != xxhash.Sum64String(want) {
-				t.Errorf("%s: the hash is not that of its text", want)
+				t.Errorf("%s: the hash is not that of its JSON", want)
 			}
 		}
 		buffer := make([]byte, 0, 100)
@@ -91,7 +91,7 @@ func TestItemNamesEqualEncodingJSON(t *testing.T) {
 	}
 }
 
-// withItems opens a generation of one column with these items until the test ends.
+// withItems writes and opens a generation of one column with the given items.
 func withItems(t *testing.T, items Items) *Data {
 	t.Helper()
 	dir := t.TempDir()

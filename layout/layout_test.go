@@ -42,7 +42,7 @@ var everyDType = []Column{
 	{Name: "r", Role: RoleValue, DType: Timestamp, Unit: "ns", Zone: "Europe/Berlin"},
 }
 
-// arrowNames are the types that other Arrow readers find.
+// arrowNames are the types of everyDType in the Arrow file, by column.
 var arrowNames = map[string]string{
 	"symbol": "int32", "t": "timestamp[ms, tz=UTC]", "a": "float32", "b": "float64", "c": "int32",
 	"d": "int64", "e": "uint8", "f": "fixed_size_list<item: float32>[3]",
@@ -51,7 +51,7 @@ var arrowNames = map[string]string{
 	"o": "duration[us]", "p": "duration[s]", "q": "int32", "r": "timestamp[ns, tz=Europe/Berlin]",
 }
 
-// fill gives every value different bits, so that a wrong offset or stride fails the test.
+// fill stores different bits in every value, so that a wrong offset or stride fails the test.
 func fill(d ColumnWriter, column int) {
 	switch d.DType.Size() {
 	case 1:
@@ -82,6 +82,7 @@ func expected[T Number](column int, row int64, feature int, dtype DType) T {
 	return T(int64(column)*1000 + row*10 + int64(feature))
 }
 
+// write writes a generation with the columns everyDType.
 func write(t *testing.T, dir, layout string, rows int64) *Manifest {
 	t.Helper()
 	w, err := Create(dir, Table{Layout: layout, Rows: rows, Columns: everyDType})
@@ -103,6 +104,7 @@ func write(t *testing.T, dir, layout string, rows int64) *Manifest {
 	return m
 }
 
+// open opens a generation and closes it when the test ends.
 func open(t *testing.T, dir string) *Data {
 	t.Helper()
 	d, err := Open(dir)
@@ -154,6 +156,7 @@ func TestWrittenValuesAreReadBack(t *testing.T) {
 	}
 }
 
+// compare compares all values of a column with those of fill.
 func compare[T Number](t *testing.T, d *Data, c *ManifestColumn, column int) {
 	t.Helper()
 	v, err := View[T](d, c)
@@ -244,8 +247,7 @@ func TestEqualContentHasEqualDigestAndChecksums(t *testing.T) {
 func TestMissingValuesAreCounted(t *testing.T) {
 	for _, layout := range []string{Columns, Packed} {
 		value := func(name string, d DType) Column {
-			return Column{Name: name,
-				Role: RoleValue, DType: d}
+			return Column{Name: name, Role: RoleValue, DType: d}
 		}
 		w, err := Create(t.TempDir(), Table{Layout: layout, Rows: 4, Columns: []Column{
 			value("none", Float32), value("a", Float32), value("b", Float64), value("c", Float16),
@@ -281,21 +283,17 @@ func TestMissingValuesAreCounted(t *testing.T) {
 func TestDamagedGenerationsAreRefused(t *testing.T) {
 	damage := map[string]func(dir string) error{
 		"no manifest": func(dir string) error {
-			return os.Remove(
-				filepath.Join(dir, ManifestFile))
+			return os.Remove(filepath.Join(dir, ManifestFile))
 		},
 		"no data": func(dir string) error { return os.Remove(filepath.Join(dir, DataFile)) },
-		"data cut": func(dir string) error {
-			return os.Truncate(
-				filepath.Join(dir, DataFile), 100)
+		"data truncated": func(dir string) error {
+			return os.Truncate(filepath.Join(dir, DataFile), 100)
 		},
-		"items cut": func(dir string) error {
-			return os.Truncate(
-				filepath.Join(dir, ItemsFile), 100)
+		"items truncated": func(dir string) error {
+			return os.Truncate(filepath.Join(dir, ItemsFile), 100)
 		},
-		"manifest cut": func(dir string) error {
-			return os.Truncate(
-				filepath.Join(dir, ManifestFile), 40)
+		"manifest truncated": func(dir string) error {
+			return os.Truncate(filepath.Join(dir, ManifestFile), 40)
 		},
 		"other format":   edit(ManifestFile, `"format": 2`, `"format": 9`),
 		"offset moved":   edit(ManifestFile, `"offset": `, `"offset": 9`),
@@ -331,6 +329,8 @@ func TestDamagedGenerationsAreRefused(t *testing.T) {
 	}
 }
 
+// edit returns a function that replaces old by new in a file of a generation. If the file is the
+// manifest, its checksum is corrected, so that another check must find the damage.
 func edit(file, old, new string) func(string) error {
 	return func(dir string) error {
 		path := filepath.Join(dir, file)
@@ -342,7 +342,6 @@ func edit(file, old, new string) func(string) error {
 			return fmt.Errorf("%s does not contain %s", file, old)
 		}
 		b = []byte(strings.Replace(string(b), old, new, 1))
-		// another check must find it
 		if at := bytes.Index(b, checksumKey); file == ManifestFile && at >= 0 {
 			copy(b[at+len(checksumKey):], blankChecksum)
 			setChecksum(b)

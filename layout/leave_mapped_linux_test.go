@@ -7,8 +7,10 @@ import (
 	"testing"
 )
 
+// TestLeaveMappedKeepsTheMappingAfterFinish searches for the data file in the memory maps of the
+// process after Finish. With LeaveMapped, writes to the mapping must still reach the file.
 func TestLeaveMappedKeepsTheMappingAfterFinish(t *testing.T) {
-	for _, leave := range []bool{false, true} {
+	for _, leaveMapped := range []bool{false, true} {
 		dir := t.TempDir()
 		w, err := Create(dir,
 			Table{Rows: 2, Layout: Columns,
@@ -16,25 +18,25 @@ func TestLeaveMappedKeepsTheMappingAfterFinish(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if leave {
+		if leaveMapped {
 			w.LeaveMapped()
 		}
-		left := Values[float64](w.Column(0, Random)).Data
+		values := Values[float64](w.Column(0, Random)).Data
 		if _, err := w.Finish(Final{Items: Items{Offsets: []int64{0, 2}}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Abort(); err != nil { // Finish has ended the writer
+		if err := w.Abort(); err != nil { // without effect after Finish
 			t.Error(err)
 		}
 		maps, err := os.ReadFile("/proc/self/maps")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mapped := strings.Contains(string(maps), filepath.Join(dir, DataFile)); mapped != leave {
-			t.Errorf("mapped %v, want %v", mapped, leave)
+		if mapped := strings.Contains(string(maps), filepath.Join(dir, DataFile)); mapped != leaveMapped {
+			t.Errorf("mapped %v, want %v", mapped, leaveMapped)
 		}
-		if leave {
-			left[1] = 5
+		if leaveMapped {
+			values[1] = 5
 			d, err := Open(dir)
 			if err != nil {
 				t.Fatal(err)

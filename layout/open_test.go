@@ -9,7 +9,8 @@ import (
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
 )
 
-// openMapped maps files of a generation, as a client does that received their descriptors.
+// openMapped maps files of a generation and opens it, as a client that received their descriptors
+// does.
 func openMapped(t *testing.T, dir string, m *Manifest, names ...string) (*Data, error) {
 	t.Helper()
 	var maps []*mmapfile.Map
@@ -28,7 +29,7 @@ func openMapped(t *testing.T, dir string, m *Manifest, names ...string) (*Data, 
 	if err != nil {
 		for i, file := range maps {
 			if _, err := file.Acquire(); !errors.Is(err, mmapfile.ErrClosed) {
-				t.Errorf("%s is mapped still", names[i])
+				t.Errorf("%s is still mapped", names[i])
 			}
 		}
 	}
@@ -39,7 +40,8 @@ func TestMappedFilesAreCheckedLikeThoseOfADirectory(t *testing.T) {
 	dir := t.TempDir()
 	m := write(t, dir, Packed, 100)
 	all := []string{DataFile, ItemsFile, VocabFile("symbol"), VocabFile("q")}
-	d, err := openMapped(t, dir, m, append(all, ManifestFile)...) // more than the manifest names
+	// Files that the manifest does not name are ignored.
+	d, err := openMapped(t, dir, m, append(all, ManifestFile)...)
 	if err != nil {
 		t.Fatal(err)
 	}

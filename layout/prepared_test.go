@@ -12,8 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// filled writes a column whose row 1 was missing before the fill.
-func filled(t *testing.T) string {
+// writeFilled writes a generation of one column whose row 1 was missing before the fill. It returns
+// the directory.
+func writeFilled(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	w, err := Create(dir,
@@ -35,7 +36,7 @@ func filled(t *testing.T) string {
 }
 
 func TestRowsMissingBeforeAFillAreStored(t *testing.T) {
-	d := open(t, filled(t))
+	d := open(t, writeFilled(t))
 	c := &d.Manifest.Columns[0]
 	if runs, err := d.BeforeFill(c); err != nil || !slices.Equal(runs, MissingRows{{1, 1, 1}}) {
 		t.Errorf("%v, %v", runs, err)
@@ -53,7 +54,7 @@ func TestRowsMissingBeforeAFillAreStored(t *testing.T) {
 }
 
 func TestDamageToMissingRowsIsFound(t *testing.T) {
-	dir := filled(t)
+	dir := writeFilled(t)
 	path := filepath.Join(dir, BeforeFillFile("a/b"))
 	b, err := os.ReadFile(path)
 	if err != nil {

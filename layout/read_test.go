@@ -11,17 +11,19 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 )
 
-// streamNames are the types in a stream that differ from those in the file.
+// streamNames are the types of columns of everyDType that differ between a stream and the file.
 var streamNames = map[string]string{
 	"symbol": "utf8", "e": "bool", "q": "utf8", "f": "fixed_size_list<item: float32, nullable>[3]",
 	"i": "fixed_size_list<item: int16, nullable>[5]",
 	"n": "fixed_size_list<item: int8, nullable>[2]",
 }
 
+// TestAStreamOfRowsEqualsTheFile reads ranges of rows from WriteStream with Arrow's reader, and
+// compares them with Dense.
 func TestAStreamOfRowsEqualsTheFile(t *testing.T) {
 	const rows = 40
 	for _, name := range []string{Columns, Packed} {
-		d := awkward(t, name, rows)
+		d := writeEdgeCases(t, name, rows)
 		columns := make([]*ManifestColumn, len(d.Manifest.Columns))
 		for i := range columns {
 			columns[i] = &d.Manifest.Columns[i]
@@ -57,7 +59,8 @@ func TestAStreamOfRowsEqualsTheFile(t *testing.T) {
 	}
 }
 
-// arrowCells returns the flat values of an array as [Cells] does, but texts instead of codes.
+// arrowCells returns the values of an array like [Cells], but texts instead of codes. Lists are
+// flattened.
 func arrowCells(a arrow.Array) (out []any) {
 	if list, ok := a.(*array.FixedSizeList); ok {
 		return arrowCells(list.ListValues())
@@ -97,6 +100,7 @@ func arrowCells(a arrow.Array) (out []any) {
 	return out
 }
 
+// wantCells returns rows from to to-1 of a column like arrowCells.
 func wantCells(t *testing.T, d *Data, c *ManifestColumn, from, to int64) (out []any) {
 	b, err := d.Dense(c, from, to)
 	if err != nil {
@@ -127,10 +131,10 @@ func TestCellsReplaceFloatsThatJSONLacks(t *testing.T) {
 }
 
 func TestRowsOutsideTheDatasetAreRefused(t *testing.T) {
-	d := awkward(t, Columns, 10)
+	d := writeEdgeCases(t, Columns, 10)
 	for _, slice := range [][2]int64{{-1, 5}, {5, 4}, {0, 11}, {1 << 62, 1 << 62}} {
 		if _, err := d.Dense(&d.Manifest.Columns[2], slice[0], slice[1]); err == nil {
-			t.Errorf("%v is read", slice)
+			t.Errorf("rows %v were read", slice)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// bytesOf returns the memory of values.
 func bytesOf[T Number](values []T) []byte {
 	if len(values) == 0 {
 		return nil
@@ -48,7 +49,7 @@ func TestStatisticsEqualANaiveComputation(t *testing.T) {
 		}
 		if len(present) == 0 {
 			if s.Min != nil || s.Mean != nil || s.Quantiles["0.5"] != nil {
-				r.Fatalf("%+v of nothing", s)
+				r.Fatalf("%+v of a column without values", s)
 			}
 			return
 		}
@@ -89,24 +90,23 @@ func TestQuantilesOfManyValuesAreAccurate(t *testing.T) {
 func TestQuantilesOfSparseColumnsAreAccurate(t *testing.T) {
 	const rows = 400_000
 	random := rand.New(rand.NewPCG(5, 6))
-	for name, there := range map[string]func(row int) bool{
+	for name, present := range map[string]func(row int) bool{
 		"a few at the beginning": func(row int) bool { return row < 50 },
 		"a few, scattered":       func(int) bool { return random.IntN(2000) == 0 },
 		"some at the end":        func(row int) bool { return row >= rows-3000 && row%3 == 0 },
-		"thick, then thin":       func(row int) bool { return row < rows/2 || row%40 == 0 },
-		"thin, then thick":       func(row int) bool { return row > rows/2 || row%64 == 0 },
-		"thin everywhere":        func(int) bool { return random.IntN(10) == 0 },
-		"thin at two levels": func(row int) bool {
-			return random.IntN(
-				3+row/(rows/2)*30) == 0
+		"dense, then sparse":     func(row int) bool { return row < rows/2 || row%40 == 0 },
+		"sparse, then dense":     func(row int) bool { return row > rows/2 || row%64 == 0 },
+		"sparse everywhere":      func(int) bool { return random.IntN(10) == 0 },
+		"sparse at two levels": func(row int) bool {
+			return random.IntN(3+row/(rows/2)*30) == 0
 		},
 		"a third, evenly scattered": func(row int) bool { return row%3 == 0 },
 	} {
-		values, present := make([]float64, rows), []float64(nil)
+		values, sorted := make([]float64, rows), []float64(nil)
 		for row := range values {
-			if values[row] = math.NaN(); there(row) {
+			if values[row] = math.NaN(); present(row) {
 				values[row] = random.NormFloat64() + float64(row)/rows
-				present = append(present, values[row])
+				sorted = append(sorted, values[row])
 			}
 		}
 		o := newObserver(Float64, rows)
@@ -114,28 +114,28 @@ func TestQuantilesOfSparseColumnsAreAccurate(t *testing.T) {
 			o.add(bytesOf(values[at : at+2500]))
 		}
 		s := o.statistics()
-		if s.Count != int64(len(present)) {
-			t.Errorf("%s: %d values, want %d", name, s.Count, len(present))
+		if s.Count != int64(len(sorted)) {
+			t.Errorf("%s: %d values, want %d", name, s.Count, len(sorted))
 		}
-		slices.Sort(present)
+		slices.Sort(sorted)
 		for _, q := range quantiles {
-			rank, _ := slices.BinarySearch(present,
+			rank, _ := slices.BinarySearch(sorted,
 				*s.Quantiles[strconv.FormatFloat(q, 'g', -1, 64)])
-			if off := math.Abs(float64(rank)/float64(len(present)) - q); off > 0.055 {
+			if off := math.Abs(float64(rank)/float64(len(sorted)) - q); off > 0.055 {
 				t.Errorf("%s: quantile %v has rank %v", name, q,
-					float64(rank)/float64(len(present)))
+					float64(rank)/float64(len(sorted)))
 			}
 		}
 		if len(o.rare) > 2*rareLimit {
-			t.Errorf("%s: %d values are kept", name, len(o.rare))
+			t.Errorf("%s: %d rare values are stored", name, len(o.rare))
 		}
 	}
 }
 
-// TestWeightsOfRareValuesSumToTheirCount: the weights of values in rare add up to the number of
-// present values, also if each block has fewer than one sampled value.
+// TestWeightsOfRareValuesSumToTheirCount adds blocks with so few present values that less than one
+// per block is sampled. The weights of the sample must add up to the number of present values.
 func TestWeightsOfRareValuesSumToTheirCount(t *testing.T) {
-	const blocks, size, there = 2000, 64, 3
+	const blocks, size, present = 2000, 64, 3
 	o := newObserver(Float64, blocks*size)
 	block := slices.Repeat([]float64{math.NaN()}, size)
 	block[3], block[30], block[50] = 1, 2, 3
@@ -146,8 +146,8 @@ func TestWeightsOfRareValuesSumToTheirCount(t *testing.T) {
 	for _, w := range o.rare {
 		sum += w.weight
 	}
-	if math.Abs(sum/(blocks*there)-1) > 0.03 { // the standard deviation is 0.01
-		t.Errorf("%v values, want %d", sum, blocks*there)
+	if math.Abs(sum/(blocks*present)-1) > 0.03 { // the standard deviation is 0.01
+		t.Errorf("the weights sum to %v, want %d", sum, blocks*present)
 	}
 }
 

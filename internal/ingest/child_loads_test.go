@@ -131,8 +131,8 @@ func TestAPutIsLoadedFromASocket(t *testing.T) {
 	}
 }
 
-// TestLimitedLoadsReadOnlyBelowTheirRoots stats and loads paths inside and outside of allowed roots:
-// with "..", with symbolic links, and with files that do not exist.
+// TestLimitedLoadsReadOnlyBelowTheirRoots stats and loads paths inside and outside of allowed
+// roots: with "..", with symbolic links, and with files that do not exist.
 func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 	root, outside := loadtest.Fenced(t)
 	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"

@@ -13,8 +13,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestALoadReportsItsSizeAndEndsIfThatIsRefused compares the sizes that a load, a sorted load and an
-// append pass to Room with the size of the result. The load must end with an error of Room.
+// TestALoadReportsItsSizeAndEndsIfThatIsRefused compares the sizes that a load, a sorted load and
+// an append pass to Room with the size of the result. The load must end with an error of Room.
 func TestALoadReportsItsSizeAndEndsIfThatIsRefused(t *testing.T) {
 	var text strings.Builder
 	for i := range 50_000 {

@@ -31,8 +31,8 @@ func TestProgressNeverDecreasesUpToFinish(t *testing.T) {
 	}
 }
 
-// TestAChildReadsItsNumberOfCores sends commands to a child. The child must ignore invalid lines and
-// numbers below 1.
+// TestAChildReadsItsNumberOfCores sends commands to a child. The child must ignore invalid lines
+// and numbers below 1.
 func TestAChildReadsItsNumberOfCores(t *testing.T) {
 	var got []int
 	followCommands(bufio.NewReader(strings.NewReader(

@@ -115,8 +115,8 @@ func TestErrorsOfAChildKeepTheirFields(t *testing.T) {
 	}
 }
 
-// interruptLoad starts a load of a large file, calls act once while the load reads rows, and returns
-// the error of the load.
+// interruptLoad starts a load of a large file, calls act once while the load reads rows, and
+// returns the error of the load.
 func interruptLoad(t *testing.T, act func(cancel context.CancelFunc, child int)) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

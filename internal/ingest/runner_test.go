@@ -26,8 +26,8 @@ func TestEachJobRunsInItsOwnChild(t *testing.T) {
 	}
 }
 
-// TestAChildThatDoesNotExitIsEnded runs a child that reports that its job is done and then waits for
-// input. Settle must not wait for it without end.
+// TestAChildThatDoesNotExitIsEnded runs a child that reports that its job is done and then waits
+// for input. Settle must not wait for it without end.
 func TestAChildThatDoesNotExitIsEnded(t *testing.T) {
 	script := loadtest.File(t, "child", "#!/bin/sh\necho '{\"done\":true}'\nexec cat\n")
 	if err := os.Chmod(script, 0o700); err != nil {

@@ -13,12 +13,12 @@ func TestABlockInPiecesHasTheMomentsOfTheWhole(t *testing.T) {
 		for i, v := range values {
 			narrow[i] = float32(v)
 		}
-		var wide Block[float64]
-		var less Block[float32]
+		var wideBlock Block[float64]
+		var narrowBlock Block[float32]
 		for at := 0; at < len(values); {
 			n := rapid.IntRange(0, len(values)-at).Draw(r, "piece")
-			wide.Add(values[at : at+n])
-			less.Add(narrow[at : at+n])
+			wideBlock.Add(values[at : at+n])
+			narrowBlock.Add(narrow[at : at+n])
 			at += n
 		}
 		check := func(got, want Moments) {
@@ -30,7 +30,7 @@ func TestABlockInPiecesHasTheMomentsOfTheWhole(t *testing.T) {
 		var want, want32 Moments
 		See(&want, values)
 		See(&want32, narrow)
-		check(wide.Moments(), want)
-		check(less.Moments(), want32)
+		check(wideBlock.Moments(), want)
+		check(narrowBlock.Moments(), want32)
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// floats draws values of a column, some of them missing or infinite.
+// floats draws at most `most` values of a column, some of them missing or infinite.
 func floats(r *rapid.T, most int) []float64 {
 	base := rapid.SampledFrom([]float64{0, -7, 1e6}).Draw(r, "base")
 	values := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-50, 50), rapid.Just(math.NaN()),
@@ -60,7 +60,7 @@ func TestMomentsEqualANaiveComputation(t *testing.T) {
 
 func finite(v float64) bool { return v-v == 0 }
 
-// same reports whether two slices have equal bits; any NaN equals any other.
+// same reports whether two slices have equal bits. Any NaN equals any other.
 func same(a, b []float64) bool {
 	for i := range a {
 		if a[i] != b[i] && (a[i] == a[i] || b[i] == b[i]) ||
@@ -71,11 +71,12 @@ func same(a, b []float64) bool {
 	return len(a) == len(b)
 }
 
+// TestEveryProcessorGivesTheSameMoments compares the results of vector instructions and of Go.
 func TestEveryProcessorGivesTheSameMoments(t *testing.T) {
 	if !vectors {
-		t.Skip("this processor has no AVX2: there is one way only")
+		t.Skip("this processor has no AVX2, so that only the Go code runs")
 	}
-	both := func(f func() Moments) (vector, plain Moments) {
+	both := func(f func() Moments) (vector, scalar Moments) {
 		vector = f()
 		vectors = false
 		defer func() { vectors = true }()
@@ -84,7 +85,7 @@ func TestEveryProcessorGivesTheSameMoments(t *testing.T) {
 	check := func(r *rapid.T, a, b Moments) {
 		if a.N != b.N || !same([]float64{a.Mean, a.M2, a.Least, a.Greatest},
 			[]float64{b.Mean, b.M2, b.Least, b.Greatest}) {
-			r.Fatalf("vectors give %+v, plain Go %+v", a, b)
+			r.Fatalf("vector instructions compute %+v, Go %+v", a, b)
 		}
 	}
 	rapid.Check(t, func(r *rapid.T) {
@@ -102,6 +103,8 @@ func TestEveryProcessorGivesTheSameMoments(t *testing.T) {
 	})
 }
 
+// TestScaledValuesEqualADivision compares Scale, which multiplies by the inverse and corrects the
+// product, with a division.
 func TestScaledValuesEqualADivision(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		values := floats(r, 60)
@@ -140,9 +143,8 @@ func BenchmarkSee(b *testing.B) {
 		values[i], narrow[i], whole[i] = math.Sin(float64(i)),
 			float32(math.Sin(float64(i))), int32(i)
 	}
-	per := func(b *testing.B) {
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096,
-			"ns/value")
+	report := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/value")
 	}
 	run := func(name string) {
 		b.Run(name+"/float64", func(b *testing.B) {
@@ -150,42 +152,42 @@ func BenchmarkSee(b *testing.B) {
 				var m Moments
 				See(&m, values)
 			}
-			per(b)
+			report(b)
 		})
 		b.Run(name+"/float32", func(b *testing.B) {
 			for b.Loop() {
 				var m Moments
 				See(&m, narrow)
 			}
-			per(b)
+			report(b)
 		})
 		b.Run(name+"/int32", func(b *testing.B) {
 			for b.Loop() {
 				var m Moments
 				See(&m, whole)
 			}
-			per(b)
+			report(b)
 		})
 		to := make([]float64, 4096)
 		b.Run(name+"/scale", func(b *testing.B) {
 			for b.Loop() {
 				Scale(to, values, NewScaling(1, 3, Moments{}))
 			}
-			per(b)
+			report(b)
 		})
 	}
 	run("vectors")
-	was := vectors
+	saved := vectors
 	vectors = false
 	run("plain")
-	vectors = was
+	vectors = saved
 }
 
-// Quotients that are computed with the inverse equal those of a division to the last bit, also for
-// digits that are hardest to round.
+// TestQuotientsByTheInverseEqualADivision compares quotients that are computed with the inverse
+// with those of a division, to the last bit, also for significands that are hardest to round.
 func TestQuotientsByTheInverseEqualADivision(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	digits := func() float64 { // from 1 to 2
+	significand := func() float64 { // in [1, 2)
 		bits := random.Uint64() >> 12
 		switch random.IntN(3) {
 		case 0:
@@ -197,14 +199,14 @@ func TestQuotientsByTheInverseEqualADivision(t *testing.T) {
 	}
 	values, to := make([]float64, 4096), make([]float64, 4096)
 	for range 200 {
-		scale := math.Ldexp(digits(), random.IntN(80)-40)
+		scale := math.Ldexp(significand(), random.IntN(80)-40)
 		for i := range values {
-			values[i] = math.Ldexp(digits()*float64(random.IntN(2)*2-1), random.IntN(80)-40)
+			values[i] = math.Ldexp(significand()*float64(random.IntN(2)*2-1), random.IntN(80)-40)
 		}
 		var all Moments
 		See(&all, values)
 		for _, s := range []Scaling{NewScaling(0, scale, all),
-			NewScaling(math.Ldexp(digits(), random.IntN(80)-40), scale, all)} {
+			NewScaling(math.Ldexp(significand(), random.IntN(80)-40), scale, all)} {
 			Scale(to, values, s)
 			for i, v := range values {
 				if want := (v - s.shift) / scale; to[i] != want {

@@ -13,9 +13,9 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestTileMomentsOfDecodedAndReadTilesAreEqual decodes a column in chunks. The moments of a tile are
-// known if one worker decoded all of it, and computed from the stored values otherwise. The joined
-// moments must equal those computed from stored values only.
+// TestTileMomentsOfDecodedAndReadTilesAreEqual decodes a column in chunks. The moments of a tile
+// are known if one worker decoded all of it, and computed from the stored values otherwise. The
+// joined moments must equal those computed from stored values only.
 func TestTileMomentsOfDecodedAndReadTilesAreEqual(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))

@@ -18,8 +18,8 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
-// TestIndicesEqualABitwiseEncoding encodes dictionary indices bit by bit, as the format defines, and
-// decodes them in parts of any size.
+// TestIndicesEqualABitwiseEncoding encodes dictionary indices bit by bit, as the format defines,
+// and decodes them in parts of any size.
 func TestIndicesEqualABitwiseEncoding(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		width := rapid.IntRange(1, maxIndexBits).Draw(r, "width")
