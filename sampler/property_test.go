@@ -3,6 +3,7 @@ package sampler_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"slices"
 	"testing"
 
@@ -17,6 +18,14 @@ var (
 	orders = sampler.Orders()
 	tails  = []string{"short", "wrap", "drop"}
 )
+
+// TestMain makes rapid check 500 cases of each property, unless -rapid.checks is set.
+func TestMain(m *testing.M) {
+	if err := flag.Set("rapid.checks", "500"); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
 
 func drawList(t *rapid.T) list {
 	x := list{contiguous: true}
