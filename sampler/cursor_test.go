@@ -9,6 +9,7 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
+// mustNew returns a sampler, or fails the test if the options are refused.
 func mustNew(t *testing.T, x sampler.Windows, o sampler.Options) *sampler.Sampler {
 	t.Helper()
 	s, err := sampler.New(x, o)
@@ -54,7 +55,7 @@ func TestCursorsThatDoNotMatchNameTheDifference(t *testing.T) {
 		from, to sampler.Options
 		dataset  string
 		windows  string
-		says     []string // empty: it fits
+		wants    []string // parts of the error; nil if the cursor matches
 	}{
 		{shuffle, shuffle, "d", "w", nil},
 		{shuffle, change(shuffle, func(o *sampler.Options) { o.BatchSize, o.NumReplicas = 3, 5 }),
@@ -73,24 +74,24 @@ func TestCursorsThatDoNotMatchNameTheDifference(t *testing.T) {
 			[]string{`lanes is "8", want "16"`}},
 		{weighted, change(weighted, func(o *sampler.Options) { o.Weights = []float64{3} }), "d",
 			"w", []string{"weights"}},
-		// no seed in sequential
+		// The order sequential has no seed.
 		{sampler.Options{BatchSize: 8, Seed: 1}, sampler.Options{BatchSize: 8, Seed: 2},
 			"d", "w", nil},
 	} {
 		err := mustNew(t, x, c.to).Check(mustNew(t, x, c.from).Cursor("d", "w", 1, 0),
 			c.dataset, c.windows)
-		if (err == nil) != (c.says == nil) || err != nil && !errors.Is(err, sampler.ErrCursor) {
-			t.Errorf("%+v to %+v: %v, want %q", c.from, c.to, err, c.says)
+		if (err == nil) != (c.wants == nil) || err != nil && !errors.Is(err, sampler.ErrCursor) {
+			t.Errorf("%+v to %+v: %v, want %q", c.from, c.to, err, c.wants)
 		}
-		for _, says := range c.says {
-			if err != nil && !strings.Contains(err.Error(), says) {
-				t.Errorf("%q does not say %q", err, says)
+		for _, want := range c.wants {
+			if err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%q does not contain %q", err, want)
 			}
 		}
 	}
 	s := mustNew(t, x, lanes)
-	for consumed, fits := range map[int64]bool{0: true, 8: true, 50: true, 51: false, 9: false} {
-		if err := s.Check(s.Cursor("d", "w", 0, consumed), "d", "w"); (err == nil) != fits {
+	for consumed, valid := range map[int64]bool{0: true, 8: true, 50: true, 51: false, 9: false} {
+		if err := s.Check(s.Cursor("d", "w", 0, consumed), "d", "w"); (err == nil) != valid {
 			t.Errorf("consumed %d: %v", consumed, err)
 		}
 	}
@@ -113,8 +114,8 @@ func TestInvalidCursorsAreRefused(t *testing.T) {
 		strings.Replace(good, `40`, `-40`, 1),
 		strings.Replace(good, `40`, `9223372036854775808`, 1),
 		strings.Replace(good, `"shuffle"`, `"shuffled"`, 1),
-		strings.Replace(good, `"shuffle"`, `"sequential"`, 1), // which has no seed
-		strings.Replace(good, `"shuffle"`, `"lanes"`, 1),      // which has lanes
+		strings.Replace(good, `"shuffle"`, `"sequential"`, 1), // must not have a seed
+		strings.Replace(good, `"shuffle"`, `"lanes"`, 1),      // must have lanes
 		strings.Replace(good, `"seed"`, `"batch_size":8,"seed"`, 1),
 		strings.Replace(good, `"seed"`, `"weights":"x","seed"`, 1),
 		strings.Replace(good, `"seed"`, `"sead"`, 1),
@@ -139,7 +140,7 @@ func FuzzParseCursor(f *testing.F) {
 		c, err := sampler.ParseCursor(data)
 		if err != nil {
 			if !errors.Is(err, sampler.ErrCursor) {
-				t.Fatalf("%q: %v is no cursor error", data, err)
+				t.Fatalf("%q: %v, want an ErrCursor", data, err)
 			}
 			return
 		}

@@ -7,21 +7,25 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// The oracle lists a whole epoch, window by window, from the formulas at the names of the orders.
-// It shares no code with the package.
+// The oracle lists a whole epoch, window by window, from the formulas in the comments of the
+// orders. It shares no code with the package.
 
+// two64 is 2⁶⁴.
 var two64 = new(big.Int).Lsh(big.NewInt(1), 64)
 
 // wrap64 reduces a number modulo 2⁶⁴.
 func wrap64(x *big.Int) *big.Int { return new(big.Int).Mod(x, two64) }
 
+// u converts x to a big.Int.
 func u(x uint64) *big.Int { return new(big.Int).SetUint64(x) }
 
+// times returns x times a hexadecimal factor, modulo 2⁶⁴.
 func times(x *big.Int, hex string) *big.Int {
 	f, _ := new(big.Int).SetString(hex, 16)
 	return wrap64(new(big.Int).Mul(x, f))
 }
 
+// xorShift returns x XOR (x >> by).
 func xorShift(x *big.Int, by uint) *big.Int {
 	return new(big.Int).Xor(x, new(big.Int).Rsh(x, by))
 }
@@ -34,15 +38,17 @@ func outputOf(k, i uint64) uint64 {
 	return xorShift(z, 31).Uint64()
 }
 
+// keyOf returns the key of an epoch for a purpose. Each order has the numbers of its purposes.
 func keyOf(seed, epoch, purpose uint64) uint64 {
 	return outputOf(outputOf(outputOf(0, seed), epoch), purpose)
 }
 
+// scale maps x from [0, 2⁶⁴) to [0, n).
 func scale(x, n uint64) uint64 {
 	return new(big.Int).Rsh(new(big.Int).Mul(u(x), u(n)), 64).Uint64()
 }
 
-// permuted returns the images of 0, 1, … n−1.
+// permuted returns the images of 0, 1, … n−1 under the permutation of key.
 func permuted(key, n uint64) []int64 {
 	a := uint64(2)
 	for a*a < n {
@@ -101,36 +107,37 @@ func (l list) Continues(window int64) bool {
 	return continues
 }
 
-// positions returns the windows of each position of an epoch: one window, or one block in
+// epochWindows returns the windows of each position of an epoch: one window, or one block in
 // random_start.
-func positions(x list, o sampler.Options, epoch uint64) (visits [][]int64) {
+func epochWindows(x list, o sampler.Options, epoch uint64) (positions [][]int64) {
 	n := x.Len()
 	switch o.Order {
 	case "sequential", "":
 		for w := range n {
-			visits = append(visits, []int64{w})
+			positions = append(positions, []int64{w})
 		}
 	case "shuffle":
 		for _, w := range permuted(keyOf(o.Seed, epoch, 1), uint64(n)) {
-			visits = append(visits, []int64{w})
+			positions = append(positions, []int64{w})
 		}
 	case "bootstrap":
 		for p := range uint64(n) {
-			visits = append(visits, []int64{drawWindow(x, o, keyOf(o.Seed, epoch, 2), p)})
+			positions = append(positions, []int64{drawWindow(x, o, keyOf(o.Seed, epoch, 2), p)})
 		}
 	case "random_start":
 		blocks := blocksOf(x, o, epoch)
 		for _, b := range permuted(keyOf(o.Seed, epoch, 3), uint64(len(blocks))) {
-			visits = append(visits, blocks[b])
+			positions = append(positions, blocks[b])
 		}
 	case "lanes":
 		for _, w := range lanesOf(x, o, epoch) {
-			visits = append(visits, []int64{w})
+			positions = append(positions, []int64{w})
 		}
 	}
-	return visits
+	return positions
 }
 
+// drawWindow returns the window at position p of an epoch of bootstrap.
 func drawWindow(x list, o sampler.Options, key, p uint64) int64 {
 	if o.Weights == nil {
 		return int64(scale(outputOf(key, p), uint64(x.Len())))
@@ -155,6 +162,7 @@ func drawWindow(x list, o sampler.Options, key, p uint64) int64 {
 	panic("no item")
 }
 
+// windowsOf returns the windows of an item.
 func windowsOf(x list, item int64) (ws []int64) {
 	for i := range x.runs {
 		it, first, count := x.RunAt(i)
@@ -165,6 +173,7 @@ func windowsOf(x list, item int64) (ws []int64) {
 	return ws
 }
 
+// blocksOf returns the blocks of an epoch of random_start, in the order of their windows.
 func blocksOf(x list, o sampler.Options, epoch uint64) (blocks [][]int64) {
 	key := keyOf(o.Seed, epoch, 4)
 	for j := range x.runs {
@@ -183,6 +192,7 @@ func blocksOf(x list, o sampler.Options, epoch uint64) (blocks [][]int64) {
 	return blocks
 }
 
+// lanesOf returns the windows of an epoch of lanes, in the order of their positions.
 func lanesOf(x list, o sampler.Options, epoch uint64) []int64 {
 	var items []int64
 	for _, r := range x.runs {
@@ -198,22 +208,22 @@ func lanesOf(x list, o sampler.Options, epoch uint64) []int64 {
 	line = append(line[turn:], line[:turn]...)
 	lanes := o.BatchSize * o.NumReplicas
 	length := int64(len(line)) / lanes
-	var visits []int64
+	var windows []int64
 	for t := range length {
 		for l := range lanes {
-			visits = append(visits, line[l*length+t])
+			windows = append(windows, line[l*length+t])
 		}
 	}
-	return append(visits, line[lanes*length:]...)
+	return append(windows, line[lanes*length:]...)
 }
 
 // step assigns the positions of one step to the ranks, one at a time; nil if the epoch is over.
-func step(visits [][]int64, o sampler.Options, consumed int64) (ranks [][]int64, next int64) {
+func step(positions [][]int64, o sampler.Options, consumed int64) (ranks [][]int64, next int64) {
 	unit := o.BatchSize
 	if o.Order == "random_start" {
 		unit = 1
 	}
-	full, left := unit*o.NumReplicas, int64(len(visits))-consumed
+	full, left := unit*o.NumReplicas, int64(len(positions))-consumed
 	if left <= 0 || o.Tail == "drop" && left < full {
 		return nil, consumed
 	}
@@ -228,11 +238,11 @@ func step(visits [][]int64, o sampler.Options, consumed int64) (ranks [][]int64,
 			shares[i%o.NumReplicas]++
 		}
 	}
-	next = min(consumed+full, int64(len(visits)))
+	next = min(consumed+full, int64(len(positions)))
 	for r := range ranks {
 		ranks[r] = []int64{}
 		for range shares[r] {
-			ranks[r] = append(ranks[r], visits[consumed%int64(len(visits))]...)
+			ranks[r] = append(ranks[r], positions[consumed%int64(len(positions))]...)
 			consumed++
 		}
 	}

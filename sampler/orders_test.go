@@ -25,11 +25,12 @@ func TestOrdersAreListedOnce(t *testing.T) {
 		t.Errorf("without an order: %+v, want those of sequential: %+v", got, want)
 	}
 	if got := (sampler.Options{Order: "random"}).Traits(); got != (sampler.Traits{}) {
-		t.Errorf("of no order: %+v", got)
+		t.Errorf("of an unknown order: %+v, want none", got)
 	}
 }
 
-// TestTraitsAreTrueOfEveryEpoch reads epochs batch by batch and compares them with the traits.
+// TestTraitsAreTrueOfEveryEpoch reads epochs batch by batch and compares them with the traits of
+// their order.
 func TestTraitsAreTrueOfEveryEpoch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawList(t)

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAppendedPositionsEqualSingleOnes compares append with at, also for ranges that wrap.
+// TestAppendedPositionsEqualSingleOnes compares append with at, also for ranges that wrap around.
 func TestAppendedPositionsEqualSingleOnes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.OneOf(rapid.Uint64Range(1, 40), rapid.Uint64Range(1, 1<<40)).Draw(t, "n")

@@ -36,8 +36,9 @@ func TestEvenSqrt(t *testing.T) {
 	}
 }
 
-// checkChi fails when a chi-square statistic is further than 4.5 standard deviations from its mean:
-// by chance once in 10⁵ (Wilson–Hilferty). Seeds are fixed, so a pass stays a pass.
+// checkChi fails the test if the chi-square statistic of counts is more than 4.5 standard
+// deviations from its mean, by the approximation of Wilson and Hilferty. By chance, this happens
+// once in 10⁵ tests. Seeds are fixed, so that the result is always the same.
 func checkChi(t *testing.T, what string, counts []float64, expected float64) {
 	t.Helper()
 	chi := 0.0
@@ -53,7 +54,8 @@ func checkChi(t *testing.T, what string, counts []float64, expected float64) {
 	}
 }
 
-// Every permutation of a few numbers is as likely as any other.
+// TestShufflesOfFewNumbersAreEquallyLikely counts how often each permutation of a few numbers
+// occurs.
 func TestShufflesOfFewNumbersAreEquallyLikely(t *testing.T) {
 	for n, factorial := range map[uint64]int{2: 2, 3: 6, 4: 24, 5: 120, 6: 720, 7: 5040} {
 		counts := make([]float64, factorial)
@@ -80,7 +82,8 @@ func TestShufflesOfFewNumbersAreEquallyLikely(t *testing.T) {
 	}
 }
 
-// The images of three numbers are jointly uniform, also if the network is small.
+// TestShuffledTriplesAreUniform counts the joint images of three numbers. They must be uniform,
+// also if the network is small.
 func TestShuffledTriplesAreUniform(t *testing.T) {
 	for _, n := range []uint64{8, 15, 16, 36} {
 		const draws = 300000
@@ -99,7 +102,7 @@ func TestShuffledTriplesAreUniform(t *testing.T) {
 	}
 }
 
-// Each number is at each position equally often, over seeds and over epochs.
+// TestShufflePositionsAreUniform counts the positions of a number, over seeds and over epochs.
 func TestShufflePositionsAreUniform(t *testing.T) {
 	for _, n := range []uint64{17, 64, 100, 5000, 16989} {
 		for _, over := range []string{"seeds", "epochs"} {
@@ -128,9 +131,9 @@ func TestShufflePositionsAreUniform(t *testing.T) {
 	}
 }
 
-// The image of a number is independent of those of its neighbours: differences of images are
-// uniform at distance 1, at distance a (the base of the network's digits) and at the distance of a
-// batch.
+// TestShuffleNeighboursAreIndependent counts the differences of the images of two numbers. They
+// must be uniform at distance 1, at distance a (the base of the network's digits) and at the
+// distance of a batch.
 func TestShuffleNeighboursAreIndependent(t *testing.T) {
 	for _, n := range []uint64{100, 5000, 16989, 1 << 20, 1e9} {
 		for _, distance := range []uint64{1, 32, evenSqrt(n), evenSqrt(n) + 1} {
@@ -138,7 +141,7 @@ func TestShuffleNeighboursAreIndependent(t *testing.T) {
 			counts := make([]float64, cells)
 			var p permutation
 			for i := range uint64(draws) {
-				// few pairs of each, so that draws are nearly independent
+				// Few pairs per permutation, so that the differences are nearly independent.
 				if i%min(1000, n/50) == 0 {
 					p = newPermutation(epochKey(i, 3, forShuffle), n)
 				}
@@ -160,7 +163,8 @@ func TestShuffleNeighboursAreIndependent(t *testing.T) {
 	}
 }
 
-// Within one epoch, pairs of successive images are uniform on a grid.
+// TestShuffleSuccessiveImagesAreUncorrelated counts pairs of successive images of one epoch on a
+// grid.
 func TestShuffleSuccessiveImagesAreUncorrelated(t *testing.T) {
 	for _, n := range []uint64{16989, 1e6, 1e9} {
 		for seed := range uint64(5) {
@@ -178,22 +182,23 @@ func TestShuffleSuccessiveImagesAreUncorrelated(t *testing.T) {
 	}
 }
 
-// Two epochs, or two seeds, have about one equal position, as random permutations do.
+// TestEpochsAreUnrelated counts the positions at which two epochs have the same window. Random
+// permutations have one on average.
 func TestEpochsAreUnrelated(t *testing.T) {
 	const n, pairs = 1000, 2000
-	agree := 0
+	equal := 0
 	for i := range uint64(pairs) {
 		p, q := newPermutation(epochKey(9, i, forShuffle), n),
 			newPermutation(epochKey(9, i+1, forShuffle), n)
 		for x := range uint64(n) {
 			if p.at(x) == q.at(x) {
-				agree++
+				equal++
 			}
 		}
 	}
-	// Poisson of mean 1
-	if mean := float64(agree) / pairs; math.Abs(mean-1) > 4.5/math.Sqrt(pairs) {
-		t.Errorf("two epochs agree %.3f times, want 1", mean)
+	// The count of a pair has a Poisson distribution with mean 1.
+	if mean := float64(equal) / pairs; math.Abs(mean-1) > 4.5/math.Sqrt(pairs) {
+		t.Errorf("two epochs have %.3f equal positions on average, want 1", mean)
 	}
 }
 

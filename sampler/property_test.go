@@ -27,6 +27,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
+// drawList draws runs of windows, several of which may be of one item, and jumps.
 func drawList(t *rapid.T) list {
 	x := list{contiguous: true}
 	item := int64(0)
@@ -38,6 +39,7 @@ func drawList(t *rapid.T) list {
 	return x
 }
 
+// drawOptions draws valid options for the windows of x.
 func drawOptions(t *rapid.T, x list) sampler.Options {
 	o := sampler.Options{
 		Order:       rapid.SampledFrom(orders).Draw(t, "order"),
@@ -72,6 +74,8 @@ func everyRank(t *rapid.T, x list, o sampler.Options) []*sampler.Sampler {
 	return ranks
 }
 
+// TestBatchesEqualThoseOfTheOracle reads an epoch from any position, and compares every batch of
+// every rank with the oracle. Steps and End must be those of the batches.
 func TestBatchesEqualThoseOfTheOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawList(t)
@@ -81,10 +85,10 @@ func TestBatchesEqualThoseOfTheOracle(t *testing.T) {
 		if ranks == nil {
 			return
 		}
-		visits := positions(x, o, epoch)
+		positions := epochWindows(x, o, epoch)
 		consumed := int64(0)
 		if o.Order != "lanes" {
-			consumed = rapid.Int64Range(0, int64(len(visits))).Draw(t, "consumed")
+			consumed = rapid.Int64Range(0, int64(len(positions))).Draw(t, "consumed")
 		}
 		steps := make([]int64, len(ranks))
 		for r, s := range ranks {
@@ -94,7 +98,7 @@ func TestBatchesEqualThoseOfTheOracle(t *testing.T) {
 		var b sampler.Batch
 		before := make([][]int64, len(ranks))
 		for {
-			want, next := step(visits, o, consumed)
+			want, next := step(positions, o, consumed)
 			for r, s := range ranks {
 				err := s.Batch(&b, epoch, consumed)
 				if want == nil {
@@ -127,7 +131,7 @@ func TestBatchesEqualThoseOfTheOracle(t *testing.T) {
 			consumed = next
 		}
 		if consumed != end {
-			t.Fatalf("the epoch ends at %d, End said %d", consumed, end)
+			t.Fatalf("the epoch ends at %d, but End returned %d", consumed, end)
 		}
 		for r, left := range steps {
 			if left != 0 {
@@ -137,6 +141,8 @@ func TestBatchesEqualThoseOfTheOracle(t *testing.T) {
 	})
 }
 
+// TestRankSharesEqualTheServedBatches counts the batches and windows of each rank in an epoch, and
+// compares them with Ranks and LastBatch.
 func TestRankSharesEqualTheServedBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawList(t)
@@ -167,8 +173,8 @@ func TestRankSharesEqualTheServedBatches(t *testing.T) {
 	})
 }
 
-// TestRankSharesAreComputedWithoutListingWindows has so many windows that to count them would take
-// years.
+// TestRankSharesAreComputedWithoutListingWindows computes the shares of 2⁵¹ windows. To list them
+// would take years.
 func TestRankSharesAreComputedWithoutListingWindows(t *testing.T) {
 	x := list{runs: []run{{0, 1 << 50}, {1, 1<<50 + 1}}}
 	for _, order := range []string{"sequential", "shuffle", "bootstrap", "random_start"} {
@@ -189,8 +195,8 @@ func TestRankSharesAreComputedWithoutListingWindows(t *testing.T) {
 	}
 }
 
-// checkReset compares reset with the windows: a row continues if it is the next window of the same
-// run, without a jump between.
+// checkReset compares Reset with the windows of two batches: a row continues if its window is the
+// next one of the same run, without a jump between them.
 func checkReset(t *rapid.T, x list, b sampler.Batch, before []int64) {
 	for i, w := range b.Windows {
 		continues := false
@@ -205,8 +211,9 @@ func checkReset(t *rapid.T, x list, b sampler.Batch, before []int64) {
 	}
 }
 
-// drain reads the batches of all ranks from consumed, for a number of steps; −1 is all.
-func drain(t *rapid.T, ranks []*sampler.Sampler, epoch uint64, consumed,
+// readBatches reads the batches of all ranks from consumed, for a number of steps, or to the end of
+// the epoch if steps is −1.
+func readBatches(t *rapid.T, ranks []*sampler.Sampler, epoch uint64, consumed,
 	steps int64) (served []int64, next int64) {
 	var b sampler.Batch
 	for steps != 0 {
@@ -226,18 +233,20 @@ func drain(t *rapid.T, ranks []*sampler.Sampler, epoch uint64, consumed,
 	return served, consumed
 }
 
+// TestAnyRankCountResumesACursorOfAnother interrupts an epoch several times, and resumes it with
+// other numbers of ranks and other batch sizes. All parts together must be the whole epoch.
 func TestAnyRankCountResumesACursorOfAnother(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawList(t)
 		o := drawOptions(t, x)
 		o.Tail = "short"
 		epoch := rapid.Uint64Range(0, 3).Draw(t, "epoch")
-		whole, _ := drain(t, everyRank(t, x, o), epoch, 0, -1)
+		whole, _ := readBatches(t, everyRank(t, x, o), epoch, 0, -1)
 		var served []int64
 		consumed := int64(0)
 		for range 4 {
 			ranks := everyRank(t, x, o)
-			part, next := drain(t, ranks, epoch, consumed, rapid.Int64Range(0, 3).Draw(t, "steps"))
+			part, next := readBatches(t, ranks, epoch, consumed, rapid.Int64Range(0, 3).Draw(t, "steps"))
 			served, consumed = append(served, part...), next
 			cursor := ranks[0].Cursor("digest", "spec", epoch, consumed)
 			data, err := json.Marshal(cursor)
@@ -260,7 +269,7 @@ func TestAnyRankCountResumesACursorOfAnother(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		rest, end := drain(t, everyRank(t, x, o), epoch, consumed, -1)
+		rest, end := readBatches(t, everyRank(t, x, o), epoch, consumed, -1)
 		served = append(served, rest...)
 		if total := everyRank(t, x, o)[0].Total(epoch); end != total {
 			t.Fatalf("ended at %d, want %d", end, total)
@@ -278,7 +287,7 @@ func TestAnEpochVisitsEachWindowOnce(t *testing.T) {
 		x := drawList(t)
 		o := drawOptions(t, x)
 		o.Tail = "short"
-		served, _ := drain(t, everyRank(t, x, o), rapid.Uint64().Draw(t, "epoch"), 0, -1)
+		served, _ := readBatches(t, everyRank(t, x, o), rapid.Uint64().Draw(t, "epoch"), 0, -1)
 		if int64(len(served)) != x.Len() {
 			t.Fatalf("%d windows, want %d", len(served), x.Len())
 		}

@@ -25,7 +25,7 @@ func TestInvalidOptionsNameTheField(t *testing.T) {
 		{sampler.Options{BatchSize: 1, Rank: 1}, "rank"},
 		{sampler.Options{BatchSize: 1, Rank: -1, NumReplicas: 2}, "rank"},
 		{sampler.Options{BatchSize: 1, Order: "random"}, "order"},
-		// windows do not continue each other
+		// x is not contiguous, so that no window continues another.
 		{sampler.Options{BatchSize: 1, Order: "lanes"}, "order"},
 		{sampler.Options{BatchSize: 1, Tail: "keep"}, "tail"},
 		{sampler.Options{BatchSize: 1, Weights: []float64{1}}, "weights"},
@@ -103,7 +103,7 @@ func TestTailsOfNineWindows(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tail, got, want)
 		}
 	}
-	// Two windows left for three ranks: the last has one batch fewer.
+	// The last step has two windows for three ranks, so that rank 2 has one batch fewer.
 	x.runs[0].count = 8
 	if got := fmt.Sprint(epochOf(t, x, sampler.Options{BatchSize: 2, NumReplicas: 3, Tail: "short"},
 		0)); got != "[[[0 1] [6]] [[2 3] [7]] [[4 5]]]" {
@@ -111,8 +111,8 @@ func TestTailsOfNineWindows(t *testing.T) {
 	}
 }
 
-// keras timeseries_dataset_utils_test.py, test_basics: 92 windows in 19 batches of 5, the last of
-// 2.
+// TestBatchCountsEqualThoseOfKeras repeats test_basics of keras, timeseries_dataset_utils_test.py:
+// 92 windows are 19 batches of 5, of which the last has 2.
 func TestBatchCountsEqualThoseOfKeras(t *testing.T) {
 	x, err := window.New(window.Spec{ContextLength: 9}, window.Table{Offsets: []int64{0, 100}})
 	if err != nil {
@@ -124,8 +124,9 @@ func TestBatchCountsEqualThoseOfKeras(t *testing.T) {
 	}
 }
 
-// neuralforecast tests/test_common/test_multi_device_training.py: ranks share no window. Merlin
-// dataloader#75: with tail wrap or drop all ranks have equally many batches, so none waits forever.
+// TestRanksShareNoWindowAndHaveEquallyManyBatches checks that no window is served to two ranks, as
+// tests/test_common/test_multi_device_training.py of neuralforecast does. With tail wrap or drop,
+// all ranks must have equally many batches, so that no rank waits forever (Merlin, dataloader#75).
 func TestRanksShareNoWindowAndHaveEquallyManyBatches(t *testing.T) {
 	x := list{runs: []run{{0, 103}}}
 	for _, tail := range tails {
@@ -152,8 +153,8 @@ func TestRanksShareNoWindowAndHaveEquallyManyBatches(t *testing.T) {
 	}
 }
 
-// darts#1123 (series cycled to the longest) cannot happen here: an item's share is in proportion to
-// its windows, or to its weight.
+// TestBootstrapDrawsItemsByWeight counts how often items are drawn. The share of an item must be
+// that of its windows, or of its weight. In darts#1123, short series are repeated instead.
 func TestBootstrapDrawsItemsByWeight(t *testing.T) {
 	x := list{runs: []run{{0, 1000}, {1, 3000}, {2, 500}, {2, 500}}}
 	for _, c := range []struct {
@@ -177,14 +178,16 @@ func TestBootstrapDrawsItemsByWeight(t *testing.T) {
 		}
 		for i := range got {
 			p := c.want[i]
-			if math.Abs(got[i]-n*p) > 4.5*math.Sqrt(n*p*(1-p)) { // binomial, once in 10⁵
+			// 4.5 standard deviations of a binomial distribution: by chance once in 10⁵ tests.
+			if math.Abs(got[i]-n*p) > 4.5*math.Sqrt(n*p*(1-p)) {
 				t.Errorf("weights %v: item %d is drawn %v times of %v", c.weights, i, got[i], n)
 			}
 		}
 	}
 }
 
-// Each lane has consecutive windows, and reset is true where it does not.
+// TestLanesContinueUnlessReset reads epochs of lanes. The context of a window must begin where that
+// of the previous window of its lane ends, unless Reset is true.
 func TestLanesContinueUnlessReset(t *testing.T) {
 	x, err := window.New(window.Spec{ContextLength: 4, Stride: 4},
 		window.Table{Offsets: []int64{0, 200, 260, 300}})
@@ -195,7 +198,7 @@ func TestLanesContinueUnlessReset(t *testing.T) {
 	s := mustNew(t, x, o)
 	for epoch := range uint64(3) {
 		var b sampler.Batch
-		end := make([]window.Place, 3) // the end of each row's context
+		end := make([]window.Place, 3) // the end of the context of each lane
 		resets := 0
 		for c := int64(0); c < s.Total(epoch); c = b.Next {
 			if err := s.Batch(&b, epoch, c); err != nil {
@@ -217,7 +220,7 @@ func TestLanesContinueUnlessReset(t *testing.T) {
 			t.Errorf("epoch %d: %d resets", epoch, resets)
 		}
 	}
-	// One lane over one series is the series itself, rotated.
+	// One lane of one series has the windows of the series, rotated.
 	one, err := window.New(window.Spec{ContextLength: 4, Stride: 4},
 		window.Table{Offsets: []int64{0, 40}})
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// The vectors in testdata/vectors never change, in Go or in Python.
-// `go test ./sampler -update` rewrites them, after a comparison with the oracle.
+// update rewrites the vectors in testdata/vectors: `go test ./sampler -update`. New vectors must be
+// compared with the oracle. Existing vectors never change: Go and Python have the same orders, and
+// stored cursors depend on them.
 var update = flag.Bool("update", false, "write testdata/vectors anew")
 
 const (
@@ -29,7 +30,8 @@ type shuffled struct {
 	Windows   []int64 `json:"windows"`
 }
 
-func (v *shuffled) fill(t *testing.T) {
+// compute sets the windows of v.
+func (v *shuffled) compute(t *testing.T) {
 	s, err := sampler.New(list{runs: []run{{0, v.N}}},
 		sampler.Options{Order: "shuffle", Seed: v.Seed, BatchSize: 1})
 	if err != nil {
@@ -45,6 +47,7 @@ func (v *shuffled) fill(t *testing.T) {
 	}
 }
 
+// shuffledCases returns the cases to store, without their windows.
 func shuffledCases() (cases []shuffled) {
 	for _, n := range []int64{1, 2, 3, 7, 16, 100, 4095, 4096, 16989, 1e9, 1 << 40} {
 		for _, s := range []struct{ seed, epoch uint64 }{{0, 0}, {0, 1}, {42, 0},
@@ -63,7 +66,7 @@ func shuffledCases() (cases []shuffled) {
 }
 
 func TestStoredVectorsOfShuffle(t *testing.T) {
-	checkVectors(t, shuffleVectors, shuffledCases(), 44, (*shuffled).fill)
+	checkVectors(t, shuffleVectors, shuffledCases(), 44, (*shuffled).compute)
 }
 
 // ordered has all batches of all ranks from a cursor to the end of an epoch.
@@ -83,7 +86,8 @@ type orderedStep struct {
 	Reset   [][]bool  `json:"reset,omitempty"`
 }
 
-func (v *ordered) fill(t *testing.T) {
+// compute sets the total and the steps of v.
+func (v *ordered) compute(t *testing.T) {
 	x := list{contiguous: true}
 	for _, r := range v.Runs {
 		x.runs = append(x.runs, run{r[0], r[1]})
@@ -118,6 +122,7 @@ func (v *ordered) fill(t *testing.T) {
 	}
 }
 
+// orderedCases returns the cases to store, without their totals and steps.
 func orderedCases() (cases []ordered) {
 	runs := [][2]int64{{0, 11}, {0, 3}, {2, 1}, {3, 20}}
 	for _, order := range orders {
@@ -134,15 +139,17 @@ func orderedCases() (cases []ordered) {
 }
 
 func TestStoredVectorsOfOrders(t *testing.T) {
-	checkVectors(t, orderVectors, orderedCases(), 31, (*ordered).fill)
+	checkVectors(t, orderVectors, orderedCases(), 31, (*ordered).compute)
 }
 
+// checkVectors computes the vectors of a file again and compares them. The file must have at least
+// least vectors. With -update, it first writes the cases to the file.
 func checkVectors[T any](t *testing.T, path string, cases []T, least int,
-	fill func(*T, *testing.T)) {
+	compute func(*T, *testing.T)) {
 	if *update {
 		out := []byte("[\n")
 		for i := range cases {
-			fill(&cases[i], t)
+			compute(&cases[i], t)
 			line, err := json.Marshal(cases[i])
 			if err != nil {
 				t.Fatal(err)
@@ -160,22 +167,22 @@ func checkVectors[T any](t *testing.T, path string, cases []T, least int,
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept []T
-	if err := json.Unmarshal(data, &kept); err != nil {
+	var stored []T
+	if err := json.Unmarshal(data, &stored); err != nil {
 		t.Fatal(err)
 	}
-	if len(kept) < least {
-		t.Errorf("%d vectors are kept, want %d", len(kept), least)
+	if len(stored) < least {
+		t.Errorf("%s has %d vectors, want at least %d", path, len(stored), least)
 	}
-	for _, want := range kept {
+	for _, want := range stored {
 		var got T
 		line, _ := json.Marshal(want)
 		if err := json.Unmarshal(line, &got); err != nil {
 			t.Fatal(err)
 		}
-		fill(&got, t)
+		compute(&got, t)
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v, kept is %+v", got, want)
+			t.Errorf("%+v, want the stored %+v", got, want)
 		}
 	}
 }
