@@ -113,18 +113,118 @@ func naiveFillAndClip(values []string, o option.Options, least, most int64) (out
 	return out, true
 }
 
-// TestIntegersAreFilledExactly fills and clips integers around 2^53, sorted, on a grid and
-// appended, and holds them against the oracle: those below are exact, others are refused.
-func TestIntegersAreFilledExactly(t *testing.T) {
-	types := []struct {
-		kind        arrow.DataType
-		least, most int64
-	}{
-		{arrow.PrimitiveTypes.Int64, math.MinInt64, math.MaxInt64},
-		{arrow.PrimitiveTypes.Uint64, 0, math.MaxInt64},
-		{arrow.PrimitiveTypes.Int8, -128, 127},
-		{arrow.PrimitiveTypes.Uint32, 0, math.MaxUint32},
+// integerType is an Arrow type and the range of the values that its column stores.
+type integerType struct {
+	arrow       arrow.DataType
+	least, most int64
+}
+
+// integerTypes are the types of TestIntegersAreFilledExactly.
+var integerTypes = []integerType{
+	{arrow.PrimitiveTypes.Int64, math.MinInt64, math.MaxInt64},
+	{arrow.PrimitiveTypes.Uint64, 0, math.MaxInt64},
+	{arrow.PrimitiveTypes.Int8, -128, 127},
+	{arrow.PrimitiveTypes.Uint32, 0, math.MaxUint32},
+}
+
+// drawIntegerRows draws the rows of two items, in the order of their times. The values are missing,
+// small, or near 2^53. Some are too large for steps.
+func drawIntegerRows(r *rapid.T, typ integerType, width int) map[int64][]integerRow {
+	near := []int64{1<<53 - 4, -1<<53 + 4, 0, 100}
+	if rapid.IntRange(0, 3).Draw(r, "too large") == 1 {
+		near = append(near, 1<<53, -1<<53, 1<<62, -1<<62)
 	}
+	value := func() string {
+		for {
+			n := rapid.SampledFrom(near).Draw(r, "near") + rapid.Int64Range(-3, 3).Draw(r, "off")
+			if rapid.IntRange(0, 3).Draw(r, "missing") == 1 {
+				return ""
+			} else if n >= typ.least && n <= typ.most {
+				return fmt.Sprint(n)
+			}
+		}
+	}
+	rows := map[int64][]integerRow{}
+	for item := range int64(2) {
+		for time := range rapid.Int64Range(3, 9).Draw(r, "rows") {
+			row := integerRow{item: item, time: time, v: make([]string, max(1, width))}
+			for f := range row.v {
+				row.v[f] = value()
+			}
+			rows[item] = append(rows[item], row)
+		}
+	}
+	return rows
+}
+
+// drawIntegerSteps draws a layout, a fill and a clip, with numbers around 2^53.
+func drawIntegerSteps(r *rapid.T) option.Options {
+	o := option.Options{ItemID: []string{"i"}, Time: "t", Sort: true, DType: option.DTypes{}}
+	o.Layout = rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")
+	numbers := []float64{-1 << 60, -1 << 53, -1<<53 + 1, -1, 0, 7, 100, 1<<53 - 2,
+		1<<53 - 1, 1 << 53}
+	if rapid.IntRange(0, 3).Draw(r, "large number") > 0 {
+		numbers = numbers[2:9]
+	}
+	fills := []option.Fill{{How: option.FillForward}, {How: option.FillBackward}, {}}
+	if rapid.Bool().Draw(r, "value") {
+		fills = []option.Fill{option.FillWith(rapid.SampledFrom(numbers).Draw(r, "filled with"))}
+	}
+	o.Fill = option.All(rapid.SampledFrom(fills).Draw(r, "fill"))
+	if rapid.IntRange(0, 2).Draw(r, "clips") == 1 {
+		low := rapid.IntRange(0, len(numbers)-1).Draw(r, "low")
+		high := rapid.IntRange(low, len(numbers)-1).Draw(r, "high")
+		c := option.Clip{High: numbers[high], HasHigh: true}
+		if c.HasLow = rapid.Bool().Draw(r, "has low"); c.HasLow {
+			c.Low = numbers[low]
+		}
+		o.Clip = option.All(c)
+	}
+	return o
+}
+
+// removeRows removes rows at random, so that regrid must insert them: their time becomes -1, and
+// their values missing. The first and the last row, and those beside the cut, stay.
+func removeRows(r *rapid.T, rows []integerRow, cut int) {
+	for at := range rows {
+		if at > 0 && at != cut && at != cut-1 && at < len(rows)-1 &&
+			rapid.IntRange(0, 4).Draw(r, "removed") == 1 {
+			rows[at].v = make([]string, len(rows[at].v))
+			rows[at].time = -1
+		}
+	}
+}
+
+// naiveFillAndClipRows applies the steps to the rows of an item, and returns their values row by
+// row. ok is false if a load must refuse them.
+func naiveFillAndClipRows(rows []integerRow, o option.Options, to integerType) (out []string,
+	ok bool) {
+	features := make([][]string, len(rows[0].v))
+	ok = true
+	for f := range features {
+		var values []string
+		for _, row := range rows {
+			values = append(values, row.v[f])
+		}
+		var fits bool
+		features[f], fits = naiveFillAndClip(values, o, to.least, to.most)
+		ok = ok && fits
+	}
+	if !ok {
+		return nil, false
+	}
+	for at := range rows {
+		for f := range features {
+			out = append(out, features[f][at])
+		}
+	}
+	return out, true
+}
+
+// TestIntegersAreFilledExactly fills and clips integers around 2^53, with sort, regrid and append,
+// and compares the values with naiveFillAndClip. Integers below 2^53 are exact. The load must refuse
+// others.
+func TestIntegersAreFilledExactly(t *testing.T) {
 	loads, refusals := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
 		dir, err := os.MkdirTemp("", "integers")
@@ -132,126 +232,60 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 			r.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		is := rapid.SampledFrom([]int{0, 1, 0, 1, 2, 3}).Draw(r, "type")
-		kind, least, most := types[is].kind, types[is].least, types[is].most
-		near := []int64{1<<53 - 4, -1<<53 + 4, 0, 100}
-		if rapid.IntRange(0, 3).Draw(r, "too large") == 1 {
-			near = append(near, 1<<53, -1<<53, 1<<62, -1<<62)
-		}
-		value := func() string {
-			for {
-				n := rapid.SampledFrom(near).Draw(r, "near") + rapid.Int64Range(-3, 3).
-					Draw(r, "off")
-				if rapid.IntRange(0, 3).Draw(r, "missing") == 1 {
-					return ""
-				} else if n >= least && n <= most {
-					return fmt.Sprint(n)
-				}
-			}
-		}
+		typ := integerTypes[rapid.SampledFrom([]int{0, 1, 0, 1, 2, 3}).Draw(r, "type")]
 		width := rapid.SampledFrom([]int{0, 0, 2}).Draw(r, "width")
-		sorted := map[int64][]integerRow{}
-		regrid := rapid.Bool().Draw(r, "regrid")
-		for item := range int64(2) {
-			for time := range rapid.Int64Range(3, 9).Draw(r, "rows") {
-				row := integerRow{item: item, time: time, v: make([]string, max(1, width))}
-				for f := range row.v {
-					row.v[f] = value()
-				}
-				sorted[item] = append(sorted[item], row)
-			}
+		rows := drawIntegerRows(r, typ, width)
+		o, stored := drawIntegerSteps(r), typ
+		if dtype := rapid.SampledFrom([]string{"", "", "int64", "uint64"}).Draw(r,
+			"dtype"); dtype != "" {
+			o.DType.By = map[string]string{"v": dtype}
+			stored = integerTypes[map[string]int{"int64": 0, "uint64": 1}[dtype]]
 		}
-		o := option.Options{ItemID: []string{"i"}, Time: "t", Sort: true, DType: option.DTypes{}}
-		o.Layout = rapid.SampledFrom([]string{"", layout.Packed}).Draw(r, "layout")
-		whole := []float64{-1 << 60, -1 << 53, -1<<53 + 1, -1, 0, 7, 100, 1<<53 - 2,
-			1<<53 - 1, 1 << 53}
-		if rapid.IntRange(0, 3).Draw(r, "large number") > 0 {
-			whole = whole[2:9]
+		if rapid.Bool().Draw(r, "regrid") {
+			o.Regrid = json.RawMessage("1")
 		}
-		fills := []option.Fill{{How: option.FillForward}, {How: option.FillBackward}, {}}
-		if rapid.Bool().Draw(r, "value") {
-			fills = []option.Fill{option.FillWith(rapid.SampledFrom(whole).Draw(r, "filled with"))}
-		}
-		o.Fill = option.All(rapid.SampledFrom(fills).Draw(r, "fill"))
-		if bound := whole; rapid.IntRange(0, 2).Draw(r, "clips") == 1 {
-			low := rapid.IntRange(0, len(bound)-1).Draw(r, "low")
-			high := rapid.IntRange(low, len(bound)-1).Draw(r, "high")
-			c := option.Clip{High: bound[high], HasHigh: true}
-			if c.HasLow = rapid.Bool().Draw(r, "has low"); c.HasLow {
-				c.Low = bound[low]
-			}
-			o.Clip = option.All(c)
-		}
-		if other := rapid.SampledFrom([]string{"", "", "int64", "uint64"}).Draw(r,
-			"dtype"); other != "" {
-			o.DType.By = map[string]string{"v": other}
-			to := types[map[string]int{"int64": 0, "uint64": 1}[other]]
-			least, most = to.least, to.most
-		}
-		var rows, later []integerRow
+		var first, appended []integerRow
 		results := map[int64][]string{}
 		ok := true
 		for item := range int64(2) {
-			all := sorted[item]
-			cut := len(all)
-			if o.Fill.Of("v").How == option.FillForward || o.Fill.Of("v").How == option.FillValue {
-				cut = rapid.IntRange(1, len(all)).Draw(r, "cut") // the rest is appended
+			all := rows[item]
+			cut := len(all) // the rows from cut on are appended
+			if how := o.Fill.Of("v").How; how == option.FillForward || how == option.FillValue {
+				cut = rapid.IntRange(1, len(all)).Draw(r, "cut")
 			}
-			if regrid {
-				o.Regrid = json.RawMessage("1")
-				for at := range all {
-					if gone := at > 0 && at != cut && at != cut-1 && at < len(all)-1 &&
-						rapid.IntRange(0, 4).Draw(r, "gone") == 1; gone {
-						all[at].v = make([]string, len(all[at].v))
-						all[at].time = -1
-					}
-				}
+			if o.Regrid != nil {
+				removeRows(r, all, cut)
 			}
-			features := make([][]string, max(1, width))
-			for f := range features {
-				var of []string
-				for _, row := range all {
-					of = append(of, row.v[f])
-				}
-				var fits bool
-				features[f], fits = naiveFillAndClip(of, o, least, most)
-				ok = ok && fits
-			}
+			var fits bool
+			results[item], fits = naiveFillAndClipRows(all, o, stored)
+			ok = ok && fits
 			for at, row := range all {
-				for f := range features {
-					if ok {
-						results[item] = append(results[item], features[f][at])
-					}
-				}
 				if row.time >= 0 && at < cut {
-					rows = append(rows, row)
+					first = append(first, row)
 				} else if row.time >= 0 {
-					later = append(later, row)
+					appended = append(appended, row)
 				}
 			}
 		}
-		path, second := filepath.Join(dir, "a.arrows"), filepath.Join(dir, "b.arrows")
-		rows = rapid.Permutation(rows).Draw(r, "order")
-		writeIntegerStream(t, path, kind, width, rows)
-		// in the order of their first rows
-		want := slices.Concat(results[rows[0].item], results[1-rows[0].item])
-		o.Sources = []string{path}
-		load := func(name string, j Request) (string, error) {
-			j.Dir, j.Options = filepath.Join(dir, name), o
-			if err := os.Mkdir(j.Dir, 0o700); err != nil {
+		first = rapid.Permutation(first).Draw(r, "order")
+		// Items are in the order of their first rows.
+		want := slices.Concat(results[first[0].item], results[1-first[0].item])
+		load := func(name string, rows []integerRow, request Request) (string, error) {
+			o.Sources = []string{filepath.Join(dir, name+".arrows")}
+			writeIntegerStream(t, o.Sources[0], typ.arrow, width, rows)
+			request.Dir, request.Options = filepath.Join(dir, name), o
+			if err := os.Mkdir(request.Dir, 0o700); err != nil {
 				r.Fatal(err)
 			}
-			_, err := Run(context.Background(), j, &progress.Meter{})
-			return j.Dir, err
+			_, err := Run(context.Background(), request, &progress.Meter{})
+			return request.Dir, err
 		}
-		out, err := load("first", Request{})
-		if err == nil && len(later) > 0 {
-			writeIntegerStream(t, second, kind, width, later)
-			o.Sources = []string{second}
-			out, err = load("second", Request{Append: &Append{Dir: out}})
+		out, err := load("first", first, Request{})
+		if err == nil && len(appended) > 0 {
+			out, err = load("second", appended, Request{Append: &Append{Dir: out}})
 		}
 		if (err == nil) != ok {
-			r.Fatalf("%+v %+v: %v, want it taken: %v", o, sorted, err, ok)
+			r.Fatalf("%+v %+v: %v, want success: %v", o, rows, err, ok)
 		}
 		if err != nil {
 			if !strings.Contains(err.Error(), `column "v"`) {
@@ -270,11 +304,11 @@ func TestIntegersAreFilledExactly(t *testing.T) {
 			r.Fatal(err)
 		}
 		if got := loadtest.Texts(loadtest.Loaded{T: t, Data: d}, "v"); !slices.Equal(got, want) {
-			r.Fatalf("%+v %v:\n%v, want\n%v", o, sorted, got, want)
+			r.Fatalf("%+v %v:\n%v, want\n%v", o, rows, got, want)
 		}
 	})
 	if t.Logf("%d loads, %d refusals", loads, refusals); loads == 0 || refusals == 0 {
-		t.Error("a case is not drawn")
+		t.Errorf("%d loads and %d refusals, want some of both", loads, refusals)
 	}
 }
 
