@@ -30,15 +30,21 @@ type naiveRow struct {
 	flag bool
 }
 
+// rowNumbers has the numbers of the options where, regrid and item_bucket.
+type rowNumbers struct {
+	low, high   int64 // the bounds of where; high is excluded
+	step        int64 // 0 without regrid
+	part, parts uint64
+}
+
 // naiveRows filters, sorts, merges and inserts rows as the options say, without regard to speed. ok
 // is false if a load must refuse the rows.
-func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part,
-	parts uint64) (out []naiveRow, ok bool) {
+func naiveRows(rows []naiveRow, o option.Options, n rowNumbers) (out []naiveRow, ok bool) {
 	for _, r := range rows {
 		name := canonicalNames[r.item]
 		if (o.Items == nil || string(o.Items[0]) == name) &&
-			(parts == 0 || xxhash.Sum64String(name)%parts == part) &&
-			(o.Where == nil || r.time >= low && r.time < high) {
+			(n.parts == 0 || xxhash.Sum64String(name)%n.parts == n.part) &&
+			(o.Where == nil || r.time >= n.low && r.time < n.high) {
 			out = append(out, r)
 		}
 	}
@@ -63,17 +69,17 @@ func naiveRows(rows []naiveRow, o option.Options, low, high, step int64, part,
 		return nil, false
 	}
 	out, ok = naiveDistinct(out, o.Duplicates)
-	if !ok || step == 0 {
+	if !ok || n.step == 0 {
 		return out, ok
 	}
 	var grid []naiveRow
 	for i, r := range out {
 		firstOfItem := i == 0 || out[i-1].item != r.item
-		for !firstOfItem && grid[len(grid)-1].time+step < r.time {
-			grid = append(grid, naiveRow{item: r.item, time: grid[len(grid)-1].time + step,
+		for !firstOfItem && grid[len(grid)-1].time+n.step < r.time {
+			grid = append(grid, naiveRow{item: r.item, time: grid[len(grid)-1].time + n.step,
 				x: math.NaN(), n: math.NaN()})
 		}
-		if !firstOfItem && grid[len(grid)-1].time+step != r.time {
+		if !firstOfItem && grid[len(grid)-1].time+n.step != r.time {
 			return nil, false
 		}
 		grid = append(grid, r)
@@ -113,84 +119,129 @@ func naiveDistinct(rows []naiveRow, duplicates string) (out []naiveRow, ok bool)
 	return out, true
 }
 
+// drawNaiveRows draws rows of several items. They are in order if sorted is true.
+func drawNaiveRows(r *rapid.T, withFlag, sorted bool) (rows []naiveRow) {
+	names := slices.Sorted(maps.Keys(canonicalNames))
+	regular := rapid.Bool().Draw(r, "on a grid")
+	for range rapid.IntRange(1, 40).Draw(r, "rows") {
+		v := naiveRow{item: rapid.SampledFrom(names).Draw(r, "item"),
+			time: rapid.Int64Range(-20, 20).Draw(r, "time")}
+		if regular {
+			v.time *= 3
+		}
+		v.x = rapid.SampledFrom([]float64{1, 2.5, -3, math.NaN()}).Draw(r, "x")
+		v.n = float64(rapid.IntRange(1, 2).Draw(r, "n"))
+		v.flag = withFlag && rapid.Bool().Draw(r, "flag")
+		rows = append(rows, v)
+	}
+	if sorted {
+		slices.SortStableFunc(rows, func(a, b naiveRow) int {
+			if a.item != b.item {
+				return strings.Compare(a.item, b.item)
+			}
+			return int(a.time - b.time)
+		})
+	}
+	return rows
+}
+
+// drawRowOptions adds random filters, duplicates, regrid and layout to o.
+func drawRowOptions(r *rapid.T, o *option.Options, rows []naiveRow) (n rowNumbers) {
+	if rapid.Bool().Draw(r, "where") {
+		n.low, n.high = rapid.Int64Range(-40, 10).Draw(r, "from"),
+			rapid.Int64Range(-10, 60).Draw(r, "to")
+		o.Where = &option.Where{Time: []json.RawMessage{fmt.Append(nil, n.low),
+			fmt.Append(nil, n.high)}}
+		if rapid.Bool().Draw(r, "open") {
+			n.high, o.Where.Time[1] = math.MaxInt64, json.RawMessage("null")
+		}
+	}
+	if rapid.Bool().Draw(r, "items") {
+		o.Items = []json.RawMessage{json.RawMessage(canonicalNames[rows[len(rows)/2].item])}
+	}
+	if rapid.Bool().Draw(r, "bucket") {
+		n.part, n.parts = rapid.Uint64Range(0, 1).Draw(r, "part"), 2
+		o.ItemBucket = fmt.Sprintf("%d/%d", n.part, n.parts)
+	}
+	o.Duplicates = rapid.SampledFrom([]string{"", option.DuplicatesFirst, option.DuplicatesLast,
+		option.DuplicatesMean}).Draw(r, "duplicates")
+	if rapid.Bool().Draw(r, "regrid") {
+		n.step = rapid.SampledFrom([]int64{1, 3}).Draw(r, "step")
+		o.Regrid = fmt.Append(nil, n.step)
+	}
+	o.Layout = rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")
+	return n
+}
+
+// drawFiles splits the rows into the texts of one or more CSV files.
+func drawFiles(r *rapid.T, rows []naiveRow) []string {
+	const header = "flag,n,x,t,item\n"
+	files := []string{header}
+	for _, v := range rows {
+		if rapid.IntRange(0, 15).Draw(r, "next file") == 0 && files[len(files)-1] != header {
+			files = append(files, header)
+		}
+		files[len(files)-1] += fmt.Sprintf("%t,%v,%.1f,%d,\"%s\"\n", v.flag, v.n, v.x, v.time,
+			strings.ReplaceAll(v.item, `"`, `""`))
+	}
+	return files
+}
+
+// checkRows compares the rows and the item names of a generation with the wanted rows.
+func checkRows(r *rapid.T, l loadtest.Loaded, withFlag bool, want []naiveRow) {
+	items, times, x := loadtest.Texts(l, "item"), loadtest.Values[int64](l, "t"),
+		loadtest.Values[float64](l, "x")
+	n := numbersOf(l, "n")
+	if len(x) != len(want) {
+		r.Fatalf("%d rows, want %d", len(x), len(want))
+	}
+	var names []string
+	for i, w := range want {
+		got := naiveRow{item: items[i], time: times[i], x: x[i], n: n[i]}
+		if withFlag {
+			got.flag = loadtest.Values[uint8](l, "flag")[i] == 1
+		}
+		if fmt.Sprint(got) != fmt.Sprint(w) {
+			r.Fatalf("row %d is %v, want %v", i, got, w)
+		}
+		if !slices.Contains(names, w.item) {
+			names = append(names, w.item)
+		}
+	}
+	if got := l.Manifest.Vocab["item"].Count; got != int64(len(names)) {
+		r.Fatalf("%d item names, want %q", got, names)
+	}
+	for code, want := range names {
+		if got, err := l.Word("item", int64(code)); err != nil || got != want {
+			r.Fatalf("item name %d is %q, want %q: %v", code, got, want, err)
+		}
+	}
+}
+
 // TestFilteredAndSortedRowsEqualANaiveComputation filters, sorts, merges and inserts rows in every
-// combination.
+// combination of options, and compares the generation, or the refusal, with naiveRows.
 func TestFilteredAndSortedRowsEqualANaiveComputation(t *testing.T) {
 	loads, refusals := 0, 0
 	rapid.Check(t, func(r *rapid.T) {
-		names := slices.Sorted(maps.Keys(canonicalNames))
-		var rows []naiveRow
-		withFlag := rapid.Bool().Draw(r, "with truth values")
-		regular := rapid.Bool().Draw(r, "on a grid")
-		for range rapid.IntRange(1, 40).Draw(r, "rows") {
-			v := naiveRow{item: rapid.SampledFrom(names).Draw(r, "item"),
-				time: rapid.Int64Range(-20, 20).Draw(r, "time")}
-			if regular {
-				v.time *= 3
-			}
-			v.x = rapid.SampledFrom([]float64{1, 2.5, -3, math.NaN()}).Draw(r, "x")
-			v.n = float64(rapid.IntRange(1, 2).Draw(r, "n"))
-			v.flag = withFlag && rapid.Bool().Draw(r, "flag")
-			rows = append(rows, v)
-		}
 		o := option.Options{ItemID: []string{"item"}, Time: "t", Columns: []string{"x", "n"}}
-		if o.Sort = rapid.Bool().Draw(r, "sort"); !o.Sort && rapid.Bool().Draw(r, "in order") {
-			slices.SortStableFunc(rows, func(a, b naiveRow) int {
-				if a.item != b.item {
-					return strings.Compare(a.item, b.item)
-				}
-				return int(a.time - b.time)
-			})
-		}
+		withFlag := rapid.Bool().Draw(r, "with booleans")
 		if withFlag {
 			o.Columns = append(o.Columns, "flag")
 		}
-		var low, high, step int64
-		if rapid.Bool().Draw(r, "where") {
-			low, high = rapid.Int64Range(-40, 10).Draw(r, "from"),
-				rapid.Int64Range(-10, 60).Draw(r, "to")
-			o.Where = &option.Where{Time: []json.RawMessage{fmt.Append(nil, low),
-				fmt.Append(nil, high)}}
-			if rapid.Bool().Draw(r, "open") {
-				high, o.Where.Time[1] = math.MaxInt64, json.RawMessage("null")
-			}
+		o.Sort = rapid.Bool().Draw(r, "sort")
+		rows := drawNaiveRows(r, withFlag, !o.Sort && rapid.Bool().Draw(r, "in order"))
+		numbers := drawRowOptions(r, &o, rows)
+		want, ok := naiveRows(rows, o, numbers)
+		if withFlag && slices.ContainsFunc(want, func(v naiveRow) bool { return v.n != v.n }) {
+			ok = false // a boolean of an inserted row cannot be missing
 		}
-		if rapid.Bool().Draw(r, "items") {
-			o.Items = []json.RawMessage{json.RawMessage(canonicalNames[rows[len(rows)/2].item])}
-		}
-		var part, parts uint64
-		if rapid.Bool().Draw(r, "bucket") {
-			part, parts = rapid.Uint64Range(0, 1).Draw(r, "part"), 2
-			o.ItemBucket = fmt.Sprintf("%d/%d", part, parts)
-		}
-		o.Duplicates = rapid.SampledFrom([]string{"", option.DuplicatesFirst, option.DuplicatesLast,
-			option.DuplicatesMean}).Draw(r, "duplicates")
-		if rapid.Bool().Draw(r, "regrid") {
-			step = rapid.SampledFrom([]int64{1, 3}).Draw(r, "step")
-			o.Regrid = fmt.Append(nil, step)
-		}
-		o.Layout = rapid.SampledFrom([]string{layout.Columns, layout.Packed}).Draw(r, "layout")
-		want, ok := naiveRows(rows, o, low, high, step, part, parts)
-		if step > 0 && withFlag &&
-			slices.ContainsFunc(want, func(v naiveRow) bool { return v.n != v.n }) {
-			ok = false
-		}
-
-		const header = "flag,n,x,t,item\n"
-		text := []string{header}
-		for _, v := range rows {
-			if rapid.IntRange(0, 15).Draw(r, "next file") == 0 && text[len(text)-1] != header {
-				text = append(text, header)
-			}
-			text[len(text)-1] += fmt.Sprintf("%t,%v,%.1f,%d,\"%s\"\n", v.flag, v.n, v.x, v.time,
-				strings.ReplaceAll(v.item, `"`, `""`))
-		}
-		for _, file := range text {
-			o.Sources = append(o.Sources, loadtest.File(t, "x.csv", file))
+		files := drawFiles(r, rows)
+		for _, text := range files {
+			o.Sources = append(o.Sources, loadtest.File(t, "x.csv", text))
 		}
 		_, dir, err := loadInBlocks(t, o, rapid.SampledFrom([]int64{16, 1 << 20}).Draw(r, "block"))
 		if ok != (err == nil) {
-			r.Fatalf("%v, want success: %t\n%s", err, ok, strings.Join(text, "\n"))
+			r.Fatalf("%v, want success: %t\n%s", err, ok, strings.Join(files, "\n"))
 		}
 		if err != nil {
 			refusals++
@@ -199,33 +250,7 @@ func TestFilteredAndSortedRowsEqualANaiveComputation(t *testing.T) {
 		loads++
 		l := loadtest.OpenDir(t, dir)
 		defer l.Close()
-		items, times, x := loadtest.Texts(l, "item"), loadtest.Values[int64](l, "t"),
-			loadtest.Values[float64](l, "x")
-		n := numbersOf(l, "n")
-		if len(x) != len(want) {
-			r.Fatalf("%d rows, want %d", len(x), len(want))
-		}
-		var words []string
-		for i, w := range want {
-			got := naiveRow{item: items[i], time: times[i], x: x[i], n: n[i]}
-			if withFlag {
-				got.flag = loadtest.Values[uint8](l, "flag")[i] == 1
-			}
-			if fmt.Sprint(got) != fmt.Sprint(w) {
-				r.Fatalf("row %d is %v, want %v", i, got, w)
-			}
-			if !slices.Contains(words, w.item) {
-				words = append(words, w.item)
-			}
-		}
-		if got := l.Manifest.Vocab["item"].Count; got != int64(len(words)) {
-			r.Fatalf("%d words, want %q", got, words)
-		}
-		for code, want := range words {
-			if got, err := l.Word("item", int64(code)); err != nil || got != want {
-				r.Fatalf("word %d is %q, want %q: %v", code, got, want, err)
-			}
-		}
+		checkRows(r, l, withFlag, want)
 	})
 	if loads < 10 || refusals < 10 {
 		t.Errorf("%d loads and %d refusals, want at least 10 of both", loads, refusals)
