@@ -19,128 +19,149 @@ import (
 	"github.com/tensorcache/tensorcache/layout"
 )
 
+// groupedSource describes the rows of a folder of Parquet files with row groups.
+type groupedSource struct {
+	itemNames []map[string]string // of each row: the JSON of its item names, by column
+	times     []string            // the JSON of the times of all rows, and one before them
+}
+
+// drawGroupedSource writes a file for each folder name. If partitioned is true, the names are values
+// of the partition part.
+func drawGroupedSource(t *testing.T, r *rapid.T, dir string, partitioned bool) groupedSource {
+	folders := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"7", "8", "x"}), 1, 3,
+		rapid.ID).Draw(r, "folders")
+	ids := []string{"a", "b", "c", "7"}
+	s := groupedSource{times: []string{`"1969-12-31T23:59:59Z"`}}
+	for f, folder := range folders {
+		var rows []loadtest.GroupedRow
+		item, at := 0, int64(0)
+		for range rapid.IntRange(6, 40).Draw(r, "rows") {
+			if rapid.IntRange(0, 6).Draw(r, "step") == 0 {
+				item, at = rapid.IntRange(0, 3).Draw(r, "item"),
+					int64(rapid.IntRange(-3, 3).Draw(r, "start")*1000)
+			}
+			at += 500
+			rows = append(rows, loadtest.NewGroupedRow(ids[item], int32(item)-1, at,
+				uint32(item)+1<<31, float64(at)+float64(item)/3))
+			s.itemNames = append(s.itemNames,
+				map[string]string{"id": `"` + ids[item] + `"`, "site": fmt.Sprint(item - 1),
+					"n": fmt.Sprint(item + 1<<31), "part": `"` + folder + `"`})
+			s.times = append(s.times, time.UnixMilli(at).UTC().Format(`"`+time.RFC3339Nano+`"`))
+		}
+		path := filepath.Join(dir, fmt.Sprintf("%d.parquet", f))
+		if partitioned {
+			path = filepath.Join(dir, "part="+folder, "0.parquet")
+		}
+		loadtest.ParquetGroups(t, path, rows, rapid.IntRange(1, 6).Draw(r, "group"))
+	}
+	return s
+}
+
+// drawFilters adds random filters to o: a range of time, items, a bucket, or several of them.
+func drawFilters(t *testing.T, r *rapid.T, o *option.Options, s groupedSource) {
+	const byTime, byItem, byBucket = 1, 2, 4
+	filters := rapid.SampledFrom([]int{1, 2, 4, 3, 1, 2, 5, 6, 7}).Draw(r, "filters")
+	if filters&byTime != 0 {
+		slices.SortFunc(s.times, func(a, b string) int {
+			return parseTime(t, a).Compare(parseTime(t, b))
+		})
+		from := rapid.IntRange(-1, len(s.times)-1).Draw(r, "from")
+		to := rapid.IntRange(from+1, len(s.times)).Draw(r, "to")
+		bound := func(i int) json.RawMessage {
+			if i < 0 || i == len(s.times) {
+				return json.RawMessage("null")
+			}
+			return json.RawMessage(s.times[i])
+		}
+		o.Where = &option.Where{Time: []json.RawMessage{bound(from), bound(to)}}
+	}
+	if filters&byItem != 0 {
+		for range rapid.IntRange(1, 3).Draw(r, "items") {
+			names := rapid.SampledFrom(s.itemNames).Draw(r, "item of")
+			name := names[o.ItemID[0]]
+			if rapid.IntRange(0, 9).Draw(r, "no item") == 7 {
+				name = `"q"`
+			}
+			if len(o.ItemID) == 2 {
+				name = "[" + name + "," + names[o.ItemID[1]] + "]"
+			}
+			o.Items = append(o.Items, json.RawMessage(name))
+		}
+	}
+	if filters&byBucket != 0 {
+		o.ItemBucket = fmt.Sprintf("%d/2", rapid.IntRange(0, 1).Draw(r, "bucket"))
+	}
+}
+
+// loadManifest loads with or without skipping row groups. It returns the manifest as JSON, without
+// its creation time, or the message of the error. skipped is the number of rows that a load skips.
+func loadManifest(t *testing.T, r *rapid.T, o option.Options, readAll bool) (text string,
+	skipped int64) {
+	out, err := os.MkdirTemp("", "out")
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer os.RemoveAll(out)
+	l := newLoad(out, o, &progress.Meter{})
+	l.readAll = readAll
+	m, err := l.run(t.Context())
+	if err != nil {
+		return l.cleanUp(err).Error(), 0
+	}
+	m.Created, m.XXH64 = time.Time{}, "" // XXH64 covers Created
+	b, err := json.Marshal(m)
+	if err != nil {
+		r.Fatal(err)
+	}
+	for _, source := range l.readers {
+		skipped += source.Rows() - l.prune(source).Rows
+	}
+	return string(b), skipped
+}
+
 // TestSkippedRowGroupsDoNotChangeTheGeneration compares loads that skip row groups and folders with
 // loads that read all of them. Both must have the same generation or the same error.
 func TestSkippedRowGroupsDoNotChangeTheGeneration(t *testing.T) {
-	left, kept, refusedLoads := 0, 0, 0
+	pruned, complete, refused := 0, 0, 0 // loads
 	rapid.Check(t, func(r *rapid.T) {
 		dir, err := os.MkdirTemp("", "groups")
 		if err != nil {
 			r.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		folders := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"7", "8", "x"}), 1, 3,
-			rapid.ID).Draw(r, "folders")
-		hive := rapid.Bool().Draw(r, "hive")
-		ids := []string{"a", "b", "c", "7"}
-		var names []map[string]string // the item names of each row, by column
-		times := []string{`"1969-12-31T23:59:59Z"`}
-		for f, folder := range folders {
-			var rows []loadtest.GroupedRow
-			item, at := 0, int64(0)
-			for range rapid.IntRange(6, 40).Draw(r, "rows") {
-				if rapid.IntRange(0, 6).Draw(r, "step") == 0 {
-					item, at = rapid.IntRange(0, 3).Draw(r, "item"),
-						int64(rapid.IntRange(-3, 3).Draw(r, "start")*1000)
-				}
-				at += 500
-				rows = append(rows, loadtest.NewGroupedRow(ids[item], int32(item)-1, at,
-					uint32(item)+1<<31, float64(at)+float64(item)/3))
-				names = append(names,
-					map[string]string{"id": `"` + ids[item] + `"`, "site": fmt.Sprint(item - 1),
-						"n": fmt.Sprint(item + 1<<31), "part": `"` + folder + `"`})
-				times = append(times, time.UnixMilli(at).UTC().Format(`"`+time.RFC3339Nano+`"`))
-			}
-			path := filepath.Join(dir, fmt.Sprintf("%d.parquet", f))
-			if hive {
-				path = filepath.Join(dir, "part="+folder, "0.parquet")
-			}
-			loadtest.ParquetGroups(t, path, rows, rapid.IntRange(1, 6).Draw(r, "group"))
-		}
-		o := option.Options{Sources: []string{dir}, Time: "t"}
+		o := option.Options{Sources: []string{dir}, Time: "t", Sort: true}
 		columns := []string{"id", "site", "n"}
-		if hive {
+		partitioned := rapid.Bool().Draw(r, "partitioned")
+		if partitioned {
 			columns = append(columns, "part")
 		}
+		s := drawGroupedSource(t, r, dir, partitioned)
 		o.ItemID = rapid.SliceOfNDistinct(rapid.SampledFrom(columns), 1, 2, rapid.ID).
 			Draw(r, "item_id")
-		// bits: time, items, bucket
-		which := rapid.SampledFrom([]int{1, 2, 4, 3, 1, 2, 5, 6, 7}).Draw(r, "filters")
-		if which&1 != 0 {
-			slices.SortFunc(times, func(a, b string) int { return parseTime(t, a).Compare(parseTime(t, b)) })
-			from := rapid.IntRange(-1, len(times)-1).Draw(r, "from")
-			to := rapid.IntRange(from+1, len(times)).Draw(r, "to")
-			bound := func(i int) json.RawMessage {
-				if i < 0 || i == len(times) {
-					return json.RawMessage("null")
-				}
-				return json.RawMessage(times[i])
-			}
-			o.Where = &option.Where{Time: []json.RawMessage{bound(from), bound(to)}}
-		}
-		if which&2 != 0 {
-			for range rapid.IntRange(1, 3).Draw(r, "items") {
-				of := rapid.SampledFrom(names).Draw(r, "item of")
-				name := of[o.ItemID[0]]
-				if rapid.IntRange(0, 9).Draw(r, "no item") == 7 {
-					name = `"q"`
-				}
-				if len(o.ItemID) == 2 {
-					name = "[" + name + "," + of[o.ItemID[1]] + "]"
-				}
-				o.Items = append(o.Items, json.RawMessage(name))
-			}
-		}
-		if which&4 != 0 {
-			o.ItemBucket = fmt.Sprintf("%d/2", rapid.IntRange(0, 1).Draw(r, "bucket"))
-		}
-		o.Sort, o.Duplicates = true,
-			rapid.SampledFrom([]string{option.DuplicatesFirst, option.DuplicatesLast,
-				option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesFirst, ""}).Draw(r,
-				"duplicates")
+		drawFilters(t, r, &o, s)
+		o.Duplicates = rapid.SampledFrom([]string{option.DuplicatesFirst, option.DuplicatesLast,
+			option.DuplicatesFirst, option.DuplicatesLast, option.DuplicatesFirst, ""}).Draw(r,
+			"duplicates")
 		if to := rapid.SampledFrom([]string{"", "float16", "float32"}).Draw(r, "dtype"); to != "" {
 			o.DType = option.Floats(to)
 		}
-		run := func(whole bool) (string, int64) {
-			out, err := os.MkdirTemp("", "out")
-			if err != nil {
-				r.Fatal(err)
-			}
-			defer os.RemoveAll(out)
-			l := newLoad(out, o, &progress.Meter{})
-			l.readAll = whole
-			m, err := l.run(t.Context())
-			if err != nil {
-				return l.cleanUp(err).Error(), 0
-			}
-			m.Created, m.XXH64 = time.Time{}, "" // XXH64 covers Created
-			b, err := json.Marshal(m)
-			if err != nil {
-				r.Fatal(err)
-			}
-			var left int64
-			for _, source := range l.readers {
-				left += source.Rows() - l.prune(source).Rows
-			}
-			return string(b), left
-		}
-		all, _ := run(true)
-		some, pruned := run(false)
-		if all != some {
-			r.Fatalf("%+v:\n%s\nwithout leaving out\n%s", o, some, all)
+		want, _ := loadManifest(t, r, o, true)
+		got, skipped := loadManifest(t, r, o, false)
+		if got != want {
+			r.Fatalf("%+v:\n%s\nwant, from all row groups,\n%s", o, got, want)
 		}
 		switch {
-		case all[0] != '{':
-			refusedLoads++
-		case pruned > 0:
-			left++
+		case want[0] != '{':
+			refused++
+		case skipped > 0:
+			pruned++
 		default:
-			kept++
+			complete++
 		}
 	})
-	t.Logf("%d loads left rows out, %d read all, %d were refused", left, kept, refusedLoads)
-	if left < (left+kept+refusedLoads)/4 || kept == 0 || refusedLoads == 0 {
-		t.Error("a case is not drawn, or loads that leave rows out are few")
+	t.Logf("%d loads skipped rows, %d read all, %d were refused", pruned, complete, refused)
+	if pruned < (pruned+complete+refused)/4 || complete == 0 || refused == 0 {
+		t.Error("want a quarter of the loads to skip rows, some to read all, and some refused")
 	}
 }
 
