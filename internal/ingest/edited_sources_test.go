@@ -25,10 +25,10 @@ import (
 	"github.com/tensorcache/tensorcache/internal/ingest/option"
 )
 
-// TestSourcesEditedWhileTheyAreReadAreRefused blocks a load of two files in its child, after both
-// are counted and the first is read, and then edits one of them.
-func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
-	const rows = 20_000
+// filesOfEveryFormat returns files with a column x of the given number of rows, by the suffix of
+// their format.
+func filesOfEveryFormat(t *testing.T, rows int) map[string]string {
+	t.Helper()
 	var text strings.Builder
 	text.WriteString("x\n")
 	floats, records := make([]float64, rows), make([][]byte, rows)
@@ -43,7 +43,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 		records[i] = loadtest.Example(false, map[string]any{"x": []float32{float32(x)}})
 	}
 	var pq bytes.Buffer
-	w := parquet.NewGenericWriter[row](&pq, parquet.MaxRowsPerRowGroup(rows/4))
+	w := parquet.NewGenericWriter[row](&pq, parquet.MaxRowsPerRowGroup(int64(rows/4)))
 	if _, err := w.Write(table); err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 	if err := errors.Join(s.Write(b.NewRecord()), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	formats := map[string]string{
+	return map[string]string{
 		"csv": text.String(), "csv.gz": loadtest.Compressed(t, ".gz", text.String()),
 		"parquet": pq.String(),
 		"arrows":  stream.String(),
@@ -66,6 +66,11 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 			binary.LittleEndian, floats),
 		"tfrecord": loadtest.TFRecords(records...),
 	}
+}
+
+// TestSourcesEditedWhileTheyAreReadAreRefused blocks a load of two files in its child, after both
+// are counted and the first is read, and then edits one of them.
+func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 	edits := map[string]func(path string) error{
 		"truncated": func(path string) error { return os.Truncate(path, 1000) },
 		"appended": func(path string) error {
@@ -85,7 +90,7 @@ func TestSourcesEditedWhileTheyAreReadAreRefused(t *testing.T) {
 			return err
 		},
 	}
-	for format, good := range formats {
+	for format, good := range filesOfEveryFormat(t, 20_000) {
 		for edit, do := range edits {
 			// The load has read file 0 and not yet file 1.
 			for which, name := range []string{"a." + format, "b." + format} {
