@@ -65,6 +65,6 @@ func TestMappedFilesAreCheckedLikeThoseOfADirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openMapped(t, dir, m, all...); !errors.Is(err, ErrTorn) {
-		t.Errorf("cut off: %v", err)
+		t.Errorf("truncated: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func TestEvenSqrt(t *testing.T) {
 // checkChi fails the test if the chi-square statistic of counts is more than 4.5 standard
 // deviations from its mean, by the approximation of Wilson and Hilferty. By chance, this happens
 // once in 10⁵ tests. Seeds are fixed, so that the result is always the same.
-func checkChi(t *testing.T, what string, counts []float64, expected float64) {
+func checkChi(t *testing.T, name string, counts []float64, expected float64) {
 	t.Helper()
 	chi := 0.0
 	for _, c := range counts {
@@ -47,10 +47,10 @@ func checkChi(t *testing.T, what string, counts []float64, expected float64) {
 	}
 	df := float64(len(counts) - 1)
 	z := (math.Cbrt(chi/df) - (1 - 2/(9*df))) / math.Sqrt(2/(9*df))
-	t.Logf("%s: chi-square %.0f at %.0f degrees of freedom, z %.2f", what, chi, df, z)
+	t.Logf("%s: chi-square %.0f at %.0f degrees of freedom, z %.2f", name, chi, df, z)
 	if math.Abs(z) > 4.5 {
 		t.Errorf("%s: chi-square %.0f at %.0f degrees of freedom is %.1f deviations off",
-			what, chi, df, z)
+			name, chi, df, z)
 	}
 }
 

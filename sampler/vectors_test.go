@@ -14,7 +14,7 @@ import (
 // update rewrites the vectors in testdata/vectors: `go test ./sampler -update`. New vectors must be
 // compared with the oracle. Existing vectors never change: Go and Python have the same orders, and
 // stored cursors depend on them.
-var update = flag.Bool("update", false, "write testdata/vectors anew")
+var update = flag.Bool("update", false, "rewrite testdata/vectors")
 
 const (
 	shuffleVectors = "../testdata/vectors/shuffle.json"

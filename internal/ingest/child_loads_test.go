@@ -135,15 +135,15 @@ func TestAPutIsLoadedFromASocket(t *testing.T) {
 // roots: with "..", with symbolic links, and with files that do not exist.
 func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 	root, outside := loadtest.Fenced(t)
-	const beyond = "lies below none of the folders that may be loaded from by other users and over TCP"
+	const notAllowed = "lies below none of the folders that may be loaded from by other users and over TCP"
 	for path, want := range map[string]string{
 		"a.csv": "", "in/b.csv": "", "in": "", "near.csv": "", "inside/b.csv": "",
 		"in/../a.csv": "", "./a.csv": "", "hive/k=1": "",
 		"none.csv": "no such file", "pipe.csv": "is a pipe", "a.csv/x": "not a directory",
-		"../rooted/secret.csv": beyond, "../rooted/none.csv": beyond, "..": beyond,
-		"../..": beyond, "in/../../rooted/secret.csv": beyond,
-		"out.csv": beyond, "twice.csv": beyond, "absolute.csv": beyond, "outside": beyond,
-		"outside/secret.csv": beyond, "hive": beyond,
+		"../rooted/secret.csv": notAllowed, "../rooted/none.csv": notAllowed, "..": notAllowed,
+		"../..": notAllowed, "in/../../rooted/secret.csv": notAllowed,
+		"out.csv": notAllowed, "twice.csv": notAllowed, "absolute.csv": notAllowed, "outside": notAllowed,
+		"outside/secret.csv": notAllowed, "hive": notAllowed,
 	} {
 		for _, o := range []option.Options{
 			{
@@ -167,7 +167,7 @@ func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 					t.Errorf("%s: %v", path, err)
 				case want == "":
 				case !errors.As(err, &source) || !strings.Contains(err.Error(), want) ||
-					source.NotAllowed != (want == beyond) ||
+					source.NotAllowed != (want == notAllowed) ||
 					source.NotAllowed != strings.Contains(source.Hint, "--root"):
 					t.Errorf("%s: got %v, want %q", path, err, want)
 				}
@@ -175,8 +175,8 @@ func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 		}
 	}
 	for name, r := range map[string]files.AllowedRoots{
-		"no root":           {Limited: true},
-		"root that is gone": {Limited: true, Roots: []string{filepath.Join(outside, "none")}},
+		"no root":                  {Limited: true},
+		"root that does not exist": {Limited: true, Roots: []string{filepath.Join(outside, "none")}},
 	} {
 		if _, err := r.Stat([]string{filepath.Join(outside, "secret.csv")}); !errors.Is(err,
 			loaderr.ErrSource) {

@@ -45,7 +45,7 @@ func TestFullDiskAtAnyPointReportsNeedAndHave(t *testing.T) {
 				t.Errorf("%v is %+v", err, s)
 			}
 			if _, err := os.Stat(filepath.Join(j.Dir, "manifest.json")); err == nil {
-				t.Error("there is a manifest")
+				t.Error("a manifest was written")
 			}
 		})
 	}
@@ -162,7 +162,7 @@ func TestFaultsDuringAnAppendLeaveNoManifest(t *testing.T) {
 				t.Errorf("%s at %s: %v", kind, point, err)
 			}
 			if _, err := os.Stat(filepath.Join(j.Dir, "manifest.json")); err == nil {
-				t.Errorf("%s at %s: there is a manifest", kind, point)
+				t.Errorf("%s at %s: a manifest was written", kind, point)
 			}
 		}
 	}

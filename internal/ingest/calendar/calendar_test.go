@@ -90,7 +90,7 @@ func TestUnknownFeaturesAndZonesAreRefused(t *testing.T) {
 	for _, names := range [][]string{{"second"}, {"year_sin"}, {"hour", "hour"},
 		{"hour_sin", "hour_sincos"}, {""}} {
 		if c, err := Parse(names); err == nil {
-			t.Errorf("%q gives %d columns", names, len(c))
+			t.Errorf("%q is accepted with %d columns", names, len(c))
 		}
 	}
 	for _, name := range []string{"Mars/Olympus", "Local", "+1"} {

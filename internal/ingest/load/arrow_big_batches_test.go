@@ -15,7 +15,7 @@ func TestBatchesLargerThanTheHeapLimitAreLoaded(t *testing.T) {
 	x, bools := loadtest.Values[float64](l, "x"), loadtest.Values[uint8](l, "b")
 	for i := range x {
 		if x[i] != float64(i) || (bools[i] == 1) != (i%3_000_000%3 == 0) {
-			t.Fatalf("row %d holds %v and %d", i, x[i], bools[i])
+			t.Fatalf("row %d is %v and %d", i, x[i], bools[i])
 		}
 	}
 }

@@ -169,14 +169,14 @@ func TestMissingListsAreNaNOrFilled(t *testing.T) {
 			option.Options{Sources: []string{path}, Layout: how}), "a")
 		for i, v := range got {
 			if math.IsNaN(v) == present[i/2] || present[i/2] && v != 1e300 {
-				t.Errorf("%s: row %d holds %v", how, i/2+1, v)
+				t.Errorf("%s: row %d is %v", how, i/2+1, v)
 			}
 		}
 	}
 	for i, v := range loadtest.Values[float64](mustLoad(t,
 		option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(3))}), "a") {
 		if present[i/2] && v != 1e300 || !present[i/2] && v != 3 {
-			t.Errorf("filled row %d holds %v", i/2+1, v)
+			t.Errorf("filled row %d is %v", i/2+1, v)
 		}
 	}
 	missing := loadtest.File(t, "x.arrows", streamOfLists(t, [][]bool{{false, false}, {false}},
@@ -191,7 +191,7 @@ func TestMissingListsAreNaNOrFilled(t *testing.T) {
 	for i, v := range loadtest.Values[int16](mustLoad(t,
 		option.Options{Sources: []string{path}, Fill: option.All(option.FillWith(-2))}), "a") {
 		if present[i/2] && v != 7 || !present[i/2] && v != -2 {
-			t.Errorf("filled row %d holds %d", i/2+1, v)
+			t.Errorf("filled row %d is %d", i/2+1, v)
 		}
 	}
 }

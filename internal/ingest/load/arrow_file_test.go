@@ -76,17 +76,17 @@ func TestInvalidArrowFilesAreRefused(t *testing.T) {
 		name, text, want, hint string
 		o                      option.Options
 	}{
-		{"cut file", string(file[:len(file)-5]),
+		{"truncated file", string(file[:len(file)-5]),
 			"x.arrow: is cut off: its end is not that of an Arrow file", "damaged",
 			option.Options{}},
 		{"only magic", "ARROW1", "x.arrow: is cut off", "damaged", option.Options{}},
 		{"footer", string(longFooter), "x.arrow: has a footer of ", "damaged", option.Options{}},
 		{"more than the footer says", string(extraBytes), "x.arrow: ", "", option.Options{}},
-		{"cut stream", string(stream[:len(stream)-8]), "without its end mark",
+		{"truncated stream", string(stream[:len(stream)-8]), "without its end mark",
 			"close the stream's writer", option.Options{}},
 		{"two streams", string(stream) + string(stream), "other bytes follow the end mark",
 			"a file of its own", option.Options{}},
-		{"stream cut in a batch", string(stream[:len(stream)-100]),
+		{"stream truncated in a batch", string(stream[:len(stream)-100]),
 			"x.arrow: the Arrow stream ended after ", "close the stream's writer",
 			option.Options{}},
 		{"nothing", "\xff\xff\xff\xff\x00\x00\x00\x00", "x.arrow: ", "", option.Options{}},

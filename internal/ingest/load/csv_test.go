@@ -142,7 +142,7 @@ func TestDTypesOfCellsAreInferred(t *testing.T) {
 			layout.Float64, "", "", []string{"0x1p+0", "nan", "nan", "nan", "nan", "nan", "nan"}},
 		{"missing first", "a,x\n,0\n2,0\n", layout.Float64, "", "", []string{"nan", "0x1p+1"}},
 		{"nothing but missing", "a,x\n,0\n,0\n", layout.Float64, "", "", []string{"nan", "nan"}},
-		{"truth", "a,x\ntrue,0\nFalse,0\n", layout.Bool, "", "", []string{"1", "0"}},
+		{"booleans", "a,x\ntrue,0\nFalse,0\n", layout.Bool, "", "", []string{"1", "0"}},
 		{"quoted numbers", "a,x\n\"1.5\",0\n\" 2\",0\n", layout.Float64, "", "",
 			[]string{"0x1.8p+0", "0x1p+1"}},
 		{"beyond int64", "a,x\n1,0\n9223372036854775808,0\n", layout.Float64, "", "",

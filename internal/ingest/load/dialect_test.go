@@ -117,7 +117,7 @@ func TestInvalidDialectsAreRefused(t *testing.T) {
 		{"missing time", "t,a\n1,1\n-1,1\n",
 			`row 2 (line 3), column "t": "-1" is missing, but every row needs a time`, "",
 			option.Options{NA: []string{"-1"}, Time: "t"}},
-		{"missing truth", "t,a\n1,true\n2,?\n",
+		{"missing boolean", "t,a\n1,true\n2,?\n",
 			`row 2 (line 3), column "a": "?" is missing, which only a float column can say`, "",
 			option.Options{NA: []string{"?"}}},
 	} {

@@ -22,7 +22,7 @@ func TestEqualTimesHaveOneRecipe(t *testing.T) {
 	for _, text := range []string{`"2020-01-03T00:00:00"`, `"2020-01-03 00:00:00Z"`,
 		`"2020-01-03T01:00:00+01:00"`} {
 		if got, want := recipe(text), recipe(`"2020-01-03"`); got != want {
-			t.Errorf("%s gives %s, want %s", text, got, want)
+			t.Errorf("%s has the recipe %s, want %s", text, got, want)
 		}
 	}
 	if recipe(`5`) == recipe(`6`) || recipe(`null`) != recipe(``) {

@@ -16,7 +16,7 @@ import (
 // missing after a fill: without a mean, without a value after the gap, and without a value before
 // it. All of them must have the bits of column.NaN.
 func TestFloatsThatStayMissingAreTheCanonicalNaN(t *testing.T) {
-	check := func(what string, l loadtest.Loaded) {
+	check := func(name string, l loadtest.Loaded) {
 		t.Helper()
 		missing := 0
 		for i, v := range loadtest.Values[float64](l, "a") {
@@ -24,11 +24,11 @@ func TestFloatsThatStayMissingAreTheCanonicalNaN(t *testing.T) {
 				continue
 			}
 			if missing++; math.Float64bits(v) != math.Float64bits(column.NaN) {
-				t.Errorf("%s: row %d holds %x", what, i+1, math.Float64bits(v))
+				t.Errorf("%s: row %d is %x", name, i+1, math.Float64bits(v))
 			}
 		}
 		if missing == 0 {
-			t.Errorf("%s: nothing is missing", what)
+			t.Errorf("%s: nothing is missing", name)
 		}
 	}
 	loadText := func(o option.Options, text string) loadtest.Loaded {
@@ -41,7 +41,7 @@ func TestFloatsThatStayMissingAreTheCanonicalNaN(t *testing.T) {
 			ScalePer: option.ScalePerItem, Scale: option.All(option.ScaleMinMax)},
 			"i,a\nx,\ny,1\ny,2\n"))
 	more := loadtest.File(t, "more.csv", "i,a\nx,\nx,5\ny,\n")
-	for what, o := range map[string]option.Options{
+	for name, o := range map[string]option.Options{
 		"a difference to a missing value": {Diff: option.All(true)},
 		"forward after a missing value": {Fill: option.All(
 			option.Fill{How: option.FillForward})},
@@ -50,8 +50,8 @@ func TestFloatsThatStayMissingAreTheCanonicalNaN(t *testing.T) {
 		"the mean of missing values": {Fill: option.All(option.Fill{How: option.FillMean})},
 	} {
 		old := loadText(o, "i,a\nx,\n")
-		check(what, old)
-		check(what+", appended", mustAppend(t, old, more))
+		check(name, old)
+		check(name+", appended", mustAppend(t, old, more))
 	}
 	type row struct {
 		A *int64 `parquet:"a,optional"`

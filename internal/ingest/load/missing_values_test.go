@@ -60,7 +60,7 @@ func TestMissingCellsOfTensorsAreRecorded(t *testing.T) {
 		}
 		if filled := loadtest.Values[float32](l, "a"); filled[7*width] != -1 ||
 			filled[7*width+1] != v[7*width+1] {
-			t.Errorf("%s: row 8 holds %v", how, filled[7*width:8*width])
+			t.Errorf("%s: row 8 is %v", how, filled[7*width:8*width])
 		}
 	}
 }
@@ -71,15 +71,15 @@ func TestMissingFloatsOfEverySourceAreTheCanonicalNaN(t *testing.T) {
 	const nan = 0x7ff8 << 48
 	want := []uint64{math.Float64bits(1.5), nan, nan}
 	digests := map[string]string{}
-	check := func(what string, l loadtest.Loaded) {
+	check := func(name string, l loadtest.Loaded) {
 		t.Helper()
 		got := loadtest.Values[float64](l, "a")
 		for i, v := range got {
 			if math.Float64bits(v) != want[i] {
-				t.Errorf("%s: row %d holds %x, want %x", what, i+1, math.Float64bits(v), want[i])
+				t.Errorf("%s: row %d is %x, want %x", name, i+1, math.Float64bits(v), want[i])
 			}
 		}
-		digests[l.Manifest.Digest] = what
+		digests[l.Manifest.Digest] = name
 	}
 	type row struct {
 		A *float64 `parquet:"a,optional"`

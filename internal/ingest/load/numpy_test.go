@@ -99,11 +99,11 @@ func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 		name, text, want, hint string
 		o                      option.Options
 	}{
-		{"cut values", good[:len(good)-1], "x.npy: holds 23 bytes of values, its header says 24",
+		{"truncated values", good[:len(good)-1], "x.npy: holds 23 bytes of values, its header says 24",
 			"damaged", option.Options{}},
 		{"more values", good + "x", "x.npy: holds 25 bytes of values, its header says 24",
 			"damaged", option.Options{}},
-		{"cut header", good[:40], "x.npy: is cut off: its header does not end", "damaged",
+		{"truncated header", good[:40], "x.npy: is cut off: its header does not end", "damaged",
 			option.Options{}},
 		{"only magic", numpy.NpyMagic, "x.npy: is cut off", "damaged", option.Options{}},
 		{"version", strings.Replace(good, "\x01\x00", "\x04\x00", 1),
@@ -156,10 +156,10 @@ func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 			option.Options{ItemID: []string{"value"}}},
 		{"other lengths", loadtest.NPZ(t, zip.Store, two),
 			`column "b": has 2 rows, column "a" has 3`, "--columns", option.Options{}},
-		{"flipped", string(flipped), `column "a": its values are not what their checksum says`,
+		{"flipped bit", string(flipped), `column "a": its values are not what their checksum says`,
 			"damaged", option.Options{}},
 		{"damaged deflate data", string(damaged), `column "a": `, "damaged", option.Options{}},
-		{"cut archive", loadtest.NPZ(t, zip.Store, two)[:200], "is a zip archive", "",
+		{"truncated archive", loadtest.NPZ(t, zip.Store, two)[:200], "is a zip archive", "",
 			option.Options{}},
 		{"bomb", bomb, "holds 1048576 bytes of values, its header says 2147483648", "",
 			option.Options{}},
@@ -173,7 +173,7 @@ func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.o.Sources = []string{loadtest.File(t, "x.npy", c.text)}
 			_, _, err := loadInProcess(t, c.o)
-			if c.name == "cut archive" {
+			if c.name == "truncated archive" {
 				c.want = "cannot be read as a zip archive"
 			}
 			loadtest.Refused(t, err, c.want, c.hint)

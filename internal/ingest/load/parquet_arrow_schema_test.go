@@ -69,7 +69,7 @@ func TestOnlyAMatchingArrowSchemaIsApplied(t *testing.T) {
 		{"no fields", encode(), layout.Int64, ""},
 		{"no base64", "*", "", damaged},
 		{"empty", "", "", damaged},
-		{"cut", encode(duration("d"))[:48], "", damaged},
+		{"truncated", encode(duration("d"))[:48], "", damaged},
 		{"an undefined unit", base64.StdEncoding.EncodeToString(schemaWithUnit(t, 4)),
 			"", damaged},
 		{"no message", base64.StdEncoding.EncodeToString(make([]byte, 64)), "", damaged},

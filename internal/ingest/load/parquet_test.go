@@ -106,7 +106,7 @@ func TestInvalidParquetFilesAreRefused(t *testing.T) {
 		name, path, want, hint string
 		o                      option.Options
 	}{
-		{"cut", half, half + ": is cut off: its end is not that of a Parquet file",
+		{"truncated", half, half + ": is cut off: its end is not that of a Parquet file",
 			"write or copy it again", option.Options{}},
 		{"text", loadtest.File(t, "a.parquet", "a,b\n1,2\n3,4\n"), "is no Parquet file", "",
 			option.Options{}},
@@ -137,7 +137,7 @@ func TestInvalidParquetFilesAreRefused(t *testing.T) {
 	}
 	if l := mustLoad(t, option.Options{Sources: []string{"testdata/bad-nested.parquet"},
 		Columns: []string{"x"}}); loadtest.Values[float64](l, "x")[1] != 2 {
-		t.Error("a column beside a nested one reads wrong")
+		t.Error("the values of a column beside a nested one are wrong")
 	}
 }
 

@@ -55,7 +55,7 @@ func TestInvalidCompressedTextIsRefused(t *testing.T) {
 		trailer := map[string]int{".gz": 8, ".zst": 4}[suffix]
 		for _, c := range []struct{ name, text, want, hint string }{
 			{"bad cell", good, `, row 1001 (line 1002), column "b": "x" is not a number`, ""},
-			{"cut off", good[:len(good)-3], "is cut off: its ", "damaged"},
+			{"truncated", good[:len(good)-3], "is cut off: its ", "damaged"},
 			{"nothing but the magic", good[:4], "is cut off: its ", "damaged"},
 			{"checksum", good[:len(good)-trailer] + "\x01\x02\x03\x04" + good[len(good)-trailer+4:],
 				"cannot be decompressed as ", "damaged"},

@@ -24,7 +24,7 @@ func TestBuffersThatAreTooShortAreFound(t *testing.T) {
 	}
 	texts := array.NewData(arrow.BinaryTypes.String, 2,
 		[]*memory.Buffer{nil, bytesOf(12), bytesOf(0)}, nil, 0, 0)
-	for what, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		data       arrow.ArrayData
 		have, need int64
 	}{
@@ -47,7 +47,7 @@ func TestBuffersThatAreTooShortAreFound(t *testing.T) {
 			3, 0), 0, 0},
 	} {
 		if have, need := shortBuffer(c.data); have != c.have || need != c.need {
-			t.Errorf("%s: %d of %d bytes, want %d of %d", what, have, need, c.have, c.need)
+			t.Errorf("%s: %d of %d bytes, want %d of %d", name, have, need, c.have, c.need)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestBatchesOfAnySizeUseTheSameMemory(t *testing.T) {
 	r.Release()
 	for _, p := range mem.files {
 		if p.live != 0 || p.used != 0 {
-			t.Errorf("a file still holds %d buffers of %d bytes", p.live, p.used)
+			t.Errorf("%d buffers of %d bytes are still in a file", p.live, p.used)
 		}
 	}
 	if mem.heap != 0 {

@@ -44,7 +44,7 @@ func TestPagesThatDeclareTooMuchAreRefused(t *testing.T) {
 	snappy := func(declared uint64) []byte {
 		return append(binary.AppendUvarint(nil, declared), make([]byte, packed)...)[:packed]
 	}
-	for what, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		codec format.CompressionCodec
 		pages []byte
 		want  string
@@ -82,11 +82,11 @@ func TestPagesThatDeclareTooMuchAreRefused(t *testing.T) {
 		err := checkPages(bytes.NewReader(append([]byte("PAR1"), c.pages...)), &m, 100)
 		if c.want == "" {
 			if err != nil {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: %v", name, err)
 			}
 			continue
 		}
 		err = (&parquetFile{}).locate(err, 0, source.Target{})
-		t.Run(what, func(t *testing.T) { loadtest.Refused(t, err, c.want, "damaged") })
+		t.Run(name, func(t *testing.T) { loadtest.Refused(t, err, c.want, "damaged") })
 	}
 }

@@ -27,7 +27,7 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 	meta := func(p *parquetFile, i int) *format.Statistics {
 		return &p.pq.Metadata().RowGroups[0].Columns[i].MetaData.Statistics
 	}
-	for what, c := range map[string]struct {
+	for name, c := range map[string]struct {
 		index       int
 		as          column.Column
 		change      func(p *parquetFile)
@@ -78,7 +78,7 @@ func TestOnlyStatisticsWithAnOrderAreTrusted(t *testing.T) {
 		}
 		least, most, ok := p.Bounds(c.index, 0, c.as)
 		if ok != (c.least != nil) || ok && (least != c.least || most != c.most) {
-			t.Errorf("%s: %v to %v, %v; want %v to %v", what, least, most, ok, c.least, c.most)
+			t.Errorf("%s: %v to %v, %v; want %v to %v", name, least, most, ok, c.least, c.most)
 		}
 	}
 }
