@@ -147,11 +147,13 @@ func TestExtremesEqualThoseOfARowByRowSearch(t *testing.T) {
 					}
 					e := f.Extremes(bounds)
 					for k := range len(bounds) - 1 {
-						least, greatest,
-							missing := bruteForce(t, d, c, feature, bounds[k], bounds[k+1])
+						least, greatest, missing := bruteForce(t, d, c, feature, bounds[k],
+							bounds[k+1])
 						got := fmt.Sprintln(e.Min[k], e.Max[k], e.Missing[k])
 						if want := fmt.Sprintln(least, greatest, missing); got != want {
-							t.Fatalf("%s, column %q, feature %d, summary of %v, rows %d to %d: %s want %s", layout, c.Name, feature, summary, bounds[k], bounds[k+1], got, want)
+							t.Fatalf("%s, column %q, feature %d, summary of %v, rows %d to %d: "+
+								"%s want %s", layout, c.Name, feature, summary, bounds[k],
+								bounds[k+1], got, want)
 						}
 					}
 				}

@@ -23,7 +23,9 @@ func TestFormat1IsStillRead(t *testing.T) {
 		checkColumn[int64](t, d, "i8", func(row, _ int) int64 { return int64(row) * 1e12 })
 		checkColumn[uint8](t, d, "b", func(row, _ int) uint8 { return []uint8{1, 0, 0}[row%3] })
 		checkColumn[float32](t, d, "many", func(row, j int) float32 { return float32(3*row+j) / 4 })
-		checkColumn[int64](t, d, "t", func(row, _ int) int64 { return 1577836800 + 60*int64(row%4) })
+		checkColumn[int64](t, d, "t", func(row, _ int) int64 {
+			return 1577836800 + 60*int64(row%4)
+		})
 		checkColumn[int32](t, d, "id", func(row, _ int) int32 { return int32(row / 4) })
 		checkColumn[uint64](t, d, "f8", func(row, _ int) uint64 {
 			if row == 5 {

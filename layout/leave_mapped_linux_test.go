@@ -32,7 +32,8 @@ func TestLeaveMappedKeepsTheMappingAfterFinish(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if mapped := strings.Contains(string(maps), filepath.Join(dir, DataFile)); mapped != leaveMapped {
+		mapped := strings.Contains(string(maps), filepath.Join(dir, DataFile))
+		if mapped != leaveMapped {
 			t.Errorf("mapped %v, want %v", mapped, leaveMapped)
 		}
 		if leaveMapped {

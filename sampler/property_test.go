@@ -246,7 +246,8 @@ func TestAnyRankCountResumesACursorOfAnother(t *testing.T) {
 		consumed := int64(0)
 		for range 4 {
 			ranks := everyRank(t, x, o)
-			part, next := readBatches(t, ranks, epoch, consumed, rapid.Int64Range(0, 3).Draw(t, "steps"))
+			part, next := readBatches(t, ranks, epoch, consumed,
+				rapid.Int64Range(0, 3).Draw(t, "steps"))
 			served, consumed = append(served, part...), next
 			cursor := ranks[0].Cursor("digest", "spec", epoch, consumed)
 			data, err := json.Marshal(cursor)

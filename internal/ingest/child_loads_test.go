@@ -142,7 +142,8 @@ func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 		"none.csv": "no such file", "pipe.csv": "is a pipe", "a.csv/x": "not a directory",
 		"../rooted/secret.csv": notAllowed, "../rooted/none.csv": notAllowed, "..": notAllowed,
 		"../..": notAllowed, "in/../../rooted/secret.csv": notAllowed,
-		"out.csv": notAllowed, "twice.csv": notAllowed, "absolute.csv": notAllowed, "outside": notAllowed,
+		"out.csv": notAllowed, "twice.csv": notAllowed, "absolute.csv": notAllowed,
+		"outside": notAllowed,
 		"outside/secret.csv": notAllowed, "hive": notAllowed,
 	} {
 		for _, o := range []option.Options{

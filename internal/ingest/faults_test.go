@@ -149,8 +149,8 @@ func TestFaultsDuringAnAppendLeaveNoManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, point := range append(faultPoints, "ingest.join", "create#4", "write#4", "reserve#4", "map#4",
-		"manifest#2") {
+	for _, point := range append(faultPoints, "ingest.join", "create#4", "write#4", "reserve#4",
+		"map#4", "manifest#2") {
 		for kind, want := range map[string]error{"ENOSPC": loaderr.ErrNoSpace,
 			"KILL": loaderr.ErrKilled} {
 			t.Setenv("TENSORCACHE_FAULT", kind+"@"+point)

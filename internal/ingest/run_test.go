@@ -235,7 +235,7 @@ func TestInvalidJobsAreRefused(t *testing.T) {
 
 func TestMemoryLimitEndsTheLoadOnly(t *testing.T) {
 	if raceEnabled || cgoEnabled {
-		t.Skip("only builds like releases have this limit: CGO_ENABLED=0, no race detector; make test-go runs one")
+		t.Skip("the limit is that of a release: CGO_ENABLED=0, no race detector (make test-go)")
 	}
 	small := job(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "i,a\nx,1\n")},
 		ItemID: []string{"i"}})

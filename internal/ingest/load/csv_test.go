@@ -87,8 +87,8 @@ func TestCSVEqualsEncodingCSVAndParseFloatBitForBit(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		_, dir, err := loadInBlocks(t, option.Options{Sources: []string{path}, ItemID: []string{"id"}},
-			rapid.Int64Range(1, 300).Draw(r, "block"))
+		o := option.Options{Sources: []string{path}, ItemID: []string{"id"}}
+		_, dir, err := loadInBlocks(t, o, rapid.Int64Range(1, 300).Draw(r, "block"))
 		if err != nil {
 			r.Fatalf("%v\n%s", err, text)
 		}

@@ -34,7 +34,8 @@ type integerRow struct {
 
 // writeIntegerStream writes rows as an Arrow stream with the columns i, t and v. v has integers, or
 // lists of width integers if width is not 0.
-func writeIntegerStream(t testing.TB, path string, kind arrow.DataType, width int, rows []integerRow) {
+func writeIntegerStream(t testing.TB, path string, kind arrow.DataType, width int,
+	rows []integerRow) {
 	t.Helper()
 	if width > 0 {
 		kind = arrow.FixedSizeListOf(int32(width), kind)
@@ -69,7 +70,8 @@ func writeIntegerStream(t testing.TB, path string, kind arrow.DataType, width in
 
 // naiveFillAndClip fills and clips the values of one feature of an item. ok is false if a load must
 // refuse a value, a number of the options, or a result, which must be from least to most.
-func naiveFillAndClip(values []string, o option.Options, least, most int64) (out []string, ok bool) {
+func naiveFillAndClip(values []string, o option.Options, least, most int64) (out []string,
+	ok bool) {
 	const bound = 1 << 53
 	fill, clip := o.Fill.Of("v"), o.Clip.Of("v")
 	steps := fill != (option.Fill{}) || clip != (option.Clip{})

@@ -125,7 +125,8 @@ func TestAppendRefusesRecipesWithInexactNumbers(t *testing.T) {
 	defer d.Close()
 	_, err = AppendOptions(d.Manifest, []string{"x.csv"})
 	loadtest.Refused(t, err,
-		"rows cannot be appended with the recipe of the dataset: got 1152921504606846977, want a number that float64 holds", "load")
+		"rows cannot be appended with the recipe of the dataset: got 1152921504606846977, want a number that float64 holds",
+		"load")
 }
 
 // TestNullsInParquetIntegersAreFilled fills int64, uint64, int32 and uint32 columns, in pages with

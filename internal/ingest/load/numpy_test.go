@@ -99,8 +99,8 @@ func TestInvalidNumpyFilesAreRefused(t *testing.T) {
 		name, text, want, hint string
 		o                      option.Options
 	}{
-		{"truncated values", good[:len(good)-1], "x.npy: holds 23 bytes of values, its header says 24",
-			"damaged", option.Options{}},
+		{"truncated values", good[:len(good)-1],
+			"x.npy: holds 23 bytes of values, its header says 24", "damaged", option.Options{}},
 		{"more values", good + "x", "x.npy: holds 25 bytes of values, its header says 24",
 			"damaged", option.Options{}},
 		{"truncated header", good[:40], "x.npy: is cut off: its header does not end", "damaged",

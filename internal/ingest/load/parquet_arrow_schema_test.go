@@ -75,7 +75,8 @@ func TestOnlyAMatchingArrowSchemaIsApplied(t *testing.T) {
 		{"no message", base64.StdEncoding.EncodeToString(make([]byte, 64)), "", damaged},
 	} {
 		var b bytes.Buffer
-		w := parquet.NewGenericWriter[durationRow](&b, parquet.KeyValueMetadata("ARROW:schema", c.schema))
+		w := parquet.NewGenericWriter[durationRow](&b,
+			parquet.KeyValueMetadata("ARROW:schema", c.schema))
 		if _, err := w.Write([]durationRow{{7, 8}, {-9, 10}}); err != nil {
 			t.Fatal(err)
 		}

@@ -111,7 +111,8 @@ func TestLongPhasesReportProgress(t *testing.T) {
 				}
 			}
 			for i, p := range w.recorded {
-				if p.RowsTotal > 0 && p.Rows > p.RowsTotal || i > 0 && p.Share < w.recorded[i-1].Share {
+				if p.RowsTotal > 0 && p.Rows > p.RowsTotal ||
+					i > 0 && p.Share < w.recorded[i-1].Share {
 					t.Errorf("%+v", p)
 				}
 			}

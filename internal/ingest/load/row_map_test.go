@@ -284,7 +284,8 @@ func TestErrorsAfterSortingNameTheRowOfTheFile(t *testing.T) {
 		`b.csv, row 3 (line 4), column "t": two rows of item "u" have the time 5`:                               func(o *option.Options) {},
 		`b.csv, row 3 (line 4), column "n": the rows of item "u" with the time 5 differ, and int64 has no mean`: func(o *option.Options) { o.Duplicates = option.DuplicatesMean },
 		`b.csv, row 2 (line 3), column "t": the time 7 of item "u" is no number of steps of 3 after the first, 5`: func(o *option.Options) {
-			o.Duplicates, o.Regrid, o.Where = option.DuplicatesLast, json.RawMessage("3"), whereFrom("5")
+			o.Duplicates, o.Regrid = option.DuplicatesLast, json.RawMessage("3")
+			o.Where = whereFrom("5")
 		},
 		`a.csv, row 3 (line 4), column "t": time 4 of item "u" comes after 5`:                                              func(o *option.Options) { o.Sort = false },
 		`a.csv, column "t": none of the 7 rows is kept: 0 of them lie in the bounds of time, their times go from 0 to 7`:   func(o *option.Options) { o.Where = whereFrom("8") },

@@ -79,8 +79,8 @@ func TestScaledColumnsEqualANaiveComputation(t *testing.T) {
 			DType: option.Floats(rapid.SampledFrom([]string{"", "float32", "float64"}).Draw(r,
 				"dtype")), Layout: rapid.SampledFrom(
 				[]string{layout.Columns, layout.Packed}).Draw(r, "layout"),
-			FitRows: rapid.SampledFrom(
-				[]*[2]*int64{nil, fitRows(0, 5), fitRows(-4, 1000), {nil, fitRows(0, 1)[1]}}).Draw(r, "fit"),
+			FitRows: rapid.SampledFrom([]*[2]*int64{nil, fitRows(0, 5), fitRows(-4, 1000),
+				{nil, fitRows(0, 1)[1]}}).Draw(r, "fit"),
 		}
 		l := mustLoad(t, o)
 		defer l.Close()
@@ -101,7 +101,8 @@ func TestScaledColumnsEqualANaiveComputation(t *testing.T) {
 				shift, scale = naiveFit(kind, fittedValues(o, s))
 				at = i
 			}
-			if !nearlyEqual(c.Scale.Shift[at], shift, 1e-12) || !nearlyEqual(c.Scale.Scale[at], scale, 1e-6) {
+			if !nearlyEqual(c.Scale.Shift[at], shift, 1e-12) ||
+				!nearlyEqual(c.Scale.Scale[at], scale, 1e-6) {
 				r.Fatalf("item %d: shift %v, scale %v, want %v and %v", i, c.Scale.Shift[at],
 					c.Scale.Scale[at], shift, scale)
 			}

@@ -62,8 +62,8 @@ func TestInvalidTimesAreRefused(t *testing.T) {
 				TimeFormat: c.format})
 		loadtest.Refused(t, err, c.want, c.hint)
 	}
-	_, _, err := loadInProcess(t, option.Options{Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")},
-		TimeFormat: "%F"})
+	_, _, err := loadInProcess(t, option.Options{TimeFormat: "%F",
+		Sources: []string{loadtest.File(t, "x.csv", "a\n1\n")}})
 	loadtest.Refused(t, err, `time_format: "%F": want it only together with time`, "")
 	_, _, err = loadInProcess(t, option.Options{Sources: []string{"testdata/flat-none.parquet"},
 		Time: "t", TimeFormat: "%F"})
