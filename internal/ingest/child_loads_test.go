@@ -143,7 +143,7 @@ func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
 		"../rooted/secret.csv": notAllowed, "../rooted/none.csv": notAllowed, "..": notAllowed,
 		"../..": notAllowed, "in/../../rooted/secret.csv": notAllowed,
 		"out.csv": notAllowed, "twice.csv": notAllowed, "absolute.csv": notAllowed,
-		"outside": notAllowed,
+		"outside":            notAllowed,
 		"outside/secret.csv": notAllowed, "hive": notAllowed,
 	} {
 		for _, o := range []option.Options{

@@ -224,8 +224,8 @@ func naiveFillAndClipRows(rows []integerRow, o option.Options, to integerType) (
 }
 
 // TestIntegersAreFilledExactly fills and clips integers around 2^53, with sort, regrid and append,
-// and compares the values with naiveFillAndClip. Integers below 2^53 are exact. The load must refuse
-// others.
+// and compares the values with naiveFillAndClip. Integers below 2^53 are exact. The load must
+// refuse others.
 func TestIntegersAreFilledExactly(t *testing.T) {
 	loads, refusals := 0, 0
 	rapid.Check(t, func(r *rapid.T) {

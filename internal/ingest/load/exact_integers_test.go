@@ -21,7 +21,9 @@ import (
 func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
 	large := []string{"1", "", "1152921504606846977"} // "" is missing
 	unsigned := []string{"", "18446744073709551615", "2"}
-	number := func(v float64) option.Options { return option.Options{Fill: option.All(option.FillWith(v))} }
+	fill := func(v float64) option.Options {
+		return option.Options{Fill: option.All(option.FillWith(v))}
+	}
 	clip := func(c option.Clip) option.Options { return option.Options{Clip: option.All(c)} }
 	as := func(dtype string) option.Options {
 		return option.Options{Fill: option.All(option.FillWith(0)),
@@ -35,16 +37,16 @@ func TestStepsRefuseIntegersFrom2To53On(t *testing.T) {
 		o          option.Options
 		want, hint string
 	}{
-		{"a value", arrow.PrimitiveTypes.Int64, large, number(0),
+		{"a value", arrow.PrimitiveTypes.Int64, large, fill(0),
 			`x.arrows, row 3, column "v": the integer near 1152921504606846976 is not between -2^53 and 2^53`, "out of fill and clip"},
 		{"a value that is clipped", arrow.PrimitiveTypes.Int64, []string{"5", "9007199254740992"},
 			clip(option.Clip{High: 9, HasHigh: true}),
 			`row 2, column "v": the integer near 9007199254740992`, "out of fill and clip"},
-		{"an unsigned value", arrow.PrimitiveTypes.Uint64, unsigned, number(0),
+		{"an unsigned value", arrow.PrimitiveTypes.Uint64, unsigned, fill(0),
 			`row 2, column "v": the integer near 18446744073709551616`, "out of fill and clip"},
 		{"a value stored as float64", arrow.PrimitiveTypes.Int64, large, as("float64"),
 			`row 3, column "v": the integer near`, "out of fill and clip"},
-		{"a fill value", arrow.PrimitiveTypes.Int64, small, number(1 << 60),
+		{"a fill value", arrow.PrimitiveTypes.Int64, small, fill(1 << 60),
 			`fill: "1152921504606846976": want an integer between -2^53 and 2^53 for column "v"`,
 			`leave column "v" out of fill`},
 		{"a lower bound", arrow.PrimitiveTypes.Int8, small,

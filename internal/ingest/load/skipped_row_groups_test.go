@@ -25,8 +25,8 @@ type groupedSource struct {
 	times     []string            // the JSON of the times of all rows, and one before them
 }
 
-// drawGroupedSource writes a file for each folder name. If partitioned is true, the names are values
-// of the partition part.
+// drawGroupedSource writes a file for each folder name. If partitioned is true, the names are
+// values of the partition part.
 func drawGroupedSource(t *testing.T, r *rapid.T, dir string, partitioned bool) groupedSource {
 	folders := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"7", "8", "x"}), 1, 3,
 		rapid.ID).Draw(r, "folders")
