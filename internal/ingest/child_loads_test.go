@@ -134,7 +134,7 @@ func TestAPutIsLoadedFromASocket(t *testing.T) {
 // TestLimitedLoadsReadOnlyBelowTheirRoots stats and loads paths inside and outside of allowed
 // roots: with "..", with symbolic links, and with files that do not exist.
 func TestLimitedLoadsReadOnlyBelowTheirRoots(t *testing.T) {
-	root, outside := loadtest.Fenced(t)
+	root, outside := loadtest.RootAndOutside(t)
 	const notAllowed = "lies below none of the folders that may be loaded from by other users and over TCP"
 	for path, want := range map[string]string{
 		"a.csv": "", "in/b.csv": "", "in": "", "near.csv": "", "inside/b.csv": "",

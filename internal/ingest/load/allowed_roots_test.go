@@ -16,7 +16,7 @@ import (
 // to a file inside and a file outside of the allowed root, in turn. No load may read the file
 // outside.
 func TestALinkThatLeavesTheRootIsNotFollowed(t *testing.T) {
-	root, _ := loadtest.Fenced(t)
+	root, _ := loadtest.RootAndOutside(t)
 	path := filepath.Join(root, "link.csv")
 	pointTo := func(to string) {
 		if err := errors.Join(os.Symlink(to, path+".new"),

@@ -161,8 +161,8 @@ type mutantFile struct {
 	name  string
 	bytes []byte
 	o     option.Options
-	// check reports whether the mutant b may load as got. good is the table of the valid file. It
-	// is nil if the format has no checksums and Go has no reference reader.
+	// check reports whether the mutant b may load as got. good is the table of the valid file.
+	// check is nil if the format has no checksums and Go has no reference reader.
 	check func(b []byte, got, good cellTexts) bool
 }
 

@@ -76,7 +76,7 @@ func TestParquetFilesOfPyarrowLoadAsPyarrowReadsThem(t *testing.T) {
 	}
 }
 
-func TestParquetTypesAreKept(t *testing.T) {
+func TestParquetTypesDetermineTheDTypes(t *testing.T) {
 	l := mustLoad(t, option.Options{Sources: []string{"testdata/flat-none.parquet"},
 		ItemID: []string{"text"}})
 	want := map[string][4]string{ // dtype, source dtype, unit, zone

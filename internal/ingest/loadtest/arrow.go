@@ -55,8 +55,8 @@ func ArrowSchema(t rapid.TB, fields []arrow.Field) []byte {
 	return b.Bytes()
 }
 
-// HalfNull returns four float64 values of which two are null, and that declare so many nulls. A
-// number other than 2 makes the array invalid.
+// HalfNull returns an array of four float64 values, of which two are null, that declares the given
+// number of nulls. A number other than 2 makes the array invalid.
 func HalfNull(nulls int) arrow.ArrayData {
 	values := memory.NewBufferBytes(arrow.Float64Traits.CastToBytes([]float64{1, 2, 3, 4}))
 	return array.NewData(arrow.PrimitiveTypes.Float64, 4,

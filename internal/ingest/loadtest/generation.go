@@ -59,8 +59,8 @@ func Values[T layout.Native](l Loaded, name string) []T {
 	return out
 }
 
-// Texts returns the Values of a column as texts, in the format of testdata/make.py: words of a text
-// column, [FloatText] of floats and decimal integers otherwise.
+// Texts returns the Values of a column as texts, in the format of testdata/make.py: the texts of a
+// text column, [FloatText] of floats and decimal integers otherwise.
 func Texts(l Loaded, name string) []string {
 	l.Helper()
 	c, err := l.Manifest.Column(name)

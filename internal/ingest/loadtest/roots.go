@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// Fenced creates a root directory and a directory outside of it, and returns their paths. The root
+// RootAndOutside creates a root directory and a directory outside of it, and returns their paths. The root
 // contains files, a named pipe, and links to files and directories inside and outside of it.
-func Fenced(t *testing.T) (root, outside string) {
+func RootAndOutside(t *testing.T) (root, outside string) {
 	t.Helper()
 	base := t.TempDir()
 	// The name of outside begins with the name of root.

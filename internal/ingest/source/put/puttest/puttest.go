@@ -31,13 +31,13 @@ import (
 func ColumnBytes(t *testing.T, name, dtype string, shape []int64, values any) (put.Column, []byte) {
 	t.Helper()
 	var b bytes.Buffer
-	if words, ok := values.([]string); ok {
-		offsets := make([]int64, len(words)+1)
-		for i, w := range words {
-			offsets[i+1] = offsets[i] + int64(len(w))
+	if texts, ok := values.([]string); ok {
+		offsets := make([]int64, len(texts)+1)
+		for i, text := range texts {
+			offsets[i+1] = offsets[i] + int64(len(text))
 		}
 		_ = binary.Write(&b, binary.LittleEndian, offsets)
-		b.WriteString(strings.Join(words, ""))
+		b.WriteString(strings.Join(texts, ""))
 	} else if err := binary.Write(&b, binary.LittleEndian, values); err != nil {
 		t.Fatal(err)
 	}
@@ -122,12 +122,12 @@ func CheckTexts(t *testing.T, l loadtest.Loaded, columns map[string][]string) {
 func ArrowBytes(t *testing.T) []byte {
 	t.Helper()
 	list := arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float64)
-	words := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
+	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8,
 		ValueType: arrow.BinaryTypes.String}
 	schema := arrow.NewSchema([]arrow.Field{
 		{Name: "f4", Type: arrow.PrimitiveTypes.Float32, Nullable: true},
 		{Name: "id", Type: arrow.BinaryTypes.String},
-		{Name: "w", Type: words},
+		{Name: "w", Type: dictionary},
 		{Name: "t", Type: &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}},
 		{Name: "f8", Type: list},
 		{Name: "i4", Type: arrow.PrimitiveTypes.Int32},
