@@ -160,7 +160,7 @@ func TestColumnsWithInfinitiesHaveNoMean(t *testing.T) {
 	}
 }
 
-func TestIntegersHaveStatisticsToo(t *testing.T) {
+func TestIntegersHaveStatistics(t *testing.T) {
 	o := newObserver(Uint8, 5)
 	o.add(bytesOf([]uint8{1, 2, 3, 250, 4}))
 	if s := o.statistics(); *s.Min != 1 || *s.Max != 250 || *s.Mean != 52 {

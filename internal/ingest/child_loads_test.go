@@ -48,10 +48,10 @@ func TestAnAppendInAChildSkipsLoadedFiles(t *testing.T) {
 	}
 }
 
-// TestDamagedArrowFilesEndTheLoadAlone changes bytes of Arrow files and loads them in a child, as
+// TestDamagedArrowFilesEndOnlyTheLoad changes bytes of Arrow files and loads them in a child, as
 // the daemon does. The format has no checksums, so values may differ, but an error must name the
 // file, and the child must not crash this process.
-func TestDamagedArrowFilesEndTheLoadAlone(t *testing.T) {
+func TestDamagedArrowFilesEndOnlyTheLoad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := 60
 	if raceEnabled || testing.Short() {

@@ -212,10 +212,9 @@ func TestNarrowingErrorsAreThoseOfTheFilteredRows(t *testing.T) {
 	}
 }
 
-// TestDTypesAreInferredFromFoldersWithoutRows filters by item two folders, of which only one has a
-// float. The dtype must be float64 for both items, so that machines that load different items
-// agree.
-func TestDTypesAreInferredFromFoldersWithoutRows(t *testing.T) {
+// TestDTypesAreInferredFromFilteredFolders loads one of two folders, of which only one has a float.
+// The dtype must be float64 for both items, so that machines that load different items agree.
+func TestDTypesAreInferredFromFilteredFolders(t *testing.T) {
 	dir := t.TempDir()
 	for folder, last := range map[string]string{"a": "7", "b": "0.5"} {
 		path := filepath.Join(dir, "part="+folder, "0.csv")

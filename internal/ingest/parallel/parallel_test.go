@@ -63,7 +63,7 @@ func TestTheErrorIsThatOfTheLowestFailingTask(t *testing.T) {
 	})
 }
 
-func TestACancelledContextStartsNoTask(t *testing.T) {
+func TestACanceledContextStartsNoTask(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	err := For(ctx, 2, 5, "", func(int, int) error {

@@ -20,7 +20,7 @@ func optionNames() []string {
 	return names
 }
 
-func TestKindsAreTheStepsOfTheOptions(t *testing.T) {
+func TestKindsEqualTheStepsOfTheOptions(t *testing.T) {
 	var names []string
 	for _, k := range kinds {
 		names = append(names, k.name)

@@ -244,7 +244,7 @@ func TestMissingValuesAreMarkedAfterTheValues(t *testing.T) {
 	loadtest.Refused(t, err, `row 3, column "i": the value is missing`, "--fill i=0")
 }
 
-func TestValuesThatNoColumnHasAreRefused(t *testing.T) {
+func TestValuesOutsideTheColumnTypeAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		dtype  string
 		values any
@@ -360,7 +360,7 @@ func TestAConnectionThatEndsAtAnyByteIsRefused(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatFailsIsNamedAsTheReason(t *testing.T) {
+func TestAFailedConnectionIsNamedAsTheReason(t *testing.T) {
 	h := put.Column{Name: "x", DType: "int8", Shape: []int64{3}, Bytes: 3}
 	r, described := describe(t, []put.Column{h}, iotest.ErrReader(errors.New("reset by peer")))
 	to := destination(t, 3, described, storedAs(described)...)
