@@ -38,7 +38,7 @@ func TestTextOptionsAreRefusedForOtherFormats(t *testing.T) {
 		"x.tfrecord": loadtest.TFRecords(loadtest.Example(false, map[string]any{"a": []int64{1}})),
 	} {
 		path := loadtest.File(t, name, text)
-		_, _, err := inProcess(t, option.Options{Sources: []string{path}, Delimiter: ";"})
+		_, _, err := loadInProcess(t, option.Options{Sources: []string{path}, Delimiter: ";"})
 		if err == nil || !strings.Contains(err.Error(), "delimiter: want it only for CSV and TSV "+
 			"files, not for "+path) {
 			t.Errorf("%s: %v", name, err)
@@ -50,14 +50,14 @@ func TestTextOptionsAreRefusedForOtherFormats(t *testing.T) {
 func TestPartitionsOfNumPyFilesAlone(t *testing.T) {
 	one, two := loadtest.NPY("<i8", "(1,)", false, binary.LittleEndian, []int64{7}),
 		loadtest.NPY("<i8", "(2,)", false, binary.LittleEndian, []int64{1, 2})
-	root := tree(t, map[string]string{"k=5/x.npy": two, "k=6/x.npy": one})
+	root := writeTree(t, map[string]string{"k=5/x.npy": two, "k=6/x.npy": one})
 	l := mustLoad(t, option.Options{Sources: []string{root}, Columns: []string{"k"}})
 	if got := loadtest.Values[int64](l, "k"); !slices.Equal(got, []int64{5, 5, 6}) {
 		t.Errorf("k %v, want 5 5 6", got)
 	}
 	uneven := loadtest.NPZ(t, zip.Store, map[string]string{"a.npy": one, "b.npy": two})
-	root = tree(t, map[string]string{"k=5/x.npz": uneven})
-	_, _, err := inProcess(t, option.Options{Sources: []string{root}, Columns: []string{"k"}})
+	root = writeTree(t, map[string]string{"k=5/x.npz": uneven})
+	_, _, err := loadInProcess(t, option.Options{Sources: []string{root}, Columns: []string{"k"}})
 	if err == nil || !strings.Contains(err.Error(), `has 2 rows, column "a" has 1`) {
 		t.Errorf("arrays of 1 and 2 rows: %v", err)
 	}
