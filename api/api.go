@@ -26,6 +26,9 @@ import (
 
 	"github.com/tensorcache/tensorcache/internal/feed"
 	"github.com/tensorcache/tensorcache/internal/machine"
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
+	"github.com/tensorcache/tensorcache/internal/peer"
+	"github.com/tensorcache/tensorcache/internal/problem"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -228,12 +231,12 @@ func protocolError(ctx *fasthttp.RequestCtx, err error, maxBody int) {
 // handleSocket answers one request over the control socket.
 func (s *Server) handleSocket(ctx *fasthttp.RequestCtx) {
 	if conn, ok := ctx.Conn().(*limitedConn).Conn.(*net.UnixConn); ok {
-		other, err := feed.CheckPeer(conn, s.AllowUID)
+		process, err := peer.Check(conn, s.AllowUID)
 		if err != nil {
-			fail(ctx, feed.ProblemOf(err))
+			fail(ctx, problem.Of(err))
 			return
 		}
-		ctx.SetUserValue(otherUser, other)
+		ctx.SetUserValue(otherUser, process.IsOtherUser())
 	}
 	s.answer(ctx)
 }
@@ -274,7 +277,7 @@ func (s *Server) answer(ctx *fasthttp.RequestCtx) {
 // caught is the error of a panic of a request, or of whatever is looked up beside them, written
 // down with where it came from unless a file's page is gone.
 func (s *Server) caught(doing, what string, recovered any) error {
-	err := feed.Failed("the daemon failed", recovered)
+	err := mmapfile.PanicError("the daemon failed", recovered)
 	if problemOf(err).Type == wire.Corrupt {
 		s.Log.Error(doing, "of", what, "error", err)
 	} else {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/window"
 )
@@ -31,7 +32,7 @@ func (s *Server) contents(ctx *fasthttp.RequestCtx, name string) error {
 	if len(numbers) == 0 {
 		return reply(ctx, 200, out)
 	}
-	content, err := w.Content(numbers)
+	content, err := batch.NewContent(w, numbers)
 	if err != nil {
 		return err
 	}

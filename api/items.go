@@ -7,7 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -53,7 +53,7 @@ func (s *Server) listItems(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	defer h.Release()
-	names, err := feed.ItemNames(h)
+	names, err := plan.ItemNames(h)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *Server) listItems(ctx *fasthttp.RequestCtx, name string) error {
 		codes = codes[:limit]
 		list.Next = &codes[limit-1]
 	}
-	offsets, err := feed.Offsets(h)
+	offsets, err := plan.Offsets(h)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func lower(b []byte) []byte {
 }
 
 func describeItem(h *store.Handle, offsets []int64, code int64) (wire.Item, error) {
-	value, err := feed.ItemValue(h.Data, code)
+	value, err := plan.ItemValue(h.Data, code)
 	if err != nil {
 		return wire.Item{}, err
 	}

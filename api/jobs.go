@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tensorcache/tensorcache/internal/feed"
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -217,7 +217,7 @@ func guarded(work func() (made, error)) (m made, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = feed.Failed("the daemon failed", p)
+			err = mmapfile.PanicError("the daemon failed", p)
 		}
 	}()
 	return work()

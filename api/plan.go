@@ -8,7 +8,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/sampler"
@@ -25,12 +26,12 @@ var planRoutes = []route{
 const mostRanks = 4096
 
 // open finds the windows of a request. The handle is the caller's to release.
-func (s *Server) open(name string, r wire.Selection) (*store.Handle, *feed.Windows, error) {
-	h, err := feed.Acquire(s.Store, name, r.Generation, r.Digest)
+func (s *Server) open(name string, r wire.Selection) (*store.Handle, *plan.Windows, error) {
+	h, err := plan.Acquire(s.Store, name, r.Generation, r.Digest)
 	if err != nil {
 		return nil, nil, err
 	}
-	w, err := feed.NewWindows(h, r.Spec, r.Cuts)
+	w, err := plan.New(h, r.Spec, r.Cuts)
 	if err != nil {
 		h.Release()
 		return nil, nil, err
@@ -40,7 +41,7 @@ func (s *Server) open(name string, r wire.Selection) (*store.Handle, *feed.Windo
 
 // openParts is open for a request that may have a split, which must be right also where nothing is
 // to be split.
-func (s *Server) openParts(name string, r wire.Parts) (*store.Handle, *feed.Windows, error) {
+func (s *Server) openParts(name string, r wire.Parts) (*store.Handle, *plan.Windows, error) {
 	h, w, err := s.open(name, r.Selection)
 	if err != nil || !hasSplit(r) {
 		return h, w, err
@@ -82,7 +83,7 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		Dataset: h.Dataset, Generation: h.Generation, Digest: h.Data.Manifest.Digest,
 		Windows: w.Index.Len(), Items: w.Index.Items(),
 		Positions: w.Index.Positions(), Rejected: w.Index.Rejected(), Features: w.Features(),
-		DType: w.DType(),
+		DType: string(w.DType()),
 	}
 	if n := w.Index.Len(); n > 0 {
 		if p.First, err = place(h.Data, w, 0); err != nil {
@@ -92,7 +93,7 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 			return err
 		}
 	}
-	if p.Path, _, err = w.SlotPath(sampler.Options{BatchSize: 1}, r.ChannelsFirst,
+	if p.Path, _, err = batch.SlotPath(w, sampler.Options{BatchSize: 1}, r.ChannelsFirst,
 		r.Mask); err != nil {
 		return err
 	}
@@ -110,8 +111,8 @@ func (s *Server) plan(ctx *fasthttp.RequestCtx, name string) error {
 		if p.BatchPlan, err = batches(w, r); err != nil {
 			return err
 		}
-		if w.Viewable(*r.Options) {
-			p.Path = feed.PathView
+		if batch.AutoIsView(w, *r.Options) {
+			p.Path = batch.PathView
 		}
 	}
 	return reply(ctx, 200, p)
@@ -135,7 +136,7 @@ func (s *Server) runs(ctx *fasthttp.RequestCtx, name string) error {
 }
 
 // splits plans each part of a split.
-func splits(w *feed.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
+func splits(w *plan.Windows, r wire.PlanRequest) ([]wire.SplitPlan, error) {
 	split, err := w.ParseSplit(r.Split)
 	if err != nil {
 		return nil, err
@@ -192,7 +193,7 @@ func perItem(d *layout.Data, x *window.Index, items [2]int64) ([]wire.ItemPlan, 
 	}
 	out := make([]wire.ItemPlan, 0, to-from)
 	for code := from; code < to; code++ {
-		value, err := feed.ItemValue(d, code)
+		value, err := plan.ItemValue(d, code)
 		if err != nil {
 			return nil, err
 		}
@@ -217,9 +218,9 @@ func partName(names []string, i, n int) string {
 }
 
 // place says where a window is.
-func place(d *layout.Data, w *feed.Windows, n int64) (*wire.WindowPlace, error) {
+func place(d *layout.Data, w *plan.Windows, n int64) (*wire.WindowPlace, error) {
 	at := w.Index.Place(n)
-	item, err := feed.ItemValue(d, at.Item)
+	item, err := plan.ItemValue(d, at.Item)
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +237,7 @@ func place(d *layout.Data, w *feed.Windows, n int64) (*wire.WindowPlace, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.Time = timeValue(times.Data[w.ItemRow(at.Item)+max(at.Start, w.Index.FirstRow(at.Item))], c)
+	p.Time = timeValue(times.Data[w.Offsets[at.Item]+max(at.Start, w.Index.FirstRow(at.Item))], c)
 	return p, nil
 }
 
@@ -259,9 +260,9 @@ func timeValue(v int64, c *layout.ManifestColumn) any {
 }
 
 // batches says what an epoch is, for each rank.
-func batches(w *feed.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
+func batches(w *plan.Windows, r wire.PlanRequest) (*wire.BatchPlan, error) {
 	o := *r.Options
-	_, bytes, err := w.SlotPath(o, r.ChannelsFirst, r.Mask)
+	_, bytes, err := batch.SlotPath(w, o, r.ChannelsFirst, r.Mask)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
 	"github.com/tensorcache/tensorcache/window"
@@ -46,7 +47,7 @@ func TestThePlanOfETTh1IsThatOfPapers(t *testing.T) {
 	if *p.First != first || *p.Last != last {
 		t.Errorf("from %+v to %+v, want %+v to %+v", *p.First, *p.Last, first, last)
 	}
-	if p.DType != "float32" || p.Path != feed.PathTranspose ||
+	if p.DType != "float32" || p.Path != batch.PathTranspose ||
 		strings.Join(p.Features.Context, " ") != "HUFL HULL MUFL MULL LUFL LULL OT" ||
 		p.BatchPlan != nil {
 		t.Errorf("%s by %s of %v", p.DType, p.Path, p.Features)
@@ -161,7 +162,7 @@ func TestAPlansRanksAreWhatTheyAreServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Release()
-	windows, err := feed.NewWindows(h, asJSON(spec), nil)
+	windows, err := plan.New(h, asJSON(spec), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

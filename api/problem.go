@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tensorcache/tensorcache/internal/feed"
 	"github.com/tensorcache/tensorcache/internal/ingest"
+	"github.com/tensorcache/tensorcache/internal/problem"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -47,5 +47,5 @@ func problemOf(err error) *wire.Problem {
 		return wire.NewProblem(wire.JobFailed, "%s", err).
 			WithHint("load it again; nothing was changed")
 	}
-	return feed.ProblemOf(err)
+	return problem.Of(err)
 }

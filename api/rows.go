@@ -5,7 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -68,7 +68,7 @@ func (s *Server) showRows(ctx *fasthttp.RequestCtx, name string) error {
 func rowsOf(h *store.Handle, q query) (first, count int64, err error) {
 	value, byValue := q["item"]
 	_, byCode := q["code"]
-	offsets, err := feed.Offsets(h)
+	offsets, err := plan.Offsets(h)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -78,7 +78,7 @@ func rowsOf(h *store.Handle, q query) (first, count int64, err error) {
 		return 0, 0, wire.NewProblem(wire.InvalidRequest,
 			"item: given together with code, want one of them").WithField("item")
 	case byValue:
-		code, err = feed.ItemCode(h, "item", json.RawMessage(value))
+		code, err = plan.ItemCode(h, "item", json.RawMessage(value))
 	case byCode:
 		code, err = q.code(int64(len(offsets)) - 1)
 	default:
@@ -149,7 +149,7 @@ func (q query) columns(h *store.Handle, rows int64) ([]*layout.ManifestColumn, e
 func columnOf(h *store.Handle, name string) (*layout.ManifestColumn, error) {
 	c, err := h.Data.Manifest.Column(name)
 	if err != nil {
-		return nil, feed.UnknownColumn(h, "columns", name)
+		return nil, plan.UnknownColumn(h, "columns", name)
 	}
 	return c, nil
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -35,7 +35,7 @@ func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	defer h.Release()
-	offsets, err := feed.Offsets(h)
+	offsets, err := plan.Offsets(h)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s *Server) drawSeries(ctx *fasthttp.RequestCtx, name string) error {
 	}
 	out := wire.Series{Code: code, Rows: n, From: from, To: to,
 		Series: make([]wire.FeatureSeries, len(chosen))}
-	if out.Item, err = feed.ItemValue(h.Data, code); err != nil {
+	if out.Item, err = plan.ItemValue(h.Data, code); err != nil {
 		return err
 	}
 	bounds := buckets(first+from, first+to, points)

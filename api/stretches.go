@@ -5,7 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/tensorcache/tensorcache/internal/feed"
+	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/window"
 )
@@ -28,9 +28,9 @@ func (s *Server) stretches(ctx *fasthttp.RequestCtx, name string) error {
 		return err
 	}
 	spec := w.Index.Spec()
-	out := wire.Stretches{Code: r.Code, Rows: w.ItemRow(r.Code+1) - w.ItemRow(r.Code),
+	out := wire.Stretches{Code: r.Code, Rows: w.Offsets[r.Code+1] - w.Offsets[r.Code],
 		Stride: max(spec.Stride, 1)}
-	if out.Item, err = feed.ItemValue(h.Data, r.Code); err != nil {
+	if out.Item, err = plan.ItemValue(h.Data, r.Code); err != nil {
 		return err
 	}
 	out.Windows, out.Positions, out.Rejected = tally(w.Index, r.Code)
@@ -76,7 +76,7 @@ func tally(x *window.Index, code int64) (windows, positions int64,
 }
 
 // partsOf are the parts of a request's split, of one item alone; nil without a split.
-func partsOf(w *feed.Windows, r wire.Parts, code int64) ([]*window.Index, []string, error) {
+func partsOf(w *plan.Windows, r wire.Parts, code int64) ([]*window.Index, []string, error) {
 	if !hasSplit(r) {
 		return nil, nil, nil
 	}

@@ -9,30 +9,20 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/feed/prefetch"
+	"github.com/tensorcache/tensorcache/internal/feed/transport"
+	"github.com/tensorcache/tensorcache/internal/peer"
+	"github.com/tensorcache/tensorcache/internal/plan"
+	"github.com/tensorcache/tensorcache/internal/problem"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
 	"github.com/tensorcache/tensorcache/store"
 )
 
-// Acquire opens the generation that a request names; a digest that is given must be the
-// generation's.
-func Acquire(s *store.Store, dataset string, generation int64,
-	digest string) (*store.Handle, error) {
-	h, err := s.Acquire(dataset, generation)
-	if err != nil {
-		return nil, err
-	}
-	if have := h.Data.Manifest.Digest; digest != "" && digest != have {
-		h.Release()
-		return nil, fmt.Errorf("%w: generation %d of %q now has digest %s, the request names %s",
-			store.ErrGone, h.Generation, dataset, have, digest)
-	}
-	return h, nil
-}
-
 // feed attaches a trainer and serves it until either side ends it.
-func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
-	h, err := Acquire(s.Store, r.Dataset, r.Generation, r.Digest)
+func (s *Server) feed(conn *net.UnixConn, p peer.Process, r wire.FeedRequest) error {
+	h, err := plan.Acquire(s.Store, r.Dataset, r.Generation, r.Digest)
 	if err != nil {
 		return err
 	}
@@ -45,18 +35,19 @@ func (s *Server) feed(conn *net.UnixConn, p peer, r wire.FeedRequest) error {
 	if err := sendReply(conn, reply, st.ring.memory.File()); err != nil {
 		return err
 	}
-	l, err := newSocket(conn)
+	socket, err := transport.NewSocket(conn)
 	if err != nil {
 		return err
 	}
-	defer s.watch(conn, p, func() { l.Close() })()
-	st.connected(l)
-	s.ended(l, lost(h, st.serve()))
+	c := transport.New(socket, st.queue, st.slots, st, &s.pool.Busy)
+	defer s.watch(conn, p, func() { c.Close() })()
+	st.connect(c)
+	s.reportEnd(c, problem.OfLost(h, st.serve()))
 	return nil
 }
 
 // attach checks a request and makes its stream, ring and reply.
-func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream,
+func (s *Server) attach(p peer.Process, h *store.Handle, r wire.FeedRequest) (*stream,
 	*wire.FeedReply, error) {
 	if r.Slots != 0 && (r.Slots < minSlots || r.Slots > maxSlots) {
 		return nil, nil,
@@ -64,7 +55,7 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream,
 				"slots: got %d, want %d to %d, or 0 to let the daemon choose", r.Slots, minSlots,
 				maxSlots).WithField("slots")
 	}
-	w, err := NewWindows(h, r.Spec, r.Cuts)
+	w, err := plan.New(h, r.Spec, r.Cuts)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,53 +76,54 @@ func (s *Server) attach(p peer, h *store.Handle, r wire.FeedRequest) (*stream,
 			return nil, nil, err
 		}
 	}
-	delivery, err := w.delivery(r, sm.Options())
+	delivery, err := batch.ChooseDelivery(w, r, sm.Options())
 	if err != nil {
 		return nil, nil, err
 	}
-	layout, err := newRingLayout(w, delivery, sm.Options(), r.ChannelsFirst, r.Mask)
+	slot, err := batch.NewLayout(w, delivery, sm.Options(), r.ChannelsFirst, r.Mask)
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := newFiller(w, layout, r.ChannelsFirst)
+	f, err := batch.NewFiller(w, slot, r.ChannelsFirst)
 	if err != nil {
 		return nil, nil, err
 	}
-	f.load = &s.pool.load
-	queued := r.Queue && queues()
-	rng, slots, err := s.makeRing(chooseSlots(r.Slots, layout.bytes), layout.bytes, queued)
+	f.Yield = s.pool.Yield
+	queued := r.Queue && transport.HasQueues()
+	rng, slots, err := s.makeRing(chooseSlots(r.Slots, slot.Bytes), slot.Bytes, queued)
 	if err != nil {
 		return nil, nil, err
 	}
-	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.pid, client: r.Client, windows: w,
+	st := &stream{id: fmt.Sprintf("f%d", s.ids.Add(1)), pid: p.PID, client: r.Client, windows: w,
 		sampler: sm, delivery: delivery, filler: f, ring: rng, pool: s.pool, slots: slots,
-		goesOn: r.Reconnect, asker: newAsker(h.Data.Map(), w, sm.Options(), delivery)}
+		reconnects: r.Reconnect, turn: s.pool.NewTurn(),
+		prefetcher: prefetch.New(h.Data.Map(), w, sm.Options(), delivery != batch.Starts)}
 	st.start(cursor.Epoch, cursor.Consumed)
 	var place *wire.Queue
 	if queued {
-		at := int64(slots) * layout.bytes
-		st.queue = newQueue(rng.memory.Bytes()[at:], slots)
-		place = &wire.Queue{Offset: at, Descriptors: int(st.queue.room)}
+		at := int64(slots) * slot.Bytes
+		st.queue = rng.memory.Bytes()[at:]
+		place = &wire.Queue{Offset: at, Descriptors: transport.QueueCapacity(slots)}
 	}
-	if err := s.enter(st, r.Instead); err != nil {
+	if err := s.register(st, r.Instead); err != nil {
 		return nil, nil, errors.Join(err, rng.close())
 	}
 	return st, &wire.FeedReply{
 		Protocol: wire.Protocol, Version: s.Version, Feed: st.id, Dataset: h.Dataset,
 		Generation: h.Generation, Digest: digest,
-		Delivery: delivery, Path: pathOf(delivery, f), Slots: slots, SlotBytes: layout.bytes,
-		Parts:   layout.parts,
+		Delivery: delivery, Path: f.Path(delivery), Slots: slots, SlotBytes: slot.Bytes,
+		Parts:   slot.Parts,
 		Windows: w.Index.Len(), Batches: sm.Steps(cursor.Epoch, 0), Cursor: cursor, Queue: place,
 		Features: w.Features(),
 	}, nil
 }
 
-// leaving is how long a ring that does not fit waits for feeds to end: the daemon hears a moment
-// later than its trainer that a feed was closed, and who closes one to make another would be
-// refused.
-const leaving = 250 * time.Millisecond
+// ringTimeout is how long a ring that does not fit waits for other feeds to end. The daemon learns a
+// moment later than the trainer that a feed was closed; a trainer that closes one feed to open
+// another would be refused.
+const ringTimeout = 250 * time.Millisecond
 
-// makeRing reserves a ring within the store's budget, with fewer slots where it does not fit.
+// makeRing reserves a ring within the store's budget, with fewer slots if it does not fit.
 func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, error) {
 	s.mu.Lock() // one ring at a time
 	have, budget := s.roomForRing(minSlots * slotBytes)
@@ -151,7 +143,7 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 	}
 	var more int64
 	if queued {
-		more = queueBytes(slots)
+		more = transport.QueueBytes(slots)
 	}
 	remove := s.Store.AddRing(int64(slots)*slotBytes + more)
 	s.mu.Unlock()
@@ -164,10 +156,11 @@ func (s *Server) makeRing(slots int, slotBytes int64, queued bool) (*ring, int, 
 	return r, slots, nil
 }
 
-// roomForRing is the store's, after a while if it is not so much at once. The caller holds mu,
-// which is not held meanwhile.
+// roomForRing returns the bytes that the store has left for rings, and the budget. If that is less
+// than bytes, it waits up to ringTimeout for feeds to end. The caller holds mu, which roomForRing
+// releases while it waits.
 func (s *Server) roomForRing(bytes int64) (have, budget int64) {
-	late := time.After(s.leaving)
+	late := time.After(s.ringTimeout)
 	for over := false; ; {
 		have, budget = s.Store.RingRoom()
 		if have >= bytes || len(s.streams) == 0 || over {
@@ -184,14 +177,14 @@ func (s *Server) roomForRing(bytes int64) (have, budget int64) {
 	}
 }
 
-// detach forgets a stream and its ring: the ring first, so that who sees that the feed is gone
-// finds its memory free.
+// detach removes a stream and its ring. It closes the ring first, so that its memory is free once the
+// feed is no longer listed.
 func (s *Server) detach(st *stream) {
 	if err := st.ring.close(); err != nil {
 		s.Log.Error("close ring", "feed", st.id, "error", err)
 	}
 	s.mu.Lock()
 	delete(s.streams, st)
-	s.touch()
+	s.notify()
 	s.mu.Unlock()
 }

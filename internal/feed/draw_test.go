@@ -7,6 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/storetest"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/sampler"
 )
@@ -131,7 +133,7 @@ func (m *made) publish(t tb, w *world, name string) {
 			[]layout.Column{{Name: "id", Role: layout.RoleItemID, DType: layout.Text}},
 			m.columns...)
 	}
-	publish(t, w.store, name, table, final, func(w *layout.Writer) {
+	storetest.Publish(t, w.store, name, table, final, func(w *layout.Writer) {
 		for i, c := range table.Columns {
 			if c.Role != layout.RoleItemID {
 				storeColumn(w.Column(i, layout.Random), m.values[c.Name])
@@ -167,7 +169,7 @@ func storeColumn(d layout.ColumnWriter, values [][]float64) {
 	}
 }
 
-func number[T numeric](v float64) T { return T(v) }
+func number[T layout.Number](v float64) T { return T(v) }
 
 func storeAs[T layout.Native](to layout.Strided[T], values [][]float64, of func(float64) T) {
 	for i, row := range values {
@@ -196,7 +198,7 @@ type wish struct {
 }
 
 // places tells whether the ring holds no values.
-func (w *wish) places() bool { return w.delivery != Slot }
+func (w *wish) places() bool { return w.delivery != batch.Slot }
 
 func drawWish(t *rapid.T, m *made) *wish {
 	w := &wish{
@@ -354,7 +356,7 @@ func (w *wish) drawOptions(t *rapid.T) {
 		w.spec["stride"] = w.stride
 	}
 	w.options = o
-	w.delivery = rapid.SampledFrom([]string{Slot, Slot, Slot, View, View, Local, Starts}).
+	w.delivery = rapid.SampledFrom([]string{batch.Slot, batch.Slot, batch.Slot, batch.View, batch.View, batch.Local, batch.Starts}).
 		Draw(t, "delivery")
 	w.queue = rapid.Bool().Draw(t, "queue")
 }

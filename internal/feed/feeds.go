@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
+	"github.com/tensorcache/tensorcache/internal/feed/transport"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// Feeds lists the attached trainers, oldest first.
+// Feeds returns the attached feeds, the oldest first.
 func (s *Server) Feeds() []wire.Feed {
 	s.mu.Lock()
 	streams := make([]*stream, 0, len(s.streams))
@@ -27,20 +27,20 @@ func (s *Server) Feeds() []wire.Feed {
 	return out
 }
 
-// Changes is closed when the next feed comes or goes.
+// Changes returns a channel that is closed when the next feed begins or ends.
 func (s *Server) Changes() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.change
 }
 
-// touch says that a feed came or went. The caller holds mu.
-func (s *Server) touch() {
+// notify wakes those who wait for Changes. The caller holds mu.
+func (s *Server) notify() {
 	close(s.change)
 	s.change = make(chan struct{})
 }
 
-// Feed describes one of them. The error is a *wire.Problem of type feed_not_found.
+// Feed describes one feed. The error is a *wire.Problem of type feed_not_found.
 func (s *Server) Feed(id string) (wire.Feed, error) {
 	f, err := s.find(id)
 	if err != nil {
@@ -49,48 +49,47 @@ func (s *Server) Feed(id string) (wire.Feed, error) {
 	return f.describe(), nil
 }
 
-// CloseFeed ends a feed; its trainer is told by an error of type feed_closed, once it has taken
-// what was announced before. Closing one that is just ending is no error.
+// CloseFeed ends a feed and returns its last state. Its trainer gets an error of type feed_closed,
+// after the batches that were announced before. To close a feed that is just ending is not an error.
 func (s *Server) CloseFeed(id string) (wire.Feed, error) {
 	f, err := s.find(id)
 	if err != nil {
 		return wire.Feed{}, err
 	}
-	said := f.describe()
+	feed := f.describe()
 	why := wire.NewProblem(wire.FeedClosed, "feed %s was closed through the control API", id).
 		WithHint("attach again with the saved state to go on")
 	f.close(why)
 	s.mu.Lock()
-	heir := f.heir
+	successor := f.successor
 	s.mu.Unlock()
-	if heir != nil {
-		heir.close(why)
+	if successor != nil {
+		successor.close(why)
 	}
-	return said, nil
+	return feed, nil
 }
 
-// enter notes a stream that begins, in place of another where that one is named. The error is why
-// that is exchanged no more. From here on who closes it closes both: its client goes on with one of
-// them.
-func (s *Server) enter(st *stream, instead string) error {
+// register adds a stream. If it replaces another, the error says why that one cannot be replaced any
+// more, and from now on closing either closes both: the client goes on with one of them.
+func (s *Server) register(st *stream, replaces string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if instead != "" {
-		f, err := s.named(instead)
+	if replaces != "" {
+		f, err := s.named(replaces)
 		if err != nil {
 			return err
 		}
 		if why := f.closed.Load(); why != nil {
 			return why
 		}
-		f.heir = st
+		f.successor = st
 	}
 	s.streams[st] = true
-	s.touch()
+	s.notify()
 	return nil
 }
 
-// find is a stream by its name. The error is a *wire.Problem of type feed_not_found.
+// find returns a stream by its id. The error is a *wire.Problem of type feed_not_found.
 func (s *Server) find(id string) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,20 +107,19 @@ func (s *Server) named(id string) (*stream, error) {
 		"feed").WithHint("tensorcache feeds lists them")
 }
 
-// close has the feed end for a reason, which its trainer is told. The first reason counts.
+// close ends the feed for a reason, which the trainer is told. The first reason counts.
 func (s *stream) close(why *wire.Problem) {
 	s.closed.CompareAndSwap(nil, why)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.conn != nil {
-		_ = s.conn.SetReadDeadline(time.Now())                 // where it waits for the client
-		_ = s.conn.SetWriteDeadline(time.Now().Add(lastWords)) // of a client that does not read
+		s.conn.Interrupt()
 	}
 }
 
-// connected gives the stream its connection: from now on it may be closed while it writes.
-func (s *stream) connected(l link) {
+// connect sets the stream's connection. From now on the feed may be closed while it waits or writes.
+func (s *stream) connect(c *transport.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.conn = l
+	s.conn = c
 }

@@ -3,6 +3,8 @@ package feed
 import (
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
@@ -28,14 +30,14 @@ func TestABatchInSteadyStateAllocatesNothing(t *testing.T) {
 			r := request("d", change)
 			h := must(w.store.Acquire("d", 0))(t)
 			defer h.Release()
-			windows := must(NewWindows(h, asJSON(r["spec"]), nil))(t)
+			windows := must(plan.New(h, asJSON(r["spec"]), nil))(t)
 			order := must(
 				sampler.New(windows.Index,
 					sampler.Options{BatchSize: 32, Order: sampler.Shuffle}))(t)
 			first, mask := r["channels_first"] == true, r["mask"] == true
-			slots := must(newSlotLayout(windows, order.Options(), first, mask))(t)
-			f := must(newFiller(windows, slots, first))(t)
-			slot := make([]byte, slots.bytes)
+			slots := must(batch.NewLayout(windows, batch.Slot, order.Options(), first, mask))(t)
+			f := must(batch.NewFiller(windows, slots, first))(t)
+			slot := make([]byte, slots.Bytes)
 			var b sampler.Batch
 			consumed := int64(0)
 			if n := testing.AllocsPerRun(1000, func() {
@@ -43,7 +45,7 @@ func TestABatchInSteadyStateAllocatesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 				consumed = b.Next
-				f.fill(slot, &b)
+				f.Fill(slot, &b)
 			}); n > 0 {
 				t.Errorf("%v allocations a batch, want none", n)
 			}

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/plan"
+	"github.com/tensorcache/tensorcache/internal/storetest"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/sampler"
 	"github.com/tensorcache/tensorcache/store"
@@ -25,7 +28,7 @@ func timed(b *testing.B, s *store.Store) {
 			table.Columns = append(table.Columns, layout.Column{Name: fmt.Sprint("c", i),
 				Role: layout.RoleValue, DType: layout.Float32})
 		}
-		publish(b, s, kind, table,
+		storetest.Publish(b, s, kind, table,
 			layout.Final{Items: layout.Items{Offsets: []int64{0, timedRows}}},
 			func(w *layout.Writer) {
 				for i := range timedFeatures {
@@ -54,16 +57,16 @@ func BenchmarkFill(b *testing.B) {
 				h := must(w.store.Acquire(kind, 0))(b)
 				defer h.Release()
 				windows := must(
-					NewWindows(h,
+					plan.New(h,
 						asJSON(map[string]any{"context_length": 96, "prediction_length": 24}),
 						nil))(b)
 				s := must(sampler.New(windows.Index,
 					sampler.Options{BatchSize: timedBatch, Order: order}))(b)
-				slots := must(newSlotLayout(windows, s.Options(), false, false))(b)
-				f := must(newFiller(windows, slots, false))(b)
+				slots := must(batch.NewLayout(windows, batch.Slot, s.Options(), false, false))(b)
+				f := must(batch.NewFiller(windows, slots, false))(b)
 				var batch sampler.Batch
 				consumed, slot := int64(0), uint32(0)
-				b.SetBytes(slots.bytes)
+				b.SetBytes(slots.Bytes)
 				for b.Loop() {
 					if s.Steps(0, consumed) < 2 {
 						consumed = 0
@@ -71,7 +74,7 @@ func BenchmarkFill(b *testing.B) {
 					if err := s.Batch(&batch, 0, consumed); err != nil {
 						b.Fatal(err)
 					}
-					f.fill(memory.bytes(slot%16), &batch)
+					f.Fill(memory.slot(slot%16), &batch)
 					consumed, slot = batch.Next, slot+1
 				}
 				b.ReportMetric(float64(b.N)*timedBatch/b.Elapsed().Seconds()/1e6, "Mwindows/s")
@@ -91,7 +94,7 @@ func BenchmarkFill(b *testing.B) {
 		for i := uint32(0); b.Loop(); i++ {
 			at = at*6364136223846793005 + 1442695040888963407
 			from := int(at>>20) % (len(all.Data) - values)
-			copy(unsafeSlice[float32](memory.bytes(i%16)), all.Data[from:from+values])
+			copy(unsafeSlice[float32](memory.slot(i%16)), all.Data[from:from+values])
 		}
 		b.ReportMetric(float64(b.N)*timedBatch/b.Elapsed().Seconds()/1e6, "Mwindows/s")
 	})

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/feed/transport"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -87,7 +88,7 @@ func FuzzConnection(f *testing.F) {
 // with a frame behind it or none: that feed goes on or ends by a problem, and another one is served
 // as before.
 func FuzzQueue(f *testing.F) {
-	if !queues() {
+	if !transport.HasQueues() {
 		f.Skip("no queues here")
 	}
 	w := newWorld(f, roomy)
@@ -99,17 +100,17 @@ func FuzzQueue(f *testing.F) {
 	word := func(kind byte, at uint16, value uint64) []byte {
 		return append([]byte{kind, byte(at), byte(at >> 8)}, le64(value)...)
 	}
-	first := queueFirst + uint16(queueRoom(8))*entryWords // of the credits
-	f.Add(word(credit, queueGiven, 8))
-	f.Add(append(word(silent, first, 3), word(credit, queueGiven, 1)...))
-	f.Add(append(word(silent, queueRead, 1), word(wait, queueGiven, 0)...))
-	f.Add(append(word(silent, queueSent, 1<<63), word(credit, queueRead, 9)...))
-	f.Add(append(word(silent, first, 1<<32), word(credit, queueGiven, 1)...))
-	f.Add(word(wait, queueGiven, 1<<64-1))
+	first := wire.QueueFirst + uint16(transport.QueueCapacity(8))*descriptorWords // of the credits
+	f.Add(word(credit, wire.QueueGiven, 8))
+	f.Add(append(word(silent, first, 3), word(credit, wire.QueueGiven, 1)...))
+	f.Add(append(word(silent, wire.QueueRead, 1), word(wait, wire.QueueGiven, 0)...))
+	f.Add(append(word(silent, wire.QueueSent, 1<<63), word(credit, wire.QueueRead, 9)...))
+	f.Add(append(word(silent, first, 1<<32), word(credit, wire.QueueGiven, 1)...))
+	f.Add(word(wait, wire.QueueGiven, 1<<64-1))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tr := w.attach(t, asked)
 		defer tr.close()
-		until(t, "filled", func() bool { return atomic.LoadUint64(&tr.words[queueSent]) == 8 })
+		until(t, "filled", func() bool { return atomic.LoadUint64(&tr.words[wire.QueueSent]) == 8 })
 		for ; len(data) >= 11; data = data[11:] {
 			at, value := int(binary.LittleEndian.Uint16(data[1:]))%len(tr.words),
 				binary.LittleEndian.Uint64(data[3:])
@@ -154,7 +155,7 @@ func checkEnd(t *testing.T, err error) {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		t.Errorf("hangs: %v", err)
 	case errors.Is(err, io.EOF):
-	case !isGone(err):
+	case !transport.IsGone(err):
 		t.Error(err)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/feed/transport"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 // chatty is the end of a client that sends frames faster than they are read.
 type chatty struct {
-	link
+	transport.Socket
 	frame []byte
 	sent  int
 	reads int
@@ -40,7 +42,7 @@ func TestAClientThatNeverStopsSendingHoldsNothingUp(t *testing.T) {
 	frame := make([]byte, wire.HeaderSize+wire.MeterSize)
 	wire.PutHeader(frame, wire.FrameMeter, wire.MeterSize)
 	c := &chatty{frame: frame}
-	st.conn = c
+	st.connect(transport.New(c, nil, st.slots, st, &st.pool.Busy))
 	why := wire.NewProblem(wire.FeedClosed, "enough")
 	st.close(why)
 	if err := st.serve(); err != why || c.reads > 1 {
@@ -53,7 +55,7 @@ func TestAClientThatNeverStopsSendingHoldsNothingUp(t *testing.T) {
 func TestAllSlotsComeBackInOneFrame(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)
-	tr := w.attach(t, request("d", with("slots", maxSlots), with("delivery", Starts),
+	tr := w.attach(t, request("d", with("slots", maxSlots), with("delivery", batch.Starts),
 		options("batch_size", 1)))
 	defer tr.close()
 	var slots []uint32

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/feed/workers"
 	"github.com/tensorcache/tensorcache/internal/portable"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
@@ -165,10 +166,9 @@ func TestAPanicIsOneConnectionsErrorAndNobodyElses(t *testing.T) {
 		!strings.Contains(p.Detail, "the daemon failed") {
 		t.Errorf("got %+v, want an internal problem", p)
 	}
-	var burst gathers
-	burst.Add(1)
-	w.server.pool.work <- gather{done: &burst} // without a filler
-	if err := burst.wait(); err == nil || !strings.Contains(err.Error(), "gather a batch") {
+	var group workers.Group
+	w.server.pool.Gather(&group, nil, nil, nil)
+	if err := w.server.pool.Await(&group); err == nil || !strings.Contains(err.Error(), "gather a batch") {
 		t.Errorf("got %v, want the panic", err)
 	}
 	tr := w.attach(t, request("d"))

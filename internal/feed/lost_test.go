@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/storetest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -20,7 +21,7 @@ func (w *world) wide(t tb, name, kind string, rows int64) {
 		table.Columns = append(table.Columns,
 			layout.Column{Name: fmt.Sprint("c", i), Role: layout.RoleValue, DType: layout.Float32})
 	}
-	publish(t, w.store, name, table, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}},
+	storetest.Publish(t, w.store, name, table, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}},
 		func(w *layout.Writer) {
 			for i := range table.Columns {
 				v := layout.Values[float32](w.Column(i, layout.Random))

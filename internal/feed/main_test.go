@@ -4,10 +4,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
+	"unsafe"
 
 	"go.uber.org/goleak"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 // roleVariable makes the test binary another process of a test: see roles.
@@ -62,4 +66,24 @@ func must[T any](v T, err error) func(t tb) T {
 		}
 		return v
 	}
+}
+
+// descriptorWords is the size of a descriptor in the queue, in words.
+const descriptorWords = wire.DescriptorSize / 8
+
+// unsafeSlice returns aligned bytes as values.
+func unsafeSlice[T any](b []byte) []T {
+	var zero T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
+}
+
+// int64s returns n integers of a slot.
+func int64s(slot []byte, offset int64, n int) []int64 {
+	return unsafeSlice[int64](slot[offset:][:n*8])
+}
+
+// without returns the elements of all that are not in leave.
+func without[T comparable](all, leave []T) []T {
+	return slices.DeleteFunc(slices.Clone(all),
+		func(one T) bool { return slices.Contains(leave, one) })
 }

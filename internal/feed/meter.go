@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tensorcache/tensorcache/internal/wire"
-	"github.com/tensorcache/tensorcache/layout"
 )
 
 // meter tells how long each side of a feed waited for the other, each by its own clock: the
@@ -95,52 +94,4 @@ func (m *meter) read(f *wire.Feed, now time.Time) {
 	if m.passes > 0 {
 		f.WaitDataShare = f.WaitDataS / f.PassS
 	}
-}
-
-// Bounds of a verdict: a trainer that waits less is bound by its own work; a daemon that waits more
-// for the trainer, while the trainer waits for it, has too few slots to even out what comes in
-// bursts.
-const (
-	littleWaiting = 0.02
-	muchWaiting   = 0.2
-)
-
-// verdict says in one line what limits a feed, and what to try.
-func (s *stream) verdict(f wire.Feed, in shares) string {
-	if f.PassS == 0 {
-		return "not measured yet"
-	}
-	if f.WaitDataShare < littleWaiting {
-		return fmt.Sprintf("trainer-bound: %.1f %% waiting for data", 100*f.WaitDataShare)
-	}
-	return fmt.Sprintf("input-bound %.0f %%: %s", 100*f.WaitDataShare, s.limit(f, in))
-}
-
-// limit is what makes a trainer wait.
-func (s *stream) limit(f wire.Feed, in shares) string {
-	o := s.sampler.Options()
-	switch {
-	case in.disk > max(littleWaiting, (1-in.idle)/2):
-		return fmt.Sprintf(
-			"the data is not in memory, and comes from the disk; try tensorcache preload %s, or where it does not fit fewer columns or a smaller dtype", f.Dataset)
-	case in.idle > muchWaiting:
-		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
-	case f.Delivery != Slot:
-		return fmt.Sprintf(
-			"the daemon draws places alone, which the trainer takes sooner; try a larger batch_size, or leave the daemon one of the %d cores", s.pool.workers)
-	case s.windows.checkView(o) == nil:
-		return `the gather copies what could be a view, try delivery="view"`
-	case f.Path == PathMemcpy:
-		return fmt.Sprintf(
-			"the gather is limited by memory, with %d workers; try fewer columns or a smaller dtype", s.pool.workers)
-	}
-	if c := s.windows.converted(); c != nil {
-		return fmt.Sprintf(
-			"the gather is limited by converting column %q from %s, try loading with dtype=%s",
-			c.Name, c.DType, s.windows.chosen.dtype["context"])
-	}
-	if s.windows.handle.Data.Manifest.Layout == layout.Packed {
-		return "the gather is limited by turning packed rows around, try layout=columns or channels_first=False"
-	}
-	return "the gather is limited by interleaving columns, try layout=packed"
 }

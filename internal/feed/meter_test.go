@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -40,8 +41,8 @@ func TestEachSidesWaitingIsToldByItsOwnClock(t *testing.T) {
 	defer tr.close()
 	held := tr.take(t, 3)
 	f := w.measured(t, tr, 100*time.Second, 12*time.Second)
-	if f.WaitDataS != 12 || f.WaitDataShare != 0.12 || f.Delivery != Slot ||
-		f.Path != PathTranspose {
+	if f.WaitDataS != 12 || f.WaitDataShare != 0.12 || f.Delivery != batch.Slot ||
+		f.Path != batch.PathTranspose {
 		t.Errorf("%+v", f)
 	}
 	for was := f.WaitTrainerS; ; { // it waits for credit now, and the meter runs while it does
@@ -86,13 +87,13 @@ func TestVerdictsNameWhatLimits(t *testing.T) {
 			50 * s, shares{}, "the gather is limited by memory, with "},
 		"disk": {c(shuffle), 100 * s, 50 * s, shares{disk: 0.6},
 			"the data is not in memory, and comes from the disk; try tensorcache preload patchwork, "},
-		"disk, local": {c(shuffle, with("delivery", Local)), 100 * s, 50 * s,
+		"disk, local": {c(shuffle, with("delivery", batch.Local)), 100 * s, 50 * s,
 			shares{disk: 0.9, idle: 0.1}, "the data is not in memory"},
 		"some disk": {c(shuffle, with("slots", 4)), 100 * s, 50 * s,
 			shares{disk: 0.1, idle: 0.5}, "the 4 slots run out in bursts"},
-		"places": {c(shuffle, with("delivery", Local)), 100 * s, 50 * s, shares{},
+		"places": {c(shuffle, with("delivery", batch.Local)), 100 * s, 50 * s, shares{},
 			"the daemon draws places alone, which the trainer takes sooner; try a larger batch_size"},
-		"places, few": {c(shuffle, with("delivery", Local), with("slots", 4)), 100 * s, 50 * s,
+		"places, few": {c(shuffle, with("delivery", batch.Local), with("slots", 4)), 100 * s, 50 * s,
 			shares{idle: 0.5}, "the 4 slots run out in bursts, try slots=8"},
 	} {
 		tr := w.attach(t, request("patchwork", test.change...))

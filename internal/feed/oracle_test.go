@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -149,7 +150,12 @@ func (w *wish) value(v float64, _ bool) float64 {
 
 func isMissing(v float64, _ bool) float64 { return flag01(math.IsNaN(v)) }
 
-func flag01(b bool) float64 { return float64(boolByte(b)) }
+func flag01(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 // parts are those that a batch of the wish must have, with one window's values.
 func (w *wish) parts(m *made, at place) map[string][]float64 {
@@ -161,7 +167,7 @@ func (w *wish) parts(m *made, at place) map[string][]float64 {
 	if w.places() {
 		out = map[string][]float64{"item": out["item"], "start": out["start"],
 			"row": {float64(m.offset(at.item) + at.start)}}
-		if w.delivery != View && (w.mask || w.least < w.c) {
+		if w.delivery != batch.View && (w.mask || w.least < w.c) {
 			out["mask"] = w.real(at)
 		}
 		return out
@@ -231,7 +237,7 @@ func (t *trainer) read(slot uint32, p wire.Part, window int64) (out []float64) {
 	return floats[uint8](b)
 }
 
-func floats[T numeric](b []byte) (out []float64) {
+func floats[T layout.Number](b []byte) (out []float64) {
 	for _, v := range unsafeSlice[T](b) {
 		out = append(out, float64(v))
 	}

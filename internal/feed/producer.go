@@ -5,13 +5,16 @@ import (
 	"os"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/feed/workers"
+	"github.com/tensorcache/tensorcache/internal/mmapfile"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
 )
 
-// burst is some batches that are gathered at once and announced in one message.
+// burst is some batches that are gathered at the same time and announced in one message.
 type burst struct {
-	gathers
+	workers.Group
 	batches []*sampler.Batch
 	message []byte
 	filled  int
@@ -25,69 +28,66 @@ func (b *burst) make(slots int) {
 	b.message = make([]byte, wire.HeaderSize, wire.HeaderSize+(slots+2)*wire.DescriptorSize)
 }
 
-// serve keeps the ring full until the client wants no more or is gone. Two bursts take turns: while
-// one is gathered the next is begun, so that the workers never wait for a message to be sent. What
-// the client sends is read between two bursts, and waited for where there is nothing to do: a
-// goroutine that waited for it beside would have its turn only where a worker has no work.
+// serve keeps the ring full until the client wants no more or is gone. It alternates between two
+// bursts: while one is gathered it begins the next, so that the workers never wait for a message to
+// be sent. It handles what the client sends between two bursts, and waits for it only if there is
+// nothing to do. A second goroutine for that would run only when a worker has no work.
 func (s *stream) serve() (err error) {
-	var flying *burst
-	s.pool.begin()
-	defer s.pool.end()
-	defer s.rise(&s.pool.turns)
+	var gathering *burst
+	s.pool.Begin()
+	defer s.pool.End()
+	defer s.turn.Release()
 	defer func() {
 		if p := recover(); p != nil {
-			err = Failed("serve batches", p)
+			err = mmapfile.PanicError("serve batches", p)
 		}
 		for i := range s.bursts {
-			s.bursts[i].Wait() // whatever happens, no gather outlives the ring
+			s.bursts[i].Wait() // no gather may outlive the ring
 		}
-		s.asker.forget()
-		// perhaps in the middle of a frame: nothing more can be said
+		s.prefetcher.Stop()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			err = nil
+			err = nil // perhaps in the middle of a frame: no error can be sent behind it
 		}
 	}()
-	for turn := 0; ; turn = 1 - turn {
-		n, err := s.next(flying == nil)
+	for i := 0; ; i = 1 - i {
+		n, err := s.next(gathering == nil)
 		if err != nil {
 			return err
 		}
-		if s.done {
+		if s.conn.Done() {
 			return nil
 		}
 		var begun *burst
-		if n > 0 && (s.delivery != Slot || s.sit(&s.pool.turns, &s.pool.load, flying == nil)) {
-			begun = &s.bursts[turn]
+		if n > 0 && (s.delivery != batch.Slot || s.turn.Acquire(gathering == nil)) {
+			begun = &s.bursts[i]
 			if err := s.begin(begun, n); err != nil {
 				return err
 			}
 		}
-		if s.delivery != Slot { // written already
-			flying, begun = begun, nil
+		if s.delivery != batch.Slot { // places are written already
+			gathering, begun = begun, nil
 		}
-		if flying != nil {
-			if err := s.announce(flying); err != nil || s.done {
+		if gathering != nil {
+			if err := s.announce(gathering); err != nil || s.conn.Done() {
 				return err
 			}
 		}
-		flying = begun
+		gathering = begun
 	}
 }
 
-// next says how many batches to fill. Where there is nothing to do it waits, or says 0.
+// next returns how many batches to fill. If there is nothing to do, it waits if wait is set, and else
+// returns 0.
 func (s *stream) next(wait bool) (int, error) {
-	err := s.hear(false)
+	err := s.conn.Credits()
 	for {
 		if why := s.closed.Load(); why != nil {
 			return 0, why
 		}
-		if err != nil || s.done {
+		if err != nil || s.conn.Done() {
 			return 0, err
 		}
-		if err := s.goOn(); err != nil {
-			return 0, err
-		}
-		if err := s.look(); err != nil {
+		if err := s.carryOutSeek(); err != nil {
 			return 0, err
 		}
 		growing, full := s.grow()
@@ -96,8 +96,8 @@ func (s *stream) next(wait bool) (int, error) {
 		}
 		if free := len(s.free); free > 0 && s.empty < 2 {
 			n := s.burstSize(free)
-			if fits, err := s.fits(n); fits || err != nil {
-				return s.asker.burst(n), err
+			if fits, err := s.conn.HasRoom(n); fits || err != nil {
+				return s.prefetcher.BurstSize(n), err
 			}
 		}
 		if !wait {
@@ -106,11 +106,11 @@ func (s *stream) next(wait bool) (int, error) {
 		if growing {
 			continue
 		}
-		s.rise(&s.pool.turns)
+		s.turn.Release()
 		s.mu.Lock()
 		s.meter.wait()
 		s.mu.Unlock()
-		err = s.rest()
+		err = s.conn.Wait()
 		s.mu.Lock()
 		s.meter.done()
 		s.mu.Unlock()
@@ -120,14 +120,14 @@ func (s *stream) next(wait bool) (int, error) {
 // growBytes is how much of the ring is reserved between two bursts.
 const growBytes = 1 << 20
 
-// grow adds more of the ring's slots to the free ones once the first batch is away, and tells
-// whether it did. Where there is no memory for them the feed ends: a client that counts on its
-// slots would keep those that are there and wait for ever.
+// grow reserves more of the ring's slots and adds them to the free ones, once the first batch is
+// sent, and reports whether it did. If there is no memory for them, the feed ends: a client that
+// expects more slots could keep those that exist and wait for ever.
 func (s *stream) grow() (bool, error) {
 	if s.batches == 0 || s.reserved == s.slots {
 		return false, nil
 	}
-	to := min(s.slots, s.reserved+max(1, int(growBytes/s.ring.slot)))
+	to := min(s.slots, s.reserved+max(1, int(growBytes/s.ring.slotBytes)))
 	if err := s.ring.reserve(s.reserved, to); err != nil {
 		return false, err
 	}
@@ -137,8 +137,8 @@ func (s *stream) grow() (bool, error) {
 	return true, nil
 }
 
-// goOn goes on where the client has asked for.
-func (s *stream) goOn() error {
+// carryOutSeek goes on at the cursor that the client has asked for, if it has.
+func (s *stream) carryOutSeek() error {
 	if s.seek == nil {
 		return nil
 	}
@@ -146,38 +146,39 @@ func (s *stream) goOn() error {
 	s.mu.Lock()
 	s.epoch, s.consumed = seek.Epoch, seek.Consumed
 	s.mu.Unlock()
-	s.stream, s.seek, s.empty = seek.Stream, nil, 0
-	s.asker.forget()
+	s.generation, s.seek, s.empty = seek.Stream, nil, 0
+	s.prefetcher.Stop()
 	return s.sampler.Check(s.sampler.Cursor("", "", seek.Epoch, seek.Consumed), "", "")
 }
 
-// burstBytes is how much a burst of small batches may hold: what is gathered in about the time that
-// a message takes.
+// burstBytes is how much a burst of small batches may hold: about what is gathered in the time that a
+// message takes.
 const burstBytes = 1 << 18
 
-// burstSize is how many of the free slots to fill before telling the client: as few as keep all
-// workers busy, and more where the ring has many slots or batches are small, since each message may
-// wake the client.
+// burstSize returns how many of the free slots to fill before the client is told: as few as keep all
+// workers busy, and more if the ring has many slots or batches are small, since each message may wake
+// the client.
 func (s *stream) burstSize(free int) int {
 	if s.batches == 0 {
 		return 1 // the first batch, at once
 	}
-	if s.delivery != Slot {
-		return free // places take no time: as few messages as may be
+	if s.delivery != batch.Slot {
+		return free // places take no time: as few messages as possible
 	}
-	return min(free, max(s.pool.workers, s.slots/4, int(burstBytes/s.ring.slot)))
+	return min(free, max(s.pool.Size(), s.slots/4, int(burstBytes/s.ring.slotBytes)))
 }
 
-// begin starts up to n gathers into free slots and writes their descriptors into the burst's
-// message. After the last batch of an epoch the next epoch follows.
+// begin starts up to n gathers into free slots and writes their descriptors into the burst's message.
+// After the last batch of an epoch the next epoch follows.
 func (s *stream) begin(b *burst, n int) error {
 	b.message, b.filled = b.message[:wire.HeaderSize], 0
 	epoch, consumed, windows := s.epoch, s.consumed, int64(0)
 	for b.filled < n {
 		left := s.sampler.Steps(epoch, consumed)
-		if left == 0 { // a seek to an epoch's end, or none of its last windows are this rank's
-			b.message = wire.Descriptor{Slot: wire.NoSlot, Stream: s.stream, Flags: wire.FlagLast,
-				Epoch: epoch, Consumed: s.sampler.End(epoch, consumed)}.Append(b.message)
+		if left == 0 { // a seek to an epoch's end, or this rank has none of its last windows
+			b.message = wire.Descriptor{Slot: wire.NoSlot, Stream: s.generation,
+				Flags: wire.FlagLast, Epoch: epoch,
+				Consumed: s.sampler.End(epoch, consumed)}.Append(b.message)
 			epoch, consumed = epoch+1, 0
 			if s.empty++; s.empty == 2 {
 				break
@@ -185,41 +186,39 @@ func (s *stream) begin(b *burst, n int) error {
 			continue
 		}
 		s.empty = 0
-		batch := b.batches[b.filled]
-		if err := s.sampler.Batch(batch, epoch, consumed); err != nil {
+		drawn := b.batches[b.filled]
+		if err := s.sampler.Batch(drawn, epoch, consumed); err != nil {
 			return err
 		}
 		if b.filled == 0 {
-			err := s.asker.look(batch, epoch, consumed)
-			if err != nil {
+			if err := s.prefetcher.Check(drawn, epoch, consumed); err != nil {
 				return err
 			}
-			if s.asker.cold { // who waits for a disk keeps nobody from the workers
-				s.rise(&s.pool.turns)
-				s.waited, s.hungry = false, false
+			if s.prefetcher.IsCold() { // while it waits for a disk, others may use the workers
+				s.turn.Calm()
+				s.conn.TakeWaited()
 			}
 		}
-		if err := s.awaitPages(batch); err != nil {
+		if err := s.awaitPages(drawn); err != nil {
 			return err
 		}
-		slot := s.take()
-		d := wire.Descriptor{Slot: slot, Rows: uint32(len(batch.Windows)), Stream: s.stream,
-			Epoch: epoch, Consumed: batch.Next}
+		slot := s.lend()
+		d := wire.Descriptor{Slot: slot, Rows: uint32(len(drawn.Windows)), Stream: s.generation,
+			Epoch: epoch, Consumed: drawn.Next}
 		if left == 1 {
-			d.Flags, d.Consumed = wire.FlagLast, s.sampler.End(epoch, batch.Next)
+			d.Flags, d.Consumed = wire.FlagLast, s.sampler.End(epoch, drawn.Next)
 		}
-		if s.delivery == Slot {
-			b.Add(1)
-			s.pool.work <- gather{s.filler, s.ring.bytes(slot), batch, &b.gathers}
+		if s.delivery == batch.Slot {
+			s.pool.Gather(&b.Group, s.filler, s.ring.slot(slot), drawn)
 		} else { // a few integers: sooner written than handed to a worker
-			s.fillPlaces(s.ring.bytes(slot), batch, &d)
+			s.filler.FillPlaces(s.ring.slot(slot), drawn, s.delivery == batch.View, &d)
 		}
 		b.message = d.Append(b.message)
-		consumed = batch.Next
+		consumed = drawn.Next
 		if left == 1 {
 			epoch, consumed = epoch+1, 0
 		}
-		windows += int64(len(batch.Windows))
+		windows += int64(len(drawn.Windows))
 		b.filled++
 	}
 	s.mu.Lock()
@@ -230,53 +229,25 @@ func (s *stream) begin(b *burst, n int) error {
 	return nil
 }
 
-// awaitPages has a batch's pages in memory, where they may not be.
+// awaitPages waits until the pages of a batch are in memory, if the data is cold.
 func (s *stream) awaitPages(b *sampler.Batch) error {
-	if !s.asker.cold {
+	if !s.prefetcher.IsCold() {
 		return nil
 	}
 	began := time.Now()
-	err := s.asker.next(b)
+	err := s.prefetcher.Await(b)
 	s.mu.Lock()
 	s.forDisk += time.Since(began)
 	s.mu.Unlock()
 	return err
 }
 
-// announce waits for a burst's gathers and sends its descriptors. A client that reads none of them
-// may still say that it is done.
+// announce waits for a burst's gathers and sends its descriptors.
 func (s *stream) announce(b *burst) error {
-	if err := s.pool.await(&b.gathers); err != nil {
+	if err := s.pool.Await(&b.Group); err != nil {
 		return err
 	}
-	if s.queue != nil {
-		s.queue.send(b.message[wire.HeaderSize:])
-		s.announced()
-		return s.rouse()
-	}
-	wire.PutHeader(b.message, wire.FrameBatches, len(b.message)-wire.HeaderSize)
-	for message := b.message; ; {
-		if err := s.conn.SetWriteDeadline(time.Now().Add(lastWords)); err != nil {
-			return err
-		}
-		n, err := s.conn.Write(message)
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			return err
-		}
-		if s.closed.Load() != nil {
-			return err
-		}
-		message = message[n:]
-		if err := s.hear(false); err != nil || s.done {
-			return err
-		}
-	}
-}
-
-// take lends a free slot to the client.
-func (s *stream) take() uint32 {
-	slot := s.free[len(s.free)-1]
-	s.free = s.free[:len(s.free)-1]
-	s.lent[slot] = true
-	return slot
+	err := s.conn.Send(b.message)
+	s.turn.Announced(s.conn.TakeWaited())
+	return err
 }

@@ -8,6 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/plan"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/sampler"
 )
@@ -58,7 +60,7 @@ func holdAgainstSlices(t *rapid.T, w *world, name string, data *made, wish *wish
 // attachAsWished attaches, or sees views refused for a reason and returns nil.
 func (w *world) attachAsWished(t *rapid.T, r map[string]any, wish *wish) *trainer {
 	tr, err := attachTo(w.path, r)
-	if err != nil && wish.delivery == View {
+	if err != nil && wish.delivery == batch.View {
 		if p := problemIn(t, err); p.Field != "delivery" ||
 			!strings.Contains(p.Detail, "no view is possible: ") {
 			t.Fatal(p)
@@ -120,7 +122,7 @@ func samplerOf(w *world, r map[string]any, name string) (*sampler.Sampler, error
 	for _, c := range r["cuts"].([]any) {
 		cuts = append(cuts, asJSON(c))
 	}
-	windows, err := NewWindows(h, asJSON(r["spec"]), cuts)
+	windows, err := plan.New(h, asJSON(r["spec"]), cuts)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +199,7 @@ func (c *checker) descriptor(d wire.Descriptor, epoch uint64, last bool, s *samp
 	if last {
 		next, flags = s.End(epoch, want.Next), wire.FlagLast
 	}
-	if c.wish.delivery == View && c.follow(want.Windows) {
+	if c.wish.delivery == batch.View && c.follow(want.Windows) {
 		flags |= wire.FlagRun
 	}
 	wanted := wire.Descriptor{Slot: d.Slot, Rows: uint32(len(want.Windows)), Stream: c.stream,
@@ -254,7 +256,7 @@ func (c *checker) compare(h held) {
 	c.Helper()
 	c.served++
 	written := h.windows
-	if c.wish.delivery == View && c.follow(written) {
+	if c.wish.delivery == batch.View && c.follow(written) {
 		written = written[:1]
 	}
 	for i, number := range written {

@@ -6,32 +6,33 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/feed/transport"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
 // taken takes what the queue holds, or tells the daemon that it is waited for and returns false.
 func (t *trainer) taken() bool {
-	sent := atomic.LoadUint64(&t.words[queueSent])
+	sent := atomic.LoadUint64(&t.words[wire.QueueSent])
 	if sent == t.seen {
 		_ = t.send(wire.FrameWait, le64(t.seen)) // where it fails there are last words to be read
 		return false
 	}
 	for ; t.seen != sent; t.seen++ {
-		at := queueFirst + t.seen%uint64(t.Queue.Descriptors)*entryWords
-		t.pending = append(t.pending, wire.ParseDescriptor(le64(t.words[at:at+entryWords]...)))
+		at := wire.QueueFirst + t.seen%uint64(t.Queue.Descriptors)*descriptorWords
+		t.pending = append(t.pending, wire.ParseDescriptor(le64(t.words[at:at+descriptorWords]...)))
 	}
-	atomic.StoreUint64(&t.words[queueRead], t.seen)
+	atomic.StoreUint64(&t.words[wire.QueueRead], t.seen)
 	return true
 }
 
 // give puts credits into the queue.
 func (t *trainer) give(slots ...uint32) {
-	first := queueFirst + uint64(t.Queue.Descriptors)*entryWords
+	first := wire.QueueFirst + uint64(t.Queue.Descriptors)*descriptorWords
 	for _, slot := range slots {
 		atomic.StoreUint64(&t.words[first+t.given%uint64(t.Slots)], uint64(slot))
 		t.given++
 	}
-	atomic.StoreUint64(&t.words[queueGiven], t.given)
+	atomic.StoreUint64(&t.words[wire.QueueGiven], t.given)
 }
 
 func le64(values ...uint64) (b []byte) {
@@ -42,7 +43,7 @@ func le64(values ...uint64) (b []byte) {
 }
 
 func queued(t *testing.T) func(map[string]any) {
-	if !queues() {
+	if !transport.HasQueues() {
 		t.Skip("no queues here")
 	}
 	return with("queue", true)
@@ -76,7 +77,7 @@ func TestSeeksThatNobodyReadsFillNoQueue(t *testing.T) {
 			with("options", map[string]any{"batch_size": 1, "num_replicas": 3, "rank": 2,
 				"tail": "short"})))
 	defer tr.close()
-	sent, room := func() uint64 { return atomic.LoadUint64(&tr.words[queueSent]) },
+	sent, room := func() uint64 { return atomic.LoadUint64(&tr.words[wire.QueueSent]) },
 		uint64(tr.Queue.Descriptors)
 	until(t, "told", func() bool { return sent() == 2 })
 	for i := range uint64(60) {
@@ -108,15 +109,15 @@ func TestAQueueThatIsForgedEndsItsFeedAlone(t *testing.T) {
 		"a slot out of range": {func(tr *trainer) { tr.give(64) }, "credit for slot 64"},
 		"no slot": {func(tr *trainer) { tr.give(wire.NoSlot) },
 			"credit for slot 4294967295"},
-		"too many": {func(tr *trainer) { atomic.StoreUint64(&tr.words[queueGiven], 9) },
+		"too many": {func(tr *trainer) { atomic.StoreUint64(&tr.words[wire.QueueGiven], 9) },
 			"9 credits given, 0 taken, for 8 slots"},
 		"fewer than before": {func(tr *trainer) {
-			atomic.StoreUint64(&tr.words[queueGiven],
+			atomic.StoreUint64(&tr.words[wire.QueueGiven],
 				1<<64-1)
 		}, "0 taken, for 8 slots"},
 		"read what was not sent": {func(tr *trainer) {
 			s := tr.batch(t).Slot
-			atomic.StoreUint64(&tr.words[queueRead], 1000)
+			atomic.StoreUint64(&tr.words[wire.QueueRead], 1000)
 			tr.give(s)
 		}, "1000 descriptors read of 8 that were sent"},
 		"a wait of odd length": {func(tr *trainer) {
@@ -127,7 +128,7 @@ func TestAQueueThatIsForgedEndsItsFeedAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := w.attach(t, request("d", queued(t), with("slots", 8)))
 			defer tr.close()
-			until(t, "filled", func() bool { return atomic.LoadUint64(&tr.words[queueSent]) == 8 })
+			until(t, "filled", func() bool { return atomic.LoadUint64(&tr.words[wire.QueueSent]) == 8 })
 			test.forge(tr)
 			_ = tr.send(wire.FrameCredit, nil)
 			p := problemIn(t, tr.ended())
@@ -153,8 +154,8 @@ func TestADaemonThatTheTrainerForgetsToWakeIsWokenByItsWait(t *testing.T) {
 			tr.give(d.Slot)
 		}
 		until(t, "asleep or done", func() bool {
-			return atomic.LoadUint64(&tr.words[queueAsleep]) == 1 ||
-				atomic.LoadUint64(&tr.words[queueSent]) > tr.seen
+			return atomic.LoadUint64(&tr.words[wire.QueueAsleep]) == 1 ||
+				atomic.LoadUint64(&tr.words[wire.QueueSent]) > tr.seen
 		})
 	}
 }

@@ -261,13 +261,3 @@ func TestALeaseSaysNothingMore(t *testing.T) {
 		t.Errorf("got %v, want the end", err)
 	}
 }
-
-// A cut written twice would be applied once, without a word.
-func TestACutWithARepeatedKeyIsRefused(t *testing.T) {
-	for _, raw := range []string{`{"where":{"rows":[0,5]},"where":{"rows":[5,9]}}`,
-		`{"where":{"rows":[0,5],"rows":[5,9]}}`} {
-		if cuts, err := resolveCuts(nil, []wire.Cut{wire.Cut(raw)}); err == nil {
-			t.Errorf("%s is read as %v", raw, cuts)
-		}
-	}
-}

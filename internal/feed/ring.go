@@ -8,20 +8,21 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
+	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-// ring is the memory of a feed: slots of equal size in a file without a name, which dies with its
-// holders.
+// ring is the memory of a feed: slots of equal size in a file without a name, which is freed when all
+// processes have closed it.
 type ring struct {
-	memory *mmapfile.Writable
-	slot   int64
-	remove func() // takes it out of the budget, where it is in one
+	memory    *mmapfile.Writable
+	slotBytes int64
+	remove    func() // removes it from the budget; nil if it is in none
 }
 
-// newRing reserves the memory of the first minSlots slots, so that full memory is an error and
-// never a SIGBUS; that of the others, a millisecond for each four MiB, is for the time after the
-// first batch: see reserve. dir is where the file is made and unlinked where the system has no
-// memory files. Behind the slots there may be more memory.
+// newRing returns a ring whose first minSlots slots are reserved, so that running out of memory is an
+// error and never a SIGBUS. The others are reserved after the first batch, see reserve: that takes a
+// millisecond for each 4 MiB. Behind the slots are more bytes of memory. On systems without memory
+// files the file is made in dir and unlinked.
 func newRing(dir string, slots int, slotBytes, more int64) (*ring, error) {
 	f, seal, err := ringFile(dir)
 	if err != nil {
@@ -42,18 +43,18 @@ func newRing(dir string, slots int, slotBytes, more int64) (*ring, error) {
 	if err := seal(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("seal a ring: %w", err), memory.Close())
 	}
-	return &ring{memory: memory, slot: slotBytes}, nil
+	return &ring{memory: memory, slotBytes: slotBytes}, nil
 }
 
 // reserve reserves the memory of slots [from, to).
 func (r *ring) reserve(from, to int) error {
-	return r.memory.Reserve(int64(from)*r.slot, int64(to-from)*r.slot)
+	return r.memory.Reserve(int64(from)*r.slotBytes, int64(to-from)*r.slotBytes)
 }
 
-// bytes is a slot's memory.
-func (r *ring) bytes(slot uint32) []byte {
-	at := int64(slot) * r.slot
-	return r.memory.Bytes()[at : at+r.slot : at+r.slot]
+// slot returns a slot's memory.
+func (r *ring) slot(slot uint32) []byte {
+	at := int64(slot) * r.slotBytes
+	return r.memory.Bytes()[at : at+r.slotBytes : at+r.slotBytes]
 }
 
 // close unmaps the ring here; a client's own mapping stays.
@@ -75,3 +76,19 @@ func unlinkedFile(dir string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// chooseSlots returns the number of slots of a ring: as many as the client asks for, else about 16 MiB
+// of them, 8 to 64.
+func chooseSlots(asked int, slotBytes int64) int {
+	if asked > 0 {
+		return asked
+	}
+	return int(min(64, max(8, (16<<20)/max(slotBytes, 1))))
+}
+
+// The least and the greatest number of slots of a ring. With three, one can be filled while the
+// trainer reads one and keeps one. Credits for the most fit into one frame.
+const (
+	minSlots = 3
+	maxSlots = wire.MaxFrame / 4
+)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tensorcache/tensorcache/internal/peer"
 	"github.com/tensorcache/tensorcache/internal/portable"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
@@ -46,7 +47,7 @@ func TestARingThatDoesNotFitHasFewerSlotsAndThenIsRefused(t *testing.T) {
 func TestARingWaitsAMomentForOneThatEnds(t *testing.T) {
 	w := newWorld(t, 4*512)
 	w.series(t, "d", 1000)
-	w.server.leaving = time.Minute
+	w.server.ringTimeout = time.Minute
 	_, detach := w.stream(t, request("d"))
 	detach = sync.OnceFunc(detach)
 	defer detach()
@@ -58,7 +59,7 @@ func TestARingWaitsAMomentForOneThatEnds(t *testing.T) {
 			var r wire.FeedRequest
 			if err = json.Unmarshal(asJSON(request("d")), &r); err == nil {
 				var st *stream
-				if st, _, err = w.server.attach(peer{}, h, r); err == nil {
+				if st, _, err = w.server.attach(peer.Process{}, h, r); err == nil {
 					w.server.detach(st)
 				}
 			}

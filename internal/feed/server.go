@@ -16,7 +16,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/feed/transport"
+	"github.com/tensorcache/tensorcache/internal/feed/workers"
 	"github.com/tensorcache/tensorcache/internal/mmapfile"
+	"github.com/tensorcache/tensorcache/internal/peer"
+	"github.com/tensorcache/tensorcache/internal/problem"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/store"
 )
@@ -34,15 +38,15 @@ type Config struct {
 // Server serves feed.sock. It is safe for concurrent use.
 type Server struct {
 	Config
-	pool *pool
+	pool *workers.Pool
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	conns  sync.WaitGroup
 	ids    atomic.Int64
 
-	refusing atomic.Bool
-	leaving  time.Duration
+	refusing    atomic.Bool
+	ringTimeout time.Duration
 
 	mu      sync.Mutex
 	closed  bool
@@ -53,8 +57,8 @@ type Server struct {
 
 // NewServer starts the gather workers. Close ends them.
 func NewServer(c Config) *Server {
-	s := &Server{Config: c, pool: newPool(), open: map[*net.UnixConn]bool{},
-		streams: map[*stream]bool{}, change: make(chan struct{}), leaving: leaving}
+	s := &Server{Config: c, pool: workers.NewPool(), open: map[*net.UnixConn]bool{},
+		streams: map[*stream]bool{}, change: make(chan struct{}), ringTimeout: ringTimeout}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -105,7 +109,7 @@ func (s *Server) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	s.conns.Wait()
-	s.pool.close()
+	s.pool.Close()
 }
 
 // Refuse answers whoever comes from now on that the daemon is shutting down; what is attached goes
@@ -118,7 +122,7 @@ func (s *Server) Attached() int {
 	defer s.mu.Unlock()
 	n := 0
 	for f := range s.streams {
-		if !f.goesOn {
+		if !f.reconnects {
 			n++
 		}
 	}
@@ -142,31 +146,21 @@ func (s *Server) connection(conn *net.UnixConn) {
 		delete(s.open, conn)
 		s.mu.Unlock()
 	}()
-	s.ended(conn, s.serve(conn))
+	s.reportEnd(conn, s.serve(conn))
 }
 
-// ended tells the client why its connection ends, where it does not know.
-func (s *Server) ended(l teller, err error) {
-	if err == nil || isGone(err) {
+// reportEnd tells the client why its connection ends, if it is still there.
+func (s *Server) reportEnd(conn errorWriter, err error) {
+	if err == nil || transport.IsGone(err) {
 		return
 	}
 	s.Log.Info("connection ended", "error", err)
-	if err := sendError(l, ProblemOf(err)); err != nil {
+	if err := sendError(conn, problem.Of(err)); err != nil {
 		s.Log.Debug("send error", "error", err)
 	}
 }
 
-// isGone tells whether an error means only that the client is not there any more.
-func isGone(err error) bool {
-	for _, sign := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, unix.EPIPE,
-		unix.ECONNRESET} {
-		if errors.Is(err, sign) {
-			return true
-		}
-	}
-	return false
-}
-
+// serve answers the request of one connection.
 func (s *Server) serve(conn *net.UnixConn) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -177,7 +171,7 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 			err = wire.NewProblem(wire.Internal, "the daemon failed: %v", p)
 		}
 	}()
-	peer, err := checkPeer(conn, s.AllowUID)
+	process, err := peer.Check(conn, s.AllowUID)
 	if err != nil {
 		return err
 	}
@@ -200,11 +194,11 @@ func (s *Server) serve(conn *net.UnixConn) (err error) {
 	}
 	switch hello.Request {
 	case "open":
-		return strictly(payload, func(r wire.OpenRequest) error { return s.lease(conn, peer, r) })
+		return strictly(payload, func(r wire.OpenRequest) error { return s.lease(conn, process, r) })
 	case "feed":
-		return strictly(payload, func(r wire.FeedRequest) error { return s.feed(conn, peer, r) })
+		return strictly(payload, func(r wire.FeedRequest) error { return s.feed(conn, process, r) })
 	case "put":
-		return strictly(payload, func(r wire.PutRequest) error { return s.put(conn, peer, r) })
+		return strictly(payload, func(r wire.PutRequest) error { return s.put(conn, process, r) })
 	}
 	return wire.NewProblem(wire.ProtocolError, "request: got %q, want open, feed or put",
 		hello.Request).WithField("request")
@@ -220,7 +214,7 @@ func strictly[T any](payload []byte, serve func(T) error) error {
 }
 
 // lease sends a dataset's files and holds its generation until the client goes.
-func (s *Server) lease(conn *net.UnixConn, p peer, r wire.OpenRequest) error {
+func (s *Server) lease(conn *net.UnixConn, p peer.Process, r wire.OpenRequest) error {
 	h, err := s.Store.Acquire(r.Dataset, r.Generation)
 	if err != nil {
 		return err
@@ -234,27 +228,27 @@ func (s *Server) lease(conn *net.UnixConn, p peer, r wire.OpenRequest) error {
 	if err := sendReply(conn, reply, files...); err != nil {
 		return err
 	}
-	if err := readFull(conn, make([]byte, 1)); err != nil {
+	if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: a client that opened a dataset sends nothing more", wire.ErrFrame)
 }
 
 // watch calls gone when the client's process has ended, until stop.
-func (s *Server) watch(conn *net.UnixConn, p peer, gone func()) (stop func()) {
-	stop, err := watchPeer(conn, p, gone)
+func (s *Server) watch(conn *net.UnixConn, p peer.Process, gone func()) (stop func()) {
+	stop, err := peer.Watch(conn, p, gone)
 	switch {
 	case errors.Is(err, unix.ESRCH): // it has ended before it could be watched
 		gone()
 	case err != nil:
-		s.Log.Warn("only end-of-file tells when a client ends", "pid", p.pid, "error", err)
+		s.Log.Warn("only end-of-file tells when a client ends", "pid", p.PID, "error", err)
 	default:
 		return stop
 	}
 	return func() {}
 }
 
-func (s *Server) put(conn *net.UnixConn, p peer, r wire.PutRequest) error {
+func (s *Server) put(conn *net.UnixConn, p peer.Process, r wire.PutRequest) error {
 	f, err := conn.File()
 	if err != nil {
 		return err

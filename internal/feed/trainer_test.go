@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tensorcache/tensorcache/internal/feed/transport"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
@@ -126,7 +127,7 @@ func attachTo(path string, request map[string]any) (*trainer, error) {
 		t.fd = fds[0]
 		size := t.SlotBytes * int64(t.Slots)
 		if t.Queue != nil {
-			size = t.Queue.Offset + queueBytes(t.Slots)
+			size = t.Queue.Offset + transport.QueueBytes(t.Slots)
 		}
 		t.ring, err = unix.Mmap(t.fd, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		if err == nil && t.Queue != nil {

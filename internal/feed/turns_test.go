@@ -4,66 +4,17 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"github.com/tensorcache/tensorcache/internal/feed/workers"
 	"github.com/tensorcache/tensorcache/internal/wire"
 )
 
-func hungry() *diner { return &diner{hungry: true} }
-
-func TestAHungryStreamHasItsTurnUntilItsTimeIsOverOrItIsFed(t *testing.T) {
-	for name, ends := range map[string]func(d *diner){
-		"time over": func(d *diner) { d.until = time.Now().Add(-time.Second) },
-		"fed": func(d *diner) {
-			for range calm {
-				d.announced()
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			turns, load := newTurns(3), &load{}
-			first, second := hungry(), hungry()
-			for range 2 {
-				if !first.sit(&turns, load, false) {
-					t.Fatal("a turn that nobody has, or only it, was refused")
-				}
-			}
-			if second.sit(&turns, load, false) {
-				t.Fatal("two had the one turn")
-			}
-			if other := (&diner{}); !other.sit(&turns, load, false) || other.seated {
-				t.Error("a stream that is not hungry was sent to the queue")
-			}
-			sat := make(chan bool)
-			go func() { sat <- second.sit(&turns, load, true) }()
-			until(t, "queued", func() bool { return turns.queued.Load() == 1 })
-			first.until = time.Now().Add(time.Hour)
-			if !first.sit(&turns, load, false) || !first.seated {
-				t.Fatal("a turn ended before its time")
-			}
-			ends(first)
-			if name == "fed" != first.sit(&turns, load, false) {
-				t.Errorf("after its turn: hungry %v, seated %v", first.hungry, first.seated)
-			}
-			if !<-sat || !second.seated || first.seated {
-				t.Errorf("first seated %v, second %v, want the second alone", first.seated,
-					second.seated)
-			}
-			second.rise(&turns)
-			if len(turns.places) != 0 || turns.queued.Load() != 0 || load.working.Load() != 0 {
-				t.Errorf("%d turns taken, %d queued, %d working; want none", len(turns.places),
-					turns.queued.Load(), load.working.Load())
-			}
-		})
-	}
-}
-
-// hungers takes what is there and waits for more, until the stream has to wait for its turn. It
-// says that it waits once for each batch that it waits for: a stream that waits reads nothing, and
-// what else is to be said must fit into the socket.
-func (t *trainer) hungers(turns *turns) {
-	for said := ^uint64(0); turns.queued.Load() == 0; {
-		if t.seen == said && atomic.LoadUint64(&t.words[queueSent]) == said {
+// starve takes all batches and waits for more until a feed waits for its turn at the workers. It says
+// once that it waits for a batch: a feed that waits for its turn reads nothing, and more frames might
+// not fit into the socket.
+func (t *trainer) starve(pool *workers.Pool) {
+	for said := ^uint64(0); pool.Waiting() == 0; {
+		if t.seen == said && atomic.LoadUint64(&t.words[wire.QueueSent]) == said {
 			runtime.Gosched()
 			continue
 		}
@@ -77,43 +28,47 @@ func (t *trainer) hungers(turns *turns) {
 	}
 }
 
-// TestATurnKeepsFromTheWorkersWhoWaitsAloneAndIsGivenBack has all turns taken by somebody else.
-func TestATurnKeepsFromTheWorkersWhoWaitsAloneAndIsGivenBack(t *testing.T) {
+// takeTurns takes all turns at the workers and returns what gives them back.
+func takeTurns(pool *workers.Pool) (release func()) {
+	turns := make([]workers.Turn, max(1, pool.Size()/2))
+	for i := range turns {
+		turns[i] = pool.NewTurn()
+		turns[i].Announced(true)
+		turns[i].Acquire(true)
+	}
+	return func() {
+		for i := range turns {
+			turns[i].Release()
+		}
+	}
+}
+
+// TestOnlyAStarvedFeedWaitsForATurnAndGivesItBack has all turns taken by others.
+func TestOnlyAStarvedFeedWaitsForATurnAndGivesItBack(t *testing.T) {
 	w := newWorld(t, roomy)
 	w.series(t, "d", 1000)
-	turns := &w.server.pool.turns
-	take, give := func() {
-		for range cap(turns.places) {
-			turns.places <- struct{}{}
-		}
-	}, func() {
-		for range cap(turns.places) {
-			<-turns.places
-		}
-	}
-	take()
-	unknown := w.attach(t, request("d", with("slots", 3))) // says nothing when it waits
-	defer unknown.close()
+	pool := w.server.pool
+	release := takeTurns(pool)
+	silent := w.attach(t, request("d", with("slots", 3))) // without a queue it does not say that it waits
+	defer silent.close()
 	tr := w.attach(t, request("d", queued(t), with("slots", 8)))
 	defer tr.close()
-	tr.hungers(turns)
+	tr.starve(pool)
 	for range 100 {
-		unknown.credit(t, unknown.batch(t).Slot)
+		silent.credit(t, silent.batch(t).Slot)
 	}
-	give()
+	release()
 	for range 100 {
 		tr.credit(t, tr.batch(t).Slot)
 	}
-	take()
-	tr.hungers(turns)
-	// in the queue: it leaves it when its turn comes
+	release = takeTurns(pool)
+	tr.starve(pool)
+	// its feed waits for a turn, and ends when it gets one
 	if err := tr.send(wire.FrameDone, nil); err != nil {
 		t.Fatal(err)
 	}
-	give()
-	unknown.close()
-	until(t, "gone, and its turn free", func() bool {
-		return len(w.server.Feeds()) == 0 &&
-			len(turns.places) == 0
-	})
+	release()
+	silent.close()
+	until(t, "gone", func() bool { return len(w.server.Feeds()) == 0 })
+	takeTurns(pool)() // all are free: else it would wait for ever
 }

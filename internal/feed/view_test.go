@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/batch"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 )
@@ -53,7 +54,7 @@ func TestViewsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 		"target": {c(spec("context_columns", cd, "target_columns", []string{"b"})),
 			`column "b" is stored as float64`},
 	} {
-		r := request("patchwork", append(test.change, with("delivery", View))...)
+		r := request("patchwork", append(test.change, with("delivery", batch.View))...)
 		p := w.refuse(t, r)
 		if p.Type != wire.InvalidSpec || p.Field != "delivery" ||
 			!strings.Contains(p.Detail, test.says) {
@@ -61,8 +62,8 @@ func TestViewsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 		}
 		tr := w.attach(t,
 			request("patchwork",
-				append(test.change, with("delivery", Auto), with("views", true))...))
-		if tr.Delivery != Slot || tr.Path == PathView {
+				append(test.change, with("delivery", batch.Auto), with("views", true))...))
+		if tr.Delivery != batch.Slot || tr.Path == batch.PathView {
 			t.Errorf("%s: auto chose %s by %s", name, tr.Delivery, tr.Path)
 		}
 		tr.close()
@@ -79,9 +80,9 @@ func TestAutoChoosesViewsWhereNearlyAllBatchesAreSome(t *testing.T) {
 		views bool
 		want  string
 	}{
-		{"sequential", 6, true, View}, {"sequential", 7, true, Slot},
-		{"random_start", 7, true, View}, {"random_start", 7, false, Slot},
-		{"shuffle", 6, true, Slot},
+		{"sequential", 6, true, batch.View}, {"sequential", 7, true, batch.Slot},
+		{"random_start", 7, true, batch.View}, {"random_start", 7, false, batch.Slot},
+		{"shuffle", 6, true, batch.Slot},
 	} {
 		r := request("patchwork", spec("columns", []string{"c", "d"}),
 			options("order", test.order, "batch_size", test.size), with("views", test.views))

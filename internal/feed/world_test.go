@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tensorcache/tensorcache/internal/peer"
+	"github.com/tensorcache/tensorcache/internal/storetest"
 	"github.com/tensorcache/tensorcache/internal/wire"
 	"github.com/tensorcache/tensorcache/layout"
 	"github.com/tensorcache/tensorcache/store"
@@ -105,7 +106,7 @@ func (w *world) checkEmpty(t testing.TB) {
 // negatives.
 func (w *world) series(t tb, name string, rows int64) {
 	t.Helper()
-	publish(t, w.store, name, layout.Table{Rows: rows, Columns: []layout.Column{
+	storetest.Publish(t, w.store, name, layout.Table{Rows: rows, Columns: []layout.Column{
 		{Name: "a", Role: layout.RoleValue, DType: layout.Float64},
 		{Name: "b", Role: layout.RoleValue, DType: layout.Float64},
 	}}, layout.Final{Items: layout.Items{Offsets: []int64{0, rows}}}, func(w *layout.Writer) {
@@ -115,21 +116,6 @@ func (w *world) series(t tb, name string, rows int64) {
 			a.Row(i)[0], b.Row(i)[0] = float64(i), -float64(i)
 		}
 	})
-}
-
-func publish(t tb, s *store.Store, name string, table layout.Table, final layout.Final,
-	fill func(*layout.Writer)) {
-	t.Helper()
-	l := must(s.Begin(name))(t)
-	w := must(layout.Create(l.Dir, table))(t)
-	fill(w)
-	_, err := w.Finish(final)
-	if err == nil {
-		_, err = l.Publish()
-	}
-	if err = errors.Join(err, l.Abort()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // request is a feed of windows of 4 + 2 rows.
@@ -157,7 +143,7 @@ func (w *world) stream(t *testing.T, request map[string]any) (st *stream, detach
 		t.Fatal(err)
 	}
 	h := must(w.store.Acquire(r.Dataset, 0))(t)
-	st, _, err := w.server.attach(peer{pid: os.Getpid()}, h, r)
+	st, _, err := w.server.attach(peer.Process{PID: os.Getpid()}, h, r)
 	if err != nil {
 		h.Release()
 		t.Fatal(err)

@@ -47,3 +47,12 @@ func Lost(recovered any) error {
 	}
 	return nil
 }
+
+// PanicError returns the error for a recovered panic. If it is the fault of a page of a [Map] that
+// does not exist any more, the error is that of Lost. For others it says what was being done.
+func PanicError(doing string, recovered any) error {
+	if err := Lost(recovered); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %v", doing, recovered)
+}

@@ -205,3 +205,14 @@ type WindowPlace struct {
 	Start int64 `json:"start"`
 	Time  any   `json:"time"`
 }
+
+// Words of the queue, each of 8 bytes, by their index from the queue's offset. Behind them are the
+// descriptors, each of DescriptorSize bytes, and then a word for each slot, for credits. Words that
+// different sides write are in cache lines of their own. docs/PROTOCOL.md describes the queue.
+const (
+	QueueSent   = 0  // descriptors that the daemon has sent
+	QueueAsleep = 1  // 1 while the daemon waits on the socket
+	QueueGiven  = 8  // credits that the client has given
+	QueueRead   = 9  // descriptors that the client has read
+	QueueFirst  = 16 // the first descriptor
+)

@@ -1,0 +1,70 @@
+package batch
+
+import (
+	"github.com/tensorcache/tensorcache/internal/plan"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/sampler"
+)
+
+// Deliveries: how a batch reaches the trainer. In all but Slot the ring has only the places of the
+// windows (item, start and row of each), and the client reads the mapped columns itself.
+const (
+	Auto   = "auto"
+	Slot   = "slot"   // the daemon gathers into a slot of the ring
+	View   = "view"   // strides over the mapped columns, where windows follow each other
+	Local  = "local"  // the client gathers from the places
+	Starts = "starts" // the places are all that the client wants
+)
+
+// maxCrossingShare: auto chooses views if at most one in so many of a sequential epoch's batches
+// crosses the end of a run, and so cannot be a view.
+const maxCrossingShare = 4
+
+// ChooseDelivery returns the delivery of a request. The error is a *wire.Problem.
+func ChooseDelivery(w *plan.Windows, r wire.FeedRequest, o sampler.Options) (string, error) {
+	switch r.Delivery {
+	case "", Auto:
+		if r.Views && AutoIsView(w, o) {
+			return View, nil
+		}
+		return Slot, nil
+	case Slot, Local, Starts:
+		return r.Delivery, nil
+	case View:
+		return View, CheckView(w, o)
+	}
+	return "", wire.NewProblem(wire.InvalidSpec,
+		"delivery: got %q, want auto, slot, view, local or starts", r.Delivery).
+		WithField("delivery")
+}
+
+// AutoIsView reports whether auto delivers windows as views: if they can be views, and nearly all
+// batches are. Views of blocks never cross the end of a run.
+func AutoIsView(w *plan.Windows, o sampler.Options) bool {
+	runs := int64(w.Index.RunCount())
+	mostly := o.Traits().Blocks || runs == 1 ||
+		runs <= w.Index.Len()/maxCrossingShare/max(o.BatchSize, 1)
+	return mostly && CheckView(w, o) == nil
+}
+
+// Paths that plan reports: how a window's context gets to the trainer.
+const (
+	PathMemcpy    = "memcpy"    // one copy of contiguous rows or channels
+	PathTranspose = "transpose" // columns are interleaved, or values converted, on the way
+	PathView      = "view"      // it stays where it is
+)
+
+// Path returns how the context gets to the trainer by a delivery, "" if the daemon has no part in
+// it.
+func (f *Filler) Path(delivery string) string {
+	switch delivery {
+	case Slot:
+		if f.parts[0].gather.IsMemcpy() {
+			return PathMemcpy
+		}
+		return PathTranspose
+	case View:
+		return PathView
+	}
+	return ""
+}

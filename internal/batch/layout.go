@@ -1,0 +1,136 @@
+package batch
+
+import (
+	"strconv"
+
+	"github.com/tensorcache/tensorcache/internal/plan"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/sampler"
+)
+
+// partAlignment is the alignment of every part in a slot, in bytes: enough for JAX and for copies to
+// a GPU.
+const partAlignment = 64
+
+// maxSlotBytes bounds one batch. A ring of the fewest slots must still be addressable.
+const maxSlotBytes = 1 << 40
+
+// Layout is where in a slot each part of a batch is.
+type Layout struct {
+	Parts []wire.Part
+	Bytes int64 // of a slot
+}
+
+// NewLayout returns the layout of a slot for batches of the windows by a delivery. mask adds masks
+// of padding and missing values even if there are none.
+func NewLayout(w *plan.Windows, delivery string, o sampler.Options,
+	channelsFirst, mask bool) (*Layout, error) {
+	l, ok := &Layout{}, false
+	if delivery == Slot {
+		ok = l.addValues(w, o, channelsFirst, mask)
+	} else {
+		ok = l.addPlaces(w, o, delivery != View && (mask || w.IsPadded()))
+	}
+	if o.Traits().Resets {
+		ok = ok && l.add("reset", layout.Bool, o.BatchSize)
+	}
+	if !ok {
+		return nil, wire.NewProblem(wire.InvalidSpec,
+			"batch_size: a batch of %d windows takes over %d bytes", o.BatchSize,
+			int64(maxSlotBytes)).WithField("batch_size").
+			WithHint("use a smaller batch_size, shorter windows or fewer columns")
+	}
+	return l, nil
+}
+
+// Part returns a part by its name, or nil if slots have no such part.
+func (l *Layout) Part(name string) *wire.Part {
+	for i := range l.Parts {
+		if l.Parts[i].Name == name {
+			return &l.Parts[i]
+		}
+	}
+	return nil
+}
+
+// add adds a part behind the others, and reports whether the slot is small enough.
+func (l *Layout) add(name string, dtype layout.DType, shape ...int64) bool {
+	bytes := dtype.Size()
+	for _, n := range shape {
+		if n > 0 && bytes > maxSlotBytes/n {
+			return false
+		}
+		bytes *= n
+	}
+	l.Parts = append(l.Parts, wire.Part{Name: name, DType: dtype, Shape: shape, Offset: l.Bytes})
+	l.Bytes += (bytes + partAlignment - 1) / partAlignment * partAlignment
+	return l.Bytes <= maxSlotBytes
+}
+
+// addValues adds the parts of dense batches.
+func (l *Layout) addValues(w *plan.Windows, o sampler.Options, channelsFirst, mask bool) bool {
+	ok := true
+	block := func(name string, dtype layout.DType, p plan.Part) {
+		rows, features := p.Length, p.Width()
+		if channelsFirst {
+			rows, features = features, rows
+		}
+		ok = ok && l.add(name, dtype, o.BatchSize, rows, features)
+	}
+	masked := []plan.Part{}
+	for _, p := range w.Parts() {
+		switch {
+		case p.Name == plan.Target && w.Index.IsLatest():
+		case p.Name == plan.Static:
+			ok = ok && l.add(p.Name, p.DType, o.BatchSize, p.Width())
+		default:
+			if block(p.Name, p.DType, p); p.Name != plan.Known {
+				masked = append(masked, p)
+			}
+		}
+	}
+	spec := w.Index.Spec()
+	ok = ok && l.add("item", layout.Int64, o.BatchSize) && l.add("start", layout.Int64, o.BatchSize)
+	if mask || w.IsPadded() {
+		ok = ok && l.add("mask", layout.Bool, o.BatchSize, spec.ContextLength)
+	}
+	if mask || spec.MaxMissing.Any || spec.MaxMissing.Share > 0 {
+		for _, p := range masked {
+			block(p.Name+missingSuffix, layout.Bool, p)
+		}
+	}
+	return ok
+}
+
+// missingSuffix follows the name of a part in the name of the mask of its missing values.
+const missingSuffix = "_missing"
+
+// addPlaces adds the parts of batches whose windows are given by their places.
+func (l *Layout) addPlaces(w *plan.Windows, o sampler.Options, mask bool) bool {
+	ok := l.add("item", layout.Int64, o.BatchSize) &&
+		l.add("start", layout.Int64, o.BatchSize) && l.add("row", layout.Int64, o.BatchSize)
+	if mask {
+		ok = ok && l.add("mask", layout.Bool, o.BatchSize, w.Index.Spec().ContextLength)
+	}
+	return ok
+}
+
+// SlotPath returns how batches of the windows get into slots (a path), and the bytes of a slot.
+func SlotPath(w *plan.Windows, o sampler.Options, channelsFirst, mask bool) (path string,
+	bytes int64, err error) {
+	if o.BatchSize < 1 {
+		return "", 0, &sampler.OptionError{Field: "batch_size",
+			Value:   strconv.FormatInt(o.BatchSize, 10),
+			Allowed: "a whole number from 1"}
+	}
+	l, err := NewLayout(w, Slot, o, channelsFirst, mask)
+	if err != nil {
+		return "", 0, err
+	}
+	f, err := NewFiller(w, l, channelsFirst)
+	if err != nil {
+		return "", 0, err
+	}
+	return f.Path(Slot), l.Bytes, nil
+}

@@ -1,0 +1,70 @@
+package feed
+
+import (
+	"fmt"
+
+	"github.com/tensorcache/tensorcache/internal/batch"
+	"github.com/tensorcache/tensorcache/internal/plan"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// A trainer that waits for less than this share of its time is bound by its own work. If a daemon
+// waits for the trainer for more than muchWaiting, while the trainer waits for it, the ring has too
+// few slots to even out bursts.
+const (
+	littleWaiting = 0.02
+	muchWaiting   = 0.2
+)
+
+// verdict returns in one line what limits a feed, and what to try.
+func (s *stream) verdict(f wire.Feed, in shares) string {
+	if f.PassS == 0 {
+		return "not measured yet"
+	}
+	if f.WaitDataShare < littleWaiting {
+		return fmt.Sprintf("trainer-bound: %.1f %% waiting for data", 100*f.WaitDataShare)
+	}
+	return fmt.Sprintf("input-bound %.0f %%: %s", 100*f.WaitDataShare, s.limit(f, in))
+}
+
+// limit returns what makes a trainer wait.
+func (s *stream) limit(f wire.Feed, in shares) string {
+	o := s.sampler.Options()
+	switch {
+	case in.disk > max(littleWaiting, (1-in.idle)/2):
+		return fmt.Sprintf(
+			"the data is not in memory, and comes from the disk; try tensorcache preload %s, or where it does not fit fewer columns or a smaller dtype", f.Dataset)
+	case in.idle > muchWaiting:
+		return fmt.Sprintf("the %d slots run out in bursts, try slots=%d", f.Slots, 2*f.Slots)
+	case f.Delivery != batch.Slot:
+		return fmt.Sprintf(
+			"the daemon draws places alone, which the trainer takes sooner; try a larger batch_size, or leave the daemon one of the %d cores", s.pool.Size())
+	case batch.CheckView(s.windows, o) == nil:
+		return `the gather copies what could be a view, try delivery="view"`
+	case f.Path == batch.PathMemcpy:
+		return fmt.Sprintf(
+			"the gather is limited by memory, with %d workers; try fewer columns or a smaller dtype", s.pool.Size())
+	}
+	context, _ := s.windows.Part(plan.Context)
+	if c := convertedColumn(context); c != nil {
+		return fmt.Sprintf(
+			"the gather is limited by converting column %q from %s, try loading with dtype=%s",
+			c.Name, c.DType, context.DType)
+	}
+	if s.windows.Handle.Data.Manifest.Layout == layout.Packed {
+		return "the gather is limited by turning packed rows around, try layout=columns or channels_first=False"
+	}
+	return "the gather is limited by interleaving columns, try layout=packed"
+}
+
+// convertedColumn returns a column of a part that is stored as another dtype than it is delivered in,
+// or nil.
+func convertedColumn(p plan.Part) *layout.ManifestColumn {
+	for _, c := range p.Columns {
+		if c.DType.Plain() != p.DType {
+			return c
+		}
+	}
+	return nil
+}

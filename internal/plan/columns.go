@@ -1,0 +1,222 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tensorcache/tensorcache/internal/near"
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// Names of the parts of a window.
+const (
+	Context = "context"
+	Target  = "target"
+	Known   = "known"
+	Static  = "static"
+)
+
+// newParts resolves the column names of a spec against a generation.
+func newParts(h *store.Handle, spec window.Spec) ([]Part, error) {
+	columns, err := selectColumns(h, spec)
+	if err != nil {
+		return nil, err
+	}
+	var parts []Part
+	for _, p := range []Part{
+		{Name: Context, Length: spec.ContextLength},
+		{Name: Target, First: spec.ContextLength + spec.Gap - spec.Overlap,
+			Length: spec.Overlap + spec.PredictionLength},
+		{Name: Known, Length: spec.ContextLength + spec.Gap + spec.PredictionLength},
+		{Name: Static, Length: 1},
+	} {
+		if p.Columns = columns[p.Name]; len(p.Columns) == 0 {
+			continue
+		}
+		if p.DType, err = oneDType(p.Columns, spec.DType); err != nil {
+			return nil, err
+		}
+		if v := spec.MissingValue; v != nil && overflows(p.DType, *v) {
+			return nil, &window.SpecError{Field: "missing_value", Value: fmt.Sprint(*v),
+				Allowed: fmt.Sprintf("a number that %s holds, as which the %s is delivered",
+					p.DType, p.Name)}
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// selectColumns returns the columns of each part.
+func selectColumns(h *store.Handle, spec window.Spec) (map[string][]*layout.ManifestColumn, error) {
+	m := h.Data.Manifest
+	var err error
+	lookup := func(field string, names []string) (out []*layout.ManifestColumn) {
+		for _, name := range names {
+			c, e := valueColumn(h, field, name)
+			if e != nil && err == nil {
+				err = e
+			}
+			out = append(out, c)
+		}
+		return out
+	}
+	known, static := lookup("known_columns", spec.KnownColumns),
+		lookup("static_columns", spec.StaticColumns)
+	both := lookup("columns", spec.Columns)
+	context, target := lookup("context_columns", spec.ContextColumns),
+		lookup("target_columns", spec.TargetColumns)
+	if err != nil {
+		return nil, err
+	}
+	if spec.Columns == nil {
+		for i := range m.Columns {
+			if c := &m.Columns[i]; c.Role == layout.RoleValue && c.DType.IsNumeric() {
+				both = append(both, c)
+			}
+		}
+		both = without(both, static)
+	}
+	if spec.ContextColumns == nil {
+		context = both
+	}
+	if spec.TargetColumns == nil {
+		target = both
+		if spec.Columns == nil {
+			target = without(both, known)
+		}
+	}
+	if spec.PredictionLength == 0 {
+		target = nil
+	}
+	if len(context) == 0 {
+		return nil, wire.NewProblem(wire.InvalidSpec,
+			"context_columns: no column is left for the context").WithField("context_columns").
+			WithHint("name some, in context_columns or columns")
+	}
+	if len(target) == 0 && spec.PredictionLength > 0 {
+		return nil, wire.NewProblem(wire.InvalidSpec,
+			"target_columns: no column is left for the target").WithField("target_columns").
+			WithHint("name some, in target_columns or columns; or set prediction_length to 0")
+	}
+	return map[string][]*layout.ManifestColumn{Context: context, Target: target, Known: known,
+		Static: static}, nil
+}
+
+// overflows reports whether a finite number is infinite in a dtype of floats.
+func overflows(d layout.DType, v float64) bool {
+	switch d {
+	case layout.Float16:
+		v = float64(layout.HalfOf(v).Float32())
+	case layout.Float32:
+		v = float64(float32(v))
+	}
+	return math.IsInf(v, 0)
+}
+
+// without returns the elements of all that are not in leave.
+func without[T comparable](all, leave []T) []T {
+	return slices.DeleteFunc(slices.Clone(all),
+		func(one T) bool { return slices.Contains(leave, one) })
+}
+
+// valueColumn returns a column that can be part of a window.
+func valueColumn(h *store.Handle, field, name string) (*layout.ManifestColumn, error) {
+	c, err := h.Data.Manifest.Column(name)
+	if err != nil {
+		return nil, UnknownColumn(h, field, name)
+	}
+	if c.Role != layout.RoleValue || c.DType == layout.Timestamp {
+		return nil, wire.NewProblem(wire.InvalidSpec,
+			"%s: column %q is %s of dtype %s, want a value column of numbers, durations or text",
+			field, name, c.Role, c.DType).WithField(field)
+	}
+	return c, nil
+}
+
+// UnknownColumn returns the error for a column that does not exist. It names similar columns.
+func UnknownColumn(h *store.Handle, field, name string) error {
+	m := h.Data.Manifest
+	names := make([]string, len(m.Columns))
+	for i, c := range m.Columns {
+		names[i] = c.Name
+	}
+	p := wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; there are: %s", field,
+		name, strings.Join(names[:min(len(names), 20)], ", "))
+	if like := near.Names(name, names); len(like) > 0 {
+		p = wire.NewProblem(wire.ColumnNotFound, "%s: no column is named %q; near: %s", field, name,
+			strings.Join(like, ", "))
+	}
+	return p.WithField(field).WithHint("tensorcache show %s lists them", h.Dataset)
+}
+
+// oneDType returns the dtype in which all columns of a part are delivered.
+func oneDType(columns []*layout.ManifestColumn, want window.DType) (layout.DType, error) {
+	stored := columns[0].DType.Plain()
+	other := slices.IndexFunc(columns,
+		func(c *layout.ManifestColumn) bool { return c.DType.Plain() != stored })
+	if name := want.Name(); name != "" {
+		switch d := layout.DType(name); d {
+		case layout.Float32, layout.Float64, layout.Int32, layout.Int64:
+			return d, checkLossless(columns, d)
+		default:
+			if d.IsNumeric() && other < 0 && stored == d {
+				return d, nil
+			}
+			return "", wire.NewProblem(wire.InvalidSpec,
+				"dtype: got %q, want float32, float64, int32, int64 or null (as stored)",
+				name).WithField("dtype")
+		}
+	}
+	if other >= 0 {
+		c := columns[other]
+		return "", wire.NewProblem(wire.InvalidSpec,
+			"dtype: null means as stored, but column %q is %s and column %q is %s", columns[0].Name,
+			columns[0].DType, c.Name, c.DType).
+			WithField("dtype").WithHint("name one dtype, or choose columns of one")
+	}
+	return stored, nil
+}
+
+// checkLossless refuses to deliver fractions as integers.
+func checkLossless(columns []*layout.ManifestColumn, d layout.DType) error {
+	if d.IsFloat() {
+		return nil
+	}
+	for _, c := range columns {
+		if !d.Holds(c.DType.Plain()) {
+			return wire.NewProblem(wire.InvalidSpec,
+				"dtype: column %q is %s, which does not fit %s", c.Name, c.DType,
+				d).WithField("dtype").
+				WithHint("leave the column out, or ask for float32 or float64")
+		}
+	}
+	return nil
+}
+
+// features returns the names along a part's last axis. A column of shape [rows, n] has n of them.
+func (p Part) features() []string {
+	var out []string
+	for _, c := range p.Columns {
+		if c.Width() == 0 {
+			out = append(out, c.Name)
+			continue
+		}
+		for i := range c.Width() {
+			out = append(out, fmt.Sprintf("%s[%d]", c.Name, i))
+		}
+	}
+	return out
+}
+
+// Width returns the number of features.
+func (p Part) Width() (n int64) {
+	for _, c := range p.Columns {
+		n += max(c.Width(), 1)
+	}
+	return n
+}

@@ -1,0 +1,111 @@
+// Package plan resolves a window spec and its cuts against a generation of a dataset: which windows
+// exist, and what each part of a window delivers.
+//
+// [New] looks up the columns that a spec names, decides the dtype of each part, collects what
+// decides which windows exist (items, times, missing rows), and builds the index. What costs a pass
+// over the rows is computed once and stored with the generation.
+//
+// # Caveats
+//
+// The handle of the generation must stay acquired as long as its Windows are used.
+package plan
+
+import (
+	"encoding/json"
+
+	"github.com/tensorcache/tensorcache/internal/wire"
+	"github.com/tensorcache/tensorcache/layout"
+	"github.com/tensorcache/tensorcache/store"
+	"github.com/tensorcache/tensorcache/window"
+)
+
+// Windows are the windows of a generation under a spec and cuts. They are immutable and safe for
+// concurrent use.
+type Windows struct {
+	Index   *window.Index
+	Handle  *store.Handle
+	Offsets []int64 // the first row of each item, and the number of rows
+	parts   []Part
+}
+
+// Part is a part of a window, such as the context: samples of some columns, as one dtype.
+type Part struct {
+	Name    string // context, target, known or static
+	Columns []*layout.ManifestColumn
+	DType   layout.DType
+	First   int64 // the sample of the window at which the part begins
+	Length  int64 // number of samples; a static part has one, which is no sample of the window
+}
+
+// New resolves a spec and its cuts against a generation. Errors are *wire.Problem or wrap the errors
+// of package window.
+func New(h *store.Handle, spec json.RawMessage, cuts []wire.Cut) (*Windows, error) {
+	parsed, err := window.ParseSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := newParts(h, parsed)
+	if err != nil {
+		return nil, err
+	}
+	w := &Windows{Handle: h, parts: parts}
+	table, err := newTable(h, w, parsed)
+	if err != nil {
+		return nil, err
+	}
+	w.Offsets = table.Offsets
+	if w.Index, err = indexOf(h, parsed, table, cuts); err != nil {
+		return nil, err
+	}
+	if static, ok := w.Part(Static); ok {
+		if err := checkStatic(h, static.Columns, w.Offsets); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
+}
+
+// Parts returns the parts that have columns, in the order context, target, known, static.
+func (w *Windows) Parts() []Part { return w.parts }
+
+// Part returns a part by its name. ok is false if windows have no such part.
+func (w *Windows) Part(name string) (p Part, ok bool) {
+	for _, p := range w.parts {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Part{}, false
+}
+
+// Features returns the names of the features of each part.
+func (w *Windows) Features() wire.Features {
+	names := map[string][]string{}
+	for _, p := range w.parts {
+		names[p.Name] = p.features()
+	}
+	of := func(part string) []string { return append([]string{}, names[part]...) }
+	return wire.Features{Context: of(Context), Target: of(Target), Known: of(Known),
+		Static: of(Static)}
+}
+
+// DType returns the dtype of the context.
+func (w *Windows) DType() layout.DType {
+	context, _ := w.Part(Context)
+	return context.DType
+}
+
+// IsPadded reports whether the spec admits windows that begin before an item's first row.
+func (w *Windows) IsPadded() bool {
+	spec := w.Index.Spec()
+	return spec.MinContext != nil && *spec.MinContext < spec.ContextLength
+}
+
+// AreConsecutive reports whether windows start a stride apart in one item. Their numbers ascend,
+// except where a tail wraps.
+func (w *Windows) AreConsecutive(numbers []int64) bool {
+	last := int64(len(numbers) - 1)
+	a, b := w.Index.Place(numbers[0]), w.Index.Place(numbers[last])
+	return numbers[last]-numbers[0] == last && a.Item == b.Item &&
+		b.Start-a.Start == last*max(w.Index.Spec().Stride, 1)
+}
