@@ -2,6 +2,7 @@ package window_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/tensorcache/tensorcache/window"
 )
@@ -36,7 +37,9 @@ func ExampleIndex_Explain() {
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(x.Explain())
-	// Output: no window exists: of 150 positions, item_end rejects 150; context_length 336 +
-	// prediction_length 96 needs 432 rows; the longest item has 100
+	fmt.Println(strings.ReplaceAll(x.Explain().Error(), "; ", ";\n"))
+	// Output:
+	// no window exists: of 150 positions, item_end rejects 150;
+	// context_length 336 + prediction_length 96 needs 432 rows;
+	// the longest item has 100
 }
