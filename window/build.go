@@ -65,7 +65,7 @@ func (x *Index) build() error {
 	named, items := x.candidates()
 	blocks := b.blocks
 	plain := b.plain() && !slices.ContainsFunc(x.narrow, narrower.rowwise)
-	x.runs = make([]Run, 0, x.expected(items))
+	x.runs.list = make([]Run, 0, x.expected(items))
 	for i := range items {
 		item := i
 		if named != nil {
@@ -89,21 +89,8 @@ func (x *Index) build() error {
 			x.addItem(item, e, blocks)
 		}
 	}
-	x.count()
+	x.runs = newRunList(x.runs.list, b.shape.stride)
 	return nil
-}
-
-// count adds up the runs, and gives back the memory that they did not need.
-func (x *Index) count() {
-	if len(x.runs) < cap(x.runs)/8*7 {
-		x.runs = append(make([]Run, 0, len(x.runs)), x.runs...)
-	}
-	x.ends = make([]int64, len(x.runs))
-	sum := int64(0)
-	for i := range x.runs {
-		sum += x.runs[i].Count
-		x.ends[i] = sum
-	}
 }
 
 // keeps tells whether all cuts keep an item.
@@ -118,7 +105,7 @@ func (x *Index) keeps(item int64) bool {
 
 // Bytes is about the memory that the index holds beside its table.
 func (x *Index) Bytes() int64 {
-	bytes := 1<<10 + 24*int64(cap(x.runs)) + 8*int64(cap(x.ends)) + 32*int64(cap(x.base.blocks))
+	bytes := 1<<10 + x.runs.bytes() + 32*int64(cap(x.base.blocks))
 	if x.context != nil {
 		bytes += 32 * int64(cap(x.context.blocks))
 	}
@@ -139,7 +126,7 @@ func (x *Index) addPlain(item, n int64) {
 	}
 	x.rejected[byItemEnd] += positions - windows
 	if windows > 0 {
-		x.runs = append(x.runs, Run{item, 0, windows})
+		x.runs.list = append(x.runs.list, Run{item, 0, windows})
 	}
 }
 
@@ -223,5 +210,5 @@ func (x *Index) addFree(item int64, p *series, from, to, first, last int64) {
 		return
 	}
 	x.rejected[bySplit] += to - from - (hi - lo)
-	x.runs = append(x.runs, Run{item, p.at(lo), hi - lo})
+	x.runs.list = append(x.runs.list, Run{item, p.at(lo), hi - lo})
 }

@@ -12,9 +12,9 @@ func (x *Index) Contiguous() bool {
 // No run is cut at a jump that lies between two windows, since it forbids neither; only a
 // context-only window ends before the next one begins.
 func (x *Index) Continues(n int64) bool {
-	i := x.runOf(n)
-	r, b := &x.runs[i], x.base
-	k := n - x.ends[i] + r.Count
+	i := x.runs.find(n)
+	r, b := &x.runs.list[i], x.base
+	k := n - x.runs.firstNumber(i)
 	if k == 0 {
 		return false
 	}

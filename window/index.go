@@ -6,17 +6,6 @@ import (
 	"encoding/json"
 )
 
-// Run is a stretch of windows of one item: Count starts from First on, one stride apart.
-type Run struct {
-	Item, First, Count int64
-}
-
-// Place is where a window is: its item and the item's row of its first context row, which is
-// before the item's first row when the window is padded.
-type Place struct {
-	Item, Start int64
-}
-
 // Index is the set of windows that exist: immutable, safe for concurrent use.
 type Index struct {
 	base     *base
@@ -24,8 +13,7 @@ type Index struct {
 	narrow   []narrower
 	latest   bool
 	context  *base // of latest: that of windows which are a context alone
-	runs     []Run
-	ends     []int64 // ends[i] is the number of windows in runs[:i+1]
+	runs     runList
 	rejected [len(Reasons)]int64
 }
 
@@ -90,114 +78,52 @@ func (b *base) admitted(item int64) (from, to int64) {
 	return b.spec.Rows.resolve(b.table.length(item))
 }
 
-// Len is the number of windows.
-func (x *Index) Len() int64 {
-	if len(x.ends) == 0 {
-		return 0
-	}
-	return x.ends[len(x.ends)-1]
-}
+// Len returns the number of windows.
+func (x *Index) Len() int64 { return x.runs.windows() }
 
-// Place is where window n is. It panics unless 0 ≤ n < Len.
-func (x *Index) Place(n int64) Place {
-	return x.placeIn(x.runOf(n), n)
-}
+// Place returns where window n is. It panics unless 0 ≤ n < Len.
+func (x *Index) Place(n int64) Place { return x.runs.place(x.runs.find(n), n) }
 
-// PlaceNear is Place for windows that mostly follow each other: run is where the latest one was
-// found, 0 at first, and is kept by the caller. A window of the same run or of the next one is
-// found without a search.
+// PlaceNear is Place for callers that ask for windows mostly in ascending order. The caller keeps
+// run between calls, 0 at first: it is the number of the run that held the last window. PlaceNear
+// finds a window of the same or the next run without a search.
 func (x *Index) PlaceNear(n int64, run *int) Place {
-	if i := *run; n < x.ends[i]-x.runs[i].Count || n >= x.ends[i] {
-		if i++; i == len(x.ends) || n < x.ends[i-1] || n >= x.ends[i] {
-			i = x.runOf(n)
-		}
-		*run = i
+	if !x.runs.holds(*run, n) {
+		*run = x.runs.findFrom(n, *run+1)
 	}
-	return x.placeIn(*run, n)
+	return x.runs.place(*run, n)
 }
 
-// RunNear is the run that holds window n: where its first window is, that window's number, and how
-// many windows it has; each starts a stride after the one before. run is as PlaceNear has it.
+// RunNear returns the run that holds window n: the place of its first window, the number of that
+// window, and the number of windows; starts are one stride apart. run is that of PlaceNear.
 func (x *Index) RunNear(n int64, run *int) (place Place, first, count int64) {
-	x.PlaceNear(n, run)
-	r := &x.runs[*run]
-	return Place{r.Item, r.First}, x.ends[*run] - r.Count, r.Count
+	if !x.runs.holds(*run, n) {
+		*run = x.runs.findFrom(n, *run+1)
+	}
+	r := &x.runs.list[*run]
+	return Place{r.Item, r.First}, x.runs.firstNumber(*run), r.Count
 }
 
-func (x *Index) placeIn(run int, n int64) Place {
-	r := &x.runs[run]
-	return Place{r.Item, r.First + (n-x.ends[run]+r.Count)*x.base.shape.stride}
-}
+// Number returns the number of the window at a place; ok is false if there is none.
+func (x *Index) Number(p Place) (n int64, ok bool) { return x.runs.number(p) }
 
-// runOf is the run that holds window n.
-func (x *Index) runOf(n int64) int {
-	if n < 0 || n >= x.Len() {
-		panic("window: number out of range")
-	}
-	lo, hi := 0, len(x.ends)-1
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if x.ends[mid] <= n {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
+// Runs returns the runs in the order of window numbers. The slice belongs to the index: do not
+// change it.
+func (x *Index) Runs() []Run { return x.runs.list }
 
-// Number is the inverse of Place; false when there is no such window.
-func (x *Index) Number(p Place) (int64, bool) {
-	i := x.firstRun(p.Item, p.Start+1) - 1
-	if i < 0 || x.runs[i].Item != p.Item {
-		return 0, false
-	}
-	r := &x.runs[i]
-	off := p.Start - r.First
-	if off < 0 || off%x.base.shape.stride != 0 || off/x.base.shape.stride >= r.Count {
-		return 0, false
-	}
-	return x.ends[i] - r.Count + off/x.base.shape.stride, true
-}
+// RunCount returns the number of runs.
+func (x *Index) RunCount() int { return len(x.runs.list) }
 
-// firstRun is the first run at or after (item, start).
-func (x *Index) firstRun(item, start int64) int {
-	lo, hi := 0, len(x.runs)
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if r := &x.runs[mid]; r.Item < item || r.Item == item && r.First < start {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
-
-// Runs are the runs in the order of window numbers. The slice is the index's own: do not change it.
-func (x *Index) Runs() []Run { return x.runs }
-
-// RunCount is the number of runs.
-func (x *Index) RunCount() int { return len(x.runs) }
-
-// RunAt is run i: its item, the number of its first window, and how many windows it has.
+// RunAt returns the item of run i, the number of its first window and its number of windows.
 func (x *Index) RunAt(i int) (item, first, count int64) {
-	r := &x.runs[i]
-	return r.Item, x.ends[i] - r.Count, r.Count
+	r := &x.runs.list[i]
+	return r.Item, x.runs.firstNumber(i), r.Count
 }
 
-// OfItem are the numbers [first, first+count) of an item's windows.
+// OfItem returns the numbers [first, first+count) of an item's windows.
 func (x *Index) OfItem(item int64) (first, count int64) {
-	return x.before(item), x.before(item+1) - x.before(item)
-}
-
-// before is the number of windows of items before this one.
-func (x *Index) before(item int64) int64 {
-	i := x.firstRun(item, -limit)
-	if i == 0 {
-		return 0
-	}
-	return x.ends[i-1]
+	first = x.runs.before(item)
+	return first, x.runs.before(item+1) - first
 }
 
 // Positions is the number of places where a window was looked for.

@@ -28,7 +28,7 @@ func (x *Index) buildLatest() (err error) {
 	blocks := x.context.blocks
 	ends := newTargetEnds(&b.table)
 	named, items := x.candidates()
-	x.runs = make([]Run, 0, x.expected(items))
+	x.runs.list = make([]Run, 0, x.expected(items))
 	for i := range items {
 		item := i
 		if named != nil {
@@ -54,9 +54,9 @@ func (x *Index) buildLatest() (err error) {
 				e.b), fmt.Sprintf(
 				"rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
 		}
-		x.runs = append(x.runs, Run{item, start, 1})
+		x.runs.list = append(x.runs.list, Run{item, start, 1})
 	}
-	x.count()
+	x.runs = newRunList(x.runs.list, b.shape.stride)
 	return nil
 }
 

@@ -120,15 +120,15 @@ func (w *stretches) free(from, to int64, l limits) {
 // Holding is the window of an item whose rows, from its first to its last, hold a row and whose
 // start is nearest before it; false where there is none.
 func (x *Index) Holding(item, row int64) (number int64, ok bool) {
-	i := x.firstRun(item, row+1) - 1
-	if i < 0 || x.runs[i].Item != item {
+	i := x.runs.search(item, row+1) - 1
+	if i < 0 || x.runs.list[i].Item != item {
 		return 0, false
 	}
 	sh := &x.base.shape
 	if x.latest {
 		sh = &x.context.shape
 	}
-	r := &x.runs[i]
+	r := &x.runs.list[i]
 	k := min((row-r.First)/x.base.shape.stride, r.Count-1)
-	return x.ends[i] - r.Count + k, r.First+k*x.base.shape.stride+sh.last >= row
+	return x.runs.firstNumber(i) + k, r.First+k*x.base.shape.stride+sh.last >= row
 }
