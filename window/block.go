@@ -1,7 +1,5 @@
 package window
 
-import "fmt"
-
 // block is a stretch of positions [from, to) of an item that one reason forbids.
 type block struct {
 	item, from, to int64
@@ -25,8 +23,7 @@ func (b *base) findBlocks() error {
 		}
 		n := b.table.length(item)
 		if n < 0 {
-			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item,
-				b.table.Offsets[item], b.table.Offsets[item+1])
+			return b.table.descendingOffsets(item)
 		}
 		from, to := b.admitted(item)
 		p := b.shape.series(n, from, to)

@@ -1,161 +1,69 @@
 package window
 
-import (
-	"fmt"
-	"slices"
-)
-
-// extent is what a part keeps of one item.
-type extent struct {
-	a, b    int64 // rows that the spec admits
-	lo, hi  int64 // rows of prediction rows
-	context int64 // context may reach back to here
-	bounded bool  // cut by rows or time: only positions placed in [lo, hi) count
-	absent  bool  // the item is not in the part
+// builder collects the runs of a part item by item, in ascending order, and counts the positions
+// that are not windows.
+type builder struct {
+	part     *part
+	items    itemList
+	runs     []Run
+	rejected reasonCounts
 }
 
-// extent narrows an item by all cuts.
-func (x *Index) extent(item int64) extent {
-	if !x.keeps(item) {
-		return extent{absent: true}
-	}
-	a, b := x.base.admitted(item)
-	e := extent{a: a, b: b, lo: a, hi: b, context: a}
-	for _, c := range x.narrow {
-		e = c.narrow(x.base, item, e)
-	}
-	return e
+func newBuilder(p *part) *builder {
+	items := p.items()
+	return &builder{part: p, items: items, runs: make([]Run, 0, p.expectedRuns(items.n))}
 }
 
-// candidates are the items that cuts name, or all: nil, and how many.
-func (x *Index) candidates() (items []int64, n int64) {
-	n = x.base.table.Items()
-	for _, c := range x.narrow {
-		var named []int64
-		switch c := c.(type) {
-		case *narrowWhere:
-			named = c.items
-		case *narrowItems:
-			named = c.items
-		}
-		if named != nil && int64(len(named)) <= n {
-			items, n = named, int64(len(named))
-		}
-	}
-	return items, n
-}
-
-// expected is about how many of the items will have a run.
-func (x *Index) expected(items int64) int64 {
-	n := float64(items)
-	for _, c := range x.narrow {
-		if c.rowwise() {
-			return 0
-		}
-		if c, ok := c.(*narrowItems); ok && c.hash != nil {
-			n *= min(1, 1.01*max(0, min(1, c.to)-c.from))
-		}
-	}
-	return int64(n)
-}
-
-// build finds the runs of every item.
-func (x *Index) build() error {
-	b := x.base
-	named, items := x.candidates()
+// addAll adds the runs of all items.
+func (x *builder) addAll() error {
+	b := x.part.base
 	blocks := b.blocks
-	plain := b.plain() && !slices.ContainsFunc(x.narrow, narrower.rowwise)
-	x.runs.list = make([]Run, 0, x.expected(items))
-	for i := range items {
-		item := i
-		if named != nil {
-			item = named[i]
-		}
+	plain := b.plain() && !x.part.rowwise()
+	for i := range x.items.n {
+		item := x.items.at(i)
 		n := b.table.length(item)
 		if n < 0 {
-			return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item,
-				b.table.Offsets[item], b.table.Offsets[item+1])
+			return b.table.descendingOffsets(item)
 		}
 		for len(blocks) > 0 && blocks[0].item < item {
 			blocks = blocks[1:]
 		}
 		if plain && (len(blocks) == 0 || blocks[0].item > item) {
-			if x.keeps(item) {
+			if x.part.keeps(item) {
 				x.addPlain(item, n)
 			}
 			continue
 		}
-		if e := x.extent(item); !e.absent {
+		if e := x.part.extent(item); !e.absent {
 			x.addItem(item, e, blocks)
 		}
 	}
-	x.runs = newRunList(x.runs.list, b.shape.stride)
 	return nil
 }
 
-// keeps tells whether all cuts keep an item.
-func (x *Index) keeps(item int64) bool {
-	for _, c := range x.narrow {
-		if !c.keeps(item) {
-			return false
-		}
-	}
-	return true
-}
-
-// Bytes is about the memory that the index holds beside its table.
-func (x *Index) Bytes() int64 {
-	bytes := 1<<10 + x.runs.bytes() + 32*int64(cap(x.base.blocks))
-	if x.context != nil {
-		bytes += 32 * int64(cap(x.context.blocks))
-	}
-	return bytes
-}
-
-// plain says that nothing but an item's end forbids a window where no block is.
+// plain reports whether an item's end is the only thing that rejects positions outside of blocks.
 func (b *base) plain() bool {
 	return b.spec.Rows.open() && b.spec.Time.open() && !b.shape.fromEnd && b.shape.pad == 0
 }
 
-// addPlain is addItem for a plain index.
-func (x *Index) addPlain(item, n int64) {
-	sh := &x.base.shape
+// addPlain is addItem for a plain base and an item without blocks.
+func (x *builder) addPlain(item, n int64) {
+	sh := &x.part.base.shape
 	positions, windows := n, max(0, n-sh.last)
 	if sh.stride > 1 {
 		positions, windows = (n+sh.stride-1)/sh.stride, (windows+sh.stride-1)/sh.stride
 	}
 	x.rejected[byItemEnd] += positions - windows
 	if windows > 0 {
-		x.runs.list = append(x.runs.list, Run{item, 0, windows})
+		x.runs = append(x.runs, Run{item, 0, windows})
 	}
 }
 
-// limits are ranges of position numbers of an item, half-open.
-type limits struct {
-	from, to    int64 // those that count
-	fits, ends  int64 // those inside the admitted rows
-	first, last int64 // those that stay inside the part
-}
-
-func (x *Index) limits(p *series, e extent) limits {
-	sh := &x.base.shape
-	l := limits{to: p.count, last: p.count}
-	if e.bounded {
-		l.from, l.to = p.below(e.lo-sh.placed), p.below(e.hi-sh.placed)
-		l.to = max(l.from, l.to)
-		l.first, l.last = l.from, p.below(e.hi-max(sh.last, sh.placed))
-	}
-	if e.context > e.a {
-		l.first = max(l.first, p.below(e.context))
-	}
-	l.fits, l.ends = p.below(e.a-p.pad), p.below(e.b-sh.last)
-	return l
-}
-
-// addItem counts the positions of an item and appends its runs.
-func (x *Index) addItem(item int64, e extent, blocks []block) {
-	p := x.base.shape.series(x.base.table.length(item), e.a, e.b)
-	l := x.limits(&p, e)
+// addItem appends the runs of an item and counts its other positions. blocks may begin with those
+// of this item; it has none before them.
+func (x *builder) addItem(item int64, e extent, blocks []block) {
+	p := x.part.base.shape.series(x.part.base.table.length(item), e.a, e.b)
+	l := x.part.limits(&p, e)
 	x.reject(&p, l.from, l.to, l.fits, l.ends)
 	from, to := max(l.from, l.fits), min(l.to, l.ends)
 	if from >= to {
@@ -177,8 +85,8 @@ func (x *Index) addItem(item int64, e extent, blocks []block) {
 	x.addFree(item, &p, k, to, l.first, l.last)
 }
 
-// reject counts the positions in [from, to) outside [fits, ends).
-func (x *Index) reject(p *series, from, to, fits, ends int64) {
+// reject counts the positions in [from, to) that are not in [fits, ends).
+func (x *builder) reject(p *series, from, to, fits, ends int64) {
 	if from >= to {
 		return
 	}
@@ -199,8 +107,9 @@ func (x *Index) reject(p *series, from, to, fits, ends int64) {
 	}
 }
 
-// addFree appends the windows among the positions [from, to); the others leave the part.
-func (x *Index) addFree(item int64, p *series, from, to, first, last int64) {
+// addFree appends the positions in [from, to) that are in [first, last) as a run, and counts the
+// others as rejected by the split.
+func (x *builder) addFree(item int64, p *series, from, to, first, last int64) {
 	if from >= to {
 		return
 	}
@@ -210,5 +119,5 @@ func (x *Index) addFree(item int64, p *series, from, to, first, last int64) {
 		return
 	}
 	x.rejected[bySplit] += to - from - (hi - lo)
-	x.runs.list = append(x.runs.list, Run{item, p.at(lo), hi - lo})
+	x.runs = append(x.runs, Run{item, p.at(lo), hi - lo})
 }

@@ -3,7 +3,8 @@ package window
 // Contiguous says whether each window of a run begins where the one before ended its context, as
 // order "lanes" needs: stride = context_length · dilation, with no sample between.
 func (x *Index) Contiguous() bool {
-	return x.base.shape.stride == x.base.shape.context*x.base.shape.dilation && !x.latest
+	sh := &x.part.base.shape
+	return sh.stride == sh.context*sh.dilation && !x.part.latest()
 }
 
 // Continues says whether the context of window n of a contiguous index goes on where that of window
@@ -13,7 +14,7 @@ func (x *Index) Contiguous() bool {
 // context-only window ends before the next one begins.
 func (x *Index) Continues(n int64) bool {
 	i := x.runs.find(n)
-	r, b := &x.runs.list[i], x.base
+	r, b := &x.runs.list[i], x.part.base
 	k := n - x.runs.firstNumber(i)
 	if k == 0 {
 		return false

@@ -33,10 +33,16 @@ type narrower interface {
 	narrow(b *base, item int64, e extent) extent // of an item it keeps
 }
 
-// Where narrows the index.
-func (x *Index) Where(w Where) (*Index, error) { return x.cut(Cut{Where: &w}) }
+// Where returns the index of the windows that w keeps.
+func (x *Index) Where(w Where) (*Index, error) {
+	c := Cut{Where: &w}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return x.cut(c)
+}
 
-// Split parts the index; the parts are in order and share no prediction row.
+// Split returns the parts of a split, in order. They share no prediction row.
 func (x *Index) Split(s Split) ([]*Index, error) {
 	n, err := s.Parts()
 	if err != nil {
@@ -44,49 +50,20 @@ func (x *Index) Split(s Split) ([]*Index, error) {
 	}
 	parts := make([]*Index, n)
 	for i := range parts {
-		if parts[i], err = x.base.index(append(x.Cuts(), Cut{Split: &s, Part: i})); err != nil {
+		if parts[i], err = x.cut(Cut{Split: &s, Part: i}); err != nil {
 			return nil, err
 		}
 	}
 	return parts, nil
 }
 
-// Latest has, for every item, the one window whose context ends at the item's last row with a
-// value in a target column. Its target is empty; known columns deliver the rows after it, and are
-// refused where an item has not enough of them.
+// Latest returns the index that has, for each item, the one window whose context ends at the item's
+// last row with a value in a target column. Its windows have no target. Latest returns a
+// [SpecError] if the spec has known columns and an item has too few rows after the context.
 func (x *Index) Latest() (*Index, error) { return x.cut(Cut{Latest: true}) }
 
-func (x *Index) cut(c Cut) (*Index, error) {
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	return x.base.index(append(x.Cuts(), c))
-}
-
-// index applies cuts that are valid in turn.
-func (b *base) index(cuts []Cut) (*Index, error) {
-	x := &Index{base: b}
-	for i, c := range cuts {
-		if x.latest {
-			return nil, &SpecError{"cuts", fmt.Sprintf("cut %d after latest", i),
-				"latest as the last cut"}
-		}
-		x.cuts = append(x.cuts, c.canonical())
-		if c.Latest {
-			x.latest = true
-			continue
-		}
-		n, err := b.compile(c)
-		if err != nil {
-			return nil, err
-		}
-		x.narrow = append(x.narrow, n)
-	}
-	if x.latest {
-		return x, x.buildLatest()
-	}
-	return x, x.build()
-}
+// cut applies one more cut, which is valid.
+func (x *Index) cut(c Cut) (*Index, error) { return newIndex(x.part.base, append(x.Cuts(), c)) }
 
 func (b *base) compile(c Cut) (narrower, error) {
 	if c.Where != nil {

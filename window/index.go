@@ -6,15 +6,11 @@ import (
 	"encoding/json"
 )
 
-// Index is the set of windows that exist: immutable, safe for concurrent use.
+// Index is the set of windows that exist. It is immutable and safe for concurrent use.
 type Index struct {
-	base     *base
-	cuts     []Cut
-	narrow   []narrower
-	latest   bool
-	context  *base // of latest: that of windows which are a context alone
+	part     *part
 	runs     runList
-	rejected [len(Reasons)]int64
+	rejected reasonCounts
 }
 
 // base is what an index and its parts share.
@@ -41,7 +37,16 @@ func Apply(spec Spec, t Table, cuts []Cut) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.index(cuts)
+	return newIndex(b, cuts)
+}
+
+// newIndex returns the index of a base after cuts, each of which is valid.
+func newIndex(b *base, cuts []Cut) (*Index, error) {
+	p, err := newPart(b, cuts)
+	if err != nil {
+		return nil, err
+	}
+	return p.index()
 }
 
 func newBase(spec Spec, t Table) (*base, error) {
@@ -126,68 +131,61 @@ func (x *Index) OfItem(item int64) (first, count int64) {
 	return first, x.runs.before(item+1) - first
 }
 
-// Positions is the number of places where a window was looked for.
-func (x *Index) Positions() int64 {
-	sum := x.Len()
-	for _, n := range x.rejected {
-		sum += n
-	}
-	return sum
-}
+// Positions returns the number of positions: the places where a window could be. Each is a window
+// or is counted by Rejected.
+func (x *Index) Positions() int64 { return x.Len() + x.rejected.total() }
 
-// Rejected says how many positions are no windows, by reason; reasons that took none are left out.
-func (x *Index) Rejected() map[Reason]int64 {
-	m := make(map[Reason]int64)
-	for i, n := range x.rejected {
-		if n > 0 {
-			m[Reasons[i]] = n
-		}
-	}
-	return m
-}
+// Rejected returns how many positions are not windows, by reason. It leaves out reasons that reject
+// none.
+func (x *Index) Rejected() map[Reason]int64 { return x.rejected.byReason() }
 
-// Items is the number of items of the table, with windows or without.
-func (x *Index) Items() int64 { return x.base.table.Items() }
+// Items returns the number of items of the table, with windows or without.
+func (x *Index) Items() int64 { return x.part.base.table.Items() }
 
-// Spec is the spec the index was made from.
-func (x *Index) Spec() Spec { return x.base.spec }
+// Spec returns the spec of the index.
+func (x *Index) Spec() Spec { return x.part.base.spec }
 
-// Cuts are the steps that narrowed it, without names.
-func (x *Index) Cuts() []Cut { return append([]Cut(nil), x.cuts...) }
+// Cuts returns the cuts that narrowed the index, without the names of parts.
+func (x *Index) Cuts() []Cut { return append([]Cut(nil), x.part.cuts...) }
 
-// IsLatest says that the windows have no target (see [Index.Latest]).
-func (x *Index) IsLatest() bool { return x.latest }
+// IsLatest reports whether the windows have no target (see [Index.Latest]).
+func (x *Index) IsLatest() bool { return x.part.latest() }
 
-// FirstRow is the first row of an item that windows may use; what is before is padding.
+// FirstRow returns the first row of an item that windows may use. Samples before it are padding.
 func (x *Index) FirstRow(item int64) int64 {
-	a, _ := x.base.admitted(item)
+	a, _ := x.part.base.admitted(item)
 	return a
 }
 
-// Pad is the number of a window's leading context rows that are padding.
+// Pad returns the number of a window's leading context rows that are padding.
 func (x *Index) Pad(p Place) int64 {
-	if x.base.shape.pad == 0 {
+	sh := &x.part.base.shape
+	if sh.pad == 0 {
 		return 0
 	}
-	return x.base.shape.padded(p.Start, x.FirstRow(p.Item))
+	return sh.padded(p.Start, x.FirstRow(p.Item))
 }
 
-// Range are the rows of an item in which this part's prediction rows lie; empty when the item is
-// not in the part.
+// Range returns the rows [lo, hi) of an item that may be prediction rows of the index. The range is
+// empty if the index does not contain the item.
 func (x *Index) Range(item int64) (lo, hi int64) {
-	e := x.extent(item)
+	e := x.part.extent(item)
 	if e.absent {
 		return 0, 0
 	}
 	return e.lo, max(e.lo, e.hi)
 }
 
-// Hash names spec and cuts: equal hashes give equal windows on equal tables.
+// Bytes returns about how much memory the index uses beside its table.
+func (x *Index) Bytes() int64 { return 1<<10 + x.runs.bytes() + x.part.bytes() }
+
+// Hash returns a hash of the spec and the cuts. Indexes with equal hashes on equal tables have
+// equal windows.
 func (x *Index) Hash() string {
 	data, err := json.Marshal(struct {
 		Spec Spec  `json:"spec"`
 		Cuts []Cut `json:"cuts"`
-	}{x.base.spec, append([]Cut{}, x.cuts...)})
+	}{x.part.base.spec, append([]Cut{}, x.part.cuts...)})
 	if err != nil {
 		panic("window: a valid spec did not marshal: " + err.Error())
 	}

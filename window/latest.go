@@ -19,33 +19,24 @@ func (b *base) contextAlone() (*base, error) {
 	return context, context.findBlocks()
 }
 
-// buildLatest finds the one window of each item: its positions are the items of the part.
-func (x *Index) buildLatest() (err error) {
-	b := x.base
-	if x.context, err = b.contextAlone(); err != nil {
-		return err
-	}
-	blocks := x.context.blocks
-	ends := newTargetEnds(&b.table)
-	named, items := x.candidates()
-	x.runs.list = make([]Run, 0, x.expected(items))
-	for i := range items {
-		item := i
-		if named != nil {
-			item = named[i]
-		}
-		e := x.extent(item)
+// addLatest adds the one window of each item. The positions of the index are the items.
+func (x *builder) addLatest() error {
+	b, latest := x.part.base, newLatestFinder(x.part)
+	blocks := x.part.context.blocks
+	for i := range x.items.n {
+		item := x.items.at(i)
+		e := x.part.extent(item)
 		if e.absent {
 			continue
 		}
 		for len(blocks) > 0 && blocks[0].item < item {
 			blocks = blocks[1:]
 		}
-		start, reason, ok := x.latestOf(item, e, ends, blocks)
+		start, reason, ok := latest.find(item, e, blocks)
 		if !ok {
 			continue
 		}
-		if reason >= 0 {
+		if reason != isWindow {
 			x.rejected[reason]++
 			continue
 		}
@@ -54,23 +45,41 @@ func (x *Index) buildLatest() (err error) {
 				e.b), fmt.Sprintf(
 				"rows up to %d: latest delivers the known columns of the prediction rows", last+1)}
 		}
-		x.runs.list = append(x.runs.list, Run{item, start, 1})
+		x.runs = append(x.runs, Run{item, start, 1})
 	}
-	x.runs = newRunList(x.runs.list, b.shape.stride)
 	return nil
 }
 
-// latestOf is the one position of an item and the reason that forbids it, −1 for none; false where
-// it has none. Of blocks none is of an item before.
-func (x *Index) latestOf(item int64, e extent, ends *targetEnds, blocks []block) (start int64,
-	reason int, ok bool) {
-	end := ends.before(item, e.hi)
+// latestFinder finds the latest position of items, which it is asked for in ascending order.
+type latestFinder struct {
+	part    *part
+	targets []Column
+	skip    []int // per target column: number of missing rows already passed
+}
+
+func newLatestFinder(p *part) *latestFinder {
+	f := &latestFinder{part: p}
+	for _, c := range p.base.table.Columns {
+		if c.Target {
+			f.targets = append(f.targets, c)
+		}
+	}
+	f.skip = make([]int, len(f.targets))
+	return f
+}
+
+// find returns the start of an item's latest position and the reason that rejects it, or isWindow.
+// ok is false if the item has no such position. blocks may begin with those of this item; it has
+// none before them.
+func (f *latestFinder) find(item int64, e extent, blocks []block) (start int64, reason int,
+	ok bool) {
+	end := f.targetEnd(item, e.hi)
 	if end <= e.lo {
 		return 0, 0, false
 	}
-	sh := &x.context.shape
-	start = end - 1 - sh.last
-	p := sh.series(x.base.table.length(item), e.a, e.b)
+	context := f.part.context
+	start = end - 1 - context.shape.last
+	p := context.shape.series(context.table.length(item), e.a, e.b)
 	switch {
 	case start < e.a-p.pad && e.a > 0:
 		return start, byBounds, true
@@ -78,13 +87,32 @@ func (x *Index) latestOf(item int64, e extent, ends *targetEnds, blocks []block)
 		return start, byItemEnd, true
 	}
 	reason = blockedBy(blocks, item, p.below(start))
-	if reason < 0 && e.context > e.a && start < e.context {
+	if reason == isWindow && e.context > e.a && start < e.context {
 		reason = bySplit
 	}
 	return start, reason, true
 }
 
-// blockedBy is the reason that forbids position k, −1 for none.
+// targetEnd returns the row after the item's last row before row end with a value in a target
+// column. It returns end if there are no target columns.
+func (f *latestFinder) targetEnd(item, end int64) int64 {
+	if len(f.targets) == 0 {
+		return end
+	}
+	offset, last := f.part.base.table.Offsets[item], int64(0)
+	for i, c := range f.targets {
+		f.skip[i] += firstMissing(c.Missing[f.skip[i]:], offset+end)
+		row := end
+		for j := f.skip[i] - 1; j >= 0 && row > 0 &&
+			c.Missing[j] == (MissingRow{offset + row - 1, c.Cells}); j-- {
+			row--
+		}
+		last = max(last, row)
+	}
+	return last
+}
+
+// blockedBy returns the reason of the block that contains position k of an item, or isWindow.
 func blockedBy(blocks []block, item, k int64) int {
 	for _, bl := range blocks {
 		if bl.item != item || bl.from > k {
@@ -94,41 +122,5 @@ func blockedBy(blocks []block, item, k int64) int {
 			return bl.reason
 		}
 	}
-	return -1
-}
-
-// targetEnds finds the last rows with a value in some target column.
-type targetEnds struct {
-	table   *Table
-	targets []Column
-	skip    []int // missing rows of items already passed
-}
-
-func newTargetEnds(t *Table) *targetEnds {
-	s := &targetEnds{table: t}
-	for _, c := range t.Columns {
-		if c.Target {
-			s.targets = append(s.targets, c)
-		}
-	}
-	s.skip = make([]int, len(s.targets))
-	return s
-}
-
-// before is one past the item's last row before row end with a value in some target column.
-func (s *targetEnds) before(item, end int64) int64 {
-	if len(s.targets) == 0 {
-		return end
-	}
-	offset, last := s.table.Offsets[item], int64(0)
-	for i, c := range s.targets {
-		s.skip[i] += firstMissing(c.Missing[s.skip[i]:], offset+end)
-		row := end
-		for j := s.skip[i] - 1; j >= 0 && row > 0 &&
-			c.Missing[j] == (MissingRow{offset + row - 1, c.Cells}); j-- {
-			row--
-		}
-		last = max(last, row)
-	}
-	return last
+	return isWindow
 }

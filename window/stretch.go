@@ -17,33 +17,24 @@ type Stretch struct {
 // position that the item has.
 func (x *Index) Stretches(item int64) iter.Seq[Stretch] {
 	return func(yield func(Stretch) bool) {
-		e := x.extent(item)
+		e := x.part.extent(item)
 		if e.absent {
 			return
 		}
-		if x.latest {
-			start, reason, ok := x.latestOf(item, e, newTargetEnds(&x.base.table),
-				x.context.blocksFrom(item))
+		b := x.part.base
+		if x.part.latest() {
+			start, reason, ok := newLatestFinder(x.part).find(item, e,
+				x.part.context.blocksFrom(item))
 			if ok {
 				yield(Stretch{start, 1, nameOf(reason)})
 			}
 			return
 		}
-		p := x.base.shape.series(x.base.table.length(item), e.a, e.b)
+		p := b.shape.series(b.table.length(item), e.a, e.b)
 		w := stretches{series: p, yield: yield}
-		w.walk(item, x.limits(&p, e), x.base.blocksFrom(item))
+		w.walk(item, x.part.limits(&p, e), b.blocksFrom(item))
 		w.end()
 	}
-}
-
-// isWindow is the reason of positions that are windows.
-const isWindow = -1
-
-func nameOf(reason int) Reason {
-	if reason == isWindow {
-		return ""
-	}
-	return Reasons[reason]
 }
 
 // blocksFrom are the blocks of an item and those after it.
@@ -81,7 +72,7 @@ func (w *stretches) end() {
 	w.from, w.to = 0, 0
 }
 
-// walk adds the positions of an item as [Index.addItem] counts them.
+// walk adds the positions of an item as [builder.addItem] counts them.
 func (w *stretches) walk(item int64, l limits, blocks []block) {
 	start, end := byItemEnd, byItemEnd
 	if w.a > 0 {
@@ -124,11 +115,11 @@ func (x *Index) Holding(item, row int64) (number int64, ok bool) {
 	if i < 0 || x.runs.list[i].Item != item {
 		return 0, false
 	}
-	sh := &x.base.shape
-	if x.latest {
-		sh = &x.context.shape
+	b := x.part.base
+	if x.part.latest() {
+		b = x.part.context
 	}
-	r := &x.runs.list[i]
-	k := min((row-r.First)/x.base.shape.stride, r.Count-1)
-	return x.runs.firstNumber(i) + k, r.First+k*x.base.shape.stride+sh.last >= row
+	r, stride := &x.runs.list[i], x.runs.stride
+	k := min((row-r.First)/stride, r.Count-1)
+	return x.runs.firstNumber(i) + k, r.First+k*stride+b.shape.last >= row
 }

@@ -42,6 +42,20 @@ func (t *Table) Items() int64 { return max(0, int64(len(t.Offsets))-1) }
 
 func (t *Table) length(item int64) int64 { return t.Offsets[item+1] - t.Offsets[item] }
 
+// longest returns the number of rows of the longest item.
+func (t *Table) longest() int64 {
+	longest := int64(0)
+	for i := range t.Items() {
+		longest = max(longest, t.length(i))
+	}
+	return longest
+}
+
+func (t *Table) descendingOffsets(item int64) error {
+	return fmt.Errorf("%w: item %d has offsets %d and %d, want ascending", ErrTable, item,
+		t.Offsets[item], t.Offsets[item+1])
+}
+
 func (t *Table) name(item int64) string {
 	if t.ItemName == nil {
 		return fmt.Sprintf("item %d", item)

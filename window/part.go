@@ -1,0 +1,170 @@
+package window
+
+import (
+	"fmt"
+	"slices"
+)
+
+// part is a base and the cuts that narrow it: it says which positions of each item belong to an
+// index. It is immutable.
+type part struct {
+	base   *base
+	cuts   []Cut
+	narrow []narrower // the cuts, in their order, without Latest
+	// context is the base of windows that consist of a context alone. It is nil unless the last cut
+	// is Latest.
+	context *base
+}
+
+// extent is the range of an item's rows that a part contains.
+type extent struct {
+	a, b    int64 // rows that the spec admits
+	lo, hi  int64 // rows that may be prediction rows
+	context int64 // first row that may be a context row
+	bounded bool  // cut by rows or time: only positions placed in [lo, hi) belong to the part
+	absent  bool  // the part does not contain the item
+}
+
+// newPart applies valid cuts in their order.
+func newPart(b *base, cuts []Cut) (*part, error) {
+	p := &part{base: b}
+	for i, c := range cuts {
+		if c.Latest {
+			if i+1 < len(cuts) {
+				return nil, &SpecError{"cuts", fmt.Sprintf("cut %d after latest", i+1),
+					"latest as the last cut"}
+			}
+			var err error
+			if p.context, err = b.contextAlone(); err != nil {
+				return nil, err
+			}
+		} else {
+			n, err := b.compile(c)
+			if err != nil {
+				return nil, err
+			}
+			p.narrow = append(p.narrow, n)
+		}
+		p.cuts = append(p.cuts, c.canonical())
+	}
+	return p, nil
+}
+
+// index finds the windows of the part.
+func (p *part) index() (*Index, error) {
+	b := newBuilder(p)
+	add := b.addAll
+	if p.latest() {
+		add = b.addLatest
+	}
+	if err := add(); err != nil {
+		return nil, err
+	}
+	return &Index{part: p, runs: newRunList(b.runs, p.base.shape.stride), rejected: b.rejected}, nil
+}
+
+// latest reports whether the part has one window of each item, without a target.
+func (p *part) latest() bool { return p.context != nil }
+
+// keeps reports whether the part contains an item.
+func (p *part) keeps(item int64) bool {
+	for _, c := range p.narrow {
+		if !c.keeps(item) {
+			return false
+		}
+	}
+	return true
+}
+
+// rowwise reports whether a cut narrows the rows of items.
+func (p *part) rowwise() bool { return slices.ContainsFunc(p.narrow, narrower.rowwise) }
+
+// extent returns the range of an item after all cuts.
+func (p *part) extent(item int64) extent {
+	if !p.keeps(item) {
+		return extent{absent: true}
+	}
+	a, b := p.base.admitted(item)
+	e := extent{a: a, b: b, lo: a, hi: b, context: a}
+	for _, c := range p.narrow {
+		e = c.narrow(p.base, item, e)
+	}
+	return e
+}
+
+// itemList is a list of item numbers in ascending order.
+type itemList struct {
+	list []int64 // nil for all items from 0
+	n    int64
+}
+
+func (l *itemList) at(i int64) int64 {
+	if l.list != nil {
+		return l.list[i]
+	}
+	return i
+}
+
+// items returns the items that the part may contain: the shortest list of items in a cut, else all
+// items.
+func (p *part) items() itemList {
+	l := itemList{n: p.base.table.Items()}
+	for _, c := range p.narrow {
+		var listed []int64
+		switch c := c.(type) {
+		case *narrowWhere:
+			listed = c.items
+		case *narrowItems:
+			listed = c.items
+		}
+		if listed != nil && int64(len(listed)) <= l.n {
+			l = itemList{listed, int64(len(listed))}
+		}
+	}
+	return l
+}
+
+// expectedRuns estimates how many of n items have a run. It returns 0 if there is no estimate.
+func (p *part) expectedRuns(n int64) int64 {
+	expected := float64(n)
+	for _, c := range p.narrow {
+		if c.rowwise() {
+			return 0
+		}
+		if c, ok := c.(*narrowItems); ok && c.hash != nil {
+			expected *= min(1, 1.01*max(0, min(1, c.to)-c.from))
+		}
+	}
+	return int64(expected)
+}
+
+// limits are ranges of position numbers of an item, half-open.
+type limits struct {
+	from, to    int64 // positions that belong to the part
+	fits, ends  int64 // positions whose windows use admitted rows only
+	first, last int64 // positions whose windows stay inside the part
+}
+
+func (p *part) limits(s *series, e extent) limits {
+	sh := &p.base.shape
+	l := limits{to: s.count, last: s.count}
+	if e.bounded {
+		l.from, l.to = s.below(e.lo-sh.placed), s.below(e.hi-sh.placed)
+		l.to = max(l.from, l.to)
+		l.first, l.last = l.from, s.below(e.hi-max(sh.last, sh.placed))
+	}
+	if e.context > e.a {
+		l.first = max(l.first, s.below(e.context))
+	}
+	l.fits, l.ends = s.below(e.a-s.pad), s.below(e.b-sh.last)
+	return l
+}
+
+// bytes returns the memory of the part beside its table.
+func (p *part) bytes() int64 {
+	n := 32 * int64(cap(p.base.blocks))
+	if p.context != nil {
+		n += 32 * int64(cap(p.context.blocks))
+	}
+	return n
+}
