@@ -111,7 +111,7 @@ func (g *generation) writeDerived(key string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Join(g.store.dir, tmpDir), "derived-")
+	f, err := os.CreateTemp(g.store.dir.tmp(), "derived-")
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestReadersSeeTheirValuesWhateverBecomesOfTheMemory(t *testing.T) {
 	if _, err := s.Unpin("x"); err != nil {
 		t.Error(err)
 	}
-	if n := locked(t, s.dir); n != 0 {
+	if n := locked(t, s.dir.path); n != 0 {
 		t.Errorf("%d bytes stay locked", n)
 	}
 }

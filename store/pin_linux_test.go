@@ -21,7 +21,7 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 	}
 	kernel := func(want int64) {
 		t.Helper()
-		if n := locked(t, s.dir); !agree(n, want) {
+		if n := locked(t, s.dir.path); !agree(n, want) {
 			t.Errorf("%d bytes are locked by the kernel's count, want %d", n, want)
 		}
 	}
@@ -87,9 +87,9 @@ func TestAPinThatIsGivenUpLeavesNothingLocked(t *testing.T) {
 	big(t, s, "x")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) || locked(t, s.dir) != 0 ||
+	if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) || locked(t, s.dir.path) != 0 ||
 		s.pins["x"] != 0 {
-		t.Errorf("%v with %d bytes locked", err, locked(t, s.dir))
+		t.Errorf("%v with %d bytes locked", err, locked(t, s.dir.path))
 	}
 }
 
@@ -115,7 +115,7 @@ func TestAPinThatIsGivenUpTakesNoOtherBack(t *testing.T) {
 	g.pinning.Unlock()
 	both.Wait()
 	for range 2 {
-		if n := locked(t, s.dir); s.pins["x"] != 1 || !agree(n, all) {
+		if n := locked(t, s.dir.path); s.pins["x"] != 1 || !agree(n, all) {
 			t.Errorf("%d pins, %d bytes locked, want one and %d", s.pins["x"], n, all)
 		}
 		if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) {

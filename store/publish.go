@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,10 +32,10 @@ func (s *Store) Begin(name string) (*Load, error) {
 	if s.closed {
 		return nil, ErrClosed
 	}
-	if err := s.checkSameName(name); err != nil {
+	if err := s.dir.checkSameName(name); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(filepath.Join(s.dir, tmpDir), name+"-")
+	dir, err := os.MkdirTemp(s.dir.tmp(), name+"-")
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +78,9 @@ func (l *Load) publish(after int64) (number int64, err error) {
 	}
 	g := &generation{store: s, dataset: l.Dataset, number: s.nextNumber(l.Dataset),
 		manifest: d.Manifest}
-	g.dir = s.generationDir(g.dataset, g.number)
+	g.dir = s.dir.generation(g.dataset, g.number)
 	if err = os.MkdirAll(filepath.Dir(g.dir), 0o700); err == nil {
-		err = s.checkSameName(l.Dataset) // others may have come since Begin
+		err = s.dir.checkSameName(l.Dataset) // others may have come since Begin
 	}
 	if err == nil {
 		err = os.Rename(l.Dir, g.dir)
@@ -123,7 +122,7 @@ func (s *Store) nextNumber(name string) int64 {
 	}
 	for { // a generation that scan could not read keeps its number
 		last++
-		if _, err := os.Lstat(s.generationDir(name, last)); err != nil {
+		if _, err := os.Lstat(s.dir.generation(name, last)); err != nil {
 			return last
 		}
 	}
@@ -150,7 +149,7 @@ func (s *Store) Remove(name string) (numbers []int64, err error) {
 	// published.
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = os.Remove(filepath.Join(s.dir, datasetsDir, name))
+	_ = os.Remove(s.dir.dataset(name))
 	return numbers, nil
 }
 
@@ -166,14 +165,9 @@ func (s *Store) unpublish(g *generation) {
 	}
 }
 
-// discard deletes the files of a generation that is no longer published. They vanish at once, by a
-// rename into tmp; maps of them stay valid.
+// discard deletes the files of a generation that is no longer published.
 func (s *Store) discard(g *generation) {
-	trash, err := os.MkdirTemp(filepath.Join(s.dir, tmpDir), "removed-")
-	if err == nil {
-		err = errors.Join(os.Rename(g.dir, filepath.Join(trash, "generation")), os.RemoveAll(trash))
-	}
-	if err != nil {
+	if err := s.dir.remove(g.dir); err != nil {
 		s.log.Error("remove", "dir", g.dir, "error", err)
 	}
 	s.mu.Lock()
@@ -225,8 +219,7 @@ func (s *Store) sync(g *generation) error {
 			paths = append(paths, filepath.Join(g.dir, e.Name()))
 		}
 	}
-	for _, path := range append(paths, g.dir, filepath.Dir(g.dir),
-		filepath.Join(s.dir, datasetsDir)) {
+	for _, path := range append(paths, g.dir, filepath.Dir(g.dir), s.dir.datasets()) {
 		select {
 		case <-s.ctx.Done():
 			return nil

@@ -20,7 +20,7 @@ func TestANameThatTheFileSystemTakesForAnotherIsRefused(t *testing.T) {
 	}
 	defer early.Abort()
 	write(t, early, 2)
-	folders := filepath.Join(s.dir, datasetsDir)
+	folders := filepath.Join(s.dir.path, datasetsDir)
 	if _, err := os.Stat(filepath.Join(folders, "prices")); err == nil {
 		t.Skip("this file system knows no case: what is published first has the name")
 	}

@@ -26,7 +26,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -53,18 +52,10 @@ var (
 	ErrClosed = errors.New("store is closed")
 )
 
-// Names below the cache directory.
-const (
-	lockFile    = "daemon.lock"
-	tmpDir      = "tmp"
-	datasetsDir = "datasets"
-)
-
 // Store is a cache directory held by this process. It is safe for concurrent use.
 type Store struct {
-	dir  string
-	lock *os.File
-	log  *slog.Logger
+	dir directory
+	log *slog.Logger
 
 	mu       sync.Mutex
 	closed   bool
@@ -82,61 +73,35 @@ type Store struct {
 // Open takes the directory, creating it (0700) where needed, removes what a killed load left, and
 // reads the catalogue. The error wraps ErrLocked when another process has it.
 func Open(dir string, log *slog.Logger) (*Store, error) {
-	dir, err := filepath.Abs(dir)
+	d, err := openDirectory(dir)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range []string{dir, filepath.Join(dir, tmpDir), filepath.Join(dir, datasetsDir)} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			return nil, err
-		}
-	}
-	if err := checkFilesystem(dir); err != nil {
-		return nil, err
-	}
-	s := &Store{dir: dir, log: log, datasets: map[string][]*generation{},
+	s := &Store{dir: d, log: log, datasets: map[string][]*generation{},
 		removed: map[*generation]bool{}, pins: map[string]int{},
 		memory: memory{budget: math.MaxInt64}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if s.lock, err = takeLock(dir); err != nil {
-		return nil, err
-	}
-	if err = s.sweep(); err == nil {
+	if err = s.dir.removeUnfinished(log); err == nil {
 		err = s.scan()
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.lock.Close())
+		return nil, errors.Join(err, s.dir.close())
 	}
 	return s, nil
 }
 
 // Dir is the cache directory's absolute path.
-func (s *Store) Dir() string { return s.dir }
-
-// sweep removes what killed loads left, and nothing else.
-func (s *Store) sweep() error {
-	entries, err := os.ReadDir(filepath.Join(s.dir, tmpDir))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if err := os.RemoveAll(filepath.Join(s.dir, tmpDir, e.Name())); err != nil {
-			return err
-		}
-		s.log.Info("removed an unfinished load", "dir", e.Name())
-	}
-	return nil
-}
+func (s *Store) Dir() string { return s.dir.path }
 
 // scan reads the catalogue. A generation that cannot be read is left out and logged: it may be
 // another version's, and only rm deletes.
 func (s *Store) scan() error {
-	names, err := os.ReadDir(filepath.Join(s.dir, datasetsDir))
+	names, err := os.ReadDir(s.dir.datasets())
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		numbers, err := os.ReadDir(filepath.Join(s.dir, datasetsDir, name.Name()))
+		numbers, err := os.ReadDir(s.dir.dataset(name.Name()))
 		if err != nil || layout.CheckName(name.Name()) != nil {
 			continue
 		}
@@ -145,7 +110,7 @@ func (s *Store) scan() error {
 			if err != nil || number < 1 {
 				continue
 			}
-			dir := s.generationDir(name.Name(), number)
+			dir := s.dir.generation(name.Name(), number)
 			m, err := layout.ReadManifest(dir)
 			if err != nil {
 				s.log.Warn("left out a generation", "dir", dir, "error", err)
@@ -159,10 +124,6 @@ func (s *Store) scan() error {
 			func(a, b *generation) int { return int(a.number - b.number) })
 	}
 	return nil
-}
-
-func (s *Store) generationDir(name string, number int64) string {
-	return filepath.Join(s.dir, datasetsDir, name, strconv.FormatInt(number, 10))
 }
 
 // Close refuses new handles, waits until all are released, unmaps and lets go of the directory. It
@@ -183,7 +144,7 @@ func (s *Store) Close() error {
 	for _, g := range all {
 		err = errors.Join(err, g.unmap())
 	}
-	return errors.Join(err, s.lock.Close())
+	return errors.Join(err, s.dir.close())
 }
 
 func (s *Store) isClosed() bool {

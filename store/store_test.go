@@ -235,7 +235,7 @@ func TestAfterARebootAnUnsyncedGenerationIsVerified(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		generation := s.generationDir("x", 1)
+		generation := s.dir.generation("x", 1)
 		reboot(t, generation)
 		if damaged {
 			m, err := layout.ReadManifest(generation)
@@ -348,7 +348,7 @@ func TestARemovalThatFailsLeavesNothingBehind(t *testing.T) {
 	if _, err := s.Remove("x"); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := os.ReadDir(filepath.Join(s.dir, tmpDir)); err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(filepath.Join(s.dir.path, tmpDir)); err != nil || len(left) != 0 {
 		t.Errorf("%v is left, %v", left, err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // isMarked tells whether the generation is noted as being on the disk.
 func isMarked(s *Store, name string, number int64) bool {
-	_, err := os.Stat(filepath.Join(s.generationDir(name, number), layout.SyncedFile))
+	_, err := os.Stat(filepath.Join(s.dir.generation(name, number), layout.SyncedFile))
 	return err == nil
 }
 
