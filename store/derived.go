@@ -126,8 +126,8 @@ func (g *generation) writeDerived(key string, content []byte) error {
 		return err
 	}
 	// a generation that was removed is not given a directory again: another may have its name
-	g.store.mu.Lock()
-	defer g.store.mu.Unlock()
+	g.store.catalogue.mu.Lock()
+	defer g.store.catalogue.mu.Unlock()
 	if g.gone {
 		return nil
 	}

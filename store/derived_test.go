@@ -74,7 +74,7 @@ func TestADerivedFileOutlivesTheStoreAndIsMadeAgainWhenItIsNotWhole(t *testing.T
 		flipped := append([]byte(nil), whole...)
 		flipped[at] ^= 1 << (at % 8)
 		g := &generation{store: s, dir: filepath.Join(dir, datasetsDir, "d", "1"),
-			manifest: s.datasets["d"][0].manifest}
+			manifest: s.catalogue.published["d"][0].manifest}
 		write(flipped)
 		if b, err := g.readDerived(key); err == nil {
 			t.Fatalf("with byte %d changed it is read: %q", at, b)

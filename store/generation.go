@@ -46,23 +46,23 @@ type Handle struct {
 // Acquire opens a generation of a dataset for reading; number 0 is the newest. The error wraps
 // ErrNotFound, ErrGone, ErrClosed, or layout's errors of opening.
 func (s *Store) Acquire(name string, number int64) (*Handle, error) {
-	s.mu.Lock()
-	g, err := s.find(name, number)
+	s.catalogue.mu.Lock()
+	g, err := s.catalogue.find(name, number)
 	if err == nil {
 		g.readers++ // keeps it while it is being opened
 		g.used = time.Now()
 	}
-	s.mu.Unlock()
+	s.catalogue.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
 	data, err := g.open()
 	if err != nil {
-		s.mu.Lock()
+		s.catalogue.mu.Lock()
 		if g.gone { // removed while it was being opened
 			err = fmt.Errorf("%w: generation %d of %q", ErrGone, g.number, name)
 		}
-		s.mu.Unlock()
+		s.catalogue.mu.Unlock()
 		s.leave(g)
 		return nil, err
 	}
@@ -138,23 +138,19 @@ func (g *generation) isSynced() bool {
 // leave ends one reader's hold. The last one of a generation that was removed or superseded takes
 // it along.
 func (s *Store) leave(g *generation) {
-	s.mu.Lock()
+	s.catalogue.mu.Lock()
 	g.readers--
 	g.used = time.Now()
-	last := g.readers == 0 && !s.closed
-	superseded := false
-	if last && !g.gone {
-		list := s.datasets[g.dataset]
-		superseded = len(list) > 0 && list[len(list)-1] != g
-		if superseded {
-			s.unpublish(g)
-		}
+	last := g.readers == 0 && !s.catalogue.closed
+	superseded := last && !g.gone && s.catalogue.newest(g.dataset) != g
+	if superseded {
+		s.catalogue.unpublish(g)
 	}
 	unmap := last && g.gone
 	if unmap {
-		delete(s.removed, g)
+		delete(s.catalogue.removed, g)
 	}
-	s.mu.Unlock()
+	s.catalogue.mu.Unlock()
 	if superseded {
 		s.discard(g)
 	}

@@ -46,17 +46,17 @@ func (e *MemoryError) Unwrap() error { return ErrMemory }
 
 // SetBudget bounds the memory of datasets and rings together; before, there is no bound.
 func (s *Store) SetBudget(bytes int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.catalogue.mu.Lock()
+	defer s.catalogue.mu.Unlock()
 	s.budget = bytes
 }
 
 // Memory tells what is taken of the budget.
 func (s *Store) Memory() MemoryInfo {
-	s.mu.Lock()
-	i := MemoryInfo{Budget: s.budget, Rings: s.rings, Loading: s.loading, Pinned: s.pinned()}
-	all := s.generations()
-	s.mu.Unlock()
+	s.catalogue.mu.Lock()
+	i := MemoryInfo{Budget: s.budget, Rings: s.rings, Loading: s.loading, Pinned: s.catalogue.pinnedBytes()}
+	all := s.catalogue.all()
+	s.catalogue.mu.Unlock()
 	for _, g := range all {
 		n, _ := g.inMemory(residencyAge)
 		i.Resident += n
@@ -64,32 +64,24 @@ func (s *Store) Memory() MemoryInfo {
 	return i
 }
 
-// pinned is what is locked of all generations. The caller holds mu.
-func (s *Store) pinned() (n int64) {
-	for _, g := range s.generations() {
-		n += g.pinned.Load()
-	}
-	return n
-}
-
 // RingRoom is how many bytes rings may still take: pages of datasets give way to them, but pinned
 // ones.
 func (s *Store) RingRoom() (room, budget int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return max(0, s.budget-s.rings-s.pinned()), s.budget
+	s.catalogue.mu.Lock()
+	defer s.catalogue.mu.Unlock()
+	return max(0, s.budget-s.rings-s.catalogue.pinnedBytes()), s.budget
 }
 
 // AddRing counts a ring until remove, which may be called more than once.
 func (s *Store) AddRing(bytes int64) (remove func()) { return s.reserve(&s.rings, bytes) }
 
 func (s *Store) reserve(sum *int64, bytes int64) (release func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.catalogue.mu.Lock()
+	defer s.catalogue.mu.Unlock()
 	*sum += bytes
 	return sync.OnceFunc(func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
+		s.catalogue.mu.Lock()
+		defer s.catalogue.mu.Unlock()
 		*sum -= bytes
 	})
 }
@@ -130,10 +122,10 @@ type weight struct {
 // that nobody reads given up, least recently used first, and none where that would not be enough.
 // Those of keep stay. The caller holds room.
 func (s *Store) makeRoom(what string, need int64, keep *generation) error {
-	s.mu.Lock()
+	s.catalogue.mu.Lock()
 	budget, taken, files := s.budget, s.rings+s.loading, int64(0)
 	var all []weight
-	for _, g := range s.generations() {
+	for _, g := range s.catalogue.all() {
 		w := weight{generation: g, bytes: bytesOf(g.manifest), keep: g == keep || g.readers > 0 ||
 			g.coming.Load() > 0 || g.pinned.Load() > 0}
 		files += w.bytes
@@ -142,7 +134,7 @@ func (s *Store) makeRoom(what string, need int64, keep *generation) error {
 	slices.SortFunc(all, func(a, b weight) int {
 		return cmp.Or(a.used.Compare(b.used), a.manifest.Created.Compare(b.manifest.Created))
 	})
-	s.mu.Unlock()
+	s.catalogue.mu.Unlock()
 	if taken+files <= budget-need { // whatever is in memory
 		return nil
 	}

@@ -61,9 +61,9 @@ func big(t *testing.T, s *Store, name string) int64 {
 // kernel's.
 func resident(t *testing.T, s *Store, name string) int64 {
 	t.Helper()
-	s.mu.Lock()
-	g, err := s.find(name, 0)
-	s.mu.Unlock()
+	s.catalogue.mu.Lock()
+	g, err := s.catalogue.find(name, 0)
+	s.catalogue.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,9 +255,9 @@ func TestWhatIsLoadedStaysWithinTheBudget(t *testing.T) {
 			big(t, s, name)
 			release()
 			sum := int64(0)
-			s.mu.Lock()
-			every := s.generations()
-			s.mu.Unlock()
+			s.catalogue.mu.Lock()
+			every := s.catalogue.all()
+			s.catalogue.mu.Unlock()
 			for _, g := range every {
 				n, _ := g.inMemory(0)
 				sum += n

@@ -14,9 +14,9 @@ import (
 func waitFor(t *testing.T, s *Store, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; runtime.Gosched() {
-		s.mu.Lock()
+		s.catalogue.mu.Lock()
 		ok := holds()
-		s.mu.Unlock()
+		s.catalogue.mu.Unlock()
 		if ok {
 			return
 		}
@@ -40,13 +40,13 @@ func TestWhatIsOpenedTooLateIsAnError(t *testing.T) {
 			func(_ *Store, g *generation) bool { _, err := os.Stat(g.dir); return err != nil },
 			ErrGone, `generation 1 of "x"`,
 		},
-		"closed": {(*Store).Close, func(s *Store, _ *generation) bool { return s.closed },
+		"closed": {(*Store).Close, func(s *Store, _ *generation) bool { return s.catalogue.closed },
 			ErrClosed, "closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := openStore(t, t.TempDir())
 			publish(t, s, "x", 1)
-			g := s.datasets["x"][0]
+			g := s.catalogue.published["x"][0]
 			g.opening.Lock()
 			var all sync.WaitGroup
 			all.Go(func() {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // Pin locks a dataset's newest generation in memory, and from then on each one that is published
@@ -13,34 +12,26 @@ import (
 // the context's; then nothing is pinned that was not before. Trainers share the pages: what is
 // locked here stays in memory for them.
 func (s *Store) Pin(ctx context.Context, name string) (r Residency, limited, err error) {
-	s.mu.Lock()
-	g, err := s.find(name, 0)
+	s.catalogue.mu.Lock()
+	g, err := s.catalogue.find(name, 0)
 	if err == nil {
-		s.pins[name]++
+		s.catalogue.pins[name]++
 	}
-	s.mu.Unlock()
+	s.catalogue.mu.Unlock()
 	for err == nil {
 		if limited, err = s.pin(ctx, g); err == nil {
 			return g.describe(0), limited, nil
 		}
-		s.mu.Lock()
-		if errors.Is(err, ErrGone) && s.pins[name] > 0 { // another was published meanwhile
-			g, err = s.find(name, 0)
+		s.catalogue.mu.Lock()
+		if errors.Is(err, ErrGone) && s.catalogue.pins[name] > 0 { // another was published meanwhile
+			g, err = s.catalogue.find(name, 0)
 		}
 		if err != nil {
-			s.takeBack(name)
+			s.catalogue.dropPin(name)
 		}
-		s.mu.Unlock()
+		s.catalogue.mu.Unlock()
 	}
 	return r, nil, err
-}
-
-// takeBack ends what one Pin has asked for; others, before it or beside it, stay. The caller holds
-// mu.
-func (s *Store) takeBack(name string) {
-	if s.pins[name]--; s.pins[name] < 1 {
-		delete(s.pins, name)
-	}
 }
 
 // pin locks a generation. Where that is stopped, what was locked before stays.
@@ -61,7 +52,7 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return s.wantsPinned(g)
+		return s.checkPinned(g)
 	}
 	before, total := g.pinned.Load(), int64(0)
 	for _, m := range h.Data.Maps() {
@@ -69,7 +60,7 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 		total += n
 		g.pinned.Store(max(before, total))
 		if stopped := stop(); stopped != nil {
-			if before > 0 && s.wantsPinned(g) == nil {
+			if before > 0 && s.checkPinned(g) == nil {
 				return nil, stopped
 			}
 			return nil, errors.Join(stopped, s.unlock(g))
@@ -81,33 +72,26 @@ func (s *Store) pin(ctx context.Context, g *generation) (limited, err error) {
 	return nil, nil
 }
 
-// wantsPinned is an error unless a generation is to be locked: the newest of a pinned dataset.
-func (s *Store) wantsPinned(g *generation) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if list := s.datasets[g.dataset]; s.pins[g.dataset] == 0 || len(list) == 0 ||
-		list[len(list)-1] != g {
-		return fmt.Errorf("%w: generation %d of %q is not to be pinned any more", ErrGone,
-			g.number, g.dataset)
-	}
-	return nil
+// checkPinned returns an error unless a generation is the newest of a pinned dataset.
+func (s *Store) checkPinned(g *generation) error {
+	s.catalogue.mu.Lock()
+	defer s.catalogue.mu.Unlock()
+	return s.catalogue.checkPinned(g)
 }
 
 // Unpin ends a Pin. The pages stay in memory as long as the system has room. The error wraps
 // ErrNotFound.
 func (s *Store) Unpin(name string) (Residency, error) {
-	s.mu.Lock()
-	newest, err := s.find(name, 0)
-	delete(s.pins, name)
-	all := s.generations()
-	s.mu.Unlock()
+	s.catalogue.mu.Lock()
+	newest, err := s.catalogue.find(name, 0)
+	delete(s.catalogue.pins, name)
+	all := s.catalogue.of(name)
+	s.catalogue.mu.Unlock()
 	if err != nil {
 		return Residency{}, err
 	}
 	for _, g := range all {
-		if g.dataset == name {
-			err = errors.Join(err, s.unpin(g))
-		}
+		err = errors.Join(err, s.unpin(g))
 	}
 	return newest.describe(0), err
 }

@@ -51,7 +51,7 @@ func TestAPinnedDatasetStaysAndItsNextGenerationIsPinned(t *testing.T) {
 		t.Fatal("another generation")
 	}
 	waitFor(t, s, func() bool {
-		both := s.datasets["x"]
+		both := s.catalogue.published["x"]
 		return both[0].pinned.Load() == 0 && both[1].pinned.Load() == all
 	})
 	kernel(all)
@@ -88,7 +88,7 @@ func TestAPinThatIsGivenUpLeavesNothingLocked(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) || locked(t, s.dir.path) != 0 ||
-		s.pins["x"] != 0 {
+		s.catalogue.pins["x"] != 0 {
 		t.Errorf("%v with %d bytes locked", err, locked(t, s.dir.path))
 	}
 }
@@ -98,7 +98,7 @@ func TestAPinThatIsGivenUpTakesNoOtherBack(t *testing.T) {
 	big(t, s, "x")
 	all := bytesIn(t, s, "x")
 	ctx, cancel := context.WithCancel(t.Context())
-	g := s.datasets["x"][0]
+	g := s.catalogue.published["x"][0]
 	g.pinning.Lock() // so that both wait for each other
 	var both sync.WaitGroup
 	for i, ctx := range []context.Context{ctx, t.Context()} {
@@ -109,14 +109,14 @@ func TestAPinThatIsGivenUpTakesNoOtherBack(t *testing.T) {
 				t.Errorf("Pin %d: %v, limited by %v", i, err, limited)
 			}
 		})
-		waitFor(t, s, func() bool { return s.pins["x"] == i+1 })
+		waitFor(t, s, func() bool { return s.catalogue.pins["x"] == i+1 })
 	}
 	cancel()
 	g.pinning.Unlock()
 	both.Wait()
 	for range 2 {
-		if n := locked(t, s.dir.path); s.pins["x"] != 1 || !agree(n, all) {
-			t.Errorf("%d pins, %d bytes locked, want one and %d", s.pins["x"], n, all)
+		if n := locked(t, s.dir.path); s.catalogue.pins["x"] != 1 || !agree(n, all) {
+			t.Errorf("%d pins, %d bytes locked, want one and %d", s.catalogue.pins["x"], n, all)
 		}
 		if _, _, err := s.Pin(ctx, "x"); !errors.Is(err, context.Canceled) {
 			t.Error(err)

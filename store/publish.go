@@ -27,9 +27,9 @@ func (s *Store) Begin(name string) (*Load, error) {
 	if err := layout.CheckName(name); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	s.catalogue.mu.Lock()
+	defer s.catalogue.mu.Unlock()
+	if s.catalogue.closed {
 		return nil, ErrClosed
 	}
 	if err := s.dir.checkSameName(name); err != nil {
@@ -65,15 +65,14 @@ func (l *Load) publish(after int64) (number int64, err error) {
 	if err := fault.At("publish"); err != nil {
 		return 0, fmt.Errorf("publish %s: %w", l.Dataset, err)
 	}
-	s := l.store
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	s, c := l.store, &l.store.catalogue
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
 		return 0, ErrClosed
 	}
-	if list := s.datasets[l.Dataset]; after != 0 &&
-		(len(list) == 0 || list[len(list)-1].number != after) {
-		s.mu.Unlock()
+	if newest := c.newest(l.Dataset); after != 0 && (newest == nil || newest.number != after) {
+		c.mu.Unlock()
 		return 0, fmt.Errorf("%w: generation %d of %q", ErrSuperseded, after, l.Dataset)
 	}
 	g := &generation{store: s, dataset: l.Dataset, number: s.nextNumber(l.Dataset),
@@ -86,23 +85,23 @@ func (l *Load) publish(after int64) (number int64, err error) {
 		err = os.Rename(l.Dir, g.dir)
 	}
 	if err != nil {
-		s.mu.Unlock()
+		c.mu.Unlock()
 		return 0, fmt.Errorf("publish %s: %w", l.Dataset, err)
 	}
-	older := slices.Clone(s.datasets[g.dataset])
+	older := slices.Clone(c.published[g.dataset])
 	var unread []*generation
 	for _, old := range older {
 		if old.readers == 0 {
-			s.unpublish(old)
+			c.unpublish(old)
 			unread = append(unread, old)
 		}
 	}
-	s.datasets[g.dataset] = append(s.datasets[g.dataset], g)
+	c.add(g)
 	s.syncLater(g)
-	if s.pins[g.dataset] > 0 {
+	if c.pins[g.dataset] > 0 {
 		s.repinLater(g, older)
 	}
-	s.mu.Unlock()
+	c.mu.Unlock()
 	for _, old := range unread {
 		s.discard(old)
 	}
@@ -111,15 +110,7 @@ func (l *Load) publish(after int64) (number int64, err error) {
 
 // nextNumber is above every generation that somebody may still name. The caller holds mu.
 func (s *Store) nextNumber(name string) int64 {
-	var last int64
-	for _, g := range s.datasets[name] {
-		last = max(last, g.number)
-	}
-	for g := range s.removed {
-		if g.dataset == name {
-			last = max(last, g.number)
-		}
-	}
+	last := s.catalogue.lastNumber(name)
 	for { // a generation that scan could not read keeps its number
 		last++
 		if _, err := os.Lstat(s.dir.generation(name, last)); err != nil {
@@ -130,39 +121,27 @@ func (s *Store) nextNumber(name string) int64 {
 
 // Remove deletes every generation of a dataset. Handles on them stay valid.
 func (s *Store) Remove(name string) (numbers []int64, err error) {
-	s.mu.Lock()
-	if _, err := s.find(name, 0); err != nil {
-		s.mu.Unlock()
+	s.catalogue.mu.Lock()
+	if _, err := s.catalogue.find(name, 0); err != nil {
+		s.catalogue.mu.Unlock()
 		return nil, err
 	}
-	delete(s.pins, name)
-	list := slices.Clone(s.datasets[name])
+	delete(s.catalogue.pins, name)
+	list := slices.Clone(s.catalogue.published[name])
 	for _, g := range list {
 		numbers = append(numbers, g.number)
-		s.unpublish(g)
+		s.catalogue.unpublish(g)
 	}
-	s.mu.Unlock()
+	s.catalogue.mu.Unlock()
 	for _, g := range list {
 		s.discard(g)
 	}
 	// Only an empty directory goes: what another version left there is not ours, nor what is being
 	// published.
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.catalogue.mu.Lock()
+	defer s.catalogue.mu.Unlock()
 	_ = os.Remove(s.dir.dataset(name))
 	return numbers, nil
-}
-
-// unpublish takes a generation out of the catalogue. The caller holds mu.
-func (s *Store) unpublish(g *generation) {
-	list := slices.DeleteFunc(s.datasets[g.dataset], func(o *generation) bool { return o == g })
-	if s.datasets[g.dataset] = list; len(list) == 0 {
-		delete(s.datasets, g.dataset)
-	}
-	g.gone = true
-	if g.readers > 0 {
-		s.removed[g] = true
-	}
 }
 
 // discard deletes the files of a generation that is no longer published.
@@ -170,9 +149,9 @@ func (s *Store) discard(g *generation) {
 	if err := s.dir.remove(g.dir); err != nil {
 		s.log.Error("remove", "dir", g.dir, "error", err)
 	}
-	s.mu.Lock()
+	s.catalogue.mu.Lock()
 	unread := g.readers == 0
-	s.mu.Unlock()
+	s.catalogue.mu.Unlock()
 	if unread {
 		if err := g.unmap(); err != nil {
 			s.log.Error("unmap", "dataset", g.dataset, "generation", g.number, "error", err)
@@ -233,16 +212,16 @@ func (s *Store) sync(g *generation) error {
 }
 
 func (g *generation) isGone() bool {
-	g.store.mu.Lock()
-	defer g.store.mu.Unlock()
+	g.store.catalogue.mu.Lock()
+	defer g.store.catalogue.mu.Unlock()
 	return g.gone
 }
 
 // mark notes that the generation is on the disk. One that was removed is not marked: another may
 // have its name.
 func (g *generation) mark() error {
-	g.store.mu.Lock()
-	defer g.store.mu.Unlock()
+	g.store.catalogue.mu.Lock()
+	defer g.store.catalogue.mu.Unlock()
 	if g.gone {
 		return nil
 	}

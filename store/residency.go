@@ -118,16 +118,13 @@ func (g *generation) drop() (int64, error) {
 // left of the newest. Files stay, and so do pages that trainers have mapped, that are pinned, or
 // whose file system keeps its files in memory. The error wraps ErrNotFound.
 func (s *Store) Unload(name string) (r Residency, readers int, err error) {
-	s.mu.Lock()
-	newest, err := s.find(name, 0)
-	var all []*generation
-	for _, g := range s.generations() {
-		if g.dataset == name {
-			all = append(all, g)
-			readers += g.readers
-		}
+	s.catalogue.mu.Lock()
+	newest, err := s.catalogue.find(name, 0)
+	all := s.catalogue.of(name)
+	for _, g := range all {
+		readers += g.readers
 	}
-	s.mu.Unlock()
+	s.catalogue.mu.Unlock()
 	if err != nil {
 		return r, 0, err
 	}
@@ -136,15 +133,4 @@ func (s *Store) Unload(name string) (r Residency, readers int, err error) {
 		err = errors.Join(err, failed)
 	}
 	return newest.describe(0), readers, err
-}
-
-// generations are all that are published or held. The caller holds mu.
-func (s *Store) generations() (all []*generation) {
-	for _, list := range s.datasets {
-		all = append(all, list...)
-	}
-	for g := range s.removed {
-		all = append(all, g)
-	}
-	return all
 }

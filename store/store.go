@@ -22,7 +22,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -57,12 +56,7 @@ type Store struct {
 	dir directory
 	log *slog.Logger
 
-	mu       sync.Mutex
-	closed   bool
-	datasets map[string][]*generation // published, ascending
-	removed  map[*generation]bool     // no longer published, but somebody holds them
-	// datasets that are to stay in memory, and how many Pins said so
-	pins map[string]int
+	catalogue catalogue
 	memory
 
 	ctx        context.Context // of what goes on in the background
@@ -77,8 +71,7 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: d, log: log, datasets: map[string][]*generation{},
-		removed: map[*generation]bool{}, pins: map[string]int{},
+	s := &Store{dir: d, log: log, catalogue: newCatalogue(),
 		memory: memory{budget: math.MaxInt64}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err = s.dir.removeUnfinished(log); err == nil {
@@ -117,27 +110,28 @@ func (s *Store) scan() error {
 				continue
 			}
 			g := &generation{store: s, dataset: name.Name(), number: number, dir: dir, manifest: m}
-			s.datasets[g.dataset] = append(s.datasets[g.dataset], g)
+			s.catalogue.add(g)
 			s.syncLater(g)
 		}
-		slices.SortFunc(s.datasets[name.Name()],
+		slices.SortFunc(s.catalogue.published[name.Name()],
 			func(a, b *generation) int { return int(a.number - b.number) })
 	}
 	return nil
 }
 
-// Close refuses new handles, waits until all are released, unmaps and lets go of the directory. It
-// is idempotent.
+// Close refuses new handles, waits until all are released, unmaps all files and unlocks the
+// directory. Further calls do nothing.
 func (s *Store) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	c := &s.catalogue
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
 		return nil
 	}
-	s.closed = true
+	c.closed = true
 	s.cancel()
-	all := s.generations()
-	s.mu.Unlock()
+	all := c.all()
+	c.mu.Unlock()
 
 	s.background.Wait()
 	var err error
@@ -148,34 +142,7 @@ func (s *Store) Close() error {
 }
 
 func (s *Store) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
-}
-
-// find gives a published generation, or one that is only held; number 0 is the newest published.
-// The caller holds mu.
-func (s *Store) find(name string, number int64) (*generation, error) {
-	if s.closed {
-		return nil, ErrClosed
-	}
-	list := s.datasets[name]
-	if number == 0 && len(list) > 0 {
-		return list[len(list)-1], nil
-	}
-	for _, g := range list {
-		if g.number == number {
-			return g, nil
-		}
-	}
-	for g := range s.removed {
-		if g.dataset == name && g.number == number {
-			return g, nil
-		}
-	}
-	if len(list) == 0 {
-		return nil, s.notFound(name)
-	}
-	return nil, fmt.Errorf("%w: generation %d of %q; the newest is %d", ErrGone, number, name,
-		list[len(list)-1].number)
+	s.catalogue.mu.Lock()
+	defer s.catalogue.mu.Unlock()
+	return s.catalogue.closed
 }

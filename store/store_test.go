@@ -342,7 +342,7 @@ func TestWhatWasMadeFromAnOldGenerationIsNotPublished(t *testing.T) {
 func TestARemovalThatFailsLeavesNothingBehind(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	publish(t, s, "x", 1)
-	if err := os.RemoveAll(s.datasets["x"][0].dir); err != nil {
+	if err := os.RemoveAll(s.catalogue.published["x"][0].dir); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Remove("x"); err != nil {

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/tensorcache/tensorcache/layout"
+)
+
+// Info describes a dataset by its newest generation.
+type Info struct {
+	Dataset     string
+	Generation  int64
+	Generations []int64
+	Manifest    *layout.Manifest
+	Readers     int // handles on any of its generations
+	Memory      Residency
+}
+
+// Bytes is the size of the generation's files.
+func (i Info) Bytes() int64 { return bytesOf(i.Manifest) }
+
+// Datasets describes all datasets, by name.
+func (s *Store) Datasets() []Info {
+	s.catalogue.mu.Lock()
+	out, newest := make([]Info, 0, len(s.catalogue.published)), make([]*generation, 0, len(s.catalogue.published))
+	for _, name := range slices.Sorted(maps.Keys(s.catalogue.published)) {
+		i, g := s.catalogue.info(name)
+		out, newest = append(out, i), append(newest, g)
+	}
+	s.catalogue.mu.Unlock()
+	for i, g := range newest {
+		out[i].Memory = g.describe(residencyAge)
+	}
+	return out
+}
+
+// Dataset describes a dataset. The error wraps ErrNotFound or ErrClosed.
+func (s *Store) Dataset(name string) (Info, error) {
+	s.catalogue.mu.Lock()
+	if _, err := s.catalogue.find(name, 0); err != nil {
+		s.catalogue.mu.Unlock()
+		return Info{}, err
+	}
+	i, g := s.catalogue.info(name)
+	s.catalogue.mu.Unlock()
+	i.Memory = g.describe(residencyAge)
+	return i, nil
+}
+
+// info describes a dataset except for its memory, and returns its newest generation.
+func (c *catalogue) info(name string) (Info, *generation) {
+	newest := c.newest(name)
+	i := Info{Dataset: name, Generation: newest.number, Manifest: newest.manifest}
+	for _, g := range c.published[name] {
+		i.Generations = append(i.Generations, g.number)
+		i.Readers += g.readers
+	}
+	return i, newest
+}
